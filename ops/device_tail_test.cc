@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,35 +41,47 @@ using Steps = std::vector<std::pair<std::string, GraphBuilder::Given>>;
 const GraphBuilder::Given kStatistics = {{"mean", FloatsValue({124.0, 116.5, 103.25})},
                                          {"std", FloatsValue({58.5, 57.0, 57.25})}};
 
-// Pictures of that shape with a label, steps on the pictures, and batches of 3, or none.
+// Pictures of that shape with a label, steps on the pictures, batches of 3, or none, and steps on both above them.
 struct Pictures {
   Shape shape = {4, 6, 3};
   Steps steps;
   bool batched = true;
+  Steps mixing = {};
+  bool numbered = false;  // their source knows how many there are
 
   GraphBuilder Build() const {
     GraphBuilder builder;
     const ir::Schema columns{
         {{"image", ir::ColumnType::Of(DType::kUInt8, shape)}, {"label", ir::ColumnType::Of(DType::kInt64, {1})}}};
-    builder.Add("Generator", {},
-                {{"function", ir::ReferenceValue("pictures")}, {"columns", ir::ColumnsValue(columns)}});
+    builder.Add(
+        numbered ? "Numpy" : "Generator", {},
+        {{numbered ? "arrays" : "function", ir::ReferenceValue("pictures")}, {"columns", ir::ColumnsValue(columns)}});
     builder.Add("map", {0});
     for (const auto& [kernel, given] : steps) builder.Step(kernel, {"image"}, {"image"}, given);
     if (batched) builder.Add("batch", {1}, {{"size", IntValue(3)}});
+    if (!mixing.empty()) builder.Add("map", {batched ? 2U : 1U});
+    for (const auto& [kernel, given] : mixing) {
+      builder.Step(kernel, {"image", "label"}, {"image", "label"}, given);
+    }
     return builder;
   }
 
   HostBindings Bindings() const {
+    Shape all = shape;
+    all.insert(all.begin(), kRows);
+    Tensor pictures = *Tensor::Allocate(DType::kUInt8, all);
+    for (int64_t at = 0; at < pictures.elements(); ++at) {
+      pictures.mutable_raw()[at] = static_cast<uint8_t>(at * 13 + at / 7 * 31);
+    }
+    std::vector<int64_t> labels(kRows);
+    std::iota(labels.begin(), labels.end(), 0);
     HostBindings bindings;
-    BindIterator(
-        bindings, "pictures", [shape = shape](uint64_t epoch, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
-          if (i >= kRows) return std::vector<Tensor>();
-          Tensor picture = *Tensor::Allocate(DType::kUInt8, shape);
-          for (int64_t at = 0; at < picture.elements(); ++at) {
-            picture.mutable_raw()[at] = static_cast<uint8_t>(epoch * 31 + i * 77 + static_cast<uint64_t>(at) * 13);
-          }
-          return std::vector<Tensor>{picture, Int64s({static_cast<int64_t>(i)})};
-        });
+    bindings.arrays["pictures"].columns = {{"image", pictures}, {"label", Int64Tensor({kRows, 1}, labels)}};
+    BindIterator(bindings, "pictures", [pictures](uint64_t, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
+      const auto row = static_cast<int64_t>(i);
+      if (row >= kRows) return std::vector<Tensor>();
+      return std::vector<Tensor>{pictures.Index(row), Int64s({row})};
+    });
     return bindings;
   }
 };
@@ -82,8 +95,80 @@ TEST(TakeTails, TakesStepsThatMapBytes) {
   EXPECT_EQ(TailOf({.steps = {{"Normalize", kStatistics}}, .batched = false}), "image: Normalize");
   EXPECT_EQ(TailOf({.steps = {{"ToFloat", {}}, {"TypeCast", {{"dtype", StringValue("float16")}}}}}),
             "image: ToFloat, TypeCast");
-  EXPECT_EQ(TailOf({.steps = {{"RandomHorizontalFlip", {}}, {"Normalize", kStatistics}}}), "image: Normalize")
-      << "draws stay with the row";
+}
+
+TEST(TakeTails, TakesFlipsAmongThem) {
+  EXPECT_EQ(TailOf({.steps = {{"RandomHorizontalFlip", {}}, {"Normalize", kStatistics}, {"HWC2CHW", {}}}}),
+            "image: RandomHorizontalFlip, Normalize, HWC2CHW");
+  EXPECT_EQ(TailOf({.steps = {{"ToFloat", {}}, {"RandomVerticalFlip", {}}}}), "image: ToFloat, RandomVerticalFlip");
+  EXPECT_EQ(TailOf({.steps = {{"RandomVerticalFlip", {}}}}), "") << "as many bytes as before";
+  EXPECT_EQ(TailOf({.steps = {{"RandomCrop", {{"size", ir::IntsValue({2, 2})}}},
+                              {"RandomHorizontalFlip", {}},
+                              {"ToFloat", {}}}}),
+            "image: RandomHorizontalFlip, ToFloat");
+}
+
+TEST(TakeTails, TakesWhatErasesAfterFlips) {
+  EXPECT_EQ(TailOf({.steps = {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}, {"RandomErasing", {}}, {"HWC2CHW", {}}}}),
+            "image: RandomHorizontalFlip, ToFloat, RandomErasing, HWC2CHW");
+  EXPECT_EQ(TailOf({.steps = {{"RandomErasing", {}}, {"RandomHorizontalFlip", {}}, {"ToFloat", {}}}}),
+            "image: RandomHorizontalFlip, ToFloat");
+  EXPECT_EQ(TailOf({.steps = {{"RandomErasing", {}}, {"RandomErasing", {}}, {"ToFloat", {}}}}),
+            "image: RandomErasing, ToFloat")
+      << "one of them";
+  EXPECT_EQ(TailOf({.steps = {{"RandomErasing", {{"value", FloatsValue({1.5})}}}, {"ToFloat", {}}}}), "image: ToFloat")
+      << "bytes cannot hold the value: the row's error stays";
+  const GraphBuilder::Given planes = {{"layout", StringValue("CHW")}};
+  EXPECT_EQ(TailOf({.steps = {{"ToFloat", {}}, {"HWC2CHW", {}}, {"RandomErasing", planes}}}),
+            "image: ToFloat, HWC2CHW, RandomErasing");
+  EXPECT_EQ(TailOf({.steps = {{"ToFloat", {}}, {"RandomErasing", planes}}}), "") << "rows are no channels";
+  EXPECT_EQ(TailOf({.steps = {{"ToFloat", {}}, {"RandomErasing", {{"noise", ir::BoolValue(true)}}}, {"HWC2CHW", {}}}}),
+            "");
+}
+
+TEST(TakeTails, TakesWhatMixesBatches) {
+  const Steps floats = {{"Normalize", kStatistics}, {"HWC2CHW", {}}};
+  EXPECT_EQ(TailOf({.steps = floats, .mixing = {{"MixUp", {}}}}), "image: Normalize, HWC2CHW, MixUp");
+  EXPECT_EQ(TailOf({.steps = floats, .mixing = {{"CutMix", {}}}}), "image: Normalize, HWC2CHW, CutMix");
+  EXPECT_EQ(TailOf({.steps = floats, .mixing = {{"MixUp", {}}, {"CutMix", {}}}}), "") << "one of them";
+  EXPECT_EQ(TailOf({.shape = {3, 5, 3}, .steps = {{"Normalize", kStatistics}}, .mixing = {{"CutMix", {}}}}), "")
+      << "it cuts axes that are none of a picture's";
+  EXPECT_EQ(TailOf({.steps = {{"HWC2CHW", {}}}, .mixing = {{"CutMix", {}}}}), "") << "as many bytes as before";
+  EXPECT_EQ(TailOf({.steps = {{"Rescale", {{"scale", ir::FloatValue(1e38)}}}}, .mixing = {{"MixUp", {}}}}), "")
+      << "numbers that are none have no certain bits";
+}
+
+TEST(TakeTails, LeavesLabelsThatAreMixedOnTheHost) {
+  const Pictures pictures{.steps = {{"Normalize", kStatistics}}, .mixing = {{"MixUp", {}}}};
+  const DeviceTails taken = Taken(pictures.Build());
+  ASSERT_EQ(taken.tails.size(), 1U);
+  const ir::proto::Node& last = *taken.graph.nodes().rbegin();
+  ASSERT_EQ(last.steps_size(), 1);
+  EXPECT_EQ(last.steps(0).kernel(), "MixUpPlan");
+  EXPECT_EQ(last.steps(0).salt(), pictures.Build().Build()->nodes().rbegin()->steps(0).salt());
+  EXPECT_EQ(last.steps(0).outputs(0), "image (mixing)");
+  EXPECT_EQ(last.steps(0).outputs(1), "label");
+}
+
+TEST(TakeTails, LeavesTheDrawsOfFlips) {
+  Pictures pictures{.steps = {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}, {"RandomVerticalFlip", {}}}};
+  const ir::proto::Graph whole = *pictures.Build().Build();
+  DeviceTails taken = *TakeTails(whole);
+  ASSERT_EQ(taken.tails.size(), 1U);
+  EXPECT_EQ(taken.tails[0].drawn_of(Drawn::kMarks), "image (flips)");
+  const ir::proto::Node& before = whole.nodes(1);
+  const ir::proto::Node& map = taken.graph.nodes(1);
+  ASSERT_EQ(map.steps_size(), 3);
+  EXPECT_EQ(map.steps(0).kernel(), "CornerMarks");
+  EXPECT_EQ(map.steps(1).salt(), before.steps(0).salt());
+  EXPECT_EQ(map.steps(2).salt(), before.steps(2).salt());
+  for (const ir::proto::Step& step : map.steps()) EXPECT_EQ(step.outputs(0), "image (flips)");
+}
+
+TEST(TakeTails, NamesNoColumnThatThereIs) {
+  GraphBuilder builder = Pictures{.steps = {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}}, .batched = false}.Build();
+  builder.Step("TypeCast", {"label"}, {"image (flips)"}, {{"dtype", StringValue("float32")}});
+  EXPECT_EQ(Taken(builder).tails[0].drawn_of(Drawn::kMarks), "image (flips)'");
 }
 
 TEST(TakeTails, LeavesTheTypeOfTheResult) {
@@ -100,7 +185,6 @@ TEST(TakeTails, LeavesStepsWhoseResultIsNoLargerOrNotKnown) {
   EXPECT_EQ(TailOf({.shape = {ir::kUnknownDim, 6, 3}, .steps = {{"Normalize", kStatistics}}, .batched = false}), "");
   EXPECT_EQ(TailOf({.shape = {4, 6, 9}, .steps = {{"Rescale", {{"scale", ir::FloatValue(0.5)}}}}}), "")
       << "a table of so many channels does not fit";
-  EXPECT_EQ(TailOf({.steps = {{"ToFloat", {}}, {"RandomErasing", {}}}}), "");
 }
 
 TEST(TakeTails, LeavesStepsWhoseNumbersChangeFromEpochToEpoch) {
@@ -156,7 +240,8 @@ Tensor Looked(const DeviceTail& tail, const Tensor& picture) {
   mapping.table = tail.table.raw();
   mapping.values = const_cast<uint8_t*>(result.raw());
   mapping.pictures = 1;
-  mapping.pixels = static_cast<uint64_t>(picture.dim(0) * picture.dim(1));
+  mapping.height = static_cast<uint32_t>(picture.dim(0));
+  mapping.width = static_cast<uint32_t>(picture.dim(1));
   mapping.channels = static_cast<uint32_t>(picture.dim(2));
   mapping.planes = tail.planes ? 1 : 0;
   if (ItemSize(tail.table.dtype()) == sizeof(uint16_t)) {
@@ -232,13 +317,38 @@ std::vector<Batch> OnTheHost(const Pictures& pictures) {
   return BatchesOf(*iteration, [](DeviceRow&) {});
 }
 
+void AddMixing(const Shape& shape, std::vector<Pictures>& chains) {
+  const Steps drawn = {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}, {"RandomErasing", {}}};
+  Steps planes = drawn;
+  planes.push_back({"HWC2CHW", {}});
+  chains.push_back({shape, planes, true, {{"MixUp", {}}}});
+  chains.push_back({shape, drawn, true, {{"MixUp", {{"alpha", ir::FloatValue(0.4)}}}}});
+  chains.push_back({shape, planes, true, {{"CutMix", {}}}});
+  chains.push_back({shape, drawn, true, {{"CutMix", {{"layout", StringValue("HWC")}}}}});
+  const std::pair<std::string, GraphBuilder::Given> halves = {"TypeCast", {{"dtype", StringValue("float16")}}};
+  chains.push_back({shape, {{"HWC2CHW", {}}, halves}, true, {{"CutMix", {}}}});
+}
+
 std::vector<Pictures> Chains() {
   std::vector<Pictures> chains;
-  for (const Shape& shape : {Shape{4, 6, 3}, Shape{3, 5, 3}}) {
+  for (const Shape& shape : {Shape{4, 6, 3}, Shape{3, 5, 3}, Shape{3, 8, 3}, Shape{5, 3, 1}, Shape{2, 1, 4}}) {
     for (const bool batched : {true, false}) {
+      chains.push_back({shape,
+                        {{"RandomVerticalFlip", {}}, {"ToFloat", {}}, {"RandomHorizontalFlip", {}}, {"HWC2CHW", {}}},
+                        batched});
+      chains.push_back({shape, {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}}, batched});
+      const GraphBuilder::Given erasing = {{"value", FloatsValue({7.0})}, {"p", ir::FloatValue(0.8)}};
+      chains.push_back({shape,
+                        {{"RandomHorizontalFlip", {}}, {"RandomErasing", erasing}, {"ToFloat", {}}, {"HWC2CHW", {}}},
+                        batched});
+      chains.push_back({shape, {{"ToFloat", {}}, {"RandomErasing", erasing}}, batched});
+      GraphBuilder::Given of_planes = erasing;
+      of_planes.emplace_back("layout", StringValue("CHW"));
+      chains.push_back({shape, {{"ToFloat", {}}, {"HWC2CHW", {}}, {"RandomErasing", of_planes}}, batched});
+      if (batched) AddMixing(shape, chains);
+      if (shape.back() != 3) continue;
       chains.push_back({shape, {{"Normalize", kStatistics}, {"HWC2CHW", {}}}, batched});
       chains.push_back({shape, {{"HWC2CHW", {}}, {"TypeCast", {{"dtype", StringValue("float16")}}}}, batched});
-      chains.push_back({shape, {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}}, batched});
     }
   }
   return chains;
@@ -260,8 +370,34 @@ TEST(DeviceTail, BatchesAreThoseOfTheHost) {
   }
 }
 
+// Rows that repeat others are mixed with none.
+TEST(DeviceTail, KnowsWhichRowsStandApart) {
+  for (const char* const mixing : {"MixUp", "CutMix"}) {
+    const Pictures pictures{
+        .steps = {{"Normalize", kStatistics}, {"HWC2CHW", {}}}, .mixing = {{mixing, {}}}, .numbered = true};
+    const ir::proto::Graph graph = *pictures.Build().Build();
+    IterateOptions options = OptionsFor(pictures);
+    options.world = 4;
+    options.rank = 3;
+    options.even = "pad";
+    const auto here = *DeviceIteration::Start(graph, options);
+    const std::vector<Batch> expected = BatchesOf(*here, [](DeviceRow&) {});
+    const auto device = std::make_shared<FaultyDevice>();
+    device->maps = true;
+    options.device = PlannedDevice{.name = "cpu:0"};
+    const auto there = *DeviceIteration::StartOn(device, graph, options);
+    const std::vector<Batch> batches = BatchesOf(*there, [](DeviceRow&) {});
+    ASSERT_EQ(batches.size(), expected.size());
+    for (size_t i = 0; i < batches.size(); ++i) EXPECT_EQ(batches[i].bytes, expected[i].bytes);
+    EXPECT_NE(there->report().device->steps, "");
+    EXPECT_EQ(there->schema().Names(), (std::vector<std::string>{"image", "label", "_pad"}));
+  }
+}
+
 TEST(DeviceTail, StatesHoldWithAndWithoutIt) {
-  const Pictures pictures{.steps = {{"Normalize", kStatistics}, {"HWC2CHW", {}}}};
+  const Pictures pictures{
+      .steps = {{"RandomHorizontalFlip", {}}, {"Normalize", kStatistics}, {"RandomErasing", {}}, {"HWC2CHW", {}}},
+      .mixing = {{"MixUp", {}}}};
   const std::vector<Batch> expected = OnTheHost(pictures);
   for (size_t done = 1; done < expected.size(); ++done) {
     const auto device = std::make_shared<FaultyDevice>();
@@ -322,7 +458,8 @@ TEST(DeviceTail, BatchesOfTheDriverForTestsAreThoseOfTheHost) {
 
 // Each call of the driver fails in turn, those that load and launch kernels among them.
 TEST(DeviceTail, AnyCallMayFail) {
-  const Pictures pictures{.steps = {{"Normalize", kStatistics}, {"HWC2CHW", {}}}};
+  const Pictures pictures{.steps = {{"RandomHorizontalFlip", {}}, {"Normalize", kStatistics}, {"HWC2CHW", {}}},
+                          .mixing = {{"CutMix", {}}}};
   const size_t batches = OnTheHost(pictures).size();
   IterateOptions options = OptionsFor(pictures);
   options.device = PlannedDevice{.name = "cuda:0", .sends_from = MemoryKind::kPageLocked};

@@ -1,10 +1,10 @@
-// The kernels of ByteMapping: each block copies the table to its shared memory, and its threads do the work in strides
-// of the grid.
+// The kernels of ByteMapping, one for each way: each block copies the table to its shared memory, and its threads do
+// the work in strides of the grid.
 #include "engine/device/byte_mapping.h"
 
 namespace headrace {
 
-template <typename V>
+template <typename V, void (*kMap)(const ByteMapping& mapping, const V* table, uint64_t thread)>
 __device__ void MapInStrides(const ByteMapping& mapping) {
   __shared__ V table[kMostMappedChannels * kTableValues];
   for (uint32_t i = threadIdx.x; i < mapping.channels * kTableValues; i += blockDim.x) {
@@ -14,16 +14,21 @@ __device__ void MapInStrides(const ByteMapping& mapping) {
   const uint64_t threads = mapping.threads();
   const uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
   for (uint64_t thread = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; thread < threads; thread += stride) {
-    MapBytes(mapping, table, thread);
+    kMap(mapping, table, thread);
   }
 }
 
 }  // namespace headrace
 
-extern "C" __global__ void HeadraceMapBytes16(headrace::ByteMapping mapping) {
-  headrace::MapInStrides<uint16_t>(mapping);
-}
+#define HEADRACE_KERNELS(way)                                                   \
+  extern "C" __global__ void Headrace##way##16(headrace::ByteMapping mapping) { \
+    headrace::MapInStrides<uint16_t, headrace::way<uint16_t>>(mapping);         \
+  }                                                                             \
+  extern "C" __global__ void Headrace##way##32(headrace::ByteMapping mapping) { \
+    headrace::MapInStrides<uint32_t, headrace::way<uint32_t>>(mapping);         \
+  }
 
-extern "C" __global__ void HeadraceMapBytes32(headrace::ByteMapping mapping) {
-  headrace::MapInStrides<uint32_t>(mapping);
-}
+HEADRACE_KERNELS(MapInPlace)
+HEADRACE_KERNELS(MapFourPixels)
+HEADRACE_KERNELS(MapFours)
+HEADRACE_KERNELS(MapMixedFours)

@@ -1,49 +1,126 @@
 // What a device does with pictures after their copy: each byte becomes the value that a table has for it and its
-// channel, and the channels may become planes. One definition for the host and for CUDA, of moves and integers alone,
-// so that both give the same bytes.
+// channel; pictures may be flipped, erased in part and mixed with others of the batch, and channels may become planes.
+// One definition for the host and for CUDA, of moves, integers, and products and sums of floats that are rounded one by
+// one, so that both give the same bytes.
 // Thread contract: values; calls with different threads write different memory.
 #ifndef HEADRACE_ENGINE_DEVICE_BYTE_MAPPING_H_
 #define HEADRACE_ENGINE_DEVICE_BYTE_MAPPING_H_
 
 #ifdef __CUDACC__
 #define HEADRACE_ON_DEVICE __host__ __device__
+// So that what the loop fills stays in registers.
+#define HEADRACE_UNROLL _Pragma("unroll")
 #else
 #define HEADRACE_ON_DEVICE
+#define HEADRACE_UNROLL
 #endif
 
 #include <stdint.h>
+#include <string.h>
 
 namespace headrace {
 
-// Values of each channel in its table.
-inline constexpr uint32_t kTableValues = 256;
+// Values of each channel in its table: of each byte, and of what is erased.
+inline constexpr uint32_t kTableValues = 257;
+inline constexpr uint32_t kErased = 256;
 // What a thread writes at once.
 inline constexpr uint32_t kTogether = 4;
 // Tables of more channels do not fit in the memory of a block of threads.
 inline constexpr uint32_t kMostMappedChannels = 8;
 
-// An argument of the kernels, by value: fixed sizes, no padding.
-struct ByteMapping {
-  const uint8_t* bytes;  // [pictures, pixels, channels]; aligned to 256, as the others
-  const void* table;     // [channels, 256], of values
-  void* values;          // [pictures, pixels, channels], or as planes [pictures, channels, pixels]
-  uint64_t pictures;
-  uint64_t pixels;  // of a picture
-  uint32_t channels;
-  uint32_t planes;  // 0 or 1
+// How a picture is flipped: the mark of its upper left corner, where corners were marked 0, 1 in the upper row and 2, 3
+// in the lower one, and then flipped as the picture is.
+inline constexpr uint32_t kFlippedLeftRight = 1;
+inline constexpr uint32_t kFlippedTopBottom = 2;
+inline constexpr uint32_t kCorners = 4;
 
-  HEADRACE_ON_DEVICE uint64_t all_values() const { return pictures * pixels * channels; }
-  // Values lie as their bytes do.
-  HEADRACE_ON_DEVICE bool in_place() const { return planes == 0 || channels == 1; }
-  // Four pixels of three channels are three words, and four values of each plane are aligned.
-  HEADRACE_ON_DEVICE bool in_fours() const { return channels == 3 && pixels % kTogether == 0; }
-  // The work is divided among so many threads: by values, else by four pixels, else by pixels.
-  HEADRACE_ON_DEVICE uint64_t threads() const {
-    if (in_place()) return (all_values() + kTogether - 1) / kTogether;
-    return in_fours() ? pictures * pixels / kTogether : pictures * pixels;
+// Of a picture as it results.
+struct PictureBox {
+  int32_t left;
+  int32_t top;
+  int32_t width;
+  int32_t height;
+
+  HEADRACE_ON_DEVICE bool Has(uint32_t x, uint32_t y) const {
+    return x - static_cast<uint32_t>(left) < static_cast<uint32_t>(width) &&
+           y - static_cast<uint32_t>(top) < static_cast<uint32_t>(height);
   }
 };
-static_assert(sizeof(ByteMapping) == 48);
+
+inline constexpr int32_t kNotMixed = -1;
+
+// How a picture is mixed with its partner: partner · of_partner + own · of_own, or the partner's pixels in the box.
+struct MixedPicture {
+  int32_t partner;  // its number in the batch, or kNotMixed
+  float of_own;
+  float of_partner;
+  int32_t unused;
+  PictureBox box;
+};
+static_assert(sizeof(MixedPicture) == 32);
+
+enum class Mixing : uint32_t { kNone, kBlend, kPaste };
+
+// How the work is divided among threads: by four values that lie as their bytes do; by four pixels of three channels,
+// which are three words, and become four aligned values of each plane; or by four values of each run, of one picture or
+// of two that are mixed.
+enum class MappingWay { kInPlace, kFourPixels, kFours, kMixedFours };
+inline constexpr int kMappingWays = 4;
+
+// An argument of the kernels, by value: fixed sizes, no padding. A picture has fewer than 2^31 values.
+struct ByteMapping {
+  const uint8_t* bytes;  // [pictures, height, width, channels]; aligned to 256, as the others
+  const void* table;     // [channels, 257], of values
+  void* values;          // as the bytes, or as planes [pictures, channels, height, width]
+  // What was drawn for each picture; null: nothing.
+  const uint8_t* marks;       // of its corners: [pictures, 4]
+  const PictureBox* erased;   // after it was flipped
+  const MixedPicture* mixed;  // after that
+  uint64_t pictures;
+  uint32_t height;
+  uint32_t width;
+  uint32_t channels;
+  uint32_t planes;  // 0 or 1
+  Mixing mixing;    // kBlend: values are float32
+  uint32_t unused;
+
+  HEADRACE_ON_DEVICE uint32_t pixels() const { return height * width; }  // of a picture
+  HEADRACE_ON_DEVICE uint64_t all_values() const { return pictures * values_of_picture(); }
+  HEADRACE_ON_DEVICE uint32_t values_of_picture() const { return pixels() * channels; }
+  // A picture is so many runs of values that lie together.
+  HEADRACE_ON_DEVICE uint32_t runs() const { return planes == 0 ? 1 : channels; }
+  HEADRACE_ON_DEVICE uint32_t values_of_run() const { return planes == 0 ? values_of_picture() : pixels(); }
+  // Enough for every run, wherever it begins between two aligned places.
+  HEADRACE_ON_DEVICE uint32_t fours_of_run() const { return (values_of_run() + 2 * (kTogether - 1)) / kTogether; }
+  // Whether it matters in which row a pixel is.
+  HEADRACE_ON_DEVICE bool by_rows() const { return marks != nullptr || erased != nullptr || mixed != nullptr; }
+  HEADRACE_ON_DEVICE MappingWay way() const {
+    if (mixing != Mixing::kNone) return MappingWay::kMixedFours;
+    if (!by_rows() && (planes == 0 || channels == 1)) return MappingWay::kInPlace;
+    // Four pixels of a row stay together in a picture that is flipped, too.
+    const bool in_fours = (by_rows() ? width : pixels()) % kTogether == 0;
+    return planes != 0 && channels == 3 && in_fours ? MappingWay::kFourPixels : MappingWay::kFours;
+  }
+  HEADRACE_ON_DEVICE uint64_t threads() const {
+    switch (way()) {
+      case MappingWay::kInPlace:
+        return (all_values() + kTogether - 1) / kTogether;
+      case MappingWay::kFourPixels:
+        return pictures * (pixels() / kTogether);
+      case MappingWay::kFours:
+      case MappingWay::kMixedFours:
+        break;
+    }
+    return pictures * fours_of_run();
+  }
+  HEADRACE_ON_DEVICE uint32_t FlipsOf(uint64_t picture) const {
+    return marks == nullptr ? 0 : marks[picture * kCorners];
+  }
+  HEADRACE_ON_DEVICE PictureBox ErasedOf(uint64_t picture) const {
+    return erased == nullptr ? PictureBox{0, 0, 0, 0} : erased[picture];
+  }
+};
+static_assert(sizeof(ByteMapping) == 80);
 
 // Written at once. V: an unsigned integer of the value's size.
 template <typename V>
@@ -76,52 +153,229 @@ HEADRACE_ON_DEVICE inline void MapInPlace(const ByteMapping& mapping, const V* t
   *reinterpret_cast<FourValues<V>*>(values) = four;
 }
 
+// Four pixels of a picture as it results, and those in which they lie before it is flipped, by their numbers.
+struct FourPixels {
+  uint32_t group;
+  uint32_t before;  // in the opposite order if the picture is flipped from left to right
+  uint32_t y = 0;   // known if the mapping is by rows
+  uint32_t x = 0;
+
+  HEADRACE_ON_DEVICE FourPixels(const ByteMapping& mapping, uint32_t flips, uint32_t number)
+      : group(number), before(number) {
+    if (!mapping.by_rows()) return;
+    const uint32_t of_row = mapping.width / kTogether;
+    y = group / of_row;
+    const uint32_t at = group - y * of_row;
+    x = at * kTogether;
+    before = ((flips & kFlippedTopBottom) == 0 ? y : mapping.height - 1 - y) * of_row +
+             ((flips & kFlippedLeftRight) == 0 ? at : of_row - 1 - at);
+  }
+};
+
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapFourPixels(const ByteMapping& mapping, const V* table, uint64_t thread) {
   constexpr uint32_t kChannels = 3;
-  const auto* const words = reinterpret_cast<const uint32_t*>(mapping.bytes) + thread * kChannels;
+  const uint64_t pixels = mapping.pixels();
+  const uint64_t groups = pixels / kTogether;
+  const uint64_t picture = Quotient(thread, groups);
+  const uint32_t flips = mapping.FlipsOf(picture);
+  const FourPixels four(mapping, flips, static_cast<uint32_t>(thread - picture * groups));
+  const auto* const words =
+      reinterpret_cast<const uint32_t*>(mapping.bytes) + (picture * groups + four.before) * kChannels;
   const uint32_t read[kChannels] = {words[0], words[1], words[2]};
+  const PictureBox erased = mapping.ErasedOf(picture);
   FourValues<V> planes[kChannels];
   for (uint32_t i = 0; i < kTogether * kChannels; ++i) {
     const uint32_t byte = (read[i / 4] >> (i % 4 * 8)) & 0xFF;
     planes[i % kChannels].value[i / kChannels] = table[i % kChannels * kTableValues + byte];
   }
-  const uint64_t picture = Quotient(thread, mapping.pixels / kTogether);
-  const uint64_t pixel = thread * kTogether - picture * mapping.pixels;
-  V* const values = static_cast<V*>(mapping.values) + picture * mapping.pixels * kChannels + pixel;
+  V* const values = static_cast<V*>(mapping.values) + picture * pixels * kChannels + four.group * kTogether;
   for (uint32_t channel = 0; channel < kChannels; ++channel) {
-    *reinterpret_cast<FourValues<V>*>(values + channel * mapping.pixels) = planes[channel];
+    const V* const read_four = planes[channel].value;
+    FourValues<V> turned = planes[channel];
+    if ((flips & kFlippedLeftRight) != 0) turned = {{read_four[3], read_four[2], read_four[1], read_four[0]}};
+    for (uint32_t i = 0; i < kTogether; ++i) {
+      if (erased.Has(four.x + i, four.y)) turned.value[i] = table[channel * kTableValues + kErased];
+    }
+    *reinterpret_cast<FourValues<V>*>(values + channel * pixels) = turned;
   }
+}
+
+// A value of a run: its channel, and if the mapping is by rows, its pixel.
+struct ValuePlace {
+  uint32_t channel;
+  uint32_t y = 0;
+  uint32_t x;  // else all pixels of a picture are one row
+
+  HEADRACE_ON_DEVICE ValuePlace(const ByteMapping& mapping, uint32_t run, uint32_t number) : channel(run), x(number) {
+    if (mapping.planes == 0) {
+      x = number / mapping.channels;
+      channel = number - x * mapping.channels;
+    }
+    if (!mapping.by_rows()) return;
+    y = x / mapping.width;
+    x -= y * mapping.width;
+  }
+
+  // To the next value of the run.
+  HEADRACE_ON_DEVICE void Next(const ByteMapping& mapping) {
+    if (mapping.planes == 0) {
+      if (++channel < mapping.channels) return;
+      channel = 0;
+    }
+    if (++x < mapping.width || !mapping.by_rows()) return;
+    x = 0;
+    ++y;
+  }
+};
+
+// A picture before it is mixed.
+template <typename V>
+class MappedPicture {
+ public:
+  HEADRACE_ON_DEVICE MappedPicture(const ByteMapping& mapping, const V* table, uint64_t picture)
+      : mapping_(mapping),
+        table_(table),
+        bytes_(mapping.bytes + picture * mapping.values_of_picture()),
+        flips_(mapping.FlipsOf(picture)),
+        erased_(mapping.ErasedOf(picture)) {}
+
+  // Of a place behind the picture: some value.
+  HEADRACE_ON_DEVICE V At(const ValuePlace& place) const {
+    const uint32_t y = (flips_ & kFlippedTopBottom) == 0 ? place.y : mapping_.height - 1 - place.y;
+    const uint32_t x = (flips_ & kFlippedLeftRight) == 0 ? place.x : mapping_.width - 1 - place.x;
+    const uint32_t at = (y * mapping_.width + x) * mapping_.channels + place.channel;
+    const uint32_t last = mapping_.values_of_picture() - 1;
+    const uint32_t byte = bytes_[at < last ? at : last];
+    return table_[place.channel * kTableValues + (erased_.Has(place.x, place.y) ? kErased : byte)];
+  }
+
+ private:
+  const ByteMapping& mapping_;
+  const V* table_;
+  const uint8_t* bytes_;
+  uint32_t flips_;
+  PictureBox erased_;
+};
+
+HEADRACE_ON_DEVICE inline uint32_t Blended(uint32_t own, uint32_t partner, const MixedPicture& mixed) {
+  float own_value;
+  float partner_value;
+  memcpy(&own_value, &own, sizeof(own));
+  memcpy(&partner_value, &partner, sizeof(partner));
+  const float blended = partner_value * mixed.of_partner + own_value * mixed.of_own;
+  uint32_t bits;
+  memcpy(&bits, &blended, sizeof(bits));
+  return bits;
 }
 
 template <typename V>
-HEADRACE_ON_DEVICE inline void MapPixel(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  const uint64_t picture = Quotient(thread, mapping.pixels);
-  const uint64_t pixel = thread - picture * mapping.pixels;
-  const uint8_t* const bytes = mapping.bytes + thread * mapping.channels;
-  V* const values = static_cast<V*>(mapping.values) + picture * mapping.pixels * mapping.channels + pixel;
-  for (uint32_t channel = 0; channel < mapping.channels; ++channel) {
-    values[channel * mapping.pixels] = table[channel * kTableValues + bytes[channel]];
+HEADRACE_ON_DEVICE inline V Mixed(const ByteMapping& mapping, const MixedPicture& mixed, const ValuePlace& place, V own,
+                                  V partner) {
+  if constexpr (sizeof(V) == sizeof(float)) {
+    if (mapping.mixing == Mixing::kBlend) return Blended(own, partner, mixed);
   }
+  return mixed.box.Has(place.x, place.y) ? partner : own;
 }
 
-// The work of one thread of threads(). `table`: mapping.table, or a copy of it.
+// Values of a run that are written at once: four, or fewer at its ends.
+template <typename V, bool kMixes>
+struct FourOfRun {
+  V* values;
+  uint32_t count = 0;
+  FourValues<V> four;
+
+  HEADRACE_ON_DEVICE void Read(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t run,
+                               uint32_t group) {
+    const uint64_t first_of_run = (picture * mapping.runs() + run) * mapping.values_of_run();
+    // Of an aligned place and its four, what lies before the run.
+    const auto lead = static_cast<uint32_t>(first_of_run % kTogether);
+    const uint32_t begin = group == 0 ? 0 : group * kTogether - lead;
+    const uint32_t end = (group + 1) * kTogether - lead;
+    const uint32_t length = mapping.values_of_run();
+    if (begin >= length) return;
+    count = (end < length ? end : length) - begin;
+    values = static_cast<V*>(mapping.values) + first_of_run + begin;
+    // Reads four in any case, as branches would hold up the next ones.
+    const ValuePlace first(mapping, run, begin);
+    ValuePlace place = first;
+    const MappedPicture<V> own(mapping, table, picture);
+    for (uint32_t i = 0; i < kTogether; ++i, place.Next(mapping)) four.value[i] = own.At(place);
+    if constexpr (kMixes) {
+      const MixedPicture mixed = mapping.mixed[picture];
+      if (mixed.partner == kNotMixed) return;
+      const MappedPicture<V> partner(mapping, table, static_cast<uint64_t>(mixed.partner));
+      place = first;
+      for (uint32_t i = 0; i < kTogether; ++i, place.Next(mapping)) {
+        four.value[i] = Mixed(mapping, mixed, place, four.value[i], partner.At(place));
+      }
+    }
+  }
+
+  HEADRACE_ON_DEVICE void Write() const {
+    if (count == kTogether) {
+      *reinterpret_cast<FourValues<V>*>(values) = four;
+      return;
+    }
+    // Counted out, so that the values stay in registers.
+    for (uint32_t i = 0; i < kTogether; ++i) {
+      if (i < count) values[i] = four.value[i];
+    }
+  }
+};
+
+// Four values of each of kRuns runs from `first` on: all are read before the first is written, so that a device has
+// several reads under way.
+template <typename V, bool kMixes, uint32_t kRuns>
+HEADRACE_ON_DEVICE inline void MapFoursOf(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t group,
+                                          uint32_t first) {
+  FourOfRun<V, kMixes> fours[kRuns];
+  HEADRACE_UNROLL
+  for (uint32_t i = 0; i < kRuns; ++i) fours[i].Read(mapping, table, picture, first + i, group);
+  HEADRACE_UNROLL
+  for (uint32_t i = 0; i < kRuns; ++i) fours[i].Write();
+}
+
+template <typename V, bool kMixes>
+HEADRACE_ON_DEVICE inline void MapFoursOfRuns(const ByteMapping& mapping, const V* table, uint64_t thread) {
+  const uint64_t picture = Quotient(thread, mapping.fours_of_run());
+  const auto group = static_cast<uint32_t>(thread - picture * mapping.fours_of_run());
+  if (mapping.runs() == 3) {
+    MapFoursOf<V, kMixes, 3>(mapping, table, picture, group, 0);
+    return;
+  }
+  for (uint32_t run = 0; run < mapping.runs(); ++run) MapFoursOf<V, kMixes, 1>(mapping, table, picture, group, run);
+}
+
 template <typename V>
-HEADRACE_ON_DEVICE inline void MapBytes(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  if (mapping.in_place()) {
-    MapInPlace(mapping, table, thread);
-  } else if (mapping.in_fours()) {
-    MapFourPixels(mapping, table, thread);
-  } else {
-    MapPixel(mapping, table, thread);
+HEADRACE_ON_DEVICE inline void MapFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
+  MapFoursOfRuns<V, false>(mapping, table, thread);
+}
+
+template <typename V>
+HEADRACE_ON_DEVICE inline void MapMixedFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
+  MapFoursOfRuns<V, true>(mapping, table, thread);
+}
+
+// The work of all threads, on this one. Map: that of one, MapInPlace and so on.
+template <typename V, void (*kMap)(const ByteMapping& mapping, const V* table, uint64_t thread)>
+void MapAll(const ByteMapping& mapping) {
+  for (uint64_t thread = 0; thread < mapping.threads(); ++thread) {
+    kMap(mapping, static_cast<const V*>(mapping.table), thread);
   }
 }
 
-// The work of all threads, on this one.
 template <typename V>
 void MapAllBytes(const ByteMapping& mapping) {
-  for (uint64_t thread = 0; thread < mapping.threads(); ++thread) {
-    MapBytes(mapping, static_cast<const V*>(mapping.table), thread);
+  switch (mapping.way()) {
+    case MappingWay::kInPlace:
+      return MapAll<V, MapInPlace<V>>(mapping);
+    case MappingWay::kFourPixels:
+      return MapAll<V, MapFourPixels<V>>(mapping);
+    case MappingWay::kFours:
+      return MapAll<V, MapFours<V>>(mapping);
+    case MappingWay::kMixedFours:
+      return MapAll<V, MapMixedFours<V>>(mapping);
   }
 }
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace headrace {
 namespace {
@@ -18,6 +21,10 @@ alignas(16) constexpr uint8_t kBinary[] = {
 constexpr unsigned int kBlock = 256;
 // Enough to fill every device: the threads of a block go on in strides.
 constexpr uint64_t kMostBlocks = 2048;
+
+// By MappingWay; with the bits of a value.
+constexpr std::string_view kNames[kMappingWays] = {"HeadraceMapInPlace", "HeadraceMapFourPixels", "HeadraceMapFours",
+                                                   "HeadraceMapMixedFours"};
 
 // The device, or its driver, is older than all for which the kernels were made.
 bool IsOtherDevice(CUresult result) {
@@ -40,10 +47,15 @@ absl::StatusOr<std::unique_ptr<CudaKernels>> CudaKernels::Load(std::shared_ptr<C
 }
 
 absl::Status CudaKernels::Find() {
-  const CudaDriver& driver = context_->driver();
-  HEADRACE_RETURN_IF_ERROR(
-      driver.Check(driver.ModuleGetFunction(&map_16_, module_, "HeadraceMapBytes16"), "cuModuleGetFunction"));
-  return driver.Check(driver.ModuleGetFunction(&map_32_, module_, "HeadraceMapBytes32"), "cuModuleGetFunction");
+  const auto find = [this](CUfunction& function, const std::string& name) {
+    const CudaDriver& driver = context_->driver();
+    return driver.Check(driver.ModuleGetFunction(&function, module_, name.c_str()), "cuModuleGetFunction");
+  };
+  for (int way = 0; way < kMappingWays; ++way) {
+    HEADRACE_RETURN_IF_ERROR(find(map_16_[way], Cat(kNames[way], 16)));
+    HEADRACE_RETURN_IF_ERROR(find(map_32_[way], Cat(kNames[way], 32)));
+  }
+  return absl::OkStatus();
 }
 
 CudaKernels::~CudaKernels() {
@@ -57,7 +69,8 @@ absl::Status CudaKernels::Map(const DeviceMapping& mapping, CUstream stream) con
   size_t size = sizeof(argument);
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &argument, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
   const auto blocks = static_cast<unsigned int>(std::min(kMostBlocks, (argument.threads() + kBlock - 1) / kBlock));
-  const CUfunction kernel = mapping.value_bytes == sizeof(uint16_t) ? map_16_ : map_32_;
+  const auto way = static_cast<size_t>(argument.way());
+  const CUfunction kernel = mapping.value_bytes == sizeof(uint16_t) ? map_16_[way] : map_32_[way];
   const CudaDriver& driver = context_->driver();
   return driver.Check(driver.LaunchKernel(kernel, blocks, 1, 1, kBlock, 1, 1, 0, stream, nullptr, extra),
                       "cuLaunchKernel");

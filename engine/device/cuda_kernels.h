@@ -29,8 +29,8 @@ class CudaKernels {
 
   const std::shared_ptr<CudaContext> context_;
   CUmodule module_ = nullptr;
-  CUfunction map_16_ = nullptr;
-  CUfunction map_32_ = nullptr;
+  CUfunction map_16_[kMappingWays] = {};  // by MappingWay
+  CUfunction map_32_[kMappingWays] = {};
 };
 
 }  // namespace headrace

@@ -1,5 +1,6 @@
 #include "engine/device/device_iteration.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/error.h"
@@ -73,7 +74,13 @@ absl::StatusOr<Pipeline::Outcome> DeviceIteration::Fetch(std::chrono::nanosecond
 }
 
 ir::Schema DeviceIteration::schema() const {
-  ir::Schema schema = iteration_->schema();
+  ir::Schema schema;
+  for (const ir::Column& column : iteration_->schema().columns) {
+    const auto drawn = [&column](const DeviceTail& tail) {
+      return std::find(tail.drawn.begin(), tail.drawn.end(), column.name) != tail.drawn.end();
+    };
+    if (std::none_of(tails_.begin(), tails_.end(), drawn)) schema.columns.push_back(column);
+  }
   for (const DeviceTail& tail : tails_) ir::SetColumn(schema, tail.column, tail.type);
   return schema;
 }

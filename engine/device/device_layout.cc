@@ -20,18 +20,27 @@ ByteMapping MappingOf(const Tensor& source, const DeviceTail& tail) {
   const size_t rank = shape.size();
   ByteMapping mapping{};
   mapping.channels = static_cast<uint32_t>(shape[rank - 1]);
-  mapping.pixels = static_cast<uint64_t>(shape[rank - 2] * shape[rank - 3]);
-  mapping.pictures = static_cast<uint64_t>(source.elements()) / mapping.pixels / mapping.channels;
+  mapping.width = static_cast<uint32_t>(shape[rank - 2]);
+  mapping.height = static_cast<uint32_t>(shape[rank - 3]);
+  mapping.pictures = static_cast<uint64_t>(source.elements()) / mapping.values_of_picture();
   mapping.planes = tail.planes ? 1 : 0;
+  mapping.mixing = tail.mixing;
   return mapping;
 }
 
 }  // namespace
 
-void DeviceLayout::Add(size_t column, Tensor source, const DeviceTail* tail) {
+void DeviceLayout::Add(size_t column, Tensor source) {
   bytes_ += Aligned(source.bytes());
-  if (tail != nullptr) bytes_ += Aligned(ValueBytes(source, *tail)) + Aligned(tail->table.bytes());
-  columns_.push_back({column, std::move(source), tail});
+  columns_.push_back({column, std::move(source), nullptr, {}});
+}
+
+void DeviceLayout::Add(size_t column, Tensor source, const DeviceTail& tail, DrawnTensors drawn) {
+  bytes_ += Aligned(ValueBytes(source, tail)) + Aligned(source.bytes()) + Aligned(tail.table.bytes());
+  for (const std::optional<Tensor>& each : drawn) {
+    if (each.has_value()) bytes_ += Aligned(each->bytes());
+  }
+  columns_.push_back({column, std::move(source), &tail, std::move(drawn)});
 }
 
 size_t DeviceLayout::bytes() const { return std::max(bytes_, kAlignment); }
@@ -55,13 +64,25 @@ void DeviceLayout::Place(uint8_t* memory, const BufferRef& keeper, absl::Span<Te
     mapping.values = values;
     mapping.bytes = copy(source);
     mapping.table = copy(table);
+    const void* drawn[kDrawnKinds] = {};
+    for (size_t kind = 0; kind < kDrawnKinds; ++kind) {
+      if (column.drawn[kind].has_value()) drawn[kind] = copy(*column.drawn[kind]);
+    }
+    mapping.marks = static_cast<const uint8_t*>(drawn[static_cast<size_t>(Drawn::kMarks)]);
+    mapping.erased = static_cast<const PictureBox*>(drawn[static_cast<size_t>(Drawn::kErased)]);
+    mapping.mixed = static_cast<const MixedPicture*>(drawn[static_cast<size_t>(Drawn::kMixed)]);
     mappings_.push_back({mapping, ItemSize(table.dtype())});
   }
 }
 
 std::vector<Tensor> DeviceLayout::sources() const {
   std::vector<Tensor> sources;
-  for (const Column& column : columns_) sources.push_back(column.source);
+  for (const Column& column : columns_) {
+    sources.push_back(column.source);
+    for (const std::optional<Tensor>& drawn : column.drawn) {
+      if (drawn.has_value()) sources.push_back(*drawn);
+    }
+  }
   return sources;
 }
 

@@ -1,11 +1,14 @@
 // Where the columns of a batch lie in its memory on a device, one aligned place after the other, and the copies and
-// mappings that fill them. A column with a tail has three places: its values, its bytes, and the table between them.
+// mappings that fill them. A column with a tail has a place for its values, and one for each of what they are made of:
+// its bytes, the table, and what was drawn for each picture.
 // Used by one thread, for one batch.
 #ifndef HEADRACE_ENGINE_DEVICE_DEVICE_LAYOUT_H_
 #define HEADRACE_ENGINE_DEVICE_DEVICE_LAYOUT_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -18,8 +21,12 @@ namespace headrace {
 
 class DeviceLayout {
  public:
-  // A row-major tensor of numbers. `tail`, which outlives the layout: of the column; null: it is copied as it is.
-  void Add(size_t column, Tensor source, const DeviceTail* tail);
+  // A row-major tensor of numbers, which is copied as it is.
+  void Add(size_t column, Tensor source);
+  // What was drawn for each of its pictures, as the tail's `drawn`.
+  using DrawnTensors = std::array<std::optional<Tensor>, kDrawnKinds>;
+  // One with the tail, which outlives the layout.
+  void Add(size_t column, Tensor source, const DeviceTail& tail, DrawnTensors drawn);
 
   bool empty() const { return columns_.empty(); }
   // Of the whole batch.
@@ -35,7 +42,8 @@ class DeviceLayout {
   struct Column {
     size_t number;
     Tensor source;
-    const DeviceTail* tail;
+    const DeviceTail* tail;  // null: it is copied as it is
+    DrawnTensors drawn;
   };
 
   std::vector<Column> columns_;

@@ -14,7 +14,6 @@
 #include "core/fork_watch.h"
 #include "core/quantity_text.h"
 #include "core/text.h"
-#include "engine/device/device_layout.h"
 #include "engine/exec/worker_pool.h"
 
 namespace headrace {
@@ -52,7 +51,11 @@ DeviceQueue::DeviceQueue(std::shared_ptr<Device> device, const PlannedDevice& pl
   const ir::Schema schema = iteration->schema();
   for (size_t i = 0; i < tails_.size(); ++i) {
     tail_of_[static_cast<size_t>(schema.IndexOf(tails_[i].column))] = static_cast<int>(i);
+    for (const std::string& drawn : tails_[i].drawn) {
+      if (!drawn.empty()) drawn_.push_back(static_cast<size_t>(schema.IndexOf(drawn)));
+    }
   }
+  std::sort(drawn_.rbegin(), drawn_.rend());
   report_.name = device_->name();
   report_.steps = TailsText(tails_);
   report_.depth = planned.depth;
@@ -218,17 +221,14 @@ absl::Status DeviceQueue::SendRow(ResultRow row) {
 absl::StatusOr<DeviceRow> DeviceQueue::Copy(ResultRow row, size_t& number) {
   DeviceLayout layout;
   for (size_t c = 0; c < row.columns.size(); ++c) {
-    if (IsVariableLength(row.columns[c].dtype())) continue;
-    HEADRACE_ASSIGN_OR_RETURN(Tensor source, Readable(row.columns[c]));
-    DeviceTail* const tail = TailOf(c);
-    if (tail != nullptr) {
-      // Other bytes than the plan says would be looked up behind the table.
-      if (source.dtype() != DType::kUInt8 || source.rank() < 3 || source.shape().back() != tail->table.dim(0)) {
-        return InternalError("column ", tail->column, " is ", source.TypeName(), " before ", tail->steps);
-      }
-      HEADRACE_ASSIGN_OR_RETURN(tail->table, Readable(tail->table));
+    const bool drawn = std::find(drawn_.begin(), drawn_.end(), c) != drawn_.end();
+    if (drawn || IsVariableLength(row.columns[c].dtype())) continue;
+    if (DeviceTail* const tail = TailOf(c); tail != nullptr) {
+      HEADRACE_RETURN_IF_ERROR(Add(row, c, *tail, layout));
+      continue;
     }
-    layout.Add(c, std::move(source), tail);
+    HEADRACE_ASSIGN_OR_RETURN(Tensor source, Readable(row.columns[c]));
+    layout.Add(c, std::move(source));
   }
   DeviceRow sent;
   sent.id = row.id;
@@ -239,6 +239,7 @@ absl::StatusOr<DeviceRow> DeviceQueue::Copy(ResultRow row, size_t& number) {
   // Of the batch's memory, which the tensors keep.
   const BufferRef keeper = BufferRef::Foreign(memory, 0, [batch = sent.batch] {});
   layout.Place(memory, keeper, absl::MakeSpan(sent.columns));
+  for (const size_t column : drawn_) sent.columns.erase(sent.columns.begin() + static_cast<std::ptrdiff_t>(column));
   Pending pending{.fence = {}, .sources = layout.sources()};
   const uint64_t start = NowNs();
   if (track_ != nullptr) {
@@ -251,6 +252,23 @@ absl::StatusOr<DeviceRow> DeviceQueue::Copy(ResultRow row, size_t& number) {
   ++report_.batches;
   for (const DeviceCopy& copy : layout.fill().copies) report_.bytes += copy.bytes;
   return sent;
+}
+
+absl::Status DeviceQueue::Add(const ResultRow& row, size_t column, DeviceTail& tail, DeviceLayout& layout) {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor source, Readable(row.columns[column]));
+  // Other bytes than the plan says would be looked up behind the table.
+  if (source.dtype() != DType::kUInt8 || source.rank() < 3 || source.shape().back() != tail.table.dim(0)) {
+    return InternalError("column ", tail.column, " is ", source.TypeName(), " before ", tail.steps);
+  }
+  HEADRACE_ASSIGN_OR_RETURN(tail.table, Readable(tail.table));
+  DeviceLayout::DrawnTensors drawn;
+  for (size_t kind = 0; kind < kDrawnKinds; ++kind) {
+    if (tail.drawn[kind].empty()) continue;
+    const auto of_drawn = static_cast<size_t>(iteration_->schema().IndexOf(tail.drawn[kind]));
+    HEADRACE_ASSIGN_OR_RETURN(drawn[kind], Readable(row.columns[of_drawn]));
+  }
+  layout.Add(column, std::move(source), tail, std::move(drawn));
+  return absl::OkStatus();
 }
 
 DeviceTail* DeviceQueue::TailOf(size_t column) {

@@ -24,6 +24,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/device/device.h"
+#include "engine/device/device_layout.h"
 #include "engine/device/device_ring.h"
 #include "engine/device/device_tail.h"
 #include "engine/device/device_track.h"
@@ -92,6 +93,8 @@ class DeviceQueue {
   // Replaces columns of numbers by tensors on the device. `number`: of the batch on the track.
   absl::StatusOr<DeviceRow> Copy(ResultRow row, size_t& number);
   absl::Status StartFill(DeviceBatch& batch, const DeviceFill& fill, Pending pending);
+  // Adds the column to the layout, with what was drawn for its tail.
+  absl::Status Add(const ResultRow& row, size_t column, DeviceTail& tail, DeviceLayout& layout);
   // Of the column; null: it is copied as it is.
   DeviceTail* TailOf(size_t column);
   // Returns the tensor, or a copy of it in memory that the device can read.
@@ -142,7 +145,8 @@ class DeviceQueue {
 
   // Used by the sending thread alone.
   std::vector<DeviceTail> tails_;
-  std::vector<int> tail_of_;  // by column; -1: none
+  std::vector<int> tail_of_;   // by column; -1: none
+  std::vector<size_t> drawn_;  // columns that tails use and the loop does not see, the last one first
   std::deque<Pending> pending_;
   uint64_t next_epoch_;
   std::optional<uint64_t> told_;  // the epoch that the iteration was asked for last

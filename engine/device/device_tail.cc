@@ -1,8 +1,12 @@
 #include "engine/device/device_tail.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "core/error.h"
@@ -17,12 +21,15 @@
 #include "ir/node_traits.h"
 #include "ir/parameters.h"
 #include "ir/passes/graph_editor.h"
+#include "ir/value.h"
 #include "kernels/kernel.h"
 
 namespace headrace {
 namespace {
 
 constexpr int kImageRank = 3;
+constexpr int64_t kMostPictureBytes = int64_t{1} << 31;
+constexpr std::string_view kMarkKernel = "CornerMarks";
 
 struct StepAt {
   int node;
@@ -34,10 +41,35 @@ bool Touches(const ir::proto::Step& step, const std::string& column) {
   return in(step.inputs()) || in(step.outputs());
 }
 
-// Whether what it gives for a picture follows from each byte and its channel alone.
-bool MapsBytes(const ir::proto::Step& step, const std::string& column) {
+bool ReplacesColumn(const ir::proto::Step& step, const std::string& column) {
   if (step.inputs_size() != 1 || step.outputs_size() != 1 || step.branches_size() > 0) return false;
-  if (step.inputs(0) != column || step.outputs(0) != column || ir::ReadsParameter(step)) return false;
+  return step.inputs(0) == column && step.outputs(0) == column && !ir::ReadsParameter(step);
+}
+
+// Whether it flips pictures or leaves them, whatever their size. Valid graphs have none after the channels were moved.
+bool Flips(const ir::proto::Step& step) {
+  return step.kernel() == "RandomHorizontalFlip" || step.kernel() == "RandomVerticalFlip";
+}
+
+// Whether it erases a part of pictures, to a value that follows from the channel alone.
+bool Erases(const ir::proto::Step& step) {
+  return step.kernel() == "RandomErasing" && !ir::Attributes::Of(step).Bool("noise");
+}
+
+Mixing MixingOf(const ir::proto::Step& step) {
+  if (step.kernel() == "MixUp") return Mixing::kBlend;
+  return step.kernel() == "CutMix" ? Mixing::kPaste : Mixing::kNone;
+}
+
+// Whether it mixes the pictures of a batch with each other, and their labels in another column.
+bool MixesColumn(const ir::proto::Step& step, const std::string& column) {
+  if (MixingOf(step) == Mixing::kNone || ir::ReadsParameter(step)) return false;
+  const auto same = [&step](int i) { return step.inputs(i) == step.outputs(i); };
+  return same(0) && same(1) && step.inputs(0) == column && step.inputs(1) != column;
+}
+
+// Whether what it gives for a picture follows from each byte and its channel alone.
+bool MapsBytes(const ir::proto::Step& step) {
   const ir::Traits traits = ir::TraitsOf(step);
   return (traits.pointwise || traits.layout) && traits.deterministic && !traits.random && !traits.python &&
          !traits.by_batch;
@@ -45,22 +77,37 @@ bool MapsBytes(const ir::proto::Step& step, const std::string& column) {
 
 bool IsPictureOfBytes(const ir::ColumnType& type) {
   return type.fully_known() && type.dtype == DType::kUInt8 && type.shape->size() == kImageRank &&
-         ElementCount(*type.shape) > 0 && (*type.shape)[2] <= static_cast<int64_t>(kMostMappedChannels);
+         ElementCount(*type.shape) > 0 && ElementCount(*type.shape) < kMostPictureBytes &&
+         (*type.shape)[2] <= static_cast<int64_t>(kMostMappedChannels);
+}
+
+using Steps = std::vector<const ir::proto::Step*>;
+
+// Pictures are flipped, then erased, once, in the layout that they have there.
+bool DrawsInOrder(const Steps& steps) {
+  bool erased = false;
+  bool planes = false;
+  return std::all_of(steps.begin(), steps.end(), [&](const ir::proto::Step* step) {
+    planes = planes || ir::TraitsOf(*step).layout;
+    if (!Flips(*step) && !Erases(*step)) return true;
+    if (Erases(*step) && (ir::Attributes::Of(*step).String("layout") == "CHW") != planes) return false;
+    return !std::exchange(erased, Erases(*step));
+  });
 }
 
 // All bytes of each channel: (256, 1, channels).
 absl::StatusOr<Tensor> AllBytes(int64_t channels) {
-  HEADRACE_ASSIGN_OR_RETURN(Tensor bytes, Tensor::Allocate(DType::kUInt8, Shape{kTableValues, 1, channels}));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor bytes, Tensor::Allocate(DType::kUInt8, Shape{kErased, 1, channels}));
   for (int64_t i = 0; i < bytes.elements(); ++i) bytes.mutable_raw()[i] = static_cast<uint8_t>(i / channels);
   return bytes;
 }
 
 // What the steps make of the picture.
-absl::StatusOr<Tensor> Applied(const std::vector<const ir::proto::Step*>& steps, Tensor picture) {
-  for (const ir::proto::Step* step : steps) {
+absl::StatusOr<Tensor> Applied(const std::vector<ir::proto::Step>& steps, Tensor picture) {
+  for (const ir::proto::Step& step : steps) {
     HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<Kernel> kernel,
-                              MakeKernel(step->kernel(), ir::Attributes::Of(*step)));
-    if (kernel->may_warn()) return UnsupportedError("the warnings of ", step->kernel(), " would be lost");
+                              MakeKernel(step.kernel(), ir::Attributes::Of(step)));
+    if (kernel->may_warn()) return UnsupportedError("the warnings of ", step.kernel(), " would be lost");
     OutputAllocator output;
     KernelContext context(RowRandom(0, 0), output);
     HEADRACE_ASSIGN_OR_RETURN(Tensors made, kernel->Apply(absl::MakeConstSpan(&picture, 1), context));
@@ -69,28 +116,73 @@ absl::StatusOr<Tensor> Applied(const std::vector<const ir::proto::Step*>& steps,
   return picture.Contiguous();
 }
 
+// The steps without those that draw; but with `erases` the one that erases, so that it always erases the middle one of
+// 3 × 3 pixels.
+std::vector<ir::proto::Step> Certain(const Steps& steps, bool erases) {
+  std::vector<ir::proto::Step> certain;
+  for (const ir::proto::Step* step : steps) {
+    if (Flips(*step) || (Erases(*step) && !erases)) continue;
+    certain.push_back(*step);
+    if (!Erases(*step)) continue;
+    for (ir::proto::Attribute& attribute : *certain.back().mutable_attributes()) {
+      if (attribute.name() == "p") *attribute.mutable_value() = ir::FloatValue(1);
+      // Of 2 × 2.
+      if (attribute.name() == "scale") *attribute.mutable_value() = ir::FloatsValue({0.45, 0.45});
+      if (attribute.name() == "ratio") *attribute.mutable_value() = ir::FloatsValue({1.0, 1.0});
+    }
+  }
+  return certain;
+}
+
+// What an erased pixel becomes: a picture of 3 × 3 pixels.
+absl::StatusOr<Tensor> ErasedPicture(const Steps& steps, int64_t channels) {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor picture, Tensor::Allocate(DType::kUInt8, Shape{3, 3, channels}));
+  std::fill_n(picture.mutable_raw(), picture.bytes(), uint8_t{0});
+  return Applied(Certain(steps, true), std::move(picture));
+}
+
+// Copies value number `from` to number `to` of the table.
+void CopyValue(const Tensor& made, int64_t from, Tensor& table, int64_t to) {
+  const auto size = static_cast<int64_t>(ItemSize(table.dtype()));
+  std::copy_n(made.raw() + from * size, size, table.mutable_raw() + to * size);
+}
+
 // Fills in table and planes; false: the steps cannot be a table.
-bool MakeTable(const std::vector<const ir::proto::Step*>& steps, int64_t channels, DeviceTail& tail) {
+bool MakeTable(const Steps& steps, int64_t channels, DeviceTail& tail) {
   absl::StatusOr<Tensor> bytes = AllBytes(channels);
   if (!bytes.ok()) return false;
-  const absl::StatusOr<Tensor> made = Applied(steps, *std::move(bytes));
+  const absl::StatusOr<Tensor> made = Applied(Certain(steps, false), *std::move(bytes));
   if (!made.ok() || IsVariableLength(made->dtype())) return false;
   const size_t size = ItemSize(made->dtype());
   if (size != sizeof(uint16_t) && size != sizeof(uint32_t)) return false;
-  tail.planes = made->shape() == Shape{channels, kTableValues, 1};
-  if (!tail.planes && made->shape() != Shape{kTableValues, 1, channels}) return false;
+  tail.planes = made->shape() == Shape{channels, kErased, 1};
+  if (!tail.planes && made->shape() != Shape{kErased, 1, channels}) return false;
+  const absl::StatusOr<Tensor> erased = ErasedPicture(steps, channels);
+  if (!erased.ok() || erased->dtype() != made->dtype()) return false;
   absl::StatusOr<Tensor> table = Tensor::Allocate(made->dtype(), Shape{channels, kTableValues});
   if (!table.ok()) return false;
+  constexpr int64_t kPixels = 9;
+  constexpr int64_t kMiddle = 4;
   for (int64_t channel = 0; channel < channels; ++channel) {
-    for (int64_t byte = 0; byte < kTableValues; ++byte) {
-      const int64_t at = channel * kTableValues + byte;
-      const int64_t from = tail.planes ? at : byte * channels + channel;
-      std::copy_n(made->raw() + from * static_cast<int64_t>(size), size,
-                  table->mutable_raw() + at * static_cast<int64_t>(size));
+    const int64_t row = channel * kTableValues;
+    for (int64_t byte = 0; byte < kErased; ++byte) {
+      CopyValue(*made, tail.planes ? channel * kErased + byte : byte * channels + channel, *table, row + byte);
     }
+    CopyValue(*erased, tail.planes ? channel * kPixels + kMiddle : kMiddle * channels + channel, *table, row + kErased);
   }
   tail.table = *std::move(table);
   return true;
+}
+
+bool AllFinite(const Tensor& floats) {
+  return std::all_of(floats.data<float>(), floats.data<float>() + floats.elements(),
+                     [](float value) { return std::isfinite(value); });
+}
+
+// Whether the step can mix what the tail gives.
+bool CanMix(const ir::proto::Step& step, const DeviceTail& tail) {
+  if (MixingOf(step) == Mixing::kBlend) return tail.table.dtype() == DType::kFloat32 && AllFinite(tail.table);
+  return (ir::Attributes::Of(step).String("layout") == "CHW") == tail.planes;
 }
 
 class TailTaker {
@@ -111,45 +203,65 @@ class TailTaker {
   }
 
  private:
+  // Steps on the column that nothing after them reads, the last one first.
+  struct Candidates {
+    std::optional<StepAt> mixing;  // above a batch
+    bool batched = false;
+    std::vector<StepAt> steps;
+  };
+
   // False: it has none.
   absl::StatusOr<bool> Take(const ir::Column& column, DeviceTail& tail) {
-    const std::vector<StepAt> candidates = CandidatesOf(column.name);
+    const Candidates candidates = CandidatesOf(column.name);
     // The longest run of steps to the end that begins with bytes.
-    for (auto first = candidates.rbegin(); first != candidates.rend(); ++first) {
+    for (auto first = candidates.steps.rbegin(); first != candidates.steps.rend(); ++first) {
       HEADRACE_ASSIGN_OR_RETURN(const ir::ColumnType before, TypeBefore(*first, column.name));
       if (!IsPictureOfBytes(before)) continue;
-      std::vector<const ir::proto::Step*> steps;
-      for (auto each = first; each != candidates.rend(); ++each) {
-        steps.push_back(&editor_.node(each->node).steps(each->step));
+      Steps steps;
+      for (auto each = first; each != candidates.steps.rend(); ++each) steps.push_back(&StepOf(*each));
+      if (!DrawsInOrder(steps) || !MakeTable(steps, before.shape->back(), tail)) continue;
+      if (candidates.mixing.has_value()) {
+        steps.push_back(&StepOf(*candidates.mixing));
+        if (!candidates.batched || !CanMix(*steps.back(), tail)) continue;
       }
-      if (!MakeTable(steps, before.shape->back(), tail)) continue;
       tail.column = column.name;
       tail.type = column.type;
       for (const ir::proto::Step* step : steps) Append(tail.steps, tail.steps.empty() ? "" : ", ", step->kernel());
-      for (auto each = first; each != candidates.rend(); ++each) taken_.insert({each->node, each->step});
+      for (auto each = first; each != candidates.steps.rend(); ++each) Replace(*each, tail);
+      if (candidates.mixing.has_value()) ReplaceMixing(*candidates.mixing, tail);
       return true;
     }
     return false;
   }
 
-  // Steps on the column that nothing after them reads, the last one first.
-  std::vector<StepAt> CandidatesOf(const std::string& column) const {
-    std::vector<StepAt> candidates;
-    bool batched = false;
+  const ir::proto::Step& StepOf(const StepAt& at) const { return editor_.node(at.node).steps(at.step); }
+
+  Candidates CandidatesOf(const std::string& column) const {
+    Candidates found;
     for (int id = editor_.size() - 1; id >= 0; id = editor_.OwnInput(id)) {
       const ir::proto::Node& node = editor_.node(id);
       if (node.op() == ir::kMapOp) {
         for (int step = node.steps_size() - 1; step >= 0; --step) {
           if (!Touches(node.steps(step), column)) continue;
-          if (!MapsBytes(node.steps(step), column)) return candidates;
-          candidates.push_back({id, step});
+          if (!AddCandidate({id, step}, column, found)) return found;
         }
         continue;
       }
       // Steps above a batch see it as one array.
-      if (!candidates.empty() || !PassesColumn(id, column, batched)) return candidates;
+      if (!found.steps.empty() || !PassesColumn(id, column, found.batched)) return found;
     }
-    return candidates;
+    return found;
+  }
+
+  bool AddCandidate(const StepAt& at, const std::string& column, Candidates& found) const {
+    const ir::proto::Step& step = StepOf(at);
+    if (!found.batched && !found.mixing.has_value() && found.steps.empty() && MixesColumn(step, column)) {
+      found.mixing = at;
+      return true;
+    }
+    if (!ReplacesColumn(step, column) || (!Flips(step) && !Erases(step) && !MapsBytes(step))) return false;
+    found.steps.push_back(at);
+    return true;
   }
 
   bool PassesColumn(int id, const std::string& column, bool& batched) const {
@@ -184,16 +296,86 @@ class TailTaker {
     return schema.Find(column)->type;
   }
 
+  // Leaves of the step what it draws.
+  void Replace(const StepAt& at, DeviceTail& tail) {
+    const ir::proto::Step& step = StepOf(at);
+    std::vector<ir::proto::Step>& left = left_[{at.node, at.step}];
+    if (Flips(step)) {
+      std::string& marks = tail.drawn_of(Drawn::kMarks);
+      if (marks.empty()) {
+        marks = NewColumn(Cat(tail.column, " (flips)"));
+        left.push_back(MarkingStep(step, marks));
+      }
+      left.push_back(step);
+      left.back().set_inputs(0, marks);
+      left.back().set_outputs(0, marks);
+    } else if (Erases(step)) {
+      std::string& erased = tail.drawn_of(Drawn::kErased) = NewColumn(Cat(tail.column, " (erased)"));
+      left.push_back(WithKernel(step, Cat(step.kernel(), "Box")));
+      left.back().set_outputs(0, erased);
+    }
+  }
+
+  // What is drawn is given in place of the pictures.
+  void ReplaceMixing(const StepAt& at, DeviceTail& tail) {
+    const ir::proto::Step& step = StepOf(at);
+    tail.mixing = MixingOf(step);
+    std::string& mixed = tail.drawn_of(Drawn::kMixed) = NewColumn(Cat(tail.column, " (mixing)"));
+    ir::proto::Step plan = WithKernel(step, Cat(step.kernel(), "Plan"));
+    plan.set_outputs(0, mixed);
+    left_[{at.node, at.step}] = {plan};
+  }
+
+  // Another kernel with its attributes and its draws.
+  static ir::proto::Step WithKernel(ir::proto::Step step, const std::string& kernel) {
+    step.set_kernel(kernel);
+    step.set_version(static_cast<uint32_t>(ir::Registry::Global().Find(kernel)->version));
+    return step;
+  }
+
+  // In place of the step.
+  static ir::proto::Step MarkingStep(const ir::proto::Step& step, const std::string& marks) {
+    ir::proto::Step marking = WithKernel(step, std::string(kMarkKernel));
+    marking.clear_attributes();
+    marking.clear_salt();
+    marking.set_outputs(0, marks);
+    return marking;
+  }
+
+  // A name like that one which no column has.
+  std::string NewColumn(std::string name) const {
+    const auto taken = [&] {
+      for (int id = 0; id < editor_.size(); ++id) {
+        if (editor_.schema(id).Find(name) != nullptr) return true;
+      }
+      return false;
+    };
+    while (taken()) name += "'";
+    return name;
+  }
+
   void RemoveTaken() {
-    for (auto it = taken_.rbegin(); it != taken_.rend(); ++it) {
-      auto& steps = *editor_.mutable_node(it->first).mutable_steps();
-      steps.erase(steps.begin() + it->second);
-      if (steps.empty()) editor_.Remove(it->first);
+    std::set<int> nodes;
+    for (const auto& [at, left] : left_) nodes.insert(at.first);
+    for (auto id = nodes.rbegin(); id != nodes.rend(); ++id) {
+      auto& steps = *editor_.mutable_node(*id).mutable_steps();
+      google::protobuf::RepeatedPtrField<ir::proto::Step> all;
+      all.Swap(&steps);
+      for (int step = 0; step < all.size(); ++step) {
+        const auto found = left_.find({*id, step});
+        if (found == left_.end()) {
+          *steps.Add() = std::move(all[step]);
+        } else {
+          for (const ir::proto::Step& each : found->second) *steps.Add() = each;
+        }
+      }
+      if (steps.empty()) editor_.Remove(*id);
     }
   }
 
   ir::GraphEditor editor_;
-  std::set<std::pair<int, int>> taken_;  // nodes and their steps
+  // What is left of each step that is taken, by node and step.
+  std::map<std::pair<int, int>, std::vector<ir::proto::Step>> left_;
 };
 
 }  // namespace

@@ -1,7 +1,12 @@
 // The steps at the end of a pipeline that a device can do after the copy: those that give each byte of a picture
-// another value, and those that only move channels to planes. They are taken out of the graph, so that bytes travel
-// instead of the floats that they become, and the device looks their values up in a table, which the same steps made
-// here: the results are the same in every bit.
+// another value, those that only move channels to planes, and among them flips and one that erases a rectangle; and one
+// that mixes the pictures of a batch. They are taken out of the graph, so that bytes travel instead of the floats that
+// they become, and the device looks their values up in a table, which the same steps made here: the results are the
+// same in every bit.
+//
+// What is drawn is drawn here, with the random stream of the step, and travels in a column of its own: a flip flips a
+// picture of four marks, one for each corner; of the others a kernel beside theirs (RandomErasingBox, MixUpPlan) gives
+// what they draw.
 //
 // Steps stay where something else could see the difference: below anything but batches and operators that pass rows by
 // position, where another operator reads the column, and where shapes of pictures are not known before the run.
@@ -9,23 +14,34 @@
 #ifndef HEADRACE_ENGINE_DEVICE_DEVICE_TAIL_H_
 #define HEADRACE_ENGINE_DEVICE_DEVICE_TAIL_H_
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "core/tensor.h"
+#include "engine/device/byte_mapping.h"
 #include "ir/graph.pb.h"
 #include "ir/type.h"
 
 namespace headrace {
 
+// What is drawn for each picture, in the order in which it is done.
+enum class Drawn : size_t { kMarks, kErased, kMixed };
+inline constexpr size_t kDrawnKinds = 3;
+
 struct DeviceTail {
   std::string column;
   std::string steps;    // "Normalize, HWC2CHW"
-  Tensor table;         // (channels, 256): the value of each byte
+  Tensor table;         // (channels, 257): the value of each byte, and of what is erased
   bool planes = false;  // pictures become (channels, height, width)
+  Mixing mixing = Mixing::kNone;
+  // By Drawn, columns that are not part of the result; empty: nothing of the kind is drawn.
+  std::array<std::string, kDrawnKinds> drawn;
   ir::ColumnType type;  // of the column with its steps
 
+  std::string& drawn_of(Drawn kind) { return drawn[static_cast<size_t>(kind)]; }
   // Of the values of pictures of that shape (…, height, width, channels).
   Shape ShapeOf(const Shape& pictures) const;
 };

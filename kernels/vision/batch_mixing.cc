@@ -1,16 +1,20 @@
 #include "kernels/vision/batch_mixing.h"
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/tensor/convert.h"
 #include "kernels/tensor/number.h"
 
 namespace headrace {
 namespace {
+
+constexpr int64_t kRecordNumbers = 8;
 
 absl::Status NotLabels(std::string_view got) {
   return GraphError("needs labels that are whole numbers of shape (B,), or numbers of shape (B, classes); got ", got);
@@ -129,6 +133,49 @@ absl::StatusOr<Tensor> MixedLabels(const MixingBatch& batch, const MixingOptions
     for (int64_t c = 0; c < classes; ++c) target[c] = other[c] * of_partner + mine[c] * of_own;
   }
   return mixed;
+}
+
+absl::StatusOr<Tensor> BatchMixture::Records(OutputAllocator& output) const {
+  const auto rows = static_cast<int64_t>(partners.size());
+  HEADRACE_ASSIGN_OR_RETURN(Tensor records, output.Allocate(DType::kInt32, {rows, kRecordNumbers}));
+  int32_t* record = records.mutable_data<int32_t>();
+  for (int64_t i = 0; i < rows; ++i, record += kRecordNumbers) {
+    record[0] = static_cast<int32_t>(partners[static_cast<size_t>(i)]);
+    record[1] = std::bit_cast<int32_t>(static_cast<float>(weight));
+    record[2] = std::bit_cast<int32_t>(static_cast<float>(1 - weight));
+    record[3] = 0;
+    record[4] = static_cast<int32_t>(box.left);
+    record[5] = static_cast<int32_t>(box.top);
+    record[6] = static_cast<int32_t>(box.width);
+    record[7] = static_cast<int32_t>(box.height);
+  }
+  return records;
+}
+
+absl::StatusOr<std::vector<ir::ColumnType>> InferMixture(const ir::Attributes& attributes,
+                                                         absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<ir::ColumnType> mixed, InferMixing(attributes, inputs));
+  return std::vector{ir::ColumnType::Of(DType::kInt32, {(*mixed[1].shape)[0], kRecordNumbers}), mixed[1]};
+}
+
+ir::Declaration MixtureDeclaration(const ir::Declaration& mixing) {
+  ir::Declaration mixture;
+  mixture.name = Cat(mixing.name, "Plan");
+  mixture.version = mixing.version;
+  mixture.summary = Cat("Says how ", mixing.name, " mixes the images of a batch, and mixes their labels.");
+  mixture.doc = Cat("Has the attributes of ", mixing.name,
+                    " and draws the same numbers; takes a batch of images (B, H, W, C) of any type, and labels. Gives "
+                    "int32 of shape (B, 8) and the labels.\nErrors: those of ",
+                    mixing.name, ", but for the type of images.");
+  mixture.min_inputs = mixing.min_inputs;
+  mixture.max_inputs = mixing.max_inputs;
+  mixture.attributes = mixing.attributes;
+  mixture.traits = mixing.traits;
+  mixture.python_module = "internal";
+  mixture.example = "ds.to_device(\"cuda:0\")";
+  mixture.sample = mixing.sample;
+  mixture.infer_kernel = InferMixture;
+  return mixture;
 }
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferMixing(const ir::Attributes& attributes,

@@ -14,6 +14,7 @@
 #include "ir/declaration.h"
 #include "ir/type.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/window.h"
 
 namespace headrace {
 
@@ -48,6 +49,24 @@ struct MixingOptions {
 // kData for a class that there is not, kGraph for other types.
 absl::StatusOr<Tensor> MixedLabels(const MixingBatch& batch, const MixingOptions& options,
                                    absl::Span<const int64_t> partners, double weight);
+
+// How each row of a batch is mixed, for who mixes the images elsewhere: eight numbers of 32 bits a row, which are the
+// partner, or -1, the weights of the row and of its partner as float32, 0, and the box's left, top, width and height.
+struct BatchMixture {
+  std::vector<int64_t> partners;
+  double weight = 1;
+  Window box = {};
+  Tensor labels;
+
+  absl::StatusOr<Tensor> Records(OutputAllocator& output) const;
+};
+
+// Of Records, and of the labels.
+absl::StatusOr<std::vector<ir::ColumnType>> InferMixture(const ir::Attributes& attributes,
+                                                         absl::Span<const ir::ColumnType> inputs);
+
+// Declares the kernel that gives Records and labels for `mixing`: it has its attributes, and draws the same numbers.
+ir::Declaration MixtureDeclaration(const ir::Declaration& mixing);
 
 // The types of the mixtures; kGraph if no batch of these types can be mixed.
 absl::StatusOr<std::vector<ir::ColumnType>> InferMixing(const ir::Attributes& attributes,

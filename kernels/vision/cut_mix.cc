@@ -27,6 +27,18 @@ Window DrawBox(int64_t height, int64_t width, double weight, RowRandom& random) 
   return box;
 }
 
+absl::StatusOr<BatchMixture> DrawCutMix(const MixingBatch& batch, int64_t height, int64_t width,
+                                        const MixingOptions& options, KernelContext& context) {
+  BatchMixture mixture;
+  const double drawn = DrawBeta(options.alpha, context.random());
+  mixture.box = DrawBox(height, width, drawn, context.random());
+  const auto pasted = static_cast<double>(mixture.box.height * mixture.box.width);
+  mixture.weight = 1 - pasted / static_cast<double>(width * height);
+  mixture.partners = MixingPartners(batch.rows, context.fillers());
+  HEADRACE_ASSIGN_OR_RETURN(mixture.labels, MixedLabels(batch, options, mixture.partners, mixture.weight));
+  return mixture;
+}
+
 absl::Status NotImages(std::string_view got, bool channels_first) {
   return GraphError("needs a batch of images of shape ", channels_first ? "(B, C, H, W)" : "(B, H, W, C) or (B, H, W)",
                     " as its first column (layout='", channels_first ? "CHW" : "HWC", "'); got ", got);
@@ -43,19 +55,15 @@ class CutMix : public Kernel {
     if (images.rank() > 4 || images.elements() == 0) return NotImages(images.TypeName(), channels_first_);
     const int64_t height = images.dim(channels_first_ ? 2 : 1);
     const int64_t width = images.dim(channels_first_ ? 3 : 2);
-    const double drawn = DrawBeta(options_.alpha, context.random());
-    const Window box = DrawBox(height, width, drawn, context.random());
-    const double weight = 1 - static_cast<double>(box.height * box.width) / static_cast<double>(width * height);
-    const std::vector<int64_t> partners = MixingPartners(batch.rows, context.fillers());
-    HEADRACE_ASSIGN_OR_RETURN(Tensor labels, MixedLabels(batch, options_, partners, weight));
+    HEADRACE_ASSIGN_OR_RETURN(BatchMixture mixture, DrawCutMix(batch, height, width, options_, context));
     HEADRACE_ASSIGN_OR_RETURN(Tensor mixed, context.AllocateOutput(images.dtype(), images.shape()));
     std::memcpy(mixed.mutable_raw(), images.raw(), images.bytes());
     for (int64_t i = 0; i < batch.rows; ++i) {
-      const int64_t partner = partners[static_cast<size_t>(i)];
+      const int64_t partner = mixture.partners[static_cast<size_t>(i)];
       if (partner != kAlone)
-        Paste(images.Index(partner), box, width, mixed.mutable_raw() + i * images.Index(i).bytes());
+        Paste(images.Index(partner), mixture.box, width, mixed.mutable_raw() + i * images.Index(i).bytes());
     }
-    return Tensors{std::move(mixed), std::move(labels)};
+    return Tensors{std::move(mixed), std::move(mixture.labels)};
   }
 
  private:
@@ -76,6 +84,24 @@ class CutMix : public Kernel {
   bool channels_first_;
 };
 
+// Of images whose channels are last, whatever the layout is when they are mixed.
+class CutMixPlan : public Kernel {
+ public:
+  explicit CutMixPlan(const ir::Attributes& attributes) : options_(attributes) {}
+
+  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const MixingBatch batch, MixingBatch::Of(inputs, 4));
+    const Tensor& images = batch.images;
+    if (images.rank() > 4 || images.elements() == 0) return NotImages(images.TypeName(), false);
+    HEADRACE_ASSIGN_OR_RETURN(BatchMixture mixture, DrawCutMix(batch, images.dim(1), images.dim(2), options_, context));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor records, mixture.Records(context.output()));
+    return Tensors{std::move(records), std::move(mixture.labels)};
+  }
+
+ private:
+  MixingOptions options_;
+};
+
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
   const bool channels_first = attributes.String("layout") == "CHW";
@@ -85,7 +111,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return InferMixing(attributes, inputs);
 }
 
-std::vector<ir::Attribute> Declared() {
+std::vector<ir::Attribute> DeclaredAttributes() {
   std::vector<ir::Attribute> attributes = MixingOptions::Declared();
   attributes.push_back({.name = "layout",
                         .type = ir::AttributeType::kString,
@@ -95,31 +121,40 @@ std::vector<ir::Attribute> Declared() {
   return attributes;
 }
 
-const KernelRegistration registration{
-    {.name = "CutMix",
-     .summary = "Replaces a rectangle of each image of a batch by that of another, and mixes their labels.",
-     .doc =
-         "Above `batch`, over two columns: images of any type of fixed size, of shape (B, C, H, W), or (B, H, W, C) or "
-         "(B, H, W) with layout='HWC', and labels, whole numbers of shape (B,) or numbers of shape (B, classes). Gives "
-         "images of the same type and shape, and labels float32 of shape (B, classes), mixed from one-hot vectors by "
-         "the share of the area: torchvision's CutMix. The other row is the one before, for the first row the last. "
-         "w is drawn once for the batch from Beta(alpha, alpha), and so is one rectangle: its centre anywhere, its "
-         "sides sqrt(1 - w) of the image's, cut off at the edges.\n"
-         "Rows that even='pad' repeats (`_pad`) stay as they are and are pasted into none. The result depends on which "
-         "rows meet in the batch, so on the number of ranks.\n"
-         "Errors: images of another rank, a class outside 0 … classes - 1, class numbers without `classes`, unequal "
-         "numbers of rows.",
-     .min_inputs = 2,
-     .max_inputs = 2,
-     .attributes = Declared(),
-     .traits = {.random = true, .by_batch = true},
-     .python_module = "vision",
-     .example = "V.CutMix(alpha=1.0, classes=1000)",
-     .sample = {.attributes = {{"classes", "5"}}, .inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses}},
-     .infer_kernel = Infer,
-     .takes_layout = [](const ir::Attributes& attributes,
-                        bool channels_first) { return (attributes.String("layout") == "CHW") == channels_first; }},
-    Makes<CutMix>()};
+const ir::Declaration& Declared() {
+  static const auto* const declared = new ir::Declaration{
+      .name = "CutMix",
+      .summary = "Replaces a rectangle of each image of a batch by that of another, and mixes their labels.",
+      .doc =
+          "Above `batch`, over two columns: images of any type of fixed size, of shape (B, C, H, W), or (B, H, W, C) "
+          "or "
+          "(B, H, W) with layout='HWC', and labels, whole numbers of shape (B,) or numbers of shape (B, classes). "
+          "Gives "
+          "images of the same type and shape, and labels float32 of shape (B, classes), mixed from one-hot vectors by "
+          "the share of the area: torchvision's CutMix. The other row is the one before, for the first row the last. "
+          "w is drawn once for the batch from Beta(alpha, alpha), and so is one rectangle: its centre anywhere, its "
+          "sides sqrt(1 - w) of the image's, cut off at the edges.\n"
+          "Rows that even='pad' repeats (`_pad`) stay as they are and are pasted into none. The result depends on "
+          "which "
+          "rows meet in the batch, so on the number of ranks.\n"
+          "Errors: images of another rank, a class outside 0 … classes - 1, class numbers without `classes`, unequal "
+          "numbers of rows.",
+      .min_inputs = 2,
+      .max_inputs = 2,
+      .attributes = DeclaredAttributes(),
+      .traits = {.random = true, .by_batch = true},
+      .python_module = "vision",
+      .example = "V.CutMix(alpha=1.0, classes=1000)",
+      .sample = {.attributes = {{"classes", "5"}}, .inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses}},
+      .infer_kernel = Infer,
+      .takes_layout = [](const ir::Attributes& attributes, bool channels_first) {
+        return (attributes.String("layout") == "CHW") == channels_first;
+      }};
+  return *declared;
+}
+
+const KernelRegistration registration{Declared(), Makes<CutMix>()};
+const KernelRegistration plan_registration{MixtureDeclaration(Declared()), Makes<CutMixPlan>()};
 
 }  // namespace
 }  // namespace headrace

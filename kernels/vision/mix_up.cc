@@ -13,6 +13,14 @@ absl::Status NotFloats(std::string_view got) {
   return GraphError("mixes float32 images: put Normalize or Rescale before it; got ", got);
 }
 
+absl::StatusOr<BatchMixture> DrawMixUp(const MixingBatch& batch, const MixingOptions& options, KernelContext& context) {
+  BatchMixture mixture;
+  mixture.weight = DrawBeta(options.alpha, context.random());
+  mixture.partners = MixingPartners(batch.rows, context.fillers());
+  HEADRACE_ASSIGN_OR_RETURN(mixture.labels, MixedLabels(batch, options, mixture.partners, mixture.weight));
+  return mixture;
+}
+
 class MixUp : public Kernel {
  public:
   explicit MixUp(const ir::Attributes& attributes) : options_(attributes) {}
@@ -20,12 +28,10 @@ class MixUp : public Kernel {
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
     HEADRACE_ASSIGN_OR_RETURN(const MixingBatch batch, MixingBatch::Of(inputs, 1));
     if (batch.images.dtype() != DType::kFloat32) return NotFloats(batch.images.TypeName());
-    const double weight = DrawBeta(options_.alpha, context.random());
-    const std::vector<int64_t> partners = MixingPartners(batch.rows, context.fillers());
-    HEADRACE_ASSIGN_OR_RETURN(Tensor labels, MixedLabels(batch, options_, partners, weight));
+    HEADRACE_ASSIGN_OR_RETURN(BatchMixture mixture, DrawMixUp(batch, options_, context));
     HEADRACE_ASSIGN_OR_RETURN(Tensor images, context.AllocateOutput(DType::kFloat32, batch.images.shape()));
-    Mix(batch, partners, weight, images.mutable_data<float>());
-    return Tensors{std::move(images), std::move(labels)};
+    Mix(batch, mixture.partners, mixture.weight, images.mutable_data<float>());
+    return Tensors{std::move(images), std::move(mixture.labels)};
   }
 
  private:
@@ -48,6 +54,21 @@ class MixUp : public Kernel {
   MixingOptions options_;
 };
 
+class MixUpPlan : public Kernel {
+ public:
+  explicit MixUpPlan(const ir::Attributes& attributes) : options_(attributes) {}
+
+  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const MixingBatch batch, MixingBatch::Of(inputs, 1));
+    HEADRACE_ASSIGN_OR_RETURN(BatchMixture mixture, DrawMixUp(batch, options_, context));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor records, mixture.Records(context.output()));
+    return Tensors{std::move(records), std::move(mixture.labels)};
+  }
+
+ private:
+  MixingOptions options_;
+};
+
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
   HEADRACE_ASSIGN_OR_RETURN(std::vector<ir::ColumnType> types, InferMixing(attributes, inputs));
@@ -59,27 +80,32 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return types;
 }
 
-const KernelRegistration registration{
-    {.name = "MixUp",
-     .summary = "Mixes each image of a batch, and its label, with another.",
-     .doc =
-         "Above `batch`, over two columns: float32 images of shape (B, …), and labels, whole numbers of shape (B,) or "
-         "numbers of shape (B, classes). Gives images of the same shape, w * own + (1 - w) * other in float32, and "
-         "labels float32 of shape (B, classes), mixed alike from one-hot vectors: torchvision's MixUp. The other row "
-         "is the one before, for the first row the last; w is drawn once for the batch from Beta(alpha, alpha).\n"
-         "Rows that even='pad' repeats (`_pad`) stay as they are and are mixed into none. The result depends on which "
-         "rows meet in the batch, so on the number of ranks.\n"
-         "Errors: images of another type, a class outside 0 … classes - 1, class numbers without `classes`, unequal "
-         "numbers of rows.",
-     .min_inputs = 2,
-     .max_inputs = 2,
-     .attributes = MixingOptions::Declared(),
-     .traits = {.random = true, .by_batch = true},
-     .python_module = "vision",
-     .example = "V.MixUp(alpha=0.2, classes=1000)",
-     .sample = {.attributes = {{"classes", "5"}}, .inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses}},
-     .infer_kernel = Infer},
-    Makes<MixUp>()};
+const ir::Declaration& Declared() {
+  static const auto* const declared = new ir::Declaration{
+      .name = "MixUp",
+      .summary = "Mixes each image of a batch, and its label, with another.",
+      .doc =
+          "Above `batch`, over two columns: float32 images of shape (B, …), and labels, whole numbers of shape (B,) or "
+          "numbers of shape (B, classes). Gives images of the same shape, w * own + (1 - w) * other in float32, and "
+          "labels float32 of shape (B, classes), mixed alike from one-hot vectors: torchvision's MixUp. The other row "
+          "is the one before, for the first row the last; w is drawn once for the batch from Beta(alpha, alpha).\n"
+          "Rows that even='pad' repeats (`_pad`) stay as they are and are mixed into none. The result depends on which "
+          "rows meet in the batch, so on the number of ranks.\n"
+          "Errors: images of another type, a class outside 0 … classes - 1, class numbers without `classes`, unequal "
+          "numbers of rows.",
+      .min_inputs = 2,
+      .max_inputs = 2,
+      .attributes = MixingOptions::Declared(),
+      .traits = {.random = true, .by_batch = true},
+      .python_module = "vision",
+      .example = "V.MixUp(alpha=0.2, classes=1000)",
+      .sample = {.attributes = {{"classes", "5"}}, .inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses}},
+      .infer_kernel = Infer};
+  return *declared;
+}
+
+const KernelRegistration registration{Declared(), Makes<MixUp>()};
+const KernelRegistration plan_registration{MixtureDeclaration(Declared()), Makes<MixUpPlan>()};
 
 }  // namespace
 }  // namespace headrace

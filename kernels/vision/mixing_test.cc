@@ -1,5 +1,6 @@
 // Tests MixUp and CutMix, and the distribution of their weights.
 #include <array>
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -56,6 +57,46 @@ void ExpectGolden(const std::string& kernel, const std::string& golden, double a
 TEST(Mixing, EqualsTorchvisionsFormulas) {
   ExpectGolden("MixUp", "mixing.mix_up", 0.4);
   ExpectGolden("CutMix", "mixing.cut_mix", 1.0);
+}
+
+// The records and labels that MixUpPlan or CutMixPlan gives for the golden pictures, as channels last.
+Tensors PlanOf(const std::string& kernel, uint64_t row, absl::Span<const bool> fillers = {}) {
+  const Tensor pictures = *Tensor::Allocate(DType::kUInt8, {5, 12, 16, 3});
+  return *Mix(kernel, Options(1), {pictures, SampleLabels()}, row, fillers);
+}
+
+TEST(MixingPlan, SaysHowImagesAreMixed) {
+  const Tensor images = Golden("mixing.images");
+  constexpr int64_t kPlane = 12 * 16;
+  for (uint64_t row = 0; row < 8; ++row) {
+    for (const bool blends : {true, false}) {
+      const std::string kernel = blends ? "MixUp" : "CutMix";
+      const Tensors mixed = *Mix(kernel, Options(1), {images, SampleLabels()}, row);
+      const Tensors plan = PlanOf(kernel + "Plan", row);
+      EXPECT_TRUE(TensorsEqual(plan[1], mixed[1]));
+      ASSERT_EQ(plan[0].TypeName(), "int32 (5, 8)");
+      for (int64_t i = 0; i < images.elements(); ++i) {
+        const int64_t of_picture = i % (3 * kPlane);
+        const int32_t* const record = plan[0].data<int32_t>() + i / (3 * kPlane) * 8;
+        const float own = images.data<float>()[i];
+        const float partner = images.data<float>()[record[0] * 3 * kPlane + of_picture];
+        const int64_t x = i % 16 - record[4];
+        const int64_t y = of_picture % kPlane / 16 - record[5];
+        const bool pasted = x >= 0 && x < record[6] && y >= 0 && y < record[7];
+        const float blended = partner * std::bit_cast<float>(record[2]) + own * std::bit_cast<float>(record[1]);
+        ASSERT_EQ(mixed[0].data<float>()[i], blends ? blended : pasted ? partner : own) << kernel << row;
+      }
+    }
+  }
+}
+
+TEST(MixingPlan, LeavesFillersAlone) {
+  for (const char* const kernel : {"MixUpPlan", "CutMixPlan"}) {
+    const Tensors plan = PlanOf(kernel, 0, {false, false, false, true, true});
+    std::vector<int32_t> partners;
+    for (int64_t i = 0; i < 5; ++i) partners.push_back(plan[0].data<int32_t>()[i * 8]);
+    EXPECT_THAT(partners, ElementsAre(2, 0, 1, -1, -1));
+  }
 }
 
 // (B, H, W, C) gives what (B, C, H, W) does.

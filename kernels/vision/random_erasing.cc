@@ -19,6 +19,7 @@ namespace headrace {
 namespace {
 
 constexpr int kAttempts = 10;
+constexpr int64_t kBoxNumbers = 4;
 
 // Rounds half to even, as Python does.
 int64_t Rounded(double value) { return static_cast<int64_t>(std::nearbyint(value)); }
@@ -75,12 +76,27 @@ absl::StatusOr<Planes> PlanesOf(const Tensor& input, bool channels_first) {
   return planes;
 }
 
+struct Erasing {
+  double probability;
+  Interval scale;
+  Interval ratio;
+
+  static absl::StatusOr<Erasing> Of(const ir::Attributes& attributes) {
+    HEADRACE_ASSIGN_OR_RETURN(const Interval scale, Interval::Of(attributes, "scale"));
+    HEADRACE_ASSIGN_OR_RETURN(const Interval ratio, Interval::Of(attributes, "ratio"));
+    return Erasing{attributes.Float("p"), scale, ratio};
+  }
+  // Nullopt: the image stays as it is.
+  std::optional<Window> Draw(Area image, RowRandom& random) const {
+    if (random.Uniform() >= probability) return std::nullopt;
+    return DrawErased(image, scale, ratio, random);
+  }
+};
+
 class RandomErasing : public UnaryKernel {
  public:
-  RandomErasing(const ir::Attributes& attributes, Interval scale, Interval ratio)
-      : probability_(attributes.Float("p")),
-        scale_(scale),
-        ratio_(ratio),
+  RandomErasing(const ir::Attributes& attributes, Erasing erasing)
+      : erasing_(erasing),
         value_(attributes.Numbers("value")),
         noise_(attributes.Bool("noise")),
         channels_first_(attributes.String("layout") == "CHW") {}
@@ -95,17 +111,15 @@ class RandomErasing : public UnaryKernel {
   }
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
     HEADRACE_RETURN_IF_ERROR(Check(attributes));
-    HEADRACE_ASSIGN_OR_RETURN(const Interval scale, Interval::Of(attributes, "scale"));
-    HEADRACE_ASSIGN_OR_RETURN(const Interval ratio, Interval::Of(attributes, "ratio"));
-    return std::make_unique<RandomErasing>(attributes, scale, ratio);
+    HEADRACE_ASSIGN_OR_RETURN(const Erasing erasing, Erasing::Of(attributes));
+    return std::make_unique<RandomErasing>(attributes, erasing);
   }
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     if (noise_ && input.dtype() != DType::kFloat32) return NoNoise(input.TypeName());
     HEADRACE_ASSIGN_OR_RETURN(const Planes planes, PlanesOf(input, channels_first_));
     HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> pixel, PixelOf("value", value_, planes.AllChannels()));
-    if (context.random().Uniform() >= probability_) return input;
-    const std::optional<Window> erased = DrawErased(planes.area(), scale_, ratio_, context.random());
+    const std::optional<Window> erased = erasing_.Draw(planes.area(), context.random());
     if (!erased) return input;
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(input.dtype(), input.shape()));
     std::memcpy(output.mutable_raw(), planes.tensor.raw(), planes.tensor.bytes());
@@ -150,12 +164,35 @@ class RandomErasing : public UnaryKernel {
     }
   }
 
-  double probability_;
-  Interval scale_;
-  Interval ratio_;
+  Erasing erasing_;
   std::vector<ir::Number> value_;
   bool noise_;
   bool channels_first_;
+};
+
+// What RandomErasing draws, for who erases it elsewhere.
+class RandomErasingBox : public UnaryKernel {
+ public:
+  explicit RandomErasingBox(Erasing erasing) : erasing_(erasing) {}
+
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
+    HEADRACE_ASSIGN_OR_RETURN(const Erasing erasing, Erasing::Of(attributes));
+    return std::make_unique<RandomErasingBox>(erasing);
+  }
+
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kFixedSize));
+    const Window erased = erasing_.Draw({image.height, image.width}, context.random()).value_or(Window());
+    HEADRACE_ASSIGN_OR_RETURN(Tensor box, context.AllocateOutput(DType::kInt32, {kBoxNumbers}));
+    int64_t at = 0;
+    for (const int64_t number : {erased.left, erased.top, erased.width, erased.height}) {
+      box.mutable_data<int32_t>()[at++] = static_cast<int32_t>(number);
+    }
+    return box;
+  }
+
+ private:
+  Erasing erasing_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
@@ -169,6 +206,49 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return std::vector{type};
 }
 
+absl::StatusOr<std::vector<ir::ColumnType>> InferBox(const ir::Attributes&, absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_RETURN_IF_ERROR(ImageTypeOf(inputs[0], PixelTypes::kFixedSize).status());
+  return std::vector{ir::ColumnType::Of(DType::kInt32, {kBoxNumbers})};
+}
+
+std::vector<ir::Attribute> Declared() {
+  return {{.name = "p",
+           .type = ir::AttributeType::kFloat,
+           .doc = "How likely a rectangle of a row is erased.",
+           .default_value = "0.5",
+           .minimum = 0,
+           .maximum = 1},
+          {.name = "scale",
+           .type = ir::AttributeType::kFloats,
+           .doc = "The least and the greatest share of the image's area.",
+           .default_value = "(0.02, 0.33)",
+           .minimum = 0,
+           .maximum = 1,
+           .lengths = {2}},
+          {.name = "ratio",
+           .type = ir::AttributeType::kFloats,
+           .doc = "The least and the greatest height over width.",
+           .default_value = "(0.3, 3.3)",
+           .minimum = 0,
+           .exclusive_minimum = true,
+           .lengths = {2}},
+          {.name = "value",
+           .type = ir::AttributeType::kFloats,
+           .doc = "What erased pixels hold: one number, or one per channel, in the units of the input.",
+           .default_value = "0",
+           .keeps_whole = true},
+          {.name = "noise",
+           .type = ir::AttributeType::kBool,
+           .doc = "Whether each erased number becomes a normal one of its own, of mean 0 and deviation 1, instead of "
+                  "`value`: torchvision's value='random', for float32. The bits are the same on every CPU.",
+           .default_value = "False"},
+          {.name = "layout",
+           .type = ir::AttributeType::kString,
+           .doc = "The axes: HWC channels last, or none; CHW channels first.",
+           .default_value = "'HWC'",
+           .choices = {"HWC", "CHW"}}};
+}
+
 const KernelRegistration registration{
     {.name = "RandomErasing",
      .summary = "Erases a random rectangle in some rows, chosen at random.",
@@ -180,42 +260,7 @@ const KernelRegistration registration{
             "Errors: a value that the type cannot hold, a number of values that is not the number of channels, an "
             "interval that ends before it begins, another rank, bytes or strings, `noise` with another type than "
             "float32 or with a `value`.",
-     .attributes = {{.name = "p",
-                     .type = ir::AttributeType::kFloat,
-                     .doc = "How likely a rectangle of a row is erased.",
-                     .default_value = "0.5",
-                     .minimum = 0,
-                     .maximum = 1},
-                    {.name = "scale",
-                     .type = ir::AttributeType::kFloats,
-                     .doc = "The least and the greatest share of the image's area.",
-                     .default_value = "(0.02, 0.33)",
-                     .minimum = 0,
-                     .maximum = 1,
-                     .lengths = {2}},
-                    {.name = "ratio",
-                     .type = ir::AttributeType::kFloats,
-                     .doc = "The least and the greatest height over width.",
-                     .default_value = "(0.3, 3.3)",
-                     .minimum = 0,
-                     .exclusive_minimum = true,
-                     .lengths = {2}},
-                    {.name = "value",
-                     .type = ir::AttributeType::kFloats,
-                     .doc = "What erased pixels hold: one number, or one per channel, in the units of the input.",
-                     .default_value = "0",
-                     .keeps_whole = true},
-                    {.name = "noise",
-                     .type = ir::AttributeType::kBool,
-                     .doc = "Whether each erased number becomes a normal one of its own, of mean 0 and deviation 1, "
-                            "instead of `value`: torchvision's value='random', for float32. The bits are the same on "
-                            "every CPU.",
-                     .default_value = "False"},
-                    {.name = "layout",
-                     .type = ir::AttributeType::kString,
-                     .doc = "The axes: HWC channels last, or none; CHW channels first.",
-                     .default_value = "'HWC'",
-                     .choices = {"HWC", "CHW"}}},
+     .attributes = Declared(),
      .traits = {.random = true},
      .python_module = "vision",
      .example = "V.RandomErasing(0.25, value=(124, 116, 104))",
@@ -224,6 +269,20 @@ const KernelRegistration registration{
      .takes_layout = [](const ir::Attributes& attributes,
                         bool channels_first) { return (attributes.String("layout") == "CHW") == channels_first; }},
     RandomErasing::Make};
+
+const KernelRegistration box_registration{
+    {.name = "RandomErasingBox",
+     .summary = "Gives the rectangle that RandomErasing erases.",
+     .doc = "Has the attributes of RandomErasing and draws the same numbers; takes an image and gives int32 of shape "
+            "(4,): left, top, width and height, which are 0 where nothing is erased.\n"
+            "Errors: those of RandomErasing, but for the value.",
+     .attributes = Declared(),
+     .traits = {.random = true},
+     .python_module = "internal",
+     .example = "ds.to_device(\"cuda:0\")",
+     .sample = {.attributes = {{"p", "1.0"}}},
+     .infer_kernel = InferBox},
+    RandomErasingBox::Make};
 
 }  // namespace
 }  // namespace headrace

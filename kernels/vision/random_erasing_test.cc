@@ -44,6 +44,24 @@ TEST(RandomErasing, EqualsItsDefinition) {
   EXPECT_GT(erased, 12);
 }
 
+TEST(RandomErasingBox, IsWhatIsErased) {
+  Tensor image = *Tensor::Allocate(DType::kUInt8, {9, 14, 2});
+  std::fill_n(image.mutable_raw(), image.bytes(), uint8_t{0});
+  for (uint64_t row = 0; row < 50; ++row) {
+    const RowRandom random(7, 3, {.key = row});
+    const Tensor erased = *RunKernel("RandomErasing", {{"value", ir::IntValue(1)}}, {image}, random);
+    const Tensor box = *RunKernel("RandomErasingBox", {{"value", ir::IntValue(1)}}, {image}, random);
+    ASSERT_EQ(box.TypeName(), "int32 (4,)");
+    const int32_t* const at = box.data<int32_t>();  // left, top, width, height
+    for (int64_t i = 0; i < image.elements(); ++i) {
+      const int64_t y = i / 28;
+      const int64_t x = i / 2 % 14;
+      const bool inside = x >= at[0] && x < at[0] + at[2] && y >= at[1] && y < at[1] + at[3];
+      ASSERT_EQ(erased.raw()[i] == 1, inside) << row;
+    }
+  }
+}
+
 // Where the only rectangle of 3 × 3 pixels lies in an image of 8 × 8 zeros; nullopt: nowhere.
 std::optional<int64_t> ErasedCorner(double p, const RowRandom& random) {
   static const Tensor image = [] {

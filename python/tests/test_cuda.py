@@ -282,3 +282,34 @@ except hr.UnsupportedError as error:
     # A machine with a GPU has one.
     printed = run_python(code).stdout
     assert printed == "" or printed.startswith("no CUDA device can be used: ")
+
+
+@pytest.mark.parametrize("mixing", ["V.MixUp(classes=22)", "V.CutMix(classes=22)", None])
+def test_pictures_are_finished_there_as_on_the_host(driver, mixing):
+    code = f"""
+from headrace import vision as V
+
+rows = np.random.default_rng(0).integers(0, 256, (22, 9, 7, 3), np.uint8)
+kernels = [V.RandomHorizontalFlip(), V.RandomVerticalFlip(0.3), V.Normalize([124, 116, 104], [58, 57, 57])]
+kernels += [V.RandomErasing(), V.HWC2CHW()]
+pictures = hr.Numpy({{"image": rows, "label": np.arange(22)}}, shuffle=True).map(kernels, "image").batch(4)
+if {mixing}:
+    pictures = pictures.map({mixing}, ["image", "label"])
+steps = [type(kernel).__name__ for kernel in [*kernels, *([{mixing}] if {mixing} else [])]]
+train = pictures.options(as_="dlpack").to_device("cuda:0")
+for epoch in range(2):
+    for array, batch in zip(pictures.iterate(epoch=epoch), train, strict=True):
+        assert list(batch) == ["image", "label"]
+        for name in batch:
+            capsule, tensor = taken(batch[name], 1)
+            assert tuple(tensor.shape[i] for i in range(tensor.ndim)) == array[name].shape
+            expect(1, tensor.data, array[name])
+        del capsule, batch
+iterator = train.iterate()
+there = [line for line in iterator.explain().splitlines() if "after the copy it does" in line]
+# A build without NVIDIA's compiler does all steps on the host.
+print(not there or there[0].strip() == "after the copy it does image: " + ", ".join(steps))
+iterator.close()
+print("a user's work read wrong bytes" in findings())
+"""
+    assert run(driver, code).splitlines() == ["True", "False"]

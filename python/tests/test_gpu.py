@@ -154,6 +154,23 @@ def test_texts_and_bytes_stay_on_the_host(torch):
     assert all(batch["x"].is_cuda for batch in given)
 
 
+# What is drawn is drawn on the host, and done on the GPU.
+@pytest.mark.parametrize("size", [64, 45])
+@pytest.mark.parametrize("mixing", [V.MixUp(classes=4), V.CutMix(classes=4), None])
+def test_augmented_pictures(torch, photos, size, mixing):
+    kernels = [V.Decode(), V.RandomResizedCrop(size), V.RandomHorizontalFlip(), V.RandomVerticalFlip()]
+    kernels += [V.Normalize([124.0, 116.0, 104.0], [58.0, 57.0, 57.0]), V.RandomErasing(), V.HWC2CHW()]
+    pipeline = hr.ImageFolder(photos, shuffle=True).map(kernels, "image").batch(5)
+    if mixing is not None:
+        pipeline = pipeline.map(mixing, ["image", "label"])
+    for epoch in range(2):
+        with pipeline.to_device(GPU).iterate(epoch=epoch, as_="torch") as iterator:
+            found = contents(torch, iterator)
+            steps = iterator.report()["device"]["steps"]
+        assert found == contents(torch, pipeline.iterate(epoch=epoch, as_="torch"))
+        assert steps == "" or "RandomVerticalFlip, Normalize, RandomErasing, HWC2CHW" in steps
+
+
 @pytest.mark.parametrize("normalized", [True, False])
 @pytest.mark.parametrize("executor", ["threads", "pull"])
 def test_pictures(torch, photos, normalized, executor):

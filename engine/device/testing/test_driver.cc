@@ -697,8 +697,12 @@ struct HostKernel {
   void (*run)(const headrace::ByteMapping& mapping);
   uint64_t value_bytes;
 };
-const HostKernel kKernels[] = {{"HeadraceMapBytes16", headrace::MapAllBytes<uint16_t>, sizeof(uint16_t)},
-                               {"HeadraceMapBytes32", headrace::MapAllBytes<uint32_t>, sizeof(uint32_t)}};
+#define KERNELS(way)                                                                               \
+  {"Headrace" #way "16", headrace::MapAll<uint16_t, headrace::way<uint16_t>>, sizeof(uint16_t)}, { \
+    "Headrace" #way "32", headrace::MapAll<uint32_t, headrace::way<uint32_t>>, sizeof(uint32_t)    \
+  }
+const HostKernel kKernels[] = {KERNELS(MapInPlace), KERNELS(MapFourPixels), KERNELS(MapFours), KERNELS(MapMixedFours)};
+#undef KERNELS
 
 CUresult ModuleLoadData(CUmodule* module, const void* image) {
   ENTER_IN_CONTEXT();
@@ -746,22 +750,27 @@ CUresult LaunchKernel(CUfunction function, unsigned int blocks, unsigned int, un
     return CUDA_ERROR_INVALID_VALUE;
   }
   const auto& kernel = *reinterpret_cast<const HostKernel*>(function);
-  const uint64_t bytes = argument->pictures * argument->pixels * argument->channels;
-  uintptr_t source = 0;
-  uintptr_t table = 0;
-  uintptr_t target = 0;
-  const auto on_device = [&it](const void* memory, uint64_t size, uintptr_t* base) {
-    const Memory* const found = it.MemoryAt(reinterpret_cast<uintptr_t>(memory), size, base);
-    return found != nullptr && found->on_device;
+  const uint64_t values = argument->all_values();
+  std::vector<std::pair<uintptr_t, bool>> uses;
+  bool on_device = true;
+  const auto uses_memory = [&](const void* memory, uint64_t size, bool writes) {
+    if (memory == nullptr) return;
+    uintptr_t base = 0;
+    const Memory* const found = it.MemoryAt(reinterpret_cast<uintptr_t>(memory), size, &base);
+    on_device &= found != nullptr && found->on_device;
+    uses.emplace_back(base, writes);
   };
-  if (!on_device(argument->bytes, bytes, &source) ||
-      !on_device(argument->values, bytes * kernel.value_bytes, &target) ||
-      !on_device(argument->table, argument->channels * headrace::kTableValues * kernel.value_bytes, &table)) {
+  uses_memory(argument->bytes, values, false);
+  uses_memory(argument->table, argument->channels * headrace::kTableValues * kernel.value_bytes, false);
+  uses_memory(argument->marks, argument->pictures * headrace::kCorners, false);
+  uses_memory(argument->erased, argument->pictures * sizeof(headrace::PictureBox), false);
+  uses_memory(argument->mixed, argument->pictures * sizeof(headrace::MixedPicture), false);
+  uses_memory(argument->values, values * kernel.value_bytes, true);
+  if (!on_device) {
     it.Find("a kernel on memory that was not taken");
     return CUDA_ERROR_INVALID_VALUE;
   }
-  it.Queue(*stream, {{source, false}, {table, false}, {target, true}},
-           [run = kernel.run, mapping = *argument] { run(mapping); });
+  it.Queue(*stream, std::move(uses), [run = kernel.run, mapping = *argument] { run(mapping); });
   return CUDA_SUCCESS;
 }
 

@@ -1,0 +1,167 @@
+// What each byte becomes and where it comes to lie, in each way of dividing the work, against a definition value by
+// value.
+#include "engine/device/byte_mapping.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "engine/testing/cooperative_threads.h"
+
+namespace headrace {
+namespace {
+
+#ifdef HEADRACE_SANITIZER
+constexpr uint64_t kShapes = 500;
+#else
+constexpr uint64_t kShapes = 5000;
+#endif
+
+constexpr size_t kAlignment = 256;
+constexpr uint8_t kGuard = 0x5B;
+
+// Memory aligned as a device's, with bytes behind it that must stay.
+class Guarded {
+ public:
+  explicit Guarded(size_t bytes) : memory_(bytes + 2 * kAlignment, kGuard), bytes_(bytes) {}
+  uint8_t* data() {
+    const auto begin = reinterpret_cast<uintptr_t>(memory_.data());
+    return memory_.data() + (kAlignment - begin % kAlignment) % kAlignment;
+  }
+  bool Whole() {
+    for (uint8_t* at = data() + bytes_; at < memory_.data() + memory_.size(); ++at) {
+      if (*at != kGuard) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::vector<uint8_t> memory_;
+  size_t bytes_;
+};
+
+void FillRandomly(ScheduleRandom& random, uint8_t* memory, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i) memory[i] = static_cast<uint8_t>(random.Below(256));
+}
+
+bool IsIn(const PictureBox& box, int64_t y, int64_t x) {
+  return x >= box.left && x < box.left + box.width && y >= box.top && y < box.top + box.height;
+}
+
+template <typename V>
+V AloneAt(const ByteMapping& mapping, uint64_t picture, uint32_t channel, uint32_t y, uint32_t x) {
+  const auto* const table = static_cast<const V*>(mapping.table) + channel * kTableValues;
+  if (mapping.erased != nullptr && IsIn(mapping.erased[picture], y, x)) return table[kErased];
+  const uint32_t flips = mapping.marks == nullptr ? 0 : mapping.marks[picture * kCorners];
+  if ((flips & kFlippedLeftRight) != 0) x = mapping.width - 1 - x;
+  if ((flips & kFlippedTopBottom) != 0) y = mapping.height - 1 - y;
+  const uint8_t byte = mapping.bytes[((picture * mapping.height + y) * mapping.width + x) * mapping.channels + channel];
+  return table[byte];
+}
+
+template <typename V>
+V ValueAt(const ByteMapping& mapping, uint64_t picture, uint32_t channel, uint32_t y, uint32_t x) {
+  const V own = AloneAt<V>(mapping, picture, channel, y, x);
+  if (mapping.mixing == Mixing::kNone || mapping.mixed[picture].partner == kNotMixed) return own;
+  const MixedPicture& mixed = mapping.mixed[picture];
+  const V partner = AloneAt<V>(mapping, static_cast<uint64_t>(mixed.partner), channel, y, x);
+  if (mapping.mixing == Mixing::kPaste) return IsIn(mixed.box, y, x) ? partner : own;
+  const float blended = std::bit_cast<float>(static_cast<uint32_t>(partner)) * mixed.of_partner +
+                        std::bit_cast<float>(static_cast<uint32_t>(own)) * mixed.of_own;
+  return static_cast<V>(std::bit_cast<uint32_t>(blended));
+}
+
+template <typename V>
+void Check(const ByteMapping& mapping) {
+  const auto* value = static_cast<const V*>(mapping.values);
+  const uint32_t outer = mapping.planes == 0 ? 1 : mapping.channels;
+  const uint32_t inner = mapping.planes == 0 ? mapping.channels : 1;
+  for (uint64_t picture = 0; picture < mapping.pictures; ++picture) {
+    for (uint32_t plane = 0; plane < outer; ++plane) {
+      for (uint32_t y = 0; y < mapping.height; ++y) {
+        for (uint32_t x = 0; x < mapping.width; ++x) {
+          for (uint32_t channel = 0; channel < inner; ++channel) {
+            ASSERT_EQ(*value++, ValueAt<V>(mapping, picture, plane + channel, y, x))
+                << mapping.pictures << " pictures of " << mapping.height << " x " << mapping.width << " x "
+                << mapping.channels << ", planes " << mapping.planes;
+          }
+        }
+      }
+    }
+  }
+}
+
+PictureBox RandomBox(ScheduleRandom& random, const ByteMapping& mapping) {
+  const auto below = [&random](uint32_t bound) { return static_cast<int32_t>(random.Below(bound)); };
+  PictureBox box = {below(mapping.width), below(mapping.height), 0, 0};
+  box.width = below(mapping.width - static_cast<uint32_t>(box.left) + 1);
+  box.height = below(mapping.height - static_cast<uint32_t>(box.top) + 1);
+  return box;
+}
+
+// Tables of floats are finite, as the host's are.
+template <typename V>
+void FillTable(ScheduleRandom& random, uint8_t* table, uint32_t channels) {
+  for (uint32_t i = 0; i < channels * kTableValues; ++i) {
+    const float value = static_cast<float>(random.Below(1 << 20)) * 0.37f - 7000;
+    const auto entry = static_cast<V>(std::bit_cast<uint32_t>(value));
+    std::memcpy(table + i * sizeof(V), &entry, sizeof(V));
+  }
+}
+
+template <typename V>
+MappingWay CheckOne(ScheduleRandom& random) {
+  ByteMapping mapping{};
+  mapping.pictures = 1 + random.Below(4);
+  mapping.height = static_cast<uint32_t>(1 + random.Below(12));
+  mapping.width = static_cast<uint32_t>(1 + random.Below(17));
+  mapping.channels = random.OneIn(2) ? 3 : static_cast<uint32_t>(1 + random.Below(kMostMappedChannels));
+  mapping.planes = random.OneIn(2) ? 1 : 0;
+  Guarded bytes(mapping.all_values());
+  Guarded table(mapping.channels * kTableValues * sizeof(V));
+  Guarded values(mapping.all_values() * sizeof(V));
+  Guarded marks(mapping.pictures * kCorners);
+  FillRandomly(random, bytes.data(), mapping.all_values());
+  FillTable<V>(random, table.data(), mapping.channels);
+  std::vector<PictureBox> erased;
+  std::vector<MixedPicture> mixed;
+  for (uint64_t i = 0; i < mapping.pictures; ++i) {
+    marks.data()[i * kCorners] = static_cast<uint8_t>(random.Below(4));
+    erased.push_back(RandomBox(random, mapping));
+    const auto partner = static_cast<int32_t>(random.Below(mapping.pictures + 1)) - 1;
+    mixed.push_back({partner, 0.37f, 0.63f, 0, RandomBox(random, mapping)});
+  }
+  mapping.bytes = bytes.data();
+  mapping.table = table.data();
+  mapping.values = values.data();
+  if (random.OneIn(2)) mapping.marks = marks.data();
+  if (random.OneIn(2)) mapping.erased = erased.data();
+  if (random.OneIn(2)) {
+    mapping.mixed = mixed.data();
+    mapping.mixing = sizeof(V) == sizeof(float) && random.OneIn(2) ? Mixing::kBlend : Mixing::kPaste;
+  }
+  MapAllBytes<V>(mapping);
+  Check<V>(mapping);
+  EXPECT_TRUE(values.Whole());
+  return mapping.way();
+}
+
+TEST(ByteMapping, GivesEachValueOnEveryWay) {
+  ScheduleRandom random(1);
+  std::set<MappingWay> ways;
+  for (uint64_t i = 0; i < kShapes; ++i) {
+    ways.insert(CheckOne<uint16_t>(random));
+    ways.insert(CheckOne<uint32_t>(random));
+    ASSERT_FALSE(testing::Test::HasFailure());
+  }
+  EXPECT_EQ(ways.size(), static_cast<size_t>(kMappingWays));
+  std::printf("HEADRACE-COUNT variants=%d\n", static_cast<int>(2 * kShapes));
+}
+
+}  // namespace
+}  // namespace headrace
