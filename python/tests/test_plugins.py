@@ -376,7 +376,7 @@ def test_a_declaration_that_makes_no_class_names_its_file(tmp_path, monkeypatch)
 
 
 def test_a_lack_of_memory_is_not_the_plugins_fault(tmp_path, monkeypatch):
-    def refuse(op):
+    def refuse(*_, **__):
         raise hr.ResourceError("the machine has no more memory")
 
     library = build("misdeclared_plugin.c", tmp_path / "scarce.so", '-DNAME="scarceops"')
