@@ -4,10 +4,11 @@ import gc
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -20,6 +21,14 @@ def only_what_is_new_is_collected() -> None:
     """Spares the collections after each test what was there before its file: modules and all collected tests."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """A shell that starts the tests in the background lets them, and the processes that they start, ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

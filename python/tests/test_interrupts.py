@@ -14,14 +14,6 @@ import headrace as hr
 from headrace.iterator import Iterator
 
 
-@pytest.fixture(autouse=True)
-def interruptible():
-    """A shell that starts the tests in the background lets them ignore Ctrl-C."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def napping(rows: int) -> hr.Dataset:
     def nap(x):
         time.sleep(0.005)

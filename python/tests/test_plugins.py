@@ -1112,7 +1112,8 @@ def test_a_source_goes_on_from_every_step(readops):
 
 def test_a_state_reads_no_row_before_it(readops, tmp_path):
     log = tmp_path / "log"
-    pipeline = readops.Squares(40, log=str(log)).batch(5)
+    # Rows travel alone, because one message holds rows of two batches, and is read again for the second.
+    pipeline = readops.Squares(40, log=str(log)).batch(5).options(disabled_passes=["group_rows"])
     with pipeline.iterate() as iterator:
         for _ in range(4):
             next(iterator)

@@ -50,14 +50,6 @@ class Stopwatch:
         assert time.monotonic() - self.began < 1.0
 
 
-@pytest.fixture(autouse=True)
-def interruptible():
-    """A shell that starts the tests in the background lets them ignore Ctrl-C."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 class Later:
     """An iterator that its own functions use, which may run before the variable is set."""
 
