@@ -112,7 +112,7 @@ class Composed:
             moved = _TARGETS_MOVED.search(message)
             # A picture may be 2 or 4 pixels wide.
             if moved is None or moved[1] in targets:
-                advice = r"give it images alone, and change \3 in a function of yours"
+                advice = r'give it images alone, or say what it is: hr.compose(kernels, ["image", hr.\3("…")])'
                 said = _TARGETS_MOVED.sub(rf"\1 is \2, as \3 are; {advice}", message)
                 warn_once(said.removeprefix("map "), location_of(location))
 
@@ -144,6 +144,8 @@ class Composed:
         if layout not in (None, "HWC", "CHW"):
             raise GraphError(f'layout is "HWC" or "CHW", not {shown(layout)}')
         planes = layout == "CHW"
+        if not planes and self._chain.takes_channels_first:
+            self._refuse_channels_last(values, layout)
         arrays = self._arrays(values)
         if planes and not self._chain.takes_channels_first:
             arrays = self._turned(_channels_last, arrays)
@@ -151,6 +153,15 @@ class Composed:
         if planes and not self._chain.gives_channels_first:
             results = self._turned(_channels_first, results)
         return tuple(map(_like, _kinds(values, len(results)), results))
+
+    def _refuse_channels_last(self, values: tuple[Any, ...], layout: str | None) -> None:
+        if layout != "HWC" and not any(_is_of(value, "PIL") for value in values):
+            return
+        got = 'layout="HWC"' if layout == "HWC" else "a PIL image, whose channels come last"
+        raise GraphError(
+            f"takes images of shape (channels, height, width), as one of its kernels says, and got {got}; "
+            "write layout='HWC' in the kernel, or V.HWC2CHW() before it"
+        )
 
     def _arrays(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         if not isinstance(self._chain, TargetChain):
@@ -223,7 +234,10 @@ def _kind_of(value: Any) -> object:
     if not isinstance(value, np.ndarray):
         return type(value)
     dtype = value.dtype.char
-    return _TARGETS if dtype == "f" and value.ndim == 2 and value.shape[1] in (2, 4) else dtype
+    floats = dtype in "fd"
+    if value.ndim == 2 and ((value.shape[1] == 4 and (floats or dtype in "lq")) or (value.shape[1] == 2 and floats)):
+        return _TARGETS
+    return dtype
 
 
 def _column_of(value: Any) -> Any:

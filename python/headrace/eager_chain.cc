@@ -82,20 +82,23 @@ EagerChain::Step EagerChain::MakeStep(const std::string& name, const py::dict& g
   }
   step.chooser = dynamic_cast<const Chooser*>(step.kernel.get());
   if (step.chooser == nullptr) {
-    FollowLayout(*declaration, attributes);
+    absl::Status fits = FollowAxes(*declaration, attributes);
+    if (!fits.ok()) Raise(Named(std::move(fits), name));
     return step;
   }
   if (depth == ir::kDeepestChoosers) Raise(ir::TooDeepChoosers(name));
   absl::Status branching = declaration->branching(attributes, branches.size()).status();
   if (!branching.ok()) Raise(Named(std::move(branching), name));
+  const Axes before = axes_;
   for (const py::handle branch : branches) {
+    axes_ = before;
     step.branches.push_back(MakeSteps(py::reinterpret_borrow<py::list>(branch), depth + 1));
   }
   return step;
 }
 
 // Steps of branches count as if every call went through them.
-void EagerChain::FollowLayout(const ir::Declaration& declaration, const ir::Attributes& attributes) {
+absl::Status EagerChain::FollowAxes(const ir::Declaration& declaration, const ir::Attributes& attributes) {
   if (!follows_any_) {
     const bool of_images = declaration.python_module == "vision" && !declaration.traits.by_batch;
     needs_channels_last_ = of_images && !declaration.traits.decodes && !declaration.TakesImage(attributes, true);
@@ -110,18 +113,39 @@ void EagerChain::FollowLayout(const ir::Declaration& declaration, const ir::Attr
   }
   if (declaration.traits.decodes) gives_channels_first_ = false;
   if (declaration.traits.layout) gives_channels_first_ = true;
+  const bool knows = axes_.known && !declaration.traits.decodes;
+  if (knows && !declaration.TakesImage(attributes, axes_.channels_first)) return OfOtherAxes(attributes);
+  if (says || declaration.traits.layout) axes_ = {true, gives_channels_first_, declaration.name};
+  return absl::OkStatus();
+}
+
+absl::Status EagerChain::OfOtherAxes(const ir::Attributes& attributes) const {
+  const bool first = axes_.channels_first;
+  const std::string_view advice = attributes.Find("layout") == nullptr
+                                      ? first ? "put it before that one" : "move the channels to the front before it"
+                                  : first ? "write layout='CHW'"
+                                          : "write layout='HWC'";
+  return GraphError("needs an image of shape ", first ? "(H, W, C)" : "(C, H, W)", ", but ", axes_.by, " leaves it ",
+                    first ? "(C, H, W)" : "(H, W, C)", "; ", advice);
 }
 
 absl::Status EagerChain::CheckAxes(absl::Span<const Tensor> values) const {
-  if (!needs_channels_last_) return absl::OkStatus();
+  if (!needs_channels_last_ && !takes_channels_first_) return absl::OkStatus();
   for (const Tensor& value : values) {
     if (value.rank() != 3) continue;
-    const int64_t first = value.dim(0);
-    const int64_t last = value.dim(2);
-    if ((first != 1 && first != 3 && first != 4) || (last >= 1 && last <= 4)) continue;
-    return GraphError(
-        "takes images of shape (height, width, channels), and this one seems to have its channels first: ",
-        value.TypeName(), "; if so, say layout=\"CHW\"");
+    const auto channels = [](int64_t size) { return size == 1 || size == 3 || size == 4; };
+    const auto few = [](int64_t size) { return size >= 1 && size <= 4; };
+    if (needs_channels_last_ && channels(value.dim(0)) && !few(value.dim(2))) {
+      return GraphError(
+          "takes images of shape (height, width, channels), and this one seems to have its channels first: ",
+          value.TypeName(), "; if so, say layout=\"CHW\"");
+    }
+    if (takes_channels_first_ && channels(value.dim(2)) && !few(value.dim(0))) {
+      return GraphError(
+          "takes images of shape (channels, height, width), as one of its kernels says, and this one "
+          "seems to have its channels last: ",
+          value.TypeName(), "; if so, write layout='HWC' in the kernel");
+    }
   }
   return absl::OkStatus();
 }

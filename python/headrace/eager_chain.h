@@ -30,7 +30,7 @@ class __attribute__((visibility("hidden"))) EagerChain {
   // Step i draws from the row (epoch 0, `key`) with salt i, and the seed of its own or else `seed`; a chooser counts
   // before the steps of its branches. A tuple of values,
   // as many as the last kernel gives; no two of them, and no value and result, share memory. Images whose channels seem
-  // to come first are refused where the kernels need them last, unless the layout was given.
+  // to be elsewhere than the kernels need them are refused, unless the layout was given.
   pybind11::tuple Call(const pybind11::tuple& values, uint64_t seed, uint64_t key, bool layout_given) const;
   // Whether images have their channels first as the kernels take them, and as they give them.
   bool takes_channels_first() const { return takes_channels_first_; }
@@ -47,10 +47,18 @@ class __attribute__((visibility("hidden"))) EagerChain {
     bool unary = true;
   };
   using Steps = std::vector<const Step*>;
+  // Of an image between two steps.
+  struct Axes {
+    bool known = false;
+    bool channels_first = false;
+    std::string by = {};  // the step that says so
+  };
 
   std::vector<Step> MakeSteps(const pybind11::list& given, int depth);
   Step MakeStep(const std::string& name, const pybind11::dict& given, const pybind11::list& branches, int depth);
-  void FollowLayout(const ir::Declaration& declaration, const ir::Attributes& attributes);
+  // kGraph if the kernel does not take images as the steps before it leave them.
+  absl::Status FollowAxes(const ir::Declaration& declaration, const ir::Attributes& attributes);
+  absl::Status OfOtherAxes(const ir::Attributes& attributes) const;
   absl::Status CheckAxes(absl::Span<const Tensor> values) const;
   // Returns the steps that a call goes through.
   Steps StepsOf(uint64_t seed, uint64_t key) const;
@@ -66,6 +74,7 @@ class __attribute__((visibility("hidden"))) EagerChain {
   bool knows_layout_ = false;         // by one of the steps so far
   bool takes_channels_first_ = false;
   bool gives_channels_first_ = false;
+  Axes axes_;
 };
 
 void BindEagerChain(pybind11::module_& module);

@@ -135,13 +135,14 @@ def test_a_warning_of_a_call_that_is_made_an_error_comes_again():
 def test_boxes_among_the_values_of_a_call_are_named_by_their_place():
     picture, boxes = np.zeros((8, 9, 3), np.uint8), np.zeros((5, 4), np.float32)
     assert said_by(lambda: V.Resize((8, 8))(picture, boxes)) == [
-        "Resize: moves pixels, but argument 2 is float32 (5, 4), as boxes are; give it images alone, and change boxes "
-        "in a function of yours"
+        "Resize: moves pixels, but argument 2 is float32 (5, 4), as boxes are; give it images alone, or say what it "
+        'is: hr.compose(kernels, ["image", hr.boxes("…")])'
     ]
     assert said_by(lambda: T.TypeCast("float32")(picture, boxes)) == []
-    assert "as keypoints are; give it images alone, and change keypoints in" in "".join(
-        said_by(lambda: V.Resize((8, 8))(picture, np.zeros((5, 2), np.float32)))
-    )
+    for dtype in (np.float32, np.float64):
+        points = np.zeros((5, 2), dtype)
+        said = said_by(lambda points=points: V.Resize((8, 8))(picture, points))
+        assert len(said) == 1 and "as keypoints are; give it images alone, or say what it is: hr.compose" in said[0]
 
 
 def test_a_grey_picture_of_four_columns_is_no_boxes():

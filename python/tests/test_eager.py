@@ -206,6 +206,41 @@ def test_patches_are_of_the_kinds_of_their_pictures():
     np.testing.assert_array_equal(V.SlicePatches()(PICTURE), PICTURE)
 
 
+ERASING = V.RandomErasing(1, layout="CHW", value=255)
+
+
+@pytest.mark.parametrize(
+    ("kernels", "said"),
+    [
+        (
+            [V.RandomHorizontalFlip(1), ERASING],
+            "RandomErasing: .* RandomHorizontalFlip leaves it .H, W, C.; write layout='HWC'",
+        ),
+        ([V.Decode(), ERASING], "Decode leaves it"),
+        ([V.HWC2CHW(), V.RandomErasing(1)], "HWC2CHW leaves it .C, H, W.; write layout='CHW'"),
+        ([V.HWC2CHW(), V.RandomHorizontalFlip()], "put it before that one"),
+        ([V.RandomChoice([V.Resize((9, 9)), V.HWC2CHW()]), V.HWC2CHW(), V.RandomErasing(1)], "write layout='CHW'"),
+    ],
+)
+def test_kernels_that_need_other_axes_are_refused(kernels, said):
+    with pytest.raises(hr.GraphError, match=said):
+        hr.compose(kernels)
+
+
+def test_kernels_of_channels_first_take_no_others():
+    planes = PICTURE.transpose(2, 0, 1)
+    erased = ERASING(planes)
+    np.testing.assert_array_equal(
+        hr.compose([V.ToFloat(), V.Rescale(255), ERASING], seed=1)(planes).shape, erased.shape
+    )
+    wrong = {"layout": (PICTURE, {"layout": "HWC"}), "PIL": (Image.fromarray(PICTURE), {}), "last": (PICTURE, {})}
+    for said, (picture, given) in wrong.items():
+        with pytest.raises(hr.GraphError, match=f"{said}.*write layout='HWC' in the kernel"):
+            ERASING(picture, **given)
+    # Whoever says the layout knows.
+    assert ERASING(PICTURE, layout="CHW").shape == PICTURE.shape
+
+
 def test_noise_takes_either_layout():
     planes = np.ascontiguousarray(PICTURE.transpose(2, 0, 1))
     assert V.GaussianNoise()(planes, layout="CHW").shape == planes.shape
