@@ -224,7 +224,7 @@ TEST(PlaceKeypoints, RefusesLabelsOfAnotherNumber) {
   const auto placed = fixture::RunKernel("PlaceKeypoints", columns, {picture, groups, labels});
   EXPECT_EQ(KindOf(placed.status()), ErrorKind::kData);
   EXPECT_THAT(MessageOf(placed),
-              HasSubstr("column \"part\" is int64 (6,), and column \"points\" has 2; labels need one "
+              HasSubstr("column \"part\" is int64 (6,), and column \"points\" has 2; it needs one "
                         "element for each keypoint"));
 }
 
