@@ -2346,14 +2346,14 @@ class Rotate(Kernel):
     ) -> None: ...
 
 class SanitizeBoxes(Kernel):
-    """Removes boxes that hold nothing, and their labels.
+    """Removes boxes that hold nothing, with their labels and masks.
 
     For a map with hr.boxes(…): leaves the boxes whose width and height are at least `min_size` pixels,
     whose area is at least `min_area`, and that lie inside the picture, with the elements of their label
-    columns. Pictures, masks and keypoints stay as they are. The number of boxes differs from row to
-    row. torchvision's SanitizeBoundingBoxes.
+    and mask columns. Pictures, hr.mask(…) and keypoints stay as they are. The number of boxes differs
+    from row to row. torchvision's SanitizeBoundingBoxes.
 
-    Errors: a map without hr.boxes(…), and another number of labels than of boxes.
+    Errors: a map without hr.boxes(…), and another number of labels or masks than of boxes.
 
     Args:
         min_size: The least width and height in pixels (at least 0).
