@@ -464,7 +464,7 @@ def test_masks_of_boxes_fit_boxes_and_pictures():
 
 
 def test_masks_of_boxes_beside_an_encoded_picture():
-    given = rows(image=encoded(list(map(png, PICTURES)))).zip(rows(boxes=BOXES, label=LABELS, masks=OBJECTS))
+    given = rows(image=encoded(list(map(png, PICTURES))), boxes=BOXES, label=LABELS, masks=OBJECTS)
     steps = [V.RandomResizedCrop(16), V.RandomHorizontalFlip()]
     expected = read(with_objects().map(steps, objects()), seed=2)
     assert_equal(read(given.map([V.Decode(), *steps], objects()), seed=2), expected)
