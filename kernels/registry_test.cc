@@ -2,6 +2,7 @@
 // gives.
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/error.h"
@@ -79,6 +80,14 @@ bool MayRemoveRows(const std::string& kernel) {
   return kernel.starts_with("Sanitize") || kernel == "SplitDetections";
 }
 
+// Whether it moves pixels to a size that it may draw. Masks of single boxes are moved as pixels are.
+bool MayDrawSize(const ir::Declaration& kernel) {
+  constexpr std::string_view kOfMasks = "OfMasks";
+  const std::string_view name = kernel.name;
+  if (!name.ends_with(kOfMasks)) return kernel.traits.random && kernel.traits.geometric;
+  return MayDrawSize(*ir::Registry::Global().Find(name.substr(0, name.size() - kOfMasks.size())));
+}
+
 // What may be known of a tensor's type before it is seen: all of it, no sizes, no shape, nothing.
 std::vector<ir::ColumnType> Knowledge(const Tensor& tensor) {
   const Shape unknown_sizes(tensor.shape().size(), ir::kUnknownDim);
@@ -137,7 +146,7 @@ TEST(Registry, EveryKernelInfersWhatItGives) {
         EXPECT_TRUE(Agrees(type, (*outputs)[i]))
             << "infers " << ir::TypeName(type) << " and gives " << (*outputs)[i].TypeName();
         // If the input type is fully known, so is the output type, except for sizes that are decoded or drawn.
-        const bool may_draw_size = kernel->traits.random && kernel->traits.geometric;
+        const bool may_draw_size = MayDrawSize(*kernel);
         const bool removes_rows = MayRemoveRows(kernel->name);
         EXPECT_TRUE(known > 0 || kernel->traits.decodes || may_draw_size || removes_rows || type.fully_known());
       }

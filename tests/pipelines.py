@@ -502,6 +502,7 @@ def segmentation(data: pathlib.Path) -> hr.Dataset:
             "mask": draws.integers(0, 5, (11, 30, 34), np.int32),
             "boxes": np.sort(draws.integers(0, 30, (11, 2, 2, 2)), -2).reshape(11, 2, 4),
             "points": draws.uniform(0, 30, (11, 3, 2)),
+            "objects": draws.integers(0, 9, (11, 2, 30, 34), np.uint16),
         },
         shuffle=True,
     )
@@ -528,8 +529,35 @@ def segmentation(data: pathlib.Path) -> hr.Dataset:
         V.Crop(3, 4, height=40, width=50),
         V.Resize((20, 24)),
     ]
-    columns = ["image", hr.mask("mask", fill=-1), hr.boxes("boxes"), hr.keypoints("points")]
+    columns = ["image", hr.mask("mask", fill=-1), hr.boxes("boxes", masks="objects"), hr.keypoints("points")]
     return rows.map(steps, columns).map(V.ElasticTransform(), ["image", hr.mask("mask")]).repeat(2).batch(4)
+
+
+def instances(data: pathlib.Path) -> hr.Dataset:
+    """Masks of single boxes, which kernels remove with the boxes."""
+    draws = np.random.default_rng(8)
+    near = draws.integers(0, 24, (12, 4, 2))
+    rows = hr.Numpy(
+        {
+            "image": draws.integers(0, 256, (12, 30, 34, 3), np.uint8),
+            "boxes": np.concatenate([near, near + draws.integers(1, 12, (12, 4, 2))], -1).astype(np.float32),
+            "label": np.arange(48).reshape(12, 4),
+            "masks": draws.integers(0, 2, (12, 4, 30, 34)).astype(bool),
+        }
+    )
+    crops = [V.RandomIoUCrop(), V.RandomObjectCrop(), V.RandomConstrainedCrop(min_crop_scales=(0.4,))]
+    steps = [
+        V.RandomZoomOut(side_range=(1.0, 1.5)),
+        V.RandomPad(),
+        *crops,
+        V.RandomApply([V.RandomChoice(crops[1:])]),
+        V.RandomHorizontalFlip(),
+        V.RandomResizedCrop((20, 24), scale=(0.5, 1.0)),
+        V.SanitizeBoxes(min_size=3.0),
+        V.CenterCrop(18),
+    ]
+    moved = rows.map(steps, ["image", hr.boxes("boxes", labels="label", masks="masks")]).shuffle(5)
+    return moved.batch(3, ragged="splits")
 
 
 # ---- every kernel, on the sample that its declaration gives ----
@@ -1099,6 +1127,7 @@ PIPELINES: dict[str, Build] = {
         chosen_pairs,
         detection,
         poses,
+        instances,
         objects_of_labels,
         segmentation,
         kernels_on_images,

@@ -10,6 +10,7 @@
 #include "kernels/vision/canvas_keypoints.h"
 #include "kernels/vision/image.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/object_masks.h"
 #include "kernels/vision/target_labels.h"
 
 namespace headrace {
@@ -197,6 +198,7 @@ AmongBoxesRegistration::AmongBoxesRegistration(ir::Declaration declaration, cons
   keypoints.infer_kernel = InferOfKeypoints(factory);
   ir::RequireRegistered(RegisterKernel(std::move(keypoints), MakesOfTargets(factory, &CropAmongBoxes::CropKeypoints)));
   declaration.infer_kernel = InferOfPictures(factory);
+  const ObjectMasksRegistration of_masks(declaration, factory);
   ir::RequireRegistered(RegisterKernel(std::move(declaration), factory));
 }
 

@@ -1,8 +1,9 @@
 // A crop that depends on the boxes of its picture, such as the samplers of SSD. One kernel cuts pictures and masks: it
 // takes the picture and its boxes on their canvas (canvas_boxes.h). Beside it is one that cuts the boxes, and takes
 // them with what belongs to each: RandomIoUCropOfBoxes beside RandomIoUCrop; and one that takes keypoints on their
-// canvas, and the boxes: RandomIoUCropOfKeypoints. A map writes all, with one salt and the boxes last, so that all draw
-// the same numbers from the same boxes.
+// canvas, and the boxes: RandomIoUCropOfKeypoints. A fourth cuts masks of single boxes: RandomIoUCropOfMasks
+// (object_masks.h). A map writes all, with one salt and the boxes last, so that all draw the same numbers from the same
+// boxes.
 // Thread contract: that of kernels.
 #ifndef HEADRACE_KERNELS_DETECTION_CROP_AMONG_BOXES_H_
 #define HEADRACE_KERNELS_DETECTION_CROP_AMONG_BOXES_H_
@@ -47,7 +48,7 @@ class CropAmongBoxes : public Kernel {
 double AreaInside(const Box& box, const Window& window);
 double AreaOf(const Box& box);
 
-// Completes `declaration` (name, texts, attributes and sample attributes) and registers the three kernels. Before main,
+// Completes `declaration` (name, texts, attributes and sample attributes) and registers the four kernels. Before main,
 // as KernelRegistration.
 struct AmongBoxesRegistration {
   AmongBoxesRegistration(ir::Declaration declaration, const KernelFactory& factory);

@@ -140,6 +140,21 @@ TEST(CropAmongBoxes, KeypointsAreSeenFromThePart) {
   }
 }
 
+TEST(CropAmongBoxes, MasksAreCutAsTheirPicture) {
+  const Tensor boxes = OnCanvas(kBoxes);
+  const Tensor numbered = Numbered().Reshape({1, kHeight, kWidth});
+  for (const char* const kernel : {"RandomIoUCrop", "RandomObjectCrop", "RandomConstrainedCrop"}) {
+    for (uint64_t row = 0; row < 20; ++row) {
+      SCOPED_TRACE(Cat(kernel, " ", row));
+      const RowRandom random(5, 6, {.key = row});
+      const Tensor part = *fixture::RunKernel(kernel, {}, {Numbered(), boxes}, random);
+      const Tensor masks = *fixture::RunKernel(Cat(kernel, "OfMasks"), {}, {numbered, boxes}, random);
+      ASSERT_EQ(masks.rank(), 3);
+      EXPECT_TRUE(TensorsEqual(masks.Index(0), part));
+    }
+  }
+}
+
 TEST(CropAmongBoxes, RefusesWhatDoesNotFit) {
   EXPECT_THAT(
       MessageOf(fixture::RunKernel("RandomIoUCropOfKeypoints", {}, {KeypointsOnCanvas({}), OnCanvas(kBoxes, 9, 8)},

@@ -187,8 +187,8 @@ const AmongBoxesRegistration registration{
             "√r of the picture's, its height s / √r, both cut to whole pixels; its place is uniform. A part is taken if"
             " one box satisfies the constraints on overlap and coverages, of which a range 0 … 1 is none, and one box "
             "remains; without boxes every part is. What remains is clamped to the part, the other boxes are removed "
-            "with their labels. If no sampler finds a part, the picture stays as it is. Each list has one number, or "
-            "one for each sampler.\n"
+            "with their labels and masks. If no sampler finds a part, the picture stays as it is. Each list has one "
+            "number, or one for each sampler.\n"
             "Errors: a map without hr.boxes(…), lists of other lengths, another rank, bytes or strings.",
      .attributes = {Numbers("min_crop_scales", "The least scale.", "(0.0,)", 0, 1),
                     Numbers("max_crop_scales", "The greatest scale.", "(1.0,)", 0, 1),

@@ -120,8 +120,8 @@ const AmongBoxesRegistration registration{
          "`aspect_ratio_range`, whose height is uniform between those that `area_range` gives, and whose place is "
          "uniform. The first is taken that holds more than `min_object_covered` of each box of which it holds any, one "
          "at least; boxes of up to 2 square pixels do not count. Boxes are clamped to the part; those of which no more "
-         "than `min_eject_coverage` is left are removed with their labels, and a part that leaves none is not taken. "
-         "Without a part, and without boxes, the picture stays as it is.\n"
+         "than `min_eject_coverage` is left are removed with their labels and masks, and a part that leaves none is "
+         "not taken. Without a part, and without boxes, the picture stays as it is.\n"
          "Errors: a map without hr.boxes(…), another rank, bytes or strings.",
      .attributes =
          {Share("min_object_covered", "The share of each box that is touched, which must be in the part.", "0.1"),

@@ -198,7 +198,7 @@ TEST(PlaceBoxes, RefusesLabelsOfAnotherNumber) {
   const auto placed = fixture::RunKernel("PlaceBoxes", columns, {picture, Floats64({1, 2, 3, 4}), one, three});
   EXPECT_EQ(KindOf(placed.status()), ErrorKind::kData);
   EXPECT_THAT(MessageOf(placed),
-              HasSubstr("column \"name\" is int64 (3,), and column \"objects\" has 1; labels need one element for each "
+              HasSubstr("column \"name\" is int64 (3,), and column \"objects\" has 1; it needs one element for each "
                         "box, of shape (1, …)"));
   const Tensor none = *Tensor::Allocate(DType::kInt64, {});
   EXPECT_THAT(MessageOf(fixture::RunKernel("PlaceBoxes", {}, {picture, Floats64({1, 2, 3, 4}), none})),

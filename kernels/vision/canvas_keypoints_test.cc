@@ -223,9 +223,8 @@ TEST(PlaceKeypoints, RefusesLabelsOfAnotherNumber) {
   const Given columns = {{"columns", ir::StringsValue(std::vector<std::string>{"points", "part"})}};
   const auto placed = fixture::RunKernel("PlaceKeypoints", columns, {picture, groups, labels});
   EXPECT_EQ(KindOf(placed.status()), ErrorKind::kData);
-  EXPECT_THAT(MessageOf(placed),
-              HasSubstr("column \"part\" is int64 (6,), and column \"points\" has 2; labels need one "
-                        "element for each keypoint"));
+  EXPECT_THAT(MessageOf(placed), HasSubstr("column \"part\" is int64 (6,), and column \"points\" has 2; it needs one "
+                                           "element for each keypoint"));
 }
 
 TEST(ClampKeypoints, MovesThoseOutsideToTheBorder) {

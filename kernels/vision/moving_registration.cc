@@ -8,6 +8,7 @@
 #include "kernels/vision/canvas_boxes.h"
 #include "kernels/vision/canvas_keypoints.h"
 #include "kernels/vision/canvas_target.h"
+#include "kernels/vision/object_masks.h"
 
 namespace headrace {
 namespace {
@@ -104,6 +105,7 @@ MovingRegistration::MovingRegistration(const ir::Declaration& declaration, const
   for (const TargetKind& kind : kKinds) {
     ir::RequireRegistered(RegisterKernel(OfTargets(declaration, kind), MakesOfTargets(factory, kind)));
   }
+  const ObjectMasksRegistration of_masks(declaration, factory);
   ir::RequireRegistered(RegisterKernel(declaration, factory));
 }
 

@@ -24,7 +24,7 @@ absl::Status CheckGivenLabels(absl::Span<const Tensor> labels, size_t count, std
   for (size_t i = 0; i < labels.size(); ++i) {
     if (Agree(labels[i], count)) continue;
     return DataError(named(i + 1), " is ", labels[i].TypeName(), ", and ", named(0), " has ", count,
-                     "; labels need one element for each ", owner, ", of shape (", count, ", …)");
+                     "; it needs one element for each ", owner, ", of shape (", count, ", …)");
   }
   return absl::OkStatus();
 }

@@ -74,7 +74,7 @@ class Composed:
 
         Args:
             values: Arrays, bytes, PIL images or torch tensors. What comes out is of the same kind, as far as it can be.
-                Where `compose` got columns, one value for each, the labels of boxes and keypoints behind them.
+                Where `compose` got columns, one value for each, what belongs to boxes and keypoints behind them.
             rng: Takes one 64-bit number from it, which determines this call's draws.
             layout: "CHW" for arrays of three axes whose channels come first; results are so too. None: "HWC", and an
                 array that seems to have its channels first is refused.

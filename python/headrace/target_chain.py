@@ -34,7 +34,8 @@ _copies = _engine.EagerChain([])
 class TargetChain:
     """Kernels that are called on columns as a map names them, with their targets.
 
-    Takes a value for each of `names`, the columns with those of labels behind their boxes or keypoints, and gives as many.
+    Takes a value for each of `names`, the columns with those of labels and masks behind their boxes or keypoints, and gives
+    as many.
 
     Calls may come from several threads."""
 

@@ -1,7 +1,7 @@
 """Writes the steps of a map over pictures and their targets: what each kernel is to each kind of target.
 
 All columns of one kernel's steps are of one group, so they make the same draws. The graph holds the steps as they run:
-those of a mask take the nearest pixel, and those of boxes and keypoints are kernels of their own, such as
+those of a mask take the nearest pixel, and those of boxes, their masks and keypoints are kernels of their own, such as
 RandomCropOfBoxes."""
 
 from collections.abc import Container, Iterable, Sequence
@@ -40,6 +40,8 @@ class TargetStepWriter(StepWriter):
         self._pictures = names(pictures, "columns", self._of)
         self._masks = [each for each in targets if isinstance(each, Mask)]
         self._boxes = [each for each in targets if isinstance(each, Boxes)]
+        # Columns of one mask a box.
+        self._object_masks = [name for each in self._boxes for name in each.masks]
         self._keypoints = [each for each in targets if isinstance(each, Keypoints)]
         names([*self._pictures, *(name for target in targets for name in target_columns(target))], "columns", self._of)
         listed = list(flattened(kernel_list(kernels)))
@@ -64,6 +66,8 @@ class TargetStepWriter(StepWriter):
         picture = self._pictures[0]
         for mask in self._masks:
             self._write("MatchMask", reads, [picture, mask.column], mask.column)
+        for column in self._object_masks:
+            self._write("MatchMasks", reads | {"column": column}, [picture, column], column)
         for each in self._boxes:
             self._place("PlaceBoxes", _format(each) | reads, each)
         for points in self._keypoints:
@@ -99,6 +103,7 @@ class TargetStepWriter(StepWriter):
         return [
             *self._of_pictures(kernel),
             *self._of_masks(kernel),
+            *self._of_object_masks(kernel),
             *self._on_canvas(kernel, self._boxes, "Boxes"),
             *self._on_canvas(kernel, self._keypoints, "Keypoints"),
         ]
@@ -113,6 +118,7 @@ class TargetStepWriter(StepWriter):
         boxes = self._boxes[0]
         followers = [*self._pictures, *(mask.column for mask in self._masks)]
         inputs = [([name, boxes.column], [name], kernel._name) for name in followers]
+        inputs += [([name, boxes.column], [name], f"{kernel._name}OfMasks") for name in boxes.masks]
         inputs += [
             ([each.column, boxes.column], [each.column], f"{kernel._name}OfKeypoints") for each in self._keypoints
         ]
@@ -146,13 +152,13 @@ class TargetStepWriter(StepWriter):
         return [self._of_column(kernel, kernel._name, dict(kernel._attributes), name) for name in self._pictures]
 
     def _of_masks(self, kernel: Kernel) -> list[Step]:
-        steps = []
-        for mask in self._masks:
-            attributes = dict(kernel._attributes)
-            nearest = {"interpolation": "nearest", "antialias": True, "fill": mask.fill}
-            attributes |= {name: value for name, value in nearest.items() if name in attributes}
-            steps.append(self._of_column(kernel, kernel._name, attributes, mask.column))
-        return steps
+        return [
+            self._of_column(kernel, kernel._name, _of_nearest(kernel, mask.fill), mask.column) for mask in self._masks
+        ]
+
+    def _of_object_masks(self, kernel: Kernel) -> list[Step]:
+        attributes = _of_nearest(kernel, 0)
+        return [self._of_column(kernel, f"{kernel._name}OfMasks", attributes, name) for name in self._object_masks]
 
     def _on_canvas(self, kernel: Kernel, targets: Iterable[Boxes | Keypoints], kind: str) -> list[Step]:
         name = f"{kernel._name}Of{kind}"
@@ -191,6 +197,13 @@ class TargetStepWriter(StepWriter):
             f'{self._of}: {kernel._name} has no rule for {kind}, such as those of column "{column}"; leave it or them '
             f"out, or {self._apart} if it moves nothing"
         )
+
+
+def _of_nearest(kernel: Kernel, fill: Any) -> dict[str, Any]:
+    """Of a kernel that moves a mask."""
+    attributes = dict(kernel._attributes)
+    nearest = {"interpolation": "nearest", "antialias": True, "fill": fill}
+    return attributes | {name: value for name, value in nearest.items() if name in attributes}
 
 
 def _format(target: Boxes) -> dict[str, Any]:

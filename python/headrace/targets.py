@@ -39,6 +39,7 @@ class Boxes:
     column: str
     format: Literal["xyxy", "xywh", "cxcywh"]
     labels: tuple[str, ...]
+    masks: tuple[str, ...]
     relative: bool
 
 
@@ -74,6 +75,7 @@ def boxes(
     format: Literal["xyxy", "xywh", "cxcywh"] = "xyxy",
     labels: str | Sequence[str] | None = None,
     *,
+    masks: str | Sequence[str] | None = None,
     relative: bool = False,
 ) -> Boxes:
     """A column of boxes, for `map` and `headrace.compose`: `ds.map(kernels, ["image", hr.boxes("boxes", labels="label")])`.
@@ -90,11 +92,19 @@ def boxes(
             "cxcywh", the middle, width and height.
         labels: The column, or columns, that hold one value a box, of shape (n, …). What removes boxes removes
             these, too.
+        masks: The column, or columns, that hold one mask a box, numbers of shape (n, H, W) with the picture's height
+            and width, also where n is 0. Each moves as an `hr.mask` with fill 0; what removes boxes removes these, too.
         relative: Whether numbers are parts of the picture's width and height, instead of pixels.
     """
     if format not in _FORMATS:
         raise GraphError(f"boxes: format is {shown(format)}; it must be one of {', '.join(map(repr, _FORMATS))}")
-    return Boxes(text("column", column, "boxes"), format, _names(labels, "boxes"), flag("relative", relative, "boxes"))
+    return Boxes(
+        text("column", column, "boxes"),
+        format,
+        _names("labels", labels, "boxes"),
+        _names("masks", masks, "boxes"),
+        flag("relative", relative, "boxes"),
+    )
 
 
 def keypoints(column: str, labels: str | Sequence[str] | None = None) -> Keypoints:
@@ -112,15 +122,18 @@ def keypoints(column: str, labels: str | Sequence[str] | None = None) -> Keypoin
         labels: The column, or columns, that hold one value a point, or a group of points, of shape (n, …).
             `V.SanitizeKeypoints` removes these, too.
     """
-    return Keypoints(text("column", column, "keypoints"), _names(labels, "keypoints"))
+    return Keypoints(text("column", column, "keypoints"), _names("labels", labels, "keypoints"))
 
 
-def _names(labels: str | Sequence[str] | None, of: str) -> tuple[str, ...]:
-    return () if labels is None else tuple(texts("labels", labels, of))
+def _names(what: str, given: str | Sequence[str] | None, of: str) -> tuple[str, ...]:
+    return () if given is None else tuple(texts(what, given, of))
 
 
 def target_columns(target: Target) -> list[str]:
-    return [target.column, *(() if isinstance(target, Mask) else target.labels)]
+    """With what belongs to it, one element each."""
+    labels = () if isinstance(target, Mask) else target.labels
+    masks = target.masks if isinstance(target, Boxes) else ()
+    return [target.column, *labels, *masks]
 
 
 def pictures_and_targets(columns: Any, of: str = "map") -> tuple[list[Any], list[Target]] | None:

@@ -1583,8 +1583,8 @@ class RandomConstrainedCrop(Kernel):
     s². The part's width is s √r of the picture's, its height s / √r, both cut to whole pixels; its
     place is uniform. A part is taken if one box satisfies the constraints on overlap and coverages, of
     which a range 0 … 1 is none, and one box remains; without boxes every part is. What remains is
-    clamped to the part, the other boxes are removed with their labels. If no sampler finds a part, the
-    picture stays as it is. Each list has one number, or one for each sampler.
+    clamped to the part, the other boxes are removed with their labels and masks. If no sampler finds a
+    part, the picture stays as it is. Each list has one number, or one for each sampler.
 
     Errors: a map without hr.boxes(…), lists of other lengths, another rank, bytes or strings.
 
@@ -1979,9 +1979,9 @@ class RandomObjectCrop(Kernel):
     uniform in `aspect_ratio_range`, whose height is uniform between those that `area_range` gives, and
     whose place is uniform. The first is taken that holds more than `min_object_covered` of each box of
     which it holds any, one at least; boxes of up to 2 square pixels do not count. Boxes are clamped to
-    the part; those of which no more than `min_eject_coverage` is left are removed with their labels,
-    and a part that leaves none is not taken. Without a part, and without boxes, the picture stays as it
-    is.
+    the part; those of which no more than `min_eject_coverage` is left are removed with their labels and
+    masks, and a part that leaves none is not taken. Without a part, and without boxes, the picture
+    stays as it is.
 
     Errors: a map without hr.boxes(…), another rank, bytes or strings.
 
@@ -2715,14 +2715,14 @@ class Rotate(Kernel):
 
 
 class SanitizeBoxes(Kernel):
-    """Removes boxes that hold nothing, and their labels.
+    """Removes boxes that hold nothing, with their labels and masks.
 
     For a map with hr.boxes(…): leaves the boxes whose width and height are at least `min_size` pixels,
     whose area is at least `min_area`, and that lie inside the picture, with the elements of their label
-    columns. Pictures, masks and keypoints stay as they are. The number of boxes differs from row to
-    row. torchvision's SanitizeBoundingBoxes.
+    and mask columns. Pictures, hr.mask(…) and keypoints stay as they are. The number of boxes differs
+    from row to row. torchvision's SanitizeBoundingBoxes.
 
-    Errors: a map without hr.boxes(…), and another number of labels than of boxes.
+    Errors: a map without hr.boxes(…), and another number of labels or masks than of boxes.
 
     Args:
         min_size: The least width and height in pixels (at least 0).

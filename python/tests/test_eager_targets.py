@@ -78,6 +78,30 @@ def test_a_call_gives_what_a_pipeline_gives(kernels, tmp_path):
     assert kept == {5} or any(each._name == "SanitizeBoxes" or each is AMONG for each in in_order(kernels))
 
 
+@pytest.mark.parametrize("kernels", [[V.RandomCrop(25), AMONG, V.RandomApply([V.SanitizeBoxes(7), V.Resize(9)])]])
+def test_masks_of_boxes_follow(kernels, tmp_path):
+    kernels = [V.Invert(), *kernels]
+    # Three, so that they look like a picture whose channels come first.
+    objects = DRAWS.integers(0, 9, (ROWS, 3, HEIGHT, WIDTH), np.uint8)
+    columns = ["image", hr.boxes("boxes", labels="labels", masks="objects")]
+    arrays = {"image": IMAGES, "boxes": BOXES[:, :3], "labels": LABELS[:, :3], "objects": objects}
+    call, planes = (hr.compose(kernels, columns, seed=6) for _ in range(2))
+    kept = set()
+    for key, row in enumerate(in_a_pipeline(kernels, columns, arrays, 6, tmp_path)):
+        results = call(*(array[key] for array in arrays.values()))
+        for name, result in zip(arrays, results, strict=True):
+            assert result.dtype == row[name].dtype
+            np.testing.assert_array_equal(result, row[name], err_msg=f"{name} of row {key}")
+        kept.add(len(results[3]))
+        first = planes(
+            IMAGES[key].transpose(2, 0, 1), *(array[key] for array in list(arrays.values())[1:]), layout="CHW"
+        )
+        np.testing.assert_array_equal(first[3], row["objects"])
+    assert len(kept) > 1
+    with pytest.raises(hr.DataError, match='column "objects" is uint8 .2, 30, 44., and column "boxes" has 3'):
+        call(IMAGES[0], BOXES[0, :3], LABELS[0, :3], objects[0, :2])
+
+
 def png(array: np.ndarray) -> bytes:
     target = io.BytesIO()
     Image.fromarray(array).save(target, "PNG")
@@ -200,7 +224,7 @@ def test_errors_speak_of_the_call():
         call(IMAGES[0], MASKS[0], BOXES[0])
     with pytest.raises(hr.DataError, match="the mask has height 9 and width 44, but its picture has height 30"):
         call(IMAGES[0], MASKS[0, :9], BOXES[0], LABELS[0])
-    with pytest.raises(hr.DataError, match='column "labels" is int64 .4,., and column "boxes" has 5; labels need one'):
+    with pytest.raises(hr.DataError, match='column "labels" is int64 .4,., and column "boxes" has 5; it needs one'):
         call(IMAGES[0], MASKS[0], BOXES[0], LABELS[0, :4])
     with pytest.raises(hr.GraphError, match="hr.compose"):
         V.RandomIoUCrop()(IMAGES[0])

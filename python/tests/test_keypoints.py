@@ -399,7 +399,7 @@ def test_what_does_not_fit_is_refused_when_the_graph_is_built(call, message):
 
 def test_labels_must_be_one_a_point():
     given = hr.Numpy({"image": PICTURES, "points": POINTS, "label": LABELS[:, :4]})
-    message = 'column "label" is int64 (4,), and column "points" has 5; labels need one element for each keypoint'
+    message = 'column "label" is int64 (4,), and column "points" has 5; it needs one element for each keypoint'
     with pytest.raises(hr.DataError, match=re.escape(message)):
         read(given.map(V.RandomHorizontalFlip(), ["image", hr.keypoints("points", labels="label")]))
 

@@ -338,11 +338,136 @@ def test_labels_must_be_one_a_box():
     dataset = rows(image=PICTURES, boxes=BOXES).zip(hr.Range(ROWS).map(kinds, "value", "kind"))
     mapped = dataset.map(V.RandomHorizontalFlip(1), ["image", hr.boxes("boxes", labels=["kind"])])
     message = (
-        'column "kind" is int64 (4,), and column "boxes" has 5; labels need one element for each box, of shape (5, …)'
+        'column "kind" is int64 (4,), and column "boxes" has 5; it needs one element for each box, of shape (5, …)'
     )
     with pytest.raises(hr.DataError, match=rf"(?s){re.escape(message)}.*record 3"):
         read(mapped)
     assert len(read(mapped.on_error("skip"))) == ROWS - 1
+
+
+# ---- masks of single boxes ----
+
+OBJECTS = DRAWS.integers(0, 9, (ROWS, 5, HEIGHT, WIDTH), np.uint8)
+
+
+def with_objects(masks: np.ndarray = OBJECTS, **more: Any) -> hr.Dataset:
+    return rows(image=PICTURES, boxes=BOXES, label=LABELS, masks=masks, **more)
+
+
+def objects(masks: Any = "masks") -> list[Any]:
+    return ["image", hr.boxes("boxes", labels="label", masks=masks)]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float32", "float64"])
+@pytest.mark.parametrize(
+    "kernels",
+    [
+        [V.RandomCrop((20, 30), padding=3, fill=7), V.RandomHorizontalFlip(), V.RandomVerticalFlip()],
+        V.Resize((17, 51), interpolation="bicubic"),
+        [V.RandomAffine(40, interpolation="bilinear", fill=3), V.RandomPerspective(p=1, fill=(1, 2, 3))],
+        [V.RandomZoomOut(side_range=(1.0, 2.0), fill=9), V.RandomIoUCrop(min_scale=0.5)],
+        [
+            V.RandomChoice([V.RandomCrop(15), [V.Resize(40), V.RandomIoUCrop()]]),
+            V.RandomApply([V.Rotate(30, expand=True)]),
+        ],
+    ],
+    ids=repr,
+)
+def test_each_mask_of_a_box_moves_as_a_mask(kernels, dtype):
+    masks = OBJECTS.astype(dtype)
+    plain = {f"plane{i}": masks[:, i] for i in range(5)}
+    given = with_objects(masks, **plain)
+    dataset = given.map(kernels, [*objects(), *map(hr.mask, plain)])
+    found = read(dataset, seed=8)
+    for row in found:
+        np.testing.assert_array_equal(row["masks"], np.stack([row[name] for name in plain]))
+        assert row["masks"].dtype == dtype and row["masks"].shape[1:] == row["image"].shape[:2]
+    # The picture is as it is without them.
+    without = read(rows(image=PICTURES, boxes=BOXES, label=LABELS).map(kernels, objects(None)), seed=8)
+    assert_equal([{name: row[name] for name in ("image", "boxes", "label")} for row in found], without)
+    assert_equal(read(dataset, seed=8, optimize=False), found)
+
+
+def test_sanitizing_removes_boxes_with_their_masks():
+    """torchvision's SanitizeBoundingBoxes: one mark a box holds for boxes, labels and masks."""
+    masks = np.broadcast_to(LABELS[..., None, None], (*LABELS.shape, HEIGHT, WIDTH)).astype(np.int32)
+    dataset = with_objects(masks, second=masks * 2).map(
+        [V.RandomCrop(12), V.SanitizeBoxes(min_size=3.0), V.RandomHorizontalFlip()], objects(["masks", "second"])
+    )
+    counts = set()
+    for row in read(dataset, seed=1):
+        counts.add(len(row["boxes"]))
+        for name, times in (("masks", 1), ("second", 2)):
+            expected = np.broadcast_to(times * row["label"][:, None, None], (len(row["label"]), 12, 12))
+            np.testing.assert_array_equal(row[name], expected)
+    assert len(counts) > 2
+    assert dataset.schema["masks"].shape == (None, 12, 12)
+    assert dataset.schema["masks"].dtype == "int32"
+
+
+@pytest.mark.parametrize("kernel", [V.RandomObjectCrop(), V.RandomConstrainedCrop(min_crop_scales=(0.3,))], ids=repr)
+def test_crops_among_boxes_remove_masks_with_boxes(kernel):
+    masks = np.broadcast_to(LABELS[..., None, None], (*LABELS.shape, HEIGHT, WIDTH)).astype(np.int32)
+    counts = set()
+    for row in read(with_objects(masks).map(kernel, objects()), seed=2):
+        counts.add(len(row["boxes"]))
+        assert row["masks"].shape == (len(row["boxes"]), *row["image"].shape[:2])
+        assert (row["masks"] == row["label"][:, None, None]).all()
+    assert len(counts) > 1
+
+
+def test_rows_without_boxes_have_no_masks():
+    given = rows(
+        image=PICTURES[:3],
+        boxes=np.zeros((3, 0, 4)),
+        label=np.zeros((3, 0)),
+        masks=np.zeros((3, 0, HEIGHT, WIDTH), bool),
+    )
+    for kernels in ([V.RandomIoUCrop(), V.Resize((9, 8))], [V.SanitizeBoxes(), V.RandomPad(), V.CenterCrop((9, 8))]):
+        for row in read(given.map(kernels, objects())):
+            assert row["masks"].shape == (0, 9, 8) and row["masks"].dtype == bool
+
+
+def test_numbers_of_masks_differ_from_row_to_row():
+    def some(number: Any) -> Any:
+        return BOXES[number, : number % 5], OBJECTS[number, : number % 5]
+
+    types = {"boxes": ("float64", (None, 4)), "masks": ("uint8", (None, None, None))}
+    given = rows(image=PICTURES).zip(hr.Range(ROWS).map(some, "value", ["boxes", "masks"], types=types))
+    dataset = given.map([V.RandomCrop(20), V.Resize(9)], ["image", hr.boxes("boxes", masks="masks")])
+    assert [row["masks"].shape for row in read(dataset)] == [(i % 5, 9, 9) for i in range(ROWS)]
+    batch = next(iter(dataset.batch(4, ragged={"boxes": "splits", "masks": "splits"})))
+    assert batch["masks"].shape == (6, 9, 9) and batch["masks_splits"].tolist() == [0, 0, 1, 3, 6]
+
+
+def test_masks_of_boxes_fit_boxes_and_pictures():
+    """In every row; one in which they do not is damaged data."""
+
+    def made(shape: tuple[int, ...]) -> hr.Dataset:
+        def masks(number: Any) -> Any:
+            return np.zeros(shape if number == 3 else (5, HEIGHT, WIDTH), np.uint8)
+
+        given = rows(image=PICTURES, boxes=BOXES, label=LABELS).zip(hr.Range(ROWS).map(masks, "value", "people"))
+        return given.map(V.RandomHorizontalFlip(), objects("people"))
+
+    for shape, message in (
+        ((4, HEIGHT, WIDTH), 'column "people" is uint8 (4, 30, 44), and column "boxes" has 5; it needs one element'),
+        ((5, HEIGHT, 9), 'each mask of column "people" has height 30 and width 9, but its picture has height 30'),
+    ):
+        with pytest.raises(hr.DataError, match=rf"(?s){re.escape(message)}.*record 3"):
+            read(made(shape))
+        assert len(read(made(shape).on_error("skip"))) == ROWS - 1
+    with pytest.raises(
+        hr.GraphError, match=re.escape('column "people", numbers of shape (n, H, W); got uint8 (30, 44)')
+    ):
+        read(made((HEIGHT, WIDTH)))
+
+
+def test_masks_of_boxes_beside_an_encoded_picture():
+    given = rows(image=encoded(list(map(png, PICTURES))), boxes=BOXES, label=LABELS, masks=OBJECTS)
+    steps = [V.RandomResizedCrop(16), V.RandomHorizontalFlip()]
+    expected = read(with_objects().map(steps, objects()), seed=2)
+    assert_equal(read(given.map([V.Decode(), *steps], objects()), seed=2), expected)
 
 
 # ---- graphs ----
@@ -507,6 +632,17 @@ def lone(kernels: Any, *columns: Any, **options: Any) -> hr.Dataset:
             lambda: lone(V.Resize(9), "image", hr.boxes("label")),
             "needs boxes, float32, float64 or int64 of shape (n, 4)",
         ),
+        (
+            lambda: rows(image=PICTURES, boxes=BOXES, people=encoded([b""] * ROWS)).map(
+                V.Resize(9), ["image", hr.boxes("boxes", masks="people")]
+            ),
+            'needs masks of single boxes in column "people", numbers of shape (n, H, W); got bytes (); decode them',
+        ),
+        (
+            lambda: lone(V.Resize(9), "image", hr.boxes("boxes", masks="mask")),
+            'needs masks of single boxes in column "mask", numbers of shape (n, H, W); got int32 (30, 44)',
+        ),
+        (lambda: lone(V.Resize(9), "image", hr.boxes("boxes", "xyxy", "mask", masks="mask")), 'names "mask" twice'),
         (lambda: hr.boxes("boxes", format="yxyx"), "format is 'yxyx'; it must be one of 'xyxy', 'xywh', 'cxcywh'"),
     ],
 )
