@@ -55,6 +55,11 @@ absl::StatusOr<Tensor> TensorOfCanvasNumbers(absl::Span<const double> numbers, D
   return tensor;
 }
 
+absl::Status CheckAxesOfNone(const Tensor& tensor, std::string_view shape) {
+  if (tensor.shape() != Shape{0}) return absl::OkStatus();
+  return DataError("a row without any has shape (0,), as an empty list has; give it shape ", shape);
+}
+
 int64_t WholeCanvasNumber(double number) { return Stored<int64_t>(number); }
 
 }  // namespace headrace

@@ -4,8 +4,10 @@
 #define HEADRACE_KERNELS_VISION_CANVAS_NUMBERS_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "core/output_allocator.h"
@@ -20,6 +22,10 @@ bool HoldsCanvasNumbers(DType dtype);
 absl::StatusOr<std::vector<double>> CanvasNumbersOf(const Tensor& tensor);
 absl::StatusOr<Tensor> TensorOfCanvasNumbers(absl::Span<const double> numbers, DType dtype, const Shape& shape,
                                              OutputAllocator& output);
+
+// kData for a row without elements that has lost its axes, as np.array([]) has none but the first. `shape`: the one to
+// give it.
+absl::Status CheckAxesOfNone(const Tensor& tensor, std::string_view shape);
 
 // As an int64 tensor would hold it.
 int64_t WholeCanvasNumber(double number);

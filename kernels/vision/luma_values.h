@@ -16,7 +16,7 @@ int64_t SumLuma(const uint8_t* rgb, int64_t pixels);
 
 // A few pixels, and their lumas.
 struct PlanesWithLuma {
-  static constexpr int64_t kMost = 1024;
+  static constexpr int64_t kMost = 1024;  // 4 KiB in all, which the nearest cache holds
 
   int64_t pixels;
   uint8_t channels[3][kMost];

@@ -86,7 +86,8 @@ const KernelRegistration mask{
      .attributes = PictureSizeAttributes(),
      .python_module = "internal",
      .example = "ds.map(kernels, [\"image\", hr.mask(\"mask\")])",
-     .infer_kernel = InferMask},
+     .infer_kernel = InferMask,
+     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; }},
     Makes<MatchMask>()};
 
 const KernelRegistration masks{
@@ -99,7 +100,8 @@ const KernelRegistration masks{
      .attributes = AttributesOfMasks(),
      .python_module = "internal",
      .example = "ds.map(kernels, [\"image\", hr.boxes(\"boxes\", masks=\"masks\")])",
-     .infer_kernel = InferMasks},
+     .infer_kernel = InferMasks,
+     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; }},
     Makes<MatchMasks>()};
 
 }  // namespace

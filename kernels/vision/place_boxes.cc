@@ -7,6 +7,7 @@
 #include "kernels/kernel.h"
 #include "kernels/vision/box_format.h"
 #include "kernels/vision/canvas_boxes.h"
+#include "kernels/vision/canvas_numbers.h"
 #include "kernels/vision/picture_size.h"
 #include "kernels/vision/target_labels.h"
 
@@ -24,6 +25,7 @@ class PlaceBoxes : public Kernel {
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
     if (inputs.size() < 2) return GraphError("needs a picture and its boxes; got ", inputs.size(), " columns");
     const Tensor& given = inputs[1];
+    HEADRACE_RETURN_IF_ERROR(CheckAxesOfNone(given, "(0, 4)"));
     HEADRACE_ASSIGN_OR_RETURN(std::vector<Box> boxes, RowsOfFour(given));
     HEADRACE_RETURN_IF_ERROR(CheckGivenLabels(inputs.subspan(2), boxes.size(), kOwnerBox, columns_));
     HEADRACE_RETURN_IF_ERROR(format_.CheckDType(given.dtype()));
@@ -55,8 +57,7 @@ ir::Declaration Declared() {
   declaration.doc =
       "Takes a picture, encoded or not, its boxes, float32, float64 or int64 of shape (n, 4), and what belongs to each "
       "box, of shape (n, …). Gives the boxes as the kernels that move boxes take them: (n + 1, 4), left, top, right "
-      "and "
-      "bottom in pixels, and the picture's size last.\n"
+      "and bottom in pixels, and the picture's size last.\n"
       "Errors: other types; of the row, boxes and labels of different number, and a picture whose size is not known.";
   declaration.min_inputs = 2;
   declaration.max_inputs = -1;
@@ -66,6 +67,7 @@ ir::Declaration Declared() {
   declaration.python_module = "internal";
   declaration.example = "ds.map(kernels, [\"image\", hr.boxes(\"boxes\")])";
   declaration.infer_kernel = Infer;
+  declaration.takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; };
   return declaration;
 }
 

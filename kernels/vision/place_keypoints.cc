@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/canvas_keypoints.h"
+#include "kernels/vision/canvas_numbers.h"
 #include "kernels/vision/picture_size.h"
 #include "kernels/vision/target_labels.h"
 
@@ -19,6 +20,7 @@ class PlaceKeypoints : public Kernel {
 
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
     if (inputs.size() < 2) return GraphError("needs a picture and its keypoints; got ", inputs.size(), " columns");
+    HEADRACE_RETURN_IF_ERROR(CheckAxesOfNone(inputs[1], "(0, 2)"));
     HEADRACE_ASSIGN_OR_RETURN(const PictureSize size, SizeOfPicture(inputs[0], options_));
     HEADRACE_ASSIGN_OR_RETURN(const CanvasKeypoints placed,
                               CanvasKeypoints::Placed(inputs[1], size.height, size.width));
@@ -44,10 +46,8 @@ ir::Declaration Declared() {
   declaration.summary = "Places keypoints on the canvas of their picture.";
   declaration.doc =
       "Takes a picture, encoded or not, its keypoints, float32, float64 or int64 of shape (n, …, 2), and what belongs "
-      "to "
-      "each of the n, of shape (n, …). Gives the keypoints as the kernels that move keypoints take them: (n + 1, …, "
-      "2), "
-      "x and y in pixels, and the picture's size last.\n"
+      "to each of the n, of shape (n, …). Gives the keypoints as the kernels that move keypoints take them: "
+      "(n + 1, …, 2), x and y in pixels, and the picture's size last.\n"
       "Errors: other types; of the row, keypoints and labels of different number, and a picture whose size is not "
       "known.";
   declaration.min_inputs = 2;
@@ -57,6 +57,7 @@ ir::Declaration Declared() {
   declaration.python_module = "internal";
   declaration.example = "ds.map(kernels, [\"image\", hr.keypoints(\"points\")])";
   declaration.infer_kernel = Infer;
+  declaration.takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; };
   return declaration;
 }
 

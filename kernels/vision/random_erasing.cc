@@ -21,9 +21,6 @@ namespace {
 constexpr int kAttempts = 10;
 constexpr int64_t kBoxNumbers = 4;
 
-// Rounds half to even, as Python does.
-int64_t Rounded(double value) { return static_cast<int64_t>(std::nearbyint(value)); }
-
 struct Area {
   int64_t height;
   int64_t width;
@@ -34,12 +31,16 @@ std::optional<Window> DrawErased(Area image, Interval scale, Interval ratio, Row
   const double area = static_cast<double>(image.height) * static_cast<double>(image.width);
   const Interval log_ratio = {std::log(ratio.low), std::log(ratio.high)};
   for (int i = 0; i < kAttempts; ++i) {
+    // Sides are rounded half to even, as Python does.
     const double erased_area = area * random.Uniform(scale.low, scale.high);
     const double aspect = std::exp(random.Uniform(log_ratio.low, log_ratio.high));
     Window erased;
-    erased.height = Rounded(std::sqrt(erased_area * aspect));
-    erased.width = Rounded(std::sqrt(erased_area / aspect));
-    if (erased.height >= image.height || erased.width >= image.width) continue;
+    const double height = std::nearbyint(std::sqrt(erased_area * aspect));
+    const double width = std::nearbyint(std::sqrt(erased_area / aspect));
+    // Compared as they are: they may be past all integers.
+    if (!(height < static_cast<double>(image.height) && width < static_cast<double>(image.width))) continue;
+    erased.height = static_cast<int64_t>(height);
+    erased.width = static_cast<int64_t>(width);
     erased.top = static_cast<int64_t>(random.Below(image.height - erased.height + 1));
     erased.left = static_cast<int64_t>(random.Below(image.width - erased.width + 1));
     return erased;
@@ -118,7 +119,8 @@ class RandomErasing : public UnaryKernel {
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     if (noise_ && input.dtype() != DType::kFloat32) return NoNoise(input.TypeName());
     HEADRACE_ASSIGN_OR_RETURN(const Planes planes, PlanesOf(input, channels_first_));
-    HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> pixel, PixelOf("value", value_, planes.AllChannels()));
+    std::vector<uint8_t> pixel;
+    if (!noise_) HEADRACE_ASSIGN_OR_RETURN(pixel, PixelOf("value", value_, planes.AllChannels()));
     const std::optional<Window> erased = erasing_.Draw(planes.area(), context.random());
     if (!erased) return input;
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(input.dtype(), input.shape()));

@@ -100,7 +100,8 @@ EagerChain::Step EagerChain::MakeStep(const std::string& name, const py::dict& g
 // Steps of branches count as if every call went through them.
 absl::Status EagerChain::FollowAxes(const ir::Declaration& declaration, const ir::Attributes& attributes) {
   if (!follows_any_) {
-    const bool of_images = declaration.python_module == "vision" && !declaration.traits.by_batch;
+    const bool of_images =
+        (declaration.python_module == "vision" || declaration.takes_layout != nullptr) && !declaration.traits.by_batch;
     needs_channels_last_ = of_images && !declaration.traits.decodes && !declaration.TakesImage(attributes, true);
     follows_any_ = true;
   }
@@ -131,6 +132,8 @@ absl::Status EagerChain::OfOtherAxes(const ir::Attributes& attributes) const {
 
 absl::Status EagerChain::CheckAxes(absl::Span<const Tensor> values) const {
   if (!needs_channels_last_ && !takes_channels_first_) return absl::OkStatus();
+  // What stands behind the picture of a kernel of several columns has axes of its own.
+  if (!steps_[0].unary) values = values.first(1);
   for (const Tensor& value : values) {
     if (value.rank() != 3) continue;
     const auto channels = [](int64_t size) { return size == 1 || size == 3 || size == 4; };

@@ -54,6 +54,11 @@ class TargetChain:
         of_picture = {leaf[4]: _eager(leaf) for leaf in _leaves(moves) if picture in leaf[3]}
         all_steps = _engine.EagerChain(_steps(moves, of_picture))
         self.takes_channels_first: bool = all_steps.takes_channels_first
+        if self._targets and self.takes_channels_first:
+            raise GraphError(
+                "compose: kernels take images of shape (C, H, W), and what follows a picture needs (H, W, C): write "
+                "layout='HWC' in them, or compose them apart, behind V.HWC2CHW()"
+            )
         self.gives_channels_first: bool = all_steps.gives_channels_first
 
     def __call__(self, values: Sequence[Any], seed: int, key: int, layout_given: bool) -> tuple[Any, ...]:
@@ -111,7 +116,7 @@ class _Placing:
     def __call__(self, call: _Call) -> None:
         picture, *others = self.reads
         values = (call.given[picture], *(call.now[name] for name in others))
-        (call.now[self.write],) = self.chain(values, 0, 0, True)
+        (call.now[self.write],) = self.chain(values, 0, 0, call.layout_given)
 
 
 @dataclass(frozen=True)
