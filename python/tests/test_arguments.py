@@ -263,7 +263,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 KERNELS = {
     operator["name"]: mapped(operator)
     for operator in json.loads(_engine.declarations())["operators"]
-    if operator["sample"]["inputs"]
+    if operator["sample"]["inputs"] and operator["python_module"] != "internal"
 }
 # Over images, where a single number is no shape: over vectors PadEnd would make rows of many gigabytes.
 KERNELS["PadEnd"] = (
