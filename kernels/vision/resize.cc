@@ -11,6 +11,7 @@
 #include "kernels/vision/image_moves.h"
 #include "kernels/vision/moving_registration.h"
 #include "kernels/vision/resample.h"
+#include "kernels/vision/resize_taps.h"
 #include "kernels/vision/size_attribute.h"
 #include "opencv2/imgproc.hpp"
 
@@ -39,13 +40,6 @@ int OpenCvInterpolation(Interpolation interpolation) {
       return cv::INTER_LANCZOS4;
   }
   return cv::INTER_LINEAR;
-}
-
-// Pillow's filters, for all interpolations but nearest.
-Filter FilterOf(Interpolation interpolation) {
-  if (interpolation == Interpolation::kArea) return Filter::kBox;
-  if (interpolation == Interpolation::kLanczos) return Filter::kLanczos;
-  return interpolation == Interpolation::kBicubic ? Filter::kBicubic : Filter::kBilinear;
 }
 
 int OpenCvDepth(DType dtype) {
@@ -88,6 +82,12 @@ Resizing Resizing::Of(const ir::Attributes& attributes) {
   if (name == "area") resizing.interpolation = Interpolation::kArea;
   if (name == "lanczos") resizing.interpolation = Interpolation::kLanczos;
   return resizing;
+}
+
+Filter FilterOf(Interpolation interpolation) {
+  if (interpolation == Interpolation::kArea) return Filter::kBox;
+  if (interpolation == Interpolation::kLanczos) return Filter::kLanczos;
+  return interpolation == Interpolation::kBicubic ? Filter::kBicubic : Filter::kBilinear;
 }
 
 Window NeededToResize(int64_t source_height, int64_t source_width, int64_t height, int64_t width, const Window& part,
@@ -265,6 +265,7 @@ const MovingRegistration registration{
      .infer_kernel = Infer,
      .is_kernel_identity = KeepsSize},
     Resize::Make};
+const TapsRegistration taps_registration{"Resize"};
 
 }  // namespace
 }  // namespace headrace
