@@ -1,10 +1,10 @@
-"""Augmentation beside the libraries whose definitions Headrace follows.
+"""Augmentation beside other libraries, those whose definitions Headrace follows and those that are fast.
 
-Pipelines: torchvision's reference training and SimCLR's two views, from JPEG files to batches, in Headrace and in
-torchvision over a DataLoader with two processes, on PIL images and on tensors; pictures a second, and for each second of CPU
-time. Kernels: a call of each on one picture of 512 × 512, on one thread, beside Pillow, OpenCV or torchvision; CPU time. All in
-alternation, each measurement in a process of its own; ratios are of rounds. With --out, the page is written to a folder. The
-first run installs the peers into a virtual environment, 5 GB.
+Pipelines: torchvision's reference training and SimCLR's two views, from JPEG files to batches, in Headrace and in each peer of
+augment_peers/, with two workers; pictures a second, and for each second of CPU time. Kernels: a call of each on one picture of
+512 × 512, on one thread, beside Pillow, OpenCV or torchvision; CPU time. All in alternation, each measurement in a process of its
+own; ratios are of rounds. With --out, the page is written to a folder. The first run installs the peers into virtual
+environments, 10 GB; Pillow-SIMD is compiled there.
 """
 
 import argparse
@@ -26,26 +26,34 @@ import augment_kernels  # noqa: E402
 import augment_recipes  # noqa: E402
 import measuring  # noqa: E402
 import process_tree  # noqa: E402
+import torchvision_loader  # noqa: E402
+from child import peer_module  # noqa: E402
 
-REQUIREMENTS = ("torch==2.14.1", "torchvision==0.29.1", "pillow==13.0.0", "opencv-python-headless==5.0.0.93", "numpy")
-PACKAGES = ("torch", "torchvision", "pillow", "opencv-python-headless")
-SIDES = ("headrace", "PIL", "tensor")
+PEERS = HERE / "augment_peers"
+OWN = "headrace"
 KERNELS = "kernels"
 SECOND, CPU_SECOND = "a second", "a CPU second"
-PROCESSES = 2
+WORKERS = 2
 # A load average up to which the machine is quiet.
 QUIET = 0.3
 PICTURE = HERE.parent / "examples/photos/people/astronaut.jpg"
 
 
+def load_peers(names: list[str] | None = None) -> dict[str, Any]:
+    """The modules by name, Headrace first; of all peers if no names are given."""
+    known = sorted(file.stem for file in PEERS.glob("*.py"))
+    for name in names or []:
+        if name not in known:
+            sys.exit(f"there is no peer {name!r}; there are: {', '.join(known)}")
+    return {name: peer_module(str(PEERS), name) for name in [OWN, *(n for n in names or known if n != OWN)]}
+
+
 def measure_pipeline(side: str, recipe: str, folder: str, pictures: int) -> dict[str, float]:
     """Pictures a second, and for each second of CPU time of all processes; a third as many come first and are not counted."""
-    if side == "headrace":
-        batches = augment_recipes.headrace_batches(recipe, folder)
-    else:
-        batches = augment_recipes.torchvision_batches(recipe, folder, side == "tensor", PROCESSES)
+    batches = peer_module(str(PEERS), side).batches(recipe, folder, WORKERS)
+    augment_recipes.check_batch(recipe, next(batches))
     count = max(1, pictures // augment_recipes.BATCH)
-    for _ in range(max(1, count // 3)):
+    for _ in range(count // 3):
         next(batches)
     begin, used = time.perf_counter(), process_tree.cpu_seconds(os.getpid())
     for _ in range(count):
@@ -58,7 +66,7 @@ def measure_pipeline(side: str, recipe: str, folder: str, pictures: int) -> dict
 def measure(side: str, what: str, folder: str, pictures: str, seconds: str) -> dict[str, float]:
     if what != KERNELS:
         return measure_pipeline(side, what, folder, int(pictures))
-    calls = augment_kernels.headrace_calls if side == "headrace" else augment_kernels.peer_calls
+    calls = augment_kernels.headrace_calls if side == OWN else augment_kernels.peer_calls
     return augment_kernels.nanoseconds(calls(str(PICTURE)), float(seconds))
 
 
@@ -77,17 +85,25 @@ def ratios(ours: list[float], theirs: list[float]) -> list[float]:
     return [our / their for our, their in zip(ours, theirs, strict=True)]
 
 
-def pipeline_table(found: dict[str, dict[str, list[Any]]]) -> str:
+def pipeline_table(peers: dict[str, Any], found: dict[str, dict[str, list[Any]]]) -> str:
+    """By recipe, the fastest first, with how many times as many pictures Headrace gives."""
     lines = [
-        "| recipe, pictures | Headrace | PIL | tensors | to PIL | to tensors |",
-        "| --- | --: | --: | --: | --: | --: |",
+        "| recipe | library | a second | a CPU second | Headrace to it, a second | a CPU second | work |",
+        "| --- | --- | --: | --: | --: | --: | --- |",
     ]
     for recipe, of_sides in found.items():
-        for name in (SECOND, CPU_SECOND):
-            ours, pil, tensor = ([each[name] for each in of_sides[side]] for side in SIDES)
-            cells = [ranged(values, 0) for values in (ours, pil, tensor)]
-            cells += [ranged(ratios(ours, theirs), 2) for theirs in (pil, tensor)]
-            lines.append(f"| {recipe}, {name} | {' | '.join(cells)} |")
+        rates = {
+            side: {what: [run[what] for run in runs] for what in (SECOND, CPU_SECOND)}
+            for side, runs in of_sides.items()
+        }
+        for side in sorted(rates, key=lambda side: -statistics.median(rates[side][SECOND])):
+            cells = [ranged(values, 0) for values in rates[side].values()]
+            cells += [
+                "–" if side == OWN else ranged(ratios(rates[OWN][what], values), 2)
+                for what, values in rates[side].items()
+            ]
+            work = peers[side].DIFFERS.get(recipe, "as torchvision's")
+            lines.append(f"| {recipe} | {peers[side].TITLE} | {' | '.join(cells)} | {work} |")
     return "\n".join(lines)
 
 
@@ -95,7 +111,7 @@ def kernel_table(found: dict[str, list[dict[str, float]]]) -> str:
     """How many times as fast as the library, the slowest first."""
     rows = []
     for name, library in augment_kernels.LIBRARIES.items():
-        ours, theirs = ([each[name] for each in found[side]] for side in ("headrace", "peer"))
+        ours, theirs = ([each[name] for each in found[side]] for side in (OWN, "peer"))
         ratio = ratios(theirs, ours)
         micros = [statistics.median(values) / 1000 for values in (ours, theirs)]
         cells = " | ".join(f"{value:,.1f}" for value in micros)
@@ -104,37 +120,51 @@ def kernel_table(found: dict[str, list[dict[str, float]]]) -> str:
     return "\n".join(header + [line for _, line in sorted(rows)])
 
 
-def versions(python: str) -> str:
+def versions(pythons: dict[str, str], peers: dict[str, Any]) -> str:
+    """Of each library, once."""
     script = "import importlib.metadata as m, sys; print(*map(m.version, sys.argv[1:]))"
-    done = subprocess.run([python, "-c", script, *PACKAGES], check=True, stdout=subprocess.PIPE, text=True)
-    return ", ".join(f"{name} {version}" for name, version in zip(PACKAGES, done.stdout.split(), strict=True))
+    found: dict[str, str] = {}
+    for side, peer in peers.items():
+        command = [pythons[side], "-c", script, *peer.DISTRIBUTIONS]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        found |= dict(zip(peer.DISTRIBUTIONS, done.stdout.split(), strict=True))
+    return ", ".join(f"{name} {version}" for name, version in found.items())
 
 
-def page(pipelines: str, kernels: str, python: str, load: float, options: argparse.Namespace) -> str:
+def page(
+    pipelines: str, kernels: str, peers: dict[str, Any], libraries: str, load: float, options: argparse.Namespace
+) -> str:
     import machine
+    from compare import LINKS
 
     import headrace
 
     about = machine.describe()
     numbers = {"rounds": options.rounds, "pictures": options.pictures, "seconds": options.seconds}
     command = ["benchmarks/augment.py", "DIR", *(f"--{name}={value}" for name, value in numbers.items())]
+    command += [f"--peers={','.join(options.peers)}"] if options.peers else []
     recipes = "\n".join(f"- **{name}**: {text}." for name, text in augment_recipes.RECIPES.items())
+    setups = "\n".join(f"- **{peer.TITLE}**: {peer.SETUP}." for peer in peers.values())
     return f"""# Augmentation
 
 Written by `benchmarks/augment.py` on {about["date"]}; medians of {options.rounds} alternating rounds, in brackets the lowest and the highest.
 
     .venv/bin/python {shlex.join(command)} --out docs/benchmarks
 
-{about["cpu"]}, {about["cores"]} cores, Linux {about["kernel"]}, Python {about["python"]}; Headrace {headrace.__version__}, {versions(python)}.
+{about["cpu"]}, {about["cores"]} cores, Linux {about["kernel"]}, Python {about["python"]}; Headrace {headrace.__version__}, {libraries}.
 The load average was {load:.1f} before the run{": other processes used the cores meanwhile, and ratios say more than times" if load > QUIET else ""}.
 
 ## Pipelines
 
-Pictures a second, and for each second of CPU time of all processes, from JPEG files to batches of {augment_recipes.BATCH}, and how many times as many as torchvision's v2 over a DataLoader with {PROCESSES} processes, on PIL images and on tensors; the aim is 3. {options.pictures} pictures a measurement; no automatic cache.
+Pictures a second, and for each second of CPU time of all processes, from JPEG files to batches of {augment_recipes.BATCH}, with {WORKERS} workers, and how many times as many Headrace gives; the aim is 3 to torchvision's v2 over a DataLoader, and 1.5 to the next. {options.pictures} pictures a measurement; each file is linked {LINKS} times to make an epoch.
 
 {pipelines}
 
 {recipes}
+
+The work is torchvision's for PIL images or for tensors, or near it where the table says so. Settings:
+
+{setups}
 
 ## Kernels
 
@@ -147,35 +177,52 @@ Kernels beside Pillow and OpenCV give the same pixels, `Perspective` but for sin
 """
 
 
+def install(peer: Any, venvs: pathlib.Path) -> str:
+    """Makes the peer's environment, unless it is there; returns its Python."""
+    from compare import PeerError, make_environment
+
+    if not peer.REQUIREMENTS:
+        return sys.executable
+    venv = venvs / f"peers-{peer.VENV}"
+    try:
+        make_environment(venv, peer.REQUIREMENTS, getattr(peer, "BUILD", {}))
+    except PeerError as error:
+        needs = f" (it needs Debian's {', '.join(peer.DEBIAN)})" if hasattr(peer, "DEBIAN") else ""
+        sys.exit(f"{venv}: {error}{needs}")
+    return str(venv / "bin/python")
+
+
 def main() -> None:
+    from compare import link_pictures
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path, help="pictures, in class folders or not")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pictures", type=int, default=960, help="that a pipeline gives in a measurement (960)")
     parser.add_argument("--seconds", type=float, default=0.2, help="that a kernel is measured (0.2)")
+    parser.add_argument(
+        "--peers", type=lambda text: text.split(","), help="some of them, beside Headrace: pil,dali; else all"
+    )
     parser.add_argument("--venvs", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "peers")
     parser.add_argument("--out", type=pathlib.Path, help="folder for the page, augment.md")
     options = parser.parse_args()
 
-    from compare import make_environment
-
-    venv = options.venvs / "peers-torchvision"
-    make_environment(venv, REQUIREMENTS)
-    peer = str(venv / "bin/python")
     load = os.getloadavg()[0]
-
-    def compare(folder: pathlib.Path) -> None:
-        kernels = kernel_table(rounds_of(KERNELS, "", {"headrace": sys.executable, "peer": peer}, options))
-        print(kernels, flush=True)
-        pythons = {side: sys.executable if side == "headrace" else peer for side in SIDES}
-        pipelines = pipeline_table(
-            {recipe: rounds_of(recipe, str(folder), pythons, options) for recipe in augment_recipes.RECIPES}
-        )
-        print(pipelines, flush=True)
-        if options.out is not None:
-            (options.out / "augment.md").write_text(page(pipelines, kernels, peer, load, options))
-
-    measuring.with_class_folders(options.folder, compare)
+    peers = load_peers(options.peers)
+    venvs = options.venvs.resolve()
+    pythons = {side: install(peer, venvs) for side, peer in peers.items()}
+    kernels = kernel_table(
+        rounds_of(KERNELS, "", {OWN: sys.executable, "peer": install(torchvision_loader, venvs)}, options)
+    )
+    print(kernels, flush=True)
+    with tempfile.TemporaryDirectory(prefix="headrace_augment_") as folder:
+        link_pictures(options.folder.resolve(), pathlib.Path(folder))
+        found = {recipe: rounds_of(recipe, folder, pythons, options) for recipe in augment_recipes.RECIPES}
+    pipelines = pipeline_table(peers, found)
+    print(pipelines, flush=True)
+    if options.out is not None:
+        libraries = versions(pythons, peers)
+        (options.out / "augment.md").write_text(page(pipelines, kernels, peers, libraries, load, options))
 
 
 if __name__ == "__main__":

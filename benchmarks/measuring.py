@@ -37,16 +37,16 @@ def in_alternation(
     """Runs `script --measure SIDE ARGUMENTS` for each side in turn, by the side's interpreter; each in its own process.
 
     Returns by side what each round printed last, read as JSON. `said`: what was measured, to say so on stderr each time.
-    OpenBLAS has one thread, as in `in_own_process`.
+    OpenBLAS has one thread, as in `in_own_process`. A run that fails ends this one, with the end of what it said.
     """
     found: dict[str, list[Any]] = {side: [] for side in pythons}
     variables = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     for _ in range(rounds):
         for side, python in pythons.items():
             command = [python, os.path.abspath(script), "--measure", side, *map(str, arguments)]
-            done = subprocess.run(
-                command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=variables
-            )
+            done = subprocess.run(command, capture_output=True, text=True, env=variables)
+            if done.returncode != 0:
+                sys.exit(f"failed: {' '.join(command)}\n{done.stderr[-2000:]}")
             found[side].append(json.loads(done.stdout.splitlines()[-1]))
             if said:
                 print(f"{said}, {side}: measured", file=sys.stderr, flush=True)

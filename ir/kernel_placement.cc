@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "ir/attributes.h"
@@ -14,6 +15,7 @@ namespace headrace::ir {
 namespace {
 
 constexpr int64_t kBoxCoordinates = 4;
+constexpr int64_t kPointCoordinates = 2;
 
 // Visits the steps of all maps with what is known before each.
 class StepVisitor {
@@ -142,8 +144,13 @@ class PlacementCheck : public StepVisitor {
   }
 };
 
-bool LooksLikeBoxes(const ColumnType& type) {
-  return type.shape.has_value() && type.shape->size() == 2 && (*type.shape)[1] == kBoxCoordinates;
+// The kind of target that a column of this type holds, unless it is pictures of so few columns; "": none.
+std::string_view TargetIn(const ColumnType& type) {
+  if (!type.shape.has_value() || type.shape->size() != 2) return "";
+  const int64_t numbers = type.shape->back();
+  if (numbers == kBoxCoordinates) return "boxes";
+  const bool floats = type.dtype == DType::kFloat32 || type.dtype == DType::kFloat64;
+  return floats && numbers == kPointCoordinates ? "keypoints" : "";
 }
 
 class DoubtSearch : public StepVisitor {
@@ -159,10 +166,11 @@ class DoubtSearch : public StepVisitor {
       const auto history = histories.find(name);
       if (column == nullptr || history == histories.end()) return;
       inputs.push_back({column->type, history->second.bytes_range});
-      if (kernel.traits.geometric && LooksLikeBoxes(column->type)) {
-        Add(Cat("moves pixels, but column \"", name, "\" is ", TypeName(column->type),
-                ", as boxes are; write hr.boxes(\"", name, "\", format=…) for it, and its boxes follow the pictures"));
-      }
+      const std::string_view target = kernel.traits.geometric ? TargetIn(column->type) : "";
+      if (target.empty()) continue;
+      Add(Cat("moves pixels, but column \"", name, "\" is ", TypeName(column->type), ", as ", target, " are; write hr.",
+              target, "(\"", name, target == "boxes" ? "\", format=…" : "\"", ") for it, and its ", target,
+              " follow the pictures"));
     }
     if (kernel.doubt == nullptr || ReadsParameter(step)) return;
     std::string doubt = kernel.doubt(Attributes::Of(step), inputs);

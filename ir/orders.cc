@@ -223,12 +223,6 @@ std::string WhyNoNumbers(const Nodes& nodes, uint32_t id, const Numbering& numbe
   return placed ? "" : Cat("has more operators below it than the ", kMostOperators, " that a graph may have");
 }
 
-// Values of rows, by their numbers, from a second input.
-bool TakesValues(const proto::Node& node) {
-  const Declaration* const declaration = DeclarationOf(node);
-  return declaration != nullptr && declaration->traits.indexed && declaration->max_inputs == 2;
-}
-
 // Why the values that the node takes for each row cannot be read by number; "": they can.
 std::string WhyNoValues(const Nodes& nodes, const proto::Node& node, const Numbering& numbering) {
   for (int i = 1; i < node.inputs_size(); ++i) {
@@ -272,6 +266,11 @@ void PutOrdersAbove(proto::Graph& graph) {
 
 void PutChoicesBelow(proto::Graph& graph) {
   if (MayPlaceChoices(graph)) ChoicePlacer(graph).Run();
+}
+
+bool TakesValues(const proto::Node& node) {
+  const Declaration* const declaration = DeclarationOf(node);
+  return declaration != nullptr && declaration->traits.indexed && declaration->max_inputs == 2;
 }
 
 std::vector<Mistake> FindChoicesWithoutNumbers(const proto::Graph& graph) {

@@ -21,6 +21,9 @@ void PutOrdersAbove(proto::Graph& graph);
 // so orders at the top of these are left out.
 void PutChoicesBelow(proto::Graph& graph);
 
+// Whether the node takes values of rows, by their numbers, from a second input.
+bool TakesValues(const proto::Node& node);
+
 // Operators of a canonical graph that name rows by number where rows have none, or other ones in each epoch.
 std::vector<Mistake> FindChoicesWithoutNumbers(const proto::Graph& graph);
 

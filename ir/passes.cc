@@ -8,6 +8,7 @@
 #include "ir/graph.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
+#include "ir/orders.h"
 #include "ir/passes/commute_shuffle.h"
 #include "ir/passes/drop_unread_columns.h"
 #include "ir/passes/fold_constants.h"
@@ -28,12 +29,6 @@ constexpr std::string_view kDropUnreadColumns = "drop_unread_columns";
 
 bool Contains(absl::Span<const std::string> names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// Values of rows, by their numbers, from a second input.
-bool TakesValues(const proto::Node& node) {
-  const Declaration* const declaration = Registry::Global().Find(node.op());
-  return declaration != nullptr && declaration->traits.indexed && declaration->max_inputs == 2;
 }
 
 absl::Status CheckNames(absl::Span<const std::string> off) {

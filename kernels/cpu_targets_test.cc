@@ -14,12 +14,14 @@
 #include "kernels/tensor/convert.h"
 #include "kernels/tensor/number.h"
 #include "kernels/vision/blend_values.h"
+#include "kernels/vision/luma_values.h"
 #include "kernels/vision/normalize_values.h"
 #include "kernels/vision/pixel_mode.h"
 #include "kernels/vision/resample.h"
 #include "kernels/vision/rescale_values.h"
 #include "kernels/vision/reverse_row.h"
 #include "kernels/vision/split_channels.h"
+#include "kernels/vision/turn_hue.h"
 
 namespace headrace {
 namespace {
@@ -213,7 +215,8 @@ TEST(CpuTargets, RescaleAlike) {
 
 TEST(CpuTargets, BlendAlike) {
   OnEachTarget(8, [](RowRandom& random) {
-    const int64_t pixels = Between(random, 1, 90);
+    // Rows of which some are longer than the part that is made at once.
+    const int64_t pixels = Between(random, 1, random.Below(8) == 0 ? 2500 : 90);
     const std::vector<uint8_t> source = RandomBytes(random, 3 * pixels);
     const auto other = static_cast<uint8_t>(random.Below(256));
     const auto factor = static_cast<float>(random.Uniform(-0.5, 3));
@@ -224,14 +227,62 @@ TEST(CpuTargets, BlendAlike) {
     std::vector<uint8_t> with_value(source.size()), with_luma(source.size());
     BlendWithValue(source.data(), 3 * pixels, other, factor, with_value.data());
     BlendWithLuma(source.data(), pixels, factor, with_luma.data());
+    std::vector<uint8_t> lumas(static_cast<size_t>(pixels));
+    FillLuma(source.data(), pixels, lumas.data());
     int64_t sum = 0;
     for (int64_t i = 0; i < 3 * pixels; ++i) {
       const uint8_t luma = Luma(source.data() + i / 3 * 3);
       if (i % 3 == 0) sum += luma;
+      ASSERT_EQ(lumas[i / 3], luma) << "at " << i;
       ASSERT_EQ(with_value[i], blended(source[i], other)) << "at " << i;
       ASSERT_EQ(with_luma[i], blended(source[i], luma)) << "at " << i;
     }
     ASSERT_EQ(SumLuma(source.data(), pixels), sum);
+  });
+}
+
+// Pillow's conversion of one pixel to HSV and back, with its mix of floats and doubles.
+void TurnOne(const uint8_t* rgb, uint8_t turn, uint8_t* target) {
+  const uint8_t most = std::max({rgb[0], rgb[1], rgb[2]});
+  const uint8_t least = std::min({rgb[0], rgb[1], rgb[2]});
+  if (most == least) {
+    std::fill_n(target, 3, most);
+    return;
+  }
+  const auto range = static_cast<float>(most - least);
+  const float share = range / static_cast<float>(most);
+  const float red = static_cast<float>(most - rgb[0]) / range;
+  const float green = static_cast<float>(most - rgb[1]) / range;
+  const float blue = static_cast<float>(most - rgb[2]) / range;
+  float hue = rgb[0] == most   ? blue - green
+              : rgb[1] == most ? static_cast<float>(2.0 + red - blue)
+                               : static_cast<float>(4.0 + green - red);
+  hue = static_cast<float>(std::fmod(hue / 6.0 + 1.0, 1.0));
+  const auto turned = static_cast<uint8_t>(static_cast<int>(hue * 255.0) + turn);
+  const auto saturation = static_cast<float>(static_cast<float>(static_cast<uint8_t>(share * 255.0)) / 255.0);
+  const double sixths = static_cast<float>(turned) * 6.0 / 255.0;
+  const int sector = static_cast<int>(std::floor(sixths));
+  const auto rest = static_cast<float>(sixths - static_cast<float>(sector));
+  const auto byte = [most](double part) { return static_cast<uint8_t>(std::round(most * part)); };
+  const uint8_t p = byte(1.0 - saturation);
+  const uint8_t q = byte(1.0 - saturation * rest);
+  const uint8_t t = byte(1.0 - saturation * (1.0 - rest));
+  const uint8_t made[6][3] = {{most, t, p}, {q, most, p}, {p, most, t}, {p, q, most}, {t, p, most}, {most, p, q}};
+  std::copy_n(made[sector % 6], 3, target);
+}
+
+TEST(CpuTargets, TurnHueAlike) {
+  OnEachTarget(9, [](RowRandom& random) {
+    const int64_t pixels = Between(random, 1, 2500);
+    const std::vector<uint8_t> source = RandomBytes(random, 3 * pixels);
+    const auto turn = static_cast<uint8_t>(random.Below(256));
+    std::vector<uint8_t> found(source.size());
+    TurnHue(source.data(), pixels, turn, found.data());
+    for (int64_t i = 0; i < 3 * pixels; i += 3) {
+      uint8_t expected[3];
+      TurnOne(source.data() + i, turn, expected);
+      for (int64_t c = 0; c < 3; ++c) ASSERT_EQ(found[i + c], expected[c]) << "pixel " << i / 3 << ", channel " << c;
+    }
   });
 }
 

@@ -71,12 +71,12 @@ bool Agrees(const ir::ColumnType& inferred, const Tensor& tensor) {
   return true;
 }
 
-// Whether the size of what it gives depends on boxes.
+// Whether the size of what it gives depends on boxes or keypoints.
 bool MayRemoveRows(const std::string& kernel) {
   for (const char* const crop : {"RandomIoUCrop", "RandomObjectCrop", "RandomConstrainedCrop"}) {
     if (kernel.starts_with(crop)) return true;
   }
-  return kernel == "SanitizeBoxes" || kernel == "SplitDetections";
+  return kernel.starts_with("Sanitize") || kernel == "SplitDetections";
 }
 
 // What may be known of a tensor's type before it is seen: all of it, no sizes, no shape, nothing.

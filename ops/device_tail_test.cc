@@ -145,6 +145,12 @@ TEST(TakeTails, TakesWhatErasesAfterFlips) {
       << "one of them";
   EXPECT_EQ(TailOf({.steps = {{"RandomErasing", {{"value", FloatsValue({1.5})}}}, {"ToFloat", {}}}}), "image: ToFloat")
       << "bytes cannot hold the value: the row's error stays";
+  const GraphBuilder::Given planes = {{"layout", StringValue("CHW")}};
+  EXPECT_EQ(TailOf({.steps = {{"ToFloat", {}}, {"HWC2CHW", {}}, {"RandomErasing", planes}}}),
+            "image: ToFloat, HWC2CHW, RandomErasing");
+  EXPECT_EQ(TailOf({.steps = {{"ToFloat", {}}, {"RandomErasing", planes}}}), "") << "rows are no channels";
+  EXPECT_EQ(TailOf({.steps = {{"ToFloat", {}}, {"RandomErasing", {{"noise", ir::BoolValue(true)}}}, {"HWC2CHW", {}}}}),
+            "");
 }
 
 TEST(TakeTails, TakesWhatMixesBatches) {
@@ -372,6 +378,9 @@ std::vector<Pictures> Chains() {
                         {{"RandomResizedCrop", size}, {"RandomHorizontalFlip", {}}, {"ToFloat", {}}, {"HWC2CHW", {}}},
                         batched});
       chains.push_back({shape, {{"Resize", size}, {"ToFloat", {}}}, batched});
+      GraphBuilder::Given of_planes = erasing;
+      of_planes.emplace_back("layout", StringValue("CHW"));
+      chains.push_back({shape, {{"ToFloat", {}}, {"HWC2CHW", {}}, {"RandomErasing", of_planes}}, batched});
       if (batched) AddMixing(shape, chains);
       if (shape.back() != 3) continue;
       chains.push_back({shape, {{"Normalize", kStatistics}, {"HWC2CHW", {}}}, batched});

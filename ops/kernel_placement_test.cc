@@ -61,7 +61,7 @@ TEST(KernelPlacement, RefusesMovingPixelsAfterTheChannels) {
       MistakeOf(builder),
       HasSubstr("map RandomCrop: needs an image of shape (H, W, C), but HWC2CHW made column \"image\" (C, H, W); "
                 "put it before HWC2CHW"));
-  for (const char* kernel : {"RandomHorizontalFlip", "Grayscale", "HWC2CHW", "RandomErasing", "ColorJitter"}) {
+  for (const char* kernel : {"RandomHorizontalFlip", "Grayscale", "HWC2CHW", "ColorJitter"}) {
     GraphBuilder other = Decoded();
     other.Step("HWC2CHW", {"image"}, {"image"});
     other.Step(kernel, {"image"}, {"image"});
@@ -83,6 +83,9 @@ TEST(KernelPlacement, NamesTheLayoutToWrite) {
   builder.Step("HWC2CHW", {"image"}, {"image"});
   builder.Step("Normalize", {"image"}, {"image"}, kByClass);
   EXPECT_THAT(MistakeOf(builder), HasSubstr("write layout='CHW'"));
+  GraphBuilder erased = Decoded();
+  erased.Step("RandomErasing", {"image"}, {"image"}, {{"layout", StringValue("CHW")}});
+  EXPECT_THAT(MistakeOf(erased), HasSubstr("write layout='HWC'"));
   GraphBuilder other = Decoded();
   GraphBuilder::Given planes = kByClass;
   planes.emplace_back("layout", StringValue("CHW"));

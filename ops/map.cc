@@ -123,8 +123,8 @@ const OpRegistration registration(
                              "one array, or a tuple of as many as there are output columns; if it has a parameter "
                              "`rng`, it gets a numpy.random.Generator for the row."},
                             {"columns",
-                             "The column, or columns, that the first kernel reads. Masks and boxes that follow the "
-                             "picture named before them are hr.mask(…) and hr.boxes(…)."},
+                             "The column, or columns, that the first kernel reads. Masks, boxes and keypoints that "
+                             "follow the picture named before them are hr.mask(…), hr.boxes(…) and hr.keypoints(…)."},
                             {"output", "The columns for the results; None: they replace `columns`."},
                             {"ordered",
                              "Whether Python functions are called in row order; otherwise in any order. None: in "

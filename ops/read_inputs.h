@@ -24,6 +24,7 @@ using ReadInput = absl::FunctionRef<absl::Status(size_t input, const RowPosition
 // Puts the rows, at least one, into a block that has none, with one call of `read` for each input and epoch. Of the
 // rows that fail, the first one's error counts, and the rows before it are in the block.
 absl::Status ReadRowsOfInputs(absl::Span<const RowOfInput> rows, ReadInput read, Block& block);
+
 // The numbers that rows of several inputs have together (IndexedSource::numbers): those of one follow those of the
 // input before. It is made for inputs that outlive it.
 class NumbersOfInputs {
@@ -34,12 +35,10 @@ class NumbersOfInputs {
   void Find(absl::Span<const RowOfInput> rows, absl::Span<uint64_t> numbers) const;
 
  private:
-  // Of rows of one epoch of one input, which `which` names.
-  void FindOfOne(absl::Span<const RowOfInput> rows, absl::Span<const size_t> which, absl::Span<uint64_t> numbers) const;
-
   const IndexedSources& inputs_;
   std::vector<uint64_t> ends_;
 };
+
 // Appends the only row of `row` to the block.
 void AppendReadRow(Block& row, Block& block);
 

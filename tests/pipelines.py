@@ -420,14 +420,15 @@ def chosen_pairs(data: pathlib.Path) -> hr.Dataset:
 
 
 def with_targets(data: pathlib.Path, count: int = 3) -> hr.Dataset:
-    """The pictures of the folder, encoded, with a mask, boxes and a label for each of them."""
+    """The pictures of the folder, encoded, with boxes, a label for each of them, and keypoints."""
     draws = np.random.default_rng(4)
     photos = hr.ImageFolder(data / "photos")
     rows = len(photos)
     near, far = draws.random((2, rows, count, 2), np.float32)
     boxes = np.concatenate([np.minimum(near, far), np.abs(near - far)], -1)
     labels = draws.integers(0, 9, (rows, count))
-    return photos.project("image").zip(hr.Numpy({"boxes": boxes, "label": labels, "number": np.arange(rows)}))
+    arrays = {"boxes": boxes, "label": labels, "number": np.arange(rows), "points": draws.uniform(0, 60, (rows, 3, 2))}
+    return photos.project("image").zip(hr.Numpy(arrays))
 
 
 def detection(data: pathlib.Path) -> hr.Dataset:
@@ -443,8 +444,31 @@ def detection(data: pathlib.Path) -> hr.Dataset:
         V.CenterCrop(32),
         V.HWC2CHW(),
     ]
-    moved = with_targets(data).map(steps, ["image", boxes]).shuffle(5)
+    moved = with_targets(data).map(steps, ["image", boxes, hr.keypoints("points")]).shuffle(5)
     return moved.map(T.PadEnd((3, 4)), "boxes").map(T.PadEnd((3,), -1), "label").batch(3)
+
+
+def poses(data: pathlib.Path) -> hr.Dataset:
+    """Keypoints in groups, cropped among boxes, clamped, and removed with their labels."""
+    draws = np.random.default_rng(9)
+    given = with_targets(data)
+    points = draws.uniform(0, 60, (len(given), 4, 5, 2)).astype(np.float32)
+    people = hr.Numpy({"points": points, "person": np.arange(4 * len(given)).reshape(-1, 4)})
+    rows = given.project(["image", "boxes"]).zip(people)
+    boxes = hr.boxes("boxes", format="xywh", relative=True)
+    steps = [
+        V.Decode(),
+        V.RandomIoUCrop(min_scale=0.5),
+        V.RandomHorizontalFlip(),
+        V.RandomAffine(15, translate=(0.1, 0.1)),
+        V.RandomApply([V.ClampKeypoints(), V.RandomVerticalFlip()]),
+        V.SanitizeKeypoints(),
+        V.Rotate(5),
+        V.ClampKeypoints(),
+        V.Resize((24, 32)),
+    ]
+    moved = rows.map(steps, ["image", boxes, hr.keypoints("points", labels="person")]).shuffle(3)
+    return moved.project(["image", "points", "person"]).batch(3, ragged="splits")
 
 
 def objects_of_labels(data: pathlib.Path) -> hr.Dataset:
@@ -459,23 +483,25 @@ def objects_of_labels(data: pathlib.Path) -> hr.Dataset:
     steps = [V.Decode(), V.RandomPad(), *crops, V.RandomApply([V.RandomChoice(crops[1:])]), V.Resize((24, 32))]
     split = (
         photos.project("image")
-        .zip(hr.Numpy({"label": labels}))
+        .zip(hr.Numpy({"label": labels, "points": draws.uniform(0, 60, (rows, 3, 2))}))
         .map(T.SplitDetections(), "label", ["header", "boxes", "rest"])
     )
-    moved = split.map(steps, ["image", hr.boxes("boxes", labels="rest", relative=True)]).shuffle(3)
+    columns = ["image", hr.boxes("boxes", labels="rest", relative=True), hr.keypoints("points")]
+    moved = split.map(steps, columns).shuffle(3)
     joined = moved.map(T.JoinDetections(), ["boxes", "rest"], "objects")
     joined = joined.map(T.DetectionLabel((3, 24, 32)), ["header", "objects"], "label").map(T.PadEnd((24,), -1), "label")
-    return joined.map(T.PadEnd((3, -1), -1), "objects").project(["image", "objects", "label"]).batch(3)
+    return joined.map(T.PadEnd((3, -1), -1), "objects").project(["image", "objects", "label", "points"]).batch(3)
 
 
 def segmentation(data: pathlib.Path) -> hr.Dataset:
-    """Every kernel that moves masks and boxes, on small pictures."""
+    """Every kernel that moves masks, boxes and keypoints, on small pictures."""
     draws = np.random.default_rng(6)
     rows = hr.Numpy(
         {
             "image": draws.integers(0, 256, (11, 30, 34, 3), np.uint8),
             "mask": draws.integers(0, 5, (11, 30, 34), np.int32),
             "boxes": np.sort(draws.integers(0, 30, (11, 2, 2, 2)), -2).reshape(11, 2, 4),
+            "points": draws.uniform(0, 30, (11, 3, 2)),
         },
         shuffle=True,
     )
@@ -502,7 +528,7 @@ def segmentation(data: pathlib.Path) -> hr.Dataset:
         V.Crop(3, 4, height=40, width=50),
         V.Resize((20, 24)),
     ]
-    columns = ["image", hr.mask("mask", fill=-1), hr.boxes("boxes")]
+    columns = ["image", hr.mask("mask", fill=-1), hr.boxes("boxes"), hr.keypoints("points")]
     return rows.map(steps, columns).map(V.ElasticTransform(), ["image", hr.mask("mask")]).repeat(2).batch(4)
 
 
@@ -1072,6 +1098,7 @@ PIPELINES: dict[str, Build] = {
         chosen_policies,
         chosen_pairs,
         detection,
+        poses,
         objects_of_labels,
         segmentation,
         kernels_on_images,

@@ -165,6 +165,21 @@ def test_an_environment_is_made_once(compare, tmp_path, monkeypatch):
     assert len(ran) == 4
 
 
+def test_what_pip_compiles_is_compiled_for_this_environment(compare, tmp_path, monkeypatch):
+    ran = []
+
+    def run(command, env=None, **_):
+        pathlib.Path(tmp_path / "v").mkdir(exist_ok=True)
+        ran.append(("--no-cache-dir" in command, (env or {}).get("CC")))
+        return types.SimpleNamespace(returncode=0, stderr="")
+
+    monkeypatch.setattr(compare.subprocess, "run", run)
+    monkeypatch.delenv("CC", raising=False)
+    compare.make_environment(tmp_path / "v", ("a==1",), {"CC": "cc -mavx2"})
+    compare.make_environment(tmp_path / "v", ("a==2",))
+    assert ran[1] == (True, "cc -mavx2") and ran[3] == (False, None)
+
+
 def test_the_links_make_class_folders(compare, tmp_path, pictures):
     count, megabytes = compare.link_pictures(pictures, tmp_path / "links")
     assert (count, megabytes) == (3, 0.003)

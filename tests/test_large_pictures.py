@@ -143,7 +143,7 @@ dataset = (
     .batch(5)
     .options(memory="1MiB")
 )
-for epoch in range(150):
+for epoch in range(300):
     if sys.argv[2] == "iter":
         rows = sum(len(batch["label"]) for batch in dataset)
     else:
@@ -161,11 +161,12 @@ def test_epochs_do_not_grow(photos, way):
     environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
     assert done.returncode == 0, done.stderr
-    sizes = np.array([int(size) for size in done.stdout.split()]).reshape(150, 2)
-    # Pools reach their sizes in the first epochs; 50 more add nothing. Pages settle later, because the allocator keeps
-    # holes whose places depend on which threads allocate at once.
-    allocated, resident = np.median(sizes[125:], axis=0) - np.median(sizes[50:75], axis=0)
-    assert allocated < MIB, sizes[::10, 0] / MIB
+    sizes = np.array([int(size) for size in done.stdout.split()]).reshape(300, 2)
+    # Pools reach their sizes in the first epochs, but for buffers that grow when the largest picture meets a worker for
+    # the first time: 1.5 MiB in 1,000 epochs. One lost picture of 12 KiB an epoch would be 2.4 MiB. Pages settle later,
+    # because the allocator keeps holes whose places depend on which threads allocate at once.
+    allocated, resident = np.median(sizes[275:], axis=0) - np.median(sizes[75:100], axis=0)
+    assert allocated < 2 * MIB, sizes[::10, 0] / MIB
     assert resident < 16 * MIB, sizes[::10, 1] / MIB
 
 

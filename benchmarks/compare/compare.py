@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -85,16 +86,21 @@ def packages_of(venv: pathlib.Path) -> list[pathlib.Path]:
     ]
 
 
-def make_environment(venv: pathlib.Path, requirements: tuple[str, ...]) -> None:
-    """Does nothing if the same requirements were installed before."""
+def make_environment(venv: pathlib.Path, requirements: tuple[str, ...], build: Mapping[str, str] | None = None) -> None:
+    """Does nothing if the same requirements were installed before.
+
+    `build`: variables for what pip compiles, which then takes no wheel that it kept from another build.
+    """
     done = venv / "installed.json"
     if done.is_file() and json.loads(done.read_text()) == list(requirements):
         return
     subprocess.run(["/usr/bin/python3", "-m", "venv", str(venv)], check=True)
+    options = ["--quiet", "--disable-pip-version-check", *(["--no-cache-dir"] if build else [])]
     pip = subprocess.run(
-        [str(venv / "bin/pip"), "install", "--quiet", "--disable-pip-version-check", *requirements],
+        [str(venv / "bin/pip"), "install", *options, *requirements],
         capture_output=True,
         text=True,
+        env={**os.environ, **(build or {})},
     )
     if pip.returncode != 0:
         raise PeerError(f"pip: {last_line(pip.stderr)}")

@@ -59,8 +59,10 @@ bool Resizes(const ir::proto::Step& step) {
   return attributes.Bool("antialias") && interpolation != "nearest" && interpolation != "auto";
 }
 
-// As Flips.
-bool Erases(const ir::proto::Step& step) { return step.kernel() == "RandomErasing"; }
+// Whether it erases a part of pictures, to a value that follows from the channel alone.
+bool Erases(const ir::proto::Step& step) {
+  return step.kernel() == "RandomErasing" && !ir::Attributes::Of(step).Bool("noise");
+}
 
 Mixing MixingOf(const ir::proto::Step& step) {
   if (step.kernel() == "MixUp") return Mixing::kBlend;
@@ -89,14 +91,17 @@ bool IsPictureOfBytes(const ir::ColumnType& type) {
 
 using Steps = std::vector<const ir::proto::Step*>;
 
-// Pictures are resized first, then flipped; or they are flipped, then erased, once. What is erased is drawn for the
-// size that pictures have on the host.
+// Pictures are resized first, then flipped; or they are flipped, then erased, once, in the layout that they have there.
+// What is erased is drawn for the size that pictures have on the host.
 bool DrawsInOrder(const Steps& steps) {
   bool erased = false;
+  bool planes = false;
   const bool resized = Resizes(*steps.front());
   return std::all_of(steps.begin(), steps.end(), [&](const ir::proto::Step* step) {
+    planes = planes || ir::TraitsOf(*step).layout;
     if (Resizes(*step)) return step == steps.front();
     if (!Flips(*step) && !Erases(*step)) return true;
+    if (Erases(*step) && (ir::Attributes::Of(*step).String("layout") == "CHW") != planes) return false;
     return !std::exchange(erased, Erases(*step)) && !(erased && resized);
   });
 }

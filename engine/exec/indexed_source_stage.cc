@@ -76,7 +76,7 @@ bool IndexedSourceStage::NextTicketLocked(int most_rows, Ticket& ticket) {
     // A message ends where the positions begin again, or with the run if other ranks have the next one.
     const uint64_t in_pass =
         step_ < shard_.world ? run_length - local_ % run_length : (size_ - position % size_ - 1) / shard_.world + 1;
-    const uint64_t in_run = properties_.uneven_runs ? RowsLeftInRunLocked(position % size_) : in_pass;
+    const uint64_t in_run = properties_.uneven_runs ? RowsLeftInRun(position % size_) : in_pass;
     const uint64_t rows = std::min({static_cast<uint64_t>(most_rows), epoch_rows_ - local_, in_pass, in_run});
     // The positions behind the last row of an uneven run hold none, and are passed with it.
     const bool ends_run = properties_.uneven_runs && rows == in_run;
@@ -100,9 +100,10 @@ bool IndexedSourceStage::NextTicketLocked(int most_rows, Ticket& ticket) {
   return true;
 }
 
-uint64_t IndexedSourceStage::RowsLeftInRunLocked(uint64_t position) const {
+uint64_t IndexedSourceStage::RowsLeftInRun(uint64_t position) const {
   const uint64_t place = position % properties_.run_length;
-  return source_->RunRows(position - place) - place;
+  const uint64_t rows = source_->RunRows(position - place);
+  return rows - std::min(place, rows);
 }
 
 BlockedReason IndexedSourceStage::ClaimLocked(Task& claimed, int most) {
@@ -183,9 +184,7 @@ Message IndexedSourceStage::Begin(const Ticket& ticket) {
 
 bool IndexedSourceStage::InGap(uint64_t local, uint64_t size) const {
   if (!properties_.uneven_runs) return false;
-  const uint64_t position = shard_.PositionOf(local, base_, properties_.run_length) % size;
-  const uint64_t place = position % properties_.run_length;
-  return place >= source_->RunRows(position - place);
+  return RowsLeftInRun(shard_.PositionOf(local, base_, properties_.run_length) % size) == 0;
 }
 
 Positions IndexedSourceStage::PositionsOf(const Ticket& ticket) const {

@@ -56,8 +56,8 @@ class IndexedSourceStage : public Stage {
   Message Begin(const Ticket& ticket);
   void StartEpochLocked(const BegunEpoch& begun);
   bool NextTicketLocked(int most_rows, Ticket& ticket);
-  // From the position of a row on.
-  uint64_t RowsLeftInRunLocked(uint64_t position) const;
+  // From the position on; 0: the position holds no row.
+  uint64_t RowsLeftInRun(uint64_t position) const;
   // Whether this rank's position holds no row, in an epoch of `size` positions that was begun.
   bool InGap(uint64_t local, uint64_t size) const;
   Checkpoint CheckpointOf(const Ticket& ticket) const;

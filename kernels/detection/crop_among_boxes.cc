@@ -2,37 +2,43 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "core/error.h"
 #include "kernels/detection/kept_labels.h"
-#include "kernels/vision/box_format.h"
+#include "kernels/vision/canvas_keypoints.h"
 #include "kernels/vision/image.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/target_labels.h"
 
 namespace headrace {
 namespace {
 
-class CropOfBoxes : public Kernel {
+using Crop = absl::StatusOr<Tensors> (CropAmongBoxes::*)(absl::Span<const Tensor> inputs, KernelContext& context) const;
+
+class CropOfTargets : public Kernel {
  public:
-  CropOfBoxes(std::unique_ptr<Kernel> kernel, const CropAmongBoxes& crop) : kernel_(std::move(kernel)), crop_(crop) {}
+  CropOfTargets(std::unique_ptr<Kernel> kernel, const CropAmongBoxes& among, Crop crop)
+      : kernel_(std::move(kernel)), among_(among), crop_(crop) {}
 
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
-    return crop_.CropBoxes(inputs, context);
+    return (among_.*crop_)(inputs, context);
   }
 
  private:
   std::unique_ptr<Kernel> kernel_;
-  const CropAmongBoxes& crop_;  // the kernel
+  const CropAmongBoxes& among_;  // the kernel
+  Crop crop_;
 };
 
-KernelFactory MakesOfBoxes(KernelFactory of_pictures) {
-  return [of_pictures =
-              std::move(of_pictures)](const ir::Attributes& attributes) -> absl::StatusOr<std::unique_ptr<Kernel>> {
+KernelFactory MakesOfTargets(KernelFactory of_pictures, Crop crop) {
+  return [of_pictures = std::move(of_pictures),
+          crop](const ir::Attributes& attributes) -> absl::StatusOr<std::unique_ptr<Kernel>> {
     HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<Kernel> kernel, of_pictures(attributes));
-    const auto* const crop = dynamic_cast<const CropAmongBoxes*>(kernel.get());
-    if (crop == nullptr) return InternalError("a kernel that is no CropAmongBoxes is registered as one");
-    return std::make_unique<CropOfBoxes>(std::move(kernel), *crop);
+    const auto* const among = dynamic_cast<const CropAmongBoxes*>(kernel.get());
+    if (among == nullptr) return InternalError("a kernel that is no CropAmongBoxes is registered as one");
+    return std::make_unique<CropOfTargets>(std::move(kernel), *among, crop);
   };
 }
 
@@ -52,23 +58,64 @@ ir::InferKernel InferOfBoxes(KernelFactory factory) {
              const ir::Attributes& attributes,
              absl::Span<const ir::ColumnType> inputs) -> absl::StatusOr<std::vector<ir::ColumnType>> {
     HEADRACE_RETURN_IF_ERROR(factory(attributes).status());
-    return TypesOfFewerBoxes(inputs);
+    return TypesOfFewer(inputs, RowsOfFourType, kOwnerBox);
   };
 }
 
+ir::InferKernel InferOfKeypoints(KernelFactory factory) {
+  return [factory = std::move(factory)](
+             const ir::Attributes& attributes,
+             absl::Span<const ir::ColumnType> inputs) -> absl::StatusOr<std::vector<ir::ColumnType>> {
+    HEADRACE_RETURN_IF_ERROR(factory(attributes).status());
+    HEADRACE_RETURN_IF_ERROR(RowsOfFourType(inputs[1], 0).status());
+    HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, KeypointsType(inputs[0], 0));
+    return std::vector{std::move(type)};
+  };
+}
+
+ir::Declaration OfTargets(const ir::Declaration& pictures) {
+  ir::Declaration targets;
+  targets.attributes = pictures.attributes;
+  targets.traits.random = true;
+  targets.python_module = "internal";
+  targets.sample.attributes = pictures.sample.attributes;
+  return targets;
+}
+
 ir::Declaration OfBoxes(const ir::Declaration& pictures) {
-  ir::Declaration boxes;
+  ir::Declaration boxes = OfTargets(pictures);
   boxes.name = Cat(pictures.name, "OfBoxes");
   boxes.summary = Cat("Cuts boxes as ", pictures.name, " cuts their picture.");
   boxes.doc = Cat("Takes boxes on their canvas and what belongs to each of them, has the attributes of ", pictures.name,
                   " and draws the same numbers.\nErrors: anything but boxes, and another number of labels.");
   boxes.max_inputs = -1;
-  boxes.attributes = pictures.attributes;
-  boxes.traits.random = true;
-  boxes.python_module = "internal";
   boxes.example = "ds.map(kernels, [\"image\", hr.boxes(\"boxes\")])";
-  boxes.sample.attributes = pictures.sample.attributes;
   return boxes;
+}
+
+ir::Declaration OfKeypoints(const ir::Declaration& pictures) {
+  ir::Declaration keypoints = OfTargets(pictures);
+  keypoints.name = Cat(pictures.name, "OfKeypoints");
+  keypoints.summary = Cat("Moves keypoints as ", pictures.name, " cuts their picture.");
+  keypoints.doc = Cat("Takes keypoints on their canvas and the boxes of their picture, has the attributes of ",
+                      pictures.name, " and draws the same numbers.\nErrors: anything but keypoints and boxes.");
+  keypoints.min_inputs = 2;
+  keypoints.max_inputs = 2;
+  keypoints.example = "ds.map(kernels, [\"image\", hr.boxes(\"boxes\"), hr.keypoints(\"points\")])";
+  return keypoints;
+}
+
+// `type`: of what is not of the boxes' picture.
+absl::Status CheckCanvas(const CanvasBoxes& boxes, int64_t height, int64_t width, const std::string& type) {
+  if (height == boxes.height() && width == boxes.width()) return absl::OkStatus();
+  return GraphError("the boxes are those of a picture of height ", boxes.height(), " and width ", boxes.width(),
+                    "; got ", type);
+}
+
+MovePlan PlanOf(const CropWithBoxes& crop, const CanvasTarget& target) {
+  MovePlan plan(target.height(), target.width());
+  plan.Cut(crop.window, Border::kConstant, {});
+  return plan;
 }
 
 }  // namespace
@@ -77,10 +124,7 @@ absl::StatusOr<Tensors> CropAmongBoxes::Apply(absl::Span<const Tensor> inputs, K
   const Tensor& picture = inputs[0];
   HEADRACE_RETURN_IF_ERROR(CheckImage(picture, PixelTypes::kFixedSize));
   HEADRACE_ASSIGN_OR_RETURN(const CanvasBoxes boxes, CanvasBoxes::Of(inputs[1]));
-  if (picture.dim(0) != boxes.height() || picture.dim(1) != boxes.width()) {
-    return GraphError("the boxes are those of a picture of height ", boxes.height(), " and width ", boxes.width(),
-                      "; got ", picture.TypeName());
-  }
+  HEADRACE_RETURN_IF_ERROR(CheckCanvas(boxes, picture.dim(0), picture.dim(1), picture.TypeName()));
   const std::optional<CropWithBoxes> crop = Draw(context.random(), boxes);
   if (!crop.has_value()) return Tensors{picture};
   HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(picture, PixelTypes::kFixedSize));
@@ -93,7 +137,7 @@ absl::StatusOr<Tensors> CropAmongBoxes::Apply(absl::Span<const Tensor> inputs, K
 absl::StatusOr<Tensors> CropAmongBoxes::CropBoxes(absl::Span<const Tensor> inputs, KernelContext& context) const {
   HEADRACE_ASSIGN_OR_RETURN(CanvasBoxes boxes, CanvasBoxes::Of(inputs[0]));
   for (const Tensor& labels : inputs.subspan(1)) {
-    HEADRACE_RETURN_IF_ERROR(CheckLabels(labels, boxes.boxes().size()));
+    HEADRACE_RETURN_IF_ERROR(CheckLabels(labels, boxes.boxes().size(), kOwnerBox));
   }
   const std::optional<CropWithBoxes> crop = Draw(context.random(), boxes);
   Tensors outputs(1);
@@ -102,9 +146,7 @@ absl::StatusOr<Tensors> CropAmongBoxes::CropBoxes(absl::Span<const Tensor> input
     for (const Tensor& labels : inputs.subspan(1)) outputs.push_back(labels);
     return outputs;
   }
-  MovePlan plan(boxes.height(), boxes.width());
-  plan.Cut(crop->window, Border::kConstant, {});
-  boxes.Follow(plan);
+  boxes.Follow(PlanOf(*crop, boxes));
   if (marks()) {
     std::vector<Box> marked = boxes.boxes();
     for (size_t i = 0; i < marked.size(); ++i) {
@@ -114,13 +156,23 @@ absl::StatusOr<Tensors> CropAmongBoxes::CropBoxes(absl::Span<const Tensor> input
     for (const Tensor& labels : inputs.subspan(1)) outputs.push_back(labels);
   } else {
     boxes.Keep(crop->keep);
-    for (const Tensor& labels : inputs.subspan(1)) {
-      HEADRACE_ASSIGN_OR_RETURN(Tensor kept, LabelsKept(labels, crop->keep));
-      outputs.push_back(std::move(kept));
-    }
+    HEADRACE_RETURN_IF_ERROR(AppendKept(inputs.subspan(1), crop->keep, kOwnerBox, outputs));
   }
   HEADRACE_ASSIGN_OR_RETURN(outputs[0], boxes.ToTensor(context.output()));
   return outputs;
+}
+
+absl::StatusOr<Tensors> CropAmongBoxes::CropKeypoints(absl::Span<const Tensor> inputs, KernelContext& context) const {
+  HEADRACE_ASSIGN_OR_RETURN(CanvasKeypoints keypoints, CanvasKeypoints::Of(inputs[0]));
+  HEADRACE_ASSIGN_OR_RETURN(const CanvasBoxes boxes, CanvasBoxes::Of(inputs[1]));
+  HEADRACE_RETURN_IF_ERROR(
+      CheckCanvas(boxes, keypoints.height(), keypoints.width(),
+                  Cat("keypoints of one of height ", keypoints.height(), " and width ", keypoints.width())));
+  const std::optional<CropWithBoxes> crop = Draw(context.random(), boxes);
+  if (!crop.has_value()) return Tensors{inputs[0]};
+  keypoints.Follow(PlanOf(*crop, keypoints));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor moved, keypoints.ToTensor(context.output()));
+  return Tensors{std::move(moved)};
 }
 
 double AreaInside(const Box& box, const Window& window) {
@@ -140,7 +192,10 @@ AmongBoxesRegistration::AmongBoxesRegistration(ir::Declaration declaration, cons
   declaration.python_module = "vision";
   ir::Declaration boxes = OfBoxes(declaration);
   boxes.infer_kernel = InferOfBoxes(factory);
-  ir::RequireRegistered(RegisterKernel(std::move(boxes), MakesOfBoxes(factory)));
+  ir::RequireRegistered(RegisterKernel(std::move(boxes), MakesOfTargets(factory, &CropAmongBoxes::CropBoxes)));
+  ir::Declaration keypoints = OfKeypoints(declaration);
+  keypoints.infer_kernel = InferOfKeypoints(factory);
+  ir::RequireRegistered(RegisterKernel(std::move(keypoints), MakesOfTargets(factory, &CropAmongBoxes::CropKeypoints)));
   declaration.infer_kernel = InferOfPictures(factory);
   ir::RequireRegistered(RegisterKernel(std::move(declaration), factory));
 }

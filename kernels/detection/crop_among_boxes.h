@@ -1,7 +1,8 @@
 // A crop that depends on the boxes of its picture, such as the samplers of SSD. One kernel cuts pictures and masks: it
 // takes the picture and its boxes on their canvas (canvas_boxes.h). Beside it is one that cuts the boxes, and takes
-// them with what belongs to each: RandomIoUCropOfBoxes beside RandomIoUCrop. A map writes both, with one salt and the
-// boxes last, so that all draw the same numbers from the same boxes.
+// them with what belongs to each: RandomIoUCropOfBoxes beside RandomIoUCrop; and one that takes keypoints on their
+// canvas, and the boxes: RandomIoUCropOfKeypoints. A map writes all, with one salt and the boxes last, so that all draw
+// the same numbers from the same boxes.
 // Thread contract: that of kernels.
 #ifndef HEADRACE_KERNELS_DETECTION_CROP_AMONG_BOXES_H_
 #define HEADRACE_KERNELS_DETECTION_CROP_AMONG_BOXES_H_
@@ -32,6 +33,8 @@ class CropAmongBoxes : public Kernel {
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const final;
   // The boxes in it, and what belongs to them.
   absl::StatusOr<Tensors> CropBoxes(absl::Span<const Tensor> inputs, KernelContext& context) const;
+  // The keypoints, seen from the part, inside it or not.
+  absl::StatusOr<Tensors> CropKeypoints(absl::Span<const Tensor> inputs, KernelContext& context) const;
 
  protected:
   // Unset: the picture and its boxes stay as they are.
@@ -44,8 +47,8 @@ class CropAmongBoxes : public Kernel {
 double AreaInside(const Box& box, const Window& window);
 double AreaOf(const Box& box);
 
-// Completes `declaration` (name, texts, attributes and sample attributes) and registers both kernels. Before main, as
-// KernelRegistration.
+// Completes `declaration` (name, texts, attributes and sample attributes) and registers the three kernels. Before main,
+// as KernelRegistration.
 struct AmongBoxesRegistration {
   AmongBoxesRegistration(ir::Declaration declaration, const KernelFactory& factory);
 };

@@ -115,7 +115,37 @@ TEST(CropAmongBoxes, BoxesEndWhereThePixelsGo) {
   }
 }
 
+// On a canvas of kHeight and kWidth.
+Tensor KeypointsOnCanvas(Numbers numbers) {
+  for (const int64_t number : {kWidth, kHeight}) numbers.push_back(static_cast<double>(number));
+  Tensor tensor = *Tensor::Allocate(DType::kFloat64, {static_cast<int64_t>(numbers.size() / 2), 2});
+  std::copy(numbers.begin(), numbers.end(), tensor.mutable_data<double>());
+  return tensor;
+}
+
+TEST(CropAmongBoxes, KeypointsAreSeenFromThePart) {
+  const Tensor boxes = OnCanvas(kBoxes);
+  for (const char* const kernel : {"RandomIoUCrop", "RandomObjectCrop", "RandomConstrainedCrop"}) {
+    for (uint64_t row = 0; row < 20; ++row) {
+      SCOPED_TRACE(Cat(kernel, " ", row));
+      const Window window = CroppedBy(kernel, {}, Numbered(), boxes, row).window;
+      const Tensor moved = *fixture::RunKernel(Cat(kernel, "OfKeypoints"), {}, {KeypointsOnCanvas({1, 2.5}), boxes},
+                                               RowRandom(5, 6, {.key = row}));
+      ASSERT_EQ(moved.shape(), Shape({2, 2}));
+      EXPECT_EQ(moved.data<double>()[0], 1 - static_cast<double>(window.left));
+      EXPECT_EQ(moved.data<double>()[1], 2.5 - static_cast<double>(window.top));
+      EXPECT_EQ(moved.data<double>()[2], static_cast<double>(window.width));
+      EXPECT_EQ(moved.data<double>()[3], static_cast<double>(window.height));
+    }
+  }
+}
+
 TEST(CropAmongBoxes, RefusesWhatDoesNotFit) {
+  EXPECT_THAT(
+      MessageOf(fixture::RunKernel("RandomIoUCropOfKeypoints", {}, {KeypointsOnCanvas({}), OnCanvas(kBoxes, 9, 8)},
+                                   RowRandom(1, 2, RowId{}))),
+      HasSubstr(
+          "the boxes are those of a picture of height 9 and width 8; got keypoints of one of height 40 and width 50"));
   EXPECT_THAT(
       MessageOf(fixture::RunKernel("RandomIoUCrop", {}, {Numbered(9, 9), OnCanvas(kBoxes)}, RowRandom(1, 2, RowId{}))),
       HasSubstr("the boxes are those of a picture of height 40 and width 50; got int32 (9, 9)"));

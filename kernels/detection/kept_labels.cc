@@ -1,13 +1,14 @@
 #include "kernels/detection/kept_labels.h"
 
+#include <utility>
+
 #include "core/error.h"
-#include "kernels/vision/box_format.h"
-#include "kernels/vision/canvas_boxes.h"
+#include "kernels/vision/target_labels.h"
 
 namespace headrace {
+namespace {
 
-absl::StatusOr<Tensor> LabelsKept(const Tensor& labels, const std::vector<bool>& keep) {
-  HEADRACE_RETURN_IF_ERROR(CheckLabels(labels, keep.size()));
+absl::StatusOr<Tensor> Kept(const Tensor& labels, const std::vector<bool>& keep) {
   std::vector<Tensor> rows;
   for (size_t i = 0; i < keep.size(); ++i) {
     if (keep[i]) rows.push_back(labels.Index(static_cast<int64_t>(i)));
@@ -17,12 +18,25 @@ absl::StatusOr<Tensor> LabelsKept(const Tensor& labels, const std::vector<bool>&
   return Stack(rows);
 }
 
-absl::StatusOr<std::vector<ir::ColumnType>> TypesOfFewerBoxes(absl::Span<const ir::ColumnType> inputs) {
+}  // namespace
+
+absl::Status AppendKept(absl::Span<const Tensor> labels, const std::vector<bool>& keep, std::string_view owner,
+                        Tensors& outputs) {
+  for (const Tensor& each : labels) {
+    HEADRACE_RETURN_IF_ERROR(CheckLabels(each, keep.size(), owner));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor kept, Kept(each, keep));
+    outputs.push_back(std::move(kept));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<ir::ColumnType>> TypesOfFewer(absl::Span<const ir::ColumnType> inputs, CanvasType of_target,
+                                                         std::string_view owner) {
   std::vector<ir::ColumnType> types(inputs.begin(), inputs.end());
-  HEADRACE_ASSIGN_OR_RETURN(types[0], RowsOfFourType(types[0], 0));
+  HEADRACE_ASSIGN_OR_RETURN(types[0], of_target(types[0], 0));
   for (ir::ColumnType& type : types) {
     if (type.shape && type.shape->empty()) {
-      return GraphError("needs one label a box, of shape (n, …); got ", ir::TypeName(type));
+      return GraphError("needs one label a ", owner, ", of shape (n, …); got ", ir::TypeName(type));
     }
     if (type.shape) (*type.shape)[0] = ir::kUnknownDim;
   }

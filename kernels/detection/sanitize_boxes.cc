@@ -5,6 +5,7 @@
 #include "kernels/detection/kept_labels.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/canvas_boxes.h"
+#include "kernels/vision/target_labels.h"
 
 namespace headrace {
 namespace {
@@ -20,10 +21,7 @@ class SanitizeBoxes : public Kernel {
     std::vector<bool> keep;
     for (const Box& box : boxes.boxes()) keep.push_back(IsSane(box, boxes));
     Tensors outputs(1);
-    for (const Tensor& labels : inputs.subspan(1)) {
-      HEADRACE_ASSIGN_OR_RETURN(Tensor kept, LabelsKept(labels, keep));
-      outputs.push_back(std::move(kept));
-    }
+    HEADRACE_RETURN_IF_ERROR(AppendKept(inputs.subspan(1), keep, kOwnerBox, outputs));
     boxes.Keep(keep);
     HEADRACE_ASSIGN_OR_RETURN(outputs[0], boxes.ToTensor(context.output()));
     return outputs;
@@ -43,7 +41,7 @@ class SanitizeBoxes : public Kernel {
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes&, absl::Span<const ir::ColumnType> inputs) {
-  return TypesOfFewerBoxes(inputs);
+  return TypesOfFewer(inputs, RowsOfFourType, kOwnerBox);
 }
 
 ir::Attribute Least(const char* name, const char* doc) {
@@ -53,11 +51,12 @@ ir::Attribute Least(const char* name, const char* doc) {
 const KernelRegistration registration{
     {.name = "SanitizeBoxes",
      .summary = "Removes boxes that hold nothing, and their labels.",
-     .doc = "For a map with hr.boxes(…): leaves the boxes whose width and height are at least `min_size` pixels, whose "
-            "area is at least `min_area`, and that lie inside the picture, with the elements of their label columns. "
-            "Pictures and masks stay as they are. The number of boxes differs from row to row. torchvision's "
-            "SanitizeBoundingBoxes.\n"
-            "Errors: a map without hr.boxes(…), and another number of labels than of boxes.",
+     .doc =
+         "For a map with hr.boxes(…): leaves the boxes whose width and height are at least `min_size` pixels, whose "
+         "area is at least `min_area`, and that lie inside the picture, with the elements of their label columns. "
+         "Pictures, masks and keypoints stay as they are. The number of boxes differs from row to row. torchvision's "
+         "SanitizeBoundingBoxes.\n"
+         "Errors: a map without hr.boxes(…), and another number of labels than of boxes.",
      .min_inputs = 1,
      .max_inputs = -1,
      .attributes = {Least("min_size", "The least width and height in pixels."),

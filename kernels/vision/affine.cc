@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "core/error.h"
-#include "kernels/vision/canvas_boxes.h"
+#include "kernels/vision/canvas_target.h"
 #include "kernels/vision/moving_registration.h"
 #include "kernels/vision/warp_kernel.h"
 
 namespace headrace {
 namespace {
 
-class Affine : public WarpKernel, public BoxMover {
+class Affine : public WarpKernel, public TargetMover {
  public:
   explicit Affine(const ir::Attributes& attributes) : WarpKernel(attributes) {
     const std::vector<double> translate = attributes.Floats("translate");
@@ -24,8 +24,8 @@ class Affine : public WarpKernel, public BoxMover {
                    .center = CenterOf(attributes)};
   }
 
-  absl::Status MoveBoxes(RowRandom&, CanvasBoxes& boxes) const override {
-    boxes.Warp(InverseOf(parameters_, boxes.height(), boxes.width()), boxes.height(), boxes.width());
+  absl::Status MoveTarget(RowRandom&, CanvasTarget& target) const override {
+    target.Warp(InverseOf(parameters_, target.height(), target.width()), target.height(), target.width());
     return absl::OkStatus();
   }
 
@@ -67,7 +67,7 @@ absl::StatusOr<Ranges> RangesOf(const ir::Attributes& attributes) {
   return ranges;
 }
 
-class RandomAffine : public WarpKernel, public BoxMover {
+class RandomAffine : public WarpKernel, public TargetMover {
  public:
   RandomAffine(const ir::Attributes& attributes, const Ranges& ranges)
       : WarpKernel(attributes), ranges_(ranges), center_(CenterOf(attributes)) {}
@@ -77,8 +77,8 @@ class RandomAffine : public WarpKernel, public BoxMover {
     return std::make_unique<RandomAffine>(attributes, ranges);
   }
 
-  absl::Status MoveBoxes(RowRandom& random, CanvasBoxes& boxes) const override {
-    boxes.Warp(Draw(random, boxes.height(), boxes.width()), boxes.height(), boxes.width());
+  absl::Status MoveTarget(RowRandom& random, CanvasTarget& target) const override {
+    target.Warp(Draw(random, target.height(), target.width()), target.height(), target.width());
     return absl::OkStatus();
   }
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/vision/pixel_mode.h"
+#include "kernels/vision/join_channels.h"
+#include "kernels/vision/luma_values.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/vision/blend_values.cc"
@@ -30,11 +31,8 @@ void WithValue(const uint8_t* HWY_RESTRICT source, int64_t count, uint8_t other,
   for (int64_t i = 0; i < count; ++i) target[i] = Blended(source[i], other, factor);
 }
 
-void WithLuma(const uint8_t* HWY_RESTRICT rgb, int64_t pixels, float factor, uint8_t* HWY_RESTRICT target) {
-  for (int64_t i = 0; i < pixels; ++i) {
-    const int32_t luma = (rgb[3 * i] * 19595 + rgb[3 * i + 1] * 38470 + rgb[3 * i + 2] * 7471 + 0x8000) >> 16;
-    for (int64_t c = 3 * i; c < 3 * i + 3; ++c) target[c] = Blended(rgb[c], luma, factor);
-  }
+void WithEach(const uint8_t* HWY_RESTRICT others, int64_t count, float factor, uint8_t* HWY_RESTRICT values) {
+  for (int64_t i = 0; i < count; ++i) values[i] = Blended(values[i], others[i], factor);
 }
 
 void WithSmooth(const uint8_t* HWY_RESTRICT above, const uint8_t* HWY_RESTRICT row, const uint8_t* HWY_RESTRICT below,
@@ -47,14 +45,6 @@ void WithSmooth(const uint8_t* HWY_RESTRICT above, const uint8_t* HWY_RESTRICT r
   }
 }
 
-int64_t Sum(const uint8_t* HWY_RESTRICT rgb, int64_t pixels) {
-  int64_t sum = 0;
-  for (int64_t i = 0; i < pixels; ++i) {
-    sum += (rgb[3 * i] * 19595 + rgb[3 * i + 1] * 38470 + rgb[3 * i + 2] * 7471 + 0x8000) >> 16;
-  }
-  return sum;
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace headrace
 HWY_AFTER_NAMESPACE();
@@ -63,16 +53,20 @@ HWY_AFTER_NAMESPACE();
 namespace headrace {
 
 HWY_EXPORT(WithValue);
-HWY_EXPORT(WithLuma);
+HWY_EXPORT(WithEach);
 HWY_EXPORT(WithSmooth);
-HWY_EXPORT(Sum);
 
 void BlendWithValue(const uint8_t* source, int64_t count, uint8_t other, float factor, uint8_t* target) {
   HWY_DYNAMIC_DISPATCH(WithValue)(source, count, other, factor, target);
 }
 
 void BlendWithLuma(const uint8_t* rgb, int64_t pixels, float factor, uint8_t* target) {
-  HWY_DYNAMIC_DISPATCH(WithLuma)(rgb, pixels, factor, target);
+  ForPlanesWithLuma(rgb, pixels, [=](int64_t first, PlanesWithLuma& planes) {
+    for (uint8_t* const channel : planes.channels) {
+      HWY_DYNAMIC_DISPATCH(WithEach)(planes.luma, planes.pixels, factor, channel);
+    }
+    JoinThreeChannels(planes.channels[0], planes.channels[1], planes.channels[2], planes.pixels, target + 3 * first);
+  });
 }
 
 void BlendWithSmooth(const uint8_t* above, const uint8_t* row, const uint8_t* below, int64_t count, int64_t channels,
@@ -82,8 +76,6 @@ void BlendWithSmooth(const uint8_t* above, const uint8_t* row, const uint8_t* be
   std::memcpy(target + count - edge, row + count - edge, static_cast<size_t>(edge));
   HWY_DYNAMIC_DISPATCH(WithSmooth)(above, row, below, count, channels, factor, target);
 }
-
-int64_t SumLuma(const uint8_t* rgb, int64_t pixels) { return HWY_DYNAMIC_DISPATCH(Sum)(rgb, pixels); }
 
 }  // namespace headrace
 #endif  // HWY_ONCE

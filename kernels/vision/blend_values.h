@@ -19,9 +19,6 @@ void BlendWithLuma(const uint8_t* rgb, int64_t pixels, float factor, uint8_t* ta
 void BlendWithSmooth(const uint8_t* above, const uint8_t* row, const uint8_t* below, int64_t count, int64_t channels,
                      float factor, uint8_t* target);
 
-// The sum of the lumas.
-int64_t SumLuma(const uint8_t* rgb, int64_t pixels);
-
 }  // namespace headrace
 
 #endif  // HEADRACE_KERNELS_VISION_BLEND_VALUES_H_

@@ -62,9 +62,4 @@ std::vector<ir::Attribute> BoxFormatAttributes() {
            .default_value = "False"}};
 }
 
-absl::Status CheckLabels(const Tensor& labels, size_t boxes) {
-  if (labels.rank() > 0 && labels.dim(0) == static_cast<int64_t>(boxes)) return absl::OkStatus();
-  return GraphError("needs one label a box, of shape (", boxes, ", …); got ", labels.TypeName());
-}
-
 }  // namespace headrace

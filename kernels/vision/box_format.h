@@ -32,9 +32,6 @@ class BoxFormat {
 
 std::vector<ir::Attribute> BoxFormatAttributes();
 
-// Whether there is one label a box: kGraph if not.
-absl::Status CheckLabels(const Tensor& labels, size_t boxes);
-
 }  // namespace headrace
 
 #endif  // HEADRACE_KERNELS_VISION_BOX_FORMAT_H_

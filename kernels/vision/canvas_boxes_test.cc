@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/testing/golden.h"
+#include "kernels/testing/moves.h"
 #include "kernels/testing/run_kernel.h"
 
 namespace headrace {
@@ -19,11 +20,12 @@ using fixture::Floats;
 using fixture::Given;
 using fixture::Ints;
 using fixture::MessageOf;
+using fixture::Move;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int64_t kHeight = 24;
-constexpr int64_t kWidth = 32;
+constexpr int64_t kHeight = fixture::kMovedHeight;
+constexpr int64_t kWidth = fixture::kMovedWidth;
 
 template <typename T>
 Tensor Rows(DType dtype, const std::vector<T>& numbers) {
@@ -81,71 +83,9 @@ std::vector<double> BoxOf(const Tensor& mask) {
   return box;
 }
 
-struct Move {
-  std::string kernel;
-  Given given;
-  double within;  // pixels between a box and what encloses the moved pixels
-};
-
-const ir::proto::Value kNearest = ir::StringValue("nearest");
-
-// Each kernel that moves pixels by whole pixels or with the nearest one.
-std::vector<Move> Moves() {
-  return {
-      {"Crop",
-       {{"top", ir::IntValue(-3)}, {"left", ir::IntValue(5)}, {"height", ir::IntValue(20)}, {"width", ir::IntValue(9)}},
-       0},
-      {"CenterCrop", {{"size", Ints({11, 40})}}, 0},
-      {"CenterSquare", {}, 0},
-      {"Pad", {{"padding", Ints({1, 2, 3, 4})}}, 0},
-      {"PadToSize", {{"size", Ints({40, 50})}}, 0},
-      {"RandomCrop", {{"size", Ints({15, 17})}, {"padding", Ints({4})}}, 0},
-      {"RandomSquare", {{"least", ir::IntValue(9)}, {"most", ir::IntValue(20)}}, 0},
-      {"RandomHorizontalFlip", {}, 0},
-      {"RandomVerticalFlip", {}, 0},
-      {"RandomZoomOut", {{"side_range", Floats({1, 3})}}, 0},
-      {"RandomPad", {{"area_range", Floats({1, 3})}}, 0},
-      {"Rotate", {{"angle", ir::FloatValue(90)}, {"expand", ir::BoolValue(true)}}, 0},
-      {"Rotate", {{"angle", ir::FloatValue(-90)}, {"expand", ir::BoolValue(true)}}, 0},
-      {"Rotate", {{"angle", ir::FloatValue(180)}}, 0},
-      {"Resize", {{"size", Ints({60, 48})}, {"interpolation", kNearest}}, 1},
-      {"RandomResizedCrop", {{"size", Ints({40, 41})}, {"interpolation", kNearest}}, 1},
-      {"RandomResize",
-       {{"min_size", ir::IntValue(20)}, {"max_size", ir::IntValue(70)}, {"interpolation", kNearest}},
-       1},
-      {"ScaleJitter", {{"target_size", Ints({60, 60})}, {"interpolation", kNearest}}, 1},
-      {"EnlargeToSize", {{"size", Ints({50, 60})}, {"interpolation", kNearest}}, 1},
-      {"FitInside", {{"size", Ints({50, 60})}, {"interpolation", kNearest}}, 1},
-      {"RandomRotation", {{"degrees", Floats({-180, 180})}}, 1},
-      {"RandomRotation", {{"degrees", Floats({-180, 180})}, {"expand", ir::BoolValue(true)}}, 1},
-      {"Affine", {{"angle", ir::FloatValue(20)}, {"translate", Floats({3, -2})}, {"shear", Floats({9, 5})}}, 1},
-      {"RandomAffine", {{"degrees", Floats({30})}, {"scale", Floats({0.7, 1.5})}, {"shear", Floats({10})}}, 1},
-      {"RandomAffineResize",
-       {{"degrees", Floats({20})},
-        {"shear", Floats({0.2})},
-        {"scale", Floats({0.8, 1.4})},
-        {"ratio", Floats({0.8, 1.3})},
-        {"interpolation", kNearest}},
-       1},
-      {"RandomShortestSize", {{"min_size", Ints({20, 33})}, {"interpolation", kNearest}}, 1},
-      {"Perspective",
-       {{"startpoints", Floats({0, 0, 31, 0, 31, 23, 0, 23})},
-        {"endpoints", Floats({2, 1, 28, 0, 31, 20, 1, 23})},
-        {"interpolation", kNearest}},
-       1},
-      {"RandomPerspective", {{"p", ir::FloatValue(1)}, {"interpolation", kNearest}}, 1},
-  };
-}
-
-bool Turns(const Move& move) {
-  return move.within > 0 &&
-         (move.kernel.find("Rot") != std::string::npos || move.kernel.find("Affine") != std::string::npos ||
-          move.kernel.find("Perspective") != std::string::npos);
-}
-
 TEST(CanvasBoxes, GoWhereThePixelsGo) {
   int moved_boxes = 0;
-  for (const Move& move : Moves()) {
+  for (const Move& move : fixture::Moves()) {
     for (uint64_t key = 0; key < 60; ++key) {
       SCOPED_TRACE(Cat(move.kernel, " of row ", key));
       const RowId id = {.epoch = 0, .key = key};
@@ -166,7 +106,7 @@ TEST(CanvasBoxes, GoWhereThePixelsGo) {
         // The corners of a box that is turned are not all seen.
         const double out = i < 2 ? moved[i] - seen[i] : seen[i] - moved[i];
         EXPECT_LE(out, move.within) << i << ": " << moved[i] << " and " << seen[i];
-        if (!Turns(move)) {
+        if (!move.turns()) {
           EXPECT_GE(out, -move.within) << i << ": " << moved[i] << " and " << seen[i];
         }
       }
@@ -252,9 +192,17 @@ TEST(PlaceBoxes, FindsTheSizeInWhatIsEncoded) {
 
 TEST(PlaceBoxes, RefusesLabelsOfAnotherNumber) {
   const Tensor picture = *Tensor::Allocate(DType::kUInt8, {kHeight, kWidth, 3});
-  const Tensor labels = *Tensor::Allocate(DType::kInt64, {3});
-  EXPECT_THAT(MessageOf(fixture::RunKernel("PlaceBoxes", {}, {picture, Floats64({1, 2, 3, 4}), labels})),
-              HasSubstr("needs one label a box, of shape (1, …); got int64 (3,)"));
+  const Tensor one = *Tensor::Allocate(DType::kInt64, {1});
+  const Tensor three = *Tensor::Allocate(DType::kInt64, {3});
+  const Given columns = {{"columns", ir::StringsValue(std::vector<std::string>{"objects", "kind", "name"})}};
+  const auto placed = fixture::RunKernel("PlaceBoxes", columns, {picture, Floats64({1, 2, 3, 4}), one, three});
+  EXPECT_EQ(KindOf(placed.status()), ErrorKind::kData);
+  EXPECT_THAT(MessageOf(placed),
+              HasSubstr("column \"name\" is int64 (3,), and column \"objects\" has 1; labels need one element for each "
+                        "box, of shape (1, …)"));
+  const Tensor none = *Tensor::Allocate(DType::kInt64, {});
+  EXPECT_THAT(MessageOf(fixture::RunKernel("PlaceBoxes", {}, {picture, Floats64({1, 2, 3, 4}), none})),
+              HasSubstr("labels is int64 (), and what they label has 1"));
 }
 
 TEST(PlaceBoxes, RefusesWholeNumbersAsParts) {

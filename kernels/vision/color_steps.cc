@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "kernels/vision/blend_values.h"
+#include "kernels/vision/luma_values.h"
 #include "kernels/vision/turn_hue.h"
 
 namespace headrace {

@@ -8,17 +8,13 @@
 #include "kernels/kernel.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/image_size.h"
 #include "kernels/vision/moving_registration.h"
 #include "kernels/vision/resize.h"
 #include "kernels/vision/size_attribute.h"
 
 namespace headrace {
 namespace {
-
-struct ImageSize {
-  int64_t height;
-  int64_t width;
-};
 
 // Computed in float32, as MXNet does: the fraction that is cut off can be that of a whole number.
 int64_t OtherSide(int64_t wanted, int64_t side, int64_t other) {
@@ -66,19 +62,6 @@ class EnlargeToSize : public GeometricKernel {
   bool chooses_;  // the interpolation, for each image
 };
 
-ir::Attribute InterpolationOrAuto() {
-  ir::Attribute attribute = InterpolationAttribute();
-  attribute.doc += " auto: bicubic if both sides grow, else bilinear.";
-  attribute.choices.push_back("auto");
-  return attribute;
-}
-
-// That of images of the type; nullopt: not known.
-std::optional<ImageSize> KnownSize(const ir::ColumnType& type) {
-  if (!type.shape || (*type.shape)[0] <= 0 || (*type.shape)[1] <= 0) return std::nullopt;
-  return ImageSize{(*type.shape)[0], (*type.shape)[1]};
-}
-
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
   HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], Resizing::Of(attributes).accepted()));
@@ -104,8 +87,8 @@ const MovingRegistration registration{
             "to its width; the other side follows in proportion (truncated, in float32), so that a crop of that size "
             "fits. Other images stay as they are: what MXNet does before it crops. Pixels are those of Resize.\n"
             "Errors: another dtype or rank, an image without pixels; of the row, a side that would exceed 65,535.",
-     .attributes = {SizeAttribute("(height, width), or one number for both."), InterpolationOrAuto(),
-                    AntialiasAttribute()},
+     .attributes = {SizeAttribute("(height, width), or one number for both."),
+                    InterpolationOrAuto("bicubic if both sides grow, else bilinear"), AntialiasAttribute()},
      .traits = {.geometric = true},
      .python_module = "vision",
      .example = "V.EnlargeToSize(224)",

@@ -7,19 +7,13 @@
 #include "kernels/kernel.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/image_size.h"
 #include "kernels/vision/moving_registration.h"
 #include "kernels/vision/resize.h"
 #include "kernels/vision/size_attribute.h"
 
 namespace headrace {
 namespace {
-
-struct ImageSize {
-  int64_t height;
-  int64_t width;
-
-  friend bool operator==(const ImageSize&, const ImageSize&) = default;
-};
 
 int64_t Truncated(float side) { return std::max<int64_t>(static_cast<int64_t>(side), 1); }
 
@@ -42,13 +36,6 @@ ImageSize Fitted(ImageSize image, const std::vector<int64_t>& size, bool enlarge
     width = most_width;
   }
   return {Truncated(height), Truncated(width)};
-}
-
-// OpenCV's advice.
-Interpolation BestInterpolation(ImageSize from, ImageSize to) {
-  if (to.height > from.height && to.width > from.width) return Interpolation::kBicubic;
-  if (to.height < from.height && to.width < from.width) return Interpolation::kArea;
-  return Interpolation::kBilinear;
 }
 
 class FitInside : public GeometricKernel {
@@ -76,19 +63,6 @@ class FitInside : public GeometricKernel {
   Resizing resizing_;
   bool chooses_;  // the interpolation, for each image
 };
-
-ir::Attribute InterpolationOrAuto() {
-  ir::Attribute attribute = InterpolationAttribute();
-  attribute.doc += " auto: area if both sides shrink, bicubic if both grow, else bilinear.";
-  attribute.choices.push_back("auto");
-  return attribute;
-}
-
-// That of images of the type; nullopt: not known.
-std::optional<ImageSize> KnownSize(const ir::ColumnType& type) {
-  if (!type.shape || (*type.shape)[0] <= 0 || (*type.shape)[1] <= 0) return std::nullopt;
-  return ImageSize{(*type.shape)[0], (*type.shape)[1]};
-}
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
@@ -119,7 +93,7 @@ const MovingRegistration registration{
                      .type = ir::AttributeType::kBool,
                      .doc = "Whether images that are smaller are resized, too.",
                      .default_value = "True"},
-                    InterpolationOrAuto(),
+                    InterpolationOrAuto("area if both sides shrink, bicubic if both grow, else bilinear"),
                     AntialiasAttribute()},
      .traits = {.geometric = true},
      .python_module = "vision",

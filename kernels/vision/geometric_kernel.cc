@@ -18,10 +18,10 @@ absl::StatusOr<Tensor> GeometricKernel::Apply(const Tensor& input, KernelContext
   return TensorOf(moved, context.output());
 }
 
-absl::Status GeometricKernel::MoveBoxes(RowRandom& random, CanvasBoxes& boxes) const {
-  MovePlan plan(boxes.height(), boxes.width());
+absl::Status GeometricKernel::MoveTarget(RowRandom& random, CanvasTarget& target) const {
+  MovePlan plan(target.height(), target.width());
   HEADRACE_RETURN_IF_ERROR(Plan(random, plan));
-  boxes.Follow(plan);
+  target.Follow(plan);
   return absl::OkStatus();
 }
 

@@ -8,16 +8,16 @@
 #include "core/philox.h"
 #include "core/tensor.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/canvas_boxes.h"
+#include "kernels/vision/canvas_target.h"
 #include "kernels/vision/image.h"
 #include "kernels/vision/image_moves.h"
 
 namespace headrace {
 
-class GeometricKernel : public UnaryKernel, public BoxMover {
+class GeometricKernel : public UnaryKernel, public TargetMover {
  public:
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const final;
-  absl::Status MoveBoxes(RowRandom& random, CanvasBoxes& boxes) const final;
+  absl::Status MoveTarget(RowRandom& random, CanvasTarget& target) const final;
 
   virtual PixelTypes accepted() const = 0;
   // Draws its random numbers and adds its moves for one image. Fails with kGraph if it does not support the size.

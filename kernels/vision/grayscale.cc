@@ -1,11 +1,13 @@
+#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "core/error.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/image.h"
+#include "kernels/vision/join_channels.h"
+#include "kernels/vision/luma_values.h"
 #include "kernels/vision/pixel_kernel.h"
-#include "kernels/vision/pixel_mode.h"
 
 namespace headrace {
 namespace {
@@ -19,17 +21,25 @@ absl::Status WrongChannels(std::string_view got) {
   return GraphError("needs an image of 1 channel or 3 (red, green, blue); got ", got);
 }
 
-// Computed in this order, each operation rounded to float32.
-float LumaOf(const float* rgb) { return 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2]; }
-uint8_t LumaOf(const uint8_t* rgb) { return Luma(rgb); }
+// Of each pixel, so many times.
+template <typename T, typename GrayOf>
+void RepeatGray(int64_t width, int64_t times, const GrayOf& gray_of, T* target) {
+  for (int64_t x = 0; x < width; ++x) target = std::fill_n(target, times, gray_of(x));
+}
 
-// kColour: three input channels, else one.
-template <bool kColour, typename T>
-void GrayRow(const T* row, int64_t width, int64_t output_channels, T* target) {
-  for (int64_t x = 0; x < width; ++x) {
-    const T gray = kColour ? LumaOf(row + 3 * x) : row[x];
-    for (int64_t c = 0; c < output_channels; ++c) *target++ = gray;
-  }
+void GrayOfColors(const float* row, int64_t width, int64_t output_channels, float* target) {
+  // Computed in this order, each operation rounded to float32.
+  const auto luma = [row](int64_t x) {
+    return 0.299f * row[3 * x] + 0.587f * row[3 * x + 1] + 0.114f * row[3 * x + 2];
+  };
+  RepeatGray(width, output_channels, luma, target);
+}
+
+void GrayOfColors(const uint8_t* row, int64_t width, int64_t output_channels, uint8_t* target) {
+  if (output_channels == 1) return FillLuma(row, width, target);
+  ForPlanesWithLuma(row, width, [target](int64_t first, const PlanesWithLuma& planes) {
+    JoinThreeChannels(planes.luma, planes.luma, planes.luma, planes.pixels, target + 3 * first);
+  });
 }
 
 class GrayStep : public PixelStep {
@@ -56,11 +66,9 @@ class GrayStep : public PixelStep {
   template <typename T>
   void Gray(const PixelRow& row, uint8_t* target) const {
     const T* const values = reinterpret_cast<const T*>(row.values);
-    if (row.channels == 3) {
-      GrayRow<true>(values, row.pixels, output_channels_, reinterpret_cast<T*>(target));
-    } else {
-      GrayRow<false>(values, row.pixels, output_channels_, reinterpret_cast<T*>(target));
-    }
+    T* const grays = reinterpret_cast<T*>(target);
+    if (row.channels == 3) return GrayOfColors(values, row.pixels, output_channels_, grays);
+    RepeatGray(row.pixels, output_channels_, [values](int64_t x) { return values[x]; }, grays);
   }
 
   int64_t output_channels_;

@@ -1,6 +1,6 @@
-// Declares a kernel that moves pixels, and beside it the kernel that moves boxes alike: RandomCropOfBoxes has
-// RandomCrop's attributes and draws, and takes boxes on their canvas (canvas_boxes.h). A map writes it for columns that
-// are given as hr.boxes(…).
+// Declares a kernel that moves pixels, and beside it the kernels that move boxes and keypoints alike: RandomCropOfBoxes
+// and RandomCropOfKeypoints have RandomCrop's attributes and draws, and take what lies on a canvas (canvas_target.h). A
+// map writes them for columns that are given as hr.boxes(…) and hr.keypoints(…).
 // Before main, as KernelRegistration.
 #ifndef HEADRACE_KERNELS_VISION_MOVING_REGISTRATION_H_
 #define HEADRACE_KERNELS_VISION_MOVING_REGISTRATION_H_
@@ -11,7 +11,7 @@
 namespace headrace {
 
 struct MovingRegistration {
-  // The kernels that `factory` makes are BoxMovers.
+  // The kernels that `factory` makes are TargetMovers.
   MovingRegistration(const ir::Declaration& declaration, const KernelFactory& factory);
 };
 

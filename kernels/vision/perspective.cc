@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "kernels/vision/canvas_boxes.h"
+#include "kernels/vision/canvas_target.h"
 #include "kernels/vision/moving_registration.h"
 #include "kernels/vision/warp_kernel.h"
 
@@ -18,7 +18,7 @@ Corners CornersOf(const ir::Attributes& attributes, std::string_view name) {
   return corners;
 }
 
-class Perspective : public WarpKernel, public BoxMover {
+class Perspective : public WarpKernel, public TargetMover {
  public:
   Perspective(const ir::Attributes& attributes, const PlaneMap& map) : WarpKernel(attributes), map_(map) {}
 
@@ -28,8 +28,8 @@ class Perspective : public WarpKernel, public BoxMover {
     return std::make_unique<Perspective>(attributes, map);
   }
 
-  absl::Status MoveBoxes(RowRandom&, CanvasBoxes& boxes) const override {
-    boxes.Warp(map_, boxes.height(), boxes.width());
+  absl::Status MoveTarget(RowRandom&, CanvasTarget& target) const override {
+    target.Warp(map_, target.height(), target.width());
     return absl::OkStatus();
   }
 
@@ -43,16 +43,16 @@ class Perspective : public WarpKernel, public BoxMover {
   PlaneMap map_;
 };
 
-class RandomPerspective : public WarpKernel, public BoxMover {
+class RandomPerspective : public WarpKernel, public TargetMover {
  public:
   explicit RandomPerspective(const ir::Attributes& attributes)
       : WarpKernel(attributes),
         distortion_(attributes.Float("distortion_scale")),
         probability_(attributes.Float("p")) {}
 
-  absl::Status MoveBoxes(RowRandom& random, CanvasBoxes& boxes) const override {
-    const std::optional<PlaneMap> map = Draw(random, boxes.height(), boxes.width());
-    if (map.has_value()) boxes.Warp(*map, boxes.height(), boxes.width());
+  absl::Status MoveTarget(RowRandom& random, CanvasTarget& target) const override {
+    const std::optional<PlaneMap> map = Draw(random, target.height(), target.width());
+    if (map.has_value()) target.Warp(*map, target.height(), target.width());
     return absl::OkStatus();
   }
 

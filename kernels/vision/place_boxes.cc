@@ -8,6 +8,7 @@
 #include "kernels/vision/box_format.h"
 #include "kernels/vision/canvas_boxes.h"
 #include "kernels/vision/picture_size.h"
+#include "kernels/vision/target_labels.h"
 
 namespace headrace {
 namespace {
@@ -16,13 +17,15 @@ namespace {
 class PlaceBoxes : public Kernel {
  public:
   explicit PlaceBoxes(const ir::Attributes& attributes)
-      : format_(BoxFormat::Of(attributes)), options_(PictureSizeOptions(attributes)) {}
+      : format_(BoxFormat::Of(attributes)),
+        options_(PictureSizeOptions(attributes)),
+        columns_(attributes.Strings("columns")) {}
 
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
     if (inputs.size() < 2) return GraphError("needs a picture and its boxes; got ", inputs.size(), " columns");
     const Tensor& given = inputs[1];
     HEADRACE_ASSIGN_OR_RETURN(std::vector<Box> boxes, RowsOfFour(given));
-    for (const Tensor& label : inputs.subspan(2)) HEADRACE_RETURN_IF_ERROR(CheckLabels(label, boxes.size()));
+    HEADRACE_RETURN_IF_ERROR(CheckGivenLabels(inputs.subspan(2), boxes.size(), kOwnerBox, columns_));
     HEADRACE_RETURN_IF_ERROR(format_.CheckDType(given.dtype()));
     HEADRACE_ASSIGN_OR_RETURN(const PictureSize size, SizeOfPicture(inputs[0], options_));
     for (Box& box : boxes) box = format_.ToCorners(box, size);
@@ -34,6 +37,7 @@ class PlaceBoxes : public Kernel {
  private:
   BoxFormat format_;
   DecodeOptions options_;
+  std::vector<std::string> columns_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
@@ -53,11 +57,12 @@ ir::Declaration Declared() {
       "box, of shape (n, …). Gives the boxes as the kernels that move boxes take them: (n + 1, 4), left, top, right "
       "and "
       "bottom in pixels, and the picture's size last.\n"
-      "Errors: other types, boxes and labels of different number, and a picture whose size is not known.";
+      "Errors: other types; of the row, boxes and labels of different number, and a picture whose size is not known.";
   declaration.min_inputs = 2;
   declaration.max_inputs = -1;
   declaration.attributes = BoxFormatAttributes();
   for (ir::Attribute& attribute : PictureSizeAttributes()) declaration.attributes.push_back(std::move(attribute));
+  declaration.attributes.push_back(LabelColumnsAttribute());
   declaration.python_module = "internal";
   declaration.example = "ds.map(kernels, [\"image\", hr.boxes(\"boxes\")])";
   declaration.infer_kernel = Infer;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "kernels/vision/canvas_boxes.h"
+#include "kernels/vision/canvas_target.h"
 #include "kernels/vision/moving_registration.h"
 #include "kernels/vision/warp_kernel.h"
 
@@ -81,7 +81,7 @@ PlaneMap InverseOf(const Drawn& drawn, const PlanePoint& to, const PlanePoint& f
   return map;
 }
 
-class RandomAffineResize : public WarpKernel, public BoxMover {
+class RandomAffineResize : public WarpKernel, public TargetMover {
  public:
   RandomAffineResize(const ir::Attributes& attributes, const Ranges& ranges)
       : WarpKernel(attributes), ranges_(ranges), bounds_(attributes) {}
@@ -91,9 +91,9 @@ class RandomAffineResize : public WarpKernel, public BoxMover {
     return std::make_unique<RandomAffineResize>(attributes, ranges);
   }
 
-  absl::Status MoveBoxes(RowRandom& random, CanvasBoxes& boxes) const override {
-    const Drawing drawing = Draw(random, boxes.height(), boxes.width());
-    boxes.Warp(drawing.map, drawing.height, drawing.width);
+  absl::Status MoveTarget(RowRandom& random, CanvasTarget& target) const override {
+    const Drawing drawing = Draw(random, target.height(), target.width());
+    target.Warp(drawing.map, drawing.height, drawing.width);
     return absl::OkStatus();
   }
 

@@ -1,12 +1,17 @@
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/error.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/image.h"
+#include "kernels/vision/normal_numbers.h"
 #include "kernels/vision/resized_crop_box.h"
 #include "kernels/vision/window.h"
 
@@ -19,8 +24,13 @@ constexpr int64_t kBoxNumbers = 4;
 // Rounds half to even, as Python does.
 int64_t Rounded(double value) { return static_cast<int64_t>(std::nearbyint(value)); }
 
+struct Area {
+  int64_t height;
+  int64_t width;
+};
+
 // Nullopt if none of the attempts fits.
-std::optional<Window> DrawErased(const Image& image, Interval scale, Interval ratio, RowRandom& random) {
+std::optional<Window> DrawErased(Area image, Interval scale, Interval ratio, RowRandom& random) {
   const double area = static_cast<double>(image.height) * static_cast<double>(image.width);
   const Interval log_ratio = {std::log(ratio.low), std::log(ratio.high)};
   for (int i = 0; i < kAttempts; ++i) {
@@ -37,6 +47,35 @@ std::optional<Window> DrawErased(const Image& image, Interval scale, Interval ra
   return std::nullopt;
 }
 
+absl::Status NotPlanes(std::string_view got) { return GraphError("layout='CHW' needs shape (C, H, W); got ", got); }
+
+// Either one plane of pixels with all channels, or one plane for each channel.
+struct Planes {
+  Tensor tensor;
+  int64_t count = 1;
+  int64_t height = 0;
+  int64_t width = 0;
+  int64_t channels = 1;  // of a pixel of a plane
+
+  int64_t row_bytes() const { return width * channels * static_cast<int64_t>(ItemSize(tensor.dtype())); }
+  Area area() const { return {height, width}; }
+  Image AllChannels() const {
+    return {.tensor = tensor, .pixels = tensor.raw(), .height = height, .width = width, .channels = count * channels};
+  }
+};
+
+absl::StatusOr<Planes> PlanesOf(const Tensor& input, bool channels_first) {
+  HEADRACE_RETURN_IF_ERROR(CheckImage(input, PixelTypes::kFixedSize));
+  if (channels_first && input.rank() != 3) return NotPlanes(input.TypeName());
+  Planes planes;
+  HEADRACE_ASSIGN_OR_RETURN(planes.tensor, input.Contiguous());
+  planes.count = channels_first ? input.dim(0) : 1;
+  planes.height = input.dim(channels_first ? 1 : 0);
+  planes.width = input.dim(channels_first ? 2 : 1);
+  planes.channels = input.rank() == 3 && !channels_first ? input.dim(2) : 1;
+  return planes;
+}
+
 struct Erasing {
   double probability;
   Interval scale;
@@ -48,7 +87,7 @@ struct Erasing {
     return Erasing{attributes.Float("p"), scale, ratio};
   }
   // Nullopt: the image stays as it is.
-  std::optional<Window> Draw(const Image& image, RowRandom& random) const {
+  std::optional<Window> Draw(Area image, RowRandom& random) const {
     if (random.Uniform() >= probability) return std::nullopt;
     return DrawErased(image, scale, ratio, random);
   }
@@ -56,32 +95,79 @@ struct Erasing {
 
 class RandomErasing : public UnaryKernel {
  public:
-  RandomErasing(Erasing erasing, std::vector<ir::Number> value) : erasing_(erasing), value_(std::move(value)) {}
+  RandomErasing(const ir::Attributes& attributes, Erasing erasing)
+      : erasing_(erasing),
+        value_(attributes.Numbers("value")),
+        noise_(attributes.Bool("noise")),
+        channels_first_(attributes.String("layout") == "CHW") {}
 
+  static absl::Status Check(const ir::Attributes& attributes) {
+    const std::vector<ir::Number> value = attributes.Numbers("value");
+    const auto is_zero = [](const ir::Number& each) {
+      return std::visit([](auto number) { return number == 0; }, each);
+    };
+    if (!attributes.Bool("noise") || std::all_of(value.begin(), value.end(), is_zero)) return absl::OkStatus();
+    return GraphError("takes either value or noise=True; both are given");
+  }
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
+    HEADRACE_RETURN_IF_ERROR(Check(attributes));
     HEADRACE_ASSIGN_OR_RETURN(const Erasing erasing, Erasing::Of(attributes));
-    return std::make_unique<RandomErasing>(erasing, attributes.Numbers("value"));
+    return std::make_unique<RandomErasing>(attributes, erasing);
   }
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
-    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kFixedSize));
-    HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> pixel, PixelOf("value", value_, image));
-    const std::optional<Window> erased = erasing_.Draw(image, context.random());
+    if (noise_ && input.dtype() != DType::kFloat32) return NoNoise(input.TypeName());
+    HEADRACE_ASSIGN_OR_RETURN(const Planes planes, PlanesOf(input, channels_first_));
+    HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> pixel, PixelOf("value", value_, planes.AllChannels()));
+    const std::optional<Window> erased = erasing_.Draw(planes.area(), context.random());
     if (!erased) return input;
-    HEADRACE_ASSIGN_OR_RETURN(Tensor output, AllocateLike(image, image.height, image.width, context.output()));
-    const int64_t row_bytes = image.width * image.pixel_bytes();
-    for (int64_t y = 0; y < image.height; ++y) {
-      uint8_t* row = output.mutable_raw() + y * row_bytes;
-      std::memcpy(row, image.row(y), row_bytes);
-      if (y < erased->top || y >= erased->top + erased->height) continue;
-      FillRun(pixel, erased->width, row + erased->left * image.pixel_bytes());
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(input.dtype(), input.shape()));
+    std::memcpy(output.mutable_raw(), planes.tensor.raw(), planes.tensor.bytes());
+    if (noise_) {
+      FillWithNoise(planes, *erased, context.random(), output.mutable_data<float>());
+    } else {
+      Fill(planes, *erased, pixel, output.mutable_raw());
     }
     return output;
   }
 
+  static absl::Status NoNoise(std::string_view got) {
+    return GraphError("noise=True needs float32, as T.TypeCast and V.Normalize give; got ", got);
+  }
+
  private:
+  static void Fill(const Planes& planes, const Window& erased, absl::Span<const uint8_t> pixel, uint8_t* output) {
+    const size_t pixel_bytes = pixel.size() / static_cast<size_t>(planes.count);
+    for (int64_t plane = 0; plane < planes.count; ++plane) {
+      const auto own = pixel.subspan(static_cast<size_t>(plane) * pixel_bytes, pixel_bytes);
+      const std::vector<uint8_t> repeated(own.begin(), own.end());
+      for (int64_t y = erased.top; y < erased.top + erased.height; ++y) {
+        uint8_t* const row = output + (plane * planes.height + y) * planes.row_bytes();
+        FillRun(repeated, erased.width, row + erased.left * static_cast<int64_t>(pixel_bytes));
+      }
+    }
+  }
+
+  // Draws row by row, pixel by pixel, in either layout, so that both have the same numbers.
+  static void FillWithNoise(const Planes& planes, const Window& erased, RowRandom& random, float* output) {
+    std::vector<float> drawn(static_cast<size_t>(erased.height * erased.width * planes.count * planes.channels));
+    FillNormal(random, absl::MakeSpan(drawn));
+    const float* next = drawn.data();
+    for (int64_t y = erased.top; y < erased.top + erased.height; ++y) {
+      for (int64_t x = erased.left; x < erased.left + erased.width; ++x) {
+        for (int64_t plane = 0; plane < planes.count; ++plane) {
+          const int64_t at = ((plane * planes.height + y) * planes.width + x) * planes.channels;
+          std::copy_n(next, planes.channels, output + at);
+          next += planes.channels;
+        }
+      }
+    }
+  }
+
   Erasing erasing_;
   std::vector<ir::Number> value_;
+  bool noise_;
+  bool channels_first_;
 };
 
 // What RandomErasing draws, for who erases it elsewhere.
@@ -96,7 +182,7 @@ class RandomErasingBox : public UnaryKernel {
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kFixedSize));
-    const Window erased = erasing_.Draw(image, context.random()).value_or(Window());
+    const Window erased = erasing_.Draw({image.height, image.width}, context.random()).value_or(Window());
     HEADRACE_ASSIGN_OR_RETURN(Tensor box, context.AllocateOutput(DType::kInt32, {kBoxNumbers}));
     int64_t at = 0;
     for (const int64_t number : {erased.left, erased.top, erased.width, erased.height}) {
@@ -109,8 +195,14 @@ class RandomErasingBox : public UnaryKernel {
   Erasing erasing_;
 };
 
-absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes&, absl::Span<const ir::ColumnType> inputs) {
+absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
+                                                  absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_RETURN_IF_ERROR(RandomErasing::Check(attributes));
   HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kFixedSize));
+  const std::string got = ir::TypeName(inputs[0]);
+  if (attributes.String("layout") == "CHW" && type.shape && type.shape->size() != 3) return NotPlanes(got);
+  const bool noise = attributes.Bool("noise");
+  if (noise && type.dtype != DType::kUnknown && type.dtype != DType::kFloat32) return RandomErasing::NoNoise(got);
   return std::vector{type};
 }
 
@@ -144,26 +236,38 @@ std::vector<ir::Attribute> Declared() {
            .type = ir::AttributeType::kFloats,
            .doc = "What erased pixels hold: one number, or one per channel, in the units of the input.",
            .default_value = "0",
-           .keeps_whole = true}};
+           .keeps_whole = true},
+          {.name = "noise",
+           .type = ir::AttributeType::kBool,
+           .doc = "Whether each erased number becomes a normal one of its own, of mean 0 and deviation 1, instead of "
+                  "`value`: torchvision's value='random', for float32. The bits are the same on every CPU.",
+           .default_value = "False"},
+          {.name = "layout",
+           .type = ir::AttributeType::kString,
+           .doc = "The axes: HWC channels last, or none; CHW channels first.",
+           .default_value = "'HWC'",
+           .choices = {"HWC", "CHW"}}};
 }
 
 const KernelRegistration registration{
     {.name = "RandomErasing",
      .summary = "Erases a random rectangle in some rows, chosen at random.",
-     .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape, with a "
-            "rectangle of `value` with probability `p`. The rectangle is drawn as torchvision's RandomErasing draws "
-            "it: its area's share uniform in `scale`, its ratio log-uniform in `ratio`, its position uniform; it must "
-            "be smaller than the image on both sides, and after ten that are not, the image stays as it is. "
-            "torchvision's value='random' is not offered.\n"
+     .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), or (C, H, W) with layout='CHW', and gives the "
+            "same type and shape, with a rectangle of `value` with probability `p`. The rectangle is drawn as "
+            "torchvision's RandomErasing draws it: its area's share uniform in `scale`, its ratio log-uniform in "
+            "`ratio`, its position uniform; it must be smaller than the image on both sides, and after ten that are "
+            "not, the image stays as it is. The layout changes nothing of what is drawn.\n"
             "Errors: a value that the type cannot hold, a number of values that is not the number of channels, an "
-            "interval that ends before it begins, another rank, bytes or strings.",
+            "interval that ends before it begins, another rank, bytes or strings, `noise` with another type than "
+            "float32 or with a `value`.",
      .attributes = Declared(),
      .traits = {.random = true},
      .python_module = "vision",
      .example = "V.RandomErasing(0.25, value=(124, 116, 104))",
      .sample = {.attributes = {{"p", "1.0"}, {"value", "9"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = Infer,
-     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; }},
+     .takes_layout = [](const ir::Attributes& attributes,
+                        bool channels_first) { return (attributes.String("layout") == "CHW") == channels_first; }},
     RandomErasing::Make};
 
 const KernelRegistration box_registration{

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -121,6 +123,63 @@ TEST(RandomErasing, ErasesColumnsOfOneRowAlike) {
       ASSERT_EQ(erased_image.data<float>()[2 * i + 1], static_cast<float>(erased_mask.raw()[i]));
     }
   }
+}
+
+// (H, W, C) as (C, H, W).
+Tensor Planes(const Tensor& image) { return *RunKernel("HWC2CHW", {}, image)->Contiguous(); }
+
+TEST(RandomErasing, ErasesPlanesAsPixels) {
+  const Tensor image = *Golden("source").Slice(0, 0, 24).Slice(1, 0, 32).Contiguous();
+  const Tensor floats = *RunKernel("TypeCast", {{"dtype", ir::StringValue("float32")}}, image);
+  const fixture::Given value = {{"value", ir::IntsValue({124, 116, 104})}};
+  const fixture::Given noise = {{"noise", ir::BoolValue(true)}};
+  int erased = 0;
+  for (uint64_t row = 0; row < 40; ++row) {
+    const RowRandom random(7, 3, {.key = row});
+    for (const auto& [input, given] : {std::pair{image, value}, {floats, value}, {floats, noise}}) {
+      fixture::Given planes = given;
+      planes.emplace_back("layout", ir::StringValue("CHW"));
+      const Tensor output = *RunKernel("RandomErasing", given, {input}, random);
+      const Tensor of_planes = *RunKernel("RandomErasing", planes, {Planes(input)}, random);
+      EXPECT_TRUE(TensorsEqual(Planes(output), of_planes)) << "row " << row;
+      erased += TensorsEqual(output, input) ? 0 : 1;
+    }
+  }
+  EXPECT_GT(erased, 30);
+}
+
+TEST(RandomErasing, FillsWithNormalNumbers) {
+  const fixture::Given given = {{"p", ir::FloatValue(1)},
+                                {"noise", ir::BoolValue(true)},
+                                {"scale", Floats({0.5, 0.5})},
+                                {"ratio", Floats({1, 1})}};
+  Tensor image = *Tensor::Allocate(DType::kFloat32, {200, 200, 3});
+  std::fill_n(image.mutable_data<float>(), image.elements(), 100.0f);
+  const Tensor output = *RunKernel("RandomErasing", given, {image}, RowRandom(7, 3, {.key = 1}));
+  // Each of ten equally likely intervals of the normal distribution.
+  const std::vector<float> bounds = {-1.28155f, -0.84162f, -0.52440f, -0.25335f, 0,
+                                     0.25335f,  0.52440f,  0.84162f,  1.28155f};
+  std::vector<int64_t> counts(bounds.size() + 1);
+  for (int64_t i = 0; i < output.elements(); ++i) {
+    const float number = output.data<float>()[i];
+    if (number == 100) continue;
+    ++counts[static_cast<size_t>(std::lower_bound(bounds.begin(), bounds.end(), number) - bounds.begin())];
+  }
+  const int64_t erased = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  EXPECT_EQ(erased, 141 * 141 * 3);
+  EXPECT_LT(std::abs(ChiSquareDeviation(counts)), kMostDeviation);
+}
+
+TEST(RandomErasing, RefusesLayoutsAndNoiseThatCannotBe) {
+  const Tensor source = Golden("source");
+  const fixture::Given noise = {{"noise", ir::BoolValue(true)}};
+  EXPECT_THAT(MessageOf(RunKernel("RandomErasing", noise, source)), HasSubstr("noise=True needs float32"));
+  const Tensor gray = *Tensor::Allocate(DType::kUInt8, {8, 8});
+  EXPECT_THAT(MessageOf(RunKernel("RandomErasing", {{"layout", ir::StringValue("CHW")}}, gray)),
+              HasSubstr("layout='CHW' needs shape (C, H, W)"));
+  const fixture::Given both = {{"noise", ir::BoolValue(true)}, {"value", ir::IntValue(3)}};
+  EXPECT_THAT(MessageOf(RunKernel("RandomErasing", both, *RunKernel("ToFloat", {}, source))),
+              HasSubstr("takes either value or noise=True"));
 }
 
 TEST(RandomErasing, RefusesWhatCannotBe) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numbers>
 
+#include "absl/types/span.h"
 #include "core/error.h"
 
 namespace headrace {
@@ -162,13 +163,20 @@ std::vector<int64_t> NearestIndices(int64_t in_size, int64_t out_size) {
   return indices;
 }
 
-template <int kBytes>
-void GatherPixels(const uint8_t* row, const std::vector<int64_t>& columns, int64_t pixel_bytes, uint8_t* target) {
-  if constexpr (kBytes > 0) pixel_bytes = kBytes;
+void GatherPixels(const uint8_t* row, absl::Span<const int64_t> columns, int64_t pixel_bytes, uint8_t* target) {
   for (const int64_t x : columns) {
     std::memcpy(target, row + x * pixel_bytes, pixel_bytes);
     target += pixel_bytes;
   }
+}
+
+// Columns ascend. All but the last pixel of the row and of the result move as a word, with the byte behind them, which
+// the next one overwrites.
+void GatherPixelsOfThree(const uint8_t* row, int64_t width, absl::Span<const int64_t> columns, uint8_t* target) {
+  const auto last = std::lower_bound(columns.begin(), columns.end(), width - 1);
+  const size_t words = std::min<size_t>(last - columns.begin(), columns.size() - 1);
+  for (size_t i = 0; i < words; ++i) std::memcpy(target + 3 * i, row + 3 * columns[i], 4);
+  GatherPixels(row, columns.subspan(words), 3, target + 3 * words);
 }
 
 }  // namespace
@@ -238,9 +246,9 @@ absl::StatusOr<Tensor> ResampleNearest(const Image& image, int64_t height, int64
     if (y > 0 && rows[y] == rows[y - 1]) {
       std::memcpy(target, target - row_bytes, row_bytes);
     } else if (image.pixel_bytes() == 3) {
-      GatherPixels<3>(image.row(rows[y]), columns, 3, target);
+      GatherPixelsOfThree(image.row(rows[y]), image.width, columns, target);
     } else {
-      GatherPixels<0>(image.row(rows[y]), columns, image.pixel_bytes(), target);
+      GatherPixels(image.row(rows[y]), columns, image.pixel_bytes(), target);
     }
   }
   return resampled;

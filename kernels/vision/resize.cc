@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
@@ -90,6 +92,12 @@ Filter FilterOf(Interpolation interpolation) {
   return interpolation == Interpolation::kBicubic ? Filter::kBicubic : Filter::kBilinear;
 }
 
+Interpolation BestInterpolation(ImageSize from, ImageSize to) {
+  if (to.height > from.height && to.width > from.width) return Interpolation::kBicubic;
+  if (to.height < from.height && to.width < from.width) return Interpolation::kArea;
+  return Interpolation::kBilinear;
+}
+
 Window NeededToResize(int64_t source_height, int64_t source_width, int64_t height, int64_t width, const Window& part,
                       Resizing resizing) {
   if (!resizing.CanGivePart()) return {0, 0, source_height, source_width};
@@ -116,6 +124,13 @@ ir::Attribute InterpolationAttribute() {
           .choices = {"nearest", "bilinear", "bicubic", "area", "lanczos"}};
 }
 
+ir::Attribute InterpolationOrAuto(std::string_view meaning) {
+  ir::Attribute attribute = InterpolationAttribute();
+  Append(attribute.doc, " auto: ", meaning, ".");
+  attribute.choices.push_back("auto");
+  return attribute;
+}
+
 ir::Attribute AntialiasAttribute() {
   return {.name = "antialias",
           .type = ir::AttributeType::kBool,
@@ -126,12 +141,6 @@ ir::Attribute AntialiasAttribute() {
 }
 
 namespace {
-
-// The size for an image.
-struct TargetSize {
-  int64_t height;
-  int64_t width;
-};
 
 // The sizes of the attributes: a single number is the shorter side, and the aspect ratio is kept.
 class TargetSizes {
@@ -152,8 +161,9 @@ class TargetSizes {
 
   bool fixed() const { return size_.size() == 2; }
 
-  TargetSize Of(int64_t height, int64_t width) const {
+  ImageSize Of(ImageSize image) const {
     if (fixed()) return {size_[0], size_[1]};
+    const auto [height, width] = image;
     // Truncates fractions as torchvision does.
     int64_t shorter = size_[0];
     int64_t longer = std::max<int64_t>(shorter * std::max(height, width) / std::min(height, width), 1);
@@ -161,20 +171,13 @@ class TargetSizes {
       shorter = std::max<int64_t>(longest_ * shorter / longer, 1);
       longer = longest_;
     }
-    return height <= width ? TargetSize{shorter, longer} : TargetSize{longer, shorter};
+    return height <= width ? ImageSize{shorter, longer} : ImageSize{longer, shorter};
   }
 
  private:
   std::vector<int64_t> size_;
   int64_t longest_;
 };
-
-// OpenCV's advice, which im2rec calls "auto".
-Interpolation BestInterpolation(const TargetSize& target, int64_t height, int64_t width) {
-  if (target.height > height && target.width > width) return Interpolation::kBicubic;
-  if (target.height < height && target.width < width) return Interpolation::kArea;
-  return Interpolation::kBilinear;
-}
 
 class Resize : public GeometricKernel {
  public:
@@ -190,9 +193,10 @@ class Resize : public GeometricKernel {
 
   PixelTypes accepted() const override { return resizing_.accepted(); }
   absl::Status Plan(RowRandom&, MovePlan& plan) const override {
-    const TargetSize target = sizes_.Of(plan.height(), plan.width());
+    const ImageSize image = {plan.height(), plan.width()};
+    const ImageSize target = sizes_.Of(image);
     Resizing resizing = resizing_;
-    if (chooses_) resizing.interpolation = BestInterpolation(target, plan.height(), plan.width());
+    if (chooses_) resizing.interpolation = BestInterpolation(image, target);
     plan.Resize(target.height, target.width, resizing);
     return absl::OkStatus();
   }
@@ -203,29 +207,22 @@ class Resize : public GeometricKernel {
   bool chooses_;  // the interpolation, for each image
 };
 
-ir::Attribute InterpolationOrAuto() {
-  ir::Attribute attribute = InterpolationAttribute();
-  attribute.doc += " auto: area if both sides shrink, bicubic if both grow, else bilinear.";
-  attribute.choices.push_back("auto");
-  return attribute;
-}
-
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
   HEADRACE_RETURN_IF_ERROR(TargetSizes::Check(attributes));
   HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], Resizing::Of(attributes).accepted()));
   const TargetSizes sizes(attributes);
-  const bool known = type.shape && (*type.shape)[0] > 0 && (*type.shape)[1] > 0;
-  TargetSize target = {ir::kUnknownDim, ir::kUnknownDim};
-  if (sizes.fixed() || known) target = sizes.Of(known ? (*type.shape)[0] : 1, known ? (*type.shape)[1] : 1);
+  const std::optional<ImageSize> image = KnownSize(type);
+  ImageSize target = {ir::kUnknownDim, ir::kUnknownDim};
+  if (sizes.fixed() || image) target = sizes.Of(image.value_or(ImageSize{1, 1}));
   return std::vector{WithSize(type, target.height, target.width)};
 }
 
 bool KeepsSize(const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
   if (!AlwaysAnImage(inputs[0], Resizing::Of(attributes).accepted())) return false;
   const Shape& shape = *inputs[0].shape;
-  const TargetSize target = TargetSizes(attributes).Of(shape[0], shape[1]);
-  return target.height == shape[0] && target.width == shape[1];
+  const ImageSize image = {shape[0], shape[1]};
+  return TargetSizes(attributes).Of(image) == image;
 }
 
 const MovingRegistration registration{
@@ -248,7 +245,7 @@ const MovingRegistration registration{
                      .minimum = 1,
                      .maximum = kMostSide,
                      .lengths = {1, 2}},
-                    InterpolationOrAuto(),
+                    InterpolationOrAuto("area if both sides shrink, bicubic if both grow, else bilinear"),
                     AntialiasAttribute(),
                     {.name = "max_size",
                      .doc =

@@ -12,6 +12,7 @@
 #include "ir/attributes.h"
 #include "ir/declaration.h"
 #include "kernels/vision/image.h"
+#include "kernels/vision/image_size.h"
 #include "kernels/vision/resample.h"
 #include "kernels/vision/window.h"
 
@@ -46,7 +47,12 @@ Window NeededToResize(int64_t source_height, int64_t source_width, int64_t heigh
 absl::StatusOr<Tensor> Resized(const SourcePart& source, int64_t height, int64_t width, const Window& part,
                                Resizing resizing, OutputAllocator& output);
 
+// What OpenCV advises for such a change of size.
+Interpolation BestInterpolation(ImageSize from, ImageSize to);
+
 ir::Attribute InterpolationAttribute();
+// With the choice "auto", for each image; `meaning` says what it chooses.
+ir::Attribute InterpolationOrAuto(std::string_view meaning);
 ir::Attribute AntialiasAttribute();
 
 }  // namespace headrace

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "kernels/vision/canvas_boxes.h"
+#include "kernels/vision/canvas_target.h"
 #include "kernels/vision/moving_registration.h"
 #include "kernels/vision/warp_kernel.h"
 
@@ -11,7 +11,7 @@ namespace headrace {
 namespace {
 
 // By an angle from an interval, which may be one angle.
-class Rotation : public WarpKernel, public BoxMover {
+class Rotation : public WarpKernel, public TargetMover {
  public:
   Rotation(const ir::Attributes& attributes, Interval degrees)
       : WarpKernel(attributes), degrees_(degrees), expand_(attributes.Bool("expand")), center_(CenterOf(attributes)) {}
@@ -25,12 +25,12 @@ class Rotation : public WarpKernel, public BoxMover {
     return std::make_unique<Rotation>(attributes, degrees);
   }
 
-  absl::Status MoveBoxes(RowRandom& random, CanvasBoxes& boxes) const override {
-    const Turning turning = Draw(random, boxes.height(), boxes.width());
+  absl::Status MoveTarget(RowRandom& random, CanvasTarget& target) const override {
+    const Turning turning = Draw(random, target.height(), target.width());
     if (turning.whole) {
-      boxes.Turn(turning.quarters);
+      target.Turn(turning.quarters);
     } else {
-      boxes.Warp(turning.map, turning.height, turning.width);
+      target.Warp(turning.map, turning.height, turning.width);
     }
     return absl::OkStatus();
   }

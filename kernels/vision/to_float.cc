@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/normalize_values.h"
 #include "kernels/vision/pixel_kernel.h"
 
 namespace headrace {
@@ -15,15 +16,11 @@ absl::Status NotTaken(std::string_view got) {
   return GraphError("needs uint8, which it divides by 255, or uint16, which it divides by 65,535; got ", got);
 }
 
-template <typename T>
-void Divide(const uint8_t* values, int64_t count, float by, float* target) {
-  const T* const numbers = reinterpret_cast<const T*>(values);
-  for (int64_t i = 0; i < count; ++i) target[i] = static_cast<float>(numbers[i]) / by;
-}
-
 void DivideAny(const uint8_t* values, DType dtype, int64_t count, float* target) {
-  if (dtype == DType::kUInt8) return Divide<uint8_t>(values, count, GreatestOf(dtype), target);
-  Divide<uint16_t>(values, count, GreatestOf(dtype), target);
+  const float greatest = GreatestOf(dtype);
+  if (dtype == DType::kUInt8) return NormalizeValues(values, dtype, count, 0, greatest, target);
+  const auto* const words = reinterpret_cast<const uint16_t*>(values);
+  for (int64_t i = 0; i < count; ++i) target[i] = static_cast<float>(words[i]) / greatest;
 }
 
 class ToFloatStep : public PixelStep {

@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-// Pixels of red, green, blue. Scalar arithmetic on every CPU.
+// Pixels of red, green, blue. The same bits on every CPU.
 void TurnHue(const uint8_t* rgb, int64_t pixels, uint8_t turn, uint8_t* target);
 
 }  // namespace headrace

@@ -57,6 +57,50 @@ Run RunInside(int64_t start, int64_t step, int64_t limit, int64_t count) {
   return {begin, end};
 }
 
+Run Common(Run a, Run b) {
+  const int64_t begin = std::max(a.begin, b.begin);
+  return {begin, std::max(begin, std::min(a.end, b.end))};
+}
+
+// The pixels of a row that are taken at evenly spaced positions, with 16 bits behind the point.
+class EvenRow {
+ public:
+  EvenRow(const Canvas& canvas, int64_t first_x, int64_t first_y, int64_t across_x, int64_t across_y)
+      : canvas_(canvas), first_x_(first_x), first_y_(first_y), across_x_(across_x), across_y_(across_y) {}
+
+  // Those that lie in the image's first columns, so many.
+  Run Inside(int64_t columns) const {
+    return Common(RunInside(first_x_, across_x_, columns << 16, canvas_.width),
+                  RunInside(first_y_, across_y_, canvas_.image.height << 16, canvas_.width));
+  }
+  template <typename Copy>
+  void Take(Run run, uint8_t* row, const Copy& copy) const {
+    int64_t at_x = first_x_ + run.begin * across_x_;
+    int64_t at_y = first_y_ + run.begin * across_y_;
+    for (int64_t x = run.begin; x < run.end; ++x, at_x += across_x_, at_y += across_y_) {
+      copy(row + x * canvas_.pixel_bytes, canvas_.image.row(at_y >> 16) + (at_x >> 16) * canvas_.pixel_bytes);
+    }
+  }
+
+ private:
+  const Canvas& canvas_;
+  int64_t first_x_;
+  int64_t first_y_;
+  int64_t across_x_;
+  int64_t across_y_;
+};
+
+// Three bytes as a word with the byte behind them, which takes half as long. That byte is read where the pixel is not
+// the last of its row, and written where the next pixel is written later.
+void TakePixelsOfThree(const EvenRow& even, Run inside, int64_t columns, uint8_t* row) {
+  const Run words = Common(even.Inside(columns - 1), {inside.begin, std::max(inside.begin, inside.end - 1)});
+  const auto three = [](uint8_t* to, const uint8_t* from) { std::memcpy(to, from, 3); };
+  if (words.begin == words.end) return even.Take(inside, row, three);
+  even.Take({inside.begin, words.begin}, row, three);
+  even.Take(words, row, [](uint8_t* to, const uint8_t* from) { std::memcpy(to, from, 4); });
+  even.Take({words.end, inside.end}, row, three);
+}
+
 void NearestByFixedPoint(const Canvas& canvas, const std::array<double, 8>& m) {
   const Image& image = canvas.image;
   const int64_t across_x = Fixed(m[0]);
@@ -65,24 +109,18 @@ void NearestByFixedPoint(const Canvas& canvas, const std::array<double, 8>& m) {
   const int64_t down_y = Fixed(m[4]);
   const int64_t first_x = Fixed(m[2] + m[0] * 0.5 + m[1] * 0.5);
   const int64_t first_y = Fixed(m[5] + m[3] * 0.5 + m[4] * 0.5);
-  ForPixelBytes(canvas.pixel_bytes, [&](auto copy) {
-    for (int64_t y = 0; y < canvas.height; ++y) {
-      const int64_t start_x = first_x + y * down_x;
-      const int64_t start_y = first_y + y * down_y;
-      const Run inside_x = RunInside(start_x, across_x, image.width << 16, canvas.width);
-      const Run inside_y = RunInside(start_y, across_y, image.height << 16, canvas.width);
-      const int64_t begin = std::max(inside_x.begin, inside_y.begin);
-      const int64_t end = std::max(begin, std::min(inside_x.end, inside_y.end));
-      uint8_t* const row = canvas.row(y);
-      FillRun(canvas.fill, begin, row);
-      int64_t at_x = start_x + begin * across_x;
-      int64_t at_y = start_y + begin * across_y;
-      for (int64_t x = begin; x < end; ++x, at_x += across_x, at_y += across_y) {
-        copy(row + x * canvas.pixel_bytes, image.row(at_y >> 16) + (at_x >> 16) * canvas.pixel_bytes);
-      }
-      FillRun(canvas.fill, canvas.width - end, row + end * canvas.pixel_bytes);
+  for (int64_t y = 0; y < canvas.height; ++y) {
+    const EvenRow even(canvas, first_x + y * down_x, first_y + y * down_y, across_x, across_y);
+    const Run inside = even.Inside(image.width);
+    uint8_t* const row = canvas.row(y);
+    FillRun(canvas.fill, inside.begin, row);
+    if (canvas.pixel_bytes == 3) {
+      TakePixelsOfThree(even, inside, image.width, row);
+    } else {
+      ForPixelBytes(canvas.pixel_bytes, [&](auto copy) { even.Take(inside, row, copy); });
     }
-  });
+    FillRun(canvas.fill, canvas.width - inside.end, row + inside.end * canvas.pixel_bytes);
+  }
 }
 
 // Where rows stay rows.
@@ -179,6 +217,12 @@ bool Inside(Point point, const Image& image) {
          point.y < static_cast<double>(image.height);
 }
 
+// Without a call of the C library, which is what std::floor is on the oldest CPUs.
+int64_t FloorOf(double value) {
+  const auto whole = static_cast<int64_t>(value);
+  return value < static_cast<double>(whole) ? whole - 1 : whole;
+}
+
 // In the order of Pillow's operations, and in the type of the values where it computes in that: whole numbers for
 // bytes.
 template <typename V>
@@ -203,7 +247,13 @@ struct Arithmetic<uint8_t> {
   using Value = int;
 };
 
-template <typename T>
+// kChannels: those of the image, or 0 for any number.
+template <int64_t kChannels>
+int64_t ChannelsOf(const Image& image) {
+  return kChannels > 0 ? kChannels : image.channels;
+}
+
+template <typename T, int64_t kChannels>
 void Sample(const Canvas& canvas, Point point, uint8_t* target,
             std::integral_constant<WarpFilter, WarpFilter::kNearest>) {
   const auto x = static_cast<int64_t>(point.x);
@@ -211,21 +261,22 @@ void Sample(const Canvas& canvas, Point point, uint8_t* target,
   std::memcpy(target, canvas.image.row(y) + x * canvas.pixel_bytes, static_cast<size_t>(canvas.pixel_bytes));
 }
 
-template <typename T>
+template <typename T, int64_t kChannels>
 void Sample(const Canvas& canvas, Point point, uint8_t* target,
             std::integral_constant<WarpFilter, WarpFilter::kBilinear>) {
   using Value = typename Arithmetic<T>::Value;
   const Image& image = canvas.image;
-  const auto left = static_cast<int64_t>(std::floor(point.x - 0.5));
-  const auto top = static_cast<int64_t>(std::floor(point.y - 0.5));
+  const int64_t channels = ChannelsOf<kChannels>(image);
+  const auto left = FloorOf(point.x - 0.5);
+  const auto top = FloorOf(point.y - 0.5);
   const double part_x = point.x - 0.5 - static_cast<double>(left);
   const double part_y = point.y - 0.5 - static_cast<double>(top);
   const T* const above = reinterpret_cast<const T*>(image.row(std::max<int64_t>(top, 0)));
   const bool has_below = top + 1 < image.height;
   const T* const below = has_below ? reinterpret_cast<const T*>(image.row(top + 1)) : above;
-  const int64_t x0 = std::max<int64_t>(left, 0) * image.channels;
-  const int64_t x1 = std::min(left + 1, image.width - 1) * image.channels;
-  for (int64_t c = 0; c < image.channels; ++c) {
+  const int64_t x0 = std::max<int64_t>(left, 0) * channels;
+  const int64_t x1 = std::min(left + 1, image.width - 1) * channels;
+  for (int64_t c = 0; c < channels; ++c) {
     const double first = Linear<Value>(above[x0 + c], above[x1 + c], part_x);
     const double second = has_below ? Linear<Value>(below[x0 + c], below[x1 + c], part_x) : first;
     reinterpret_cast<T*>(target)[c] = static_cast<T>(Linear<double>(first, second, part_y));
@@ -235,20 +286,21 @@ void Sample(const Canvas& canvas, Point point, uint8_t* target,
 uint8_t Clamped(double value, uint8_t) { return value <= 0 ? 0 : value >= 255 ? 255 : static_cast<uint8_t>(value); }
 float Clamped(double value, float) { return static_cast<float>(value); }
 
-template <typename T>
+template <typename T, int64_t kChannels>
 void Sample(const Canvas& canvas, Point point, uint8_t* target,
             std::integral_constant<WarpFilter, WarpFilter::kBicubic>) {
   using Value = typename Arithmetic<T>::Value;
   const Image& image = canvas.image;
-  const auto middle_x = static_cast<int64_t>(std::floor(point.x - 0.5));
-  const auto middle_y = static_cast<int64_t>(std::floor(point.y - 0.5));
+  const int64_t channels = ChannelsOf<kChannels>(image);
+  const auto middle_x = FloorOf(point.x - 0.5);
+  const auto middle_y = FloorOf(point.y - 0.5);
   const double part_x = point.x - 0.5 - static_cast<double>(middle_x);
   const double part_y = point.y - 0.5 - static_cast<double>(middle_y);
   int64_t columns[4];
   for (int64_t i = 0; i < 4; ++i) {
-    columns[i] = std::clamp<int64_t>(middle_x - 1 + i, 0, image.width - 1) * image.channels;
+    columns[i] = std::clamp<int64_t>(middle_x - 1 + i, 0, image.width - 1) * channels;
   }
-  for (int64_t c = 0; c < image.channels; ++c) {
+  for (int64_t c = 0; c < channels; ++c) {
     double rows[4];
     for (int64_t i = 0; i < 4; ++i) {
       const int64_t y = middle_y - 1 + i;
@@ -264,14 +316,14 @@ void Sample(const Canvas& canvas, Point point, uint8_t* target,
   }
 }
 
-template <typename T, WarpFilter kFilter, typename PointOf>
+template <typename T, int64_t kChannels, WarpFilter kFilter, typename PointOf>
 void SampleEach(const Canvas& canvas, const PointOf& point_of) {
   for (int64_t y = 0; y < canvas.height; ++y) {
     uint8_t* target = canvas.row(y);
     for (int64_t x = 0; x < canvas.width; ++x, target += canvas.pixel_bytes) {
       const Point point = point_of(x, y);
       if (Inside(point, canvas.image)) {
-        Sample<T>(canvas, point, target, std::integral_constant<WarpFilter, kFilter>());
+        Sample<T, kChannels>(canvas, point, target, std::integral_constant<WarpFilter, kFilter>());
       } else {
         std::memcpy(target, canvas.fill.data(), static_cast<size_t>(canvas.pixel_bytes));
       }
@@ -281,8 +333,9 @@ void SampleEach(const Canvas& canvas, const PointOf& point_of) {
 
 template <WarpFilter kFilter, typename PointOf>
 void SampleAs(const Canvas& canvas, const PointOf& point_of) {
-  if (canvas.image.dtype() == DType::kFloat32) return SampleEach<float, kFilter>(canvas, point_of);
-  SampleEach<uint8_t, kFilter>(canvas, point_of);
+  if (canvas.image.dtype() == DType::kFloat32) return SampleEach<float, 0, kFilter>(canvas, point_of);
+  if (canvas.image.channels == 3) return SampleEach<uint8_t, 3, kFilter>(canvas, point_of);
+  SampleEach<uint8_t, 0, kFilter>(canvas, point_of);
 }
 
 template <WarpFilter kFilter>

@@ -96,6 +96,26 @@ TEST(Warp, IsAffineAsPillow) {
   }
 }
 
+TEST(Warp, TakesPixelsOfThreeBytesAsThoseOfOne) {
+  for (uint64_t number = 0; number < 2000; ++number) {
+    RowRandom random(1, 0, {.key = number});
+    const int64_t height = 1 + random.Below(9);
+    const int64_t width = 1 + random.Below(9);
+    const Tensor image = Golden("source").Slice(0, 3, height).Slice(1, 5, width).Contiguous().value();
+    const double x = random.Uniform(-5, 5);
+    const double y = random.Uniform(-5, 5);
+    const Given given = {{"angle", ir::FloatValue(random.Uniform(-180, 180))},
+                         {"translate", Floats({x, y})},
+                         {"scale", ir::FloatValue(random.Uniform(0.3, 3))},
+                         {"fill", Floats({7})}};
+    const Tensor whole = RunKernel("Affine", given, image)->Contiguous().value();
+    for (int64_t channel = 0; channel < 3; ++channel) {
+      const Tensor one = image.Slice(2, channel, 1).Contiguous().value();
+      ExpectEqual(whole.Slice(2, channel, 1).Contiguous().value(), *RunKernel("Affine", given, one), image.TypeName());
+    }
+  }
+}
+
 TEST(Warp, DrawsAsTorchvision) {
   for (uint64_t row = 0; row < 4; ++row) {
     const auto at = static_cast<int64_t>(row);

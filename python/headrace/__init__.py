@@ -30,7 +30,7 @@ from headrace.progress_bar import progress
 from headrace.sampler import Sampler
 from headrace.samplers import *  # noqa: F403
 from headrace.sources import *  # noqa: F403
-from headrace.targets import boxes, mask
+from headrace.targets import boxes, keypoints, mask
 
 __version__ = "0.1.0"
 
@@ -60,6 +60,7 @@ __all__ = [
     "boxes",
     "col",
     "compose",
+    "keypoints",
     "load",
     "load_plugin",
     "mask",

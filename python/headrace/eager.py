@@ -15,7 +15,7 @@ from headrace import _engine
 from headrace.chooser import Chooser, flattened
 from headrace.doubts import location_of, warn_once
 from headrace.errors import GraphError
-from headrace.mapping import check_has_boxes
+from headrace.mapping import check_needs_no_target
 from headrace.options import shown, whole
 from headrace.parameters import Parameter
 from headrace.target_chain import TargetChain
@@ -27,10 +27,10 @@ __all__ = ["Composed"]
 
 # Kernels whose declarations doubt the range of the values that they get.
 _DOUBTING = frozenset({"GaussianNoise", "Normalize"})
-# The kind of a value that is probably no picture.
-_BOXES = "boxes"
+# The kind of a value that is probably no picture: boxes or keypoints.
+_TARGETS = "targets"
 # What a pipeline says of them.
-_BOXES_MOVED = re.compile(r'column "([^"]*)" is (.*), as boxes are; .*')
+_TARGETS_MOVED = re.compile(r'column "([^"]*)" is (.*), as (boxes|keypoints) are; .*')
 
 
 class Composed:
@@ -49,7 +49,7 @@ class Composed:
         _refuse_parameters(steps)
         self._chain: _engine.EagerChain | TargetChain
         if columns is None:
-            check_has_boxes(kernels)
+            check_needs_no_target(kernels)
             self._chain = _engine.EagerChain(steps)
         else:
             self._chain = TargetChain(self._kernels, columns)
@@ -74,7 +74,7 @@ class Composed:
 
         Args:
             values: Arrays, bytes, PIL images or torch tensors. What comes out is of the same kind, as far as it can be.
-                Where `compose` got columns, one value for each, the labels of boxes behind them.
+                Where `compose` got columns, one value for each, the labels of boxes and keypoints behind them.
             rng: Takes one 64-bit number from it, which determines this call's draws.
             layout: "CHW" for arrays of three axes whose channels come first; results are so too. None: "HWC", and an
                 array that seems to have its channels first is refused.
@@ -105,15 +105,15 @@ class Composed:
 
     def _warn(self, arrays: tuple[Any, ...], kinds: tuple[object, ...]) -> None:
         """Warns as a pipeline over such values does."""
-        boxes = {name for name, kind in zip(self._names(arrays), kinds, strict=True) if kind is _BOXES}
-        if not boxes and not self._doubting:
+        targets = {name for name, kind in zip(self._names(arrays), kinds, strict=True) if kind is _TARGETS}
+        if not targets and not self._doubting:
             return
         for location, message in self._doubts(arrays):
-            moved = _BOXES_MOVED.search(message)
-            # A picture may be 4 pixels wide.
-            if moved is None or moved[1] in boxes:
-                advice = "give it images alone, and change boxes in a function of yours"
-                said = _BOXES_MOVED.sub(rf"\1 is \2, as boxes are; {advice}", message)
+            moved = _TARGETS_MOVED.search(message)
+            # A picture may be 2 or 4 pixels wide.
+            if moved is None or moved[1] in targets:
+                advice = r"give it images alone, and change \3 in a function of yours"
+                said = _TARGETS_MOVED.sub(rf"\1 is \2, as \3 are; {advice}", message)
                 warn_once(said.removeprefix("map "), location_of(location))
 
     def _doubts(self, arrays: tuple[Any, ...]) -> list[tuple[str, str]]:
@@ -223,7 +223,7 @@ def _kind_of(value: Any) -> object:
     if not isinstance(value, np.ndarray):
         return type(value)
     dtype = value.dtype.char
-    return _BOXES if dtype == "f" and value.ndim == 2 and value.shape[1] == 4 else dtype
+    return _TARGETS if dtype == "f" and value.ndim == 2 and value.shape[1] in (2, 4) else dtype
 
 
 def _column_of(value: Any) -> Any:

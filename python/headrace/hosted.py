@@ -273,9 +273,9 @@ def _mapped_with_targets(
     from headrace.target_steps import TargetStepWriter
 
     if output is not None:
-        raise GraphError("map: masks and boxes take the place of what they were made of; leave output out")
+        raise GraphError("map: masks, boxes and keypoints take the place of what they were made of; leave output out")
     if types is not None or processes != 0:
-        raise GraphError("map: types and processes are of Python functions, and masks and boxes follow kernels alone")
+        raise GraphError("map: types and processes are of Python functions, and targets follow kernels alone")
     writer = TargetStepWriter(None, None, ProcessOptions("map", 0, None, None))
     writer.write_targets(kernels, pictures, targets, _images_of(dataset))
     return _of_steps(dataset, writer.steps, [], limits)

@@ -42,7 +42,7 @@ def compose(
 
     Args:
         kernels: One, or several that are applied one after the other.
-        columns: What the function takes and gives, as `map` names it, with masks and boxes that follow the picture.
+        columns: What the function takes and gives, as `map` names it, with targets that follow the picture.
             With `["image", hr.mask("mask"), hr.boxes("boxes", labels="labels")]` it is called as
             `f(image, mask, boxes, labels)` and gives these four. Names tell arguments apart, and stand in errors.
             None: every argument is a picture.

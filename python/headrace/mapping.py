@@ -11,12 +11,14 @@ from headrace.options import shown, texts
 from headrace.process_options import ProcessOptions
 from headrace.reference import Bound, function
 from headrace.source_location import SourceLocation, users_location
-from headrace.target_rules import needs_boxes
+from headrace.target_rules import needed_target
 
 # Kernel, attributes, inputs, outputs, group, line, and the steps of each branch.
 Step = tuple[str, dict[str, Any], list[str], list[str], int, SourceLocation, list[list[Any]]]
 # Names, dtypes and shapes of columns.
 Types = list[tuple[str, str, tuple[int | None, ...] | None]]
+# How errors name a column of each kind of target.
+_COLUMNS = {"boxes": "boxes", "keypoints": "points"}
 Kernels = Kernel | Callable[..., Any] | Sequence[Kernel | Callable[..., Any]]
 
 
@@ -45,17 +47,18 @@ def kernel_list(kernels: Kernels) -> list[Kernel | Callable[..., Any]]:
     return listed
 
 
-def check_has_boxes(kernels: Iterable[Any]) -> None:
-    """For a call or map without boxes."""
+def check_needs_no_target(kernels: Iterable[Any]) -> None:
+    """For a call or map of pictures alone."""
     for kernel in kernels:
         if isinstance(kernel, Chooser):
             for branch in kernel._branches:
-                check_has_boxes(branch)
-        elif isinstance(kernel, Kernel) and needs_boxes(kernel._name):
+                check_needs_no_target(branch)
+        elif isinstance(kernel, Kernel) and (needed := needed_target(kernel._name)):
             name = kernel._name
+            target = f'hr.{needed}("{_COLUMNS[needed]}")'
             raise GraphError(
-                f'{name}: works in a map with boxes: ds.map([…, V.{name}(…)], ["image", hr.boxes("boxes")]), or in a '
-                "call with such columns: hr.compose([…], columns)"
+                f'{name}: works in a map with {needed}: ds.map([…, V.{name}(…)], ["image", {target}]), or in a call with '
+                "such columns: hr.compose([…], columns)"
             )
 
 
@@ -77,7 +80,7 @@ class StepWriter:
 
     def write(self, kernels: Kernels, columns: list[str], output: list[str]) -> None:
         listed = list(flattened(kernel_list(kernels)))
-        check_has_boxes(listed)
+        check_needs_no_target(listed)
         self._check_types(listed)
         self._check_processes(listed)
         changes = self._index_of_change(listed, columns, output)

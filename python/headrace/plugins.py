@@ -7,7 +7,7 @@ import types
 from typing import Any
 
 from headrace import _engine, options
-from headrace.errors import UnsupportedError
+from headrace.errors import ResourceError, UnsupportedError
 
 __all__ = ["load_plugin", "plugin_include"]
 
@@ -49,6 +49,8 @@ def load_plugin(path: str | os.PathLike[str]) -> types.ModuleType:
         if name not in _modules:
             try:
                 _modules[name] = _module(name, loaded)
+            except (ResourceError, MemoryError):
+                raise
             except Exception as error:
                 raise UnsupportedError(f"the plugin {place} declares what makes no class in Python: {error}") from error
             # Where pickle looks for its classes.

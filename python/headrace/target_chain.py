@@ -19,7 +19,7 @@ from headrace.kernel import Kernel
 from headrace.mapping import Step
 from headrace.process_options import ProcessOptions
 from headrace.target_steps import TargetStepWriter
-from headrace.targets import Boxes, Mask, Target, pictures_and_targets, target_columns
+from headrace.targets import Mask, Target, pictures_and_targets, target_columns
 
 __all__ = ["TargetChain"]
 
@@ -34,7 +34,7 @@ _copies = _engine.EagerChain([])
 class TargetChain:
     """Kernels that are called on columns as a map names them, with their targets.
 
-    Takes a value for each of `names`, the columns with those of labels behind their boxes, and gives as many.
+    Takes a value for each of `names`, the columns with those of labels behind their boxes or keypoints, and gives as many.
 
     Calls may come from several threads."""
 
@@ -145,11 +145,11 @@ class _DrawnMoves:
 
 def _names(columns: Iterable[str | Target]) -> Iterator[str]:
     for each in columns:
-        yield from target_columns(each) if isinstance(each, (Mask, Boxes)) else (each,)
+        yield from target_columns(each) if isinstance(each, Target) else (each,)
 
 
 def _moves(steps: Iterable[Step]) -> list[Step]:
-    """The steps of kernels: those of no group place boxes, or take them from there."""
+    """The steps of kernels: those of no group place boxes and keypoints, or take them from there."""
     return [step for step in steps if step[4] > 0]
 
 

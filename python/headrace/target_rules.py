@@ -1,4 +1,4 @@
-"""What each kernel does to masks and boxes: moves them, leaves them alone, or looks at them."""
+"""What each kernel does to masks, boxes and keypoints: moves them, leaves them alone, or looks at them."""
 
 import json
 from functools import cache
@@ -6,7 +6,20 @@ from typing import Any
 
 from headrace import _engine
 
-__all__ = ["leaves_targets", "looks_at_boxes", "moves_boxes", "moves_masks", "needs_boxes"]
+__all__ = [
+    "CHANGES_BOXES",
+    "CHANGES_KEYPOINTS",
+    "leaves_targets",
+    "looks_at_boxes",
+    "moves_boxes",
+    "moves_keypoints",
+    "moves_masks",
+    "needed_target",
+]
+
+# Those that change targets of one kind alone, and what belongs to them.
+CHANGES_BOXES = frozenset({"SanitizeBoxes"})
+CHANGES_KEYPOINTS = frozenset({"ClampKeypoints", "SanitizeKeypoints"})
 
 # Kernels that change the values of a pixel from others around it, or at random: they leave targets alone, as those do
 # whose traits say that they look at one pixel.
@@ -23,7 +36,7 @@ _OF_VALUES = frozenset(
         "SubtractImage",
     }
 )
-# Those that move pixels in ways that have no rule for boxes, in torchvision neither.
+# Those that move pixels in ways that have no rule for boxes and keypoints.
 _OF_MASKS_ALONE = frozenset({"ElasticTransform"})
 
 
@@ -35,6 +48,10 @@ def _operators() -> dict[str, dict[str, Any]]:
 
 def moves_boxes(kernel: str) -> bool:
     return f"{kernel}OfBoxes" in _operators()
+
+
+def moves_keypoints(kernel: str) -> bool:
+    return f"{kernel}OfKeypoints" in _operators()
 
 
 def moves_masks(kernel: str) -> bool:
@@ -51,6 +68,8 @@ def looks_at_boxes(kernel: str) -> bool:
     return moves_boxes(kernel) and _operators()[kernel]["inputs"]["least"] > 1
 
 
-def needs_boxes(kernel: str) -> bool:
-    """Whether it works only in a map with boxes."""
-    return looks_at_boxes(kernel) or kernel == "SanitizeBoxes"
+def needed_target(kernel: str) -> str | None:
+    """The kind of target without which it does not work in a map."""
+    if looks_at_boxes(kernel) or kernel in CHANGES_BOXES:
+        return "boxes"
+    return "keypoints" if kernel in CHANGES_KEYPOINTS else None

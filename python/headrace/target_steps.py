@@ -1,7 +1,8 @@
 """Writes the steps of a map over pictures and their targets: what each kernel is to each kind of target.
 
 All columns of one kernel's steps are of one group, so they make the same draws. The graph holds the steps as they run:
-those of a mask take the nearest pixel, and those of boxes are kernels of their own, such as RandomCropOfBoxes."""
+those of a mask take the nearest pixel, and those of boxes and keypoints are kernels of their own, such as
+RandomCropOfBoxes."""
 
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
@@ -11,8 +12,16 @@ from headrace.errors import GraphError
 from headrace.kernel import Kernel
 from headrace.mapping import Kernels, Step, StepWriter, kernel_list, names
 from headrace.options import shown
-from headrace.target_rules import leaves_targets, looks_at_boxes, moves_boxes, moves_masks
-from headrace.targets import Boxes, Mask, Target, target_columns
+from headrace.target_rules import (
+    CHANGES_BOXES,
+    CHANGES_KEYPOINTS,
+    leaves_targets,
+    looks_at_boxes,
+    moves_boxes,
+    moves_keypoints,
+    moves_masks,
+)
+from headrace.targets import Boxes, Keypoints, Mask, Target, target_columns
 
 __all__ = ["TargetStepWriter"]
 
@@ -31,6 +40,7 @@ class TargetStepWriter(StepWriter):
         self._pictures = names(pictures, "columns", self._of)
         self._masks = [each for each in targets if isinstance(each, Mask)]
         self._boxes = [each for each in targets if isinstance(each, Boxes)]
+        self._keypoints = [each for each in targets if isinstance(each, Keypoints)]
         names([*self._pictures, *(name for target in targets for name in target_columns(target))], "columns", self._of)
         listed = list(flattened(kernel_list(kernels)))
         self._begin(listed)
@@ -38,22 +48,30 @@ class TargetStepWriter(StepWriter):
             self.steps += self._of_kernel(kernel, None)
         for each in self._boxes:
             self._write("TakeBoxes", _format(each), [each.column], each.column)
+        for points in self._keypoints:
+            self._write("TakeKeypoints", {}, [points.column], points.column)
 
     def _begin(self, listed: list[Any]) -> None:
-        """Checks sizes and places boxes before anything is decoded, so that decoding joins what follows."""
+        """Checks sizes and places boxes and keypoints before anything is decoded, so that decoding joins what follows."""
         decode = next((each for each in listed if isinstance(each, Kernel) and each._name == "Decode"), None)
         given = {} if decode is None else decode._attributes
         if given.get("scale", 1) != 1:
             raise GraphError(
-                f"{self._of}: Decode(scale={given['scale']}) makes the picture smaller, and neither masks nor boxes; leave "
-                "scale out, and use Resize"
+                f"{self._of}: Decode(scale={given['scale']}) makes the picture smaller, and not what follows it; leave scale "
+                "out, and use Resize"
             )
         reads = {name: given[name] for name in ("orientation", "max_pixels") if name in given}
         picture = self._pictures[0]
         for mask in self._masks:
             self._write("MatchMask", reads, [picture, mask.column], mask.column)
         for each in self._boxes:
-            self._write("PlaceBoxes", _format(each) | reads, [picture, *target_columns(each)], each.column)
+            self._place("PlaceBoxes", _format(each) | reads, each)
+        for points in self._keypoints:
+            self._place("PlaceKeypoints", reads, points)
+
+    def _place(self, kernel: str, attributes: dict[str, Any], target: Boxes | Keypoints) -> None:
+        columns = target_columns(target)
+        self._write(kernel, attributes | {"columns": columns}, [self._pictures[0], *columns], target.column)
 
     def _write(self, kernel: str, attributes: dict[str, Any], inputs: list[str], output: str) -> None:
         self.steps.append((kernel, attributes, inputs, [output], 0, self._location, []))
@@ -61,14 +79,16 @@ class TargetStepWriter(StepWriter):
     def _of_kernel(self, kernel: Any, chooser: Kernel | None) -> list[Step]:
         if not isinstance(kernel, Kernel):
             raise GraphError(
-                f"map: {shown(kernel)} is a Python function, and masks and boxes follow kernels alone; call it in a map "
-                "of its own"
+                f"map: {shown(kernel)} is a Python function, and masks, boxes and keypoints follow kernels alone; call it in a "
+                "map of its own"
             )
         self._groups += 1
         if isinstance(kernel, Chooser):
             return [self._of_chooser(kernel)]
-        if kernel._name == "SanitizeBoxes":
-            return self._sanitizing(kernel)
+        if kernel._name in CHANGES_BOXES:
+            return self._changing(kernel, self._boxes, "boxes")
+        if kernel._name in CHANGES_KEYPOINTS:
+            return self._changing(kernel, self._keypoints, "keypoints")
         if kernel._name == "Decode" and chooser is None:
             return self._decoding(kernel)
         if leaves_targets(kernel._name):
@@ -76,7 +96,12 @@ class TargetStepWriter(StepWriter):
         if looks_at_boxes(kernel._name):
             return self._among_boxes(kernel)
         self._check_rules(kernel)
-        return self._of_pictures(kernel) + self._of_masks(kernel) + self._of_boxes(kernel)
+        return [
+            *self._of_pictures(kernel),
+            *self._of_masks(kernel),
+            *self._on_canvas(kernel, self._boxes, "Boxes"),
+            *self._on_canvas(kernel, self._keypoints, "Keypoints"),
+        ]
 
     def _among_boxes(self, kernel: Kernel) -> list[Step]:
         """The boxes last, as they are read for what is drawn."""
@@ -88,6 +113,9 @@ class TargetStepWriter(StepWriter):
         boxes = self._boxes[0]
         followers = [*self._pictures, *(mask.column for mask in self._masks)]
         inputs = [([name, boxes.column], [name], kernel._name) for name in followers]
+        inputs += [
+            ([each.column, boxes.column], [each.column], f"{kernel._name}OfKeypoints") for each in self._keypoints
+        ]
         inputs.append((target_columns(boxes), target_columns(boxes), f"{kernel._name}OfBoxes"))
         return [
             (name, dict(kernel._attributes), reads, writes, self._groups, kernel._location, [])
@@ -105,14 +133,14 @@ class TargetStepWriter(StepWriter):
 
     def _all_columns(self) -> Iterable[str]:
         yield from self._pictures
-        yield from (mask.column for mask in self._masks)
-        for each in self._boxes:
+        targets: list[Target] = [*self._masks, *self._boxes, *self._keypoints]
+        for each in targets:
             yield from target_columns(each)
 
     def _of_pictures(self, kernel: Kernel) -> list[Step]:
         if not kernel._unary:
             raise GraphError(
-                f"{self._of}: {kernel._name} takes or makes several columns, and has no rule for masks or boxes; "
+                f"{self._of}: {kernel._name} takes or makes several columns, and has no rule for what follows a picture; "
                 f"{self._apart}"
             )
         return [self._of_column(kernel, kernel._name, dict(kernel._attributes), name) for name in self._pictures]
@@ -126,9 +154,9 @@ class TargetStepWriter(StepWriter):
             steps.append(self._of_column(kernel, kernel._name, attributes, mask.column))
         return steps
 
-    def _of_boxes(self, kernel: Kernel) -> list[Step]:
-        name = f"{kernel._name}OfBoxes"
-        return [self._of_column(kernel, name, dict(kernel._attributes), each.column) for each in self._boxes]
+    def _on_canvas(self, kernel: Kernel, targets: Iterable[Boxes | Keypoints], kind: str) -> list[Step]:
+        name = f"{kernel._name}Of{kind}"
+        return [self._of_column(kernel, name, dict(kernel._attributes), each.column) for each in targets]
 
     def _decoding(self, kernel: Kernel) -> list[Step]:
         attributes = dict(kernel._attributes) | {"mode": "unchanged"}
@@ -136,12 +164,13 @@ class TargetStepWriter(StepWriter):
         masks = [self._of_column(kernel, kernel._name, attributes, column) for column in encoded]
         return self._of_pictures(kernel) + masks
 
-    def _sanitizing(self, kernel: Kernel) -> list[Step]:
-        if not self._boxes:
+    def _changing(self, kernel: Kernel, targets: Sequence[Boxes | Keypoints], kind: str) -> list[Step]:
+        """With what belongs to them, if it takes that."""
+        if not targets:
             raise GraphError(
-                f'{self._of}: SanitizeBoxes removes boxes, and there are none; name their column as hr.boxes("…")'
+                f'{self._of}: {kernel._name} changes {kind}, and there are none; name their column as hr.{kind}("…")'
             )
-        columns = [target_columns(each) for each in self._boxes]
+        columns = [[each.column] if kernel._unary else target_columns(each) for each in targets]
         return [
             (kernel._name, dict(kernel._attributes), each, each, self._groups, kernel._location, []) for each in columns
         ]
@@ -154,6 +183,8 @@ class TargetStepWriter(StepWriter):
             raise self._without_rule(kernel, "masks", self._masks[0].column)
         if self._boxes and not moves_boxes(kernel._name):
             raise self._without_rule(kernel, "boxes", self._boxes[0].column)
+        if self._keypoints and not moves_keypoints(kernel._name):
+            raise self._without_rule(kernel, "keypoints", self._keypoints[0].column)
 
     def _without_rule(self, kernel: Kernel, kind: str, column: str) -> GraphError:
         return GraphError(

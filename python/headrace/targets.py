@@ -9,7 +9,17 @@ from typing import Any, Literal, TypeAlias
 from headrace.errors import GraphError
 from headrace.options import flag, shown, text, texts
 
-__all__ = ["Boxes", "Mask", "Target", "boxes", "mask", "pictures_and_targets", "target_columns"]
+__all__ = [
+    "Boxes",
+    "Keypoints",
+    "Mask",
+    "Target",
+    "boxes",
+    "keypoints",
+    "mask",
+    "pictures_and_targets",
+    "target_columns",
+]
 
 _FORMATS = ("xyxy", "xywh", "cxcywh")
 
@@ -32,7 +42,15 @@ class Boxes:
     relative: bool
 
 
-Target: TypeAlias = Mask | Boxes
+@dataclass(frozen=True)
+class Keypoints:
+    """What `hr.keypoints` gives."""
+
+    column: str
+    labels: tuple[str, ...]
+
+
+Target: TypeAlias = Mask | Boxes | Keypoints
 
 
 def mask(column: str, fill: float | Sequence[float] = 0) -> Mask:
@@ -76,21 +94,42 @@ def boxes(
     """
     if format not in _FORMATS:
         raise GraphError(f"boxes: format is {shown(format)}; it must be one of {', '.join(map(repr, _FORMATS))}")
-    named = [] if labels is None else texts("labels", labels, "boxes")
-    return Boxes(text("column", column, "boxes"), format, tuple(named), flag("relative", relative, "boxes"))
+    return Boxes(text("column", column, "boxes"), format, _names(labels, "boxes"), flag("relative", relative, "boxes"))
+
+
+def keypoints(column: str, labels: str | Sequence[str] | None = None) -> Keypoints:
+    """A column of keypoints, for `map` and `headrace.compose`: `ds.map(kernels, ["image", hr.keypoints("points")])`.
+
+    Keypoints are float32, float64 or int64 of shape (n, 2), or (n, k, 2) for groups of k points, such as skeletons and
+    polygons, where n may differ from row to row: x, then y, in pixels of the picture. Kernels that move pixels move
+    them with the draws that they make for the picture, as torchvision's transforms do: a flip takes a point for the
+    middle of a pixel, so that x becomes the width less 1 less x. A point may leave the picture, and comes back if a
+    later kernel moves it there; `V.ClampKeypoints` moves it to the border, and `V.SanitizeKeypoints` removes it. Whole
+    numbers lose their fractions.
+
+    Args:
+        column: Its name.
+        labels: The column, or columns, that hold one value a point, or a group of points, of shape (n, …).
+            `V.SanitizeKeypoints` removes these, too.
+    """
+    return Keypoints(text("column", column, "keypoints"), _names(labels, "keypoints"))
+
+
+def _names(labels: str | Sequence[str] | None, of: str) -> tuple[str, ...]:
+    return () if labels is None else tuple(texts("labels", labels, of))
 
 
 def target_columns(target: Target) -> list[str]:
-    return [target.column, *(target.labels if isinstance(target, Boxes) else ())]
+    return [target.column, *(() if isinstance(target, Mask) else target.labels)]
 
 
 def pictures_and_targets(columns: Any, of: str = "map") -> tuple[list[Any], list[Target]] | None:
     """The names of pictures among a map's columns, and its targets; None: it has none."""
     listed = list(columns) if isinstance(columns, (list, tuple)) else [columns]
-    targets = [each for each in listed if isinstance(each, (Mask, Boxes))]
+    targets = [each for each in listed if isinstance(each, Target)]
     if not targets:
         return None
-    pictures = [each for each in listed if not isinstance(each, (Mask, Boxes))]
+    pictures = [each for each in listed if not isinstance(each, Target)]
     if not pictures:
         column = targets[0].column
         raise GraphError(f'{of}: "{column}" follows a picture; name the picture\'s column as well, before it')

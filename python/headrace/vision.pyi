@@ -26,6 +26,7 @@ __all__ = [
     "AutoContrast",
     "CenterCrop",
     "CenterSquare",
+    "ClampKeypoints",
     "ColorJitter",
     "Compose",
     "ConvertColor",
@@ -89,6 +90,7 @@ __all__ = [
     "Resize",
     "Rotate",
     "SanitizeBoxes",
+    "SanitizeKeypoints",
     "ScaleJitter",
     "SlicePatches",
     "Solarize",
@@ -382,6 +384,21 @@ class CenterSquare(Kernel):
 
     Example:
         V.CenterSquare()
+    """
+
+    def __init__(self) -> None: ...
+
+class ClampKeypoints(Kernel):
+    """Moves keypoints that left the picture to its border.
+
+    For a map with hr.keypoints(…): a point outside comes to the nearest place of the picture, x from 0
+    to its width less 1 and y from 0 to its height less 1. Pictures, masks and boxes stay as they are.
+    torchvision's ClampKeyPoints.
+
+    Errors: a map without hr.keypoints(…).
+
+    Example:
+        V.ClampKeypoints()
     """
 
     def __init__(self) -> None: ...
@@ -1501,20 +1518,25 @@ class RandomEqualize(Kernel):
 class RandomErasing(Kernel):
     """Erases a random rectangle in some rows, chosen at random.
 
-    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape, with a
-    rectangle of `value` with probability `p`. The rectangle is drawn as torchvision's RandomErasing
-    draws it: its area's share uniform in `scale`, its ratio log-uniform in `ratio`, its position
-    uniform; it must be smaller than the image on both sides, and after ten that are not, the image
-    stays as it is. torchvision's value='random' is not offered.
+    Takes numbers of any type, of shape (H, W, C) or (H, W), or (C, H, W) with layout='CHW', and gives
+    the same type and shape, with a rectangle of `value` with probability `p`. The rectangle is drawn as
+    torchvision's RandomErasing draws it: its area's share uniform in `scale`, its ratio log-uniform in
+    `ratio`, its position uniform; it must be smaller than the image on both sides, and after ten that
+    are not, the image stays as it is. The layout changes nothing of what is drawn.
 
     Errors: a value that the type cannot hold, a number of values that is not the number of channels, an
-    interval that ends before it begins, another rank, bytes or strings.
+    interval that ends before it begins, another rank, bytes or strings, `noise` with another type than
+    float32 or with a `value`.
 
     Args:
         p: How likely a rectangle of a row is erased (at least 0, at most 1).
         scale: The least and the greatest share of the image's area (at least 0, at most 1).
         ratio: The least and the greatest height over width (above 0).
         value: What erased pixels hold: one number, or one per channel, in the units of the input.
+        noise: Whether each erased number becomes a normal one of its own, of mean 0 and deviation
+            1, instead of `value`: torchvision's value='random', for float32. The bits are the same
+            on every CPU.
+        layout: The axes: HWC channels last, or none; CHW channels first.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -1529,6 +1551,8 @@ class RandomErasing(Kernel):
         scale: Sequence[float] | Parameter = (0.02, 0.33),
         ratio: Sequence[float] | Parameter = (0.3, 3.3),
         value: float | Sequence[float] | Parameter = 0,
+        noise: bool = False,
+        layout: Literal["HWC", "CHW"] = "HWC",
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2326,8 +2350,8 @@ class SanitizeBoxes(Kernel):
 
     For a map with hr.boxes(…): leaves the boxes whose width and height are at least `min_size` pixels,
     whose area is at least `min_area`, and that lie inside the picture, with the elements of their label
-    columns. Pictures and masks stay as they are. The number of boxes differs from row to row.
-    torchvision's SanitizeBoundingBoxes.
+    columns. Pictures, masks and keypoints stay as they are. The number of boxes differs from row to
+    row. torchvision's SanitizeBoundingBoxes.
 
     Errors: a map without hr.boxes(…), and another number of labels than of boxes.
 
@@ -2340,6 +2364,22 @@ class SanitizeBoxes(Kernel):
     """
 
     def __init__(self, min_size: float | Parameter = 1.0, min_area: float | Parameter = 1.0) -> None: ...
+
+class SanitizeKeypoints(Kernel):
+    """Removes keypoints that left the picture, and their labels.
+
+    For a map with hr.keypoints(…): leaves the points with 0 ≤ x < width and 0 ≤ y < height, with the
+    elements of their label columns. Of keypoints of shape (n, k, 2) it leaves the groups all of whose
+    points are such. Pictures, masks and boxes stay as they are. The number of keypoints differs from
+    row to row. torchvision's SanitizeKeyPoints.
+
+    Errors: a map without hr.keypoints(…), and another number of labels than of keypoints.
+
+    Example:
+        V.SanitizeKeypoints()
+    """
+
+    def __init__(self) -> None: ...
 
 class ScaleJitter(Kernel):
     """Scales an image by a random factor of the size that fits a target.

@@ -288,6 +288,14 @@ KERNELS |= {
 }
 
 
+def with_keypoints(_name: str) -> hr.Dataset:
+    rows = hr.Numpy({"value": PIXELS, "points": np.zeros((len(PIXELS), 3, 2))})
+    return rows.map(getattr(V, _name)(), ["value", hr.keypoints("points")])
+
+
+KERNELS |= {name: (functools.partial(with_keypoints, name), {}) for name in ("ClampKeypoints", "SanitizeKeypoints")}
+
+
 def of_objects(_name: str, **given: Any) -> hr.Dataset:
     objects = np.tile(np.float32([1, 0, 0, 1, 1]), (4, 2, 1))
     rows = hr.Numpy({"value": objects, "boxes": objects[..., 1:], "header": objects[:, 0, :2]})

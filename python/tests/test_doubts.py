@@ -139,6 +139,9 @@ def test_boxes_among_the_values_of_a_call_are_named_by_their_place():
         "in a function of yours"
     ]
     assert said_by(lambda: T.TypeCast("float32")(picture, boxes)) == []
+    assert "as keypoints are; give it images alone, and change keypoints in" in "".join(
+        said_by(lambda: V.Resize((8, 8))(picture, np.zeros((5, 2), np.float32)))
+    )
 
 
 def test_a_grey_picture_of_four_columns_is_no_boxes():
@@ -149,10 +152,16 @@ def test_a_grey_picture_of_four_columns_is_no_boxes():
     assert said_by(lambda: cut(np.zeros((9, 9), np.uint8))) == []
 
 
-def test_boxes_are_not_moved_in_silence():
-    dataset = hr.Numpy({"image": np.zeros((3, 8, 8, 3), np.uint8), "boxes": np.zeros((3, 5, 4), np.float32)})
-    (said,) = said_of(dataset.map(V.RandomHorizontalFlip(), ["image", "boxes"]))
-    assert 'column "boxes" is float32 (5, 4), as boxes are' in str(said.message)
+@pytest.mark.parametrize(("target", "numbers"), [("boxes", 4), ("keypoints", 2)])
+def test_targets_are_not_moved_in_silence(target, numbers):
+    pictures, values = np.zeros((3, 8, 8, 3), np.uint8), np.zeros((3, 5, numbers), np.float32)
+    dataset = hr.Numpy({"image": pictures, "x": values})
+    (said,) = said_of(dataset.map(V.RandomHorizontalFlip(), ["image", "x"]))
+    message = f'column "x" is float32 (5, {numbers}), as {target} are; write hr.{target}("x"'
+    assert message in str(said.message)
+    assert said_of(dataset.map(V.RandomHorizontalFlip(), ["image", getattr(hr, target)("x")])) == []
+    # A mask of two columns.
+    assert said_of(hr.Numpy({"x": np.zeros((3, 5, 2), np.uint8)}).map(V.RandomHorizontalFlip(), "x")) == []
 
 
 def test_a_warning_may_be_made_an_error(photos: pathlib.Path):

@@ -15,6 +15,7 @@ import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
+from headrace.target_rules import needed_target
 
 OPERATORS = [op for op in json.loads(_engine.declarations())["operators"] if op["python_module"] != "internal"]
 NAMES = [op["name"] for op in OPERATORS]
@@ -57,10 +58,11 @@ def cpp_tests() -> str:
 
 @pytest.mark.parametrize("name", [op["name"] for op in json.loads(_engine.declarations())["operators"]])
 def test_every_operator_has_a_test(name):
-    # What moves boxes as a kernel moves pixels is compared with it.
-    compared = ("kernels/vision/canvas_boxes_test.cc", "kernels/detection/crop_among_boxes_test.cc")
-    tests = "".join((ROOT / each).read_text() for each in compared) if name.endswith("OfBoxes") else cpp_tests()
-    assert f'"{name.removesuffix("OfBoxes")}"' in tests
+    # What moves targets as a kernel moves pixels is compared with it.
+    of_pixels = name.removesuffix("OfBoxes").removesuffix("OfKeypoints")
+    compared = ("kernels/testing/moves.cc", "kernels/detection/crop_among_boxes_test.cc")
+    tests = cpp_tests() if name == of_pixels else "".join((ROOT / each).read_text() for each in compared)
+    assert f'"{of_pixels}"' in tests
 
 
 def page() -> str:
@@ -85,10 +87,10 @@ def test_every_example_is_python_that_runs(op, photos, tmp_path, monkeypatch):
     made = eval(op["example"], names)
     while isinstance(made, (tuple, list)):  # parts
         made = made[0]
-    if op["name"] in ("RandomConstrainedCrop", "RandomIoUCrop", "RandomObjectCrop", "SanitizeBoxes"):
-        made = hr.Numpy({"x": np.zeros((2, 4, 4, 3), np.uint8), "y": np.zeros((2, 3, 4))}).map(
-            made, ["x", hr.boxes("y")]
-        )
+    if needed := needed_target(op["name"]):
+        target, numbers = {"boxes": (hr.boxes("y"), 4), "keypoints": (hr.keypoints("y"), 2)}[needed]
+        pictures = np.zeros((2, 4, 4, 3), np.uint8)
+        made = hr.Numpy({"x": pictures, "y": np.zeros((2, 3, numbers))}).map(made, ["x", target])
     elif op["name"] in ("DetectionLabel", "JoinDetections", "SplitDetections"):
         columns = {"x": np.zeros((2, 12), np.float32), "y": np.zeros((2, 3, 5), np.float32)}
         columns |= {"boxes": np.zeros((2, 3, 4), np.float32)}

@@ -240,10 +240,11 @@ for _ in range(2):
         for array, lent in zip([*here.data, *here.label], [*batch.data, *batch.label]):
             assert lent.__dlpack_device__() == (2, 0) and lent.shape == array.shape
             capsule, tensor = taken(lent, 1)
+            capsule_of_further, _ = taken(lent, stream)
             batch.record_stream(stream)
             expect(1, tensor.data, array)
             expect(stream, tensor.data, array)
-            del lent, capsule
+            del lent, capsule, capsule_of_further
         del batch
     on_host.reset(), there.reset()
 # Batches are made where the device copies from.

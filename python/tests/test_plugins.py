@@ -375,6 +375,18 @@ def test_a_declaration_that_makes_no_class_names_its_file(tmp_path, monkeypatch)
         hr.load_plugin(library)
 
 
+def test_a_lack_of_memory_is_not_the_plugins_fault(tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise hr.ResourceError("the machine has no more memory")
+
+    library = build("misdeclared_plugin.c", tmp_path / "scarce.so", '-DNAME="scarceops"')
+    with monkeypatch.context() as scarce:
+        scarce.setattr("headrace.late_classes.class_text.kernel", refuse)
+        with pytest.raises(hr.ResourceError, match="no more memory"):
+            hr.load_plugin(library)
+    assert hr.load_plugin(library).__all__ == ["Pass"]
+
+
 def test_a_library_that_has_changed_is_not_run_as_the_old_one(tmp_path):
     for name, macro in (("changedops", 'SUMMARY="Right."'), ("refusedops", "REFUSES")):
         library, later = tmp_path / f"{name}.so", tmp_path / "later.so"

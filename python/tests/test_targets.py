@@ -17,7 +17,7 @@ from headrace import _engine, target_rules
 from headrace import transforms as T
 from headrace import vision as V
 from headrace.dataset import _ordered
-from headrace.target_rules import leaves_targets, looks_at_boxes, moves_boxes, moves_masks
+from headrace.target_rules import leaves_targets, looks_at_boxes, moves_boxes, moves_keypoints, moves_masks
 
 HEIGHT, WIDTH = 30, 44
 ROWS = 12
@@ -330,9 +330,19 @@ def test_sanitizing_removes_boxes_with_their_labels():
 
 
 def test_labels_must_be_one_a_box():
-    dataset = rows(image=PICTURES, boxes=BOXES, label=LABELS[:, :4])
-    with pytest.raises(hr.GraphError, match=re.escape("needs one label a box, of shape (5, …); got int64 (4,)")):
-        read(dataset.map(V.RandomHorizontalFlip(), ["image", hr.boxes("boxes", labels="label")]))
+    """In every row; one in which they are not is damaged data."""
+
+    def kinds(number: Any) -> Any:
+        return np.arange(5 if number != 3 else 4)
+
+    dataset = rows(image=PICTURES, boxes=BOXES).zip(hr.Range(ROWS).map(kinds, "value", "kind"))
+    mapped = dataset.map(V.RandomHorizontalFlip(1), ["image", hr.boxes("boxes", labels=["kind"])])
+    message = (
+        'column "kind" is int64 (4,), and column "boxes" has 5; labels need one element for each box, of shape (5, …)'
+    )
+    with pytest.raises(hr.DataError, match=rf"(?s){re.escape(message)}.*record 3"):
+        read(mapped)
+    assert len(read(mapped.on_error("skip"))) == ROWS - 1
 
 
 # ---- graphs ----
@@ -443,13 +453,14 @@ def test_each_kernel_of_pictures_has_a_rule_or_is_refused():
     kernels = [each for each in json.loads(_engine.declarations())["operators"] if each["python_module"] == "vision"]
     for each in kernels:
         if each["traits"]["geometric"]:
-            assert moves_boxes(each["name"]), each["name"]
+            assert moves_boxes(each["name"]) and moves_keypoints(each["name"]), each["name"]
         assert not (moves_masks(each["name"]) and leaves_targets(each["name"])), each["name"]
     refused = {each["name"] for each in kernels if not (moves_masks(each["name"]) or leaves_targets(each["name"]))}
     choosers = {each["name"] for each in kernels if each["chooses"]}
     assert refused - choosers == {
         *("AugMix", "AutoAugment", "RandAugment", "TrivialAugmentWide"),
-        *("CutMix", "MixUp", "Decode", "FiveCrop", "SanitizeBoxes", "SlicePatches", "TenCrop"),
+        *("CutMix", "MixUp", "Decode", "FiveCrop", "SlicePatches", "TenCrop"),
+        *("ClampKeypoints", "SanitizeBoxes", "SanitizeKeypoints"),
     }
     among = {each["name"] for each in kernels if looks_at_boxes(each["name"])}
     assert among == {"RandomConstrainedCrop", "RandomIoUCrop", "RandomObjectCrop"}
@@ -476,7 +487,7 @@ def lone(kernels: Any, *columns: Any, **options: Any) -> hr.Dataset:
         (lambda: lone(V.AutoAugment(), "image", hr.mask("mask")), "AutoAugment has no rule for masks"),
         (lambda: lone(V.RandomApply([V.TrivialAugmentWide()]), *targets()), "TrivialAugmentWide has no rule for masks"),
         (lambda: lone(V.FiveCrop(9), *targets()), "FiveCrop has no rule for masks"),
-        (lambda: lone(lambda image: image, *targets()), "masks and boxes follow kernels alone"),
+        (lambda: lone(lambda image: image, *targets()), "masks, boxes and keypoints follow kernels alone"),
         (lambda: lone(V.Pad(1, mode="edge"), "image", hr.boxes("boxes")), "mode='edge' repeats the picture"),
         (lambda: lone(V.Decode(scale=2), *targets()), "Decode(scale=2) makes the picture smaller"),
         (lambda: lone(V.Resize(9), hr.mask("mask")), '"mask" follows a picture; name the picture'),

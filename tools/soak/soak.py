@@ -26,6 +26,7 @@ from typing import IO
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from tests import example_plugins  # noqa: E402
 from tests.pipelines import write_data  # noqa: E402
 from tools.soak import figures  # noqa: E402
 
@@ -68,6 +69,7 @@ class Soak:
         if not (self._folder / "data").exists():
             (self._folder / "data").mkdir(parents=True)
             write_data(self._folder / "data", ROOT / "examples/photos")
+        example_plugins.build_all()
         for name in ("cache", "chains", "errors"):
             (self._folder / name).mkdir(exist_ok=True)
 

@@ -21,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import headrace as hr  # noqa: E402
+from tests import example_plugins  # noqa: E402
 from tools.soak import figures  # noqa: E402
 from tools.soak.chain import Chain, Report, locked  # noqa: E402
 from tools.soak.changing import Changing  # noqa: E402
@@ -94,6 +95,9 @@ class Worker:
             return {"refused_memory": 1}
 
     def run(self) -> None:
+        # Before memory is limited: a library that cannot be mapped is not told from one that is no plugin.
+        example_plugins.frames()
+        example_plugins.gauge()
         if self._short:
             # A part is used before the first pipeline, so that threads and buffers fail too.
             limit_memory(self._rng.choice([8, 32, 128, 256]) << 20)

@@ -1,0 +1,29 @@
+// The numbers of what lies on a canvas (canvas_target.h): float32, float64 or int64 in tensors, and double while they
+// move. Whole numbers lose their fractions towards 0, as in torchvision. Pure functions; safe from any thread.
+#ifndef HEADRACE_KERNELS_VISION_CANVAS_NUMBERS_H_
+#define HEADRACE_KERNELS_VISION_CANVAS_NUMBERS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/output_allocator.h"
+#include "core/tensor.h"
+
+namespace headrace {
+
+// Whether the dtype is one of the three.
+bool HoldsCanvasNumbers(DType dtype);
+
+// In the order of the tensor's elements; its dtype is one of the three.
+absl::StatusOr<std::vector<double>> CanvasNumbersOf(const Tensor& tensor);
+absl::StatusOr<Tensor> TensorOfCanvasNumbers(absl::Span<const double> numbers, DType dtype, const Shape& shape,
+                                             OutputAllocator& output);
+
+// As an int64 tensor would hold it.
+int64_t WholeCanvasNumber(double number);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_CANVAS_NUMBERS_H_
