@@ -23,6 +23,7 @@ namespace {
 constexpr int kRounds = 11;
 constexpr int kLaunches = 20;
 constexpr uint64_t kPictures = 256;
+constexpr int32_t kWeights = 3;
 
 struct Measured {
   const char* name;
@@ -33,11 +34,13 @@ struct Measured {
   bool flips = false;  // half of the pictures from left to right, half of them from top to bottom
   bool erases = false;
   Mixing mixing = Mixing::kNone;
+  uint32_t byte_side = 0;  // of the pictures that are resized to these; 0: none is
 
   uint64_t values(uint64_t pictures) const { return pictures * height * width * channels; }
+  uint64_t bytes() const { return kPictures * (byte_side > 0 ? byte_side * byte_side : height * width) * channels; }
   size_t table_bytes() const { return (channels * kTableValues * value_bytes + 3) / 4 * 4; }
   // Read and written; the pictures of partners are read from the cache.
-  uint64_t moved() const { return values(kPictures) * (1 + value_bytes); }
+  uint64_t moved() const { return bytes() + values(kPictures) * value_bytes; }
 };
 
 constexpr Measured kShapes[] = {
@@ -52,6 +55,8 @@ constexpr Measured kShapes[] = {
     {"the same, flipped", 224, 224, 3, 0, 4, true},
     {"224 x 224 x 1 to float32", 224, 224, 1, 0, 4},
     {"the same, flipped", 224, 224, 1, 0, 4, true},
+    {"resized from 256 x 256, flipped", 224, 224, 3, 1, 4, true, false, Mixing::kNone, 256},
+    {"resized from 32 x 32, flipped", 224, 224, 3, 1, 4, true, false, Mixing::kNone, 32},
     {"225 x 225 x 3 to float32 planes", 225, 225, 3, 1, 4},
     {"the same, flipped", 225, 225, 3, 1, 4, true},
     {"flipped and erased", 225, 225, 3, 1, 4, true, true},
@@ -84,7 +89,7 @@ class Random {
 // What a kernel reads, on the host.
 struct Pictures {
   explicit Pictures(const Measured& measured) : shape(measured) {
-    bytes.resize(shape.values(kPictures));
+    bytes.resize(shape.bytes());
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random.Below(256));
     // Finite floats, and whatever halves they are made of.
     for (size_t i = 0; i < shape.table_bytes() / sizeof(float); ++i) {
@@ -95,6 +100,18 @@ struct Pictures {
       erased.push_back(Box());
       const auto partner = static_cast<int32_t>((i + kPictures - 1) % kPictures);
       mixed.push_back({partner, 0.37f, 0.63f, 0, Box()});
+      if (shape.byte_side > 0) AddTaps();
+    }
+  }
+
+  // Three bytes along each axis for each position.
+  void AddTaps() {
+    taps.push_back(0);
+    for (const uint32_t side : {shape.height, shape.width}) {
+      for (uint32_t i = 0; i < side; ++i) {
+        const auto first = static_cast<int32_t>(std::min(i * shape.byte_side / side, shape.byte_side - kWeights));
+        taps.insert(taps.end(), {first, kWeights, 1 << 20, 2 << 20, 1 << 20});
+      }
     }
   }
 
@@ -114,6 +131,10 @@ struct Pictures {
     mapping.pictures = kPictures;
     mapping.height = shape.height;
     mapping.width = shape.width;
+    mapping.byte_height = shape.byte_side > 0 ? shape.byte_side : shape.height;
+    mapping.byte_width = shape.byte_side > 0 ? shape.byte_side : shape.width;
+    mapping.weights = kWeights;
+    if (shape.byte_side > 0) mapping.taps = taps.data();
     mapping.channels = shape.channels;
     mapping.planes = shape.planes;
     mapping.mixing = shape.mixing;
@@ -124,6 +145,7 @@ struct Pictures {
   Random random;
   std::vector<uint8_t> bytes;
   std::vector<float> table;
+  std::vector<int32_t> taps;
   std::vector<uint8_t> marks;
   std::vector<PictureBox> erased;
   std::vector<MixedPicture> mixed;
@@ -152,6 +174,7 @@ class Gpu {
     mapping.values = reinterpret_cast<void*>(values);
     mapping.bytes = Sent(pictures.bytes);
     mapping.table = Sent(pictures.table);
+    if (shape.byte_side > 0) mapping.taps = Sent(pictures.taps);
     if (shape.flips) mapping.marks = Sent(pictures.marks);
     if (shape.erases) mapping.erased = Sent(pictures.erased);
     if (shape.mixing != Mixing::kNone) mapping.mixed = Sent(pictures.mixed);

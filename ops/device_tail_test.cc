@@ -108,6 +108,33 @@ TEST(TakeTails, TakesFlipsAmongThem) {
             "image: RandomHorizontalFlip, ToFloat");
 }
 
+TEST(TakeTails, TakesWhatResizesBeforeThem) {
+  const auto size = [](int64_t height, int64_t width) {
+    return GraphBuilder::Given{{"size", ir::IntsValue({height, width})}};
+  };
+  const std::pair<std::string, GraphBuilder::Given> floats = {"ToFloat", {}};
+  EXPECT_EQ(TailOf({.steps = {{"Resize", size(8, 8)}, floats}}), "image: Resize, ToFloat");
+  EXPECT_EQ(TailOf({.steps = {{"RandomResizedCrop", size(3, 3)}, {"RandomHorizontalFlip", {}}, floats}}),
+            "image: RandomResizedCrop, RandomHorizontalFlip, ToFloat");
+  EXPECT_EQ(TailOf({.steps = {{"Resize", size(2, 2)}, floats}}), "image: ToFloat") << "that would send more bytes";
+  EXPECT_EQ(TailOf({.steps = {{"RandomHorizontalFlip", {}}, {"Resize", size(8, 8)}, floats}}),
+            "image: Resize, ToFloat");
+  EXPECT_EQ(TailOf({.steps = {{"Resize", size(8, 8)}, floats, {"RandomErasing", {}}}}),
+            "image: ToFloat, RandomErasing");
+  EXPECT_EQ(TailOf({.steps = {{"Resize", size(8, 8)}, floats, {"HWC2CHW", {}}}, .mixing = {{"CutMix", {}}}}),
+            "image: ToFloat, HWC2CHW, CutMix");
+  EXPECT_EQ(TailOf({.steps = {{"Resize", size(8, 8)}, floats}, .mixing = {{"MixUp", {}}}}),
+            "image: Resize, ToFloat, MixUp");
+  for (const std::pair<std::string, ir::proto::Value>& other :
+       {std::pair{std::string("antialias"), ir::BoolValue(false)},
+        {"interpolation", StringValue("nearest")},
+        {"interpolation", StringValue("auto")}}) {
+    GraphBuilder::Given given = size(8, 8);
+    given.push_back(other);
+    EXPECT_EQ(TailOf({.steps = {{"Resize", given}, floats}}), "image: ToFloat") << other.first;
+  }
+}
+
 TEST(TakeTails, TakesWhatErasesAfterFlips) {
   EXPECT_EQ(TailOf({.steps = {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}, {"RandomErasing", {}}, {"HWC2CHW", {}}}}),
             "image: RandomHorizontalFlip, ToFloat, RandomErasing, HWC2CHW");
@@ -242,6 +269,8 @@ Tensor Looked(const DeviceTail& tail, const Tensor& picture) {
   mapping.pictures = 1;
   mapping.height = static_cast<uint32_t>(picture.dim(0));
   mapping.width = static_cast<uint32_t>(picture.dim(1));
+  mapping.byte_height = mapping.height;
+  mapping.byte_width = mapping.width;
   mapping.channels = static_cast<uint32_t>(picture.dim(2));
   mapping.planes = tail.planes ? 1 : 0;
   if (ItemSize(tail.table.dtype()) == sizeof(uint16_t)) {
@@ -322,6 +351,8 @@ void AddMixing(const Shape& shape, std::vector<Pictures>& chains) {
   Steps planes = drawn;
   planes.push_back({"HWC2CHW", {}});
   chains.push_back({shape, planes, true, {{"MixUp", {}}}});
+  const GraphBuilder::Given size = {{"size", ir::IntsValue({6, 4})}};
+  chains.push_back({shape, {{"RandomResizedCrop", size}, {"ToFloat", {}}, {"HWC2CHW", {}}}, true, {{"MixUp", {}}}});
   chains.push_back({shape, drawn, true, {{"MixUp", {{"alpha", ir::FloatValue(0.4)}}}}});
   chains.push_back({shape, planes, true, {{"CutMix", {}}}});
   chains.push_back({shape, drawn, true, {{"CutMix", {{"layout", StringValue("HWC")}}}}});
@@ -342,6 +373,11 @@ std::vector<Pictures> Chains() {
                         {{"RandomHorizontalFlip", {}}, {"RandomErasing", erasing}, {"ToFloat", {}}, {"HWC2CHW", {}}},
                         batched});
       chains.push_back({shape, {{"ToFloat", {}}, {"RandomErasing", erasing}}, batched});
+      const GraphBuilder::Given size = {{"size", ir::IntsValue({5, 8})}};
+      chains.push_back({shape,
+                        {{"RandomResizedCrop", size}, {"RandomHorizontalFlip", {}}, {"ToFloat", {}}, {"HWC2CHW", {}}},
+                        batched});
+      chains.push_back({shape, {{"Resize", size}, {"ToFloat", {}}}, batched});
       GraphBuilder::Given of_planes = erasing;
       of_planes.emplace_back("layout", StringValue("CHW"));
       chains.push_back({shape, {{"ToFloat", {}}, {"HWC2CHW", {}}, {"RandomErasing", of_planes}}, batched});

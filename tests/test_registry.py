@@ -32,7 +32,7 @@ def test_every_operator_is_in_a_pipeline_that_runs_under_all_variants(data: path
     # Another way to write its kernels, which are in the graph in its place.
     lists = {name for name, each in OPERATORS.items() if each["chooses"] and not each["attributes"]}
     # What a run with a device writes in place of the steps that it does there.
-    of_devices = {"CornerMarks", "CutMixPlan", "MixUpPlan", "RandomErasingBox"}
+    of_devices = {"CornerMarks", "CutMixPlan", "MixUpPlan", "RandomErasingBox", "RandomResizedCropTaps", "ResizeTaps"}
     assert found - of_plugins | lists | of_devices == set(OPERATORS)
 
 

@@ -1,5 +1,6 @@
 // What a device does with pictures after their copy: each byte becomes the value that a table has for it and its
-// channel; pictures may be flipped, erased in part and mixed with others of the batch, and channels may become planes.
+// channel; pictures may be resized, flipped, erased in part and mixed with others of the batch, and channels may become
+// planes.
 // One definition for the host and for CUDA, of moves, integers, and products and sums of floats that are rounded one by
 // one, so that both give the same bytes.
 // Thread contract: values; calls with different threads write different memory.
@@ -62,39 +63,47 @@ static_assert(sizeof(MixedPicture) == 32);
 enum class Mixing : uint32_t { kNone, kBlend, kPaste };
 
 // How the work is divided among threads: by four values that lie as their bytes do; by four pixels of three channels,
-// which are three words, and become four aligned values of each plane; or by four values of each run, of one picture or
-// of two that are mixed.
-enum class MappingWay { kInPlace, kFourPixels, kFours, kMixedFours };
-inline constexpr int kMappingWays = 4;
+// which are three words, and become four aligned values of each plane; or by four values of each run, of one picture,
+// of two that are mixed, or of one or two that are resized.
+enum class MappingWay { kInPlace, kFourPixels, kFours, kMixedFours, kResizedFours };
+inline constexpr int kMappingWays = 5;
 
 // An argument of the kernels, by value: fixed sizes, no padding. A picture has fewer than 2^31 values.
 struct ByteMapping {
-  const uint8_t* bytes;  // [pictures, height, width, channels]; aligned to 256, as the others
+  const uint8_t* bytes;  // [pictures, byte_height, byte_width, channels]; aligned to 256, as the others
   const void* table;     // [channels, 257], of values
   void* values;          // as the bytes, or as planes [pictures, channels, height, width]
   // What was drawn for each picture; null: nothing.
-  const uint8_t* marks;       // of its corners: [pictures, 4]
-  const PictureBox* erased;   // after it was flipped
+  const int32_t* taps;       // of what bytes each row and column is made: [pictures, numbers_of_taps()], see ResizeTaps
+  const uint8_t* marks;      // of its corners, as it was resized: [pictures, 4]
+  const PictureBox* erased;  // after it was flipped
   const MixedPicture* mixed;  // after that
   uint64_t pictures;
   uint32_t height;
   uint32_t width;
   uint32_t channels;
-  uint32_t planes;  // 0 or 1
-  Mixing mixing;    // kBlend: values are float32
-  uint32_t unused;
+  uint32_t planes;       // 0 or 1
+  Mixing mixing;         // kBlend: values are float32
+  uint32_t byte_height;  // differ from height and width where there are taps
+  uint32_t byte_width;
+  uint32_t weights;  // of a position, in taps
 
   HEADRACE_ON_DEVICE uint32_t pixels() const { return height * width; }  // of a picture
   HEADRACE_ON_DEVICE uint64_t all_values() const { return pictures * values_of_picture(); }
   HEADRACE_ON_DEVICE uint32_t values_of_picture() const { return pixels() * channels; }
+  HEADRACE_ON_DEVICE uint32_t bytes_of_picture() const { return byte_height * byte_width * channels; }
+  HEADRACE_ON_DEVICE uint32_t numbers_of_taps() const { return 1 + (height + width) * (2 + weights); }
   // A picture is so many runs of values that lie together.
   HEADRACE_ON_DEVICE uint32_t runs() const { return planes == 0 ? 1 : channels; }
   HEADRACE_ON_DEVICE uint32_t values_of_run() const { return planes == 0 ? values_of_picture() : pixels(); }
   // Enough for every run, wherever it begins between two aligned places.
   HEADRACE_ON_DEVICE uint32_t fours_of_run() const { return (values_of_run() + 2 * (kTogether - 1)) / kTogether; }
   // Whether it matters in which row a pixel is.
-  HEADRACE_ON_DEVICE bool by_rows() const { return marks != nullptr || erased != nullptr || mixed != nullptr; }
+  HEADRACE_ON_DEVICE bool by_rows() const {
+    return marks != nullptr || erased != nullptr || mixed != nullptr || taps != nullptr;
+  }
   HEADRACE_ON_DEVICE MappingWay way() const {
+    if (taps != nullptr) return MappingWay::kResizedFours;
     if (mixing != Mixing::kNone) return MappingWay::kMixedFours;
     if (!by_rows() && (planes == 0 || channels == 1)) return MappingWay::kInPlace;
     // Four pixels of a row stay together in a picture that is flipped, too.
@@ -109,6 +118,7 @@ struct ByteMapping {
         return pictures * (pixels() / kTogether);
       case MappingWay::kFours:
       case MappingWay::kMixedFours:
+      case MappingWay::kResizedFours:
         break;
     }
     return pictures * fours_of_run();
@@ -120,7 +130,7 @@ struct ByteMapping {
     return erased == nullptr ? PictureBox{0, 0, 0, 0} : erased[picture];
   }
 };
-static_assert(sizeof(ByteMapping) == 80);
+static_assert(sizeof(ByteMapping) == 96);
 
 // Written at once. V: an unsigned integer of the value's size.
 template <typename V>
@@ -229,14 +239,67 @@ struct ValuePlace {
   }
 };
 
+// The inputs of a row or column of a resized picture.
+struct Taps {
+  uint32_t first;
+  uint32_t count;
+  const int32_t* weights;
+};
+
+// A picture of bytes that is resized: Pillow's weighted sums along rows and columns, in units of 2^-22, rounded to
+// bytes in between.
+class ResizedPicture {
+ public:
+  HEADRACE_ON_DEVICE ResizedPicture(const ByteMapping& mapping, uint64_t picture)
+      : mapping_(mapping),
+        bytes_(mapping.bytes + picture * mapping.bytes_of_picture()),
+        taps_(mapping.taps + picture * mapping.numbers_of_taps()) {}
+
+  HEADRACE_ON_DEVICE uint32_t At(uint32_t y, uint32_t x, uint32_t channel) const {
+    const Taps rows = TapsAt(y);
+    const Taps columns = TapsAt(mapping_.height + x);
+    const uint32_t row = mapping_.byte_width * mapping_.channels;
+    const uint8_t* const first = bytes_ + rows.first * row + columns.first * mapping_.channels + channel;
+    if (taps_[0] == 0) return SumOfSums(first, rows, row, columns, mapping_.channels);
+    return SumOfSums(first, columns, mapping_.channels, rows, row);
+  }
+
+ private:
+  static constexpr int32_t kBits = 22;
+
+  HEADRACE_ON_DEVICE Taps TapsAt(uint32_t position) const {
+    const int32_t* const at = taps_ + 1 + position * (2 + mapping_.weights);
+    return {static_cast<uint32_t>(at[0]), static_cast<uint32_t>(at[1]), at + 2};
+  }
+  HEADRACE_ON_DEVICE static int32_t Rounded(int32_t sum) {
+    const int32_t value = sum >> kBits;
+    return value < 0 ? 0 : value > 255 ? 255 : value;
+  }
+  // Over `outer`, of sums over `inner`; `step`: to the next byte along each.
+  HEADRACE_ON_DEVICE static uint32_t SumOfSums(const uint8_t* bytes, const Taps& outer, uint32_t outer_step,
+                                               const Taps& inner, uint32_t inner_step) {
+    int32_t all = 1 << (kBits - 1);
+    for (uint32_t i = 0; i < outer.count; ++i, bytes += outer_step) {
+      int32_t sum = 1 << (kBits - 1);
+      for (uint32_t k = 0; k < inner.count; ++k) sum += bytes[k * inner_step] * inner.weights[k];
+      all += Rounded(sum) * outer.weights[i];
+    }
+    return static_cast<uint32_t>(Rounded(all));
+  }
+
+  const ByteMapping& mapping_;
+  const uint8_t* bytes_;
+  const int32_t* taps_;
+};
+
 // A picture before it is mixed.
-template <typename V>
+template <typename V, bool kResizes>
 class MappedPicture {
  public:
   HEADRACE_ON_DEVICE MappedPicture(const ByteMapping& mapping, const V* table, uint64_t picture)
       : mapping_(mapping),
         table_(table),
-        bytes_(mapping.bytes + picture * mapping.values_of_picture()),
+        picture_(picture),
         flips_(mapping.FlipsOf(picture)),
         erased_(mapping.ErasedOf(picture)) {}
 
@@ -244,16 +307,25 @@ class MappedPicture {
   HEADRACE_ON_DEVICE V At(const ValuePlace& place) const {
     const uint32_t y = (flips_ & kFlippedTopBottom) == 0 ? place.y : mapping_.height - 1 - place.y;
     const uint32_t x = (flips_ & kFlippedLeftRight) == 0 ? place.x : mapping_.width - 1 - place.x;
-    const uint32_t at = (y * mapping_.width + x) * mapping_.channels + place.channel;
-    const uint32_t last = mapping_.values_of_picture() - 1;
-    const uint32_t byte = bytes_[at < last ? at : last];
+    const uint32_t byte = ByteAt(y, x, place.channel);
     return table_[place.channel * kTableValues + (erased_.Has(place.x, place.y) ? kErased : byte)];
   }
 
  private:
+  HEADRACE_ON_DEVICE uint32_t ByteAt(uint32_t y, uint32_t x, uint32_t channel) const {
+    if constexpr (kResizes) {
+      const uint32_t bottom = mapping_.height - 1;
+      const uint32_t right = mapping_.width - 1;
+      return ResizedPicture(mapping_, picture_).At(y < bottom ? y : bottom, x < right ? x : right, channel);
+    }
+    const uint32_t at = (y * mapping_.width + x) * mapping_.channels + channel;
+    const uint32_t last = mapping_.values_of_picture() - 1;
+    return mapping_.bytes[picture_ * mapping_.values_of_picture() + (at < last ? at : last)];
+  }
+
   const ByteMapping& mapping_;
   const V* table_;
-  const uint8_t* bytes_;
+  uint64_t picture_;
   uint32_t flips_;
   PictureBox erased_;
 };
@@ -279,7 +351,7 @@ HEADRACE_ON_DEVICE inline V Mixed(const ByteMapping& mapping, const MixedPicture
 }
 
 // Values of a run that are written at once: four, or fewer at its ends.
-template <typename V, bool kMixes>
+template <typename V, bool kMixes, bool kResizes>
 struct FourOfRun {
   V* values;
   uint32_t count = 0;
@@ -299,12 +371,13 @@ struct FourOfRun {
     // Reads four in any case, as branches would hold up the next ones.
     const ValuePlace first(mapping, run, begin);
     ValuePlace place = first;
-    const MappedPicture<V> own(mapping, table, picture);
+    const MappedPicture<V, kResizes> own(mapping, table, picture);
     for (uint32_t i = 0; i < kTogether; ++i, place.Next(mapping)) four.value[i] = own.At(place);
     if constexpr (kMixes) {
+      if (mapping.mixed == nullptr) return;
       const MixedPicture mixed = mapping.mixed[picture];
       if (mixed.partner == kNotMixed) return;
-      const MappedPicture<V> partner(mapping, table, static_cast<uint64_t>(mixed.partner));
+      const MappedPicture<V, kResizes> partner(mapping, table, static_cast<uint64_t>(mixed.partner));
       place = first;
       for (uint32_t i = 0; i < kTogether; ++i, place.Next(mapping)) {
         four.value[i] = Mixed(mapping, mixed, place, four.value[i], partner.At(place));
@@ -326,35 +399,44 @@ struct FourOfRun {
 
 // Four values of each of kRuns runs from `first` on: all are read before the first is written, so that a device has
 // several reads under way.
-template <typename V, bool kMixes, uint32_t kRuns>
+template <typename V, bool kMixes, bool kResizes, uint32_t kRuns>
 HEADRACE_ON_DEVICE inline void MapFoursOf(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t group,
                                           uint32_t first) {
-  FourOfRun<V, kMixes> fours[kRuns];
+  FourOfRun<V, kMixes, kResizes> fours[kRuns];
   HEADRACE_UNROLL
   for (uint32_t i = 0; i < kRuns; ++i) fours[i].Read(mapping, table, picture, first + i, group);
   HEADRACE_UNROLL
   for (uint32_t i = 0; i < kRuns; ++i) fours[i].Write();
 }
 
-template <typename V, bool kMixes>
+template <typename V, bool kMixes, bool kResizes>
 HEADRACE_ON_DEVICE inline void MapFoursOfRuns(const ByteMapping& mapping, const V* table, uint64_t thread) {
   const uint64_t picture = Quotient(thread, mapping.fours_of_run());
   const auto group = static_cast<uint32_t>(thread - picture * mapping.fours_of_run());
-  if (mapping.runs() == 3) {
-    MapFoursOf<V, kMixes, 3>(mapping, table, picture, group, 0);
-    return;
+  if constexpr (!kResizes) {
+    if (mapping.runs() == 3) {
+      MapFoursOf<V, kMixes, kResizes, 3>(mapping, table, picture, group, 0);
+      return;
+    }
   }
-  for (uint32_t run = 0; run < mapping.runs(); ++run) MapFoursOf<V, kMixes, 1>(mapping, table, picture, group, run);
+  for (uint32_t run = 0; run < mapping.runs(); ++run) {
+    MapFoursOf<V, kMixes, kResizes, 1>(mapping, table, picture, group, run);
+  }
 }
 
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  MapFoursOfRuns<V, false>(mapping, table, thread);
+  MapFoursOfRuns<V, false, false>(mapping, table, thread);
 }
 
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapMixedFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  MapFoursOfRuns<V, true>(mapping, table, thread);
+  MapFoursOfRuns<V, true, false>(mapping, table, thread);
+}
+
+template <typename V>
+HEADRACE_ON_DEVICE inline void MapResizedFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
+  MapFoursOfRuns<V, true, true>(mapping, table, thread);
 }
 
 // The work of all threads, on this one. Map: that of one, MapInPlace and so on.
@@ -376,6 +458,8 @@ void MapAllBytes(const ByteMapping& mapping) {
       return MapAll<V, MapFours<V>>(mapping);
     case MappingWay::kMixedFours:
       return MapAll<V, MapMixedFours<V>>(mapping);
+    case MappingWay::kResizedFours:
+      return MapAll<V, MapResizedFours<V>>(mapping);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdio>
@@ -53,6 +54,30 @@ bool IsIn(const PictureBox& box, int64_t y, int64_t x) {
   return x >= box.left && x < box.left + box.width && y >= box.top && y < box.top + box.height;
 }
 
+// Of the picture as it is resized.
+uint8_t ByteAt(const ByteMapping& mapping, uint64_t picture, uint32_t channel, uint32_t y, uint32_t x) {
+  const auto byte_at = [&](int64_t row, int64_t column) -> int64_t {
+    const auto pixel = (picture * mapping.byte_height + static_cast<uint64_t>(row)) * mapping.byte_width;
+    return mapping.bytes[(pixel + static_cast<uint64_t>(column)) * mapping.channels + channel];
+  };
+  if (mapping.taps == nullptr) return static_cast<uint8_t>(byte_at(y, x));
+  const int32_t* const taps = mapping.taps + picture * mapping.numbers_of_taps();
+  const auto sum = [&](uint32_t position, const auto& value) {
+    const int32_t* const at = taps + 1 + position * (2 + mapping.weights);
+    int64_t all = 1 << 21;
+    for (int32_t i = 0; i < at[1]; ++i) all += value(at[0] + i) * at[2 + i];
+    return std::clamp<int64_t>(all >> 22, 0, 255);
+  };
+  const auto of_rows = [&](const auto& value) { return sum(y, value); };
+  const auto of_columns = [&](const auto& value) { return sum(mapping.height + x, value); };
+  if (taps[0] == 0) {
+    return static_cast<uint8_t>(
+        of_rows([&](int64_t row) { return of_columns([&](int64_t column) { return byte_at(row, column); }); }));
+  }
+  return static_cast<uint8_t>(
+      of_columns([&](int64_t column) { return of_rows([&](int64_t row) { return byte_at(row, column); }); }));
+}
+
 template <typename V>
 V AloneAt(const ByteMapping& mapping, uint64_t picture, uint32_t channel, uint32_t y, uint32_t x) {
   const auto* const table = static_cast<const V*>(mapping.table) + channel * kTableValues;
@@ -60,8 +85,7 @@ V AloneAt(const ByteMapping& mapping, uint64_t picture, uint32_t channel, uint32
   const uint32_t flips = mapping.marks == nullptr ? 0 : mapping.marks[picture * kCorners];
   if ((flips & kFlippedLeftRight) != 0) x = mapping.width - 1 - x;
   if ((flips & kFlippedTopBottom) != 0) y = mapping.height - 1 - y;
-  const uint8_t byte = mapping.bytes[((picture * mapping.height + y) * mapping.width + x) * mapping.channels + channel];
-  return table[byte];
+  return table[ByteAt(mapping, picture, channel, y, x)];
 }
 
 template <typename V>
@@ -114,19 +138,47 @@ void FillTable(ScheduleRandom& random, uint8_t* table, uint32_t channels) {
   }
 }
 
+// Weighted sums of bytes anywhere in each picture, whose weights may be below 0.
+std::vector<int32_t> RandomTaps(ScheduleRandom& random, const ByteMapping& mapping) {
+  std::vector<int32_t> taps(mapping.pictures * mapping.numbers_of_taps());
+  int32_t* at = taps.data();
+  for (uint64_t picture = 0; picture < mapping.pictures; ++picture) {
+    *at++ = static_cast<int32_t>(random.Below(2));
+    for (uint32_t position = 0; position < mapping.height + mapping.width; ++position, at += 2 + mapping.weights) {
+      const uint32_t size = position < mapping.height ? mapping.byte_height : mapping.byte_width;
+      const uint64_t count = 1 + random.Below(std::min(size, mapping.weights));
+      at[0] = static_cast<int32_t>(random.Below(size - count + 1));
+      at[1] = static_cast<int32_t>(count);
+      for (uint64_t i = 0; i < count; ++i) at[2 + i] = static_cast<int32_t>(random.Below(3 << 20)) - (1 << 20);
+    }
+  }
+  return taps;
+}
+
 template <typename V>
 MappingWay CheckOne(ScheduleRandom& random) {
   ByteMapping mapping{};
   mapping.pictures = 1 + random.Below(4);
   mapping.height = static_cast<uint32_t>(1 + random.Below(12));
   mapping.width = static_cast<uint32_t>(1 + random.Below(17));
+  mapping.byte_height = mapping.height;
+  mapping.byte_width = mapping.width;
   mapping.channels = random.OneIn(2) ? 3 : static_cast<uint32_t>(1 + random.Below(kMostMappedChannels));
   mapping.planes = random.OneIn(2) ? 1 : 0;
-  Guarded bytes(mapping.all_values());
+  std::vector<int32_t> taps;
+  if (random.OneIn(3)) {
+    mapping.byte_height = static_cast<uint32_t>(1 + random.Below(9));
+    mapping.byte_width = static_cast<uint32_t>(1 + random.Below(9));
+    mapping.weights = static_cast<uint32_t>(1 + random.Below(4));
+    taps = RandomTaps(random, mapping);
+    mapping.taps = taps.data();
+  }
+  const uint64_t all_bytes = mapping.pictures * mapping.bytes_of_picture();
+  Guarded bytes(all_bytes);
   Guarded table(mapping.channels * kTableValues * sizeof(V));
   Guarded values(mapping.all_values() * sizeof(V));
   Guarded marks(mapping.pictures * kCorners);
-  FillRandomly(random, bytes.data(), mapping.all_values());
+  FillRandomly(random, bytes.data(), all_bytes);
   FillTable<V>(random, table.data(), mapping.channels);
   std::vector<PictureBox> erased;
   std::vector<MixedPicture> mixed;

@@ -24,7 +24,7 @@ constexpr uint64_t kMostBlocks = 2048;
 
 // By MappingWay; with the bits of a value.
 constexpr std::string_view kNames[kMappingWays] = {"HeadraceMapInPlace", "HeadraceMapFourPixels", "HeadraceMapFours",
-                                                   "HeadraceMapMixedFours"};
+                                                   "HeadraceMapMixedFours", "HeadraceMapResizedFours"};
 
 // The device, or its driver, is older than all for which the kernels were made.
 bool IsOtherDevice(CUresult result) {

@@ -12,7 +12,7 @@ constexpr size_t kAlignment = 256;
 size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 size_t ValueBytes(const Tensor& source, const DeviceTail& tail) {
-  return static_cast<size_t>(source.elements()) * ItemSize(tail.table.dtype());
+  return static_cast<size_t>(ElementCount(tail.ShapeOf(source.shape()))) * ItemSize(tail.table.dtype());
 }
 
 ByteMapping MappingOf(const Tensor& source, const DeviceTail& tail) {
@@ -20,9 +20,11 @@ ByteMapping MappingOf(const Tensor& source, const DeviceTail& tail) {
   const size_t rank = shape.size();
   ByteMapping mapping{};
   mapping.channels = static_cast<uint32_t>(shape[rank - 1]);
-  mapping.width = static_cast<uint32_t>(shape[rank - 2]);
-  mapping.height = static_cast<uint32_t>(shape[rank - 3]);
-  mapping.pictures = static_cast<uint64_t>(source.elements()) / mapping.values_of_picture();
+  mapping.byte_width = static_cast<uint32_t>(shape[rank - 2]);
+  mapping.byte_height = static_cast<uint32_t>(shape[rank - 3]);
+  mapping.width = tail.resizes() ? tail.width : mapping.byte_width;
+  mapping.height = tail.resizes() ? tail.height : mapping.byte_height;
+  mapping.pictures = static_cast<uint64_t>(source.elements()) / mapping.bytes_of_picture();
   mapping.planes = tail.planes ? 1 : 0;
   mapping.mixing = tail.mixing;
   return mapping;
@@ -67,6 +69,11 @@ void DeviceLayout::Place(uint8_t* memory, const BufferRef& keeper, absl::Span<Te
     const void* drawn[kDrawnKinds] = {};
     for (size_t kind = 0; kind < kDrawnKinds; ++kind) {
       if (column.drawn[kind].has_value()) drawn[kind] = copy(*column.drawn[kind]);
+    }
+    mapping.taps = static_cast<const int32_t*>(drawn[static_cast<size_t>(Drawn::kTaps)]);
+    if (column.tail->resizes()) {
+      const auto numbers = static_cast<uint32_t>(column.drawn[static_cast<size_t>(Drawn::kTaps)]->shape().back());
+      mapping.weights = (numbers - 1) / (mapping.height + mapping.width) - 2;
     }
     mapping.marks = static_cast<const uint8_t*>(drawn[static_cast<size_t>(Drawn::kMarks)]);
     mapping.erased = static_cast<const PictureBox*>(drawn[static_cast<size_t>(Drawn::kErased)]);

@@ -51,6 +51,14 @@ bool Flips(const ir::proto::Step& step) {
   return step.kernel() == "RandomHorizontalFlip" || step.kernel() == "RandomVerticalFlip";
 }
 
+// Whether it resizes pictures, or parts of them, by weighted sums.
+bool Resizes(const ir::proto::Step& step) {
+  if (step.kernel() != "Resize" && step.kernel() != "RandomResizedCrop") return false;
+  const ir::Attributes attributes = ir::Attributes::Of(step);
+  const std::string& interpolation = attributes.String("interpolation");
+  return attributes.Bool("antialias") && interpolation != "nearest" && interpolation != "auto";
+}
+
 // Whether it erases a part of pictures, to a value that follows from the channel alone.
 bool Erases(const ir::proto::Step& step) {
   return step.kernel() == "RandomErasing" && !ir::Attributes::Of(step).Bool("noise");
@@ -83,15 +91,18 @@ bool IsPictureOfBytes(const ir::ColumnType& type) {
 
 using Steps = std::vector<const ir::proto::Step*>;
 
-// Pictures are flipped, then erased, once, in the layout that they have there.
+// Pictures are resized first, then flipped; or they are flipped, then erased, once, in the layout that they have there.
+// What is erased is drawn for the size that pictures have on the host.
 bool DrawsInOrder(const Steps& steps) {
   bool erased = false;
   bool planes = false;
+  const bool resized = Resizes(*steps.front());
   return std::all_of(steps.begin(), steps.end(), [&](const ir::proto::Step* step) {
     planes = planes || ir::TraitsOf(*step).layout;
+    if (Resizes(*step)) return step == steps.front();
     if (!Flips(*step) && !Erases(*step)) return true;
     if (Erases(*step) && (ir::Attributes::Of(*step).String("layout") == "CHW") != planes) return false;
-    return !std::exchange(erased, Erases(*step));
+    return !std::exchange(erased, Erases(*step)) && !(erased && resized);
   });
 }
 
@@ -121,7 +132,7 @@ absl::StatusOr<Tensor> Applied(const std::vector<ir::proto::Step>& steps, Tensor
 std::vector<ir::proto::Step> Certain(const Steps& steps, bool erases) {
   std::vector<ir::proto::Step> certain;
   for (const ir::proto::Step* step : steps) {
-    if (Flips(*step) || (Erases(*step) && !erases)) continue;
+    if (Resizes(*step) || Flips(*step) || (Erases(*step) && !erases)) continue;
     certain.push_back(*step);
     if (!Erases(*step)) continue;
     for (ir::proto::Attribute& attribute : *certain.back().mutable_attributes()) {
@@ -182,7 +193,8 @@ bool AllFinite(const Tensor& floats) {
 // Whether the step can mix what the tail gives.
 bool CanMix(const ir::proto::Step& step, const DeviceTail& tail) {
   if (MixingOf(step) == Mixing::kBlend) return tail.table.dtype() == DType::kFloat32 && AllFinite(tail.table);
-  return (ir::Attributes::Of(step).String("layout") == "CHW") == tail.planes;
+  // The rectangle is drawn for the size that pictures have on the host.
+  return !tail.resizes() && (ir::Attributes::Of(step).String("layout") == "CHW") == tail.planes;
 }
 
 class TailTaker {
@@ -220,9 +232,11 @@ class TailTaker {
       Steps steps;
       for (auto each = first; each != candidates.steps.rend(); ++each) steps.push_back(&StepOf(*each));
       if (!DrawsInOrder(steps) || !MakeTable(steps, before.shape->back(), tail)) continue;
+      HEADRACE_ASSIGN_OR_RETURN(const bool sized, SetSize(*first, column.name, before, tail));
+      if (!sized) continue;
       if (candidates.mixing.has_value()) {
         steps.push_back(&StepOf(*candidates.mixing));
-        if (!candidates.batched || !CanMix(*steps.back(), tail)) continue;
+        if (!CanMix(*steps.back(), tail)) continue;
       }
       tail.column = column.name;
       tail.type = column.type;
@@ -232,6 +246,19 @@ class TailTaker {
       return true;
     }
     return false;
+  }
+
+  // Of pictures that are resized after the copy. False: that would send more than the values.
+  absl::StatusOr<bool> SetSize(const StepAt& first, const std::string& column, const ir::ColumnType& before,
+                               DeviceTail& tail) const {
+    tail.height = tail.width = 0;
+    if (!Resizes(StepOf(first))) return true;
+    HEADRACE_ASSIGN_OR_RETURN(const ir::ColumnType after, TypeBefore({first.node, first.step + 1}, column));
+    if (!IsPictureOfBytes(after)) return false;
+    tail.height = static_cast<uint32_t>((*after.shape)[0]);
+    tail.width = static_cast<uint32_t>((*after.shape)[1]);
+    const auto value_bytes = static_cast<int64_t>(ItemSize(tail.table.dtype()));
+    return ElementCount(*before.shape) <= ElementCount(*after.shape) * value_bytes;
   }
 
   const ir::proto::Step& StepOf(const StepAt& at) const { return editor_.node(at.node).steps(at.step); }
@@ -259,7 +286,9 @@ class TailTaker {
       found.mixing = at;
       return true;
     }
-    if (!ReplacesColumn(step, column) || (!Flips(step) && !Erases(step) && !MapsBytes(step))) return false;
+    if (!ReplacesColumn(step, column) || (!Resizes(step) && !Flips(step) && !Erases(step) && !MapsBytes(step))) {
+      return false;
+    }
     found.steps.push_back(at);
     return true;
   }
@@ -309,6 +338,10 @@ class TailTaker {
       left.push_back(step);
       left.back().set_inputs(0, marks);
       left.back().set_outputs(0, marks);
+    } else if (Resizes(step)) {
+      std::string& taps = tail.drawn_of(Drawn::kTaps) = NewColumn(Cat(tail.column, " (taps)"));
+      left.push_back(WithKernel(step, Cat(step.kernel(), "Taps")));
+      left.back().set_outputs(0, taps);
     } else if (Erases(step)) {
       std::string& erased = tail.drawn_of(Drawn::kErased) = NewColumn(Cat(tail.column, " (erased)"));
       left.push_back(WithKernel(step, Cat(step.kernel(), "Box")));
@@ -382,6 +415,10 @@ class TailTaker {
 
 Shape DeviceTail::ShapeOf(const Shape& pictures) const {
   Shape shape = pictures;
+  if (resizes()) {
+    shape[shape.size() - 3] = height;
+    shape[shape.size() - 2] = width;
+  }
   if (planes) std::rotate(shape.end() - kImageRank, shape.end() - 1, shape.end());
   return shape;
 }

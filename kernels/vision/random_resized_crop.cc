@@ -7,6 +7,7 @@
 #include "kernels/vision/image_moves.h"
 #include "kernels/vision/moving_registration.h"
 #include "kernels/vision/resize.h"
+#include "kernels/vision/resize_taps.h"
 #include "kernels/vision/resized_crop_box.h"
 #include "kernels/vision/size_attribute.h"
 
@@ -79,6 +80,7 @@ const MovingRegistration registration{
      .sample = {.attributes = {{"size", "20"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = Infer},
     RandomResizedCrop::Make};
+const TapsRegistration taps_registration{"RandomResizedCrop"};
 
 }  // namespace
 }  // namespace headrace

@@ -61,13 +61,6 @@ void CopyRows(const Image& image, uint8_t* target) {
   for (int64_t y = 0; y < image.height; ++y) std::memcpy(target + y * row_bytes, image.row(y), row_bytes);
 }
 
-// Pillow 13 filters columns first if the height shrinks by more than twice as much as the width; earlier versions never
-// did. Rounding between the passes makes the order visible.
-bool ColumnsFirst(const SourcePart& source, int64_t height, int64_t width) {
-  const int64_t shrink = source.height - height;
-  return shrink > 0 && shrink > 2 * (source.width - width);
-}
-
 // The inputs of both passes; positions of taps count from the image's offset in the source.
 struct Passes {
   const Image& image;
@@ -154,7 +147,7 @@ absl::Status ResampleTo(const SourcePart& source, Filter filter, int64_t height,
   AxisRange needed = NeededAlongAxis(filter, source.width, width, columns);
   needed.begin -= offset.left;
   const Passes passes = {image, along_column(), along_row(), needed, part.height, part.width};
-  if (ColumnsFirst(source, height, width)) return ColumnsThenRows(passes, target);
+  if (FiltersColumnsFirst(source.height, source.width, height, width)) return ColumnsThenRows(passes, target);
   return RowsThenColumns(passes, target);
 }
 
@@ -193,6 +186,13 @@ AxisRange NeededAlongAxis(Filter filter, int64_t in_size, int64_t out_size, Axis
   const Axis axis(filter, in_size, out_size);
   const int64_t begin = axis.First(out.begin);
   return {begin, axis.Last(out.begin + out.size - 1) - begin};
+}
+
+int TapsOf(Filter filter, int64_t in_size, int64_t out_size) { return Axis(filter, in_size, out_size).taps(); }
+
+bool FiltersColumnsFirst(int64_t source_height, int64_t source_width, int64_t height, int64_t width) {
+  const int64_t shrink = source_height - height;
+  return shrink > 0 && shrink > 2 * (source_width - width);
 }
 
 void MakeFilterTaps(Filter filter, int64_t in_size, int64_t out_size, AxisRange out, int64_t in_begin,

@@ -24,6 +24,11 @@ struct AxisRange {
 };
 // The part of an axis of `in_size` that is read for the part `out` of the axis resampled to `out_size`.
 AxisRange NeededAlongAxis(Filter filter, int64_t in_size, int64_t out_size, AxisRange out);
+// The most inputs of a position of the result; not for equal sizes.
+int TapsOf(Filter filter, int64_t in_size, int64_t out_size);
+// Pillow 13 filters columns first if the height shrinks by more than twice as much as the width; earlier versions never
+// did. Rounding between the passes makes the order visible.
+bool FiltersColumnsFirst(int64_t source_height, int64_t source_width, int64_t height, int64_t width);
 // Fills `taps`, whose memory is reused, for the same part; positions of the input count from `in_begin`.
 void MakeFilterTaps(Filter filter, int64_t in_size, int64_t out_size, AxisRange out, int64_t in_begin,
                     FilterTaps& taps);

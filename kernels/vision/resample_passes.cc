@@ -480,8 +480,7 @@ class FixedWeights {
   void Set(const FilterTaps& taps) {
     fixed_.resize(taps.weights.size());
     for (size_t i = 0; i < fixed_.size(); ++i) {
-      const double weight = taps.weights[i];
-      fixed_[i] = static_cast<int32_t>((weight < 0 ? -0.5 : 0.5) + weight * (1 << kPrecisionBits));
+      fixed_[i] = FixedWeight(taps.weights[i]);
     }
     pairs_ = (*std::max_element(taps.count.begin(), taps.count.end()) + 1) / 2;
     words_.assign(taps.first.size() * pairs_ * 2, 0);
@@ -519,6 +518,11 @@ const FixedWeights& WeightsOf(const FilterTaps& taps, FixedWeights& large) {
 }
 
 }  // namespace
+
+int32_t FixedWeight(double weight) {
+  static_assert(kFixedOne == 1 << kPrecisionBits);
+  return static_cast<int32_t>((weight < 0 ? -0.5 : 0.5) + weight * kFixedOne);
+}
 
 void FilterRows(const PixelRun& source, int64_t rows, const FilterTaps& taps, uint8_t* target) {
   FixedWeights large;

@@ -22,6 +22,10 @@ struct FilterTaps {
   static constexpr size_t kMostKept = size_t{1} << 15;
 };
 
+// As uint8 is computed: 1, and a weight.
+inline constexpr int32_t kFixedOne = 1 << 22;
+int32_t FixedWeight(double weight);
+
 // Rows of pixels, `stride` bytes apart.
 struct PixelRun {
   const uint8_t* pixels = nullptr;

@@ -13,6 +13,7 @@
 #include "kernels/vision/image_moves.h"
 #include "kernels/vision/moving_registration.h"
 #include "kernels/vision/resample.h"
+#include "kernels/vision/resize_taps.h"
 #include "kernels/vision/size_attribute.h"
 #include "opencv2/imgproc.hpp"
 
@@ -41,13 +42,6 @@ int OpenCvInterpolation(Interpolation interpolation) {
       return cv::INTER_LANCZOS4;
   }
   return cv::INTER_LINEAR;
-}
-
-// Pillow's filters, for all interpolations but nearest.
-Filter FilterOf(Interpolation interpolation) {
-  if (interpolation == Interpolation::kArea) return Filter::kBox;
-  if (interpolation == Interpolation::kLanczos) return Filter::kLanczos;
-  return interpolation == Interpolation::kBicubic ? Filter::kBicubic : Filter::kBilinear;
 }
 
 int OpenCvDepth(DType dtype) {
@@ -90,6 +84,12 @@ Resizing Resizing::Of(const ir::Attributes& attributes) {
   if (name == "area") resizing.interpolation = Interpolation::kArea;
   if (name == "lanczos") resizing.interpolation = Interpolation::kLanczos;
   return resizing;
+}
+
+Filter FilterOf(Interpolation interpolation) {
+  if (interpolation == Interpolation::kArea) return Filter::kBox;
+  if (interpolation == Interpolation::kLanczos) return Filter::kLanczos;
+  return interpolation == Interpolation::kBicubic ? Filter::kBicubic : Filter::kBilinear;
 }
 
 Interpolation BestInterpolation(ImageSize from, ImageSize to) {
@@ -262,6 +262,7 @@ const MovingRegistration registration{
      .infer_kernel = Infer,
      .is_kernel_identity = KeepsSize},
     Resize::Make};
+const TapsRegistration taps_registration{"Resize"};
 
 }  // namespace
 }  // namespace headrace

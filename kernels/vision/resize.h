@@ -35,6 +35,9 @@ struct Resizing {
   }
 };
 
+// Pillow's filter of an interpolation other than nearest.
+Filter FilterOf(Interpolation interpolation);
+
 // The part of a source of `source_height` × `source_width` that is read for the part `part` of the result of `height` ×
 // `width`.
 Window NeededToResize(int64_t source_height, int64_t source_width, int64_t height, int64_t width, const Window& part,

@@ -284,14 +284,22 @@ except hr.UnsupportedError as error:
     assert printed == "" or printed.startswith("no CUDA device can be used: ")
 
 
-@pytest.mark.parametrize("mixing", ["V.MixUp(classes=22)", "V.CutMix(classes=22)", None])
-def test_pictures_are_finished_there_as_on_the_host(driver, mixing):
+@pytest.mark.parametrize(
+    "kernels, mixing",
+    [
+        ("V.RandomHorizontalFlip(), V.RandomVerticalFlip(0.3), V.ToFloat(), V.RandomErasing(), V.HWC2CHW()", None),
+        ("V.RandomHorizontalFlip(), V.ToFloat(), V.RandomErasing(), V.HWC2CHW()", "V.MixUp(classes=22)"),
+        ("V.Normalize([124, 116, 104], [58, 57, 57]), V.HWC2CHW()", "V.CutMix(classes=22)"),
+        ("V.RandomResizedCrop((8, 6)), V.RandomHorizontalFlip(), V.ToFloat(), V.HWC2CHW()", "V.MixUp(classes=22)"),
+        ("V.Resize((12, 9)), V.ToFloat()", None),
+    ],
+)
+def test_pictures_are_finished_there_as_on_the_host(driver, kernels, mixing):
     code = f"""
 from headrace import vision as V
 
 rows = np.random.default_rng(0).integers(0, 256, (22, 9, 7, 3), np.uint8)
-kernels = [V.RandomHorizontalFlip(), V.RandomVerticalFlip(0.3), V.Normalize([124, 116, 104], [58, 57, 57])]
-kernels += [V.RandomErasing(), V.HWC2CHW()]
+kernels = [{kernels}]
 pictures = hr.Numpy({{"image": rows, "label": np.arange(22)}}, shuffle=True).map(kernels, "image").batch(4)
 if {mixing}:
     pictures = pictures.map({mixing}, ["image", "label"])

@@ -171,6 +171,24 @@ def test_augmented_pictures(torch, photos, size, mixing):
         assert steps == "" or "RandomVerticalFlip, Normalize, RandomErasing, HWC2CHW" in steps
 
 
+@pytest.mark.parametrize("size", [(48, 64), (45, 37)])
+@pytest.mark.parametrize("mixing", [V.MixUp(classes=40), None])
+def test_resized_pictures(torch, size, mixing):
+    rows = np.random.default_rng(5).integers(0, 256, (40, 60, 70, 3), np.uint8)
+    for resizes in (V.RandomResizedCrop(size), V.Resize(size, interpolation="bicubic")):
+        kernels = [
+            resizes,
+            V.RandomHorizontalFlip(),
+            V.Normalize([124.0, 116.0, 104.0], [58.0, 57.0, 57.0]),
+            V.HWC2CHW(),
+        ]
+        pipeline = hr.Numpy({"image": rows, "label": np.arange(40)}).map(kernels, "image").batch(8)
+        if mixing is not None:
+            pipeline = pipeline.map(mixing, ["image", "label"])
+        expected = contents(torch, pipeline.iterate(epoch=1, as_="torch"))
+        assert contents(torch, pipeline.to_device(GPU).iterate(epoch=1, as_="torch")) == expected
+
+
 @pytest.mark.parametrize("normalized", [True, False])
 @pytest.mark.parametrize("executor", ["threads", "pull"])
 def test_pictures(torch, photos, normalized, executor):

@@ -701,7 +701,8 @@ struct HostKernel {
   {"Headrace" #way "16", headrace::MapAll<uint16_t, headrace::way<uint16_t>>, sizeof(uint16_t)}, { \
     "Headrace" #way "32", headrace::MapAll<uint32_t, headrace::way<uint32_t>>, sizeof(uint32_t)    \
   }
-const HostKernel kKernels[] = {KERNELS(MapInPlace), KERNELS(MapFourPixels), KERNELS(MapFours), KERNELS(MapMixedFours)};
+const HostKernel kKernels[] = {KERNELS(MapInPlace), KERNELS(MapFourPixels), KERNELS(MapFours), KERNELS(MapMixedFours),
+                               KERNELS(MapResizedFours)};
 #undef KERNELS
 
 CUresult ModuleLoadData(CUmodule* module, const void* image) {
@@ -760,7 +761,8 @@ CUresult LaunchKernel(CUfunction function, unsigned int blocks, unsigned int, un
     on_device &= found != nullptr && found->on_device;
     uses.emplace_back(base, writes);
   };
-  uses_memory(argument->bytes, values, false);
+  uses_memory(argument->bytes, argument->pictures * argument->bytes_of_picture(), false);
+  uses_memory(argument->taps, argument->pictures * argument->numbers_of_taps() * sizeof(int32_t), false);
   uses_memory(argument->table, argument->channels * headrace::kTableValues * kernel.value_bytes, false);
   uses_memory(argument->marks, argument->pictures * headrace::kCorners, false);
   uses_memory(argument->erased, argument->pictures * sizeof(headrace::PictureBox), false);
