@@ -120,7 +120,9 @@ class RandomErasing : public UnaryKernel {
     if (noise_ && input.dtype() != DType::kFloat32) return NoNoise(input.TypeName());
     HEADRACE_ASSIGN_OR_RETURN(const Planes planes, PlanesOf(input, channels_first_));
     std::vector<uint8_t> pixel;
-    if (!noise_) HEADRACE_ASSIGN_OR_RETURN(pixel, PixelOf("value", value_, planes.AllChannels()));
+    if (!noise_) {
+      HEADRACE_ASSIGN_OR_RETURN(pixel, PixelOf("value", value_, planes.AllChannels()));
+    }
     const std::optional<Window> erased = erasing_.Draw(planes.area(), context.random());
     if (!erased) return input;
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(input.dtype(), input.shape()));
