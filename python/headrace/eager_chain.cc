@@ -116,16 +116,15 @@ absl::Status EagerChain::FollowAxes(const ir::Declaration& declaration, const ir
   if (declaration.traits.layout) gives_channels_first_ = true;
   const bool knows = axes_.known && !declaration.traits.decodes;
   if (knows && !declaration.TakesImage(attributes, axes_.channels_first)) return OfOtherAxes(attributes);
-  if (says || declaration.traits.layout) axes_ = {true, gives_channels_first_, declaration.name};
+  const bool gives_first = declaration.traits.layout || (takes_first && !declaration.traits.decodes);
+  if (says || declaration.traits.layout) axes_ = {true, gives_first, declaration.name};
   return absl::OkStatus();
 }
 
 absl::Status EagerChain::OfOtherAxes(const ir::Attributes& attributes) const {
   const bool first = axes_.channels_first;
-  const std::string_view advice = attributes.Find("layout") == nullptr
-                                      ? first ? "put it before that one" : "move the channels to the front before it"
-                                  : first ? "write layout='CHW'"
-                                          : "write layout='HWC'";
+  std::string advice = first ? "put it before that one" : "move the channels to the front before it";
+  if (attributes.Find("layout") != nullptr) advice = Cat("write layout='", first ? "CHW" : "HWC", "'");
   return GraphError("needs an image of shape ", first ? "(H, W, C)" : "(C, H, W)", ", but ", axes_.by, " leaves it ",
                     first ? "(C, H, W)" : "(H, W, C)", "; ", advice);
 }

@@ -141,7 +141,7 @@ def test_boxes_among_the_values_of_a_call_are_named_by_their_place():
     assert said_by(lambda: T.TypeCast("float32")(picture, boxes)) == []
     for dtype in (np.float32, np.float64):
         points = np.zeros((5, 2), dtype)
-        said = said_by(lambda points=points: V.Resize((8, 8))(picture, points))
+        said = said_by(lambda points=points: V.RandomHorizontalFlip(1)(picture, points))
         assert len(said) == 1 and "as keypoints are; give it images alone, or say what it is: hr.compose" in said[0]
 
 
