@@ -13,7 +13,10 @@
 namespace headrace {
 namespace {
 
-constexpr size_t kMapFrom = size_t{1} << 20;       // blocks this large are mapped
+constexpr size_t kMapFrom = size_t{1} << 20;  // blocks this large are mapped
+// Blocks this large take a few large pages each instead of thousands of small ones, whose first use costs more than a
+// kernel's work on them.
+constexpr size_t kLargePagesFrom = size_t{4} << 20;
 constexpr int64_t kKeepAlways = int64_t{8} << 20;  // kept for reuse whatever the budgets
 // Kept beyond open budgets: the memory of a batch that the user frees is reused for the next one, even while pipelines
 // hold the rest.
@@ -28,7 +31,9 @@ class SystemMemory : public Allocator {
   void* Allocate(size_t bytes) override {
     if (bytes < kMapFrom) return std::aligned_alloc(kBufferAlignment, bytes);
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? nullptr : memory;
+    if (memory == MAP_FAILED) return nullptr;
+    if (bytes >= kLargePagesFrom) madvise(memory, bytes, MADV_HUGEPAGE);  // where the system has them
+    return memory;
   }
   void Free(void* memory, size_t bytes) override {
     if (bytes < kMapFrom) {

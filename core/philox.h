@@ -48,6 +48,8 @@ class RowRandom {
     }
     return words_[used_++];
   }
+  // The next so many.
+  void Fill(absl::Span<uint32_t> words);
   uint64_t Next64() {
     const uint64_t low = Next32();
     return low | static_cast<uint64_t>(Next32()) << 32;

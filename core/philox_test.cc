@@ -1,6 +1,7 @@
 #include "core/philox.h"
 
 #include <gtest/gtest.h>
+#include <hwy/highway.h>
 
 #include <algorithm>
 #include <cmath>
@@ -121,6 +122,27 @@ TEST(RowRandom, IsTheSameOnEveryThread) {
   }
   for (std::thread& thread : threads) thread.join();
   for (const auto& other : drawn) EXPECT_EQ(other, drawn[0]);
+}
+
+// On each target that this CPU has.
+TEST(RowRandom, FillsAsItDrawsOneByOne) {
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    for (uint64_t number = 0; number < 200; ++number) {
+      // Rows and seeds of all sizes.
+      RowRandom one_by_one(MixKey(number, 1), number % 3 == 0 ? number : MixKey(number, 2));
+      RowRandom at_once = one_by_one;
+      for (size_t step = 0; step < 6; ++step) {
+        std::vector<uint32_t> filled(MixKey(number, 3 + step) % 70);
+        at_once.Fill(absl::MakeSpan(filled));
+        for (size_t i = 0; i < filled.size(); ++i) {
+          ASSERT_EQ(filled[i], one_by_one.Next32()) << hwy::TargetName(target) << ", word " << i << " of step " << step;
+        }
+        ASSERT_EQ(at_once.Next32(), one_by_one.Next32());
+      }
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
 }
 
 }  // namespace

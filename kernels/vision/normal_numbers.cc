@@ -109,13 +109,15 @@ HWY_EXPORT(Pairs);
 
 void FillNormal(RowRandom& random, absl::Span<float> numbers) {
   constexpr size_t kAtOnce = 64;
-  uint32_t of_radius[kAtOnce] = {}, of_direction[kAtOnce] = {};
+  uint32_t drawn[2 * kAtOnce], of_radius[kAtOnce] = {}, of_direction[kAtOnce] = {};
   float along[kAtOnce], across[kAtOnce];
   for (size_t first = 0; first < numbers.size(); first += 2 * kAtOnce) {
     const size_t count = std::min(2 * kAtOnce, numbers.size() - first);
-    for (size_t i = 0; i < (count + 1) / 2; ++i) {
-      of_radius[i] = random.Next32();
-      of_direction[i] = random.Next32();
+    const size_t pairs = (count + 1) / 2;
+    random.Fill(absl::MakeSpan(drawn, 2 * pairs));
+    for (size_t i = 0; i < pairs; ++i) {
+      of_radius[i] = drawn[2 * i];
+      of_direction[i] = drawn[2 * i + 1];
     }
     HWY_DYNAMIC_DISPATCH(Pairs)(of_radius, of_direction, kAtOnce, along, across);
     for (size_t i = 0; i < count; ++i) numbers[first + i] = i % 2 == 0 ? along[i / 2] : across[i / 2];
