@@ -30,6 +30,9 @@ __device__ void MapInStrides(const ByteMapping& mapping) {
 
 HEADRACE_KERNELS(MapInPlace)
 HEADRACE_KERNELS(MapFourPixels)
+HEADRACE_KERNELS(MapMixedFourPixels)
+HEADRACE_KERNELS(MapWords)
+HEADRACE_KERNELS(MapMixedWords)
 HEADRACE_KERNELS(MapFours)
 HEADRACE_KERNELS(MapMixedFours)
 HEADRACE_KERNELS(MapResizedFours)

@@ -63,10 +63,20 @@ static_assert(sizeof(MixedPicture) == 32);
 enum class Mixing : uint32_t { kNone, kBlend, kPaste };
 
 // How the work is divided among threads: by four values that lie as their bytes do; by four pixels of three channels,
-// which are three words, and become four aligned values of each plane; or by four values of each run, of one picture,
-// of two that are mixed, or of one or two that are resized.
-enum class MappingWay { kInPlace, kFourPixels, kFours, kMixedFours, kResizedFours };
-inline constexpr int kMappingWays = 5;
+// which are three words, and become four aligned values of each plane; by four aligned values of pixels of one channel
+// or three that stay together, of the words of four pixels; or by four values of each run. All but the first are of one
+// picture or of two that are mixed; only the last may be of pictures that are resized.
+enum class MappingWay {
+  kInPlace,
+  kFourPixels,
+  kMixedFourPixels,
+  kWords,
+  kMixedWords,
+  kFours,
+  kMixedFours,
+  kResizedFours
+};
+inline constexpr int kMappingWays = 8;
 
 // An argument of the kernels, by value: fixed sizes, no padding. A picture has fewer than 2^31 values.
 struct ByteMapping {
@@ -104,18 +114,25 @@ struct ByteMapping {
   }
   HEADRACE_ON_DEVICE MappingWay way() const {
     if (taps != nullptr) return MappingWay::kResizedFours;
-    if (mixing != Mixing::kNone) return MappingWay::kMixedFours;
-    if (!by_rows() && (planes == 0 || channels == 1)) return MappingWay::kInPlace;
+    const bool apart = planes != 0 && channels > 1;
+    if (!by_rows() && !apart) return MappingWay::kInPlace;
+    const bool mixes = mixing != Mixing::kNone;
     // Four pixels of a row stay together in a picture that is flipped, too.
     const bool in_fours = (by_rows() ? width : pixels()) % kTogether == 0;
-    return planes != 0 && channels == 3 && in_fours ? MappingWay::kFourPixels : MappingWay::kFours;
+    if (!in_fours || (channels != 3 && channels != 1)) return mixes ? MappingWay::kMixedFours : MappingWay::kFours;
+    if (apart) return mixes ? MappingWay::kMixedFourPixels : MappingWay::kFourPixels;
+    return mixes ? MappingWay::kMixedWords : MappingWay::kWords;
   }
   HEADRACE_ON_DEVICE uint64_t threads() const {
     switch (way()) {
       case MappingWay::kInPlace:
         return (all_values() + kTogether - 1) / kTogether;
       case MappingWay::kFourPixels:
+      case MappingWay::kMixedFourPixels:
         return pictures * (pixels() / kTogether);
+      case MappingWay::kWords:
+      case MappingWay::kMixedWords:
+        return pictures * (values_of_picture() / kTogether);
       case MappingWay::kFours:
       case MappingWay::kMixedFours:
       case MappingWay::kResizedFours:
@@ -163,81 +180,222 @@ HEADRACE_ON_DEVICE inline void MapInPlace(const ByteMapping& mapping, const V* t
   *reinterpret_cast<FourValues<V>*>(values) = four;
 }
 
-// Four pixels of a picture as it results, and those in which they lie before it is flipped, by their numbers.
-struct FourPixels {
-  uint32_t group;
-  uint32_t before;  // in the opposite order if the picture is flipped from left to right
-  uint32_t y = 0;   // known if the mapping is by rows
-  uint32_t x = 0;
+// The places of four values that are written at once, in the picture as it results; behind its end, some.
+struct FourPlaces {
+  uint32_t channel[kTogether];
+  uint32_t y[kTogether];
+  uint32_t x[kTogether];
+};
 
-  HEADRACE_ON_DEVICE FourPixels(const ByteMapping& mapping, uint32_t flips, uint32_t number)
-      : group(number), before(number) {
-    if (!mapping.by_rows()) return;
-    const uint32_t of_row = mapping.width / kTogether;
-    y = group / of_row;
-    const uint32_t at = group - y * of_row;
-    x = at * kTogether;
-    before = ((flips & kFlippedTopBottom) == 0 ? y : mapping.height - 1 - y) * of_row +
-             ((flips & kFlippedLeftRight) == 0 ? at : of_row - 1 - at);
+// For each of four values, its place in the table of its channel.
+struct FourEntries {
+  uint32_t entry[kTogether];
+
+  HEADRACE_ON_DEVICE void Erase(const PictureBox& erased, const FourPlaces& places) {
+    for (uint32_t i = 0; i < kTogether; ++i) {
+      if (erased.Has(places.x[i], places.y[i])) entry[i] = kErased;
+    }
+  }
+
+  template <typename V>
+  HEADRACE_ON_DEVICE FourValues<V> Values(const V* table, const FourPlaces& places) const {
+    FourValues<V> four;
+    for (uint32_t i = 0; i < kTogether; ++i) four.value[i] = table[places.channel[i] * kTableValues + entry[i]];
+    return four;
   }
 };
 
-template <typename V>
-HEADRACE_ON_DEVICE inline void MapFourPixels(const ByteMapping& mapping, const V* table, uint64_t thread) {
+HEADRACE_ON_DEVICE inline FourEntries EntriesOf(uint32_t word) {
+  return {{word & 0xFF, (word >> 8) & 0xFF, (word >> 16) & 0xFF, word >> 24}};
+}
+
+HEADRACE_ON_DEVICE inline uint32_t Blended(uint32_t own, uint32_t partner, const MixedPicture& mixed) {
+  float own_value;
+  float partner_value;
+  memcpy(&own_value, &own, sizeof(own));
+  memcpy(&partner_value, &partner, sizeof(partner));
+  const float blended = partner_value * mixed.of_partner + own_value * mixed.of_own;
+  uint32_t bits;
+  memcpy(&bits, &blended, sizeof(bits));
+  return bits;
+}
+
+// How a picture is mixed, as ByteMapping has it; a picture that is not is its own partner.
+template <Mixing kMixing>
+class Mix {
+ public:
+  HEADRACE_ON_DEVICE Mix(const ByteMapping& mapping, uint64_t picture) : partner_(picture) {
+    if constexpr (kMixing != Mixing::kNone) {
+      mixed_ = mapping.mixed[picture];
+      mixes_ = mixed_.partner != kNotMixed;
+      if (mixes_) partner_ = static_cast<uint64_t>(mixed_.partner);
+    }
+  }
+
+  HEADRACE_ON_DEVICE uint64_t partner() const { return partner_; }
+  HEADRACE_ON_DEVICE bool mixes() const { return mixes_; }
+
+  template <typename V>
+  HEADRACE_ON_DEVICE FourValues<V> Values(const V* table, const FourPlaces& places, const FourEntries& own,
+                                          const FourEntries& partner) const {
+    FourEntries entries = own;
+    if constexpr (kMixing == Mixing::kPaste) {
+      for (uint32_t i = 0; i < kTogether; ++i) {
+        if (mixes_ && mixed_.box.Has(places.x[i], places.y[i])) entries.entry[i] = partner.entry[i];
+      }
+    }
+    FourValues<V> four = entries.Values(table, places);
+    if constexpr (kMixing == Mixing::kBlend) {
+      const FourValues<V> other = partner.Values(table, places);
+      for (uint32_t i = 0; i < kTogether; ++i) {
+        const V blended = Blended(four.value[i], other.value[i], mixed_);
+        if (mixes_) four.value[i] = blended;
+      }
+    }
+    return four;
+  }
+
+ private:
+  uint64_t partner_;
+  MixedPicture mixed_ = {};
+  bool mixes_ = false;
+};
+
+// Bytes of two words by their numbers, one in each hexadecimal digit of `order`, the last digit for the lowest byte.
+HEADRACE_ON_DEVICE inline uint32_t Ordered(uint32_t low, uint32_t high, uint32_t order) {
+#ifdef __CUDA_ARCH__
+  return __byte_perm(low, high, order);
+#else
+  const uint64_t both = uint64_t{high} << 32 | low;
+  uint32_t word = 0;
+  for (uint32_t i = 0; i < kTogether; ++i) {
+    word |= static_cast<uint32_t>(both >> ((order >> (4 * i)) % 8 * 8) & 0xFF) << (8 * i);
+  }
+  return word;
+#endif
+}
+
+// Four pixels of a row, by their number in the picture as it results.
+struct PixelGroup {
+  uint32_t number;
+  uint32_t y = 0;  // known if the mapping is by rows
+  uint32_t at = 0;
+
+  HEADRACE_ON_DEVICE PixelGroup(const ByteMapping& mapping, uint32_t group) : number(group) {
+    if (!mapping.by_rows()) return;
+    y = group / of_row(mapping);
+    at = group - y * of_row(mapping);
+  }
+
+  HEADRACE_ON_DEVICE static uint32_t of_row(const ByteMapping& mapping) { return mapping.width / kTogether; }
+  HEADRACE_ON_DEVICE uint32_t x() const { return at * kTogether; }
+
+  // Where these pixels lie before the picture is flipped.
+  HEADRACE_ON_DEVICE uint32_t Before(const ByteMapping& mapping, uint32_t flips) const {
+    if (!mapping.by_rows()) return number;
+    return ((flips & kFlippedTopBottom) == 0 ? y : mapping.height - 1 - y) * of_row(mapping) +
+           ((flips & kFlippedLeftRight) == 0 ? at : of_row(mapping) - 1 - at);
+  }
+};
+
+// The bytes of four pixels: so many words.
+template <uint32_t kChannels>
+class FourPixels {
+ public:
+  HEADRACE_ON_DEVICE FourPixels(const ByteMapping& mapping, uint64_t picture, const PixelGroup& group)
+      : erased_(mapping.ErasedOf(picture)) {
+    const uint32_t flips = mapping.FlipsOf(picture);
+    turned_ = (flips & kFlippedLeftRight) != 0;
+    const uint64_t first = picture * (mapping.pixels() / kTogether) + group.Before(mapping, flips);
+    const auto* const words = reinterpret_cast<const uint32_t*>(mapping.bytes) + first * kChannels;
+    for (uint32_t i = 0; i < kChannels; ++i) words_[i] = words[i];
+  }
+
+  // Of a channel of each pixel.
+  HEADRACE_ON_DEVICE FourEntries Plane(const FourPlaces& places, uint32_t channel) const {
+    static_assert(kChannels == 3);
+    constexpr uint32_t kOfTwo[] = {0x0630, 0x0741, 0x0052};
+    constexpr uint32_t kOfAll[] = {0x5210, 0x6210, 0x7410};
+    constexpr uint32_t kOfAllTurned[] = {0x0125, 0x0126, 0x0147};
+    const uint32_t of_two = Ordered(words_[0], words_[1], kOfTwo[channel]);
+    return Entries(Ordered(of_two, words_[2], turned_ ? kOfAllTurned[channel] : kOfAll[channel]), places);
+  }
+
+  // Of one of the words in which the pixels result.
+  HEADRACE_ON_DEVICE FourEntries Word(const FourPlaces& places, uint32_t number) const {
+    if constexpr (kChannels == 1) {
+      return Entries(turned_ ? Ordered(words_[0], 0, 0x0123) : words_[0], places);
+    } else {
+      const uint32_t middle = Ordered(Ordered(words_[1], words_[2], 0x0043), words_[0], 0x2710);
+      const uint32_t first = turned_ ? Ordered(words_[1], words_[2], 0x2765) : words_[0];
+      const uint32_t second = turned_ ? middle : words_[1];
+      const uint32_t third = turned_ ? Ordered(words_[0], words_[1], 0x2105) : words_[2];
+      return Entries(number == 0 ? first : number == 1 ? second : third, places);
+    }
+  }
+
+ private:
+  HEADRACE_ON_DEVICE FourEntries Entries(uint32_t word, const FourPlaces& places) const {
+    FourEntries entries = EntriesOf(word);
+    entries.Erase(erased_, places);
+    return entries;
+  }
+
+  uint32_t words_[kChannels];
+  bool turned_;
+  PictureBox erased_;
+};
+
+template <typename V, Mixing kMixing>
+HEADRACE_ON_DEVICE inline void MapPixelsToPlanes(const ByteMapping& mapping, const V* table, uint64_t thread) {
   constexpr uint32_t kChannels = 3;
   const uint64_t pixels = mapping.pixels();
   const uint64_t groups = pixels / kTogether;
   const uint64_t picture = Quotient(thread, groups);
-  const uint32_t flips = mapping.FlipsOf(picture);
-  const FourPixels four(mapping, flips, static_cast<uint32_t>(thread - picture * groups));
-  const auto* const words =
-      reinterpret_cast<const uint32_t*>(mapping.bytes) + (picture * groups + four.before) * kChannels;
-  const uint32_t read[kChannels] = {words[0], words[1], words[2]};
-  const PictureBox erased = mapping.ErasedOf(picture);
-  FourValues<V> planes[kChannels];
-  for (uint32_t i = 0; i < kTogether * kChannels; ++i) {
-    const uint32_t byte = (read[i / 4] >> (i % 4 * 8)) & 0xFF;
-    planes[i % kChannels].value[i / kChannels] = table[i % kChannels * kTableValues + byte];
-  }
-  V* const values = static_cast<V*>(mapping.values) + picture * pixels * kChannels + four.group * kTogether;
+  const PixelGroup group(mapping, static_cast<uint32_t>(thread - picture * groups));
+  const FourPixels<kChannels> own(mapping, picture, group);
+  const Mix<kMixing> mix(mapping, picture);
+  const FourPixels<kChannels> partner(mapping, mix.partner(), group);
+  V* const values = static_cast<V*>(mapping.values) + picture * pixels * kChannels + group.number * kTogether;
+  HEADRACE_UNROLL
   for (uint32_t channel = 0; channel < kChannels; ++channel) {
-    const V* const read_four = planes[channel].value;
-    FourValues<V> turned = planes[channel];
-    if ((flips & kFlippedLeftRight) != 0) turned = {{read_four[3], read_four[2], read_four[1], read_four[0]}};
+    FourPlaces places;
     for (uint32_t i = 0; i < kTogether; ++i) {
-      if (erased.Has(four.x + i, four.y)) turned.value[i] = table[channel * kTableValues + kErased];
+      places.channel[i] = channel;
+      places.y[i] = group.y;
+      places.x[i] = group.x() + i;
     }
-    *reinterpret_cast<FourValues<V>*>(values + channel * pixels) = turned;
+    *reinterpret_cast<FourValues<V>*>(values + channel * pixels) =
+        mix.Values(table, places, own.Plane(places, channel), partner.Plane(places, channel));
   }
 }
 
-// A value of a run: its channel, and if the mapping is by rows, its pixel.
-struct ValuePlace {
-  uint32_t channel;
-  uint32_t y = 0;
-  uint32_t x;  // else all pixels of a picture are one row
-
-  HEADRACE_ON_DEVICE ValuePlace(const ByteMapping& mapping, uint32_t run, uint32_t number) : channel(run), x(number) {
-    if (mapping.planes == 0) {
-      x = number / mapping.channels;
-      channel = number - x * mapping.channels;
-    }
-    if (!mapping.by_rows()) return;
-    y = x / mapping.width;
-    x -= y * mapping.width;
+template <typename V, Mixing kMixing, uint32_t kChannels>
+HEADRACE_ON_DEVICE inline void MapWord(const ByteMapping& mapping, const V* table, uint64_t thread) {
+  const uint32_t words = mapping.values_of_picture() / kTogether;
+  const uint64_t picture = Quotient(thread, words);
+  const auto word_of_picture = static_cast<uint32_t>(thread - picture * words);
+  const PixelGroup group(mapping, word_of_picture / kChannels);
+  const uint32_t word = word_of_picture % kChannels;
+  const FourPixels<kChannels> own(mapping, picture, group);
+  const Mix<kMixing> mix(mapping, picture);
+  const FourPixels<kChannels> partner(mapping, mix.partner(), group);
+  FourPlaces places;
+  for (uint32_t i = 0; i < kTogether; ++i) {
+    const uint32_t value = word * kTogether + i;
+    places.channel[i] = value % kChannels;
+    places.y[i] = group.y;
+    places.x[i] = group.x() + value / kChannels;
   }
+  reinterpret_cast<FourValues<V>*>(mapping.values)[thread] =
+      mix.Values(table, places, own.Word(places, word), partner.Word(places, word));
+}
 
-  // To the next value of the run.
-  HEADRACE_ON_DEVICE void Next(const ByteMapping& mapping) {
-    if (mapping.planes == 0) {
-      if (++channel < mapping.channels) return;
-      channel = 0;
-    }
-    if (++x < mapping.width || !mapping.by_rows()) return;
-    x = 0;
-    ++y;
-  }
-};
+template <typename V, Mixing kMixing>
+HEADRACE_ON_DEVICE inline void MapWordsOf(const ByteMapping& mapping, const V* table, uint64_t thread) {
+  if (mapping.channels == 1) return MapWord<V, kMixing, 1>(mapping, table, thread);
+  MapWord<V, kMixing, 3>(mapping, table, thread);
+}
 
 // The inputs of a row or column of a resized picture.
 struct Taps {
@@ -292,71 +450,101 @@ class ResizedPicture {
   const int32_t* taps_;
 };
 
-// A picture before it is mixed.
-template <typename V, bool kResizes>
+// The places of four values of a run, from a number on.
+HEADRACE_ON_DEVICE inline FourPlaces PlacesOfRun(const ByteMapping& mapping, uint32_t run, uint32_t number) {
+  uint32_t channel = run;
+  uint32_t y = 0;
+  uint32_t x = number;
+  if (mapping.planes == 0) {
+    x = number / mapping.channels;
+    channel = number - x * mapping.channels;
+  }
+  // Else all pixels of a picture are one row.
+  const bool by_rows = mapping.by_rows();
+  if (by_rows) {
+    y = x / mapping.width;
+    x -= y * mapping.width;
+  }
+  FourPlaces places;
+  for (uint32_t i = 0; i < kTogether; ++i) {
+    places.channel[i] = channel;
+    places.y[i] = y;
+    places.x[i] = x;
+    channel += 1 - mapping.planes;
+    const bool same = mapping.planes == 0 && channel < mapping.channels;
+    channel = mapping.planes == 0 && !same ? 0 : channel;
+    x += same ? 0 : 1;
+    const bool next = by_rows && x == mapping.width;
+    x = next ? 0 : x;
+    y += next ? 1 : 0;
+  }
+  return places;
+}
+
+// A picture of bytes, as it is flipped and erased.
+template <bool kResizes>
 class MappedPicture {
  public:
-  HEADRACE_ON_DEVICE MappedPicture(const ByteMapping& mapping, const V* table, uint64_t picture)
-      : mapping_(mapping),
-        table_(table),
-        picture_(picture),
-        flips_(mapping.FlipsOf(picture)),
-        erased_(mapping.ErasedOf(picture)) {}
+  HEADRACE_ON_DEVICE MappedPicture(const ByteMapping& mapping, uint64_t picture)
+      : mapping_(mapping), picture_(picture), erased_(mapping.ErasedOf(picture)) {
+    const uint32_t flips = mapping.FlipsOf(picture);
+    if ((flips & kFlippedTopBottom) != 0) {
+      first_y_ = mapping.height - 1;
+      step_y_ = -1U;
+    }
+    if ((flips & kFlippedLeftRight) != 0) {
+      first_x_ = mapping.width - 1;
+      step_x_ = -1U;
+    }
+  }
 
-  // Of a place behind the picture: some value.
-  HEADRACE_ON_DEVICE V At(const ValuePlace& place) const {
-    const uint32_t y = (flips_ & kFlippedTopBottom) == 0 ? place.y : mapping_.height - 1 - place.y;
-    const uint32_t x = (flips_ & kFlippedLeftRight) == 0 ? place.x : mapping_.width - 1 - place.x;
-    const uint32_t byte = ByteAt(y, x, place.channel);
-    return table_[place.channel * kTableValues + (erased_.Has(place.x, place.y) ? kErased : byte)];
+  // Of places behind the picture: some.
+  HEADRACE_ON_DEVICE FourEntries Entries(const FourPlaces& places) const {
+    FourEntries entries;
+    if constexpr (kResizes) {
+      for (uint32_t i = 0; i < kTogether; ++i) entries.entry[i] = ResizedByte(places, i);
+    } else {
+      const uint8_t* const bytes = mapping_.bytes + picture_ * mapping_.values_of_picture();
+      const uint32_t last = mapping_.values_of_picture() - 1;
+      const uint32_t first = (first_y_ * mapping_.width + first_x_) * mapping_.channels;
+      const uint32_t row = step_y_ * mapping_.width * mapping_.channels;
+      const uint32_t pixel = step_x_ * mapping_.channels;
+      for (uint32_t i = 0; i < kTogether; ++i) {
+        const uint32_t at = first + places.y[i] * row + places.x[i] * pixel + places.channel[i];
+        entries.entry[i] = bytes[at < last ? at : last];
+      }
+    }
+    entries.Erase(erased_, places);
+    return entries;
   }
 
  private:
-  HEADRACE_ON_DEVICE uint32_t ByteAt(uint32_t y, uint32_t x, uint32_t channel) const {
-    if constexpr (kResizes) {
-      const uint32_t bottom = mapping_.height - 1;
-      const uint32_t right = mapping_.width - 1;
-      return ResizedPicture(mapping_, picture_).At(y < bottom ? y : bottom, x < right ? x : right, channel);
-    }
-    const uint32_t at = (y * mapping_.width + x) * mapping_.channels + channel;
-    const uint32_t last = mapping_.values_of_picture() - 1;
-    return mapping_.bytes[picture_ * mapping_.values_of_picture() + (at < last ? at : last)];
+  HEADRACE_ON_DEVICE uint32_t ResizedByte(const FourPlaces& places, uint32_t i) const {
+    const uint32_t y = first_y_ + places.y[i] * step_y_;
+    const uint32_t x = first_x_ + places.x[i] * step_x_;
+    const uint32_t bottom = mapping_.height - 1;
+    const uint32_t right = mapping_.width - 1;
+    return ResizedPicture(mapping_, picture_).At(y < bottom ? y : bottom, x < right ? x : right, places.channel[i]);
   }
 
   const ByteMapping& mapping_;
-  const V* table_;
   uint64_t picture_;
-  uint32_t flips_;
   PictureBox erased_;
+  // Before the picture is flipped, modulo 2^32.
+  uint32_t first_y_ = 0;
+  uint32_t first_x_ = 0;
+  uint32_t step_y_ = 1;
+  uint32_t step_x_ = 1;
 };
 
-HEADRACE_ON_DEVICE inline uint32_t Blended(uint32_t own, uint32_t partner, const MixedPicture& mixed) {
-  float own_value;
-  float partner_value;
-  memcpy(&own_value, &own, sizeof(own));
-  memcpy(&partner_value, &partner, sizeof(partner));
-  const float blended = partner_value * mixed.of_partner + own_value * mixed.of_own;
-  uint32_t bits;
-  memcpy(&bits, &blended, sizeof(bits));
-  return bits;
-}
-
-template <typename V>
-HEADRACE_ON_DEVICE inline V Mixed(const ByteMapping& mapping, const MixedPicture& mixed, const ValuePlace& place, V own,
-                                  V partner) {
-  if constexpr (sizeof(V) == sizeof(float)) {
-    if (mapping.mixing == Mixing::kBlend) return Blended(own, partner, mixed);
-  }
-  return mixed.box.Has(place.x, place.y) ? partner : own;
-}
-
 // Values of a run that are written at once: four, or fewer at its ends.
-template <typename V, bool kMixes, bool kResizes>
+template <typename V, Mixing kMixing, bool kResizes>
 struct FourOfRun {
   V* values;
-  uint32_t count = 0;
+  uint32_t count;
   FourValues<V> four;
 
+  // Reads four in any case, as branches would hold up the next ones.
   HEADRACE_ON_DEVICE void Read(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t run,
                                uint32_t group) {
     const uint64_t first_of_run = (picture * mapping.runs() + run) * mapping.values_of_run();
@@ -365,24 +553,17 @@ struct FourOfRun {
     const uint32_t begin = group == 0 ? 0 : group * kTogether - lead;
     const uint32_t end = (group + 1) * kTogether - lead;
     const uint32_t length = mapping.values_of_run();
-    if (begin >= length) return;
-    count = (end < length ? end : length) - begin;
+    count = begin >= length ? 0 : (end < length ? end : length) - begin;
     values = static_cast<V*>(mapping.values) + first_of_run + begin;
-    // Reads four in any case, as branches would hold up the next ones.
-    const ValuePlace first(mapping, run, begin);
-    ValuePlace place = first;
-    const MappedPicture<V, kResizes> own(mapping, table, picture);
-    for (uint32_t i = 0; i < kTogether; ++i, place.Next(mapping)) four.value[i] = own.At(place);
-    if constexpr (kMixes) {
-      if (mapping.mixed == nullptr) return;
-      const MixedPicture mixed = mapping.mixed[picture];
-      if (mixed.partner == kNotMixed) return;
-      const MappedPicture<V, kResizes> partner(mapping, table, static_cast<uint64_t>(mixed.partner));
-      place = first;
-      for (uint32_t i = 0; i < kTogether; ++i, place.Next(mapping)) {
-        four.value[i] = Mixed(mapping, mixed, place, four.value[i], partner.At(place));
-      }
+    const FourPlaces places = PlacesOfRun(mapping, run, begin);
+    const Mix<kMixing> mix(mapping, picture);
+    const FourEntries own = MappedPicture<kResizes>(mapping, picture).Entries(places);
+    FourEntries partner = own;
+    // A picture is resized again only for another one.
+    if (kMixing != Mixing::kNone && (!kResizes || mix.mixes())) {
+      partner = MappedPicture<kResizes>(mapping, mix.partner()).Entries(places);
     }
+    four = mix.Values(table, places, own, partner);
   }
 
   HEADRACE_ON_DEVICE void Write() const {
@@ -399,44 +580,80 @@ struct FourOfRun {
 
 // Four values of each of kRuns runs from `first` on: all are read before the first is written, so that a device has
 // several reads under way.
-template <typename V, bool kMixes, bool kResizes, uint32_t kRuns>
+template <typename V, Mixing kMixing, bool kResizes, uint32_t kRuns>
 HEADRACE_ON_DEVICE inline void MapFoursOf(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t group,
                                           uint32_t first) {
-  FourOfRun<V, kMixes, kResizes> fours[kRuns];
+  FourOfRun<V, kMixing, kResizes> fours[kRuns];
   HEADRACE_UNROLL
   for (uint32_t i = 0; i < kRuns; ++i) fours[i].Read(mapping, table, picture, first + i, group);
   HEADRACE_UNROLL
   for (uint32_t i = 0; i < kRuns; ++i) fours[i].Write();
 }
 
-template <typename V, bool kMixes, bool kResizes>
+template <typename V, Mixing kMixing, bool kResizes>
 HEADRACE_ON_DEVICE inline void MapFoursOfRuns(const ByteMapping& mapping, const V* table, uint64_t thread) {
   const uint64_t picture = Quotient(thread, mapping.fours_of_run());
   const auto group = static_cast<uint32_t>(thread - picture * mapping.fours_of_run());
   if constexpr (!kResizes) {
     if (mapping.runs() == 3) {
-      MapFoursOf<V, kMixes, kResizes, 3>(mapping, table, picture, group, 0);
+      MapFoursOf<V, kMixing, kResizes, 3>(mapping, table, picture, group, 0);
       return;
     }
   }
   for (uint32_t run = 0; run < mapping.runs(); ++run) {
-    MapFoursOf<V, kMixes, kResizes, 1>(mapping, table, picture, group, run);
+    MapFoursOf<V, kMixing, kResizes, 1>(mapping, table, picture, group, run);
   }
+}
+
+// The work of one thread in each way. Which mixing is decided once, so that there are no branches between the reads.
+template <typename V>
+HEADRACE_ON_DEVICE inline void MapFourPixels(const ByteMapping& mapping, const V* table, uint64_t thread) {
+  MapPixelsToPlanes<V, Mixing::kNone>(mapping, table, thread);
+}
+
+template <typename V>
+HEADRACE_ON_DEVICE inline void MapMixedFourPixels(const ByteMapping& mapping, const V* table, uint64_t thread) {
+  if constexpr (sizeof(V) == sizeof(float)) {
+    if (mapping.mixing == Mixing::kBlend) return MapPixelsToPlanes<V, Mixing::kBlend>(mapping, table, thread);
+  }
+  MapPixelsToPlanes<V, Mixing::kPaste>(mapping, table, thread);
+}
+
+template <typename V>
+HEADRACE_ON_DEVICE inline void MapWords(const ByteMapping& mapping, const V* table, uint64_t thread) {
+  MapWordsOf<V, Mixing::kNone>(mapping, table, thread);
+}
+
+template <typename V>
+HEADRACE_ON_DEVICE inline void MapMixedWords(const ByteMapping& mapping, const V* table, uint64_t thread) {
+  if constexpr (sizeof(V) == sizeof(float)) {
+    if (mapping.mixing == Mixing::kBlend) return MapWordsOf<V, Mixing::kBlend>(mapping, table, thread);
+  }
+  MapWordsOf<V, Mixing::kPaste>(mapping, table, thread);
 }
 
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  MapFoursOfRuns<V, false, false>(mapping, table, thread);
+  MapFoursOfRuns<V, Mixing::kNone, false>(mapping, table, thread);
+}
+
+template <typename V, bool kResizes>
+HEADRACE_ON_DEVICE inline void MapMixedFoursOf(const ByteMapping& mapping, const V* table, uint64_t thread) {
+  if constexpr (sizeof(V) == sizeof(float)) {
+    if (mapping.mixing == Mixing::kBlend) return MapFoursOfRuns<V, Mixing::kBlend, kResizes>(mapping, table, thread);
+  }
+  MapFoursOfRuns<V, Mixing::kPaste, kResizes>(mapping, table, thread);
 }
 
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapMixedFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  MapFoursOfRuns<V, true, false>(mapping, table, thread);
+  MapMixedFoursOf<V, false>(mapping, table, thread);
 }
 
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapResizedFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  MapFoursOfRuns<V, true, true>(mapping, table, thread);
+  if (mapping.mixing == Mixing::kNone) return MapFoursOfRuns<V, Mixing::kNone, true>(mapping, table, thread);
+  MapMixedFoursOf<V, true>(mapping, table, thread);
 }
 
 // The work of all threads, on this one. Map: that of one, MapInPlace and so on.
@@ -454,6 +671,12 @@ void MapAllBytes(const ByteMapping& mapping) {
       return MapAll<V, MapInPlace<V>>(mapping);
     case MappingWay::kFourPixels:
       return MapAll<V, MapFourPixels<V>>(mapping);
+    case MappingWay::kMixedFourPixels:
+      return MapAll<V, MapMixedFourPixels<V>>(mapping);
+    case MappingWay::kWords:
+      return MapAll<V, MapWords<V>>(mapping);
+    case MappingWay::kMixedWords:
+      return MapAll<V, MapMixedWords<V>>(mapping);
     case MappingWay::kFours:
       return MapAll<V, MapFours<V>>(mapping);
     case MappingWay::kMixedFours:

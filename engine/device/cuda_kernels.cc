@@ -23,8 +23,9 @@ constexpr unsigned int kBlock = 256;
 constexpr uint64_t kMostBlocks = 2048;
 
 // By MappingWay; with the bits of a value.
-constexpr std::string_view kNames[kMappingWays] = {"HeadraceMapInPlace", "HeadraceMapFourPixels", "HeadraceMapFours",
-                                                   "HeadraceMapMixedFours", "HeadraceMapResizedFours"};
+constexpr std::string_view kNames[kMappingWays] = {
+    "HeadraceMapInPlace",    "HeadraceMapFourPixels", "HeadraceMapMixedFourPixels", "HeadraceMapWords",
+    "HeadraceMapMixedWords", "HeadraceMapFours",      "HeadraceMapMixedFours",      "HeadraceMapResizedFours"};
 
 // The device, or its driver, is older than all for which the kernels were made.
 bool IsOtherDevice(CUresult result) {
