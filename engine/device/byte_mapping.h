@@ -35,8 +35,8 @@ inline constexpr uint32_t kFlippedLeftRight = 1;
 inline constexpr uint32_t kFlippedTopBottom = 2;
 inline constexpr uint32_t kCorners = 4;
 
-// Of a picture as it results.
-struct PictureBox {
+// Of a picture as it results. Aligned, as what follows, so that a device reads it at once.
+struct alignas(16) PictureBox {
   int32_t left;
   int32_t top;
   int32_t width;
@@ -380,12 +380,17 @@ HEADRACE_ON_DEVICE inline void MapWord(const ByteMapping& mapping, const V* tabl
   const FourPixels<kChannels> own(mapping, picture, group);
   const Mix<kMixing> mix(mapping, picture);
   const FourPixels<kChannels> partner(mapping, mix.partner(), group);
+  // Three words begin with the channels of their numbers, one pixel after the other.
   FourPlaces places;
+  uint32_t channel = word;
+  uint32_t x = group.x() + word;
   for (uint32_t i = 0; i < kTogether; ++i) {
-    const uint32_t value = word * kTogether + i;
-    places.channel[i] = value % kChannels;
+    places.channel[i] = channel;
     places.y[i] = group.y;
-    places.x[i] = group.x() + value / kChannels;
+    places.x[i] = x;
+    const bool next = channel == kChannels - 1;
+    channel = next ? 0 : channel + 1;
+    x += next ? 1 : 0;
   }
   reinterpret_cast<FourValues<V>*>(mapping.values)[thread] =
       mix.Values(table, places, own.Word(places, word), partner.Word(places, word));
@@ -450,18 +455,18 @@ class ResizedPicture {
   const int32_t* taps_;
 };
 
-// The places of four values of a run, from a number on.
+// The places of four values of a run, from a number on. By rows, or else all pixels of a picture are one row.
+template <bool kByRows>
 HEADRACE_ON_DEVICE inline FourPlaces PlacesOfRun(const ByteMapping& mapping, uint32_t run, uint32_t number) {
+  const bool together = mapping.planes == 0;
   uint32_t channel = run;
   uint32_t y = 0;
   uint32_t x = number;
-  if (mapping.planes == 0) {
+  if (together) {
     x = number / mapping.channels;
     channel = number - x * mapping.channels;
   }
-  // Else all pixels of a picture are one row.
-  const bool by_rows = mapping.by_rows();
-  if (by_rows) {
+  if constexpr (kByRows) {
     y = x / mapping.width;
     x -= y * mapping.width;
   }
@@ -470,23 +475,29 @@ HEADRACE_ON_DEVICE inline FourPlaces PlacesOfRun(const ByteMapping& mapping, uin
     places.channel[i] = channel;
     places.y[i] = y;
     places.x[i] = x;
-    channel += 1 - mapping.planes;
-    const bool same = mapping.planes == 0 && channel < mapping.channels;
-    channel = mapping.planes == 0 && !same ? 0 : channel;
+    const bool same = together && channel + 1 < mapping.channels;
+    channel = !together ? channel : same ? channel + 1 : 0;
     x += same ? 0 : 1;
-    const bool next = by_rows && x == mapping.width;
-    x = next ? 0 : x;
-    y += next ? 1 : 0;
+    if constexpr (kByRows) {
+      const bool next = x == mapping.width;
+      x = next ? 0 : x;
+      y += next ? 1 : 0;
+    }
   }
   return places;
 }
 
+// What is done to bytes besides mapping them.
+enum class Reading { kAsTheyLie, kByRows, kResized };
+
 // A picture of bytes, as it is flipped and erased.
-template <bool kResizes>
+template <Reading kReading>
 class MappedPicture {
  public:
   HEADRACE_ON_DEVICE MappedPicture(const ByteMapping& mapping, uint64_t picture)
-      : mapping_(mapping), picture_(picture), erased_(mapping.ErasedOf(picture)) {
+      : mapping_(mapping), picture_(picture) {
+    if constexpr (kReading == Reading::kAsTheyLie) return;
+    erased_ = mapping.ErasedOf(picture);
     const uint32_t flips = mapping.FlipsOf(picture);
     if ((flips & kFlippedTopBottom) != 0) {
       first_y_ = mapping.height - 1;
@@ -501,7 +512,7 @@ class MappedPicture {
   // Of places behind the picture: some.
   HEADRACE_ON_DEVICE FourEntries Entries(const FourPlaces& places) const {
     FourEntries entries;
-    if constexpr (kResizes) {
+    if constexpr (kReading == Reading::kResized) {
       for (uint32_t i = 0; i < kTogether; ++i) entries.entry[i] = ResizedByte(places, i);
     } else {
       const uint8_t* const bytes = mapping_.bytes + picture_ * mapping_.values_of_picture();
@@ -514,7 +525,7 @@ class MappedPicture {
         entries.entry[i] = bytes[at < last ? at : last];
       }
     }
-    entries.Erase(erased_, places);
+    if constexpr (kReading != Reading::kAsTheyLie) entries.Erase(erased_, places);
     return entries;
   }
 
@@ -529,7 +540,7 @@ class MappedPicture {
 
   const ByteMapping& mapping_;
   uint64_t picture_;
-  PictureBox erased_;
+  PictureBox erased_ = {0, 0, 0, 0};
   // Before the picture is flipped, modulo 2^32.
   uint32_t first_y_ = 0;
   uint32_t first_x_ = 0;
@@ -538,7 +549,7 @@ class MappedPicture {
 };
 
 // Values of a run that are written at once: four, or fewer at its ends.
-template <typename V, Mixing kMixing, bool kResizes>
+template <typename V, Mixing kMixing, Reading kReading>
 struct FourOfRun {
   V* values;
   uint32_t count;
@@ -547,7 +558,7 @@ struct FourOfRun {
   // Reads four in any case, as branches would hold up the next ones.
   HEADRACE_ON_DEVICE void Read(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t run,
                                uint32_t group) {
-    const uint64_t first_of_run = (picture * mapping.runs() + run) * mapping.values_of_run();
+    const uint64_t first_of_run = picture * mapping.values_of_picture() + run * mapping.values_of_run();
     // Of an aligned place and its four, what lies before the run.
     const auto lead = static_cast<uint32_t>(first_of_run % kTogether);
     const uint32_t begin = group == 0 ? 0 : group * kTogether - lead;
@@ -555,13 +566,13 @@ struct FourOfRun {
     const uint32_t length = mapping.values_of_run();
     count = begin >= length ? 0 : (end < length ? end : length) - begin;
     values = static_cast<V*>(mapping.values) + first_of_run + begin;
-    const FourPlaces places = PlacesOfRun(mapping, run, begin);
+    const FourPlaces places = PlacesOfRun<kReading != Reading::kAsTheyLie>(mapping, run, begin);
     const Mix<kMixing> mix(mapping, picture);
-    const FourEntries own = MappedPicture<kResizes>(mapping, picture).Entries(places);
+    const FourEntries own = MappedPicture<kReading>(mapping, picture).Entries(places);
     FourEntries partner = own;
     // A picture is resized again only for another one.
-    if (kMixing != Mixing::kNone && (!kResizes || mix.mixes())) {
-      partner = MappedPicture<kResizes>(mapping, mix.partner()).Entries(places);
+    if (kMixing != Mixing::kNone && (kReading != Reading::kResized || mix.mixes())) {
+      partner = MappedPicture<kReading>(mapping, mix.partner()).Entries(places);
     }
     four = mix.Values(table, places, own, partner);
   }
@@ -580,28 +591,28 @@ struct FourOfRun {
 
 // Four values of each of kRuns runs from `first` on: all are read before the first is written, so that a device has
 // several reads under way.
-template <typename V, Mixing kMixing, bool kResizes, uint32_t kRuns>
+template <typename V, Mixing kMixing, Reading kReading, uint32_t kRuns>
 HEADRACE_ON_DEVICE inline void MapFoursOf(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t group,
                                           uint32_t first) {
-  FourOfRun<V, kMixing, kResizes> fours[kRuns];
+  FourOfRun<V, kMixing, kReading> fours[kRuns];
   HEADRACE_UNROLL
   for (uint32_t i = 0; i < kRuns; ++i) fours[i].Read(mapping, table, picture, first + i, group);
   HEADRACE_UNROLL
   for (uint32_t i = 0; i < kRuns; ++i) fours[i].Write();
 }
 
-template <typename V, Mixing kMixing, bool kResizes>
+template <typename V, Mixing kMixing, Reading kReading>
 HEADRACE_ON_DEVICE inline void MapFoursOfRuns(const ByteMapping& mapping, const V* table, uint64_t thread) {
   const uint64_t picture = Quotient(thread, mapping.fours_of_run());
   const auto group = static_cast<uint32_t>(thread - picture * mapping.fours_of_run());
-  if constexpr (!kResizes) {
+  if constexpr (kReading != Reading::kResized) {
     if (mapping.runs() == 3) {
-      MapFoursOf<V, kMixing, kResizes, 3>(mapping, table, picture, group, 0);
+      MapFoursOf<V, kMixing, kReading, 3>(mapping, table, picture, group, 0);
       return;
     }
   }
   for (uint32_t run = 0; run < mapping.runs(); ++run) {
-    MapFoursOf<V, kMixing, kResizes, 1>(mapping, table, picture, group, run);
+    MapFoursOf<V, kMixing, kReading, 1>(mapping, table, picture, group, run);
   }
 }
 
@@ -634,26 +645,28 @@ HEADRACE_ON_DEVICE inline void MapMixedWords(const ByteMapping& mapping, const V
 
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  MapFoursOfRuns<V, Mixing::kNone, false>(mapping, table, thread);
+  if (!mapping.by_rows()) return MapFoursOfRuns<V, Mixing::kNone, Reading::kAsTheyLie>(mapping, table, thread);
+  MapFoursOfRuns<V, Mixing::kNone, Reading::kByRows>(mapping, table, thread);
 }
 
-template <typename V, bool kResizes>
+template <typename V, Reading kReading>
 HEADRACE_ON_DEVICE inline void MapMixedFoursOf(const ByteMapping& mapping, const V* table, uint64_t thread) {
   if constexpr (sizeof(V) == sizeof(float)) {
-    if (mapping.mixing == Mixing::kBlend) return MapFoursOfRuns<V, Mixing::kBlend, kResizes>(mapping, table, thread);
+    if (mapping.mixing == Mixing::kBlend) return MapFoursOfRuns<V, Mixing::kBlend, kReading>(mapping, table, thread);
   }
-  MapFoursOfRuns<V, Mixing::kPaste, kResizes>(mapping, table, thread);
+  MapFoursOfRuns<V, Mixing::kPaste, kReading>(mapping, table, thread);
 }
 
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapMixedFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  MapMixedFoursOf<V, false>(mapping, table, thread);
+  MapMixedFoursOf<V, Reading::kByRows>(mapping, table, thread);
 }
 
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapResizedFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  if (mapping.mixing == Mixing::kNone) return MapFoursOfRuns<V, Mixing::kNone, true>(mapping, table, thread);
-  MapMixedFoursOf<V, true>(mapping, table, thread);
+  if (mapping.mixing == Mixing::kNone)
+    return MapFoursOfRuns<V, Mixing::kNone, Reading::kResized>(mapping, table, thread);
+  MapMixedFoursOf<V, Reading::kResized>(mapping, table, thread);
 }
 
 // The work of all threads, on this one. Map: that of one, MapInPlace and so on.
