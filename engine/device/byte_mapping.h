@@ -26,6 +26,8 @@ inline constexpr uint32_t kTableValues = 257;
 inline constexpr uint32_t kErased = 256;
 // What a thread writes at once.
 inline constexpr uint32_t kTogether = 4;
+// Of a piece of the work that has nothing to do with pictures.
+inline constexpr uint32_t kThreadsOfPiece = 1024;
 // Tables of more channels do not fit in the memory of a block of threads.
 inline constexpr uint32_t kMostMappedChannels = 8;
 
@@ -123,22 +125,27 @@ struct ByteMapping {
     if (apart) return mixes ? MappingWay::kMixedFourPixels : MappingWay::kFourPixels;
     return mixes ? MappingWay::kMixedWords : MappingWay::kWords;
   }
-  HEADRACE_ON_DEVICE uint64_t threads() const {
+  // The work is in so many pieces, each of so many threads: pictures, so that no thread has to find its own.
+  HEADRACE_ON_DEVICE uint64_t pieces() const {
+    if (way() != MappingWay::kInPlace) return pictures;
+    constexpr uint64_t kValuesOfPiece = kThreadsOfPiece * kTogether;
+    return (all_values() + kValuesOfPiece - 1) / kValuesOfPiece;
+  }
+  HEADRACE_ON_DEVICE uint32_t threads_of_piece() const {
     switch (way()) {
       case MappingWay::kInPlace:
-        return (all_values() + kTogether - 1) / kTogether;
+        return kThreadsOfPiece;
       case MappingWay::kFourPixels:
       case MappingWay::kMixedFourPixels:
-        return pictures * (pixels() / kTogether);
       case MappingWay::kWords:
       case MappingWay::kMixedWords:
-        return pictures * (values_of_picture() / kTogether);
+        return pixels() / kTogether;
       case MappingWay::kFours:
       case MappingWay::kMixedFours:
       case MappingWay::kResizedFours:
         break;
     }
-    return pictures * fours_of_run();
+    return fours_of_run();
   }
   HEADRACE_ON_DEVICE uint32_t FlipsOf(uint64_t picture) const {
     return marks == nullptr ? 0 : marks[picture * kCorners];
@@ -162,14 +169,16 @@ HEADRACE_ON_DEVICE inline uint64_t Quotient(uint64_t number, uint64_t divisor) {
 }
 
 template <typename V>
-HEADRACE_ON_DEVICE inline void MapInPlace(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  const uint64_t first = thread * kTogether;
+HEADRACE_ON_DEVICE inline void MapInPlace(const ByteMapping& mapping, const V* table, uint64_t piece, uint32_t thread) {
+  const uint64_t four_values = piece * kThreadsOfPiece + thread;
+  const uint64_t first = four_values * kTogether;
+  if (first >= mapping.all_values()) return;
   auto channel = static_cast<uint32_t>(first - Quotient(first, mapping.channels) * mapping.channels);
   V* const values = static_cast<V*>(mapping.values) + first;
   FourValues<V> four;
   const uint64_t left = mapping.all_values() - first;
   const bool whole = left >= kTogether;
-  const uint32_t word = whole ? reinterpret_cast<const uint32_t*>(mapping.bytes)[thread] : 0;
+  const uint32_t word = whole ? reinterpret_cast<const uint32_t*>(mapping.bytes)[four_values] : 0;
   for (uint32_t i = 0; i < kTogether; ++i) {
     if (!whole && i >= left) return;
     const uint32_t byte = whole ? (word >> (8 * i)) & 0xFF : mapping.bytes[first + i];
@@ -311,6 +320,16 @@ class FourPixels {
     for (uint32_t i = 0; i < kChannels; ++i) words_[i] = words[i];
   }
 
+  template <bool kPlanes>
+  HEADRACE_ON_DEVICE FourEntries Four(const FourPlaces& places, uint32_t number) const {
+    if constexpr (kPlanes) {
+      return Plane(places, number);
+    } else {
+      return Word(places, number);
+    }
+  }
+
+ private:
   // Of a channel of each pixel.
   HEADRACE_ON_DEVICE FourEntries Plane(const FourPlaces& places, uint32_t channel) const {
     static_assert(kChannels == 3);
@@ -334,7 +353,6 @@ class FourPixels {
     }
   }
 
- private:
   HEADRACE_ON_DEVICE FourEntries Entries(uint32_t word, const FourPlaces& places) const {
     FourEntries entries = EntriesOf(word);
     entries.Erase(erased_, places);
@@ -346,60 +364,36 @@ class FourPixels {
   PictureBox erased_;
 };
 
-template <typename V, Mixing kMixing>
-HEADRACE_ON_DEVICE inline void MapPixelsToPlanes(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  constexpr uint32_t kChannels = 3;
-  const uint64_t pixels = mapping.pixels();
-  const uint64_t groups = pixels / kTogether;
-  const uint64_t picture = Quotient(thread, groups);
-  const PixelGroup group(mapping, static_cast<uint32_t>(thread - picture * groups));
+// Four pixels: to four values of each plane, or to as many words of values.
+template <typename V, Mixing kMixing, uint32_t kChannels, bool kPlanes>
+HEADRACE_ON_DEVICE inline void MapPixels(const ByteMapping& mapping, const V* table, uint64_t picture,
+                                         uint32_t thread) {
+  const uint32_t pixels = mapping.pixels();
+  const PixelGroup group(mapping, thread);
   const FourPixels<kChannels> own(mapping, picture, group);
   const Mix<kMixing> mix(mapping, picture);
   const FourPixels<kChannels> partner(mapping, mix.partner(), group);
-  V* const values = static_cast<V*>(mapping.values) + picture * pixels * kChannels + group.number * kTogether;
+  V* const values = static_cast<V*>(mapping.values) + picture * mapping.values_of_picture() +
+                    group.number * kTogether * (kPlanes ? 1 : kChannels);
   HEADRACE_UNROLL
-  for (uint32_t channel = 0; channel < kChannels; ++channel) {
+  for (uint32_t four = 0; four < kChannels; ++four) {
     FourPlaces places;
     for (uint32_t i = 0; i < kTogether; ++i) {
-      places.channel[i] = channel;
+      const uint32_t value = four * kTogether + i;
+      places.channel[i] = kPlanes ? four : value % kChannels;
       places.y[i] = group.y;
-      places.x[i] = group.x() + i;
+      places.x[i] = group.x() + (kPlanes ? i : value / kChannels);
     }
-    *reinterpret_cast<FourValues<V>*>(values + channel * pixels) =
-        mix.Values(table, places, own.Plane(places, channel), partner.Plane(places, channel));
+    *reinterpret_cast<FourValues<V>*>(values + four * (kPlanes ? pixels : kTogether)) = mix.Values(
+        table, places, own.template Four<kPlanes>(places, four), partner.template Four<kPlanes>(places, four));
   }
-}
-
-template <typename V, Mixing kMixing, uint32_t kChannels>
-HEADRACE_ON_DEVICE inline void MapWord(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  const uint32_t words = mapping.values_of_picture() / kTogether;
-  const uint64_t picture = Quotient(thread, words);
-  const auto word_of_picture = static_cast<uint32_t>(thread - picture * words);
-  const PixelGroup group(mapping, word_of_picture / kChannels);
-  const uint32_t word = word_of_picture % kChannels;
-  const FourPixels<kChannels> own(mapping, picture, group);
-  const Mix<kMixing> mix(mapping, picture);
-  const FourPixels<kChannels> partner(mapping, mix.partner(), group);
-  // Three words begin with the channels of their numbers, one pixel after the other.
-  FourPlaces places;
-  uint32_t channel = word;
-  uint32_t x = group.x() + word;
-  for (uint32_t i = 0; i < kTogether; ++i) {
-    places.channel[i] = channel;
-    places.y[i] = group.y;
-    places.x[i] = x;
-    const bool next = channel == kChannels - 1;
-    channel = next ? 0 : channel + 1;
-    x += next ? 1 : 0;
-  }
-  reinterpret_cast<FourValues<V>*>(mapping.values)[thread] =
-      mix.Values(table, places, own.Word(places, word), partner.Word(places, word));
 }
 
 template <typename V, Mixing kMixing>
-HEADRACE_ON_DEVICE inline void MapWordsOf(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  if (mapping.channels == 1) return MapWord<V, kMixing, 1>(mapping, table, thread);
-  MapWord<V, kMixing, 3>(mapping, table, thread);
+HEADRACE_ON_DEVICE inline void MapWordsOf(const ByteMapping& mapping, const V* table, uint64_t picture,
+                                          uint32_t thread) {
+  if (mapping.channels == 1) return MapPixels<V, kMixing, 1, false>(mapping, table, picture, thread);
+  MapPixels<V, kMixing, 3, false>(mapping, table, picture, thread);
 }
 
 // The inputs of a row or column of a resized picture.
@@ -592,88 +586,96 @@ struct FourOfRun {
 // Four values of each of kRuns runs from `first` on: all are read before the first is written, so that a device has
 // several reads under way.
 template <typename V, Mixing kMixing, Reading kReading, uint32_t kRuns>
-HEADRACE_ON_DEVICE inline void MapFoursOf(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t group,
+HEADRACE_ON_DEVICE inline void MapFoursOf(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t thread,
                                           uint32_t first) {
   FourOfRun<V, kMixing, kReading> fours[kRuns];
   HEADRACE_UNROLL
-  for (uint32_t i = 0; i < kRuns; ++i) fours[i].Read(mapping, table, picture, first + i, group);
+  for (uint32_t i = 0; i < kRuns; ++i) fours[i].Read(mapping, table, picture, first + i, thread);
   HEADRACE_UNROLL
   for (uint32_t i = 0; i < kRuns; ++i) fours[i].Write();
 }
 
 template <typename V, Mixing kMixing, Reading kReading>
-HEADRACE_ON_DEVICE inline void MapFoursOfRuns(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  const uint64_t picture = Quotient(thread, mapping.fours_of_run());
-  const auto group = static_cast<uint32_t>(thread - picture * mapping.fours_of_run());
+HEADRACE_ON_DEVICE inline void MapFoursOfRuns(const ByteMapping& mapping, const V* table, uint64_t picture,
+                                              uint32_t thread) {
   if constexpr (kReading != Reading::kResized) {
     if (mapping.runs() == 3) {
-      MapFoursOf<V, kMixing, kReading, 3>(mapping, table, picture, group, 0);
+      MapFoursOf<V, kMixing, kReading, 3>(mapping, table, picture, thread, 0);
       return;
     }
   }
   for (uint32_t run = 0; run < mapping.runs(); ++run) {
-    MapFoursOf<V, kMixing, kReading, 1>(mapping, table, picture, group, run);
+    MapFoursOf<V, kMixing, kReading, 1>(mapping, table, picture, thread, run);
   }
 }
 
 // The work of one thread in each way. Which mixing is decided once, so that there are no branches between the reads.
 template <typename V>
-HEADRACE_ON_DEVICE inline void MapFourPixels(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  MapPixelsToPlanes<V, Mixing::kNone>(mapping, table, thread);
+HEADRACE_ON_DEVICE inline void MapFourPixels(const ByteMapping& mapping, const V* table, uint64_t picture,
+                                             uint32_t thread) {
+  MapPixels<V, Mixing::kNone, 3, true>(mapping, table, picture, thread);
 }
 
 template <typename V>
-HEADRACE_ON_DEVICE inline void MapMixedFourPixels(const ByteMapping& mapping, const V* table, uint64_t thread) {
+HEADRACE_ON_DEVICE inline void MapMixedFourPixels(const ByteMapping& mapping, const V* table, uint64_t picture,
+                                                  uint32_t thread) {
   if constexpr (sizeof(V) == sizeof(float)) {
-    if (mapping.mixing == Mixing::kBlend) return MapPixelsToPlanes<V, Mixing::kBlend>(mapping, table, thread);
+    if (mapping.mixing == Mixing::kBlend) return MapPixels<V, Mixing::kBlend, 3, true>(mapping, table, picture, thread);
   }
-  MapPixelsToPlanes<V, Mixing::kPaste>(mapping, table, thread);
+  MapPixels<V, Mixing::kPaste, 3, true>(mapping, table, picture, thread);
 }
 
 template <typename V>
-HEADRACE_ON_DEVICE inline void MapWords(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  MapWordsOf<V, Mixing::kNone>(mapping, table, thread);
+HEADRACE_ON_DEVICE inline void MapWords(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t thread) {
+  MapWordsOf<V, Mixing::kNone>(mapping, table, picture, thread);
 }
 
 template <typename V>
-HEADRACE_ON_DEVICE inline void MapMixedWords(const ByteMapping& mapping, const V* table, uint64_t thread) {
+HEADRACE_ON_DEVICE inline void MapMixedWords(const ByteMapping& mapping, const V* table, uint64_t picture,
+                                             uint32_t thread) {
   if constexpr (sizeof(V) == sizeof(float)) {
-    if (mapping.mixing == Mixing::kBlend) return MapWordsOf<V, Mixing::kBlend>(mapping, table, thread);
+    if (mapping.mixing == Mixing::kBlend) return MapWordsOf<V, Mixing::kBlend>(mapping, table, picture, thread);
   }
-  MapWordsOf<V, Mixing::kPaste>(mapping, table, thread);
+  MapWordsOf<V, Mixing::kPaste>(mapping, table, picture, thread);
 }
 
 template <typename V>
-HEADRACE_ON_DEVICE inline void MapFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  if (!mapping.by_rows()) return MapFoursOfRuns<V, Mixing::kNone, Reading::kAsTheyLie>(mapping, table, thread);
-  MapFoursOfRuns<V, Mixing::kNone, Reading::kByRows>(mapping, table, thread);
+HEADRACE_ON_DEVICE inline void MapFours(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t thread) {
+  if (!mapping.by_rows()) return MapFoursOfRuns<V, Mixing::kNone, Reading::kAsTheyLie>(mapping, table, picture, thread);
+  MapFoursOfRuns<V, Mixing::kNone, Reading::kByRows>(mapping, table, picture, thread);
 }
 
 template <typename V, Reading kReading>
-HEADRACE_ON_DEVICE inline void MapMixedFoursOf(const ByteMapping& mapping, const V* table, uint64_t thread) {
+HEADRACE_ON_DEVICE inline void MapMixedFoursOf(const ByteMapping& mapping, const V* table, uint64_t picture,
+                                               uint32_t thread) {
   if constexpr (sizeof(V) == sizeof(float)) {
-    if (mapping.mixing == Mixing::kBlend) return MapFoursOfRuns<V, Mixing::kBlend, kReading>(mapping, table, thread);
+    if (mapping.mixing == Mixing::kBlend)
+      return MapFoursOfRuns<V, Mixing::kBlend, kReading>(mapping, table, picture, thread);
   }
-  MapFoursOfRuns<V, Mixing::kPaste, kReading>(mapping, table, thread);
+  MapFoursOfRuns<V, Mixing::kPaste, kReading>(mapping, table, picture, thread);
 }
 
 template <typename V>
-HEADRACE_ON_DEVICE inline void MapMixedFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  MapMixedFoursOf<V, Reading::kByRows>(mapping, table, thread);
+HEADRACE_ON_DEVICE inline void MapMixedFours(const ByteMapping& mapping, const V* table, uint64_t picture,
+                                             uint32_t thread) {
+  MapMixedFoursOf<V, Reading::kByRows>(mapping, table, picture, thread);
 }
 
 template <typename V>
-HEADRACE_ON_DEVICE inline void MapResizedFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
+HEADRACE_ON_DEVICE inline void MapResizedFours(const ByteMapping& mapping, const V* table, uint64_t picture,
+                                               uint32_t thread) {
   if (mapping.mixing == Mixing::kNone)
-    return MapFoursOfRuns<V, Mixing::kNone, Reading::kResized>(mapping, table, thread);
-  MapMixedFoursOf<V, Reading::kResized>(mapping, table, thread);
+    return MapFoursOfRuns<V, Mixing::kNone, Reading::kResized>(mapping, table, picture, thread);
+  MapMixedFoursOf<V, Reading::kResized>(mapping, table, picture, thread);
 }
 
 // The work of all threads, on this one. Map: that of one, MapInPlace and so on.
-template <typename V, void (*kMap)(const ByteMapping& mapping, const V* table, uint64_t thread)>
+template <typename V, void (*kMap)(const ByteMapping& mapping, const V* table, uint64_t piece, uint32_t thread)>
 void MapAll(const ByteMapping& mapping) {
-  for (uint64_t thread = 0; thread < mapping.threads(); ++thread) {
-    kMap(mapping, static_cast<const V*>(mapping.table), thread);
+  for (uint64_t piece = 0; piece < mapping.pieces(); ++piece) {
+    for (uint32_t thread = 0; thread < mapping.threads_of_piece(); ++thread) {
+      kMap(mapping, static_cast<const V*>(mapping.table), piece, thread);
+    }
   }
 }
 

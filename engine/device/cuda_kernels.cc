@@ -69,7 +69,8 @@ absl::Status CudaKernels::Map(const DeviceMapping& mapping, CUstream stream) con
   ByteMapping argument = mapping.mapping;
   size_t size = sizeof(argument);
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &argument, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
-  const auto blocks = static_cast<unsigned int>(std::min(kMostBlocks, (argument.threads() + kBlock - 1) / kBlock));
+  const uint64_t threads = argument.pieces() * argument.threads_of_piece();
+  const auto blocks = static_cast<unsigned int>(std::min(kMostBlocks, (threads + kBlock - 1) / kBlock));
   const auto way = static_cast<size_t>(argument.way());
   const CUfunction kernel = mapping.value_bytes == sizeof(uint16_t) ? map_16_[way] : map_32_[way];
   const CudaDriver& driver = context_->driver();
