@@ -7,7 +7,7 @@ namespace headrace {
 // Of a piece: as few as keep the blocks equally busy, as many as make what is done once for a part cheap.
 constexpr uint32_t kThreadsOfPart = 1024;
 
-template <typename V, void (*kMap)(const ByteMapping& mapping, const V* table, uint64_t piece, uint32_t thread)>
+template <typename V, void (*kMap)(const ByteMapping& mapping, const V* table, uint64_t piece, const Threads& threads)>
 __device__ void MapInStrides(const ByteMapping& mapping) {
   __shared__ V table[kMostMappedChannels * kTableValues];
   for (uint32_t i = threadIdx.x; i < mapping.channels * kTableValues; i += blockDim.x) {
@@ -21,7 +21,7 @@ __device__ void MapInStrides(const ByteMapping& mapping) {
     const uint64_t piece = Quotient(part, parts_of_piece);
     const uint32_t first = static_cast<uint32_t>(part - piece * parts_of_piece) * kThreadsOfPart;
     const uint32_t end = threads - first < kThreadsOfPart ? threads : first + kThreadsOfPart;
-    for (uint32_t thread = first + threadIdx.x; thread < end; thread += blockDim.x) kMap(mapping, table, piece, thread);
+    kMap(mapping, table, piece, {first + threadIdx.x, end, blockDim.x});
   }
 }
 

@@ -137,9 +137,10 @@ struct ByteMapping {
         return kThreadsOfPiece;
       case MappingWay::kFourPixels:
       case MappingWay::kMixedFourPixels:
+        return pixels() / kTogether;
       case MappingWay::kWords:
       case MappingWay::kMixedWords:
-        return pixels() / kTogether;
+        return values_of_picture() / kTogether;
       case MappingWay::kFours:
       case MappingWay::kMixedFours:
       case MappingWay::kResizedFours:
@@ -168,8 +169,32 @@ HEADRACE_ON_DEVICE inline uint64_t Quotient(uint64_t number, uint64_t divisor) {
   return number / divisor;
 }
 
+// Divides as a device does fast: by a multiplication.
+class Divisor {
+ public:
+  HEADRACE_ON_DEVICE explicit Divisor(uint32_t divisor) : divisor_(divisor), inverse_(0xFFFFFFFF / divisor) {}
+  HEADRACE_ON_DEVICE uint32_t value() const { return divisor_; }
+  HEADRACE_ON_DEVICE uint32_t Quotient(uint32_t number) const {
+    // The quotient or one less, as the inverse is less than 1 too small.
+    const auto quotient = static_cast<uint32_t>((uint64_t{number} * inverse_) >> 32);
+    return number - quotient * divisor_ < divisor_ ? quotient : quotient + 1;
+  }
+
+ private:
+  uint32_t divisor_;
+  uint32_t inverse_;
+};
+
+// Threads of a piece whose work is done one after the other: what is the same for all of them is found once.
+struct Threads {
+  uint32_t first;
+  uint32_t end;
+  uint32_t step;
+};
+
 template <typename V>
-HEADRACE_ON_DEVICE inline void MapInPlace(const ByteMapping& mapping, const V* table, uint64_t piece, uint32_t thread) {
+HEADRACE_ON_DEVICE inline void MapInPlaceOne(const ByteMapping& mapping, const V* table, uint64_t piece,
+                                             uint32_t thread) {
   const uint64_t four_values = piece * kThreadsOfPiece + thread;
   const uint64_t first = four_values * kTogether;
   if (first >= mapping.all_values()) return;
@@ -187,6 +212,14 @@ HEADRACE_ON_DEVICE inline void MapInPlace(const ByteMapping& mapping, const V* t
     channel = channel + 1 == mapping.channels ? 0 : channel + 1;
   }
   *reinterpret_cast<FourValues<V>*>(values) = four;
+}
+
+template <typename V>
+HEADRACE_ON_DEVICE inline void MapInPlace(const ByteMapping& mapping, const V* table, uint64_t piece,
+                                          const Threads& threads) {
+  for (uint32_t thread = threads.first; thread < threads.end; thread += threads.step) {
+    MapInPlaceOne(mapping, table, piece, thread);
+  }
 }
 
 // The places of four values that are written at once, in the picture as it results; behind its end, some.
@@ -284,39 +317,68 @@ HEADRACE_ON_DEVICE inline uint32_t Ordered(uint32_t low, uint32_t high, uint32_t
 #endif
 }
 
-// Four pixels of a row, by their number in the picture as it results.
-struct PixelGroup {
-  uint32_t number;
-  uint32_t y = 0;  // known if the mapping is by rows
-  uint32_t at = 0;
+// The groups of four pixels in which a picture lies.
+class PixelGroups {
+ public:
+  HEADRACE_ON_DEVICE explicit PixelGroups(const ByteMapping& mapping)
+      : by_rows_(mapping.by_rows()), height_(mapping.height), of_row_(by_rows_ ? mapping.width / kTogether : 1) {}
 
-  HEADRACE_ON_DEVICE PixelGroup(const ByteMapping& mapping, uint32_t group) : number(group) {
-    if (!mapping.by_rows()) return;
-    y = group / of_row(mapping);
-    at = group - y * of_row(mapping);
+  // Four pixels of a row, by their number in the picture as it results.
+  struct Group {
+    uint32_t number;
+    uint32_t y;  // known if the mapping is by rows
+    uint32_t at;
+
+    HEADRACE_ON_DEVICE uint32_t x() const { return at * kTogether; }
+  };
+  HEADRACE_ON_DEVICE Group At(uint32_t number) const {
+    if (!by_rows_) return {number, 0, 0};
+    const uint32_t y = of_row_.Quotient(number);
+    return {number, y, number - y * of_row_.value()};
   }
-
-  HEADRACE_ON_DEVICE static uint32_t of_row(const ByteMapping& mapping) { return mapping.width / kTogether; }
-  HEADRACE_ON_DEVICE uint32_t x() const { return at * kTogether; }
 
   // Where these pixels lie before the picture is flipped.
-  HEADRACE_ON_DEVICE uint32_t Before(const ByteMapping& mapping, uint32_t flips) const {
-    if (!mapping.by_rows()) return number;
-    return ((flips & kFlippedTopBottom) == 0 ? y : mapping.height - 1 - y) * of_row(mapping) +
-           ((flips & kFlippedLeftRight) == 0 ? at : of_row(mapping) - 1 - at);
+  HEADRACE_ON_DEVICE uint32_t Before(const Group& group, uint32_t flips) const {
+    if (!by_rows_) return group.number;
+    return ((flips & kFlippedTopBottom) == 0 ? group.y : height_ - 1 - group.y) * of_row_.value() +
+           ((flips & kFlippedLeftRight) == 0 ? group.at : of_row_.value() - 1 - group.at);
   }
+
+ private:
+  bool by_rows_;
+  uint32_t height_;
+  Divisor of_row_;
+};
+
+template <uint32_t kChannels>
+class FourPixels;
+
+// A picture that is read by four pixels.
+template <uint32_t kChannels>
+class PictureOfWords {
+ public:
+  HEADRACE_ON_DEVICE PictureOfWords(const ByteMapping& mapping, uint64_t picture)
+      : words_(reinterpret_cast<const uint32_t*>(mapping.bytes) + picture * (mapping.pixels() / kTogether * kChannels)),
+        flips_(mapping.FlipsOf(picture)),
+        erased_(mapping.ErasedOf(picture)) {}
+
+  HEADRACE_ON_DEVICE FourPixels<kChannels> Read(const PixelGroups& groups, const PixelGroups::Group& group) const {
+    return FourPixels<kChannels>(words_ + groups.Before(group, flips_) * kChannels, (flips_ & kFlippedLeftRight) != 0,
+                                 erased_);
+  }
+
+ private:
+  const uint32_t* words_;
+  uint32_t flips_;
+  PictureBox erased_;
 };
 
 // The bytes of four pixels: so many words.
 template <uint32_t kChannels>
 class FourPixels {
  public:
-  HEADRACE_ON_DEVICE FourPixels(const ByteMapping& mapping, uint64_t picture, const PixelGroup& group)
-      : erased_(mapping.ErasedOf(picture)) {
-    const uint32_t flips = mapping.FlipsOf(picture);
-    turned_ = (flips & kFlippedLeftRight) != 0;
-    const uint64_t first = picture * (mapping.pixels() / kTogether) + group.Before(mapping, flips);
-    const auto* const words = reinterpret_cast<const uint32_t*>(mapping.bytes) + first * kChannels;
+  HEADRACE_ON_DEVICE FourPixels(const uint32_t* words, bool turned, const PictureBox& erased)
+      : turned_(turned), erased_(erased) {
     for (uint32_t i = 0; i < kChannels; ++i) words_[i] = words[i];
   }
 
@@ -364,36 +426,72 @@ class FourPixels {
   PictureBox erased_;
 };
 
-// Four pixels: to four values of each plane, or to as many words of values.
-template <typename V, Mixing kMixing, uint32_t kChannels, bool kPlanes>
+// Each thread: four pixels, to four values of each plane.
+template <typename V, Mixing kMixing>
 HEADRACE_ON_DEVICE inline void MapPixels(const ByteMapping& mapping, const V* table, uint64_t picture,
-                                         uint32_t thread) {
+                                         const Threads& threads) {
+  constexpr uint32_t kChannels = 3;
   const uint32_t pixels = mapping.pixels();
-  const PixelGroup group(mapping, thread);
-  const FourPixels<kChannels> own(mapping, picture, group);
+  const PixelGroups groups(mapping);
   const Mix<kMixing> mix(mapping, picture);
-  const FourPixels<kChannels> partner(mapping, mix.partner(), group);
-  V* const values = static_cast<V*>(mapping.values) + picture * mapping.values_of_picture() +
-                    group.number * kTogether * (kPlanes ? 1 : kChannels);
-  HEADRACE_UNROLL
-  for (uint32_t four = 0; four < kChannels; ++four) {
-    FourPlaces places;
-    for (uint32_t i = 0; i < kTogether; ++i) {
-      const uint32_t value = four * kTogether + i;
-      places.channel[i] = kPlanes ? four : value % kChannels;
-      places.y[i] = group.y;
-      places.x[i] = group.x() + (kPlanes ? i : value / kChannels);
+  const PictureOfWords<kChannels> own_picture(mapping, picture);
+  const PictureOfWords<kChannels> partner_picture(mapping, mix.partner());
+  V* const first = static_cast<V*>(mapping.values) + picture * mapping.values_of_picture();
+  for (uint32_t thread = threads.first; thread < threads.end; thread += threads.step) {
+    const PixelGroups::Group group = groups.At(thread);
+    const FourPixels<kChannels> own = own_picture.Read(groups, group);
+    const FourPixels<kChannels> partner = partner_picture.Read(groups, group);
+    V* const values = first + thread * kTogether;
+    HEADRACE_UNROLL
+    for (uint32_t channel = 0; channel < kChannels; ++channel) {
+      FourPlaces places;
+      for (uint32_t i = 0; i < kTogether; ++i) {
+        places.channel[i] = channel;
+        places.y[i] = group.y;
+        places.x[i] = group.x() + i;
+      }
+      *reinterpret_cast<FourValues<V>*>(values + channel * pixels) = mix.Values(
+          table, places, own.template Four<true>(places, channel), partner.template Four<true>(places, channel));
     }
-    *reinterpret_cast<FourValues<V>*>(values + four * (kPlanes ? pixels : kTogether)) = mix.Values(
-        table, places, own.template Four<kPlanes>(places, four), partner.template Four<kPlanes>(places, four));
+  }
+}
+
+// Each thread: one of the words of four pixels, so that threads write side by side.
+template <typename V, Mixing kMixing, uint32_t kChannels>
+HEADRACE_ON_DEVICE inline void MapWordsOf(const ByteMapping& mapping, const V* table, uint64_t picture,
+                                          const Threads& threads) {
+  const PixelGroups groups(mapping);
+  const Mix<kMixing> mix(mapping, picture);
+  const PictureOfWords<kChannels> own_picture(mapping, picture);
+  const PictureOfWords<kChannels> partner_picture(mapping, mix.partner());
+  V* const first = static_cast<V*>(mapping.values) + picture * mapping.values_of_picture();
+  for (uint32_t thread = threads.first; thread < threads.end; thread += threads.step) {
+    const PixelGroups::Group group = groups.At(thread / kChannels);
+    const uint32_t word = thread % kChannels;
+    const FourPixels<kChannels> own = own_picture.Read(groups, group);
+    const FourPixels<kChannels> partner = partner_picture.Read(groups, group);
+    // Three words begin with the channels of their numbers, one pixel after the other.
+    FourPlaces places;
+    uint32_t channel = word;
+    uint32_t x = group.x() + word;
+    for (uint32_t i = 0; i < kTogether; ++i) {
+      places.channel[i] = channel;
+      places.y[i] = group.y;
+      places.x[i] = x;
+      const bool next = channel == kChannels - 1;
+      channel = next ? 0 : channel + 1;
+      x += next ? 1 : 0;
+    }
+    *reinterpret_cast<FourValues<V>*>(first + thread * kTogether) =
+        mix.Values(table, places, own.template Four<false>(places, word), partner.template Four<false>(places, word));
   }
 }
 
 template <typename V, Mixing kMixing>
-HEADRACE_ON_DEVICE inline void MapWordsOf(const ByteMapping& mapping, const V* table, uint64_t picture,
-                                          uint32_t thread) {
-  if (mapping.channels == 1) return MapPixels<V, kMixing, 1, false>(mapping, table, picture, thread);
-  MapPixels<V, kMixing, 3, false>(mapping, table, picture, thread);
+HEADRACE_ON_DEVICE inline void MapWordsMixed(const ByteMapping& mapping, const V* table, uint64_t picture,
+                                             const Threads& threads) {
+  if (mapping.channels == 1) return MapWordsOf<V, kMixing, 1>(mapping, table, picture, threads);
+  MapWordsOf<V, kMixing, 3>(mapping, table, picture, threads);
 }
 
 // The inputs of a row or column of a resized picture.
@@ -449,37 +547,66 @@ class ResizedPicture {
   const int32_t* taps_;
 };
 
-// The places of four values of a run, from a number on. By rows, or else all pixels of a picture are one row.
+struct ValuePlace {
+  uint32_t channel;
+  uint32_t y;
+  uint32_t x;
+};
+
+// Where the values of runs lie in a picture. By rows, or else all pixels of a picture are one row.
 template <bool kByRows>
-HEADRACE_ON_DEVICE inline FourPlaces PlacesOfRun(const ByteMapping& mapping, uint32_t run, uint32_t number) {
-  const bool together = mapping.planes == 0;
-  uint32_t channel = run;
-  uint32_t y = 0;
-  uint32_t x = number;
-  if (together) {
-    x = number / mapping.channels;
-    channel = number - x * mapping.channels;
-  }
-  if constexpr (kByRows) {
-    y = x / mapping.width;
-    x -= y * mapping.width;
-  }
-  FourPlaces places;
-  for (uint32_t i = 0; i < kTogether; ++i) {
-    places.channel[i] = channel;
-    places.y[i] = y;
-    places.x[i] = x;
-    const bool same = together && channel + 1 < mapping.channels;
-    channel = !together ? channel : same ? channel + 1 : 0;
-    x += same ? 0 : 1;
-    if constexpr (kByRows) {
-      const bool next = x == mapping.width;
-      x = next ? 0 : x;
-      y += next ? 1 : 0;
+class PlacesOfRuns {
+ public:
+  HEADRACE_ON_DEVICE explicit PlacesOfRuns(const ByteMapping& mapping)
+      : together_(mapping.planes == 0), of_pixel_(mapping.channels), of_row_(mapping.width) {}
+
+  HEADRACE_ON_DEVICE ValuePlace At(uint32_t run, uint32_t number) const {
+    ValuePlace place = {run, 0, number};
+    if (together_) {
+      place.x = of_pixel_.Quotient(number);
+      place.channel = number - place.x * of_pixel_.value();
     }
+    if constexpr (kByRows) {
+      place.y = of_row_.Quotient(place.x);
+      place.x -= place.y * of_row_.value();
+    }
+    return place;
   }
-  return places;
-}
+
+  // In a plane; so many pixels after a place, less than a row.
+  HEADRACE_ON_DEVICE ValuePlace After(const ValuePlace& place, uint32_t run, uint32_t pixels) const {
+    ValuePlace after = {run, place.y, place.x + pixels};
+    if constexpr (kByRows) {
+      const bool next = after.x >= of_row_.value();
+      after.x -= next ? of_row_.value() : 0;
+      after.y += next ? 1 : 0;
+    }
+    return after;
+  }
+
+  HEADRACE_ON_DEVICE FourPlaces From(ValuePlace place) const {
+    FourPlaces places;
+    for (uint32_t i = 0; i < kTogether; ++i) {
+      places.channel[i] = place.channel;
+      places.y[i] = place.y;
+      places.x[i] = place.x;
+      const bool same = together_ && place.channel + 1 < of_pixel_.value();
+      place.channel = !together_ ? place.channel : same ? place.channel + 1 : 0;
+      place.x += same ? 0 : 1;
+      if constexpr (kByRows) {
+        const bool next = place.x == of_row_.value();
+        place.x = next ? 0 : place.x;
+        place.y += next ? 1 : 0;
+      }
+    }
+    return places;
+  }
+
+ private:
+  bool together_;
+  Divisor of_pixel_;
+  Divisor of_row_;
+};
 
 // What is done to bytes besides mapping them.
 enum class Reading { kAsTheyLie, kByRows, kResized };
@@ -489,7 +616,7 @@ template <Reading kReading>
 class MappedPicture {
  public:
   HEADRACE_ON_DEVICE MappedPicture(const ByteMapping& mapping, uint64_t picture)
-      : mapping_(mapping), picture_(picture) {
+      : mapping_(mapping), picture_(picture), bytes_(mapping.bytes + picture * mapping.bytes_of_picture()) {
     if constexpr (kReading == Reading::kAsTheyLie) return;
     erased_ = mapping.ErasedOf(picture);
     const uint32_t flips = mapping.FlipsOf(picture);
@@ -509,7 +636,7 @@ class MappedPicture {
     if constexpr (kReading == Reading::kResized) {
       for (uint32_t i = 0; i < kTogether; ++i) entries.entry[i] = ResizedByte(places, i);
     } else {
-      const uint8_t* const bytes = mapping_.bytes + picture_ * mapping_.values_of_picture();
+      const uint8_t* const bytes = bytes_;
       const uint32_t last = mapping_.values_of_picture() - 1;
       const uint32_t first = (first_y_ * mapping_.width + first_x_) * mapping_.channels;
       const uint32_t row = step_y_ * mapping_.width * mapping_.channels;
@@ -534,6 +661,7 @@ class MappedPicture {
 
   const ByteMapping& mapping_;
   uint64_t picture_;
+  const uint8_t* bytes_;
   PictureBox erased_ = {0, 0, 0, 0};
   // Before the picture is flipped, modulo 2^32.
   uint32_t first_y_ = 0;
@@ -543,32 +671,22 @@ class MappedPicture {
 };
 
 // Values of a run that are written at once: four, or fewer at its ends.
-template <typename V, Mixing kMixing, Reading kReading>
+template <typename V>
 struct FourOfRun {
-  V* values;
+  uint32_t begin;  // in the run
   uint32_t count;
+  V* values;
   FourValues<V> four;
 
-  // Reads four in any case, as branches would hold up the next ones.
-  HEADRACE_ON_DEVICE void Read(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t run,
-                               uint32_t group) {
+  HEADRACE_ON_DEVICE void Find(const ByteMapping& mapping, uint64_t picture, uint32_t run, uint32_t group) {
     const uint64_t first_of_run = picture * mapping.values_of_picture() + run * mapping.values_of_run();
     // Of an aligned place and its four, what lies before the run.
     const auto lead = static_cast<uint32_t>(first_of_run % kTogether);
-    const uint32_t begin = group == 0 ? 0 : group * kTogether - lead;
+    begin = group == 0 ? 0 : group * kTogether - lead;
     const uint32_t end = (group + 1) * kTogether - lead;
     const uint32_t length = mapping.values_of_run();
     count = begin >= length ? 0 : (end < length ? end : length) - begin;
     values = static_cast<V*>(mapping.values) + first_of_run + begin;
-    const FourPlaces places = PlacesOfRun<kReading != Reading::kAsTheyLie>(mapping, run, begin);
-    const Mix<kMixing> mix(mapping, picture);
-    const FourEntries own = MappedPicture<kReading>(mapping, picture).Entries(places);
-    FourEntries partner = own;
-    // A picture is resized again only for another one.
-    if (kMixing != Mixing::kNone && (kReading != Reading::kResized || mix.mixes())) {
-      partner = MappedPicture<kReading>(mapping, mix.partner()).Entries(places);
-    }
-    four = mix.Values(table, places, own, partner);
   }
 
   HEADRACE_ON_DEVICE void Write() const {
@@ -583,99 +701,140 @@ struct FourOfRun {
   }
 };
 
-// Four values of each of kRuns runs from `first` on: all are read before the first is written, so that a device has
-// several reads under way.
-template <typename V, Mixing kMixing, Reading kReading, uint32_t kRuns>
-HEADRACE_ON_DEVICE inline void MapFoursOf(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t thread,
-                                          uint32_t first) {
-  FourOfRun<V, kMixing, kReading> fours[kRuns];
-  HEADRACE_UNROLL
-  for (uint32_t i = 0; i < kRuns; ++i) fours[i].Read(mapping, table, picture, first + i, thread);
-  HEADRACE_UNROLL
-  for (uint32_t i = 0; i < kRuns; ++i) fours[i].Write();
-}
+// A picture and its partner, by runs.
+template <typename V, Mixing kMixing, Reading kReading>
+class PictureOfRuns {
+ public:
+  HEADRACE_ON_DEVICE PictureOfRuns(const ByteMapping& mapping, const V* table, uint64_t picture)
+      : mapping_(mapping),
+        table_(table),
+        picture_(picture),
+        places_(mapping),
+        mix_(mapping, picture),
+        own_(mapping, picture),
+        partner_(mapping, mix_.partner()) {}
+
+  // Four values of each of kRuns runs from `first` on: all are read before the first is written, so that a device has
+  // several reads under way.
+  template <uint32_t kRuns>
+  HEADRACE_ON_DEVICE void Map(uint32_t group, uint32_t first) const {
+    FourOfRun<V> fours[kRuns];
+    // Before or at where the four of each run begins.
+    const uint32_t start = group == 0 ? 0 : group * kTogether - (kTogether - 1);
+    const ValuePlace place = places_.At(first, start);
+    HEADRACE_UNROLL
+    for (uint32_t i = 0; i < kRuns; ++i) {
+      FourOfRun<V>& four = fours[i];
+      four.Find(mapping_, picture_, first + i, group);
+      four.four =
+          Read(kRuns == 1 ? places_.At(first, four.begin) : places_.After(place, first + i, four.begin - start));
+    }
+    HEADRACE_UNROLL
+    for (uint32_t i = 0; i < kRuns; ++i) fours[i].Write();
+  }
+
+ private:
+  // Reads four in any case, as branches would hold up the next ones.
+  HEADRACE_ON_DEVICE FourValues<V> Read(const ValuePlace& place) const {
+    const FourPlaces places = places_.From(place);
+    const FourEntries own = own_.Entries(places);
+    FourEntries partner = own;
+    // A picture is resized again only for another one.
+    if (kMixing != Mixing::kNone && (kReading != Reading::kResized || mix_.mixes())) partner = partner_.Entries(places);
+    return mix_.Values(table_, places, own, partner);
+  }
+
+  const ByteMapping& mapping_;
+  const V* table_;
+  uint64_t picture_;
+  PlacesOfRuns<kReading != Reading::kAsTheyLie> places_;
+  Mix<kMixing> mix_;
+  MappedPicture<kReading> own_;
+  MappedPicture<kReading> partner_;
+};
 
 template <typename V, Mixing kMixing, Reading kReading>
 HEADRACE_ON_DEVICE inline void MapFoursOfRuns(const ByteMapping& mapping, const V* table, uint64_t picture,
-                                              uint32_t thread) {
-  if constexpr (kReading != Reading::kResized) {
-    if (mapping.runs() == 3) {
-      MapFoursOf<V, kMixing, kReading, 3>(mapping, table, picture, thread, 0);
-      return;
+                                              const Threads& threads) {
+  const PictureOfRuns<V, kMixing, kReading> runs(mapping, table, picture);
+  const bool three = kReading != Reading::kResized && mapping.runs() == 3 && mapping.width >= kTogether;
+  for (uint32_t thread = threads.first; thread < threads.end; thread += threads.step) {
+    if (three) {
+      runs.template Map<3>(thread, 0);
+    } else {
+      for (uint32_t run = 0; run < mapping.runs(); ++run) runs.template Map<1>(thread, run);
     }
-  }
-  for (uint32_t run = 0; run < mapping.runs(); ++run) {
-    MapFoursOf<V, kMixing, kReading, 1>(mapping, table, picture, thread, run);
   }
 }
 
-// The work of one thread in each way. Which mixing is decided once, so that there are no branches between the reads.
+// The work of threads in each way. Which mixing is decided once, so that there are no branches between the reads.
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapFourPixels(const ByteMapping& mapping, const V* table, uint64_t picture,
-                                             uint32_t thread) {
-  MapPixels<V, Mixing::kNone, 3, true>(mapping, table, picture, thread);
+                                             const Threads& threads) {
+  MapPixels<V, Mixing::kNone>(mapping, table, picture, threads);
 }
 
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapMixedFourPixels(const ByteMapping& mapping, const V* table, uint64_t picture,
-                                                  uint32_t thread) {
+                                                  const Threads& threads) {
   if constexpr (sizeof(V) == sizeof(float)) {
-    if (mapping.mixing == Mixing::kBlend) return MapPixels<V, Mixing::kBlend, 3, true>(mapping, table, picture, thread);
+    if (mapping.mixing == Mixing::kBlend) return MapPixels<V, Mixing::kBlend>(mapping, table, picture, threads);
   }
-  MapPixels<V, Mixing::kPaste, 3, true>(mapping, table, picture, thread);
+  MapPixels<V, Mixing::kPaste>(mapping, table, picture, threads);
 }
 
 template <typename V>
-HEADRACE_ON_DEVICE inline void MapWords(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t thread) {
-  MapWordsOf<V, Mixing::kNone>(mapping, table, picture, thread);
+HEADRACE_ON_DEVICE inline void MapWords(const ByteMapping& mapping, const V* table, uint64_t picture,
+                                        const Threads& threads) {
+  MapWordsMixed<V, Mixing::kNone>(mapping, table, picture, threads);
 }
 
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapMixedWords(const ByteMapping& mapping, const V* table, uint64_t picture,
-                                             uint32_t thread) {
+                                             const Threads& threads) {
   if constexpr (sizeof(V) == sizeof(float)) {
-    if (mapping.mixing == Mixing::kBlend) return MapWordsOf<V, Mixing::kBlend>(mapping, table, picture, thread);
+    if (mapping.mixing == Mixing::kBlend) return MapWordsMixed<V, Mixing::kBlend>(mapping, table, picture, threads);
   }
-  MapWordsOf<V, Mixing::kPaste>(mapping, table, picture, thread);
+  MapWordsMixed<V, Mixing::kPaste>(mapping, table, picture, threads);
 }
 
 template <typename V>
-HEADRACE_ON_DEVICE inline void MapFours(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t thread) {
-  if (!mapping.by_rows()) return MapFoursOfRuns<V, Mixing::kNone, Reading::kAsTheyLie>(mapping, table, picture, thread);
-  MapFoursOfRuns<V, Mixing::kNone, Reading::kByRows>(mapping, table, picture, thread);
+HEADRACE_ON_DEVICE inline void MapFours(const ByteMapping& mapping, const V* table, uint64_t picture,
+                                        const Threads& threads) {
+  if (!mapping.by_rows())
+    return MapFoursOfRuns<V, Mixing::kNone, Reading::kAsTheyLie>(mapping, table, picture, threads);
+  MapFoursOfRuns<V, Mixing::kNone, Reading::kByRows>(mapping, table, picture, threads);
 }
 
 template <typename V, Reading kReading>
 HEADRACE_ON_DEVICE inline void MapMixedFoursOf(const ByteMapping& mapping, const V* table, uint64_t picture,
-                                               uint32_t thread) {
+                                               const Threads& threads) {
   if constexpr (sizeof(V) == sizeof(float)) {
     if (mapping.mixing == Mixing::kBlend)
-      return MapFoursOfRuns<V, Mixing::kBlend, kReading>(mapping, table, picture, thread);
+      return MapFoursOfRuns<V, Mixing::kBlend, kReading>(mapping, table, picture, threads);
   }
-  MapFoursOfRuns<V, Mixing::kPaste, kReading>(mapping, table, picture, thread);
+  MapFoursOfRuns<V, Mixing::kPaste, kReading>(mapping, table, picture, threads);
 }
 
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapMixedFours(const ByteMapping& mapping, const V* table, uint64_t picture,
-                                             uint32_t thread) {
-  MapMixedFoursOf<V, Reading::kByRows>(mapping, table, picture, thread);
+                                             const Threads& threads) {
+  MapMixedFoursOf<V, Reading::kByRows>(mapping, table, picture, threads);
 }
 
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapResizedFours(const ByteMapping& mapping, const V* table, uint64_t picture,
-                                               uint32_t thread) {
+                                               const Threads& threads) {
   if (mapping.mixing == Mixing::kNone)
-    return MapFoursOfRuns<V, Mixing::kNone, Reading::kResized>(mapping, table, picture, thread);
-  MapMixedFoursOf<V, Reading::kResized>(mapping, table, picture, thread);
+    return MapFoursOfRuns<V, Mixing::kNone, Reading::kResized>(mapping, table, picture, threads);
+  MapMixedFoursOf<V, Reading::kResized>(mapping, table, picture, threads);
 }
 
 // The work of all threads, on this one. Map: that of one, MapInPlace and so on.
-template <typename V, void (*kMap)(const ByteMapping& mapping, const V* table, uint64_t piece, uint32_t thread)>
+template <typename V, void (*kMap)(const ByteMapping& mapping, const V* table, uint64_t piece, const Threads& threads)>
 void MapAll(const ByteMapping& mapping) {
   for (uint64_t piece = 0; piece < mapping.pieces(); ++piece) {
-    for (uint32_t thread = 0; thread < mapping.threads_of_piece(); ++thread) {
-      kMap(mapping, static_cast<const V*>(mapping.table), piece, thread);
-    }
+    kMap(mapping, static_cast<const V*>(mapping.table), piece, {0, mapping.threads_of_piece(), 1});
   }
 }
 
