@@ -28,8 +28,8 @@ __device__ void MapInStrides(const ByteMapping& mapping) {
 }  // namespace headrace
 
 // So many blocks at once on each multiprocessor, of 64 registers a thread or of 80.
-#define HEADRACE_FOUR_BLOCKS __launch_bounds__(256, 4)
-#define HEADRACE_THREE_BLOCKS __launch_bounds__(256, 3)
+#define HEADRACE_FOUR_BLOCKS __launch_bounds__(headrace::kThreadsOfBlock, 4)
+#define HEADRACE_THREE_BLOCKS __launch_bounds__(headrace::kThreadsOfBlock, 3)
 
 #define HEADRACE_KERNELS(way, blocks)                                                  \
   extern "C" __global__ void blocks Headrace##way##16(headrace::ByteMapping mapping) { \

@@ -26,6 +26,8 @@ inline constexpr uint32_t kTableValues = 257;
 inline constexpr uint32_t kErased = 256;
 // What a thread writes at once.
 inline constexpr uint32_t kTogether = 4;
+// Of a block, on a device.
+inline constexpr uint32_t kThreadsOfBlock = 256;
 // Of a piece of the work that has nothing to do with pictures.
 inline constexpr uint32_t kThreadsOfPiece = 1024;
 // Tables of more channels do not fit in the memory of a block of threads.
@@ -608,7 +610,7 @@ class PlacesOfRuns {
   Divisor of_row_;
 };
 
-// What is done to bytes besides mapping them.
+// How the bytes of a picture are found: one after the other, by rows that may be flipped and erased, or resized too.
 enum class Reading { kAsTheyLie, kByRows, kResized };
 
 // A picture of bytes, as it is flipped and erased.
@@ -636,14 +638,13 @@ class MappedPicture {
     if constexpr (kReading == Reading::kResized) {
       for (uint32_t i = 0; i < kTogether; ++i) entries.entry[i] = ResizedByte(places, i);
     } else {
-      const uint8_t* const bytes = bytes_;
       const uint32_t last = mapping_.values_of_picture() - 1;
       const uint32_t first = (first_y_ * mapping_.width + first_x_) * mapping_.channels;
       const uint32_t row = step_y_ * mapping_.width * mapping_.channels;
       const uint32_t pixel = step_x_ * mapping_.channels;
       for (uint32_t i = 0; i < kTogether; ++i) {
         const uint32_t at = first + places.y[i] * row + places.x[i] * pixel + places.channel[i];
-        entries.entry[i] = bytes[at < last ? at : last];
+        entries.entry[i] = bytes_[at < last ? at : last];
       }
     }
     if constexpr (kReading != Reading::kAsTheyLie) entries.Erase(erased_, places);

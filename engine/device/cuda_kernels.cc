@@ -18,7 +18,6 @@ alignas(16) constexpr uint8_t kBinary[] = {
 #include "engine/device/byte_mapping.fatbin.inc"
 };
 
-constexpr unsigned int kBlock = 256;
 // Enough to fill every device: the threads of a block go on in strides.
 constexpr uint64_t kMostBlocks = 2048;
 
@@ -70,11 +69,12 @@ absl::Status CudaKernels::Map(const DeviceMapping& mapping, CUstream stream) con
   size_t size = sizeof(argument);
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &argument, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
   const uint64_t threads = argument.pieces() * argument.threads_of_piece();
-  const auto blocks = static_cast<unsigned int>(std::min(kMostBlocks, (threads + kBlock - 1) / kBlock));
+  const auto blocks =
+      static_cast<unsigned int>(std::min(kMostBlocks, (threads + kThreadsOfBlock - 1) / kThreadsOfBlock));
   const auto way = static_cast<size_t>(argument.way());
   const CUfunction kernel = mapping.value_bytes == sizeof(uint16_t) ? map_16_[way] : map_32_[way];
   const CudaDriver& driver = context_->driver();
-  return driver.Check(driver.LaunchKernel(kernel, blocks, 1, 1, kBlock, 1, 1, 0, stream, nullptr, extra),
+  return driver.Check(driver.LaunchKernel(kernel, blocks, 1, 1, kThreadsOfBlock, 1, 1, 0, stream, nullptr, extra),
                       "cuLaunchKernel");
 }
 
