@@ -1,35 +1,49 @@
-// The kernels of ByteMapping, one for each way: each block copies the table to its shared memory, and its threads do
-// the work in strides of the grid.
+// The kernels of ByteMapping, one for each way: each block copies the table to its shared memory, and does parts of the
+// work in strides of the grid.
 #include "engine/device/byte_mapping.h"
 
 namespace headrace {
 
-template <typename V, void (*kMap)(const ByteMapping& mapping, const V* table, uint64_t thread)>
+// Of a piece: as few as keep the blocks equally busy, as many as make what is done once for a part cheap.
+constexpr uint32_t kThreadsOfPart = 1024;
+
+template <typename V, void (*kMap)(const ByteMapping& mapping, const V* table, uint64_t piece, const Threads& threads)>
 __device__ void MapInStrides(const ByteMapping& mapping) {
   __shared__ V table[kMostMappedChannels * kTableValues];
   for (uint32_t i = threadIdx.x; i < mapping.channels * kTableValues; i += blockDim.x) {
     table[i] = static_cast<const V*>(mapping.table)[i];
   }
   __syncthreads();
-  const uint64_t threads = mapping.threads();
-  const uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
-  for (uint64_t thread = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; thread < threads; thread += stride) {
-    kMap(mapping, table, thread);
+  const uint32_t threads = mapping.threads_of_piece();
+  const uint32_t parts_of_piece = (threads + kThreadsOfPart - 1) / kThreadsOfPart;
+  const uint64_t parts = mapping.pieces() * parts_of_piece;
+  for (uint64_t part = blockIdx.x; part < parts; part += gridDim.x) {
+    const uint64_t piece = Quotient(part, parts_of_piece);
+    const uint32_t first = static_cast<uint32_t>(part - piece * parts_of_piece) * kThreadsOfPart;
+    const uint32_t end = threads - first < kThreadsOfPart ? threads : first + kThreadsOfPart;
+    kMap(mapping, table, piece, {first + threadIdx.x, end, blockDim.x});
   }
 }
 
 }  // namespace headrace
 
-#define HEADRACE_KERNELS(way)                                                   \
-  extern "C" __global__ void Headrace##way##16(headrace::ByteMapping mapping) { \
-    headrace::MapInStrides<uint16_t, headrace::way<uint16_t>>(mapping);         \
-  }                                                                             \
-  extern "C" __global__ void Headrace##way##32(headrace::ByteMapping mapping) { \
-    headrace::MapInStrides<uint32_t, headrace::way<uint32_t>>(mapping);         \
+// So many blocks at once on each multiprocessor, of 64 registers a thread or of 80.
+#define HEADRACE_FOUR_BLOCKS __launch_bounds__(headrace::kThreadsOfBlock, 4)
+#define HEADRACE_THREE_BLOCKS __launch_bounds__(headrace::kThreadsOfBlock, 3)
+
+#define HEADRACE_KERNELS(way, blocks)                                                  \
+  extern "C" __global__ void blocks Headrace##way##16(headrace::ByteMapping mapping) { \
+    headrace::MapInStrides<uint16_t, headrace::way<uint16_t>>(mapping);                \
+  }                                                                                    \
+  extern "C" __global__ void blocks Headrace##way##32(headrace::ByteMapping mapping) { \
+    headrace::MapInStrides<uint32_t, headrace::way<uint32_t>>(mapping);                \
   }
 
-HEADRACE_KERNELS(MapInPlace)
-HEADRACE_KERNELS(MapFourPixels)
-HEADRACE_KERNELS(MapFours)
-HEADRACE_KERNELS(MapMixedFours)
-HEADRACE_KERNELS(MapResizedFours)
+HEADRACE_KERNELS(MapInPlace, )
+HEADRACE_KERNELS(MapFourPixels, )
+HEADRACE_KERNELS(MapMixedFourPixels, )
+HEADRACE_KERNELS(MapWords, )
+HEADRACE_KERNELS(MapMixedWords, )
+HEADRACE_KERNELS(MapFours, HEADRACE_FOUR_BLOCKS)
+HEADRACE_KERNELS(MapMixedFours, HEADRACE_FOUR_BLOCKS)
+HEADRACE_KERNELS(MapResizedFours, HEADRACE_THREE_BLOCKS)

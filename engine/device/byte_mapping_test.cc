@@ -3,11 +3,14 @@
 #include "engine/device/byte_mapping.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <vector>
@@ -44,6 +47,41 @@ class Guarded {
  private:
   std::vector<uint8_t> memory_;
   size_t bytes_;
+};
+
+// Memory that ends where no byte can be read, so that a read behind it ends the test.
+class Walled {
+ public:
+  Walled(size_t bytes, size_t alignment) {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    mapped_ = (bytes + alignment + page - 1) / page * page + page;
+    void* const all = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED) std::abort();
+    begin_ = static_cast<uint8_t*>(all);
+    uint8_t* const wall = begin_ + mapped_ - page;
+    if (mprotect(wall, page, PROT_NONE) != 0) std::abort();
+    data_ = wall - (bytes + alignment - 1) / alignment * alignment;
+  }
+  ~Walled() { munmap(begin_, mapped_); }
+  Walled(const Walled&) = delete;
+  uint8_t* data() { return data_; }
+
+ private:
+  uint8_t* begin_;
+  uint8_t* data_;
+  size_t mapped_;
+};
+
+template <typename T>
+class WalledOf {
+ public:
+  explicit WalledOf(const std::vector<T>& values) : memory_(values.size() * sizeof(T), alignof(T)) {
+    std::copy(values.begin(), values.end(), data());
+  }
+  T* data() { return reinterpret_cast<T*>(memory_.data()); }
+
+ private:
+  Walled memory_;
 };
 
 void FillRandomly(ScheduleRandom& random, uint8_t* memory, size_t bytes) {
@@ -165,30 +203,28 @@ MappingWay CheckOne(ScheduleRandom& random) {
   mapping.byte_width = mapping.width;
   mapping.channels = random.OneIn(2) ? 3 : static_cast<uint32_t>(1 + random.Below(kMostMappedChannels));
   mapping.planes = random.OneIn(2) ? 1 : 0;
-  std::vector<int32_t> taps;
-  if (random.OneIn(3)) {
+  const bool resizes = random.OneIn(3);
+  if (resizes) {
     mapping.byte_height = static_cast<uint32_t>(1 + random.Below(9));
     mapping.byte_width = static_cast<uint32_t>(1 + random.Below(9));
     mapping.weights = static_cast<uint32_t>(1 + random.Below(4));
-    taps = RandomTaps(random, mapping);
-    mapping.taps = taps.data();
   }
-  const uint64_t all_bytes = mapping.pictures * mapping.bytes_of_picture();
-  Guarded bytes(all_bytes);
-  Guarded table(mapping.channels * kTableValues * sizeof(V));
+  WalledOf<int32_t> taps(resizes ? RandomTaps(random, mapping) : std::vector<int32_t>());
+  if (resizes) mapping.taps = taps.data();
+  Walled table(mapping.channels * kTableValues * sizeof(V), sizeof(V));
   Guarded values(mapping.all_values() * sizeof(V));
-  Guarded marks(mapping.pictures * kCorners);
-  FillRandomly(random, bytes.data(), all_bytes);
+  Walled marks(mapping.pictures * kCorners, 1);
   FillTable<V>(random, table.data(), mapping.channels);
-  std::vector<PictureBox> erased;
-  std::vector<MixedPicture> mixed;
+  std::vector<PictureBox> erased_boxes;
+  std::vector<MixedPicture> mixed_pictures;
   for (uint64_t i = 0; i < mapping.pictures; ++i) {
     marks.data()[i * kCorners] = static_cast<uint8_t>(random.Below(4));
-    erased.push_back(RandomBox(random, mapping));
+    erased_boxes.push_back(RandomBox(random, mapping));
     const auto partner = static_cast<int32_t>(random.Below(mapping.pictures + 1)) - 1;
-    mixed.push_back({partner, 0.37f, 0.63f, 0, RandomBox(random, mapping)});
+    mixed_pictures.push_back({partner, 0.37f, 0.63f, 0, RandomBox(random, mapping)});
   }
-  mapping.bytes = bytes.data();
+  WalledOf<PictureBox> erased(erased_boxes);
+  WalledOf<MixedPicture> mixed(mixed_pictures);
   mapping.table = table.data();
   mapping.values = values.data();
   if (random.OneIn(2)) mapping.marks = marks.data();
@@ -197,6 +233,11 @@ MappingWay CheckOne(ScheduleRandom& random) {
     mapping.mixed = mixed.data();
     mapping.mixing = sizeof(V) == sizeof(float) && random.OneIn(2) ? Mixing::kBlend : Mixing::kPaste;
   }
+  // Words are aligned; all other bytes end at the wall.
+  const uint64_t all_bytes = mapping.pictures * mapping.bytes_of_picture();
+  Walled bytes(all_bytes, mapping.way() == MappingWay::kInPlace ? sizeof(uint32_t) : 1);
+  FillRandomly(random, bytes.data(), all_bytes);
+  mapping.bytes = bytes.data();
   MapAllBytes<V>(mapping);
   Check<V>(mapping);
   EXPECT_TRUE(values.Whole());
@@ -213,6 +254,17 @@ TEST(ByteMapping, GivesEachValueOnEveryWay) {
   }
   EXPECT_EQ(ways.size(), static_cast<size_t>(kMappingWays));
   std::printf("HEADRACE-COUNT variants=%d\n", static_cast<int>(2 * kShapes));
+}
+
+TEST(ByteMapping, DividesByMultiplication) {
+  ScheduleRandom random(2);
+  for (int i = 0; i < 100000; ++i) {
+    const auto divisor = static_cast<uint32_t>(1 + random.Below(uint64_t{1} << random.Below(32)));
+    const auto multiple = static_cast<uint32_t>(random.Below(uint64_t{1} << 32) / divisor * divisor);
+    for (const uint32_t number : {multiple, multiple - 1, multiple + divisor - 1, uint32_t{0}, UINT32_MAX}) {
+      ASSERT_EQ(Divisor(divisor).Quotient(number), number / divisor) << number << " by " << divisor;
+    }
+  }
 }
 
 }  // namespace

@@ -18,13 +18,13 @@ alignas(16) constexpr uint8_t kBinary[] = {
 #include "engine/device/byte_mapping.fatbin.inc"
 };
 
-constexpr unsigned int kBlock = 256;
 // Enough to fill every device: the threads of a block go on in strides.
 constexpr uint64_t kMostBlocks = 2048;
 
 // By MappingWay; with the bits of a value.
-constexpr std::string_view kNames[kMappingWays] = {"HeadraceMapInPlace", "HeadraceMapFourPixels", "HeadraceMapFours",
-                                                   "HeadraceMapMixedFours", "HeadraceMapResizedFours"};
+constexpr std::string_view kNames[kMappingWays] = {
+    "HeadraceMapInPlace",    "HeadraceMapFourPixels", "HeadraceMapMixedFourPixels", "HeadraceMapWords",
+    "HeadraceMapMixedWords", "HeadraceMapFours",      "HeadraceMapMixedFours",      "HeadraceMapResizedFours"};
 
 // The device, or its driver, is older than all for which the kernels were made.
 bool IsOtherDevice(CUresult result) {
@@ -68,11 +68,13 @@ absl::Status CudaKernels::Map(const DeviceMapping& mapping, CUstream stream) con
   ByteMapping argument = mapping.mapping;
   size_t size = sizeof(argument);
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &argument, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
-  const auto blocks = static_cast<unsigned int>(std::min(kMostBlocks, (argument.threads() + kBlock - 1) / kBlock));
+  const uint64_t threads = argument.pieces() * argument.threads_of_piece();
+  const auto blocks =
+      static_cast<unsigned int>(std::min(kMostBlocks, (threads + kThreadsOfBlock - 1) / kThreadsOfBlock));
   const auto way = static_cast<size_t>(argument.way());
   const CUfunction kernel = mapping.value_bytes == sizeof(uint16_t) ? map_16_[way] : map_32_[way];
   const CudaDriver& driver = context_->driver();
-  return driver.Check(driver.LaunchKernel(kernel, blocks, 1, 1, kBlock, 1, 1, 0, stream, nullptr, extra),
+  return driver.Check(driver.LaunchKernel(kernel, blocks, 1, 1, kThreadsOfBlock, 1, 1, 0, stream, nullptr, extra),
                       "cuLaunchKernel");
 }
 

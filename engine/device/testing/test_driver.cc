@@ -701,8 +701,9 @@ struct HostKernel {
   {"Headrace" #way "16", headrace::MapAll<uint16_t, headrace::way<uint16_t>>, sizeof(uint16_t)}, { \
     "Headrace" #way "32", headrace::MapAll<uint32_t, headrace::way<uint32_t>>, sizeof(uint32_t)    \
   }
-const HostKernel kKernels[] = {KERNELS(MapInPlace), KERNELS(MapFourPixels), KERNELS(MapFours), KERNELS(MapMixedFours),
-                               KERNELS(MapResizedFours)};
+const HostKernel kKernels[] = {KERNELS(MapInPlace),    KERNELS(MapFourPixels),  KERNELS(MapMixedFourPixels),
+                               KERNELS(MapWords),      KERNELS(MapMixedWords),  KERNELS(MapFours),
+                               KERNELS(MapMixedFours), KERNELS(MapResizedFours)};
 #undef KERNELS
 
 CUresult ModuleLoadData(CUmodule* module, const void* image) {
