@@ -161,6 +161,8 @@ void StackedBatch::AddRow(Block& block, int row) {
     if (!failed_.ok()) NameColumn(c, block, row);
   }
   ids_.push_back(block.ids[row]);
+  // The batch may be with the user before the message is gone.
+  if (row + 1 == block.rows()) block.batch_memory.reset();
 }
 
 Tensor StackedBatch::LastRow(size_t c) const {

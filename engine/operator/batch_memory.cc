@@ -79,6 +79,8 @@ BatchSlots::Slot BatchSlots::Next() {
   }
   Slot slot = {memory_, next_};
   next_ = (next_ + 1) % rows_;
+  // The batch may be with the user before its successor begins, who may write to it only if nothing else holds it.
+  if (next_ == 0) memory_.reset();
   return slot;
 }
 

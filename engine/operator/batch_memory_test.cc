@@ -71,6 +71,16 @@ TEST(BatchSlots, TurnsWhatIsReservedIntoMemory) {
   EXPECT_EQ(held(), 0);
 }
 
+TEST(BatchSlots, HoldsNoBatchWhoseRowsHaveTheirSlots) {
+  Account account;
+  auto slots = SlotsOf(account, 3);
+  for (int batch = 0; batch < 2; ++batch) {
+    std::weak_ptr<BatchMemory> memory;
+    for (int row = 0; row < 3; ++row) memory = slots->Next().memory;
+    EXPECT_TRUE(memory.expired());
+  }
+}
+
 TEST(BatchSlots, NeedsABudgetOfThreeBatches) {
   EXPECT_TRUE(BatchSlots::Useful(10, RowTypes(), 30 * kRowBytes));
   EXPECT_FALSE(BatchSlots::Useful(10, RowTypes(), 30 * kRowBytes - 1));
