@@ -286,6 +286,28 @@ TEST(CpuTargets, TurnHueAlike) {
   });
 }
 
+TEST(TurnHue, IsPillowsForEveryColour) {
+#ifdef HEADRACE_SANITIZER
+  constexpr int kStep = 51;
+#else
+  constexpr int kStep = 1;
+#endif
+  std::vector<uint8_t> source(3 * 256 * 256), found(source.size());
+  for (int red = 0; red < 256; red += kStep) {
+    for (int i = 0; i < 256 * 256; ++i) {
+      const uint8_t pixel[] = {static_cast<uint8_t>(red), static_cast<uint8_t>(i / 256), static_cast<uint8_t>(i % 256)};
+      std::copy_n(pixel, 3, &source[3 * static_cast<size_t>(i)]);
+    }
+    const auto turn = static_cast<uint8_t>(red * 7);
+    TurnHue(source.data(), 256 * 256, turn, found.data());
+    for (size_t i = 0; i < source.size(); i += 3) {
+      uint8_t expected[3];
+      TurnOne(&source[i], turn, expected);
+      ASSERT_TRUE(std::equal(expected, expected + 3, &found[i])) << "red " << red << ", pixel " << i / 3;
+    }
+  }
+}
+
 constexpr DType kNumbers[] = {DType::kBool,     DType::kInt8,    DType::kInt16,  DType::kInt32,  DType::kInt64,
                               DType::kUInt8,    DType::kUInt16,  DType::kUInt32, DType::kUInt64, DType::kFloat16,
                               DType::kBFloat16, DType::kFloat32, DType::kFloat64};
