@@ -61,14 +61,9 @@ HWY_INLINE V Radius(Bits word) {
   return hn::Sqrt(hn::Mul(hn::Set(kDoubles, -2), Log(positive)));
 }
 
-HWY_INLINE void StoreFloats(V values, float* to) {
-  const hn::Rebind<float, Doubles> floats;
-  hn::StoreU(hn::DemoteTo(floats, values), floats, to);
-}
-
 // A point of the unit circle, to 10 digits, times the radius: the first bits of the word choose a quarter of the
-// circle, the others an angle within ±π / 4.
-HWY_INLINE void StorePoint(V radius, Bits word, float* along, float* across) {
+// circle, the others an angle within ±π / 4. Stores x and y of each.
+HWY_INLINE void StorePoints(V radius, Bits word, float* to) {
   constexpr double kStep = std::numbers::pi / 2 / (1 << 30);
   const V part = hn::Sub(Whole(hn::And(word, hn::Set(kWords, 0x3FFFFFFF))), hn::Set(kDoubles, 1 << 29));
   const V angle = hn::Mul(hn::Add(part, hn::Set(kDoubles, 0.5)), hn::Set(kDoubles, kStep));
@@ -82,19 +77,21 @@ HWY_INLINE void StorePoint(V radius, Bits word, float* along, float* across) {
   const V y = hn::Mul(radius, hn::IfThenElse(odd, cosine, sine));
   const Bits minus_x = hn::ShiftLeft<63>(hn::Xor(first, second));
   const Bits minus_y = hn::ShiftLeft<63>(second);
-  StoreFloats(hn::Xor(x, hn::BitCast(kDoubles, minus_x)), along);
-  StoreFloats(hn::Xor(y, hn::BitCast(kDoubles, minus_y)), across);
+  const hn::Rebind<float, Doubles> floats;
+  const auto narrowed = [&](V values, Bits sign)
+                            HWY_ATTR { return hn::DemoteTo(floats, hn::Xor(values, hn::BitCast(kDoubles, sign))); };
+  hn::StoreInterleaved2(narrowed(x, minus_x), narrowed(y, minus_y), floats, to);
 }
 
 }  // namespace
 
-// `pairs` is a multiple of the lanes of every target.
-void Pairs(const uint32_t* HWY_RESTRICT of_radius, const uint32_t* HWY_RESTRICT of_direction, size_t pairs,
-           float* HWY_RESTRICT along, float* HWY_RESTRICT across) {
+// Of two words each, the radius and the direction. `pairs` is a multiple of the lanes of every target.
+void Pairs(const uint32_t* HWY_RESTRICT words, size_t pairs, float* HWY_RESTRICT numbers) {
   const hn::Rebind<uint32_t, Doubles> narrow;
   for (size_t i = 0; i < pairs; i += hn::Lanes(kDoubles)) {
-    const V radius = Radius(hn::PromoteTo(kWords, hn::LoadU(narrow, of_radius + i)));
-    StorePoint(radius, hn::PromoteTo(kWords, hn::LoadU(narrow, of_direction + i)), along + i, across + i);
+    hn::Vec<decltype(narrow)> radius, direction;
+    hn::LoadInterleaved2(narrow, words + 2 * i, radius, direction);
+    StorePoints(Radius(hn::PromoteTo(kWords, radius)), hn::PromoteTo(kWords, direction), numbers + 2 * i);
   }
 }
 
@@ -108,19 +105,15 @@ namespace headrace {
 HWY_EXPORT(Pairs);
 
 void FillNormal(RowRandom& random, absl::Span<float> numbers) {
-  constexpr size_t kAtOnce = 64;
-  uint32_t drawn[2 * kAtOnce], of_radius[kAtOnce] = {}, of_direction[kAtOnce] = {};
-  float along[kAtOnce], across[kAtOnce];
-  for (size_t first = 0; first < numbers.size(); first += 2 * kAtOnce) {
-    const size_t count = std::min(2 * kAtOnce, numbers.size() - first);
-    const size_t pairs = (count + 1) / 2;
-    random.Fill(absl::MakeSpan(drawn, 2 * pairs));
-    for (size_t i = 0; i < pairs; ++i) {
-      of_radius[i] = drawn[2 * i];
-      of_direction[i] = drawn[2 * i + 1];
-    }
-    HWY_DYNAMIC_DISPATCH(Pairs)(of_radius, of_direction, kAtOnce, along, across);
-    for (size_t i = 0; i < count; ++i) numbers[first + i] = i % 2 == 0 ? along[i / 2] : across[i / 2];
+  constexpr size_t kAtOnce = 128;
+  uint32_t words[kAtOnce] = {};
+  float made[kAtOnce];
+  while (!numbers.empty()) {
+    const size_t count = std::min(kAtOnce, numbers.size());
+    random.Fill(absl::MakeSpan(words, count + count % 2));
+    HWY_DYNAMIC_DISPATCH(Pairs)(words, kAtOnce / 2, made);
+    std::copy_n(made, count, numbers.data());
+    numbers.remove_prefix(count);
   }
 }
 
