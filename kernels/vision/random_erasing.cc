@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/image.h"
+#include "kernels/vision/image_size.h"
 #include "kernels/vision/normal_numbers.h"
 #include "kernels/vision/resized_crop_box.h"
 #include "kernels/vision/window.h"
@@ -21,13 +22,8 @@ namespace {
 constexpr int kAttempts = 10;
 constexpr int64_t kBoxNumbers = 4;
 
-struct Area {
-  int64_t height;
-  int64_t width;
-};
-
 // Nullopt if none of the attempts fits.
-std::optional<Window> DrawErased(Area image, Interval scale, Interval ratio, RowRandom& random) {
+std::optional<Window> DrawErased(ImageSize image, Interval scale, Interval ratio, RowRandom& random) {
   const double area = static_cast<double>(image.height) * static_cast<double>(image.width);
   const Interval log_ratio = {std::log(ratio.low), std::log(ratio.high)};
   for (int i = 0; i < kAttempts; ++i) {
@@ -59,7 +55,7 @@ struct Planes {
   int64_t channels = 1;  // of a pixel of a plane
 
   int64_t row_bytes() const { return width * channels * static_cast<int64_t>(ItemSize(tensor.dtype())); }
-  Area area() const { return {height, width}; }
+  ImageSize size() const { return {height, width}; }
   Image AllChannels() const {
     return {.tensor = tensor, .pixels = tensor.raw(), .height = height, .width = width, .channels = count * channels};
   }
@@ -88,7 +84,7 @@ struct Erasing {
     return Erasing{attributes.Float("p"), scale, ratio};
   }
   // Nullopt: the image stays as it is.
-  std::optional<Window> Draw(Area image, RowRandom& random) const {
+  std::optional<Window> Draw(ImageSize image, RowRandom& random) const {
     if (random.Uniform() >= probability) return std::nullopt;
     return DrawErased(image, scale, ratio, random);
   }
@@ -123,7 +119,7 @@ class RandomErasing : public UnaryKernel {
     if (!noise_) {
       HEADRACE_ASSIGN_OR_RETURN(pixel, PixelOf("value", value_, planes.AllChannels()));
     }
-    const std::optional<Window> erased = erasing_.Draw(planes.area(), context.random());
+    const std::optional<Window> erased = erasing_.Draw(planes.size(), context.random());
     if (!erased) return input;
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(input.dtype(), input.shape()));
     std::memcpy(output.mutable_raw(), planes.tensor.raw(), planes.tensor.bytes());

@@ -1,6 +1,5 @@
 """Keypoints that follow the picture of their row, by torchvision's definitions."""
 
-import math
 import pathlib
 import re
 from typing import Any
@@ -11,6 +10,7 @@ from test_eager_targets import in_a_pipeline
 
 import headrace as hr
 from headrace import vision as V
+from tests.affine_matrix import affine_matrix
 
 HEIGHT, WIDTH = 30, 44
 ROWS = 12
@@ -145,18 +145,6 @@ def test_points_are_resized_with_what_is_cut():
         np.testing.assert_allclose(row["boxes"], [[0, 0, 64, 64]], atol=1e-9)
         cut = -first * SIZE / (last - first)
         np.testing.assert_allclose(cut, cut.round(), atol=1e-9)
-
-
-def affine_matrix(angle: float, translate: Any, scale: float, shear: Any, center: Any) -> np.ndarray:
-    """torchvision's, from the picture to the result."""
-    rotation, along, down = math.radians(angle), math.radians(shear[0]), math.radians(shear[1])
-    a = math.cos(rotation - down) / math.cos(down)
-    b = -math.cos(rotation - down) * math.tan(along) / math.cos(down) - math.sin(rotation)
-    c = math.sin(rotation - down) / math.cos(down)
-    d = -math.sin(rotation - down) * math.tan(along) / math.cos(down) + math.cos(rotation)
-    turned = np.array([[a, b], [c, d]]) * scale
-    middle = np.array(center)
-    return np.column_stack([turned, middle + translate - turned @ middle])
 
 
 @pytest.mark.parametrize("points", [POINTS, POINTS.astype(np.float32), GROUPS], ids=["float64", "float32", "groups"])

@@ -2,7 +2,6 @@
 
 import io
 import json
-import math
 import re
 from typing import Any
 
@@ -18,6 +17,7 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace.dataset import _ordered
 from headrace.target_rules import leaves_targets, looks_at_boxes, moves_boxes, moves_keypoints, moves_masks
+from tests.affine_matrix import affine_matrix
 
 HEIGHT, WIDTH = 30, 44
 ROWS = 12
@@ -232,18 +232,6 @@ def test_boxes_are_resized_with_what_is_cut():
             [size / width, size / height] * 2
         )
         np.testing.assert_allclose(row["boxes"], expected, atol=1e-3)
-
-
-def affine_matrix(angle: float, translate: Any, scale: float, shear: Any, center: Any) -> np.ndarray:
-    """torchvision's, from the picture to the result."""
-    rotation, along, down = math.radians(angle), math.radians(shear[0]), math.radians(shear[1])
-    a = math.cos(rotation - down) / math.cos(down)
-    b = -math.cos(rotation - down) * math.tan(along) / math.cos(down) - math.sin(rotation)
-    c = math.sin(rotation - down) / math.cos(down)
-    d = -math.sin(rotation - down) * math.tan(along) / math.cos(down) + math.cos(rotation)
-    turned = np.array([[a, b], [c, d]]) * scale
-    middle = np.array(center)
-    return np.column_stack([turned, middle + translate - turned @ middle])
 
 
 def enclosing(boxes: np.ndarray, to: Any) -> np.ndarray:
