@@ -79,8 +79,18 @@ class Recipe:
     renumbers: bool = False
     # Rows that fail may be left out: no zip stands above what renumbers.
     may_skip: bool = True
+    # Values of hr.parameter are read, which depend on the epoch.
+    reads_parameter: bool = False
+    # A cache refuses values of hr.parameter below an endless repeat, whose epochs cannot be listed.
+    may_cache: bool = True
     # Rows that may be chosen by number: there are only maps above the source.
     numbered: int | None = None
+    # The rows of the source, where rows may be chosen by number: a choice of rows has fewer or more.
+    source_rows: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.source_rows is None:
+            object.__setattr__(self, "source_rows", self.numbered)
 
     def __repr__(self) -> str:
         return self.text
@@ -88,7 +98,8 @@ class Recipe:
 
 def changed(recipe: Recipe, **changes: Any) -> Recipe:
     """The recipe with another operator on it."""
-    return dataclasses.replace(recipe, **{"numbered": None, **changes})
+    source_rows = recipe.source_rows if changes.get("numbered") is not None else None
+    return dataclasses.replace(recipe, **{"numbered": None, "source_rows": source_rows, **changes})
 
 
 def unmodelled() -> Rows:
@@ -519,6 +530,7 @@ def mapped(recipe: Recipe, kind: str) -> Recipe:
         # A batch draws by its first row, and other ranks form other batches.
         keeps_rows=recipe.keeps_rows and not (draws and recipe.depth > 0),
         numbered=recipe.numbered,
+        reads_parameter=recipe.reads_parameter or kind in ("changing", "multiplied"),
     )
 
 
@@ -663,8 +675,8 @@ def bucketed(recipe: Recipe, boundary: int, sizes: tuple[int, int]) -> Recipe:
 
 
 def bucketed_by_number(recipe: Recipe, boundary: int, sizes: tuple[int, int]) -> Recipe:
-    """Lengths 0 to 6, which follow from the number of the row."""
-    lengths = [number * 5 % 7 for number in range(recipe.numbered or 0)]
+    """Lengths 0 to 6, which follow from the number of the row in the source."""
+    lengths = [number * 5 % 7 for number in range(recipe.source_rows or 0)]
 
     def build() -> hr.Dataset:
         rows = recipe.build().map(lambda value: np.zeros(2), "value", "x")
@@ -732,9 +744,9 @@ def cached(recipe: Recipe, memory: int | None) -> Recipe:
     )
 
 
-def counted(recipe: Recipe, numbers: int, last_pass: int) -> int:
+def counted(last_epoch: int, numbers: int, last_pass: int) -> int:
     """The last epoch of a repeat with so many numbers of passes per epoch."""
-    return (recipe.last_epoch - last_pass) // numbers if recipe.last_epoch >= last_pass else -1
+    return (last_epoch - last_pass) // numbers if last_epoch >= last_pass else -1
 
 
 def repeated(recipe: Recipe, count: int) -> Recipe:
@@ -743,7 +755,7 @@ def repeated(recipe: Recipe, count: int) -> Recipe:
         text=f"{recipe}.repeat({count})",
         build=lambda: recipe.build().repeat(count),
         model=lambda: recipe.model() * count,
-        last_epoch=counted(recipe, count, count - 1),
+        last_epoch=counted(recipe.last_epoch, count, count - 1),
     )
 
 
@@ -760,7 +772,8 @@ def repeated_endlessly(recipe: Recipe, count: int) -> Recipe:
         build=lambda: recipe.build().repeat().take(count),
         model=model,
         keeps_rows=False,
-        last_epoch=counted(recipe, 2**32, 2**32 - 2),
+        last_epoch=counted(recipe.last_epoch, 2**32, 2**32 - 2),
+        may_cache=recipe.may_cache and not recipe.reads_parameter,
     )
 
 
@@ -900,32 +913,42 @@ def chosen(draws: Draws, recipe: Recipe) -> Recipe:
     return draws.choice(ways)()
 
 
+def joined(recipe: Recipe, other: Recipe, **changes: Any) -> Recipe:
+    """A recipe with two inputs."""
+    of_both = {
+        "last_epoch": min(recipe.last_epoch, other.last_epoch),
+        "renumbers": recipe.renumbers or other.renumbers,
+        "may_skip": recipe.may_skip and other.may_skip,
+        "reads_parameter": recipe.reads_parameter or other.reads_parameter,
+        "may_cache": recipe.may_cache and other.may_cache,
+    }
+    return changed(recipe, **{**of_both, **changes})
+
+
 def chained(recipe: Recipe, other: Recipe) -> Recipe:
-    return changed(
+    return joined(
         recipe,
+        other,
         text=f"{recipe}.concat({other})",
         build=lambda: recipe.build().concat(other.build()),
         model=lambda: recipe.model() + other.model(),
         keeps_rows=recipe.keeps_rows and other.keeps_rows,
-        last_epoch=min(recipe.last_epoch, other.last_epoch),
-        renumbers=recipe.renumbers or other.renumbers,
-        may_skip=recipe.may_skip and other.may_skip,
     )
 
 
 def mixture(recipe: Recipe, other: Recipe, weights: list[float], stop: Any) -> Recipe:
+    endless = stop == "repeat"
     last_epoch = min(recipe.last_epoch, other.last_epoch)
-    return changed(
+    reads_parameter = recipe.reads_parameter or other.reads_parameter
+    return joined(
         recipe,
+        other,
         text=f"mix([{recipe}, {other}], {weights}, {stop})",
         build=lambda: hr.mix([recipe.build(), other.build()], weights, stop),
         model=unmodelled,
         keeps_rows=stop == "all" and recipe.keeps_rows and other.keeps_rows,
-        last_epoch=counted(changed(recipe, last_epoch=last_epoch), 2**32, 2**32 - 2)
-        if stop == "repeat"
-        else last_epoch,
-        renumbers=recipe.renumbers or other.renumbers,
-        may_skip=recipe.may_skip and other.may_skip,
+        last_epoch=counted(last_epoch, 2**32, 2**32 - 2) if endless else last_epoch,
+        may_cache=recipe.may_cache and other.may_cache and not (endless and reads_parameter),
     )
 
 
@@ -937,14 +960,13 @@ def zipped(recipe: Recipe, other: Recipe) -> Recipe:
     def model() -> Rows:
         return [_sum(a, b) for a, b in zip(recipe.model(), other.model(), strict=False)]
 
-    return changed(
+    return joined(
         recipe,
+        other,
         text=f"{recipe}.zip({other})",
         build=build,
         model=model,
         keeps_rows=False,
-        last_epoch=min(recipe.last_epoch, other.last_epoch),
-        renumbers=recipe.renumbers or other.renumbers,
         may_skip=recipe.may_skip and other.may_skip and not (recipe.renumbers or other.renumbers),
     )
 
@@ -992,10 +1014,11 @@ def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
         lambda: shuffled(recipe, draws.choice([draws.integer(1, 12), 1000])),
         lambda: repeated(recipe, draws.integer(1, 3)),
         lambda: repeated_endlessly(recipe, draws.integer(0, 40)),
-        lambda: cached(recipe, draws.choice([None, 0, 600, 3000])),
         lambda: taken(recipe, draws.integer(0, 40)),
         lambda: skipped(recipe, draws.integer(0, 12)),
     ]
+    if recipe.may_cache:
+        ways.append(lambda: cached(recipe, draws.choice([None, 0, 600, 3000])))
     if recipe.depth == 0:
         ways.append(lambda: batched(recipe, draws.integer(1, 7), draws.choice([False, True])))
         flags = [False, True]
