@@ -323,7 +323,9 @@ print("a user's work read wrong bytes" in findings())
     assert run(driver, code).splitlines() == ["True", "False"]
 
 
-@pytest.mark.parametrize("above", ['map(T.OneHot(24), "label").take(5)', 'map(V.MixUp(classes=24), ["image", "label"])'])
+@pytest.mark.parametrize(
+    "above", ['map(T.OneHot(24), "label").take(5)', 'map(V.MixUp(classes=24), ["image", "label"])']
+)
 def test_batches_that_others_pass_on_are_sent_from_where_they_were_made(driver, above):
     code = f"""
 from headrace import transforms as T, vision as V
