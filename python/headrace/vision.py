@@ -728,7 +728,9 @@ class ElasticTransform(Kernel):
     mirrored, and multiplied by `alpha`: so far from its own place is a pixel taken. torchvision's
     ElasticTransform, within one level for uint8 but along the border of what is taken from beyond the
     image: there torchvision mixes in `fill`, and pixels here are those of the other warps. Images with
-    sides of less than four deviations are taken, too. A mask in the same map is moved alike.
+    sides of less than four deviations are taken, too. Masks, boxes and keypoints in the same map are
+    moved alike: a corner or point by the displacement of its pixel, which is near where the pixel goes
+    if displacements change little over their own length.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
