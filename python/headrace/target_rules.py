@@ -30,6 +30,7 @@ _OF_VALUES = frozenset(
         "EncodePng",
         "GaussianBlur",
         "GaussianNoise",
+        "JPEG",
         "RandomAdjustSharpness",
         "RandomErasing",
         "SubtractImage",

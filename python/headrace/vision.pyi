@@ -46,6 +46,7 @@ __all__ = [
     "Grayscale",
     "HWC2CHW",
     "Invert",
+    "JPEG",
     "MixUp",
     "Normalize",
     "Pad",
@@ -948,6 +949,32 @@ class Invert(Kernel):
     """
 
     def __init__(self) -> None: ...
+
+class JPEG(Kernel):
+    """Makes an image look as if it had been a JPEG of low quality.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), 0 … 255, and
+    gives the same type and shape: the image is encoded as EncodeJpeg does, with the chroma halved along
+    both axes, and decoded. The quality is drawn uniformly among the whole numbers of `quality`.
+    torchvision's JPEG, with the pixels of Pillow's save and open.
+
+    Errors: another dtype, rank or number of channels, an image without pixels, and sides of more than
+    65,500 pixels.
+
+    Args:
+        quality: The least and the greatest quality, or one number: 1, the most artifacts, to 100
+            (at least 1, at most 100).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.JPEG((20, 80))
+    """
+
+    def __init__(
+        self, quality: int | Sequence[int] | Parameter, *, seed: int | None = None, name: str | None = None
+    ) -> None: ...
 
 class MixUp(Kernel):
     """Mixes each image of a batch, and its label, with another.
