@@ -222,6 +222,8 @@ struct PythonSignature {
 
 struct Declaration {
   std::string name = {};
+  // Of a kernel that users do not write: what they wrote, for messages. Empty: `name`.
+  std::string written_as = {};
   int version = 1;
   Role role = Role::kKernel;
   std::string summary = {};  // one sentence
@@ -258,6 +260,7 @@ struct Declaration {
   MostRows most_rows = {};
 
   const Attribute* FindAttribute(std::string_view attribute) const;
+  const std::string& written() const { return written_as.empty() ? name : written_as; }
   bool TakesImage(const Attributes& values, bool channels_first) const;
 };
 

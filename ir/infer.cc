@@ -219,7 +219,9 @@ std::string OperatorName(const proto::Node& node, const proto::Step& step, const
 }
 
 std::string KernelName(const proto::Step& step, const proto::Step* chooser) {
-  return chooser == nullptr ? step.kernel() : Cat(step.kernel(), " in ", chooser->kernel());
+  const Declaration* const declaration = Registry::Global().Find(step.kernel());
+  const std::string& written = declaration == nullptr ? step.kernel() : declaration->written();
+  return chooser == nullptr ? written : Cat(written, " in ", chooser->kernel());
 }
 
 }  // namespace headrace::ir

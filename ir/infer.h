@@ -39,8 +39,8 @@ void SetColumn(Schema& schema, const std::string& name, ColumnType type);
 // "map Resize", "batch"; "map Resize in RandomApply" for a step in a branch of `chooser`, if that is not null.
 std::string OperatorName(const proto::Node& node);
 std::string OperatorName(const proto::Node& node, const proto::Step& step, const proto::Step* chooser = nullptr);
-// "Resize", "Resize in RandomApply".
-std::string KernelName(const proto::Step& step, const proto::Step* chooser);
+// "Resize", "Resize in RandomApply"; of a step that users do not write: what they wrote.
+std::string KernelName(const proto::Step& step, const proto::Step* chooser = nullptr);
 
 }  // namespace headrace::ir
 

@@ -165,7 +165,7 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
                                                            uint64_t epoch, const BoundStep* enclosing) {
   BoundStep bound;
   const ir::Attributes attributes = ir::Attributes::Of(step);
-  bound.name = Cat(NameOfMap(step, arguments), " ", step.kernel());
+  bound.name = Cat(NameOfMap(step, arguments), " ", ir::KernelName(step));
   if (enclosing != nullptr) bound.location = enclosing->location;
   if (step.has_location()) bound.location = ir::LocationText(step.location());
   for (const std::string& input : step.inputs()) bound.inputs.push_back(arguments.output.IndexOf(input));

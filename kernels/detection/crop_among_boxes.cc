@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "kernels/detection/kept_labels.h"
 #include "kernels/vision/canvas_keypoints.h"
+#include "kernels/vision/companion.h"
 #include "kernels/vision/image.h"
 #include "kernels/vision/image_moves.h"
 #include "kernels/vision/object_masks.h"
@@ -74,18 +75,8 @@ ir::InferKernel InferOfKeypoints(KernelFactory factory) {
   };
 }
 
-ir::Declaration OfTargets(const ir::Declaration& pictures) {
-  ir::Declaration targets;
-  targets.attributes = pictures.attributes;
-  targets.traits.random = true;
-  targets.python_module = "internal";
-  targets.sample.attributes = pictures.sample.attributes;
-  return targets;
-}
-
 ir::Declaration OfBoxes(const ir::Declaration& pictures) {
-  ir::Declaration boxes = OfTargets(pictures);
-  boxes.name = Cat(pictures.name, "OfBoxes");
+  ir::Declaration boxes = CompanionOf(pictures, "OfBoxes");
   boxes.summary = Cat("Cuts boxes as ", pictures.name, " cuts their picture.");
   boxes.doc = Cat("Takes boxes on their canvas and what belongs to each of them, has the attributes of ", pictures.name,
                   " and draws the same numbers.\nErrors: anything but boxes, and another number of labels.");
@@ -95,8 +86,7 @@ ir::Declaration OfBoxes(const ir::Declaration& pictures) {
 }
 
 ir::Declaration OfKeypoints(const ir::Declaration& pictures) {
-  ir::Declaration keypoints = OfTargets(pictures);
-  keypoints.name = Cat(pictures.name, "OfKeypoints");
+  ir::Declaration keypoints = CompanionOf(pictures, "OfKeypoints");
   keypoints.summary = Cat("Moves keypoints as ", pictures.name, " cuts their picture.");
   keypoints.doc = Cat("Takes keypoints on their canvas and the boxes of their picture, has the attributes of ",
                       pictures.name, " and draws the same numbers.\nErrors: anything but keypoints and boxes.");

@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "kernels/tensor/convert.h"
 #include "kernels/tensor/number.h"
+#include "kernels/vision/companion.h"
 
 namespace headrace {
 namespace {
@@ -159,9 +160,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferMixture(const ir::Attributes& a
 }
 
 ir::Declaration MixtureDeclaration(const ir::Declaration& mixing) {
-  ir::Declaration mixture;
-  mixture.name = Cat(mixing.name, "Plan");
-  mixture.version = mixing.version;
+  ir::Declaration mixture = CompanionOf(mixing, "Plan");
   mixture.summary = Cat("Says how ", mixing.name, " mixes the images of a batch, and mixes their labels.");
   mixture.doc = Cat("Has the attributes of ", mixing.name,
                     " and draws the same numbers; takes a batch of images (B, H, W, C) of any type, and labels. Gives "
@@ -169,9 +168,7 @@ ir::Declaration MixtureDeclaration(const ir::Declaration& mixing) {
                     mixing.name, ", but for the type of images.");
   mixture.min_inputs = mixing.min_inputs;
   mixture.max_inputs = mixing.max_inputs;
-  mixture.attributes = mixing.attributes;
   mixture.traits = mixing.traits;
-  mixture.python_module = "internal";
   mixture.example = "ds.to_device(\"cuda:0\")";
   mixture.sample = mixing.sample;
   mixture.infer_kernel = InferMixture;

@@ -78,6 +78,7 @@ std::vector<ir::Attribute> AttributesOfMasks() {
 
 const KernelRegistration mask{
     {.name = "MatchMask",
+     .written_as = "hr.mask",
      .summary = "Checks that a mask has the size of its picture.",
      .doc = "Takes a picture and its mask, each encoded or not, and gives the mask.\n"
             "Errors: of the row, another height or width than the picture's; of the graph, no pictures.",
@@ -92,6 +93,7 @@ const KernelRegistration mask{
 
 const KernelRegistration masks{
     {.name = "MatchMasks",
+     .written_as = "hr.boxes",
      .summary = "Checks that masks of single boxes have the size of their picture.",
      .doc = "Takes a picture, encoded or not, and numbers of shape (n, H, W), and gives the latter.\n"
             "Errors: of the row, another height or width than the picture's; of the graph, other types.",

@@ -8,6 +8,7 @@
 #include "kernels/vision/canvas_boxes.h"
 #include "kernels/vision/canvas_keypoints.h"
 #include "kernels/vision/canvas_target.h"
+#include "kernels/vision/companion.h"
 #include "kernels/vision/object_masks.h"
 
 namespace headrace {
@@ -71,20 +72,13 @@ ir::InferKernel InferOfTargets(ir::InferKernel of_pixels, const TargetKind& kind
 }
 
 ir::Declaration OfTargets(const ir::Declaration& pixels, const TargetKind& kind) {
-  ir::Declaration targets;
-  targets.name = Cat(pixels.name, kind.suffix);
-  targets.version = pixels.version;
+  ir::Declaration targets = CompanionOf(pixels, kind.suffix);
   targets.summary = Cat("Moves ", kind.name, " as ", pixels.name, " moves the pixels of their picture.");
   targets.doc =
       Cat("Takes ", kind.name, " on their canvas, has the attributes of ", pixels.name,
           " and draws the same numbers.\nErrors: those of ", pixels.name, ", and anything but ", kind.name, ".");
-  targets.attributes = pixels.attributes;
-  targets.traits.random = pixels.traits.random;
-  targets.python_module = "internal";
   targets.example = kind.example;
-  targets.sample.attributes = pixels.sample.attributes;
   targets.infer_kernel = InferOfTargets(pixels.infer_kernel, kind);
-  targets.upgrade = pixels.upgrade;
   return targets;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "kernels/vision/companion.h"
 #include "kernels/vision/image.h"
 
 namespace headrace {
@@ -89,21 +90,14 @@ ir::InferKernel InferOfMasks(ir::InferKernel of_pixels) {
 }
 
 ir::Declaration OfMasks(const ir::Declaration& pixels) {
-  ir::Declaration masks;
-  masks.name = Cat(pixels.name, "OfMasks");
-  masks.version = pixels.version;
+  ir::Declaration masks = CompanionOf(pixels, "OfMasks");
   masks.summary = Cat("Moves masks of single boxes as ", pixels.name, " moves the pixels of their picture.");
   masks.doc = Cat("Takes numbers of shape (n, H, W), has the attributes of ", pixels.name,
                   " and draws the same numbers.\nErrors: those of ", pixels.name, ", and anything but such masks.");
   masks.min_inputs = pixels.min_inputs;
   masks.max_inputs = pixels.max_inputs;
-  masks.attributes = pixels.attributes;
-  masks.traits.random = pixels.traits.random;
-  masks.python_module = "internal";
   masks.example = "ds.map(kernels, [\"image\", hr.boxes(\"boxes\", masks=\"masks\")])";
-  masks.sample.attributes = pixels.sample.attributes;
   masks.infer_kernel = InferOfMasks(pixels.infer_kernel);
-  masks.upgrade = pixels.upgrade;
   return masks;
 }
 

@@ -53,6 +53,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
 ir::Declaration Declared() {
   ir::Declaration declaration;
   declaration.name = "PlaceBoxes";
+  declaration.written_as = "hr.boxes";
   declaration.summary = "Places boxes on the canvas of their picture.";
   declaration.doc =
       "Takes a picture, encoded or not, its boxes, float32, float64 or int64 of shape (n, 4), and what belongs to each "

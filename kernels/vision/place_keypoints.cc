@@ -43,6 +43,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes&, absl::S
 ir::Declaration Declared() {
   ir::Declaration declaration;
   declaration.name = "PlaceKeypoints";
+  declaration.written_as = "hr.keypoints";
   declaration.summary = "Places keypoints on the canvas of their picture.";
   declaration.doc =
       "Takes a picture, encoded or not, its keypoints, float32, float64 or int64 of shape (n, …, 2), and what belongs "

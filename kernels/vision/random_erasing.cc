@@ -272,6 +272,7 @@ const KernelRegistration registration{
 
 const KernelRegistration box_registration{
     {.name = "RandomErasingBox",
+     .written_as = "RandomErasing",
      .summary = "Gives the rectangle that RandomErasing erases.",
      .doc = "Has the attributes of RandomErasing and draws the same numbers; takes an image and gives int32 of shape "
             "(4,): left, top, width and height, which are 0 where nothing is erased.\n"

@@ -8,8 +8,8 @@
 
 #include "core/error.h"
 #include "core/text.h"
-#include "ir/salts.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/companion.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/resize.h"
 
@@ -104,21 +104,12 @@ ir::InferKernel InferTaps(ir::InferKernel of_pixels) {
 }
 
 ir::Declaration OfTaps(const ir::Declaration& pixels) {
-  ir::Declaration taps;
-  taps.name = Cat(pixels.name, "Taps");
-  taps.version = pixels.version;
+  ir::Declaration taps = CompanionOf(pixels, "Taps");
   taps.summary = Cat("Says of which pixels, with which weights, ", pixels.name, " makes the pixels of its result.");
   taps.doc = Cat("Takes the image, and has the attributes and the draws of ", pixels.name,
                  ". Gives int32 (n,).\nErrors: those of ", pixels.name,
                  ", and antialias=False or an interpolation without weights.");
-  taps.attributes = pixels.attributes;
-  // Those are added again where it draws.
-  std::erase_if(taps.attributes,
-                [](const ir::Attribute& each) { return each.name == "seed" || each.name == ir::kNameAttribute; });
-  taps.traits.random = pixels.traits.random;
-  taps.python_module = "internal";
   taps.example = "ds.to_device(\"cuda:0\")";
-  taps.sample.attributes = pixels.sample.attributes;
   taps.infer_kernel = InferTaps(pixels.infer_kernel);
   return taps;
 }

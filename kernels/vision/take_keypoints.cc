@@ -25,6 +25,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes&, absl::S
 
 const KernelRegistration registration{
     {.name = "TakeKeypoints",
+     .written_as = "hr.keypoints",
      .summary = "Takes keypoints off the canvas of their picture.",
      .doc = "Takes keypoints as the kernels that move keypoints give them, and gives (n, …, 2) of the same dtype.\n"
             "Errors: anything else.",

@@ -36,7 +36,8 @@ absl::StatusOr<ir::proto::Value> Fitted(const ir::Attribute& attribute, const py
 }
 
 absl::Status Named(absl::Status status, const std::string& kernel) {
-  AddErrorField(status, ErrorField::kOperator, kernel);
+  const ir::Declaration* const declaration = ir::Registry::Global().Find(kernel);
+  AddErrorField(status, ErrorField::kOperator, declaration == nullptr ? kernel : declaration->written());
   return status;
 }
 

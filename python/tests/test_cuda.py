@@ -338,3 +338,17 @@ with pictures.{above}.to_device("cuda:0").iterate(as_="dlpack") as iterator:
     print(iterator.report()["device"]["staged_bytes"] < batches * rows[:4].nbytes)
 """
     assert run(driver, code) == "True"
+
+
+def test_errors_of_mixing_there_name_the_kernel_that_was_written(driver):
+    code = """
+from headrace import vision as V
+
+rows = {"image": np.zeros((4, 8, 8, 3), np.uint8), "label": np.arange(4)}
+mixed = hr.Numpy(rows).map([V.ToFloat(), V.HWC2CHW()], "image").batch(4).map(V.MixUp(classes=3), ["image", "label"])
+try:
+    list(mixed.to_device("cuda:0").iterate(as_="dlpack"))
+except hr.DataError as error:
+    print(error.operator)
+"""
+    assert run(driver, code) == "map[3] MixUp"

@@ -570,6 +570,21 @@ def chained() -> hr.Dataset:
     return given.map(steps, targets())
 
 
+def test_errors_name_what_was_written():
+    for kernels, columns, written in (
+        (V.Resize(9), ["image", hr.boxes("boxes", labels="label")], "map[1] hr.boxes"),
+        (V.Resize(9), ["image", hr.keypoints("points", labels="label")], "map[1] hr.keypoints"),
+        (V.Resize(9), ["image", hr.mask("mask")], "map[1] hr.mask"),
+        (V.RandomCrop((40, 20)), [hr.boxes("boxes"), "image"], "map[1] RandomCrop"),
+    ):
+        given = rows(image=PICTURES, mask=MASKS[:, 1:], boxes=BOXES, points=BOXES[..., :2], label=LABELS[:, 1:]).map(
+            kernels, columns
+        )
+        with pytest.raises(hr.Error) as caught:
+            read(given)
+        assert caught.value.operator == written
+
+
 def test_a_saved_graph_moves_the_same(tmp_path):
     dataset = chained()
     dataset.save(tmp_path / "graph.hrg")
