@@ -1,0 +1,100 @@
+#include "engine/device/nv_jpeg.h"
+
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+#include "core/fork_watch.h"
+#include "core/text.h"
+#include "engine/device/nv_jpeg_session.h"
+
+namespace headrace {
+namespace {
+
+// nvJPEG keeps memory for the largest picture that a session had: after one of more pixels it is let go.
+constexpr int64_t kKeptPixels = int64_t{1} << 24;
+constexpr int kDevice = 0;
+
+const NvJpegRegistration registration{&NvJpeg::Shared};
+
+absl::Status Named(const absl::Status& status) {
+  return MakeError(KindOf(status), Cat("decoder=\"nvjpeg\" on cuda:", kDevice, ": ", status.message()));
+}
+
+}  // namespace
+
+std::shared_ptr<JpegDevice> NvJpeg::Shared() {
+  // Before the lock, which a thread of the parent may hold. Its Decode says what is wrong.
+  if (LostInFork()) return std::make_shared<NvJpeg>();
+  static auto* const mutex = new std::mutex;
+  static auto* const shared = new std::weak_ptr<NvJpeg>;
+  const std::lock_guard<std::mutex> lock(*mutex);
+  std::shared_ptr<NvJpeg> device = shared->lock();
+  if (device == nullptr) *shared = device = std::make_shared<NvJpeg>();
+  return device;
+}
+
+// After a fork, or if the context is lost, there is nothing to free.
+NvJpeg::~NvJpeg() {
+  if (context_ == nullptr) return;
+  const bool lost = LostInFork();
+  std::optional<CudaScope> scope;
+  if (!lost) scope.emplace(*context_);
+  if (lost || !scope->status().ok()) {
+    for (std::unique_ptr<NvJpegSession>& session : idle_) session.release();
+    return;
+  }
+  idle_.clear();
+  if (handle_ != nullptr) library_->Destroy(handle_);
+}
+
+absl::StatusOr<bool> NvJpeg::Decode(const PlainJpeg& jpeg, JpegRows rows, uint8_t* pixels) {
+  absl::StatusOr<bool> decoded = DecodeHere(jpeg, rows, pixels);
+  if (!decoded.ok()) return Named(decoded.status());
+  return decoded;
+}
+
+absl::StatusOr<bool> NvJpeg::DecodeHere(const PlainJpeg& jpeg, JpegRows rows, uint8_t* pixels) {
+  // Fails after a fork, before any lock.
+  HEADRACE_RETURN_IF_ERROR(CudaDriver::Load().status());
+  HEADRACE_RETURN_IF_ERROR(Open());
+  const CudaScope scope(*context_);
+  HEADRACE_RETURN_IF_ERROR(scope.status());
+  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<NvJpegSession> session, TakeSession());
+  HEADRACE_ASSIGN_OR_RETURN(const bool decoded, session->Decode(jpeg, rows, pixels));
+  if (!decoded || jpeg.pixels() > kKeptPixels) return decoded;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  idle_.push_back(std::move(session));
+  return true;
+}
+
+absl::Status NvJpeg::Open() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (handle_ != nullptr) return absl::OkStatus();
+  if (context_ == nullptr) {
+    HEADRACE_ASSIGN_OR_RETURN(context_, CudaContext::Open(kDevice));
+  }
+  const CudaScope scope(*context_);
+  HEADRACE_RETURN_IF_ERROR(scope.status());
+  HEADRACE_ASSIGN_OR_RETURN(library_, NvJpegLibrary::Load(context_->driver()));
+  constexpr unsigned kFlags = kNvJpegStrict | kNvJpegInterpolatedUpsampling;
+  NvJpegHandle* handle = nullptr;
+  HEADRACE_RETURN_IF_ERROR(
+      CheckNvJpeg(library_->CreateEx(kNvJpegHybrid, nullptr, nullptr, kFlags, &handle), "nvjpegCreateEx"));
+  handle_ = handle;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<NvJpegSession>> NvJpeg::TakeSession() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!idle_.empty()) {
+      std::unique_ptr<NvJpegSession> session = std::move(idle_.back());
+      idle_.pop_back();
+      return session;
+    }
+  }
+  return NvJpegSession::Make(context_->driver(), *library_, handle_);
+}
+
+}  // namespace headrace
