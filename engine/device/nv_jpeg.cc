@@ -45,7 +45,7 @@ NvJpeg::~NvJpeg() {
     return;
   }
   idle_.clear();
-  if (handle_ != nullptr) library_->Destroy(handle_);
+  library_->Destroy(handle_);
 }
 
 absl::StatusOr<bool> NvJpeg::Decode(const PlainJpeg& jpeg, JpegRows rows, uint8_t* pixels) {
@@ -55,7 +55,7 @@ absl::StatusOr<bool> NvJpeg::Decode(const PlainJpeg& jpeg, JpegRows rows, uint8_
 }
 
 absl::StatusOr<bool> NvJpeg::DecodeHere(const PlainJpeg& jpeg, JpegRows rows, uint8_t* pixels) {
-  // Fails after a fork, before any lock.
+  // Fails after a fork, before a lock that a thread of the parent may hold.
   HEADRACE_RETURN_IF_ERROR(CudaDriver::Load().status());
   HEADRACE_RETURN_IF_ERROR(Open());
   const CudaScope scope(*context_);
@@ -71,16 +71,16 @@ absl::StatusOr<bool> NvJpeg::DecodeHere(const PlainJpeg& jpeg, JpegRows rows, ui
 absl::Status NvJpeg::Open() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (handle_ != nullptr) return absl::OkStatus();
-  if (context_ == nullptr) {
-    HEADRACE_ASSIGN_OR_RETURN(context_, CudaContext::Open(kDevice));
-  }
-  const CudaScope scope(*context_);
+  HEADRACE_ASSIGN_OR_RETURN(const CudaDriver* const driver, CudaDriver::Load());
+  HEADRACE_ASSIGN_OR_RETURN(library_, NvJpegLibrary::Load(*driver));
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<CudaContext> context, CudaContext::Open(kDevice));
+  const CudaScope scope(*context);
   HEADRACE_RETURN_IF_ERROR(scope.status());
-  HEADRACE_ASSIGN_OR_RETURN(library_, NvJpegLibrary::Load(context_->driver()));
   constexpr unsigned kFlags = kNvJpegStrict | kNvJpegInterpolatedUpsampling;
   NvJpegHandle* handle = nullptr;
   HEADRACE_RETURN_IF_ERROR(
       CheckNvJpeg(library_->CreateEx(kNvJpegHybrid, nullptr, nullptr, kFlags, &handle), "nvjpegCreateEx"));
+  context_ = std::move(context);
   handle_ = handle;
   return absl::OkStatus();
 }
