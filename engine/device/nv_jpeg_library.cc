@@ -1,6 +1,7 @@
 #include "engine/device/nv_jpeg_library.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <memory>
 #include <mutex>
@@ -39,28 +40,34 @@ Loading& TheLoading() {
   return *loading;
 }
 
-// Never closed, as calls may come as late as the process ends.
-void* Open(const std::string& name) { return dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL); }
+// Never closed, as calls may come as late as the process ends. Null, with `reason`, if it cannot be loaded.
+void* Open(const std::string& name, std::string& reason) {
+  void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const char* const words = library == nullptr ? dlerror() : nullptr;
+  if (words != nullptr) reason = words;
+  return library;
+}
 
-void* OpenAnywhere(const Release& release, const std::vector<std::string>& folders) {
-  void* library = Open(std::string(release.file));
+void* OpenAnywhere(const Release& release, const std::vector<std::string>& folders, std::string& reason) {
+  void* library = Open(std::string(release.file), reason);
   for (size_t i = 0; i < folders.size() && library == nullptr; ++i) {
-    library = Open(Cat(folders[i], "/", release.folder, "/", release.file));
+    const std::string path = Cat(folders[i], "/", release.folder, "/", release.file);
+    if (access(path.c_str(), F_OK) == 0) library = Open(path, reason);
   }
   return library;
 }
 
 absl::StatusOr<void*> Find(int driver_version, const std::vector<std::string>& folders) {
   const Release* newest = nullptr;
-  std::string reason;
+  std::string reasons;
   for (const Release& release : kReleases) {
     if (driver_version < release.cuda) continue;
     if (newest == nullptr) newest = &release;
-    if (void* const library = OpenAnywhere(release, folders)) return library;
-    const char* const words = dlerror();
-    if (reason.empty() && words != nullptr) reason = words;
+    std::string reason;
+    if (void* const library = OpenAnywhere(release, folders, reason)) return library;
+    Append(reasons, reasons.empty() ? "" : "; ", reason);
   }
-  return UnsupportedError("NVIDIA's nvJPEG is not installed here: pip install ", newest->package, " (", reason, ")");
+  return UnsupportedError("NVIDIA's nvJPEG is not installed here: pip install ", newest->package, " (", reasons, ")");
 }
 
 absl::Status Fill(void* library, NvJpegLibrary& functions) {
