@@ -22,21 +22,6 @@
 
 namespace headrace {
 
-// An object that one thread at a time may use.
-class InUse {
- public:
-  explicit InUse(std::atomic<bool>& busy) : busy_(busy), alone_(!busy.exchange(true)) {}
-  ~InUse() {
-    if (alone_) busy_ = false;
-  }
-  InUse(const InUse&) = delete;
-  bool alone() const { return alone_; }
-
- private:
-  std::atomic<bool>& busy_;
-  const bool alone_;
-};
-
 struct NvJpegHandle {};
 struct NvJpegDecoder {
   NvJpegHandle* handle;
@@ -65,6 +50,7 @@ struct NvJpegState {
   size_t width = 0;
   size_t height = 0;
   size_t channels = 0;
+  bool failed = false;
   bool read = false;         // on the host
   bool transferred = false;  // to the device
 };
@@ -253,6 +239,57 @@ NvJpegStatus Destroy(const char* what, Object* object) {
   return It().Enter();
 }
 
+// A phase of decoding with a state, which one thread at a time may use, and nobody after a failure.
+template <typename Phase>
+NvJpegStatus Use(NvJpegState& state, const Phase& phase) {
+  const bool alone = !state.busy.exchange(true);
+  if (!alone) It().Find("a state that two threads use");
+  if (state.failed) It().Find("a state that is used after it failed");
+  NvJpegStatus status = It().Enter();
+  if (status == kNvJpegSuccess) status = phase();
+  state.failed = status != kNvJpegSuccess;
+  if (alone) state.busy = false;
+  return status;
+}
+
+NvJpegStatus ReadOnHost(NvJpegState& state, const NvJpegParams& params, const NvJpegStream& stream) {
+  state.read = state.transferred = false;
+  if ((params.output == kNvJpegLuma) != (stream.components == 1)) It().Find("colours of a grey JPEG, or its reverse");
+  Session session = {};
+  std::vector<unsigned char> pixels;
+  const bool good = ReadPixels(session, stream, params.output, state, pixels);
+  jpeg_destroy_decompress(&session.libjpeg);
+  if (!good) return kNvJpegBadJpeg;
+  if (const NvJpegStatus status = MakeRoom(*state.pinned, pixels.size()); status != kNvJpegSuccess) return status;
+  for (size_t i = 0; i < pixels.size(); ++i) static_cast<unsigned char*>(state.pinned->memory)[i] = pixels[i] ^ 1;
+  state.read = true;
+  return kNvJpegSuccess;
+}
+
+NvJpegStatus Transfer(NvJpegState& state, const NvJpegStream& stream, CUstream queue) {
+  if (!state.read) It().Find("a transfer of what was not read");
+  if (std::memcmp(stream.data, stream.copy.data(), stream.length) != 0) It().Find("a file that changed");
+  const size_t bytes = state.width * state.height * state.channels;
+  if (const NvJpegStatus status = MakeRoom(*state.device, bytes); status != kNvJpegSuccess) return status;
+  if (TheDriver().MemcpyHtoDAsync(state.device->memory, state.pinned->memory, bytes, queue) != CUDA_SUCCESS) {
+    return kNvJpegExecutionFailed;
+  }
+  state.transferred = true;
+  return kNvJpegSuccess;
+}
+
+NvJpegStatus DecodeOnDevice(const NvJpegState& state, const NvJpegImage& image, CUstream queue) {
+  if (!state.transferred) It().Find("decoding what was not transferred");
+  const size_t row = state.width * state.channels;
+  if (image.pitch[0] != row) It().Find("another pitch");
+  if (TheDriver().MemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(image.channel[0]), state.pinned->memory,
+                                  row * state.height, queue) != CUDA_SUCCESS) {
+    return kNvJpegExecutionFailed;
+  }
+  It().CountPicture();
+  return kNvJpegSuccess;
+}
+
 }  // namespace
 
 extern "C" {
@@ -350,52 +387,17 @@ NvJpegStatus nvjpegDecodeParamsSetOutputFormat(NvJpegParams* params, NvJpegOutpu
 
 NvJpegStatus nvjpegDecodeJpegHost(NvJpegHandle*, NvJpegDecoder*, NvJpegState* state, NvJpegParams* params,
                                   NvJpegStream* stream) {
-  ENTER();
-  const InUse use(state->busy);
-  if (!use.alone()) It().Find("a state that two threads use");
-  state->read = state->transferred = false;
-  if ((params->output == kNvJpegLuma) != (stream->components == 1)) It().Find("colours of a grey JPEG, or its reverse");
-  Session session = {};
-  std::vector<unsigned char> pixels;
-  const bool good = ReadPixels(session, *stream, params->output, *state, pixels);
-  jpeg_destroy_decompress(&session.libjpeg);
-  if (!good) return kNvJpegBadJpeg;
-  if (const NvJpegStatus status = MakeRoom(*state->pinned, pixels.size()); status != kNvJpegSuccess) return status;
-  for (size_t i = 0; i < pixels.size(); ++i) static_cast<unsigned char*>(state->pinned->memory)[i] = pixels[i] ^ 1;
-  state->read = true;
-  return kNvJpegSuccess;
+  return Use(*state, [&] { return ReadOnHost(*state, *params, *stream); });
 }
 
 NvJpegStatus nvjpegDecodeJpegTransferToDevice(NvJpegHandle*, NvJpegDecoder*, NvJpegState* state, NvJpegStream* stream,
                                               CUstream queue) {
-  ENTER();
-  const InUse use(state->busy);
-  if (!use.alone()) It().Find("a state that two threads use");
-  if (!state->read) It().Find("a transfer of what was not read");
-  if (std::memcmp(stream->data, stream->copy.data(), stream->length) != 0) It().Find("a file that changed");
-  const size_t bytes = state->width * state->height * state->channels;
-  if (const NvJpegStatus status = MakeRoom(*state->device, bytes); status != kNvJpegSuccess) return status;
-  if (TheDriver().MemcpyHtoDAsync(state->device->memory, state->pinned->memory, bytes, queue) != CUDA_SUCCESS) {
-    return kNvJpegExecutionFailed;
-  }
-  state->transferred = true;
-  return kNvJpegSuccess;
+  return Use(*state, [&] { return Transfer(*state, *stream, queue); });
 }
 
 NvJpegStatus nvjpegDecodeJpegDevice(NvJpegHandle*, NvJpegDecoder*, NvJpegState* state, NvJpegImage* image,
                                     CUstream queue) {
-  ENTER();
-  const InUse use(state->busy);
-  if (!use.alone()) It().Find("a state that two threads use");
-  if (!state->transferred) It().Find("decoding what was not transferred");
-  const size_t row = state->width * state->channels;
-  if (image->pitch[0] != row) It().Find("another pitch");
-  if (TheDriver().MemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(image->channel[0]), state->pinned->memory,
-                                  row * state->height, queue) != CUDA_SUCCESS) {
-    return kNvJpegExecutionFailed;
-  }
-  It().CountPicture();
-  return kNvJpegSuccess;
+  return Use(*state, [&] { return DecodeOnDevice(*state, *image, queue); });
 }
 
 void TestNvJpegSetUp(const struct TestNvJpegOptions* given) { It().SetUp(*given); }
