@@ -14,9 +14,11 @@
 #include "core/row_warning.h"
 #include "engine/device/testing/loaded_driver.h"
 #include "engine/device/testing/loaded_nv_jpeg.h"
+#include "kernels/testing/compare_part.h"
 #include "kernels/testing/golden.h"
 #include "kernels/testing/jpeg_writer.h"
 #include "kernels/testing/run_kernel.h"
+#include "kernels/vision/decode_kernel.h"
 
 namespace headrace {
 namespace {
@@ -117,6 +119,19 @@ TEST_P(NvJpegTest, IsNotGivenWhatItCannotDecode) {
   const int64_t before = NvJpegCalls();
   EXPECT_TRUE(Decoded(*decode, fixture::Encoded("cmyk.jpg")).ok());
   EXPECT_EQ(NvJpegCalls(), before);
+}
+
+// Of more than a mebibyte, so that memory for a part is not enough for the whole.
+TEST_P(NvJpegTest, GivesPartsOfPictures) {
+  const std::unique_ptr<Kernel> decode = MakeDecode("nvjpeg");
+  const Tensor encoded = Write({.width = 900, .height = 700, .components = {{2, 2}, {1, 1}, {1, 1}}}, 1);
+  const Tensor expected = Marked(OnCpu(encoded));
+  for (const Window& part : {Window{699, 0, 1, 900}, Window{0, 0, 700, 900}, Window{300, 500, 40, 30}}) {
+    const auto choose = [&](int64_t, int64_t) -> absl::StatusOr<Window> { return part; };
+    const DecodedPart given = *dynamic_cast<const DecodeKernel&>(*decode).ApplyPart(encoded, choose);
+    EXPECT_TRUE(fixture::IsPartOf(given, expected, part)) << part.top;
+  }
+  EXPECT_EQ(NvJpegPictures(), 3);
 }
 
 // What it refuses is decoded by the CPU, damage or not, and nothing of it is left for the next picture.
