@@ -110,6 +110,10 @@ TEST(PlainJpeg, OfTheTestFiles) {
 
 TEST(PlainJpeg, HasOneScanOrAllProgressiveOnes) {
   JpegSpec spec = Colour();
+  const std::string sequential = Write(spec);
+  const std::vector<size_t> starts = fixture::ScanStarts(sequential);
+  EXPECT_TRUE(IsPlain(sequential));
+  EXPECT_FALSE(IsPlain(sequential.substr(0, starts[1]) + sequential.substr(starts[0])));
   spec.scans = fixture::ScansApart(3);
   EXPECT_FALSE(IsPlain(Write(spec)));
   spec.scans = fixture::ProgressiveScans(3);
@@ -143,6 +147,38 @@ TEST(PlainJpeg, HasScansThatFollowEachOther) {
   EXPECT_FALSE(IsPlain(swapped));
   // Again what was sent.
   EXPECT_FALSE(IsPlain(jpeg.substr(0, starts[1]) + jpeg.substr(starts[0])));
+}
+
+TEST(PlainJpeg, HasMeansBeforeOtherCoefficients) {
+  const std::string jpeg = Write({.width = 20, .height = 20, .scans = BitByBit(0, 0)});
+  const std::vector<size_t> starts = fixture::ScanStarts(jpeg);
+  // With its tables.
+  const size_t second = jpeg.rfind("\xFF\xC4", starts[1]);
+  const std::string head = jpeg.substr(0, starts[0]);
+  const std::string means = jpeg.substr(starts[0], second - starts[0]);
+  const std::string others = jpeg.substr(second, starts[2] - second);
+  EXPECT_TRUE(IsPlain(head + means + others + std::string(kEndMarker)));
+  EXPECT_FALSE(IsPlain(head + others + means + std::string(kEndMarker)));
+}
+
+TEST(PlainJpeg, RefinesBitByBit) {
+  std::string jpeg = Write({.width = 20, .height = 20, .scans = BitByBit(2, 0)});
+  const std::vector<size_t> starts = fixture::ScanStarts(jpeg);
+  jpeg.erase(starts[2], jpeg.rfind("\xFF\xC4", starts[3]) - starts[2]);
+  // The header's byte of missing bits, before and after.
+  char& bits = jpeg[starts[1] + 9];
+  ASSERT_EQ(bits, 0x21);
+  bits = 0x20;
+  EXPECT_FALSE(IsPlain(jpeg));
+}
+
+TEST(PlainJpeg, HasComponentsInTheFramesOrder) {
+  std::string jpeg = Write(Colour());
+  const size_t scan = SegmentAt(jpeg, '\xDA');
+  std::swap(jpeg[scan + 7], jpeg[scan + 9]);
+  EXPECT_FALSE(IsPlain(jpeg));
+  jpeg[scan + 7] = jpeg[scan + 9];
+  EXPECT_FALSE(IsPlain(jpeg));
 }
 
 TEST(PlainJpeg, IsWhole) {
@@ -186,9 +222,16 @@ TEST(PlainJpeg, HasTheRestartMarkersThatItsHeaderAnnounces) {
 TEST(PlainJpeg, HasItsTables) {
   const std::string jpeg = Write(Colour());
   ASSERT_TRUE(IsPlain(jpeg));
-  EXPECT_FALSE(IsPlain(Without(jpeg, '\xC4')));
-  EXPECT_FALSE(IsPlain(Without(jpeg, '\xDB')));
-  EXPECT_FALSE(IsPlain(Without(jpeg, '\xC0')));
+  int tables = 0;
+  for (const std::string_view marker : {"\xFF\xC4", "\xFF\xDB", "\xFF\xC0"}) {
+    for (size_t at = jpeg.find(marker); at != std::string::npos; at = jpeg.find(marker, at + 2)) {
+      std::string without = jpeg;
+      EXPECT_FALSE(IsPlain(without.erase(at, SizeOfSegment(jpeg, at)))) << at;
+      ++tables;
+    }
+  }
+  // Two for means, two for other coefficients, two of quantization; and the frame.
+  EXPECT_EQ(tables, 7);
   std::string twice = jpeg;
   const size_t frame = SegmentAt(jpeg, '\xC0');
   twice.insert(frame, jpeg.substr(frame, SizeOfSegment(jpeg, frame)));
