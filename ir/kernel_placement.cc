@@ -1,13 +1,8 @@
 #include "ir/kernel_placement.h"
 
 #include <set>
-#include <string>
-#include <string_view>
 #include <utility>
 
-#include "ir/attributes.h"
-#include "ir/column_history.h"
-#include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/parameters.h"
 
@@ -130,17 +125,9 @@ class PlacementCheck : public StepVisitor {
 
   void CheckAxes(const Declaration& kernel, const proto::Step& step, const std::string& name,
                  const ColumnHistory& history) {
-    if (history.axes == ImageAxes::kUnknown) return;
-    const bool first = history.axes == ImageAxes::kChannelsFirst;
-    const Attributes attributes = Attributes::Of(step);
-    if (kernel.TakesImage(attributes, first)) return;
-    const std::string_view axes = first ? "(C, H, W)" : "(H, W, C)";
-    const std::string_view wanted = first ? "(H, W, C)" : "(C, H, W)";
-    std::string advice =
-        first ? Cat("put it before ", history.axes_by) : std::string("move the channels to the front before it");
-    if (attributes.Find("layout") != nullptr) advice = Cat("write layout='", first ? "CHW" : "HWC", "'");
-    Add(Cat("needs an image of shape ", wanted, ", but ", history.axes_by, " made column \"", name, "\" ", axes, "; ",
-            advice));
+    std::string mistake = AxesMistake(kernel, Attributes::Of(step), history.axes,
+                                      Cat(history.axes_by, " made column \"", name, "\""), history.axes_by);
+    if (!mistake.empty()) Add(std::move(mistake));
   }
 };
 
@@ -179,6 +166,16 @@ class DoubtSearch : public StepVisitor {
 };
 
 }  // namespace
+
+std::string AxesMistake(const Declaration& kernel, const Attributes& attributes, ImageAxes axes, std::string_view made,
+                        std::string_view maker) {
+  const bool first = axes == ImageAxes::kChannelsFirst;
+  if (axes == ImageAxes::kUnknown || kernel.TakesImage(attributes, first)) return "";
+  std::string advice = first ? Cat("put it before ", maker) : std::string("move the channels to the front before it");
+  if (attributes.Find("layout") != nullptr) advice = Cat("write layout='", first ? "CHW" : "HWC", "'");
+  return Cat("needs an image of shape ", first ? "(H, W, C)" : "(C, H, W)", ", but ", made, " ",
+             first ? "(C, H, W)" : "(H, W, C)", "; ", advice);
+}
 
 std::vector<Mistake> FindMisplacedKernels(const proto::Graph& graph, const Inference& inference,
                                           absl::Span<const Mistake> broken) {

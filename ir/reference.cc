@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_join.h"
 #include "core/text.h"
+#include "ir/attribute_types.h"
 #include "ir/attributes.h"
 #include "ir/passes.h"
 #include "ir/value.h"
@@ -54,44 +55,15 @@ std::string Lines(const std::vector<std::string>& items, std::string_view indent
   return Cat("[\n", indent, absl::StrJoin(items, separator), "]");
 }
 
-std::string_view TypeId(AttributeType type) {
-  switch (type) {
-    case AttributeType::kBool:
-      return "bool";
-    case AttributeType::kInt:
-      return "int";
-    case AttributeType::kFloat:
-      return "float";
-    case AttributeType::kString:
-      return "string";
-    case AttributeType::kInts:
-      return "ints";
-    case AttributeType::kFloats:
-      return "floats";
-    case AttributeType::kStrings:
-      return "strings";
-    case AttributeType::kDType:
-      return "dtype";
-    case AttributeType::kPairs:
-      return "pairs";
-    case AttributeType::kExpression:
-      return "expression";
-    case AttributeType::kColumns:
-      return "columns";
-    case AttributeType::kReference:
-      return "reference";
-  }
-  return "?";
-}
-
 std::string AttributeJson(const Attribute& attribute) {
+  const AttributeTypeFacts type = FactsOf(attribute.type);
   std::vector<std::string> choices;
   for (const std::string& choice : attribute.choices) choices.push_back(Quoted(choice));
   std::vector<std::string> lengths;
   for (const int length : attribute.lengths) lengths.push_back(std::to_string(length));
   return Object({{"name", Quoted(attribute.name)},
-                 {"type", Quoted(TypeId(attribute.type))},
-                 {"python_type", Quoted(AttributeTypeName(attribute.type))},
+                 {"type", Quoted(type.id)},
+                 {"python_type", Quoted(type.python)},
                  {"doc", Quoted(attribute.doc)},
                  {"default", attribute.default_value.has_value() ? Quoted(*attribute.default_value) : "null"},
                  {"nullable", Bool(attribute.nullable)},

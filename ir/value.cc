@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
+#include "ir/attribute_types.h"
 #include "ir/schema_proto.h"
 #include "ir/suggestion.h"
 #include "ir/value_text.h"
@@ -14,38 +15,9 @@ namespace {
 
 using Kind = proto::Value::KindCase;
 
-Kind KindOfType(AttributeType type) {
-  switch (type) {
-    case AttributeType::kBool:
-      return Kind::kBoolean;
-    case AttributeType::kInt:
-      return Kind::kInteger;
-    case AttributeType::kFloat:
-      return Kind::kReal;
-    case AttributeType::kString:
-    case AttributeType::kDType:
-      return Kind::kText;
-    case AttributeType::kInts:
-      return Kind::kIntegers;
-    case AttributeType::kFloats:
-      return Kind::kReals;
-    case AttributeType::kStrings:
-      return Kind::kTexts;
-    case AttributeType::kPairs:
-      return Kind::kPairs;
-    case AttributeType::kExpression:
-      return Kind::kExpression;
-    case AttributeType::kColumns:
-      return Kind::kColumns;
-    case AttributeType::kReference:
-      return Kind::kReference;
-  }
-  return Kind::KIND_NOT_SET;
-}
-
 // The proto kind of the attribute's values, or one of several.
 bool HasKind(const Attribute& attribute, Kind kind) {
-  const Kind wanted = KindOfType(attribute.type);
+  const Kind wanted = FactsOf(attribute.type).kind;
   if (kind == wanted) return true;
   return attribute.keeps_whole && kind == (wanted == Kind::kReal ? Kind::kInteger : Kind::kIntegers);
 }
@@ -75,7 +47,7 @@ void FitReals(const Attribute& attribute, proto::Value& value) {
 
 // What a value must be, for messages.
 std::string_view WordsFor(const Attribute& attribute) {
-  return attribute.in_words.empty() ? AttributeTypeInWords(attribute.type) : std::string_view(attribute.in_words);
+  return attribute.in_words.empty() ? FactsOf(attribute.type).in_words : std::string_view(attribute.in_words);
 }
 
 std::string LengthsText(const std::vector<int>& lengths) { return absl::StrJoin(lengths, " or "); }
@@ -256,66 +228,6 @@ proto::Value ColumnsValue(const Schema& schema) {
   proto::Value value;
   *value.mutable_columns() = SchemaToProto(schema);
   return value;
-}
-
-std::string_view AttributeTypeName(AttributeType type) {
-  switch (type) {
-    case AttributeType::kBool:
-      return "bool";
-    case AttributeType::kInt:
-      return "int";
-    case AttributeType::kFloat:
-      return "float";
-    case AttributeType::kString:
-      return "str";
-    case AttributeType::kInts:
-      return "Sequence[int]";
-    case AttributeType::kFloats:
-      return "Sequence[float]";
-    case AttributeType::kStrings:
-      return "Sequence[str]";
-    case AttributeType::kDType:
-      return "DType";
-    case AttributeType::kPairs:
-      return "Mapping[str, str]";
-    case AttributeType::kExpression:
-      return "Expression";
-    case AttributeType::kColumns:
-      return "Columns";
-    case AttributeType::kReference:
-      return "Reference";
-  }
-  return "?";
-}
-
-std::string_view AttributeTypeInWords(AttributeType type) {
-  switch (type) {
-    case AttributeType::kBool:
-      return "True or False";
-    case AttributeType::kInt:
-      return "a whole number";
-    case AttributeType::kFloat:
-      return "a number";
-    case AttributeType::kString:
-      return "a text";
-    case AttributeType::kInts:
-      return "a list of whole numbers";
-    case AttributeType::kFloats:
-      return "a list of numbers";
-    case AttributeType::kStrings:
-      return "a list of texts";
-    case AttributeType::kDType:
-      return "a dtype";
-    case AttributeType::kPairs:
-      return "a dictionary";
-    case AttributeType::kExpression:
-      return "an expression of columns";
-    case AttributeType::kColumns:
-      return "columns with their types";
-    case AttributeType::kReference:
-      return "a function or an array";
-  }
-  return "?";
 }
 
 void FitValue(const Attribute& attribute, proto::Value& value) {

@@ -29,11 +29,6 @@ proto::Value ExpressionValue(proto::Expression expression);
 proto::Value ReferenceValue(std::string_view name);
 proto::Value ColumnsValue(const Schema& schema);
 
-// As in the Python stubs: "int", "Sequence[float]", "dict[str, str]", "Expression".
-std::string_view AttributeTypeName(AttributeType type);
-// For messages: "a whole number", "a list of numbers".
-std::string_view AttributeTypeInWords(AttributeType type);
-
 // Converts a value to the declared type if that loses nothing: a whole number to a real one, a single number to a list.
 // Leaves other values unchanged; CheckValue reports them.
 void FitValue(const Attribute& attribute, proto::Value& value);

@@ -115,14 +115,8 @@ class ConcatenatedSource : public IndexedSource {
   uint64_t size() const override { return ends_.back(); }
 
   IndexedProperties properties() const override {
-    IndexedProperties all;
+    IndexedProperties all = PropertiesTogether(inputs_);
     all.run_length = inputs_[0]->properties().run_length;
-    for (const auto& input : inputs_) {
-      const IndexedProperties each = input->properties();
-      all.begins |= each.begins;
-      all.asks_user |= each.asks_user;
-      all.recurring_orders = std::max(all.recurring_orders, each.recurring_orders);
-    }
     return all;
   }
 

@@ -45,14 +45,8 @@ class MixedSource : public IndexedSource {
   uint64_t size() const override { return size_; }
 
   IndexedProperties properties() const override {
-    IndexedProperties all;
-    all.begins = stop_ != MixtureStop::kAll;
-    for (const auto& input : inputs_) {
-      const IndexedProperties each = input->properties();
-      all.begins |= each.begins;
-      all.asks_user |= each.asks_user;
-      all.recurring_orders = std::max(all.recurring_orders, each.recurring_orders);
-    }
+    IndexedProperties all = PropertiesTogether(inputs_);
+    all.begins |= stop_ != MixtureStop::kAll;
     return all;
   }
 

@@ -36,8 +36,8 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
     if (!seen.insert(name).second) return GraphError("columns names \"", name, "\" twice");
     if (schema.Find(name) == nullptr) schema.columns.push_back(*column);
     // The splits of a list, which users do not see, come with it.
-    const ir::Column* const splits = inputs[0].Find(ListSplitsName(name));
-    if (splits != nullptr) schema.columns.push_back(*splits);
+    const int splits = ListSplitsOf(inputs[0], name);
+    if (splits >= 0) schema.columns.push_back(inputs[0].columns[static_cast<size_t>(splits)]);
   }
   return schema;
 }
@@ -47,7 +47,7 @@ std::vector<ir::ColumnSet> Reads(const ir::Attributes& attributes, absl::Span<co
   ir::ColumnSet reads;
   for (const std::string& name : attributes.Strings("columns")) {
     reads.insert(name);
-    if (inputs[0].Find(ListSplitsName(name)) != nullptr) reads.insert(ListSplitsName(name));
+    if (ListSplitsOf(inputs[0], name) >= 0) reads.insert(ListSplitsName(name));
   }
   return {reads};
 }

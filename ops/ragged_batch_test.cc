@@ -183,6 +183,25 @@ TEST(RaggedBatch, KeepsListsWhole) {
   EXPECT_THAT(Refusal(mapped, Counts({})), HasSubstr("it cannot be mapped; do that below batch"));
 }
 
+// Their type says which columns are splits, not their names alone.
+TEST(RaggedBatch, LeavesColumnsThatAreCalledAsSplitsAlone) {
+  GraphBuilder given;
+  const ir::Schema schema{
+      {{"x", ir::ColumnType::Of(DType::kInt64, {})}, {"x[splits]", ir::ColumnType::Of(DType::kInt64, {})}}};
+  given.Add("Numpy", {}, {{"arrays", ir::ReferenceValue("x")}, {"columns", ir::ColumnsValue(schema)}});
+  RunSpec spec;
+  spec.bindings.arrays["x"].columns = {{"x", Int64s({1, 2})}, {"x[splits]", Int64s({10, 20})}};
+  GraphBuilder chosen = given;
+  chosen.Add("project", {0}, {{"columns", ir::StringsValue({"x"})}});
+  EXPECT_THAT(RunEveryWay(chosen, spec).Texts(0), ElementsAre("x=1", "x=2"));
+  GraphBuilder mapped = given;
+  mapped.Add("map", {0});
+  mapped.Step("TypeCast", {"x[splits]"}, {"x[splits]"}, {{"dtype", StringValue("int32")}});
+  mapped.Step("TypeCast", {"x"}, {"x"}, {{"dtype", StringValue("int32")}});
+  mapped.Add("rename", {1}, {{"mapping", PairsValue({{"x", "y"}})}});
+  EXPECT_THAT(RunEveryWay(mapped, spec).Texts(0), ElementsAre("y=1, x[splits]=10", "y=2, x[splits]=20"));
+}
+
 TEST(RaggedBatch, DropsColumnsThatNothingReads) {
   GraphBuilder builder = Batched(Splits());
   builder.Add("project", {1}, {{"columns", ir::StringsValue({"boxes_splits"})}});

@@ -18,6 +18,11 @@ bool EndsWith(std::string_view text, std::string_view end) {
 std::string SplitsName(std::string_view values) { return Cat(values, kSplits); }
 std::string ListSplitsName(std::string_view values) { return Cat(values, kListSplits); }
 
+int ListSplitsOf(const ir::Schema& schema, std::string_view values) {
+  const int splits = schema.IndexOf(ListSplitsName(values));
+  return splits >= 0 && schema.columns[static_cast<size_t>(splits)].type.ragged ? splits : -1;
+}
+
 absl::StatusOr<std::vector<RaggedColumn>> RaggedColumns(const ir::Schema& schema) {
   std::vector<RaggedColumn> found;
   for (size_t i = 0; i < schema.columns.size(); ++i) {
@@ -39,7 +44,9 @@ absl::StatusOr<std::vector<RaggedColumn>> RaggedColumns(const ir::Schema& schema
 
 absl::Status RefuseLists(const ir::Schema& schema, absl::Span<const std::string> names, std::string_view what) {
   for (const std::string& name : names) {
-    if (schema.IndexOf(ListSplitsName(name)) < 0 && !EndsWith(name, kListSplits)) continue;
+    const ir::Column* const column = schema.Find(name);
+    const bool splits = column != nullptr && column->type.ragged && EndsWith(name, kListSplits);
+    if (!splits && ListSplitsOf(schema, name) < 0) continue;
     return GraphError("column \"", name, "\" is a list of rows, which batch(ragged=\"list\") made: it cannot be ", what,
                       "; do that below batch, or write ragged=\"splits\"");
   }

@@ -20,6 +20,8 @@ namespace headrace {
 std::string SplitsName(std::string_view values);
 // Of a column that users get as a list of its rows, and whose splits they do not see: "boxes[splits]".
 std::string ListSplitsName(std::string_view values);
+// The number of the column of its splits; -1: the column is no list, whatever a column beside it is called.
+int ListSplitsOf(const ir::Schema& schema, std::string_view values);
 
 struct RaggedColumn {
   int values = 0;  // the columns' numbers

@@ -86,6 +86,17 @@ void NumbersOfInputs::Find(absl::Span<const RowOfInput> rows, absl::Span<uint64_
   }
 }
 
+IndexedProperties PropertiesTogether(const IndexedSources& inputs) {
+  IndexedProperties all;
+  for (const auto& input : inputs) {
+    const IndexedProperties each = input->properties();
+    all.begins |= each.begins;
+    all.asks_user |= each.asks_user;
+    all.recurring_orders = std::max(all.recurring_orders, each.recurring_orders);
+  }
+  return all;
+}
+
 void AppendReadRow(Block& row, Block& block) {
   block.ids.push_back(row.ids[0]);
   block.provenances.Append(row.provenances, 0);

@@ -39,6 +39,9 @@ class NumbersOfInputs {
   std::vector<uint64_t> ends_;
 };
 
+// Of a source that gives the rows of all inputs, each by itself.
+IndexedProperties PropertiesTogether(const IndexedSources& inputs);
+
 // Appends the only row of `row` to the block.
 void AppendReadRow(Block& row, Block& block);
 

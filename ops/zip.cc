@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "engine/operator/operator.h"
 #include "ops/held_input.h"
+#include "ops/read_inputs.h"
 #include "ops/separate_copy.h"
 
 namespace headrace {
@@ -194,11 +195,8 @@ class ZippedSource : public IndexedSource {
 
   // Keys are its own.
   IndexedProperties properties() const override {
-    IndexedProperties all;
-    for (const auto& input : inputs_) {
-      all.begins |= input->properties().begins;
-      all.asks_user |= input->properties().asks_user;
-    }
+    IndexedProperties all = PropertiesTogether(inputs_);
+    all.recurring_orders = 0;
     return all;
   }
 

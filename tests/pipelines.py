@@ -358,7 +358,7 @@ def patches(data: pathlib.Path) -> hr.Dataset:
         rows.map(V.ElasticTransform(40, 3, interpolation="nearest"), ["image", "mask"])
         .map([V.SlicePatches(1, 2), V.Resize(9, interpolation="lanczos")], ["image", "mask"], columns)
         .map([V.GaussianNoise(sigma=0.2), V.HWC2CHW(), V.Rescale(1 / 255), V.GaussianNoise()], "left")
-        .map(V.AugMix(), "right")
+        .map([V.JPEG((5, 60)), V.AugMix()], "right")
         .repeat(2)
         .batch(3)
     )

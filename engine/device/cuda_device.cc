@@ -1,6 +1,7 @@
 #include "engine/device/cuda_device.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -39,6 +40,9 @@ class CudaFence : public Fence {
   }
 
   CUevent event() const { return event_; }
+  // Whether this process has seen that it was reached: later work of any stream comes after it.
+  bool seen() const { return seen_.load(std::memory_order_acquire); }
+  void See() { seen_.store(true, std::memory_order_release); }
   // For a stream that is captured into a graph: the event is recorded once that has ended.
   void RecordLater(CUstream stream) {
     stream_ = stream;
@@ -59,11 +63,13 @@ class CudaFence : public Fence {
  private:
   const std::shared_ptr<CudaContext> context_;
   const CUevent event_;
+  std::atomic<bool> seen_{false};
   std::mutex mutex_;
   CUstream stream_ = nullptr;
   bool waits_ = false;
 };
 
+CudaFence& CudaFenceOf(const FencePtr& fence) { return static_cast<CudaFence&>(*fence); }
 CUevent EventOf(const Fence& fence) { return static_cast<const CudaFence&>(fence).event(); }
 CUstream StreamOf(DeviceStream stream) { return reinterpret_cast<CUstream>(stream); }
 CUdeviceptr PointerOf(const void* memory) { return reinterpret_cast<CUdeviceptr>(memory); }
@@ -183,9 +189,11 @@ absl::Status CudaDevice::QueueFill(const DeviceFill& fill, absl::Span<const Fenc
 }
 
 absl::Status CudaDevice::Wait(const FencePtr& fence) {
-  if (fence == nullptr) return absl::OkStatus();
+  if (fence == nullptr || CudaFenceOf(fence).seen()) return absl::OkStatus();
   HEADRACE_IN_CONTEXT();
-  return Check(driver_.EventSynchronize(EventOf(*fence)), "cuEventSynchronize");
+  HEADRACE_RETURN_IF_ERROR(Check(driver_.EventSynchronize(EventOf(*fence)), "cuEventSynchronize"));
+  CudaFenceOf(fence).See();
+  return absl::OkStatus();
 }
 
 absl::Status CudaDevice::WaitForCopies() {
@@ -230,7 +238,8 @@ absl::StatusOr<bool> CudaDevice::Captured(CUstream stream) const {
 
 // A graph cannot contain a wait for work outside of it, so the host waits while one is captured.
 absl::Status CudaDevice::MakeWait(DeviceStream stream, const FencePtr& fence) {
-  if (fence == nullptr) return absl::OkStatus();
+  // The usual case, as batches are made ahead: it costs no call of the driver.
+  if (fence == nullptr || CudaFenceOf(fence).seen()) return absl::OkStatus();
   HEADRACE_IN_CONTEXT();
   HEADRACE_ASSIGN_OR_RETURN(const bool captured, Captured(StreamOf(stream)));
   if (captured) return Check(driver_.EventSynchronize(EventOf(*fence)), "cuEventSynchronize");
@@ -242,7 +251,7 @@ absl::StatusOr<FencePtr> CudaDevice::RecordFence(DeviceStream stream) {
   HEADRACE_ASSIGN_OR_RETURN(FencePtr fence, NewFence());
   HEADRACE_ASSIGN_OR_RETURN(const bool captured, Captured(StreamOf(stream)));
   if (captured) {
-    static_cast<CudaFence&>(*fence).RecordLater(StreamOf(stream));
+    CudaFenceOf(fence).RecordLater(StreamOf(stream));
     return fence;
   }
   HEADRACE_RETURN_IF_ERROR(Check(driver_.EventRecord(EventOf(*fence), StreamOf(stream)), "cuEventRecord"));
@@ -252,7 +261,7 @@ absl::StatusOr<FencePtr> CudaDevice::RecordFence(DeviceStream stream) {
 bool CudaDevice::Reached(const FencePtr& fence) {
   if (fence == nullptr) return true;
   const CudaScope scope(*context_);
-  return !scope.status().ok() || static_cast<CudaFence&>(*fence).Recorded();
+  return !scope.status().ok() || CudaFenceOf(fence).Recorded();
 }
 
 }  // namespace headrace

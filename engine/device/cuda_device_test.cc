@@ -180,6 +180,25 @@ TEST(CudaDevice, GivesItsRowsInEveryOrderOfStreams) {
   std::printf("HEADRACE-COUNT schedules=%d\n", static_cast<int>(kOrders));
 }
 
+TEST(CudaDevice, HandsOverWithoutACallWhatHasArrived) {
+  SetUpDriver(kPlainDriver);
+  {
+    const auto calls = FromDriver<decltype(TestDriverCalls)>("TestDriverCalls");
+    const std::shared_ptr<Device> device = *CudaDevice::Open(0);
+    const User user;
+    const FencePtr fence = *device->Fill({}, {});
+    int64_t before = calls();
+    ASSERT_TRUE(device->MakeWait(user.stream(), fence).ok());
+    EXPECT_GT(calls(), before) << "it may be on its way";
+    ASSERT_TRUE(device->Wait(fence).ok());
+    before = calls();
+    ASSERT_TRUE(device->MakeWait(user.stream(), fence).ok());
+    ASSERT_TRUE(device->Wait(fence).ok());
+    EXPECT_EQ(calls(), before);
+  }
+  EXPECT_EQ(Findings(), "");
+}
+
 TEST(CudaDevice, SendsFromWhereTheResultWasMade) {
   SetUpDriver(kPlainDriver);
   {

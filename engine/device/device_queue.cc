@@ -409,8 +409,9 @@ absl::StatusOr<DeviceQueue::Outcome> DeviceQueue::Fetch(std::chrono::nanoseconds
   ready_.pop_front();
   rows_ready_ -= item.outcome == Outcome::kRow ? 1 : 0;
   if (track_ != nullptr) track_->Given(item.number);
-  for_sender_.notify_all();
   lock.unlock();
+  // Else the sender wakes up to wait for the lock.
+  for_sender_.notify_all();
   return Take(std::move(item), row);
 }
 

@@ -37,21 +37,21 @@ absl::StatusOr<FencePtr> DeviceBatch::Fill(const DeviceFill& fill) {
 }
 
 absl::Status DeviceBatch::HandOver(DeviceStream stream) {
-  HEADRACE_RETURN_IF_ERROR(device().CheckStream(stream));
-  HEADRACE_RETURN_IF_ERROR(device().MakeWait(stream, filled_));
-  Note(stream);
-  return absl::OkStatus();
+  HEADRACE_RETURN_IF_ERROR(Record(stream));
+  return device().MakeWait(stream, filled_);
 }
 
 absl::Status DeviceBatch::Record(DeviceStream stream) {
+  if (Knows(stream)) return absl::OkStatus();
   HEADRACE_RETURN_IF_ERROR(device().CheckStream(stream));
-  Note(stream);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  streams_.push_back(stream);
   return absl::OkStatus();
 }
 
-void DeviceBatch::Note(DeviceStream stream) {
+bool DeviceBatch::Knows(DeviceStream stream) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end()) streams_.push_back(stream);
+  return std::find(streams_.begin(), streams_.end(), stream) != streams_.end();
 }
 
 absl::Status DeviceBatch::HandOverToAny() {

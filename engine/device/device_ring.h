@@ -60,7 +60,7 @@ class DeviceBatch {
   }
 
  private:
-  void Note(DeviceStream stream);
+  bool Knows(DeviceStream stream);
 
   const std::shared_ptr<DeviceRing> ring_;
   DeviceBuffer buffer_;

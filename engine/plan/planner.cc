@@ -47,6 +47,33 @@ bool HoldsViewsOrScalars(const ir::Schema& schema) {
   });
 }
 
+// To compare columns of one row: sizes that are not known, as that of a batch, count as 1.
+double KnownBytes(const ir::Column& column) {
+  if (!column.type.shape.has_value() || column.type.dtype == DType::kUnknown) return 0;
+  double bytes = IsVariableLength(column.type.dtype) ? 1 : static_cast<double>(ItemSize(column.type.dtype));
+  for (const int64_t size : *column.type.shape) bytes *= size == ir::kUnknownDim ? 1 : static_cast<double>(size);
+  return bytes;
+}
+
+bool Writes(const ir::proto::Node& node, const std::string& column) {
+  return std::any_of(node.steps().begin(), node.steps().end(), [&column](const ir::proto::Step& step) {
+    return std::count(step.outputs().begin(), step.outputs().end(), column) > 0;
+  });
+}
+
+// Whether most of its result is tensors of its input, as they came.
+bool PassesMostBytes(const PlanNode& node) {
+  if (node.properties.passes_rows) return true;
+  const ir::proto::Node& graph_node = *node.arguments.node;
+  if (!node.properties.traits.one_to_one || graph_node.steps().empty()) return false;
+  double passed = 0;
+  double written = 0;
+  for (const ir::Column& column : node.arguments.output.columns) {
+    (Writes(graph_node, column.name) ? written : passed) += KnownBytes(column);
+  }
+  return passed > written;
+}
+
 class StageLayout {
  public:
   StageLayout(const PreparedGraph& prepared, const PlanOptions& options, PhysicalPlan& plan)
@@ -75,6 +102,7 @@ class StageLayout {
     for (const PlanNode* node : prepared_.nodes()) {
       const int id = static_cast<int>(plan_.operators.size());
       id_of_.emplace(node, id);
+      passes_most_bytes_.push_back(PassesMostBytes(*node));
       PlannedOperator& op = plan_.operators.emplace_back();
       op.name = node->arguments.name;
       op.fused = FusedInto(*node);
@@ -334,13 +362,13 @@ class StageLayout {
     }
   }
 
-  // Has the result made where its device can read it: by the stage next to the user, and below operators that pass
-  // batches on.
+  // Has the result made where its device can read it: by the stage next to the user, and below operators that pass most
+  // of it on.
   void PlaceResult() {
     if (!plan_.device.has_value()) return;
     for (PlannedStage* stage = &plan_.stages[0];; stage = &plan_.stages[static_cast<size_t>(stage->inputs[0])]) {
       stage->memory = plan_.device->sends_from;
-      const auto passes_on = [this](int id) { return op(id).properties.passes_rows; };
+      const auto passes_on = [this](int id) { return passes_most_bytes_[static_cast<size_t>(id)]; };
       if (stage->inputs.size() != 1 || !std::all_of(stage->operators.begin(), stage->operators.end(), passes_on)) break;
     }
     for (PlannedStage& stage : plan_.stages) {
@@ -395,6 +423,7 @@ class StageLayout {
   const PlanOptions& options_;
   PhysicalPlan& plan_;
   std::unordered_map<const PlanNode*, int> id_of_;
+  std::vector<bool> passes_most_bytes_;               // by operator
   std::unordered_map<const PlanNode*, int> batches_;  // of a node's rows
   // Operators with caches on the way down, the nearest to the user first: for the indexed source at its end.
   std::vector<int> caches_above_;

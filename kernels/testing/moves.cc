@@ -50,6 +50,8 @@ std::vector<Move> Moves() {
         {"interpolation", nearest}},
        1},
       {"RandomPerspective", {{"p", ir::FloatValue(1)}, {"interpolation", nearest}}, 1},
+      // Displacements of a fraction of a pixel, that change little along a box.
+      {"ElasticTransform", {{"alpha", Floats({20, 30})}, {"sigma", Floats({6, 6})}, {"interpolation", nearest}}, 1},
   };
 }
 

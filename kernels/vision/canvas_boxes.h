@@ -6,6 +6,7 @@
 #ifndef HEADRACE_KERNELS_VISION_CANVAS_BOXES_H_
 #define HEADRACE_KERNELS_VISION_CANVAS_BOXES_H_
 
+#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -50,6 +51,7 @@ class CanvasBoxes : public CanvasTarget {
   void Reorder(Axis axis) override;
   // Edges lie between pixels.
   int64_t FlipsFrom(int64_t side) const override { return side; }
+  double PixelAt(double at) const override { return std::ceil(at); }
   void Clamp() override;
 
   std::vector<Box> boxes_;

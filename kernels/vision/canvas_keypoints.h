@@ -6,6 +6,7 @@
 #ifndef HEADRACE_KERNELS_VISION_CANVAS_KEYPOINTS_H_
 #define HEADRACE_KERNELS_VISION_CANVAS_KEYPOINTS_H_
 
+#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -44,6 +45,7 @@ class CanvasKeypoints : public CanvasTarget {
   void ChangePoints(ChangePoint change) override;
   void WarpPoints(ChangePoint change) override { ChangePoints(change); }
   int64_t FlipsFrom(int64_t side) const override { return side - 1; }
+  double PixelAt(double at) const override { return std::floor(at); }
 
   std::vector<PlanePoint> points_;
   Shape shape_;  // of the tensor; its first axis is not used

@@ -97,4 +97,17 @@ void CanvasTarget::Warp(const PlaneMap& map, int64_t height, int64_t width) {
   Clamp();
 }
 
+void CanvasTarget::Displace(const DisplacementField& field) {
+  // Also of what is no number.
+  const auto nearest = [this](double at, int64_t side) -> int64_t {
+    const double pixel = PixelAt(at);
+    return pixel > 0 ? static_cast<int64_t>(std::min(pixel, static_cast<double>(side - 1))) : 0;
+  };
+  WarpPoints([&](PlanePoint& point) {
+    const int64_t pixel = nearest(point[1], height_) * width_ + nearest(point[0], width_);
+    point = {point[0] - field.x[pixel], point[1] - field.y[pixel]};
+  });
+  Clamp();
+}
+
 }  // namespace headrace

@@ -29,6 +29,10 @@ class CanvasTarget {
   void Follow(const MovePlan& plan);
   // `map` leads from the result, of this size, to the picture.
   void Warp(const PlaneMap& map, int64_t height, int64_t width);
+  // Each point moves against the displacement of the pixel where it is, or of the nearest one: the field says from
+  // where pixels are taken, not where they go, and is taken to change little over a displacement. It is of this canvas,
+  // which has pixels.
+  void Displace(const DisplacementField& field);
   // Turned counter-clockwise by so many quarters, 0 to 3, canvas and all.
   void Turn(int quarters);
 
@@ -51,6 +55,8 @@ class CanvasTarget {
   virtual void Reorder(Axis) {}
   // The number from which a flip subtracts, on an axis of this length.
   virtual int64_t FlipsFrom(int64_t side) const = 0;
+  // The pixel whose displacement moves what is at this place of an axis; pixel n lies from n to n + 1.
+  virtual double PixelAt(double at) const = 0;
   // Behind what cuts or warps.
   virtual void Clamp() {}
 

@@ -3,7 +3,9 @@
 #include <vector>
 
 #include "core/error.h"
+#include "kernels/vision/canvas_target.h"
 #include "kernels/vision/gaussian_filter.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/warp_kernel.h"
 
 namespace headrace {
@@ -16,7 +18,15 @@ std::vector<float> WeightsOf(double sigma) {
   return GaussianWeights(size % 2 == 0 ? size + 1 : size, sigma);
 }
 
-class ElasticTransform : public WarpKernel {
+// How far each pixel of an image is taken from its own place.
+struct Displacements {
+  Tensor x;
+  Tensor y;
+
+  DisplacementField field() const { return {x.data<float>(), y.data<float>()}; }
+};
+
+class ElasticTransform : public WarpKernel, public TargetMover {
  public:
   explicit ElasticTransform(const ir::Attributes& attributes)
       : WarpKernel(attributes),
@@ -24,28 +34,40 @@ class ElasticTransform : public WarpKernel {
         along_(WeightsOf(attributes.Floats("sigma")[0])),
         down_(WeightsOf(attributes.Floats("sigma")[1])) {}
 
+  absl::Status MoveTarget(RowRandom& random, CanvasTarget& target) const override {
+    // A picture without pixels is refused by itself.
+    if (target.height() == 0 || target.width() == 0) return absl::OkStatus();
+    HEADRACE_ASSIGN_OR_RETURN(const Displacements drawn, Draw(random, target.height(), target.width()));
+    target.Displace(drawn.field());
+    return absl::OkStatus();
+  }
+
  protected:
   absl::StatusOr<Tensor> Warp(const Image& image, const WarpOptions& options, RowRandom& random,
                               OutputAllocator& output) const override {
-    const auto height = static_cast<double>(image.height);
-    const auto width = static_cast<double>(image.width);
-    // torchvision divides x by the height and y by the width, in units of half a side.
-    const double most_x = alpha_[0] * width / height / 2;
-    const double most_y = alpha_[1] * height / width / 2;
-    HEADRACE_ASSIGN_OR_RETURN(const Tensor x, Displacements(image, most_x, random));
-    HEADRACE_ASSIGN_OR_RETURN(const Tensor y, Displacements(image, most_y, random));
-    return Displaced(image, {x.data<float>(), y.data<float>()}, options, output);
+    HEADRACE_ASSIGN_OR_RETURN(const Displacements drawn, Draw(random, image.height, image.width));
+    return Displaced(image, drawn.field(), options, output);
   }
 
  private:
+  absl::StatusOr<Displacements> Draw(RowRandom& random, int64_t height, int64_t width) const {
+    const auto rows = static_cast<double>(height);
+    const auto columns = static_cast<double>(width);
+    // torchvision divides x by the height and y by the width, in units of half a side.
+    Displacements drawn;
+    HEADRACE_ASSIGN_OR_RETURN(drawn.x, Along(alpha_[0] * columns / rows / 2, random, height, width));
+    HEADRACE_ASSIGN_OR_RETURN(drawn.y, Along(alpha_[1] * rows / columns / 2, random, height, width));
+    return drawn;
+  }
+
   // Uniform in ±`most`, blurred; one for each pixel.
-  absl::StatusOr<Tensor> Displacements(const Image& image, double most, RowRandom& random) const {
-    HEADRACE_ASSIGN_OR_RETURN(Tensor drawn, Tensor::Allocate(DType::kFloat32, {image.height, image.width}));
+  absl::StatusOr<Tensor> Along(double most, RowRandom& random, int64_t height, int64_t width) const {
+    HEADRACE_ASSIGN_OR_RETURN(Tensor drawn, Tensor::Allocate(DType::kFloat32, {height, width}));
     const int64_t count = drawn.elements();
     float* const values = drawn.mutable_data<float>();
     for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(most * random.Uniform(-1, 1));
     if (along_.size() == 1 && down_.size() == 1) return drawn;
-    HEADRACE_ASSIGN_OR_RETURN(Tensor blurred, Tensor::Allocate(DType::kFloat32, {image.height, image.width}));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor blurred, Tensor::Allocate(DType::kFloat32, {height, width}));
     HEADRACE_ASSIGN_OR_RETURN(const Image field, ImageOf(drawn, PixelTypes::kByteOrFloat));
     FilterByWeights(field, down_, along_, blurred.mutable_raw());
     return blurred;
@@ -84,15 +106,16 @@ ir::Declaration Declared() {
       "first all those for x; each field is blurred by a Gaussian, beyond the border mirrored, and multiplied by "
       "`alpha`: so far from its own place is a pixel taken. torchvision's ElasticTransform, within one level for uint8 "
       "but along the border of what is taken from beyond the image: there torchvision mixes in `fill`, and pixels "
-      "here are those of the other warps. Images with sides of less than four deviations are taken, too. A mask in the "
-      "same map is moved alike.\n"
+      "here are those of the other warps. Images with sides of less than four deviations are taken, too. Masks, "
+      "boxes and keypoints in the same map are moved alike: a corner or point by the displacement of its pixel, which "
+      "is near where the pixel goes if displacements change little over their own length.\n"
       "Errors: another dtype or rank, an image without pixels, and a fill that does not fit.";
   declaration.traits.random = true;
   declaration.example = "V.ElasticTransform(alpha=120.0, sigma=6.0)";
   return declaration;
 }
 
-const KernelRegistration registration{Declared(), Makes<ElasticTransform>()};
+const MovingRegistration registration{Declared(), Makes<ElasticTransform>()};
 
 }  // namespace
 }  // namespace headrace

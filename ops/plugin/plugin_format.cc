@@ -264,11 +264,7 @@ absl::Status RegisterFormat(std::string_view plugin, const PluginFormatTable& ta
     return PluginColumns(table.op, table.format.columns, table.attributes, attributes);
   };
   return RegisterOp(std::move(declaration),
-                    {.stream_source = [&table](const OpArguments& arguments) { return MakeSource(table, arguments); },
-                     .properties =
-                         [](const OpArguments& arguments, OperatorProperties& properties) {
-                           SplitReading::Of(arguments.attributes).Describe(properties);
-                         }});
+                    SplitFactories([&table](const OpArguments& arguments) { return MakeSource(table, arguments); }));
 }
 
 }  // namespace headrace

@@ -14,8 +14,8 @@
 #include "ops/source/csv_layout.h"
 #include "ops/source/declared_fields.h"
 #include "ops/source/file_patterns.h"
+#include "ops/source/line_reading.h"
 #include "ops/source/number_text.h"
-#include "ops/source/split_source.h"
 
 namespace headrace {
 namespace {
@@ -114,35 +114,33 @@ absl::StatusOr<std::unique_ptr<StreamSource>> MakeCsv(const OpArguments& argumen
 }
 
 std::vector<ir::Attribute> Attributes() {
-  std::vector<ir::Attribute> attributes = {
-      DeclarePatterns(),
-      DeclareFields(),
-      {.name = "header",
-       .type = ir::AttributeType::kBool,
-       .doc = "Whether each file begins with a line of names; it must be the same in all of them.",
-       .default_value = "True"},
-      {.name = "names",
-       .type = ir::AttributeType::kStrings,
-       .doc =
-           "Names of the columns of a line, in order; None: those of the header, or without one those of the fields.",
-       .default_value = "None",
-       .nullable = true,
-       .hidden = true},
-      {.name = "delimiter",
-       .type = ir::AttributeType::kString,
-       .doc = "The character between fields, such as \"\\t\" or \";\".",
-       .default_value = "','"},
-      {.name = "quote",
-       .type = ir::AttributeType::kString,
-       .doc = "The character around fields that hold a delimiter; it is doubled within them. None: there is none.",
-       .default_value = "'\"'",
-       .nullable = true},
-      {.name = "missing",
-       .type = ir::AttributeType::kPairs,
-       .doc = "What empty fields stand for, by column: {\"age\": -1, \"height\": float(\"nan\")}.",
-       .default_value = "None",
-       .nullable = true}};
-  for (ir::Attribute& attribute : SplitReading::Declare()) attributes.push_back(std::move(attribute));
+  std::vector<ir::Attribute> attributes = DeclareLineReading(
+      {DeclareFields(),
+       {.name = "header",
+        .type = ir::AttributeType::kBool,
+        .doc = "Whether each file begins with a line of names; it must be the same in all of them.",
+        .default_value = "True"},
+       {.name = "names",
+        .type = ir::AttributeType::kStrings,
+        .doc =
+            "Names of the columns of a line, in order; None: those of the header, or without one those of the fields.",
+        .default_value = "None",
+        .nullable = true,
+        .hidden = true},
+       {.name = "delimiter",
+        .type = ir::AttributeType::kString,
+        .doc = "The character between fields, such as \"\\t\" or \";\".",
+        .default_value = "','"},
+       {.name = "quote",
+        .type = ir::AttributeType::kString,
+        .doc = "The character around fields that hold a delimiter; it is doubled within them. None: there is none.",
+        .default_value = "'\"'",
+        .nullable = true},
+       {.name = "missing",
+        .type = ir::AttributeType::kPairs,
+        .doc = "What empty fields stand for, by column: {\"age\": -1, \"height\": float(\"nan\")}.",
+        .default_value = "None",
+        .nullable = true}});
   attributes.push_back(DeclareChosenFields());
   return attributes;
 }
@@ -164,48 +162,27 @@ const OpRegistration registration(
         .max_inputs = 0,
         .attributes = Attributes(),
         .traits = {.random = true, .file_io = true},
-        .python =
-            {.parameters =
-                 "patterns: str | PathLike[str] | Sequence[str | PathLike[str]], types: FieldTypes | None = None, "
-                 "header: bool = True, columns: Sequence[str] | None = None, delimiter: str = \",\", "
-                 "quote: str | None = '\"', missing: Mapping[str, Any] | None = None, shuffle: bool = False, "
-                 "window: int = 16384, interleave: int | None = None, sharding: str | None = None, "
-                 "split_bytes: int | None = None, look: int = 1000, *, seed: int | None = None, "
-                 "name: str | None = None",
-             .docs = {{"patterns"},
-                      {"types",
-                       "A dict from name to dtype, or to (dtype, shape) for consecutive fields: {\"name\": str, "
-                       "\"pixels\": (\"float32\", (784,))}; a bool, an integer, float32, float64 or str. None: all "
-                       "columns, whose types are looked for, at once, in the first rows: int64 or uint64, float64, or "
-                       "str."},
-                      {"header"},
-                      {"columns",
-                       "The names of the columns in the order of their fields, in place of those of the header; names "
-                       "without a type stand for one field that is left out. None: those of the header, or without one "
-                       "those of `types`."},
-                      {"delimiter"},
-                      {"quote"},
-                      {"missing"},
-                      {"shuffle"},
-                      {"window", "With `shuffle`: rows are then mixed by shuffle(window); 0: they are not."},
-                      {"interleave"},
-                      {"sharding"},
-                      {"split_bytes"},
-                      {"look", "How many rows are looked at for types that are not given."},
-                      {"seed"},
-                      {"name"}},
-             .body = "self._begin(\n    \"Csv\",\n    {\n        \"patterns\": patterns,\n        "
-                     "**hosted.csv_attributes(patterns, types, header, columns, delimiter, quote, missing, look),\n"
-                     "        \"shuffle\": shuffle,\n        \"interleave\": interleave,\n        \"sharding\": "
-                     "sharding,\n        \"split_bytes\": split_bytes,\n        \"seed\": seed,\n        \"name\": "
-                     "name,\n    },\n)\nhosted.mix(self, shuffle, window, seed, name)"},
+        .python = LineSignature(
+            "Csv",
+            {{"types", "types: FieldTypes | None = None",
+              "A dict from name to dtype, or to (dtype, shape) for consecutive fields: {\"name\": str, \"pixels\": "
+              "(\"float32\", (784,))}; a bool, an integer, float32, float64 or str. None: all columns, whose types are "
+              "looked for, at once, in the first rows: int64 or uint64, float64, or str.",
+              "**hosted.csv_attributes(patterns, types, header, columns, delimiter, quote, missing, look)"},
+             {"header", "header: bool = True", "", ""},
+             {"columns", "columns: Sequence[str] | None = None",
+              "The names of the columns in the order of their fields, in place of those of the header; names without a "
+              "type stand for one field that is left out. None: those of the header, or without one those of `types`.",
+              ""},
+             {"delimiter", "delimiter: str = \",\"", "", ""},
+             {"quote", "quote: str | None = '\"'", "", ""},
+             {"missing", "missing: Mapping[str, Any] | None = None", "", ""}},
+            {{"look", "look: int = 1000", "How many rows are looked at for types that are not given.", ""}}),
         .example = "hr.Csv(\"tables/*.csv\", {\"price\": \"float32\", \"city\": str})",
         .sample = {.attributes = {{"fields", "['value int64']"}, {"header", "False"}}},
         .infer = Infer,
     },
-    {.stream_source = MakeCsv, .properties = [](const OpArguments& arguments, OperatorProperties& properties) {
-       SplitReading::Of(arguments.attributes).Describe(properties);
-     }});
+    SplitFactories(MakeCsv));
 
 }  // namespace
 }  // namespace headrace

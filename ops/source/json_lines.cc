@@ -4,12 +4,10 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/operator/operator.h"
-#include "io/formats/text/line_format.h"
 #include "ops/source/declared_fields.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/json_columns.h"
-#include "ops/source/split_source.h"
+#include "ops/source/line_reading.h"
 
 namespace headrace {
 namespace {
@@ -21,8 +19,7 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
 }
 
 std::vector<ir::Attribute> Attributes() {
-  std::vector<ir::Attribute> attributes = {DeclarePatterns(), DeclareFields()};
-  for (ir::Attribute& attribute : SplitReading::Declare()) attributes.push_back(std::move(attribute));
+  std::vector<ir::Attribute> attributes = DeclareLineReading({DeclareFields()});
   attributes.push_back(DeclareChosenFields());
   return attributes;
 }
@@ -41,44 +38,20 @@ const OpRegistration registration(
         .max_inputs = 0,
         .attributes = Attributes(),
         .traits = {.random = true, .file_io = true},
-        .python =
-            {.parameters =
-                 "patterns: str | PathLike[str] | Sequence[str | PathLike[str]], columns: FieldTypes | None = "
-                 "None, shuffle: bool = False, window: int = 16384, interleave: int | None = None, "
-                 "sharding: str | None = None, split_bytes: int | None = None, look: int = 1000, *, "
-                 "seed: int | None = None, name: str | None = None",
-             .docs = {{"patterns"},
-                      {"columns",
-                       "A dict from name to dtype, or to (dtype, shape) for lists: {\"text\": str, \"box\": "
-                       "(\"float32\", (4,)), \"words\": (str, (None,))}; a bool, an integer, float32, float64 or str. "
-                       "None: they are looked for, at once, in the first rows; every one of these has all columns."},
-                      {"shuffle"},
-                      {"window", "With `shuffle`: rows are then mixed by shuffle(window); 0: they are not."},
-                      {"interleave"},
-                      {"sharding"},
-                      {"split_bytes"},
-                      {"look", "How many rows are looked at for columns and types that are not given."},
-                      {"seed"},
-                      {"name"}},
-             .body = "self._begin(\n    \"JsonLines\",\n    {\n        \"patterns\": patterns,\n        \"fields\": "
-                     "hosted.json_fields(patterns, columns, look),\n        \"shuffle\": shuffle,\n        "
-                     "\"interleave\": interleave,\n        \"sharding\": sharding,\n        \"split_bytes\": "
-                     "split_bytes,\n        \"seed\": seed,\n        \"name\": name,\n    },\n)\nhosted.mix(self, "
-                     "shuffle, window, seed, name)"},
+        .python = LineSignature(
+            "JsonLines",
+            {{"columns", "columns: FieldTypes | None = None",
+              "A dict from name to dtype, or to (dtype, shape) for lists: {\"text\": str, \"box\": (\"float32\", "
+              "(4,)), \"words\": (str, (None,))}; a bool, an integer, float32, float64 or str. None: they are looked "
+              "for, at once, in the first rows; every one of these has all columns.",
+              "\"fields\": hosted.json_fields(patterns, columns, look)"}},
+            {{"look", "look: int = 1000", "How many rows are looked at for columns and types that are not given.",
+              ""}}),
         .example = "hr.JsonLines(\"corpus/*.jsonl\", {\"text\": str, \"label\": \"int64\"})",
         .sample = {.attributes = {{"fields", "['value int64']"}}},
         .infer = Infer,
     },
-    {.stream_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamSource>> {
-       HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files,
-                                 MatchFiles(*arguments.run->files, "JsonLines", arguments.attributes));
-       return std::make_unique<SplitSource>(std::make_unique<LineFormat>(), std::move(files),
-                                            MakeJsonColumns(arguments.output.columns), arguments);
-     },
-     .properties =
-         [](const OpArguments& arguments, OperatorProperties& properties) {
-           SplitReading::Of(arguments.attributes).Describe(properties);
-         }});
+    LineFactories([](const OpArguments& arguments) { return MakeJsonColumns(arguments.output.columns); }));
 
 }  // namespace
 }  // namespace headrace

@@ -3,29 +3,24 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/operator/operator.h"
-#include "io/formats/text/line_format.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/lib_svm_columns.h"
-#include "ops/source/split_source.h"
+#include "ops/source/line_reading.h"
 
 namespace headrace {
 namespace {
 
 std::vector<ir::Attribute> Attributes() {
-  std::vector<ir::Attribute> attributes = {
-      DeclarePatterns(),
-      {.name = "features",
-       .doc = "How many features there are: an index beyond them is an error of its row. None: any index is one.",
-       .default_value = "None",
-       .nullable = true,
-       .minimum = 1},
-      {.name = "zero_based",
-       .type = ir::AttributeType::kBool,
-       .doc = "Whether the files count features from 0, else from 1. The column `index` counts from 0 either way.",
-       .default_value = "True"}};
-  for (ir::Attribute& attribute : SplitReading::Declare()) attributes.push_back(std::move(attribute));
-  return attributes;
+  return DeclareLineReading(
+      {{.name = "features",
+        .doc = "How many features there are: an index beyond them is an error of its row. None: any index is one.",
+        .default_value = "None",
+        .nullable = true,
+        .minimum = 1},
+       {.name = "zero_based",
+        .type = ir::AttributeType::kBool,
+        .doc = "Whether the files count features from 0, else from 1. The column `index` counts from 0 either way.",
+        .default_value = "True"}});
 }
 
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
@@ -35,14 +30,12 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
                      {"value", ir::ColumnType::Of(DType::kFloat32, {ir::kUnknownDim})}}};
 }
 
-absl::StatusOr<std::unique_ptr<StreamSource>> MakeLibSvm(const OpArguments& arguments) {
+std::unique_ptr<RecordColumns> MakeColumns(const OpArguments& arguments) {
   const ir::Attributes& attributes = arguments.attributes;
-  HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*arguments.run->files, "LibSvm", attributes));
   LibSvmLines lines;
   if (!attributes.IsNone("features")) lines.features = attributes.Int("features");
   lines.zero_based = attributes.Bool("zero_based");
-  return std::make_unique<SplitSource>(std::make_unique<LineFormat>(), std::move(files), MakeLibSvmColumns(lines),
-                                       arguments);
+  return MakeLibSvmColumns(lines);
 }
 
 const OpRegistration registration(
@@ -61,31 +54,12 @@ const OpRegistration registration(
         .max_inputs = 0,
         .attributes = Attributes(),
         .traits = {.random = true, .file_io = true},
-        .python = {.parameters = "patterns: str | PathLike[str] | Sequence[str | PathLike[str]], features: int | None "
-                                 "= None, zero_based: bool = True, shuffle: bool = False, window: int = 16384, "
-                                 "interleave: int | None = None, sharding: str | None = None, split_bytes: int | None "
-                                 "= None, *, seed: int | None = None, name: str | None = None",
-                   .docs = {{"patterns"},
-                            {"features"},
-                            {"zero_based"},
-                            {"shuffle"},
-                            {"window", "With `shuffle`: rows are then mixed by shuffle(window); 0: they are not."},
-                            {"interleave"},
-                            {"sharding"},
-                            {"split_bytes"},
-                            {"seed"},
-                            {"name"}},
-                   .body = "self._begin(\n    \"LibSvm\",\n    {\n        \"patterns\": patterns,\n        "
-                           "\"features\": features,\n        \"zero_based\": zero_based,\n        \"shuffle\": "
-                           "shuffle,\n        \"interleave\": interleave,\n        \"sharding\": sharding,\n        "
-                           "\"split_bytes\": split_bytes,\n        \"seed\": seed,\n        \"name\": name,\n    "
-                           "},\n)\nhosted.mix(self, shuffle, window, seed, name)"},
+        .python = LineSignature("LibSvm", {{"features", "features: int | None = None"},
+                                           {"zero_based", "zero_based: bool = True"}}),
         .example = "hr.LibSvm(\"train/*.libsvm\", features=784).batch(32, pad=True, pad_value=-1)",
         .infer = Infer,
     },
-    {.stream_source = MakeLibSvm, .properties = [](const OpArguments& arguments, OperatorProperties& properties) {
-       SplitReading::Of(arguments.attributes).Describe(properties);
-     }});
+    LineFactories(MakeColumns));
 
 }  // namespace
 }  // namespace headrace

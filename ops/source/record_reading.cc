@@ -225,39 +225,24 @@ absl::Status CheckRecordReading(const ir::Attributes& attributes) {
 }
 
 OpFactories RecordFactories(MakeRecordRows make) {
-  return {.indexed_source = [make](const OpArguments& arguments) { return MakeIndexed(arguments, make); },
-          .stream_source = [make](const OpArguments& arguments) { return MakeStream(arguments, make); },
-          .properties =
-              [](const OpArguments& arguments, OperatorProperties& properties) {
-                SplitReading::Of(arguments.attributes).Describe(properties);
-              }};
+  OpFactories factories = SplitFactories([make](const OpArguments& arguments) { return MakeStream(arguments, make); });
+  factories.indexed_source = [make](const OpArguments& arguments) { return MakeIndexed(arguments, make); };
+  return factories;
 }
 
-ir::PythonSignature RecordSignature(std::string_view op, const std::vector<OwnParameter>& own) {
+ir::PythonSignature RecordSignature(std::string_view op, const std::vector<SourceParameter>& own) {
   constexpr std::string_view kPaths = "str | PathLike[str] | Sequence[str | PathLike[str]]";
-  ir::PythonSignature python;
-  const auto add = [&](const std::string& name, std::string_view text, std::string_view doc = "") {
-    Append(python.parameters, python.parameters.empty() ? "" : ", ", text);
-    python.docs.push_back({name, std::string(doc)});
-  };
-  add("paths", Cat("paths: ", kPaths));
-  add("index", Cat("index: ", kPaths, " | None = None"));
-  add("shuffle", "shuffle: bool = False");
-  for (const OwnParameter& parameter : own) add(parameter.name, parameter.text);
-  add("window", "window: int = 1024",
-      "With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they are not.");
-  add("interleave", "interleave: int | None = None");
-  add("sharding", "sharding: str | None = None");
-  add("split_bytes", "split_bytes: int | None = None");
-  add("damage", "damage: str = \"error\"");
-  add("seed", "*, seed: int | None = None");
-  add("name", "name: str | None = None");
-  python.body = Cat("self._begin(\n    \"", op, "\",\n    {\n");
-  for (const ir::PythonSignature::Parameter& parameter : python.docs) {
-    if (parameter.name != "window") Append(python.body, "        \"", parameter.name, "\": ", parameter.name, ",\n");
-  }
-  python.body += "    },\n)\nif index is None:\n    hosted.mix(self, shuffle, window, seed, name)";
-  return python;
+  std::vector<SourceParameter> first = {{"paths", Cat("paths: ", kPaths)},
+                                        {"index", Cat("index: ", kPaths, " | None = None")},
+                                        {"shuffle", "shuffle: bool = False"}};
+  first.insert(first.end(), own.begin(), own.end());
+  return SplitSignature(
+      op,
+      {.first = std::move(first),
+       .window = "1024",
+       .window_doc = "With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they are not.",
+       .last = {{"damage", "damage: str = \"error\""}},
+       .mixes = "if index is None:\n    "});
 }
 
 }  // namespace headrace

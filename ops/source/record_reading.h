@@ -12,6 +12,7 @@
 #include "engine/operator/operator.h"
 #include "io/formats/recordio/record_table.h"
 #include "ops/source/item_columns.h"
+#include "ops/source/split_signature.h"
 
 namespace headrace {
 
@@ -31,12 +32,8 @@ std::vector<ir::Attribute> DeclareRecordReading();
 absl::Status CheckRecordReading(const ir::Attributes& attributes);
 OpFactories RecordFactories(MakeRecordRows make);
 
-// A parameter in Python of one source alone.
-struct OwnParameter {
-  std::string name;
-  std::string text;  // "label_width: int = 1"
-};
-ir::PythonSignature RecordSignature(std::string_view op, const std::vector<OwnParameter>& own);
+// `own`: the parameters of one source alone.
+ir::PythonSignature RecordSignature(std::string_view op, const std::vector<SourceParameter>& own);
 
 }  // namespace headrace
 

@@ -317,4 +317,11 @@ absl::Status SplitSource::Located(absl::Status status, const Opened& opened, int
   return status;
 }
 
+OpFactories SplitFactories(MakeStreamSource make) {
+  return {.stream_source = std::move(make),
+          .properties = [](const OpArguments& arguments, OperatorProperties& properties) {
+            SplitReading::Of(arguments.attributes).Describe(properties);
+          }};
+}
+
 }  // namespace headrace

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -134,6 +135,11 @@ class SplitSource : public StreamSource {
   uint64_t given_ = 0;        // rows given in it
   size_t message_bytes_ = 0;  // of the records in the message that is made
 };
+
+using MakeStreamSource = std::function<absl::StatusOr<std::unique_ptr<StreamSource>>(const OpArguments& arguments)>;
+
+// Of an operator whose source is a SplitSource.
+OpFactories SplitFactories(MakeStreamSource make);
 
 }  // namespace headrace
 

@@ -6,10 +6,8 @@
 
 #include "core/error.h"
 #include "core/utf8.h"
-#include "engine/operator/operator.h"
-#include "io/formats/text/line_format.h"
 #include "ops/source/file_patterns.h"
-#include "ops/source/split_source.h"
+#include "ops/source/line_reading.h"
 #include "ops/source/stacked_texts.h"
 
 namespace headrace {
@@ -127,12 +125,6 @@ class LineColumn : public RecordColumns {
   StackedTexts copies_;
 };
 
-std::vector<ir::Attribute> Attributes() {
-  std::vector<ir::Attribute> attributes = {DeclarePatterns()};
-  for (ir::Attribute& attribute : SplitReading::Declare()) attributes.push_back(std::move(attribute));
-  return attributes;
-}
-
 const OpRegistration registration(
     {
         .name = "Text",
@@ -145,40 +137,16 @@ const OpRegistration registration(
             "differs in each epoch, and each rank reads its own.",
         .min_inputs = 0,
         .max_inputs = 0,
-        .attributes = Attributes(),
+        .attributes = DeclareLineReading(),
         .traits = {.random = true, .file_io = true},
-        .python = {.parameters =
-                       "patterns: str | PathLike[str] | Sequence[str | PathLike[str]], shuffle: bool = False, "
-                       "window: int = 16384, interleave: int | None = None, sharding: str | None = None, "
-                       "split_bytes: int | None = None, *, seed: int | None = None, name: str | None = None",
-                   .docs = {{"patterns"},
-                            {"shuffle"},
-                            {"window", "With `shuffle`: rows are then mixed by shuffle(window); 0: they are not."},
-                            {"interleave"},
-                            {"sharding"},
-                            {"split_bytes"},
-                            {"seed"},
-                            {"name"}},
-                   .body = "self._begin(\n    \"Text\",\n    {\n        \"patterns\": patterns,\n        \"shuffle\": "
-                           "shuffle,\n        \"interleave\": interleave,\n        \"sharding\": sharding,\n        "
-                           "\"split_bytes\": split_bytes,\n        \"seed\": seed,\n        \"name\": name,\n    "
-                           "},\n)\nhosted.mix("
-                           "self, shuffle, window, seed, name)"},
+        .python = LineSignature("Text"),
         .example = "hr.Text(\"corpus/*.txt\")",
         .infer = [](const ir::Attributes& attributes, absl::Span<const ir::Schema>) -> absl::StatusOr<ir::Schema> {
           HEADRACE_RETURN_IF_ERROR(CheckPatterns(attributes));
           return ir::Schema{{{"line", ir::ColumnType::Of(DType::kString, {})}}};
         },
     },
-    {.stream_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamSource>> {
-       HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*arguments.run->files, "Text", arguments.attributes));
-       return std::make_unique<SplitSource>(std::make_unique<LineFormat>(), std::move(files),
-                                            std::make_unique<LineColumn>(), arguments);
-     },
-     .properties =
-         [](const OpArguments& arguments, OperatorProperties& properties) {
-           SplitReading::Of(arguments.attributes).Describe(properties);
-         }});
+    LineFactories([](const OpArguments&) -> std::unique_ptr<RecordColumns> { return std::make_unique<LineColumn>(); }));
 
 }  // namespace
 }  // namespace headrace

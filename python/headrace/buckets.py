@@ -108,7 +108,7 @@ def _numbered(dataset: Dataset) -> Dataset:
 
     if not dataset._inputs:
         return listing(dataset)
-    if dataset._node.op == "concat" or dataset._node.op == "mix":
-        first, *others = (_numbered(each) for each in dataset._inputs)
-        return first._append("concat", {}, others) if others else first
-    return _numbered(dataset._inputs[0])
+    # Of several inputs, an order takes numbers of rows from the others, and zip columns; else their rows follow.
+    first_alone = dataset._node.by_number or dataset._node.side_by_side
+    first, *others = (_numbered(each) for each in dataset._inputs[: 1 if first_alone else None])
+    return first._append("concat", {}, others) if others else first

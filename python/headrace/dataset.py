@@ -384,6 +384,7 @@ class Dataset(Methods):
         mask: str | None = None,
         boxes: str | None = None,
         box_format: Literal["xyxy", "xywh", "cxcywh"] = "xyxy",
+        keypoints: str | None = None,
         side: int = 160,
     ) -> "ContactSheet":
         """The pictures of the first n rows of epoch 0 in a grid, with labels, ids and texts under them: a notebook shows
@@ -408,11 +409,13 @@ class Dataset(Methods):
                 a colour for each value but 0; None: the first of the picture's own (H, W), if there is one.
             boxes: The column of boxes, floats or integers of shape (n, 4) in pixels of the picture; None: none.
             box_format: What the four are: two corners; or a corner or the middle, with width and height.
+            keypoints: The column of points, x and y, floats or integers of shape (n, 2), or (n, k, 2) for n groups, in
+                pixels of the picture; None: none. Points and boxes with the same number have the same colour.
             side: The longest side of a picture on the sheet, 16 to 1,024 pixels.
         """
         from headrace.sheet.showing import show
 
-        return show(self, n, columns, image, mask, boxes, box_format, side)
+        return show(self, n, columns, image, mask, boxes, box_format, keypoints, side)
 
     def __repr__(self) -> str:
         nodes, datasets = _ordered(self)

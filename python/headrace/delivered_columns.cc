@@ -11,7 +11,7 @@ std::vector<DeliveredColumn> DeliveredColumns(const ir::Schema& schema) {
   std::vector<int> splits_of(schema.columns.size(), -1);
   std::vector<bool> hidden(schema.columns.size(), false);
   for (size_t i = 0; i < schema.columns.size(); ++i) {
-    splits_of[i] = schema.IndexOf(ListSplitsName(schema.columns[i].name));
+    splits_of[i] = ListSplitsOf(schema, schema.columns[i].name);
     if (splits_of[i] >= 0) hidden[static_cast<size_t>(splits_of[i])] = true;
   }
   std::vector<DeliveredColumn> delivered;

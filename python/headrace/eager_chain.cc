@@ -6,9 +6,11 @@
 #include "core/error.h"
 #include "core/output_allocator.h"
 #include "core/philox.h"
+#include "core/text.h"
 #include "ir/branches.h"
 #include "ir/declaration.h"
 #include "ir/graph_depth.h"
+#include "ir/kernel_placement.h"
 #include "ir/value.h"
 #include "python/headrace/forkable_work.h"
 #include "python/headrace/status_error.h"
@@ -99,50 +101,44 @@ EagerChain::Step EagerChain::MakeStep(const std::string& name, const py::dict& g
 
 // Steps of branches count as if every call went through them.
 absl::Status EagerChain::FollowAxes(const ir::Declaration& declaration, const ir::Attributes& attributes) {
-  if (!follows_any_) {
+  const ir::Traits& traits = declaration.traits;
+  const bool takes_first = declaration.TakesImage(attributes, true) && !traits.decodes;
+  if (!needs_channels_last_.has_value()) {
     const bool of_images =
-        (declaration.python_module == "vision" || declaration.takes_layout != nullptr) && !declaration.traits.by_batch;
-    needs_channels_last_ = of_images && !declaration.traits.decodes && !declaration.TakesImage(attributes, true);
-    follows_any_ = true;
+        (declaration.python_module == "vision" || declaration.takes_layout != nullptr) && !traits.by_batch;
+    needs_channels_last_ = of_images && !traits.decodes && !takes_first;
   }
-  const bool takes_first = declaration.TakesImage(attributes, true);
-  const bool says = declaration.traits.decodes || takes_first != declaration.TakesImage(attributes, false);
-  if (says && !knows_layout_) {
-    knows_layout_ = true;
-    takes_channels_first_ = takes_first && !declaration.traits.decodes;
-    gives_channels_first_ = takes_channels_first_;
+  const bool says = traits.decodes || takes_first != declaration.TakesImage(attributes, false);
+  const bool gives_first = traits.layout || takes_first;
+  const bool says_first = says && !takes_channels_first_.has_value();
+  if (says_first) takes_channels_first_ = takes_first;
+  if (says_first || traits.decodes || traits.layout) gives_channels_first_ = gives_first;
+  if (!traits.decodes) {
+    const std::string mistake =
+        ir::AxesMistake(declaration, attributes, axes_.order, Cat(axes_.by, " leaves it"), "that one");
+    if (!mistake.empty()) return GraphError(mistake);
   }
-  if (declaration.traits.decodes) gives_channels_first_ = false;
-  if (declaration.traits.layout) gives_channels_first_ = true;
-  const bool knows = axes_.known && !declaration.traits.decodes;
-  if (knows && !declaration.TakesImage(attributes, axes_.channels_first)) return OfOtherAxes(attributes);
-  const bool gives_first = declaration.traits.layout || (takes_first && !declaration.traits.decodes);
-  if (says || declaration.traits.layout) axes_ = {true, gives_first, declaration.name};
+  if (says || traits.layout) {
+    axes_ = {gives_first ? ir::ImageAxes::kChannelsFirst : ir::ImageAxes::kChannelsLast, declaration.name};
+  }
   return absl::OkStatus();
 }
 
-absl::Status EagerChain::OfOtherAxes(const ir::Attributes& attributes) const {
-  const bool first = axes_.channels_first;
-  std::string advice = first ? "put it before that one" : "move the channels to the front before it";
-  if (attributes.Find("layout") != nullptr) advice = Cat("write layout='", first ? "CHW" : "HWC", "'");
-  return GraphError("needs an image of shape ", first ? "(H, W, C)" : "(C, H, W)", ", but ", axes_.by, " leaves it ",
-                    first ? "(C, H, W)" : "(H, W, C)", "; ", advice);
-}
-
 absl::Status EagerChain::CheckAxes(absl::Span<const Tensor> values) const {
-  if (!needs_channels_last_ && !takes_channels_first_) return absl::OkStatus();
+  const bool needs_last = needs_channels_last_.value_or(false);
+  if (!needs_last && !takes_channels_first()) return absl::OkStatus();
   // What stands behind the picture of a kernel of several columns has axes of its own.
   if (!steps_[0].unary) values = values.first(1);
   for (const Tensor& value : values) {
     if (value.rank() != 3) continue;
     const auto channels = [](int64_t size) { return size == 1 || size == 3 || size == 4; };
     const auto few = [](int64_t size) { return size >= 1 && size <= 4; };
-    if (needs_channels_last_ && channels(value.dim(0)) && !few(value.dim(2))) {
+    if (needs_last && channels(value.dim(0)) && !few(value.dim(2))) {
       return GraphError(
           "takes images of shape (height, width, channels), and this one seems to have its channels first: ",
           value.TypeName(), "; if so, say layout=\"CHW\"");
     }
-    if (takes_channels_first_ && channels(value.dim(2)) && !few(value.dim(0))) {
+    if (takes_channels_first() && channels(value.dim(2)) && !few(value.dim(0))) {
       return GraphError(
           "takes images of shape (channels, height, width), as one of its kernels says, and this one "
           "seems to have its channels last: ",

@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "core/tensor.h"
 #include "ir/attributes.h"
+#include "ir/column_history.h"
 #include "ir/declaration.h"
 #include "kernels/chooser.h"
 #include "kernels/kernel.h"
@@ -33,7 +34,7 @@ class __attribute__((visibility("hidden"))) EagerChain {
   // to be elsewhere than the kernels need them are refused, unless the layout was given.
   pybind11::tuple Call(const pybind11::tuple& values, uint64_t seed, uint64_t key, bool layout_given) const;
   // Whether images have their channels first as the kernels take them, and as they give them.
-  bool takes_channels_first() const { return takes_channels_first_; }
+  bool takes_channels_first() const { return takes_channels_first_.value_or(false); }
   bool gives_channels_first() const { return gives_channels_first_; }
 
  private:
@@ -49,8 +50,7 @@ class __attribute__((visibility("hidden"))) EagerChain {
   using Steps = std::vector<const Step*>;
   // Of an image between two steps.
   struct Axes {
-    bool known = false;
-    bool channels_first = false;
+    ir::ImageAxes order = ir::ImageAxes::kUnknown;
     std::string by = {};  // the step that says so
   };
 
@@ -58,7 +58,6 @@ class __attribute__((visibility("hidden"))) EagerChain {
   Step MakeStep(const std::string& name, const pybind11::dict& given, const pybind11::list& branches, int depth);
   // kGraph if the kernel does not take images as the steps before it leave them.
   absl::Status FollowAxes(const ir::Declaration& declaration, const ir::Attributes& attributes);
-  absl::Status OfOtherAxes(const ir::Attributes& attributes) const;
   absl::Status CheckAxes(absl::Span<const Tensor> values) const;
   // Returns the steps that a call goes through.
   Steps StepsOf(uint64_t seed, uint64_t key) const;
@@ -68,13 +67,11 @@ class __attribute__((visibility("hidden"))) EagerChain {
   static size_t RunFused(absl::Span<const Step* const> steps, uint64_t seed, uint64_t key, std::vector<Tensor>& values);
 
   std::vector<Step> steps_;
-  uint64_t salts_ = 0;  // given so far
-  bool follows_any_ = false;
-  bool needs_channels_last_ = false;  // of the first
-  bool knows_layout_ = false;         // by one of the steps so far
-  bool takes_channels_first_ = false;
-  bool gives_channels_first_ = false;
-  Axes axes_;
+  uint64_t salts_ = 0;                        // given so far
+  std::optional<bool> needs_channels_last_;   // by the first step
+  std::optional<bool> takes_channels_first_;  // by the first step that takes one order alone
+  bool gives_channels_first_ = false;         // by the steps of all branches together
+  Axes axes_;                                 // in the branch that steps are added to
 };
 
 void BindEagerChain(pybind11::module_& module);

@@ -365,6 +365,7 @@ void BindGraph(py::module_& module) {
       .def("unshuffled", &Unshuffled)
       .def_property_readonly("row_by_row", &RowByRow)
       .def_property_readonly("by_number", &Has<&ir::Traits::by_number>)
+      .def_property_readonly("side_by_side", &Has<&ir::Traits::side_by_side>)
       .def_property_readonly("indexed", [](const BoundNode& self) { return ir::TraitsOf(self.node).indexed; })
       .def_property_readonly("joins_rows", &Has<&ir::Traits::joins_rows>)
       .def_property_readonly("splits_rows", &Has<&ir::Traits::one_to_many>)

@@ -74,17 +74,30 @@ def torch_or_error() -> Any:
     return torch
 
 
-def _to_torch(value: Any, torch: Any) -> Any:
-    if isinstance(value, _engine.LentTensor):
-        kind, number = value.__dlpack_device__()
-        if kind != _CUDA:
-            return torch.from_dlpack(value)
-        # Given the tensor, torch finds its stream in twice the time.
-        stream = torch.cuda.current_stream(number).cuda_stream or _LEGACY_STREAM
-        return torch.from_dlpack(value.__dlpack__(stream=stream))
-    if isinstance(value, list):
-        return [_to_torch(each, torch) for each in value]
-    return value  # bytes and texts have no tensors
+class _ToTorch:
+    """Makes tensors of one row: torch takes longer to find its stream than to make a tensor, so it finds it once."""
+
+    def __init__(self, torch: Any) -> None:
+        self._torch = torch
+        self._streams: dict[int, int] = {}
+
+    def row(self, row: Batch) -> Batch:
+        return {name: self._value(value) for name, value in row.items()}
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, _engine.LentTensor):
+            kind, number = value.__dlpack_device__()
+            if kind != _CUDA:
+                return self._torch.from_dlpack(value)
+            return self._torch.from_dlpack(value.__dlpack__(stream=self._stream(number)))
+        if isinstance(value, list):
+            return [self._value(each) for each in value]
+        return value  # bytes and texts have no tensors
+
+    def _stream(self, number: int) -> int:
+        if number not in self._streams:
+            self._streams[number] = self._torch.cuda.current_stream(number).cuda_stream or _LEGACY_STREAM
+        return self._streams[number]
 
 
 class DeviceBatch(dict[str, Any]):
@@ -97,8 +110,10 @@ class DeviceBatch(dict[str, Any]):
         super().__init__(columns)
         self._made_here = row is not None
         lent = [each for each in (self if row is None else row).values() if isinstance(each, _engine.LentTensor)]
+        # The columns of a row lie in one batch; what others put together may be of several.
+        asked = lent if row is None else lent[:1]
         # Of a device in host memory there are no streams.
-        there = [each for each in lent if each.__dlpack_device__()[0] == _CUDA]
+        there = [each for each in asked if each.__dlpack_device__()[0] == _CUDA]
         self._streams = [each.streams for each in there]
         self._number = there[0].__dlpack_device__()[1] if there else None
 
@@ -230,7 +245,7 @@ class Iterator:
         self._plain = self._torch is None and engine.given > 0 and self._calls is None and not self._on_device
         made = row
         if self._torch is not None:
-            made = {name: _to_torch(value, self._torch) for name, value in row.items()}
+            made = _ToTorch(self._torch).row(row)
         if self._on_device:
             made = DeviceBatch(made, row)
         if self._calls is not None:

@@ -13,7 +13,6 @@ __all__ = [
     "looks_at_boxes",
     "moves_boxes",
     "moves_keypoints",
-    "moves_masks",
     "needed_target",
 ]
 
@@ -31,13 +30,12 @@ _OF_VALUES = frozenset(
         "EncodePng",
         "GaussianBlur",
         "GaussianNoise",
+        "JPEG",
         "RandomAdjustSharpness",
         "RandomErasing",
         "SubtractImage",
     }
 )
-# Those that move pixels in ways that have no rule for boxes and keypoints.
-_OF_MASKS_ALONE = frozenset({"ElasticTransform"})
 
 
 @cache
@@ -52,10 +50,6 @@ def moves_boxes(kernel: str) -> bool:
 
 def moves_keypoints(kernel: str) -> bool:
     return f"{kernel}OfKeypoints" in _operators()
-
-
-def moves_masks(kernel: str) -> bool:
-    return moves_boxes(kernel) or kernel in _OF_MASKS_ALONE
 
 
 def leaves_targets(kernel: str) -> bool:

@@ -19,7 +19,6 @@ from headrace.target_rules import (
     looks_at_boxes,
     moves_boxes,
     moves_keypoints,
-    moves_masks,
 )
 from headrace.targets import Boxes, Keypoints, Mask, Target, target_columns
 
@@ -185,7 +184,7 @@ class TargetStepWriter(StepWriter):
         return (name, attributes, [column], [column], self._groups, kernel._location, [])
 
     def _check_rules(self, kernel: Kernel) -> None:
-        if self._masks and not moves_masks(kernel._name):
+        if self._masks and not moves_boxes(kernel._name):
             raise self._without_rule(kernel, "masks", self._masks[0].column)
         if self._boxes and not moves_boxes(kernel._name):
             raise self._without_rule(kernel, "boxes", self._boxes[0].column)

@@ -46,6 +46,7 @@ __all__ = [
     "Grayscale",
     "HWC2CHW",
     "Invert",
+    "JPEG",
     "MixUp",
     "Normalize",
     "Pad",
@@ -662,7 +663,9 @@ class ElasticTransform(Kernel):
     mirrored, and multiplied by `alpha`: so far from its own place is a pixel taken. torchvision's
     ElasticTransform, within one level for uint8 but along the border of what is taken from beyond the
     image: there torchvision mixes in `fill`, and pixels here are those of the other warps. Images with
-    sides of less than four deviations are taken, too. A mask in the same map is moved alike.
+    sides of less than four deviations are taken, too. Masks, boxes and keypoints in the same map are
+    moved alike: a corner or point by the displacement of its pixel, which is near where the pixel goes
+    if displacements change little over their own length.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -958,6 +961,32 @@ class Invert(Kernel):
     """
 
     def __init__(self) -> None: ...
+
+class JPEG(Kernel):
+    """Makes an image look as if it had been a JPEG of low quality.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), 0 … 255, and
+    gives the same type and shape: the image is encoded as EncodeJpeg does, with the chroma halved along
+    both axes, and decoded. The quality is drawn uniformly among the whole numbers of `quality`.
+    torchvision's JPEG, with the pixels of Pillow's save and open.
+
+    Errors: another dtype, rank or number of channels, an image without pixels, and sides of more than
+    65,500 pixels.
+
+    Args:
+        quality: The least and the greatest quality, or one number: 1, the most artifacts, to 100
+            (at least 1, at most 100).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.JPEG((20, 80))
+    """
+
+    def __init__(
+        self, quality: int | Sequence[int] | Parameter, *, seed: int | None = None, name: str | None = None
+    ) -> None: ...
 
 class MixUp(Kernel):
     """Mixes each image of a batch, and its label, with another.

@@ -9,29 +9,34 @@ import subprocess
 import sys
 
 import pytest
-from checked_plugins import SMALL, built, checked
+from checked_plugins import SMALL, checked
 from conftest import ROOT, eventually
 
 import headrace as hr
 from headrace.__main__ import main
 from headrace.conformance import interface
+from tests.compiled_plugins import library_of
 from tests.thinning import QUICK, one_in
 
 BROKEN = pathlib.Path(__file__).with_name("broken_kernels.c")
 
 
-@pytest.fixture(scope="session")
-def broken(tmp_path_factory):
-    return built(BROKEN, tmp_path_factory.mktemp("broken") / "libbroken.so")
+def of_c(name, text, *options):
+    return library_of(name, text, "-O1", *options, language="c")
 
 
 @pytest.fixture(scope="session")
-def few_broken(tmp_path_factory):
-    return built(BROKEN, tmp_path_factory.mktemp("few") / "libbroken.so", "-DFEW")
+def broken():
+    return of_c("brokenops", BROKEN.read_text())
 
 
-def test_the_example_passes(capfd, tmp_path):
-    library = built(ROOT / "examples/plugin/vignette.cc", tmp_path / "libframes.so")
+@pytest.fixture(scope="session")
+def few_broken():
+    return of_c("brokenops", BROKEN.read_text(), "-DFEW")
+
+
+def test_the_example_passes(capfd):
+    library = library_of("frames", (ROOT / "examples/plugin/vignette.cc").read_text())
     code, printed = checked(capfd, library, *SMALL)
     *lines, last = printed.splitlines()
     assert (code, last) == (0, "frames 1.0: 12 checks of 1 operator, all hold")
@@ -137,9 +142,9 @@ def in_group(group: int) -> bool:
 
 
 @pytest.mark.parametrize("seed", one_in(2, ["0", "7"]))
-def test_every_kind_of_kernel_passes(capfd, tmp_path, seed):
+def test_every_kind_of_kernel_passes(capfd, seed):
     """Of several inputs and outputs, of texts, of batches, random ones, and with attributes of every type."""
-    library = built(ROOT / "ops/plugin/testing/sample_plugin.c", tmp_path / "libmyops.so", "-lm")
+    library = of_c("myops", (ROOT / "ops/plugin/testing/sample_plugin.c").read_text(), "-lm")
     kernels, few = (
         one_in(2, ["Center", "Noise", "Range", "Scale", "Words"]),
         ["inference", "memory", "same bytes", "fillers"],
@@ -205,9 +210,8 @@ int32_t headrace_plugin_query(uint32_t host_abi, const headrace_host* host, head
     ("how", "message"),
     [("raise(SIGILL)", "loading ended the process by SIGILL"), ("_exit(7)", "loading ended the process with code 7")],
 )
-def test_a_library_that_ends_the_process_when_it_is_opened(capfd, tmp_path, how, message):
-    (tmp_path / "ends.c").write_text(ENDS)
-    assert main(["check-plugin", str(built(tmp_path / "ends.c", tmp_path / "ends.so", f"-DHOW={how}"))]) == 2
+def test_a_library_that_ends_the_process_when_it_is_opened(capfd, how, message):
+    assert main(["check-plugin", str(of_c("ends", ENDS, f"-DHOW={how}"))]) == 2
     assert message in capfd.readouterr().err
 
 

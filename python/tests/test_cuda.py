@@ -321,3 +321,20 @@ iterator.close()
 print("a user's work read wrong bytes" in findings())
 """
     assert run(driver, code).splitlines() == ["True", "False"]
+
+
+@pytest.mark.parametrize(
+    "above", ['map(T.OneHot(24), "label").take(5)', 'map(V.MixUp(classes=24), ["image", "label"])']
+)
+def test_batches_that_others_pass_on_are_sent_from_where_they_were_made(driver, above):
+    code = f"""
+from headrace import transforms as T, vision as V
+
+rows = np.random.default_rng(0).integers(0, 256, (24, 40, 40, 3), np.uint8)
+pictures = hr.Numpy({{"image": rows, "label": np.arange(24)}}).map([V.ToFloat(), V.HWC2CHW()], "image").batch(4)
+with pictures.{above}.to_device("cuda:0").iterate(as_="dlpack") as iterator:
+    batches = sum(1 for _ in iterator)
+    # Tables of values and labels may be copied twice.
+    print(iterator.report()["device"]["staged_bytes"] < batches * rows[:4].nbytes)
+"""
+    assert run(driver, code) == "True"

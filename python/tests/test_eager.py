@@ -1,6 +1,7 @@
 """Kernels called on values: the same bytes as in a pipeline, for every kind of value."""
 
 import copy
+import io
 import itertools
 import pickle
 import subprocess
@@ -239,6 +240,14 @@ def test_kernels_of_channels_first_take_no_others():
             ERASING(picture, **given)
     # Whoever says the layout knows.
     assert ERASING(PICTURE, layout="CHW").shape == PICTURE.shape
+
+
+@pytest.mark.parametrize("quality", [5, 50, 95])
+def test_artifacts_are_those_of_pillow(quality):
+    for picture in (PICTURE, PICTURE[..., 0]):
+        target = io.BytesIO()
+        Image.fromarray(picture).save(target, "JPEG", quality=quality)
+        np.testing.assert_array_equal(V.JPEG(quality)(picture), np.asarray(Image.open(target)))
 
 
 def test_noise_takes_either_layout():

@@ -82,6 +82,20 @@ def test_values_are_torchvisions(kernel, expected):
         np.testing.assert_allclose(row["points"].ravel(), expected, atol=1e-3)
 
 
+@pytest.mark.parametrize("points", [POINTS, GROUPS, POINTS.round().astype(np.int64)], ids=["64", "groups", "whole"])
+def test_points_move_against_the_displacements_of_their_pixels(points):
+    for row, given in zip(moved(V.ElasticTransform(60.0, 4.0, "bilinear"), points), points, strict=True):
+        x, y = np.moveaxis(np.minimum(given, SIZE - 1).astype(int), -1, 0)
+        # At the border pixels repeat, or are filled, and do not say where they come from.
+        place, inside = row["image"][y, x, :2], row["image"][y, x, 2]
+        known = (place > 0).all(-1) & (place < SIZE - 1).all(-1) & (np.abs(inside - 1) < 1e-6)
+        assert known.any()
+        expected = given - (row["image"] - PLACES)[y, x, :2]
+        # Whole numbers lose their fractions.
+        atol = 1e-3 if points.dtype.kind == "f" else 1
+        np.testing.assert_allclose(row["points"][known], expected[known], atol=atol)
+
+
 @pytest.mark.parametrize("points", [POINTS, POINTS.astype(np.float32), GROUPS], ids=["float64", "float32", "groups"])
 def test_flips_take_points_for_middles_of_pixels(points):
     for kernel, axis in ((V.RandomHorizontalFlip(1), 0), (V.RandomVerticalFlip(1), 1)):
@@ -340,8 +354,8 @@ NEEDS = "needs keypoints, float32, float64 or int64 of shape (n, 2) or (n, k, 2)
     ("call", "message"),
     [
         (
-            lambda: lone(V.ElasticTransform(), "image", hr.keypoints("points")),
-            'ElasticTransform has no rule for keypoints, such as those of column "points"',
+            lambda: lone(V.SlicePatches(), "image", hr.keypoints("points")),
+            'SlicePatches has no rule for keypoints, such as those of column "points"',
         ),
         (lambda: lone(V.AutoAugment(), "image", hr.keypoints("points")), "AutoAugment has no rule for keypoints"),
         (lambda: lone(V.FiveCrop(9), "image", hr.keypoints("points")), "FiveCrop has no rule for keypoints"),

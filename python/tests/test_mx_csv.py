@@ -1,5 +1,6 @@
 """headrace.mx.io.CSVIter: its batches, epochs and parameters, and what MXNet 1.9.1 gives."""
 
+import pathlib
 import pickle
 import re
 
@@ -8,6 +9,7 @@ import pytest
 
 import headrace as hr
 import headrace.mx as mx
+from headrace.mx.io import csv_files
 from headrace.mx.io.csv_files import CsvFiles
 from tests.mx_batches import next_batches, python_calls
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
@@ -218,6 +220,18 @@ def test_lines_are_counted_as_they_are_read(tmp_path):
         path.write_bytes(text)
         expected = 0 if text == b"\n" else sum(len(batch["line"]) for batch in hr.Text(path).batch(65536))
         assert CsvFiles([str(path)], None, "CSVIter").lines() == expected, text[-10:]
+
+
+def test_each_file_is_counted_once(tmp_path, monkeypatch):
+    counted = []
+    monkeypatch.setattr(csv_files, "_count", lambda path, count=csv_files._count: counted.append(path) or count(path))
+    paths = [str(tmp_path / name) for name in ("a.csv", "b.csv")]
+    for path, text in zip(paths, (b"1\n2\n\n", b"3\n"), strict=True):
+        pathlib.Path(path).write_bytes(text)
+    files = CsvFiles(paths, None, "CSVIter")
+    assert [row["x"].item() for row in files.rows("x", "int64", 1)] == [1, 2, 3]
+    assert files.lines() == files.lines() == 3
+    assert counted == paths
 
 
 def test_bytes_that_are_no_text_fail_in_their_line(folder, tmp_path):

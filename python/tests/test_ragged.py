@@ -226,6 +226,23 @@ def test_on_a_device_splits_are_two_tensors_and_lists_are_refused() -> None:
         list(pictures().batch(3, ragged="list").to_device("cpu:0"))
 
 
+def test_columns_called_as_the_splits_of_lists_are_delivered() -> None:
+    arrays = {"x": np.arange(4), "x[splits]": np.arange(4) + 10}
+    plain = hr.Numpy(arrays)
+    assert plain.schema == {name: ("int64", ()) for name in arrays}
+    (batch,) = plain.batch(4)
+    same([batch], [arrays])
+    assert [list(row) for row in plain.project(["x"]).take(1)] == [["x"]]
+    ragged = hr.Generator(
+        lambda: iter({"x": np.arange(count), "x[splits]": np.int64(count)} for count in (2, 1)),
+        {"x": ("int64", (None,)), "x[splits]": ("int64", ())},
+    )
+    (batch,) = ragged.batch(2, ragged="splits")
+    same([batch], [{"x": [0, 1, 0], "x_splits": [0, 2, 3], "x[splits]": [2, 1]}])
+    with pytest.raises(hr.GraphError, match=r'are to be column "x\[splits\]", and there is a column of that name'):
+        list(ragged.batch(2, ragged="list"))
+
+
 def test_dlpack_gives_two_tensors_or_a_list() -> None:
     batch = next(pictures().batch(3, ragged="splits").iterate(as_="dlpack"))
     assert np.from_dlpack(batch["boxes"]).shape == (5, 4)

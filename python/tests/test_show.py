@@ -407,6 +407,67 @@ def test_a_column_that_holds_no_boxes_is_refused(boxes, type_text):
         rows.show(boxes="boxes")
 
 
+# ---- keypoints ----
+
+
+def spots(*places: tuple[int, int, int]) -> np.ndarray:
+    """A white picture with squares of three pixels around places: x, y and the number of the colour."""
+    drawn = np.full((SIDE, SIDE, 3), 255, np.uint8)
+    for x, y, number in places:
+        drawn[max(y - 1, 0) : y + 2, max(x - 1, 0) : x + 2] = COLOURS[number]
+    return drawn
+
+
+def white_with_points(points, size: int = SIDE) -> hr.Dataset:
+    return hr.Numpy({"x": np.full((1, size, size, 3), 255, np.uint8), "points": np.array(points)[None]})
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float16, np.float32, np.uint8])
+def test_each_point_has_a_colour(dtype):
+    rows = white_with_points(np.array([[3, 4], [12, 9]], dtype))
+    for dataset in (rows, rows.batch(1)):
+        [shown] = pictures_of(dataset.show(keypoints="points", side=SIDE))
+        assert np.array_equal(shown, spots((3, 4, 0), (12, 9, 1)))
+
+
+def test_each_group_of_points_has_a_colour():
+    sheet = white_with_points([[[3.5, 4.2], [12, 3]], [[4, 12.9], [11, 11]]]).show(keypoints="points", side=SIDE)
+    assert np.array_equal(pictures_of(sheet)[0], spots((3, 4, 0), (12, 3, 0), (4, 12, 1), (11, 11, 1)))
+    assert captions_of(sheet) == [[""]]
+
+
+def test_points_are_scaled_with_the_picture():
+    [shown] = pictures_of(white_with_points([[2, 3.5]], size=8).show(keypoints="points", side=SIDE))
+    assert np.array_equal(shown, spots((4, 7, 0)))
+
+
+def test_points_outside_are_left_out_and_counted():
+    sheet = white_with_points([[0.0, 0], [SIDE, SIDE], [-1, 4], [np.nan, 3], [4, 1e30]]).show(
+        keypoints="points", side=SIDE
+    )
+    assert np.array_equal(pictures_of(sheet)[0], spots((0, 0, 0), (SIDE - 1, SIDE - 1, 1)))
+    assert captions_of(sheet) == [["points: 3 of 5 outside"]]
+
+
+def test_a_row_may_have_no_point():
+    sheet = white_with_points(np.zeros((0, 2), np.float32)).show(keypoints="points", side=SIDE)
+    assert (pictures_of(sheet)[0] == 255).all() and captions_of(sheet) == [[""]]
+
+
+@pytest.mark.parametrize(
+    "points, type_text",
+    [
+        (np.array([[1, 2]]), r"int64 of shape \(2,\)"),
+        (np.array([[[1, 2, 3]]]), r"int64 of shape \(1, 3\)"),
+        (np.ones((1, 2, 2), bool), r"bool of shape \(2, 2\)"),
+    ],
+)
+def test_a_column_that_holds_no_points_is_refused(points, type_text):
+    rows = hr.Numpy({"x": random(1, 4, 4, 3), "points": points})
+    with pytest.raises(hr.GraphError, match=rf"row 0: keypoints names column points, which is {type_text}; .*\(n, 2\)"):
+        rows.show(keypoints="points")
+
+
 # ---- refusals ----
 
 
@@ -435,7 +496,7 @@ def test_without_pictures_all_columns_are_listed_with_their_types():
 
 def test_a_missing_column_is_refused_with_the_nearest():
     rows = hr.Numpy({"image": random(1, 4, 4, 3)})
-    for given in ({"image": "imgae"}, {"mask": "imgae"}, {"boxes": "imgae"}, {"columns": ["image", "imgae"]}):
+    for given in ({"image": "imgae"}, {"mask": "imgae"}, {"keypoints": "imgae"}, {"columns": ["image", "imgae"]}):
         with pytest.raises(hr.GraphError, match='is "imgae", and there is no such column; did you mean "image"?'):
             rows.show(**given)
 
@@ -509,16 +570,18 @@ def test_the_command_draws_a_saved_graph(photos, tmp_path, capsys):
 
 
 def test_the_command_takes_the_names_of_columns(photos, tmp_path, capsys):
-    (tmp_path / "boxes.jsonl").write_text('{"boxes": [[10, 20, 100, 60]]}\n{"boxes": []}\n')
+    lines = ['{"boxes": [[10, 20, 100, 60]], "points": [[30, 40]]}', '{"boxes": [], "points": []}']
+    (tmp_path / "boxes.jsonl").write_text("\n".join(lines))
     pictures = hr.ImageFolder(str(photos), columns=["image"])
     masks = pictures.map([V.Decode(mode="L"), V.Posterize(1)], "image").rename({"image": "mask"})
-    boxes = hr.JsonLines(str(tmp_path / "boxes.jsonl"), {"boxes": ("float32", (None, 4))})
+    types = {"boxes": ("float32", (None, 4)), "points": ("float32", (None, 2))}
+    boxes = hr.JsonLines(str(tmp_path / "boxes.jsonl"), types)
     pipeline = masks.zip(pictures.map(V.Decode(), "image")).zip(boxes)
     pipeline.save(tmp_path / "g.hrg")
     out = tmp_path / "sheet.png"
-    names = ["--image", "image", "--mask", "mask", "--boxes", "boxes", "--box-format", "xywh"]
+    names = ["--image", "image", "--mask", "mask", "--boxes", "boxes", "--box-format", "xywh", "--keypoints", "points"]
     assert main(["show", str(tmp_path / "g.hrg"), "--out", str(out), *names]) == 0
-    expected = pipeline.show(image="image", mask="mask", boxes="boxes", box_format="xywh")
+    expected = pipeline.show(image="image", mask="mask", boxes="boxes", box_format="xywh", keypoints="points")
     assert out.read_bytes() == expected._repr_png_()
 
 

@@ -1,10 +1,10 @@
-"""What is drawn over pictures: masks and boxes, in colours that differ."""
+"""What is drawn over pictures: masks, boxes and keypoints, in colours that differ."""
 
 import colorsys
 
 import numpy as np
 
-__all__ = ["BOX_FORMATS", "COLOURS", "draw_boxes", "with_mask"]
+__all__ = ["BOX_FORMATS", "COLOURS", "draw_boxes", "draw_keypoints", "with_mask"]
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 # Neighbours are far apart on the circle of hues, and no two of them meet.
@@ -48,6 +48,26 @@ def draw_boxes(pixels: np.ndarray, boxes: np.ndarray, box_format: str, scale: tu
             _draw_box(pixels, (left, top, right, bottom), COLOURS[number % len(COLOURS)])
         else:
             left_out += 1
+    return left_out
+
+
+def draw_keypoints(pixels: np.ndarray, points: np.ndarray, scale: tuple[float, float]) -> int:
+    """Draws a square of three pixels a side for each point, as far as it is within the picture; the points of a group
+    have one colour, those of the boxes in the same order.
+
+    Takes pixels, uint8 of shape (H, W, 3), which it changes, points of shape (n, 2) or (n, k, 2), and by what their x and
+    y are multiplied. Returns how many are outside, or no finite numbers, and are left out.
+    """
+    height, width = pixels.shape[:2]
+    left_out = 0
+    for number, group in enumerate(points.astype(np.float64) * np.array(scale)):
+        for x, y in group.reshape(-1, 2):
+            if not (0 <= x <= width and 0 <= y <= height):
+                left_out += 1
+                continue
+            column, row = min(int(x), width - 1), min(int(y), height - 1)
+            square = pixels[max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2]
+            square[:] = COLOURS[number % len(COLOURS)]
     return left_out
 
 

@@ -18,6 +18,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--mask", metavar="COLUMN", help="drawn over them; otherwise found by its type")
     command.add_argument("--boxes", metavar="COLUMN", help="boxes to draw, (n, 4) in pixels")
     command.add_argument("--box-format", default="xyxy", metavar="FORMAT", help="xyxy (the default), xywh or cxcywh")
+    command.add_argument("--keypoints", metavar="COLUMN", help="points to draw, (n, 2) or (n, k, 2) in pixels")
     command.set_defaults(run=run)
 
 
@@ -29,7 +30,12 @@ def run(options: argparse.Namespace) -> int:
     rows = check.whole("--rows", options.rows, 1, "show", MOST_PICTURES)
     dataset = load_whole(options.file, "show", "show it where they are, with ds.show().save(path) in your script")
     sheet = dataset.show(
-        rows, image=options.image, mask=options.mask, boxes=options.boxes, box_format=options.box_format
+        rows,
+        image=options.image,
+        mask=options.mask,
+        boxes=options.boxes,
+        box_format=options.box_format,
+        keypoints=options.keypoints,
     )
     sheet.save(out)
     damaged = f", {sheet.damaged:,} of them damaged" if sheet.damaged else ""

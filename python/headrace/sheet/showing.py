@@ -13,7 +13,7 @@ from headrace.errors import DataError, GraphError
 from headrace.sheet.caption import caption
 from headrace.sheet.contact_sheet import Cell, ContactSheet
 from headrace.sheet.display import displayed, fitted
-from headrace.sheet.overlay import BOX_FORMATS, draw_boxes, with_mask
+from headrace.sheet.overlay import BOX_FORMATS, draw_boxes, draw_keypoints, with_mask
 from headrace.sheet.picture_column import PictureColumn, picture_column, type_text
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def show(
     mask: str | None,
     boxes: str | None,
     box_format: str,
+    keypoints: str | None,
     side: int,
 ) -> ContactSheet:
     """As Dataset.show, which describes it."""
@@ -47,12 +48,12 @@ def show(
         )
     options.choice("box_format", box_format, BOX_FORMATS, "show")
     listed = None if columns is None else options.texts("columns", columns, "show")
-    named = {"image": image, "mask": mask, "boxes": boxes}
+    named = {"image": image, "mask": mask, "boxes": boxes, "keypoints": keypoints}
     _check_names(dataset, {f"columns[{i}]": name for i, name in enumerate(listed or [])} | named)
     _check_roles(named)
     # What is kept with the dataset for its loops is not for looking at it.
     plain = dataset.options(as_=None, bytes_as=None, device=None, profile=None, callbacks=None)
-    wanted = _Wanted(listed, image, mask, boxes, box_format, side)
+    wanted = _Wanted(listed, image, mask, boxes, box_format, keypoints, side)
     with plain.iterate(epoch=0) as given:
         cells = list(islice(_cells(given, dataset, wanted), n))
     if not cells:
@@ -67,10 +68,15 @@ class _Wanted:
     mask: str | None
     boxes: str | None
     box_format: str
+    keypoints: str | None
     side: int
 
     def has(self, name: str) -> bool:
-        return self.columns is None or name in (*self.columns, self.image, self.mask, self.boxes)
+        return self.columns is None or name in (*self.columns, self.image, self.mask, *self.drawn())
+
+    def drawn(self) -> tuple[str | None, ...]:
+        """What is drawn over the pictures by its numbers."""
+        return self.boxes, self.keypoints
 
 
 def _check_names(dataset: "Dataset", named: Mapping[str, str | None]) -> None:
@@ -98,7 +104,7 @@ def _cells(given: Iterator[Mapping[str, Any]], dataset: "Dataset", wanted: _Want
     for columns in given:
         shown = {name: value for name, value in columns.items() if wanted.has(name)}
         if drawing is None:
-            candidates = {name: value for name, value in shown.items() if name not in (wanted.mask, wanted.boxes)}
+            candidates = {name: value for name, value in shown.items() if name not in (wanted.mask, *wanted.drawn())}
             drawing = _Drawing(wanted, picture_column(candidates, wanted.image, dataset))
         for row in _rows(shown, drawing.pictures):
             yield drawing.cell(row, number)
@@ -143,6 +149,8 @@ class _Drawing:
         notes = [] if shown.note is None else [shown.note]
         if self._wanted.boxes is not None:
             notes += self._draw_boxes(fit, row[self._wanted.boxes], pixels.shape[:2], number)
+        if self._wanted.keypoints is not None:
+            notes += self._draw_keypoints(fit, row[self._wanted.keypoints], pixels.shape[:2], number)
         return Cell(fit, self._captions(row) + notes)
 
     def _damaged(self, row: dict[str, Any], error: DataError) -> Cell:
@@ -151,26 +159,43 @@ class _Drawing:
         return Cell(np.full((side, side, 3), _GREY, np.uint8), [*self._captions(row), f"damaged: {reason}"], False)
 
     def _found_mask(self, row: dict[str, Any], size: tuple[int, ...]) -> str | None:
-        others = (name for name in row if name not in (self.pictures.name, self._wanted.boxes))
+        others = (name for name in row if name not in (self.pictures.name, *self._wanted.drawn()))
         return next((name for name in others if _is_mask(row[name]) and row[name].shape == size), None)
 
     def _draw_boxes(self, pixels: np.ndarray, boxes: Any, size: tuple[int, ...], number: int) -> list[str]:
         name = self._wanted.boxes
-        of_numbers = isinstance(boxes, np.ndarray) and boxes.dtype.kind in "fiu"
-        if not of_numbers or boxes.ndim != 2 or boxes.shape[1] != 4:
+        if not _of_numbers(boxes) or boxes.ndim != 2 or boxes.shape[1] != 4:
             raise GraphError(
                 f"show: row {number}: boxes names column {name}, which is {type_text(boxes)}; boxes are floats or "
                 "integers of shape (n, 4), in pixels"
             )
-        scale = (pixels.shape[1] / size[1], pixels.shape[0] / size[0])
-        left_out = draw_boxes(pixels, boxes, self._wanted.box_format, scale)
+        left_out = draw_boxes(pixels, boxes, self._wanted.box_format, _scale(pixels, size))
         return [f"{name}: {left_out} of {len(boxes)} without area"] if left_out else []
 
+    def _draw_keypoints(self, pixels: np.ndarray, points: Any, size: tuple[int, ...], number: int) -> list[str]:
+        name = self._wanted.keypoints
+        if not _of_numbers(points) or points.ndim not in (2, 3) or points.shape[-1] != 2:
+            raise GraphError(
+                f"show: row {number}: keypoints names column {name}, which is {type_text(points)}; keypoints are floats "
+                "or integers of shape (n, 2) or (n, k, 2), in pixels"
+            )
+        left_out = draw_keypoints(pixels, points, _scale(pixels, size))
+        return [f"{name}: {left_out} of {points.size // 2} outside"] if left_out else []
+
     def _captions(self, row: dict[str, Any]) -> list[str]:
-        drawn = (self.pictures.name, self._mask, self._wanted.boxes)
+        drawn = (self.pictures.name, self._mask, *self._wanted.drawn())
         listed = self._wanted.columns
         written = (caption(name, row[name], named=listed is not None) for name in listed or row if name not in drawn)
         return [line for line in written if line is not None]
+
+
+def _of_numbers(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "fiu"
+
+
+def _scale(pixels: np.ndarray, size: tuple[int, ...]) -> tuple[float, float]:
+    """Along x and y, of what is drawn over a picture of this height and width."""
+    return pixels.shape[1] / size[1], pixels.shape[0] / size[0]
 
 
 def _is_mask(value: Any) -> bool:

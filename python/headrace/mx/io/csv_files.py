@@ -33,10 +33,11 @@ class CsvFiles:
         self._patterns = patterns
         listing = headrace.Files(patterns, columns=["path"]).options(memory=memory)
         self._paths: list[str] = [options.local_path("path", row["path"], of) for row in listing]
+        self._counts: dict[str, int] = {}  # the lines of files that were counted
 
     def rows(self, column: str, dtype: str, fields: int) -> Dataset:
         """The lines, each a vector of so many fields."""
-        runs = _runs(self._paths)
+        runs = self._runs()
         patterns = [self._patterns] if len(runs) == 1 else [paths for paths, _ in runs]
         first, *others = (
             _taken(headrace.Csv(each, {column: (dtype, (fields,))}, header=False), lines)
@@ -45,22 +46,26 @@ class CsvFiles:
         return first.concat(*others) if others else first
 
     def lines(self) -> int:
-        """How many there are. Reads all files once, without a look at what is in the lines."""
-        return sum(map(_count, self._paths))
+        """How many there are. Reads each file once, without a look at what is in the lines."""
+        return sum(map(self._count, self._paths))
 
+    def _count(self, path: str) -> int:
+        if path not in self._counts:
+            self._counts[path] = _count(path)
+        return self._counts[path]
 
-def _runs(paths: Sequence[str]) -> list[tuple[list[str], int | None]]:
-    """Files that follow each other and are read as they are, with None; or one with empty lines at its end, with the
-    number of those before."""
-    runs: list[tuple[list[str], int | None]] = []
-    for path in paths:
-        if _ends_empty(path):
-            runs.append(([path], _count(path)))
-        elif runs and runs[-1][1] is None:
-            runs[-1][0].append(path)
-        else:
-            runs.append(([path], None))
-    return runs
+    def _runs(self) -> list[tuple[list[str], int | None]]:
+        """Files that follow each other and are read as they are, with None; or one with empty lines at its end, with the
+        number of those before."""
+        runs: list[tuple[list[str], int | None]] = []
+        for path in self._paths:
+            if _ends_empty(path):
+                runs.append(([path], self._count(path)))
+            elif runs and runs[-1][1] is None:
+                runs[-1][0].append(path)
+            else:
+                runs.append(([path], None))
+        return runs
 
 
 def _taken(rows: Dataset, lines: int | None) -> Dataset:

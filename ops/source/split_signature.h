@@ -1,0 +1,36 @@
+// The class in Python of a source that is read in splits (ops/source/split_source.h): its parameters, how they become
+// attributes, and the shuffle above it. Pure functions.
+#ifndef HEADRACE_OPS_SOURCE_SPLIT_SIGNATURE_H_
+#define HEADRACE_OPS_SOURCE_SPLIT_SIGNATURE_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/declaration.h"
+
+namespace headrace {
+
+struct SourceParameter {
+  std::string name;
+  std::string text;      // "label_width: int = 1"
+  std::string doc = {};  // empty: the attribute's
+  // What the operator is given for it, "\"fields\": fields_of(types)"; nullopt: its value under its name; empty:
+  // nothing.
+  std::optional<std::string> given = {};
+};
+
+struct SplitParameters {
+  std::vector<SourceParameter> first;  // up to `window`
+  std::string_view window;             // its default
+  std::string_view window_doc;
+  std::vector<SourceParameter> last = {};  // behind `split_bytes`
+  std::string_view mixes = {};             // the statement under which rows are mixed; empty: always
+};
+
+ir::PythonSignature SplitSignature(std::string_view op, const SplitParameters& parameters);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_SOURCE_SPLIT_SIGNATURE_H_
