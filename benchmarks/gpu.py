@@ -361,28 +361,37 @@ def measure_images(device: str, folder: str, kinds: str, workers: int, seconds: 
     return {kind: rate_of(kind, there, device, folder, workers, seconds) for kind in kinds.split(",")}
 
 
-def measure_decoders(folder: str, workers: int, seconds: float) -> dict[str, float]:
+def measure_decoder(folder: str, decoder: str, workers: int, seconds: float) -> float | str:
+    """Pictures a second, or why there are none."""
     import headrace as hr
     from headrace import vision as V
 
-    rates = {}
-    for decoder in DECODERS:
-        pictures = hr.ImageFolder(folder, shuffle=True).map(V.Decode(decoder=decoder), "image").repeat()
-        with pictures.iterate(workers=workers, disabled_passes=["insert_caches"]) as rows:
-            for least in (WARM_UP_S, seconds):
-                done, begin = 0, time.perf_counter()
-                while time.perf_counter() - begin < least:
+    pictures = hr.ImageFolder(folder, shuffle=True).map(V.Decode(decoder=decoder), "image").repeat()
+    with pictures.iterate(workers=workers, disabled_passes=["insert_caches"]) as rows:
+        for least in (WARM_UP_S, seconds):
+            done, begin = 0, time.perf_counter()
+            while time.perf_counter() - begin < least:
+                try:
                     next(rows)
-                    done += 1
-                rates[decoder] = done / (time.perf_counter() - begin)
-    return rates
+                except hr.UnsupportedError as error:
+                    return str(error).splitlines()[0]
+                done += 1
+            rate = done / (time.perf_counter() - begin)
+    return rate
 
 
-def print_decoders(rates: dict[int, dict[str, float]]) -> None:
-    print(f"{'images/s':26}" + "".join(f"{count:>8}" for count in rates))
+def print_decoders(rates: dict[int, dict[str, float | str]]) -> None:
+    for missing in sorted({each for of_cores in rates.values() for each in of_cores.values() if isinstance(each, str)}):
+        print(f"not measured: {missing}")
+    figures = {
+        cores: {name: each for name, each in of_cores.items() if isinstance(each, float)}
+        for cores, of_cores in rates.items()
+    }
+    print(f"{'images/s':26}" + "".join(f"{count:>8}" for count in figures))
     for decoder in DECODERS:
-        print(f"{decoder:26}" + "".join(f"{of_cores[decoder]:8,.0f}" for of_cores in rates.values()))
-    print(f"{'nvjpeg / cpu':26}" + "".join(f"{each['nvjpeg'] / each['cpu']:8.2f}" for each in rates.values()))
+        print(f"{decoder:26}" + "".join(f"{of_cores.get(decoder, math.nan):8,.0f}" for of_cores in figures.values()))
+    parts = (of_cores.get("nvjpeg", math.nan) / of_cores["cpu"] for of_cores in figures.values())
+    print(f"{'nvjpeg / cpu':26}" + "".join(f"{part:8.2f}" for part in parts))
 
 
 @contextlib.contextmanager
@@ -493,7 +502,7 @@ class Report:
         print_images(rates)
 
     def nvjpeg(self) -> None:
-        rates: dict[int, dict[str, float]] = {}
+        rates: dict[int, dict[str, float | str]] = {}
         self.found["nvjpeg"] = rates
         for cores in self._options.cores:
             if cores <= len(os.sched_getaffinity(0)):
@@ -510,7 +519,7 @@ def run_child(device: str, what: str, *arguments: str) -> dict[str, Any]:
     if what == "waits":
         return measure_waits(device, arguments[0] if arguments else None)
     if what == "nvjpeg":
-        return measure_decoders(arguments[0], int(arguments[1]), float(arguments[2]))
+        return {name: measure_decoder(arguments[0], name, int(arguments[1]), float(arguments[2])) for name in DECODERS}
     folder, kinds, workers, seconds = arguments
     return measure_images(device, folder, kinds, int(workers), float(seconds))
 

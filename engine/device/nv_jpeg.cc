@@ -1,6 +1,6 @@
 #include "engine/device/nv_jpeg.h"
 
-#include <optional>
+#include <atomic>
 #include <utility>
 
 #include "core/error.h"
@@ -34,18 +34,29 @@ std::shared_ptr<JpegDevice> NvJpeg::Shared() {
   return device;
 }
 
-// After a fork, or if the context is lost, there is nothing to free.
 NvJpeg::~NvJpeg() {
-  if (context_ == nullptr) return;
-  const bool lost = LostInFork();
-  std::optional<CudaScope> scope;
-  if (!lost) scope.emplace(*context_);
-  if (lost || !scope->status().ok()) {
-    for (std::unique_ptr<NvJpegSession>& session : idle_) session.release();
-    return;
-  }
+  if (context_ != nullptr && !Free()) LeaveBehind();
+}
+
+bool NvJpeg::Free() {
+  if (LostInFork()) return false;
+  const CudaScope scope(*context_);
+  if (!scope.status().ok()) return false;
   idle_.clear();
   library_->Destroy(handle_);
+  return true;
+}
+
+// Without a lock, as it may be in a forked child.
+void NvJpeg::LeaveBehind() {
+  struct Left {
+    NvJpegHandle* handle;
+    std::vector<std::unique_ptr<NvJpegSession>> sessions;
+    Left* before;
+  };
+  static std::atomic<Left*> last{nullptr};
+  auto* const left = new Left{handle_, std::move(idle_), nullptr};
+  left->before = last.exchange(left);
 }
 
 absl::StatusOr<bool> NvJpeg::Decode(const PlainJpeg& jpeg, JpegRows rows, uint8_t* pixels) {

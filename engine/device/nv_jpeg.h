@@ -32,6 +32,9 @@ class NvJpeg : public JpegDevice {
  private:
   absl::StatusOr<bool> DecodeHere(const PlainJpeg& jpeg, JpegRows rows, uint8_t* pixels);
   absl::Status Open();
+  // False: the context is lost, and nothing can be freed.
+  bool Free();
+  void LeaveBehind();
   absl::StatusOr<std::unique_ptr<NvJpegSession>> TakeSession();
 
   std::mutex mutex_;
