@@ -3,6 +3,7 @@
 - bandwidth: bytes a second to the device through the queue, and by plain copies from page-locked memory in a loop.
 - waits: how long a step of 1, 5, 20 and 50 ms waits in next() for batches that are made faster than the step.
 - images: pictures a second, from JPEG files to batches on the device, on 1 to 16 cores, beside the hand-written loop.
+- nvjpeg: pictures a second that Decode alone gives on the host, by nvJPEG and by the CPU, on 1 to 16 cores.
 
 Each figure is taken in a process of its own, and a part that fails does not stop the others. With --device cpu:0
 everything runs without a GPU, which shows only that it runs: steps sleep, and the queue copies within the host's memory.
@@ -28,7 +29,8 @@ from typing import Any
 import images
 import measuring
 
-PARTS = ["bandwidth", "waits", "images"]
+PARTS = ["bandwidth", "waits", "images", "nvjpeg"]
+DECODERS = ["cpu", "nvjpeg"]
 # A child that takes longer hangs.
 PATIENCE_S = 100.0
 
@@ -359,6 +361,39 @@ def measure_images(device: str, folder: str, kinds: str, workers: int, seconds: 
     return {kind: rate_of(kind, there, device, folder, workers, seconds) for kind in kinds.split(",")}
 
 
+def measure_decoder(folder: str, decoder: str, workers: int, seconds: float) -> float | str:
+    """Pictures a second, or why there are none."""
+    import headrace as hr
+    from headrace import vision as V
+
+    pictures = hr.ImageFolder(folder, shuffle=True).map(V.Decode(decoder=decoder), "image").repeat()
+    with pictures.iterate(workers=workers, disabled_passes=["insert_caches"]) as rows:
+        for least in (WARM_UP_S, seconds):
+            done, begin = 0, time.perf_counter()
+            while time.perf_counter() - begin < least:
+                try:
+                    next(rows)
+                except hr.UnsupportedError as error:
+                    return str(error).splitlines()[0]
+                done += 1
+            rate = done / (time.perf_counter() - begin)
+    return rate
+
+
+def print_decoders(rates: dict[int, dict[str, float | str]]) -> None:
+    for missing in sorted({each for of_cores in rates.values() for each in of_cores.values() if isinstance(each, str)}):
+        print(f"not measured: {missing}")
+    figures = {
+        cores: {name: each for name, each in of_cores.items() if isinstance(each, float)}
+        for cores, of_cores in rates.items()
+    }
+    print(f"{'images/s':26}" + "".join(f"{count:>8}" for count in figures))
+    for decoder in DECODERS:
+        print(f"{decoder:26}" + "".join(f"{of_cores.get(decoder, math.nan):8,.0f}" for of_cores in figures.values()))
+    parts = (of_cores.get("nvjpeg", math.nan) / of_cores["cpu"] for of_cores in figures.values())
+    print(f"{'nvjpeg / cpu':26}" + "".join(f"{part:8.2f}" for part in parts))
+
+
 @contextlib.contextmanager
 def on_cores(count: int) -> Iterator[None]:
     """Processes that are started meanwhile run on the first `count` cores."""
@@ -466,6 +501,15 @@ class Report:
                         rates.setdefault(name, {})[cores] = self.loop_rate(extra, cores)
         print_images(rates)
 
+    def nvjpeg(self) -> None:
+        rates: dict[int, dict[str, float | str]] = {}
+        self.found["nvjpeg"] = rates
+        for cores in self._options.cores:
+            if cores <= len(os.sched_getaffinity(0)):
+                with on_cores(cores), self.kept_on_failure(f"decoders, cores: {cores}"):
+                    rates[cores] = self.child("nvjpeg", self._options.pictures, cores, self._options.seconds)
+        print_decoders(rates)
+
 
 def run_child(device: str, what: str, *arguments: str) -> dict[str, Any]:
     if what == "machine":
@@ -474,6 +518,8 @@ def run_child(device: str, what: str, *arguments: str) -> dict[str, Any]:
         return measure_bandwidth(device, int(arguments[0]), int(arguments[1]))
     if what == "waits":
         return measure_waits(device, arguments[0] if arguments else None)
+    if what == "nvjpeg":
+        return {name: measure_decoder(arguments[0], name, int(arguments[1]), float(arguments[2])) for name in DECODERS}
     folder, kinds, workers, seconds = arguments
     return measure_images(device, folder, kinds, int(workers), float(seconds))
 

@@ -36,6 +36,7 @@ namespace headrace {
   USE(MemHostAlloc, 2020)                     \
   USE(MemFreeHost, 2000)                      \
   USE(MemcpyHtoDAsync, 3020)                  \
+  USE(MemcpyDtoHAsync, 3020)                  \
   USE(StreamCreateWithPriority, 5050)         \
   USE(StreamDestroy, 4000)                    \
   USE(StreamSynchronize, 2000)                \

@@ -14,6 +14,7 @@
 #include "kernels/formats/webp.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/jpeg.h"
+#include "kernels/vision/jpeg_device.h"
 #include "kernels/vision/picture_size.h"
 #include "kernels/vision/png.h"
 
@@ -58,15 +59,25 @@ absl::StatusOr<std::string_view> EncodedBytes(const Tensor& input) {
   return GraphError("needs one encoded picture, bytes of shape () or uint8 of shape (N,); got ", input.TypeName());
 }
 
-absl::Status CheckScale(int64_t scale) {
-  if (scale == 1 || scale == 2 || scale == 4 || scale == 8) return absl::OkStatus();
-  return GraphError("scale is ", scale, "; it must be 1, 2, 4 or 8");
+constexpr std::string_view kNvJpeg = "nvjpeg";
+
+absl::Status CheckAttributes(const ir::Attributes& attributes) {
+  const int64_t scale = attributes.Int("scale");
+  if (scale != 1 && scale != 2 && scale != 4 && scale != 8) {
+    return GraphError("scale is ", scale, "; it must be 1, 2, 4 or 8");
+  }
+  if (scale > 1 && attributes.String("decoder") == kNvJpeg) {
+    return GraphError("nvJPEG decodes pictures in their own size: leave scale=", scale, " out, or decoder=\"nvjpeg\"");
+  }
+  return absl::OkStatus();
 }
 
 class Decode : public DecodeKernel {
  public:
   explicit Decode(const DecodeOptions& options) : options_(options) {}
-  explicit Decode(const ir::Attributes& attributes) : options_(PictureSizeOptions(attributes)) {
+  // Without a device the CPU decodes.
+  Decode(const ir::Attributes& attributes, std::shared_ptr<JpegDevice> device)
+      : options_(PictureSizeOptions(attributes)), device_(std::move(device)) {
     const std::string& mode = attributes.String("mode");
     if (mode == "L") options_.mode = PixelMode::kGrey;
     if (mode == "unchanged") options_.mode = PixelMode::kUnchanged;
@@ -101,7 +112,7 @@ class Decode : public DecodeKernel {
  private:
   absl::StatusOr<DecodedPart> JpegPart(std::string_view bytes, const ChoosePart& choose) const {
     std::string damage;
-    absl::StatusOr<DecodedPart> part = DecodeJpeg(bytes, options_, choose, damage);
+    absl::StatusOr<DecodedPart> part = DecodeJpeg(bytes, options_, choose, damage, device_.get());
     if (part.ok() && !damage.empty()) {
       RowWarning::Raise(Cat("the JPEG is damaged; its pixels are what libjpeg recovers (", damage, ")"));
     }
@@ -118,11 +129,12 @@ class Decode : public DecodeKernel {
   }
 
   DecodeOptions options_;
+  std::shared_ptr<JpegDevice> device_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_RETURN_IF_ERROR(CheckScale(attributes.Int("scale")));
+  HEADRACE_RETURN_IF_ERROR(CheckAttributes(attributes));
   const ir::ColumnType& input = inputs[0];
   const bool encoded = input.dtype == DType::kBytes && (!input.shape || input.shape->empty());
   const bool vector = input.dtype == DType::kUInt8 && (!input.shape || input.shape->size() == 1);
@@ -169,6 +181,14 @@ const KernelRegistration registration{
          "scale=2, 4 or 8 reduces a JPEG's height and width while it is decoded, which costs less than decoding and "
          "resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of Resize, so it is used only "
          "if you choose it. `max_pixels` counts the picture's own pixels.\n"
+         "decoder=\"nvjpeg\" decodes on the GPU cuda:0, into the host's memory, the JPEGs whose markers say that "
+         "nvJPEG can: those of 8 bits, with Huffman codes, baseline in one scan or progressive, grey or YCbCr "
+         "sampled 4:4:4, 4:2:2, 4:2:0, 4:4:0, 4:1:1 or 4:1:0, whole, and of at most 67108864 pixels. The CPU decodes "
+         "all others, and those in which nvJPEG finds damage, with its own pixels, errors and warnings. Which one "
+         "decodes depends on the file alone. `mode` and `orientation` mean the same, L is the luma of nvJPEG's red, "
+         "green and blue, and a crop is cut out of the whole picture. Without an NVIDIA driver, a GPU or nvJPEG "
+         "(`pip install nvidia-nvjpeg`) it is an UnsupportedError, and a fault of the GPU or a lack of its memory a "
+         "ResourceError: neither is left to the CPU.\n"
          "Errors: empty bytes; bytes of none of these formats; a picture of more than `max_pixels`, refused from its "
          "header; scale > 1 for another format than JPEG; wrong headers or tables; a JPEG component without its first "
          "scan; data too short for the picture; a JPEG without its end marker that lacks pixels; damage in another "
@@ -195,7 +215,13 @@ const KernelRegistration registration{
                      .doc = "Decodes a JPEG to 1/scale of its height and width, rounded up: 1, 2, 4 or 8.",
                      .default_value = "1",
                      .minimum = 1,
-                     .maximum = 8}},
+                     .maximum = 8},
+                    {.name = "decoder",
+                     .type = ir::AttributeType::kString,
+                     .doc = "cpu: libjpeg-turbo; nvjpeg: NVIDIA's nvJPEG on the GPU cuda:0 for JPEGs of common kinds, "
+                            "whose pixels then differ by a few levels; the CPU decodes all others.",
+                     .default_value = "'cpu'",
+                     .choices = {"cpu", "nvjpeg"}}},
      .traits = {.decodes = true},
      .python_module = "vision",
      .example = "V.Decode()",
@@ -203,8 +229,12 @@ const KernelRegistration registration{
      .infer_kernel = Infer,
      .upgrade = Upgrade},
     [](const ir::Attributes& attributes) -> absl::StatusOr<std::unique_ptr<Kernel>> {
-      HEADRACE_RETURN_IF_ERROR(CheckScale(attributes.Int("scale")));
-      return std::make_unique<Decode>(attributes);
+      HEADRACE_RETURN_IF_ERROR(CheckAttributes(attributes));
+      std::shared_ptr<JpegDevice> device;
+      if (attributes.String("decoder") == kNvJpeg) {
+        HEADRACE_ASSIGN_OR_RETURN(device, NvJpegDevice());
+      }
+      return std::make_unique<Decode>(attributes, std::move(device));
     }};
 
 }  // namespace

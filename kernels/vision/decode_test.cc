@@ -102,6 +102,13 @@ TEST(Decode, UnchangedKeepsPaletteIndicesAnd16Bits) {
       TensorsEqual(*RunKernel("Decode", turned, Encoded("palette_upright.png")), Golden("palette_upright.png.turned")));
 }
 
+TEST(Decode, SaysThatThisProgramHasNoNvJpeg) {
+  const absl::StatusOr<Tensor> image =
+      RunKernel("Decode", {{"decoder", ir::StringValue("nvjpeg")}}, Encoded("baseline_420.jpg"));
+  EXPECT_EQ(KindOf(image.status()), ErrorKind::kUnsupported);
+  EXPECT_EQ(MessageOf(image), "this program has no decoder on a GPU: leave decoder out");
+}
+
 TEST(Decode, RefusesGraphsOfTheVersionThatResolvedPalettes) {
   const ir::Declaration& decode = *ir::Registry::Global().Find("Decode");
   std::vector<std::pair<std::string, ir::proto::Value>> attributes = {{"mode", ir::StringValue("RGB")}};

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 // clang-format off
@@ -17,6 +18,7 @@
 #include "core/stop_signal.h"
 #include "kernels/vision/exif.h"
 #include "kernels/vision/pixel_limit.h"
+#include "kernels/vision/plain_jpeg.h"
 
 namespace headrace {
 namespace {
@@ -184,6 +186,9 @@ void CmykToGrey(const uint8_t* from, int64_t width, uint8_t* to) {
 }
 void CmykToRgb(const uint8_t* from, int64_t width, uint8_t* to) { InvertedCmykToRgbRow(from, width, to); }
 void RgbToGrey(const uint8_t* from, int64_t width, uint8_t* to) { LumaRow(from, width, 3, to); }
+void GreyToRgb(const uint8_t* from, int64_t width, uint8_t* to) {
+  for (int64_t i = 0; i < width; ++i) to[3 * i] = to[3 * i + 1] = to[3 * i + 2] = from[i];
+}
 
 struct Plan {
   J_COLOR_SPACE space = JCS_RGB;
@@ -331,9 +336,16 @@ Scans ScansOf(const Session& session) {
   return scans;
 }
 
+// The part of the picture that `rows` are, which lie at `held`.
+absl::StatusOr<DecodedPart> PartOf(const Tensor& rows, const Window& held, const Window& part) {
+  HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(rows, PixelTypes::kByteOrFloat));
+  return DecodedPart{Cropped(image, part.top - held.top, part.left - held.left, part.height, part.width), part};
+}
+
 class JpegReader {
  public:
-  explicit JpegReader(std::string_view bytes) : bytes_(bytes) {
+  // `device` may be null.
+  JpegReader(std::string_view bytes, JpegDevice* device) : bytes_(bytes), device_(device) {
     session_ = {};
     session_.libjpeg.err = jpeg_std_error(&session_.errors);
     session_.libjpeg.client_data = &session_;
@@ -368,6 +380,10 @@ class JpegReader {
  private:
   absl::StatusOr<DecodedPart> ReadPart(const Plan& plan, const Window& whole, const Window& part,
                                        OutputAllocator& output) {
+    if (device_ != nullptr) {
+      HEADRACE_ASSIGN_OR_RETURN(const std::optional<DecodedPart> read, ReadOnDevice(plan, part, output));
+      if (read.has_value()) return *read;
+    }
     const jpeg_decompress_struct& libjpeg = session_.libjpeg;
     const bool several = jpeg_has_multiple_scans(&session_.libjpeg) != FALSE;
     const MemoryReservation coefficients(several ? CoefficientBytes(libjpeg) : 0);
@@ -387,8 +403,27 @@ class JpegReader {
     if (!MoveTo(session_, complete && scans.all ? part : whole, held)) return Failed("");
     HEADRACE_ASSIGN_OR_RETURN(Tensor rows, output.Allocate(DType::kUInt8, {held.height, held.width, plan.channels}));
     if (!ReadRows(session_, plan, held, rows.mutable_raw())) return Failed("");
-    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(rows, PixelTypes::kByteOrFloat));
-    return DecodedPart{Cropped(image, part.top - held.top, part.left - held.left, part.height, part.width), part};
+    return PartOf(rows, held, part);
+  }
+
+  // Nullopt: libjpeg must decode it.
+  absl::StatusOr<std::optional<DecodedPart>> ReadOnDevice(const Plan& plan, const Window& part,
+                                                          OutputAllocator& output) {
+    const std::optional<PlainJpeg> jpeg = FindPlainJpeg(bytes_);
+    if (!jpeg.has_value()) return std::nullopt;
+    const Window held = {part.top, 0, part.height, jpeg->width};
+    HEADRACE_ASSIGN_OR_RETURN(Tensor rows, output.Allocate(DType::kUInt8, {held.height, held.width, plan.channels}));
+    Tensor given = rows;
+    if (jpeg->components != plan.channels) {
+      HEADRACE_ASSIGN_OR_RETURN(given, Tensor::Allocate(DType::kUInt8, {held.height, held.width, jpeg->components}));
+    }
+    const MemoryReservation coefficients(CoefficientBytes(session_.libjpeg));
+    HEADRACE_ASSIGN_OR_RETURN(const bool read, device_->Decode(*jpeg, {held.top, held.height}, given.mutable_raw()));
+    if (!read) return std::nullopt;
+    const int64_t pixels = held.height * held.width;
+    if (jpeg->components < plan.channels) GreyToRgb(given.raw(), pixels, rows.mutable_raw());
+    if (jpeg->components > plan.channels) RgbToGrey(given.raw(), pixels, rows.mutable_raw());
+    return PartOf(rows, held, part);
   }
 
   // Whether libjpeg meets the end marker before the end of the bytes while it reads the one scan: it skips no two bytes
@@ -425,6 +460,7 @@ class JpegReader {
   }
 
   const std::string_view bytes_;
+  JpegDevice* const device_;
   Session session_;
 };
 
@@ -433,8 +469,8 @@ class JpegReader {
 bool LooksLikeJpeg(std::string_view bytes) { return bytes.starts_with("\xFF\xD8\xFF"); }
 
 absl::StatusOr<DecodedPart> DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose,
-                                       std::string& damage) {
-  JpegReader reader(bytes);
+                                       std::string& damage, JpegDevice* device) {
+  JpegReader reader(bytes, device);
   absl::StatusOr<DecodedPart> part = reader.Read(options, choose);
   damage = reader.damage();
   return part;

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/vision/decode_kernel.h"
+#include "kernels/vision/jpeg_device.h"
 #include "kernels/vision/pixel_mode.h"
 
 namespace headrace {
@@ -26,8 +27,10 @@ bool LooksLikeJpeg(std::string_view bytes);
 //   first fault in the decoded data. A part may end above the damage, and then has the same pixels and no `damage`.
 // The work is bounded by the bytes (kBlocksPerByte in jpeg.cc). kClosed if StopSignal is raised, kResource if memory is
 // lacking.
+// A device, if given, decodes plain JPEGs (plain_jpeg.h) that it can; libjpeg decodes all others. The grey of a colour
+// picture is then Pillow's luma of the device's colours.
 absl::StatusOr<DecodedPart> DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose,
-                                       std::string& damage);
+                                       std::string& damage, JpegDevice* device = nullptr);
 
 }  // namespace headrace
 

@@ -1,8 +1,10 @@
 """Headrace: a data engine for training and inference. Pipelines written in Python, run in C++."""
 
+import os
+import sys
 from typing import TYPE_CHECKING
 
-from headrace import functions, samplers, sources, transforms, vision
+from headrace import _engine, functions, samplers, sources, transforms, vision
 from headrace.batches import BatchInfo
 from headrace.callback import Callback, Moment
 from headrace.dataset import ColumnType, Dataset, load
@@ -73,6 +75,9 @@ __all__ = [
 __all__ += functions.__all__
 __all__ += samplers.__all__
 __all__ += sources.__all__
+
+# PyPI's nvJPEG is in one of them.
+_engine.set_package_folders([os.fsencode(folder) for folder in sys.path if isinstance(folder, str) and folder])
 
 
 def __dir__() -> list[str]:

@@ -12,6 +12,7 @@
 #include "core/buffer.h"
 #include "core/caught_error.h"
 #include "core/version.h"
+#include "engine/device/nv_jpeg_library.h"
 #include "io/files/file_system.h"
 #include "ir/reference.h"
 #include "ops/source/csv_field.h"
@@ -94,6 +95,8 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   module.def(
       "local_path", [](const std::string& path) { return pybind11::bytes(LocalPath(path)); }, pybind11::arg("path"),
       "The path of the local file that a path or a URI names, in the bytes of the system.");
+  module.def("set_package_folders", &headrace::SetPackageFolders, pybind11::arg("folders"),
+             "Where libraries of Python packages are looked for.");
   module.def(
       "csv_names",
       [](const std::string& header, const std::string& delimiter, const std::optional<std::string>& quote) {

@@ -610,6 +610,15 @@ class Decode(Kernel):
     decoding and resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of
     Resize, so it is used only if you choose it. `max_pixels` counts the picture's own pixels.
 
+    decoder="nvjpeg" decodes on the GPU cuda:0, into the host's memory, the JPEGs whose markers say that
+    nvJPEG can: those of 8 bits, with Huffman codes, baseline in one scan or progressive, grey or YCbCr
+    sampled 4:4:4, 4:2:2, 4:2:0, 4:4:0, 4:1:1 or 4:1:0, whole, and of at most 67108864 pixels. The CPU
+    decodes all others, and those in which nvJPEG finds damage, with its own pixels, errors and
+    warnings. Which one decodes depends on the file alone. `mode` and `orientation` mean the same, L is
+    the luma of nvJPEG's red, green and blue, and a crop is cut out of the whole picture. Without an
+    NVIDIA driver, a GPU or nvJPEG (`pip install nvidia-nvjpeg`) it is an UnsupportedError, and a fault
+    of the GPU or a lack of its memory a ResourceError: neither is left to the CPU.
+
     Errors: empty bytes; bytes of none of these formats; a picture of more than `max_pixels`, refused
     from its header; scale > 1 for another format than JPEG; wrong headers or tables; a JPEG component
     without its first scan; data too short for the picture; a JPEG without its end marker that lacks
@@ -629,6 +638,8 @@ class Decode(Kernel):
         max_pixels: Pictures of more pixels are refused; None: no limit (at least 1).
         scale: Decodes a JPEG to 1/scale of its height and width, rounded up: 1, 2, 4 or 8 (at least
             1, at most 8).
+        decoder: cpu: libjpeg-turbo; nvjpeg: NVIDIA's nvJPEG on the GPU cuda:0 for JPEGs of common
+            kinds, whose pixels then differ by a few levels; the CPU decodes all others.
 
     Example:
         V.Decode()
@@ -640,6 +651,7 @@ class Decode(Kernel):
         orientation: bool = False,
         max_pixels: int | None | Parameter = 178956970,
         scale: int | Parameter = 1,
+        decoder: Literal["cpu", "nvjpeg"] = "cpu",
     ) -> None: ...
 
 class ElasticTransform(Kernel):

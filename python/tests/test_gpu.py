@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import eventually, pipeline_threads, run_python
+from conftest import ROOT, eventually, pipeline_threads, run_python
 
 import headrace as hr
 from headrace import transforms as T
@@ -666,3 +666,123 @@ def test_explain_says_that_batches_lie_in_page_locked_memory(torch, photos):
     assert f"device {GPU}: {count} batches sent" in text
     # Labels lie in the memory of the source, and the table of the normalisation is copied there once.
     assert report["name"] == GPU and report["staged_bytes"] < 8192
+
+
+# JPEGs decoded by nvJPEG.
+
+
+@pytest.fixture
+def nvjpeg(photos):
+    decode = V.Decode(decoder="nvjpeg")
+    try:
+        decode((photos / "things/coffee.jpg").read_bytes())
+    except hr.UnsupportedError as error:
+        pytest.skip(str(error))
+    return decode
+
+
+def distance(image, other) -> float:
+    assert image.shape == other.shape
+    return float(np.abs(image.astype(np.int32) - other).mean())
+
+
+def test_nvjpegs_photos_are_nearly_the_cpus(nvjpeg, photos):
+    files = sorted(photos.glob("*/*.jpg"))
+    distances = {}
+    for file in files:
+        encoded = file.read_bytes()
+        distances[file.name] = distance(nvjpeg(encoded), V.Decode()(encoded))
+    print(distances)
+    assert max(distances.values()) < 2
+    # Else the CPU has decoded them.
+    assert sum(each > 0 for each in distances.values()) > len(files) // 2
+
+
+KINDS_OF_JPEG = ["baseline_420", "baseline_422", "baseline_444", "progressive", "restarts", "grey", "orientation_6"]
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_JPEG)
+@pytest.mark.parametrize("options", [{}, {"mode": "L"}, {"mode": "unchanged"}, {"orientation": True}])
+def test_nvjpegs_pictures_of_every_kind_are_nearly_the_cpus(nvjpeg, kind, options):
+    encoded = (ROOT / f"kernels/testdata/{kind}.jpg").read_bytes()
+    expected = V.Decode(**options)(encoded)
+    assert distance(V.Decode(decoder="nvjpeg", **options)(encoded), expected) < 3
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 9), (8, 8), (17, 5), (2, 3000), (3001, 2), (4500, 4000)])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_nvjpegs_pictures_of_any_size_are_nearly_the_cpus(nvjpeg, size, channels):
+    rows, columns = np.indices(size)
+    image = ((rows[..., None] // 3 + columns[..., None] // 5 + 40 * np.arange(channels)) % 256).astype(np.uint8)
+    encoded = V.EncodeJpeg()(image)
+    for _ in range(2):
+        decoded = V.Decode(mode="unchanged", decoder="nvjpeg")(encoded)
+        assert distance(decoded, V.Decode(mode="unchanged")(encoded)) < 3
+
+
+def test_nvjpegs_pixels_depend_on_no_thread(nvjpeg, photos):
+    # Small and large ones in turn, so that their memory is used again.
+    kinds = [(ROOT / f"kernels/testdata/{kind}.jpg").read_bytes() for kind in KINDS_OF_JPEG]
+    files = [file.read_bytes() for file in sorted(photos.glob("*/*.jpg"))] + kinds
+    expected = {encoded: nvjpeg(encoded).tobytes() for encoded in files}
+    rows = hr.Numpy({"of": np.arange(len(files)), "image": np.array(files, dtype=object)}, shuffle=True)
+    rows = rows.map(nvjpeg, "image").repeat(20)
+    for options in ({"workers": 1}, {"workers": 16}, {"executor": "pull"}):
+        for row in rows.iterate(**options):
+            assert row["image"].tobytes() == expected[files[int(row["of"])]]
+
+
+DAMAGED = """
+import glob, random, sys
+import headrace as hr
+from headrace import vision as V
+
+decode, on_cpu = V.Decode(decoder="nvjpeg"), V.Decode()
+others = [open(name, "rb").read() for name in sorted(glob.glob(sys.argv[1] + "/*/*.jpg"))[:3]]
+draw = random.Random(1)
+
+
+def outcome(kernel, encoded):
+    try:
+        return kernel(encoded).tobytes()
+    except hr.DataError as error:
+        return str(error)
+
+
+counts = dict.fromkeys(("same on every try", "of the cpu", "errors"), 0)
+for name in sys.argv[2:]:
+    whole = open(name, "rb").read()
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for _ in range(draw.choice([1, 1, 3, 20])):
+            damaged[draw.randrange(len(whole) // 3, len(whole) - 2)] = draw.randrange(256)
+        damaged = bytes(damaged)
+        first = outcome(decode, damaged)
+        for other in others:
+            decode(other)
+            counts["same on every try"] += outcome(decode, damaged) == first
+        counts["of the cpu"] += first == outcome(on_cpu, damaged)
+        counts["errors"] += isinstance(first, str)
+print(counts)
+assert counts["same on every try"] == 60 * len(others) * len(sys.argv[2:]), "the last picture shows through"
+"""
+
+
+def test_nvjpegs_damaged_pictures_are_always_the_same(nvjpeg, photos):
+    kinds = [str(ROOT / f"kernels/testdata/{kind}.jpg") for kind in KINDS_OF_JPEG]
+    done = run_python(DAMAGED, str(photos), *kinds, timeout=120)
+    print(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_nvjpeg_keeps_no_more_memory_with_time(nvjpeg, torch, photos):
+    rows = hr.ImageFolder(photos, shuffle=True).map(nvjpeg, "image")
+
+    def taken_after(epochs: int) -> int:
+        for epoch in range(epochs):
+            for _ in rows.iterate(epoch=epoch, workers=4):
+                pass
+        return torch.cuda.mem_get_info()[0]
+
+    first = taken_after(5)
+    assert taken_after(30) >= first - (64 << 20)

@@ -592,6 +592,26 @@ CUresult MemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t bytes, CUstrea
   return CUDA_SUCCESS;
 }
 
+CUresult MemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes, CUstream handle) {
+  ENTER_IN_CONTEXT();
+  Stream* const stream = it.Find(handle);
+  uintptr_t target = 0;
+  uintptr_t source = 0;
+  const Memory* const device = it.MemoryAt(from, bytes, &source);
+  if (stream == nullptr || device == nullptr || !device->on_device) {
+    it.Find("a copy from memory that was not taken, or on a stream that there is not");
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const Memory* const host = it.MemoryAt(reinterpret_cast<uintptr_t>(to), bytes, &target);
+  if (host == nullptr || host->on_device) {
+    it.Find("a copy to memory that is not page-locked");
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  it.Queue(*stream, {{target, true}, {source, false}},
+           [to, from, bytes] { std::memcpy(to, reinterpret_cast<const void*>(from), bytes); });
+  return CUDA_SUCCESS;
+}
+
 CUresult StreamCreateWithPriority(CUstream* handle, unsigned int flags, int) {
   ENTER_IN_CONTEXT();
   auto stream = std::make_unique<Stream>();
@@ -804,6 +824,7 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** function, int, cuuint64_
       FUNCTION(MemHostAlloc),
       FUNCTION(MemFreeHost),
       FUNCTION(MemcpyHtoDAsync),
+      FUNCTION(MemcpyDtoHAsync),
       FUNCTION(StreamCreateWithPriority),
       FUNCTION(StreamDestroy),
       FUNCTION(StreamSynchronize),

@@ -4,7 +4,7 @@
 // finds use after free, sources that change under a pending copy, memory freed under pending work, and leaks.
 //
 // Modelled: primary contexts, current contexts by thread, streams (the legacy default stream and streams that wait for
-// it), events, device and page-locked memory, copies from host to device, the product's kernels, captures and what
+// it), events, device and page-locked memory, copies between host and device, the product's kernels, captures and what
 // breaks them, forks. Not modelled: other kernels and copies, the per-thread default stream, time.
 //
 // Thread contract: any thread; SetUp while nothing else calls.
