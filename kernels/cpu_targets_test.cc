@@ -286,19 +286,15 @@ TEST(CpuTargets, TurnHueAlike) {
   });
 }
 
-TEST(TurnHue, IsPillowsForEveryColour) {
-#ifdef HEADRACE_SANITIZER
-  constexpr int kStep = 51;
-#else
-  constexpr int kStep = 1;
-#endif
+// Each shade of red turns by another amount.
+void TurnEveryColour(int first_turn, int step) {
   std::vector<uint8_t> source(3 * 256 * 256), found(source.size());
-  for (int red = 0; red < 256; red += kStep) {
+  for (int red = 0; red < 256; red += step) {
     for (int i = 0; i < 256 * 256; ++i) {
       const uint8_t pixel[] = {static_cast<uint8_t>(red), static_cast<uint8_t>(i / 256), static_cast<uint8_t>(i % 256)};
       std::copy_n(pixel, 3, &source[3 * static_cast<size_t>(i)]);
     }
-    const auto turn = static_cast<uint8_t>(red * 7);
+    const auto turn = static_cast<uint8_t>(first_turn + red * 7);
     TurnHue(source.data(), 256 * 256, turn, found.data());
     for (size_t i = 0; i < source.size(); i += 3) {
       uint8_t expected[3];
@@ -306,6 +302,22 @@ TEST(TurnHue, IsPillowsForEveryColour) {
       ASSERT_TRUE(std::equal(expected, expected + 3, &found[i])) << "red " << red << ", pixel " << i / 3;
     }
   }
+}
+
+TEST(TurnHue, IsPillowsForEveryColour) {
+#ifdef HEADRACE_SANITIZER
+  constexpr int kStep = 51;
+#else
+  constexpr int kStep = 1;
+#endif
+  int first_turn = 0;
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    TurnEveryColour(first_turn, kStep);
+    first_turn += 50;
+  }
+  hwy::SetSupportedTargetsForTest(0);
 }
 
 constexpr DType kNumbers[] = {DType::kBool,     DType::kInt8,    DType::kInt16,  DType::kInt32,  DType::kInt64,
