@@ -52,7 +52,8 @@ class RowPass {
   }
 
   bool MapsBytes(size_t call) const {
-    return calls_[call].step->by_value() && formats_[call].dtype == DType::kUInt8 &&
+    const PixelStep& step = *calls_[call].step;
+    return step.by_value() && !step.by_place() && formats_[call].dtype == DType::kUInt8 &&
            formats_[call + 1].dtype == DType::kUInt8;
   }
 
@@ -105,9 +106,9 @@ class RowPass {
 
   void RunRow(int64_t y) {
     const uint8_t* row = SourceRow(y);
-    if (!splits_) return RunCalls(0, calls_.size(), row, -1, Target(y * image_.width * formats_.back().channels));
+    if (!splits_) return RunCalls(0, calls_.size(), {row, y, -1}, Target(y * image_.width * formats_.back().channels));
     if (split_at_ > 0) {
-      RunCalls(0, split_at_, row, -1, mixed_);
+      RunCalls(0, split_at_, {row, y, -1}, mixed_);
       row = mixed_;
     }
     const PixelFormat& format = formats_[split_at_];
@@ -119,21 +120,28 @@ class RowPass {
     }
     SplitChannels(row, image_.width, format.channels, item, plane_bytes, planes_);
     for (int64_t c = 0; c < format.channels; ++c) {
-      RunCalls(split_at_, calls_.size(), planes_ + c * plane_bytes, c, Target((c * image_.height + y) * image_.width));
+      RunCalls(split_at_, calls_.size(), {planes_ + c * plane_bytes, y, c},
+               Target((c * image_.height + y) * image_.width));
     }
   }
 
-  void RunCalls(size_t begin, size_t end, const uint8_t* source, int64_t plane, uint8_t* target) {
+  struct Source {
+    const uint8_t* values;
+    int64_t y;
+    int64_t plane;
+  };
+  void RunCalls(size_t begin, size_t end, Source source, uint8_t* target) {
     if (begin == end) {
       const PixelFormat& format = formats_[begin];
-      std::memcpy(target, source, static_cast<size_t>(image_.width * format.channels * ItemBytes(format)));
+      std::memcpy(target, source.values, static_cast<size_t>(image_.width * format.channels * ItemBytes(format)));
       return;
     }
     for (size_t i = begin; i < end; ++i) {
       uint8_t* const to = i + 1 == end ? target : between_[i % 2];
-      const int64_t channels = plane < 0 ? formats_[i].channels : 1;
-      calls_[i].step->Run({source, formats_[i].dtype, image_.width, channels, plane}, calls_[i].facts, to);
-      source = to;
+      const int64_t channels = source.plane < 0 ? formats_[i].channels : 1;
+      calls_[i].step->Run({source.values, formats_[i].dtype, image_.width, channels, source.plane, source.y},
+                          calls_[i].facts, to);
+      source.values = to;
     }
   }
 
@@ -155,7 +163,7 @@ void Count(const Image& image, PixelSteps::Call& call) {
   call.facts.pixels = image.height * image.width;
   call.facts.counts.assign(call.step->counts(), 0);
   for (int64_t y = 0; y < image.height; ++y) {
-    call.step->AddCounts({image.row(y), image.dtype(), image.width, image.channels, -1},
+    call.step->AddCounts({image.row(y), image.dtype(), image.width, image.channels, -1, y},
                          absl::MakeSpan(call.facts.counts));
   }
 }
