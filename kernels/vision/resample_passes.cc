@@ -128,7 +128,7 @@ HWY_INLINE void AlongRows(const PixelRun& source, int64_t begin_row, int64_t row
 
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
 
-// Vectors of one or two blocks of 16 bytes. Wider ones are slower here: one more block is one more load and move.
+// Vectors of one or two blocks of 16 bytes. Wider ones are slower along rows: one more block is one more load and move.
 using Bytes = hn::CappedTag<uint8_t, 32>;
 using Words = hn::Repartition<int16_t, Bytes>;
 using Sums = hn::Repartition<int32_t, Bytes>;
@@ -245,13 +245,19 @@ HWY_INLINE void OnePosition(const RowsAndWeights& given, int64_t x, const PairOr
 }
 
 // Saturates to 0 … 255: in each block the eight numbers of `lower`, then those of `upper`.
-HWY_INLINE hn::Vec<Bytes> Saturated(hn::Vec<Words> lower, hn::Vec<Words> upper) {
-#if HWY_MAX_BYTES == 16
-  return hn::Vec<Bytes>{_mm_packus_epi16(lower.raw, upper.raw)};
-#else
-  return hn::Vec<Bytes>{_mm256_packus_epi16(lower.raw, upper.raw)};
-#endif
+HWY_INLINE hn::Vec128<uint8_t> Saturated(hn::Vec128<int16_t> lower, hn::Vec128<int16_t> upper) {
+  return hn::Vec128<uint8_t>{_mm_packus_epi16(lower.raw, upper.raw)};
 }
+#if HWY_MAX_BYTES >= 32
+HWY_INLINE hn::Vec256<uint8_t> Saturated(hn::Vec256<int16_t> lower, hn::Vec256<int16_t> upper) {
+  return hn::Vec256<uint8_t>{_mm256_packus_epi16(lower.raw, upper.raw)};
+}
+#endif
+#if HWY_MAX_BYTES >= 64
+HWY_INLINE hn::Vec512<uint8_t> Saturated(hn::Vec512<int16_t> lower, hn::Vec512<int16_t> upper) {
+  return hn::Vec512<uint8_t>{_mm512_packus_epi16(lower.raw, upper.raw)};
+}
+#endif
 
 // Stores the eight bytes of each half of the block.
 HWY_INLINE void StoreHalves(hn::Vec<hn::FixedTag<uint8_t, 16>> block, uint8_t* lower, uint8_t* upper) {
@@ -408,20 +414,24 @@ struct RowPair {
   const uint8_t* second;
 };
 
+// The same for any vector.
+template <class D>
+using SumsOf = hn::Repartition<int32_t, D>;
+
 // Adds two rows, weighted, to the high and low sums of the vector's elements.
-HWY_INLINE void AddRows(RowPair rows, uint32_t high_weights, uint32_t low_weights, hn::Vec<Sums>* high,
-                        hn::Vec<Sums>* low) {
-  const Bytes bytes;
-  const Sums sums;
-  const Words words;
+template <class D>
+HWY_INLINE void AddRows(D bytes, RowPair rows, const uint32_t* weights, hn::Vec<SumsOf<D>>* high,
+                        hn::Vec<SumsOf<D>>* low) {
+  const SumsOf<D> sums;
+  const hn::Repartition<int16_t, D> words;
   const auto zero = hn::Zero(bytes);
   const auto first = hn::LoadU(bytes, rows.first);
   const auto second = hn::LoadU(bytes, rows.second);
   const auto lower = hn::InterleaveLower(bytes, first, second);
   const auto upper = hn::InterleaveUpper(bytes, first, second);
-  const auto of_high = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(high_weights)));
-  const auto of_low = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(low_weights)));
-  const auto add = [&](int at, hn::Vec<Bytes> pairs) HWY_ATTR {
+  const auto of_high = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(weights[0])));
+  const auto of_low = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(weights[1])));
+  const auto add = [&](int at, hn::Vec<D> pairs) HWY_ATTR {
     auto unused = hn::Zero(sums);
     const auto values = hn::BitCast(words, pairs);
     high[at] = hn::ReorderWidenMulAccumulate(sums, values, of_high, high[at], unused);
@@ -434,44 +444,41 @@ HWY_INLINE void AddRows(RowPair rows, uint32_t high_weights, uint32_t low_weight
 }
 
 // One vector of the result from `count` rows.
-HWY_INLINE void SumOfRows(const uint8_t* row, int64_t stride, int count, const uint32_t* weights, uint8_t* target) {
-  const Sums sums;
-  const Words words;
-  const hn::Rebind<uint8_t, Words> half;
-  hn::Vec<Sums> high[4] = {hn::Zero(sums), hn::Zero(sums), hn::Zero(sums), hn::Zero(sums)};
+template <class D>
+HWY_INLINE void SumOfRows(D bytes, const uint8_t* row, int64_t stride, int count, const uint32_t* weights,
+                          uint8_t* target) {
+  const SumsOf<D> sums;
+  const hn::Repartition<int16_t, D> words;
+  const auto zero = hn::Zero(sums);
   const auto start = hn::Set(sums, kHalf);
-  hn::Vec<Sums> low[4] = {start, start, start, start};
+  hn::Vec<SumsOf<D>> high[4] = {zero, zero, zero, zero};
+  hn::Vec<SumsOf<D>> low[4] = {start, start, start, start};
   for (; count > 1; count -= 2, row += 2 * stride, weights += 2) {
-    AddRows({row, row + stride}, weights[0], weights[1], high, low);
+    AddRows(bytes, {row, row + stride}, weights, high, low);
   }
-  if (count > 0) AddRows({row, row}, weights[0], weights[1], high, low);
+  if (count > 0) AddRows(bytes, {row, row}, weights, high, low);
   for (int i = 0; i < 4; ++i) {
     low[i] = hn::ShiftRight<kPrecisionBits>(hn::Add(hn::ShiftLeft<kLowBits>(high[i]), low[i]));
   }
-  // Saturates to 0 … 255: the lower eight bytes of each block, and the upper eight.
-  const auto lower = hn::DemoteTo(half, hn::ReorderDemote2To(words, low[0], low[1]));
-  const auto upper = hn::DemoteTo(half, hn::ReorderDemote2To(words, low[2], low[3]));
-#if HWY_MAX_BYTES == 16
-  hn::StoreU(lower, half, target);
-  hn::StoreU(upper, half, target + 8);
-#else
-  const hn::Repartition<uint64_t, decltype(half)> halves;
-  const auto of_lower = hn::BitCast(halves, lower);
-  const auto of_upper = hn::BitCast(halves, upper);
-  hn::StoreU(hn::BitCast(half, hn::InterleaveLower(halves, of_lower, of_upper)), half, target);
-  hn::StoreU(hn::BitCast(half, hn::InterleaveUpper(halves, of_lower, of_upper)), half, target + 16);
-#endif
+  hn::StoreU(Saturated(hn::ReorderDemote2To(words, low[0], low[1]), hn::ReorderDemote2To(words, low[2], low[3])), bytes,
+             target);
 }
 
-// Needs at least a vector's elements; returns whether there were.
+// One row of the result. Needs at least the elements of a narrow vector; returns whether there were.
 HWY_INLINE bool AlongColumnOfBytes(const uint8_t* source, int64_t stride, int count, const uint32_t* weights,
                                    int64_t elements, uint8_t* target) {
-  const auto step = static_cast<int64_t>(hn::Lanes(Bytes()));
-  if (elements < step) return false;
-  for (int64_t x = 0; x + step <= elements; x += step) SumOfRows(source + x, stride, count, weights, target + x);
-  // If the last ones fill no vector, sums them together with some of those before once more.
-  const int64_t last = elements - step;
-  if (elements % step != 0) SumOfRows(source + last, stride, count, weights, target + last);
+  const Bytes narrow;
+  const hn::ScalableTag<uint8_t> wide;
+  const auto narrow_step = static_cast<int64_t>(hn::Lanes(narrow));
+  const auto wide_step = static_cast<int64_t>(hn::Lanes(wide));
+  if (elements < narrow_step) return false;
+  int64_t x = 0;
+  for (; x + wide_step <= elements; x += wide_step) SumOfRows(wide, source + x, stride, count, weights, target + x);
+  for (; x < elements; x += narrow_step) {
+    // The last ones that fill no vector are summed together with some of those before once more.
+    const int64_t at = std::min(x, elements - narrow_step);
+    SumOfRows(narrow, source + at, stride, count, weights, target + at);
+  }
   return true;
 }
 
