@@ -16,6 +16,9 @@ namespace {
 using Calls = absl::Span<const PixelSteps::Call>;
 
 constexpr size_t kAlignment = 8;
+constexpr int64_t kLineBytes = 64;
+// Of the result, between the one that is written and the one that is fetched.
+constexpr int64_t kRowsAhead = 2;
 
 PixelFormat FormatOf(const Image& image) { return {image.dtype(), image.channels, image.tensor.rank() == 3}; }
 
@@ -36,6 +39,7 @@ class RowPass {
     HEADRACE_RETURN_IF_ERROR(FindFormats());
     JoinTables();
     HEADRACE_ASSIGN_OR_RETURN(result_, output.Allocate(formats_.back().dtype, ResultShape()));
+    in_batch_ = result_.footprint() > 2 * result_.bytes();
     TakeRoom();
     for (int64_t y = 0; y < image_.height; ++y) RunRow(y);
     return std::move(result_);
@@ -104,7 +108,20 @@ class RowPass {
     return mirrored_;
   }
 
+  // A batch was last used long ago: brings the lines of one of its rows near before they are written.
+  void FetchTarget(int64_t y) {
+    if (!in_batch_ || y >= image_.height) return;
+    const PixelFormat& last = formats_.back();
+    const int64_t planes = splits_ ? last.channels : 1;
+    const int64_t row_bytes = image_.width * last.channels / planes * ItemBytes(last);
+    for (int64_t plane = 0; plane < planes; ++plane) {
+      const uint8_t* const row = result_.raw() + (plane * image_.height + y) * row_bytes;
+      for (int64_t at = 0; at < row_bytes; at += kLineBytes) __builtin_prefetch(row + at, 1);
+    }
+  }
+
   void RunRow(int64_t y) {
+    FetchTarget(y + kRowsAhead);
     const uint8_t* row = SourceRow(y);
     if (!splits_) return RunCalls(0, calls_.size(), {row, y, -1}, Target(y * image_.width * formats_.back().channels));
     if (split_at_ > 0) {
@@ -153,6 +170,7 @@ class RowPass {
   std::list<ValueTables> tables_;                // in place of calls
   absl::InlinedVector<PixelFormat, 9> formats_;  // before the first step, and after each
   Tensor result_;
+  bool in_batch_ = false;
   uint8_t* mirrored_ = nullptr;
   uint8_t* mixed_ = nullptr;
   uint8_t* planes_ = nullptr;
