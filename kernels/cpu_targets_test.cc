@@ -241,6 +241,30 @@ TEST(CpuTargets, BlendAlike) {
   });
 }
 
+TEST(CpuTargets, SharpenAlike) {
+  OnEachTarget(10, [](RowRandom& random) {
+    const int64_t channels = Between(random, 1, 3), count = channels * Between(random, 2, 90);
+    std::vector<uint8_t> rows[3];
+    for (std::vector<uint8_t>& row : rows) row = RandomBytes(random, count);
+    const auto factor = static_cast<float>(random.Uniform(-0.5, 3));
+    std::vector<uint8_t> found(rows[1].size());
+    BlendWithSmooth(rows[0].data(), rows[1].data(), rows[2].data(), count, channels, factor, found.data());
+    for (int64_t i = 0; i < count; ++i) {
+      const uint8_t value = rows[1][i];
+      if (i < channels || i >= count - channels) {
+        ASSERT_EQ(found[i], value) << "at " << i;
+        continue;
+      }
+      int32_t sum = 4 * value;
+      for (const std::vector<uint8_t>& row : rows) sum += row[i - channels] + row[i] + row[i + channels];
+      const int32_t smooth = (2 * sum + 13) / 26;
+      const float product = factor * static_cast<float>(value - smooth);
+      const auto expected = static_cast<uint8_t>(std::clamp(static_cast<float>(smooth) + product, 0.0f, 255.0f));
+      ASSERT_EQ(found[i], expected) << "at " << i;
+    }
+  });
+}
+
 // Pillow's conversion of one pixel to HSV and back, with its mix of floats and doubles.
 void TurnOne(const uint8_t* rgb, uint8_t turn, uint8_t* target) {
   const uint8_t most = std::max({rgb[0], rgb[1], rgb[2]});
