@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/philox.h"
@@ -15,6 +16,7 @@
 #include "kernels/tensor/number.h"
 #include "kernels/vision/blend_values.h"
 #include "kernels/vision/luma_values.h"
+#include "kernels/vision/noise_values.h"
 #include "kernels/vision/normalize_values.h"
 #include "kernels/vision/pixel_mode.h"
 #include "kernels/vision/resample.h"
@@ -262,6 +264,41 @@ TEST(CpuTargets, SharpenAlike) {
       const auto expected = static_cast<uint8_t>(std::clamp(static_cast<float>(smooth) + product, 0.0f, 255.0f));
       ASSERT_EQ(found[i], expected) << "at " << i;
     }
+  });
+}
+
+template <typename T>
+void CheckNoise(RowRandom& random, std::vector<T> values) {
+  const std::vector<float> normal = RandomFloats(random, static_cast<int64_t>(values.size()));
+  const Noise noise = {static_cast<float>(random.Uniform(-9, 9)), static_cast<float>(random.Uniform(0, 300)),
+                       random.Below(2) == 0};
+  std::vector<T> found = values;
+  AddNoise(noise, normal.data(), static_cast<int64_t>(found.size()), found.data());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const float scaled = normal[i] * noise.sigma;
+    const float added = noise.mean + scaled;
+    T expected;
+    if constexpr (std::is_same_v<T, float>) {
+      const float sum = values[i] + added;
+      expected = noise.clip ? std::clamp(sum, 0.0f, 1.0f) : sum;
+    } else {
+      constexpr int32_t kMost = std::numeric_limits<T>::max();
+      const auto whole = static_cast<int32_t>(std::clamp(added, -1.0f * kMost, 1.0f * kMost));
+      expected = static_cast<T>(std::clamp(values[i] + whole, 0, kMost));
+    }
+    ASSERT_EQ(found[i], expected) << "at " << i;
+  }
+}
+
+TEST(CpuTargets, AddNoiseAlike) {
+  OnEachTarget(11, [](RowRandom& random) {
+    const int64_t count = Between(random, 1, 90);
+    const std::vector<uint8_t> bytes = RandomBytes(random, 2 * count);
+    std::vector<uint16_t> words(static_cast<size_t>(count));
+    std::memcpy(words.data(), bytes.data(), bytes.size());
+    CheckNoise(random, bytes);
+    CheckNoise(random, words);
+    CheckNoise(random, RandomFloats(random, count));
   });
 }
 
