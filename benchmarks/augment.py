@@ -85,6 +85,27 @@ def ratios(ours: list[float], theirs: list[float]) -> list[float]:
     return [our / their for our, their in zip(ours, theirs, strict=True)]
 
 
+def times_as_many(ours: dict[str, list[float]], theirs: dict[str, list[float]]) -> list[str]:
+    """Pictures a second, and for each second of CPU time."""
+    return [ranged(ratios(ours[what], theirs[what]), 2) for what in (SECOND, CPU_SECOND)]
+
+
+def work_of(side: str, recipe: str, peers: dict[str, Any], rates: dict[str, Any]) -> str:
+    """How near it is to torchvision's, and how many times as many pictures as the peer whose work it is."""
+    peer = peers[side]
+    work = peer.DIFFERS.get(recipe, "as torchvision's")
+    like = getattr(peer, "LIKE", None)
+    if like not in rates:
+        return str(work)
+    second, cpu_second = times_as_many(rates[side], rates[like])
+    return f"{work}; to {peers[like].TITLE}, which does the same: {second} a second, {cpu_second} a CPU second"
+
+
+def of_recipe(recipe: str, peers: dict[str, Any]) -> list[str]:
+    """The sides that do it."""
+    return [side for side, peer in peers.items() if recipe in getattr(peer, "RECIPES", augment_recipes.RECIPES)]
+
+
 def pipeline_table(peers: dict[str, Any], found: dict[str, dict[str, list[Any]]]) -> str:
     """By recipe, the fastest first, with how many times as many pictures Headrace gives."""
     lines = [
@@ -98,11 +119,8 @@ def pipeline_table(peers: dict[str, Any], found: dict[str, dict[str, list[Any]]]
         }
         for side in sorted(rates, key=lambda side: -statistics.median(rates[side][SECOND])):
             cells = [ranged(values, 0) for values in rates[side].values()]
-            cells += [
-                "–" if side == OWN else ranged(ratios(rates[OWN][what], values), 2)
-                for what, values in rates[side].items()
-            ]
-            work = peers[side].DIFFERS.get(recipe, "as torchvision's")
+            cells += ["–", "–"] if side == OWN else times_as_many(rates[OWN], rates[side])
+            work = work_of(side, recipe, peers, rates)
             lines.append(f"| {recipe} | {peers[side].TITLE} | {' | '.join(cells)} | {work} |")
     return "\n".join(lines)
 
@@ -217,7 +235,10 @@ def main() -> None:
     print(kernels, flush=True)
     with tempfile.TemporaryDirectory(prefix="headrace_augment_") as folder:
         link_pictures(options.folder.resolve(), pathlib.Path(folder))
-        found = {recipe: rounds_of(recipe, folder, pythons, options) for recipe in augment_recipes.RECIPES}
+        found = {
+            recipe: rounds_of(recipe, folder, {side: pythons[side] for side in of_recipe(recipe, peers)}, options)
+            for recipe in augment_recipes.RECIPES
+        }
     pipelines = pipeline_table(peers, found)
     print(pipelines, flush=True)
     if options.out is not None:

@@ -54,7 +54,7 @@ ColumnHistory AfterKernel(const Declaration& declaration, const ColumnHistory& i
   after.batches = input.batches;
   if (traits.layout) {
     after.axes = ImageAxes::kChannelsFirst;
-  } else if (traits.decodes || traits.geometric || traits.per_pixel) {
+  } else if (traits.decodes || traits.geometric || (traits.per_pixel && declaration.takes_layout == nullptr)) {
     after.axes = ImageAxes::kChannelsLast;
   } else if (KeepsAxes(declaration)) {
     after.axes = input.axes;

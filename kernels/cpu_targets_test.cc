@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/philox.h"
@@ -15,6 +16,7 @@
 #include "kernels/tensor/number.h"
 #include "kernels/vision/blend_values.h"
 #include "kernels/vision/luma_values.h"
+#include "kernels/vision/noise_values.h"
 #include "kernels/vision/normalize_values.h"
 #include "kernels/vision/pixel_mode.h"
 #include "kernels/vision/resample.h"
@@ -241,6 +243,65 @@ TEST(CpuTargets, BlendAlike) {
   });
 }
 
+TEST(CpuTargets, SharpenAlike) {
+  OnEachTarget(10, [](RowRandom& random) {
+    const int64_t channels = Between(random, 1, 3), count = channels * Between(random, 2, 90);
+    std::vector<uint8_t> rows[3];
+    for (std::vector<uint8_t>& row : rows) row = RandomBytes(random, count);
+    const auto factor = static_cast<float>(random.Uniform(-0.5, 3));
+    std::vector<uint8_t> found(rows[1].size());
+    BlendWithSmooth(rows[0].data(), rows[1].data(), rows[2].data(), count, channels, factor, found.data());
+    for (int64_t i = 0; i < count; ++i) {
+      const uint8_t value = rows[1][i];
+      if (i < channels || i >= count - channels) {
+        ASSERT_EQ(found[i], value) << "at " << i;
+        continue;
+      }
+      int32_t sum = 4 * value;
+      for (const std::vector<uint8_t>& row : rows) sum += row[i - channels] + row[i] + row[i + channels];
+      const int32_t smooth = (2 * sum + 13) / 26;
+      const float product = factor * static_cast<float>(value - smooth);
+      const auto expected = static_cast<uint8_t>(std::clamp(static_cast<float>(smooth) + product, 0.0f, 255.0f));
+      ASSERT_EQ(found[i], expected) << "at " << i;
+    }
+  });
+}
+
+template <typename T>
+void CheckNoise(RowRandom& random, std::vector<T> values) {
+  const std::vector<float> normal = RandomFloats(random, static_cast<int64_t>(values.size()));
+  const Noise noise = {static_cast<float>(random.Uniform(-9, 9)), static_cast<float>(random.Uniform(0, 300)),
+                       random.Below(2) == 0};
+  std::vector<T> found = values;
+  AddNoise(noise, normal.data(), static_cast<int64_t>(found.size()), found.data());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const float scaled = normal[i] * noise.sigma;
+    const float added = noise.mean + scaled;
+    T expected;
+    if constexpr (std::is_same_v<T, float>) {
+      const float sum = values[i] + added;
+      expected = noise.clip ? std::clamp(sum, 0.0f, 1.0f) : sum;
+    } else {
+      constexpr int32_t kMost = std::numeric_limits<T>::max();
+      const auto whole = static_cast<int32_t>(std::clamp(added, -1.0f * kMost, 1.0f * kMost));
+      expected = static_cast<T>(std::clamp(values[i] + whole, 0, kMost));
+    }
+    ASSERT_EQ(found[i], expected) << "at " << i;
+  }
+}
+
+TEST(CpuTargets, AddNoiseAlike) {
+  OnEachTarget(11, [](RowRandom& random) {
+    const int64_t count = Between(random, 1, 90);
+    const std::vector<uint8_t> bytes = RandomBytes(random, 2 * count);
+    std::vector<uint16_t> words(static_cast<size_t>(count));
+    std::memcpy(words.data(), bytes.data(), bytes.size());
+    CheckNoise(random, bytes);
+    CheckNoise(random, words);
+    CheckNoise(random, RandomFloats(random, count));
+  });
+}
+
 // Pillow's conversion of one pixel to HSV and back, with its mix of floats and doubles.
 void TurnOne(const uint8_t* rgb, uint8_t turn, uint8_t* target) {
   const uint8_t most = std::max({rgb[0], rgb[1], rgb[2]});
@@ -286,19 +347,15 @@ TEST(CpuTargets, TurnHueAlike) {
   });
 }
 
-TEST(TurnHue, IsPillowsForEveryColour) {
-#ifdef HEADRACE_SANITIZER
-  constexpr int kStep = 51;
-#else
-  constexpr int kStep = 1;
-#endif
+// Each shade of red turns by another amount.
+void TurnEveryColour(int first_turn, int step) {
   std::vector<uint8_t> source(3 * 256 * 256), found(source.size());
-  for (int red = 0; red < 256; red += kStep) {
+  for (int red = 0; red < 256; red += step) {
     for (int i = 0; i < 256 * 256; ++i) {
       const uint8_t pixel[] = {static_cast<uint8_t>(red), static_cast<uint8_t>(i / 256), static_cast<uint8_t>(i % 256)};
       std::copy_n(pixel, 3, &source[3 * static_cast<size_t>(i)]);
     }
-    const auto turn = static_cast<uint8_t>(red * 7);
+    const auto turn = static_cast<uint8_t>(first_turn + red * 7);
     TurnHue(source.data(), 256 * 256, turn, found.data());
     for (size_t i = 0; i < source.size(); i += 3) {
       uint8_t expected[3];
@@ -306,6 +363,22 @@ TEST(TurnHue, IsPillowsForEveryColour) {
       ASSERT_TRUE(std::equal(expected, expected + 3, &found[i])) << "red " << red << ", pixel " << i / 3;
     }
   }
+}
+
+TEST(TurnHue, IsPillowsForEveryColour) {
+#ifdef HEADRACE_SANITIZER
+  constexpr int kStep = 51;
+#else
+  constexpr int kStep = 1;
+#endif
+  int first_turn = 0;
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    TurnEveryColour(first_turn, kStep);
+    first_turn += 50;
+  }
+  hwy::SetSupportedTargetsForTest(0);
 }
 
 constexpr DType kNumbers[] = {DType::kBool,     DType::kInt8,    DType::kInt16,  DType::kInt32,  DType::kInt64,

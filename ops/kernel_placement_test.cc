@@ -86,6 +86,12 @@ TEST(KernelPlacement, NamesTheLayoutToWrite) {
   GraphBuilder erased = Decoded();
   erased.Step("RandomErasing", {"image"}, {"image"}, {{"layout", StringValue("CHW")}});
   EXPECT_THAT(MistakeOf(erased), HasSubstr("write layout='HWC'"));
+  GraphBuilder planes_erased = Decoded();
+  planes_erased.Step("HWC2CHW", {"image"}, {"image"});
+  planes_erased.Step("RandomErasing", {"image"}, {"image"}, {{"layout", StringValue("CHW")}});
+  EXPECT_EQ(MistakeOf(planes_erased), "");
+  planes_erased.Step("RandomHorizontalFlip", {"image"}, {"image"});
+  EXPECT_THAT(MistakeOf(planes_erased), HasSubstr("but HWC2CHW made column \"image\" (C, H, W)"));
   GraphBuilder other = Decoded();
   GraphBuilder::Given planes = kByClass;
   planes.emplace_back("layout", StringValue("CHW"));

@@ -31,8 +31,13 @@ def augment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     sys.path[:] = path
 
 
-@pytest.mark.parametrize("side", ["headrace", "pillow_simd"])
-@pytest.mark.parametrize("recipe", ["jitter", "trivial", "simclr"])
+@pytest.mark.parametrize(
+    ("side", "recipe"),
+    [
+        *itertools.product(["headrace", "pillow_simd"], ["jitter", "trivial", "simclr"]),
+        *itertools.product(["headrace_no_antialias"], ["jitter", "trivial"]),
+    ],
+)
 def test_each_recipe_makes_batches(
     augment: Any, photos: pathlib.Path, tmp_path: pathlib.Path, side: str, recipe: str
 ) -> None:
@@ -81,11 +86,14 @@ def test_the_loop_by_hand_has_the_pixels_of_our_kernels(augment: Any, photos: pa
 
 def test_every_peer_says_what_the_readme_asks_for(augment: Any) -> None:
     peers = augment.load_peers()
-    assert list(peers) == ["headrace", "dali", "mindspore", "pil", "pillow_simd", "tensor"]
+    assert list(peers) == ["headrace", "dali", "headrace_no_antialias", "mindspore", "pil", "pillow_simd", "tensor"]
+    assert augment.of_recipe("simclr", peers) == ["headrace", "dali", "mindspore", "pil", "pillow_simd", "tensor"]
+    assert augment.of_recipe("jitter", peers) == list(peers)
     others = {file.stem: augment.peer_module(str(file.parent), file.stem) for file in COMPARE_PEERS.glob("*.py")}
     for peer in peers.values():
         assert peer.TITLE and peer.SETUP and not peer.SETUP.endswith(".") and callable(peer.batches)
         assert all("==" in peer.REQUIREMENTS[0] for _ in peer.REQUIREMENTS)
+        assert getattr(peer, "LIKE", "headrace") in peers
         assert set(peer.DIFFERS) <= set(augment.augment_recipes.RECIPES)
         # Peers that share an environment would install it anew in turns.
         assert peer.VENV not in others or others[peer.VENV].REQUIREMENTS == peer.REQUIREMENTS
@@ -147,6 +155,18 @@ def test_the_pipelines_have_the_fastest_first_and_what_differs(augment: Any) -> 
     assert second == "| simclr | Headrace | 15 (10–20) | 5 (5–5) | – | – | as torchvision's |"
     assert third.endswith(f"| 1.25 (0.50–2.00) | 1.00 (1.00–1.00) | {peers['dali'].DIFFERS['simclr']} |")
     assert fourth.endswith("| 3.00 (2.00–4.00) | 1.00 (1.00–1.00) | as torchvision's |")
+
+
+def test_a_peer_that_does_the_work_of_another_is_beside_it(augment: Any) -> None:
+    peers = augment.load_peers(["headrace_no_antialias", "mindspore"])
+    found = {"headrace": runs(10, 20), "headrace_no_antialias": runs(12, 24), "mindspore": runs(8, 12)}
+    first = augment.pipeline_table(peers, {"jitter": found}).splitlines()[2]
+    assert first == (
+        "| jitter | Headrace, antialias=False | 18 (12–24) | 5 (5–5) | 0.83 (0.83–0.83) | 1.00 (1.00–1.00) | near: no antialias; "
+        "to MindSpore, which does the same: 1.75 (1.50–2.00) a second, 1.00 (1.00–1.00) a CPU second |"
+    )
+    del found["mindspore"]
+    assert augment.pipeline_table(peers, {"jitter": found}).splitlines()[2].endswith("| near: no antialias |")
 
 
 def test_the_page_says_how_it_was_measured(augment: Any) -> None:

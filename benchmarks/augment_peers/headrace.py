@@ -7,29 +7,6 @@ DIFFERS: dict[str, str] = {}
 
 
 def batches(recipe, folder, workers):
-    import augment_recipes as recipes
+    import headrace_augment
 
-    import headrace as hr
-    from headrace import vision as V
-
-    begin = [V.RandomResizedCrop(recipes.SIDE), V.RandomHorizontalFlip()]
-    pictures = hr.ImageFolder(folder, shuffle=True)
-    if recipe == "simclr":
-        names = ["first", "second"]
-        view = [
-            *begin,
-            V.RandomApply(V.ColorJitter(0.8, 0.8, 0.8, 0.2), p=0.8),
-            V.RandomGrayscale(0.2),
-            V.RandomApply(V.GaussianBlur(23, (0.1, 2.0)), p=0.5),
-            V.ToFloat(),
-            V.HWC2CHW(),
-        ]
-        decoded = pictures.map(V.Decode(), "image")
-        rows = decoded.map(view, "image", "first").map(view, "image", "second").project([*names, "label"])
-    else:
-        names = ["image"]
-        colours = V.ColorJitter(0.4, 0.4, 0.4, 0.1) if recipe == "jitter" else V.TrivialAugmentWide()
-        end = [V.ToFloat(), V.Normalize(recipes.MEAN, recipes.STD), V.RandomErasing(0.1), V.HWC2CHW()]
-        rows = pictures.map([V.Decode(), *begin, colours, *end], "image")
-    for batch in rows.repeat().batch(recipes.BATCH).iterate(disabled_passes=["insert_caches"]):
-        yield [batch[name] for name in names]
+    return headrace_augment.batches(recipe, folder, antialias=True)

@@ -146,7 +146,7 @@ absl::StatusOr<Tensor> Augment(const Tensor& image, absl::Span<const Augmented> 
   Tensor current = image;
   for (size_t at = 0; at < changes.size();) {
     HEADRACE_ASSIGN_OR_RETURN(const Image before, ImageOf(current, PixelTypes::kByteOrFloat));
-    PixelSteps steps;
+    PixelSteps steps({before.height, before.width});
     size_t end = at;
     while (end < changes.size() && AddStep(changes[end], steps)) ++end;
     const bool moves = end == at;

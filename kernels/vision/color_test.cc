@@ -94,7 +94,7 @@ TEST(Color, JitterDrawsOrdersAndFactorsUniformly) {
   std::map<const PixelStep*, std::array<int64_t, kBins>> bins;
   for (uint64_t row = 0; row < kRows; ++row) {
     RowRandom random(3, 5, {.epoch = 1, .key = row});
-    PixelSteps steps;
+    PixelSteps steps({60, 80});
     jitter->AddTo(steps, random);
     ASSERT_EQ(steps.calls().size(), 4u);
     std::vector<const PixelStep*> order;

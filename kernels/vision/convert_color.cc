@@ -94,7 +94,7 @@ class ConvertColor : public PixelKernel {
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
     HEADRACE_RETURN_IF_ERROR(step_.Check(image.channels, input.TypeName()));
-    PixelSteps steps;
+    PixelSteps steps({image.height, image.width});
     steps.Add(step_);
     return RunPixelSteps(image, {}, steps, context.output());
   }

@@ -39,24 +39,29 @@ absl::StatusOr<MovePlan> FusedImage::Plan(int64_t height, int64_t width, const R
   return plan;
 }
 
+PixelSteps FusedImage::Steps(const MovePlan& plan, const RowId& id) const {
+  PixelSteps steps({plan.height(), plan.width()});
+  for (const Drawing<PixelKernel>& pixel : pixels_) {
+    RowRandom random(pixel.seed, pixel.salt, id);
+    pixel.kernel->AddTo(steps, random);
+  }
+  return steps;
+}
+
 absl::StatusOr<Tensor> FusedImage::Write(const Image& image, const Window& held, const Window& needed, MovePlan plan,
-                                         const RowId& id, OutputAllocator& output) const {
+                                         PixelSteps steps, OutputAllocator& output) const {
   HEADRACE_RETURN_IF_ERROR(plan.CheckFills(image));
   for (const Drawing<GeometricKernel>& move : moves_) {
     HEADRACE_RETURN_IF_ERROR(CheckImage(image.tensor, move.kernel->accepted()));
   }
-  if (pixels_.empty()) {
+  if (steps.Empty()) {
     HEADRACE_ASSIGN_OR_RETURN(const Image moved, Moved(image, held, needed, plan, output));
+    HEADRACE_RETURN_IF_ERROR(steps.CheckLeftOut(moved));
     return TensorOf(moved, output);
   }
   const MovePlan::Flips flips = plan.TakeLastFlips();
   OutputAllocator intermediate;
   HEADRACE_ASSIGN_OR_RETURN(const Image moved, Moved(image, held, needed, plan, intermediate));
-  PixelSteps steps;
-  for (const Drawing<PixelKernel>& pixel : pixels_) {
-    RowRandom random(pixel.seed, pixel.salt, id);
-    pixel.kernel->AddTo(steps, random);
-  }
   return RunPixelSteps(moved, flips, steps, output);
 }
 
@@ -68,18 +73,21 @@ absl::StatusOr<Tensor> FusedImage::Apply(const Tensor& input, const RowId& id, O
     if (keeps && !plan.requires_fills()) return input;
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
     const Window needed = plan.Needed();
-    return Write(image, {0, 0, image.height, image.width}, needed, std::move(plan), id, output);
+    PixelSteps steps = Steps(plan, id);
+    return Write(image, {0, 0, image.height, image.width}, needed, std::move(plan), std::move(steps), output);
   }
   std::optional<MovePlan> plan;
+  std::optional<PixelSteps> steps;
   Window needed;
   const auto choose = [&](int64_t height, int64_t width) -> absl::StatusOr<WantedPart> {
     HEADRACE_ASSIGN_OR_RETURN(plan, Plan(height, width, id));
+    steps = Steps(*plan, id);
     needed = plan->Needed();
-    const bool is_result = plan->moves().empty() && pixels_.empty();
+    const bool is_result = plan->moves().empty() && steps->Empty();
     return WantedPart(needed, is_result ? &output : nullptr);
   };
   HEADRACE_ASSIGN_OR_RETURN(const DecodedPart part, decoder_->ApplyPart(input, choose));
-  return Write(part.image, part.held, needed, *std::move(plan), id, output);
+  return Write(part.image, part.held, needed, *std::move(plan), *std::move(steps), output);
 }
 
 }  // namespace headrace

@@ -46,8 +46,9 @@ class FusedImage {
     uint64_t salt;
   };
   absl::StatusOr<MovePlan> Plan(int64_t height, int64_t width, const RowId& id) const;
+  PixelSteps Steps(const MovePlan& plan, const RowId& id) const;
   absl::StatusOr<Tensor> Write(const Image& image, const Window& held, const Window& needed, MovePlan plan,
-                               const RowId& id, OutputAllocator& output) const;
+                               PixelSteps steps, OutputAllocator& output) const;
 
   const DecodeKernel* decoder_ = nullptr;
   std::vector<Drawing<GeometricKernel>> moves_;

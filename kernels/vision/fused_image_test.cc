@@ -165,13 +165,23 @@ void AddArithmetic(RowRandom& random, Chain& chain, bool layout_first) {
   }
 }
 
+// Values that some of the images cannot hold, too.
+void AddErasing(RowRandom& random, Chain& chain, bool layout_first) {
+  const Given values[] = {{}, {{"value", ir::IntsValue({1, 255, 7})}}, {{"value", Floats({0.5})}}};
+  Given given = values[random.Below(3)];
+  given.emplace_back("layout", ir::StringValue(layout_first ? "CHW" : "HWC"));
+  chain.Add("RandomErasing", given);
+}
+
 // `bytes`: the image's values are uint8.
 void AddValueSteps(RowRandom& random, Chain& chain, bool bytes) {
   for (uint64_t i = random.Below(2) * random.Below(4); bytes && i > 0; --i) AddPixelStep(random, chain);
   const bool layout = random.Below(2) == 0;
   const bool layout_first = layout && random.Below(2) == 0;
   if (layout_first) chain.Add("HWC2CHW", {});
+  if (random.Below(4) == 0) AddErasing(random, chain, layout_first);
   AddArithmetic(random, chain, layout_first);
+  if (random.Below(3) == 0) AddErasing(random, chain, layout_first);
   if (!layout_first && random.Below(6) == 0) chain.Add("Grayscale", {{"output_channels", ir::IntValue(3)}});
   constexpr const char* kTypes[] = {"float32", "float16", "uint8", "float64"};
   if (random.Below(3) == 0) {
@@ -252,8 +262,12 @@ TEST(FusedImage, TakesTheFirstPartsThatFit) {
       2u);
   EXPECT_EQ(fitting({{"HWC2CHW", {}}, {"Normalize", one}, {"HWC2CHW", {}}}), 2u);
   EXPECT_EQ(fitting({{"HWC2CHW", {}}, {"Grayscale", {}}}), 1u);
-  EXPECT_EQ(fitting({{"RandomErasing", {}}, {"HWC2CHW", {}}}), 0u);
-  EXPECT_EQ(fitting({{"Decode", {}}, {"CenterCrop", {{"size", Ints({8, 8})}}}, {"RandomErasing", {}}}), 2u);
+  EXPECT_EQ(fitting({{"RandomErasing", {}}, {"HWC2CHW", {}}, {"RandomErasing", {}}}), 2u);
+  EXPECT_EQ(fitting({{"HWC2CHW", {}}, {"RandomErasing", {{"layout", ir::StringValue("CHW")}}}}), 2u);
+  EXPECT_EQ(fitting({{"RandomErasing", {{"noise", ir::BoolValue(true)}}}, {"HWC2CHW", {}}}), 0u);
+  EXPECT_EQ(
+      fitting({{"Decode", {}}, {"CenterCrop", {{"size", Ints({8, 8})}}}, {"CutOut", {{"length", ir::IntValue(2)}}}}),
+      2u);
 }
 
 // What of a picture was damaged shows in the warning alone, and only where it was read.

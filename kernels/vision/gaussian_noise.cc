@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,6 +7,7 @@
 #include "absl/types/span.h"
 #include "core/error.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/noise_values.h"
 #include "kernels/vision/normal_numbers.h"
 
 namespace headrace {
@@ -17,37 +17,16 @@ namespace {
 constexpr int64_t kDrawn = 256;
 constexpr double kMost = 1e6;
 
-struct Noise {
-  float mean;  // in units of 0 … 1
-  float sigma;
-  bool clip;
-};
-
-// Whole numbers by whole steps, as torchvision: the noise's fraction is cut off before it is added.
-template <typename T>
-T Noisy(T value, float normal, float mean, float sigma, bool) {
-  constexpr auto kHighest = static_cast<float>(std::numeric_limits<T>::max());
-  const float noise = std::clamp(mean + normal * sigma, -kHighest, kHighest);
-  const int32_t sum = static_cast<int32_t>(value) + static_cast<int32_t>(noise);
-  return static_cast<T>(std::clamp<int32_t>(sum, 0, std::numeric_limits<T>::max()));
-}
-
-template <>
-float Noisy(float value, float normal, float mean, float sigma, bool clip) {
-  const float sum = value + (mean + normal * sigma);
-  return clip ? std::clamp(sum, 0.0f, 1.0f) : sum;
-}
-
 // In place. `unit`: what 1 is in the values.
 template <typename T>
-void Add(const Noise& noise, float unit, RowRandom& random, absl::Span<T> values) {
-  const float mean = noise.mean * unit;
-  const float sigma = noise.sigma * unit;
+void Add(Noise noise, float unit, RowRandom& random, absl::Span<T> values) {
+  noise.mean *= unit;
+  noise.sigma *= unit;
   float normal[kDrawn];
   while (!values.empty()) {
     const size_t count = std::min<size_t>(kDrawn, values.size());
     FillNormal(random, absl::MakeSpan(normal, count));
-    for (size_t i = 0; i < count; ++i) values[i] = Noisy(values[i], normal[i], mean, sigma, noise.clip);
+    AddNoise(noise, normal, static_cast<int64_t>(count), values.data());
     values.remove_prefix(count);
   }
 }
@@ -83,7 +62,7 @@ class GaussianNoise : public UnaryKernel {
   }
 
  private:
-  Noise noise_;
+  Noise noise_;  // in units of 0 … 1
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,

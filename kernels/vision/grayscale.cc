@@ -89,7 +89,7 @@ class Grayscale : public PixelKernel {
     if (image.channels != 1 && image.channels != 3) return WrongChannels(input.TypeName());
     const Shape shape = {image.height, image.width, output_channels_};
     if (image.channels == 1 && output_channels_ == 1 && input.contiguous()) return input.Reshape(shape);
-    PixelSteps steps;
+    PixelSteps steps({image.height, image.width});
     steps.Add(step_);
     return RunPixelSteps(image, {}, steps, context.output());
   }

@@ -16,6 +16,9 @@ namespace {
 using Calls = absl::Span<const PixelSteps::Call>;
 
 constexpr size_t kAlignment = 8;
+constexpr int64_t kLineBytes = 64;
+// Of the result, between the one that is written and the one that is fetched.
+constexpr int64_t kRowsAhead = 2;
 
 PixelFormat FormatOf(const Image& image) { return {image.dtype(), image.channels, image.tensor.rank() == 3}; }
 
@@ -36,6 +39,7 @@ class RowPass {
     HEADRACE_RETURN_IF_ERROR(FindFormats());
     JoinTables();
     HEADRACE_ASSIGN_OR_RETURN(result_, output.Allocate(formats_.back().dtype, ResultShape()));
+    in_batch_ = result_.footprint() > 2 * result_.bytes();
     TakeRoom();
     for (int64_t y = 0; y < image_.height; ++y) RunRow(y);
     return std::move(result_);
@@ -52,7 +56,8 @@ class RowPass {
   }
 
   bool MapsBytes(size_t call) const {
-    return calls_[call].step->by_value() && formats_[call].dtype == DType::kUInt8 &&
+    const PixelStep& step = *calls_[call].step;
+    return step.by_value() && !step.by_place() && formats_[call].dtype == DType::kUInt8 &&
            formats_[call + 1].dtype == DType::kUInt8;
   }
 
@@ -103,11 +108,24 @@ class RowPass {
     return mirrored_;
   }
 
+  // A batch was last used long ago: brings the lines of one of its rows near before they are written.
+  void FetchTarget(int64_t y) {
+    if (!in_batch_ || y >= image_.height) return;
+    const PixelFormat& last = formats_.back();
+    const int64_t planes = splits_ ? last.channels : 1;
+    const int64_t row_bytes = image_.width * last.channels / planes * ItemBytes(last);
+    for (int64_t plane = 0; plane < planes; ++plane) {
+      const uint8_t* const row = result_.raw() + (plane * image_.height + y) * row_bytes;
+      for (int64_t at = 0; at < row_bytes; at += kLineBytes) __builtin_prefetch(row + at, 1);
+    }
+  }
+
   void RunRow(int64_t y) {
+    FetchTarget(y + kRowsAhead);
     const uint8_t* row = SourceRow(y);
-    if (!splits_) return RunCalls(0, calls_.size(), row, -1, Target(y * image_.width * formats_.back().channels));
+    if (!splits_) return RunCalls(0, calls_.size(), {row, y, -1}, Target(y * image_.width * formats_.back().channels));
     if (split_at_ > 0) {
-      RunCalls(0, split_at_, row, -1, mixed_);
+      RunCalls(0, split_at_, {row, y, -1}, mixed_);
       row = mixed_;
     }
     const PixelFormat& format = formats_[split_at_];
@@ -119,21 +137,28 @@ class RowPass {
     }
     SplitChannels(row, image_.width, format.channels, item, plane_bytes, planes_);
     for (int64_t c = 0; c < format.channels; ++c) {
-      RunCalls(split_at_, calls_.size(), planes_ + c * plane_bytes, c, Target((c * image_.height + y) * image_.width));
+      RunCalls(split_at_, calls_.size(), {planes_ + c * plane_bytes, y, c},
+               Target((c * image_.height + y) * image_.width));
     }
   }
 
-  void RunCalls(size_t begin, size_t end, const uint8_t* source, int64_t plane, uint8_t* target) {
+  struct Source {
+    const uint8_t* values;
+    int64_t y;
+    int64_t plane;
+  };
+  void RunCalls(size_t begin, size_t end, Source source, uint8_t* target) {
     if (begin == end) {
       const PixelFormat& format = formats_[begin];
-      std::memcpy(target, source, static_cast<size_t>(image_.width * format.channels * ItemBytes(format)));
+      std::memcpy(target, source.values, static_cast<size_t>(image_.width * format.channels * ItemBytes(format)));
       return;
     }
     for (size_t i = begin; i < end; ++i) {
       uint8_t* const to = i + 1 == end ? target : between_[i % 2];
-      const int64_t channels = plane < 0 ? formats_[i].channels : 1;
-      calls_[i].step->Run({source, formats_[i].dtype, image_.width, channels, plane}, calls_[i].facts, to);
-      source = to;
+      const int64_t channels = source.plane < 0 ? formats_[i].channels : 1;
+      calls_[i].step->Run({source.values, formats_[i].dtype, image_.width, channels, source.plane, source.y},
+                          calls_[i].facts, to);
+      source.values = to;
     }
   }
 
@@ -145,6 +170,7 @@ class RowPass {
   std::list<ValueTables> tables_;                // in place of calls
   absl::InlinedVector<PixelFormat, 9> formats_;  // before the first step, and after each
   Tensor result_;
+  bool in_batch_ = false;
   uint8_t* mirrored_ = nullptr;
   uint8_t* mixed_ = nullptr;
   uint8_t* planes_ = nullptr;
@@ -155,7 +181,7 @@ void Count(const Image& image, PixelSteps::Call& call) {
   call.facts.pixels = image.height * image.width;
   call.facts.counts.assign(call.step->counts(), 0);
   for (int64_t y = 0; y < image.height; ++y) {
-    call.step->AddCounts({image.row(y), image.dtype(), image.width, image.channels, -1},
+    call.step->AddCounts({image.row(y), image.dtype(), image.width, image.channels, -1, y},
                          absl::MakeSpan(call.facts.counts));
   }
 }

@@ -16,6 +16,7 @@
 #include "core/tensor.h"
 #include "kernels/vision/image.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/image_size.h"
 #include "kernels/vision/pixel_step.h"
 
 namespace headrace {
@@ -29,9 +30,14 @@ class PixelSteps {
   };
   static constexpr size_t kNever = std::numeric_limits<size_t>::max();
 
+  explicit PixelSteps(ImageSize image) : image_(image) {}
+  // The picture's.
+  ImageSize image() const { return image_; }
+
   // `step` must outlive the pass. The numbers are for its Run.
   void Add(const PixelStep& step, double factor = 0) { calls_.push_back({&step, {.factor = factor}}); }
   void Add(const PixelStep& step, std::array<double, 3> channel) { calls_.push_back({&step, {.channel = channel}}); }
+  void AddIn(const Window& window, const PixelStep& step) { calls_.push_back({&step, {.window = window}}); }
   // For a step that a kernel leaves out for this picture: pixels that it would not take are still refused, so that
   // errors do not depend on draws.
   void Require(const PixelStep& step) { required_.push_back({&step, calls_.size()}); }
@@ -51,6 +57,7 @@ class PixelSteps {
     const PixelStep* step;
     size_t before;  // which call
   };
+  ImageSize image_;
   absl::InlinedVector<Call, 8> calls_;
   absl::InlinedVector<Required, 4> required_;
   size_t planes_from_ = kNever;

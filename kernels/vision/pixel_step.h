@@ -1,7 +1,7 @@
 // One computation on the pixels of an image, done for one row of pixels after the other while a row is in the L1 cache.
-// A step computes each value from one value, or each pixel from one pixel; it may use a number that its kernel drew for
-// the picture, and counts of the whole picture, which are made in a pass before.
-// Thread contract: const; any thread may run a step on any picture.
+// A step computes each value from one value, or each pixel from one pixel; it may use its place, what its kernel drew
+// for the picture, and counts of the whole picture, which are made in a pass before. Thread contract: const; any thread
+// may run a step on any picture.
 #ifndef HEADRACE_KERNELS_VISION_PIXEL_STEP_H_
 #define HEADRACE_KERNELS_VISION_PIXEL_STEP_H_
 
@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "core/tensor.h"
+#include "kernels/vision/window.h"
 
 namespace headrace {
 
@@ -30,6 +31,7 @@ struct PixelRow {
   int64_t pixels = 0;
   int64_t channels = 1;  // interleaved; 1 for a plane
   int64_t plane = -1;    // the channel that the row holds; -1: all, interleaved
+  int64_t y = 0;         // of the row in the picture
 
   int64_t count() const { return pixels * channels; }
 };
@@ -38,6 +40,7 @@ struct PixelRow {
 struct PixelFacts {
   double factor = 0;                   // given or drawn by its kernel
   std::array<double, 3> channel = {};  // the same, for each channel
+  Window window = {};                  // given or drawn, too
   int64_t pixels = 0;                  // of the picture
   std::vector<int64_t> counts = {};    // of the picture, as it comes to the step
 };
@@ -49,6 +52,8 @@ class PixelStep {
   virtual absl::StatusOr<PixelFormat> After(const PixelFormat& before) const = 0;
   // Whether a value needs no other value of its pixel: the step may then be given planes.
   virtual bool by_value() const { return true; }
+  // Whether a value depends on its place in the picture, too.
+  virtual bool by_place() const { return false; }
   // Whether Run is slow for many values: uint8 pixels are then mapped by a table of its 256 results. Only if it is by
   // value and gives uint8 for uint8.
   virtual bool by_table() const { return false; }

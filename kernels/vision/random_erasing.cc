@@ -5,14 +5,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/error.h"
 #include "kernels/kernel.h"
+#include "kernels/tensor/number.h"
 #include "kernels/vision/image.h"
 #include "kernels/vision/image_size.h"
 #include "kernels/vision/normal_numbers.h"
+#include "kernels/vision/pixel_kernel.h"
 #include "kernels/vision/resized_crop_box.h"
 #include "kernels/vision/window.h"
 
@@ -90,49 +93,83 @@ struct Erasing {
   }
 };
 
-class RandomErasing : public UnaryKernel {
+// Writes the value into the window that was drawn for the picture.
+class ErasingStep : public PixelStep {
  public:
-  RandomErasing(const ir::Attributes& attributes, Erasing erasing)
+  explicit ErasingStep(std::vector<ir::Number> value) : value_(std::move(value)) {}
+
+  absl::StatusOr<PixelFormat> After(const PixelFormat& before) const override {
+    const auto count = static_cast<int64_t>(value_.size());
+    if (count != 1 && count != before.channels) return GraphError(count, " values for ", before.channels, " channels");
+    std::vector<uint8_t> stored(ItemSize(before.dtype));
+    for (const ir::Number& value : value_) {
+      HEADRACE_RETURN_IF_ERROR(StoreNumber("value", value, before.dtype, stored.data()));
+    }
+    return before;
+  }
+  bool by_place() const override { return true; }
+  void Run(const PixelRow& row, const PixelFacts& facts, uint8_t* target) const override {
+    const Window& erased = facts.window;
+    const auto item = static_cast<int64_t>(ItemSize(row.dtype));
+    std::memcpy(target, row.values, static_cast<size_t>(row.count() * item));
+    if (row.y < erased.top || row.y >= erased.top + erased.height) return;
+    FillRun(PixelOf(row), erased.width, target + erased.left * row.channels * item);
+  }
+
+ private:
+  // After has taken the values for the row's type.
+  std::vector<uint8_t> PixelOf(const PixelRow& row) const {
+    const size_t item = ItemSize(row.dtype);
+    std::vector<uint8_t> pixel(static_cast<size_t>(row.channels) * item);
+    for (int64_t c = 0; c < row.channels; ++c) {
+      const ir::Number& value = value_[value_.size() == 1 ? 0 : row.plane < 0 ? c : row.plane];
+      StoreNumber("value", value, row.dtype, &pixel[static_cast<size_t>(c) * item]).IgnoreError();
+    }
+    return pixel;
+  }
+
+  std::vector<ir::Number> value_;
+};
+
+absl::Status CheckFilling(const ir::Attributes& attributes) {
+  const std::vector<ir::Number> value = attributes.Numbers("value");
+  const auto is_zero = [](const ir::Number& each) { return std::visit([](auto number) { return number == 0; }, each); };
+  if (!attributes.Bool("noise") || std::all_of(value.begin(), value.end(), is_zero)) return absl::OkStatus();
+  return GraphError("takes either value or noise=True; both are given");
+}
+
+absl::Status NoNoise(std::string_view got) {
+  return GraphError("noise=True needs float32, as T.TypeCast and V.Normalize give; got ", got);
+}
+
+absl::StatusOr<Tensor> Copied(const Planes& planes, const Shape& shape, KernelContext& context) {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor copy, context.AllocateOutput(planes.tensor.dtype(), shape));
+  std::memcpy(copy.mutable_raw(), planes.tensor.raw(), planes.tensor.bytes());
+  return copy;
+}
+
+class ErasingByValue : public PixelKernel {
+ public:
+  ErasingByValue(const ir::Attributes& attributes, Erasing erasing)
       : erasing_(erasing),
         value_(attributes.Numbers("value")),
-        noise_(attributes.Bool("noise")),
-        channels_first_(attributes.String("layout") == "CHW") {}
-
-  static absl::Status Check(const ir::Attributes& attributes) {
-    const std::vector<ir::Number> value = attributes.Numbers("value");
-    const auto is_zero = [](const ir::Number& each) {
-      return std::visit([](auto number) { return number == 0; }, each);
-    };
-    if (!attributes.Bool("noise") || std::all_of(value.begin(), value.end(), is_zero)) return absl::OkStatus();
-    return GraphError("takes either value or noise=True; both are given");
-  }
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
-    HEADRACE_RETURN_IF_ERROR(Check(attributes));
-    HEADRACE_ASSIGN_OR_RETURN(const Erasing erasing, Erasing::Of(attributes));
-    return std::make_unique<RandomErasing>(attributes, erasing);
-  }
+        channels_first_(attributes.String("layout") == "CHW"),
+        step_(value_) {}
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
-    if (noise_ && input.dtype() != DType::kFloat32) return NoNoise(input.TypeName());
     HEADRACE_ASSIGN_OR_RETURN(const Planes planes, PlanesOf(input, channels_first_));
-    std::vector<uint8_t> pixel;
-    if (!noise_) {
-      HEADRACE_ASSIGN_OR_RETURN(pixel, PixelOf("value", value_, planes.AllChannels()));
-    }
+    HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> pixel, PixelOf("value", value_, planes.AllChannels()));
     const std::optional<Window> erased = erasing_.Draw(planes.size(), context.random());
     if (!erased) return input;
-    HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(input.dtype(), input.shape()));
-    std::memcpy(output.mutable_raw(), planes.tensor.raw(), planes.tensor.bytes());
-    if (noise_) {
-      FillWithNoise(planes, *erased, context.random(), output.mutable_data<float>());
-    } else {
-      Fill(planes, *erased, pixel, output.mutable_raw());
-    }
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Copied(planes, input.shape(), context));
+    Fill(planes, *erased, pixel, output.mutable_raw());
     return output;
   }
-
-  static absl::Status NoNoise(std::string_view got) {
-    return GraphError("noise=True needs float32, as T.TypeCast and V.Normalize give; got ", got);
+  bool Takes(bool channels_first) const override { return channels_first == channels_first_; }
+  void AddTo(PixelSteps& steps, RowRandom& random) const override {
+    const std::optional<Window> erased = erasing_.Draw(steps.image(), random);
+    if (!erased) return steps.Require(step_);
+    steps.AddIn(*erased, step_);
   }
 
  private:
@@ -148,8 +185,31 @@ class RandomErasing : public UnaryKernel {
     }
   }
 
+  Erasing erasing_;
+  std::vector<ir::Number> value_;
+  bool channels_first_;
+  ErasingStep step_;
+};
+
+// No pixel kernel: how many numbers it draws depends on the channels.
+class ErasingByNoise : public UnaryKernel {
+ public:
+  ErasingByNoise(const ir::Attributes& attributes, Erasing erasing)
+      : erasing_(erasing), channels_first_(attributes.String("layout") == "CHW") {}
+
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
+    if (input.dtype() != DType::kFloat32) return NoNoise(input.TypeName());
+    HEADRACE_ASSIGN_OR_RETURN(const Planes planes, PlanesOf(input, channels_first_));
+    const std::optional<Window> erased = erasing_.Draw(planes.size(), context.random());
+    if (!erased) return input;
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Copied(planes, input.shape(), context));
+    Fill(planes, *erased, context.random(), output.mutable_data<float>());
+    return output;
+  }
+
+ private:
   // Draws row by row, pixel by pixel, in either layout, so that both have the same numbers.
-  static void FillWithNoise(const Planes& planes, const Window& erased, RowRandom& random, float* output) {
+  static void Fill(const Planes& planes, const Window& erased, RowRandom& random, float* output) {
     std::vector<float> drawn(static_cast<size_t>(erased.height * erased.width * planes.count * planes.channels));
     FillNormal(random, absl::MakeSpan(drawn));
     const float* next = drawn.data();
@@ -165,10 +225,15 @@ class RandomErasing : public UnaryKernel {
   }
 
   Erasing erasing_;
-  std::vector<ir::Number> value_;
-  bool noise_;
   bool channels_first_;
 };
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeErasing(const ir::Attributes& attributes) {
+  HEADRACE_RETURN_IF_ERROR(CheckFilling(attributes));
+  HEADRACE_ASSIGN_OR_RETURN(const Erasing erasing, Erasing::Of(attributes));
+  if (attributes.Bool("noise")) return std::make_unique<ErasingByNoise>(attributes, erasing);
+  return std::make_unique<ErasingByValue>(attributes, erasing);
+}
 
 // What RandomErasing draws, for who erases it elsewhere.
 class RandomErasingBox : public UnaryKernel {
@@ -197,12 +262,12 @@ class RandomErasingBox : public UnaryKernel {
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_RETURN_IF_ERROR(RandomErasing::Check(attributes));
+  HEADRACE_RETURN_IF_ERROR(CheckFilling(attributes));
   HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kFixedSize));
   const std::string got = ir::TypeName(inputs[0]);
   if (attributes.String("layout") == "CHW" && type.shape && type.shape->size() != 3) return NotPlanes(got);
   const bool noise = attributes.Bool("noise");
-  if (noise && type.dtype != DType::kUnknown && type.dtype != DType::kFloat32) return RandomErasing::NoNoise(got);
+  if (noise && type.dtype != DType::kUnknown && type.dtype != DType::kFloat32) return NoNoise(got);
   return std::vector{type};
 }
 
@@ -261,14 +326,14 @@ const KernelRegistration registration{
             "interval that ends before it begins, another rank, bytes or strings, `noise` with another type than "
             "float32 or with a `value`.",
      .attributes = Declared(),
-     .traits = {.random = true},
+     .traits = {.random = true, .per_pixel = true},
      .python_module = "vision",
      .example = "V.RandomErasing(0.25, value=(124, 116, 104))",
      .sample = {.attributes = {{"p", "1.0"}, {"value", "9"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = Infer,
      .takes_layout = [](const ir::Attributes& attributes,
                         bool channels_first) { return (attributes.String("layout") == "CHW") == channels_first; }},
-    RandomErasing::Make};
+    MakeErasing};
 
 const KernelRegistration box_registration{
     {.name = "RandomErasingBox",

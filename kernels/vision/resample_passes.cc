@@ -128,7 +128,7 @@ HWY_INLINE void AlongRows(const PixelRun& source, int64_t begin_row, int64_t row
 
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
 
-// Vectors of one or two blocks of 16 bytes. Wider ones are slower here: one more block is one more load and move.
+// Vectors of one or two blocks of 16 bytes. Wider ones are slower along rows: one more block is one more load and move.
 using Bytes = hn::CappedTag<uint8_t, 32>;
 using Words = hn::Repartition<int16_t, Bytes>;
 using Sums = hn::Repartition<int32_t, Bytes>;
@@ -146,13 +146,25 @@ HWY_INLINE hn::Vec<Bytes> LoadRows(const uint8_t* const* rows, int64_t offset) {
 #endif
 }
 
-// Bytes of two neighbouring pixels as 16-bit numbers, channel by channel: index 255 gives the zero of the higher half.
+// How bytes of a load become those of two pairs of neighbouring pixels as 16-bit numbers, channel by channel.
+struct PairOrders {
+  hn::Vec<Bytes> first;
+  hn::Vec<Bytes> second;
+};
+
+// Index 255 gives the zero of a number's higher half.
 template <int kChannels>
-HWY_INLINE hn::Vec<Bytes> PairOrder() {
-  alignas(16) static constexpr uint8_t kThree[16] = {0, 255, 3, 255, 1,   255, 4,   255,
-                                                     2, 255, 5, 255, 255, 255, 255, 255};
-  alignas(16) static constexpr uint8_t kFour[16] = {0, 255, 4, 255, 1, 255, 5, 255, 2, 255, 6, 255, 3, 255, 7, 255};
-  return hn::LoadDup128(Bytes(), kChannels == 3 ? kThree : kFour);
+HWY_INLINE PairOrders OrdersOfPairs() {
+  constexpr uint8_t kNo = 255;
+  alignas(16) static constexpr uint8_t kThree[2][16] = {
+      {0, kNo, 3, kNo, 1, kNo, 4, kNo, 2, kNo, 5, kNo, kNo, kNo, kNo, kNo},
+      {6, kNo, 9, kNo, 7, kNo, 10, kNo, 8, kNo, 11, kNo, kNo, kNo, kNo, kNo}};
+  alignas(16) static constexpr uint8_t kFour[2][16] = {
+      {0, kNo, 4, kNo, 1, kNo, 5, kNo, 2, kNo, 6, kNo, 3, kNo, 7, kNo},
+      {8, kNo, 12, kNo, 9, kNo, 13, kNo, 10, kNo, 14, kNo, 11, kNo, 15, kNo}};
+  const Bytes bytes;
+  const auto& orders = kChannels == 3 ? kThree : kFour;
+  return {hn::LoadDup128(bytes, orders[0]), hn::LoadDup128(bytes, orders[1])};
 }
 
 // Sums at one position of twice kRows rows: a block holds those of a row's channels.
@@ -161,78 +173,153 @@ struct TwoSums {
   hn::Vec<Sums> other;
 };
 
-// `kPairs` 0: any number, given by `pairs`.
-template <int kChannels, int kPairs>
-HWY_INLINE TwoSums SumOfPairs(const uint8_t* const* rows, int64_t offset, const uint32_t* weights, int64_t pairs,
-                              hn::Vec<Bytes> order) {
+// High and low sums.
+struct PairSums {
+  TwoSums high;
+  TwoSums low;
+};
+
+HWY_INLINE void AddPair(hn::Vec<Bytes> one_loaded, hn::Vec<Bytes> other_loaded, hn::Vec<Bytes> order,
+                        const uint32_t* weights, PairSums& to) {
   const Sums sums;
   const Words words;
+  auto unused = hn::Zero(sums);
+  const auto of_high = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(weights[0])));
+  const auto of_low = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(weights[1])));
+  const auto one = hn::BitCast(words, hn::TableLookupBytesOr0(one_loaded, order));
+  const auto other = hn::BitCast(words, hn::TableLookupBytesOr0(other_loaded, order));
+  to.high.one = hn::ReorderWidenMulAccumulate(sums, one, of_high, to.high.one, unused);
+  to.low.one = hn::ReorderWidenMulAccumulate(sums, one, of_low, to.low.one, unused);
+  to.high.other = hn::ReorderWidenMulAccumulate(sums, other, of_high, to.high.other, unused);
+  to.low.other = hn::ReorderWidenMulAccumulate(sums, other, of_low, to.low.other, unused);
+}
+
+// `kPairs` 0: any number, given by `pairs`. A load holds two pairs.
+template <int kChannels, int kPairs>
+HWY_INLINE TwoSums SumOfPairs(const uint8_t* const* rows, int64_t offset, const uint32_t* weights, int64_t pairs,
+                              const PairOrders& orders) {
+  const Sums sums;
   const auto zero = hn::Zero(sums);
   const auto start = hn::Set(sums, kHalf);
-  TwoSums high = {zero, zero};
-  TwoSums low = {start, start};
-  auto unused = zero;
+  PairSums found = {{zero, zero}, {start, start}};
   if (kPairs > 0) pairs = kPairs;
-  for (int64_t pair = 0; pair < pairs; ++pair, offset += 2 * kChannels, weights += 2) {
-    const auto of_high = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(weights[0])));
-    const auto of_low = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(weights[1])));
-    const auto one = hn::BitCast(words, hn::TableLookupBytesOr0(LoadRows(rows, offset), order));
-    const auto other = hn::BitCast(words, hn::TableLookupBytesOr0(LoadRows(rows + kRows, offset), order));
-    high.one = hn::ReorderWidenMulAccumulate(sums, one, of_high, high.one, unused);
-    low.one = hn::ReorderWidenMulAccumulate(sums, one, of_low, low.one, unused);
-    high.other = hn::ReorderWidenMulAccumulate(sums, other, of_high, high.other, unused);
-    low.other = hn::ReorderWidenMulAccumulate(sums, other, of_low, low.other, unused);
+  for (int64_t pair = 0; pair < pairs; pair += 2, offset += 4 * kChannels, weights += 4) {
+    const auto one = LoadRows(rows, offset);
+    const auto other = LoadRows(rows + kRows, offset);
+    AddPair(one, other, orders.first, weights, found);
+    if (pair + 1 < pairs) AddPair(one, other, orders.second, weights + 2, found);
   }
+  const TwoSums& high = found.high;
+  const TwoSums& low = found.low;
   return {hn::ShiftRight<kPrecisionBits>(hn::Add(hn::ShiftLeft<kLowBits>(high.one), low.one)),
           hn::ShiftRight<kPrecisionBits>(hn::Add(hn::ShiftLeft<kLowBits>(high.other), low.other))};
 }
 
-// One position of twice kRows rows; stores `kStored` bytes per row.
-template <int kChannels, int kPairs, int kStored>
-HWY_INLINE void OnePosition(const uint8_t* const* rows, const int* first, const PairedWeights& weights, int64_t x,
-                            hn::Vec<Bytes> order, uint8_t* const* targets) {
+// The rows and weights of a pass along twice kRows rows.
+struct RowsAndWeights {
+  const uint8_t* const* rows;
+  const int* first;
+  const PairedWeights& weights;
+  uint8_t* const* targets;
+};
+
+template <int kChannels, int kPairs>
+HWY_INLINE TwoSums SumsAt(const RowsAndWeights& given, int64_t x, const PairOrders& orders) {
+  return SumOfPairs<kChannels, kPairs>(given.rows, static_cast<int64_t>(given.first[x]) * kChannels,
+                                       given.weights.words + x * given.weights.pairs * 2, given.weights.pairs, orders);
+}
+
+// One position.
+template <int kChannels, int kPairs>
+HWY_INLINE void OnePosition(const RowsAndWeights& given, int64_t x, const PairOrders& orders) {
   const Words words;
   const hn::Rebind<uint8_t, Words> packed_bytes;
-  const TwoSums sums = SumOfPairs<kChannels, kPairs>(rows, static_cast<int64_t>(first[x]) * kChannels,
-                                                     weights.words + x * weights.pairs * 2, weights.pairs, order);
+  const TwoSums sums = SumsAt<kChannels, kPairs>(given, x, orders);
   // Saturates to 0 … 255 within each block: a pixel of one row, then a pixel of the other.
   alignas(64) uint8_t pixels[8 * kRows];
   hn::Store(hn::DemoteTo(packed_bytes, hn::ReorderDemote2To(words, sums.one, sums.other)), packed_bytes, pixels);
   for (int i = 0; i < kRows; ++i) {
-    std::memcpy(targets[i] + x * kChannels, pixels + 8 * i, kStored);
-    std::memcpy(targets[kRows + i] + x * kChannels, pixels + 8 * i + 4, kStored);
+    std::memcpy(given.targets[i] + x * kChannels, pixels + 8 * i, kChannels);
+    std::memcpy(given.targets[kRows + i] + x * kChannels, pixels + 8 * i + 4, kChannels);
   }
 }
 
+// Saturates to 0 … 255: in each block the eight numbers of `lower`, then those of `upper`.
+HWY_INLINE hn::Vec128<uint8_t> Saturated(hn::Vec128<int16_t> lower, hn::Vec128<int16_t> upper) {
+  return hn::Vec128<uint8_t>{_mm_packus_epi16(lower.raw, upper.raw)};
+}
+#if HWY_MAX_BYTES >= 32
+HWY_INLINE hn::Vec256<uint8_t> Saturated(hn::Vec256<int16_t> lower, hn::Vec256<int16_t> upper) {
+  return hn::Vec256<uint8_t>{_mm256_packus_epi16(lower.raw, upper.raw)};
+}
+#endif
+#if HWY_MAX_BYTES >= 64
+HWY_INLINE hn::Vec512<uint8_t> Saturated(hn::Vec512<int16_t> lower, hn::Vec512<int16_t> upper) {
+  return hn::Vec512<uint8_t>{_mm512_packus_epi16(lower.raw, upper.raw)};
+}
+#endif
+
+// Stores the eight bytes of each half of the block.
+HWY_INLINE void StoreHalves(hn::Vec<hn::FixedTag<uint8_t, 16>> block, uint8_t* lower, uint8_t* upper) {
+  const hn::FixedTag<uint64_t, 2> words;
+  const uint64_t halves[] = {hn::GetLane(hn::BitCast(words, block)), hn::ExtractLane(hn::BitCast(words, block), 1)};
+  std::memcpy(lower, &halves[0], 8);
+  std::memcpy(upper, &halves[1], 8);
+}
+
+// Two neighbouring positions, eight bytes for each row: of three channels two bytes too many.
 template <int kChannels, int kPairs>
-HWY_INLINE void AlongSomeRows(const uint8_t* const* rows, const int* first, const PairedWeights& weights, int64_t end,
-                              uint8_t* const* targets) {
-  const auto order = PairOrder<kChannels>();
-  // Each pixel but the last stores one byte too many, which the next pixel overwrites.
-  for (int64_t x = 0; x + 1 < end; ++x) OnePosition<kChannels, kPairs, 4>(rows, first, weights, x, order, targets);
-  if (end > 0) OnePosition<kChannels, kPairs, kChannels>(rows, first, weights, end - 1, order, targets);
+HWY_INLINE void TwoPositions(const RowsAndWeights& given, int64_t x, const PairOrders& orders) {
+  const Words words;
+  const TwoSums sums = SumsAt<kChannels, kPairs>(given, x, orders);
+  const TwoSums next = SumsAt<kChannels, kPairs>(given, x + 1, orders);
+  auto pixels =
+      Saturated(hn::ReorderDemote2To(words, sums.one, next.one), hn::ReorderDemote2To(words, sums.other, next.other));
+  if constexpr (kChannels == 3) {
+    alignas(16) static constexpr uint8_t kClosed[16] = {0, 1, 2, 4, 5, 6, 7, 7, 8, 9, 10, 12, 13, 14, 15, 15};
+    pixels = hn::TableLookupBytes(pixels, hn::LoadDup128(Bytes(), kClosed));
+  }
+  uint8_t* const* const targets = given.targets;
+#if HWY_MAX_BYTES == 16
+  StoreHalves(pixels, targets[0] + x * kChannels, targets[1] + x * kChannels);
+#else
+  StoreHalves(hn::LowerHalf(pixels), targets[0] + x * kChannels, targets[2] + x * kChannels);
+  StoreHalves(hn::UpperHalf(hn::FixedTag<uint8_t, 16>(), pixels), targets[1] + x * kChannels,
+              targets[3] + x * kChannels);
+#endif
+}
+
+template <int kChannels, int kPairs>
+HWY_INLINE void AlongSomeRows(const RowsAndWeights& given, int64_t end) {
+  const PairOrders orders = OrdersOfPairs<kChannels>();
+  int64_t x = 0;
+  // What is stored too much, the next pixel overwrites.
+  for (; x + 2 < end; x += 2) TwoPositions<kChannels, kPairs>(given, x, orders);
+  for (; x < end; ++x) OnePosition<kChannels, kPairs>(given, x, orders);
 }
 
 // Twice kRows rows, up to before position `end`; no position reads 16 bytes beyond its row.
 template <int kChannels>
-HWY_INLINE void AlongSomeRows(const uint8_t* const* rows, const int* first, const PairedWeights& weights, int64_t end,
-                              uint8_t* const* targets) {
-  switch (weights.pairs) {
+HWY_INLINE void AlongSomeRows(const RowsAndWeights& given, int64_t end) {
+  switch (given.weights.pairs) {
     case 1:
-      return AlongSomeRows<kChannels, 1>(rows, first, weights, end, targets);
+      return AlongSomeRows<kChannels, 1>(given, end);
     case 2:
-      return AlongSomeRows<kChannels, 2>(rows, first, weights, end, targets);
+      return AlongSomeRows<kChannels, 2>(given, end);
     case 3:
-      return AlongSomeRows<kChannels, 3>(rows, first, weights, end, targets);
+      return AlongSomeRows<kChannels, 3>(given, end);
     default:
-      return AlongSomeRows<kChannels, 0>(rows, first, weights, end, targets);
+      return AlongSomeRows<kChannels, 0>(given, end);
   }
 }
+
+// The bytes from the first of a position up to behind its last load.
+HWY_INLINE int64_t BytesRead(int64_t pairs, int64_t channels) { return (pairs - 1) / 2 * 4 * channels + 16; }
 
 // Positions before the first whose last load exceeds the row.
 HWY_INLINE int64_t SafePositions(const TapsView<int32_t>& taps, int64_t positions, int64_t pairs, int64_t row_bytes,
                                  int64_t channels) {
-  const int64_t read = (pairs - 1) * 2 * channels + 16;
+  const int64_t read = BytesRead(pairs, channels);
   while (positions > 0 && taps.first[positions - 1] * channels + read > row_bytes) --positions;
   return positions;
 }
@@ -241,7 +328,9 @@ HWY_INLINE int64_t SafePositions(const TapsView<int32_t>& taps, int64_t position
 template <int kChannels>
 HWY_INLINE int64_t AlongGroupsOfRows(const PixelRun& source, int64_t rows, const TapsView<int32_t>& taps,
                                      const PairedWeights& weights, int64_t width, uint8_t* target) {
-  const int64_t safe = SafePositions(taps, width, weights.pairs, source.width * kChannels, kChannels);
+  const int64_t row_bytes = source.width * kChannels;
+  const int64_t safe = SafePositions(taps, width, weights.pairs, row_bytes, kChannels);
+  const bool short_rows = row_bytes < BytesRead(weights.pairs, kChannels);
   int64_t y = 0;
   for (; y + 2 * kRows <= rows; y += 2 * kRows) {
     const uint8_t* sources[2 * kRows];
@@ -250,8 +339,10 @@ HWY_INLINE int64_t AlongGroupsOfRows(const PixelRun& source, int64_t rows, const
       sources[i] = source.pixels + (y + i) * source.stride;
       targets[i] = target + (y + i) * width * kChannels;
     }
-    AlongSomeRows<kChannels>(sources, taps.first, weights, safe, targets);
-    AlongEachRow<uint8_t, kChannels>(source, y, y + 2 * kRows, taps, safe, width, target, width);
+    // Loads beyond a row are in the next one.
+    const int64_t end = y + 2 * kRows < rows && !short_rows ? width : safe;
+    AlongSomeRows<kChannels>({sources, taps.first, weights, targets}, end);
+    AlongEachRow<uint8_t, kChannels>(source, y, y + 2 * kRows, taps, end, width, target, width);
   }
   return y;
 }
@@ -303,7 +394,7 @@ HWY_INLINE int64_t AlongGroupsOfGreyRows(const PixelRun& source, int64_t rows, c
     for (int i = 0; i < 2 * kRows; ++i) {
       Interleave(source.pixels + (y + 4 * i) * source.stride, source.stride, source.width, interleaved[i]);
     }
-    AlongSomeRows<4>(sources, taps.first, weights, safe, targets);
+    AlongSomeRows<4>({sources, taps.first, weights, targets}, safe);
     for (int i = 0; i < 2 * kRows; ++i) Deinterleave(filtered[i], safe, target + (y + 4 * i) * width, width);
     AlongEachRow<uint8_t, 1>(source, y, y + 8 * kRows, taps, safe, width, target, width);
   }
@@ -323,20 +414,24 @@ struct RowPair {
   const uint8_t* second;
 };
 
+// The same for any vector.
+template <class D>
+using SumsOf = hn::Repartition<int32_t, D>;
+
 // Adds two rows, weighted, to the high and low sums of the vector's elements.
-HWY_INLINE void AddRows(RowPair rows, uint32_t high_weights, uint32_t low_weights, hn::Vec<Sums>* high,
-                        hn::Vec<Sums>* low) {
-  const Bytes bytes;
-  const Sums sums;
-  const Words words;
+template <class D>
+HWY_INLINE void AddRows(D bytes, RowPair rows, const uint32_t* weights, hn::Vec<SumsOf<D>>* high,
+                        hn::Vec<SumsOf<D>>* low) {
+  const SumsOf<D> sums;
+  const hn::Repartition<int16_t, D> words;
   const auto zero = hn::Zero(bytes);
   const auto first = hn::LoadU(bytes, rows.first);
   const auto second = hn::LoadU(bytes, rows.second);
   const auto lower = hn::InterleaveLower(bytes, first, second);
   const auto upper = hn::InterleaveUpper(bytes, first, second);
-  const auto of_high = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(high_weights)));
-  const auto of_low = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(low_weights)));
-  const auto add = [&](int at, hn::Vec<Bytes> pairs) HWY_ATTR {
+  const auto of_high = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(weights[0])));
+  const auto of_low = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(weights[1])));
+  const auto add = [&](int at, hn::Vec<D> pairs) HWY_ATTR {
     auto unused = hn::Zero(sums);
     const auto values = hn::BitCast(words, pairs);
     high[at] = hn::ReorderWidenMulAccumulate(sums, values, of_high, high[at], unused);
@@ -349,44 +444,41 @@ HWY_INLINE void AddRows(RowPair rows, uint32_t high_weights, uint32_t low_weight
 }
 
 // One vector of the result from `count` rows.
-HWY_INLINE void SumOfRows(const uint8_t* row, int64_t stride, int count, const uint32_t* weights, uint8_t* target) {
-  const Sums sums;
-  const Words words;
-  const hn::Rebind<uint8_t, Words> half;
-  hn::Vec<Sums> high[4] = {hn::Zero(sums), hn::Zero(sums), hn::Zero(sums), hn::Zero(sums)};
+template <class D>
+HWY_INLINE void SumOfRows(D bytes, const uint8_t* row, int64_t stride, int count, const uint32_t* weights,
+                          uint8_t* target) {
+  const SumsOf<D> sums;
+  const hn::Repartition<int16_t, D> words;
+  const auto zero = hn::Zero(sums);
   const auto start = hn::Set(sums, kHalf);
-  hn::Vec<Sums> low[4] = {start, start, start, start};
+  hn::Vec<SumsOf<D>> high[4] = {zero, zero, zero, zero};
+  hn::Vec<SumsOf<D>> low[4] = {start, start, start, start};
   for (; count > 1; count -= 2, row += 2 * stride, weights += 2) {
-    AddRows({row, row + stride}, weights[0], weights[1], high, low);
+    AddRows(bytes, {row, row + stride}, weights, high, low);
   }
-  if (count > 0) AddRows({row, row}, weights[0], weights[1], high, low);
+  if (count > 0) AddRows(bytes, {row, row}, weights, high, low);
   for (int i = 0; i < 4; ++i) {
     low[i] = hn::ShiftRight<kPrecisionBits>(hn::Add(hn::ShiftLeft<kLowBits>(high[i]), low[i]));
   }
-  // Saturates to 0 … 255: the lower eight bytes of each block, and the upper eight.
-  const auto lower = hn::DemoteTo(half, hn::ReorderDemote2To(words, low[0], low[1]));
-  const auto upper = hn::DemoteTo(half, hn::ReorderDemote2To(words, low[2], low[3]));
-#if HWY_MAX_BYTES == 16
-  hn::StoreU(lower, half, target);
-  hn::StoreU(upper, half, target + 8);
-#else
-  const hn::Repartition<uint64_t, decltype(half)> halves;
-  const auto of_lower = hn::BitCast(halves, lower);
-  const auto of_upper = hn::BitCast(halves, upper);
-  hn::StoreU(hn::BitCast(half, hn::InterleaveLower(halves, of_lower, of_upper)), half, target);
-  hn::StoreU(hn::BitCast(half, hn::InterleaveUpper(halves, of_lower, of_upper)), half, target + 16);
-#endif
+  hn::StoreU(Saturated(hn::ReorderDemote2To(words, low[0], low[1]), hn::ReorderDemote2To(words, low[2], low[3])), bytes,
+             target);
 }
 
-// Needs at least a vector's elements; returns whether there were.
+// One row of the result. Needs at least the elements of a narrow vector; returns whether there were.
 HWY_INLINE bool AlongColumnOfBytes(const uint8_t* source, int64_t stride, int count, const uint32_t* weights,
                                    int64_t elements, uint8_t* target) {
-  const auto step = static_cast<int64_t>(hn::Lanes(Bytes()));
-  if (elements < step) return false;
-  for (int64_t x = 0; x + step <= elements; x += step) SumOfRows(source + x, stride, count, weights, target + x);
-  // If the last ones fill no vector, sums them together with some of those before once more.
-  const int64_t last = elements - step;
-  if (elements % step != 0) SumOfRows(source + last, stride, count, weights, target + last);
+  const Bytes narrow;
+  const hn::ScalableTag<uint8_t> wide;
+  const auto narrow_step = static_cast<int64_t>(hn::Lanes(narrow));
+  const auto wide_step = static_cast<int64_t>(hn::Lanes(wide));
+  if (elements < narrow_step) return false;
+  int64_t x = 0;
+  for (; x + wide_step <= elements; x += wide_step) SumOfRows(wide, source + x, stride, count, weights, target + x);
+  for (; x < elements; x += narrow_step) {
+    // The last ones that fill no vector are summed together with some of those before once more.
+    const int64_t at = std::min(x, elements - narrow_step);
+    SumOfRows(narrow, source + at, stride, count, weights, target + at);
+  }
   return true;
 }
 

@@ -169,7 +169,7 @@ TEST(Tables, DistortWithTheirProbability) {
   std::vector<int64_t> applied(6);  // by the number of steps
   for (int64_t row = 0; row < kRows; ++row) {
     RowRandom random(1, 2, {.key = static_cast<uint64_t>(row)});
-    PixelSteps steps;
+    PixelSteps steps({60, 80});
     distort->AddTo(steps, random);
     ++applied[steps.calls().size()];
   }

@@ -17,21 +17,18 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// As many pixels at once as a vector has doubles.
-using Doubles = hn::ScalableTag<double>;
-using Floats = hn::Rebind<float, Doubles>;
-using Integers = hn::Rebind<int32_t, Doubles>;
-using Bytes = hn::Rebind<uint8_t, Doubles>;
-using Double = hn::Vec<Doubles>;
+using Integers = hn::ScalableTag<int32_t>;
+using Floats = hn::Rebind<float, Integers>;
+using Bytes = hn::Rebind<uint8_t, Integers>;
 using Float = hn::Vec<Floats>;
 using Integer = hn::Vec<Integers>;
 
 HWY_INLINE Integer Load(const uint8_t* bytes) { return hn::PromoteTo(Integers(), hn::LoadU(Bytes(), bytes)); }
 HWY_INLINE void Store(Integer values, uint8_t* bytes) { hn::StoreU(hn::DemoteTo(Bytes(), values), Bytes(), bytes); }
-HWY_INLINE Double Widened(Float values) { return hn::PromoteTo(Doubles(), values); }
-HWY_INLINE Double Widened(Integer values) { return hn::PromoteTo(Doubles(), values); }
-HWY_INLINE Float Narrowed(Double values) { return hn::DemoteTo(Floats(), values); }
-HWY_INLINE Integer Truncated(Double values) { return hn::DemoteTo(Integers(), values); }
+HWY_INLINE Integer Whole(int32_t value) { return hn::Set(Integers(), value); }
+HWY_INLINE Float Real(float value) { return hn::Set(Floats(), value); }
+HWY_INLINE Float Real(Integer values) { return hn::ConvertTo(Floats(), values); }
+HWY_INLINE Integer Truncated(Float values) { return hn::ConvertTo(Integers(), values); }
 
 struct Hsv {
   Integer hue;
@@ -39,72 +36,60 @@ struct Hsv {
   Integer value;
 };
 
-// Mixes float and double as Pillow does: the bits depend on it. Where Pillow divides by 6 and by 255, products with
-// their reciprocals give the same bytes for every colour, in half the time. Grey has hue and saturation 0.
+// Pillow mixes float and double; floats give the same bytes for every colour. What Pillow calls the shares of the least
+// and the greatest channel are 1 and 0, so that one quotient is left. Grey has saturation 0 and any hue.
 HWY_INLINE Hsv HsvOf(Integer red, Integer green, Integer blue) {
-  const Floats floats;
-  const Integers integers;
-  const Integer one = hn::Set(integers, 1);
-  const Integer most = hn::Max(hn::Max(red, green), blue);
-  const Integer range = hn::Sub(most, hn::Min(hn::Min(red, green), blue));
+  const Integer lower = hn::Min(red, green);
+  const Integer higher = hn::Max(red, green);
+  const Integer most = hn::Max(higher, blue);
+  const Integer middle = hn::Max(lower, hn::Min(higher, blue));
+  const Integer range = hn::Sub(most, hn::Min(lower, blue));
   const auto is_red = hn::Eq(red, most);
-  const auto is_green = hn::AndNot(is_red, hn::Eq(green, most));
+  const auto is_green = hn::Eq(green, most);
   const auto choose = [&](Integer where_red, Integer where_green, Integer where_blue) HWY_ATTR {
     return hn::IfThenElse(is_red, where_red, hn::IfThenElse(is_green, where_green, where_blue));
   };
-  const Float divisor = hn::ConvertTo(floats, hn::Max(range, one));
-  const auto share = [&](Integer channel)
-                         HWY_ATTR { return Widened(hn::Div(hn::ConvertTo(floats, hn::Sub(most, channel)), divisor)); };
-  const Double offset = Widened(choose(hn::Zero(integers), hn::Set(integers, 2), hn::Set(integers, 4)));
-  const Double sixths =
-      Widened(Narrowed(hn::Sub(hn::Add(offset, share(choose(blue, red, green))), share(choose(green, blue, red)))));
-  // Between 5/6 and 11/6: the remainder by 1 takes one subtraction.
-  const Double whole = hn::Set(Doubles(), 1.0);
-  const Double turned = hn::Add(hn::Mul(sixths, hn::Set(Doubles(), 1.0 / 6.0)), whole);
-  const Double hue = hn::IfThenElse(hn::Ge(turned, whole), hn::Sub(turned, whole), turned);
-  const Float saturation = hn::Div(hn::ConvertTo(floats, range), hn::ConvertTo(floats, hn::Max(most, one)));
-  const Double highest = hn::Set(Doubles(), 255.0);
-  return {Truncated(hn::Mul(Widened(Narrowed(hue)), highest)), Truncated(hn::Mul(Widened(saturation), highest)), most};
+  // Hues rise towards the next channel's, and fall towards that of the one before.
+  const auto falls = hn::Gt(choose(blue, red, green), choose(green, blue, red));
+  const Integer distance = hn::Sub(most, middle);
+  const Float share = hn::Div(Real(hn::IfThenElse(falls, distance, hn::Neg(distance))), Real(hn::Max(range, Whole(1))));
+  const Integer offset = hn::Sub(choose(Whole(1), Whole(3), Whole(5)), hn::IfThenElseZero(falls, Whole(2)));
+  const Float turn = hn::Div(hn::Add(Real(offset), share), Real(6.0f));
+  const Float hue = hn::Add(turn, hn::IfThenElseZero(hn::Lt(turn, Real(0.0f)), Real(1.0f)));
+  const Float saturation = hn::Div(Real(range), Real(hn::Max(most, Whole(1))));
+  return {Truncated(hn::Mul(hue, Real(255.0f))), Truncated(hn::Mul(saturation, Real(255.0f))), most};
 }
 
-// Half up, for 0 … 255.
-HWY_INLINE Integer Rounded(Double values) {
-  const Integer whole = Truncated(values);
-  const auto up = hn::Ge(hn::Sub(values, Widened(whole)), hn::Set(Doubles(), 0.5));
-  return Truncated(hn::Add(Widened(whole), hn::IfThenElseZero(up, hn::Set(Doubles(), 1.0))));
+// A channel of a colour is the value less a share of it: the saturation's 255th times the loss's. Rounds as Pillow for
+// every colour: up to the multiplication by the reciprocal all numbers are whole, and that gives each quotient's floor.
+HWY_INLINE Integer Lessened(Float value, Float saturation, Float loss) {
+  const Float bounded = hn::Min(hn::Max(loss, Real(0.0f)), Real(255.0f));
+  constexpr float kWhole = 255 * 255;
+  const Float lost = hn::MulAdd(hn::Mul(saturation, bounded), value, Real((kWhole - 1) / 2));
+  return hn::Sub(Truncated(value), Truncated(hn::Mul(lost, Real(1 / kWhole))));
 }
 
+// Over the circle of hues, here 1530 long, each channel's loss falls and rises by straight lines between 0 and 255.
 HWY_INLINE void WriteRgb(const Hsv& hsv, uint8_t* red, uint8_t* green, uint8_t* blue) {
-  const Integers integers;
-  const Double one = hn::Set(Doubles(), 1.0);
-  const Double value = Widened(hsv.value);
-  const Double sixths = hn::Mul(Widened(hsv.hue), hn::Set(Doubles(), 6.0 / 255.0));
-  const Integer sector = Truncated(sixths);
-  const Float rest = Narrowed(hn::Sub(sixths, Widened(sector)));
-  const Float saturation = Narrowed(hn::Mul(Widened(hsv.saturation), hn::Set(Doubles(), 1.0 / 255.0)));
-  const Integer p = Rounded(hn::Mul(value, hn::Sub(one, Widened(saturation))));
-  const Integer q = Rounded(hn::Mul(value, hn::Sub(one, Widened(hn::Mul(saturation, rest)))));
-  const Integer t = Rounded(hn::Mul(value, hn::Sub(one, hn::Mul(Widened(saturation), hn::Sub(one, Widened(rest))))));
-  const auto is = [&](int32_t number) HWY_ATTR { return hn::Eq(sector, hn::Set(integers, number)); };
-  // Sector 6 is 0 again.
-  const auto choose = [&](Integer in_0, Integer in_1, Integer in_2, Integer in_3, Integer in_4, Integer in_5) HWY_ATTR {
-    const Integer upper = hn::IfThenElse(is(4), in_4, hn::IfThenElse(is(5), in_5, in_0));
-    return hn::IfThenElse(is(1), in_1, hn::IfThenElse(is(2), in_2, hn::IfThenElse(is(3), in_3, upper)));
-  };
-  Store(choose(hsv.value, q, p, p, t, hsv.value), red);
-  Store(choose(t, hsv.value, hsv.value, q, p, p), green);
-  Store(choose(p, p, t, hsv.value, hsv.value, q), blue);
+  const Float at = hn::Mul(Real(hsv.hue), Real(6.0f));
+  const Float saturation = Real(hsv.saturation);
+  const Float value = Real(hsv.value);
+  const auto from = [&](float begin) HWY_ATTR { return hn::Sub(at, Real(begin)); };
+  const auto to = [&](float end) HWY_ATTR { return hn::Sub(Real(end), at); };
+  Store(Lessened(value, saturation, hn::Min(from(255), to(1275))), red);
+  Store(Lessened(value, saturation, hn::Max(to(255), from(765))), green);
+  Store(Lessened(value, saturation, hn::Max(to(765), from(1275))), blue);
 }
 
 }  // namespace
 
 // Runs of a whole number of vectors.
 void TurnPlanes(uint8_t* red, uint8_t* green, uint8_t* blue, int64_t pixels, int32_t turn) {
-  const auto turns = hn::Set(Integers(), turn);
-  const auto step = static_cast<int64_t>(hn::Lanes(Doubles()));
+  const Integer turns = Whole(turn);
+  const auto step = static_cast<int64_t>(hn::Lanes(Integers()));
   for (int64_t i = 0; i < pixels; i += step) {
     Hsv hsv = HsvOf(Load(red + i), Load(green + i), Load(blue + i));
-    hsv.hue = hn::And(hn::Add(hsv.hue, turns), hn::Set(Integers(), 255));
+    hsv.hue = hn::And(hn::Add(hsv.hue, turns), Whole(255));
     WriteRgb(hsv, red + i, green + i, blue + i);
   }
 }

@@ -79,6 +79,12 @@ absl::StatusOr<std::vector<uint8_t>> PixelOf(std::string_view attribute, absl::S
 void FillRun(const std::vector<uint8_t>& pixel, int64_t count, uint8_t* target) {
   const size_t bytes = static_cast<size_t>(count) * pixel.size();
   if (bytes == 0) return;
+  // Black, or any grey of bytes.
+  const auto is_first = [&](uint8_t byte) { return byte == pixel[0]; };
+  if (std::all_of(pixel.begin(), pixel.end(), is_first)) {
+    std::memset(target, pixel[0], bytes);
+    return;
+  }
   std::memcpy(target, pixel.data(), pixel.size());
   // Doubles what is filled.
   for (size_t filled = pixel.size(); filled < bytes; filled *= 2) {
