@@ -528,9 +528,10 @@ def segmentation(data: pathlib.Path) -> hr.Dataset:
         V.PadToSize((60, 64)),
         V.Crop(3, 4, height=40, width=50),
         V.Resize((20, 24)),
+        V.ElasticTransform(),
     ]
     columns = ["image", hr.mask("mask", fill=-1), hr.boxes("boxes", masks="objects"), hr.keypoints("points")]
-    return rows.map(steps, columns).map(V.ElasticTransform(), ["image", hr.mask("mask")]).repeat(2).batch(4)
+    return rows.map(steps, columns).repeat(2).batch(4)
 
 
 def instances(data: pathlib.Path) -> hr.Dataset:
