@@ -71,7 +71,7 @@ void Steps(benchmark::State& state, const std::vector<const Kernel*>& kernels, M
   const Image image = RandomImage(DType::kUInt8, kSide, kSide, 3);
   OutputAllocator output;
   for (auto _ : state) {
-    PixelSteps steps;
+    PixelSteps steps({image.height, image.width});
     RowRandom random(1, 0, {});
     for (const Kernel* kernel : kernels) dynamic_cast<const PixelKernel*>(kernel)->AddTo(steps, random);
     benchmark::DoNotOptimize(RunPixelSteps(image, flips, steps, output));
