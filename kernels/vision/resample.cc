@@ -170,23 +170,35 @@ void GatherPixels(const uint8_t* row, absl::Span<const int64_t> columns, int64_t
   }
 }
 
-// Columns ascend. All but the last pixel of the row and of the result move as a word, with the byte behind them, which
-// the next one overwrites.
-void GatherPixelsOfThree(const uint8_t* row, int64_t width, absl::Span<const int64_t> columns, uint8_t* target) {
+// Bytes of wider rows have no numbers of 32 bits.
+constexpr int64_t kMostOfWords = int64_t{1} << 30;
+
+// Of columns that ascend, in a row of pixels of three bytes: where each begins, as far as a word can be read there.
+std::vector<uint32_t> BytesOfWords(absl::Span<const int64_t> columns, int64_t width) {
   const auto last = std::lower_bound(columns.begin(), columns.end(), width - 1);
-  const size_t words = std::min<size_t>(last - columns.begin(), columns.size() - 1);
+  std::vector<uint32_t> bytes;
+  for (auto at = columns.begin(); at != last; ++at) bytes.push_back(static_cast<uint32_t>(3 * *at));
+  return bytes;
+}
+
+uint64_t ThreeBytesAt(const uint8_t* row, uint32_t at) {
+  uint32_t word = 0;
+  std::memcpy(&word, row + at, 4);
+  return word & 0xFFFFFF;
+}
+
+// Pixels that can be read as words move four at once, as many stores take longer than many loads.
+void GatherPixelsOfThree(const uint8_t* row, absl::Span<const int64_t> columns, absl::Span<const uint32_t> words,
+                         uint8_t* target) {
   size_t i = 0;
-  // Two at once, as stores take longer than loads.
-  for (; i + 2 <= words; i += 2) {
-    uint32_t first = 0;
-    uint32_t second = 0;
-    std::memcpy(&first, row + 3 * columns[i], 4);
-    std::memcpy(&second, row + 3 * columns[i + 1], 4);
-    const uint64_t both = (first & 0xFFFFFF) | static_cast<uint64_t>(second) << 24;
-    std::memcpy(target + 3 * i, &both, 8);
+  for (; i + 4 <= words.size(); i += 4) {
+    const uint64_t third = ThreeBytesAt(row, words[i + 2]);
+    const uint64_t eight = ThreeBytesAt(row, words[i]) | ThreeBytesAt(row, words[i + 1]) << 24 | third << 48;
+    const auto four = static_cast<uint32_t>(third >> 16 | ThreeBytesAt(row, words[i + 3]) << 8);
+    std::memcpy(target + 3 * i, &eight, 8);
+    std::memcpy(target + 3 * i + 8, &four, 4);
   }
-  for (; i < words; ++i) std::memcpy(target + 3 * i, row + 3 * columns[i], 4);
-  GatherPixels(row, columns.subspan(words), 3, target + 3 * words);
+  GatherPixels(row, columns.subspan(i), 3, target + 3 * i);
 }
 
 }  // namespace
@@ -250,13 +262,15 @@ absl::StatusOr<Tensor> ResampleNearest(const Image& image, int64_t height, int64
   HEADRACE_ASSIGN_OR_RETURN(Tensor resampled, AllocateLike(image, height, width, output));
   const std::vector<int64_t> rows = NearestIndices(image.height, height);
   const std::vector<int64_t> columns = NearestIndices(image.width, width);
+  const bool three = image.pixel_bytes() == 3 && image.width <= kMostOfWords;
+  const std::vector<uint32_t> words = three ? BytesOfWords(columns, image.width) : std::vector<uint32_t>();
   const int64_t row_bytes = width * image.pixel_bytes();
   uint8_t* target = resampled.mutable_raw();
   for (int64_t y = 0; y < height; ++y, target += row_bytes) {
     if (y > 0 && rows[y] == rows[y - 1]) {
       std::memcpy(target, target - row_bytes, row_bytes);
-    } else if (image.pixel_bytes() == 3) {
-      GatherPixelsOfThree(image.row(rows[y]), image.width, columns, target);
+    } else if (three) {
+      GatherPixelsOfThree(image.row(rows[y]), columns, words, target);
     } else {
       GatherPixels(image.row(rows[y]), columns, image.pixel_bytes(), target);
     }

@@ -242,6 +242,14 @@ def test_kernels_of_channels_first_take_no_others():
     assert ERASING(PICTURE, layout="CHW").shape == PICTURE.shape
 
 
+def test_nearest_pixels_are_those_of_pillow_whatever_the_sizes():
+    draws = np.random.default_rng(8)
+    for height, width, *size in draws.integers(1, 40, (500, 4)).tolist():
+        picture = draws.integers(0, 256, (height, width, 3), np.uint8)
+        expected = Image.fromarray(picture).resize(size[::-1], Image.Resampling.NEAREST)
+        np.testing.assert_array_equal(V.Resize(size, interpolation="nearest")(picture), np.asarray(expected))
+
+
 @pytest.mark.parametrize("quality", [5, 50, 95])
 def test_artifacts_are_those_of_pillow(quality):
     for picture in (PICTURE, PICTURE[..., 0]):
