@@ -77,7 +77,9 @@ class ShuffleOperator : public StreamOperator {
       EndEpoch(out);
       return;
     }
-    for (; skip_output_ > 0 && due_given_ < due_.size(); --skip_output_) Release(due_[due_given_++]);
+    // No error was among the rows given before a restart: one that is due now is new.
+    const auto given_before = [this] { return skip_output_ > 0 && due_given_ < due_.size() && !AtError(); };
+    for (; given_before(); --skip_output_) Release(due_[due_given_++]);
     if (due_given_ < due_.size()) GiveDue(out);
     if (due_given_ < due_.size()) return;
     due_.clear();
@@ -176,6 +178,8 @@ class ShuffleOperator : public StreamOperator {
     old.swap(slots_);
     for (uint64_t p = first_; p < position_; ++p) SlotOf(p) = old[p & (old.size() - 1)];
   }
+
+  bool AtError() const { return SlotOf(due_[due_given_]).error(); }
 
   // After the end of the input, when no row can come before those due.
   void FillDue(size_t rows) {

@@ -269,3 +269,35 @@ def test_damaged_states_are_refused():
     for wrong in (state[:-1], state + b"\0", b"state", os.urandom(64)):
         with pytest.raises(hr.StateError, match="not a state that Headrace took|newer|damaged|older"):
             hr.Range(6).repeat(2).iterate(state=wrong)
+
+
+@pytest.mark.parametrize("executor", ["pull", "threads"])
+def test_an_error_while_rows_come_again_is_raised(executor):
+    """The rows that a shuffle gave before the state was taken are made again, and a function may fail that did not."""
+    calls = failing = 0
+
+    def children(value):
+        nonlocal calls
+        calls += 1
+        if calls == failing:
+            raise ValueError("now")
+        return [value] * 3
+
+    dataset = hr.Range(6).flat_map(children, "value").shuffle(1000)
+    raised = 0
+    for given in range(1, 18):
+        failing = 0
+        with dataset.iterate(executor=executor) as iterator:
+            for _ in range(given):
+                next(iterator)
+            state = iterator.state()
+        for failing in (1, 3, 6):
+            calls = rows = 0
+            try:
+                for _ in dataset.iterate(state=state, executor=executor):
+                    rows += 1
+            except hr.FunctionError:
+                raised += 1
+            else:
+                assert (rows, calls < failing) == (18 - given, True)
+    assert raised > 17
