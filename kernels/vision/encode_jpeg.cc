@@ -9,15 +9,12 @@
 namespace headrace {
 namespace {
 
-constexpr int64_t kCounts[] = {1, 3};
-constexpr EncodableChannels kChannels = {kCounts, "1 or 3"};
-
 class EncodeJpegKernel : public UnaryKernel {
  public:
   explicit EncodeJpegKernel(const ir::Attributes& attributes) : quality_(static_cast<int>(attributes.Int("quality"))) {}
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext&) const override {
-    HEADRACE_ASSIGN_OR_RETURN(const Image image, EncodableImage(input, kChannels));
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, EncodableImage(input, kJpegChannels));
     GrowingBytes encoded;
     HEADRACE_RETURN_IF_ERROR(EncodeJpeg(image, quality_, encoded));
     return Tensor::CopyBytes(DType::kBytes, encoded.written());
@@ -46,7 +43,7 @@ const KernelRegistration registration{
      .example = "V.EncodeJpeg(quality=90)",
      .sample = {.inputs = {ir::SampleInput::kImage}},
      .infer_kernel = [](const ir::Attributes&,
-                        absl::Span<const ir::ColumnType> inputs) { return InferEncoded(inputs[0], kChannels); }},
+                        absl::Span<const ir::ColumnType> inputs) { return InferEncoded(inputs[0], kJpegChannels); }},
     Makes<EncodeJpegKernel>()};
 
 }  // namespace

@@ -11,9 +11,6 @@
 namespace headrace {
 namespace {
 
-constexpr int64_t kCounts[] = {1, 3};
-constexpr EncodableChannels kChannels = {kCounts, "1 or 3"};
-
 // Qualities from the least to the greatest.
 struct Qualities {
   static absl::StatusOr<Qualities> Of(const ir::Attributes& attributes) {
@@ -37,7 +34,7 @@ class JpegArtifacts : public UnaryKernel {
   }
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
-    HEADRACE_ASSIGN_OR_RETURN(const Image image, EncodableImage(input, kChannels));
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, EncodableImage(input, kJpegChannels));
     GrowingBytes encoded;
     HEADRACE_RETURN_IF_ERROR(EncodeJpeg(image, Draw(context.random()), encoded));
     const auto all = [&context](int64_t height, int64_t width) -> absl::StatusOr<WantedPart> {
@@ -62,7 +59,7 @@ class JpegArtifacts : public UnaryKernel {
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
   HEADRACE_RETURN_IF_ERROR(Qualities::Of(attributes).status());
-  HEADRACE_RETURN_IF_ERROR(InferEncoded(inputs[0], kChannels).status());
+  HEADRACE_RETURN_IF_ERROR(InferEncoded(inputs[0], kJpegChannels).status());
   HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kByteWordOrFloat));
   type.dtype = DType::kUInt8;
   return std::vector{std::move(type)};

@@ -5,11 +5,18 @@
 #ifndef HEADRACE_KERNELS_VISION_JPEG_ENCODER_H_
 #define HEADRACE_KERNELS_VISION_JPEG_ENCODER_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
+#include "kernels/vision/encodable_image.h"
 #include "kernels/vision/growing_bytes.h"
 #include "kernels/vision/image.h"
 
 namespace headrace {
+
+// What EncodeJpeg takes.
+inline constexpr int64_t kJpegChannelCounts[] = {1, 3};
+inline constexpr EncodableChannels kJpegChannels = {kJpegChannelCounts, "1 or 3"};
 
 // Appends the JPEG to `out`. The image is uint8 of 1 or 3 channels, red first. Quality is 1 to 100, as libjpeg counts.
 // kData: a side of more than 65,500 pixels. kClosed if StopSignal is raised, kResource if memory is lacking.
