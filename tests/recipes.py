@@ -937,18 +937,16 @@ def chained(recipe: Recipe, other: Recipe) -> Recipe:
 
 
 def mixture(recipe: Recipe, other: Recipe, weights: list[float], stop: Any) -> Recipe:
+    both = joined(recipe, other)
     endless = stop == "repeat"
-    last_epoch = min(recipe.last_epoch, other.last_epoch)
-    reads_parameter = recipe.reads_parameter or other.reads_parameter
-    return joined(
-        recipe,
-        other,
+    return changed(
+        both,
         text=f"mix([{recipe}, {other}], {weights}, {stop})",
         build=lambda: hr.mix([recipe.build(), other.build()], weights, stop),
         model=unmodelled,
         keeps_rows=stop == "all" and recipe.keeps_rows and other.keeps_rows,
-        last_epoch=counted(last_epoch, 2**32, 2**32 - 2) if endless else last_epoch,
-        may_cache=recipe.may_cache and other.may_cache and not (endless and reads_parameter),
+        last_epoch=counted(both.last_epoch, 2**32, 2**32 - 2) if endless else both.last_epoch,
+        may_cache=both.may_cache and not (endless and both.reads_parameter),
     )
 
 
