@@ -8,19 +8,16 @@ import shutil
 import stat
 
 FOLDER = pathlib.Path("~/.cache/headrace-bazel").expanduser()
-# More than one clean run of ./test writes, about 20 GB, so that making it smaller leaves what the next run needs.
-LARGEST = 30_000_000_000
-# Files above it are linked programs: nine tenths of the bytes, and seconds to make again.
-QUICKLY_MADE = 20_000_000
-# What a clean run needs.
-LEAST_FREE = 25_000_000_000
+# Twice what a clean run of ./test writes, so that making it smaller leaves what the next run needs.
+LARGEST = 10_000_000_000
+# What a clean run needs, most of it programs under AddressSanitizer.
+LEAST_FREE = 28_000_000_000
 
 
 def trim(folder: pathlib.Path, largest: int) -> int:
-    """Deletes files until `folder` holds at most `largest` bytes, and returns the bytes freed.
+    """Deletes the least recently used files until `folder` holds at most `largest` bytes, and returns the bytes freed.
 
-    Linked programs go before what was compiled, and of each the least recently used. The system records reads about
-    once a day, so the order is accurate to a day.
+    The system records reads about once a day, so the order is accurate to a day.
     """
     files = []
     for path in folder.rglob("*"):
@@ -29,11 +26,10 @@ def trim(folder: pathlib.Path, largest: int) -> int:
         except FileNotFoundError:  # another build is running
             continue
         if stat.S_ISREG(status.st_mode):
-            compiled = status.st_size <= QUICKLY_MADE
-            files.append((compiled, max(status.st_atime, status.st_mtime), status.st_size, path))
-    too_much = sum(size for _, _, size, _ in files) - largest
+            files.append((max(status.st_atime, status.st_mtime), status.st_size, path))
+    too_much = sum(size for _, size, _ in files) - largest
     freed = 0
-    for _, _, size, path in sorted(files):
+    for _, size, path in sorted(files):
         if freed >= too_much:
             break
         path.unlink(missing_ok=True)
