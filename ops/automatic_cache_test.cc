@@ -41,7 +41,7 @@ void AddSteps(GraphBuilder& builder, uint32_t input) {
   builder.Add("test_counted", {input});
   builder.Add("map", {input + 1});
   builder.Step("TypeCast", {"value"}, {"half"}, {{"dtype", StringValue("float16")}});
-  builder.Step("OneHot", {"value"}, {"hot"}, {{"classes", IntValue(5000)}});
+  builder.Step("OneHot", {"value"}, {"hot"}, {{"num_classes", IntValue(5000)}});
   builder.Step("TypeCast", {"hot"}, {"hot"}, {{"dtype", StringValue("int8")}});
   builder.Step("PythonFunction", {"value"}, {"drawn"},
                {{"function", ir::ReferenceValue("noisy")}, {"random", ir::BoolValue(true)}});
@@ -239,7 +239,7 @@ TEST(AutomaticCache, NamesTheErrorThatThePlainRunNames) {
   builder.Add("Range", {}, {{"stop", IntValue(12)}});
   builder.Add("map", {0});
   builder.Step("TypeCast", {"value"}, {"copy"}, {{"dtype", StringValue("int32")}});
-  builder.Step("OneHot", {"value"}, {"hot"}, {{"classes", IntValue(9)}});
+  builder.Step("OneHot", {"value"}, {"hot"}, {{"num_classes", IntValue(9)}});
   builder.Add("batch", {1}, {{"size", IntValue(2)}});
   for (int point = 0; point <= 2; ++point) {
     const Ran ran = RunEveryWay(builder, KeptAt(point));
@@ -307,7 +307,7 @@ class Pictures : public ::testing::Test {
     };
     step("Decode");
     if (below(2) == 0) step("Resize", {{"size", ir::IntsValue({70, 90})}, {"antialias", ir::BoolValue(below(2) == 0)}});
-    if (below(3) == 0) builder.Step("OneHot", {"label"}, {"hot"}, {{"classes", IntValue(3)}});
+    if (below(3) == 0) builder.Step("OneHot", {"label"}, {"hot"}, {{"num_classes", IntValue(3)}});
     if (below(2) == 0) step("CenterCrop", {{"size", ir::IntsValue({60, 64})}});
     if (below(2) == 0) step("RandomCrop", {{"size", ir::IntsValue({40, 44})}});
     if (below(2) == 0) step("RandomHorizontalFlip");

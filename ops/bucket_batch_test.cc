@@ -25,7 +25,7 @@ GraphBuilder Failing(const Ints& failing) {
   builder.Add("bucket_order", {0, 1}, buckets);
   builder.Add("test_fail", {2}, {{"values", IntsValue(failing)}});
   builder.Add("map", {3});
-  builder.Step("OneHot", {"value"}, {"x"}, {{"classes", IntValue(8)}});
+  builder.Step("OneHot", {"value"}, {"x"}, {{"num_classes", IntValue(8)}});
   buckets[0].second = ir::StringValue("x");
   builder.Add("bucket_batch", {4}, buckets);
   builder.Add("project", {5}, {{"columns", ir::StringsValue({"value"})}});

@@ -182,7 +182,7 @@ TEST(Exhaustion, EachAllocationOfKeptRowsFailsOnce) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(7)}, {"shuffle", BoolValue(true)}});
   builder.Add("map", {0});
-  builder.Step("OneHot", {"value"}, {"hot"}, {{"classes", IntValue(500)}});
+  builder.Step("OneHot", {"value"}, {"hot"}, {{"num_classes", IntValue(500)}});
   builder.Add("cache", {1});
   builder.Add("batch", {2}, {{"size", IntValue(3)}});
   FailEachWay(builder, {}, 2, [] {});

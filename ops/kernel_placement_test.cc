@@ -137,7 +137,7 @@ TEST(KernelPlacement, ForgetsWhatAFunctionMakes) {
 }
 
 TEST(KernelPlacement, RefusesBatchKernelsOverSingleRows) {
-  const GraphBuilder::Given classes = {{"classes", IntValue(9)}};
+  const GraphBuilder::Given classes = {{"num_classes", IntValue(9)}};
   const auto floats = [] {
     GraphBuilder builder = Decoded();
     builder.Step("Rescale", {"image"}, {"image"}, {{"scale", ir::FloatValue(2)}});
@@ -164,7 +164,7 @@ TEST(KernelPlacement, CutMixKnowsTheAxes) {
   GraphBuilder builder = Decoded();
   const uint32_t at = builder.Add("batch", {1}, {{"size", IntValue(2)}});
   builder.Add("map", {at});
-  builder.Step("CutMix", {"image", "label"}, {"image", "label"}, {{"classes", IntValue(9)}});
+  builder.Step("CutMix", {"image", "label"}, {"image", "label"}, {{"num_classes", IntValue(9)}});
   EXPECT_THAT(MistakeOf(builder), HasSubstr("write layout='HWC'"));
 }
 

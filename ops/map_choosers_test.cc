@@ -81,12 +81,12 @@ TEST(MapChoosers, NestAndRunInTheDrawnOrder) {
 TEST(MapChoosers, NameTheKernelThatFailedForARow) {
   GraphBuilder builder = Rows(40);
   builder.Step("RandomApply", {"value"}, {"value"});
-  builder.Branch().Step("OneHot", {"value"}, {"value"}, {{"classes", IntValue(3)}});
+  builder.Branch().Step("OneHot", {"value"}, {"value"}, {{"num_classes", IntValue(3)}});
   builder.End();
   EXPECT_THAT(Refusal(builder), HasSubstr("RandomApply: column \"value\" is int64 () before, and float32"));
   GraphBuilder typed = Rows(40);
   typed.Step("RandomApply", {"value"}, {"value"}, {{"p", FloatValue(1)}});
-  typed.Branch().Step("OneHot", {"value"}, {"value"}, {{"classes", IntValue(3)}}).End();
+  typed.Branch().Step("OneHot", {"value"}, {"value"}, {{"num_classes", IntValue(3)}}).End();
   const Ran failed = RunEveryWay(typed);
   EXPECT_EQ(failed.Texts().size(), 3u);
   EXPECT_EQ(GetErrorField(failed.error, ErrorField::kOperator), "map[1] OneHot");

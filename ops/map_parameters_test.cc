@@ -164,7 +164,7 @@ TEST(MapParameters, StandForProbabilitiesOfChoosersAndReachTheirBranches) {
 TEST(MapParameters, LeaveShapesOpenThatDependOnThem) {
   GraphBuilder builder = Rows(4);
   builder.Add("map", {0});
-  builder.Step("OneHot", {"value"}, {"hot"}, {{"classes", ReferenceValue("level#0")}});
+  builder.Step("OneHot", {"value"}, {"hot"}, {{"num_classes", ReferenceValue("level#0")}});
   RunSpec spec = Reading(std::make_shared<FakeParameter>(
       "level", [](uint64_t epoch) { return IntValue(4 + static_cast<int64_t>(epoch)); }));
   const Ran ran = RunEveryWay(builder, spec);
@@ -178,7 +178,7 @@ TEST(MapParameters, LeaveShapesOpenThatDependOnThem) {
 TEST(MapParameters, AreCheckedAgainstTheBoundsOfTheirAttribute) {
   GraphBuilder builder = Rows(4);
   builder.Add("map", {0});
-  builder.Step("OneHot", {"value"}, {"hot"}, {{"classes", ReferenceValue("level#0")}});
+  builder.Step("OneHot", {"value"}, {"hot"}, {{"num_classes", ReferenceValue("level#0")}});
   EXPECT_THAT(Refusal(builder, Reading(TenTimesEpoch())), HasSubstr("classes is 0; it must be at least 1"));
   EXPECT_THAT(Refusal(builder), HasSubstr("the parameter level#0 is not here"));
 

@@ -42,10 +42,10 @@ GraphBuilder Rows(int64_t start, int64_t stop) {
 TEST(Map, AppliesKernelsInOrder) {
   GraphBuilder builder = Rows(0, 3);
   builder.Step("TypeCast", {"value"}, {"value"}, {{"dtype", StringValue("float32")}});
-  builder.Step("OneHot", {"value"}, {"hot"}, {{"classes", IntValue(3)}});
+  builder.Step("OneHot", {"value"}, {"hot"}, {{"num_classes", IntValue(3)}});
   EXPECT_THAT(Refusal(builder), HasSubstr("OneHot")) << "OneHot of a float";
   GraphBuilder other = Rows(0, 3);
-  other.Step("OneHot", {"value"}, {"hot"}, {{"classes", IntValue(3)}});
+  other.Step("OneHot", {"value"}, {"hot"}, {{"num_classes", IntValue(3)}});
   other.Step("TypeCast", {"value"}, {"value"}, {{"dtype", StringValue("uint8")}});
   const Ran ran = RunEveryWay(other);
   EXPECT_THAT(ran.Texts(0)[2], HasSubstr("value=2, hot="));

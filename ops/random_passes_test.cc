@@ -156,7 +156,7 @@ class RandomPipeline {
     const std::string hot = Cat("hot", ++fresh_);
     columns_.push_back(hot);
     failing_ |= fails_;
-    builder_.Step("OneHot", {whole}, {hot}, {{"classes", IntValue(fails_ ? 8 : 5000)}});
+    builder_.Step("OneHot", {whole}, {hot}, {{"num_classes", IntValue(fails_ ? 8 : 5000)}});
   }
 
   // A function, often between kernels.
@@ -485,7 +485,7 @@ TEST(Passes, KeepRowsThatOvertakeAnError) {
   builder.Add("batch", {0}, {{"size", IntValue(6)}});
   builder.Add("unbatch", {1});
   builder.Add("map", {2});
-  builder.Step("OneHot", {"value"}, {"hot"}, {{"classes", IntValue(14)}});
+  builder.Step("OneHot", {"value"}, {"hot"}, {{"num_classes", IntValue(14)}});
   builder.Add("shuffle", {3}, {{"window", IntValue(12)}});
   IterateOptions options = Options();
   const Result optimized = RunWith(builder.raw(), options);

@@ -374,7 +374,7 @@ def mixed_up(data: pathlib.Path) -> hr.Dataset:
         hr.ImageFolder(data / "photos", shuffle=True)
         .map([V.Decode(), V.RandomResizedCrop(16), V.Rescale(1 / 255), V.HWC2CHW()], "image")
         .batch(4)
-        .map([V.MixUp(alpha=0.4, classes=4), V.CutMix()], ["image", "label"])
+        .map([V.MixUp(alpha=0.4, num_classes=4), V.CutMix()], ["image", "label"])
         .shuffle(2)
         .unbatch()
         .batch(3)
@@ -415,7 +415,7 @@ def chosen_pairs(data: pathlib.Path) -> hr.Dataset:
         .map(V.RandomApply(V.Invert()), "image", "inverted")
         .map(V.ToFloat(), "image")
         .batch(6)
-        .map(V.RandomChoice([V.MixUp(classes=3), V.CutMix(classes=3, layout="HWC")]), ["image", "label"])
+        .map(V.RandomChoice([V.MixUp(num_classes=3), V.CutMix(num_classes=3, layout="HWC")]), ["image", "label"])
     )
 
 

@@ -712,7 +712,7 @@ def mixed(recipe: Recipe) -> Recipe:
 
     def build() -> hr.Dataset:
         numbers = recipe.build().map(T.TypeCast("float32"), "value", "mixed").map(T.Fill(1), "value", "label")
-        mixtures = numbers.map(V.MixUp(alpha=0.5, classes=3), ["mixed", "label"])
+        mixtures = numbers.map(V.MixUp(alpha=0.5, num_classes=3), ["mixed", "label"])
         return mixtures.map(T.TypeCast("int64"), "mixed", "value").project("value")
 
     return changed(recipe, text=f"{recipe}.mixed()", build=build, model=unmodelled, keeps_rows=False)

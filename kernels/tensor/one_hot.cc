@@ -23,7 +23,7 @@ class OneHot : public UnaryKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
     const DType dtype = attributes.Type("dtype");
     if (ItemSize(dtype) == 0) return GraphError("dtype = ", DTypeName(dtype), " holds no numbers");
-    return std::make_unique<OneHot>(attributes.Int("classes"), dtype);
+    return std::make_unique<OneHot>(attributes.Int("num_classes"), dtype);
   }
 
   bool applies_to_stacks() const override { return true; }
@@ -50,7 +50,7 @@ class OneHot : public UnaryKernel {
     const int64_t wrong = FirstOutside(classes, count, classes_);
     if (wrong >= 0) {
       return DataError("class ", static_cast<int64_t>(classes[wrong]), " is not one of 0 … ", classes_ - 1,
-                       " (classes=", classes_, ")");
+                       " (num_classes=", classes_, ")");
     }
     uint8_t one[sizeof(double)];
     HEADRACE_RETURN_IF_ERROR(StoreNumber("one", int64_t{1}, dtype_, one));
@@ -71,18 +71,18 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   const bool unknown = type.dtype == DType::kUnknown && type.fields.empty();
   if (!unknown && !IsInteger(type.dtype)) return GraphError("needs whole numbers; got ", ir::TypeName(type));
   type.dtype = attributes.Type("dtype");
-  if (type.shape) type.shape->push_back(attributes.Int("classes"));
+  if (type.shape) type.shape->push_back(attributes.Int("num_classes"));
   return std::vector{type};
 }
 
 const KernelRegistration registration{
     {.name = "OneHot",
      .summary = "Turns class numbers into vectors with a single one.",
-     .doc = "Takes whole numbers of any shape S, each from 0 to classes - 1, and gives `dtype` of shape S + "
-            "(classes,): 1 at "
+     .doc = "Takes whole numbers of any shape S, each from 0 to num_classes - 1, and gives `dtype` of shape S + "
+            "(num_classes,): 1 at "
             "the class, 0 elsewhere, as torch.nn.functional.one_hot.\n"
             "Errors: a class outside that range, and a type that is not of whole numbers.",
-     .attributes = {{.name = "classes",
+     .attributes = {{.name = "num_classes",
                      .type = ir::AttributeType::kInt,
                      .doc = "The number of classes: the length of each vector.",
                      .minimum = 1,
@@ -93,7 +93,7 @@ const KernelRegistration registration{
                      .default_value = "'float32'"}},
      .python_module = "transforms",
      .example = "T.OneHot(10)",
-     .sample = {.attributes = {{"classes", "5"}}, .inputs = {ir::SampleInput::kVector}},
+     .sample = {.attributes = {{"num_classes", "5"}}, .inputs = {ir::SampleInput::kVector}},
      .infer_kernel = Infer},
     OneHot::Make};
 

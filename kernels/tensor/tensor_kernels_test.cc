@@ -46,22 +46,23 @@ Tensor Texts(Shape shape, std::vector<std::string_view> texts) {
 fixture::Given Int(std::string name, int64_t value) { return {{std::move(name), ir::IntValue(value)}}; }
 
 TEST(OneHot, MarksTheClass) {
-  const Tensor scalar = *RunKernel("OneHot", Int("classes", 4), *Tensor::Scalar<int32_t>(2));
+  const Tensor scalar = *RunKernel("OneHot", Int("num_classes", 4), *Tensor::Scalar<int32_t>(2));
   EXPECT_EQ(scalar.TypeName(), "float32 (4,)");
   EXPECT_THAT(ValuesOf<float>(scalar), ElementsAre(0, 0, 1, 0));
-  const Tensor many = *RunKernel("OneHot", {{"classes", ir::IntValue(3)}, {"dtype", ir::StringValue("int64")}},
+  const Tensor many = *RunKernel("OneHot", {{"num_classes", ir::IntValue(3)}, {"dtype", ir::StringValue("int64")}},
                                  WithGaps(Of<uint8_t>({1, 2}, {1, 0})));
   EXPECT_EQ(many.TypeName(), "int64 (1, 2, 3)");
   EXPECT_THAT(ValuesOf<int64_t>(many), ElementsAre(0, 1, 0, 1, 0, 0));
 }
 
 TEST(OneHot, RefusesClassesOutside) {
-  const auto past = RunKernel("OneHot", Int("classes", 3), Of<int32_t>({2}, {1, 3}));
+  const auto past = RunKernel("OneHot", Int("num_classes", 3), Of<int32_t>({2}, {1, 3}));
   EXPECT_EQ(KindOf(past.status()), ErrorKind::kData);
   EXPECT_THAT(MessageOf(past), HasSubstr("class 3 is not one of 0 … 2"));
-  EXPECT_FALSE(RunKernel("OneHot", Int("classes", 3), *Tensor::Scalar<int64_t>(-1)).ok());
-  EXPECT_THAT(MessageOf(RunKernel("OneHot", Int("classes", 3), *Tensor::Scalar(1.0f))), HasSubstr("got float32 ()"));
-  EXPECT_FALSE(RunKernel("OneHot", Int("classes", 0), *Tensor::Scalar<int64_t>(0)).ok());
+  EXPECT_FALSE(RunKernel("OneHot", Int("num_classes", 3), *Tensor::Scalar<int64_t>(-1)).ok());
+  EXPECT_THAT(MessageOf(RunKernel("OneHot", Int("num_classes", 3), *Tensor::Scalar(1.0f))),
+              HasSubstr("got float32 ()"));
+  EXPECT_FALSE(RunKernel("OneHot", Int("num_classes", 0), *Tensor::Scalar<int64_t>(0)).ok());
 }
 
 TEST(Fill, ReplacesEveryElement) {

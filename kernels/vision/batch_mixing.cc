@@ -18,11 +18,13 @@ namespace {
 constexpr int64_t kRecordNumbers = 8;
 
 absl::Status NotLabels(std::string_view got) {
-  return GraphError("needs labels that are whole numbers of shape (B,), or numbers of shape (B, classes); got ", got);
+  return GraphError("needs labels that are whole numbers of shape (B,), or numbers of shape (B, num_classes); got ",
+                    got);
 }
 
 absl::Status NoClasses(std::string_view got) {
-  return GraphError("classes is None, but the labels are class numbers, ", got, "; write how many classes there are");
+  return GraphError("num_classes is None, but the labels are class numbers, ", got,
+                    "; write how many classes there are");
 }
 
 absl::StatusOr<Tensor> OneHot(const Tensor& labels, int64_t classes) {
@@ -37,7 +39,7 @@ absl::StatusOr<Tensor> OneHot(const Tensor& labels, int64_t classes) {
       for (int64_t i = 0; i < labels.dim(0); ++i) {
         if (numbers[i] < 0 || static_cast<uint64_t>(numbers[i]) >= static_cast<uint64_t>(classes)) {
           status = DataError("the label of row ", i, " of the batch is not one of 0 … ", classes - 1,
-                             " (classes=", classes, "): ", static_cast<int64_t>(numbers[i]));
+                             " (num_classes=", classes, "): ", static_cast<int64_t>(numbers[i]));
           return;
         }
         values[i * classes + static_cast<int64_t>(numbers[i])] = 1;
@@ -55,7 +57,7 @@ absl::StatusOr<Tensor> AsVectors(const Tensor& labels, std::optional<int64_t> cl
   }
   if (labels.rank() != 2 || ItemSize(labels.dtype()) == 0) return NotLabels(labels.TypeName());
   if (classes.has_value() && labels.dim(1) != *classes) {
-    return GraphError("classes is ", *classes, ", but the labels are vectors of ", labels.dim(1));
+    return GraphError("num_classes is ", *classes, ", but the labels are vectors of ", labels.dim(1));
   }
   HEADRACE_ASSIGN_OR_RETURN(Tensor floats, Tensor::Allocate(DType::kFloat32, labels.shape()));
   ConvertValues(labels.raw(), labels.dtype(), labels.elements(), DType::kFloat32, floats.mutable_raw());
@@ -95,7 +97,7 @@ absl::StatusOr<MixingBatch> MixingBatch::Of(absl::Span<const Tensor> inputs, int
 }
 
 MixingOptions::MixingOptions(const ir::Attributes& attributes) : alpha(attributes.Float("alpha")) {
-  if (!attributes.IsNone("classes")) classes = attributes.Int("classes");
+  if (!attributes.IsNone("num_classes")) classes = attributes.Int("num_classes");
 }
 
 std::vector<ir::Attribute> MixingOptions::Declared() {
@@ -106,7 +108,7 @@ std::vector<ir::Attribute> MixingOptions::Declared() {
            // Beyond these the methods of DrawBeta leave the range of a double.
            .minimum = 1e-6,
            .maximum = 1e6},
-          {.name = "classes",
+          {.name = "num_classes",
            .type = ir::AttributeType::kInt,
            .doc = "The number of classes; None: the labels are vectors already.",
            .default_value = "None",
@@ -195,7 +197,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferMixing(const ir::Attributes& at
   if (vectors) {
     const int64_t length = (*labels.shape)[1];
     if (options.classes.has_value() && length != ir::kUnknownDim && length != *options.classes) {
-      return GraphError("classes is ", *options.classes, ", but the labels are vectors of ", length);
+      return GraphError("num_classes is ", *options.classes, ", but the labels are vectors of ", length);
     }
     if (!options.classes.has_value()) shape[1] = length;
   }

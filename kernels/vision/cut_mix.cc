@@ -127,22 +127,24 @@ const ir::Declaration& Declared() {
       .summary = "Replaces a rectangle of each image of a batch by that of another, and mixes their labels.",
       .doc =
           "Above `batch`, over two columns: images of any type of fixed size, of shape (B, C, H, W), or (B, H, W, C) "
-          "or (B, H, W) with layout='HWC', and labels, whole numbers of shape (B,) or numbers of shape (B, classes). "
-          "Gives images of the same type and shape, and labels float32 of shape (B, classes), mixed from one-hot "
+          "or (B, H, W) with layout='HWC', and labels, whole numbers of shape (B,) or numbers of shape (B, "
+          "num_classes). "
+          "Gives images of the same type and shape, and labels float32 of shape (B, num_classes), mixed from one-hot "
           "vectors by the share of the area: torchvision's CutMix. The other row is the one before, for the first "
           "row the last. w is drawn once for the batch from Beta(alpha, alpha), and so is one rectangle: its centre "
           "anywhere, its sides sqrt(1 - w) of the image's, cut off at the edges.\n"
           "Rows that even='pad' repeats (`_pad`) stay as they are and are pasted into none. The result depends on "
           "which rows meet in the batch, so on the number of ranks.\n"
-          "Errors: images of another rank, a class outside 0 … classes - 1, class numbers without `classes`, unequal "
+          "Errors: images of another rank, a class outside 0 … num_classes - 1, class numbers without `num_classes`, "
+          "unequal "
           "numbers of rows.",
       .min_inputs = 2,
       .max_inputs = 2,
       .attributes = DeclaredAttributes(),
       .traits = {.random = true, .by_batch = true},
       .python_module = "vision",
-      .example = "V.CutMix(alpha=1.0, classes=1000)",
-      .sample = {.attributes = {{"classes", "5"}}, .inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses}},
+      .example = "V.CutMix(alpha=1.0, num_classes=1000)",
+      .sample = {.attributes = {{"num_classes", "5"}}, .inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses}},
       .infer_kernel = Infer,
       .takes_layout = [](const ir::Attributes& attributes, bool channels_first) {
         return (attributes.String("layout") == "CHW") == channels_first;

@@ -86,20 +86,23 @@ const ir::Declaration& Declared() {
       .summary = "Mixes each image of a batch, and its label, with another.",
       .doc =
           "Above `batch`, over two columns: float32 images of shape (B, …), and labels, whole numbers of shape (B,) or "
-          "numbers of shape (B, classes). Gives images of the same shape, w * own + (1 - w) * other in float32, and "
-          "labels float32 of shape (B, classes), mixed alike from one-hot vectors: torchvision's MixUp. The other row "
+          "numbers of shape (B, num_classes). Gives images of the same shape, w * own + (1 - w) * other in float32, "
+          "and "
+          "labels float32 of shape (B, num_classes), mixed alike from one-hot vectors: torchvision's MixUp. The other "
+          "row "
           "is the one before, for the first row the last; w is drawn once for the batch from Beta(alpha, alpha).\n"
           "Rows that even='pad' repeats (`_pad`) stay as they are and are mixed into none. The result depends on which "
           "rows meet in the batch, so on the number of ranks.\n"
-          "Errors: images of another type, a class outside 0 … classes - 1, class numbers without `classes`, unequal "
+          "Errors: images of another type, a class outside 0 … num_classes - 1, class numbers without `num_classes`, "
+          "unequal "
           "numbers of rows.",
       .min_inputs = 2,
       .max_inputs = 2,
       .attributes = MixingOptions::Declared(),
       .traits = {.random = true, .by_batch = true},
       .python_module = "vision",
-      .example = "V.MixUp(alpha=0.2, classes=1000)",
-      .sample = {.attributes = {{"classes", "5"}}, .inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses}},
+      .example = "V.MixUp(alpha=0.2, num_classes=1000)",
+      .sample = {.attributes = {{"num_classes", "5"}}, .inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses}},
       .infer_kernel = Infer};
   return *declared;
 }

@@ -34,7 +34,7 @@ Tensor Labels(const std::vector<int32_t>& classes) {
 
 Tensor SampleLabels() { return Labels({2, 0, 3, 3, 1}); }
 
-Given Options(double alpha) { return {{"alpha", ir::FloatValue(alpha)}, {"classes", ir::IntValue(4)}}; }
+Given Options(double alpha) { return {{"alpha", ir::FloatValue(alpha)}, {"num_classes", ir::IntValue(4)}}; }
 
 absl::StatusOr<Tensors> Mix(const std::string& kernel, const Given& given, const std::vector<Tensor>& inputs,
                             uint64_t row = 0, absl::Span<const bool> fillers = {}) {
@@ -145,8 +145,8 @@ TEST(Mixing, LeavesMarkedRowsAlone) {
 TEST(Mixing, TakesLabelsThatAreVectors) {
   const Tensor images = Golden("mixing.images");
   const Tensors numbers = *Mix("MixUp", Options(0.4), {images, SampleLabels()});
-  const Tensor hot = *fixture::RunKernel("OneHot", {{"classes", ir::IntValue(4)}, {"dtype", ir::StringValue("int64")}},
-                                         SampleLabels());
+  const Tensor hot = *fixture::RunKernel(
+      "OneHot", {{"num_classes", ir::IntValue(4)}, {"dtype", ir::StringValue("int64")}}, SampleLabels());
   const Given none = {{"alpha", ir::FloatValue(0.4)}};
   EXPECT_TRUE(TensorsEqual((*Mix("MixUp", none, {images, hot}))[1], numbers[1]));
   // After another mixture.
@@ -156,7 +156,7 @@ TEST(Mixing, TakesLabelsThatAreVectors) {
 TEST(Mixing, RefusesWhatItCannotMix) {
   const Tensor images = Golden("mixing.images");
   EXPECT_THAT(MessageOf(Mix("MixUp", Options(1), {images, Labels({0, 1, 4, 0, 0})})),
-              HasSubstr("the label of row 2 of the batch is not one of 0 … 3 (classes=4): 4"));
+              HasSubstr("the label of row 2 of the batch is not one of 0 … 3 (num_classes=4): 4"));
   EXPECT_THAT(MessageOf(Mix("CutMix", Options(1), {images, Labels({0, -1, 0, 0, 0})})), HasSubstr("row 1"));
   EXPECT_THAT(MessageOf(Mix("MixUp", Options(1), {images, Labels({0, 1})})), HasSubstr("as many labels as images"));
   const Given none = {{"alpha", ir::FloatValue(1)}};

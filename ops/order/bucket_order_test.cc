@@ -72,7 +72,7 @@ uint32_t AddOrder(GraphBuilder& builder, uint32_t rows) {
 // Of rows with a column that has an axis.
 void AddBatch(GraphBuilder& builder, uint32_t rows) {
   const uint32_t map = builder.Add("map", {rows});
-  builder.Step("OneHot", {"value"}, {"x"}, {{"classes", IntValue(50)}});
+  builder.Step("OneHot", {"value"}, {"x"}, {{"num_classes", IntValue(50)}});
   builder.Add(
       "bucket_batch", {map},
       {{"column", ir::StringValue("x")}, {"boundaries", IntsValue(kBoundaries)}, {"batch_sizes", IntsValue(kSizes)}});
@@ -244,7 +244,7 @@ TEST(BucketOrder, HasNoMoreRowsForACacheThanBatchesHold) {
   RunSpec spec = Lengths({9, 9, 1, 9, 1});
   GraphBuilder builder = Bucketed(5, false, false);
   builder.Add("map", {2});
-  builder.Step("OneHot", {"value"}, {"x"}, {{"classes", IntValue(50)}});
+  builder.Step("OneHot", {"value"}, {"x"}, {{"num_classes", IntValue(50)}});
   builder.Add("cache", {3});
   IterateOptions options;
   options.bindings = spec.bindings;

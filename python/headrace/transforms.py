@@ -111,13 +111,13 @@ class JoinDetections(Kernel):
 class OneHot(Kernel):
     """Turns class numbers into vectors with a single one.
 
-    Takes whole numbers of any shape S, each from 0 to classes - 1, and gives `dtype` of shape S +
-    (classes,): 1 at the class, 0 elsewhere, as torch.nn.functional.one_hot.
+    Takes whole numbers of any shape S, each from 0 to num_classes - 1, and gives `dtype` of shape S +
+    (num_classes,): 1 at the class, 0 elsewhere, as torch.nn.functional.one_hot.
 
     Errors: a class outside that range, and a type that is not of whole numbers.
 
     Args:
-        classes: The number of classes: the length of each vector (at least 1, at most
+        num_classes: The number of classes: the length of each vector (at least 1, at most
             1,073,741,824).
         dtype: The type of the result.
 
@@ -125,8 +125,8 @@ class OneHot(Kernel):
         T.OneHot(10)
     """
 
-    def __init__(self, classes: int | Parameter, dtype: DType = "float32") -> None:
-        super().__init__({"classes": classes, "dtype": dtype})
+    def __init__(self, num_classes: int | Parameter, dtype: DType = "float32") -> None:
+        super().__init__({"num_classes": num_classes, "dtype": dtype})
 
 
 class PadEnd(Kernel):

@@ -519,35 +519,36 @@ class CutMix(Kernel):
 
     Above `batch`, over two columns: images of any type of fixed size, of shape (B, C, H, W), or (B, H,
     W, C) or (B, H, W) with layout='HWC', and labels, whole numbers of shape (B,) or numbers of shape
-    (B, classes). Gives images of the same type and shape, and labels float32 of shape (B, classes),
-    mixed from one-hot vectors by the share of the area: torchvision's CutMix. The other row is the one
-    before, for the first row the last. w is drawn once for the batch from Beta(alpha, alpha), and so is
-    one rectangle: its centre anywhere, its sides sqrt(1 - w) of the image's, cut off at the edges.
+    (B, num_classes). Gives images of the same type and shape, and labels float32 of shape (B,
+    num_classes), mixed from one-hot vectors by the share of the area: torchvision's CutMix. The other
+    row is the one before, for the first row the last. w is drawn once for the batch from Beta(alpha,
+    alpha), and so is one rectangle: its centre anywhere, its sides sqrt(1 - w) of the image's, cut off
+    at the edges.
 
     Rows that even='pad' repeats (`_pad`) stay as they are and are pasted into none. The result depends
     on which rows meet in the batch, so on the number of ranks.
 
-    Errors: images of another rank, a class outside 0 … classes - 1, class numbers without `classes`,
-    unequal numbers of rows.
+    Errors: images of another rank, a class outside 0 … num_classes - 1, class numbers without
+    `num_classes`, unequal numbers of rows.
 
     Args:
         alpha: Both parameters of the beta distribution of the weight (at least 1e-06, at most
             1,000,000).
-        classes: The number of classes; None: the labels are vectors already (at least 1, at most
-            1,073,741,824).
+        num_classes: The number of classes; None: the labels are vectors already (at least 1, at
+            most 1,073,741,824).
         layout: The axes of each image: CHW channels first, HWC channels last, or none.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
 
     Example:
-        V.CutMix(alpha=1.0, classes=1000)
+        V.CutMix(alpha=1.0, num_classes=1000)
     """
 
     def __init__(
         self,
         alpha: float | Parameter = 1.0,
-        classes: int | None | Parameter = None,
+        num_classes: int | None | Parameter = None,
         layout: Literal["HWC", "CHW"] = "CHW",
         *,
         seed: int | None = None,
@@ -992,34 +993,34 @@ class MixUp(Kernel):
     """Mixes each image of a batch, and its label, with another.
 
     Above `batch`, over two columns: float32 images of shape (B, …), and labels, whole numbers of shape
-    (B,) or numbers of shape (B, classes). Gives images of the same shape, w * own + (1 - w) * other in
-    float32, and labels float32 of shape (B, classes), mixed alike from one-hot vectors: torchvision's
-    MixUp. The other row is the one before, for the first row the last; w is drawn once for the batch
-    from Beta(alpha, alpha).
+    (B,) or numbers of shape (B, num_classes). Gives images of the same shape, w * own + (1 - w) * other
+    in float32, and labels float32 of shape (B, num_classes), mixed alike from one-hot vectors:
+    torchvision's MixUp. The other row is the one before, for the first row the last; w is drawn once
+    for the batch from Beta(alpha, alpha).
 
     Rows that even='pad' repeats (`_pad`) stay as they are and are mixed into none. The result depends
     on which rows meet in the batch, so on the number of ranks.
 
-    Errors: images of another type, a class outside 0 … classes - 1, class numbers without `classes`,
-    unequal numbers of rows.
+    Errors: images of another type, a class outside 0 … num_classes - 1, class numbers without
+    `num_classes`, unequal numbers of rows.
 
     Args:
         alpha: Both parameters of the beta distribution of the weight (at least 1e-06, at most
             1,000,000).
-        classes: The number of classes; None: the labels are vectors already (at least 1, at most
-            1,073,741,824).
+        num_classes: The number of classes; None: the labels are vectors already (at least 1, at
+            most 1,073,741,824).
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
 
     Example:
-        V.MixUp(alpha=0.2, classes=1000)
+        V.MixUp(alpha=0.2, num_classes=1000)
     """
 
     def __init__(
         self,
         alpha: float | Parameter = 1.0,
-        classes: int | None | Parameter = None,
+        num_classes: int | None | Parameter = None,
         *,
         seed: int | None = None,
         name: str | None = None,

@@ -18,7 +18,7 @@ def rows() -> hr.Dataset:
 
 
 def mixed(size: int = 4) -> hr.Dataset:
-    return rows().batch(size).map(V.MixUp(alpha=0.4, classes=CLASSES), ["image", "label"])
+    return rows().batch(size).map(V.MixUp(alpha=0.4, num_classes=CLASSES), ["image", "label"])
 
 
 def weights_of(images: np.ndarray, labels: np.ndarray) -> None:
@@ -48,7 +48,7 @@ def test_a_batch_draws_by_its_first_row():
 
 
 @pytest.mark.parametrize("world", [2, 4, 5])
-@pytest.mark.parametrize("kernel", [V.MixUp(classes=CLASSES), V.CutMix(classes=CLASSES, layout="HWC")])
+@pytest.mark.parametrize("kernel", [V.MixUp(num_classes=CLASSES), V.CutMix(num_classes=CLASSES, layout="HWC")])
 def test_padded_rows_never_mix(world: int, kernel):
     batches = rows().batch(3)
     padded = 0
@@ -76,7 +76,7 @@ def test_padding_is_refused_where_its_marks_are_those_of_other_rows():
     doubled = (
         rows().batch(3).map(lambda image, label: (np.tile(image, (2, 1, 1, 1)), np.tile(label, 2)), ["image", "label"])
     )
-    mixtures = doubled.map(V.MixUp(classes=CLASSES), ["image", "label"])
+    mixtures = doubled.map(V.MixUp(num_classes=CLASSES), ["image", "label"])
     assert next(mixtures.iterate(shard=(0, 2)))["image"].shape == (6, 4, 4, 1)
     with pytest.raises(
         hr.GraphError, match=r'one mark a row in column "_pad"; got bool \(3,\) for float32 \(6, 4, 4, 1\)'
@@ -86,7 +86,7 @@ def test_padding_is_refused_where_its_marks_are_those_of_other_rows():
 
 def test_padding_is_refused_where_nothing_marks_it():
     numbers = hr.Range(COUNT).batch(2)
-    pairs = numbers.zip(rows().batch(2).map(V.MixUp(classes=CLASSES), ["image", "label"]))
+    pairs = numbers.zip(rows().batch(2).map(V.MixUp(num_classes=CLASSES), ["image", "label"]))
     assert len(list(pairs)) == 7
     with pytest.raises(hr.UnsupportedError, match='even="pad" with MixUp below a zip'):
         next(pairs.iterate(shard=(0, 2), even="pad"))
@@ -94,9 +94,9 @@ def test_padding_is_refused_where_nothing_marks_it():
 
 def test_they_are_refused_below_batch():
     with pytest.raises(hr.GraphError, match=r"MixUp: works on a whole batch, .* give it to a map after batch"):
-        assert rows().map(V.MixUp(classes=CLASSES), ["image", "label"]).batch(4).schema
+        assert rows().map(V.MixUp(num_classes=CLASSES), ["image", "label"]).batch(4).schema
     with pytest.raises(hr.GraphError, match="works on a whole batch"):
-        assert rows().batch(4).unbatch().map(V.CutMix(classes=CLASSES), ["image", "label"]).schema
+        assert rows().batch(4).unbatch().map(V.CutMix(num_classes=CLASSES), ["image", "label"]).schema
 
 
 def test_what_is_mixed_can_be_taken_apart():

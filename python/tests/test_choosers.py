@@ -118,9 +118,9 @@ def test_an_image_and_its_mask_move_together():
 def test_a_batch_is_drawn_as_a_whole():
     images = np.random.default_rng(0).random((400, 4, 4, 1), np.float32)
     rows = hr.Numpy({"image": images, "label": np.arange(400) % 3}).batch(2)
-    mixed = rows.map(V.MixUp(classes=3, name="mix"), ["image", "label"])
-    cut = rows.map(V.CutMix(classes=3, layout="HWC", name="cut"), ["image", "label"])
-    either = [V.MixUp(classes=3, name="mix"), V.CutMix(classes=3, layout="HWC", name="cut")]
+    mixed = rows.map(V.MixUp(num_classes=3, name="mix"), ["image", "label"])
+    cut = rows.map(V.CutMix(num_classes=3, layout="HWC", name="cut"), ["image", "label"])
+    either = [V.MixUp(num_classes=3, name="mix"), V.CutMix(num_classes=3, layout="HWC", name="cut")]
     counts = [0, 0]
     for found, a, b in zip(rows.map(V.RandomChoice(either), ["image", "label"]), mixed, cut, strict=True):
         counts[0] += np.array_equal(found["image"], a["image"]) and np.array_equal(found["label"], a["label"])
@@ -218,7 +218,7 @@ def test_mistakes_name_the_chooser(kernel, message):
 def test_a_kernel_of_batches_needs_one():
     rows = hr.Numpy({"image": PICTURE[None].astype(np.float32), "label": np.zeros(1, np.int32)})
     with pytest.raises(hr.GraphError, match="MixUp in RandomApply: works on a whole batch"):
-        rows.map(V.RandomApply(V.MixUp(classes=3), 1), ["image", "label"]).schema  # noqa: B018
+        rows.map(V.RandomApply(V.MixUp(num_classes=3), 1), ["image", "label"]).schema  # noqa: B018
 
 
 def test_as_many_columns_come_out_as_go_in():

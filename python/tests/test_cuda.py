@@ -288,9 +288,9 @@ except hr.UnsupportedError as error:
     "kernels, mixing",
     [
         ("V.RandomHorizontalFlip(), V.RandomVerticalFlip(0.3), V.ToFloat(), V.RandomErasing(), V.HWC2CHW()", None),
-        ("V.RandomHorizontalFlip(), V.ToFloat(), V.RandomErasing(), V.HWC2CHW()", "V.MixUp(classes=22)"),
-        ("V.Normalize([124, 116, 104], [58, 57, 57]), V.HWC2CHW()", "V.CutMix(classes=22)"),
-        ("V.RandomResizedCrop((8, 6)), V.RandomHorizontalFlip(), V.ToFloat(), V.HWC2CHW()", "V.MixUp(classes=22)"),
+        ("V.RandomHorizontalFlip(), V.ToFloat(), V.RandomErasing(), V.HWC2CHW()", "V.MixUp(num_classes=22)"),
+        ("V.Normalize([124, 116, 104], [58, 57, 57]), V.HWC2CHW()", "V.CutMix(num_classes=22)"),
+        ("V.RandomResizedCrop((8, 6)), V.RandomHorizontalFlip(), V.ToFloat(), V.HWC2CHW()", "V.MixUp(num_classes=22)"),
         ("V.Resize((12, 9)), V.ToFloat()", None),
     ],
 )
@@ -324,7 +324,7 @@ print("a user's work read wrong bytes" in findings())
 
 
 @pytest.mark.parametrize(
-    "above", ['map(T.OneHot(24), "label").take(5)', 'map(V.MixUp(classes=24), ["image", "label"])']
+    "above", ['map(T.OneHot(24), "label").take(5)', 'map(V.MixUp(num_classes=24), ["image", "label"])']
 )
 def test_batches_that_others_pass_on_are_sent_from_where_they_were_made(driver, above):
     code = f"""
@@ -345,7 +345,7 @@ def test_errors_of_mixing_there_name_the_kernel_that_was_written(driver):
 from headrace import vision as V
 
 rows = {"image": np.zeros((4, 8, 8, 3), np.uint8), "label": np.arange(4)}
-mixed = hr.Numpy(rows).map([V.ToFloat(), V.HWC2CHW()], "image").batch(4).map(V.MixUp(classes=3), ["image", "label"])
+mixed = hr.Numpy(rows).map([V.ToFloat(), V.HWC2CHW()], "image").batch(4).map(V.MixUp(num_classes=3), ["image", "label"])
 try:
     list(mixed.to_device("cuda:0").iterate(as_="dlpack"))
 except hr.DataError as error:

@@ -156,7 +156,7 @@ def test_texts_and_bytes_stay_on_the_host(torch):
 
 # What is drawn is drawn on the host, and done on the GPU.
 @pytest.mark.parametrize("size", [64, 45])
-@pytest.mark.parametrize("mixing", [V.MixUp(classes=4), V.CutMix(classes=4), None])
+@pytest.mark.parametrize("mixing", [V.MixUp(num_classes=4), V.CutMix(num_classes=4), None])
 def test_augmented_pictures(torch, photos, size, mixing):
     kernels = [V.Decode(), V.RandomResizedCrop(size), V.RandomHorizontalFlip(), V.RandomVerticalFlip()]
     kernels += [V.Normalize([124.0, 116.0, 104.0], [58.0, 57.0, 57.0]), V.RandomErasing(), V.HWC2CHW()]
@@ -172,7 +172,7 @@ def test_augmented_pictures(torch, photos, size, mixing):
 
 
 @pytest.mark.parametrize("size", [(48, 64), (45, 37)])
-@pytest.mark.parametrize("mixing", [V.MixUp(classes=40), None])
+@pytest.mark.parametrize("mixing", [V.MixUp(num_classes=40), None])
 def test_resized_pictures(torch, size, mixing):
     rows = np.random.default_rng(5).integers(0, 256, (40, 60, 70, 3), np.uint8)
     for resizes in (V.RandomResizedCrop(size), V.Resize(size, interpolation="bicubic")):
