@@ -185,7 +185,7 @@ TEST(Graph, IsDumpedForPeople) {
             "#1  map(#0, workers=None)\n"
             "      image = Resize(image; interpolation='bilinear', size=(256, 256))\n"
             "      image = Flip(image; name=None, probability=0.5, seed=None)  salt 8055669739214727032\n"
-            "      label = Call(label; function=<function train.py:f#0>, ordered=True, random=False)\n"
+            "      label = Call(label; function=<function train.py:f#0>, occurrence=0, ordered=True, random=False)\n"
             "#2  filter(#1, predicate=col(\"label\") < 3)\n"
             "#3  batch(#2, drop_remainder=False, size=32)\n");
   const std::string dot = ToDot(Example());

@@ -49,6 +49,29 @@ std::string NameOf(const Operator& op) {
 // The salt that the steps of each group have.
 using SaltsOfGroups = std::map<uint32_t, uint64_t>;
 
+// The numbers that steps with users' functions have.
+class Occurrences {
+ public:
+  void Take(const proto::Step& step) {
+    const proto::Value* const number = FindValue(step, kOccurrenceAttribute);
+    if (number != nullptr && IsNumber(*number)) taken_.insert(number->integer());
+  }
+
+  void GiveTo(proto::Step& step) {
+    for (proto::Attribute& attribute : *step.mutable_attributes()) {
+      if (attribute.name() != kOccurrenceAttribute || IsNumber(attribute.value())) continue;
+      while (!taken_.insert(next_).second) ++next_;
+      attribute.mutable_value()->set_integer(next_);
+    }
+  }
+
+ private:
+  static bool IsNumber(const proto::Value& value) { return value.kind_case() == proto::Value::kInteger; }
+
+  std::set<int64_t> taken_;
+  int64_t next_ = 0;
+};
+
 uint64_t NotZero(uint64_t hash) { return hash == 0 ? 1 : hash; }
 
 class SaltGiver {
@@ -56,7 +79,10 @@ class SaltGiver {
   explicit SaltGiver(proto::Graph& graph) : graph_(graph) {
     for (const proto::Node& node : graph.nodes()) {
       taken_.insert(node.salt());
-      VisitSteps(node.steps(), [&](const proto::Step& step) { taken_.insert(step.salt()); });
+      VisitSteps(node.steps(), [&](const proto::Step& step) {
+        taken_.insert(step.salt());
+        functions_.Take(step);
+      });
     }
   }
 
@@ -82,6 +108,7 @@ class SaltGiver {
   void GiveToStep(proto::Step& step, SaltsOfGroups& salt_of_group) {
     path_.push_back(&step);
     if (step.salt() == 0 && DrawsRandom(step)) step.set_salt(SaltOfStep(step, salt_of_group));
+    functions_.GiveTo(step);
     for (proto::Branch& branch : *step.mutable_branches()) {
       for (proto::Step& nested : *branch.mutable_steps()) GiveToStep(nested, salt_of_group);
     }
@@ -148,6 +175,7 @@ class SaltGiver {
   std::set<uint64_t> taken_;
   std::map<std::pair<std::string, std::string>, uint64_t> occurrences_;  // so far, by path and operator
   std::map<std::string, std::string> named_;                             // the operator that has a name
+  Occurrences functions_;
   int node_ = -1;
   int step_ = -1;
   std::vector<const proto::Step*> path_;  // the current step, behind the choosers that enclose it; empty: a node

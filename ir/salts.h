@@ -1,7 +1,7 @@
 // Salts: numbers that separate the random streams of operators. A salt is a hash of the operator's name, of its path
 // through enclosing operators that choose among others, and of its occurrence among equals, inputs first; so an
 // operator of another kind changes no salt, wherever it is added. The attribute `name` of a random operator pins its
-// salt. Pure functions.
+// salt. Steps with users' functions are numbered as well. Pure functions.
 #ifndef HEADRACE_IR_SALTS_H_
 #define HEADRACE_IR_SALTS_H_
 
@@ -15,6 +15,9 @@ namespace headrace::ir {
 
 // The attribute of every random operator that pins its salt.
 inline constexpr std::string_view kNameAttribute = "name";
+// The attribute that numbers the steps with users' functions. They may draw though no graph says so, from generators
+// that worker processes seed.
+inline constexpr std::string_view kOccurrenceAttribute = "occurrence";
 
 // Never 0. `path` names the enclosing choosers from the outermost on, "RandomChoice/RandomApply"; one whose salt is
 // pinned with that name, "RandomApply=blur". Empty: there is none.
@@ -24,6 +27,7 @@ uint64_t PinnedSalt(std::string_view name);
 
 // Gives a salt to every random operator that has none. An operator is random by declaration, or by its attribute
 // `random`, which a Python function sets. Steps of one group get one salt. kGraph if two operators have one name.
+// Numbers the steps with users' functions that have no number.
 absl::Status GiveSalts(proto::Graph& graph);
 
 }  // namespace headrace::ir

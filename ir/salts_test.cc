@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "ir/attributes.h"
 #include "ir/canonical.h"
 #include "ir/graph.h"
 #include "ir/testing/fake_ops.h"
@@ -53,6 +54,33 @@ TEST(Salt, CountsEqualsInputsFirst) {
   EXPECT_EQ(StepOf(graph, 4, 1).salt(), SaltOf("Flip", "", 1));
   EXPECT_EQ(StepOf(graph, 4, 2).salt(), 0u);
   EXPECT_EQ(graph.nodes(5).salt(), 0u);
+}
+
+int64_t NumberOf(const proto::Step& step) { return Attributes::Of(step).Int(kOccurrenceAttribute); }
+
+TEST(Salt, NumbersTheStepsWithFunctions) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0});
+  for (int i = 0; i < 2; ++i) {
+    builder.Step("Call", {"label"}, {"label"}, {{"function", ReferenceValue("train.py:f#0")}});
+  }
+  proto::Graph graph = builder.Canonical();
+  EXPECT_EQ(NumberOf(StepOf(graph, 1, 0)), 0);
+  EXPECT_EQ(NumberOf(StepOf(graph, 1, 1)), 1);
+
+  // A step that is added before them takes the next number, and a copy keeps that of its original.
+  proto::Node& map = *graph.mutable_nodes(1);
+  *map.add_steps() = map.steps(1);
+  proto::Step* const added = map.add_steps();
+  *added = map.steps(0);
+  added->clear_attributes();
+  map.mutable_steps()->SwapElements(0, 3);
+  ASSERT_TRUE(Canonicalize(graph).ok());
+  EXPECT_EQ(NumberOf(StepOf(graph, 1, 0)), 2);
+  EXPECT_EQ(NumberOf(StepOf(graph, 1, 1)), 1);
+  EXPECT_EQ(NumberOf(StepOf(graph, 1, 2)), 1);
+  EXPECT_EQ(NumberOf(StepOf(graph, 1, 3)), 0);
 }
 
 TEST(Salt, StaysIfOperatorsOfAnotherKindAreAdded) {

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "engine/operator/operator.h"
+#include "ir/salts.h"
 #include "kernels/kernel.h"
 #include "ops/cached_map.h"
 #include "ops/map_cache_points.h"
@@ -87,6 +88,11 @@ const KernelRegistration python_function(
                         .type = ir::AttributeType::kBool,
                         .doc = "Pass a NumPy generator of the row's own as `rng`.",
                         .default_value = "False"},
+                       {.name = std::string(ir::kOccurrenceAttribute),
+                        .doc = "Its number among the functions of the graph; None: not given yet.",
+                        .default_value = "None",
+                        .nullable = true,
+                        .minimum = 0},
                        {.name = "outputs", .doc = "Columns it gives.", .default_value = "1", .minimum = 1},
                        {.name = "types",
                         .type = ir::AttributeType::kColumns,

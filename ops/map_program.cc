@@ -16,6 +16,7 @@
 #include "ir/infer.h"
 #include "ir/mark_padding.h"
 #include "ir/parameters.h"
+#include "ir/salts.h"
 #include "ir/suggestion.h"
 #include "ir/type.h"
 #include "ir/value_text.h"
@@ -74,6 +75,12 @@ class MapProgram::Part {
 };
 
 namespace {
+
+// Of what a function draws from generators that its worker process seeds.
+uint64_t SaltOfFunction(const ir::Attributes& attributes) {
+  const int64_t occurrence = attributes.IsNone(ir::kOccurrenceAttribute) ? 0 : attributes.Int(ir::kOccurrenceAttribute);
+  return ir::SaltOf(kPythonFunction, "process", static_cast<uint64_t>(occurrence));
+}
 
 // The map in which the user wrote the step, even if passes have merged several maps.
 std::string NameOfMap(const ir::proto::Step& step, const OpArguments& arguments) {
@@ -179,6 +186,7 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
   bound.seed = arguments.seed;
   const bool own_seed = attributes.Find("seed") != nullptr && !attributes.IsNone("seed");
   if (own_seed) bound.seed = static_cast<uint64_t>(attributes.Int("seed"));
+  if (step.kernel() == kPythonFunction && bound.salt == 0) bound.salt = SaltOfFunction(attributes);
   bound.stream = RowRandom::StreamOf(bound.seed, bound.salt);
   absl::Status made;
   if (step.kernel() == kPythonFunction) {

@@ -13,6 +13,7 @@
 #include "ir/declaration.h"
 #include "ir/expression.h"
 #include "ir/graph.h"
+#include "ir/salts.h"
 #include "ir/suggestion.h"
 
 namespace headrace::ir {
@@ -315,7 +316,11 @@ void DeclareKernels() {
        .max_inputs = -1,
        .attributes = {{.name = "function", .type = AttributeType::kReference, .doc = "The user's function."},
                       {.name = "ordered", .type = AttributeType::kBool, .doc = "In order.", .default_value = "True"},
-                      {.name = "random", .type = AttributeType::kBool, .doc = "Draws.", .default_value = "False"}},
+                      {.name = "random", .type = AttributeType::kBool, .doc = "Draws.", .default_value = "False"},
+                      {.name = std::string(kOccurrenceAttribute),
+                       .doc = "Its number.",
+                       .default_value = "None",
+                       .nullable = true}},
        .traits = {.deterministic = false, .python = true}}));
 }
 

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from headrace.errors import GraphError
-from headrace.function_name import name_of
-from headrace.options import shown
+from headrace.options import shown, whole
 
 MOST_PROCESSES = 1024
 
@@ -29,18 +28,23 @@ class Pool:
         return packed((self.kind, self.targets, self.init))
 
 
+def _salt(kind: Literal["function", "rows"], target: Any) -> int:
+    """Sets apart what the processes of objects draw; the engine does so for functions."""
+    import hashlib
+
+    if kind == "function":
+        return 0
+    name = f"{type(target).__module__}:{type(target).__qualname__}"
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
+
+
 class Workers:
     """A function or object of a pool, by its number there."""
 
     def __init__(self, pool: Pool, target: Any, details: Any, seeded: bool) -> None:
-        import hashlib
-
-        # Functions of different names draw apart from each other.
-        name = f"{type(target).__module__}:{type(target).__qualname__}" if pool.kind == "rows" else name_of(target)
-        salt = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
         self.pool = pool
         self.number = len(pool.targets)
-        self._salt = salt if seeded else None
+        self._salt = _salt(pool.kind, target) if seeded else None
         pool.targets.append((target, details, self._salt))
 
     def same_as(self, other: "Workers") -> bool:
@@ -54,8 +58,7 @@ class ProcessOptions:
     values that are wrong."""
 
     def __init__(self, of: str, processes: int, init: Callable[[int], Any] | None, seed_globals: bool | None) -> None:
-        if type(processes) is not int or not 0 <= processes <= MOST_PROCESSES:
-            raise GraphError(f"{of}: processes is {shown(processes)}; it must be a number from 0 to {MOST_PROCESSES:,}")
+        processes = whole("processes", processes, of=of, most=MOST_PROCESSES)
         if init is not None and not callable(init):
             raise GraphError(f"{of}: worker_init is {shown(init)}; it must be a function of the process's number")
         if init is not None and processes == 0:

@@ -132,7 +132,7 @@ class WorkerTraceback(Exception):
 
 
 def pickled(exception: BaseException | None) -> bytes:
-    """The exception and its traceback as text; for one that cannot be pickled, the text alone."""
+    """The exception and its traceback as text; for one of which nothing can be pickled, the text alone."""
     if exception is None:
         return b""
     text = "".join(traceback.format_exception(exception))
@@ -140,12 +140,31 @@ def pickled(exception: BaseException | None) -> bytes:
         import cloudpickle as module
     except ImportError:
         module = pickle
-    try:
-        data = bytes(module.dumps((exception, text)))
-        pickle.loads(data)
-        return data
-    except Exception:
-        return pickle.dumps((None, text))
+    for given in (exception, _ByParts(exception)):
+        try:
+            data = bytes(module.dumps((given, text)))
+            pickle.loads(data)
+            return data
+        except Exception:
+            continue
+    return pickle.dumps((None, text))
+
+
+class _ByParts:
+    """Pickles an exception that its class does not make of `args`, as where __init__ takes other arguments."""
+
+    def __init__(self, exception: BaseException) -> None:
+        self._parts = (type(exception), exception.args, exception.__dict__)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _of_parts, self._parts
+
+
+def _of_parts(kind: type[BaseException], args: tuple[Any, ...], attributes: dict[str, Any]) -> BaseException:
+    exception = kind.__new__(kind, *args)
+    exception.args = args
+    exception.__dict__.update(attributes)
+    return exception
 
 
 def exception_of(data: bytes, message: str) -> BaseException:

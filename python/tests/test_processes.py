@@ -102,6 +102,21 @@ def test_global_generators_are_seeded_by_the_row():
     assert rows_of(build(2, seed_globals=False), seed=5) != one
 
 
+def test_functions_and_their_uses_draw_apart():
+    def build(count):
+        drawn = hr.Range(4).map(with_globals, "value", "first", processes=count)
+        drawn = drawn.map(with_globals, "value", "second", processes=count)
+        for output in ("third", "fourth"):
+            drawn = drawn.map(lambda value: random.random(), "value", output, processes=count)
+        return drawn
+
+    rows = rows_of(build(2))
+    for row in rows:
+        assert not set(row["first"][1][1:]) & set(row["second"][1][1:])
+        assert row["third"] != row["fourth"]
+    assert rows_of(build(3)) == rows and rows_of(build(1), optimize=False) == rows
+
+
 def test_the_row_that_imports_torch_draws_from_its_own_seed(tmp_path, monkeypatch):
     (tmp_path / "torch.py").write_text(
         "seed, threads = None, None\n"
@@ -176,11 +191,22 @@ def test_what_a_dataset_raises_comes_after_the_rows_before(kind):
 
 
 class Unpicklable(Exception):
-    def __reduce__(self):
-        raise TypeError("not me")
+    def __init__(self, text):
+        super().__init__(text)
+        self.lock = threading.Lock()
+
+
+class Refusal(ValueError):
+    """Not made of its `args`."""
+
+    def __init__(self, code, *, reason):
+        super().__init__(f"{code}: {reason}")
+        self.code = code
 
 
 def fails(value):
+    if value == 20:
+        raise Refusal(503, reason="busy")
     if value == 3:
         raise KeyError("third")
     if value == 5:
@@ -194,9 +220,13 @@ def test_an_exception_keeps_its_type_and_shows_its_traceback():
     assert isinstance(raised.value.__cause__, KeyError)
     assert "in fails" in str(raised.value.__cause__.__cause__)
     assert "key 3" in raised.value.row
+    with pytest.raises(hr.FunctionError, match="raised Refusal: 503: busy") as raised:
+        list(hr.Range(19, 22).map(fails, "value", processes=1))
+    cause = raised.value.__cause__
+    assert type(cause) is Refusal and cause.code == 503 and "in fails" in str(cause.__cause__)
     with pytest.raises(hr.FunctionError, match="raised Unpicklable: fifth") as raised:
         list(hr.Range(4, 9).map(fails, "value", processes=1))
-    assert "Unpicklable: fifth" in str(raised.value.__cause__)
+    assert type(raised.value.__cause__) is RuntimeError and "Unpicklable: fifth" in str(raised.value.__cause__)
     assert values(hr.Range(9).map(fails, "value", processes=2).on_error("skip")) == [0, 1, 2, 4, 6, 7, 8]
 
 
@@ -501,9 +531,9 @@ def test_memory_of_one_large_row_is_given_back():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"processes": -1}, "must be a number from 0 to 1,024"),
-        ({"processes": 2.0}, "must be a number from 0"),
-        ({"processes": True}, "must be a number from 0"),
+        ({"processes": -1}, "must be at least 0"),
+        ({"processes": 1025}, "must be at most 1,024"),
+        ({"processes": 2.0}, "must be a whole number"),
         ({"processes": 2, "ordered": True}, "leave out ordered=True"),
         ({"worker_init": print}, "say how many with processes="),
         ({"processes": 1, "worker_init": 3}, "must be a function"),
@@ -513,6 +543,10 @@ def test_memory_of_one_large_row_is_given_back():
 def test_options_that_are_wrong_are_refused(options, message):
     with pytest.raises(hr.GraphError, match=message):
         hr.Range(3).map(doubled, "value", **options)
+
+
+def test_processes_may_be_a_number_of_numpy():
+    assert values(hr.Range(3).map(doubled, "value", processes=np.int64(1))) == [0, 2, 4]
 
 
 def test_the_functions_of_a_map_share_its_processes():
