@@ -6,6 +6,7 @@
 #include "core/brief_lock.h"
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/row_id.h"
 #include "core/text.h"
 #include "engine/exec/group_size.h"
 
@@ -210,8 +211,10 @@ void IndexedSourceStage::ReadRows(const Ticket& ticket, Block& block) const {
   AddOperator(status, op_);
   AddErrorField(status, ErrorField::kRow, Cat("epoch ", ticket.epoch, ", position ", failed));
   const int row = block.rows();
+  FailedRow identified = Identify(ticket, row);
+  AddErrorField(status, ErrorField::kFile, DescribeProvenance(identified.provenance));
   block.Fail(row, std::move(status));
-  if (op_.skips_failed) block.failed = std::make_unique<FailedRow>(Identify(ticket, row));
+  if (op_.skips_failed) block.failed = std::make_unique<FailedRow>(std::move(identified));
 }
 
 FailedRow IndexedSourceStage::Identify(const Ticket& ticket, int row) const {

@@ -39,6 +39,15 @@ int64_t ContentBytes(const Block& block) {
   return static_cast<int64_t>(bytes);
 }
 
+// What its maps do: " (image: Decode)".
+std::string StepsOf(absl::Span<const Element> elements) {
+  std::string text;
+  for (const Element& element : elements) {
+    if (!element.plan->steps.empty()) Append(text, text.empty() ? " (" : "; ", element.plan->steps);
+  }
+  return text.empty() ? text : Cat(text, ")");
+}
+
 }  // namespace
 
 void AddOperator(absl::Status& error, const PlannedOperator& op) {
@@ -312,7 +321,7 @@ std::vector<std::string> Stage::DescribeRunning() {
   for (const auto& task : tasks_) {
     if (!task->running) continue;
     const double seconds = static_cast<double>(NowNs() - task->since_ns) * 1e-9;
-    std::string line = Cat(plan_.name, " has worked for ", seconds, " s");
+    std::string line = Cat(plan_.name, StepsOf(elements_), " has worked for ", seconds, " s");
     const WorkedRows& worked = task->worked;
     if (worked.known == WorkedRows::Known::kRow) Append(line, " on the row ", DescribeRowId(worked.id));
     if (worked.known == WorkedRows::Known::kPosition) {

@@ -33,6 +33,7 @@ struct PlannedOperator {
   // The names of the user's other operators whose steps it has.
   std::vector<std::string> fused;
   std::string location;  // "train.py:12"
+  std::string steps;     // of a map, for people
   OperatorProperties properties;
   ir::Schema output;
   std::vector<int> inputs;   // operators

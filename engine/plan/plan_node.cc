@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/row_id.h"
 #include "core/text.h"
+#include "engine/plan/named_source.h"
 #include "ir/branches.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
@@ -111,6 +112,7 @@ class PlanNodeMaker {
       HEADRACE_ASSIGN_OR_RETURN(node.row, factories.keyed(arguments));
     } else if (factories.indexed_source && (!factories.stream_source || node.properties.traits.indexed)) {
       HEADRACE_ASSIGN_OR_RETURN(node.indexed, factories.indexed_source(arguments));
+      node.indexed = NamedSource(std::move(node.indexed), arguments);
       node.warnings = node.indexed->warnings();
     } else if (factories.stream_source) {
       HEADRACE_ASSIGN_OR_RETURN(node.stream_source, factories.stream_source(arguments));

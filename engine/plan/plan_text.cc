@@ -10,13 +10,22 @@ namespace {
 
 constexpr size_t kRunsWidth = 24;
 
-std::string RunsText(const PlannedStage& stage, int workers) {
+int ProcessesOf(const PhysicalPlan& plan, const PlannedStage& stage) {
+  int processes = 0;
+  for (const int op : stage.operators) {
+    processes = std::max(processes, plan.operators[static_cast<size_t>(op)].properties.processes);
+  }
+  return processes;
+}
+
+std::string RunsText(const PhysicalPlan& plan, const PlannedStage& stage) {
+  if (const int processes = ProcessesOf(plan, stage); processes > 0) return Cat("processes × ", processes);
   const std::string_view lane = LaneName(stage.lane);
   if (stage.first_cap.has_value() && *stage.first_cap < stage.cap) {
     return Cat(lane, " × ", *stage.first_cap, " to ", stage.cap);
   }
   const int cap = PlannedStage::InOrder(stage.kind) ? 1
-                  : stage.lane == Lane::kCpu        ? std::min(stage.cap, workers)
+                  : stage.lane == Lane::kCpu        ? std::min(stage.cap, plan.workers)
                                                     : stage.cap;
   if (cap > 1) return Cat(lane, " × ", cap);
   return stage.lane == Lane::kCpu ? "in order" : Cat(lane, ", in order");
@@ -118,8 +127,8 @@ std::string PlanText(const PhysicalPlan& plan) {
   const size_t width = NameWidth(plan.stages);
   std::string text = "Plan, from the user down (one line a stage; each fills a connector of the window given):\n";
   for (const PlannedStage& stage : plan.stages) {
-    Append(text, "  ", Padded(TreeName(stage.name, stage.depth), width),
-           Padded(RunsText(stage, plan.workers), kRunsWidth), "window ", stage.window);
+    Append(text, "  ", Padded(TreeName(stage.name, stage.depth), width), Padded(RunsText(plan, stage), kRunsWidth),
+           "window ", stage.window);
     if (stage.row_bytes >= 0) Append(text, ", ", BytesText(stage.row_bytes), " a row");
     if (stage.memory == MemoryKind::kPageLocked) text += ", page-locked";
     if (!stage.limits.of.empty()) Append(text, ", ", LimitsText(stage.limits, plan.workers));
@@ -128,6 +137,9 @@ std::string PlanText(const PhysicalPlan& plan) {
       text += ShardText(plan.shard, source.properties);
     }
     text += "\n";
+  }
+  for (const PlannedOperator& op : plan.operators) {
+    if (!op.steps.empty()) Append(text, "  ", op.name, " does ", op.steps, "\n");
   }
   for (const PlannedCache& cache : plan.caches) {
     if (!cache.light) Append(text, "  ", CacheText(plan, cache), "\n");

@@ -16,6 +16,7 @@
 #include "engine/plan/cache_planner.h"
 #include "engine/plan/epoch_limit.h"
 #include "engine/plan/plan_checks.h"
+#include "engine/plan/steps_text.h"
 
 namespace headrace {
 namespace {
@@ -107,6 +108,7 @@ class StageLayout {
       op.name = node->arguments.name;
       op.fused = FusedInto(*node);
       op.location = node->arguments.location;
+      op.steps = StepsText(node->arguments.node->steps());
       op.properties = node->properties;
       op.output = node->arguments.output;
       op.epoch_cycle = node->arguments.epoch_cycle;

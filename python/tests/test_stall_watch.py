@@ -26,7 +26,7 @@ def test_names_the_stage_once_a_wait(capfd: pytest.CaptureFixture[str]) -> None:
     assert len(list(stuck_at(1, 5, seconds=1.5).iterate(stall_warning=0.7))) == 8
     told = capfd.readouterr().err
     assert told.count("nothing delivered for 0.7 s") == 2
-    assert told.count("map[1] has worked for ") == 2
+    assert told.count("map[1] (value: function test_stall_watch.py:stuck_at.<locals>.stuck) has worked for ") == 2
 
 
 @pytest.mark.parametrize("options", [{"stall_warning": 0}, {"stall_warning": 0.2, "executor": "pull"}, {}])
