@@ -58,6 +58,17 @@ APPLY(Overruns) {
   return HEADRACE_OK;
 }
 
+APPLY(OverrunsEmpty) {
+  COPY;
+  if (n == 0) *(volatile char*)to = 1;
+  return HEADRACE_OK;
+}
+
+APPLY(Fails) {
+  (void)state, (void)inputs, (void)count;
+  return host->fail(call, HEADRACE_DATA_ERROR, "no");
+}
+
 APPLY(Overreads) {
   COPY;
   for (int64_t i = 0; i < n; ++i) to[i] = ((const volatile float*)inputs[0]->data)[i + 1] * 0;
@@ -227,6 +238,8 @@ static const headrace_kernel* const kernels[] = {
     KERNEL(Right, .name = "ByData", .infer = InferByData),
 #ifndef FEW /* loading many takes long */
     KERNEL(Overruns),
+    KERNEL(OverrunsEmpty),
+    KERNEL(Fails),
     KERNEL(Overreads),
     KERNEL(Spoils),
     KERNEL(Unwritten),

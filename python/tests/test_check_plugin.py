@@ -65,6 +65,12 @@ FOUND = {
     "Divides": ("empty inputs", "float32 (0, 7, 3)", "apply() ended the process by SIGFPE"),
     "Silent": ("extreme values", "each element NaN", "apply() returned DataError and did not say why"),
     "Overruns": ("memory", "float32 (5, 7, 3)", "apply() wrote behind output 0, which has 420 bytes: 1 or more"),
+    "OverrunsEmpty": (
+        "empty inputs",
+        "float32 (0, 7, 3)",
+        "apply() wrote behind output 0, which has 0 bytes: 1 or more",
+    ),
+    "Fails": ("inference", "every type that infer() takes", "apply() gives DataError: no for all of them"),
     "Overreads": (
         "memory",
         "memory behind inputs and outputs that cannot be touched",

@@ -383,8 +383,12 @@ def test_processes_that_do_not_start_are_no_fault_of_the_row(monkeypatch, tmp_pa
     assert "no interpreter" in noted and "made again" not in noted
 
 
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
 def test_processes_killed_at_any_moment_lose_no_row(tmp_path):
-    kills = int(os.environ.get("HEADRACE_KILLS", examples(24)))
+    kills = 200 if os.environ.get("HEADRACE_LONG") == "1" else examples(24)
 
     def alarmed(value):
         mark = tmp_path / str(value)
@@ -398,7 +402,9 @@ def test_processes_killed_at_any_moment_lose_no_row(tmp_path):
         return value * 2
 
     rows = hr.Range(2 * kills).map(alarmed, "value", processes=2).batch(3)
+    before = descriptors()
     assert values(rows) == list(range(0, 4 * kills, 2))
+    assert not children() and descriptors() == before
     print(f"HEADRACE-COUNT kills={len(list(tmp_path.iterdir()))}")
 
 

@@ -50,8 +50,11 @@ def inference(subject: KernelSubject) -> None:
     if state.failure is not None:
         advice = "let defaults work, or give others by the declaration's example or --sample"
         raise CheckFailed("the attributes of its example, or its defaults", f"create() gives {state.failure}", advice)
-    for types in subject.types:
-        subject.apply(state, types)
+    applied = [subject.apply(state, types) for types in subject.types]
+    if all(isinstance(each, Failure) for each in applied):
+        what = f"apply() gives {applied[0]} for all of them"
+        advice = "let it work on ordinary values, or give attributes with which it does by the declaration's example or --sample"
+        raise CheckFailed("every type that infer() takes", what, advice)
 
 
 def _check_that_it_fits(before: Types | Failure, made: Types, known: Types, types: Types) -> None:
@@ -84,7 +87,7 @@ def _changed_sizes(subject: KernelSubject, lengths: tuple[int, ...]) -> None:
     for types in subject.types[:_FEW]:
         for length in lengths:
             for each in resized(subject.host, subject.kernel, state.given, types, length):
-                subject.apply(state, each)
+                subject.apply(state, each, How(block=BlockWithMargins))
 
 
 def empty_inputs(subject: KernelSubject) -> None:
