@@ -732,6 +732,10 @@ def own_rows(data: pathlib.Path) -> hr.Dataset:
     return rows.map(as_float, "x", types={"x": ("float32", ())}).batch(5, pad=True)
 
 
+def own_rows_in_processes(data: pathlib.Path) -> hr.Dataset:
+    return hr.from_dataset(OwnRuns(), ["image", "label"], shuffle=True, processes=2).take(9).batch(4)
+
+
 def own_runs(data: pathlib.Path) -> hr.Dataset:
     return hr.from_dataset(OwnRuns(), ["image", "label"], shuffle=True).map(V.RandomCrop(3), "image").batch(4)
 
@@ -1157,6 +1161,7 @@ PIPELINES: dict[str, Build] = {
         ragged_splits,
         ragged_lists,
         own_rows,
+        own_rows_in_processes,
         own_runs,
         filtered,
         taken_apart,

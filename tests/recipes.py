@@ -436,6 +436,15 @@ def tripled(x: np.ndarray) -> np.ndarray:
     return x * 3 + 1
 
 
+def tripled_in_processes(number: np.ndarray) -> np.ndarray:
+    """Not `tripled` itself: all uses of a function agree on its processes."""
+    return tripled(number)
+
+
+def noisy_in_processes(number: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return noisy(number, rng)
+
+
 def noisy(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return x + rng.integers(0, 1 << 40)
 
@@ -502,11 +511,13 @@ def darkened(recipe: Recipe, strength: float) -> Recipe:
 
 
 def mapped(recipe: Recipe, kind: str) -> Recipe:
-    kernels: dict[str, tuple[Any, bool]] = {
+    kernels: dict[str, tuple[Any, bool | None]] = {
         "tripled": (tripled, True),
         "tripled in any order": (tripled, False),
         "kernels": (CAST, True),
         "noisy": (noisy, True),
+        "tripled in processes": (tripled_in_processes, None),
+        "noisy in processes": (noisy_in_processes, None),
         "noise": ([T.TypeCast("float32"), V.GaussianNoise(2, 9, clip=False), T.TypeCast("int64")], True),
         "drawn": (V.RandomChoice([V.RandomApply([T.Fill(3)], 0.3), T.Fill(5)], [2, 1]), True),
         "drawn for certain": ([V.RandomApply(T.Fill(3), 0), V.RandomChoice([CAST, T.Fill(3)], [1, 0])], True),
@@ -520,13 +531,14 @@ def mapped(recipe: Recipe, kind: str) -> Recipe:
         "drawn for certain": recipe.model,
         "failing": lambda: _without_seven(recipe.model()),
     }
-    draws = kind in ("noisy", "noise", "drawn", "changing")
+    draws = kind in ("noisy", "noisy in processes", "noise", "drawn", "changing")
     kernel, ordered = kernels[kind]
+    options: dict[str, Any] = {"processes": 2} if ordered is None else {"ordered": ordered}
     return changed(
         recipe,
         text=f"{recipe}.map({kind})",
-        build=lambda: recipe.build().map(kernel, "value", ordered=ordered),
-        model=models.get(kind.removesuffix(" in any order"), unmodelled),
+        build=lambda: recipe.build().map(kernel, "value", **options),
+        model=models.get(kind.removesuffix(" in any order").removesuffix(" in processes"), unmodelled),
         # A batch draws by its first row, and other ranks form other batches.
         keeps_rows=recipe.keeps_rows and not (draws and recipe.depth > 0),
         numbered=recipe.numbered,
@@ -995,6 +1007,8 @@ MAPS = [
     "tripled in any order",
     "kernels",
     "noisy",
+    "tripled in processes",
+    "noisy in processes",
     "noise",
     "failing",
     "drawn",
