@@ -109,8 +109,10 @@ def pictures(folder: pathlib.Path) -> list[pathlib.Path]:
 
 
 def class_names(folder: pathlib.Path) -> list[str]:
-    names = sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) if folder.is_dir() else []
-    if not any(pictures(folder / name) for name in names):
+    """Without hidden folders and folders that hold no picture."""
+    entries = [entry for entry in folder.iterdir() if entry.is_dir()] if folder.is_dir() else []
+    names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and pictures(entry))
+    if not names:
         sys.exit(f"{folder} holds no folders of pictures. Give a folder that holds one folder of pictures a class.")
     return names
 
@@ -123,9 +125,9 @@ def network(classes: int) -> nn.Module:
     return nn.Sequential(*layers, nn.Linear(64, classes))
 
 
-def training_pictures(folder: pathlib.Path, options: argparse.Namespace) -> hr.Dataset:
+def training_pictures(folder: pathlib.Path, classes: list[str], options: argparse.Namespace) -> hr.Dataset:
     return (
-        hr.ImageFolder(str(folder), shuffle=True)
+        hr.ImageFolder(str(folder), shuffle=True, classes={name: label for label, name in enumerate(classes)})
         .map(
             [
                 V.Decode(),
@@ -179,7 +181,7 @@ def train(options: argparse.Namespace) -> None:
     optimizer = torch.optim.Adam(model.parameters(), lr=options.rate)
     loader: Loader | TorchLoader
     if options.loader == "headrace":
-        loader = Loader(training_pictures(options.folder, options), device)
+        loader = Loader(training_pictures(options.folder, classes, options), device)
     else:
         data = Pictures(options.folder, classes, options.size)
         loader = TorchLoader(data, options.batch, options.seed, device)

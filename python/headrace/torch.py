@@ -125,12 +125,19 @@ class Loader:
     def set_epoch(self, epoch: int) -> None:
         """The next loop runs this epoch: from its start, or from the state loaded, if that was taken in it.
 
-        A loop that has given a batch goes on as it was, with a PipelineWarning if that is another epoch.
+        A loop that has given a batch goes on as it was, with a PipelineWarning if that is another epoch. So is there one
+        if a state was loaded in a later epoch, which is then not used.
         """
         epoch = checked_epoch(epoch, "set_epoch")
         loop = self._running_loop()
         if loop is not None and loop.epoch != epoch:
             loop.passed_by = f"set_epoch({epoch})"
+        if self._state is not None and epoch < self.epoch:
+            warn_once(
+                f"Loader: set_epoch({epoch}) leaves the state that was loaded, which is in epoch {self.epoch}: the next "
+                "loop starts anew; count epochs from the loader's `epoch`",
+                users_location(),
+            )
         if epoch != self.epoch:
             self._move_to(epoch, None)
 

@@ -108,7 +108,9 @@ def test_set_epoch_keeps_a_state_of_that_epoch_alone():
     state = loader.state_dict()
     for epoch, rest in ((1, epochs[1][2:]), (2, epochs[2]), (0, epochs[0])):
         loader.load_state_dict(state)
-        loader.set_epoch(epoch)
+        left = pytest.warns(hr.PipelineWarning, match=r"set_epoch\(0\) leaves the state that was loaded, .* in epoch 1")
+        with left if epoch == 0 else contextlib.nullcontext():
+            loader.set_epoch(epoch)
         assert given(loader) == rest
 
 

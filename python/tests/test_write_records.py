@@ -127,6 +127,15 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
     assert source.on_error("skip").write_records(tmp_path / "set.rec").records == 3
 
 
+@pytest.mark.parametrize("kept", [{"as_": "dlpack"}, {"device": "cpu:0"}, {"bytes_as": "memoryview"}])
+def test_options_that_are_for_loops_change_nothing(tmp_path, photos, kept):
+    rows = hr.ImageFolder(photos, shuffle=True)
+    plain, other = tmp_path / "plain.rec", tmp_path / "other.rec"
+    rows.write_records(plain)
+    rows.options(**kept).write_records(other)
+    assert plain.read_bytes() == other.read_bytes()
+
+
 def test_options_are_those_of_iterate(tmp_path):
     source = hr.Numpy({"x": column([bytes([i]) for i in range(10)])}, shuffle=True)
     source.write_records(tmp_path / "part.rec", shard=(1, 2), seed=3)

@@ -39,8 +39,10 @@ def write_records(dataset: "Dataset", path: str | os.PathLike[str], given: dict[
     path = options.local_path("path", path, "write_records")
     record_of = _chosen(dataset.schema)
     started = time.monotonic()
+    # What is kept with the dataset for its loops is not for files.
+    rows_of = dataset.options(**given).options(as_=None, device=None, bytes_as="memoryview")
     # Without a job that it could go on for: a dataset has none that lasts.
-    with RecordDraft.create(path, "") as draft, dataset.iterate(**given | {"bytes_as": "memoryview"}) as rows:
+    with RecordDraft.create(path, "") as draft, rows_of.iterate(epoch=dataset.epoch) as rows:
         position, last = 0, started
         for row in rows:
             draft.append(*record_of(row, position))
