@@ -27,8 +27,8 @@ import fuzz
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TORCH = "2.13.0"
-# Whose loops are tested where they can be installed.
-TORCH_LOOPS = ["lightning==2.6.6", "accelerate==1.15.0"]
+# Whose loops are tested, and who takes batches by DLPack, where they can be installed.
+TORCH_LOOPS = ["lightning==2.6.6", "accelerate==1.15.0", "jax==0.10.2"]
 CPP_ROOMS = ["core", "ir", "kernels", "io", "engine", "ops", "python", "tests", "benchmarks", "examples"]
 # Targets with threads, and targets with manual memory management.
 TSAN_ROOMS = ["core", "io", "engine", "ops"]
