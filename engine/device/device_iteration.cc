@@ -6,20 +6,10 @@
 #include "core/error.h"
 #include "engine/device/device_name.h"
 #include "engine/device/open_device.h"
+#include "engine/device/placement.h"
 #include "ir/infer.h"
 
 namespace headrace {
-namespace {
-
-// Without the steps that the device does.
-absl::StatusOr<ir::proto::Graph> Reduced(const ir::proto::Graph& graph, std::vector<DeviceTail>& tails) {
-  HEADRACE_ASSIGN_OR_RETURN(DeviceTails taken, TakeTails(graph));
-  tails = std::move(taken.tails);
-  return std::move(taken.graph);
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<DeviceIteration>> DeviceIteration::Start(const ir::proto::Graph& user_graph,
                                                                         IterateOptions options) {
   if (!options.device.has_value()) return StartOn(nullptr, user_graph, std::move(options));
@@ -59,7 +49,11 @@ absl::StatusOr<std::unique_ptr<DeviceIteration>> DeviceIteration::StartOn(std::s
   const auto tails = std::make_shared<std::vector<DeviceTail>>();
   HEADRACE_ASSIGN_OR_RETURN(const bool maps, started->device_->Maps());
   if (maps && options.optimize) {
-    options.reduce = [tails](const ir::proto::Graph& graph) { return Reduced(graph, *tails); };
+    options.reduce = [tails, limits = options.limits](const ir::proto::Graph& graph) {
+      return PlaceSteps(graph, limits, *tails);
+    };
+  } else if (options.optimize && planned.sends_from == MemoryKind::kPageLocked) {
+    HEADRACE_RETURN_IF_ERROR(RefuseWithoutKernels(options.limits));
   }
   HEADRACE_ASSIGN_OR_RETURN(started->iteration_, Iteration::Start(user_graph, std::move(options)));
   started->tails_ = *tails;

@@ -1,6 +1,5 @@
-// What the user fixed of the stages of single operators. Options of a run: rows do not depend on them, and no graph,
-// state or name of a cache holds them.
-// Thread contract: values.
+// What the user fixed of single operators: of their stages, and where their steps are done. Options of a run: rows do
+// not depend on them, and no graph, state or name of a cache holds them. Thread contract: values.
 #ifndef HEADRACE_ENGINE_PLAN_STAGE_LIMITS_H_
 #define HEADRACE_ENGINE_PLAN_STAGE_LIMITS_H_
 
@@ -14,6 +13,8 @@ namespace headrace {
 struct StageLimits {
   int workers = 0;  // the most tasks at once; 0: not fixed
   int window = 0;   // queues of the stage's connector; 0: not fixed
+  // Where the run ends on a device that has kernels, all steps of the operator are done there.
+  bool on_device = false;
 
   bool any() const { return workers > 0 || window > 0; }
   // Where both fix a number, the smaller one holds.

@@ -28,6 +28,7 @@ class Node:
         location: tuple[str, int],
         workers: int = 0,
         window: int = 0,
+        on_device: bool = False,
     ) -> None: ...
     @property
     def op(self) -> str: ...

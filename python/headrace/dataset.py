@@ -511,7 +511,7 @@ class Dataset(Methods):
         others: "Sequence[Dataset]" = (),
         steps: Sequence[Any] = (),
         step_bindings: Sequence[Binding] = (),
-        limits: tuple[int, int] = NO_LIMITS,
+        limits: tuple[int, int, bool] = NO_LIMITS,
     ) -> "Dataset":
         inputs = (self, *others)
         for other in inputs:
@@ -534,7 +534,7 @@ class Dataset(Methods):
         seed: int | None,
         on_error: ErrorPolicy | None,
         step_bindings: Sequence[Binding] = (),
-        limits: tuple[int, int] = NO_LIMITS,
+        limits: tuple[int, int, bool] = NO_LIMITS,
     ) -> None:
         bound = [value for value in attributes.values() if isinstance(value, Bound)]
         plain = {name: _plain(value) for name, value in attributes.items()}

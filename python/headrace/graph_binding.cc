@@ -82,10 +82,10 @@ void AddSteps(const py::list& given, int depth, ir::Steps& steps) {
 }
 
 BoundNode MakeNode(const std::string& op, const py::dict& attributes, const py::list& steps, const ScriptLine& line,
-                   int workers, int window) {
+                   int workers, int window, bool on_device) {
   BoundNode bound;
   bound.node.set_op(op);
-  bound.limits = {.workers = workers, .window = window};
+  bound.limits = {.workers = workers, .window = window, .on_device = on_device};
   AddAttributes(op, attributes, bound.node);
   SetLocation(line, bound.node.mutable_location());
   AddSteps(steps, 0, *bound.node.mutable_steps());
@@ -149,7 +149,9 @@ OperatorLimits TakeLimits(const std::vector<std::pair<BoundNode, std::vector<uin
   for (int i = 0; i < graph.nodes_size(); ++i) {
     const uint32_t mark = graph.nodes(i).user_node();
     graph.mutable_nodes(i)->clear_user_node();
-    if (mark > 0 && nodes[mark - 1].first.limits.any()) limits[NodeName(named, i)] = nodes[mark - 1].first.limits;
+    if (mark == 0) continue;
+    const StageLimits& given = nodes[mark - 1].first.limits;
+    if (given.any() || given.on_device) limits[NodeName(named, i)] = given;
   }
   return limits;
 }
@@ -349,7 +351,7 @@ py::list SchemaList(const ir::Schema& schema) {
 void BindGraph(py::module_& module) {
   py::class_<BoundNode>(module, "Node")
       .def(py::init(&MakeNode), py::arg("op"), py::arg("attributes"), py::arg("steps"), py::arg("location"),
-           py::arg("workers") = 0, py::arg("window") = 0)
+           py::arg("workers") = 0, py::arg("window") = 0, py::arg("on_device") = false)
       .def_property_readonly("op", [](const BoundNode& self) { return self.node.op(); })
       .def_property_readonly("references", &ReferencesOf)
       .def("referenced_by", &ReferencedBy)

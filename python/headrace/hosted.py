@@ -238,6 +238,7 @@ def mapped(
     seed_globals: bool | None,
     workers: int | None = None,
     window: int | None = None,
+    device: str | None = None,
 ) -> Dataset:
     if isinstance(kernels, str) or (isinstance(columns, Kernel) or callable(columns)):
         raise GraphError(
@@ -247,14 +248,16 @@ def mapped(
     followed = pictures_and_targets(columns)
     if followed is not None:
         return _mapped_with_targets(
-            dataset, kernels, *followed, output, types, processes, given_limits("map", workers, window)
+            dataset, kernels, *followed, output, types, processes, given_limits("map", workers, window, device)
         )
     read = names(columns, "columns", "map")  # type: ignore[arg-type]
     ordered = None if ordered is None else flag("ordered", ordered, "map")
     in_processes = ProcessOptions("map", processes, worker_init, seed_globals)
     writer = StepWriter(ordered, None if types is None else column_types(types, "map"), in_processes)
     writer.write(kernels, read, read if output is None else names(output, "output", "map"))
-    limits = given_limits("map", workers, window)
+    limits = given_limits("map", workers, window, device)
+    if limits.on_device and writer.bound:
+        raise GraphError("map: Python functions run on the host; put them into a map without device=")
     if limits.workers > 0 and writer.bound:
         _check_callers(limits.workers, processes, ordered)
     return _of_steps(dataset, writer.steps, [bound.binding for bound in writer.bound], limits)

@@ -16,6 +16,7 @@
 #include "core/fork_watch.h"
 #include "engine/device/device_iteration.h"
 #include "engine/device/device_name.h"
+#include "engine/device/placement.h"
 #include "engine/device/result_memory.h"
 #include "engine/exec/worker_pool.h"
 #include "engine/plan/plan_text.h"
@@ -598,7 +599,16 @@ std::string Explain(const BoundGraph& graph, const py::dict& options, const py::
   IterateOptions given = OptionsOf(options);
   given.limits = graph.limits;
   given.bindings = BindingsOf(references, false, objects);
-  return ValueOrRaise(Listing([&] { return ExplainGraph(graph.graph, given, passes); }), &objects->raised());
+  std::vector<DeviceTail> tails;
+  const bool on_gpu = given.device.has_value() && given.device->depth > 0 &&
+                      given.device->sends_from == MemoryKind::kPageLocked && given.optimize;
+  if (on_gpu) {
+    given.reduce = [&](const ir::proto::Graph& each) { return PlaceSteps(each, given.limits, tails); };
+  }
+  std::string text =
+      ValueOrRaise(Listing([&] { return ExplainGraph(graph.graph, given, passes); }), &objects->raised());
+  if (!tails.empty()) Append(text, "  after the copy it does ", TailsText(tails), ", if it has kernels\n");
+  return text;
 }
 
 // The number of rows of the options' rank; None if not known, -1 if endless.

@@ -323,6 +323,30 @@ print("a user's work read wrong bytes" in findings())
     assert run(driver, code).splitlines() == ["True", "False"]
 
 
+def test_a_map_that_asks_for_the_device_gets_it_or_is_refused(driver):
+    code = """
+from headrace import vision as V
+
+rows = hr.Numpy({"image": np.zeros((8, 6, 5, 3), np.uint8)})
+
+def asked(kernels, **options):
+    given = rows.map(kernels, "image", device="cuda").batch(4).options(as_="dlpack").to_device("cuda:0")
+    try:
+        return given.explain(), given.iterate(**options).explain()
+    except hr.UnsupportedError as error:
+        return ("no kernels",) * 2 if "there are no kernels for the device" in str(error) else (str(error),) * 2
+    except hr.GraphError as error:
+        return (str(error),) * 2
+
+for text in asked([V.RandomHorizontalFlip(), V.ToFloat(), V.HWC2CHW()]):
+    print(text == "no kernels" or "after the copy it does image: RandomHorizontalFlip, ToFloat, HWC2CHW" in text)
+text = asked([V.Invert(), V.RandomRotation(10), V.ToFloat()])[0]
+print(text == "no kernels" or 'has device="cuda", and a device cannot do Invert of image here' in text)
+print(asked([V.RandomRotation(10)], optimize=False)[1].startswith("Run:"))
+"""
+    assert run(driver, code).splitlines() == ["True"] * 4
+
+
 @pytest.mark.parametrize(
     "above", ['map(T.OneHot(24), "label").take(5)', 'map(V.MixUp(num_classes=24), ["image", "label"])']
 )

@@ -10,6 +10,7 @@ import pytest
 from conftest import eventually, pipeline_threads, run_python
 
 import headrace as hr
+from headrace import vision as V
 
 
 def numbers(rows: int = 20) -> hr.Dataset:
@@ -21,6 +22,18 @@ def lists(batches) -> list:
 
 
 @pytest.mark.parametrize("executor", ["threads", "pull"])
+def test_a_map_may_ask_for_a_device_of_another_machine():
+    rows = hr.Numpy({"image": np.zeros((4, 2, 2, 3), np.uint8)})
+    plain, asked = (rows.map(V.ToFloat(), "image", device=device) for device in (None, "cuda"))
+    assert plain._graph().hash == asked._graph().hash
+    for there in (asked, asked.batch(2).to_device("cpu:0")):
+        assert all(row["image"].dtype == np.float32 for row in there)
+    with pytest.raises(hr.GraphError, match="map: device is 'gpu'; it must be 'cuda'"):
+        rows.map(V.ToFloat(), "image", device="gpu")
+    with pytest.raises(hr.GraphError, match="map: Python functions run on the host"):
+        rows.map(lambda image: image, "image", device="cuda")
+
+
 def test_batches_are_those_of_a_run_without_it(executor):
     pipeline = numbers()
     on_device = pipeline.to_device("cpu:0", depth=2)
@@ -145,6 +158,16 @@ def test_dlpack():
         del batch
         gc.collect()
         assert array.tolist() in ([0, 1, 2, 3], [4, 5, 6, 7])
+
+
+@pytest.mark.torch
+def test_jax_takes_batches_without_a_copy():
+    jax = pytest.importorskip("jax")
+    for number, batch in enumerate(hr.Range(8).batch(4).to_device("cpu:0").iterate(as_="dlpack")):
+        array = jax.dlpack.from_dlpack(batch["value"], copy=False)
+        del batch
+        gc.collect()
+        assert array.tolist() == list(range(4 * number, 4 * number + 4))
 
 
 @pytest.mark.parametrize("as_", ["numpy", "dlpack"])
