@@ -158,7 +158,9 @@ class EngineBatches(GivenBatches):
         if self._given == 0 and not self._over and self._failure is None:
             return
         # Before the rest is looked at, which may be ahead of the loop.
-        over = self._is_over() if self._sent is None else self._sent.end()
+        over = None if self._sent is None else self._sent.end()
+        if over is None:
+            over = self._is_over()
         if self._failure is None and over:
             self._go_on()
         else:

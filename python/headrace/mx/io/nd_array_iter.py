@@ -113,7 +113,9 @@ class NDArrayIter(GivenBatches):
 
     def reset(self) -> None:
         """Begins the next epoch: behind the last batch with the rows that are left, in mid-epoch at row 0."""
-        ended = self._given == self._batches_of_epoch() if self._sent is None else self._sent.end()
+        ended = None if self._sent is None else self._sent.end()
+        if ended is None:
+            ended = self._given == self._batches_of_epoch()
         if self.last_batch_handle == "roll_over" and ended:
             self._rolled = (self._rolled + self.num_data) % self.batch_size
         elif self._given > 0 or self._run is not None:
