@@ -45,8 +45,25 @@ def test_sizes_are_those_of_mxnet(picture):
         assert np.abs(given.astype(int) - cv2.resize(picture, (20, 25), interpolation=way)).max() <= 1
     assert mx.image.resize_short(picture, 15).shape == (15, 20, 3)
     assert mx.image.resize_short(picture.transpose(1, 0, 2), 15, interp=9).shape == (20, 15, 3)
-    with pytest.raises(hr.UnsupportedError, match=r"imresize: interp is 10; it must be .* 4 \(Lanczos\) or 9"):
-        mx.image.imresize(picture, 3, 3, interp=10)
+    with pytest.raises(hr.UnsupportedError, match=r"imresize: interp is 5; it must be .* 9 .* or 10 \(random\)"):
+        mx.image.imresize(picture, 3, 3, interp=5)
+
+
+def test_a_drawn_interpolation_is_one_of_five(picture):
+    """Python's `random` decides which, in all functions that resize."""
+    for resized in (
+        lambda interp: mx.image.imresize(picture, 20, 25, interp),
+        lambda interp: mx.image.resize_short(picture, 20, interp),
+        lambda interp: mx.image.fixed_crop(picture, 1, 2, 9, 8, (20, 25), interp),
+        lambda interp: mx.image.center_crop(picture, (60, 70), interp)[0],
+    ):
+        kinds = {resized(number).tobytes(): number for number in range(5)}
+        assert len(kinds) == 5
+        random.seed(4)
+        drawn = [kinds[resized(10).tobytes()] for _ in range(60)]
+        assert {*drawn} == {*range(5)}
+        random.seed(4)
+        assert [kinds[resized(10).tobytes()] for _ in range(60)] == drawn
 
 
 def test_kernels_are_made_once_for_equal_arguments(picture, monkeypatch):

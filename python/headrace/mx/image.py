@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from headrace import options, vision
 from headrace.errors import GraphError
-from headrace.interpolation_numbers import Interpolation, interpolation_of
+from headrace.interpolation_numbers import Interpolation
 from headrace.mx.augmenters import (
     Augmenter,
     BrightnessJitterAug,
@@ -46,6 +46,7 @@ from headrace.mx.det_augmenters import (
     DetRandomPadAug,
     DetRandomSelectAug,
 )
+from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.image_det_iter import ImageDetIter
 from headrace.mx.image_iter import ImageIter
 from headrace.mx.nd import NDArray, array
@@ -156,12 +157,13 @@ def imresize(src: ArrayLike, w: int, h: int, interp: int = 1) -> NDArray:
         src: uint8 or float32.
         w: The width.
         h: The height.
-        interp: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes.
+        interp: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes, 10 one of 0 to 4, which Python's `random`
+            draws.
 
     Raises:
-        UnsupportedError: `interp` is 10 (random).
+        UnsupportedError: `interp` is another number.
     """
-    interpolation = interpolation_of(interp, "interp", "imresize")
+    interpolation = GivenInterpolation(interp, "interp", "imresize").now()
     height, width = options.whole("h", h, 1, "imresize"), options.whole("w", w, 1, "imresize")
     resized: np.ndarray = _resize(height, width, interpolation)(np.ascontiguousarray(src))
     return resized.view(NDArray)

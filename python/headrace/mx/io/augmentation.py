@@ -11,8 +11,9 @@ import numpy as np
 from headrace import options, vision
 from headrace import transforms as T
 from headrace.errors import GraphError, UnsupportedError
-from headrace.interpolation_numbers import INTERPOLATIONS, Interpolation, interpolation_of
+from headrace.interpolation_numbers import Interpolation
 from headrace.kernel import Kernel
+from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.io.given_values import flag, number_or_nan
 from headrace.mx.io.mean_subtraction import KernelsOf, mean_subtraction
 
@@ -136,8 +137,6 @@ _WARPS: dict[Interpolation, Literal["nearest", "bilinear", "bicubic"]] = {
     "area": "bilinear",
     "auto": "bilinear",
 }
-_DRAWN = 10
-_DRAWN_FROM = (0, 1, 2, 3, 4)
 _RANDOM_GEOMETRY = (
     "max_rotate_angle",
     "max_shear_ratio",
@@ -250,11 +249,7 @@ class _Steps:
         self._dtype = dtype
         self._seed: dict[str, Any] = {} if seed is None else {"seed": seed}
         self._of = of
-        method = given["inter_method"]
-        self._drawn = method == _DRAWN
-        self._interpolation: Interpolation = (
-            "bilinear" if self._drawn else interpolation_of(method, "inter_method", of, " or 10 (random)")
-        )
+        self._how = GivenInterpolation(given["inter_method"], "inter_method", of)
 
     def kernels(self) -> KernelsOf:
         before = [*self._geometry(), *self._colours()]
@@ -280,7 +275,8 @@ class _Steps:
 
     def _still_geometry(self) -> list[Kernel]:
         """Without random steps."""
-        fixed = {name: _DEFAULTS[name] for name in (*_RANDOM_GEOMETRY, *(["inter_method"] if self._drawn else []))}
+        drawn = ["inter_method"] if self._how.fixed is None else []
+        fixed = {name: _DEFAULTS[name] for name in (*_RANDOM_GEOMETRY, *drawn)}
         return _Steps({**self._given, **fixed}, self._data_shape, self._dtype, None, self._of)._geometry()
 
     def _decoding(self) -> Kernel:
@@ -297,23 +293,19 @@ class _Steps:
         return [self._by(lambda how: vision.Resize(shorter, interpolation=how, antialias=False))]
 
     def _by(self, make: Callable[[Interpolation], Kernel]) -> Kernel:
-        """A kernel of the interpolation, or of one that is drawn."""
-        if not self._drawn:
-            return make(self._interpolation)
-        branches = [make(INTERPOLATIONS[number]) for number in _DRAWN_FROM]
-        return vision.RandomChoice(branches, **self._seed)
+        return self._how.kernel(make, **self._seed)
 
     def _turning(self) -> list[Kernel]:
         angle, most, fill = self._given["rotate"], self._given["max_rotate_angle"], self._given["fill_value"]
         stretches = self._stretches()
         if angle <= 0 and most <= 0 and not stretches:
             return []
-        if self._drawn or self._interpolation not in _WARPS:
+        if self._how.fixed not in _WARPS:
             raise UnsupportedError(
                 f"{self._of}: inter_method is {self._given['inter_method']}, and no kernel turns or stretches by Lanczos; "
                 "give 0 to 3 or 9, or leave out what turns and stretches"
             )
-        how = _WARPS[self._interpolation]
+        how = _WARPS[self._how.fixed]
         if stretches:
             degrees = (angle, angle) if angle > 0 else (-most, most)
             return [self._stretching(degrees, how)]
@@ -389,7 +381,7 @@ class _Steps:
         ]
 
     def _resized_crop(self, area: tuple[float, float], ratio: tuple[float, float]) -> Kernel:
-        if self._interpolation == "auto":
+        if self._how.fixed == "auto":
             raise UnsupportedError(
                 f"{self._of}: inter_method is 9, and with random_resized_crop no kernel chooses by the sizes; give 0 "
                 "to 4"
