@@ -287,6 +287,31 @@ def test_arrays_have_the_methods_of_mxnets():
         array.asscalar()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_elements_are_numbers_with_the_methods_of_mxnets(dtype):
+    label = mx.nd.array([3, 0, 2], dtype=dtype)
+    for element in (label[0], next(iter(label)), label.max(), label[label == 3][0], label.reshape(1, 3)[0, 0]):
+        assert type(element) is mx.nd.NDArray and element.dtype == dtype and element.context == mx.cpu()
+        assert element.asscalar() == 3 and type(element.asscalar()) is np.dtype(dtype).type
+        plain = element.asnumpy()
+        assert type(plain) is np.ndarray and plain.shape == (1,) and plain[0] == 3
+        assert element.as_in_context(mx.gpu(0)) is element and element.wait_to_read() is None
+        # As before it had them.
+        assert (int(element), float(element), bool(element)) == (3, 3.0, True)
+        assert (f"{element:.1f}", "%d" % element, "%.2f" % element) == ("3.0", "3", "3.00")  # noqa: UP031
+        assert str(element) == str(np.dtype(dtype).type(3)) and f"{element}" == str(element)
+        assert element == 3 and element + 1 == 4 and {3: "three"}[element] == "three"
+        into = np.zeros(2, dtype)
+        into[1] = element
+        assert into.tolist() == [0, 3]
+    assert [each.asscalar() for each in label] == [3, 0, 2] and label.tolist() == [3, 0, 2]
+    assert np.array(list(label)).shape == (3,) and {*label} == {0, 2, 3} and sorted(label) == [0, 2, 3]
+    assert label.argmax().asscalar() == np.argmax(label).asscalar() == 0 and label.argmin().asscalar() == 1
+    assert ["a", "b"][label.argmin()] == "b" and label.reshape(3, 1).argmax(axis=1).tolist() == [0, 0, 0]
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(label)
+
+
 def test_descriptions_travel():
     described = mx.io.DataDesc("data", [2, 3], np.float16, layout="NT")
     again = pickle.loads(pickle.dumps(described))
