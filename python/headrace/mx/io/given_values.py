@@ -21,6 +21,7 @@ __all__ = [
     "number_or_nan",
     "part",
     "picture_shape",
+    "shape_of",
     "share",
 ]
 
@@ -91,6 +92,17 @@ def share(name: str, given: Any, of: str) -> float:
     if not 0 <= (number := number_or_nan(given)) <= 1:
         raise GraphError(f"{of}: {name} is {options.shown(given)}; it must be between 0 and 1")
     return number
+
+
+def shape_of(name: str, given: Any, of: str) -> tuple[int, ...]:
+    """A shape of at least one axis, also as a number."""
+    try:
+        shape = tuple(options.whole(name, each, 1, of) for each in ([given] if isinstance(given, int) else given))
+    except TypeError:
+        shape = ()
+    if not shape:
+        raise GraphError(f"{of}: {name} is {options.shown(given)}; it must be a shape such as (3, 8, 8)")
+    return shape
 
 
 def picture_shape(given: Any, channels: tuple[int, ...], of: str) -> tuple[int, int, int]:
