@@ -210,6 +210,13 @@ def test_every_iterator_has_what_mxnets_have_not(name):
     assert callable(kind.explain)
 
 
+@pytest.mark.parametrize("name", ["ResizeIter", "PrefetchingIter"])
+def test_iterators_around_others_have_what_is_not_of_those(name):
+    kind = iterator_of(name)
+    assert parameters_of(name) & OURS == {"state"}
+    assert callable(kind.state) and callable(kind.explain)
+
+
 # ---- the page ----
 
 FUNCTIONS = {

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import headrace as hr
 import headrace.mx as mx
-from tests.mx_batches import python_calls
+from tests.mx_batches import next_batches, python_calls
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
 
 
@@ -273,6 +273,123 @@ def test_iterators_that_do_not_fit_are_refused():
         mx.io.PrefetchingIter([])
     with pytest.raises(ValueError, match="no batch after reset"):
         next(mx.io.ResizeIter(Simple(0), 2))
+
+
+class Counted(Simple):
+    """A user's own iterator that has states."""
+
+    def __init__(self, batches, state=None):
+        super().__init__(batches)
+        self.at = 0 if state is None else state["at"][0]
+
+    def state(self):
+        return {"at": np.array([self.at])}
+
+    def explain(self):
+        return "Counted: as it is"
+
+
+def rolled(state=None, rows=10):
+    # Without a seed, which the state has.
+    return mx.io.NDArrayIter(np.arange(rows), np.arange(rows), 4, True, "roll_over", state=state)
+
+
+def resized(inner, state=None, **given):
+    return mx.io.ResizeIter(inner(state and state["data_iter"]), 4, state=state, **given)
+
+
+def joined(*inner, state=None):
+    parts = [None] * len(inner) if state is None else state["iters"]
+    return mx.io.PrefetchingIter([make(part) for make, part in zip(inner, parts, strict=True)], state=state)
+
+
+AROUND = {
+    "resized": lambda state=None: resized(rolled, state),
+    "resized, going on": lambda state=None: resized(rolled, state, reset_internal=False),
+    "resized, a user's own": lambda state=None: resized(lambda part: Counted(3, part), state),
+    "ahead": lambda state=None: joined(rolled, state=state),
+    "ahead, several": lambda state=None: joined(
+        lambda part: resized(lambda own: rolled(own, 12), part),
+        lambda part: resized(lambda own: Counted(3, own), part),
+        state=state,
+    ),
+    "ahead, within": lambda state=None: resized(lambda part: joined(rolled, state=part), state),
+}
+
+
+def arrays_of(batch):
+    return [array.tolist() for array in [*batch.data, *batch.label]]
+
+
+@pytest.mark.parametrize("make", AROUND.values(), ids=AROUND)
+@pytest.mark.parametrize("taken", range(9))
+def test_a_state_has_those_within(make, taken):
+    at = make()
+    next_batches(at, taken, arrays_of)
+    state = pickle.loads(pickle.dumps(at.state()))
+    again = make(state)
+    assert repr(again.state()) == repr(state)
+    assert next_batches(again, 9, arrays_of) == next_batches(at, 9, arrays_of)
+
+
+@pytest.mark.parametrize("make", AROUND.values(), ids=AROUND)
+@pytest.mark.parametrize("taken", range(5))
+def test_a_reset_behind_a_state_is_that_without_it(make, taken):
+    at = make()
+    next_batches(at, taken, arrays_of)
+    again = make(at.state())
+    for each in (at, again):
+        each.reset()
+    assert next_batches(again, 9, arrays_of) == next_batches(at, 9, arrays_of)
+
+
+def test_a_state_that_does_not_fit_those_within_is_refused():
+    for make, message in (
+        (
+            lambda state: mx.io.ResizeIter(rolled(), 4, state=state),
+            r'data_iter, a NDArrayIter, .* state=state\["data_iter"\]',
+        ),
+        (lambda state: mx.io.ResizeIter(rolled(state["data_iter"]), 1, state=state), "behind batch 2 .* size is 1"),
+        (lambda state: mx.io.ResizeIter(rolled(), 4, state={}), "state is {}; give what state"),
+        (
+            lambda state: mx.io.PrefetchingIter(rolled(), state={**state, "iters": [], "ahead": True}),
+            "PrefetchingIter: the state was taken of a ResizeIter",
+        ),
+    ):
+        at = AROUND["resized"]()
+        next_batches(at, 2, arrays_of)
+        with pytest.raises(hr.StateError, match=message):
+            make(at.state())
+    at = AROUND["ahead"]()
+    at.next()
+    with pytest.raises(hr.StateError, match=r'iters\[0\], a NDArrayIter, .* make it with state=state\["iters"\]\[0\]'):
+        mx.io.PrefetchingIter(rolled(), state=at.state())
+    with pytest.raises(hr.StateError, match="those of 1 iterators, and there are 2 here"):
+        mx.io.PrefetchingIter([rolled(), rolled()], state=at.state())
+    without = mx.io.ResizeIter(Simple(3), 2)
+    with pytest.raises(hr.StateError, match=r"ResizeIter: data_iter is .*Simple.*, which has no state\(\)"):
+        without.state()
+    ahead = mx.io.PrefetchingIter([rolled(), Simple(3)])
+    for _ in range(2):
+        with pytest.raises(hr.StateError, match=r"PrefetchingIter: iters\[1\] is .*Simple.*, which has no state\(\)"):
+            ahead.state()
+        ahead.next()
+
+
+def test_those_within_are_explained():
+    at = joined(rolled, lambda part: resized(lambda own: Counted(3, own), part), lambda part: Simple(3))
+    for _ in range(2):
+        text = at.explain()
+        assert text.startswith("PrefetchingIter: iterators within: 3, each on a thread of its own, one batch ahead")
+        for line in (
+            "ResizeIter: epochs of 4 batches; the iterator within begins anew",
+            "Counted: as it is",
+            "Simple: has no",
+        ):
+            assert line in text
+        assert "Numpy" in text
+        at.next()
+    assert "goes on from one to the next" in mx.io.ResizeIter(rolled(), 2, reset_internal=False).explain()
 
 
 def test_arrays_have_the_methods_of_mxnets():
