@@ -66,6 +66,30 @@ def test_a_drawn_interpolation_is_one_of_five(picture):
         assert [kinds[resized(10).tobytes()] for _ in range(60)] == drawn
 
 
+def test_crops_are_arrays_of_their_own(picture):
+    height, width = picture.shape[:2]
+    for cut in (
+        lambda: mx.image.fixed_crop(picture, 0, 3, width, 5),
+        lambda: mx.image.fixed_crop(picture, 2, 3, 4, 5, (4, 5)),
+        lambda: mx.image.center_crop(picture, (width, height))[0],
+        lambda: mx.image.random_crop(picture, (9, 8))[0],
+        lambda: mx.image.random_size_crop(picture, (width, height), (1, 1), (width / height, width / height))[0],
+    ):
+        before = picture.copy()
+        part = cut()
+        assert type(part) is mx.nd.NDArray
+        part[:] = 0
+        assert np.array_equal(picture, before)
+
+
+def test_crops_begin_in_the_picture(picture):
+    for given, name in (((-5, 0, 10, 10), "x0 is -5"), ((0, -1, 10, 10), "y0 is -1"), ((0, 0, -3, 10), "w is -3")):
+        with pytest.raises(hr.GraphError, match=f"fixed_crop: {name}; it must be at least 0"):
+            mx.image.fixed_crop(picture, *given)
+    # As MXNet has it.
+    assert mx.image.fixed_crop(picture, 38, 28, 10, 10).shape == (2, 3, 3)
+
+
 def test_kernels_are_made_once_for_equal_arguments(picture, monkeypatch):
     made = []
     resize = mx.image.vision.Resize

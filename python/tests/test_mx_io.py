@@ -153,12 +153,29 @@ def test_arrays_have_the_names_types_and_order_of_mxnet():
         ({"label": np.zeros(3)}, "data has 4, softmax_label has 3"),
         ({"layout": "TNC"}, "layout is 'TNC'"),
         ({"data": []}, "no arrays"),
+        ({"data": None, "label": np.zeros(3)}, "NDArrayIter: data is None; it must be an array"),
+        ({"data": {"x": None}}, r"NDArrayIter: data\['x'\] is None; it must be an array"),
+        ({"label": [np.zeros(4), None]}, r"NDArrayIter: label\['_1_softmax_label'\] is None"),
+        ({"shuffle": "yes"}, "NDArrayIter: shuffle is 'yes'"),
+        ({"shuffle": 2}, "NDArrayIter: shuffle is 2"),
         ({"data": np.zeros((0, 2))}, "no rows"),
     ],
 )
 def test_what_cannot_be_is_refused(options, message):
     with pytest.raises(hr.GraphError, match=message):
         mx.io.NDArrayIter(**{"data": np.zeros((4, 2)), **options})
+
+
+@pytest.mark.parametrize("label", [None, [], {}])
+def test_there_may_be_no_labels(label):
+    iterator = mx.io.NDArrayIter(np.zeros((4, 2)), label, 2)
+    assert iterator.provide_label == [] and iterator.next().label == []
+
+
+def test_flags_may_be_numbers():
+    for shuffle in (0, 1):
+        batches = [epoch_of(numbers(10, 4, shuffle=given, seed=1)) for given in (shuffle, bool(shuffle))]
+        assert batches[0] == batches[1]
 
 
 def test_a_state_that_is_none_is_refused():

@@ -190,9 +190,14 @@ def scale_down(src_size: tuple[int, int], size: tuple[int, int]) -> tuple[int, i
 def fixed_crop(
     src: np.ndarray, x0: int, y0: int, w: int, h: int, size: tuple[int, int] | None = None, interp: int = 2
 ) -> NDArray:
-    """The rectangle at column `x0` and row `y0`, resized to `size` (width, height) if that is given."""
-    cut = src[y0 : y0 + h, x0 : x0 + w]
-    return cut.view(NDArray) if size is None or (w, h) == tuple(size) else imresize(cut, *size, interp=interp)
+    """The rectangle at column `x0` and row `y0`, resized to `size` (width, height) if that is given: an array of its own. What
+    lies right of the picture or below it is cut off. Raises GraphError if a column or row is below 0."""
+    left, top = options.whole("x0", x0, 0, "fixed_crop"), options.whole("y0", y0, 0, "fixed_crop")
+    columns, rows = options.whole("w", w, 0, "fixed_crop"), options.whole("h", h, 0, "fixed_crop")
+    cut = src[top : top + rows, left : left + columns]
+    if size is None or (w, h) == tuple(size):
+        return np.array(cut).view(NDArray)
+    return imresize(cut, *size, interp=interp)
 
 
 def center_crop(src: np.ndarray, size: tuple[int, int], interp: int = 2) -> tuple[NDArray, Box]:
