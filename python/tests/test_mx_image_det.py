@@ -251,6 +251,14 @@ def test_a_deviation_of_0_divides_nothing(folder):
     assert everything(records(folder, std_r=0, std_g=1), 3) == everything(records(folder), 3)
 
 
+def test_a_file_that_is_missing_or_empty_is_named(folder, tmp_path):
+    with pytest.raises(hr.NotFoundError, match=r"none\.rec"):
+        records(folder, "none", label_pad_width=40)
+    (tmp_path / "none.rec").touch()
+    with pytest.raises(hr.GraphError, match=r"ImageDetRecordIter: path_imgrec='.*none\.rec' gives no rows"):
+        records(tmp_path, "none").next()
+
+
 # ---- pictures that keep their ratio ----
 
 KEPT = {"shrink": ((10, 32), (24, 20), (12, 12), (24, 32), (40, 50)), "fit": ((10, 32), (12, 12), (24, 32), (40, 50))}

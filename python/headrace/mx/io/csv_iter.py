@@ -17,7 +17,7 @@ from headrace.mx.io.csv_files import CsvFiles
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, numbered
 from headrace.mx.io.filled_batch import Columns
-from headrace.mx.io.given_values import dtype_name, file_patterns, flag, shape_of
+from headrace.mx.io.given_values import dtype_name, file_patterns, flag, named_files, shape_of
 
 __all__ = ["CSVIter"]
 
@@ -111,7 +111,7 @@ class CSVIter(EngineBatches):
             rows = rows.zip(labels.rows("label", kind, math.prod(label)))
         self._shapes = {"data": (-1, *shape), "label": (-1,) if label == (1,) else (-1, *label)}
         super().__init__(
-            Pipeline(rows, "data", "id", total),
+            Pipeline(rows, "data", "id", total, files=named_files("data_csv", data_csv)),
             Running(0, memory, on_error, max_errors, state, None, device, page_locked_of(device_id)),
             Ending.ROUND if rounds else Ending.PAD,
             DataDesc(data_name, (size, *shape), np.dtype(kind).type),

@@ -18,6 +18,7 @@ __all__ = [
     "file_patterns",
     "flag",
     "kept_seed",
+    "named_files",
     "number_or_nan",
     "part",
     "picture_shape",
@@ -71,6 +72,11 @@ def file_patterns(name: str, given: Any, of: str) -> list[str]:
         path = glob.escape(os.fsdecode(each))
         patterns.append(os.path.join(path, "*") if os.path.isdir(each) else path)
     return patterns
+
+
+def named_files(name: str, given: Any) -> str:
+    """For messages, with the parameter that names them."""
+    return f"{name}={options.shown(given)}"
 
 
 def part(part_index: Any, num_parts: Any, of: str) -> tuple[int, int]:

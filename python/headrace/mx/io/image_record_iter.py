@@ -15,7 +15,7 @@ from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.augmentation import AugmentationParameters, augmentation
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
-from headrace.mx.io.given_values import dtype_name, flag, part, picture_shape
+from headrace.mx.io.given_values import dtype_name, flag, named_files, part, picture_shape
 from headrace.mx.io.image_records import ImageRecords, chunk_of, given_paths, threads_of
 from headrace.mx.io.mean_image import MeanImage
 
@@ -144,7 +144,15 @@ class ImageRecordIter(EngineBatches):
         # Looking at the schema checks the attributes of the kernels.
         _ = rows.map(kernels(None), "image").schema
         super().__init__(
-            Pipeline(rows, "image", "id", total, source.shard, lambda rows: rows.map(kernels(mean_of), "image")),
+            Pipeline(
+                rows,
+                "image",
+                "id",
+                total,
+                source.shard,
+                lambda rows: rows.map(kernels(mean_of), "image"),
+                named_files("path_imgrec", path_imgrec),
+            ),
             Running(
                 options.whole("seed", seed, of=of),
                 memory,
