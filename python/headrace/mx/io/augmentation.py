@@ -1,5 +1,6 @@
 """MXNet's parameters of augmentation, as kernels of ours: `headrace.vision`, in the order in which MXNet's default
-augmenter does what they say. What has no effect with the others is refused."""
+augmenter does what they say. What asks for a step that the others leave out is refused; what says how a step is done, such
+as fill_value, is taken without one."""
 
 import math
 import os
@@ -198,7 +199,7 @@ def augmentation(
         of: The iterator, for messages.
 
     Raises:
-        GraphError: A parameter is out of its range, or has no effect with the others.
+        GraphError: A parameter is out of its range, or asks for what has no effect with the others.
         TypeError: There is no such parameter.
         UnsupportedError: There is no kernel for a parameter with these others.
     """

@@ -30,8 +30,8 @@ class ImageRecordIter(EngineBatches):
     (batch_size, channels, height, width), in the order red, green, blue, and the labels.
 
     The batches come from `headrace.ImageRecord` and kernels of `headrace.vision`, in MXNet's order: resize, rotation, pad,
-    crop, colours, noise, mean image, mirror, mean and scale. The page "From MXNet" of the documentation maps every parameter; one
-    that has no effect with the others is refused. In addition each batch has the records' ids as `index`.
+    crop, colours, noise, mean image, mirror, mean and scale. The page "From MXNet" of the documentation maps every parameter, and
+    says which are refused beside others. In addition each batch has the records' ids as `index`.
 
     Args:
         path_imgrec: The file; several, between semicolons or in a list; or a folder of them.
