@@ -86,6 +86,9 @@ def test_crops_begin_in_the_picture(picture):
     for given, name in (((-5, 0, 10, 10), "x0 is -5"), ((0, -1, 10, 10), "y0 is -1"), ((0, 0, -3, 10), "w is -3")):
         with pytest.raises(hr.GraphError, match=f"fixed_crop: {name}; it must be at least 0"):
             mx.image.fixed_crop(picture, *given)
+    for given in ((41, 0, 3, 3), (0, 30, 3, 3), (0, 0, 0, 5)):
+        with pytest.raises(hr.GraphError, match="fixed_crop: no pixel of a picture of 41 x 30 is at x0="):
+            mx.image.fixed_crop(picture, *given)
     # As MXNet has it.
     assert mx.image.fixed_crop(picture, 38, 28, 10, 10).shape == (2, 3, 3)
 

@@ -191,10 +191,15 @@ def fixed_crop(
     src: np.ndarray, x0: int, y0: int, w: int, h: int, size: tuple[int, int] | None = None, interp: int = 2
 ) -> NDArray:
     """The rectangle at column `x0` and row `y0`, resized to `size` (width, height) if that is given: an array of its own. What
-    lies right of the picture or below it is cut off. Raises GraphError if a column or row is below 0."""
+    lies right of the picture or below it is cut off. Raises GraphError if it begins outside of the picture, or has no pixel."""
     left, top = options.whole("x0", x0, 0, "fixed_crop"), options.whole("y0", y0, 0, "fixed_crop")
     columns, rows = options.whole("w", w, 0, "fixed_crop"), options.whole("h", h, 0, "fixed_crop")
     cut = src[top : top + rows, left : left + columns]
+    if cut.size == 0:
+        raise GraphError(
+            f"fixed_crop: no pixel of a picture of {src.shape[1]} x {src.shape[0]} is at x0={left}, y0={top} with w={columns} "
+            f"and h={rows}"
+        )
     if size is None or (w, h) == tuple(size):
         return np.array(cut).view(NDArray)
     return imresize(cut, *size, interp=interp)
