@@ -99,6 +99,29 @@ def test_sizes(picture):
     assert I.ResizeAug(10)(reals).dtype == np.float32
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda interp: I.ResizeAug(13, interp),
+        lambda interp: I.ForceResizeAug((7, 9), interp),
+        lambda interp: I.CenterCropAug((45, 30), interp),
+        lambda interp: I.RandomCropAug((45, 30), interp),
+        lambda interp: I.RandomSizedCropAug((7, 9), (1, 1), (WIDTH / HEIGHT, WIDTH / HEIGHT), interp),
+    ],
+)
+def test_a_drawn_interpolation_is_one_of_five(picture, made, tmp_path):
+    """By itself and in ImageIter."""
+    kinds = {made(number)(picture).tobytes(): number for number in range(5)}
+    assert len(kinds) == 5
+    drawn = made(10)
+    assert {kinds[drawn(picture).tobytes()] for _ in range(60)} == {*range(5)}
+    write_records(tmp_path, "same", [encoded(picture[:, :, ::-1])] * 60)
+    shape = (3, *drawn(picture).shape[:2])
+    batch = I.ImageIter(60, shape, path_imgrec=str(tmp_path / "same.rec"), seed=1, aug_list=[drawn]).next()
+    rows = [row.transpose(1, 2, 0).astype(np.uint8) for row in batch.data[0].asnumpy()]
+    assert {kinds[row.tobytes()] for row in rows} == {*range(5)}
+
+
 def test_values(picture):
     mean, std = np.array([1, 2, 3]), np.array([4.0, 5.0, 6.0])
     assert np.array_equal(I.ColorNormalizeAug(mean, std)(picture), I.color_normalize(picture, mean, std))
@@ -302,10 +325,10 @@ def test_mistakes_are_named(message):
 
 
 def test_what_no_kernel_does_is_refused():
-    with pytest.raises(hr.UnsupportedError, match="ResizeAug: interp is 10"):
-        I.ResizeAug(10, 10)
-    with pytest.raises(hr.UnsupportedError, match="CenterCropAug: interp is 10"):
-        I.CreateAugmenter((3, 8, 8), inter_method=10)
+    with pytest.raises(hr.UnsupportedError, match=r"ResizeAug: interp is 5; it must be .* or 10 \(random\)"):
+        I.ResizeAug(10, 5)
+    with pytest.raises(hr.UnsupportedError, match="CenterCropAug: interp is 11"):
+        I.CreateAugmenter((3, 8, 8), inter_method=11)
     with pytest.raises(hr.UnsupportedError, match="RandomSizedCropAug: interp is 9"):
         I.CreateAugmenter((3, 8, 8), rand_crop=True, rand_resize=True, inter_method=9)
     with pytest.raises(hr.UnsupportedError, match="LightingAug: eigval"):

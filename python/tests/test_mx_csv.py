@@ -284,6 +284,16 @@ def test_a_label_shape_is_for_labels(folder):
         lines(folder, label_shape=(2,))
 
 
+def test_a_file_without_rows_is_named(folder, tmp_path):
+    (tmp_path / "none.csv").touch()
+    (tmp_path / "lines.csv").write_text("\n\n")
+    for name in ("none", "lines"):
+        with pytest.raises(
+            hr.GraphError, match=rf"CSVIter: data_csv='.*{name}\.csv' gives no rows, and round_batch=True"
+        ):
+            lines(folder, data_csv=str(tmp_path / f"{name}.csv")).next()
+
+
 def test_missing_files_and_unknown_names(folder):
     with pytest.raises(hr.NotFoundError, match=r"none\.csv"):
         lines(folder, data_csv="none.csv")

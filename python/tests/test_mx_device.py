@@ -137,6 +137,22 @@ def test_a_state_is_the_position_of_the_loop(folder, make):
         del there
 
 
+@all_iterators
+def test_a_reset_behind_a_state_is_that_of_the_iterator_it_was_taken_of(folder, make):
+    batches = len(epoch_of(make(folder)))
+    for taken in range(batches + 1):
+        at = make(folder)
+        for _ in range(taken):
+            at.next()
+        state = at.state()
+        at.reset()
+        expected = epoch_of(at)
+        for given in ({"device": "cpu:0"}, {}):
+            again = make(folder, state=state, **given)
+            again.reset()
+            assert epoch_of(again) == expected
+
+
 @pytest.mark.parametrize("make", [arrays, ITERATORS["images"], ITERATORS["images with objects"]])
 def test_a_hard_reset_is_that_in_host_memory(folder, make):
     on_host, there = make(folder), make(folder, device="cpu:0")

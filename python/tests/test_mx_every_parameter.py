@@ -20,6 +20,8 @@ PAGE = (pathlib.Path(__file__).resolve().parents[2] / "docs/from-mxnet.md").read
 ROWS = 10
 # What decides no value: tests of each iterator show it in explain() or the log; of `aug_seq` there is one value alone.
 NO_VALUE = {"ctx", "device_id", "preprocess_threads", "prefetch_buffer", "verbose", "silent", "aug_seq"}
+# What may have one value alone, by the iterator.
+CHECKED = {"LibSVMIter": {"dtype"}, "MNISTIter": {"data_shape", "input_shape"}}
 # What MXNet has not, of which every iterator has tests of its own.
 OURS = {"memory", "on_error", "max_errors", "device", "state"}
 
@@ -197,9 +199,7 @@ def parameters_of(name):
 @pytest.mark.parametrize("name", ITERATORS)
 def test_there_is_a_change_of_every_parameter(name):
     changed = {parameter for changed, _ in ITERATORS[name][1] for parameter in changed}
-    # LibSVMIter has one type alone.
-    one_value = {"dtype"} if name == "LibSVMIter" else set()
-    assert parameters_of(name) - changed == (NO_VALUE | OURS | one_value) & parameters_of(name)
+    assert parameters_of(name) - changed == (NO_VALUE | OURS | CHECKED.get(name, set())) & parameters_of(name)
 
 
 @pytest.mark.parametrize("name", [*ITERATORS, "ImageDetRecordIter", "ImageDetIter"])
@@ -208,6 +208,55 @@ def test_every_iterator_has_what_mxnets_have_not(name):
     assert {"memory", "on_error", "state"} <= {*inspect.signature(kind).parameters}
     assert callable(kind.state)
     assert callable(kind.explain)
+
+
+def test_the_page_says_which_iterators_lack_something():
+    every = [*ITERATORS, "ImageDetRecordIter", "ImageDetIter"]
+    lacking = {
+        parameter: {name for name in every if parameter not in inspect.signature(iterator_of(name)).parameters}
+        for parameter in ("seed", "max_errors", "device")
+    }
+    assert lacking == {
+        "seed": {"CSVIter", "LibSVMIter"},
+        "max_errors": {"NDArrayIter", "BucketSentenceIter"},
+        "device": {"LibSVMIter"},
+    }
+    for line, names in zip(
+        re.findall(r"^- `(?:seed|on_error|device)\b.*", PAGE, re.MULTILINE), lacking.values(), strict=True
+    ):
+        assert {name for name in every if f"`{name}`" in line} == names
+
+
+@pytest.mark.parametrize("name", ITERATORS)
+def test_the_page_says_which_batches_have_no_index(folder, monkeypatch, name):
+    monkeypatch.chdir(folder)
+    base = ITERATORS[name][0]
+    assert (iterator_of(name)(**base).next().index is None) == (name == "NDArrayIter")
+    if name == "LibSVMIter":
+        assert iterator_of(name)(**base, num_parts=2).next().index is None
+        assert iterator_of(name)(**{**base, **SPARSE}, num_parts=2).next().index is not None
+    assert "`None` from `NDArrayIter`, and from `LibSVMIter` with `num_parts` and no `label_libsvm`" in PAGE
+
+
+# What says how something is done that is not done.
+WITHOUT_EFFECT = {"mean_a": 50, "std_a": 2, "rotate": -30, "fill_value": 3, "inter_method": 4, "seed": 5, "seed_aug": 5}
+
+
+@pytest.mark.parametrize("name", WITHOUT_EFFECT)
+def test_the_page_says_what_is_taken_without_effect(folder, monkeypatch, name):
+    monkeypatch.chdir(folder)
+    base = ITERATORS["ImageRecordIter"][0]
+    taken = {**base, name: WITHOUT_EFFECT[name]}
+    assert everything(folder, "ImageRecordIter", taken) == everything(folder, "ImageRecordIter", base)
+    says = next(line for line in PAGE.splitlines() if "is taken where that is not done" in line)
+    assert "seeds" in says if "seed" in name else f"`{name}`" in says
+
+
+@pytest.mark.parametrize("name", ["ResizeIter", "PrefetchingIter"])
+def test_iterators_around_others_have_what_is_not_of_those(name):
+    kind = iterator_of(name)
+    assert parameters_of(name) & OURS == {"state"}
+    assert callable(kind.state) and callable(kind.explain)
 
 
 # ---- the page ----

@@ -45,8 +45,52 @@ def test_sizes_are_those_of_mxnet(picture):
         assert np.abs(given.astype(int) - cv2.resize(picture, (20, 25), interpolation=way)).max() <= 1
     assert mx.image.resize_short(picture, 15).shape == (15, 20, 3)
     assert mx.image.resize_short(picture.transpose(1, 0, 2), 15, interp=9).shape == (20, 15, 3)
-    with pytest.raises(hr.UnsupportedError, match=r"imresize: interp is 10; it must be .* 4 \(Lanczos\) or 9"):
-        mx.image.imresize(picture, 3, 3, interp=10)
+    with pytest.raises(hr.UnsupportedError, match=r"imresize: interp is 5; it must be .* 9 .* or 10 \(random\)"):
+        mx.image.imresize(picture, 3, 3, interp=5)
+
+
+def test_a_drawn_interpolation_is_one_of_five(picture):
+    """Python's `random` decides which, in all functions that resize."""
+    for resized in (
+        lambda interp: mx.image.imresize(picture, 20, 25, interp),
+        lambda interp: mx.image.resize_short(picture, 20, interp),
+        lambda interp: mx.image.fixed_crop(picture, 1, 2, 9, 8, (20, 25), interp),
+        lambda interp: mx.image.center_crop(picture, (60, 70), interp)[0],
+    ):
+        kinds = {resized(number).tobytes(): number for number in range(5)}
+        assert len(kinds) == 5
+        random.seed(4)
+        drawn = [kinds[resized(10).tobytes()] for _ in range(60)]
+        assert {*drawn} == {*range(5)}
+        random.seed(4)
+        assert [kinds[resized(10).tobytes()] for _ in range(60)] == drawn
+
+
+def test_crops_are_arrays_of_their_own(picture):
+    height, width = picture.shape[:2]
+    for cut in (
+        lambda: mx.image.fixed_crop(picture, 0, 3, width, 5),
+        lambda: mx.image.fixed_crop(picture, 2, 3, 4, 5, (4, 5)),
+        lambda: mx.image.center_crop(picture, (width, height))[0],
+        lambda: mx.image.random_crop(picture, (9, 8))[0],
+        lambda: mx.image.random_size_crop(picture, (width, height), (1, 1), (width / height, width / height))[0],
+    ):
+        before = picture.copy()
+        part = cut()
+        assert type(part) is mx.nd.NDArray
+        part[:] = 0
+        assert np.array_equal(picture, before)
+
+
+def test_crops_begin_in_the_picture(picture):
+    for given, name in (((-5, 0, 10, 10), "x0 is -5"), ((0, -1, 10, 10), "y0 is -1"), ((0, 0, -3, 10), "w is -3")):
+        with pytest.raises(hr.GraphError, match=f"fixed_crop: {name}; it must be at least 0"):
+            mx.image.fixed_crop(picture, *given)
+    for given in ((41, 0, 3, 3), (0, 30, 3, 3), (0, 0, 0, 5)):
+        with pytest.raises(hr.GraphError, match="fixed_crop: no pixel of a picture of 41 x 30 is at x0="):
+            mx.image.fixed_crop(picture, *given)
+    # As MXNet has it.
+    assert mx.image.fixed_crop(picture, 38, 28, 10, 10).shape == (2, 3, 3)
 
 
 def test_kernels_are_made_once_for_equal_arguments(picture, monkeypatch):

@@ -251,6 +251,14 @@ def test_a_deviation_of_0_divides_nothing(folder):
     assert everything(records(folder, std_r=0, std_g=1), 3) == everything(records(folder), 3)
 
 
+def test_a_file_that_is_missing_or_empty_is_named(folder, tmp_path):
+    with pytest.raises(hr.NotFoundError, match=r"none\.rec"):
+        records(folder, "none", label_pad_width=40)
+    (tmp_path / "none.rec").touch()
+    with pytest.raises(hr.GraphError, match=r"ImageDetRecordIter: path_imgrec='.*none\.rec' gives no rows"):
+        records(tmp_path, "none").next()
+
+
 # ---- pictures that keep their ratio ----
 
 KEPT = {"shrink": ((10, 32), (24, 20), (12, 12), (24, 32), (40, 50)), "fit": ((10, 32), (12, 12), (24, 32), (40, 50))}
@@ -279,6 +287,23 @@ def test_pictures_keep_their_ratio_and_the_label_has_their_size(folder, mode, mo
         objects = kept_of(i)
         numbers = [3, height, width, 4 + objects.size, 4, 5, 30, 20, *objects.ravel()]
         np.testing.assert_allclose(label[: len(numbers)], numbers, atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["force", "shrink", "fit"])
+def test_the_interpolation_is_drawn_for_each_picture(folder, mode):
+    given = {"data_shape": (3, 12, 20), "resize_mode": mode, "round_batch": False}
+    of_each = [rows_of(records(folder, **given, inter_method=number)) for number in range(5)]
+    drawn = rows_of(records(folder, **given, inter_method=10), epochs=4)
+    found = set()
+    for i, (data, label) in enumerate(drawn):
+        alike = [number for number, rows in enumerate(of_each) if np.array_equal(rows[i % ROWS][0], data)]
+        assert alike
+        np.testing.assert_array_equal(label, of_each[0][i % ROWS][1])
+        found |= {*alike}
+    assert found == {*range(5)}
+    moved = {"rand_crop_prob": 1, "min_crop_scales": 0.5, "rand_mirror_prob": 0.5, "resize": 20}
+    again = [everything(records(folder, **given, **moved, inter_method=10, seed=3), 5) for _ in range(2)]
+    assert again[0] == again[1]
 
 
 def test_a_mean_image_is_of_pictures_with_what_lies_beside_them(folder, tmp_path):
@@ -332,7 +357,7 @@ def test_a_mean_image_has_resizing_and_nothing_random(folder, tmp_path):
         "num_parts": 2, "part_index": 1,
     }  # fmt: skip
     plain = mean_made(folder, tmp_path / "plain.bin")
-    np.testing.assert_array_equal(mean_made(folder, tmp_path / "random.bin", **random), plain)
+    np.testing.assert_array_equal(mean_made(folder, tmp_path / "random.bin", **random, inter_method=10), plain)
     small = mean_made(folder, tmp_path / "small.bin", data_shape=(3, 8, 8), resize=10)
     resized = [V.Resize(10, antialias=False)(picture[:, :, ::-1].copy()) for picture in PICTURES]
     pictures = [V.Resize((8, 8), antialias=False)(picture) for picture in resized]
@@ -437,6 +462,13 @@ def test_objects_of_arrays_move_with_their_pictures(squares, given):
             top, bottom = each[2] * data.shape[1], each[4] * data.shape[1]
             y, x = int((top + bottom) / 2), int((left + right) / 2)
             np.testing.assert_array_equal(data[:, y, x], colour_of(each[0]))
+
+
+@pytest.mark.parametrize("samplers", [0, -1])
+def test_no_crop_sampler_crops_nothing(squares, samplers):
+    """Whatever the lists are."""
+    given = {"rand_crop_prob": 1, "min_crop_scales": (0.3, 0.7), "num_crop_sampler": samplers}
+    assert everything(in_records(squares, **given), 5) == everything(in_records(squares), 5)
 
 
 # What changes what a record's parameters give: the parameter, and those that it needs.

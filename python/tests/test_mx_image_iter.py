@@ -125,6 +125,7 @@ def test_one_engine_runs_all_epochs(folder, monkeypatch, make, ending):
     start = headrace.dataset.start
     monkeypatch.setattr(headrace.dataset, "start", lambda *given: started.append(1) or start(*given))
     iterator = make(folder, last_batch_handle=ending)
+    started.clear()  # One that looks for the files.
     assert steps(iterator, 11) == expected(ROWS, 4, ending, 4)[:11]
     assert len(started) == 1
 
@@ -449,7 +450,15 @@ def test_a_file_that_is_missing_is_named(folder, tmp_path):
     with pytest.raises(hr.NotFoundError, match=r"missing\.png"):
         mx.image.ImageIter(1, (3, 8, 8), path_imglist=tmp_path / "a.lst", path_root=tmp_path).next()
     with pytest.raises(hr.NotFoundError, match=r"none\.rec"):
-        mx.image.ImageIter(1, (3, 8, 8), path_imgrec=tmp_path / "none.rec").next()
+        mx.image.ImageIter(1, (3, 8, 8), path_imgrec=tmp_path / "none.rec")
+
+
+def test_a_file_without_rows_is_named(tmp_path):
+    (tmp_path / "none.rec").touch()
+    with pytest.raises(
+        hr.GraphError, match=r"path_imgrec=.*none\.rec.* gives no rows.*roll_over.*; give \"pad\", or other"
+    ):
+        mx.image.ImageIter(1, (3, 8, 8), path_imgrec=tmp_path / "none.rec", last_batch_handle="roll_over").next()
 
 
 def test_another_shape_than_data_shape_is_an_error(folder):

@@ -151,6 +151,7 @@ def test_one_engine_runs_all_epochs(dots, monkeypatch, rows, round_batch, make, 
     start = headrace.dataset.start
     monkeypatch.setattr(headrace.dataset, "start", lambda *given: started.append(1) or start(*given))
     iterator = make(dots, rows, data_shape=(3, 1, 1), round_batch=round_batch, on_error=on_error)
+    started.clear()  # One that looks for the files.
     expected = (expected_rounds if round_batch else expected_padded)(rows, 4, 3)
     assert steps(iterator, len(expected)) == expected
     assert len(started) == 1
@@ -403,6 +404,19 @@ def test_the_limit_of_rows_left_out_is_that_of_an_epoch(bad, round_batch):
 def test_fewer_good_rows_than_a_batch_are_an_error(bad):
     with pytest.raises(hr.GraphError, match="6 rows, fewer than batch_size=7"):
         indexed(bad, "bad", on_error="skip", batch_size=7).next()
+
+
+@pytest.mark.parametrize("on_error", ["raise", "skip"])
+def test_files_without_rows_are_named(tmp_path, on_error):
+    (tmp_path / "none.rec").touch()
+    (tmp_path / "none.idx").touch()
+    for make in (some, indexed):
+        for _ in range(2):
+            with pytest.raises(
+                hr.GraphError, match=r"path_imgrec='.*none\.rec' gives no rows.*round_batch=False, or other"
+            ):
+                make(tmp_path, "none", on_error=on_error).next()
+        assert [*make(tmp_path, "none", on_error=on_error, round_batch=False)] == []
 
 
 # ---- parameters ----
@@ -776,6 +790,11 @@ def test_unknown_names_and_missing_files(folder):
         some(folder, rand_corp=True)
     with pytest.raises(hr.NotFoundError, match=r"none\.rec"):
         some(folder, "none", path_imgidx=str(folder / "some.idx"))
+    for given in ({}, {"shuffle": True}, {"round_batch": False}, {"num_parts": 2}, {"on_error": "skip"}):
+        with pytest.raises(hr.NotFoundError, match=r"none\.rec"):
+            some(folder, "none", **given)
+    with pytest.raises(hr.NotFoundError, match=r"none\.lst"):
+        some(folder, path_imglist=str(folder / "none.lst"))
     with pytest.raises(hr.UnsupportedError, match="inter_method is 9"):
         some(folder, inter_method=9, random_resized_crop=True, min_random_area=0.5)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import headrace as hr
 import headrace.mx as mx
-from tests.mx_batches import python_calls
+from tests.mx_batches import next_batches, python_calls
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
 
 
@@ -153,12 +153,29 @@ def test_arrays_have_the_names_types_and_order_of_mxnet():
         ({"label": np.zeros(3)}, "data has 4, softmax_label has 3"),
         ({"layout": "TNC"}, "layout is 'TNC'"),
         ({"data": []}, "no arrays"),
+        ({"data": None, "label": np.zeros(3)}, "NDArrayIter: data is None; it must be an array"),
+        ({"data": {"x": None}}, r"NDArrayIter: data\['x'\] is None; it must be an array"),
+        ({"label": [np.zeros(4), None]}, r"NDArrayIter: label\['_1_softmax_label'\] is None"),
+        ({"shuffle": "yes"}, "NDArrayIter: shuffle is 'yes'"),
+        ({"shuffle": 2}, "NDArrayIter: shuffle is 2"),
         ({"data": np.zeros((0, 2))}, "no rows"),
     ],
 )
 def test_what_cannot_be_is_refused(options, message):
     with pytest.raises(hr.GraphError, match=message):
         mx.io.NDArrayIter(**{"data": np.zeros((4, 2)), **options})
+
+
+@pytest.mark.parametrize("label", [None, [], {}])
+def test_there_may_be_no_labels(label):
+    iterator = mx.io.NDArrayIter(np.zeros((4, 2)), label, 2)
+    assert iterator.provide_label == [] and iterator.next().label == []
+
+
+def test_flags_may_be_numbers():
+    for shuffle in (0, 1):
+        batches = [epoch_of(numbers(10, 4, shuffle=given, seed=1)) for given in (shuffle, bool(shuffle))]
+        assert batches[0] == batches[1]
 
 
 def test_a_state_that_is_none_is_refused():
@@ -275,6 +292,123 @@ def test_iterators_that_do_not_fit_are_refused():
         next(mx.io.ResizeIter(Simple(0), 2))
 
 
+class Counted(Simple):
+    """A user's own iterator that has states."""
+
+    def __init__(self, batches, state=None):
+        super().__init__(batches)
+        self.at = 0 if state is None else state["at"][0]
+
+    def state(self):
+        return {"at": np.array([self.at])}
+
+    def explain(self):
+        return "Counted: as it is"
+
+
+def rolled(state=None, rows=10):
+    # Without a seed, which the state has.
+    return mx.io.NDArrayIter(np.arange(rows), np.arange(rows), 4, True, "roll_over", state=state)
+
+
+def resized(inner, state=None, **given):
+    return mx.io.ResizeIter(inner(state and state["data_iter"]), 4, state=state, **given)
+
+
+def joined(*inner, state=None):
+    parts = [None] * len(inner) if state is None else state["iters"]
+    return mx.io.PrefetchingIter([make(part) for make, part in zip(inner, parts, strict=True)], state=state)
+
+
+AROUND = {
+    "resized": lambda state=None: resized(rolled, state),
+    "resized, going on": lambda state=None: resized(rolled, state, reset_internal=False),
+    "resized, a user's own": lambda state=None: resized(lambda part: Counted(3, part), state),
+    "ahead": lambda state=None: joined(rolled, state=state),
+    "ahead, several": lambda state=None: joined(
+        lambda part: resized(lambda own: rolled(own, 12), part),
+        lambda part: resized(lambda own: Counted(3, own), part),
+        state=state,
+    ),
+    "ahead, within": lambda state=None: resized(lambda part: joined(rolled, state=part), state),
+}
+
+
+def arrays_of(batch):
+    return [array.tolist() for array in [*batch.data, *batch.label]]
+
+
+@pytest.mark.parametrize("make", AROUND.values(), ids=AROUND)
+@pytest.mark.parametrize("taken", range(9))
+def test_a_state_has_those_within(make, taken):
+    at = make()
+    next_batches(at, taken, arrays_of)
+    state = pickle.loads(pickle.dumps(at.state()))
+    again = make(state)
+    assert repr(again.state()) == repr(state)
+    assert next_batches(again, 9, arrays_of) == next_batches(at, 9, arrays_of)
+
+
+@pytest.mark.parametrize("make", AROUND.values(), ids=AROUND)
+@pytest.mark.parametrize("taken", range(5))
+def test_a_reset_behind_a_state_is_that_without_it(make, taken):
+    at = make()
+    next_batches(at, taken, arrays_of)
+    again = make(at.state())
+    for each in (at, again):
+        each.reset()
+    assert next_batches(again, 9, arrays_of) == next_batches(at, 9, arrays_of)
+
+
+def test_a_state_that_does_not_fit_those_within_is_refused():
+    for make, message in (
+        (
+            lambda state: mx.io.ResizeIter(rolled(), 4, state=state),
+            r'data_iter, a NDArrayIter, .* state=state\["data_iter"\]',
+        ),
+        (lambda state: mx.io.ResizeIter(rolled(state["data_iter"]), 1, state=state), "behind batch 2 .* size is 1"),
+        (lambda state: mx.io.ResizeIter(rolled(), 4, state={}), "state is {}; give what state"),
+        (
+            lambda state: mx.io.PrefetchingIter(rolled(), state={**state, "iters": [], "ahead": True}),
+            "PrefetchingIter: the state was taken of a ResizeIter",
+        ),
+    ):
+        at = AROUND["resized"]()
+        next_batches(at, 2, arrays_of)
+        with pytest.raises(hr.StateError, match=message):
+            make(at.state())
+    at = AROUND["ahead"]()
+    at.next()
+    with pytest.raises(hr.StateError, match=r'iters\[0\], a NDArrayIter, .* make it with state=state\["iters"\]\[0\]'):
+        mx.io.PrefetchingIter(rolled(), state=at.state())
+    with pytest.raises(hr.StateError, match="those of 1 iterators, and there are 2 here"):
+        mx.io.PrefetchingIter([rolled(), rolled()], state=at.state())
+    without = mx.io.ResizeIter(Simple(3), 2)
+    with pytest.raises(hr.StateError, match=r"ResizeIter: data_iter is .*Simple.*, which has no state\(\)"):
+        without.state()
+    ahead = mx.io.PrefetchingIter([rolled(), Simple(3)])
+    for _ in range(2):
+        with pytest.raises(hr.StateError, match=r"PrefetchingIter: iters\[1\] is .*Simple.*, which has no state\(\)"):
+            ahead.state()
+        ahead.next()
+
+
+def test_those_within_are_explained():
+    at = joined(rolled, lambda part: resized(lambda own: Counted(3, own), part), lambda part: Simple(3))
+    for _ in range(2):
+        text = at.explain()
+        assert text.startswith("PrefetchingIter: iterators within: 3, each on a thread of its own, one batch ahead")
+        for line in (
+            "ResizeIter: epochs of 4 batches; the iterator within begins anew",
+            "Counted: as it is",
+            "Simple: has no",
+        ):
+            assert line in text
+        assert "Numpy" in text
+        at.next()
+    assert "goes on from one to the next" in mx.io.ResizeIter(rolled(), 2, reset_internal=False).explain()
+
+
 def test_arrays_have_the_methods_of_mxnets():
     array = mx.nd.array([[1, 2], [3, 4]], ctx=mx.gpu(1))
     assert array.dtype == np.float32 and array.context == array.ctx == mx.cpu() and repr(mx.cpu()) == "cpu(0)"
@@ -285,6 +419,31 @@ def test_arrays_have_the_methods_of_mxnets():
     assert array[:1, 0].asscalar() == 1 and mx.nd.zeros((2, 3), dtype="int8").dtype == np.int8
     with pytest.raises(ValueError, match="4 elements"):
         array.asscalar()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_elements_are_numbers_with_the_methods_of_mxnets(dtype):
+    label = mx.nd.array([3, 0, 2], dtype=dtype)
+    for element in (label[0], next(iter(label)), label.max(), label[label == 3][0], label.reshape(1, 3)[0, 0]):
+        assert type(element) is mx.nd.NDArray and element.dtype == dtype and element.context == mx.cpu()
+        assert element.asscalar() == 3 and type(element.asscalar()) is np.dtype(dtype).type
+        plain = element.asnumpy()
+        assert type(plain) is np.ndarray and plain.shape == (1,) and plain[0] == 3
+        assert element.as_in_context(mx.gpu(0)) is element and element.wait_to_read() is None
+        # As before it had them.
+        assert (int(element), float(element), bool(element)) == (3, 3.0, True)
+        assert (f"{element:.1f}", "%d" % element, "%.2f" % element) == ("3.0", "3", "3.00")  # noqa: UP031
+        assert str(element) == str(np.dtype(dtype).type(3)) and f"{element}" == str(element)
+        assert element == 3 and element + 1 == 4 and {3: "three"}[element] == "three"
+        into = np.zeros(2, dtype)
+        into[1] = element
+        assert into.tolist() == [0, 3]
+    assert [each.asscalar() for each in label] == [3, 0, 2] and label.tolist() == [3, 0, 2]
+    assert np.array(list(label)).shape == (3,) and {*label} == {0, 2, 3} and sorted(label) == [0, 2, 3]
+    assert label.argmax().asscalar() == np.argmax(label).asscalar() == 0 and label.argmin().asscalar() == 1
+    assert ["a", "b"][label.argmin()] == "b" and label.reshape(3, 1).argmax(axis=1).tolist() == [0, 0, 0]
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(label)
 
 
 def test_descriptions_travel():

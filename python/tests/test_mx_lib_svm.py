@@ -268,9 +268,15 @@ def test_a_label_shape_is_for_labels(folder):
         labelled(folder, label_shape=(1,))
 
 
+def test_a_file_without_rows_is_named(folder, tmp_path):
+    (tmp_path / "none.t").touch()
+    with pytest.raises(hr.GraphError, match=r"LibSVMIter: data_libsvm='.*none\.t' gives no rows, and round_batch=True"):
+        lines(folder, data_libsvm=str(tmp_path / "none.t")).next()
+
+
 def test_missing_files_and_unknown_names(folder):
     with pytest.raises(hr.NotFoundError, match=r"none\.t"):
-        lines(folder, data_libsvm="none.t").next()
+        lines(folder, data_libsvm="none.t")
     with pytest.raises(hr.NotFoundError, match=r"none\.t"):
         labelled(folder, label_libsvm="none.t")
     with pytest.raises(TypeError, match="shuffle"):

@@ -127,13 +127,29 @@ def test_files_that_do_not_fit_are_named(files, tmp_path):
     assert [*mx.io.MNISTIter(**files, batch_size=101)] == []
 
 
+@pytest.mark.parametrize("name", ["data_shape", "input_shape"])
+def test_the_shape_that_scripts_expect_is_checked(files, name):
+    """MXNet ignores it: `flat` decides the shape."""
+    plain = mx.io.MNISTIter(**files, batch_size=40).next().data[0]
+    for shape in ((1, 4, 6), (4, 6), (24,), 24, [6, 4]):
+        assert np.array_equal(mx.io.MNISTIter(**files, batch_size=40, **{name: shape}).next().data[0], plain)
+    for shape in ((1, 28, 28), (784,), 784):
+        with pytest.raises(
+            hr.GraphError, match=rf"{name} is .*(784|28).* 4 rows of 6 pixels; give \(24,\) or \(1, 4, 6\)"
+        ):
+            mx.io.MNISTIter(**files, **{name: shape})
+    for shape in ((), "24", (0, 24)):
+        with pytest.raises(hr.GraphError, match=name):
+            mx.io.MNISTIter(**files, **{name: shape})
+
+
 @needs_mxnet
 def test_batches_equal_mxnets(files, tmp_path):
     cases = [
         ("MNISTIter", {**files, "shuffle": False, "silent": True, **given}, 3)
         for given in (
             {"batch_size": 30},
-            {"batch_size": 25, "flat": True},
+            {"batch_size": 25, "flat": True, "input_shape": (24,)},
             {"batch_size": 7, "num_parts": 3, "part_index": 2},
         )
     ]

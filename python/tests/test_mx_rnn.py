@@ -156,6 +156,18 @@ def test_time_may_come_first():
         assert other.provide_data == [("data", (one.bucket_key, 3))]
 
 
+def test_the_place_of_the_n_decides_the_shape():
+    """As in MXNet, whatever else the layout says."""
+    sentences = sentences_of(4, 6)
+    for layout, alike in (("NTC", "NT"), ("N", "NT"), ("TNC", "TN"), ("CNT", "TN")):
+        given, plain = buckets_of(sentences, 3, layout=layout), buckets_of(sentences, 3, layout=alike)
+        assert given.layout == layout and given.major_axis == plain.major_axis == alike.index("N")
+        assert given.provide_data == plain.provide_data and given.provide_data[0].layout == layout
+        for one, other in zip([*given], [*plain], strict=True):
+            assert one.provide_label == other.provide_label and one.provide_label[0].layout == layout
+            assert np.array_equal(one.data[0], other.data[0]) and np.array_equal(one.label[0], other.label[0])
+
+
 def test_names_and_types_are_those_given():
     iterator = buckets_of([[1, 2], [3, 4]], data_name="x", label_name="y", dtype="int32")
     batch = iterator.next()
@@ -196,7 +208,9 @@ def test_a_state_goes_on_with_the_next_batch(layout):
     ("given", "message"),
     [
         ({"size": 0}, "batch_size is 0"),
-        ({"layout": "NCT"}, "layout is 'NCT'"),
+        ({"layout": "CTN"}, "layout is 'CTN'; its first or second letter must be N"),
+        ({"layout": "T"}, "layout is 'T'"),
+        ({"layout": 3}, "layout is 3"),
         ({"buckets": [0, 2]}, "buckets is 0"),
         ({"size": 9}, "no length has batch_size=9 sentences"),
         ({"size": 9, "buckets": [1, 2]}, r"no bucket has batch_size=9 sentences; the buckets \[1, 2\] have \[3, 2\]"),
@@ -256,7 +270,7 @@ def test_buckets_equal_mxnets():
     cases = [
         {"batch_size": 2},
         {"batch_size": 2, "buckets": [2, 4], "invalid_label": 0},
-        {"batch_size": 2, "buckets": [3, 1], "layout": "TN", "dtype": "float64"},
+        {"batch_size": 2, "buckets": [3, 1], "layout": "TNC", "dtype": "float64"},
         {"batch_size": 4},
         {"batch_size": 2, "buckets": [1, 2, 5, 60]},
     ]

@@ -6,7 +6,7 @@ import json
 import math
 import random
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from headrace import options, vision
 from headrace import transforms as T
 from headrace.eager import Composed
 from headrace.errors import GraphError, UnsupportedError
-from headrace.interpolation_numbers import Interpolation, interpolation_of
+from headrace.interpolation_numbers import Interpolation
 from headrace.kernel import Kernel
+from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.io.given_values import number_or_nan, share
 from headrace.mx.nd import NDArray
 from headrace.mx.pixel_values import Steps, Values, as_reals, interpolated, on_levels
@@ -138,17 +139,18 @@ class ResizeAug(KernelAugmenter):
 
     Args:
         size: The length.
-        interp: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes.
+        interp: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes, 10 one of 0 to 4, drawn for each picture.
     """
 
     def __init__(self, size: int, interp: int = 2) -> None:
         super().__init__(size=size, interp=interp)
         self.size = options.whole("size", size, 1, "ResizeAug")
         self.interp = interp
-        self._interpolation = interpolation_of(interp, "interp", "ResizeAug")
+        self._how = GivenInterpolation(interp, "interp", "ResizeAug")
 
     def kernels(self, values: Values) -> Steps:
-        return interpolated([vision.Resize(self.size, interpolation=self._interpolation, antialias=False)], values)
+        kernel = self._how.kernel(lambda how: vision.Resize(self.size, interpolation=how, antialias=False))
+        return interpolated([kernel], values)
 
 
 class ForceResizeAug(KernelAugmenter):
@@ -163,10 +165,10 @@ class ForceResizeAug(KernelAugmenter):
         super().__init__(size=size, interp=interp)
         self.size = _pair(size, "ForceResizeAug")
         self.interp = interp
-        self._interpolation = interpolation_of(interp, "interp", "ForceResizeAug")
+        self._how = GivenInterpolation(interp, "interp", "ForceResizeAug")
 
     def kernels(self, values: Values) -> Steps:
-        kernel = vision.Resize(self.size[::-1], interpolation=self._interpolation, antialias=False)
+        kernel = self._how.kernel(lambda how: vision.Resize(self.size[::-1], interpolation=how, antialias=False))
         return interpolated([kernel], values)
 
 
@@ -182,11 +184,11 @@ class RandomCropAug(KernelAugmenter):
         super().__init__(size=size, interp=interp)
         self.size = _pair(size, "RandomCropAug")
         self.interp = interp
-        self._interpolation = interpolation_of(interp, "interp", "RandomCropAug")
+        self._how = GivenInterpolation(interp, "interp", "RandomCropAug")
 
     def kernels(self, values: Values) -> Steps:
         crop = vision.RandomCrop(self.size[::-1])
-        return interpolated([_enlarging(self.size, self._interpolation), crop], values)
+        return interpolated([_enlarging(self.size, self._how), crop], values)
 
 
 class CenterCropAug(KernelAugmenter):
@@ -201,11 +203,11 @@ class CenterCropAug(KernelAugmenter):
         super().__init__(size=size, interp=interp)
         self.size = _pair(size, "CenterCropAug")
         self.interp = interp
-        self._interpolation = interpolation_of(interp, "interp", "CenterCropAug")
+        self._how = GivenInterpolation(interp, "interp", "CenterCropAug")
 
     def kernels(self, values: Values) -> Steps:
         crop = vision.CenterCrop(self.size[::-1], rounding="down")
-        return interpolated([_enlarging(self.size, self._interpolation), crop], values)
+        return interpolated([_enlarging(self.size, self._how), crop], values)
 
 
 class RandomSizedCropAug(KernelAugmenter):
@@ -227,16 +229,20 @@ class RandomSizedCropAug(KernelAugmenter):
         self.area = _interval("area", area if isinstance(area, Sequence) else (area, 1.0), of)
         self.ratio = _interval("ratio", ratio, of)
         self.interp = interp
-        interpolation = interpolation_of(interp, "interp", of)
-        if interpolation == "auto":
-            raise UnsupportedError(f"{of}: interp is 9, and no kernel that cuts chooses by the sizes; give 0 to 4")
-        self._interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = interpolation
+        self._how = GivenInterpolation(interp, "interp", of)
+        if self._how.fixed == "auto":
+            raise UnsupportedError(
+                f"{of}: interp is 9, and no kernel that cuts chooses by the sizes; give 0 to 4 or 10"
+            )
 
     def kernels(self, values: Values) -> Steps:
-        kernel = vision.RandomResizedCrop(
-            self.size[::-1], scale=self.area, ratio=self.ratio, interpolation=self._interpolation, antialias=False
-        )
-        return interpolated([kernel], values)
+        def cropped(how: Interpolation) -> Kernel:
+            assert how != "auto"
+            return vision.RandomResizedCrop(
+                self.size[::-1], scale=self.area, ratio=self.ratio, interpolation=how, antialias=False
+            )
+
+        return interpolated([self._how.kernel(cropped)], values)
 
 
 class HorizontalFlipAug(KernelAugmenter):
@@ -411,8 +417,8 @@ class RandomGrayAug(KernelAugmenter):
         return on_levels(vision.RandomGrayscale(self.p), values, "RandomGrayAug")
 
 
-def _enlarging(size: tuple[int, int], interpolation: Interpolation) -> Kernel:
-    return vision.EnlargeToSize(size[::-1], interpolation=interpolation, antialias=False)
+def _enlarging(size: tuple[int, int], given: GivenInterpolation) -> Kernel:
+    return given.kernel(lambda how: vision.EnlargeToSize(size[::-1], interpolation=how, antialias=False))
 
 
 def _pair(size: Any, of: str) -> tuple[int, int]:

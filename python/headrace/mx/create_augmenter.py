@@ -67,7 +67,8 @@ def CreateAugmenter(
         hue: Turns it by at most v half turns; 0 to 1.
         pca_noise: The deviation of the noise along the colours' principal components.
         rand_gray: How likely a picture becomes grey, 0 to 1.
-        inter_method: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes (not with rand_resize).
+        inter_method: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes (not with rand_resize), 10 one of 0
+            to 4, drawn for each picture.
 
     Raises:
         GraphError: A parameter is out of its range.

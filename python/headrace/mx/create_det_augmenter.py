@@ -69,7 +69,8 @@ def CreateDetAugmenter(
         saturation: Likewise.
         pca_noise: The deviation of the noise along the colours' principal components.
         hue: Turns it by at most v half turns; 0 to 1.
-        inter_method: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes.
+        inter_method: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes, 10 one of 0 to 4, drawn for each
+            picture.
         min_object_covered: Of the crop, as for `DetRandomCropAug`; lists are for several crops, one of which is chosen.
         aspect_ratio_range: Of the crop, and of the canvas.
         area_range: The least and the greatest area of the crop; the greatest is that of the canvas as well.

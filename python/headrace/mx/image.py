@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from headrace import options, vision
 from headrace.errors import GraphError
-from headrace.interpolation_numbers import Interpolation, interpolation_of
+from headrace.interpolation_numbers import Interpolation
 from headrace.mx.augmenters import (
     Augmenter,
     BrightnessJitterAug,
@@ -46,6 +46,7 @@ from headrace.mx.det_augmenters import (
     DetRandomPadAug,
     DetRandomSelectAug,
 )
+from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.image_det_iter import ImageDetIter
 from headrace.mx.image_iter import ImageIter
 from headrace.mx.nd import NDArray, array
@@ -156,12 +157,13 @@ def imresize(src: ArrayLike, w: int, h: int, interp: int = 1) -> NDArray:
         src: uint8 or float32.
         w: The width.
         h: The height.
-        interp: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes.
+        interp: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes, 10 one of 0 to 4, which Python's `random`
+            draws.
 
     Raises:
-        UnsupportedError: `interp` is 10 (random).
+        UnsupportedError: `interp` is another number.
     """
-    interpolation = interpolation_of(interp, "interp", "imresize")
+    interpolation = GivenInterpolation(interp, "interp", "imresize").now()
     height, width = options.whole("h", h, 1, "imresize"), options.whole("w", w, 1, "imresize")
     resized: np.ndarray = _resize(height, width, interpolation)(np.ascontiguousarray(src))
     return resized.view(NDArray)
@@ -188,9 +190,19 @@ def scale_down(src_size: tuple[int, int], size: tuple[int, int]) -> tuple[int, i
 def fixed_crop(
     src: np.ndarray, x0: int, y0: int, w: int, h: int, size: tuple[int, int] | None = None, interp: int = 2
 ) -> NDArray:
-    """The rectangle at column `x0` and row `y0`, resized to `size` (width, height) if that is given."""
-    cut = src[y0 : y0 + h, x0 : x0 + w]
-    return cut.view(NDArray) if size is None or (w, h) == tuple(size) else imresize(cut, *size, interp=interp)
+    """The rectangle at column `x0` and row `y0`, resized to `size` (width, height) if that is given: an array of its own. What
+    lies right of the picture or below it is cut off. Raises GraphError if it begins outside of the picture, or has no pixel."""
+    left, top = options.whole("x0", x0, 0, "fixed_crop"), options.whole("y0", y0, 0, "fixed_crop")
+    columns, rows = options.whole("w", w, 0, "fixed_crop"), options.whole("h", h, 0, "fixed_crop")
+    cut = src[top : top + rows, left : left + columns]
+    if cut.size == 0:
+        raise GraphError(
+            f"fixed_crop: no pixel of a picture of {src.shape[1]} x {src.shape[0]} is at x0={left}, y0={top} with w={columns} "
+            f"and h={rows}"
+        )
+    if size is None or (w, h) == tuple(size):
+        return np.array(cut).view(NDArray)
+    return imresize(cut, *size, interp=interp)
 
 
 def center_crop(src: np.ndarray, size: tuple[int, int], interp: int = 2) -> tuple[NDArray, Box]:

@@ -114,7 +114,7 @@ class ImageDetIter(EngineBatches):
         self._augmenters: Callable[[tuple[int, int, int]], Sequence[Any]] = (
             (lambda shape: CreateDetAugmenter(shape, **augmentation)) if aug_list is None else lambda shape: aug_list
         )
-        self._rows, self._total = rows, total
+        self._rows, self._total, self._named = rows, total, given.named
         self._names = data_name, label_name
         self._ends = ending
         self._runs = Running(seed_of(seed, state, of), memory, on_error, max_errors, state, device=device)
@@ -133,7 +133,7 @@ class ImageDetIter(EngineBatches):
         through = segments(self._augmenters(self.data_shape), of, DECODE)
         steps = [shown_step(step) for segment in through for step in segment.steps]
         super().__init__(
-            Pipeline(self._pictures(through, self.label_shape), "image", "id", self._total),
+            Pipeline(self._pictures(through, self.label_shape), "image", "id", self._total, files=self._named),
             self._runs,
             self._ends,
             DataDesc(self._names[0], (size, *self.data_shape), np.float32),

@@ -115,7 +115,7 @@ class ImageIter(EngineBatches):
         # Looking at the schema checks the attributes of the kernels.
         _ = pictures.schema
         super().__init__(
-            Pipeline(pictures, "image", "id", total),
+            Pipeline(pictures, "image", "id", total, files=given.named),
             Running(seed_of(seed, state, of), memory, on_error, max_errors, state, device=device),
             ending,
             DataDesc(data_name, (size, *shape), np.float32),

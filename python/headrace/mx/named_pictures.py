@@ -15,7 +15,7 @@ from headrace.dataset import Dataset
 from headrace.errors import DataError, GraphError
 from headrace.function_name import name_of
 from headrace.kernel import Kernel
-from headrace.mx.io.given_values import kept_seed
+from headrace.mx.io.given_values import kept_seed, named_files
 
 __all__ = ["DECODE", "NamedPictures", "Path", "part_of", "seed_of", "shown_step"]
 
@@ -52,6 +52,12 @@ class NamedPictures:
         self._root = path_root or ""
         self._of = of
         self.by_number = records is None or index is not None
+        self.named = (
+            "imglist"
+            if imglist is not None
+            else named_files(*(("path_imglist", listing) if records is None else ("path_imgrec", records)))
+        )
+        """For messages."""
 
     @staticmethod
     def _refuse_second(name: str, value: Any, others: Mapping[str, Any], of: str) -> None:

@@ -23,17 +23,37 @@ _READ_BY_MXNET = ("float16", "float32", "float64", "bfloat16", "int8", "uint8", 
 
 
 class NDArray(np.ndarray[Any, np.dtype[Any]]):
-    """A NumPy array that scripts for MXNet can use: it lies in host memory, and nothing waits for it."""
+    """A NumPy array that scripts for MXNet can use: it lies in host memory, and nothing waits for it.
+
+    An element is an NDArray without dimension, so that it has these methods and is a number to Python and NumPy.
+    """
+
+    def __getitem__(self, key: Any) -> Any:
+        return _with_methods(super().__getitem__(key))
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        """That of the number; of an element alone."""
+        if self.ndim > 0:
+            raise TypeError(f"unhashable type: {type(self).__name__} of shape {self.shape}")
+        return hash(self.item())
+
+    def argmax(self, *args: Any, **kwargs: Any) -> Any:
+        """As NumPy's, and with these methods where it is one number."""
+        return _with_methods(super().argmax(*args, **kwargs))
+
+    def argmin(self, *args: Any, **kwargs: Any) -> Any:
+        """As NumPy's, and with these methods where it is one number."""
+        return _with_methods(super().argmin(*args, **kwargs))
 
     def asnumpy(self) -> np.ndarray[Any, np.dtype[Any]]:
-        """A copy as a plain NumPy array."""
-        return np.array(self, subok=False)
+        """A copy as a plain NumPy array; that of an element has shape (1,), as MXNet's."""
+        return np.array(self, subok=False, ndmin=1)
 
     def asscalar(self) -> Any:
-        """The value of an array of one element. Raises ValueError for any other."""
+        """The value of an array of one element, as a NumPy scalar. Raises ValueError for any other."""
         if self.size != 1:
             raise ValueError(f"the array has {self.size} elements; asscalar() is for one")
-        return self.item()
+        return self.asnumpy().reshape(1)[0]
 
     @property
     def context(self) -> Context:
@@ -48,6 +68,10 @@ class NDArray(np.ndarray[Any, np.dtype[Any]]):
 
     def wait_to_read(self) -> None:
         """Returns at once: the values are there."""
+
+
+def _with_methods(value: Any) -> Any:
+    return np.asarray(value).view(NDArray) if isinstance(value, np.generic) else value
 
 
 def array(source: ArrayLike, ctx: Context | None = None, dtype: DTypeLike | None = None) -> NDArray:

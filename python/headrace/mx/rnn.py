@@ -21,7 +21,6 @@ from headrace.mx.io.given_values import kept_seed
 
 __all__ = ["BucketSentenceIter", "encode_sentences"]
 
-_LAYOUTS = ("NT", "TN")
 _log = logging.getLogger("headrace.mx")
 
 
@@ -96,7 +95,8 @@ class BucketSentenceIter(EngineBatches):
         data_name: In `provide_data`.
         label_name: In `provide_label`.
         dtype: Of data and labels.
-        layout: "NT": (batch_size, length); "TN": (length, batch_size).
+        layout: Where the N is decides the shape, and `provide_data` has all of it. First, as in "NT": (batch_size, length);
+            second, as in "TN": (length, batch_size).
         seed: Of the order; None: drawn from NumPy's global generator, so that `np.random.seed` decides it.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: Accepted for uniformity; has no effect.
@@ -118,7 +118,7 @@ class BucketSentenceIter(EngineBatches):
         data_name: str = "data",
         label_name: str = "softmax_label",
         dtype: DTypeLike = "float32",
-        layout: Literal["NT", "TN"] = "NT",
+        layout: str = "NT",
         *,
         seed: int | None = None,
         memory: int | str | None = None,
@@ -128,7 +128,12 @@ class BucketSentenceIter(EngineBatches):
     ) -> None:
         of = type(self).__name__
         size = options.whole("batch_size", batch_size, 1, of)
-        self.layout = options.choice("layout", layout, _LAYOUTS, of)
+        self.layout = layout
+        self.major_axis = layout.find("N") if isinstance(layout, str) else -1
+        if self.major_axis not in (0, 1):
+            raise GraphError(
+                f'{of}: layout is {options.shown(layout)}; its first or second letter must be N, as in "NT" and "TN"'
+            )
         self.data_name, self.label_name = data_name, label_name
         self.invalid_label = invalid_label
         self.dtype = np.dtype(dtype)
@@ -156,12 +161,12 @@ class BucketSentenceIter(EngineBatches):
         )
 
     def _shape(self, length: int, size: int) -> tuple[int, int]:
-        return (size, length) if self.layout == "NT" else (length, size)
+        return (size, length) if self.major_axis == 0 else (length, size)
 
     def _made_of(self, columns: Columns, pad: int, index: np.ndarray | None) -> DataBatch:
         data, label = (columns[name].view(nd.NDArray) for name in ("data", "label"))
         length = data.shape[1]
-        if self.layout == "TN":
+        if self.major_axis == 1:
             data, label = data.T, label.T
         described = [
             DataDesc(name, data.shape, self.dtype.type, self.layout) for name in (self.data_name, self.label_name)

@@ -1,5 +1,6 @@
 """MXNet's parameters of augmentation, as kernels of ours: `headrace.vision`, in the order in which MXNet's default
-augmenter does what they say. What has no effect with the others is refused."""
+augmenter does what they say. What asks for a step that the others leave out is refused; what says how a step is done, such
+as fill_value, is taken without one."""
 
 import math
 import os
@@ -11,8 +12,9 @@ import numpy as np
 from headrace import options, vision
 from headrace import transforms as T
 from headrace.errors import GraphError, UnsupportedError
-from headrace.interpolation_numbers import INTERPOLATIONS, Interpolation, interpolation_of
+from headrace.interpolation_numbers import Interpolation
 from headrace.kernel import Kernel
+from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.io.given_values import flag, number_or_nan
 from headrace.mx.io.mean_subtraction import KernelsOf, mean_subtraction
 
@@ -136,8 +138,6 @@ _WARPS: dict[Interpolation, Literal["nearest", "bilinear", "bicubic"]] = {
     "area": "bilinear",
     "auto": "bilinear",
 }
-_DRAWN = 10
-_DRAWN_FROM = (0, 1, 2, 3, 4)
 _RANDOM_GEOMETRY = (
     "max_rotate_angle",
     "max_shear_ratio",
@@ -199,7 +199,7 @@ def augmentation(
         of: The iterator, for messages.
 
     Raises:
-        GraphError: A parameter is out of its range, or has no effect with the others.
+        GraphError: A parameter is out of its range, or asks for what has no effect with the others.
         TypeError: There is no such parameter.
         UnsupportedError: There is no kernel for a parameter with these others.
     """
@@ -250,11 +250,7 @@ class _Steps:
         self._dtype = dtype
         self._seed: dict[str, Any] = {} if seed is None else {"seed": seed}
         self._of = of
-        method = given["inter_method"]
-        self._drawn = method == _DRAWN
-        self._interpolation: Interpolation = (
-            "bilinear" if self._drawn else interpolation_of(method, "inter_method", of, " or 10 (random)")
-        )
+        self._how = GivenInterpolation(given["inter_method"], "inter_method", of)
 
     def kernels(self) -> KernelsOf:
         before = [*self._geometry(), *self._colours()]
@@ -280,7 +276,8 @@ class _Steps:
 
     def _still_geometry(self) -> list[Kernel]:
         """Without random steps."""
-        fixed = {name: _DEFAULTS[name] for name in (*_RANDOM_GEOMETRY, *(["inter_method"] if self._drawn else []))}
+        drawn = ["inter_method"] if self._how.fixed is None else []
+        fixed = {name: _DEFAULTS[name] for name in (*_RANDOM_GEOMETRY, *drawn)}
         return _Steps({**self._given, **fixed}, self._data_shape, self._dtype, None, self._of)._geometry()
 
     def _decoding(self) -> Kernel:
@@ -297,23 +294,19 @@ class _Steps:
         return [self._by(lambda how: vision.Resize(shorter, interpolation=how, antialias=False))]
 
     def _by(self, make: Callable[[Interpolation], Kernel]) -> Kernel:
-        """A kernel of the interpolation, or of one that is drawn."""
-        if not self._drawn:
-            return make(self._interpolation)
-        branches = [make(INTERPOLATIONS[number]) for number in _DRAWN_FROM]
-        return vision.RandomChoice(branches, **self._seed)
+        return self._how.kernel(make, **self._seed)
 
     def _turning(self) -> list[Kernel]:
         angle, most, fill = self._given["rotate"], self._given["max_rotate_angle"], self._given["fill_value"]
         stretches = self._stretches()
         if angle <= 0 and most <= 0 and not stretches:
             return []
-        if self._drawn or self._interpolation not in _WARPS:
+        if self._how.fixed not in _WARPS:
             raise UnsupportedError(
                 f"{self._of}: inter_method is {self._given['inter_method']}, and no kernel turns or stretches by Lanczos; "
                 "give 0 to 3 or 9, or leave out what turns and stretches"
             )
-        how = _WARPS[self._interpolation]
+        how = _WARPS[self._how.fixed]
         if stretches:
             degrees = (angle, angle) if angle > 0 else (-most, most)
             return [self._stretching(degrees, how)]
@@ -389,7 +382,7 @@ class _Steps:
         ]
 
     def _resized_crop(self, area: tuple[float, float], ratio: tuple[float, float]) -> Kernel:
-        if self._interpolation == "auto":
+        if self._how.fixed == "auto":
             raise UnsupportedError(
                 f"{self._of}: inter_method is 9, and with random_resized_crop no kernel chooses by the sizes; give 0 "
                 "to 4"

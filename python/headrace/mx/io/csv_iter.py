@@ -17,7 +17,7 @@ from headrace.mx.io.csv_files import CsvFiles
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, numbered
 from headrace.mx.io.filled_batch import Columns
-from headrace.mx.io.given_values import dtype_name, file_patterns, flag
+from headrace.mx.io.given_values import dtype_name, file_patterns, flag, named_files, shape_of
 
 __all__ = ["CSVIter"]
 
@@ -89,8 +89,8 @@ class CSVIter(EngineBatches):
     ) -> None:
         of = type(self).__name__
         size = options.whole("batch_size", batch_size, 1, of)
-        shape = _shape("data_shape", data_shape, of)
-        label = _shape("label_shape", label_shape, of)
+        shape = shape_of("data_shape", data_shape, of)
+        label = shape_of("label_shape", label_shape, of)
         kind = "float32" if dtype is None else options.choice("dtype", dtype_name(dtype), _DTYPES, of)
         rounds = flag("round_batch", round_batch, of)
         options.choice("on_error", on_error, ("raise", "skip"), of)
@@ -111,7 +111,7 @@ class CSVIter(EngineBatches):
             rows = rows.zip(labels.rows("label", kind, math.prod(label)))
         self._shapes = {"data": (-1, *shape), "label": (-1,) if label == (1,) else (-1, *label)}
         super().__init__(
-            Pipeline(rows, "data", "id", total),
+            Pipeline(rows, "data", "id", total, files=named_files("data_csv", data_csv)),
             Running(0, memory, on_error, max_errors, state, None, device, page_locked_of(device_id)),
             Ending.ROUND if rounds else Ending.PAD,
             DataDesc(data_name, (size, *shape), np.dtype(kind).type),
@@ -138,16 +138,6 @@ class CSVIter(EngineBatches):
 
 def _without_missing(text: str) -> str:
     return _MISSING.sub("; fill it in, or remove the line if it is empty", text)
-
-
-def _shape(name: str, given: Any, of: str) -> tuple[int, ...]:
-    try:
-        shape = tuple(options.whole(name, each, 1, of) for each in ([given] if isinstance(given, int) else given))
-    except TypeError:
-        shape = ()
-    if not shape:
-        raise GraphError(f"{of}: {name} is {options.shown(given)}; it must be a shape such as (3, 8, 8)")
-    return shape
 
 
 def _number_of_rows(data: CsvFiles, labels: CsvFiles, of: str) -> int:

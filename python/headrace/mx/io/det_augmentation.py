@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, TypeAlias, TypedDict
 from headrace import options, vision
 from headrace import transforms as T
 from headrace.errors import GraphError
-from headrace.interpolation_numbers import interpolation_of
+from headrace.interpolation_numbers import Interpolation
 from headrace.kernel import Kernel
+from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.io.augmentation import normalised
 from headrace.mx.io.given_values import number_or_nan, share
 from headrace.mx.io.mean_subtraction import KernelsOf, MeanOf, mean_subtraction
@@ -27,7 +28,8 @@ class DetAugmentationParameters(TypedDict, total=False):
     rand_crop_prob: float
     """How likely a picture is cropped."""
     num_crop_sampler: int
-    """Into how many samplers the lists below fall; each has one number, or one for each sampler."""
+    """Into how many samplers the lists below fall; each has one number, or one for each sampler. 0 or less: pictures are not
+    cropped."""
     min_crop_scales: Numbers
     max_crop_scales: Numbers
     min_crop_aspect_ratios: Numbers
@@ -62,7 +64,8 @@ class DetAugmentationParameters(TypedDict, total=False):
     fill_value: int
     """The value of pixels beyond the picture."""
     inter_method: int
-    """0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes."""
+    """0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes, 10 one of 0 to 4 for each picture, drawn anew for
+    each use."""
     resize_mode: str
     """"force": pictures get the size of data_shape. "shrink", "fit": they keep the ratio of their sides within it, and their
     rows and columns are those of the label; "shrink" leaves smaller ones as they are. `fill_value` is beside them."""
@@ -100,6 +103,7 @@ _DEVIATIONS = ("std_r", "std_g", "std_b", "std_a")
 # Hue, lightness and saturation, in V.RandomHls's order, and the most of each.
 _HLS = {"hue": 180, "illumination": 255, "saturation": 255}
 _LEAST_PAD_SCALE = 1.05
+_LEAST_INT = -(1 << 31)
 
 _DEFAULTS: dict[str, Any] = {
     "resize": -1,
@@ -150,9 +154,10 @@ class DetAugmentation:
             if name not in _DEFAULTS:
                 raise TypeError(f"{of}() has no parameter {name}; those of augmentation are {', '.join(_DEFAULTS)}")
         self._given = {**_DEFAULTS, **given}
+        self._data_shape = data_shape
         self._channels, *self._size = data_shape
         self._of = of
-        self._how = interpolation_of(self._given["inter_method"], "inter_method", of)
+        self._how = GivenInterpolation(self._given["inter_method"], "inter_method", of)
         self._fill = options.whole("fill_value", self._given["fill_value"], 0, of, 255)
 
     def kernels(self) -> StagesOf:
@@ -178,7 +183,9 @@ class DetAugmentation:
 
     def _still_geometry(self) -> list[Kernel]:
         """Without random steps."""
-        return [self._decoding(), *self._resizing(), self._sizing(), *self._filling()]
+        fixed = {"inter_method": _DEFAULTS["inter_method"]} if self._how.fixed is None else {}
+        still = DetAugmentation({**self._given, **fixed}, self._data_shape, self._of)
+        return [still._decoding(), *still._resizing(), still._sizing(), *still._filling()]
 
     def _decoding(self) -> Kernel:
         return vision.Decode(mode="RGB" if self._channels == 3 else "L", orientation=True)
@@ -187,7 +194,7 @@ class DetAugmentation:
         if self._given["resize"] == -1:
             return []
         shorter = options.whole("resize", self._given["resize"], 1, self._of)
-        return [vision.Resize(shorter, interpolation=self._how, antialias=False)]
+        return [self._how.kernel(lambda how: vision.Resize(shorter, interpolation=how, antialias=False))]
 
     def _colours(self) -> list[Kernel]:
         return [*self._shifting(), *self._contrast()]
@@ -242,9 +249,12 @@ class DetAugmentation:
 
     def _cropping(self) -> list[Kernel]:
         chance = self._share("rand_crop_prob")
-        samplers = options.whole("num_crop_sampler", self._given["num_crop_sampler"], 1, self._of)
-        lists = {name: self._of_samplers(name, samplers) for name in _SAMPLERS}
+        samplers = options.whole("num_crop_sampler", self._given["num_crop_sampler"], _LEAST_INT, self._of)
         mode: Any = options.choice("crop_emit_mode", self._given["crop_emit_mode"], ("center", "overlap"), self._of)
+        # As in MXNet, where the lists count for no sampler then.
+        if samplers <= 0:
+            return []
+        lists = {name: self._of_samplers(name, samplers) for name in _SAMPLERS}
         if chance == 0:
             return []
         crop = vision.RandomConstrainedCrop(
@@ -266,9 +276,13 @@ class DetAugmentation:
 
     def _sizing(self) -> Kernel:
         mode = self._mode()
-        if mode == "force":
-            return vision.Resize(self._size, interpolation=self._how, antialias=False)
-        return vision.FitInside(self._size, enlarge=mode == "fit", interpolation=self._how, antialias=False)
+
+        def sized(how: Interpolation) -> Kernel:
+            if mode == "force":
+                return vision.Resize(self._size, interpolation=how, antialias=False)
+            return vision.FitInside(self._size, enlarge=mode == "fit", interpolation=how, antialias=False)
+
+        return self._how.kernel(sized)
 
     def _filling(self) -> list[Kernel]:
         """Beside a picture that kept its ratio."""

@@ -176,26 +176,28 @@ class DeviceBatches:
             raise copy.copy(self._state)
         return self._state
 
-    def end(self) -> bool:
-        """Ends the epoch, so that the source is this thread's and may begin another; whether no batch was left. Another
-        `next()` begins again."""
-        if self._run is not None and not self._over and self._failure is None:
-            try:
-                self._over = self._fetch() is None
-            except Exception as error:
-                self._failure = error
-        over = self._over
-        if not over:
-            self._stop()
+    def end(self) -> bool | None:
+        """Ends the epoch, so that the source is this thread's and may begin another; whether no batch was left. None: none
+        was asked for since the start or a state, so that the source knows. Another `next()` begins again."""
+        over = None if self._run is None else self._end_run()
         self._run = None
         self._over = False
         self._failure = None
         self._state = None
         return over
 
+    def _end_run(self) -> bool:
+        if not self._over and self._failure is None:
+            try:
+                self._over = self._fetch() is None
+            except Exception as error:
+                self._failure = error
+        if not self._over:
+            self._stop()
+        return self._over
+
     def _stop(self) -> None:
-        if self._run is None:
-            return
+        assert self._run is not None
         self._feed.stops = True
         source = self._source()
         if source is not None:

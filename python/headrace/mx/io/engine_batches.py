@@ -74,6 +74,8 @@ class Pipeline(NamedTuple):
     shard: tuple[int, int] | None = None
     finish: Callable[[Dataset], Dataset] | None = None
     """What is done to the rows when all arguments are found good, as it may take long."""
+    files: str = ""
+    """What was given to name the rows, for messages."""
     pad_value: float | None = None
     """What rows that are vectors of unequal length are filled with in a batch; None: all rows of a column are alike."""
 
@@ -90,6 +92,12 @@ class Running(NamedTuple):
     device: str | None = None
     page_locked_of: int | None = None
     """The GPU from whose page-locked memory batches may be copied; None: batches lie in plain memory."""
+
+
+def _look_for_files(rows: Dataset, memory: int | str | None) -> None:
+    """Raises the error of a source whose files are not there, which else the first batch has. Reads no row."""
+    with rows.take(0).options(memory=memory).iterate(executor="pull") as nothing:
+        next(nothing, None)
 
 
 class EngineBatches(GivenBatches):
@@ -121,6 +129,8 @@ class EngineBatches(GivenBatches):
             self._check_state(running.state)
         if ending.endless and pipeline.total is not None and pipeline.total < self.batch_size:
             self._refuse_few(pipeline.total)
+        if pipeline.total is None:
+            _look_for_files(pipeline.rows, running.memory)
         rows = pipeline.rows if pipeline.finish is None else pipeline.finish(pipeline.rows)
         self._batches = self._dataset(rows, running)
         self._run: Iterator | None = None
@@ -158,7 +168,9 @@ class EngineBatches(GivenBatches):
         if self._given == 0 and not self._over and self._failure is None:
             return
         # Before the rest is looked at, which may be ahead of the loop.
-        over = self._is_over() if self._sent is None else self._sent.end()
+        over = None if self._sent is None else self._sent.end()
+        if over is None:
+            over = self._is_over()
         if self._failure is None and over:
             self._go_on()
         else:
@@ -300,7 +312,7 @@ class EngineBatches(GivenBatches):
         else:
             run = self._running()
             before = run.state() if self._may_hold() else b""
-            columns = next(run)
+            columns = self._next_of_all_passes(run)
         numbers = self._numbers(columns)
         begins = self._begins(numbers)
         if self._is_of_next_epoch(begins):
@@ -317,6 +329,16 @@ class EngineBatches(GivenBatches):
         # A batch that begins with its pass has no rows of another one.
         behind = self.batch_size - int(begins[0]) if begins.any() else 0
         return self._batch_of(columns, behind)
+
+    def _next_of_all_passes(self, run: Iterator) -> Columns:
+        try:
+            columns: Columns = next(run)
+        except GraphError as error:
+            # The only one of that operator in a run: there are no rows to repeat.
+            if (error.operator or "").startswith("repeat["):
+                self._refuse_few(0)
+            raise
+        return columns
 
     def _may_hold(self) -> bool:
         """Whether only the next batch shows that the epoch is over."""
@@ -403,9 +425,11 @@ class EngineBatches(GivenBatches):
             why = "round_batch=True fills a batch with rows of the next pass alone; give round_batch=False"
         else:
             why = 'last_batch_handle="roll_over" fills a batch with rows of two passes; give "pad"'
+        of, files = type(self).__name__, self._pipeline.files
+        if rows == 0:
+            raise GraphError(f"{of}: {files} gives no rows, and {why}, or other files")
         raise GraphError(
-            f"{type(self).__name__}: there are {rows} rows, fewer than batch_size={self.batch_size}, and {why} or a "
-            "smaller batch_size"
+            f"{of}: {files} gives {rows} rows, fewer than batch_size={self.batch_size}, and {why} or a smaller batch_size"
         )
 
     # ---- runs ----

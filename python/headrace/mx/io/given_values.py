@@ -18,9 +18,11 @@ __all__ = [
     "file_patterns",
     "flag",
     "kept_seed",
+    "named_files",
     "number_or_nan",
     "part",
     "picture_shape",
+    "shape_of",
     "share",
 ]
 
@@ -72,6 +74,11 @@ def file_patterns(name: str, given: Any, of: str) -> list[str]:
     return patterns
 
 
+def named_files(name: str, given: Any) -> str:
+    """For messages, with the parameter that names them."""
+    return f"{name}={options.shown(given)}"
+
+
 def part(part_index: Any, num_parts: Any, of: str) -> tuple[int, int]:
     """The number of a part, and how many there are."""
     parts = options.whole("num_parts", num_parts, 1, of)
@@ -91,6 +98,17 @@ def share(name: str, given: Any, of: str) -> float:
     if not 0 <= (number := number_or_nan(given)) <= 1:
         raise GraphError(f"{of}: {name} is {options.shown(given)}; it must be between 0 and 1")
     return number
+
+
+def shape_of(name: str, given: Any, of: str) -> tuple[int, ...]:
+    """A shape of at least one axis, also as a number."""
+    try:
+        shape = tuple(options.whole(name, each, 1, of) for each in ([given] if isinstance(given, int) else given))
+    except TypeError:
+        shape = ()
+    if not shape:
+        raise GraphError(f"{of}: {name} is {options.shown(given)}; it must be a shape such as (3, 8, 8)")
+    return shape
 
 
 def picture_shape(given: Any, channels: tuple[int, ...], of: str) -> tuple[int, int, int]:

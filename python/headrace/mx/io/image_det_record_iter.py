@@ -19,7 +19,7 @@ from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.det_augmentation import DetAugmentation, DetAugmentationParameters, Stages
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
-from headrace.mx.io.given_values import dtype_name, flag, number_or_nan, part, picture_shape
+from headrace.mx.io.given_values import dtype_name, flag, named_files, number_or_nan, part, picture_shape
 from headrace.mx.io.image_records import ImageRecords, chunk_of, given_paths, threads_of
 from headrace.mx.io.mean_image import MeanImage
 
@@ -162,7 +162,15 @@ class ImageDetRecordIter(EngineBatches):
             width = detections.label_widths(source.all_rows(), on_error, max_errors)
         self._label_pad_width = width
         super().__init__(
-            Pipeline(rows, "image", "id", total, source.shard, lambda rows: made(rows, kernels_of(mean_of), width)),
+            Pipeline(
+                rows,
+                "image",
+                "id",
+                total,
+                source.shard,
+                lambda rows: made(rows, kernels_of(mean_of), width),
+                named_files("path_imgrec", path_imgrec),
+            ),
             Running(
                 options.whole("seed", seed, of=of),
                 memory,

@@ -15,7 +15,7 @@ from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.augmentation import AugmentationParameters, augmentation
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
-from headrace.mx.io.given_values import dtype_name, flag, part, picture_shape
+from headrace.mx.io.given_values import dtype_name, flag, named_files, part, picture_shape
 from headrace.mx.io.image_records import ImageRecords, chunk_of, given_paths, threads_of
 from headrace.mx.io.mean_image import MeanImage
 
@@ -30,8 +30,8 @@ class ImageRecordIter(EngineBatches):
     (batch_size, channels, height, width), in the order red, green, blue, and the labels.
 
     The batches come from `headrace.ImageRecord` and kernels of `headrace.vision`, in MXNet's order: resize, rotation, pad,
-    crop, colours, noise, mean image, mirror, mean and scale. The page "From MXNet" of the documentation maps every parameter; one
-    that has no effect with the others is refused. In addition each batch has the records' ids as `index`.
+    crop, colours, noise, mean image, mirror, mean and scale. The page "From MXNet" of the documentation maps every parameter, and
+    says which are refused beside others. In addition each batch has the records' ids as `index`.
 
     Args:
         path_imgrec: The file; several, between semicolons or in a list; or a folder of them.
@@ -144,7 +144,15 @@ class ImageRecordIter(EngineBatches):
         # Looking at the schema checks the attributes of the kernels.
         _ = rows.map(kernels(None), "image").schema
         super().__init__(
-            Pipeline(rows, "image", "id", total, source.shard, lambda rows: rows.map(kernels(mean_of), "image")),
+            Pipeline(
+                rows,
+                "image",
+                "id",
+                total,
+                source.shard,
+                lambda rows: rows.map(kernels(mean_of), "image"),
+                named_files("path_imgrec", path_imgrec),
+            ),
             Running(
                 options.whole("seed", seed, of=of),
                 memory,

@@ -16,7 +16,7 @@ from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, numbered
 from headrace.mx.io.filled_batch import Columns
-from headrace.mx.io.given_values import dtype_name, file_patterns, flag, part
+from headrace.mx.io.given_values import dtype_name, file_patterns, flag, named_files, part
 from headrace.mx.sparse import CSRNDArray
 
 __all__ = ["LibSVMIter"]
@@ -99,6 +99,7 @@ class LibSVMIter(EngineBatches):
         options.choice("on_error", on_error, ("raise", "skip"), of)
         heading = explained(of, ctx, device_id, None, prefetch_buffer)
         files = _Lines(file_patterns("data_libsvm", data_libsvm, of), memory)
+        given = named_files("data_libsvm", data_libsvm)
         chosen = part(part_index, num_parts, of)
         # As MXNet's default.
         self._sparse_labels = label_libsvm is not None and label_libsvm != "NULL"
@@ -109,17 +110,17 @@ class LibSVMIter(EngineBatches):
                 )
             labels = _Lines(file_patterns("label_libsvm", label_libsvm, of), memory)
             rows, total = _labelled(files, labels, self._features, of_label, chosen, of)
-            pipeline = Pipeline(rows, "value", "id", total, pad_value=_NO_FEATURE)
+            pipeline = Pipeline(rows, "value", "id", total, files=given, pad_value=_NO_FEATURE)
         elif of_label != 1:
             raise GraphError(
                 f"{of}: label_shape is ({of_label},), and has no effect without label_libsvm; leave it out"
             )
         elif chosen[1] == 1:
-            pipeline = Pipeline(numbered(files.rows(self._features)), "value", "id", pad_value=_NO_FEATURE)
+            pipeline = Pipeline(numbered(files.rows(self._features)), "value", "id", files=given, pad_value=_NO_FEATURE)
         else:
             of_part = _rows_of_part(files, chosen, on_error, of) if rounds else None
             rows = files.rows(self._features, "contiguous")
-            pipeline = Pipeline(rows, "value", None, of_part, chosen, pad_value=_NO_FEATURE)
+            pipeline = Pipeline(rows, "value", None, of_part, chosen, files=given, pad_value=_NO_FEATURE)
         self._label_features = of_label
         super().__init__(
             pipeline,

@@ -3,7 +3,7 @@
 import logging
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -11,12 +11,12 @@ import numpy as np
 import headrace
 from headrace import error_policy, options, vision
 from headrace import transforms as T
-from headrace.errors import DataError
+from headrace.errors import DataError, GraphError
 from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
-from headrace.mx.io.given_values import flag
+from headrace.mx.io.given_values import flag, shape_of
 from headrace.mx.io.given_values import part as checked_part
 from headrace.system_error import system_error
 from headrace.whole_file import read_whole
@@ -49,6 +49,9 @@ class MNISTIter(EngineBatches):
             memory. -1: in plain memory.
         data_name: In `provide_data`.
         label_name: In `provide_label`.
+        data_shape: The shape that a script expects of a picture, which MXNet ignores: it must have as many pixels as those
+            of the file; `flat` alone decides the shape. None: any.
+        input_shape: Likewise.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: "skip" leaves out rows that fail; none of these data can.
         max_errors: The most rows that may be left out in an epoch.
@@ -80,6 +83,8 @@ class MNISTIter(EngineBatches):
         device_id: int = -1,
         data_name: str = "data",
         label_name: str = "softmax_label",
+        data_shape: int | Sequence[int] | None = None,
+        input_shape: int | Sequence[int] | None = None,
         memory: int | str | None = None,
         on_error: Literal["raise", "skip"] = "raise",
         max_errors: int = error_policy.MAX_ERRORS,
@@ -92,6 +97,9 @@ class MNISTIter(EngineBatches):
         pictures, labels = _read_idx(image, 3), _read_idx(label, 1)
         if len(pictures) != len(labels):
             raise DataError(f"{image} has {len(pictures)} pictures, and {label} has {len(labels)} labels")
+        for name, expected in (("data_shape", data_shape), ("input_shape", input_shape)):
+            if expected is not None:
+                _check_pixels(name, shape_of(name, expected, of), pictures.shape[1:], image, of)
         rows = slice(*(int(len(pictures) / parts * each) for each in (part, part + 1)))
         numbers = np.arange(len(pictures))[rows]
         pictures = pictures[rows, None]
@@ -120,6 +128,14 @@ class MNISTIter(EngineBatches):
         if not flag("silent", silent, of):
             shape = self.provide_data[0].shape
             _log.info("%s: %d images, shuffle=%s, shape=%s", of, len(pictures), shuffled, shape)
+
+
+def _check_pixels(name: str, expected: tuple[int, ...], shape: tuple[int, ...], path: Any, of: str) -> None:
+    if math.prod(expected) != math.prod(shape):
+        raise GraphError(
+            f"{of}: {name} is {expected}, and the pictures of {path} have {shape[0]} rows of {shape[1]} pixels; give "
+            f"{(math.prod(shape),)} or {(1, *shape)}, or leave it out"
+        )
 
 
 def _read_idx(path: str | os.PathLike[str], axes: int) -> np.ndarray:

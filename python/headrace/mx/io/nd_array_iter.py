@@ -15,7 +15,7 @@ from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import GivenBatches
 from headrace.mx.io.device_batches import DeviceBatches
 from headrace.mx.io.filled_batch import Columns, filled
-from headrace.mx.io.given_values import check_state
+from headrace.mx.io.given_values import check_state, flag
 
 __all__ = ["NDArrayIter"]
 
@@ -34,7 +34,7 @@ class NDArrayIter(GivenBatches):
 
     Args:
         data: An array; a list of them, called `_0_data`, `_1_data` and so on if there are several; or a dict of them.
-        label: Likewise, by `label_name`; None: there are none.
+        label: Likewise, by `label_name`; None, or an empty list or dict: there are none.
         batch_size: Rows in a batch, from 1 on.
         shuffle: Whether each epoch has an order of its own.
         last_batch_handle: What becomes of the rows left at an epoch's end. "pad": the batch is filled with the first rows
@@ -78,8 +78,11 @@ class NDArrayIter(GivenBatches):
             raise GraphError(
                 f"NDArrayIter: layout is {layout!r}; rows lie along the first axis, so it must begin with N"
             )
-        self.data = _named(data, data_name)
-        self.label = [] if label is None else _named(label, label_name)
+        shuffle = flag("shuffle", shuffle, "NDArrayIter")
+        self.data = _named(data, "data", data_name)
+        if not self.data:
+            raise GraphError("NDArrayIter: there are no arrays; give one, a list or a dict of them")
+        self.label = [] if label is None else _named(label, "label", label_name)
         self.num_data = _number_of_rows([*self.data, *self.label])
         self.last_batch_handle = last_batch_handle
         self.layout = layout
@@ -113,7 +116,9 @@ class NDArrayIter(GivenBatches):
 
     def reset(self) -> None:
         """Begins the next epoch: behind the last batch with the rows that are left, in mid-epoch at row 0."""
-        ended = self._given == self._batches_of_epoch() if self._sent is None else self._sent.end()
+        ended = None if self._sent is None else self._sent.end()
+        if ended is None:
+            ended = self._given == self._batches_of_epoch()
         if self.last_batch_handle == "roll_over" and ended:
             self._rolled = (self._rolled + self.num_data) % self.batch_size
         elif self._given > 0 or self._run is not None:
@@ -223,17 +228,19 @@ def _column(kind: str, number: int) -> str:
     return f"{kind}{number}"
 
 
-def _named(arrays: Arrays, name: str) -> list[tuple[str, nd.NDArray]]:
+def _named(arrays: Arrays | None, parameter: str, name: str) -> list[tuple[str, nd.NDArray]]:
     """Arrays by their names, in the names' order."""
-    named: Mapping[str, ArrayLike]
+    named: Mapping[str, Any]
     if isinstance(arrays, Mapping):
         named = arrays
     elif isinstance(arrays, list) and len(arrays) != 1:
         named = {f"_{i}_{name}": array for i, array in enumerate(arrays)}
     else:
         named = {name: arrays[0] if isinstance(arrays, list) else arrays}
-    if not named:
-        raise GraphError("NDArrayIter: there are no arrays; give one, a list or a dict of them")
+    for key, each in named.items():
+        if each is None:
+            which = "" if arrays is None else f"[{key!r}]"
+            raise GraphError(f"NDArrayIter: {parameter}{which} is None; it must be an array, a list or a dict of them")
     return [(key, nd.array(named[key])) for key in sorted(named)]
 
 

@@ -1,15 +1,26 @@
 """Batches of several iterators side by side, made on threads of their own."""
 
+import copy
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, NamedTuple
 
+from headrace.errors import StateError
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import DataIter, GivenBatches
 from headrace.mx.io.given_values import check_iterator
+from headrace.mx.io.iterators_within import check_around, check_within, explain_of, state_of
 
 __all__ = ["PrefetchingIter"]
 
 _USED = ("next", "reset", "provide_data", "provide_label")
+
+
+class _Made(NamedTuple):
+    batch: DataBatch | None
+    """None: the iterator's epoch is over."""
+    state: Any
+    """Its state behind the batch, or the error with which it has none."""
 
 
 class PrefetchingIter(GivenBatches):
@@ -21,9 +32,12 @@ class PrefetchingIter(GivenBatches):
         iters: One iterator, or a list of them that end their epochs together.
         rename_data: For each iterator, new names by old ones; None: names stay.
         rename_label: Likewise for labels.
+        state: What `state()` gave: the iterator goes on with the batch behind it. Each of iters must be there already, made
+            with its part of `state["iters"]` as its own state.
 
     Raises:
         GraphError: One of them is no iterator.
+        StateError: The state is of another iterator, or one of iters is not where it says.
         ValueError: From `next()`: the iterators give different numbers of batches, or batches of different `pad`.
     """
 
@@ -32,6 +46,8 @@ class PrefetchingIter(GivenBatches):
         iters: DataIter | Sequence[DataIter],
         rename_data: Sequence[Mapping[str, str]] | None = None,
         rename_label: Sequence[Mapping[str, str]] | None = None,
+        *,
+        state: Mapping[str, Any] | None = None,
     ) -> None:
         self.iters = list(iters) if isinstance(iters, Sequence) else [iters]
         if not self.iters:
@@ -43,7 +59,12 @@ class PrefetchingIter(GivenBatches):
         self.rename_label = rename_label
         super().__init__(self.provide_data[0].shape[0])
         self._threads = ThreadPoolExecutor(self.n_iter, "prefetching-iter")
-        self._coming: list[Future[DataBatch | None]] = []
+        self._coming: list[Future[_Made]] = []
+        """The next batch, or that with which the epoch was seen to be over."""
+        self._states: list[Any] | None = None
+        """Those of the iterators behind the batch given last, or errors; None: none of them is ahead of the loop."""
+        if state is not None:
+            self._restore(state)
 
     def __del__(self) -> None:
         if hasattr(self, "_threads"):
@@ -60,25 +81,60 @@ class PrefetchingIter(GivenBatches):
         return _renamed([each.provide_label for each in self.iters], self.rename_label)
 
     def reset(self) -> None:
-        for each in self._coming:
-            # What it fails with belongs to the epoch that ends.
-            each.exception()
+        self._wait()
         self._coming = []
+        self._states = None
         for iterator in self.iters:
             iterator.reset()
 
+    def state(self) -> dict[str, Any]:
+        """Where the iterator is, for `state=`: behind the batch given last, with the states of the iterators there. Raises
+        StateError if one has none."""
+        states = self._noted() if self._states is None else self._states
+        for each in states:
+            if isinstance(each, Exception):
+                raise copy.copy(each)
+        return {"iterator": "PrefetchingIter", "iters": states, "ahead": len(self._coming) > 0}
+
+    def explain(self) -> str:
+        """How each of the iterators runs."""
+        # As they are used on the threads.
+        self._wait()
+        heading = f"PrefetchingIter: iterators within: {self.n_iter}, each on a thread of its own, one batch ahead of the loop"
+        return "\n".join([heading, *map(explain_of, self.iters)])
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        check_around(state, {"iters": (list, tuple), "ahead": (bool,)}, "PrefetchingIter")
+        states = [*state["iters"]]
+        if len(states) != self.n_iter:
+            raise StateError(
+                f"PrefetchingIter: the state has those of {len(states)} iterators, and there are {self.n_iter} here"
+            )
+        for i, each in enumerate(self.iters):
+            check_within(each, states[i], f"iters[{i}]", f'["iters"][{i}]', "PrefetchingIter")
+        if state["ahead"]:
+            # So that reset() finds the iterators where it found those of which the state was taken.
+            self._states = states
+            self._ask()
+
     def _make(self) -> DataBatch | None:
         if not self._coming:
+            self._states = self._noted()
             self._ask()
         made = [each.result() for each in self._coming]
-        batches = [batch for batch in made if batch is not None]
-        if not batches:
-            return None
-        if len(batches) < len(made):
+        batches = [each.batch for each in made if each.batch is not None]
+        if len(batches) == len(made):
+            joined = self._joined(batches)
+            self._states = [each.state for each in made]
+            self._ask()
+            return joined
+        if batches:
             raise ValueError("an iterator ended before the others: all must give equally many batches")
+        return None
+
+    def _joined(self, batches: Sequence[DataBatch]) -> DataBatch:
         if len({batch.pad for batch in batches}) > 1:
             raise ValueError(f"the iterators pad differently: {[batch.pad for batch in batches]}")
-        self._ask()
         return DataBatch(
             [array for batch in batches for array in batch.data or []],
             [array for batch in batches for array in batch.label or []],
@@ -89,14 +145,31 @@ class PrefetchingIter(GivenBatches):
         )
 
     def _ask(self) -> None:
-        self._coming = [self._threads.submit(_next_of, each) for each in self.iters]
+        self._coming = [self._threads.submit(_next_of, each, i) for i, each in enumerate(self.iters)]
+
+    def _wait(self) -> None:
+        # What they fail with, the loop gets with its next batch, or belongs to an epoch that ends.
+        wait(self._coming)
+
+    def _noted(self) -> list[Any]:
+        return [_noted(each, i) for i, each in enumerate(self.iters)]
 
 
-def _next_of(iterator: DataIter) -> DataBatch | None:
+def _next_of(iterator: DataIter, number: int) -> _Made:
     try:
-        return iterator.next()
+        batch = iterator.next()
     except StopIteration:
-        return None
+        batch = None
+    return _Made(batch, _noted(iterator, number))
+
+
+def _noted(iterator: DataIter, number: int) -> Any:
+    """The state, or the error with which there is none."""
+    try:
+        return state_of(iterator, f"iters[{number}]", "PrefetchingIter")
+    except Exception as error:
+        # Without its traceback, which keeps arrays alive.
+        return error.with_traceback(None)
 
 
 def _renamed(provided: list[list[DataDesc]], names: Sequence[Mapping[str, str]] | None) -> list[DataDesc]:

@@ -1,9 +1,14 @@
 """Epochs of another length."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from headrace import options
+from headrace.errors import StateError
 from headrace.mx.io.data_batch import DataBatch
 from headrace.mx.io.data_iter import DataIter, GivenBatches
 from headrace.mx.io.given_values import check_iterator
+from headrace.mx.io.iterators_within import check_around, check_within, explain_of, state_of
 
 __all__ = ["ResizeIter"]
 
@@ -17,13 +22,23 @@ class ResizeIter(GivenBatches):
         data_iter: The iterator within.
         size: Batches an epoch, at least 0.
         reset_internal: Whether `reset()` also resets the iterator within; else it goes on where it was.
+        state: What `state()` gave: the iterator goes on with the batch behind it. data_iter must be there already, made with
+            `state["data_iter"]` as its own state.
 
     Raises:
         GraphError: data_iter is no iterator, or size no number of batches.
+        StateError: The state is of another iterator, of longer epochs, or data_iter is not where it says.
         ValueError: From `next()`: the iterator within gives no batch after `reset()`.
     """
 
-    def __init__(self, data_iter: DataIter, size: int, reset_internal: bool = True) -> None:
+    def __init__(
+        self,
+        data_iter: DataIter,
+        size: int,
+        reset_internal: bool = True,
+        *,
+        state: Mapping[str, Any] | None = None,
+    ) -> None:
         check_iterator("data_iter", data_iter, _USED, "ResizeIter")
         super().__init__(data_iter.batch_size)
         self.data_iter = data_iter
@@ -34,11 +49,34 @@ class ResizeIter(GivenBatches):
         self.provide_label = data_iter.provide_label
         if hasattr(data_iter, "default_bucket_key"):
             self.default_bucket_key = data_iter.default_bucket_key
+        if state is not None:
+            self._restore(state)
 
     def reset(self) -> None:
         self.cur = 0
         if self.reset_internal:
             self.data_iter.reset()
+
+    def state(self) -> dict[str, Any]:
+        """Where the iterator is, for `state=`: behind the batch given last, with the state of the one within. Raises StateError
+        if that has none."""
+        within = state_of(self.data_iter, "data_iter", "ResizeIter")
+        return {"iterator": "ResizeIter", "cur": self.cur, "data_iter": within}
+
+    def explain(self) -> str:
+        """How long epochs are, and how the iterator within runs."""
+        goes_on = "begins anew with each of them" if self.reset_internal else "goes on from one to the next"
+        heading = f"ResizeIter: epochs of {self.size} batches; the iterator within {goes_on}"
+        return f"{heading}\n{explain_of(self.data_iter)}"
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        check_around(state, {"cur": (int,), "data_iter": (object,)}, "ResizeIter")
+        if not 0 <= state["cur"] <= self.size:
+            raise StateError(
+                f"ResizeIter: the state is behind batch {state['cur']} of an epoch, and size is {self.size}"
+            )
+        check_within(self.data_iter, state["data_iter"], "data_iter", '["data_iter"]', "ResizeIter")
+        self.cur = state["cur"]
 
     def _make(self) -> DataBatch | None:
         if self.cur == self.size:

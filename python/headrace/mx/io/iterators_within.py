@@ -1,0 +1,59 @@
+"""States and explanations of iterators within others. Each is restored by its own `state=`, with its part of the state of
+the one around it, which checks that; a user's own iterator may have `state()` and `explain()`, too."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from headrace import options
+from headrace.errors import StateError
+from headrace.mx.io.data_iter import DataIter, GivenBatches
+from headrace.mx.io.given_values import check_state
+
+__all__ = ["check_around", "check_within", "explain_of", "state_of"]
+
+
+def state_of(iterator: Any, name: str, of: str) -> Any:
+    """Raises StateError if it has none."""
+    given = getattr(iterator, "state", None)
+    if not callable(given):
+        raise StateError(
+            f"{of}: {name} is {options.shown(iterator)}, which has no state(); define it in its class, and an argument that "
+            "goes on from what it gave"
+        )
+    return given()
+
+
+def check_around(state: Any, kinds: Mapping[str, tuple[type, ...]], of: str) -> None:
+    """Raises StateError unless it is one of the iterator around, as which it says so."""
+    check_state(state, {"iterator": (str,), **kinds}, of)
+    if state["iterator"] != of:
+        raise StateError(f"{of}: the state was taken of a {state['iterator']}; give what state() of a {of} gave")
+
+
+def check_within(iterator: DataIter, state: Any, name: str, part: str, of: str) -> None:
+    """Raises StateError unless a built-in iterator is where its part of a state says; others are taken to be there."""
+    if isinstance(iterator, GivenBatches) and not _same(state_of(iterator, name, of), state):
+        raise StateError(
+            f"{of}: {name}, a {type(iterator).__name__}, is not where the state says; make it with state=state{part}"
+        )
+
+
+def explain_of(iterator: Any) -> str:
+    """What it says itself; of one of the user's own, its class if it says nothing."""
+    given = getattr(iterator, "explain", None)
+    return str(given()) if callable(given) else f"{type(iterator).__name__}: has no explain()"
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether states are equal, with arrays in them."""
+    if isinstance(one, Mapping):
+        return (
+            isinstance(other, Mapping)
+            and one.keys() == other.keys()
+            and all(_same(one[key], other[key]) for key in one)
+        )
+    if isinstance(one, (list, tuple)):
+        return isinstance(other, (list, tuple)) and len(one) == len(other) and all(map(_same, one, other))
+    return bool(np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other)
