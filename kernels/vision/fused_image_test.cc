@@ -76,7 +76,7 @@ void AddMove(RowRandom& random, Chain& chain) {
   const ir::proto::Value antialias = ir::BoolValue(random.Below(3) > 0);
   constexpr const char* kInterpolations[] = {"nearest", "bilinear", "bicubic", "area"};
   const ir::proto::Value interpolation = ir::StringValue(kInterpolations[random.Below(4)]);
-  switch (random.Below(12)) {
+  switch (random.Below(13)) {
     case 0:
       return chain.Add("RandomResizedCrop",
                        {{"size", Size(random)}, {"antialias", antialias}, {"interpolation", interpolation}});
@@ -107,6 +107,8 @@ void AddMove(RowRandom& random, Chain& chain) {
     case 10:
       return chain.Add("EnlargeToSize",
                        {{"size", Size(random)}, {"antialias", antialias}, {"interpolation", interpolation}});
+    case 11:
+      return chain.Add(random.Below(2) == 0 ? "HorizontalFlip" : "VerticalFlip", {});
     default:
       return chain.Add("RandomVerticalFlip", {});
   }
