@@ -33,6 +33,7 @@ _OF_VALUES = frozenset(
         "JPEG",
         "RandomAdjustSharpness",
         "RandomErasing",
+        "RandomSharpness",
         "SubtractImage",
     }
 )

@@ -64,6 +64,7 @@ __all__ = [
     "RandomAutocontrast",
     "RandomChannelPermutation",
     "RandomChoice",
+    "RandomColor",
     "RandomConstrainedCrop",
     "RandomCrop",
     "RandomEqualize",
@@ -85,6 +86,7 @@ __all__ = [
     "RandomResizedCrop",
     "RandomRotation",
     "RandomSelectSubpolicy",
+    "RandomSharpness",
     "RandomShortestSize",
     "RandomSolarize",
     "RandomSquare",
@@ -1680,6 +1682,32 @@ class RandomChoice(Chooser):
         super().__init__({"p": p, "seed": seed, "name": name}, branches)
 
 
+class RandomColor(Kernel):
+    """Raises or lowers the saturation of an image by a random factor.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. It is AdjustSaturation with a factor of its own for each picture, uniform in
+    `degrees`: MindSpore's RandomColor.
+
+    Errors: another dtype, rank or number of channels; an interval that ends before it begins.
+
+    Args:
+        degrees: The least and the greatest factor; 0: grey; 1: unchanged; 2: twice the saturation
+            (at least 0, at most 1,000,000).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomColor((0.5, 1.5))
+    """
+
+    def __init__(
+        self, degrees: Sequence[float] | Parameter = (0.1, 1.9), *, seed: int | None = None, name: str | None = None
+    ) -> None:
+        super().__init__({"degrees": degrees, "seed": seed, "name": name})
+
+
 class RandomConstrainedCrop(Kernel):
     """Crops a random part that one of several samplers allows, and removes the objects outside.
 
@@ -2549,6 +2577,32 @@ class RandomSelectSubpolicy(Chooser):
     ) -> None:
         lengths, chances, kernels = self._subpolicies(policy)
         super().__init__({"lengths": lengths, "chances": chances, "seed": seed, "name": name}, kernels)
+
+
+class RandomSharpness(Kernel):
+    """Raises or lowers the sharpness of an image by a random factor.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. It is AdjustSharpness with a factor of its own for each picture, uniform in
+    `degrees`: MindSpore's RandomSharpness.
+
+    Errors: another dtype, rank or number of channels; an interval that ends before it begins.
+
+    Args:
+        degrees: The least and the greatest factor; 0: smooth; 1: unchanged; 2: twice the sharpness
+            (at least 0, at most 1,000,000).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomSharpness((0.5, 1.5))
+    """
+
+    def __init__(
+        self, degrees: Sequence[float] | Parameter = (0.1, 1.9), *, seed: int | None = None, name: str | None = None
+    ) -> None:
+        super().__init__({"degrees": degrees, "seed": seed, "name": name})
 
 
 class RandomShortestSize(Kernel):
