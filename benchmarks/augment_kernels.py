@@ -102,7 +102,7 @@ def headrace_calls(path: str) -> Calls:
         "RandomErasing": V.RandomErasing(1),
         "Normalize": V.Normalize(0.5, 0.25),
     }
-    of_batches = {"MixUp": V.MixUp(num_classes=1000), "CutMix": V.CutMix(num_classes=1000)}
+    of_batches = {"MixUp": V.MixUp(num_classes=1000), "CutMix": V.CutMix(num_classes=1000, layout="HWC")}
     decode = V.Decode()
     calls: Calls = {"Decode, JPEG": lambda: decode(data)}
     calls |= {name: lambda kernel=kernel: kernel(image) for name, kernel in of_images.items()}

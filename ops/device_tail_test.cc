@@ -106,6 +106,8 @@ TEST(TakeTails, TakesFlipsAmongThem) {
                               {"RandomHorizontalFlip", {}},
                               {"ToFloat", {}}}}),
             "image: RandomHorizontalFlip, ToFloat");
+  EXPECT_EQ(TailOf({.steps = {{"HorizontalFlip", {}}, {"ToFloat", {}}, {"VerticalFlip", {}}}}),
+            "image: HorizontalFlip, ToFloat, VerticalFlip");
 }
 
 TEST(TakeTails, TakesWhatResizesBeforeThem) {
@@ -368,6 +370,7 @@ std::vector<Pictures> Chains() {
                         {{"RandomVerticalFlip", {}}, {"ToFloat", {}}, {"RandomHorizontalFlip", {}}, {"HWC2CHW", {}}},
                         batched});
       chains.push_back({shape, {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}}, batched});
+      chains.push_back({shape, {{"HorizontalFlip", {}}, {"ToFloat", {}}, {"VerticalFlip", {}}}, batched});
       const GraphBuilder::Given erasing = {{"value", FloatsValue({7.0})}, {"p", ir::FloatValue(0.8)}};
       chains.push_back({shape,
                         {{"RandomHorizontalFlip", {}}, {"RandomErasing", erasing}, {"ToFloat", {}}, {"HWC2CHW", {}}},

@@ -442,6 +442,8 @@ def detection(data: pathlib.Path) -> hr.Dataset:
         V.RandomZoomOut(side_range=(1.0, 1.5)),
         V.SanitizeBoxes(min_size=6.0),
         V.CenterCrop(32),
+        V.ClampBoxes(),
+        V.ConvertBoxFormat("cxcywh"),
         V.HWC2CHW(),
     ]
     moved = with_targets(data).map(steps, ["image", boxes, hr.keypoints("points")]).shuffle(5)
@@ -513,6 +515,7 @@ def segmentation(data: pathlib.Path) -> hr.Dataset:
         V.RandomAffine(20, translate=(0.1, 0.1), fill=5),
         V.RandomAffineResize(10, 0.1, (0.9, 1.1), (0.9, 1.1), fill=5),
         V.RandomVerticalFlip(),
+        V.HorizontalFlip(),
         V.ScaleJitter((40, 36), (0.8, 1.2)),
         V.RandomRotation(25, expand=True, interpolation="bilinear"),
         V.RandomPerspective(0.3, p=0.6),
@@ -521,6 +524,7 @@ def segmentation(data: pathlib.Path) -> hr.Dataset:
         V.CenterSquare(),
         V.RandomSquare(17, 19),
         V.Rotate(90),
+        V.VerticalFlip(),
         V.Affine(5, shear=3),
         V.RandomResize(24, 30),
         V.Pad((1, 2, 3, 4)),

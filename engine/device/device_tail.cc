@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -48,7 +49,9 @@ bool ReplacesColumn(const ir::proto::Step& step, const std::string& column) {
 
 // Whether it flips pictures or leaves them, whatever their size. Valid graphs have none after the channels were moved.
 bool Flips(const ir::proto::Step& step) {
-  return step.kernel() == "RandomHorizontalFlip" || step.kernel() == "RandomVerticalFlip";
+  constexpr std::string_view kFlips[] = {"HorizontalFlip", "VerticalFlip", "RandomHorizontalFlip",
+                                         "RandomVerticalFlip"};
+  return std::find(std::begin(kFlips), std::end(kFlips), step.kernel()) != std::end(kFlips);
 }
 
 // Whether it resizes pictures, or parts of them, by weighted sums.

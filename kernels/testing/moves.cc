@@ -19,6 +19,8 @@ std::vector<Move> Moves() {
       {"PadToSize", {{"size", Ints({40, 50})}}, 0},
       {"RandomCrop", {{"size", Ints({15, 17})}, {"padding", Ints({4})}}, 0},
       {"RandomSquare", {{"least", ir::IntValue(9)}, {"most", ir::IntValue(20)}}, 0},
+      {"HorizontalFlip", {}, 0},
+      {"VerticalFlip", {}, 0},
       {"RandomHorizontalFlip", {}, 0},
       {"RandomVerticalFlip", {}, 0},
       {"RandomZoomOut", {{"side_range", Floats({1, 3})}}, 0},

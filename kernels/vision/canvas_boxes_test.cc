@@ -212,6 +212,21 @@ TEST(PlaceBoxes, RefusesWholeNumbersAsParts) {
   EXPECT_THAT(MessageOf(type), HasSubstr("leave out relative=True"));
 }
 
+TEST(ClampBoxes, CutsBoxesOffAtThePicture) {
+  const Tensor boxes = Floats64({-3.5, 6, 40, 18, 4, -9, 12, 25, -9, 30, -2, 35, 4, 6, 12, 18, 0, 0, kWidth, kHeight});
+  EXPECT_THAT(
+      NumbersOf(*fixture::RunKernel("ClampBoxes", {}, boxes)),
+      ElementsAre(0, 6, kWidth, 18, 4, 0, 12, kHeight, 0, kHeight, 0, kHeight, 4, 6, 12, 18, 0, 0, kWidth, kHeight));
+}
+
+TEST(ConvertBoxFormat, LeavesTheCanvasAlone) {
+  const Tensor boxes = Floats64({4, 6, 12, 18, 0, 0, kWidth, kHeight});
+  EXPECT_TRUE(TensorsEqual(*fixture::RunKernel("ConvertBoxFormat", Format("xywh", true), boxes), boxes));
+  const Tensor whole = Rows<int64_t>(DType::kInt64, {1, 2, 4, 7, 0, 0, kWidth, kHeight});
+  EXPECT_THAT(MessageOf(fixture::RunKernel("ConvertBoxFormat", Format("xywh", true), whole)),
+              HasSubstr("leave out relative=True"));
+}
+
 TEST(SanitizeBoxes, LeavesWhatHoldsSomething) {
   const Tensor boxes = OnCanvas({0, 0, 32, 24, 1, 1, 1.5, 9, 2, 2, 3, 3, 30, 2, 33, 9, -1, 2, 5, 9, 5, 5, 5, 5});
   Tensor labels = *Tensor::Allocate(DType::kInt64, {6, 2});

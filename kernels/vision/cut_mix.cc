@@ -44,6 +44,18 @@ absl::Status NotImages(std::string_view got, bool channels_first) {
                     " as its first column (layout='", channels_first ? "CHW" : "HWC", "'); got ", got);
 }
 
+// Fails if images seem to have their channels last, where they are taken to come first; dimensions may be unknown.
+absl::Status CheckPlanes(absl::Span<const int64_t> shape, std::string_view got) {
+  if (shape.size() != 4) return absl::OkStatus();
+  const bool last = shape[3] == 1 || shape[3] == 3 || shape[3] == 4;
+  const bool first = shape[1] == ir::kUnknownDim || (shape[1] >= 1 && shape[1] <= 4);
+  if (!last || first) return absl::OkStatus();
+  return GraphError(
+      "takes images of shape (B, C, H, W), and these seem to have their channels last: write layout='HWC'; "
+      "got ",
+      got);
+}
+
 class CutMix : public Kernel {
  public:
   explicit CutMix(const ir::Attributes& attributes)
@@ -53,6 +65,7 @@ class CutMix : public Kernel {
     HEADRACE_ASSIGN_OR_RETURN(const MixingBatch batch, MixingBatch::Of(inputs, channels_first_ ? 4 : 3));
     const Tensor& images = batch.images;
     if (images.rank() > 4 || images.elements() == 0) return NotImages(images.TypeName(), channels_first_);
+    if (channels_first_) HEADRACE_RETURN_IF_ERROR(CheckPlanes(images.shape(), images.TypeName()));
     const int64_t height = images.dim(channels_first_ ? 2 : 1);
     const int64_t width = images.dim(channels_first_ ? 3 : 2);
     HEADRACE_ASSIGN_OR_RETURN(BatchMixture mixture, DrawCutMix(batch, height, width, options_, context));
@@ -108,6 +121,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   const std::optional<Shape>& shape = inputs[0].shape;
   const bool fits = !shape || shape->size() == 4 || (!channels_first && shape->size() == 3);
   if (!fits) return NotImages(ir::TypeName(inputs[0]), channels_first);
+  if (shape && channels_first) HEADRACE_RETURN_IF_ERROR(CheckPlanes(*shape, ir::TypeName(inputs[0])));
   return InferMixing(attributes, inputs);
 }
 
@@ -135,7 +149,9 @@ const ir::Declaration& Declared() {
           "anywhere, its sides sqrt(1 - w) of the image's, cut off at the edges.\n"
           "Rows that even='pad' repeats (`_pad`) stay as they are and are pasted into none. The result depends on "
           "which rows meet in the batch, so on the number of ranks.\n"
-          "Errors: images of another rank, a class outside 0 … num_classes - 1, class numbers without `num_classes`, "
+          "Errors: images of another rank, with layout='CHW' images of 1, 3 or 4 columns and more than 4 channels, "
+          "whose "
+          "channels seem to be last, a class outside 0 … num_classes - 1, class numbers without `num_classes`, "
           "unequal "
           "numbers of rows.",
       .min_inputs = 2,
@@ -144,7 +160,8 @@ const ir::Declaration& Declared() {
       .traits = {.random = true, .by_batch = true},
       .python_module = "vision",
       .example = "V.CutMix(alpha=1.0, num_classes=1000)",
-      .sample = {.attributes = {{"num_classes", "5"}}, .inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses}},
+      .sample = {.attributes = {{"num_classes", "5"}, {"layout", "'HWC'"}},
+                 .inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses}},
       .infer_kernel = Infer,
       .takes_layout = [](const ir::Attributes& attributes, bool channels_first) {
         return (attributes.String("layout") == "CHW") == channels_first;

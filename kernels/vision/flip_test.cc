@@ -30,8 +30,10 @@ template <typename T>
 void ExpectFlips(const Shape& shape) {
   const Tensor source = Numbered<T>(shape);
   const int64_t height = shape[0], width = shape[1], channels = shape.size() == 3 ? shape[2] : 1;
-  const Tensor across = *RunKernel("RandomHorizontalFlip", Probability(1), fixture::WithGaps(source));
-  const Tensor down = *RunKernel("RandomVerticalFlip", Probability(1), fixture::WithGaps(source));
+  const Tensor across = *RunKernel("HorizontalFlip", {}, fixture::WithGaps(source));
+  const Tensor down = *RunKernel("VerticalFlip", {}, fixture::WithGaps(source));
+  EXPECT_TRUE(TensorsEqual(*RunKernel("RandomHorizontalFlip", Probability(1), fixture::WithGaps(source)), across));
+  EXPECT_TRUE(TensorsEqual(*RunKernel("RandomVerticalFlip", Probability(1), fixture::WithGaps(source)), down));
   ASSERT_EQ(across.shape(), shape);
   ASSERT_EQ(down.shape(), shape);
   const auto at = [&](int64_t y, int64_t x, int64_t c) { return (y * width + x) * channels + c; };

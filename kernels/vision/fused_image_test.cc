@@ -76,7 +76,7 @@ void AddMove(RowRandom& random, Chain& chain) {
   const ir::proto::Value antialias = ir::BoolValue(random.Below(3) > 0);
   constexpr const char* kInterpolations[] = {"nearest", "bilinear", "bicubic", "area"};
   const ir::proto::Value interpolation = ir::StringValue(kInterpolations[random.Below(4)]);
-  switch (random.Below(12)) {
+  switch (random.Below(13)) {
     case 0:
       return chain.Add("RandomResizedCrop",
                        {{"size", Size(random)}, {"antialias", antialias}, {"interpolation", interpolation}});
@@ -107,6 +107,8 @@ void AddMove(RowRandom& random, Chain& chain) {
     case 10:
       return chain.Add("EnlargeToSize",
                        {{"size", Size(random)}, {"antialias", antialias}, {"interpolation", interpolation}});
+    case 11:
+      return chain.Add(random.Below(2) == 0 ? "HorizontalFlip" : "VerticalFlip", {});
     default:
       return chain.Add("RandomVerticalFlip", {});
   }
@@ -115,7 +117,7 @@ void AddMove(RowRandom& random, Chain& chain) {
 // Steps on whole pixels, of which some draw and one counts the picture.
 void AddPixelStep(RowRandom& random, Chain& chain) {
   const Given factor = {{"factor", ir::FloatValue(random.Uniform(0, 2))}};
-  switch (random.Below(13)) {
+  switch (random.Below(14)) {
     case 0:
       return chain.Add("AdjustBrightness", factor);
     case 1:
@@ -140,6 +142,8 @@ void AddPixelStep(RowRandom& random, Chain& chain) {
       return chain.Add("AdjustGamma", {{"gamma", ir::FloatValue(random.Uniform(0.3, 3))}});
     case 11:
       return random.Below(2) == 0 ? chain.Add("RandomPhotometricDistort", {}) : chain.Add("RandomLighting", {});
+    case 12:
+      return chain.Add("RandomColor", {});
     default:
       return chain.Add("ColorJitter", {{"brightness", Floats({0.5})},
                                        {"contrast", Floats({0.2, 1.7})},

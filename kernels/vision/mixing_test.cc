@@ -169,6 +169,9 @@ TEST(Mixing, RefusesWhatItCannotMix) {
               HasSubstr("put Normalize or Rescale before"));
   EXPECT_THAT(inferred("MixUp", none, DType::kFloat32, {-1, 3, 8, 8}), HasSubstr("classes is None"));
   EXPECT_THAT(inferred("CutMix", Options(1), DType::kUInt8, {-1, 8, 8}), HasSubstr("(B, C, H, W)"));
+  EXPECT_THAT(inferred("CutMix", Options(1), DType::kUInt8, {-1, 8, 9, 3}), HasSubstr("write layout='HWC'"));
+  const auto labels = ir::ColumnType::Of(DType::kInt32, {-1});
+  EXPECT_TRUE(InferTypes("CutMix", Options(1), {ir::ColumnType::Of(DType::kUInt8, {-1, -1, 9, 3}), labels}).ok());
   EXPECT_FALSE(fixture::MakeKernel("MixUp", Options(0)).ok());
 }
 

@@ -300,6 +300,7 @@ std::vector<ir::Attribute> Declared() {
           {.name = "value",
            .type = ir::AttributeType::kFloats,
            .doc = "What erased pixels hold: one number, or one per channel, in the units of the input.",
+           .in_words = "a number, or one per channel; for torchvision's value='random' write noise=True",
            .default_value = "0",
            .keeps_whole = true},
           {.name = "noise",

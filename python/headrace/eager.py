@@ -225,7 +225,9 @@ def _array_of(value: Any, is_mask: bool = False) -> Any:
         return value
     # What a mask holds are classes, and no colours.
     if value.mode not in ("L", "RGB", "RGBA") and not (is_mask and value.mode == "P"):
-        raise GraphError(f'a PIL image of mode {value.mode} is not read; convert it first: image.convert("RGB")')
+        # Conversion would cut numbers of more than 8 bits off at 255.
+        advice = "np.asarray(image)" if value.mode[0] in "IF" else 'image.convert("RGB")'
+        raise GraphError(f"a PIL image of mode {value.mode} is not read; convert it first: {advice}")
     return np.asarray(value)
 
 

@@ -41,6 +41,14 @@ absl::Status Named(absl::Status status, const std::string& kernel) {
   return status;
 }
 
+std::vector<Tensor> TensorsOf(const py::tuple& values) {
+  std::vector<Tensor> tensors;
+  for (const py::handle value : values) {
+    tensors.push_back(TensorOf(py::reinterpret_borrow<py::object>(value), Sharing::kAlways));
+  }
+  return tensors;
+}
+
 // The tensor, or a copy if an argument, another result or a kernel holds its memory too.
 absl::StatusOr<Tensor> Own(Tensor tensor) {
   if (IsVariableLength(tensor.dtype()) || tensor.buffer().unique()) return tensor;
@@ -104,15 +112,17 @@ EagerChain::Step EagerChain::MakeStep(const std::string& name, const py::dict& g
 absl::Status EagerChain::FollowAxes(const ir::Declaration& declaration, const ir::Attributes& attributes) {
   const ir::Traits& traits = declaration.traits;
   const bool takes_first = declaration.TakesImage(attributes, true) && !traits.decodes;
-  if (!needs_channels_last_.has_value()) {
-    const bool of_images =
-        (declaration.python_module == "vision" || declaration.takes_layout != nullptr) && !traits.by_batch;
-    needs_channels_last_ = of_images && !traits.decodes && !takes_first;
-  }
   const bool says = traits.decodes || takes_first != declaration.TakesImage(attributes, false);
   const bool gives_first = traits.layout || takes_first;
-  const bool says_first = says && !takes_channels_first_.has_value();
-  if (says_first) takes_channels_first_ = takes_first;
+  const bool says_first = says && !given_.has_value();
+  if (says_first) {
+    const bool of_images =
+        (declaration.python_module == "vision" || declaration.takes_layout != nullptr) && !traits.by_batch;
+    given_ = Given{.by = declaration.name,
+                   .channels_first = takes_first,
+                   .channels_last = of_images && !takes_first && !traits.decodes,
+                   .one_column = declaration.max_inputs == 1};
+  }
   if (says_first || traits.decodes || traits.layout) gives_channels_first_ = gives_first;
   if (!traits.decodes) {
     const std::string mistake =
@@ -125,21 +135,27 @@ absl::Status EagerChain::FollowAxes(const ir::Declaration& declaration, const ir
   return absl::OkStatus();
 }
 
+void EagerChain::CheckGiven(const py::tuple& values) const { RequireAxes(TensorsOf(values)); }
+
+void EagerChain::RequireAxes(absl::Span<const Tensor> values) const {
+  absl::Status axes = CheckAxes(values);
+  if (!axes.ok()) Raise(Named(std::move(axes), given_->by));
+}
+
 absl::Status EagerChain::CheckAxes(absl::Span<const Tensor> values) const {
-  const bool needs_last = needs_channels_last_.value_or(false);
-  if (!needs_last && !takes_channels_first()) return absl::OkStatus();
+  if (!given_.has_value()) return absl::OkStatus();
   // What stands behind the picture of a kernel of several columns has axes of its own.
-  if (!steps_[0].unary) values = values.first(1);
+  if (!given_->one_column) values = values.subspan(0, 1);
   for (const Tensor& value : values) {
     if (value.rank() != 3) continue;
     const auto channels = [](int64_t size) { return size == 1 || size == 3 || size == 4; };
     const auto few = [](int64_t size) { return size >= 1 && size <= 4; };
-    if (needs_last && channels(value.dim(0)) && !few(value.dim(2))) {
+    if (given_->channels_last && channels(value.dim(0)) && !few(value.dim(2))) {
       return GraphError(
           "takes images of shape (height, width, channels), and this one seems to have its channels first: ",
           value.TypeName(), "; if so, say layout=\"CHW\"");
     }
-    if (takes_channels_first() && channels(value.dim(2)) && !few(value.dim(0))) {
+    if (given_->channels_first && channels(value.dim(2)) && !few(value.dim(0))) {
       return GraphError(
           "takes images of shape (channels, height, width), as one of its kernels says, and this one "
           "seems to have its channels last: ",
@@ -214,14 +230,8 @@ absl::Status EagerChain::Run(uint64_t seed, uint64_t key, std::vector<Tensor>& v
 }
 
 py::tuple EagerChain::Call(const py::tuple& values, uint64_t seed, uint64_t key, bool layout_given) const {
-  std::vector<Tensor> tensors;
-  for (const py::handle value : values) {
-    tensors.push_back(TensorOf(py::reinterpret_borrow<py::object>(value), Sharing::kAlways));
-  }
-  if (!layout_given) {
-    absl::Status axes = CheckAxes(tensors);
-    if (!axes.ok()) Raise(Named(std::move(axes), steps_[0].name));
-  }
+  std::vector<Tensor> tensors = TensorsOf(values);
+  if (!layout_given) RequireAxes(tensors);
   // Kept, so that a result that is an argument, or a view of it, is seen to share its memory.
   const std::vector<Tensor> arguments = tensors;
   RaiseIfError(RunForkable([&] { return Run(seed, key, tensors); }));
@@ -237,6 +247,7 @@ void BindEagerChain(py::module_& module) {
   py::class_<EagerChain>(module, "EagerChain")
       .def(py::init<const py::list&>(), py::arg("steps"))
       .def("__call__", &EagerChain::Call, py::arg("values"), py::arg("seed"), py::arg("key"), py::arg("layout_given"))
+      .def("check_axes", &EagerChain::CheckGiven, py::arg("values"))
       .def_property_readonly("takes_channels_first", &EagerChain::takes_channels_first)
       .def_property_readonly("gives_channels_first", &EagerChain::gives_channels_first);
 }

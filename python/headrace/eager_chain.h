@@ -33,8 +33,10 @@ class __attribute__((visibility("hidden"))) EagerChain {
   // as many as the last kernel gives; no two of them, and no value and result, share memory. Images whose channels seem
   // to be elsewhere than the kernels need them are refused, unless the layout was given.
   pybind11::tuple Call(const pybind11::tuple& values, uint64_t seed, uint64_t key, bool layout_given) const;
+  // Refuses images as such a call does.
+  void CheckGiven(const pybind11::tuple& values) const;
   // Whether images have their channels first as the kernels take them, and as they give them.
-  bool takes_channels_first() const { return takes_channels_first_.value_or(false); }
+  bool takes_channels_first() const { return given_.has_value() && given_->channels_first; }
   bool gives_channels_first() const { return gives_channels_first_; }
 
  private:
@@ -54,10 +56,19 @@ class __attribute__((visibility("hidden"))) EagerChain {
     std::string by = {};  // the step that says so
   };
 
+  // What a step says of the images that the first step gets.
+  struct Given {
+    std::string by;
+    bool channels_first = false;  // it takes no others
+    bool channels_last = false;   // it takes images, and no others
+    bool one_column = true;
+  };
+
   std::vector<Step> MakeSteps(const pybind11::list& given, int depth);
   Step MakeStep(const std::string& name, const pybind11::dict& given, const pybind11::list& branches, int depth);
   // kGraph if the kernel does not take images as the steps before it leave them.
   absl::Status FollowAxes(const ir::Declaration& declaration, const ir::Attributes& attributes);
+  void RequireAxes(absl::Span<const Tensor> values) const;
   absl::Status CheckAxes(absl::Span<const Tensor> values) const;
   // Returns the steps that a call goes through.
   Steps StepsOf(uint64_t seed, uint64_t key) const;
@@ -67,11 +78,10 @@ class __attribute__((visibility("hidden"))) EagerChain {
   static size_t RunFused(absl::Span<const Step* const> steps, uint64_t seed, uint64_t key, std::vector<Tensor>& values);
 
   std::vector<Step> steps_;
-  uint64_t salts_ = 0;                        // given so far
-  std::optional<bool> needs_channels_last_;   // by the first step
-  std::optional<bool> takes_channels_first_;  // by the first step that takes one order alone
-  bool gives_channels_first_ = false;         // by the steps of all branches together
-  Axes axes_;                                 // in the branch that steps are added to
+  uint64_t salts_ = 0;                 // given so far
+  std::optional<Given> given_;         // by the first step that takes one order alone
+  bool gives_channels_first_ = false;  // by the steps of all branches together
+  Axes axes_;                          // in the branch that steps are added to
 };
 
 void BindEagerChain(pybind11::module_& module);

@@ -1,6 +1,10 @@
 #include "python/headrace/kernel_binding.h"
 
+#include <pybind11/stl.h>
+
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -8,6 +12,7 @@
 #include "core/output_allocator.h"
 #include "ir/attributes.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/picture_size.h"
 #include "ops/plugin/plugin_library.h"
 #include "python/headrace/forkable_work.h"
 #include "python/headrace/status_error.h"
@@ -31,6 +36,14 @@ pybind11::object RunKernel(const std::string& name, const pybind11::dict& attrib
   return ArrayOf(outputs[0], Access::kWhereAlone);
 }
 
+// Height and width as its header says, in any format that Decode reads; nullopt: it is none of them.
+std::optional<std::pair<int64_t, int64_t>> PictureSizeOf(pybind11::bytes encoded) {
+  const Tensor bytes = TensorOf(std::move(encoded), Sharing::kAlways);
+  const absl::StatusOr<PictureSize> size = SizeOfEncoded(bytes, DecodeOptions());
+  if (!size.ok()) return std::nullopt;
+  return std::pair(size->height, size->width);
+}
+
 pybind11::dict LoadPluginAt(const std::string& path) {
   const Plugin& plugin = *ValueOrRaise(RunForkable([&] { return LoadPlugin(path); }));
   pybind11::dict kernels;
@@ -52,6 +65,7 @@ pybind11::dict LoadPluginAt(const std::string& path) {
 
 void BindKernels(pybind11::module_& module) {
   module.def("run_kernel", &RunKernel, pybind11::arg("name"), pybind11::arg("attributes"), pybind11::arg("value"));
+  module.def("picture_size", &PictureSizeOf, pybind11::arg("encoded"));
   module.def(
       "load_plugin", &LoadPluginAt, pybind11::arg("path"),
       "Loads a plugin; gives its name, version, doc, path, the number of outputs of each kernel, and the names of "

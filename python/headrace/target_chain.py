@@ -52,19 +52,23 @@ class TargetChain:
         picture = self._pictures[0]
         moves = _moves(writer.steps)
         of_picture = {leaf[4]: _eager(leaf) for leaf in _leaves(moves) if picture in leaf[3]}
-        all_steps = _engine.EagerChain(_steps(moves, of_picture))
-        self.takes_channels_first: bool = all_steps.takes_channels_first
+        self._of_picture = _engine.EagerChain(_steps(moves, of_picture))
+        self.takes_channels_first: bool = self._of_picture.takes_channels_first
         if self._targets and self.takes_channels_first:
             raise GraphError(
                 "compose: kernels take images of shape (C, H, W), and what follows a picture needs (H, W, C): write "
                 "layout='HWC' in them, or compose them apart, behind V.HWC2CHW()"
             )
-        self.gives_channels_first: bool = all_steps.gives_channels_first
+        self.gives_channels_first: bool = self._of_picture.gives_channels_first
 
     def __call__(self, values: Sequence[Any], seed: int, key: int, layout_given: bool) -> tuple[Any, ...]:
         if len(values) != len(self.names):
             raise GraphError(f"takes {len(self.names)} values ({', '.join(self.names)}), and got {len(values)}")
         given = dict(zip(self.names, values, strict=True))
+        if not layout_given:
+            # At once, as the step that says the axes may be of a later part.
+            pictures = (given[name] for name in self._pictures)
+            self._of_picture.check_axes(tuple(each for each in pictures if isinstance(each, np.ndarray)))
         call = _Call(given, dict(given), seed, key, layout_given)
         for part in self._plan(given):
             part(call)

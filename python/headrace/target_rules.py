@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 # Those that change targets of one kind alone, and what belongs to them.
-CHANGES_BOXES = frozenset({"SanitizeBoxes"})
+CHANGES_BOXES = frozenset({"ClampBoxes", "ConvertBoxFormat", "SanitizeBoxes"})
 CHANGES_KEYPOINTS = frozenset({"ClampKeypoints", "SanitizeKeypoints"})
 
 # Kernels that change the values of a pixel from others around it, or at random: they leave targets alone, as those do
@@ -33,6 +33,7 @@ _OF_VALUES = frozenset(
         "JPEG",
         "RandomAdjustSharpness",
         "RandomErasing",
+        "RandomSharpness",
         "SubtractImage",
     }
 )

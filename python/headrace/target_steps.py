@@ -39,6 +39,8 @@ class TargetStepWriter(StepWriter):
         self._pictures = names(pictures, "columns", self._of)
         self._masks = [each for each in targets if isinstance(each, Mask)]
         self._boxes = [each for each in targets if isinstance(each, Boxes)]
+        # As they leave; None: as they came.
+        self._converted: dict[str, Any] | None = None
         # Columns of one mask a box.
         self._object_masks = [name for each in self._boxes for name in each.masks]
         self._keypoints = [each for each in targets if isinstance(each, Keypoints)]
@@ -48,7 +50,7 @@ class TargetStepWriter(StepWriter):
         for kernel in listed:
             self.steps += self._of_kernel(kernel, None)
         for each in self._boxes:
-            self._write("TakeBoxes", _format(each), [each.column], each.column)
+            self._write("TakeBoxes", self._converted or _format(each), [each.column], each.column)
         for points in self._keypoints:
             self._write("TakeKeypoints", {}, [points.column], points.column)
 
@@ -88,6 +90,8 @@ class TargetStepWriter(StepWriter):
         self._groups += 1
         if isinstance(kernel, Chooser):
             return [self._of_chooser(kernel)]
+        if kernel._name == "ConvertBoxFormat":
+            self._convert(kernel, chooser)
         if kernel._name in CHANGES_BOXES:
             return self._changing(kernel, self._boxes, "boxes")
         if kernel._name in CHANGES_KEYPOINTS:
@@ -168,6 +172,14 @@ class TargetStepWriter(StepWriter):
         encoded = [mask.column for mask in self._masks if mask.column not in self._images]
         masks = [self._of_column(kernel, kernel._name, attributes, column) for column in encoded]
         return self._of_pictures(kernel) + masks
+
+    def _convert(self, kernel: Kernel, chooser: Kernel | None) -> None:
+        if chooser is not None:
+            raise GraphError(
+                f"{self._of}: {kernel._name} in {chooser._name}: the format of boxes cannot differ from row to row; write it "
+                "behind the kernel that chooses"
+            )
+        self._converted = dict(kernel._attributes)
 
     def _changing(self, kernel: Kernel, targets: Sequence[Boxes | Keypoints], kind: str) -> list[Step]:
         """With what belongs to them, if it takes that."""

@@ -83,8 +83,9 @@ def boxes(
     Boxes are float32, float64 or int64 of shape (n, 4), where n may differ from row to row, in pixels of the picture:
     x from 0 to its width, y from 0 to its height. Kernels that move pixels move them with the draws that they make for
     the picture, as torchvision's transforms do: those that cut, pad or warp also clamp boxes to the picture.
-    `V.SanitizeBoxes` removes boxes, and so do `V.RandomObjectCrop` and `V.RandomConstrainedCrop`, which look at them.
-    Whole numbers lose their fractions.
+    `V.ClampBoxes` does so anywhere. `V.SanitizeBoxes` removes boxes, and so do `V.RandomObjectCrop` and
+    `V.RandomConstrainedCrop`, which look at them. Whole numbers lose their fractions. Boxes leave as they came, or in
+    the format of `V.ConvertBoxFormat`.
 
     Args:
         column: Its name.

@@ -26,9 +26,11 @@ __all__ = [
     "AutoContrast",
     "CenterCrop",
     "CenterSquare",
+    "ClampBoxes",
     "ClampKeypoints",
     "ColorJitter",
     "Compose",
+    "ConvertBoxFormat",
     "ConvertColor",
     "Crop",
     "CutMix",
@@ -45,6 +47,7 @@ __all__ = [
     "GaussianNoise",
     "Grayscale",
     "HWC2CHW",
+    "HorizontalFlip",
     "Invert",
     "JPEG",
     "MixUp",
@@ -61,6 +64,7 @@ __all__ = [
     "RandomAutocontrast",
     "RandomChannelPermutation",
     "RandomChoice",
+    "RandomColor",
     "RandomConstrainedCrop",
     "RandomCrop",
     "RandomEqualize",
@@ -82,6 +86,7 @@ __all__ = [
     "RandomResizedCrop",
     "RandomRotation",
     "RandomSelectSubpolicy",
+    "RandomSharpness",
     "RandomShortestSize",
     "RandomSolarize",
     "RandomSquare",
@@ -100,6 +105,7 @@ __all__ = [
     "ToFloat",
     "TrivialAugmentWide",
     "UniformAugment",
+    "VerticalFlip",
 ]
 
 class AdjustBrightness(Kernel):
@@ -389,6 +395,21 @@ class CenterSquare(Kernel):
 
     def __init__(self) -> None: ...
 
+class ClampBoxes(Kernel):
+    """Cuts boxes off at the border of the picture.
+
+    For a map with hr.boxes(…): left and right come to 0 … width, top and bottom to 0 … height. A box
+    outside becomes one without area, which SanitizeBoxes removes. Kernels that cut, pad or warp do this
+    by themselves. Pictures, masks and keypoints stay as they are. torchvision's ClampBoundingBoxes.
+
+    Errors: a map without hr.boxes(…).
+
+    Example:
+        V.ClampBoxes()
+    """
+
+    def __init__(self) -> None: ...
+
 class ClampKeypoints(Kernel):
     """Moves keypoints that left the picture to its border.
 
@@ -459,6 +480,27 @@ class Compose(Chooser):
 
     def __init__(self, kernels: Sequence[Kernel]) -> None: ...
 
+class ConvertBoxFormat(Kernel):
+    """Gives boxes in another format than they came in.
+
+    For a map with hr.boxes(…): boxes leave the map in this format, wherever among its kernels this one
+    stands; the last one counts. Pictures, masks and keypoints stay as they are. torchvision's
+    ConvertBoundingBoxFormat.
+
+    Errors: a map without hr.boxes(…), int64 boxes with relative=True, and a kernel that chooses around
+    it.
+
+    Args:
+        format: xyxy: left, top, right, bottom; xywh: left, top, width, height; cxcywh: the middle,
+            width, height.
+        relative: Whether numbers are parts of the picture's width and height; else they are pixels.
+
+    Example:
+        V.ConvertBoxFormat("cxcywh", relative=True)
+    """
+
+    def __init__(self, format: Literal["xyxy", "xywh", "cxcywh"], relative: bool = False) -> None: ...
+
 class ConvertColor(Kernel):
     """Converts an image from one order of its colours to another.
 
@@ -528,7 +570,8 @@ class CutMix(Kernel):
     Rows that even='pad' repeats (`_pad`) stay as they are and are pasted into none. The result depends
     on which rows meet in the batch, so on the number of ranks.
 
-    Errors: images of another rank, a class outside 0 … num_classes - 1, class numbers without
+    Errors: images of another rank, with layout='CHW' images of 1, 3 or 4 columns and more than 4
+    channels, whose channels seem to be last, a class outside 0 … num_classes - 1, class numbers without
     `num_classes`, unequal numbers of rows.
 
     Args:
@@ -945,6 +988,20 @@ class HWC2CHW(Kernel):
 
     Example:
         V.HWC2CHW()
+    """
+
+    def __init__(self) -> None: ...
+
+class HorizontalFlip(Kernel):
+    """Swaps right and left of an image.
+
+    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape,
+    mirrored.
+
+    Errors: another rank, bytes or strings, and an image without pixels.
+
+    Example:
+        V.HorizontalFlip()
     """
 
     def __init__(self) -> None: ...
@@ -1435,6 +1492,30 @@ class RandomChoice(Chooser):
         *,
         seed: int | None = None,
         name: str | None = None,
+    ) -> None: ...
+
+class RandomColor(Kernel):
+    """Raises or lowers the saturation of an image by a random factor.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. It is AdjustSaturation with a factor of its own for each picture, uniform in
+    `degrees`: MindSpore's RandomColor.
+
+    Errors: another dtype, rank or number of channels; an interval that ends before it begins.
+
+    Args:
+        degrees: The least and the greatest factor; 0: grey; 1: unchanged; 2: twice the saturation
+            (at least 0, at most 1,000,000).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomColor((0.5, 1.5))
+    """
+
+    def __init__(
+        self, degrees: Sequence[float] | Parameter = (0.1, 1.9), *, seed: int | None = None, name: str | None = None
     ) -> None: ...
 
 class RandomConstrainedCrop(Kernel):
@@ -2144,6 +2225,30 @@ class RandomSelectSubpolicy(Chooser):
         name: str | None = None,
     ) -> None: ...
 
+class RandomSharpness(Kernel):
+    """Raises or lowers the sharpness of an image by a random factor.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. It is AdjustSharpness with a factor of its own for each picture, uniform in
+    `degrees`: MindSpore's RandomSharpness.
+
+    Errors: another dtype, rank or number of channels; an interval that ends before it begins.
+
+    Args:
+        degrees: The least and the greatest factor; 0: smooth; 1: unchanged; 2: twice the sharpness
+            (at least 0, at most 1,000,000).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomSharpness((0.5, 1.5))
+    """
+
+    def __init__(
+        self, degrees: Sequence[float] | Parameter = (0.1, 1.9), *, seed: int | None = None, name: str | None = None
+    ) -> None: ...
+
 class RandomShortestSize(Kernel):
     """Resizes the shorter side of an image to a length drawn from some.
 
@@ -2628,3 +2733,17 @@ class UniformAugment(Chooser):
         seed: int | None = None,
         name: str | None = None,
     ) -> None: ...
+
+class VerticalFlip(Kernel):
+    """Swaps top and bottom of an image.
+
+    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape,
+    mirrored.
+
+    Errors: another rank, bytes or strings, and an image without pixels.
+
+    Example:
+        V.VerticalFlip()
+    """
+
+    def __init__(self) -> None: ...

@@ -280,6 +280,8 @@ def among_boxes(_name: str, **given: Any) -> hr.Dataset:
 KERNELS |= {
     name: (functools.partial(among_boxes, name), given)
     for name, given in {
+        "ClampBoxes": {},
+        "ConvertBoxFormat": {"format": "xywh"},
         "RandomConstrainedCrop": {"min_crop_scales": (0.3,)},
         "RandomIoUCrop": {"min_scale": 0.4},
         "RandomObjectCrop": {"max_attempts": 3},

@@ -99,6 +99,22 @@ def test_they_are_refused_below_batch():
         assert rows().batch(4).unbatch().map(V.CutMix(num_classes=CLASSES), ["image", "label"]).schema
 
 
+def test_a_batch_whose_channels_seem_to_be_last_is_refused():
+    """Of each number of channels, where the types say it and where only the batch does."""
+    kernel = V.CutMix(num_classes=CLASSES)
+    labels = np.arange(4)
+    for channels in (1, 3, 4):
+        images = np.zeros((4, 5, 6, channels), np.float32)
+        batches = hr.Numpy({"image": images, "label": labels}).batch(4)
+        with pytest.raises(hr.GraphError, match=r"seem to have their channels last: write layout='HWC'; got float32"):
+            assert batches.map(kernel, ["image", "label"]).schema
+        for call in (kernel, hr.compose([V.RandomApply([kernel], p=1)])):
+            with pytest.raises(hr.GraphError, match=rf"layout='HWC'; got float32 \(4, 5, 6, {channels}\)"):
+                call(images, labels)
+    for shape in ((4, 5, 6, 2), (4, 4, 6, 3), (4, 1, 1, 1), (4, 5, 6, 7)):
+        assert kernel(np.zeros(shape, np.float32), labels)[0].shape == shape
+
+
 def test_what_is_mixed_can_be_taken_apart():
     images = [row["image"] for row in mixed().unbatch()]
     assert len(images) == COUNT

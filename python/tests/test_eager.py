@@ -283,6 +283,28 @@ def test_channels_first_are_said():
         V.Resize((20, 30))(planes, layout="NCHW")
 
 
+@pytest.mark.parametrize(
+    ("kernels", "by"),
+    [
+        ([V.ToFloat(), V.Resize(10)], "Resize"),
+        ([V.Rescale(1 / 255), V.RandomCrop(3)], "RandomCrop"),
+        ([V.ToFloat(), V.HWC2CHW()], "HWC2CHW"),
+        ([V.GaussianNoise(), V.Resize(10)], "Resize"),
+        ([T.TypeCast("float32"), V.Rescale(2), V.Resize(10)], "Resize"),
+        ([V.Normalize(1, 1), V.HorizontalFlip()], "HorizontalFlip"),
+        ([V.RandomApply([V.ToFloat()]), V.RandomChoice([V.VerticalFlip(), V.Resize(9)])], "VerticalFlip"),
+    ],
+)
+def test_channels_first_are_seen_behind_kernels_that_take_either_order(kernels, by):
+    planes = np.ascontiguousarray(PICTURE.transpose(2, 0, 1))
+    call = hr.compose(kernels, seed=1)
+    for given in ((planes,), (PICTURE[..., 0], planes)):
+        with pytest.raises(hr.GraphError, match=f'channels first: uint8(.|\n)*layout="CHW"(.|\n)*in: {by}'):
+            call(*given)
+    call(PICTURE)
+    call(planes, layout="CHW")
+
+
 def test_errors_name_the_kernel_and_what_it_got():
     with pytest.raises(hr.GraphError, match="got float32(.|\n)*in: Equalize"):
         V.Equalize()(PICTURE.astype(np.float32))
@@ -292,6 +314,9 @@ def test_errors_name_the_kernel_and_what_it_got():
         V.Decode()(b"no picture")
     with pytest.raises(hr.GraphError, match="mode P"):
         V.Invert()(Image.fromarray(PICTURE).convert("P"))
+    for mode, picture in (("I;16", PICTURE[..., 0].astype(np.uint16)), ("F", PICTURE[..., 0].astype(np.float32))):
+        with pytest.raises(hr.GraphError, match=f"mode {mode} .*np.asarray.image"):
+            V.CenterCrop(9)(Image.fromarray(picture))
     with pytest.raises(hr.GraphError, match="empty"):
         hr.compose([])
     with pytest.raises(hr.GraphError, match="not a kernel"):

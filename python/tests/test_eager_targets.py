@@ -177,6 +177,9 @@ def test_channels_first_are_those_of_pictures():
     assert keypoints.shape == labels.shape
     with pytest.raises(hr.GraphError, match='say layout="CHW"'):
         call(planes, MASKS[0], BOXES[0], labels)
+    for columns, others in ((["image", hr.mask("mask")], [MASKS[0]]), (["image", "other"], [IMAGES[0]])):
+        with pytest.raises(hr.GraphError, match='say layout="CHW"(.|\n)*in: Resize'):
+            hr.compose([V.ToFloat(), V.RandomApply([V.Resize(9)])], columns)(planes, *others)
 
 
 def test_draws_are_those_of_seeds_and_generators():

@@ -1,6 +1,7 @@
 """`Dataset.show` and `headrace show`: contact sheets, pixel for pixel."""
 
 import base64
+import io
 import re
 
 import numpy as np
@@ -165,6 +166,21 @@ def test_encoded_pictures_are_decoded(photos):
     encoded = hr.ImageFolder(str(photos))
     decoded = encoded.map(V.Decode(orientation=True), "image")
     assert encoded.show(5)._repr_png_() == decoded.show(5)._repr_png_() == encoded.batch(3).show(5)._repr_png_()
+
+
+@pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF"])
+def test_pictures_of_each_format_are_found(format):
+    """Behind a column of other bytes."""
+    target = io.BytesIO()
+    Image.fromarray(random(16, 16, 3)).save(target, format)
+    row = {"other": format.encode(), "picture": target.getvalue()}
+    rows = hr.Generator(lambda: iter([row, row]), {name: ("bytes", ()) for name in row})
+    expected = enlarged(V.Decode()(row["picture"]), 1)
+    for dataset in (rows, rows.batch(2)):
+        sheet = dataset.show(side=SIDE)
+        assert all(np.array_equal(shown, expected) for shown in pictures_of(sheet)) and not sheet.damaged
+    with pytest.raises(hr.GraphError, match=r"show: no column holds pictures: .*JPEG, PNG, WebP, GIF, BMP or TIFF"):
+        rows.project(["other"]).show()
 
 
 def test_encoded_pictures_are_turned_upright(tmp_path):

@@ -317,6 +317,40 @@ def test_boxes_stay_where_nothing_is_displaced():
             np.testing.assert_array_equal(row["boxes"], clamped(boxes, HEIGHT, WIDTH))
 
 
+def test_clamping_cuts_boxes_off_at_the_picture():
+    """Behind a resizing, which does not."""
+    given = BOXES + [-5.5, 2.25, 3, 9]
+    resized = moved(V.Resize((HEIGHT * 2, WIDTH)), boxes=given)
+    for kernels in ([V.Resize((HEIGHT * 2, WIDTH)), V.ClampBoxes()], [V.ClampBoxes(), V.Resize((HEIGHT * 2, WIDTH))]):
+        for row, unclamped in zip(moved(kernels, boxes=given), resized, strict=True):
+            np.testing.assert_array_equal(row["boxes"], clamped(unclamped["boxes"], HEIGHT * 2, WIDTH))
+            assert not np.array_equal(row["boxes"], unclamped["boxes"])
+
+
+def converted(corners: np.ndarray, format: str, relative: bool) -> np.ndarray:
+    boxes = corners / ([WIDTH, HEIGHT] * 2) if relative else corners
+    first, last = boxes[..., :2], boxes[..., 2:]
+    return {
+        "xyxy": boxes,
+        "xywh": np.concatenate([first, last - first], -1),
+        "cxcywh": np.concatenate([(first + last) / 2, last - first], -1),
+    }[format]
+
+
+@pytest.mark.parametrize("relative", [False, True])
+@pytest.mark.parametrize("format", ["xyxy", "xywh", "cxcywh"])
+def test_boxes_leave_in_the_format_that_they_are_converted_to(format, relative):
+    convert, flip = V.ConvertBoxFormat(format, relative), V.HorizontalFlip()
+    corners = np.stack([row["boxes"] for row in moved(flip)])
+    given = converted(BOXES, "xywh", True)
+    for kernels in ([flip, convert], [convert, flip], V.Compose([V.ConvertBoxFormat("xyxy"), flip, convert])):
+        rows = moved(kernels, boxes=given, format="xywh", relative=True)
+        boxes = np.stack([row["boxes"] for row in rows])
+        np.testing.assert_allclose(boxes, converted(corners, format, relative), atol=1e-9)
+    call = hr.compose([flip, convert], ["image", hr.boxes("boxes", format="xywh", relative=True)])
+    np.testing.assert_array_equal(call(PLACES, given[0])[1], boxes[0])
+
+
 def test_sanitizing_removes_boxes_with_their_labels():
     steps = [V.RandomCrop(12), V.SanitizeBoxes(min_size=3.0)]
     names = np.array([[f"box {label}" for label in row] for row in LABELS])
@@ -615,7 +649,7 @@ def test_each_kernel_of_pictures_has_a_rule_or_is_refused():
     assert refused - choosers == {
         *("AugMix", "AutoAugment", "RandAugment", "TrivialAugmentWide"),
         *("CutMix", "MixUp", "Decode", "FiveCrop", "SlicePatches", "TenCrop"),
-        *("ClampKeypoints", "SanitizeBoxes", "SanitizeKeypoints"),
+        *("ClampBoxes", "ClampKeypoints", "ConvertBoxFormat", "SanitizeBoxes", "SanitizeKeypoints"),
     }
     among = {each["name"] for each in kernels if looks_at_boxes(each["name"])}
     assert among == {"RandomConstrainedCrop", "RandomIoUCrop", "RandomObjectCrop"}
@@ -654,6 +688,18 @@ def lone(kernels: Any, *columns: Any, **options: Any) -> hr.Dataset:
         (lambda: lone(V.RandomApply([V.SanitizeBoxes()]), "boxes"), 'hr.boxes("boxes")'),
         (lambda: lone(V.SanitizeBoxes(), "image", hr.mask("mask")), 'name their column as hr.boxes("…")'),
         (lambda: V.SanitizeBoxes()(BOXES[0]), "works in a map with boxes"),
+        (lambda: lone(V.ClampBoxes(), "image"), "works in a map with boxes"),
+        (lambda: lone(V.ConvertBoxFormat("xywh"), "image", hr.mask("mask")), 'name their column as hr.boxes("…")'),
+        (
+            lambda: lone(V.RandomApply([V.ConvertBoxFormat("xywh")]), "image", hr.boxes("boxes")),
+            "ConvertBoxFormat in RandomApply: the format of boxes cannot differ from row to row",
+        ),
+        (
+            lambda: rows(image=PICTURES, boxes=BOXES.astype(np.int64)).map(
+                V.ConvertBoxFormat("xywh", relative=True), ["image", hr.boxes("boxes")]
+            ),
+            "the boxes are int64, which holds no parts of a picture's sides; leave out relative=True",
+        ),
         (
             lambda: lone(V.Resize(9), "image", hr.boxes("mask")),
             "needs boxes, float32, float64 or int64 of shape (n, 4); got int32",

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from headrace import _engine
 from headrace import vision as V
 from headrace.errors import DataError, GraphError
-from headrace.pack.picture_header import picture_header
 
 if TYPE_CHECKING:
     from headrace.dataset import Dataset
@@ -17,7 +17,8 @@ __all__ = ["PictureColumn", "picture_column", "type_text"]
 
 _CHANNELS = (1, 3, 4)
 _FORMS = (
-    "uint8, uint16 or floats of shape (H, W, C) or (C, H, W) with 1, 3 or 4 channels, or the bytes of a JPEG or PNG"
+    "uint8, uint16 or floats of shape (H, W, C) or (C, H, W) with 1, 3 or 4 channels, or the bytes of a JPEG, PNG, "
+    "WebP, GIF, BMP or TIFF"
 )
 
 
@@ -78,12 +79,12 @@ def type_text(value: Any) -> str:
 
 def _as_picture(name: str, value: Any, named: bool) -> PictureColumn | None:
     if isinstance(value, bytes):
-        return PictureColumn(name, False, "") if named or picture_header(value) else None
+        return PictureColumn(name, False, "") if named or _is_encoded(value) else None
     if not isinstance(value, np.ndarray) or value.size == 0:
         return None
     if value.dtype == object:
         first = value.flat[0]
-        encoded = value.ndim == 1 and isinstance(first, bytes) and (named or picture_header(first))
+        encoded = value.ndim == 1 and isinstance(first, bytes) and (named or _is_encoded(first))
         return PictureColumn(name, True, "") if encoded else None
     if value.dtype not in (np.uint8, np.uint16) and value.dtype.kind != "f":
         return None
@@ -92,6 +93,11 @@ def _as_picture(name: str, value: Any, named: bool) -> PictureColumn | None:
         if axes:
             return PictureColumn(name, value.ndim == 4, axes)
     return PictureColumn(name, value.ndim == 3, "HW") if named and value.ndim in (2, 3) else None
+
+
+def _is_encoded(value: bytes) -> bool:
+    """Whether the decoder knows its header."""
+    return _engine.picture_size(value) is not None
 
 
 def _is_channels_first(dataset: "Dataset", column: PictureColumn) -> bool:
