@@ -92,7 +92,7 @@ class Writer:
         body += "".join(text_of.method(op, stub) for op in ops)
         append = (
             "def _append(self, op: str, attributes: dict[str, Any], others: Sequence[Dataset] = (), "
-            "steps: Sequence[Any] = (), step_bindings: Sequence[Any] = (), limits: tuple[int, int] = (0, 0)) -> Dataset:"
+            "steps: Sequence[Any] = (), step_bindings: Sequence[Any] = (), limits: tuple[int, int, bool] = (0, 0, False)) -> Dataset:"
         )
         body += text_of.indented(append + (" ...\n" if stub else "\n    raise NotImplementedError\n"), 4)
         doc = "Methods of Dataset."

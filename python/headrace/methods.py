@@ -299,6 +299,7 @@ class Methods:
         seed_globals: bool | None = None,
         workers: int | None = None,
         window: int | None = None,
+        device: Literal["cuda"] | None = None,
     ) -> Dataset:
         """Applies kernels, or Python functions, to columns of every row.
 
@@ -333,12 +334,26 @@ class Methods:
                 Where the optimizer fuses maps, the smaller number holds.
             window: The results of this map that may wait for the next stage, one message each; None:
                 the engine chooses.
+            device: "cuda": where batches end on a GPU, all steps of this map are done there, after the
+                copy, or it is an error that says which cannot. Elsewhere the host does them, with the
+                same bytes. None: those that can be are. An option of the run, as `workers` is.
 
         Example:
             ds.map([V.Decode(), V.Resize((8, 8))], "image")
         """
         return hosted.mapped(
-            self, kernels, columns, output, ordered, types, processes, worker_init, seed_globals, workers, window
+            self,
+            kernels,
+            columns,
+            output,
+            ordered,
+            types,
+            processes,
+            worker_init,
+            seed_globals,
+            workers,
+            window,
+            device,
         )
 
     def project(self, columns: str | Sequence[str]) -> Dataset:
@@ -509,6 +524,6 @@ class Methods:
         others: Sequence[Dataset] = (),
         steps: Sequence[Any] = (),
         step_bindings: Sequence[Any] = (),
-        limits: tuple[int, int] = (0, 0),
+        limits: tuple[int, int, bool] = (0, 0, False),
     ) -> Dataset:
         raise NotImplementedError

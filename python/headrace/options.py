@@ -155,5 +155,5 @@ def choice(name: str, value: Any, choices: Sequence[str], of: str) -> str:
     for known in choices:
         if isinstance(value, str) and value == known:
             return known
-    listed = ", ".join(repr(known) for known in choices)
-    raise GraphError(f"{of}: {name} is {shown(value)}; it must be one of {listed}")
+    listed = ("one of " if len(choices) > 1 else "") + ", ".join(repr(known) for known in choices)
+    raise GraphError(f"{of}: {name} is {shown(value)}; it must be {listed}")

@@ -22,18 +22,6 @@ def lists(batches) -> list:
 
 
 @pytest.mark.parametrize("executor", ["threads", "pull"])
-def test_a_map_may_ask_for_a_device_of_another_machine():
-    rows = hr.Numpy({"image": np.zeros((4, 2, 2, 3), np.uint8)})
-    plain, asked = (rows.map(V.ToFloat(), "image", device=device) for device in (None, "cuda"))
-    assert plain._graph().hash == asked._graph().hash
-    for there in (asked, asked.batch(2).to_device("cpu:0")):
-        assert all(row["image"].dtype == np.float32 for row in there)
-    with pytest.raises(hr.GraphError, match="map: device is 'gpu'; it must be 'cuda'"):
-        rows.map(V.ToFloat(), "image", device="gpu")
-    with pytest.raises(hr.GraphError, match="map: Python functions run on the host"):
-        rows.map(lambda image: image, "image", device="cuda")
-
-
 def test_batches_are_those_of_a_run_without_it(executor):
     pipeline = numbers()
     on_device = pipeline.to_device("cpu:0", depth=2)
@@ -149,6 +137,19 @@ def test_functions_are_called_for_no_epoch_that_was_not_asked_for():
     for epoch in range(3):
         assert lists(pipeline) == [[0, 1], [2, 3], [4, 5]]
         assert len(seen) == 6 * (epoch + 1)
+
+
+def test_a_map_may_ask_for_a_device_of_another_machine():
+    rows = hr.Numpy({"image": np.zeros((4, 2, 2, 3), np.uint8)})
+    plain, asked = (rows.map(V.ToFloat(), "image", device=device) for device in (None, "cuda"))
+    assert plain._graph().hash == asked._graph().hash
+    for there in (asked, asked.batch(2).to_device("cpu:0")):
+        with there.iterate() as iterator:
+            assert all(row["image"].dtype == np.float32 for row in iterator)
+    with pytest.raises(hr.GraphError, match="map: device is 'gpu'; it must be 'cuda'"):
+        rows.map(V.ToFloat(), "image", device="gpu")
+    with pytest.raises(hr.GraphError, match="map: Python functions run on the host"):
+        rows.map(lambda image: image, "image", device="cuda")
 
 
 def test_dlpack():
