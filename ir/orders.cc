@@ -157,11 +157,13 @@ class ChoicePlacer {
     uint32_t base = choice.inputs(0);
     const std::vector<uint32_t> passed = Passed(nodes_, base);
     const bool too_many = static_cast<int64_t>(nodes_.size()) + static_cast<int64_t>(passed.size()) > kMostOperators;
-    if (too_many || !numbering_.over_indices(base) || numbering_.draws(base)) return Add(std::move(choice));
+    // A choice that draws is itself an order: others would not change what may come, or take its rows apart. Where the
+    // rows below come in another order in each epoch, its numbers are their places in that order.
+    const bool draws = choice.salt() != 0;
+    if (too_many || !numbering_.over_indices(base)) return Add(std::move(choice));
+    if (numbering_.draws(base) && !draws) return Add(std::move(choice));
     // Further inputs have values of the rows, by their numbers.
     for (int i = 1; i < choice.inputs_size(); ++i) choice.set_inputs(i, BelowOrders(nodes_, choice.inputs(i)));
-    // A choice that draws is itself an order: others would not change what may come, or take its rows apart.
-    const bool draws = choice.salt() != 0;
     uint32_t top = AddOver(base, std::move(choice));
     for (auto each = passed.rbegin(); each != passed.rend(); ++each) {
       const proto::Node& node = nodes_[static_cast<int>(*each)];
@@ -204,8 +206,9 @@ std::string At(const proto::Node& node) {
   return location.empty() ? node.op() : Cat(node.op(), " (", location, ")");
 }
 
-// Why the rows of the node have no numbers to name them by; "": they have.
-std::string WhyNoNumbers(const Nodes& nodes, uint32_t id, const Numbering& numbering) {
+// Why the rows below the choice have no numbers to name them by; "": they have.
+std::string WhyNoNumbers(const Nodes& nodes, const proto::Node& choice, const Numbering& numbering) {
+  uint32_t id = choice.inputs(0);
   const bool placed = Passed(nodes, id).empty();
   const proto::Node& culprit = nodes[static_cast<int>(id)];
   if (!numbering.over_indices(id)) {
@@ -215,7 +218,7 @@ std::string WhyNoNumbers(const Nodes& nodes, uint32_t id, const Numbering& numbe
         culprit.inputs().empty() ? Cat(At(culprit), " gives its rows one after the other")
                                  : Cat("put it below ", At(culprit), ", next to the source"));
   }
-  if (numbering.draws(id)) {
+  if (numbering.draws(id) && choice.salt() == 0) {
     return Cat("names rows by their numbers before any shuffle, but ", At(culprit), " gives other rows in each epoch, ",
                culprit.salt() != 0 ? "which it draws" : "as a source below it is shuffled",
                ": parts would overlap; put it below ", culprit.op(), ", next to the source");
@@ -282,7 +285,7 @@ std::vector<Mistake> FindChoicesWithoutNumbers(const proto::Graph& graph) {
     const proto::Node& node = graph.nodes(id);
     std::string why;
     if (TraitsOf(node).by_number && !node.inputs().empty()) {
-      why = WhyNoNumbers(graph.nodes(), node.inputs(0), numbering);
+      why = WhyNoNumbers(graph.nodes(), node, numbering);
     }
     if (why.empty() && TakesValues(node)) why = WhyNoValues(graph.nodes(), node, numbering);
     if (why.empty()) continue;
