@@ -25,8 +25,8 @@ void PutChoicesBelow(proto::Graph& graph);
 // Whether the node takes values of rows, by their numbers, from a second input.
 bool TakesValues(const proto::Node& node);
 
-// Operators of a canonical graph that name rows by number where rows have none, or, unless they draw, other ones in each
-// epoch.
+// Operators of a canonical graph that name rows by number where rows have none, or, unless they draw, other ones in
+// each epoch.
 std::vector<Mistake> FindChoicesWithoutNumbers(const proto::Graph& graph);
 
 }  // namespace headrace::ir

@@ -110,7 +110,11 @@ class PlanNodeMaker {
     for (auto* each : below) sources.push_back(std::move(*each));
     std::unique_ptr<PlanNode> maps = std::move(node.inputs[0]);
     node.inputs = std::move(sources);
-    node.arguments.output = node.inputs[0]->arguments.output;
+    const OpArguments& first = node.inputs[0]->arguments;
+    node.arguments.output = first.output;
+    // Below a cache the epochs of rows are others.
+    node.arguments.epoch_cycle = first.epoch_cycle;
+    node.arguments.first_epoch = first.first_epoch;
     for (size_t i = 0; i < node.inputs.size(); ++i) node.arguments.inputs[i] = node.inputs[i]->arguments.output;
     return maps;
   }

@@ -102,7 +102,9 @@ def test_streams_begin_again_as_sources_do(kind, seed):
 @pytest.mark.parametrize("shard", [(0, 1), (1, 2)])
 def test_streams_that_begin_again_go_on_at_every_row(kind, shard):
     made = STREAMS[kind]
-    mixed = hr.mix([made(8), made(5, 100)], [2, 1], stop="repeat").map(lambda x, rng: x + 1000 * rng.integers(99), "value")
+    mixed = hr.mix([made(8), made(5, 100)], [2, 1], stop="repeat").map(
+        lambda x, rng: x + 1000 * rng.integers(99), "value"
+    )
     for epoch in range(2):
         whole = values(mixed, epoch=epoch, shard=shard)
         assert len({row % 1000 for row in whole}) < len(whole) == len(set(whole))

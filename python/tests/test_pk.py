@@ -144,6 +144,17 @@ def test_draws_are_those_of_the_rows_wherever_maps_stand():
             assert batches(above.batch(6), shard=(rank, 2)) == batches(below, shard=(rank, 2))
 
 
+def test_a_cache_may_stand_among_the_maps():
+    rows = grouped(groups=7)
+    below = rows.skip(6).take(18).map(draws, "value").cache("1MiB").batch(6)
+    above = rows.map(draws, "value").cache("1MiB").skip(6).take(18).batch(6)
+    for rank in range(2):
+        for epoch in range(3):
+            expected = batches(below, shard=(rank, 2), epoch=epoch)
+            assert batches(above, shard=(rank, 2), epoch=epoch) == expected
+    assert batches(above, epoch=0) == batches(above, epoch=1)
+
+
 def test_rows_that_fail_below_take_shorten_their_batch():
     rows = grouped(groups=20)
     failing = rows.map(some_fail, "value").skip(12).take(84).on_error("skip").batch(12)
