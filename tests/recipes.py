@@ -904,6 +904,7 @@ def in_succession(recipe: Recipe, times: int) -> Recipe:
         build=lambda: recipe.build().sample(hr.Repeated(times)),
         model=lambda: [row for row in recipe.model() for _ in range(times)],
         keeps_rows=False,
+        places=below(recipe) * times or None,
     )
 
 
@@ -914,6 +915,7 @@ def sampled(draws: Draws, recipe: Recipe) -> Recipe:
         lambda: weighted(recipe, draws.integer(1, below(recipe)), False),
         lambda: class_balanced(recipe, draws.integer(1, 30), draws.integer(1, 4)),
         lambda: ordered_by_the_user(recipe, draws.integer(1, 30), draws.integer(0, 3)),
+        lambda: in_succession(recipe, draws.integer(1, 3)),
     ]
     return draws.choice(ways)()
 

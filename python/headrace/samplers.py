@@ -106,8 +106,8 @@ class Repeated(Sampler):
     Rows keep the order that they come in, shuffled or not. A row has other random numbers each time, so
     augmentations above differ: repeated augmentation (Hoffer et al., "Augment your batch", 2020). With
     shards, the repetitions of a row go to different ranks. torchvision's RASampler over N rows is
-    .sample(hr.Repeated(3)).take(N // 256 * 256). It stands next to a source with random access, below
-    maps.
+    .sample(hr.Repeated(3)).take(N // 256 * 256). Above maps it repeats the rows that come to them, so
+    that these draw anew, too.
 
     Args:
         times: How often each row comes (at least 1, at most 1,073,741,824).

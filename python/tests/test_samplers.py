@@ -198,11 +198,7 @@ def noisy(value, rng):
 @pytest.mark.parametrize("below", sorted(ORDERS))
 def test_samplers_stand_above_every_order(below, above):
     order = ORDERS[below]()
-    sampler = ABOVE[above]()
-    if above == "repeated":
-        drawn = order.sample(sampler).map(noisy, "value")
-    else:
-        drawn = order.map(noisy, "value").sample(sampler)
+    drawn = order.map(noisy, "value").sample(ABOVE[above]())
     for epoch in range(2):
         whole = read(drawn, epoch=epoch)
         assert {value % 1000 for value in whole} <= set(read(order, epoch=epoch))
@@ -259,6 +255,20 @@ def test_a_column_follows_its_rows_through_other_orders(photos):
     pictures = hr.ImageFolder(photos, shuffle=True).take(6).map(V.Decode(), "image")
     chained = pictures.sample(hr.ClassBalanced("label", n=50)).project(["label"])
     assert {int(row["label"]) for row in chained} == {int(row["label"]) for row in pictures.project(["label"])}
+
+
+def test_repetitions_above_maps_have_draws_of_their_own():
+    order = hr.Range(4, shuffle=True)
+    below = order.sample(hr.Repeated(3)).map(abs, "value").map(noisy, "value")
+    above = order.map(abs, "value").map(noisy, "value").sample(hr.Repeated(3))
+    for optimize in (True, False):
+        found = read(above, optimize=optimize)
+        assert found == read(below) and len(set(found)) == 12
+        assert [value % 1000 for value in found[::3]] == read(order)
+    again = order.map(noisy, "value").sample(hr.Weighted([1, 1, 0, 0], n=5)).map(abs, "value").sample(hr.Repeated(2))
+    assert len(set(read(again))) == 10
+    with pytest.raises(hr.GraphError, match="acts on the numbers of rows"):
+        len(hr.Range(4).map(abs, "value").shuffle(2).sample(hr.Repeated(2)))
 
 
 def test_own_samplers_below_may_give_other_numbers_of_rows():
