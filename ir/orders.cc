@@ -103,17 +103,29 @@ class Numbering {
   std::vector<std::optional<uint32_t>> python_;
 };
 
-// Rows of it are one to one with those of its input, in the same order or in one that a choice does not mean.
-bool LetsChoicesPass(const proto::Node& node) {
+bool IsMap(const proto::Node& node) {
   const Declaration* const declaration = DeclarationOf(node);
-  if (declaration == nullptr || node.inputs_size() != 1) return false;
-  return declaration->traits.reorders || (declaration->role == Role::kRow && declaration->traits.one_to_one);
+  return declaration != nullptr && node.inputs_size() == 1 && declaration->role == Role::kRow &&
+         declaration->traits.one_to_one;
 }
 
-// The nodes that a choice above `id` passes, the topmost first; sets `id` to the node below them.
-std::vector<uint32_t> Passed(const Nodes& nodes, uint32_t& id) {
+bool NamesRows(const proto::Node& node) { return TraitsOf(node).by_number && !node.inputs().empty(); }
+
+// It gives rows of indices again, in the order that they come in.
+bool Repeats(const proto::Node& node) {
+  const Traits traits = TraitsOf(node);
+  return traits.indexed && traits.repeats && node.inputs_size() == 1;
+}
+
+// The nodes that a choice passes: maps, and orders, which it does not mean unless it repeats. The topmost first; sets
+// `id`, its input, to the node below them.
+std::vector<uint32_t> Passed(const Nodes& nodes, const proto::Node& choice, uint32_t& id) {
+  const bool orders = !Repeats(choice);
+  const auto lets_pass = [orders](const proto::Node& node) {
+    return IsMap(node) || (orders && TraitsOf(node).reorders && node.inputs_size() == 1);
+  };
   std::vector<uint32_t> passed;
-  for (; LetsChoicesPass(nodes[static_cast<int>(id)]); id = nodes[static_cast<int>(id)].inputs(0)) passed.push_back(id);
+  for (; lets_pass(nodes[static_cast<int>(id)]); id = nodes[static_cast<int>(id)].inputs(0)) passed.push_back(id);
   return passed;
 }
 
@@ -132,7 +144,7 @@ class ChoicePlacer {
     for (const proto::Node& node : graph_.nodes()) {
       proto::Node moved = node;
       for (uint32_t& input : *moved.mutable_inputs()) input = new_ids_[input];
-      if (TraitsOf(node).by_number && !node.inputs().empty()) {
+      if (NamesRows(node) || Repeats(node)) {
         new_ids_.push_back(Place(std::move(moved)));
       } else {
         new_ids_.push_back(Add(std::move(moved)));
@@ -155,13 +167,15 @@ class ChoicePlacer {
 
   uint32_t Place(proto::Node choice) {
     uint32_t base = choice.inputs(0);
-    const std::vector<uint32_t> passed = Passed(nodes_, base);
+    const std::vector<uint32_t> passed = Passed(nodes_, choice, base);
     const bool too_many = static_cast<int64_t>(nodes_.size()) + static_cast<int64_t>(passed.size()) > kMostOperators;
-    if (too_many || !numbering_.over_indices(base) || numbering_.draws(base)) return Add(std::move(choice));
+    // A choice that draws is itself an order: others would not change what may come, or take its rows apart. Where the
+    // rows below come in another order in each epoch, its numbers are their places in that order.
+    const bool draws = choice.salt() != 0;
+    if (too_many || !numbering_.over_indices(base)) return Add(std::move(choice));
+    if (numbering_.draws(base) && !draws && !Repeats(choice)) return Add(std::move(choice));
     // Further inputs have values of the rows, by their numbers.
     for (int i = 1; i < choice.inputs_size(); ++i) choice.set_inputs(i, BelowOrders(nodes_, choice.inputs(i)));
-    // A choice that draws is itself an order: others would not change what may come, or take its rows apart.
-    const bool draws = choice.salt() != 0;
     uint32_t top = AddOver(base, std::move(choice));
     for (auto each = passed.rbegin(); each != passed.rend(); ++each) {
       const proto::Node& node = nodes_[static_cast<int>(*each)];
@@ -194,8 +208,8 @@ class ChoicePlacer {
 
 // Graphs that Validate refuses for their form stay as they are.
 bool MayPlaceChoices(const proto::Graph& graph) {
-  const auto by_number = [](const proto::Node& node) { return TraitsOf(node).by_number; };
-  return std::any_of(graph.nodes().begin(), graph.nodes().end(), by_number) && InputsComeFirst(graph.nodes()) &&
+  const auto placed = [](const proto::Node& node) { return TraitsOf(node).by_number || Repeats(node); };
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), placed) && InputsComeFirst(graph.nodes()) &&
          static_cast<int>(PostOrder(graph).size()) == graph.nodes_size();
 }
 
@@ -204,9 +218,10 @@ std::string At(const proto::Node& node) {
   return location.empty() ? node.op() : Cat(node.op(), " (", location, ")");
 }
 
-// Why the rows of the node have no numbers to name them by; "": they have.
-std::string WhyNoNumbers(const Nodes& nodes, uint32_t id, const Numbering& numbering) {
-  const bool placed = Passed(nodes, id).empty();
+// Why the rows below the choice have no numbers to name them by; "": they have.
+std::string WhyNoNumbers(const Nodes& nodes, const proto::Node& choice, const Numbering& numbering) {
+  uint32_t id = choice.inputs(0);
+  const bool placed = Passed(nodes, choice, id).empty();
   const proto::Node& culprit = nodes[static_cast<int>(id)];
   if (!numbering.over_indices(id)) {
     return Cat(
@@ -215,7 +230,7 @@ std::string WhyNoNumbers(const Nodes& nodes, uint32_t id, const Numbering& numbe
         culprit.inputs().empty() ? Cat(At(culprit), " gives its rows one after the other")
                                  : Cat("put it below ", At(culprit), ", next to the source"));
   }
-  if (numbering.draws(id)) {
+  if (numbering.draws(id) && choice.salt() == 0) {
     return Cat("names rows by their numbers before any shuffle, but ", At(culprit), " gives other rows in each epoch, ",
                culprit.salt() != 0 ? "which it draws" : "as a source below it is shuffled",
                ": parts would overlap; put it below ", culprit.op(), ", next to the source");
@@ -281,8 +296,8 @@ std::vector<Mistake> FindChoicesWithoutNumbers(const proto::Graph& graph) {
     numbering.Add(graph.nodes(), id);
     const proto::Node& node = graph.nodes(id);
     std::string why;
-    if (TraitsOf(node).by_number && !node.inputs().empty()) {
-      why = WhyNoNumbers(graph.nodes(), node.inputs(0), numbering);
+    if (NamesRows(node)) {
+      why = WhyNoNumbers(graph.nodes(), node, numbering);
     }
     if (why.empty() && TakesValues(node)) why = WhyNoValues(graph.nodes(), node, numbering);
     if (why.empty()) continue;

@@ -17,14 +17,16 @@ void PutOrdersAbove(proto::Graph& graph);
 
 // Puts each operator that names rows by number below operators that are one to one with rows, and below orders, if all
 // rows under those have numbers that are the same in each epoch. Copies operators that others use, too, with their
-// salts. An operator that draws its own order replaces them; further inputs have values of the rows by their numbers,
-// so orders at the top of these are left out.
+// salts. An operator that draws its own order replaces them, and goes as far down where rows under those have no such
+// numbers: its numbers are then their places in the epoch's order. Further inputs have values of the rows by their
+// numbers, so orders at the top of these are left out.
 void PutChoicesBelow(proto::Graph& graph);
 
 // Whether the node takes values of rows, by their numbers, from a second input.
 bool TakesValues(const proto::Node& node);
 
-// Operators of a canonical graph that name rows by number where rows have none, or other ones in each epoch.
+// Operators of a canonical graph that name rows by number where rows have none, or, unless they draw, other ones in
+// each epoch.
 std::vector<Mistake> FindChoicesWithoutNumbers(const proto::Graph& graph);
 
 }  // namespace headrace::ir

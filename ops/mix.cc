@@ -27,22 +27,28 @@ MixtureStop StopOf(const ir::Attributes& attributes) {
 
 // Gives the next row of the input that each draw takes. An input without a row left is found when it is drawn, by its
 // end-of-epoch marker. Asks an input for a message only when it is drawn, except for the first one of all, from which
-// it learns how many counters the input's checkpoint has.
+// it learns how many counters the input's checkpoint has. Under MixtureStop::kRepeat the passes of an input are its
+// epochs, as RepeatOperator numbers them, and each input counts its own.
 class MixOperator : public StreamOperator {
  public:
   explicit MixOperator(const OpArguments& arguments)
       : column_indices_(ColumnIndicesOf(arguments)),
-        stops_at_first_(StopOf(arguments.attributes) == MixtureStop::kFirst),
+        stop_(StopOf(arguments.attributes)),
         stream_(RowRandom::StreamOf(arguments.seed, arguments.salt)),
         cycle_(arguments.epoch_cycle),
         draws_(arguments.attributes.Floats("weights")),
         inputs_(column_indices_.size()),
+        passes_(inputs_.size()),
+        had_rows_(inputs_.size()),
         gathered_(inputs_.size()) {}
 
   absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override {
-    for (const uint64_t used : counters.subspan(1)) {
-      if (used == kEnded && !stops_at_first_) continue;
-      HEADRACE_RETURN_IF_ERROR(CheckRowsOfMessage(used));
+    for (const uint64_t used : counters.subspan(1, inputs_.size())) {
+      if (used == kEnded && stop_ == MixtureStop::kAll) continue;
+      HEADRACE_RETURN_IF_ERROR(CheckRowsOfMessage(stop_ == MixtureStop::kRepeat ? used & ~kHadRows : used));
+    }
+    for (const uint64_t pass : counters.subspan(1 + inputs_.size())) {
+      if (pass >= kMixturePasses - 1) return CounterError("stood at pass ", pass, " of an input");
     }
     return absl::OkStatus();
   }
@@ -54,7 +60,10 @@ class MixOperator : public StreamOperator {
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const bool ended = counters[i + 1] == kEnded;
       if (ended) draws_.LeaveOut(i);
-      inputs_[i].Start(ended ? 0 : counters[i + 1]);
+      inputs_[i].Start(ended ? 0 : counters[i + 1] & ~kHadRows);
+      if (stop_ != MixtureStop::kRepeat) continue;
+      had_rows_[i] = (counters[i + 1] & kHadRows) != 0;
+      passes_[i] = counters[1 + inputs_.size() + i];
     }
   }
 
@@ -65,8 +74,9 @@ class MixOperator : public StreamOperator {
   }
 
   void Receive(int input, Message message, Outbox& out) override {
-    if (message->epoch < epoch_) return;
     const auto from = static_cast<size_t>(input);
+    if (message->epoch < EpochOfInput(from)) return;
+    had_rows_[from] = had_rows_[from] || message->rows() > 0;
     Reorder(column_indices_[from], message->columns);
     most_rows_ = std::max(most_rows_, static_cast<size_t>(message->rows()));
     inputs_[from].Hold(std::move(message));
@@ -75,9 +85,10 @@ class MixOperator : public StreamOperator {
   }
 
   void Finish(uint64_t epoch) override {
+    wanted_from_ = std::max(wanted_from_, epoch + 1);
     if (epoch < epoch_) return;
     removed_.removed.reset();
-    for (HeldInput& input : inputs_) input.DropRows(epoch);
+    for (HeldInput& input : inputs_) input.DropRows(LastOfInputs(epoch));
   }
 
   size_t held_bytes() const override {
@@ -89,9 +100,22 @@ class MixOperator : public StreamOperator {
  private:
   // Instead of the rows used: the input was found to have no more.
   static constexpr uint64_t kEnded = std::numeric_limits<uint64_t>::max();
+  // Beside the rows used, under kRepeat: rows of the pass came before those of the message.
+  static constexpr uint64_t kHadRows = uint64_t{1} << 32;
+
+  // The current one.
+  uint64_t EpochOfInput(size_t input) const {
+    return stop_ == MixtureStop::kRepeat ? epoch_ * kMixturePasses + passes_[input] : epoch_;
+  }
+  // The last of the numbers that inputs have in an epoch. One that is not wanted ends with that or the one before.
+  uint64_t LastOfInputs(uint64_t epoch) const {
+    return stop_ == MixtureStop::kRepeat ? epoch * kMixturePasses + (kMixturePasses - 1) : epoch;
+  }
 
   void StartEpoch(uint64_t epoch) {
     epoch_ = epoch;
+    passes_.assign(passes_.size(), 0);
+    had_rows_.assign(had_rows_.size(), false);
     draws_.Begin(RowRandom::KeyOf(stream_, RowEpochOf(epoch, cycle_)));
     draw_ = 0;
     attempt_ = 0;
@@ -134,11 +158,19 @@ class MixOperator : public StreamOperator {
       if ((removed && !rows_.empty()) || rows_.size() == most_rows_) return;
       if (removed) input.GiveRemoved(removed_);
       const int row = input.row() + gathered++;
-      RowId& id = input.block().ids[row];
-      id.key = MixKey(id.key, drawn_);
+      Identify(input.block().ids[row]);
       rows_.push_back({&input.block(), row});
       NextDraw();
     }
+  }
+
+  // As MixedSource names a row of the input drawn.
+  void Identify(RowId& id) const {
+    if (stop_ == MixtureStop::kRepeat) {
+      id.key = MixKey(id.key, passes_[drawn_]);
+      id.epoch = RowEpochOf(epoch_, cycle_);
+    }
+    id.key = MixKey(id.key, drawn_);
   }
 
   void GiveRows(Outbox& out) {
@@ -182,7 +214,7 @@ class MixOperator : public StreamOperator {
       return;
     }
     Message tombstone = input.TakeAllRows();
-    tombstone->ids[0].key = MixKey(tombstone->ids[0].key, drawn_);
+    Identify(tombstone->ids[0]);
     Give(std::move(tombstone), out);
   }
 
@@ -201,26 +233,59 @@ class MixOperator : public StreamOperator {
 
   void TakeEnd(HeldInput& input, Outbox& out) {
     input.GiveRemoved(removed_);
-    if (stops_at_first_) {
+    if (stop_ == MixtureStop::kRepeat && !EndsEpoch(input, out)) {
+      BeginPass(input);
+    } else if (stop_ == MixtureStop::kAll) {
+      draws_.LeaveOut(drawn_);
+      ++attempt_;
+    } else {
       EndEpoch(out);
-      return;
     }
-    draws_.LeaveOut(drawn_);
-    ++attempt_;
+  }
+
+  // Whether the input drawn is the last to be found empty, or no more of the epoch is wanted.
+  bool EndsEpoch(const HeldInput& input, Outbox& out) {
+    if (input.block().epoch + 1 >= LastOfInputs(epoch_)) return true;
+    absl::Status refused = had_rows_[drawn_] ? CheckMixturePass(drawn_, passes_[drawn_] + 1) : NoRows(drawn_);
+    if (!refused.ok() && epoch_ >= wanted_from_) {
+      Give(MakeErrorMessage(epoch_, {}, std::move(refused)), out);
+      return false;
+    }
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if ((passes_[i] > 0) == (i == drawn_)) return false;
+    }
+    return true;
+  }
+
+  void BeginPass(HeldInput& input) {
+    ++passes_[drawn_];
+    had_rows_[drawn_] = false;
+    size_t at = 0;
+    for (size_t i = 0; i < drawn_; ++i) at += *inputs_[i].width();
+    std::fill_n(start_.begin() + static_cast<std::ptrdiff_t>(at), *input.width(), 0);
+    input.StartNext(epoch_);
+  }
+
+  static absl::Status NoRows(size_t input) {
+    return GraphError("has no end with stop=\"repeat\": input ", input,
+                      " gave no rows in a pass, and would not however often it began again");
   }
 
   void EndEpoch(Outbox& out) {
     uint64_t ended = epoch_;
     for (const HeldInput& input : inputs_) {
-      if (input.at_end()) ended = std::max(ended, input.block().epoch);
+      if (!input.at_end()) continue;
+      const uint64_t epoch = input.block().epoch;
+      ended = std::max(ended, stop_ == MixtureStop::kRepeat ? epoch / kMixturePasses : epoch);
     }
     Message end = MakeEndOfEpoch(ended, CheckpointNow());
     end->TakeRemovedOf(removed_);
     out.Give(std::move(end));
     start_.assign(start_.size(), 0);
     StartEpoch(ended + 1);
+    const uint64_t last = LastOfInputs(ended);
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      if (!inputs_[i].StartNext(ended)) out.FinishEpoch(static_cast<int>(i), ended);
+      if (!inputs_[i].StartNext(last)) out.FinishEpoch(static_cast<int>(i), last);
     }
   }
 
@@ -232,18 +297,25 @@ class MixOperator : public StreamOperator {
       start += static_cast<std::ptrdiff_t>(*input.width());
     }
     checkpoint.push_back(draw_);
-    for (size_t i = 0; i < inputs_.size(); ++i) checkpoint.push_back(draws_.left(i) ? inputs_[i].used() : kEnded);
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const uint64_t used = inputs_[i].used() | (had_rows_[i] && stop_ == MixtureStop::kRepeat ? kHadRows : 0);
+      checkpoint.push_back(draws_.left(i) ? used : kEnded);
+    }
+    if (stop_ == MixtureStop::kRepeat) checkpoint.insert(checkpoint.end(), passes_.begin(), passes_.end());
     return checkpoint;
   }
 
   const ColumnIndices column_indices_;
-  const bool stops_at_first_;
+  const MixtureStop stop_;
   const uint64_t stream_;
   const uint64_t cycle_;
   MixtureDraws draws_;
   std::vector<HeldInput> inputs_;
-  Checkpoint start_;  // the checkpoints of all inputs, concatenated
+  Checkpoint start_;              // the checkpoints of all inputs, concatenated
+  std::vector<uint64_t> passes_;  // of each input, those that ended in this epoch
+  std::vector<bool> had_rows_;    // of each input, in its pass
   uint64_t epoch_ = 0;
+  uint64_t wanted_from_ = 0;  // epochs below it are not needed
   uint64_t draw_ = 0;
   int attempt_ = 0;   // of the draw: how many inputs it found empty
   size_t drawn_ = 0;  // the input of the draw
@@ -284,6 +356,8 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
 // Where the inputs are not read by number: what the draws of the first epoch give.
 Cardinality CountMixed(const OpArguments& arguments, absl::Span<const Cardinality> inputs) {
   if (StopOf(arguments.attributes) == MixtureStop::kAll) return RowsTogether(arguments, inputs);
+  // Passes need not have equal numbers of rows.
+  if (StopOf(arguments.attributes) == MixtureStop::kRepeat) return Cardinality::Unknown();
   // More are not worth the time, which the caller waits.
   constexpr uint64_t kMostDraws = uint64_t{1} << 22;
   std::vector<uint64_t> sizes;
@@ -322,7 +396,7 @@ const OpRegistration registration(
                "The inputs must have the same columns, of the same dtypes, as for concat. A row's key is its own mixed "
                "with the number of its input, under \"repeat\" first with the pass. Over sources with random access it "
                "has random access, too, and the rows of all ranks are drawn together; elsewhere each rank mixes its "
-               "own rows, with the same draws, and \"repeat\" is refused.\n"
+               "own rows, with the same draws.\n"
                "Errors: another number of weights than of inputs; a weight that is not a finite number above 0, or is "
                "less than `2**-40` of the sum; an empty input under \"repeat\".",
         .min_inputs = 1,
@@ -349,12 +423,6 @@ const OpRegistration registration(
         .most_rows = MostRows,
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
-       if (StopOf(arguments.attributes) == MixtureStop::kRepeat) {
-         return UnsupportedError(
-             "with stop=\"repeat\" needs sources with random access as inputs, with nothing between but take, skip, "
-             "concat, zip and samplers; put maps above mix, or give each input a repeat() and the mixture "
-             "stop=\"first\" and a take()");
-       }
        return std::make_unique<MixOperator>(arguments);
      },
      .indexed = [](const OpArguments& arguments,
@@ -364,13 +432,15 @@ const OpRegistration registration(
      },
      .properties =
          [](const OpArguments& arguments, OperatorProperties& properties) {
-           // The draws made, and for each input the rows used after its checkpoint.
-           properties.checkpoint_counters = 1 + static_cast<int>(arguments.inputs.size());
+           // The draws made, and for each input the rows used after its checkpoint, and under "repeat" its pass.
+           const int inputs = static_cast<int>(arguments.inputs.size());
+           properties.checkpoint_counters = 1 + inputs;
            properties.new_order_each_epoch = true;
            const MixtureStop stop = StopOf(arguments.attributes);
            properties.rows_differ = stop != MixtureStop::kAll;
            if (stop != MixtureStop::kRepeat) return;
-           properties.epochs = {.stride = kMixturePasses, .runs = kMixturePasses - 1};
+           properties.checkpoint_counters += inputs;
+           properties.epochs = {.stride = kMixturePasses, .runs = kMixturePasses - 1, .counter = 1 + inputs};
            uint64_t cycle = 0;
            const bool beyond = __builtin_mul_overflow(arguments.epoch_cycle, kMixturePasses, &cycle);
            properties.input_cycle = beyond ? 0 : cycle;

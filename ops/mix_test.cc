@@ -225,8 +225,10 @@ TEST(Mix, GivesEachRowOnceUnderAll) {
 }
 
 TEST(Mix, BeginsInputsAgainUnderRepeat) {
-  for (const Mixture& mixture : {Mixture{.stop = "repeat"}, Mixture{{20, 1}, {1, 1}, "repeat"},
-                                 Mixture{{3, 5}, {5, 1}, "repeat"}, Mixture{{4}, {1}, "repeat"}}) {
+  for (const Mixture& mixture :
+       {Mixture{.stop = "repeat"}, Mixture{{20, 1}, {1, 1}, "repeat"}, Mixture{{3, 5}, {5, 1}, "repeat"},
+        Mixture{{4}, {1}, "repeat"}, Mixture{.stop = "repeat", .group = 1}, Mixture{{20, 1}, {1, 1}, "repeat", 1},
+        Mixture{{3, 5}, {5, 1}, "repeat", 3}, Mixture{{4}, {1}, "repeat", 3}}) {
     const Ran ran = RunEveryWay(Mixed(mixture));
     for (const uint64_t epoch : {0, 1}) {
       const std::vector<Drawn> expected = ModelOf(mixture, epoch);
@@ -235,6 +237,56 @@ TEST(Mix, BeginsInputsAgainUnderRepeat) {
         EXPECT_EQ(ran.Keys(epoch)[i], MixKey(MixKey(expected[i].row, expected[i].pass), expected[i].input));
       }
       EXPECT_TRUE(AllDiffer(ran.Keys(epoch)));
+    }
+  }
+}
+
+TEST(Mix, StreamsThatBeginAgainStandBelowOthers) {
+  const Mixture mixture{.sizes = {9, 4}, .weights = {2, 3}, .stop = "repeat", .group = 3};
+  for (const int64_t count : {0, 2, 7, 11}) {
+    const Ran ran = RunEveryWay(With(Mixed(mixture), "take", {{"count", IntValue(count)}}));
+    for (const uint64_t epoch : {0, 1}) {
+      Ints expected = ValuesOf(ModelOf(mixture, epoch));
+      expected.resize(static_cast<size_t>(count));
+      EXPECT_EQ(ran.Ints(0, epoch), expected);
+    }
+  }
+  const Ints rows = ValuesOf(ModelOf(mixture));
+  const Ran batched = RunEveryWay(With(Mixed(mixture), "batch", {{"size", IntValue(3)}}));
+  EXPECT_THAT(batched.Texts(), SizeIs((rows.size() + 2) / 3));
+  Ints twice = rows;
+  for (const int64_t value : ValuesOf(ModelOf(mixture, 1))) twice.push_back(value);
+  EXPECT_EQ(RunEveryWay(With(Mixed(mixture), "repeat", {{"count", IntValue(2)}})).Ints(), twice);
+}
+
+TEST(Mix, StreamsThatBeginAgainMayBeMixturesAndOthers) {
+  GraphBuilder builder;
+  const uint32_t first = Add(builder, {.sizes = {5, 3}, .weights = {1, 1}, .stop = "repeat", .group = 2});
+  const uint32_t shuffled = builder.Add("shuffle", {first}, {{"window", IntValue(3)}});
+  const uint32_t repeated =
+      builder.Add("repeat", {Add(builder, {.sizes = {2}, .weights = {1}, .stop = "first"})}, {{"count", IntValue(2)}});
+  const uint32_t taken = builder.Add("take", {repeated}, {{"count", IntValue(3)}});
+  builder.Add("mix", {shuffled, taken}, {{"weights", ir::FloatsValue({1, 2})}, {"stop", ir::StringValue("repeat")}});
+  RunSpec spec;
+  // The passes of passes of more have no numbers.
+  spec.epochs = 1;
+  EXPECT_TRUE(AllDiffer(RunEveryWay(builder, spec).Keys()));
+}
+
+// Each rank mixes its own rows, and begins them again when they end.
+TEST(Mix, RanksBeginTheirOwnRowsAgain) {
+  const Mixture whole{.sizes = {6, 4}, .weights = {1, 1}, .stop = "repeat", .group = 1};
+  Mixture of_rank = whole;
+  of_rank.sizes = {3, 2};
+  const std::vector<Ran> ranks = RunRanks(Mixed(whole), 2);
+  for (const uint64_t epoch : {0, 1}) {
+    const std::vector<Drawn> drawn = ModelOf(of_rank, epoch);
+    for (size_t rank = 0; rank < 2; ++rank) {
+      Ints expected;
+      for (const Drawn& each : drawn) {
+        expected.push_back(kApart * static_cast<int64_t>(each.input) + static_cast<int64_t>(each.row * 2 + rank));
+      }
+      EXPECT_EQ(ranks[rank].Ints(0, epoch), expected);
     }
   }
 }
@@ -267,7 +319,8 @@ TEST(Mix, GivesThePassesOfAnEndlessRepeat) {
 TEST(Mix, RefusesWhatHasNoEnd) {
   EXPECT_THAT(Refusal(Mixed({{3, 0}, {1, 1}, "repeat"})),
               HasSubstr("has no end with stop=\"repeat\": input 1 gives no rows"));
-  EXPECT_THAT(Refusal(Mixed({{3, 4}, {1, 1}, "repeat", 1})), HasSubstr("needs sources with random access as inputs"));
+  const Ran empty = *RunOnce(*Mixed({{3, 0}, {1, 1}, "repeat", 1}).Build(), OptionsOf(RunSpec()));
+  EXPECT_THAT(empty.error.message(), HasSubstr("has no end with stop=\"repeat\": input 1 gave no rows in a pass"));
   GraphBuilder nested = Mixed({.stop = "first"});
   nested.Add("mix", {LastOf(nested)}, {{"weights", ir::FloatsValue({1})}, {"stop", ir::StringValue("repeat")}});
   EXPECT_THAT(Refusal(nested), HasSubstr("needs inputs with as many rows in every epoch"));

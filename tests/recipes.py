@@ -85,6 +85,8 @@ class Recipe:
     may_cache: bool = True
     # Rows that may be chosen by number: there are only maps above the source.
     numbered: int | None = None
+    # Rows of every epoch that samplers may name by their places: a sampler gives them, with only maps above it.
+    places: int | None = None
     # The rows of the source, where rows may be chosen by number: a choice of rows has fewer or more.
     source_rows: int | None = None
 
@@ -99,7 +101,7 @@ class Recipe:
 def changed(recipe: Recipe, **changes: Any) -> Recipe:
     """The recipe with another operator on it."""
     source_rows = recipe.source_rows if changes.get("numbered") is not None else None
-    return dataclasses.replace(recipe, **{"numbered": None, "source_rows": source_rows, **changes})
+    return dataclasses.replace(recipe, **{"numbered": None, "places": None, "source_rows": source_rows, **changes})
 
 
 def unmodelled() -> Rows:
@@ -507,6 +509,7 @@ def darkened(recipe: Recipe, strength: float) -> Recipe:
         # Of a batch the pixels depend on its size.
         keeps_rows=recipe.keeps_rows and recipe.depth == 0,
         numbered=recipe.numbered,
+        places=recipe.places,
     )
 
 
@@ -542,6 +545,7 @@ def mapped(recipe: Recipe, kind: str) -> Recipe:
         # A batch draws by its first row, and other ranks form other batches.
         keeps_rows=recipe.keeps_rows and not (draws and recipe.depth > 0),
         numbered=recipe.numbered,
+        places=recipe.places,
         reads_parameter=recipe.reads_parameter or kind in ("changing", "multiplied"),
     )
 
@@ -851,25 +855,32 @@ def part_of_fold(recipe: Recipe, k: int, fold: int, held_out: bool) -> Recipe:
     )
 
 
+def below(recipe: Recipe) -> int:
+    """The rows that a sampler on it names."""
+    return recipe.numbered or recipe.places or 0
+
+
 def weighted(recipe: Recipe, count: int, replacement: bool) -> Recipe:
-    weights = [1 + number % 4 for number in range(recipe.numbered or 0)]
+    weights = [1 + number % 4 for number in range(below(recipe))]
     return changed(
         recipe,
         text=f"{recipe}.sample(Weighted(…, {count}, {replacement}))",
         build=lambda: recipe.build().sample(hr.Weighted(weights, count, replacement)),
         model=unmodelled,
         keeps_rows=False,
+        places=count,
     )
 
 
 def class_balanced(recipe: Recipe, count: int, classes: int) -> Recipe:
-    labels = [number % classes for number in range(recipe.numbered or 0)]
+    labels = [number % classes for number in range(below(recipe))]
     return changed(
         recipe,
         text=f"{recipe}.sample(ClassBalanced(… % {classes}, {count}))",
         build=lambda: recipe.build().sample(hr.ClassBalanced(labels, count)),
         model=unmodelled,
         keeps_rows=False,
+        places=count,
     )
 
 
@@ -887,13 +898,14 @@ class OwnOrder:
 
 
 def ordered_by_the_user(recipe: Recipe, size: int, grows: int) -> Recipe:
-    rows = recipe.numbered or 0
+    rows = below(recipe)
     return changed(
         recipe,
         text=f"{recipe}.sample(OwnOrder({rows}, {size}, {grows}))",
         build=lambda: recipe.build().sample(OwnOrder(rows, size, grows)),
         model=unmodelled,
         keeps_rows=False,
+        places=size if grows == 0 else None,
     )
 
 
@@ -904,7 +916,20 @@ def in_succession(recipe: Recipe, times: int) -> Recipe:
         build=lambda: recipe.build().sample(hr.Repeated(times)),
         model=lambda: [row for row in recipe.model() for _ in range(times)],
         keeps_rows=False,
+        places=below(recipe) * times or None,
     )
+
+
+def sampled(draws: Draws, recipe: Recipe) -> Recipe:
+    """Some of the rows, by number or place, others in each epoch."""
+    ways: list[Callable[[], Recipe]] = [
+        lambda: weighted(recipe, draws.integer(1, 30), True),
+        lambda: weighted(recipe, draws.integer(1, below(recipe)), False),
+        lambda: class_balanced(recipe, draws.integer(1, 30), draws.integer(1, 4)),
+        lambda: ordered_by_the_user(recipe, draws.integer(1, 30), draws.integer(0, 3)),
+        lambda: in_succession(recipe, draws.integer(1, 3)),
+    ]
+    return draws.choice(ways)()
 
 
 def chosen(draws: Draws, recipe: Recipe) -> Recipe:
@@ -914,10 +939,7 @@ def chosen(draws: Draws, recipe: Recipe) -> Recipe:
         lambda: selected(recipe, [draws.integer(0, rows - 1) for _ in range(draws.integer(0, 12))] if rows else [])
     ]
     if rows >= 1:
-        ways.append(lambda: weighted(recipe, draws.integer(1, 30), True))
-        ways.append(lambda: weighted(recipe, draws.integer(1, rows), False))
-        ways.append(lambda: class_balanced(recipe, draws.integer(1, 30), draws.integer(1, 4)))
-        ways.append(lambda: ordered_by_the_user(recipe, draws.integer(1, 30), draws.integer(0, 3)))
+        ways += [lambda: sampled(draws, recipe)] * 4
     if rows >= 2:
         ways.append(lambda: part_of_split(recipe, draws.integer(1, rows - 1), draws.integer(0, 1), draws.integer(0, 2)))
     if rows >= 3:
@@ -1045,6 +1067,8 @@ def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
         ways.append(lambda: mixed(recipe))
     if recipe.numbered is not None:
         ways.append(lambda: chosen(draws, recipe))
+    if recipe.places is not None:
+        ways += [lambda: sampled(draws, recipe)] * 3
     if recipe.numbered and recipe.depth == 0:
         sizes = (1, 5)
         ways.append(
@@ -1053,6 +1077,8 @@ def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
     if other.depth == recipe.depth:
         ways += [lambda: chained(recipe, other), lambda: zipped(recipe, other)]
         ways.append(lambda: mixture(recipe, other, _weights(draws), draws.choice(["first", "all"])))
+        # As a stream: over sources with random access inputs must have as many rows in every pass.
+        ways.append(lambda: mixture(mapped(recipe, "tripled"), other, [1.0, draws.choice([0.5, 1.0, 3.0])], "repeat"))
     return draws.choice(ways)()
 
 

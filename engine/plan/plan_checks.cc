@@ -76,6 +76,14 @@ absl::Status CheckPairs(const PlanNode& node) {
   return absl::OkStatus();
 }
 
+// Whether it gives the rows of several inputs one after the other, all in runs of one length.
+bool JoinsRuns(const PlanNode& node) {
+  const ir::Traits& traits = node.properties.traits;
+  const auto in_runs = [&](const auto& input) { return input->properties.run_length == node.arguments.run_length; };
+  return node.inputs.size() > 1 && !traits.random && !traits.side_by_side &&
+         std::all_of(node.inputs.begin(), node.inputs.end(), in_runs);
+}
+
 }  // namespace
 
 absl::Status CheckRuns(const PlanNode& root) {
@@ -88,10 +96,16 @@ absl::Status CheckRuns(const PlanNode& root) {
     return ErrorAt(root, GraphError("chooses the size of each batch, which could cut the groups of ", length,
                                     " that the sampler below it gives; give one size, a multiple of ", length));
   }
+  if (properties.batch_rows == 0 && JoinsRuns(root)) {
+    return ErrorAt(root, GraphError("joins groups of ", length,
+                                    " rows that samplers give, above maps that differ or "
+                                    "draw, so that ranks could not get whole groups in turn; put it below the maps, "
+                                    "or behind batch"));
+  }
   if (properties.batch_rows == 0) {
     return ErrorAt(root, GraphError("does not keep rows together that a sampler below it gives in groups of ", length,
-                                    ": between that sampler and batch only maps may stand, and take, skip and concat "
-                                    "of whole groups next to the sampler; put it behind batch"));
+                                    ": between that sampler and batch only maps, take and skip of whole groups, and "
+                                    "concat of groups of one size may stand; put it behind batch"));
   }
   if (static_cast<uint64_t>(properties.batch_rows) % length == 0) return absl::OkStatus();
   return ErrorAt(root, GraphError("has ", properties.batch_rows, " rows, which would cut the groups of ", length,

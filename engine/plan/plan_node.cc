@@ -53,6 +53,8 @@ class PlanNodeMaker {
       node->arguments.run_length = std::max(node->arguments.run_length, child->properties.run_length);
       node->inputs.push_back(std::move(child));
     }
+    std::unique_ptr<PlanNode> maps;
+    if (factories->indexed && arguments.run_length > 1) maps = TakeMapsOff(*node);
     absl::Status made = MakeOperator(*factories, *node);
     if (!made.ok()) {
       AddErrorField(made, ErrorField::kOperator, arguments.name);
@@ -60,10 +62,73 @@ class PlanNodeMaker {
       return made;
     }
     Measure(*factories, *node);
-    return node;
+    return maps == nullptr ? std::move(node) : PutOn(std::move(maps), std::move(node));
   }
 
  private:
+  // Whether an operator on indices may as well act below it.
+  static bool IsMap(const PlanNode& node) {
+    return node.row && node.properties.traits.one_to_one && node.inputs.size() == 1;
+  }
+
+  // Whether they make the same of a row, whatever its key: one that draws does not.
+  static bool SameMap(const PlanNode& a, const PlanNode& b) {
+    const auto told = [](const PlanNode& node, bool& draws) {
+      ir::proto::Node alone = *node.arguments.node;
+      alone.clear_inputs();
+      alone.clear_location();
+      alone.clear_user_node();
+      draws |= alone.salt() != 0;
+      ir::VisitSteps(alone.mutable_steps(), [&](ir::proto::Step& step) {
+        step.clear_location();
+        step.clear_user_node();
+        draws |= step.salt() != 0;
+      });
+      return alone.SerializeAsString();
+    };
+    bool draws = false;
+    return a.arguments.inputs == b.arguments.inputs && told(a, draws) == told(b, draws) && !draws;
+  }
+
+  // Takes off the maps above the inputs of an operator on indices, over runs of rows: ranks get whole runs, so it must
+  // act before these are dealt. Of several inputs the maps must be the same, and one is kept. Null, with nothing
+  // changed: there are none, or others.
+  static std::unique_ptr<PlanNode> TakeMapsOff(PlanNode& node) {
+    const ir::Traits& traits = node.properties.traits;
+    if (traits.random || traits.side_by_side || !IsMap(*node.inputs[0])) return nullptr;
+    std::vector<std::unique_ptr<PlanNode>*> below;
+    for (auto& input : node.inputs) below.push_back(&input);
+    while (IsMap(**below[0])) {
+      for (auto* each : below) {
+        if (!IsMap(**each) || (below.size() > 1 && !SameMap(**below[0], **each))) return nullptr;
+      }
+      for (auto*& each : below) each = &(*each)->inputs[0];
+    }
+    if (!std::all_of(below.begin(), below.end(), [](const auto* each) { return (*each)->indexed != nullptr; })) {
+      return nullptr;
+    }
+    std::vector<std::unique_ptr<PlanNode>> sources;
+    for (auto* each : below) sources.push_back(std::move(*each));
+    std::unique_ptr<PlanNode> maps = std::move(node.inputs[0]);
+    node.inputs = std::move(sources);
+    const OpArguments& first = node.inputs[0]->arguments;
+    node.arguments.output = first.output;
+    // Below a cache the epochs of rows are others.
+    node.arguments.epoch_cycle = first.epoch_cycle;
+    node.arguments.first_epoch = first.first_epoch;
+    for (size_t i = 0; i < node.inputs.size(); ++i) node.arguments.inputs[i] = node.inputs[i]->arguments.output;
+    return maps;
+  }
+
+  // `maps`: as TakeMapsOff returns them.
+  static std::unique_ptr<PlanNode> PutOn(std::unique_ptr<PlanNode> maps, std::unique_ptr<PlanNode> node) {
+    std::unique_ptr<PlanNode>& input = maps->inputs[0];
+    input = input == nullptr ? std::move(node) : PutOn(std::move(input), std::move(node));
+    maps->arguments.run_length = input->properties.run_length;
+    Measure(*FindOp(maps->arguments.node->op()), *maps);
+    return maps;
+  }
+
   void FillArguments(int id, OpArguments& arguments) const {
     const ir::proto::Node& proto = graph_.nodes(id);
     arguments.name = NodeName(graph_, id);
@@ -152,6 +217,7 @@ class PlanNodeMaker {
       node.position_exact = true;
       return;
     }
+    node.counters = 0;
     std::vector<Cardinality> rows;
     for (const auto& input : node.inputs) {
       rows.push_back(input->properties.cardinality);

@@ -228,10 +228,13 @@ class StageLayout {
 
   Open LayStream(const PlanNode& node, int id, EpochRange epochs, absl::Span<const uint64_t> counters) {
     const EpochMapping& mapping = node.properties.epochs;
-    const EpochRange range{mapping.StartInput(epochs.first, op(id).counters), mapping.LastInput(epochs.last)};
+    absl::Span<const uint64_t> own = op(id).counters;
     std::vector<Open> inputs;
     size_t at = 0;
     for (const auto& input : node.inputs) {
+      const EpochRange range{mapping.StartInput(epochs.first, own), mapping.LastInput(epochs.last)};
+      // Each input has its own counter of epochs, one after the other.
+      if (mapping.counter >= 0) own.remove_prefix(1);
       const auto width = static_cast<size_t>(input->counters);
       inputs.push_back(Lay(*input, range, counters.subspan(at, width)));
       at += width;

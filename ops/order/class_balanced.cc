@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/philox.h"
+#include "ops/order/drawn_by_values.h"
 #include "ops/order/drawn_order.h"
 #include "ops/order/ordered_source.h"
 #include "ops/order/values_by_number.h"
@@ -21,11 +22,16 @@ DrawRows DrawFrom(Classes classes, uint64_t stream) {
   };
 }
 
-absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uint64_t rows,
+absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, const IndexedSource& input,
                                                const IndexedSource& values) {
-  HEADRACE_ASSIGN_OR_RETURN(Classes classes, ReadClasses(arguments, values, rows));
-  return MakeDrawnOrder({.positions = DrawnRows(arguments, rows), .input_rows = rows, .memory = arguments.run->memory},
-                        DrawFrom(std::move(classes), RowRandom::StreamOf(arguments.seed, arguments.salt)));
+  HEADRACE_ASSIGN_OR_RETURN(std::vector<uint32_t> class_of, ReadClasses(arguments, input, values));
+  const auto draws = [stream = RowRandom::StreamOf(arguments.seed, arguments.salt)](
+                         absl::Span<const uint32_t> of_rows, const DrawnSize& /*size*/) -> absl::StatusOr<DrawRows> {
+    Classes classes(of_rows);
+    if (classes.count() == 0) return DataError("has no row to draw: the labels of all failed to be read");
+    return DrawFrom(std::move(classes), stream);
+  };
+  return MakeOrderByValues<uint32_t>(arguments, input, std::move(class_of), {DrawnSizes(arguments), draws});
 }
 
 const OpRegistration registration(
@@ -34,17 +40,18 @@ const OpRegistration registration(
         .version = 2,
         .role = ir::Role::kStream,
         .summary = "Draws rows so that all classes come equally often.",
-        .doc =
-            "Each of the n draws takes one of the classes that occur, all equally likely, and one of its rows, all "
-            "equally likely, whatever came before. Each epoch has new draws; a row that comes again in an epoch has "
-            "random numbers of its own. Labels are by the rows' numbers in the order that the source has without "
-            "shuffling; maps may stand between it and the source, and a column is one that the source gives, "
-            "below them. A column is read anew for each iterator and for len(): of a listing no pictures are read, but "
-            "of records every record, so give the labels there, as also over a source that calls Python.\n"
-            "Errors: another number of labels than of rows; labels that are not single numbers or texts.",
+        .doc = "Each of the n draws takes one of the classes that occur, all equally likely, and one of its rows, all "
+               "equally likely, whatever came before. Each epoch has new draws; a row that comes again in an epoch has "
+               "random numbers of its own. Labels are by the rows' numbers in the order that the source has without "
+               "shuffling; maps may stand between it and the source, and a column is one that the source gives, "
+               "below them. Above another order, such as a sampler's, a list of labels is by the places in that order, "
+               "and a column's labels follow their rows. A column is read anew for each iterator and for len(): of a "
+               "listing no pictures are read, but "
+               "of records every record, so give the labels there, as also over a source that calls Python.\n"
+               "Errors: another number of labels than of rows; labels that are not single numbers or texts.",
         .min_inputs = 2,
         .max_inputs = 2,
-        .attributes = {DeclareDrawnRows(), DeclareValuesColumn()},
+        .attributes = {DeclareDrawnRows(), DeclareValuesColumn(), DeclareFollowsRows()},
         .traits = {.random = true, .indexed = true, .light = true, .by_number = true},
         .python_module = "samplers",
         .python = {.parameters = "labels: Any = \"label\", n: int | None = None, *, seed: int | None = None, "
@@ -63,7 +70,7 @@ const OpRegistration registration(
         .reads = ReadsValues,
         .most_rows = MostDrawnRows,
     },
-    OrderFactories(Make, {.new_each_epoch = true}));
+    OrderFactories(Make, {.new_each_epoch = true, .of_any_size = true}));
 
 }  // namespace
 }  // namespace headrace

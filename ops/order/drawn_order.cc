@@ -38,6 +38,11 @@ class DrawnOrder : public RowOrder {
   uint64_t size() const override { return size_.positions; }
   bool recurs() const override { return true; }
   uint64_t run_length() const override { return size_.run_length; }
+  absl::StatusOr<BegunEpoch> Begin(uint64_t /*epoch*/, uint64_t input_rows) override {
+    if (input_rows == size_.input_rows) return BegunEpoch{size(), 0};
+    return GraphError("has a value for each of ", size_.input_rows, " rows, but its input has ", input_rows,
+                      " in this epoch; name a column of the source, whose values follow their rows");
+  }
 
   void Find(uint64_t epoch, absl::Span<uint64_t> positions, absl::Span<uint64_t> occurrences) const override {
     tables_.With(
@@ -114,6 +119,14 @@ ir::Attribute DeclareDrawnRows() {
 uint64_t DrawnRows(const OpArguments& arguments, uint64_t input_rows) {
   const bool given = arguments.attributes.Find("n") != nullptr && !arguments.attributes.IsNone("n");
   return given ? static_cast<uint64_t>(arguments.attributes.Int("n")) : input_rows;
+}
+
+std::function<absl::StatusOr<DrawnSize>(uint64_t input_rows)> DrawnSizes(const OpArguments& arguments) {
+  std::optional<uint64_t> n;
+  if (!arguments.attributes.IsNone("n")) n = static_cast<uint64_t>(arguments.attributes.Int("n"));
+  return [n, memory = arguments.run->memory](uint64_t input_rows) {
+    return DrawnSize{.positions = n.value_or(input_rows), .input_rows = input_rows, .memory = memory};
+  };
 }
 
 std::optional<uint64_t> MostDrawnRows(const ir::Attributes& attributes,

@@ -44,6 +44,8 @@ absl::StatusOr<std::unique_ptr<RowOrder>> MakeDrawnOrder(const DrawnSize& size, 
 ir::Attribute DeclareDrawnRows();
 // The number of draws of an epoch. Defaults to `input_rows` if the operator has no `n`.
 uint64_t DrawnRows(const OpArguments& arguments, uint64_t input_rows);
+// What is drawn of so many rows of the input.
+std::function<absl::StatusOr<DrawnSize>(uint64_t input_rows)> DrawnSizes(const OpArguments& arguments);
 std::optional<uint64_t> MostDrawnRows(const ir::Attributes& attributes,
                                       absl::Span<const std::optional<uint64_t>> inputs);
 

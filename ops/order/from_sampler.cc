@@ -5,44 +5,17 @@
 #include <utility>
 #include <vector>
 
-#include "core/buffer.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/output_allocator.h"
 #include "core/philox.h"
 #include "core/text.h"
 #include "ops/order/drawn_order.h"
+#include "ops/order/epoch_table.h"
 #include "ops/order/ordered_source.h"
 
 namespace headrace {
 namespace {
-
-// The rows of an epoch, charged to the pipeline of the task that asked for them.
-class EpochTable {
- public:
-  EpochTable(std::vector<uint32_t> rows, uint64_t input_rows)
-      : rows_(std::move(rows)), occurrences_(CountOccurrences(rows_, input_rows)) {
-    const TaskMemory* const task = TaskMemory::Current();
-    if (task != nullptr) account_ = task->account();
-    if (account_ != nullptr) account_->Charge(bytes());
-  }
-  ~EpochTable() {
-    if (account_ != nullptr) account_->Charge(-bytes());
-  }
-  EpochTable(const EpochTable&) = delete;
-
-  uint32_t row(uint64_t position) const { return rows_[position]; }
-  uint32_t occurrence(uint64_t position) const { return occurrences_.empty() ? 0 : occurrences_[position]; }
-
- private:
-  int64_t bytes() const {
-    return static_cast<int64_t>((rows_.capacity() + occurrences_.capacity()) * sizeof(uint32_t));
-  }
-
-  const std::vector<uint32_t> rows_;
-  const std::vector<uint32_t> occurrences_;
-  MemoryAccount* account_ = nullptr;
-};
 
 // kResource if the table of an epoch, while it is made, would take more than half of the budget.
 absl::Status CheckTableFits(uint64_t size, uint64_t input_rows, int64_t memory) {
@@ -157,10 +130,7 @@ class UserOrder : public RowOrder {
   }
 
   void Find(uint64_t /*epoch*/, absl::Span<uint64_t> positions, absl::Span<uint64_t> occurrences) const override {
-    for (size_t i = 0; i < positions.size(); ++i) {
-      occurrences[i] = table_->occurrence(positions[i]);
-      positions[i] = table_->row(positions[i]);
-    }
+    table_->Find(positions, occurrences);
   }
 
  private:
@@ -196,10 +166,12 @@ const OpRegistration registration(
             "attribute `generator` is iterated as a copy with a generator that follows from `rng`, in place of its "
             "own. One that draws from torch's global generator in another way, such as a wrapper of another sampler, "
             "advances that generator and cannot be resumed.\n"
-            "Numbers mean rows in the order that the source has without shuffling; maps may stand between it and the "
-            "source. A row that comes again in an epoch has random numbers of its own. A state holds a hash of the "
+            "Numbers mean rows in the order that the source has without shuffling, or, above another sampler, a "
+            "mixture, or take, skip, concat and zip of shuffled sources, the places of the rows in the epoch's order "
+            "there; maps may stand between. A row that comes again in an epoch has random numbers of its own. A state "
+            "holds a hash of the "
             "epoch's numbers: a restart for which the sampler gives others is refused.\n"
-            "Errors: a size below 1; numbers of another type, shape or count, or outside of the source.",
+            "Errors: a size below 1; numbers of another type, shape or count, or outside of the rows below.",
         .attributes = {{.name = "size",
                         .type = ir::AttributeType::kReference,
                         .doc = "The function that gives the number of rows of an epoch.",
@@ -221,7 +193,7 @@ const OpRegistration registration(
         .infer = ir::PassesSchema(),
         .reads = ir::PassesColumns(),
     },
-    OrderFactories(Make, {.new_each_epoch = true}));
+    OrderFactories(Make, {.new_each_epoch = true, .of_any_size = true}));
 
 }  // namespace
 }  // namespace headrace

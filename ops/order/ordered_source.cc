@@ -1,9 +1,11 @@
 #include "ops/order/ordered_source.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "engine/operator/positions.h"
 #include "ops/order/occurrence_key.h"
 
@@ -13,9 +15,11 @@ namespace {
 class OrderedSource : public IndexedSource {
  public:
   // `of_values`: fingerprints of what the order was made from.
-  OrderedSource(std::unique_ptr<IndexedSource> input, std::unique_ptr<RowOrder> order,
+  OrderedSource(const OpArguments& arguments, std::unique_ptr<IndexedSource> input, std::unique_ptr<RowOrder> order,
                 std::vector<Fingerprint> of_values = {})
-      : input_(std::move(input)),
+      : name_(arguments.name),
+        location_(arguments.location),
+        input_(std::move(input)),
         order_(std::move(order)),
         of_values_(std::move(of_values)),
         level_(input_->properties().recurring_orders) {}
@@ -33,7 +37,9 @@ class OrderedSource : public IndexedSource {
 
   absl::StatusOr<BegunEpoch> Begin(uint64_t epoch) override {
     HEADRACE_ASSIGN_OR_RETURN(const BegunEpoch input, input_->Begin(epoch));
-    HEADRACE_ASSIGN_OR_RETURN(BegunEpoch begun, order_->Begin(epoch, input.rows));
+    absl::StatusOr<BegunEpoch> own = order_->Begin(epoch, input.rows);
+    if (!own.ok()) return Located(std::move(own).status(), epoch);
+    BegunEpoch begun = *own;
     if (input.chosen != 0) begun.chosen = MixKey(input.chosen, begun.chosen);
     return begun;
   }
@@ -80,6 +86,13 @@ class OrderedSource : public IndexedSource {
   }
 
  private:
+  absl::Status Located(absl::Status status, uint64_t epoch) const {
+    AddErrorField(status, ErrorField::kOperator, name_);
+    AddErrorField(status, ErrorField::kLocation, location_);
+    AddErrorField(status, ErrorField::kRow, Cat("epoch ", epoch));
+    return status;
+  }
+
   // Replaces the position, and returns the row's occurrence.
   uint64_t Find(uint64_t epoch, uint64_t& position) const {
     uint64_t occurrence = 0;
@@ -95,6 +108,8 @@ class OrderedSource : public IndexedSource {
 
   void MarkOccurrence(uint64_t occurrence, RowId& id) const { id.key = KeyOfOccurrence(id.key, level_, occurrence); }
 
+  const std::string name_;
+  const std::string location_;
   const std::unique_ptr<IndexedSource> input_;
   const std::unique_ptr<RowOrder> order_;
   const std::vector<Fingerprint> of_values_;
@@ -132,20 +147,20 @@ OpFactories OrderFactories(MakeOrder make, OrderTraits traits) {
                                        IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
         HEADRACE_RETURN_IF_ERROR(CheckInput(*inputs[0], traits));
         HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<RowOrder> order, make(arguments, inputs[0]->size()));
-        return std::make_unique<OrderedSource>(std::move(inputs[0]), std::move(order));
+        return std::make_unique<OrderedSource>(arguments, std::move(inputs[0]), std::move(order));
       },
       traits);
 }
 
-OpFactories OrderFactories(MakeOrderByValues make, OrderTraits traits) {
+OpFactories OrderFactories(MakeOrderFromValues make, OrderTraits traits) {
   return FactoriesOf(
       [make = std::move(make), traits](const OpArguments& arguments,
                                        IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
         HEADRACE_RETURN_IF_ERROR(CheckInput(*inputs[0], traits));
-        HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<RowOrder> order, make(arguments, inputs[0]->size(), *inputs[1]));
+        HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<RowOrder> order, make(arguments, *inputs[0], *inputs[1]));
         std::vector<Fingerprint> of_values;
         inputs[1]->AddFingerprints(of_values);
-        return std::make_unique<OrderedSource>(std::move(inputs[0]), std::move(order), std::move(of_values));
+        return std::make_unique<OrderedSource>(arguments, std::move(inputs[0]), std::move(order), std::move(of_values));
       },
       traits);
 }

@@ -18,9 +18,10 @@ namespace headrace {
 // The order of an operator over `rows` rows.
 using MakeOrder = std::function<absl::StatusOr<std::unique_ptr<RowOrder>>(const OpArguments& arguments, uint64_t rows)>;
 
-// The order of an operator that takes a value for each row, from its second input.
-using MakeOrderByValues = std::function<absl::StatusOr<std::unique_ptr<RowOrder>>(
-    const OpArguments& arguments, uint64_t rows, const IndexedSource& values)>;
+// The order of an operator that takes a value for each row, from its second input. `input`, the first
+// one, outlives it.
+using MakeOrderFromValues = std::function<absl::StatusOr<std::unique_ptr<RowOrder>>(
+    const OpArguments& arguments, const IndexedSource& input, const IndexedSource& values)>;
 
 struct OrderTraits {
   bool new_each_epoch = false;  // it is another one in each epoch
@@ -28,7 +29,7 @@ struct OrderTraits {
 };
 
 OpFactories OrderFactories(MakeOrder make, OrderTraits traits = {});
-OpFactories OrderFactories(MakeOrderByValues make, OrderTraits traits = {});
+OpFactories OrderFactories(MakeOrderFromValues make, OrderTraits traits = {});
 
 }  // namespace headrace
 

@@ -1,3 +1,4 @@
+#include <functional>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -5,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/philox.h"
+#include "ops/order/drawn_by_values.h"
 #include "ops/order/drawn_order.h"
 #include "ops/order/ordered_source.h"
 #include "ops/order/values_by_number.h"
@@ -68,25 +70,31 @@ DrawRows DrawGroups(Classes classes, const GroupSize& size, uint64_t stream) {
   };
 }
 
-absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uint64_t rows,
-                                               const IndexedSource& values) {
-  const GroupSize size = GroupSizeOf(arguments.attributes);
-  HEADRACE_ASSIGN_OR_RETURN(Classes classes, ReadClasses(arguments, values, rows));
-  if (classes.count() < size.classes) {
-    return GraphError("draws groups of ", size.classes, " different classes, but there are ", classes.count());
-  }
-  const uint64_t groups = arguments.attributes.IsNone("groups")
-                              ? rows / size.rows()
-                              : static_cast<uint64_t>(arguments.attributes.Int("groups"));
-  if (groups == 0) {
-    return GraphError("has ", rows, " rows, fewer than a group of ", size.rows(),
+std::function<absl::StatusOr<DrawnSize>(uint64_t rows)> SizesOf(const OpArguments& arguments) {
+  std::optional<uint64_t> groups;
+  if (!arguments.attributes.IsNone("groups")) groups = static_cast<uint64_t>(arguments.attributes.Int("groups"));
+  return [groups, group = GroupSizeOf(arguments.attributes).rows(),
+          memory = arguments.run->memory](uint64_t rows) -> absl::StatusOr<DrawnSize> {
+    const uint64_t count = groups.value_or(rows / group);
+    if (count > 0) {
+      return DrawnSize{.positions = count * group, .input_rows = rows, .memory = memory, .run_length = group};
+    }
+    return GraphError("has ", rows, " rows, fewer than a group of ", group,
                       "; give the number of groups of an epoch with groups=");
-  }
-  return MakeDrawnOrder({.positions = groups * size.rows(),
-                         .input_rows = rows,
-                         .memory = arguments.run->memory,
-                         .run_length = size.rows()},
-                        DrawGroups(std::move(classes), size, RowRandom::StreamOf(arguments.seed, arguments.salt)));
+  };
+}
+
+absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, const IndexedSource& input,
+                                               const IndexedSource& values) {
+  HEADRACE_ASSIGN_OR_RETURN(std::vector<uint32_t> class_of, ReadClasses(arguments, input, values));
+  const auto draws = [group = GroupSizeOf(arguments.attributes),
+                      stream = RowRandom::StreamOf(arguments.seed, arguments.salt)](
+                         absl::Span<const uint32_t> of_rows, const DrawnSize& /*size*/) -> absl::StatusOr<DrawRows> {
+    Classes classes(of_rows);
+    if (classes.count() >= group.classes) return DrawGroups(std::move(classes), group, stream);
+    return GraphError("draws groups of ", group.classes, " different classes, but there are ", classes.count());
+  };
+  return MakeOrderByValues<uint32_t>(arguments, input, std::move(class_of), {SizesOf(arguments), draws});
 }
 
 std::optional<uint64_t> MostRows(const ir::Attributes& attributes, absl::Span<const std::optional<uint64_t>> inputs) {
@@ -107,11 +115,14 @@ const OpRegistration registration(
             "The rows of a class follow each other. A group depends on the seed, the operator, the epoch and the "
             "number of the group alone. A row that comes again in an epoch has random numbers of its own.\n"
             "Groups stay together: with shards, rank r gets the groups r, r + world, …. Between this and batch may "
-            "stand maps, and next to it take and skip of whole groups and concat of groups of the same size; the size "
+            "stand maps, take and skip of whole groups, and concat of groups of the same size, in any order; the size "
             "of the batch is a multiple of P * K. Under on_error(\"skip\") a batch in which a row fails is given "
             "shorter, and takes no row of the next group.\n"
             "Labels are by the rows' numbers in the order that the source has without shuffling; maps may stand "
-            "between it and the source, and a column is one that the source gives, below them. A column is read anew "
+            "between it and the source, and a column is one that the source gives, below them. Above another order, "
+            "such as a "
+            "sampler's, a list of labels is by the places in that order, and a column's labels follow their rows. A "
+            "column is read anew "
             "for each iterator and for len(): of a listing no pictures are read, but of records every record, so give "
             "the labels there, as also over a source that calls Python.\n"
             "Errors: fewer classes than P; fewer rows than a group, where `groups` is None; another number of labels "
@@ -126,7 +137,8 @@ const OpRegistration registration(
                         .nullable = true,
                         .minimum = 1,
                         .maximum = kMost},
-                       DeclareValuesColumn()},
+                       DeclareValuesColumn(),
+                       DeclareFollowsRows()},
         .traits = {.random = true, .indexed = true, .light = true, .by_number = true},
         .python_module = "samplers",
         .python = {.parameters = "classes: int, samples: int, labels: Any = \"label\", groups: int | None = None, *, "
@@ -147,7 +159,7 @@ const OpRegistration registration(
         .reads = ReadsValues,
         .most_rows = MostRows,
     },
-    OrderFactories(Make, {.new_each_epoch = true}));
+    OrderFactories(Make, {.new_each_epoch = true, .of_any_size = true}));
 
 }  // namespace
 }  // namespace headrace

@@ -129,6 +129,52 @@ TEST(PK, IsShardedInWholeGroups) {
   }
 }
 
+// The groups of PK, with a map above it.
+GraphBuilder Mapped() {
+  GraphBuilder builder = Over(2, 2, 7);
+  builder.Add("project", {2}, {{"columns", ir::StringsValue({"value"})}});
+  return builder;
+}
+
+// What acts on whole groups acts before ranks get them, wherever maps stand.
+TEST(PK, MapsMayStandBelowTakeSkipAndConcat) {
+  GraphBuilder next_to_it = Over(2, 2, 7);
+  const uint32_t skipped = next_to_it.Add("skip", {2}, {{"count", IntValue(4)}});
+  next_to_it.Add("take", {skipped}, {{"count", IntValue(20)}});
+  GraphBuilder above = Mapped();
+  const uint32_t skipped_above = above.Add("skip", {3}, {{"count", IntValue(4)}});
+  const uint32_t again = above.Add("project", {skipped_above}, {{"columns", ir::StringsValue({"value"})}});
+  above.Add("take", {again}, {{"count", IntValue(20)}});
+  const std::vector<Ran> expected = RunRanks(next_to_it, 2, Labelled());
+  const std::vector<Ran> found = RunRanks(above, 2, Labelled());
+  for (size_t rank = 0; rank < 2; ++rank) {
+    EXPECT_THAT(found[rank].Ints(), SizeIs(rank == 0 ? 12 : 8));
+    EXPECT_EQ(found[rank].Ints(), expected[rank].Ints());
+    EXPECT_EQ(found[rank].Keys(), expected[rank].Keys());
+  }
+
+  GraphBuilder joined = Over(2, 2, 7);
+  joined.Add("concat", {2, 2});
+  GraphBuilder joined_above = Mapped();
+  joined_above.Add("concat", {3, 3});
+  const std::vector<Ran> both = RunRanks(joined, 3, Labelled());
+  const std::vector<Ran> both_above = RunRanks(joined_above, 3, Labelled());
+  for (size_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(both_above[rank].Ints(), both[rank].Ints());
+    EXPECT_EQ(both_above[rank].Keys(), both[rank].Keys());
+  }
+}
+
+TEST(PK, RefusesWhatCutsGroupsAboveMaps) {
+  GraphBuilder cut = Mapped();
+  cut.Add("take", {3}, {{"count", IntValue(6)}});
+  EXPECT_THAT(Refusal(cut, Labelled()), HasSubstr("count of 6 rows, which would cut the groups of 4"));
+  GraphBuilder others = Mapped();
+  const uint32_t plain = others.Add("concat", {2, 2});
+  others.Add("concat", {3, plain});
+  EXPECT_THAT(Refusal(others, Labelled()), HasSubstr("joins groups of 4 rows that samplers give, above maps that"));
+}
+
 TEST(PK, RefusesWhatItCannotDraw) {
   EXPECT_THAT(Refusal(Over(6, 2, 1), Labelled()), HasSubstr("groups of 6 different classes, but there are 5"));
   EXPECT_THAT(Refusal(Over(5, 3, 0), Labelled()), HasSubstr("has 14 rows, fewer than a group of 15"));

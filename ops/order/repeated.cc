@@ -51,13 +51,14 @@ const OpRegistration registration(
         .version = 2,
         .role = ir::Role::kStream,
         .summary = "Gives each row several times in succession, drawn anew each time.",
-        .doc = "Rows keep the order that they come in, shuffled or not. A row has other random numbers each time, so "
-               "augmentations above differ: repeated augmentation (Hoffer et al., \"Augment your batch\", 2020). With "
-               "shards, the repetitions of a row go to different ranks. torchvision's RASampler over N rows is "
-               ".sample(hr.Repeated(3)).take(N // 256 * 256). It stands next to a source with random access, below "
-               "maps.",
+        .doc =
+            "Rows keep the order that they come in, shuffled or not. A row has other random numbers each time, so "
+            "augmentations above differ: repeated augmentation (Hoffer et al., \"Augment your batch\", 2020). With "
+            "shards, the repetitions of a row go to different ranks. torchvision's RASampler over N rows is "
+            ".sample(hr.Repeated(3)).take(N // 256 * 256). Above maps it repeats the rows that come to them, so that "
+            "these draw anew, too.",
         .attributes = {{.name = "times", .doc = "How often each row comes.", .minimum = 1, .maximum = 1 << 30}},
-        .traits = {.indexed = true, .light = true},
+        .traits = {.indexed = true, .light = true, .repeats = true},
         .python_module = "samplers",
         .example = "ds.sample(hr.Repeated(3))",
         .infer = ir::PassesSchema(),

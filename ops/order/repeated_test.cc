@@ -41,6 +41,18 @@ TEST(Repeated, KeepsTheOrderOfAShuffle) {
   for (size_t i = 0; i < repeated.size(); ++i) EXPECT_EQ(repeated[i], shuffled[i / 3]);
 }
 
+TEST(Repeated, StandsBelowMapsAndAboveShuffles) {
+  GraphBuilder builder;
+  const uint32_t shuffled = builder.Add("Range", {}, {{"stop", IntValue(4)}, {"shuffle", BoolValue(true)}});
+  const uint32_t projected = builder.Add("project", {shuffled}, {{"columns", ir::StringsValue({"value"})}});
+  builder.Add("Repeated", {projected}, {{"times", IntValue(2)}});
+  const ir::proto::Graph graph = *builder.Build();
+  std::vector<std::string> ops;
+  for (const ir::proto::Node& node : graph.nodes()) ops.push_back(node.op());
+  EXPECT_THAT(ops, ElementsAre("Range", "permute", "Repeated", "project"));
+  EXPECT_EQ(RunEveryWay(builder).Keys(), RunEveryWay(Over(4, 2, true)).Keys());
+}
+
 TEST(Repeated, OfARepetitionCountsEach) {
   GraphBuilder builder = Over(2, 2);
   builder.Add("Repeated", {1}, {{"times", IntValue(2)}});

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "core/buffer.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "engine/operator/failed_row.h"
 #include "io/files/interrupt.h"
 #include "ops/order/drawn_order.h"
@@ -18,6 +19,7 @@ namespace headrace {
 namespace {
 
 constexpr std::string_view kColumn = "column";
+constexpr std::string_view kFollowsRows = "follows_rows";
 constexpr uint64_t kMostRows = std::numeric_limits<uint32_t>::max();
 // What a label that no row before had takes beside its bytes.
 constexpr uint64_t kBytesOfLabel = 128;
@@ -91,12 +93,17 @@ absl::Status ReadValues(const OpArguments& arguments, const IndexedSource& value
   return absl::OkStatus();
 }
 
-absl::Status CheckCount(const OpArguments& arguments, const IndexedSource& values, uint64_t rows,
+absl::Status CheckCount(const OpArguments& arguments, const IndexedSource& input, const IndexedSource& values,
                         std::string_view what) {
+  const uint64_t rows = input.size();
   if (rows == 0) return GraphError("its input has no rows to draw from");
   if (rows > kMostRows) return UnsupportedError("draws from at most ", kMostRows, " rows; there are ", rows);
-  if (values.size() != rows) {
-    return GraphError("its input has ", rows, " rows; give one of the ", what, " for each, not ", values.size());
+  if (values.size() != rows && !FollowsRows(arguments)) {
+    const std::string advice = values.size() == input.numbers()
+                                   ? Cat("; those of the source's rows follow them where they are a column of it")
+                                   : "";
+    return GraphError("its input has ", rows, " rows; give one of the ", what, " for each, not ", values.size(),
+                      advice);
   }
   return CheckOrderFits({.positions = DrawnRows(arguments, rows), .input_rows = rows, .memory = arguments.run->memory});
 }
@@ -182,6 +189,16 @@ ir::Attribute DeclareValuesColumn() {
           .hidden = true};
 }
 
+ir::Attribute DeclareFollowsRows() {
+  return {.name = std::string(kFollowsRows),
+          .type = ir::AttributeType::kBool,
+          .doc = "Whether values are by the rows' numbers in the sources, and follow them through the orders below.",
+          .default_value = "False",
+          .hidden = true};
+}
+
+bool FollowsRows(const OpArguments& arguments) { return arguments.attributes.Bool(kFollowsRows); }
+
 absl::StatusOr<ir::Schema> InferWithValues(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
                                            std::string_view what, bool or_texts) {
   const std::string& name = attributes.String(kColumn);
@@ -205,11 +222,11 @@ std::vector<ir::ColumnSet> ReadsValues(const ir::Attributes& attributes, absl::S
   return {wanted, {attributes.String(kColumn)}};
 }
 
-absl::StatusOr<std::vector<double>> ReadNumbers(const OpArguments& arguments, const IndexedSource& values,
-                                                uint64_t rows, std::string_view what) {
-  HEADRACE_RETURN_IF_ERROR(CheckCount(arguments, values, rows, what));
+absl::StatusOr<std::vector<double>> ReadNumbers(const OpArguments& arguments, const IndexedSource& input,
+                                                const IndexedSource& values, std::string_view what) {
+  HEADRACE_RETURN_IF_ERROR(CheckCount(arguments, input, values, what));
   std::vector<double> numbers;
-  numbers.reserve(rows);
+  numbers.reserve(values.size());
   HEADRACE_RETURN_IF_ERROR(ReadEachNumber(arguments, values, [&](double number) {
     numbers.push_back(number);
     return absl::OkStatus();
@@ -223,24 +240,30 @@ absl::Status ReadEachNumber(const OpArguments& arguments, const IndexedSource& v
                     [&](const Tensor* value) { return take(value == nullptr ? 0 : NumberIn(*value)); });
 }
 
-Classes::Classes(absl::Span<const uint32_t> class_of, uint64_t count) : ends_(count) {
+Classes::Classes(absl::Span<const uint32_t> class_of) {
   for (const uint32_t number : class_of) {
-    if (number != kNoClass) ++ends_[number];
+    if (number == kNoClass) continue;
+    if (number >= ends_.size()) ends_.resize(number + size_t{1});
+    ++ends_[number];
   }
-  std::vector<uint64_t> next(count);
+  std::vector<uint64_t> next(ends_.size());
   std::exclusive_scan(ends_.begin(), ends_.end(), next.begin(), uint64_t{0});
   std::inclusive_scan(ends_.begin(), ends_.end(), ends_.begin());
   members_.resize(ends_.empty() ? 0 : ends_.back());
   for (uint32_t row = 0; row < class_of.size(); ++row) {
     if (class_of[row] != kNoClass) members_[next[class_of[row]]++] = row;
   }
+  // A class without rows ends where the one before it does.
+  ends_.erase(std::unique(ends_.begin(), ends_.end()), ends_.end());
+  if (!ends_.empty() && ends_[0] == 0) ends_.erase(ends_.begin());
 }
 
-absl::StatusOr<Classes> ReadClasses(const OpArguments& arguments, const IndexedSource& values, uint64_t rows) {
-  HEADRACE_RETURN_IF_ERROR(CheckCount(arguments, values, rows, "labels"));
+absl::StatusOr<std::vector<uint32_t>> ReadClasses(const OpArguments& arguments, const IndexedSource& input,
+                                                  const IndexedSource& values) {
+  HEADRACE_RETURN_IF_ERROR(CheckCount(arguments, input, values, "labels"));
   Labels labels(arguments);
   std::vector<uint32_t> class_of;
-  class_of.reserve(rows);
+  class_of.reserve(values.size());
   HEADRACE_RETURN_IF_ERROR(ReadValues(arguments, values, [&](const Tensor* value) -> absl::Status {
     if (value == nullptr) {
       class_of.push_back(Classes::kNoClass);
@@ -251,7 +274,7 @@ absl::StatusOr<Classes> ReadClasses(const OpArguments& arguments, const IndexedS
     return absl::OkStatus();
   }));
   if (labels.count() == 0) return DataError("has no row to draw: all labels failed to be read");
-  return Classes(class_of, labels.count());
+  return class_of;
 }
 
 }  // namespace headrace

@@ -1,7 +1,6 @@
 // Operators on indices that take a value for each row of their input, such as a weight or a label: their second input
-// has the values, by the numbers of the rows. The optimizer always drops the other columns of that input, so no file is
-// read for it where a listing has the values.
-// Pure functions.
+// has the values, by the positions of the rows, or by their numbers (IndexedSource::numbers). The optimizer always
+// drops the other columns of that input, so no file is read for it where a listing has the values. Pure functions.
 #ifndef HEADRACE_OPS_ORDER_VALUES_BY_NUMBER_H_
 #define HEADRACE_OPS_ORDER_VALUES_BY_NUMBER_H_
 
@@ -16,8 +15,10 @@
 
 namespace headrace {
 
-// The attribute that names the column. It is set by the front end.
+// The attributes that name the column and that say whether values are by the rows' numbers. The front end sets them.
 ir::Attribute DeclareValuesColumn();
+ir::Attribute DeclareFollowsRows();
+bool FollowsRows(const OpArguments& arguments);
 
 // The schema of the first input, if the second has the column, of scalars: numbers, and with `or_texts` also byte
 // strings and texts. `what`: "weights".
@@ -27,23 +28,23 @@ absl::StatusOr<ir::Schema> InferWithValues(const ir::Attributes& attributes, abs
 std::vector<ir::ColumnSet> ReadsValues(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
                                        const ir::ColumnSet& wanted);
 
-// The value of each row of `values`, the second input; 0 for a row that fails, if such rows are left out. kGraph if it
-// does not have exactly `rows` rows, or `rows` is 0; kResource if what is made of the values would not fit the budget;
-// kClosed after an interrupt.
-absl::StatusOr<std::vector<double>> ReadNumbers(const OpArguments& arguments, const IndexedSource& values,
-                                                uint64_t rows, std::string_view what);
+// The value of each row of `values`, the second input; 0 for a row that fails, if such rows are left out. kGraph if
+// `input`, the first one, has no rows, or, by positions, other than as many; kResource if what is made of the values
+// would not fit the budget; kClosed after an interrupt.
+absl::StatusOr<std::vector<double>> ReadNumbers(const OpArguments& arguments, const IndexedSource& input,
+                                                const IndexedSource& values, std::string_view what);
 
 // Calls `take` with these values one after the other, until it fails; checks neither their number nor the budget.
 absl::Status ReadEachNumber(const OpArguments& arguments, const IndexedSource& values,
                             absl::FunctionRef<absl::Status(double number)> take);
 
-// Rows by their labels.
+// Rows by their classes, those that have rows.
 class Classes {
  public:
   static constexpr uint32_t kNoClass = 0xFFFFFFFF;
 
-  // The class of each row, below `count`, or kNoClass; fewer than 2^32 rows.
-  Classes(absl::Span<const uint32_t> class_of, uint64_t count);
+  // The class of each row, or kNoClass; fewer than 2^32 rows.
+  explicit Classes(absl::Span<const uint32_t> class_of);
 
   uint64_t count() const { return ends_.size(); }
   // In rising order; at least one.
@@ -57,9 +58,10 @@ class Classes {
   std::vector<uint32_t> members_;
 };
 
-// As ReadNumbers, but a row that fails has no class. Classes are numbered as they first occur. kGraph for a label of
-// more than a few KiB, as of a column of file contents.
-absl::StatusOr<Classes> ReadClasses(const OpArguments& arguments, const IndexedSource& values, uint64_t rows);
+// As ReadNumbers, the class of each row; a row that fails has none. Classes are numbered as their labels first occur.
+// kGraph for a label of more than a few KiB, as of a column of file contents.
+absl::StatusOr<std::vector<uint32_t>> ReadClasses(const OpArguments& arguments, const IndexedSource& input,
+                                                  const IndexedSource& values);
 
 }  // namespace headrace
 

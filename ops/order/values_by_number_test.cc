@@ -51,7 +51,7 @@ class Labelled : public IndexedSource {
   const size_t failing_;
 };
 
-absl::StatusOr<Classes> Read(const Labelled& labels, RunOptions run = {}) {
+absl::StatusOr<std::vector<uint32_t>> Read(const Labelled& labels, RunOptions run = {}) {
   ir::proto::Node node;
   ir::proto::Attribute* const column = node.add_attributes();
   column->set_name("column");
@@ -59,20 +59,23 @@ absl::StatusOr<Classes> Read(const Labelled& labels, RunOptions run = {}) {
   ir::proto::Attribute* const draws = node.add_attributes();
   draws->set_name("n");
   *draws->mutable_value() = ir::NoneValue();
+  ir::proto::Attribute* const follows = node.add_attributes();
+  follows->set_name("follows_rows");
+  *follows->mutable_value() = ir::BoolValue(false);
   OpArguments arguments;
   arguments.attributes = ir::Attributes::Of(node);
   const ir::Schema schema{{{"label", ir::ColumnType::Of(DType::kBytes, {})}}};
   arguments.inputs = {schema, schema};
   arguments.run = &run;
-  return ReadClasses(arguments, labels, labels.size());
+  return ReadClasses(arguments, labels, labels);
 }
 
 TEST(ReadClasses, ReadsFewRowsAtOnceWhereTheyTakeMuch) {
   const std::vector<std::string> labels(600, "a");
   const Labelled light(labels);
   const Labelled heavy(labels, 1 << 20);
-  EXPECT_EQ(Read(light)->count(), 1);
-  EXPECT_EQ(Read(heavy)->count(), 1);
+  EXPECT_EQ(Classes(*Read(light)).count(), 1);
+  EXPECT_EQ(Classes(*Read(heavy)).count(), 1);
   EXPECT_EQ(light.most_at_once, 256);
   EXPECT_LE(heavy.most_at_once, 8);
 }
@@ -82,7 +85,7 @@ TEST(ReadClasses, LeavesOutRowsThatFailWhereTheyAreSkipped) {
   EXPECT_THAT(Read(labels).status().message(), HasSubstr("no label"));
   RunOptions skips;
   skips.skips_failed = true;
-  const Classes classes = *Read(labels, skips);
+  const Classes classes(*Read(labels, skips));
   ASSERT_EQ(classes.count(), 2);
   EXPECT_THAT(classes.rows(0), ElementsAre(0, 3));
   EXPECT_THAT(classes.rows(1), ElementsAre(2));

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/philox.h"
 #include "ops/order/alias_table.h"
+#include "ops/order/drawn_by_values.h"
 #include "ops/order/drawn_order.h"
 #include "ops/order/ordered_source.h"
 #include "ops/order/values_by_number.h"
@@ -27,9 +28,10 @@ DrawRows DrawWithReplacement(absl::Span<const double> weights, uint64_t stream) 
 // The rows with the smallest of exponential numbers whose rates are the weights, in rising order: each comes next with
 // its share of the weights that are left (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
 // Compares logarithms, which tell apart the numbers of weights of any size.
-DrawRows DrawWithoutReplacement(std::vector<double> weights, uint64_t drawable, uint64_t stream) {
-  for (double& weight : weights) weight = std::log(weight);
-  return [logs = std::move(weights), drawable, stream](uint64_t epoch, absl::Span<uint32_t> rows) {
+DrawRows DrawWithoutReplacement(absl::Span<const double> weights, uint64_t drawable, uint64_t stream) {
+  std::vector<double> logs(weights.begin(), weights.end());
+  for (double& each : logs) each = std::log(each);
+  return [logs = std::move(logs), drawable, stream](uint64_t epoch, absl::Span<uint32_t> rows) {
     const uint64_t key = RowRandom::KeyOf(stream, epoch);
     std::vector<std::pair<double, uint32_t>> arrivals;
     arrivals.reserve(drawable);
@@ -49,24 +51,32 @@ absl::Status CheckWeights(absl::Span<const double> weights) {
     if (std::isfinite(weights[i]) && weights[i] >= 0) continue;
     return GraphError("weights[", i, "] is ", weights[i], "; weights are finite numbers, 0 or more");
   }
-  if (*std::max_element(weights.begin(), weights.end()) > 0) return absl::OkStatus();
-  return GraphError("has no weight above 0, so no row could be drawn");
+  return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uint64_t rows,
-                                               const IndexedSource& values) {
-  HEADRACE_ASSIGN_OR_RETURN(std::vector<double> weights, ReadNumbers(arguments, values, rows, "weights"));
-  HEADRACE_RETURN_IF_ERROR(CheckWeights(weights));
-  const DrawnSize size{.positions = DrawnRows(arguments, rows), .input_rows = rows, .memory = arguments.run->memory};
-  const uint64_t stream = RowRandom::StreamOf(arguments.seed, arguments.salt);
-  if (arguments.attributes.Bool("replacement")) return MakeDrawnOrder(size, DrawWithReplacement(weights, stream));
+absl::StatusOr<DrawRows> DrawsBy(absl::Span<const double> weights, const DrawnSize& size, bool replacement,
+                                 uint64_t stream) {
   const auto drawable =
       static_cast<uint64_t>(std::count_if(weights.begin(), weights.end(), [](double weight) { return weight > 0; }));
+  if (drawable == 0) return GraphError("has no weight above 0, so no row could be drawn");
+  if (replacement) return DrawWithReplacement(weights, stream);
   if (size.positions > drawable) {
-    return GraphError("draws ", size.positions, " rows without replacement, but ", drawable, " of ", rows,
+    return GraphError("draws ", size.positions, " rows without replacement, but ", drawable, " of ", weights.size(),
                       " rows have a weight above 0; give a smaller n");
   }
-  return MakeDrawnOrder(size, DrawWithoutReplacement(std::move(weights), drawable, stream));
+  return DrawWithoutReplacement(weights, drawable, stream);
+}
+
+absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, const IndexedSource& input,
+                                               const IndexedSource& values) {
+  HEADRACE_ASSIGN_OR_RETURN(std::vector<double> weights, ReadNumbers(arguments, input, values, "weights"));
+  HEADRACE_RETURN_IF_ERROR(CheckWeights(weights));
+  const bool replacement = arguments.attributes.Bool("replacement");
+  const auto draws = [replacement, stream = RowRandom::StreamOf(arguments.seed, arguments.salt)](
+                         absl::Span<const double> of_rows, const DrawnSize& size) {
+    return DrawsBy(of_rows, size, replacement, stream);
+  };
+  return MakeOrderByValues<double>(arguments, input, std::move(weights), {DrawnSizes(arguments), draws});
 }
 
 const OpRegistration registration(
@@ -81,7 +91,8 @@ const OpRegistration registration(
             "weights. A row of weight 0 never comes. Each epoch has new draws; a row that comes again in an epoch "
             "has random numbers of its own. Weights are by the rows' numbers in the order that the source has "
             "without shuffling; maps may stand between it and the source, and a column is one that the source gives, "
-            "below them.\n"
+            "below them. Above another order, such as a sampler's, a list of weights is by the places in that order, "
+            "and a column's weights follow their rows.\n"
             "Errors: a weight that is negative or not finite; no weight above 0; another number of weights than of "
             "rows; without replacement, n above the number of rows with a weight above 0.",
         .min_inputs = 2,
@@ -91,7 +102,8 @@ const OpRegistration registration(
                         .type = ir::AttributeType::kBool,
                         .doc = "Whether a row may be drawn several times in an epoch.",
                         .default_value = "True"},
-                       DeclareValuesColumn()},
+                       DeclareValuesColumn(),
+                       DeclareFollowsRows()},
         .traits = {.random = true, .indexed = true, .light = true, .by_number = true},
         .python_module = "samplers",
         .python = {.parameters = "weights: Any, n: int | None = None, replacement: bool = True, *, "
@@ -111,7 +123,7 @@ const OpRegistration registration(
         .reads = ReadsValues,
         .most_rows = MostDrawnRows,
     },
-    OrderFactories(Make, {.new_each_epoch = true}));
+    OrderFactories(Make, {.new_each_epoch = true, .of_any_size = true}));
 
 }  // namespace
 }  // namespace headrace

@@ -94,21 +94,10 @@ def _column_of(length: Any) -> str:
 
 
 def _lengths(source: Dataset, length: Any) -> Dataset:
+    from headrace.sampler import array_of, numbered
+
     if isinstance(length, str):
-        return _numbered(source)
-    from headrace.sampler import array_of
+        return numbered(source)
     from headrace.sources import Numpy
 
     return Numpy({"value": array_of("bucket_by_length", "length", length)})
-
-
-def _numbered(dataset: Dataset) -> Dataset:
-    """The rows by number, as IndexedSource::numbers counts them: without orders, zip by its first input."""
-    from headrace.sampler import listing
-
-    if not dataset._inputs:
-        return listing(dataset)
-    # Of several inputs, an order takes numbers of rows from the others, and zip columns; else their rows follow.
-    first_alone = dataset._node.by_number or dataset._node.side_by_side
-    first, *others = (_numbered(each) for each in dataset._inputs[: 1 if first_alone else None])
-    return first._append("concat", {}, others) if others else first

@@ -452,8 +452,13 @@ class Dataset(Methods):
         """The rows in the order that a sampler gives, such as `headrace.Weighted`, `ClassBalanced` or `Repeated`.
 
         It acts on the numbers of rows, over sources with random access (with take, skip, concat and zip of them, and
-        parts): only rows that come are read, and rows are sharded above it. Calls may follow each other. Order, seed and
-        epoch determine it; each epoch has another one where the sampler draws.
+        parts): only rows that come are read, and rows are sharded above it. Order, seed and epoch determine it; each
+        epoch has another one where the sampler draws.
+
+        Numbers of rows are those that the source has without shuffling, also below maps. Calls may follow each other:
+        above a sampler, a mixture, or take, skip, concat and zip of shuffled sources, numbers are places in the epoch's
+        order there. Weights and labels that are a list or an array have one value for each of these places; those that
+        are a column follow their rows.
 
         Args:
             sampler: The order.

@@ -35,7 +35,7 @@ def mix(
     The inputs must have the same columns, of the same dtypes, as for concat. A row's key is its own
     mixed with the number of its input, under "repeat" first with the pass. Over sources with random
     access it has random access, too, and the rows of all ranks are drawn together; elsewhere each rank
-    mixes its own rows, with the same draws, and "repeat" is refused.
+    mixes its own rows, with the same draws.
 
     Errors: another number of weights than of inputs; a weight that is not a finite number above 0, or
     is less than `2**-40` of the sum; an empty input under "repeat".

@@ -366,6 +366,7 @@ void BindGraph(py::module_& module) {
       .def_property_readonly("shuffles", &Shuffles)
       .def("unshuffled", &Unshuffled)
       .def_property_readonly("row_by_row", &RowByRow)
+      .def_property_readonly("draws", [](const BoundNode& self) { return ir::TraitsOf(self.node).random; })
       .def_property_readonly("by_number", &Has<&ir::Traits::by_number>)
       .def_property_readonly("side_by_side", &Has<&ir::Traits::side_by_side>)
       .def_property_readonly("indexed", [](const BoundNode& self) { return ir::TraitsOf(self.node).indexed; })

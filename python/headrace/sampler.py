@@ -44,7 +44,9 @@ class Sampler:
             return dataset._append(self._op, self._attributes)
         _, given = self._values
         if isinstance(given, str):
-            return dataset._append(self._op, {**self._attributes, "column": given}, [listing(dataset)])
+            follows = _in_new_order(dataset)
+            values = _followed(dataset) if follows else listing(dataset)
+            return dataset._append(self._op, {**self._attributes, "column": given, "follows_rows": follows}, [values])
         from headrace.sources import Numpy
 
         return dataset._append(self._op, {**self._attributes, "column": "value"}, [Numpy({"value": given})])
@@ -124,3 +126,42 @@ def listing(dataset: Dataset, made: dict[int, Dataset] | None = None) -> Dataset
         copy._inputs = tuple(listing(each, made) for each in dataset._inputs)
         made[id(dataset)] = copy
     return made[id(dataset)]
+
+
+def numbered(dataset: Dataset) -> Dataset:
+    """The rows by number, as IndexedSource::numbers counts them: without orders, zip by its first input."""
+    if not dataset._inputs:
+        return listing(dataset)
+    # Of several inputs, an order takes numbers of rows from the others, and zip columns; else their rows follow.
+    first_alone = dataset._node.by_number or dataset._node.side_by_side
+    first, *others = (numbered(each) for each in dataset._inputs[: 1 if first_alone else None])
+    return first._append("concat", {}, others) if others else first
+
+
+def _followed(dataset: Dataset) -> Dataset:
+    """As `numbered`, but with the columns of all inputs of a zip, where each row of the first has one beside it."""
+    below = dataset
+    while len(below._inputs) == 1 or (below._inputs and below._node.by_number):
+        below = below._inputs[0]
+    pairs = below._node.side_by_side and not any(_shuffles_or_joins(each) for each in below._inputs)
+    return listing(below) if pairs else numbered(dataset)
+
+
+def _shuffles_or_joins(dataset: Dataset) -> bool:
+    while dataset._node.row_by_row and len(dataset._inputs) == 1:
+        (dataset,) = dataset._inputs
+    return bool(dataset._inputs) or dataset._node.shuffles
+
+
+def _in_new_order(dataset: Dataset, above: bool = True) -> bool:
+    """Whether the rows that a sampler gets from below come in another order in each epoch. `above`: no operator stands
+    between that keeps it from choosing beneath a shuffle."""
+    node = dataset._node
+    if not dataset._inputs:
+        return node.shuffles and not above
+    if node.of_attribute:
+        return not above or _in_new_order(dataset._inputs[0])
+    if node.draws:
+        return True
+    above = above and (node.row_by_row or node.by_number)
+    return any(_in_new_order(each, above) for each in dataset._inputs[: 1 if node.by_number else None])

@@ -17,9 +17,10 @@ class ClassBalanced(Sampler):
     all equally likely, whatever came before. Each epoch has new draws; a row that comes again in an
     epoch has random numbers of its own. Labels are by the rows' numbers in the order that the source
     has without shuffling; maps may stand between it and the source, and a column is one that the source
-    gives, below them. A column is read anew for each iterator and for len(): of a listing no pictures
-    are read, but of records every record, so give the labels there, as also over a source that calls
-    Python.
+    gives, below them. Above another order, such as a sampler's, a list of labels is by the places in
+    that order, and a column's labels follow their rows. A column is read anew for each iterator and for
+    len(): of a listing no pictures are read, but of records every record, so give the labels there, as
+    also over a source that calls Python.
 
     Errors: another number of labels than of rows; labels that are not single numbers or texts.
 
@@ -49,14 +50,16 @@ class PK(Sampler):
     its own.
 
     Groups stay together: with shards, rank r gets the groups r, r + world, …. Between this and batch
-    may stand maps, and next to it take and skip of whole groups and concat of groups of the same size;
+    may stand maps, take and skip of whole groups, and concat of groups of the same size, in any order;
     the size of the batch is a multiple of P * K. Under on_error("skip") a batch in which a row fails is
     given shorter, and takes no row of the next group.
 
     Labels are by the rows' numbers in the order that the source has without shuffling; maps may stand
-    between it and the source, and a column is one that the source gives, below them. A column is read
-    anew for each iterator and for len(): of a listing no pictures are read, but of records every
-    record, so give the labels there, as also over a source that calls Python.
+    between it and the source, and a column is one that the source gives, below them. Above another
+    order, such as a sampler's, a list of labels is by the places in that order, and a column's labels
+    follow their rows. A column is read anew for each iterator and for len(): of a listing no pictures
+    are read, but of records every record, so give the labels there, as also over a source that calls
+    Python.
 
     Errors: fewer classes than P; fewer rows than a group, where `groups` is None; another number of
     labels than of rows; labels that are not single numbers or texts.
@@ -93,8 +96,8 @@ class Repeated(Sampler):
     Rows keep the order that they come in, shuffled or not. A row has other random numbers each time, so
     augmentations above differ: repeated augmentation (Hoffer et al., "Augment your batch", 2020). With
     shards, the repetitions of a row go to different ranks. torchvision's RASampler over N rows is
-    .sample(hr.Repeated(3)).take(N // 256 * 256). It stands next to a source with random access, below
-    maps.
+    .sample(hr.Repeated(3)).take(N // 256 * 256). Above maps it repeats the rows that come to them, so
+    that these draw anew, too.
 
     Args:
         times: How often each row comes (at least 1, at most 1,073,741,824).
@@ -113,7 +116,8 @@ class Weighted(Sampler):
     their weights. A row of weight 0 never comes. Each epoch has new draws; a row that comes again in an
     epoch has random numbers of its own. Weights are by the rows' numbers in the order that the source
     has without shuffling; maps may stand between it and the source, and a column is one that the source
-    gives, below them.
+    gives, below them. Above another order, such as a sampler's, a list of weights is by the places in
+    that order, and a column's weights follow their rows.
 
     Errors: a weight that is negative or not finite; no weight above 0; another number of weights than
     of rows; without replacement, n above the number of rows with a weight above 0.
@@ -158,11 +162,13 @@ class from_sampler(Sampler):
     place of its own. One that draws from torch's global generator in another way, such as a wrapper of
     another sampler, advances that generator and cannot be resumed.
 
-    Numbers mean rows in the order that the source has without shuffling; maps may stand between it and
-    the source. A row that comes again in an epoch has random numbers of its own. A state holds a hash
-    of the epoch's numbers: a restart for which the sampler gives others is refused.
+    Numbers mean rows in the order that the source has without shuffling, or, above another sampler, a
+    mixture, or take, skip, concat and zip of shuffled sources, the places of the rows in the epoch's
+    order there; maps may stand between. A row that comes again in an epoch has random numbers of its
+    own. A state holds a hash of the epoch's numbers: a restart for which the sampler gives others is
+    refused.
 
-    Errors: a size below 1; numbers of another type, shape or count, or outside of the source.
+    Errors: a size below 1; numbers of another type, shape or count, or outside of the rows below.
 
     Args:
         sampler: An object with size(epoch) and indices(epoch, rng), or one of torch's samplers.

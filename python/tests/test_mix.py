@@ -66,6 +66,109 @@ def test_repeat_ends_when_each_has_ended_once():
         assert len({tuple(small[begin : begin + 4]) for begin in range(0, len(small) - 4, 4)}) > 1
 
 
+def by_filter(rows, first=0):
+    return hr.Range(-3, first + rows).filter(hr.col("value") >= first)
+
+
+def by_generator(rows, first=0):
+    return hr.Generator(lambda: ({"value": first + row} for row in range(rows)), {"value": "int64"})
+
+
+STREAMS = {
+    "map": streamed,
+    "filter": by_filter,
+    "generator": by_generator,
+    "cache": lambda rows, first=0: streamed(rows, first).cache(),
+    "unbatch": lambda rows, first=0: source(rows, first).batch(2).unbatch(),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(STREAMS))
+@pytest.mark.parametrize("seed", range(3))
+def test_streams_begin_again_as_sources_do(kind, seed):
+    made = STREAMS[kind]
+    for sizes, weights in (((5, 3), [1, 1]), ((9, 1, 4), [3, 1, 2]), ((4,), [1])):
+        expected = hr.mix([source(n, 100 * i) for i, n in enumerate(sizes)], weights, stop="repeat")
+        mixed = hr.mix([made(n, 100 * i) for i, n in enumerate(sizes)], weights, stop="repeat")
+        one = hr.mix([source(sizes[0]), *(made(n, 100 * (i + 1)) for i, n in enumerate(sizes[1:]))], weights, "repeat")
+        for epoch in range(2):
+            whole = values(expected, seed=seed, epoch=epoch)
+            for options in ({}, {"executor": "pull"}, {"workers": 1, "window": 1}, {"optimize": False}):
+                assert values(mixed, seed=seed, epoch=epoch, **options) == whole
+            assert values(one, seed=seed, epoch=epoch) == whole
+
+
+@pytest.mark.parametrize("kind", sorted(STREAMS))
+@pytest.mark.parametrize("shard", [(0, 1), (1, 2)])
+def test_streams_that_begin_again_go_on_at_every_row(kind, shard):
+    made = STREAMS[kind]
+    mixed = hr.mix([made(8), made(5, 100)], [2, 1], stop="repeat").map(
+        lambda x, rng: x + 1000 * rng.integers(99), "value"
+    )
+    for epoch in range(2):
+        whole = values(mixed, epoch=epoch, shard=shard)
+        assert len({row % 1000 for row in whole}) < len(whole) == len(set(whole))
+        states = []
+        with mixed.iterate(epoch=epoch, shard=shard) as iterator:
+            for row in whole:
+                states.append(iterator.state())
+                assert int(next(iterator)["value"]) == row
+        for step, state in enumerate(states):
+            assert values(mixed, state=state, shard=shard) == whole[step:]
+    with pytest.raises(hr.StateError, match="cannot go on as shard 0 of 3"):
+        mixed.iterate(state=states[3], shard=(0, 3))
+
+
+def test_passes_of_streams_draw_anew():
+    def noisy(value, rng):
+        return value + 1000 * rng.integers(2**30)
+
+    shuffled = hr.Range(6, shuffle=True).map(noisy, "value")
+    mixed = hr.mix([shuffled, streamed(30, 100)], [1, 1], stop="repeat")
+    rows = values(mixed, epoch=1)
+    of_first = [row for row in rows if row % 1000 < 100]
+    assert len(of_first) > 12 and len(set(of_first)) == len(of_first)
+    endless = values(shuffled.repeat().take(len(of_first)), epoch=1)
+    assert of_first == endless, "as under an endless repeat"
+
+
+def test_epochs_of_streams_that_begin_again_follow_each_other():
+    mixed = hr.mix([streamed(7), by_filter(3, 100)], [1, 1], stop="repeat")
+    for dataset in (mixed.batch(4), mixed.take(9).batch(2), mixed.shuffle(4), mixed.repeat(2)):
+        expected = [values(dataset, epoch=epoch) for epoch in range(4)]
+        assert [[int(each) for row in dataset for each in np.atleast_1d(row["value"])] for _ in range(4)] == expected
+
+
+def test_rows_that_fail_in_streams_that_begin_again_count_as_their_rows():
+    def refused(value):
+        if value % 5 == 2:
+            raise ValueError("no")
+        return value
+
+    whole = values(hr.mix([streamed(8), streamed(4, 100)], [2, 1], stop="repeat"))
+    mixed = hr.mix([source(8).map(refused, "value"), source(4, 100).map(refused, "value")], [2, 1], stop="repeat")
+    mixed = mixed.on_error("skip")
+    expected = [row for row in whole if row % 5 != 2]
+    assert values(mixed) == expected
+    for step in range(len(expected)):
+        with mixed.iterate(epoch=0) as iterator:
+            for _ in range(step):
+                next(iterator)
+            state = iterator.state()
+        assert values(mixed, state=state) == expected[step:]
+
+
+def test_empty_streams_have_no_end_under_repeat():
+    nothing = hr.Range(3).filter(hr.col("value") > 5)
+    mixed = hr.mix([streamed(3), nothing], [1, 1], stop="repeat")
+    with pytest.raises(hr.GraphError, match='has no end with stop="repeat": input 1 gave no rows in a pass'):
+        values(mixed)
+    # A rank without rows of its own.
+    with pytest.raises(hr.GraphError, match="input 0 gave no rows in a pass"):
+        values(hr.mix([streamed(1), streamed(4, 100)], [1, 1], stop="repeat"), shard=(1, 2))
+    assert len(values(mixed.take(1))) == 1
+
+
 def test_a_row_that_comes_again_has_draws_of_its_own():
     mixed = hr.mix([source(1), source(40, 100)], [1, 1], stop="repeat")
     noisy = [float(row["value"]) for row in mixed.map(lambda value, rng: value + rng.random(), "value")]
@@ -103,12 +206,16 @@ def test_indexed_mixtures_are_sharded_above(stop):
     assert {len(rows) for rows in padded} == {-(-len(whole) // 3)}
 
 
-@pytest.mark.parametrize("stop", ["first", "all"])
+@pytest.mark.parametrize("stop", ["first", "all", "repeat"])
 def test_ranks_of_streams_make_the_same_draws(stop):
     mixed = hr.mix([streamed(20), streamed(8, 100)], [2, 1], stop=stop)
     ranks = [values(mixed, shard=(rank, 2)) for rank in range(2)]
     assert [row >= 100 for row in ranks[0]] == [row >= 100 for row in ranks[1]]
     assert not set(ranks[0]) & set(ranks[1])
+    if stop == "repeat":
+        with pytest.raises(hr.UnsupportedError, match="even= needs a known number of rows"):
+            values(mixed, shard=(0, 2), even="drop")
+        return
     uneven = hr.mix([streamed(21), streamed(8, 100)], [2, 1], stop=stop)
     assert len({len(values(uneven, shard=(rank, 2), even="drop")) for rank in range(2)}) == 1
 
@@ -216,7 +323,6 @@ def test_rows_that_fail_in_random_access_count_as_their_rows(kind, stop):
         (lambda: hr.mix([numbers()], [1], stop="never"), hr.GraphError, "stop .*first.*all.*repeat"),
         (lambda: hr.mix([numbers()], [1]), TypeError, "stop"),
         (lambda: hr.mix([numbers(), hr.Range(0)], [1, 1], stop="repeat"), hr.GraphError, "input 1 gives no rows"),
-        (lambda: hr.mix([streamed(3)], [1], stop="repeat"), hr.UnsupportedError, "put maps above mix"),
         (lambda: hr.mix([numbers()], [1], stop="all").select([0]), hr.GraphError, "mix .*gives other rows in each"),
         (lambda: hr.mix([numbers()], [1], stop="all").split([0.5, 0.5])[0], hr.GraphError, "put it below mix"),
         (lambda: hr.mix([numbers()], [1], stop="all").kfold(2)[0][0], hr.GraphError, "put it below mix"),

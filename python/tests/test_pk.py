@@ -84,6 +84,91 @@ def test_take_skip_and_concat_keep_groups_whole():
     assert len(dataset.take(99)) == 30
 
 
+def plus(value):
+    return value + 100
+
+
+def draws(value, rng):
+    return value + 100 * rng.integers(1, 99)
+
+
+MAPPED = {
+    "take": lambda rows, map_it: map_it(rows).take(18),
+    "skip": lambda rows, map_it: map_it(rows).skip(12),
+    "both, and a map between": lambda rows, map_it: map_it(rows).skip(6).project("value").take(18),
+    "concat": lambda rows, map_it: map_it(rows).concat(map_it(grouped(3, 2, groups=3))),
+    "concat and take": lambda rows, map_it: map_it(map_it(rows).concat(map_it(rows)).take(36)),
+}
+BELOW = {
+    "take": lambda rows: rows.take(18),
+    "skip": lambda rows: rows.skip(12),
+    "both, and a map between": lambda rows: rows.skip(6).take(18),
+    "concat": lambda rows: rows.concat(grouped(3, 2, groups=3)),
+    "concat and take": lambda rows: rows.concat(rows).take(36),
+}
+
+
+@pytest.mark.parametrize("name", sorted(MAPPED))
+def test_maps_may_stand_anywhere_between_groups_and_batch(name):
+    rows = grouped(groups=7)
+    times = 2 if name == "concat and take" else 1
+    expected_rows = BELOW[name](rows).batch(6)
+    dataset = MAPPED[name](rows, lambda below: below.map(plus, "value")).batch(6)
+    assert len(dataset) == len(expected_rows)
+    for world in (1, 2, 3):
+        for rank in range(world):
+            for even in ("off", "drop", "pad"):
+                shard = {"shard": (rank, world), "even": even, "epoch": 1}
+                expected = [[value + 100 * times for value in batch] for batch in batches(expected_rows, **shard)]
+                for optimize in (True, False):
+                    assert batches(dataset, optimize=optimize, **shard) == expected
+    for steps in range(len(dataset)):
+        with dataset.iterate(epoch=1) as iterator:
+            seen = [next(iterator)["value"].tolist() for _ in range(steps)]
+            state = iterator.state()
+        whole = batches(dataset, epoch=1)
+        assert seen + batches(dataset, state=state) == whole
+        others = [batches(dataset, state=state, shard=(rank, 2)) for rank in range(2)]
+        assert sorted(others[0] + others[1]) == sorted(whole[steps:])
+
+
+def test_draws_are_those_of_the_rows_wherever_maps_stand():
+    rows = grouped(groups=7)
+    below = rows.skip(6).take(18).map(draws, "value").batch(6)
+    for above in (
+        rows.map(draws, "value").skip(6).take(18),
+        rows.skip(6).map(draws, "value").take(18),
+        rows.map(draws, "value").map(abs, "value").skip(6).map(abs, "value").take(18),
+    ):
+        for rank in range(2):
+            assert batches(above.batch(6), shard=(rank, 2)) == batches(below, shard=(rank, 2))
+
+
+def test_a_cache_may_stand_among_the_maps():
+    rows = grouped(groups=7)
+    below = rows.skip(6).take(18).map(draws, "value").cache("1MiB").batch(6)
+    above = rows.map(draws, "value").cache("1MiB").skip(6).take(18).batch(6)
+    for rank in range(2):
+        for epoch in range(3):
+            expected = batches(below, shard=(rank, 2), epoch=epoch)
+            assert batches(above, shard=(rank, 2), epoch=epoch) == expected
+    assert batches(above, epoch=0) == batches(above, epoch=1)
+
+
+def test_rows_that_fail_below_take_shorten_their_batch():
+    rows = grouped(groups=20)
+    failing = rows.map(some_fail, "value").skip(12).take(84).on_error("skip").batch(12)
+    whole = batches(rows.skip(12).take(84).batch(12))
+    expected = [[value for value in pair if value % 7 != 3] for pair in whole]
+    assert batches(failing) == expected and min(map(len, expected)) < 12
+    for steps in range(len(expected)):
+        with failing.iterate(epoch=0) as iterator:
+            for _ in range(steps):
+                next(iterator)
+            state = iterator.state()
+        assert batches(failing, state=state) == expected[steps:]
+
+
 def some_fail(value):
     if value % 7 == 3:
         raise ValueError(value)
@@ -166,7 +251,26 @@ def test_even_pad_fills_the_places_of_rows_that_fail(joined, drop_remainder):
             r"(?s)does not keep rows together.*put it behind batch.*in: filter\[3\]",
         ),
         (lambda: grouped().shuffle(4).batch(6), r"(?s)does not keep rows together.*in: shuffle\[3\]"),
-        (lambda: grouped().map(abs, "value").take(6).batch(6), r"(?s)does not keep rows together.*in: take\[4\]"),
+        (
+            lambda: grouped().map(plus, "value").take(7).batch(6),
+            r"(?s)count of 7 rows, which would cut the groups of 6.*in: take\[4\]",
+        ),
+        (
+            lambda: grouped().map(plus, "value").concat(grouped().map(some_fail, "value")).batch(6),
+            r"(?s)joins groups of 6 rows .*above maps that differ or draw.*put it below the maps.*in: concat\[8\]",
+        ),
+        (
+            lambda: grouped().map(draws, "value").concat(grouped().map(draws, "value")).batch(6),
+            "joins groups of 6 rows .*above maps that differ or draw",
+        ),
+        (
+            lambda: grouped().map(plus, "value").concat(grouped(2, 2).map(plus, "value")).batch(12),
+            "groups of 6 with one of groups of 4",
+        ),
+        (
+            lambda: grouped().map(plus, "value").concat(hr.Range(6)).batch(6),
+            "does not keep rows together",
+        ),
         (lambda: grouped().repeat(2).batch(6), r"(?s)does not keep rows together.*in: repeat\[3\]"),
         (lambda: grouped().flat_map(lambda value: [value], "value").batch(6), "does not keep rows together"),
         (lambda: grouped().sample(hr.Repeated(2)).batch(6), r"(?s)does not keep rows together.*in: Repeated\[3\]"),

@@ -155,6 +155,145 @@ def test_samplers_follow_each_other():
     assert read(again)[::2] == read(again)[1::2] == read(hr.Range(3).sample(hr.Weighted([1, 0, 2], n=5)))
 
 
+class Own:
+    """A sampler of the user's own: `rows` numbers below `of`."""
+
+    def __init__(self, rows, of, grows=0):
+        self.rows, self.of, self.grows = rows, of, grows
+
+    def size(self, epoch):
+        return self.rows + self.grows * epoch
+
+    def indices(self, epoch, rng):
+        return rng.integers(0, self.of, self.size(epoch))
+
+
+# Orders of eight rows, made of a source of five, and samplers for them.
+ORDERS = {
+    "own": lambda: hr.Range(5).sample(Own(8, 5)),
+    "weighted": lambda: hr.Range(5).sample(hr.Weighted([1, 2, 3, 4, 5], n=8)),
+    "class balanced": lambda: hr.Range(5).sample(hr.ClassBalanced([0, 0, 1, 1, 1], n=8)),
+    "repeated": lambda: hr.Range(4, shuffle=True).sample(hr.Repeated(2)),
+    "shuffled take": lambda: hr.Range(10, shuffle=True).take(8),
+    "shuffled concat": lambda: hr.Range(5, shuffle=True).concat(hr.Range(3)),
+    "mix": lambda: hr.mix([hr.Range(5, shuffle=True), hr.Range(3)], [2, 1], stop="all"),
+}
+ABOVE = {
+    "own": lambda: Own(9, 8),
+    "weighted": lambda: hr.Weighted(np.arange(8), n=9),
+    "weighted without replacement": lambda: hr.Weighted(np.arange(8), n=7, replacement=False),
+    "class balanced": lambda: hr.ClassBalanced([0, 0, 0, 1, 1, 2, 2, 2]),
+    "class balanced by a column": lambda: hr.ClassBalanced("value"),
+    "weighted by a column": lambda: hr.Weighted("value", n=9),
+    "repeated": lambda: hr.Repeated(2),
+    "groups": lambda: hr.PK(2, 2, [0, 0, 0, 1, 1, 2, 2, 2], groups=3),
+}
+
+
+def noisy(value, rng):
+    return value + 1000 * rng.integers(2**40)
+
+
+@pytest.mark.parametrize("above", sorted(ABOVE))
+@pytest.mark.parametrize("below", sorted(ORDERS))
+def test_samplers_stand_above_every_order(below, above):
+    order = ORDERS[below]()
+    drawn = order.map(noisy, "value").sample(ABOVE[above]())
+    for epoch in range(2):
+        whole = read(drawn, epoch=epoch)
+        assert {value % 1000 for value in whole} <= set(read(order, epoch=epoch))
+        assert len(set(whole)) == len(whole), "each row has draws of its own, whichever sampler gives it again"
+        if above != "groups":
+            for rank in range(3):
+                assert read(drawn, epoch=epoch, shard=(rank, 3)) == whole[rank::3]
+    assert len(whole) == len(drawn)
+    assert whole == read(drawn, epoch=1, optimize=False) == read(drawn, epoch=1, executor="pull")
+    for steps in range(len(whole) + 1):
+        with drawn.iterate(epoch=1) as iterator:
+            assert [int(next(iterator)["value"]) for _ in range(steps)] == whole[:steps]
+            state = iterator.state()
+        assert read(drawn, state=state) == whole[steps:]
+        # Groups stay together, so other ranks go on behind one.
+        if above != "groups" or steps % 4 == 0:
+            others = [read(drawn, state=state, shard=(rank, 2)) for rank in range(2)]
+            assert sorted(others[0] + others[1]) == sorted(whole[steps:])
+
+
+def test_numbers_of_a_chain_are_places_in_the_order_below():
+    order = hr.Range(10, shuffle=True).take(4)
+    for epoch in range(3):
+        places = read(order, epoch=epoch)
+        by_weight = order.map(abs, "value").sample(hr.Weighted([0, 0, 1, 0], n=5))
+        assert read(by_weight, epoch=epoch) == [places[2]] * 5
+        own = order.sample(hr.from_sampler([3, 0, 0]))
+        assert read(own, epoch=epoch) == [places[3], places[0], places[0]]
+        again = own.sample(hr.from_sampler([2, 0]))
+        assert read(again, epoch=epoch) == [places[0], places[3]]
+
+
+def test_a_column_follows_its_rows_through_other_orders(photos):
+    labels = np.array([0] * 20 + [1] * 3 + [2])
+    table = hr.Numpy({"value": np.arange(24), "label": labels}, shuffle=True)
+    for order in (
+        table.take(23),
+        table.sample(hr.Weighted(np.ones(24), n=40)),
+        table.sample(Own(40, 24, grows=3)),
+        hr.Range(24).zip(hr.Numpy({"label": labels})).sample(hr.Weighted(np.ones(24), n=40)),
+        hr.mix([table, table.take(20)], [1, 1], stop="all"),
+        table.concat(table.take(4)),
+    ):
+        below = order.map(abs, "value").rename({"label": "kind"})
+        drawn = below.sample(hr.ClassBalanced("label", n=900))
+        for epoch in range(2):
+            rows = [(int(row["value"]), int(row["kind"])) for row in below.iterate(epoch=epoch)]
+            found = [(int(row["value"]), int(row["kind"])) for row in drawn.iterate(epoch=epoch)]
+            assert set(found) == set(rows)
+            counts = collections.Counter(label for _, label in found)
+            assert all(abs(count - 900 / len(counts)) < 120 for count in counts.values())
+        weighted = below.sample(hr.Weighted("label", n=30))
+        assert min(int(row["kind"]) for row in weighted) > 0, "rows of weight 0 never come"
+    pictures = hr.ImageFolder(photos, shuffle=True).take(6).map(V.Decode(), "image")
+    chained = pictures.sample(hr.ClassBalanced("label", n=50)).project(["label"])
+    assert {int(row["label"]) for row in chained} == {int(row["label"]) for row in pictures.project(["label"])}
+
+
+def test_repetitions_above_maps_have_draws_of_their_own():
+    order = hr.Range(4, shuffle=True)
+    below = order.sample(hr.Repeated(3)).map(abs, "value").map(noisy, "value")
+    above = order.map(abs, "value").map(noisy, "value").sample(hr.Repeated(3))
+    for optimize in (True, False):
+        found = read(above, optimize=optimize)
+        assert found == read(below) and len(set(found)) == 12
+        assert [value % 1000 for value in found[::3]] == read(order)
+    again = order.map(noisy, "value").sample(hr.Weighted([1, 1, 0, 0], n=5)).map(abs, "value").sample(hr.Repeated(2))
+    assert len(set(read(again))) == 10
+    with pytest.raises(hr.GraphError, match="acts on the numbers of rows"):
+        len(hr.Range(4).map(abs, "value").shuffle(2).sample(hr.Repeated(2)))
+
+
+def test_own_samplers_below_may_give_other_numbers_of_rows():
+    grows = hr.Range(9).sample(Own(3, 9, grows=2))
+    follows = grows.sample(hr.Weighted("value"))
+    own = grows.sample(Own(5, 3))
+    for epoch in range(3):
+        assert len(read(follows, epoch=epoch)) == 3 + 2 * epoch
+        assert set(read(own, epoch=epoch)) <= set(read(grows, epoch=epoch)[:3])
+    by_place = grows.sample(hr.Weighted([1, 1, 1]))
+    assert len(values(by_place)) == 3
+    message = r"(?s)has a value for each of 3 rows, but its input has 5 in this epoch.*in: Weighted.*epoch 1"
+    with pytest.raises(hr.GraphError, match=message):
+        values(by_place)
+    with pytest.raises(hr.GraphError, match="has 5 rows; give one of the weights for each, not 3"):
+        read(by_place, epoch=1)
+
+
+def test_epochs_in_which_nothing_can_be_drawn_are_errors():
+    lone = hr.Range(3, shuffle=True).take(1).sample(hr.Weighted("value"))
+    with pytest.raises(hr.GraphError, match=r"(?s)has no weight above 0.*in: Weighted.*epoch \d"):
+        for epoch in range(20):
+            assert read(lone, epoch=epoch)[0] > 0
+
+
 def test_a_cache_by_key_tells_times_from_inputs():
     """The second input the third time is not the third input the second time."""
 
@@ -237,6 +376,18 @@ def test_a_saved_graph_takes_its_labels_from_the_listing(photos, tmp_path):
         (
             lambda: len(hr.Range(3).sample(hr.ClassBalanced())),
             'from the column "label", which the source does not have',
+        ),
+        (
+            lambda: len(hr.Range(9, shuffle=True).take(4).sample(hr.Weighted([1] * 9))),
+            "has 4 rows; give one of the weights for each, not 9; those of the source's rows follow them where",
+        ),
+        (
+            lambda: len(hr.Range(9).sample(hr.Repeated(2)).sample(hr.Weighted([1] * 18)).select([0])),
+            "gives other rows in each epoch, which it draws: parts would overlap",
+        ),
+        (
+            lambda: len(hr.Range(9).sample(hr.PK(2, 2, [0] * 5 + [1] * 4)).sample(hr.Weighted([1] * 8))),
+            "does not keep rows together that the sampler below it gives in groups of 4",
         ),
         (lambda: len(hr.Range(3).sample(hr.Repeated(0))), "times is 0; it must be at least 1"),
         (lambda: len(hr.Range(9).batch(2).sample(hr.Weighted([1] * 5))), "put it below batch"),
