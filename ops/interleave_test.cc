@@ -41,7 +41,7 @@ RunSpec Children(const Ints& counts) {
   return spec;
 }
 
-Ran Run(const Ints& counts, int64_t group, int64_t cycle, int64_t block) {
+Ran RanOf(const Ints& counts, int64_t group, int64_t cycle, int64_t block) {
   return RunEveryWay(Interleaved(static_cast<int64_t>(counts.size()), group, cycle, block), Children(counts));
 }
 
@@ -82,7 +82,7 @@ Ints AsTensorFlowDoes(const Ints& counts, size_t cycle, int64_t block) {
 class Interleave : public ::testing::TestWithParam<int64_t> {};
 
 TEST_P(Interleave, TakesTurns) {
-  const Ran ran = Run({3, 2, 2}, GetParam(), 2, 1);
+  const Ran ran = RanOf({3, 2, 2}, GetParam(), 2, 1);
   EXPECT_THAT(ran.Ints(), ElementsAre(0, 100, 1, 101, 2, 200, 201));
   EXPECT_THAT(ran.Ints(0, 1), ElementsAre(0, 100, 1, 101, 2, 200, 201));
   EXPECT_EQ(ran.Keys()[3], MixKey(1, 1)) << "the row's key, mixed with the number of the child";
@@ -91,15 +91,15 @@ TEST_P(Interleave, TakesTurns) {
 
 // The example of tf.data's documentation.
 TEST_P(Interleave, GivesBlocks) {
-  EXPECT_THAT(Run({6, 6, 6, 6, 6}, GetParam(), 2, 4).Ints(),
+  EXPECT_THAT(RanOf({6, 6, 6, 6, 6}, GetParam(), 2, 4).Ints(),
               ElementsAre(0, 1, 2, 3, 100, 101, 102, 103, 4, 5, 104, 105, 200, 201, 202, 203, 300, 301, 302, 303, 204,
                           205, 304, 305, 400, 401, 402, 403, 404, 405));
 }
 
 TEST_P(Interleave, TakesRowsWithoutChildren) {
-  EXPECT_THAT(Run({0, 0, 1, 0, 3}, GetParam(), 3, 2).Ints(), ElementsAre(200, 400, 401, 402));
-  EXPECT_THAT(Run({0, 0, 0}, GetParam(), 2, 1).Ints(), ElementsAre());
-  EXPECT_THAT(Run({}, GetParam(), 2, 1).Ints(), ElementsAre());
+  EXPECT_THAT(RanOf({0, 0, 1, 0, 3}, GetParam(), 3, 2).Ints(), ElementsAre(200, 400, 401, 402));
+  EXPECT_THAT(RanOf({0, 0, 0}, GetParam(), 2, 1).Ints(), ElementsAre());
+  EXPECT_THAT(RanOf({}, GetParam(), 2, 1).Ints(), ElementsAre());
 }
 
 TEST_P(Interleave, HasTheOrderOfTensorFlow) {
@@ -112,7 +112,7 @@ TEST_P(Interleave, HasTheOrderOfTensorFlow) {
     for (int64_t& count : counts) count = draw(0, 11);
     const int64_t cycle = draw(1, 5);
     const int64_t block = draw(1, 4);
-    EXPECT_EQ(Run(counts, GetParam(), cycle, block).Ints(), AsTensorFlowDoes(counts, static_cast<size_t>(cycle), block))
+    EXPECT_EQ(RanOf(counts, GetParam(), cycle, block).Ints(), AsTensorFlowDoes(counts, static_cast<size_t>(cycle), block))
         << "trial " << trial;
   }
 }
@@ -152,7 +152,7 @@ TEST(InterleaveOperator, EndsWithTheErrorWhereItsTurnIs) {
   builder.Add("test_fail", {0}, {{"values", ir::IntsValue({2})}});
   builder.Add("interleave", {1}, {{"function", ir::ReferenceValue("children")}, {"cycle", IntValue(2)}});
   const Ran ran = RunEveryWay(builder, Children({1, 4, 2, 1}));
-  EXPECT_THAT(ran.Ints(), ElementsAre(0, 100));
+  EXPECT_THAT(ran.Ints(), ElementsAre(0, 100, 101));
   EXPECT_THAT(ran.error.ToString(), HasSubstr("the value 2 is not liked"));
 }
 
