@@ -63,6 +63,7 @@ void OpenRow::Pull() {
   if (block->rows() > 0) {
     JoinSmallRows(*block);
     waiting_ = std::move(block);
+    held_bytes_ = waiting_->footprint();
   }
   if (!status.ok()) {
     Fail(std::move(status));
@@ -73,11 +74,24 @@ void OpenRow::Pull() {
 
 Message OpenRow::Next(int64_t most) {
   if (waiting_ == nullptr) return std::move(failed_);
-  if (waiting_->rows() <= most) return std::move(waiting_);
-  Message rest = waiting_->TakeRest(static_cast<int>(most));
-  waiting_->Truncate(static_cast<int>(most));
-  std::swap(rest, waiting_);
-  return rest;
+  const int count = static_cast<int>(std::min<int64_t>(most, waiting_->rows() - given_));
+  Message next = count == waiting_->rows() ? std::move(waiting_) : Part(count);
+  given_ += count;
+  if (waiting_ == nullptr || given_ == waiting_->rows()) {
+    waiting_.reset();
+    given_ = 0;
+    held_bytes_ = 0;
+  }
+  return next;
+}
+
+// The next so many of those that wait.
+Message OpenRow::Part(int count) {
+  auto part = std::make_unique<Block>();
+  part->ids.assign(waiting_->ids.begin() + given_, waiting_->ids.begin() + given_ + count);
+  for (int row = given_; row < given_ + count; ++row) part->provenances.push_back(provenance_);
+  for (BlockColumn& column : waiting_->columns) part->columns.push_back(column.TakeRows(given_, count));
+  return part;
 }
 
 }  // namespace headrace

@@ -48,20 +48,24 @@ class OpenRow {
   // Ends the function's work for the row.
   void Close();
 
-  size_t held_bytes() const { return waiting_ == nullptr ? 0 : waiting_->footprint(); }
+  // Of those that wait.
+  size_t held_bytes() const { return held_bytes_; }
 
  private:
   void Pull();
   void Fail(absl::Status error);
+  Message Part(int count);
 
   const RowId id_;
   const Provenance provenance_;
   const Limits* const limits_;
   std::unique_ptr<HostChildren> children_;  // null: the function makes no more
   Message waiting_;                         // null: no child waits
-  Message failed_;                          // what comes behind those that wait; null: no error
-  int64_t made_ = 0;                        // children, those dropped included
-  int run_ = 4;                             // the children to ask for next
+  int given_ = 0;                           // of those in waiting_
+  size_t held_bytes_ = 0;
+  Message failed_;    // what comes behind those that wait; null: no error
+  int64_t made_ = 0;  // children, those dropped included
+  int run_ = 4;       // the children to ask for next
 };
 
 }  // namespace headrace

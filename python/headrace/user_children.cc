@@ -89,8 +89,9 @@ void IteratorPlaces::Release(size_t place) {
 
 std::unique_ptr<HostChildren> UserChildren(const std::string& function, const py::object& given,
                                            std::vector<std::string> columns, std::shared_ptr<IteratorPlaces> places) {
-  const py::object check = py::module_::import("headrace.children").attr("check_rows");
-  Called(check, py::make_tuple(given));
+  // The usual ones, before the call that finds out about others.
+  const bool rows = PyList_CheckExact(given.ptr()) || PyTuple_CheckExact(given.ptr()) || PyGen_CheckExact(given.ptr());
+  if (!rows) Called(py::module_::import("headrace.children").attr("check_rows"), py::make_tuple(given));
   const size_t place = places->Keep(IteratorOf(given));
   return std::make_unique<PythonChildren>(RowForm{function, std::move(columns)}, place, std::move(places));
 }
