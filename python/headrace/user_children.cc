@@ -83,8 +83,8 @@ size_t IteratorPlaces::Keep(py::object iterator) {
 }
 
 void IteratorPlaces::Release(size_t place) {
-  free_.push_back(place);
   objects_->Set(place, py::object());
+  free_.push_back(place);
 }
 
 std::unique_ptr<HostChildren> UserChildren(const std::string& function, const py::object& given,
