@@ -112,7 +112,8 @@ TEST_P(Interleave, HasTheOrderOfTensorFlow) {
     for (int64_t& count : counts) count = draw(0, 11);
     const int64_t cycle = draw(1, 5);
     const int64_t block = draw(1, 4);
-    EXPECT_EQ(RanOf(counts, GetParam(), cycle, block).Ints(), AsTensorFlowDoes(counts, static_cast<size_t>(cycle), block))
+    EXPECT_EQ(RanOf(counts, GetParam(), cycle, block).Ints(),
+              AsTensorFlowDoes(counts, static_cast<size_t>(cycle), block))
         << "trial " << trial;
   }
 }
