@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <memory>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "ops/testing/fake_children.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 
@@ -19,30 +21,32 @@ using ::testing::HasSubstr;
 using Ints = std::vector<int64_t>;
 
 // Rows of the given numbers of children: child c of row i is 100 i + c.
-GraphBuilder Interleaved(int64_t group, int64_t cycle, int64_t block) {
+GraphBuilder Interleaved(int64_t rows, int64_t group, int64_t cycle, int64_t block) {
   GraphBuilder builder;
-  const ir::ColumnType vector = ir::ColumnType::Of(DType::kInt64, {ir::kUnknownDim});
-  builder.Add(
-      "Generator", {},
-      {{"function", ir::ReferenceValue("children")}, {"columns", ir::ColumnsValue(ir::Schema{{{"value", vector}}})}});
+  builder.Add("Range", {}, {{"stop", IntValue(rows)}});
   builder.Add("test_group", {0}, {{"rows", IntValue(group)}});
-  builder.Add("interleave", {1}, {{"cycle", IntValue(cycle)}, {"block", IntValue(block)}});
+  builder.Add("interleave", {1},
+              {{"function", ir::ReferenceValue("children")}, {"cycle", IntValue(cycle)}, {"block", IntValue(block)}});
   return builder;
 }
 
-RunSpec Children(std::vector<int64_t> counts) {
+RunSpec Children(const Ints& counts) {
   RunSpec spec;
-  BindIterator(spec.bindings, "children", [counts](uint64_t, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
-    if (i >= counts.size()) return std::vector<Tensor>();
-    Ints values;
-    for (int64_t c = 0; c < counts[i]; ++c) values.push_back(100 * static_cast<int64_t>(i) + c);
-    return std::vector<Tensor>{Int64s(values)};
-  });
+  spec.bindings.functions["children"] = std::make_shared<FakeChildren>(
+      [counts](absl::Span<const Tensor> row, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
+        const int64_t number = row[0].value<int64_t>();
+        if (static_cast<int64_t>(i) >= counts[static_cast<size_t>(number)]) return std::vector<Tensor>();
+        return std::vector<Tensor>{Int64Tensor({}, {100 * number + static_cast<int64_t>(i)})};
+      });
   return spec;
 }
 
+Ran RanOf(const Ints& counts, int64_t group, int64_t cycle, int64_t block) {
+  return RunEveryWay(Interleaved(static_cast<int64_t>(counts.size()), group, cycle, block), Children(counts));
+}
+
 // The algorithm of tf.data's InterleaveDataset.
-Ints AsTensorFlowDoes(const std::vector<int64_t>& counts, size_t cycle, int64_t block) {
+Ints AsTensorFlowDoes(const Ints& counts, size_t cycle, int64_t block) {
   std::vector<std::deque<int64_t>> slots(cycle);
   std::vector<bool> open(cycle, false);
   Ints given;
@@ -78,24 +82,24 @@ Ints AsTensorFlowDoes(const std::vector<int64_t>& counts, size_t cycle, int64_t 
 class Interleave : public ::testing::TestWithParam<int64_t> {};
 
 TEST_P(Interleave, TakesTurns) {
-  const Ran ran = RunEveryWay(Interleaved(GetParam(), 2, 1), Children({3, 2, 2}));
+  const Ran ran = RanOf({3, 2, 2}, GetParam(), 2, 1);
   EXPECT_THAT(ran.Ints(), ElementsAre(0, 100, 1, 101, 2, 200, 201));
   EXPECT_THAT(ran.Ints(0, 1), ElementsAre(0, 100, 1, 101, 2, 200, 201));
   EXPECT_EQ(ran.Keys()[3], MixKey(1, 1)) << "the row's key, mixed with the number of the child";
+  EXPECT_EQ(ran.cardinality, Cardinality::Unknown());
 }
 
 // The example of tf.data's documentation.
 TEST_P(Interleave, GivesBlocks) {
-  const Ran ran = RunEveryWay(Interleaved(GetParam(), 2, 4), Children({6, 6, 6, 6, 6}));
-  EXPECT_THAT(ran.Ints(), ElementsAre(0, 1, 2, 3, 100, 101, 102, 103, 4, 5, 104, 105, 200, 201, 202, 203, 300, 301, 302,
-                                      303, 204, 205, 304, 305, 400, 401, 402, 403, 404, 405));
+  EXPECT_THAT(RanOf({6, 6, 6, 6, 6}, GetParam(), 2, 4).Ints(),
+              ElementsAre(0, 1, 2, 3, 100, 101, 102, 103, 4, 5, 104, 105, 200, 201, 202, 203, 300, 301, 302, 303, 204,
+                          205, 304, 305, 400, 401, 402, 403, 404, 405));
 }
 
 TEST_P(Interleave, TakesRowsWithoutChildren) {
-  EXPECT_THAT(RunEveryWay(Interleaved(GetParam(), 3, 2), Children({0, 0, 1, 0, 3})).Ints(),
-              ElementsAre(200, 400, 401, 402));
-  EXPECT_THAT(RunEveryWay(Interleaved(GetParam(), 2, 1), Children({0, 0, 0})).Ints(), ElementsAre());
-  EXPECT_THAT(RunEveryWay(Interleaved(GetParam(), 2, 1), Children({})).Ints(), ElementsAre());
+  EXPECT_THAT(RanOf({0, 0, 1, 0, 3}, GetParam(), 3, 2).Ints(), ElementsAre(200, 400, 401, 402));
+  EXPECT_THAT(RanOf({0, 0, 0}, GetParam(), 2, 1).Ints(), ElementsAre());
+  EXPECT_THAT(RanOf({}, GetParam(), 2, 1).Ints(), ElementsAre());
 }
 
 TEST_P(Interleave, HasTheOrderOfTensorFlow) {
@@ -104,24 +108,24 @@ TEST_P(Interleave, HasTheOrderOfTensorFlow) {
     return std::uniform_int_distribution<int64_t>(least, most)(draws);
   };
   for (int trial = 0; trial < 12; ++trial) {
-    std::vector<int64_t> counts(static_cast<size_t>(draw(0, 9)));
-    for (int64_t& count : counts) count = draw(0, 6);
+    Ints counts(static_cast<size_t>(draw(0, 9)));
+    for (int64_t& count : counts) count = draw(0, 11);
     const int64_t cycle = draw(1, 5);
     const int64_t block = draw(1, 4);
-    EXPECT_EQ(RunEveryWay(Interleaved(GetParam(), cycle, block), Children(counts)).Ints(),
+    EXPECT_EQ(RanOf(counts, GetParam(), cycle, block).Ints(),
               AsTensorFlowDoes(counts, static_cast<size_t>(cycle), block))
         << "trial " << trial;
   }
 }
 
 TEST_P(Interleave, StopsAmidATurn) {
-  GraphBuilder builder = Interleaved(GetParam(), 2, 3);
+  GraphBuilder builder = Interleaved(3, GetParam(), 2, 3);
   builder.Add("take", {2}, {{"count", IntValue(5)}});
   EXPECT_THAT(RunEveryWay(builder, Children({4, 9, 2})).Ints(0, 1), ElementsAre(0, 1, 2, 100, 101));
 }
 
 TEST_P(Interleave, MayBeBatched) {
-  GraphBuilder builder = Interleaved(GetParam(), 2, 3);
+  GraphBuilder builder = Interleaved(3, GetParam(), 2, 3);
   builder.Add("batch", {2}, {{"size", IntValue(4)}});
   EXPECT_THAT(RunEveryWay(builder, Children({4, 2, 1})).Texts(),
               ElementsAre("value=int64 (4,) [0 1 2 100]", "value=int64 (3,) [101 3 200]"));
@@ -129,58 +133,40 @@ TEST_P(Interleave, MayBeBatched) {
 
 INSTANTIATE_TEST_SUITE_P(Grouped, Interleave, ::testing::Values(1, 2, 5));
 
-TEST(InterleaveOperator, StandsInTheStageOfABatch) {
+TEST(InterleaveOperator, TakesBatchesApart) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(10)}});
   builder.Add("batch", {0}, {{"size", IntValue(3)}});
-  builder.Add("interleave", {1}, {{"cycle", IntValue(2)}});
-  const Ran ran = RunEveryWay(builder);
-  EXPECT_THAT(ran.Ints(), ElementsAre(0, 3, 1, 4, 2, 5, 6, 9, 7, 8));
-  EXPECT_EQ(ran.cardinality, Cardinality::Unknown());
+  builder.Add("interleave", {1}, {{"function", ir::ReferenceValue("values")}, {"cycle", IntValue(2)}});
+  RunSpec spec;
+  spec.bindings.functions["values"] = std::make_shared<FakeChildren>(
+      [](absl::Span<const Tensor> row, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
+        if (static_cast<int64_t>(i) == row[0].dim(0)) return std::vector<Tensor>();
+        return std::vector<Tensor>{row[0].Index(static_cast<int64_t>(i))};
+      });
+  EXPECT_THAT(RunEveryWay(builder, spec).Ints(), ElementsAre(0, 3, 1, 4, 2, 5, 6, 9, 7, 8));
 }
 
 TEST(InterleaveOperator, EndsWithTheErrorWhereItsTurnIs) {
   GraphBuilder builder;
-  builder.Add("Range", {}, {{"stop", IntValue(10)}});
-  builder.Add("test_fail", {0}, {{"values", ir::IntsValue({7})}});
-  builder.Add("batch", {1}, {{"size", IntValue(2)}});
-  builder.Add("interleave", {2}, {{"cycle", IntValue(2)}});
-  const Ran ran = RunEveryWay(builder);
-  EXPECT_THAT(ran.Ints(), ElementsAre(0, 2, 1, 3, 4));
-  EXPECT_THAT(ran.error.ToString(), HasSubstr("the value 7 is not liked"));
+  builder.Add("Range", {}, {{"stop", IntValue(4)}});
+  builder.Add("test_fail", {0}, {{"values", ir::IntsValue({2})}});
+  builder.Add("interleave", {1}, {{"function", ir::ReferenceValue("children")}, {"cycle", IntValue(2)}});
+  const Ran ran = RunEveryWay(builder, Children({1, 4, 2, 1}));
+  EXPECT_THAT(ran.Ints(), ElementsAre(0, 100, 101));
+  EXPECT_THAT(ran.error.ToString(), HasSubstr("the value 2 is not liked"));
 }
 
 // A row that fails takes a turn and gives nothing; the limit counts each once, whatever restarts read again.
 TEST(InterleaveOperator, SkipsRowsThatFail) {
   GraphBuilder builder;
   builder.SkipFailed(3);
-  const ir::ColumnType vector = ir::ColumnType::Of(DType::kInt64, {ir::kUnknownDim});
-  builder.Add(
-      "Generator", {},
-      {{"function", ir::ReferenceValue("children")}, {"columns", ir::ColumnsValue(ir::Schema{{{"value", vector}}})}});
-  builder.Add("test_fail", {0}, {{"values", ir::IntsValue({100, 400, 500})}});
-  builder.Add("interleave", {1}, {{"cycle", IntValue(2)}});
+  builder.Add("Range", {}, {{"stop", IntValue(6)}});
+  builder.Add("test_fail", {0}, {{"values", ir::IntsValue({1, 4, 5})}});
+  builder.Add("interleave", {1}, {{"function", ir::ReferenceValue("children")}, {"cycle", IntValue(2)}});
   const Ran ran = RunEveryWay(builder, Children({3, 2, 1, 4, 1, 1}));
   EXPECT_TRUE(ran.error.ok()) << ran.error;
   EXPECT_THAT(ran.Ints(), ElementsAre(0, 1, 2, 200, 300, 301, 302, 303));
-}
-
-TEST(InterleaveOperator, NamesTheRowWhoseColumnsDiffer) {
-  const ir::ColumnType vector = ir::ColumnType::Of(DType::kInt64, {ir::kUnknownDim});
-  GraphBuilder builder;
-  builder.Add("Generator", {},
-              {{"function", ir::ReferenceValue("lengths")},
-               {"columns", ir::ColumnsValue(ir::Schema{{{"a", vector}, {"b", vector}}})}});
-  builder.Add("interleave", {0}, {{"cycle", IntValue(2)}});
-  RunSpec spec;
-  BindIterator(spec.bindings, "lengths", [](uint64_t, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
-    if (i == 3) return std::vector<Tensor>();
-    return std::vector<Tensor>{Int64s(Ints(2)), Int64s(Ints(i == 2 ? 3 : 2))};
-  });
-  const Ran ran = RunEveryWay(builder, spec);
-  EXPECT_EQ(ran.rows.size(), 4u);
-  EXPECT_THAT(ran.error.ToString(), HasSubstr("columns \"a\" and \"b\" have 2 and 3 rows: interleave needs"));
-  EXPECT_EQ(GetErrorField(ran.error, ErrorField::kRow), "epoch 0, key 2");
 }
 
 }  // namespace

@@ -160,12 +160,6 @@ absl::StatusOr<ir::Steps> StepsInEpoch(const OpArguments& arguments, uint64_t ep
   return steps;
 }
 
-absl::StatusOr<std::shared_ptr<HostFunction>> InEpoch(std::shared_ptr<HostFunction> function, uint64_t epoch) {
-  const auto* const reader = dynamic_cast<const ParameterReader*>(function.get());
-  if (reader == nullptr || reader->parameters().empty()) return function;
-  return reader->InEpoch(epoch);
-}
-
 }  // namespace
 
 absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step& step, const OpArguments& arguments,
@@ -192,7 +186,7 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
   if (step.kernel() == kPythonFunction) {
     absl::StatusOr<std::shared_ptr<HostFunction>> function =
         BoundFunction(*arguments.run->bindings, attributes.ReferenceName("function"));
-    if (function.ok()) function = InEpoch(*std::move(function), epoch);
+    if (function.ok()) function = FunctionInEpoch(*std::move(function), epoch);
     made = function.status();
     if (function.ok()) bound.function = *std::move(function);
     // Other processes draw from Python's global generators, too, which are seeded for each row.

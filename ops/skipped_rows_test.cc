@@ -205,6 +205,24 @@ TEST(SkippedRows, AreFatalAboveABatchUntilItIsSplit) {
   EXPECT_THAT(BatchesOf(twice), ElementsAre("value=int64 (2,) [0 1]", "value=int64 (2,) [3 5]"));
 }
 
+// Through stream operators, too, which pass the error on.
+TEST(SkippedRows, DoNotIncludeABatchThatFailed) {
+  RunSpec spec;
+  spec.bindings.functions["picky"] = std::make_shared<FakeFunction>(
+      [](absl::Span<const Tensor> inputs, RowRandom*) -> absl::StatusOr<std::vector<Tensor>> {
+        if (inputs[0].Index(0).value<int64_t>() == 2) return DataError("not this batch");
+        return std::vector<Tensor>{inputs[0]};
+      });
+  Numbers numbers(6);
+  const uint32_t map = numbers.Batch(2).builder().Add("map", {numbers.at()});
+  numbers.builder().Step("PythonFunction", {"value"}, {"value"}, {{"function", ir::ReferenceValue("picky")}});
+  numbers.set_at(map);
+  numbers.On("unbatch").On("take", {{"count", IntValue(5)}});
+  const Ran ran = RunEveryWay(numbers.builder(), spec);
+  EXPECT_EQ(ran.Ints(), (Ints{0, 1}));
+  EXPECT_THAT(ran.error.ToString(), HasSubstr("not this batch"));
+}
+
 // Rows of which one cannot be split, and what fails before.
 TEST(SkippedRows, StayOneTombstoneInUnbatch) {
   RunSpec spec;

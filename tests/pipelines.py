@@ -761,7 +761,32 @@ def unbatched_unevenly(data: pathlib.Path) -> hr.Dataset:
 
 
 def interleaved(data: pathlib.Path) -> hr.Dataset:
-    return hr.Range(20, shuffle=True).interleave(several, "value", cycle=3, block=2).shuffle(4).batch(6)
+    return hr.Range(20, shuffle=True).interleave(several, 3, block=2).shuffle(4).batch(6)
+
+
+def of_different_lengths(value: Any, rng: np.random.Generator) -> Iterator[Any]:
+    for number in range(int(value) % 4):
+        yield np.full(1 + (value + number) % 5, value * 10 + number + rng.integers(3))
+
+
+def flat_mapped_to_different_lengths(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(30, shuffle=True).flat_map(of_different_lengths, "value", "x").shuffle(6)
+    return rows.bucket_by_length("x", [3, 5], [4, 3, 2])
+
+
+def different_lengths_in_turns(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(20).interleave(of_different_lengths, 3, 2, output="x").skip(2).batch(4, pad=True).repeat(2)
+
+
+def fails_at_12(value: Any) -> Iterator[Any]:
+    yield value
+    if value == 12:
+        raise ValueError("12 is not liked")
+    yield value + 1
+
+
+def skipped_and_flat_mapped(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(40).map(fails_at_37, "value").flat_map(fails_at_12).shuffle(4).on_error("skip").batch(5)
 
 
 def texts_in_buckets(data: pathlib.Path) -> hr.Dataset:
@@ -1079,7 +1104,7 @@ def skipped_and_mixed(data: pathlib.Path) -> hr.Dataset:
 
 def skipped_in_turns_and_buckets(data: pathlib.Path) -> hr.Dataset:
     rows = hr.Range(60).map(fails_at_37, "value").filter(100 // (hr.col("value") - 11) < 50)
-    turns = rows.interleave(lambda value: [value] * int(value % 4), "value", cycle=4)
+    turns = rows.interleave(lambda value: [value] * int(value % 4), 4)
     lengths = turns.map(lambda value: np.full(1 + value % 6, value), "value", "x")
     return lengths.bucket_by_length("x", [3, 5], [4, 3, 2]).on_error("skip")
 
@@ -1171,12 +1196,15 @@ PIPELINES: dict[str, Build] = {
         taken_apart,
         unbatched_unevenly,
         interleaved,
+        flat_mapped_to_different_lengths,
+        different_lengths_in_turns,
         texts_in_buckets,
         drawn_into_buckets,
         buckets_of_known_lengths,
         buckets_of_a_mixture,
         grouped_by_key,
         skipped_in_turns_and_buckets,
+        skipped_and_flat_mapped,
         zipped,
         chained,
         indices_only,

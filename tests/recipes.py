@@ -5,7 +5,7 @@ import os
 import pathlib
 import random
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -650,8 +650,25 @@ def interleaved(recipe: Recipe, cycle: int, block: int) -> Recipe:
     return changed(
         recipe,
         text=f"{recipe}.interleave({cycle}, {block})",
-        build=lambda: recipe.build().interleave(pieces, "value", cycle=cycle, block=block),
+        build=lambda: recipe.build().interleave(pieces, cycle, block),
         model=model,
+        keeps_rows=False,
+        renumbers=True,
+    )
+
+
+def flat_mapped(recipe: Recipe, most: int) -> Recipe:
+    """Each row becomes up to `most`, by a generator."""
+
+    def pieces(value: Any) -> Iterator[Any]:
+        for number in range(int(value) % (most + 1)):
+            yield value * 4 + number
+
+    return changed(
+        recipe,
+        text=f"{recipe}.flat_map({most})",
+        build=lambda: recipe.build().flat_map(pieces),
+        model=lambda: [piece for number in recipe.model() for piece in pieces(number)],
         keeps_rows=False,
         renumbers=True,
     )
@@ -1059,6 +1076,7 @@ def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
         ways.append(lambda: batched_by_functions(recipe, draws.integer(1, 5), draws.choice(flags), draws.choice(flags)))
         ways.append(lambda: filtered(recipe, draws.integer(2, 5), draws.choice([False, True])))
         ways.append(lambda: interleaved(recipe, draws.integer(1, 4), draws.integer(1, 3)))
+        ways.append(lambda: flat_mapped(recipe, draws.choice([1, 3, 9])))
         ways.append(lambda: bucketed(recipe, draws.integer(1, 5), (draws.integer(1, 4), draws.integer(1, 4))))
         ways.append(lambda: grouped(recipe, draws.integer(1, 4), draws.integer(1, 4)))
     else:

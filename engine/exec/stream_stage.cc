@@ -142,6 +142,8 @@ void StreamStage::Feed(size_t element, int input, Message message) {
     }
     return;
   }
+  // An error of an operator below that is not skipped there stays one.
+  message->failed.reset();
   ElementOutbox out(this, element);
   target.stream->Receive(input, std::move(message), out);
   FeedOutput(element, out);
@@ -150,7 +152,11 @@ void StreamStage::Feed(size_t element, int input, Message message) {
 // Gives the output of an element to the one above.
 void StreamStage::FeedOutput(size_t element, ElementOutbox& out) {
   for (Message& given : out.Take()) {
-    if (given->end == End::kError) AddOperator(given->error, *elements_[element].plan);
+    if (given->end == End::kError) {
+      AddOperator(given->error, *elements_[element].plan);
+      // A row of its own that failed, as it says.
+      if (SkipsFailed(*elements_[element].plan, *given)) given = given->TakeTombstone(/*more=*/false);
+    }
     Feed(element + 1, 0, std::move(given));
   }
 }

@@ -33,12 +33,20 @@ ParameterSet ParametersRead(const OpArguments& arguments) {
     if (reader == nullptr) return;
     for (const auto& each : reader->parameters()) read[each->name()] = each;
   };
-  ir::VisitSteps(arguments.node->steps(), [&](const ir::proto::Step& step) {
-    for (const ir::proto::Attribute& attribute : step.attributes()) {
+  const auto add_all = [&](const auto& attributes) {
+    for (const ir::proto::Attribute& attribute : attributes) {
       if (attribute.value().has_reference()) add(attribute.value().reference().name());
     }
-  });
+  };
+  add_all(arguments.node->attributes());
+  ir::VisitSteps(arguments.node->steps(), [&](const ir::proto::Step& step) { add_all(step.attributes()); });
   return read;
+}
+
+absl::StatusOr<std::shared_ptr<HostFunction>> FunctionInEpoch(std::shared_ptr<HostFunction> function, uint64_t epoch) {
+  const auto* const reader = dynamic_cast<const ParameterReader*>(function.get());
+  if (reader == nullptr || reader->parameters().empty()) return function;
+  return reader->InEpoch(epoch);
 }
 
 }  // namespace headrace

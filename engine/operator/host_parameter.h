@@ -54,6 +54,9 @@ class ParameterReader {
   virtual absl::StatusOr<std::shared_ptr<HostFunction>> InEpoch(uint64_t epoch) const = 0;
 };
 
+// The function, with the values that the parameters it reads have in an epoch.
+absl::StatusOr<std::shared_ptr<HostFunction>> FunctionInEpoch(std::shared_ptr<HostFunction> function, uint64_t epoch);
+
 // By name.
 using ParameterSet = std::map<std::string, std::shared_ptr<HostParameter>>;
 // Those that the kernels and functions of an operator read.

@@ -24,6 +24,20 @@ inline pybind11::object ItemOf(const pybind11::handle& container, const pybind11
   return pybind11::reinterpret_steal<pybind11::object>(item);
 }
 
+// iter(iterable)
+inline pybind11::object IteratorOf(const pybind11::handle& iterable) {
+  PyObject* iterator = StayAtExit([&] { return PyObject_GetIter(iterable.ptr()); });
+  if (iterator == nullptr) throw pybind11::error_already_set();
+  return pybind11::reinterpret_steal<pybind11::object>(iterator);
+}
+
+// Null at the end.
+inline pybind11::object NextOf(const pybind11::handle& iterator) {
+  PyObject* value = StayAtExit([&] { return PyIter_Next(iterator.ptr()); });
+  if (value == nullptr && PyErr_Occurred() != nullptr) throw pybind11::error_already_set();
+  return pybind11::reinterpret_steal<pybind11::object>(value);
+}
+
 }  // namespace headrace::python
 
 #endif  // HEADRACE_PYTHON_HEADRACE_CALLED_H_

@@ -2,82 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from headrace import _engine, reference
 from headrace.errors import GraphError
-from headrace.function_adapter import FunctionAdapter
 from headrace.kernel import Kernel
 from headrace.mapping import names
 from headrace.options import shown
-from headrace.stacking import stacked
 
 if TYPE_CHECKING:
     from headrace.dataset import Dataset
+    from headrace.hosted import Columns
     from headrace.methods import Methods
 
-__all__ = ["flat_mapped", "interleaved"]
+__all__ = ["check_rows", "made"]
 
 
-def flat_mapped(
-    dataset: Dataset, function: Any, columns: str | Sequence[str], output: str | Sequence[str] | None
-) -> Dataset:
-    return _joined(dataset, "flat_map", function, columns, output).unbatch()
-
-
-def interleaved(
+def made(
     dataset: Methods,
+    of: str,
     function: Any,
-    columns: str | Sequence[str],
+    columns: str | Sequence[str] | None,
     output: str | Sequence[str] | None,
-    cycle: int,
-    block: int,
+    types: Columns | None,
+    turns: dict[str, Any],
 ) -> Dataset:
-    joined = _joined(dataset, "interleave", function, columns, output)
-    return joined._append("interleave", {"cycle": cycle, "block": block})
+    """The rows that the function makes of each row; `of`: the method."""
+    from headrace.hosted import column_types
 
-
-def _joined(
-    dataset: Methods, of: str, function: Any, columns: str | Sequence[str], output: str | Sequence[str] | None
-) -> Dataset:
-    """The rows that the function gives for each row, along a new first axis."""
     if isinstance(function, Kernel) or not callable(function):
         raise GraphError(f"{of}: {shown(function)} is no function; it must take a row and give rows")
-    read = names(columns, "columns", of)
-    made = read if output is None else names(output, "output", of)
-    return dataset.map(_Children(of, function, made), read, made).project(made)
+    if turns and isinstance(turns["cycle"], str):
+        raise GraphError(
+            f"{of}: cycle is {shown(turns['cycle'])}; it is the number of rows that are open at a time, and the columns "
+            f'come behind it: {of}(function, 4, columns="path")'
+        )
+    read = None if columns is None else names(columns, "columns", of)
+    bound, wants_rng = reference.function(function, columns=read, reads=True)
+    attributes = {"function": bound, "columns": read, **turns, "random": wants_rng}
+    attributes["output"] = None if output is None else names(output, "output", of)
+    attributes["types"] = None if types is None else _engine.Columns(column_types(types, of))
+    return dataset._append(of, attributes)
 
 
-class _Children(FunctionAdapter):
-    """Joins the rows that a function gives, along a new first axis."""
+def check_rows(given: Any) -> None:
+    """Raises TypeError if this is no iterable of rows. The engine calls it for what a function gave."""
+    from headrace.dataset import Dataset
+    from headrace.iterator import Iterator
 
-    def __init__(self, of: str, function: Callable[..., Any], output: list[str]) -> None:
-        super().__init__(function)
-        self._of = of
-        self._output = output
-
-    def __call__(self, *values: Any, **named: Any) -> Any:
-        given = self._function(*values, **named)
-        alone = isinstance(given, (str, bytes, dict)) or getattr(given, "ndim", 1) == 0
-        if alone or not isinstance(given, Iterable):
-            raise TypeError(
-                f"{self._of}: the function gave {shown(given)}; it must give rows, as a list or a generator"
-            )
-        rows = [self._row(number, row) for number, row in enumerate(given)]
-        joined = [stacked(self._of, name, [row[at] for row in rows]) for at, name in enumerate(self._output)]
-        return joined[0] if len(joined) == 1 else tuple(joined)
-
-    def _row(self, number: int, row: Any) -> list[Any]:
-        if isinstance(row, dict):
-            if set(row) != set(self._output):
-                raise ValueError(f"{self._of}: row {number} has {_listed(row)}; it must have {_listed(self._output)}")
-            return [row[name] for name in self._output]
-        if len(self._output) == 1:
-            return [row]
-        if not isinstance(row, (tuple, list)) or len(row) != len(self._output):
-            raise ValueError(f"{self._of}: row {number} is {shown(row)}; it must have {_listed(self._output)}")
-        return list(row)
-
-
-def _listed(names: Iterable[Any]) -> str:
-    return "the columns " + ", ".join(map(str, names))
+    if isinstance(given, (Dataset, Iterator)):
+        raise TypeError(
+            f"the function gave a headrace.{type(given).__name__}, whose epochs a restart would count wrongly; it must "
+            "give rows: write list(inner.iterate(epoch=0)) for those of a dataset made for this row, or join datasets "
+            "with concat, headrace.mix or zip instead"
+        )
+    alone = isinstance(given, (str, bytes, Mapping)) or getattr(given, "ndim", 1) == 0
+    if alone or not isinstance(given, Iterable):
+        raise TypeError(f"the function gave {shown(given)}; it must give rows, as a list or a generator")

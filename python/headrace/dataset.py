@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Unpack
 
 from headrace import _engine, error_policy, options, parameters, reference
 from headrace.callback import Callback
-from headrace.children import flat_mapped
 from headrace.doubts import location_of, warn_once
 from headrace.error_policy import ErrorPolicy
 from headrace.errors import GraphError, StateError
@@ -425,28 +424,6 @@ class Dataset(Methods):
         return f"<headrace.Dataset {chain}>"
 
     # ---- making it ----
-
-    def flat_map(
-        self, function: Callable[..., Any], columns: str | Sequence[str], output: str | Sequence[str] | None = None
-    ) -> "Dataset":
-        """Gives the rows that a Python function makes of each row: any number of them, or none.
-
-        The function gets the columns of one row as `map`'s functions do, and gives an iterable of rows: values for one
-        output column, otherwise tuples in the order of `output`, or dicts. All rows of one call must agree in dtype and
-        shape, and all are in memory at once, outside the budget `memory`: one that never ends takes memory until there is
-        none. They have the output columns alone. A row's key is that of the row it is made of, mixed with its number among
-        those; a restart calls the function for the one row again in which it stopped.
-
-        Args:
-            function: Such as a generator function. If it has a parameter `rng`, it gets a numpy.random.Generator for the
-                row.
-            columns: The columns that it gets.
-            output: The columns that it gives; None: `columns`.
-
-        Example:
-            ds.flat_map(lambda image: [image, image[::-1]], "image")
-        """
-        return flat_mapped(self, function, columns, output)
 
     def sample(self, sampler: Sampler) -> "Dataset":
         """The rows in the order that a sampler gives, such as `headrace.Weighted`, `ClassBalanced` or `Repeated`.

@@ -16,7 +16,6 @@
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/process_calls.h"
 #include "python/headrace/process_pool.h"
-#include "python/headrace/stay_at_exit.h"
 #include "python/headrace/tensor_binding.h"
 #include "python/headrace/user_function.h"
 #include "python/headrace/user_parameter.h"
@@ -26,19 +25,6 @@ namespace headrace::python {
 namespace {
 
 namespace py = pybind11;
-
-py::object IteratorOf(const py::handle& iterable) {
-  PyObject* iterator = StayAtExit([&] { return PyObject_GetIter(iterable.ptr()); });
-  if (iterator == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(iterator);
-}
-
-// Null at the end.
-py::object NextOf(const py::handle& iterator) {
-  PyObject* value = StayAtExit([&] { return PyIter_Next(iterator.ptr()); });
-  if (value == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(value);
-}
 
 struct IteratorOptions {
   bool epoch_given;  // the callable has a parameter for the epoch

@@ -402,17 +402,31 @@ def grouped(
     return dataset._append("group_by_window", attributes)
 
 
-def interleaved(
+def flat_mapped(
     dataset: Methods,
     function: Callable[..., Any],
-    columns: str | Sequence[str],
+    columns: str | Sequence[str] | None,
     output: str | Sequence[str] | None,
-    cycle: int,
-    block: int,
+    types: Columns | None,
 ) -> Dataset:
     from headrace import children
 
-    return children.interleaved(dataset, function, columns, output, cycle, block)
+    return children.made(dataset, "flat_map", function, columns, output, types, {})
+
+
+def interleaved(
+    dataset: Methods,
+    function: Callable[..., Any],
+    cycle: int,
+    block: int,
+    columns: str | Sequence[str] | None,
+    output: str | Sequence[str] | None,
+    types: Columns | None,
+) -> Dataset:
+    from headrace import children
+
+    turns = {"cycle": cycle, "block": block}
+    return children.made(dataset, "interleave", function, columns, output, types, turns)
 
 
 def mix(dataset: Dataset, shuffle: Any, window: Any, seed: Any, name: Any) -> None:

@@ -197,6 +197,39 @@ class Methods:
         """
         return hosted.filtered(self, predicate, columns)
 
+    def flat_map(
+        self,
+        function: Callable[..., Any],
+        columns: str | Sequence[str] | None = None,
+        output: str | Sequence[str] | None = None,
+        *,
+        types: Columns | None = None,
+    ) -> Dataset:
+        """Gives the rows that a Python function makes of each row: any number of them, or none.
+
+        The function gets the columns of one row as map's functions do, and gives an iterable of rows, which
+        may differ in shape, never a dataset. They have the output columns alone. A row's key is that of the
+        row it is made of, mixed with its number among those.
+
+        Rows are asked for as they are needed, a few at a time, so that a generator may be long, or endless
+        below take; one that is left early is closed. A row for which the function fails gives the rows
+        before the error. A restart calls the function again for the one row in which it stopped, and drops
+        what that row had given.
+
+        Args:
+            function: Gives the rows of one: an iterable, such as a list or a generator, of values for
+                one output column, otherwise of tuples in the order of `output`, or of dicts. If it has
+                a parameter `rng`, it gets a numpy.random.Generator for the row.
+            columns: The columns that it gets, in this order; None: all.
+            output: The columns that it gives; None: those that it gets.
+            types: What it gives, where known: a dict from column to dtype, or to (dtype, shape), where
+                None stands for an axis in which rows differ. Rows are checked against it.
+
+        Example:
+            ds.flat_map(lambda image: [image, image[::-1]], "image")
+        """
+        return hosted.flat_mapped(self, function, columns, output, types)
+
     def group_by_window(
         self,
         key: str,
@@ -238,33 +271,33 @@ class Methods:
     def interleave(
         self,
         function: Callable[..., Any],
-        columns: str | Sequence[str],
-        output: str | Sequence[str] | None = None,
-        *,
         cycle: int,
         block: int = 1,
+        columns: str | Sequence[str] | None = None,
+        output: str | Sequence[str] | None = None,
+        *,
+        types: Columns | None = None,
     ) -> Dataset:
         """Gives the rows that a Python function makes of each row, of several rows in turn.
 
         The function gives rows as that of flat_map does, and they get the same keys. `cycle` rows are open
         at a time: each in turn gives `block` of its rows, and a turn ends early if none is left. Then the
         next row takes its place when its turn comes again. The order is that of tf.data's interleave,
-        whatever the number of workers. A state holds the open rows: a restart calls the function again for
-        the oldest open row and for those behind it that were used.
+        whatever the number of workers. A state holds the open rows: a restart makes the rows from the
+        oldest of them on again, calls the function for the open ones alone, and drops what they had given.
 
         Args:
-            function: Gives the rows of one: an iterable of values for one output column, otherwise of
-                tuples in the order of `output`, or of dicts, which agree in dtype and shape. If it has
-                a parameter `rng`, it gets a numpy.random.Generator for the row.
-            columns: The columns that it gets.
-            output: The columns that it gives; None: `columns`.
+            function: Gives the rows of one, as that of flat_map does.
             cycle: Rows that are open at a time (at least 1, at most 1,024).
             block: Rows that one gives in its turn (at least 1, at most 1,073,741,824).
+            columns: The columns that it gets, in this order; None: all.
+            output: The columns that it gives; None: those that it gets.
+            types: As of flat_map.
 
         Example:
-            ds.interleave(lambda image: [image, image[::-1]], "image", cycle=4)
+            ds.interleave(lambda image: [image, image[::-1]], 4, columns="image")
         """
-        return hosted.interleaved(self, function, columns, output, cycle, block)
+        return hosted.interleaved(self, function, cycle, block, columns, output, types)
 
     def kfold(self, k: int, seed: int = 0) -> list[tuple[Dataset, Dataset]]:
         """Splits the rows into k folds for cross-validation.

@@ -9,11 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/cord.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "engine/operator/host_children.h"
 #include "python/headrace/called.h"
 #include "python/headrace/tensor_binding.h"
+#include "python/headrace/user_children.h"
 #include "python/headrace/user_row.h"
 
 namespace headrace::python {
@@ -84,7 +87,7 @@ py::object ObjectOf(const ir::proto::Value& value) {
   }
 }
 
-class PythonFunction : public HostFunction, public ParameterReader {
+class PythonFunction : public HostFunction, public ChildrenFunction, public ParameterReader {
  public:
   PythonFunction(const py::object& callable, bool wants_rng, bool predicate, ReadParameters reads,
                  std::shared_ptr<UserObjects> objects)
@@ -93,7 +96,8 @@ class PythonFunction : public HostFunction, public ParameterReader {
         callable_(objects_->Add(callable)),
         wants_rng_(wants_rng),
         predicate_(predicate),
-        reads_(std::move(reads)) {}
+        reads_(std::move(reads)),
+        iterators_(std::make_shared<IteratorPlaces>(objects_)) {}
 
   std::vector<std::shared_ptr<HostParameter>> parameters() const override {
     std::vector<std::shared_ptr<HostParameter>> all;
@@ -113,18 +117,34 @@ class PythonFunction : public HostFunction, public ParameterReader {
   absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random,
                                            OutputAllocator& output) override {
     std::vector<Tensor> outputs;
+    HEADRACE_RETURN_IF_ERROR(
+        CallWith(inputs, random, [&](py::object result) { outputs = TensorsOf(std::move(result), output); }));
+    return outputs;
+  }
+
+  absl::StatusOr<std::unique_ptr<HostChildren>> MakeChildren(absl::Span<const Tensor> inputs, RowRandom* random,
+                                                             const std::vector<std::string>& columns) override {
+    std::unique_ptr<HostChildren> children;
+    HEADRACE_RETURN_IF_ERROR(CallWith(inputs, random, [&](const py::object& result) {
+      children = UserChildren(name_, result, columns, iterators_);
+    }));
+    return children;
+  }
+
+ private:
+  // `use` gets what the function gave.
+  absl::Status CallWith(absl::Span<const Tensor> inputs, const RowRandom* random,
+                        absl::FunctionRef<void(py::object result)> use) const {
     std::string hint;
     const absl::Status status = objects_->Call(name_, [&]() -> absl::Status {
       const py::object callable = objects_->At(callable_);
       if (!callable) return ObjectsReleased(name_);
-      outputs = TensorsOf(CallPython(callable, inputs, random, hint), output);
+      use(CallPython(callable, inputs, random, hint));
       return absl::OkStatus();
     });
-    if (status.ok()) return outputs;
     return hint.empty() ? status : WithHint(status, hint);
   }
 
- private:
   // Sets `hint` to what may be wrong if the call fails.
   py::object CallPython(const py::object& callable, absl::Span<const Tensor> inputs, const RowRandom* random,
                         std::string& hint) const {
@@ -158,6 +178,7 @@ class PythonFunction : public HostFunction, public ParameterReader {
   const bool wants_rng_;
   const bool predicate_;
   const ReadParameters reads_;
+  const std::shared_ptr<IteratorPlaces> iterators_;
   std::vector<std::pair<std::string, ir::proto::Value>> values_;  // of reads_ in the epoch; const once made
 };
 

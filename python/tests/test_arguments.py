@@ -231,7 +231,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "interleave": (
         numbers().interleave,
-        {"function": lambda x: [x], "columns": "value", "cycle": 2},
+        {"function": lambda x: [x], "cycle": 2, "columns": "value"},
     ),
     "kfold": (lambda **given: numbers().kfold(**given)[0][0], {"k": 2}),
     "map": (numbers().map, {"kernels": T.TypeCast("int8"), "columns": "value"}),

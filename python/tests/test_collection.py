@@ -42,6 +42,9 @@ class Owner:
     def rows(self):
         yield from range(10**6)
 
+    def children(self, value):
+        yield from range(10**6)
+
     def fail(self, x):
         raise ValueError("never")
 
@@ -61,6 +64,8 @@ OWNED = {
     "batch with rng": lambda owner: iterated(hr.Range(10**6).batch(4, function=owner.of_batch)),
     "sizes": lambda owner: iterated(hr.Range(10**6).batch(owner.size)),
     "generator": lambda owner: iterated(hr.Generator(owner.rows, {"value": "int64"}).batch(4)),
+    "children": lambda owner: iterated(hr.Range(10**6).flat_map(owner.children)),
+    "children in turn": lambda owner: iterated(hr.Range(10**6).interleave(owner.children, 3)),
     "pull": lambda owner: iterated(hr.Generator(owner.rows, "value").map(owner.same, "value"), executor="pull"),
     "a loop left": lambda owner: [batch for batch, _ in zip(hr.Range(9).map(owner.same, "value"), "ab", strict=False)],
     "never read": lambda owner: hr.Range(10**6).map(owner.same, "value").iterate(),
