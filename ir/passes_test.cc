@@ -13,6 +13,7 @@
 #include "ir/expression.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
+#include "ir/passes/merge_maps.h"
 #include "ir/passes/split_maps.h"
 #include "ir/testing/fake_ops.h"
 #include "ir/validate.h"
@@ -209,6 +210,20 @@ TEST(SplitMaps, PutsPythonInMapsOfItsOwn) {
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(steps[i].SerializeAsString(), graph.nodes(1).steps(i).SerializeAsString());
   }
+}
+
+TEST(SplitMaps, PutsReadsInMapsOfTheirOwnAndMergeMapsLeavesThemThere) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0});
+  builder.Step("Fetch", {"image"}, {"image"}).Step("Fetch", {"label"}, {"label"}).Step("Negate", {"image"}, {"image"});
+  const proto::Graph graph = builder.Canonical();
+  const absl::StatusOr<proto::Graph> split = SplitMaps(graph);
+  ASSERT_TRUE(split.ok());
+  ASSERT_EQ(split->nodes_size(), 3);
+  EXPECT_EQ(split->nodes(1).steps_size(), 2);
+  EXPECT_EQ(split->nodes(2).steps(0).kernel(), "Negate");
+  EXPECT_EQ(SerializeGraph(*MergeMaps(*split)), SerializeGraph(*split));
 }
 
 TEST(SplitMaps, LeavesMapsOfOneKindAlone) {

@@ -655,6 +655,12 @@ def numbered_tables(data: pathlib.Path) -> hr.Dataset:
     return rows.on_error("skip").shuffle(5).batch(4)
 
 
+def files_of_rows(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Files(str(data / "photos/**/*.jpg"), shuffle=True).project(["path"])
+    steps = [T.ReadFile(), V.Decode(), V.RandomCrop(8)]
+    return rows.map(steps, "path", output="image").project(["image"]).repeat(2).batch(3)
+
+
 def sparse_rows(data: pathlib.Path) -> hr.Dataset:
     rows = hr.LibSvm(str(data / "*.libsvm"), 10, shuffle=True, window=6, interleave=2, split_bytes=300)
     return rows.map(T.PadEnd(10), "value").batch(4, pad=True, pad_value=-1)
@@ -1159,6 +1165,7 @@ PIPELINES: dict[str, Build] = {
         damaged_table,
         skipped_lines_of_tables,
         numbered_lines,
+        files_of_rows,
         numbered_json_lines,
         numbered_tables,
         sparse_rows,

@@ -304,6 +304,14 @@ def test_an_index_gives_what_random_access_gives(tmp_path):
         list(hr.Csv(path, index="a.idx"))
 
 
+def test_what_needs_random_access_says_how_to_get_it(tmp_path):
+    path = write(tmp_path / "a.csv", "x\n1\n2\n")
+    with pytest.raises(hr.GraphError, match=r'gives its rows one after the other; give it index="build"'):
+        list(hr.Csv(path).select([1]))
+    with pytest.raises(hr.UnsupportedError, match=r'use even="off", or index="build"'):
+        list(hr.Csv(path).iterate(shard=(0, 2), even="pad"))
+
+
 def test_a_state_by_number_is_refused_for_files_that_changed(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("x\n1\n2\n3\n")
