@@ -177,6 +177,18 @@ TEST(DropUnreadColumns, GivesUpWhereInputsMustAgree) {
   EXPECT_NE(dump.find("#0  pictures(columns=('image', 'label'))"), std::string::npos) << dump;
 }
 
+TEST(DropUnreadColumns, DropsReadsOfFilesButNoCallsOfPython) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0});
+  builder.Step("Fetch", {"image"}, {"fetched"});
+  builder.Step("Call", {"image"}, {"called"}, {{"function", ReferenceValue("f")}});
+  builder.Add("project", {1}, Columns({"label"}));
+  const std::string dump = DumpOptimized(builder);
+  EXPECT_EQ(dump.find("Fetch"), std::string::npos) << dump;
+  EXPECT_NE(dump.find("Call"), std::string::npos) << dump;
+}
+
 TEST(SplitMaps, PutsPythonInMapsOfItsOwn) {
   GraphBuilder builder;
   builder.Add("pictures");

@@ -1,8 +1,11 @@
 #include "ops/source/line_source.h"
 
+#include <cstring>
 #include <utility>
 
 #include "core/error.h"
+#include "io/formats/pending_read.h"
+#include "ops/separate_row.h"
 #include "ops/source/read_one.h"
 
 namespace headrace {
@@ -13,6 +16,27 @@ size_t ReadTogether(absl::Span<const RandomAccessReader::Content> contents) {
   size_t count = 1;
   while (count < contents.size() && contents[count].buffer.get() == contents[0].buffer.get()) ++count;
   return count;
+}
+
+// Copies lines that were read with many bytes between them, which views of them would keep in memory.
+void SeparateLines(RecordBlock& lines) {
+  const Record& last = lines.records.back();
+  const size_t extent = last.begin + last.length - lines.records[0].begin;
+  // Line ends stay between them (AllAreUtf8).
+  size_t bytes = lines.records.size();
+  for (const Record& line : lines.records) bytes += line.length;
+  if (extent <= kMostKeptByRow * bytes) return;
+  BufferRef copies = BufferPool::Current().Allocate(bytes + PendingRead::kSlack);
+  if (!copies) return;
+  uint8_t* target = copies->data();
+  for (Record& line : lines.records) {
+    std::memcpy(target, lines.bytes + line.begin, line.length);
+    line.begin = static_cast<uint32_t>(target - copies->data());
+    target += line.length;
+    *target++ = '\n';
+  }
+  lines.buffer = std::move(copies);
+  lines.bytes = lines.buffer->data();
 }
 
 }  // namespace
@@ -59,6 +83,7 @@ absl::Status LineSource::AddLines(uint64_t epoch, absl::Span<const uint64_t> pos
     lines.records.push_back({reader_->LocationOf(positions[i]).offset, static_cast<uint32_t>(line.data() - begin),
                              static_cast<uint32_t>(line.size())});
   }
+  SeparateLines(lines);
   absl::Status wrong;
   const size_t added = columns.Add(lines, 0, 1, contents.size(), wrong);
   const auto path = reader_->Path(reader_->LocationOf(positions[0]).file);

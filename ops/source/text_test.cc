@@ -120,6 +120,29 @@ TEST_F(Text, GivesViewsOfItsBlocksAndCopiesOfAShare) {
   EXPECT_NE(StepOf(Source(), 2), 26);
 }
 
+// The lines of five other ranks are between two lines of this one.
+TEST_F(Text, CopiesLinesByNumberThatWouldKeepManyOthers) {
+  std::string text;
+  for (int i = 0; i < 10'000; ++i) text += std::string(80, 'x') + "\n";
+  folder_.Write("a.txt", text);
+  EXPECT_EQ(StepOf(Numbered(), 1), 81);
+  EXPECT_EQ(StepOf(Numbered(), 3), 3 * 81);
+  EXPECT_EQ(StepOf(Numbered(), 6), 81);
+}
+
+// The end of one line and the start of the next are no letter together.
+TEST_F(Text, RefusesHalvesOfLettersByNumber) {
+  const std::string filler = std::string(100, 'x') + "\n";
+  const std::string between = filler + filler + filler + filler;
+  folder_.Write("a.txt", "a\xC3\n" + between + "\xA9z\n" + between);
+  IterateOptions options;
+  options.world = 5;
+  auto iteration = Iteration::Start(*Numbered().Build(), std::move(options));
+  ASSERT_TRUE(iteration.ok()) << iteration.status();
+  ResultRow row;
+  EXPECT_EQ(KindOf((*iteration)->Fetch(std::chrono::seconds(10), row).status()), ErrorKind::kData);
+}
+
 TEST_F(Text, ShardsLines) {
   folder_.Write("a.txt", "0\n1\n2\n");
   folder_.Write("b.txt", "3\n4\n");

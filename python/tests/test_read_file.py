@@ -78,6 +78,13 @@ def test_files_are_read_in_a_stage_of_their_own(folder):
     assert [int(row["size"]) for row in sizes] == [len(each) for each in EXPECTED]
 
 
+def test_files_whose_bytes_are_not_used_are_not_read(folder):
+    table = hr.Csv(folder / "table.csv").map(T.ReadFile(folder), "path", output="data").project(["label"])
+    (folder / "a.bin").unlink()
+    for optimize in (True, False):
+        assert [int(row["label"]) for row in table.iterate(optimize=optimize)] == [0, 1, 2, 3]
+
+
 def test_a_saved_graph_reads_the_same(folder):
     table = hr.Csv(folder / "table.csv").map(T.ReadFile(folder), "path")
     table.save(folder / "graph.hrg")
