@@ -10,11 +10,16 @@
 namespace headrace {
 namespace {
 
+absl::Status NoPaths(std::string_view type) {
+  return GraphError("reads files by their paths, which are texts or bytes; got ", type);
+}
+
 class ReadFile : public UnaryKernel {
  public:
   ReadFile(const FileSystem* files, std::string root) : files_(files), root_(std::move(root)) {}
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& /*context*/) const override {
+    if (!IsVariableLength(input.dtype())) return NoPaths(input.TypeName());
     if (input.rank() == 0) return Read(input.bytes_value());
     std::vector<Tensor> read;
     std::vector<std::string_view> contents;
@@ -44,7 +49,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   if (!attributes.IsNone("root")) HEADRACE_RETURN_IF_ERROR(CheckNoNul("root", attributes.String("root")));
   ir::ColumnType type = inputs[0];
   if (type.dtype != DType::kUnknown && type.dtype != DType::kString && type.dtype != DType::kBytes) {
-    return GraphError("reads files by their paths, which are texts or bytes; got ", ir::TypeName(type));
+    return NoPaths(ir::TypeName(type));
   }
   type.dtype = DType::kBytes;
   return std::vector<ir::ColumnType>{std::move(type)};
