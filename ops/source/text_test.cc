@@ -104,6 +104,7 @@ TEST_F(Text, CutsLinesOfAnyLengthOutOfLargeBlocks) {
 ptrdiff_t StepOf(const GraphBuilder& builder, uint64_t world) {
   IterateOptions options;
   options.world = world;
+  options.group = 16;
   auto iteration = Iteration::Start(*builder.Build(), std::move(options));
   ResultRow first, second;
   EXPECT_TRUE((*iteration)->Fetch(std::chrono::seconds(10), first).ok());
