@@ -5,6 +5,7 @@ import pytest
 
 import headrace as hr
 from headrace import transforms as T
+from headrace import vision as V
 
 
 @pytest.fixture
@@ -72,8 +73,9 @@ def test_each_epoch_reads_the_files_as_they_are(folder):
 
 def test_files_are_read_in_a_stage_of_their_own(folder):
     table = hr.Csv(folder / "table.csv", index="build")
-    plan = table.map([T.ReadFile(folder), lambda data: len(data)], "path", output="size").batch(2).explain()
-    assert "reads files" in plan
+    plan = table.map([T.ReadFile(folder), V.Decode()], "path", output="image").explain().splitlines()
+    decoding, reading = (each for each in plan if "map[1]" in each and "window" in each)
+    assert "reads files × 8" in reading and "reads files" not in decoding
     sizes = table.map(T.ReadFile(folder), "path", output="data", workers=2).map(len, "data", output="size")
     assert [int(row["size"]) for row in sizes] == [len(each) for each in EXPECTED]
 
