@@ -85,7 +85,9 @@ const std::vector<Pass>& AllPasses() {
        "act on indices: elsewhere their counters are part of states. An operator that keeps two operators on indices "
        "apart is replaced by a project, so that rows are sharded among ranks at the same point. repeat(1) stays, as it "
        "changes the keys of rows."},
-      {"split_maps", "Splits maps where Python begins and ends, so that kernels run on all workers.", SplitMaps,
+      {"split_maps",
+       "Splits maps where Python, or the reading of files, begins and ends, so that kernels run on all workers.",
+       SplitMaps,
        "A map that calls Python runs on threads of its own, one if the calls are in order. Its kernels before, between "
        "and after the functions become maps of their own, with the same steps in the same order and the same draws. "
        "The parts keep the name and the line of the map in messages and plans."},

@@ -13,6 +13,7 @@
 #include "ir/expression.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
+#include "ir/passes/merge_maps.h"
 #include "ir/passes/split_maps.h"
 #include "ir/testing/fake_ops.h"
 #include "ir/validate.h"
@@ -176,6 +177,18 @@ TEST(DropUnreadColumns, GivesUpWhereInputsMustAgree) {
   EXPECT_NE(dump.find("#0  pictures(columns=('image', 'label'))"), std::string::npos) << dump;
 }
 
+TEST(DropUnreadColumns, DropsReadsOfFilesButNoCallsOfPython) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0});
+  builder.Step("Fetch", {"image"}, {"fetched"});
+  builder.Step("Call", {"image"}, {"called"}, {{"function", ReferenceValue("f")}});
+  builder.Add("project", {1}, Columns({"label"}));
+  const std::string dump = DumpOptimized(builder);
+  EXPECT_EQ(dump.find("Fetch"), std::string::npos) << dump;
+  EXPECT_NE(dump.find("Call"), std::string::npos) << dump;
+}
+
 TEST(SplitMaps, PutsPythonInMapsOfItsOwn) {
   GraphBuilder builder;
   builder.Add("pictures");
@@ -209,6 +222,20 @@ TEST(SplitMaps, PutsPythonInMapsOfItsOwn) {
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(steps[i].SerializeAsString(), graph.nodes(1).steps(i).SerializeAsString());
   }
+}
+
+TEST(SplitMaps, PutsReadsInMapsOfTheirOwnAndMergeMapsLeavesThemThere) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0});
+  builder.Step("Fetch", {"image"}, {"image"}).Step("Fetch", {"label"}, {"label"}).Step("Negate", {"image"}, {"image"});
+  const proto::Graph graph = builder.Canonical();
+  const absl::StatusOr<proto::Graph> split = SplitMaps(graph);
+  ASSERT_TRUE(split.ok());
+  ASSERT_EQ(split->nodes_size(), 3);
+  EXPECT_EQ(split->nodes(1).steps_size(), 2);
+  EXPECT_EQ(split->nodes(2).steps(0).kernel(), "Negate");
+  EXPECT_EQ(SerializeGraph(*MergeMaps(*split)), SerializeGraph(*split));
 }
 
 TEST(SplitMaps, LeavesMapsOfOneKindAlone) {

@@ -6,6 +6,8 @@
 
 #include "core/error.h"
 #include "engine/operator/operator.h"
+#include "ir/branches.h"
+#include "ir/node_traits.h"
 #include "ir/salts.h"
 #include "kernels/kernel.h"
 #include "ops/cached_map.h"
@@ -44,6 +46,7 @@ void Describe(const OpArguments& arguments, OperatorProperties& properties) {
   properties.cache_points = CachePointsOf(arguments);
   ir::Traits& traits = properties.traits;
   for (const ir::proto::Step& step : arguments.node->steps()) {
+    traits.file_io |= ir::AnyStepOf(step, [](const auto& each) { return ir::TraitsOf(each).file_io; });
     if (step.kernel() != kPythonFunction) continue;
     const ir::Attributes attributes = ir::Attributes::Of(step);
     const int processes = ProcessesOf(attributes.ReferenceName("function"), arguments);

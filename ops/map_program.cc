@@ -23,6 +23,7 @@
 #include "kernels/chooser.h"
 #include "ops/bound_function.h"
 #include "ops/declared_types.h"
+#include "ops/read_file.h"
 
 namespace headrace {
 
@@ -192,6 +193,8 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
     // Other processes draw from Python's global generators, too, which are seeded for each row.
     bound.function_draws = attributes.Bool("random") || (bound.function && bound.function->processes() > 0);
     if (!attributes.IsNone("types")) bound.declared = attributes.Columns("types").columns;
+  } else if (step.kernel() == kReadFile) {
+    bound.kernel = MakeReadFile(arguments.run->files, attributes);
   } else {
     absl::StatusOr<std::unique_ptr<Kernel>> kernel = MakeKernel(step.kernel(), attributes);
     made = kernel.status();

@@ -643,6 +643,28 @@ def skipped_lines_of_tables(data: pathlib.Path) -> hr.Dataset:
     return rows.on_error("skip").shuffle(5).batch(4)
 
 
+def numbered_lines(data: pathlib.Path) -> hr.Dataset:
+    lines = hr.Text(str(data / "texts/*.txt"), index="build", shuffle=True)
+    return lines.split([0.7, 0.3], seed=1)[0].batch(5)
+
+
+def numbered_json_lines(data: pathlib.Path) -> hr.Dataset:
+    columns = {"text": str, "box": ("float32", (2,)), "none": ("int8", (None,))}
+    rows = hr.JsonLines(str(data / "*.jsonl"), columns, missing={"none": [1, 2]}, index="build", shuffle=True)
+    return rows.map(T.PadEnd(4), "box").repeat(2).batch(4, pad=True)
+
+
+def numbered_tables(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Csv(str(data / "*.csv"), {"id": "float64", "x1": "uint8"}, index="build", shuffle=True)
+    return rows.on_error("skip").shuffle(5).batch(4)
+
+
+def files_of_rows(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Files(str(data / "photos/**/*.jpg"), shuffle=True).project(["path"])
+    steps = [T.ReadFile(), V.Decode(), V.RandomCrop(8)]
+    return rows.map(steps, "path", output="image").project(["image"]).repeat(2).batch(3)
+
+
 def sparse_rows(data: pathlib.Path) -> hr.Dataset:
     rows = hr.LibSvm(str(data / "*.libsvm"), 10, shuffle=True, window=6, interleave=2, split_bytes=300)
     return rows.map(T.PadEnd(10), "value").batch(4, pad=True, pad_value=-1)
@@ -1175,6 +1197,10 @@ PIPELINES: dict[str, Build] = {
         tables,
         damaged_table,
         skipped_lines_of_tables,
+        numbered_lines,
+        files_of_rows,
+        numbered_json_lines,
+        numbered_tables,
         sparse_rows,
         damaged_sparse_rows,
         skipped_sparse_rows,

@@ -223,6 +223,14 @@ def table(count: int, shuffled: bool, interleave: int, split_bytes: int, shardin
     )
 
 
+def numbered_table(count: int, shuffled: bool) -> Recipe:
+    return Recipe(
+        f"Csv({count}, index, {shuffled})",
+        lambda: hr.Csv(table_of(count), {"value": "int64"}, shuffle=shuffled, index="build"),
+        unmodelled if shuffled else lambda: list(range(count)),
+    )
+
+
 def sparse_rows_of(count: int) -> pathlib.Path:
     """The same numbers as values of the only feature of LibSVM text."""
     path = lines_of(count).with_suffix(".libsvm")
@@ -399,6 +407,7 @@ def _source(draws: Draws) -> Recipe:
         "table",
         "sparse rows",
         "records",
+        "numbered table",
         "indexed records",
         "image records",
         "own rows",
@@ -410,7 +419,12 @@ def _source(draws: Draws) -> Recipe:
         return numbers(size, draws.choice([False, True]))
     if kind == "own rows":
         return own_rows(size, draws.choice([False, True]), draws.choice([False, True]))
-    indexed = {"indexed records": indexed_records, "image records": image_records, "plugin source": plugin_source}
+    indexed = {
+        "numbered table": numbered_table,
+        "indexed records": indexed_records,
+        "image records": image_records,
+        "plugin source": plugin_source,
+    }
     if kind in indexed:
         return indexed[kind](size, draws.choice([False, True]))
     splits = {

@@ -40,6 +40,12 @@ bool CallsPython(const PlanNode& node) {
          std::any_of(node.inputs.begin(), node.inputs.end(), [](const auto& input) { return CallsPython(*input); });
 }
 
+bool ReadsFilesOfRows(const PlanNode& node) {
+  return (node.row && node.properties.traits.file_io) ||
+         std::any_of(node.inputs.begin(), node.inputs.end(),
+                     [](const auto& input) { return ReadsFilesOfRows(*input); });
+}
+
 bool MayBeHeavy(const PlanNode& node) {
   if (node.properties.traits.file_io) return true;
   const auto& steps = node.arguments.node->steps();

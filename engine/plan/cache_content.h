@@ -23,6 +23,8 @@ std::string ContentOfCachePoints(const PlanNode& node, const ir::proto::Graph& g
 bool Draws(const PlanNode& node, bool by_key);
 // Whether the node, or one below it, calls the user's Python.
 bool CallsPython(const PlanNode& node);
+// Whether the node, or one below it, reads files that its rows name.
+bool ReadsFilesOfRows(const PlanNode& node);
 // Whether keeping its rows may pay: they come from files, or their pixels are moved. Other rows are made as fast as
 // found.
 bool MayBeHeavy(const PlanNode& node);

@@ -33,6 +33,11 @@ absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const PlanOption
                                           "when the function changes; leave out directory=, or put the cache below "
                                           "the function"));
   }
+  if (!node.properties.keeps->folder.empty() && ReadsFilesOfRows(input)) {
+    return ErrorAt(node, UnsupportedError("the files that rows name cannot be kept between runs, as nothing tells when "
+                                          "they change; leave out directory=, or read them with hr.Manifest, which "
+                                          "looks up their sizes"));
+  }
   const bool transparent = !node.properties.input_cycle.has_value();
   if (transparent && Draws(input, true)) {
     return ErrorAt(node, GraphError("a transparent cache would keep the random draws of one epoch for all: put it "

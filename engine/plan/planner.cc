@@ -218,6 +218,9 @@ class StageLayout {
       const int processes = node.properties.processes;
       open.stage.most_cap = traits.ordered ? 1 : processes > 0 ? processes : PlannedStage::kNoCap;
       open.stage.cap = open.stage.most_cap == PlannedStage::kNoCap ? at_will : open.stage.most_cap;
+    } else if (traits.file_io) {
+      open.stage.lane = Lane::kIo;
+      open.stage.cap = PlannedStage::kFirstReads;
     }
     // A value may be set until its epoch is asked for.
     open.stage.gated |= !ParametersRead(node.arguments).empty();

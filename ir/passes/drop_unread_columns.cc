@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "ir/attributes.h"
+#include "ir/branches.h"
 #include "ir/canonical.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
@@ -28,6 +29,11 @@ const Attribute* ColumnChooser(const proto::Node& node) {
   const auto found = std::find_if(attributes.begin(), attributes.end(),
                                   [](const Attribute& attribute) { return attribute.chooses_columns; });
   return found == attributes.end() ? nullptr : &*found;
+}
+
+// Whether the step acts even if nothing reads what it gives: a file that is not read is not missed.
+bool MustRun(const proto::Step& step) {
+  return AnyStepOf(step, [](const proto::Step& each) { return ActsBesides(each) && !ReadsFiles(each); });
 }
 
 bool AnyIn(const google::protobuf::RepeatedPtrField<std::string>& names, const ColumnSet& set) {
@@ -147,7 +153,7 @@ class ColumnDropper {
     ColumnSet live = wanted_[position];
     for (int i = node.steps_size() - 1; i >= 0; --i) {
       const proto::Step& step = node.steps(i);
-      if (!AnyIn(step.outputs(), live) && !ActsBesides(step)) continue;
+      if (!AnyIn(step.outputs(), live) && !MustRun(step)) continue;
       kept[i] = true;
       for (const std::string& name : added[i]) live.erase(name);
       live.insert(step.inputs().begin(), step.inputs().end());

@@ -21,6 +21,7 @@ bool SameAttributes(const proto::Node& a, const proto::Node& b) {
 bool CanMerge(const proto::Node& below, const proto::Node& above) {
   if (below.op() != kMapOp || above.op() != kMapOp) return false;
   if (CallsPython(below) != CallsPython(above) || CallsInOrder(below) || CallsInOrder(above)) return false;
+  if (ReadsFiles(below) != ReadsFiles(above)) return false;
   return below.version() == above.version() && below.salt() == 0 && above.salt() == 0 && SameAttributes(below, above);
 }
 

@@ -4,6 +4,7 @@
 
 #include "ir/branches.h"
 #include "ir/declaration.h"
+#include "ir/node_traits.h"
 
 namespace headrace::ir {
 namespace {
@@ -47,6 +48,14 @@ bool CallsPython(const proto::Node& node) {
   const Declaration* declaration = Registry::Global().Find(node.op());
   if (declaration == nullptr || declaration->traits.python || Refers(node)) return true;
   return std::any_of(node.steps().begin(), node.steps().end(), [](const auto& step) { return CallsPython(step); });
+}
+
+bool ReadsFiles(const proto::Step& step) {
+  return AnyStepOf(step, [](const proto::Step& each) { return TraitsOf(each).file_io; });
+}
+
+bool ReadsFiles(const proto::Node& node) {
+  return std::any_of(node.steps().begin(), node.steps().end(), [](const auto& step) { return ReadsFiles(step); });
 }
 
 bool CallsInOrder(const proto::Node& node) {

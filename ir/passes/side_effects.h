@@ -15,6 +15,9 @@ bool ActsBesides(const proto::Node& node);
 // Whether it calls the user's Python: its kernels do, or it refers to a function.
 bool CallsPython(const proto::Step& step);
 bool CallsPython(const proto::Node& node);
+// Whether it reads files, as a step of a map.
+bool ReadsFiles(const proto::Step& step);
+bool ReadsFiles(const proto::Node& node);
 // Whether it calls the user's Python in the order of the rows.
 bool CallsInOrder(const proto::Node& node);
 

@@ -9,12 +9,17 @@
 namespace headrace::ir {
 namespace {
 
-// The node, or one for each run of steps that call Python, or do not; each is the input of the next.
+// Whether both run on threads of one kind.
+bool GoTogether(const proto::Step& a, const proto::Step& b) {
+  return CallsPython(a) == CallsPython(b) && ReadsFiles(a) == ReadsFiles(b);
+}
+
+// The node, or one for each run of steps that call Python, read files, or do neither; each is the input of the next.
 std::vector<proto::Node> PartsOf(const proto::Node& node) {
   if (node.op() != kMapOp) return {node};
   std::vector<proto::Node> parts;
   for (const proto::Step& step : node.steps()) {
-    if (parts.empty() || CallsPython(step) != CallsPython(*parts.back().steps().rbegin())) {
+    if (parts.empty() || !GoTogether(step, *parts.back().steps().rbegin())) {
       parts.push_back(node);
       parts.back().clear_steps();
     }

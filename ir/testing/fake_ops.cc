@@ -310,6 +310,8 @@ void DeclareKernels() {
        .infer_kernel = [](const Attributes&, absl::Span<const ColumnType>) -> absl::StatusOr<std::vector<ColumnType>> {
          return std::vector{ColumnType::Of(DType::kUInt8, {kUnknownDim, kUnknownDim, 3})};
        }}));
+  RequireRegistered(registry.Register(
+      {.name = "Fetch", .traits = {.deterministic = false, .file_io = true}, .infer_kernel = SameType}));
   RequireRegistered(registry.Register({.name = "Join", .min_inputs = 2, .max_inputs = 3, .infer_kernel = SameType}));
   RequireRegistered(registry.Register(
       {.name = "Call",

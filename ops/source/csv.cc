@@ -45,7 +45,7 @@ absl::Status CheckMissing(const ir::Attributes& attributes, const ir::Schema& fi
 }
 
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
-  HEADRACE_RETURN_IF_ERROR(CheckPatterns(attributes));
+  HEADRACE_RETURN_IF_ERROR(CheckLineReading(attributes));
   HEADRACE_RETURN_IF_ERROR(DialectOf(attributes).status());
   HEADRACE_ASSIGN_OR_RETURN(const ir::Schema fields, FieldsOf(attributes));
   for (const ir::Column& column : fields.columns) HEADRACE_RETURN_IF_ERROR(FieldsOfColumn(column).status());
@@ -82,25 +82,26 @@ absl::StatusOr<std::vector<CsvRun>> RunsBelow(const Header& header, const CsvDia
   return located;
 }
 
-absl::StatusOr<std::unique_ptr<StreamSource>> MakeCsv(const OpArguments& arguments) {
+absl::StatusOr<LineRows> RowsOf(const OpArguments& arguments, const MatchedFiles& files) {
   const ir::Attributes& attributes = arguments.attributes;
   const FileSystem& system = *arguments.run->files;
-  HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(system, "Csv", attributes));
   HEADRACE_ASSIGN_OR_RETURN(const ir::Schema fields, FieldsOf(attributes));
   const ir::Columns& columns = arguments.output.columns;
   CsvLines lines;
+  LineRows rows;
   HEADRACE_ASSIGN_OR_RETURN(lines.dialect, DialectOf(attributes));
-  std::unique_ptr<const Format> format = std::make_unique<LineFormat>();
+  rows.format = std::make_unique<LineFormat>();
   const std::optional<std::vector<std::string>> names = GivenNames(attributes, fields);
   if (names.has_value()) {
     HEADRACE_ASSIGN_OR_RETURN(lines.runs, RunsByNames(*names, fields, columns));
   }
   if (attributes.Bool("header")) {
-    HEADRACE_ASSIGN_OR_RETURN(const Header header, FindHeader(system, files));
+    HEADRACE_ASSIGN_OR_RETURN(Header header, FindHeader(system, files));
     if (!names.has_value()) {
       HEADRACE_ASSIGN_OR_RETURN(lines.runs, RunsBelow(header, lines.dialect, fields, columns));
     }
-    format = std::make_unique<HeadedLines>(header.line, header.path);
+    rows.rule = Cat("below ", header.line, "\n");
+    rows.format = std::make_unique<HeadedLines>(std::move(header.line), std::move(header.path));
   }
   lines.missing.resize(columns.size());
   if (!attributes.IsNone("missing")) {
@@ -109,8 +110,10 @@ absl::StatusOr<std::unique_ptr<StreamSource>> MakeCsv(const OpArguments& argumen
       if (column >= 0) lines.missing[static_cast<size_t>(column)] = text;
     }
   }
-  return std::make_unique<SplitSource>(std::move(format), std::move(files), MakeCsvColumns(columns, std::move(lines)),
-                                       arguments);
+  const bool several = lines.runs.size() > 1 || lines.runs[0].fields > 1;
+  Append(rows.rule, several ? "of several fields" : "of one field");
+  rows.columns = [columns, lines = std::move(lines)] { return MakeCsvColumns(columns, lines); };
+  return rows;
 }
 
 std::vector<ir::Attribute> Attributes() {
@@ -153,7 +156,8 @@ const OpRegistration registration(
         .doc =
             "A column has the values of one field of a line, or as a vector those of consecutive fields; other fields "
             "are left out. Fields are those of RFC 4180: text in quotes may have delimiters and doubled quotes, but "
-            "not line ends. Files, order, splits and keys are those of Text.\n"
+            "not line ends. Blank lines are left out, except in files of one column, where they are an empty field. "
+            "Files, order, splits, index and keys are those of Text.\n"
             "Errors of a row, which name the file and the byte: another number of fields; quotes that are not closed "
             "in the line, or within a field without quotes; a field that is not of its column's type; an empty field "
             "of numbers or bools, unless `missing` says what it stands for. An empty text is a text. A header that "
@@ -182,7 +186,7 @@ const OpRegistration registration(
         .sample = {.attributes = {{"fields", "['value int64']"}, {"header", "False"}}},
         .infer = Infer,
     },
-    SplitFactories(MakeCsv));
+    LineFactories(RowsOf));
 
 }  // namespace
 }  // namespace headrace

@@ -31,6 +31,7 @@ class CsvColumns : public RecordColumns {
   CsvColumns(ir::Columns columns, CsvLines lines);
 
   void Expect(size_t rows) override;
+  void Choose(RecordBlock& block) const override;
   size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) override;
   absl::Status Take(Block& block) override;
 
@@ -117,6 +118,12 @@ CsvColumns::CsvColumns(ir::Columns columns, CsvLines lines)
 void CsvColumns::Expect(size_t rows) {
   expected_ = rows;
   for (Step& step : steps_) step.texts.Expect(rows * step.fields);
+}
+
+// A blank line is a row only where that is a row of one empty field.
+void CsvColumns::Choose(RecordBlock& block) const {
+  if (fields_ == 1) return;
+  std::erase_if(block.records, [](const Record& line) { return line.length == 0; });
 }
 
 size_t CsvColumns::Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) {

@@ -92,6 +92,59 @@ TEST_F(Csv, RefusesLineEndsInQuotes) {
   EXPECT_THAT(DescribeError(ran.error), HasSubstr("a.csv, byte 4"));
 }
 
+TEST_F(Csv, LeavesOutBlankLinesWhereLinesHaveSeveralFields) {
+  folder_.Write("a.csv", "x,t\r\n\r\n1,one\r\n\r\n\r\n2,two\r\n\r\n");
+  folder_.Write("b.csv", "x,t\n\n\n");
+  folder_.Write("c.csv", "x,t\n3,three\n\n");
+  for (const GraphBuilder::Given& way : {GraphBuilder::Given{},
+                                         {{"index", StringValue("build")}},
+                                         {{"split_bytes", IntValue(3)}, {"interleave", IntValue(2)}}}) {
+    EXPECT_THAT(RunEveryWay(Source({"x int32"}, way)).Texts(1), UnorderedElementsAreArray({"x=1", "x=2", "x=3"}));
+  }
+  folder_.Write("a.csv", "x,t\n \n");
+  EXPECT_THAT(DescribeError(RunEveryWay(Source({"x int32"})).error), HasSubstr("field 1, of \"x\", is empty"));
+}
+
+TEST_F(Csv, TakesBlankLinesOfOneColumnAsEmptyFields) {
+  folder_.Write("a.csv", "t\none\n\n");
+  for (const GraphBuilder::Given& way : {GraphBuilder::Given{}, {{"index", StringValue("build")}}}) {
+    EXPECT_THAT(RunEveryWay(Source({"t string"}, way)).Texts(), ElementsAre("t='one'", "t=''"));
+  }
+}
+
+TEST_F(Csv, GivesTheSameRowsByNumber) {
+  folder_.Write("a.csv", "\xEF\xBB\xBFid,t,x\r\n1,one,1.5\r\n2,\"t\"\"wo\",2.5\r\n");
+  folder_.Write("b.csv", "");
+  folder_.Write("c.csv", "id,t,x\n3,\"th,ree\",3.5");
+  const std::vector<std::string> fields = {"x float32", "t string"};
+  const Ran ran = RunEveryWay(Source(fields, {{"index", StringValue("build")}}));
+  EXPECT_EQ(ran.Texts(1), RunEveryWay(Source(fields)).Texts(1));
+  EXPECT_THAT(ran.Keys(1), ElementsAre(0, 1, 2));
+  EXPECT_EQ(ran.cardinality, Cardinality::Of(3));
+  GraphBuilder chosen = Source(fields, {{"index", StringValue("build")}});
+  chosen.Add("select", {0}, {{"indices", ir::IntsValue({2, 0, 2})}});
+  EXPECT_THAT(RunEveryWay(chosen).Texts(1), ElementsAre("x=3.5, t='th,ree'", "x=1.5, t='one'", "x=3.5, t='th,ree'"));
+}
+
+TEST_F(Csv, NamesTheLineThatIsWrongByNumber) {
+  const std::string path = folder_.Write("a.csv", "x,y\n1,2\n2.5,3\n3,4\n");
+  const GraphBuilder::Given by_number = {{"index", StringValue("build")}};
+  const Ran ran = RunEveryWay(Source({"x int32"}, by_number));
+  EXPECT_EQ(ran.Texts(), std::vector<std::string>{"x=1"});
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr("field 1, of \"x\", is 2.5; the column's type is int32 (): 2.5,3"));
+  EXPECT_EQ(GetErrorField(ran.error, ErrorField::kFile), Cat(path, ", byte 8"));
+  GraphBuilder skipping = Source({"x int32"}, by_number);
+  skipping.SkipFailed(1);
+  EXPECT_THAT(RunEveryWay(skipping).Texts(1), ElementsAre("x=1", "x=3"));
+}
+
+// Another header is found when the files are read for where lines are, before any row.
+TEST_F(Csv, RefusesOtherHeadersWhenItNumbersLines) {
+  folder_.Write("a.csv", "x,y\n1,2\n");
+  folder_.Write("b.csv", "y,x\n3,4\n");
+  EXPECT_THAT(Refusal(Source({"x int32"}, {{"index", StringValue("build")}})), HasSubstr("the header of"));
+}
+
 TEST_F(Csv, RefusesAFileWithAnotherHeaderBeforeItsFirstRow) {
   folder_.Write("a.csv", "x,y\n1,2\n");
   folder_.Write("b.csv", "y,x\n3,4\n5,6\n7,8\n");

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "ops/source/read_one.h"
 
 namespace headrace {
 namespace {
@@ -21,16 +22,7 @@ ItemSource::ItemSource(std::unique_ptr<const RandomAccessReader> reader, std::un
       needs_bytes_(
           std::any_of(fields_.begin(), fields_.end(), [this](int field) { return columns_->NeedsBytes(field); })) {}
 
-absl::Status ItemSource::Read(const RowPosition& wanted, Block& block) const {
-  const RowPositions of_one{wanted.epoch, {&wanted.position, 1}};
-  if (block.columns.empty()) return ReadRows(of_one, block);
-  Block row;
-  HEADRACE_RETURN_IF_ERROR(ReadRows(of_one, row));
-  absl::InlinedVector<Tensor, 2> values;
-  for (BlockColumn& column : row.columns) values.push_back(column.TakeRow(0));
-  AppendRow(block, row.ids[0], row.provenances[0], values);
-  return absl::OkStatus();
-}
+absl::Status ItemSource::Read(const RowPosition& wanted, Block& block) const { return ReadOne(*this, wanted, block); }
 
 absl::Status ItemSource::ReadRows(const RowPositions& wanted, Block& block) const {
   const absl::Span<const uint64_t> positions = wanted.positions;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -126,14 +127,51 @@ absl::StatusOr<Tensor> ValueOf(const Json& value, const ir::Column& column) {
   return DataError("\"", column.name, "\" is ", Shown(value), "; the column's type is ", ir::TypeName(column.type));
 }
 
+// A double that JSON has no name for; nullopt: the text is another.
+std::optional<double> NotFinite(std::string_view text) {
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Infinity") return std::numeric_limits<double>::infinity();
+  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  return std::nullopt;
+}
+
+// A tensor of its own for each row that lacks the value.
+absl::StatusOr<Tensor> MissingValue(const std::string& text, const ir::Column& column) {
+  if (const std::optional<double> number = NotFinite(text); number.has_value() && column.type.shape->empty()) {
+    if (column.type.dtype == DType::kFloat32) return Tensor::Scalar<float>(static_cast<float>(*number));
+    if (column.type.dtype == DType::kFloat64) return Tensor::Scalar<double>(*number);
+  }
+  const Json value = Json::parse(text, nullptr, false);
+  if (value.is_discarded()) return DataError("\"", column.name, "\" is ", ShownText(text), ", which is no JSON");
+  return ValueOf(value, column);
+}
+
+std::string HowToSayMissing(const ir::Column& column) {
+  return Cat("; say what that stands for, such as missing={\"", column.name,
+             column.type.dtype == DType::kString ? "\": \"\"}" : "\": 0}");
+}
+
+// `value`: null of JSON, or a null pointer for an object without the key.
+absl::StatusOr<Tensor> ValueOrMissing(const Json* value, const ir::Column& column,
+                                      const std::optional<std::string>& missing, std::string_view object) {
+  if (value != nullptr && !value->is_null()) return ValueOf(*value, column);
+  if (missing.has_value()) return MissingValue(*missing, column);
+  if (value == nullptr) {
+    return DataError("the line has no \"", column.name, "\"", HowToSayMissing(column), ": ", ShownText(object));
+  }
+  return DataError("\"", column.name, "\" is null; the column's type is ", ir::TypeName(column.type),
+                   HowToSayMissing(column));
+}
+
 class JsonColumns : public RecordColumns {
  public:
-  explicit JsonColumns(ir::Columns columns) : columns_(std::move(columns)), made_(columns_.size()) {}
+  JsonColumns(ir::Columns columns, JsonMissing missing)
+      : columns_(std::move(columns)), missing_(std::move(missing)), made_(columns_.size()) {}
 
   size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) override {
     std::vector<Tensor> values(columns_.size());
     for (size_t i = 0; i < count; ++i) {
-      wrong = ParseRow(block.content(first + i * step), columns_, absl::MakeSpan(values));
+      wrong = ParseRow(block.content(first + i * step), columns_, missing_, absl::MakeSpan(values));
       if (!wrong.ok()) return i;
       for (size_t c = 0; c < values.size(); ++c) made_[c].push_back(std::move(values[c]));
     }
@@ -162,12 +200,23 @@ class JsonColumns : public RecordColumns {
   }
 
   const ir::Columns columns_;
+  const JsonMissing missing_;
   std::vector<std::vector<Tensor>> made_;
 };
 
 }  // namespace
 
-absl::Status ParseRow(std::string_view object, const ir::Columns& columns, absl::Span<Tensor> values) {
+absl::Status CheckMissing(const ir::Columns& columns, const JsonMissing& missing) {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (!missing[i].has_value()) continue;
+    const absl::StatusOr<Tensor> value = MissingValue(*missing[i], columns[i]);
+    if (!value.ok()) return GraphError("missing: ", ToStd(value.status().message()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ParseRow(std::string_view object, const ir::Columns& columns, const JsonMissing& missing,
+                      absl::Span<Tensor> values) {
   Json row;
   try {
     row = Json::parse(object.begin(), object.end());
@@ -181,14 +230,14 @@ absl::Status ParseRow(std::string_view object, const ir::Columns& columns, absl:
     return DataError("the line is ", ShownText(object), "; it must be an object: {\"name\": value, …}");
   for (size_t i = 0; i < columns.size(); ++i) {
     const auto found = row.find(columns[i].name);
-    if (found == row.end()) return DataError("the line has no \"", columns[i].name, "\": ", ShownText(object));
-    HEADRACE_ASSIGN_OR_RETURN(values[i], ValueOf(*found, columns[i]));
+    const Json* const value = found == row.end() ? nullptr : &*found;
+    HEADRACE_ASSIGN_OR_RETURN(values[i], ValueOrMissing(value, columns[i], missing[i], object));
   }
   return absl::OkStatus();
 }
 
-std::unique_ptr<RecordColumns> MakeJsonColumns(ir::Columns columns) {
-  return std::make_unique<JsonColumns>(std::move(columns));
+std::unique_ptr<RecordColumns> MakeJsonColumns(ir::Columns columns, JsonMissing missing) {
+  return std::make_unique<JsonColumns>(std::move(columns), std::move(missing));
 }
 
 }  // namespace headrace

@@ -15,11 +15,12 @@ namespace {
 using ::testing::HasSubstr;
 
 // The row's text, or the error.
-std::string Row(std::string_view object, const std::vector<std::string>& fields) {
+std::string Row(std::string_view object, const std::vector<std::string>& fields, JsonMissing missing = {}) {
   ir::Schema schema;
   for (const std::string& field : fields) schema.columns.push_back(*ParseField(field));
   std::vector<Tensor> values(fields.size());
-  const absl::Status status = ParseRow(object, schema.columns, absl::MakeSpan(values));
+  missing.resize(fields.size());
+  const absl::Status status = ParseRow(object, schema.columns, missing, absl::MakeSpan(values));
   if (status.ok()) return RowText(schema, values);
   EXPECT_EQ(KindOf(status), ErrorKind::kData);
   return std::string(status.message());
@@ -73,13 +74,41 @@ TEST(ParseRow, RefusesListsOfAnotherShape) {
   EXPECT_THAT(Row(R"({"a": [1, [2]]})", {"a int64 (None,)"}), HasSubstr("type is int64 (None,)"));
 }
 
+TEST(ParseRow, PutsWhatStandsForThemInPlaceOfNullAndAbsentKeys) {
+  const std::vector<std::string> fields = {"a int8", "t string", "x float32", "v string (None,)"};
+  const JsonMissing missing = {"-1", "\"none\"", "NaN", R"(["p", "q"])"};
+  const std::string nothing = "a=-1, t='none', x=nan, v=" + Row(R"({"v": ["p", "q"]})", {"v string (None,)"}).substr(2);
+  EXPECT_EQ(Row("{}", fields, missing), nothing);
+  EXPECT_EQ(Row(R"({"a": null, "t": null, "x": null, "v": null})", fields, missing), nothing);
+  EXPECT_EQ(Row(R"({"a": 2, "t": "", "x": 0.5})", {"a int8", "t string", "x float32"}, missing), "a=2, t='', x=0.5");
+  EXPECT_EQ(Row("{}", {"x float64"}, {"-Infinity"}), "x=-inf");
+  EXPECT_THAT(Row(R"({"v": [null]})", {"v string (None,)"}, {"[]"}), HasSubstr("a list of other lengths or elements"));
+  EXPECT_THAT(Row(R"({"a": "-1"})", {"a int8"}, {"-1"}), HasSubstr("the column's type is int8"));
+  EXPECT_THAT(Row(R"({"t": null})", {"t string"}), HasSubstr("such as missing={\"t\": \"\"}"));
+}
+
+TEST(ParseRow, ChecksWhatStandsForMissingValues) {
+  const auto refusal = [](const std::string& field, const std::string& json) {
+    const absl::Status status = CheckMissing({*ParseField(field)}, {json});
+    EXPECT_TRUE(status.ok() || KindOf(status) == ErrorKind::kGraph);
+    return std::string(status.message());
+  };
+  EXPECT_EQ(refusal("a int8", "127"), "");
+  EXPECT_EQ(refusal("a float32 (None, 2)", "[]"), "");
+  EXPECT_THAT(refusal("a int8", "128"), HasSubstr("missing: \"a\" is 128; the column's type is int8"));
+  EXPECT_THAT(refusal("a int8", "NaN"), HasSubstr("\"a\" is NaN, which is no JSON"));
+  EXPECT_THAT(refusal("a float32", "null"), HasSubstr("\"a\" is null"));
+  EXPECT_THAT(refusal("a string", "1"), HasSubstr("type is string"));
+}
+
 TEST(ParseRow, NamesWhatIsNoObject) {
   EXPECT_THAT(Row("{\"a\": 1, }", {"a int8"}), HasSubstr("is not JSON: what is wrong begins at its byte 9"));
   EXPECT_THAT(Row("", {"a int8"}), HasSubstr("is not JSON"));
   EXPECT_THAT(Row("{\"a\": \"\xFF\"}", {"a string"}), HasSubstr("is not JSON"));
   EXPECT_THAT(Row("{\"a\": 1e999}", {"a float64"}), HasSubstr("a number beyond a double"));
   EXPECT_THAT(Row("[1]", {"a int8"}), HasSubstr("the line is [1]; it must be an object"));
-  EXPECT_THAT(Row("{\"b\": 1}", {"a int8"}), HasSubstr("the line has no \"a\": {\"b\": 1}"));
+  EXPECT_THAT(Row("{\"b\": 1}", {"a int8"}),
+              HasSubstr("the line has no \"a\"; say what that stands for, such as missing={\"a\": 0}: {\"b\": 1}"));
   EXPECT_THAT(Row(Cat("{\"b\": \"", std::string(100, 'x'), "\"}"), {"a int8"}), HasSubstr("xxx…"));
   const std::string deep(100'000, '[');
   EXPECT_THAT(Row(Cat("{\"a\": ", deep, std::string(100'000, ']'), "}"), {"a int8"}), HasSubstr("a list"));

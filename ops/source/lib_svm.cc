@@ -24,18 +24,18 @@ std::vector<ir::Attribute> Attributes() {
 }
 
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
-  HEADRACE_RETURN_IF_ERROR(CheckPatterns(attributes));
+  HEADRACE_RETURN_IF_ERROR(CheckLineReading(attributes));
   return ir::Schema{{{"label", ir::ColumnType::Of(DType::kFloat32, {})},
                      {"index", ir::ColumnType::Of(DType::kInt64, {ir::kUnknownDim})},
                      {"value", ir::ColumnType::Of(DType::kFloat32, {ir::kUnknownDim})}}};
 }
 
-std::unique_ptr<RecordColumns> MakeColumns(const OpArguments& arguments) {
+MakeColumns ColumnsOf(const OpArguments& arguments) {
   const ir::Attributes& attributes = arguments.attributes;
   LibSvmLines lines;
   if (!attributes.IsNone("features")) lines.features = attributes.Int("features");
   lines.zero_based = attributes.Bool("zero_based");
-  return MakeLibSvmColumns(lines);
+  return [lines] { return MakeLibSvmColumns(lines); };
 }
 
 const OpRegistration registration(
@@ -47,7 +47,7 @@ const OpRegistration registration(
                "(float32 vector of the same length). Others are 0. A line is \"label index:value index:value …\" with "
                "blanks between fields and ascending indices; an index alone has the value 1. Left out are text behind "
                "\"#\", lines without a field, the weight in \"label:weight\", and a second field \"qid:number\". "
-               "Files, order, splits and keys are those of Text, and numbers are those of Csv.\n"
+               "Files, order, splits, index and keys are those of Text, and numbers are those of Csv.\n"
                "Errors of a row, which name the file, the byte and the field: a field of another form, an index that "
                "does not ascend, or one beyond the features.",
         .min_inputs = 0,
@@ -59,7 +59,7 @@ const OpRegistration registration(
         .example = "hr.LibSvm(\"train/*.libsvm\", features=784).batch(32, pad=True, pad_value=-1)",
         .infer = Infer,
     },
-    LineFactories(MakeColumns));
+    LineFactories(ColumnsOf));
 
 }  // namespace
 }  // namespace headrace

@@ -1,25 +1,41 @@
-// What the sources of lines share: their attributes, how they read, and their parameters in Python. They differ in the
-// columns that they make of a line.
-// Thread contract: pure functions; the sources have the contract of StreamSource.
+// What the sources of lines share: their attributes, how they read, with an index or without, and their parameters in
+// Python. They differ in the columns that they make of a line, and in which lines are rows.
+// Thread contract: pure functions; the sources have the contracts of their kinds.
 #ifndef HEADRACE_OPS_SOURCE_LINE_READING_H_
 #define HEADRACE_OPS_SOURCE_LINE_READING_H_
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/operator/operator.h"
+#include "io/formats/record_reader.h"
+#include "ops/source/file_patterns.h"
 #include "ops/source/split_signature.h"
 #include "ops/source/split_source.h"
 
 namespace headrace {
 
-using MakeLineColumns = std::unique_ptr<RecordColumns> (*)(const OpArguments& arguments);
+using MakeColumns = std::function<std::unique_ptr<RecordColumns>()>;
 
-// `patterns`, the source's own attributes, and those of its splits.
+// How the lines of files become rows.
+struct LineRows {
+  std::unique_ptr<const Format> format;
+  MakeColumns columns;    // also leave out the lines that are no rows
+  std::string rule = {};  // differs where the operator leaves out other lines
+};
+using MakeLineRows = std::function<absl::StatusOr<LineRows>(const OpArguments& arguments, const MatchedFiles& files)>;
+
+// `patterns`, the source's own attributes, `index`, and those of its splits.
 std::vector<ir::Attribute> DeclareLineReading(std::vector<ir::Attribute> own = {});
-// Of a source whose lines are all rows.
-OpFactories LineFactories(MakeLineColumns make);
+// kGraph: no patterns, or attributes that do not go together.
+absl::Status CheckLineReading(const ir::Attributes& attributes);
+OpFactories LineFactories(MakeLineRows make);
+// Of files whose lines all have one form.
+OpFactories LineFactories(MakeColumns (*make)(const OpArguments& arguments));
+
 // `own`: the parameters behind `patterns`; `last`: those behind `split_bytes`.
 ir::PythonSignature LineSignature(std::string_view op, const std::vector<SourceParameter>& own = {},
                                   std::vector<SourceParameter> last = {});

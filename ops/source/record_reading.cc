@@ -21,8 +21,6 @@ namespace {
 constexpr std::string_view kBuild = "build";
 constexpr int64_t kBlockBytes = int64_t{1} << 20;
 constexpr size_t kManyBytes = size_t{64} << 10;
-// Of how reading goes without an index.
-constexpr std::string_view kStreamOnly[] = {"interleave", "sharding", "split_bytes"};
 
 OnDamage OnDamageOf(const ir::Attributes& attributes) {
   return attributes.String("damage") == "skip" ? OnDamage::kSkip : OnDamage::kFail;
@@ -186,17 +184,7 @@ std::vector<ir::Attribute> DeclareRecordReading() {
        .nullable = true,
        .path = true,
        .indexes = true}};
-  for (ir::Attribute& attribute : SplitReading::Declare()) {
-    if (attribute.name == "shuffle") {
-      attribute.puts_above = "permute";
-      attribute.doc =
-          "With an index: all orders of the rows are equally likely, and each epoch has a new one. Without: read the "
-          "splits of the files in an order that differs in each epoch, several at once.";
-    } else {
-      attribute.doc = Cat("Without an index. ", attribute.doc);
-    }
-    attributes.push_back(std::move(attribute));
-  }
+  for (ir::Attribute& attribute : SplitReading::DeclareBesideIndex()) attributes.push_back(std::move(attribute));
   attributes.push_back({.name = "damage",
                         .type = ir::AttributeType::kString,
                         .doc =
@@ -214,14 +202,7 @@ absl::Status CheckRecordReading(const ir::Attributes& attributes) {
     if (texts.empty()) return GraphError(list, " is empty; give at least one path");
     for (const std::string& text : texts) HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", text));
   }
-  if (attributes.IsNone("index")) return absl::OkStatus();
-  for (const std::string_view name : kStreamOnly) {
-    if (attributes.IsNone(name)) continue;
-    return GraphError(name,
-                      "= is for reading in splits, and with index= rows are read by their numbers; leave out one "
-                      "of the two");
-  }
-  return absl::OkStatus();
+  return SplitReading::CheckBesideIndex(attributes);
 }
 
 OpFactories RecordFactories(MakeRecordRows make) {

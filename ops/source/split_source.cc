@@ -76,6 +76,32 @@ std::vector<ir::Attribute> SplitReading::Declare() {
            .maximum = 1e15}};
 }
 
+std::vector<ir::Attribute> SplitReading::DeclareBesideIndex() {
+  std::vector<ir::Attribute> attributes = Declare();
+  for (ir::Attribute& attribute : attributes) {
+    if (attribute.name != "shuffle") {
+      attribute.doc = Cat("Without an index. ", attribute.doc);
+      continue;
+    }
+    attribute.puts_above = "permute";
+    attribute.doc =
+        "With an index: all orders of the rows are equally likely, and each epoch has a new one. Without: read the "
+        "splits of the files in an order that differs in each epoch, several at once.";
+  }
+  return attributes;
+}
+
+absl::Status SplitReading::CheckBesideIndex(const ir::Attributes& attributes) {
+  if (attributes.IsNone("index")) return absl::OkStatus();
+  for (const std::string_view name : {"interleave", "sharding", "split_bytes"}) {
+    if (attributes.IsNone(name)) continue;
+    return GraphError(name,
+                      "= is for reading in splits, and with index= rows are read by their numbers; leave out one "
+                      "of the two");
+  }
+  return absl::OkStatus();
+}
+
 SplitReading SplitReading::Of(const ir::Attributes& attributes) {
   SplitReading reading;
   reading.shuffle = attributes.Bool("shuffle");

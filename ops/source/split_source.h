@@ -46,6 +46,10 @@ struct SplitReading {
 
   // The declarations of `shuffle`, `interleave`, `sharding` and `split_bytes`.
   static std::vector<ir::Attribute> Declare();
+  // The same for a source that an attribute `index` gives random access.
+  static std::vector<ir::Attribute> DeclareBesideIndex();
+  // kGraph: there is an index, and attributes of splits are given.
+  static absl::Status CheckBesideIndex(const ir::Attributes& attributes);
   static SplitReading Of(const ir::Attributes& attributes);
   void Describe(OperatorProperties& properties) const;
 

@@ -134,7 +134,8 @@ const OpRegistration registration(
             "Column: `line` (string), without its end (\\n or \\r\\n). Files come in byte order of their paths, each "
             "once, and must be UTF-8; a byte order mark is left out. An empty line is a row. A row's key is its "
             "file's number mixed with its byte offset. With `shuffle` the files are read in splits, in an order that "
-            "differs in each epoch, and each rank reads its own.",
+            "differs in each epoch, and each rank reads its own. With index=\"build\" rows are read by their numbers: "
+            "they can be shuffled as a whole, chosen by number and sharded evenly, and a row's key is its number.",
         .min_inputs = 0,
         .max_inputs = 0,
         .attributes = DeclareLineReading(),
@@ -142,11 +143,11 @@ const OpRegistration registration(
         .python = LineSignature("Text"),
         .example = "hr.Text(\"corpus/*.txt\")",
         .infer = [](const ir::Attributes& attributes, absl::Span<const ir::Schema>) -> absl::StatusOr<ir::Schema> {
-          HEADRACE_RETURN_IF_ERROR(CheckPatterns(attributes));
+          HEADRACE_RETURN_IF_ERROR(CheckLineReading(attributes));
           return ir::Schema{{{"line", ir::ColumnType::Of(DType::kString, {})}}};
         },
     },
-    LineFactories([](const OpArguments&) -> std::unique_ptr<RecordColumns> { return std::make_unique<LineColumn>(); }));
+    LineFactories([](const OpArguments&) -> MakeColumns { return [] { return std::make_unique<LineColumn>(); }; }));
 
 }  // namespace
 }  // namespace headrace

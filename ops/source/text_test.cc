@@ -16,12 +16,21 @@ using ir::IntValue;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAreArray;
 
 class Text : public ::testing::Test {
  protected:
   GraphBuilder Source(std::string_view pattern = "*.txt") const {
     GraphBuilder builder;
     builder.Add("Text", {}, {{"patterns", ir::StringsValue({folder_ / pattern})}});
+    return builder;
+  }
+  GraphBuilder Numbered(GraphBuilder::Given attributes = {}) const {
+    attributes.emplace_back("patterns", ir::StringsValue({folder_ / "*.txt"}));
+    attributes.emplace_back("index", ir::StringValue("build"));
+    GraphBuilder builder;
+    builder.Add("Text", {}, attributes);
     return builder;
   }
   TemporaryFolder folder_;
@@ -95,6 +104,7 @@ TEST_F(Text, CutsLinesOfAnyLengthOutOfLargeBlocks) {
 ptrdiff_t StepOf(const GraphBuilder& builder, uint64_t world) {
   IterateOptions options;
   options.world = world;
+  options.group = 16;
   auto iteration = Iteration::Start(*builder.Build(), std::move(options));
   ResultRow first, second;
   EXPECT_TRUE((*iteration)->Fetch(std::chrono::seconds(10), first).ok());
@@ -109,6 +119,29 @@ TEST_F(Text, GivesViewsOfItsBlocksAndCopiesOfAShare) {
   EXPECT_EQ(StepOf(Source(), 1), 13);
   // Between two lines of a rank there is one of the other's.
   EXPECT_NE(StepOf(Source(), 2), 26);
+}
+
+// The lines of five other ranks are between two lines of this one.
+TEST_F(Text, CopiesLinesByNumberThatWouldKeepManyOthers) {
+  std::string text;
+  for (int i = 0; i < 10'000; ++i) text += std::string(80, 'x') + "\n";
+  folder_.Write("a.txt", text);
+  EXPECT_EQ(StepOf(Numbered(), 1), 81);
+  EXPECT_EQ(StepOf(Numbered(), 3), 3 * 81);
+  EXPECT_EQ(StepOf(Numbered(), 6), 81);
+}
+
+// The end of one line and the start of the next are no letter together.
+TEST_F(Text, RefusesHalvesOfLettersByNumber) {
+  const std::string filler = std::string(100, 'x') + "\n";
+  const std::string between = filler + filler + filler + filler;
+  folder_.Write("a.txt", "a\xC3\n" + between + "\xA9z\n" + between);
+  IterateOptions options;
+  options.world = 5;
+  auto iteration = Iteration::Start(*Numbered().Build(), std::move(options));
+  ASSERT_TRUE(iteration.ok()) << iteration.status();
+  ResultRow row;
+  EXPECT_EQ(KindOf((*iteration)->Fetch(std::chrono::seconds(10), row).status()), ErrorKind::kData);
 }
 
 TEST_F(Text, ShardsLines) {
@@ -127,6 +160,73 @@ TEST_F(Text, StandsBelowShuffleAndBatch) {
   const Ran ran = RunEveryWay(builder);
   EXPECT_EQ(ran.Texts(1).size(), 3u);
   EXPECT_NE(ran.Texts(0), ran.Texts(1));
+}
+
+TEST_F(Text, GivesTheSameLinesByNumber) {
+  std::string text;
+  for (int i = 0; i < 50; ++i)
+    Append(text, i, std::string(static_cast<size_t>(i * 37 % 90), 'x'), i % 3 ? "\n" : "\r\n");
+  folder_.Write("a.txt", text);
+  folder_.Write("b.txt", "");
+  folder_.Write("c.txt", "\xEF\xBB\xBF\n\nno end");
+  const Ran streamed = RunEveryWay(Source());
+  const Ran numbered = RunEveryWay(Numbered());
+  EXPECT_EQ(numbered.Texts(1), streamed.Texts(1));
+  EXPECT_EQ(numbered.cardinality, Cardinality::Of(53));
+  for (uint64_t i = 0; i < 53; ++i) EXPECT_EQ(numbered.Keys(1)[i], i);
+  const Ran shuffled = RunEveryWay(Numbered({{"shuffle", ir::BoolValue(true)}}));
+  EXPECT_THAT(shuffled.Texts(0), UnorderedElementsAreArray(streamed.Texts(0)));
+  EXPECT_NE(shuffled.Texts(0), shuffled.Texts(1));
+  for (const RanRow& row : shuffled.rows) EXPECT_EQ(row.text, streamed.Texts(0)[row.id.key]);
+}
+
+TEST_F(Text, ShardsLinesEvenlyByNumberAlone) {
+  folder_.Write("a.txt", "0\n1\n2\n");
+  folder_.Write("b.txt", "3\n4\n");
+  RunSpec spec;
+  spec.shard.even = ShardAssignment::Even::kPad;
+  const std::vector<Ran> ranks = RunRanks(Numbered(), 2, spec);
+  EXPECT_THAT(ranks[0].Texts(1), ElementsAre("line='0'", "line='2'", "line='4'"));
+  EXPECT_EQ(ranks[1].Texts(1).size(), 3u);
+  spec.shard = {0, 2, 0, ShardAssignment::Even::kDrop};
+  const std::string refusal = Refusal(Source(), spec);
+  EXPECT_THAT(refusal, HasSubstr("or index=\"build\""));
+  EXPECT_THAT(refusal, Not(HasSubstr("path of an index")));
+}
+
+TEST_F(Text, RefusesWaysOfReadingThatAnIndexRulesOut) {
+  folder_.Write("a.txt", "0\n");
+  EXPECT_THAT(Refusal(Numbered({{"sharding", ir::StringValue("splits")}})),
+              HasSubstr("sharding= is for reading in splits"));
+  EXPECT_THAT(Refusal(Numbered({{"interleave", IntValue(2)}})), HasSubstr("interleave= is for reading in splits"));
+}
+
+TEST_F(Text, NamesFileAndByteOfALineThatIsNoTextByNumber) {
+  const std::string path = folder_.Write("a.txt", "fine\nalso fine\n\xFF\xFE\nthe last\n");
+  const Ran ran = RunEveryWay(Numbered());
+  EXPECT_THAT(ran.Texts(), ElementsAre("line='fine'", "line='also fine'"));
+  EXPECT_EQ(GetErrorField(ran.error, ErrorField::kFile), path + ", byte 15");
+  GraphBuilder skipping = Numbered();
+  skipping.SkipFailed(1);
+  EXPECT_THAT(RunEveryWay(skipping).Texts(1), ElementsAre("line='fine'", "line='also fine'", "line='the last'"));
+}
+
+TEST_F(Text, TellsByNumberWhenLinesMoved) {
+  folder_.Write("a.txt", "one\ntwo\n");
+  const Fingerprint before = RunEveryWay(Numbered()).fingerprints.at(0);
+  folder_.Write("a.txt", "o\ne\ntwo\n");
+  const Fingerprint after = RunEveryWay(Numbered()).fingerprints.at(0);
+  EXPECT_EQ(before.count, 2u);
+  EXPECT_EQ(after.count, 3u);
+  folder_.Write("a.txt", "one\nt\no\n");
+  EXPECT_NE(RunEveryWay(Numbered()).fingerprints.at(0).hash, after.hash);
+}
+
+TEST_F(Text, OfEmptyFilesIsEmptyByNumber) {
+  folder_.Write("a.txt", "");
+  const Ran ran = RunEveryWay(Numbered());
+  EXPECT_THAT(ran.rows, IsEmpty());
+  EXPECT_EQ(ran.cardinality, Cardinality::Of(0));
 }
 
 TEST_F(Text, OfEmptyFilesIsEmpty) {

@@ -1,4 +1,4 @@
-"""The columns of CSV files and their types: as given, or as the header and the first rows show them."""
+"""The columns of CSV files and their types: as given, or as the header and the rows show them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from headrace.declared_fields import (
     first_lines,
     given_types,
 )
-from headrace.errors import Error, GraphError
+from headrace.errors import DataError, Error, GraphError
 from headrace.options import flag, shown, text, texts, whole
 
-__all__ = ["csv_attributes"]
+__all__ = ["csv_attributes", "csv_table"]
 
 
 def csv_attributes(
@@ -66,6 +66,73 @@ def _missing_texts(missing: Any, types: dict[str, FieldType]) -> dict[str, str]:
             raise GraphError(f'Csv: missing["{name}"] is {shown(value)}; it must be {wanted}')
         written[name] = text(f'missing["{name}"]', value if isinstance(value, str) else repr(value), "Csv")
     return written
+
+
+# ---- whole tables ----
+
+
+def csv_table(content: bytes, path: Any, texts: set[str], of: str) -> dict[str, Any]:
+    """The columns below the header of a file that is held whole: unlike those of Csv, texts in quotes may have line ends.
+    Types are those of all rows; the columns `texts` are text."""
+    try:
+        numbered = _records(content.decode("utf-8-sig"), path, of)
+    except UnicodeDecodeError as error:
+        raise DataError(f"{of}: {shown(path)} is not UTF-8 at byte {error.start}; convert the file") from None
+    rows = [(line, _fields(record, line, path, of)) for line, record in numbered]
+    if not rows:
+        raise DataError(f"{of}: {shown(path)} is empty; a table begins with the names of its columns")
+    (_, names), *rows = rows
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError(
+                f'{of}: the header of {shown(path)} has the name "{name}" twice; name each column differently'
+            )
+    if not rows:
+        raise GraphError(f"{of}: {shown(path)} has no rows below its header, so the types of its columns are not known")
+    for line, fields in rows:
+        if len(fields) != len(names):
+            raise DataError(
+                f"{of}: line {line} of {shown(path)} has {len(fields)} field{'s' * (len(fields) != 1)}, "
+                f"where {len(names)} are expected"
+            )
+    lines = [line for line, _ in rows]
+    columns = {name: [fields[i] for _, fields in rows] for i, name in enumerate(names)}
+    return {
+        name: column if name in texts else _values_of(name, column, lines, path, of) for name, column in columns.items()
+    }
+
+
+def _records(content: str, path: Any, of: str) -> list[tuple[int, str]]:
+    """Lines that are not blank, each with its number; those whose quotes are open go on in the next."""
+    records: list[tuple[int, str]] = []
+    record, first, is_open = "", 1, False
+    for number, line in enumerate(content.split("\n"), 1):
+        record, first = (f"{record}\n{line}", first) if is_open else (line, number)
+        is_open ^= line.count('"') % 2 == 1
+        if not is_open and record.removesuffix("\r"):
+            records.append((first, record.removesuffix("\r")))
+    if is_open:
+        raise DataError(f"{of}: quotes that open in line {first} of {shown(path)} are not closed")
+    return records
+
+
+def _fields(record: str, line: int, path: Any, of: str) -> list[str]:
+    try:
+        return _engine.csv_names(record, ",", '"')
+    except Error as error:
+        error.args = (f"{of}: line {line} of {shown(path)}: {error}", *error.args[1:])
+        raise
+
+
+def _values_of(name: str, fields: list[str], lines: list[int], path: Any, of: str) -> Any:
+    import numpy as np
+
+    dtype = _dtype_of({_kind_of(field) for field in fields if field})
+    if dtype == "string":
+        return fields
+    if "" in fields:
+        raise DataError(f'{of}: "{name}" is empty in line {lines[fields.index("")]} of {shown(path)}; give a number')
+    return np.array([float(field) if dtype == "float64" else int(field) for field in fields], dtype)
 
 
 # ---- names and types that the files show ----

@@ -11,7 +11,7 @@ from headrace.csv_fields import csv_attributes as csv_attributes
 from headrace.dtype import DType, dtype_name
 from headrace.errors import Error, GraphError, ResourceError
 from headrace.expression import Expression
-from headrace.json_fields import json_fields as json_fields
+from headrace.json_fields import json_attributes as json_attributes
 from headrace.kernel import Kernel
 from headrace.mapping import Kernels, StepWriter, Types, names
 from headrace.options import flag, memory_bytes, path, shown, text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from headrace.declared_fields import (
@@ -15,16 +16,39 @@ from headrace.declared_fields import (
     wider_dtype,
 )
 from headrace.errors import DataError, GraphError
-from headrace.options import shown, whole
+from headrace.options import shown, text, whole
 
-__all__ = ["json_fields"]
+__all__ = ["json_attributes"]
 
 
-def json_fields(patterns: Any, columns: Any, look: int) -> list[str]:
-    """As the attribute `fields` of JsonLines has them."""
+def json_attributes(patterns: Any, columns: Any, missing: Any, look: Any) -> dict[str, Any]:
     look = whole("look", look, 1, of="JsonLines")
-    given = _Looker(patterns).fields(look) if columns is None else given_types("columns", columns, "JsonLines")
-    return field_texts(given)
+    texts = None if missing is None else _missing_texts(missing)
+    found = (
+        _Looker(patterns, set(texts or ())).fields(look)
+        if columns is None
+        else given_types("columns", columns, "JsonLines")
+    )
+    return {"fields": field_texts(found), "missing": texts}
+
+
+def _missing_texts(missing: Any) -> dict[str, str]:
+    import json
+
+    if not isinstance(missing, Mapping):
+        raise GraphError(
+            f'JsonLines: missing is {shown(missing)}; give a dict from column to value, such as {{"age": -1}}'
+        )
+    written: dict[str, str] = {}
+    for name, value in missing.items():
+        name = text("a column of missing", name, "JsonLines")
+        try:
+            written[name] = json.dumps(value.tolist() if hasattr(value, "tolist") else value)
+        except (TypeError, ValueError, RecursionError):
+            raise GraphError(
+                f'JsonLines: missing["{name}"] is {shown(value)}; it must be a number, a bool, a text, or a list of them'
+            ) from None
+    return written
 
 
 # As many as the engine has.
@@ -34,8 +58,9 @@ _MOST_AXES = 32
 class _Looker:
     """Looks for columns in the lines of files, as they come."""
 
-    def __init__(self, patterns: Any) -> None:
+    def __init__(self, patterns: Any, missing: set[str]) -> None:
         self._patterns = patterns
+        self._missing = missing
         self._number = 0
 
     def fields(self, look: int) -> dict[str, FieldType]:
@@ -46,6 +71,11 @@ class _Looker:
             found = types if found is None else self._joined(found, types)
         if not found:
             raise GraphError("JsonLines: the files have no line that shows the columns; give them: columns={…}")
+        if hidden := [name for name in self._missing if name not in found]:
+            raise GraphError(
+                f'JsonLines: no line that was looked at has a value of "{hidden[0]}", which missing names; '
+                "give its type: columns={…}"
+            )
         return {name: FieldType(settled(dtype), shape) for name, (dtype, shape) in found.items()}
 
     def _here(self) -> str:
@@ -62,7 +92,8 @@ class _Looker:
             raise DataError(f"JsonLines: {self._here()} is not JSON: {error}{_of_many_lines(line)}") from None
         if not isinstance(row, dict):
             raise DataError(f"JsonLines: {self._here()} is {shown(row)}; it must be an object")
-        return {name: self._type_of(name, value) for name, value in row.items()}
+        values = {name: value for name, value in row.items() if value is not None or name not in self._missing}
+        return {name: self._type_of(name, value) for name, value in values.items()}
 
     def _type_of(self, name: str, value: Any, axes: int = 0) -> FieldType:
         if isinstance(value, list) and value and axes < _MOST_AXES:
@@ -77,18 +108,19 @@ class _Looker:
             return FieldType(kinds[type(value)])
         raise GraphError(
             f'JsonLines: "{name}" is {shown(value)} in {self._here()}, which has no type of a column; '
-            "name the columns to read: columns={…}"
+            f"name the columns to read: columns={{…}}{_or_say_missing(name) if value is None else ''}"
         )
 
     def _joined(self, before: dict[str, FieldType], now: dict[str, FieldType]) -> dict[str, FieldType]:
-        for name in [*before, *now]:
-            if name not in before or name not in now:
+        for name in {**before, **now}:
+            if (name not in before or name not in now) and name not in self._missing:
                 where = f"a line before {self._here()}" if name in now else self._here()
                 raise GraphError(
                     f'JsonLines: {where} has no "{name}", which other lines have; '
-                    "name the columns to read: columns={…}"
+                    f"name the columns to read: columns={{…}}{_or_say_missing(name)}"
                 )
-        return {name: self._wider(name, before[name], now[name]) for name in before}
+        both = {name: self._wider(name, before[name], now[name]) for name in before if name in now}
+        return {**before, **now, **both}
 
     def _wider(self, name: str, a: FieldType, b: FieldType) -> FieldType:
         dtype = wider_dtype(a.dtype, b.dtype)
@@ -98,6 +130,10 @@ class _Looker:
                 f"{settled(a.dtype)}{shape_text(a.shape)} before; name the columns to read: columns={{…}}"
             )
         return FieldType(dtype, tuple(x if x == y else None for x, y in zip(a.shape, b.shape, strict=True)))
+
+
+def _or_say_missing(name: str) -> str:
+    return f', or say what stands for it where it is not there, such as missing={{"{name}": 0}}'
 
 
 def _refuse_constant(name: str) -> Any:

@@ -35,7 +35,8 @@ class Csv(Dataset):
 
     A column has the values of one field of a line, or as a vector those of consecutive fields; other
     fields are left out. Fields are those of RFC 4180: text in quotes may have delimiters and doubled
-    quotes, but not line ends. Files, order, splits and keys are those of Text.
+    quotes, but not line ends. Blank lines are left out, except in files of one column, where they are
+    an empty field. Files, order, splits, index and keys are those of Text.
 
     Errors of a row, which name the file and the byte: another number of fields; quotes that are not
     closed in the line, or within a field without quotes; a field that is not of its column's type; an
@@ -58,17 +59,21 @@ class Csv(Dataset):
         quote: The character around fields that hold a delimiter; it is doubled within them. None:
             there is none.
         missing: What empty fields stand for, by column: {"age": -1, "height": float("nan")}.
-        shuffle: Read the splits of the files in an order that differs in each epoch, several at
-            once.
-        window: With `shuffle`: rows are then mixed by shuffle(window); 0: they are not.
-        interleave: The number of splits that are read at once; each gives 16 rows in turn. None: 1,
-            or 8 with shuffle (at least 1, at most 64).
-        sharding: What is sharded: with "splits" a rank reads its own bytes alone, as with
-            "contiguous", where they are one run of them; with "rows" all bytes, and keeps its rows.
-            None: rows, or splits with shuffle.
-        split_bytes: The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16
-            MiB (at least 1, at most 1,000,000,000,000,000).
+        shuffle: With an index: all orders of the rows are equally likely, and each epoch has a new
+            one. Without: read the splits of the files in an order that differs in each epoch,
+            several at once.
+        window: With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they
+            are not.
+        interleave: Without an index. The number of splits that are read at once; each gives 16 rows
+            in turn. None: 1, or 8 with shuffle (at least 1, at most 64).
+        sharding: Without an index. What is sharded: with "splits" a rank reads its own bytes alone,
+            as with "contiguous", where they are one run of them; with "rows" all bytes, and keeps
+            its rows. None: rows, or splits with shuffle.
+        split_bytes: Without an index. The size of a split in bytes. None: 1/1024 of all bytes,
+            between 64 KiB and 16 MiB (at least 1, at most 1,000,000,000,000,000).
         look: How many rows are looked at for types that are not given.
+        index: "build": read the files once, when a run begins, for where each line is; rows are
+            then read by their numbers. None: the files are read in splits.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -92,6 +97,7 @@ class Csv(Dataset):
         sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
         look: int = 1000,
+        index: Literal["build"] | None = None,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -293,11 +299,12 @@ class JsonLines(Dataset):
     """Gives the lines of files of JSON objects, one row each.
 
     Each line is an object, such as {"text": "a mill", "label": 3}; a column has the values of its key,
-    and other keys are left out. Files, order, splits and keys are those of Text.
+    and other keys are left out. Files, order, splits, index and keys are those of Text.
 
     Errors of a row, which name the file and the byte: a line that is no object, without a column's key,
     or with a value of another type. Whole numbers fit every dtype that holds them exactly, and others
-    are rounded to a float dtype whose range has them; null is no value, and a blank line is no object.
+    are rounded to a float dtype whose range has them; null and an absent key are no value, unless
+    `missing` says what they stand for, and a blank line is no object.
 
     Args:
         patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
@@ -306,18 +313,24 @@ class JsonLines(Dataset):
         columns: A dict from name to dtype, or to (dtype, shape) for lists: {"text": str, "box":
             ("float32", (4,)), "words": (str, (None,))}; a bool, an integer, float32, float64 or
             str. None: they are looked for, at once, in the first rows; every one of these has all
-            columns.
-        shuffle: Read the splits of the files in an order that differs in each epoch, several at
-            once.
-        window: With `shuffle`: rows are then mixed by shuffle(window); 0: they are not.
-        interleave: The number of splits that are read at once; each gives 16 rows in turn. None: 1,
-            or 8 with shuffle (at least 1, at most 64).
-        sharding: What is sharded: with "splits" a rank reads its own bytes alone, as with
-            "contiguous", where they are one run of them; with "rows" all bytes, and keeps its rows.
-            None: rows, or splits with shuffle.
-        split_bytes: The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16
-            MiB (at least 1, at most 1,000,000,000,000,000).
+            columns but those of `missing`.
+        shuffle: With an index: all orders of the rows are equally likely, and each epoch has a new
+            one. Without: read the splits of the files in an order that differs in each epoch,
+            several at once.
+        window: With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they
+            are not.
+        interleave: Without an index. The number of splits that are read at once; each gives 16 rows
+            in turn. None: 1, or 8 with shuffle (at least 1, at most 64).
+        sharding: Without an index. What is sharded: with "splits" a rank reads its own bytes alone,
+            as with "contiguous", where they are one run of them; with "rows" all bytes, and keeps
+            its rows. None: rows, or splits with shuffle.
+        split_bytes: Without an index. The size of a split in bytes. None: 1/1024 of all bytes,
+            between 64 KiB and 16 MiB (at least 1, at most 1,000,000,000,000,000).
         look: How many rows are looked at for columns and types that are not given.
+        missing: What null stands for, or an object without the key, by column: {"age": -1, "tags":
+            []}.
+        index: "build": read the files once, when a run begins, for where each line is; rows are
+            then read by their numbers. None: the files are read in splits.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -336,6 +349,8 @@ class JsonLines(Dataset):
         sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
         look: int = 1000,
+        missing: Mapping[str, Any] | None = None,
+        index: Literal["build"] | None = None,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -348,7 +363,7 @@ class LibSvm(Dataset):
     (float32 vector of the same length). Others are 0. A line is "label index:value index:value …" with
     blanks between fields and ascending indices; an index alone has the value 1. Left out are text
     behind "#", lines without a field, the weight in "label:weight", and a second field "qid:number".
-    Files, order, splits and keys are those of Text, and numbers are those of Csv.
+    Files, order, splits, index and keys are those of Text, and numbers are those of Csv.
 
     Errors of a row, which name the file, the byte and the field: a field of another form, an index that
     does not ascend, or one beyond the features.
@@ -361,16 +376,20 @@ class LibSvm(Dataset):
             any index is one (at least 1).
         zero_based: Whether the files count features from 0, else from 1. The column `index` counts
             from 0 either way.
-        shuffle: Read the splits of the files in an order that differs in each epoch, several at
-            once.
-        window: With `shuffle`: rows are then mixed by shuffle(window); 0: they are not.
-        interleave: The number of splits that are read at once; each gives 16 rows in turn. None: 1,
-            or 8 with shuffle (at least 1, at most 64).
-        sharding: What is sharded: with "splits" a rank reads its own bytes alone, as with
-            "contiguous", where they are one run of them; with "rows" all bytes, and keeps its rows.
-            None: rows, or splits with shuffle.
-        split_bytes: The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16
-            MiB (at least 1, at most 1,000,000,000,000,000).
+        shuffle: With an index: all orders of the rows are equally likely, and each epoch has a new
+            one. Without: read the splits of the files in an order that differs in each epoch,
+            several at once.
+        window: With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they
+            are not.
+        interleave: Without an index. The number of splits that are read at once; each gives 16 rows
+            in turn. None: 1, or 8 with shuffle (at least 1, at most 64).
+        sharding: Without an index. What is sharded: with "splits" a rank reads its own bytes alone,
+            as with "contiguous", where they are one run of them; with "rows" all bytes, and keeps
+            its rows. None: rows, or splits with shuffle.
+        split_bytes: Without an index. The size of a split in bytes. None: 1/1024 of all bytes,
+            between 64 KiB and 16 MiB (at least 1, at most 1,000,000,000,000,000).
+        index: "build": read the files once, when a run begins, for where each line is; rows are
+            then read by their numbers. None: the files are read in splits.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -389,6 +408,7 @@ class LibSvm(Dataset):
         interleave: int | None = None,
         sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
+        index: Literal["build"] | None = None,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -547,22 +567,28 @@ class Text(Dataset):
     Column: `line` (string), without its end (\\n or \\r\\n). Files come in byte order of their paths, each
     once, and must be UTF-8; a byte order mark is left out. An empty line is a row. A row's key is its
     file's number mixed with its byte offset. With `shuffle` the files are read in splits, in an order
-    that differs in each epoch, and each rank reads its own.
+    that differs in each epoch, and each rank reads its own. With index="build" rows are read by their
+    numbers: they can be shuffled as a whole, chosen by number and sharded evenly, and a row's key is
+    its number.
 
     Args:
         patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
             of them in a list or between semicolons; a folder stands for the files in it, and what
             matches nothing is an error.
-        shuffle: Read the splits of the files in an order that differs in each epoch, several at
-            once.
-        window: With `shuffle`: rows are then mixed by shuffle(window); 0: they are not.
-        interleave: The number of splits that are read at once; each gives 16 rows in turn. None: 1,
-            or 8 with shuffle (at least 1, at most 64).
-        sharding: What is sharded: with "splits" a rank reads its own bytes alone, as with
-            "contiguous", where they are one run of them; with "rows" all bytes, and keeps its rows.
-            None: rows, or splits with shuffle.
-        split_bytes: The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16
-            MiB (at least 1, at most 1,000,000,000,000,000).
+        shuffle: With an index: all orders of the rows are equally likely, and each epoch has a new
+            one. Without: read the splits of the files in an order that differs in each epoch,
+            several at once.
+        window: With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they
+            are not.
+        interleave: Without an index. The number of splits that are read at once; each gives 16 rows
+            in turn. None: 1, or 8 with shuffle (at least 1, at most 64).
+        sharding: Without an index. What is sharded: with "splits" a rank reads its own bytes alone,
+            as with "contiguous", where they are one run of them; with "rows" all bytes, and keeps
+            its rows. None: rows, or splits with shuffle.
+        split_bytes: Without an index. The size of a split in bytes. None: 1/1024 of all bytes,
+            between 64 KiB and 16 MiB (at least 1, at most 1,000,000,000,000,000).
+        index: "build": read the files once, when a run begins, for where each line is; rows are
+            then read by their numbers. None: the files are read in splits.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -579,6 +605,7 @@ class Text(Dataset):
         interleave: int | None = None,
         sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
+        index: Literal["build"] | None = None,
         *,
         seed: int | None = None,
         name: str | None = None,

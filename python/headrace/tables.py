@@ -47,19 +47,21 @@ def _of_rows(rows: Sequence[Any], of: str) -> dict[str, Any]:
 
 
 def _of_file(path: Any, paths: str, of: str) -> dict[str, Any]:
-    from headrace.sources import Csv, JsonLines
+    from headrace.csv_fields import csv_table
+    from headrace.sources import Files, JsonLines
 
-    reader = {".jsonl": JsonLines, ".ndjson": JsonLines, ".csv": Csv}.get(os.path.splitext(path)[1])
-    if reader is None:
-        raise GraphError(
-            f"{of}: the table is {shown(path)}, and only files of JSON lines (.jsonl) and CSV (.csv) are read; read "
-            "another with a library, as pandas.read_parquet(path), and give what it returns"
-        )
     # Sources take patterns.
-    rows = reader(glob.escape(path))
-    if reader is Csv and paths in rows.schema and rows.schema[paths].dtype != "string":
-        rows = Csv(glob.escape(path), {**rows.schema, paths: str})
-    return _of_rows(list(rows), of)
+    pattern = glob.escape(path)
+    ending = os.path.splitext(path)[1]
+    if ending == ".csv":
+        (file,) = Files(pattern)
+        return csv_table(file["data"], path, {paths}, of)
+    if ending in (".jsonl", ".ndjson"):
+        return _of_rows(list(JsonLines(pattern)), of)
+    raise GraphError(
+        f"{of}: the table is {shown(path)}, and only files of JSON lines (.jsonl) and CSV (.csv) are read; read "
+        "another with a library, as pandas.read_parquet(path), and give what it returns"
+    )
 
 
 def with_plain_paths(values: Any) -> Any:

@@ -231,3 +231,94 @@ def test_an_error_while_types_are_looked_for_names_the_column(tmp_path):
     (tmp_path / "a.csv").write_bytes("id,city\n1,Köln\n".encode("latin-1"))
     with pytest.raises(hr.DataError, match='^field 2, of "city", is not UTF-8'):
         hr.Csv(tmp_path / "a.csv")
+
+
+def test_blank_lines_are_left_out_where_lines_have_several_fields(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["a,b", "", "1,2", "", "", "3,4", "", ""]))
+    for index in (None, "build"):
+        found = hr.Csv(path, index=index)
+        assert found.schema == {"a": ("int64", ()), "b": ("int64", ())}
+        assert [(int(row["a"]), int(row["b"])) for row in found] == [(1, 2), (3, 4)]
+    path.write_text("a\nx\n\ny\n")
+    assert [row["a"] for row in hr.Csv(path)] == ["x", "", "y"]
+    assert [row["a"] for row in hr.Csv(path, index="build")] == ["x", "", "y"]
+
+
+ends = st.sampled_from(["\n", "\r\n"])
+cells = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\n\r\0"), max_size=6)
+
+
+@quick
+@given(
+    st.lists(st.lists(st.tuples(cells, cells), max_size=8), min_size=1, max_size=3),
+    ends,
+    st.booleans(),
+    st.booleans(),
+    st.data(),
+)
+def test_rows_by_number_are_those_that_csv_reads(files, end, mark, last_end, data):
+    with tempfile.TemporaryDirectory() as folder:
+        expected = []
+        for number, rows in enumerate(files):
+            text = io.StringIO()
+            writer = csv.writer(text, lineterminator=end, quoting=csv.QUOTE_ALL)
+            writer.writerows([("a", "b"), *rows])
+            content = text.getvalue() + end * data.draw(st.integers(0, 2))
+            content = ("\ufeff" if mark else "") + (content if last_end else content.removesuffix(end))
+            file = Path(folder, f"{number}.csv")
+            file.write_text(content, "utf-8", newline="")
+            with file.open(encoding="utf-8-sig", newline="") as opened:
+                expected += [tuple(row) for row in csv.reader(opened) if row][1:]
+        table = hr.Csv(f"{folder}/*.csv", {"a": str, "b": str}, index="build")
+        streamed = [(row["a"], row["b"]) for row in hr.Csv(f"{folder}/*.csv", {"a": str, "b": str})]
+        assert len(table) == len(expected) and [(row["a"], row["b"]) for row in table] == expected == streamed
+        if not expected:
+            return
+        numbers = data.draw(st.lists(st.integers(0, len(expected) - 1), min_size=1, max_size=8))
+        assert [(row["a"], row["b"]) for row in table.select(numbers)] == [expected[number] for number in numbers]
+        ranks = [list(table.iterate(shard=(rank, 2), even="pad")) for rank in range(2)]
+        dealt = [(row["a"], row["b"]) for pair in zip(*ranks, strict=True) for row in pair]
+        assert dealt[: len(expected)] == expected
+
+
+def test_an_index_gives_what_random_access_gives(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,t\n" + "".join(f"{number},{'y' * (number % 7)}\n" for number in range(100)))
+    table = hr.Csv(path, {"x": "int32", "t": str}, index="build", shuffle=True)
+    assert len(table) == 100
+    epochs = [[int(row["x"]) for row in table.iterate(epoch=epoch)] for epoch in (0, 1)]
+    assert epochs[0] != epochs[1] and sorted(epochs[0]) == sorted(epochs[1]) == list(range(100))
+    parts = [[int(row["x"]) for row in part.iterate(epoch=0)] for part in table.split([0.8, 0.2])]
+    assert [len(part) for part in parts] == [80, 20] and sorted(parts[0] + parts[1]) == list(range(100))
+    drawn = table.sample(hr.Weighted([0] * 99 + [1], 5))
+    assert [int(row["x"]) for row in drawn] == [99] * 5
+    batches = table.batch(7)
+    it = batches.iterate(epoch=0)
+    first = [next(it)["x"].tolist() for _ in range(4)]
+    rest = [batch["x"].tolist() for batch in batches.iterate(state=it.state())]
+    assert sum(first + rest, []) == epochs[0]
+    with pytest.raises(hr.GraphError, match="sharding= is for reading in splits"):
+        list(hr.Csv(path, index="build", sharding="splits"))
+    with pytest.raises(hr.GraphError, match="index"):
+        list(hr.Csv(path, index="a.idx"))
+
+
+def test_what_needs_random_access_says_how_to_get_it(tmp_path):
+    path = write(tmp_path / "a.csv", "x\n1\n2\n")
+    with pytest.raises(hr.GraphError, match=r'gives its rows one after the other; give it index="build"'):
+        list(hr.Csv(path).select([1]))
+    with pytest.raises(hr.UnsupportedError, match=r'use even="off", or index="build"'):
+        list(hr.Csv(path).iterate(shard=(0, 2), even="pad"))
+
+
+def test_a_state_by_number_is_refused_for_files_that_changed(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x\n1\n2\n3\n")
+    table = hr.Csv(path, index="build")
+    it = table.iterate()
+    next(it)
+    state = it.state()
+    path.write_text("x\n1\n\n\n3\n")
+    with pytest.raises(hr.StateError):
+        list(table.iterate(state=state))

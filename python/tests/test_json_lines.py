@@ -34,7 +34,8 @@ def test_types_are_looked_for_in_the_first_lines(tmp_path):
     assert found.schema == {"a": ("float64", ()), "b": ("int64", (None,)), "c": ("bool", ())}
     assert [float(row["a"]) for row in found.take(2)] == [1, 2.5]
     with pytest.raises(
-        hr.GraphError, match='line 3 of .*a.jsonl.* has no "b", which other lines have; name the columns to read'
+        hr.GraphError,
+        match='line 3 of .*a.jsonl.* has no "b", which other lines have; name the columns to read: .*, or say what .* missing=',
     ):
         hr.JsonLines(path)
 
@@ -147,3 +148,75 @@ def test_a_blank_line_is_told_while_columns_are_looked_for(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n\n')
     with pytest.raises(hr.DataError, match="line 2 of .* is blank; take it out"):
         hr.JsonLines(tmp_path / "a.jsonl")
+
+
+def test_null_and_absent_keys_stand_for_what_is_given(tmp_path):
+    path = write(
+        tmp_path / "a.jsonl",
+        [{"n": 1, "t": "a", "x": 0.5, "v": [1, 2]}, {"n": None, "t": None, "x": None, "v": None}, {}],
+    )
+    types = {"n": "int8", "t": str, "x": "float32", "v": ("int64", (None,))}
+    missing = {"n": -1, "t": "", "x": float("nan"), "v": np.array([7])}
+    for index in (None, "build"):
+        found = list(hr.JsonLines(path, types, missing=missing, index=index))
+        assert [int(row["n"]) for row in found] == [1, -1, -1]
+        assert [row["t"] for row in found] == ["a", "", ""]
+        assert found[0]["x"] == 0.5 and all(np.isnan(row["x"]) for row in found[1:])
+        assert [row["v"].tolist() for row in found] == [[1, 2], [7], [7]]
+    with pytest.raises(hr.DataError, match=r'"n" is null; .*such as missing=\{"n": 0\}'):
+        list(hr.JsonLines(path, types, missing={"t": "", "x": 0, "v": []}))
+    loaded = hr.JsonLines(path, types, missing=missing)
+    loaded.save(tmp_path / "a.hrg")
+    assert [int(row["n"]) for row in hr.load(tmp_path / "a.hrg")] == [1, -1, -1]
+
+
+def test_types_are_looked_for_in_the_values_that_are_there(tmp_path):
+    path = write(tmp_path / "a.jsonl", [{"n": 1, "t": None}, {"n": 2.5, "w": "x"}, {"t": "a"}])
+    looked = hr.JsonLines(path, missing={"n": 0, "t": "", "w": "none"})
+    assert looked.schema == {"n": ("float64", ()), "w": ("string", ()), "t": ("string", ())}
+    assert [(float(row["n"]), row["t"], row["w"]) for row in looked] == [
+        (1, "", "none"),
+        (2.5, "", "x"),
+        (0, "a", "none"),
+    ]
+    with pytest.raises(hr.GraphError, match='no line that was looked at has a value of "z"'):
+        hr.JsonLines(path, missing={"n": 0, "t": "", "w": "", "z": 0})
+    with pytest.raises(hr.GraphError, match=r'"t" is None in line 1 .*such as missing=\{"t": 0\}'):
+        hr.JsonLines(path, missing={"n": 0})
+
+
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        (3, "missing is 3; give a dict from column to value"),
+        ({"x": object()}, r'missing\["x"\] is <object.*; it must be a number'),
+        ({"x": "a"}, 'missing: "x" is "a"; the column\'s type is int8'),
+        ({"x": 300}, 'missing: "x" is 300'),
+        ({"x": None}, 'missing: "x" is null'),
+        ({"x": float("nan")}, 'missing: "x" is NaN'),
+        ({"y": 1}, 'no column "y"'),
+    ],
+)
+def test_what_stands_for_nothing_is_checked(missing, message, tmp_path):
+    with pytest.raises(hr.GraphError, match=message):
+        list(hr.JsonLines(write(tmp_path / "a.jsonl", [{"x": 1}]), {"x": "int8"}, missing=missing))
+
+
+@quick
+@given(
+    st.lists(st.tuples(st.text(max_size=8), st.integers(-(2**63), 2**63 - 1)), max_size=20), st.booleans(), st.data()
+)
+def test_rows_by_number_are_those_that_json_reads(rows, last_end, data):
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        lines = data.draw(st.sampled_from(["\n", "\r\n"])).join(json.dumps({"t": t, "i": i}) for t, i in rows)
+        Path(folder, "a.jsonl").write_text(lines + ("\n" if last_end and rows else ""), newline="")
+        table = hr.JsonLines(f"{folder}/a.jsonl", {"t": str, "i": "int64"}, index="build")
+        assert [(row["t"], int(row["i"])) for row in table] == rows and len(table) == len(rows)
+        shuffled = hr.JsonLines(f"{folder}/a.jsonl", {"t": str, "i": "int64"}, index="build", shuffle=True)
+        assert sorted((row["t"], int(row["i"])) for row in shuffled.iterate(epoch=3)) == sorted(rows)
+        for number in data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=4)) if rows else ():
+            (row,) = table.select([number])
+            assert (row["t"], int(row["i"])) == rows[number]

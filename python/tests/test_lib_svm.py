@@ -51,3 +51,12 @@ def test_a_line_that_is_no_row_is_named_or_left_out(tmp_path):
     for wrong in (0, "many"):
         with pytest.raises(hr.GraphError, match="features"):
             list(hr.LibSvm(path, features=wrong))
+
+
+def test_rows_by_number_are_those_in_order(tmp_path):
+    path = tmp_path / "a.libsvm"
+    path.write_text("# all\n1 0:0.5\n\n-1 # none\n   \n1 1:2 2:3\n")
+    table = hr.LibSvm(path, 3, index="build")
+    assert len(table) == 3
+    assert [row["index"].tolist() for row in table] == [[0], [], [1, 2]]
+    assert [float(row["label"]) for row in table.select([2, 1, 0])] == [1, -1, 1]

@@ -1,6 +1,7 @@
 """Tables that name files: `hr.Manifest`."""
 
 import collections
+import csv
 import json
 import pathlib
 
@@ -119,6 +120,47 @@ def test_paths_of_digits_in_csv_are_texts(folder):
         hr.Manifest(lines, "path", folder)
     with pytest.raises(hr.GraphError, match=r'the table has no column "file" \(columns: label, path\)'):
         hr.Manifest(fields, "file", folder)
+
+
+def test_a_table_in_csv_is_what_csv_writers_write(folder):
+    texts = ["plain", 'a "quoted" word', "two\nlines", "with\r\nreturns", "comma, too", "", '"', "\n"]
+    fields = folder / "table.csv"
+    with fields.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["path", "text", "label", "weight"])
+        for number, text in enumerate(texts):
+            writer.writerow([name_of(number), text, number, number / 2])
+        file.write("\r\n\n")
+    rows = list(hr.Manifest(fields, "path", folder))
+    assert [row["text"] for row in rows] == texts and numbers(rows) == list(range(len(texts)))
+    assert [int(row["label"]) for row in rows] == list(range(len(texts))) and rows[0]["label"].dtype == np.int64
+    assert [float(row["weight"]) for row in rows] == [number / 2 for number in range(len(texts))]
+
+
+def test_types_of_a_table_in_csv_are_those_of_all_rows(folder):
+    fields = folder / "table.csv"
+    fields.write_text("path,x\n" + f"{name_of(1)},1\n" * 1500 + f"{name_of(2)},2.5\n")
+    rows = list(hr.Manifest(fields, "path", folder))
+    assert len(rows) == 1501 and rows[-1]["x"] == 2.5 and rows[0]["x"].dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "message"),
+    [
+        ("", hr.DataError, "is empty; a table begins with the names of its columns"),
+        ("path,x\n", hr.GraphError, "has no rows below its header"),
+        ("path,path\na,b\n", hr.DataError, 'has the name "path" twice'),
+        ('path,x\na,"1\n2\nb,3\n', hr.DataError, "quotes that open in line 2 of .*table.csv.* are not closed"),
+        ('path,x\na,"1\n2"\nb,3,4\n', hr.DataError, "line 4 of .*table.csv.* has 3 fields, where 2 are expected"),
+        ('path,x\na,b"c"\n', hr.DataError, "line 2 of .*table.csv.*: field 2 has a quote in it and none around it"),
+        ("path,x\na,1\nb,\n", hr.DataError, '"x" is empty in line 3 of .*table.csv.*; give a number'),
+        ("path,x\na,\xff\n", hr.DataError, "table.csv.* is not UTF-8 at byte 9"),
+    ],
+)
+def test_a_table_in_csv_that_is_wrong_is_told_by_its_line(content, error, message, folder):
+    (folder / "table.csv").write_bytes(content.encode("latin-1"))
+    with pytest.raises(error, match=f"Manifest: .*{message}"):
+        hr.Manifest(folder / "table.csv", "path", folder)
 
 
 def test_paths_may_be_bytes_absolute_or_uris(folder):

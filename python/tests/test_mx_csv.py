@@ -211,6 +211,15 @@ def test_an_empty_line_before_the_end_is_an_error(tmp_path):
     assert "is empty; fill it in, or remove the line" in skipping.explain() and "missing" not in skipping.explain()
 
 
+def test_empty_lines_between_lines_of_several_fields_are_no_rows(tmp_path):
+    (tmp_path / "data.csv").write_bytes(b"\xef\xbb\xbf\r\n1,2\n\n3,4\r\n\r\n\n5,6")
+    (tmp_path / "label.csv").write_text("7\n8\n9\n")
+    given = {"data_csv": tmp_path / "data.csv", "data_shape": (2,), "batch_size": 2}
+    for labels, expected in (({}, [0, 0, 0]), ({"label_csv": tmp_path / "label.csv"}, [7, 8, 9])):
+        batches = [(batch.data[0].tolist(), batch.label[0].tolist()) for batch in mx.io.CSVIter(**given, **labels)]
+        assert batches == [([[1, 2], [3, 4]], expected[:2]), ([[5, 6], [1, 2]], [expected[2], expected[0]])]
+
+
 def test_lines_are_counted_as_they_are_read(tmp_path):
     longer = b"1,2\n" * 600_000
     for number, text in enumerate(

@@ -46,6 +46,15 @@ void ForEachLineEnd(absl::Span<const uint8_t> bytes, Take take) {
 
 }  // namespace
 
+std::string_view LineOf(std::string_view bytes, int64_t offset) {
+  std::string_view line = bytes.substr(0, bytes.find('\n'));
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  if (offset == 0 && line.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
+    line.remove_prefix(kByteOrderMark.size());
+  }
+  return line;
+}
+
 absl::StatusOr<std::unique_ptr<RecordReader>> LineFormat::Open(const FileSystem& files, const std::string& path,
                                                                const Split& split, int64_t from,
                                                                size_t block_bytes) const {

@@ -5,13 +5,19 @@
 #define HEADRACE_IO_FORMATS_TEXT_LINE_FORMAT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/formats/framed_reader.h"
 
 namespace headrace {
+
+// The content of the line that begins with `bytes`, at byte `offset` of the file. `bytes` hold all of it; if they have
+// no line end, the file ends with them.
+std::string_view LineOf(std::string_view bytes, int64_t offset);
 
 class LineFormat : public Format, private Framing {
  public:

@@ -1,4 +1,4 @@
-"""CSV files as MXNet takes them: empty lines at a file's end are no rows."""
+"""CSV files as MXNet takes them: empty lines at a file's end are no rows, and of several fields no empty lines are."""
 
 import os
 from collections.abc import Sequence
@@ -45,9 +45,10 @@ class CsvFiles:
         )
         return first.concat(*others) if others else first
 
-    def lines(self) -> int:
-        """How many there are. Reads each file once, without a look at what is in the lines."""
-        return sum(map(self._count, self._paths))
+    def lines(self, fields: int = 1) -> int:
+        """How many rows of so many fields there are: of several fields, no empty line is one. Reads each file once,
+        without a look at what is in the lines."""
+        return sum(map(self._count if fields == 1 else _count_filled, self._paths))
 
     def _count(self, path: str) -> int:
         if path not in self._counts:
@@ -99,3 +100,13 @@ def _count(path: str) -> int:
     except OSError as raised:
         raise system_error(f"cannot read {path}", raised) from None
     return lines
+
+
+def _count_filled(path: str) -> int:
+    """The lines of a file that are not empty."""
+    try:
+        with open(path, "rb") as file:
+            first = file.readline().removeprefix(_MARK)
+            return bool(first.strip(_LINE_ENDS)) + sum(line not in (b"\n", b"\r\n", b"\r") for line in file)
+    except OSError as raised:
+        raise system_error(f"cannot read {path}", raised) from None

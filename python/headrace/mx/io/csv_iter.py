@@ -107,7 +107,7 @@ class CSVIter(EngineBatches):
         else:
             label_files = file_patterns("label_csv", label_csv, of)
             labels = CsvFiles(label_files, memory, of)
-            total = _number_of_rows(data, labels, of)
+            total = _number_of_rows(data.lines(math.prod(shape)), labels.lines(math.prod(label)), of)
             rows = rows.zip(labels.rows("label", kind, math.prod(label)))
         self._shapes = {"data": (-1, *shape), "label": (-1,) if label == (1,) else (-1, *label)}
         super().__init__(
@@ -140,9 +140,8 @@ def _without_missing(text: str) -> str:
     return _MISSING.sub("; fill it in, or remove the line if it is empty", text)
 
 
-def _number_of_rows(data: CsvFiles, labels: CsvFiles, of: str) -> int:
-    """The lines, of which there must be as many labels. Reads all files once."""
-    number, of_labels = data.lines(), labels.lines()
+def _number_of_rows(number: int, of_labels: int, of: str) -> int:
+    """The lines, of which there must be as many labels."""
     if number != of_labels:
         raise DataError(f"{of}: data_csv has {number} lines, and label_csv has {of_labels}; they must be equal")
     return number

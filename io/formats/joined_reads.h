@@ -1,0 +1,79 @@
+// Reads pieces of numbered files for a RandomAccessReader: pieces that follow each other in a file and are asked for
+// together are read together, and all reads of one call are outstanding at once where the file system allows. Keeps a
+// few files open.
+// Thread contract: const; any thread.
+#ifndef HEADRACE_IO_FORMATS_JOINED_READS_H_
+#define HEADRACE_IO_FORMATS_JOINED_READS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "io/files/file_system.h"
+#include "io/formats/pending_read.h"
+#include "io/formats/random_access_reader.h"
+
+namespace headrace {
+
+class JoinedReads {
+ public:
+  // Bytes [begin, end) of a file.
+  struct Piece {
+    uint64_t file = 0;
+    int64_t begin = 0;
+    int64_t end = 0;
+  };
+  struct OpenFile {
+    std::shared_ptr<const RandomAccessFile> file;
+    int64_t size = 0;
+  };
+  using PieceOf = absl::FunctionRef<Piece(uint64_t item)>;
+  // Makes the content of an item of `bytes`, which begin with its piece and end with what was read along;
+  // content.buffer holds them. An error is that of the item.
+  using Cut = absl::FunctionRef<absl::Status(uint64_t item, const OpenFile& opened, absl::Span<uint8_t> bytes,
+                                             RandomAccessReader::Content& content)>;
+
+  // `files` outlives it. `most_between`: bytes between two pieces that are read along.
+  JoinedReads(const FileSystem* files, std::vector<std::string> paths, int64_t most_between);
+
+  const std::shared_ptr<const std::string>& path(uint64_t file) const { return paths_[file]; }
+  // As RandomAccessReader::Read, except that an error names no file.
+  size_t Read(absl::Span<const uint64_t> items, absl::Span<RandomAccessReader::Content> contents, PieceOf piece_of,
+              Cut cut, absl::Status& wrong) const;
+
+ private:
+  // Items that are read together.
+  struct Run {
+    size_t items = 0;
+    Piece piece = {};
+    absl::InlinedVector<int64_t, 1> begins = {};  // of the items' pieces
+    OpenFile opened = {};
+    std::shared_ptr<PendingRead> read = {};
+  };
+
+  absl::StatusOr<OpenFile> Open(uint64_t file) const;
+  Run RunFrom(absl::Span<const uint64_t> items, PieceOf piece_of) const;
+  absl::Status Start(Run& run) const;
+  // Cuts the run's items out of its bytes; returns how many.
+  static size_t CutRun(const Run& run, absl::Span<const uint64_t> items,
+                       absl::Span<RandomAccessReader::Content> contents, Cut cut, absl::Status& wrong);
+
+  const FileSystem* const files_;
+  const int64_t most_between_;
+  std::vector<std::shared_ptr<const std::string>> paths_;
+  mutable std::mutex mutex_;
+  mutable std::vector<OpenFile> open_;         // by file; without a file: it is not open
+  mutable std::deque<uint64_t> opened_files_;  // in the order in which they were opened
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_FORMATS_JOINED_READS_H_

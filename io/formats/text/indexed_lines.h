@@ -1,0 +1,41 @@
+// Lines of files as items, by a table of where they begin.
+// Thread contract: as RandomAccessReader's.
+#ifndef HEADRACE_IO_FORMATS_TEXT_INDEXED_LINES_H_
+#define HEADRACE_IO_FORMATS_TEXT_INDEXED_LINES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "io/files/file_system.h"
+#include "io/formats/joined_reads.h"
+#include "io/formats/random_access_reader.h"
+#include "io/formats/text/line_table.h"
+
+namespace headrace {
+
+class IndexedLines : public RandomAccessReader {
+ public:
+  // `files` outlives it.
+  IndexedLines(const FileSystem* files, std::shared_ptr<const LineTable> table);
+
+  uint64_t size() const override { return table_->size(); }
+  Location LocationOf(uint64_t item) const override;
+  std::shared_ptr<const std::string> Path(uint64_t file) const override { return reads_.path(file); }
+  // Contents have PendingRead::kSlack bytes behind them. kData: no line begins, or ends, where one did when the table
+  // was made.
+  size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const override;
+
+ private:
+  JoinedReads::Piece PieceOf(uint64_t item) const;
+  absl::Status Cut(uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<const uint8_t> bytes,
+                   Content& content) const;
+
+  const std::shared_ptr<const LineTable> table_;
+  const JoinedReads reads_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_FORMATS_TEXT_INDEXED_LINES_H_
