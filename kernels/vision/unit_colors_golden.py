@@ -9,6 +9,7 @@ import numpy as np
 from kernels.testdata.golden import RowRandom, save, source
 
 Array = np.ndarray
+Adjust = Callable[[Array, float], Array]
 LUMA = np.array([0.2989, 0.587, 0.114])
 
 
@@ -19,7 +20,7 @@ def picture() -> Array:
     values = np.clip(values + 0.02 * np.sin(rows * 3.1 + columns * 1.7 + channels), 0, 1)
     values[3, 5:8] = [[0, 0, 0], [1, 1, 1], [0.25, 0.25, 0.25]]
     values[4, 5:8] = [[1, 0, 0], [0, 1, 1], [0.4, 0.4, 0.1]]
-    return values.astype(np.float32)
+    return np.asarray(values, np.float32)
 
 
 def blend(image: Array, other: Array | float, factor: float) -> Array:
@@ -27,7 +28,7 @@ def blend(image: Array, other: Array | float, factor: float) -> Array:
 
 
 def gray(image: Array) -> Array:
-    return (image * LUMA).sum(-1, keepdims=True) if image.ndim == 3 else image
+    return np.sum(image * LUMA, -1, keepdims=True) if image.ndim == 3 else image
 
 
 def brightness(image: Array, factor: float) -> Array:
@@ -62,7 +63,7 @@ def hue(image: Array, turn: float) -> Array:
 
 
 def gamma(image: Array, exponent: float, gain: float) -> Array:
-    return np.clip(gain * image**exponent, 0, 1)
+    return np.asarray(np.clip(gain * image**exponent, 0, 1))
 
 
 def sharpness(image: Array, factor: float) -> Array:
@@ -77,7 +78,7 @@ def sharpness(image: Array, factor: float) -> Array:
 
 def posterize(image: Array, bits: int) -> Array:
     levels = 1 << bits
-    return np.minimum(np.floor(image * levels), levels - 1) / levels
+    return np.asarray(np.minimum(np.floor(image * levels), levels - 1) / levels)
 
 
 def solarize(image: Array, threshold: float) -> Array:
@@ -121,7 +122,7 @@ CHANGES: list[Callable[[Array], Array]] = [
 def jittered(image: Array, row: int) -> Array:
     """ColorJitter(0.4, 0.4, 0.4, 0.1) with seed 0 and salt 0."""
     random = RowRandom(0, 0, 0, row)
-    factors = {adjust: random.uniform(0.6, 1.4) for adjust in (brightness, contrast, saturation)}
+    factors: dict[Adjust, float] = {each: random.uniform(0.6, 1.4) for each in (brightness, contrast, saturation)}
     factors[hue] = random.uniform(-0.1, 0.1)
     order = list(factors)
     for left in range(4, 1, -1):

@@ -44,7 +44,7 @@ COLOURS = [
 ]
 
 
-def names(kernel: V.Kernel) -> str:
+def names(kernel: object) -> str:
     return type(kernel).__name__
 
 
