@@ -65,7 +65,8 @@ def test_a_pipeline_gives_what_a_call_gives(kernel):
             np.testing.assert_array_equal(row, called(picture))
 
 
-@pytest.mark.parametrize("kernel", COLOURS, ids=names)
+# A chooser runs what it draws alone.
+@pytest.mark.parametrize("kernel", COLOURS[:-1], ids=names)
 def test_a_value_outside_is_refused_with_its_row(kernel):
     spoilt = PICTURES.copy()
     spoilt[2, 22, 28, 2] = 1.5
@@ -75,7 +76,7 @@ def test_a_value_outside_is_refused_with_its_row(kernel):
         assert len(list(itertools.islice(rows, 2))) == 2
         with pytest.raises(hr.DataError, match=r"takes floats of 0 … 1, and got 1.5: make them by ToFloat") as caught:
             next(rows)
-        assert "row 2" in str(caught.value)
+        assert caught.value.row == "epoch 0, key 2"
     assert len(list(dataset.on_error("skip"))) == 3
 
 
@@ -96,6 +97,6 @@ def test_what_is_for_bytes_names_the_order():
         with pytest.raises(hr.GraphError, match="put it before ToFloat"):
             kernel(picture)
     with pytest.raises(hr.GraphError, match="threshold = 128 is one of uint8"):
-        hr.Numpy({"x": PICTURES}).map(V.Solarize(128), "x")
+        assert hr.Numpy({"x": PICTURES}).map(V.Solarize(128), "x").schema
     with pytest.raises(hr.GraphError, match="fill has 128"):
         V.RandAugment(fill=128)(picture)
