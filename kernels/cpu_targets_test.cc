@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -19,11 +20,15 @@
 #include "kernels/vision/noise_values.h"
 #include "kernels/vision/normalize_values.h"
 #include "kernels/vision/pixel_mode.h"
+#include "kernels/vision/power_values.h"
 #include "kernels/vision/resample.h"
 #include "kernels/vision/rescale_values.h"
 #include "kernels/vision/reverse_row.h"
 #include "kernels/vision/split_channels.h"
 #include "kernels/vision/turn_hue.h"
+#include "kernels/vision/unit_colors.h"
+#include "kernels/vision/unit_range.h"
+#include "kernels/vision/unit_values.h"
 
 namespace headrace {
 namespace {
@@ -402,6 +407,70 @@ std::vector<uint8_t> RandomNumbers(RowRandom& random, DType dtype, int64_t count
     for (int64_t i = 0; i < count; ++i) target[i] = ConvertNumber<T>(numbers[i]);
   });
   return bytes;
+}
+
+// Of 0 … 1; ends, greys and zeros below zero are frequent.
+std::vector<float> RandomUnits(RowRandom& random, int64_t count) {
+  std::vector<float> units(count);
+  for (size_t i = 0; i < units.size(); ++i) {
+    const uint64_t kind = random.Below(8);
+    const float ends[] = {0.0f, 1.0f, -0.0f};
+    units[i] = kind == 0           ? ends[random.Below(3)]
+               : kind < 3 && i > 0 ? units[i - 1]
+                                   : static_cast<float>(random.Uniform());
+  }
+  return units;
+}
+
+using Units = std::vector<float>;
+
+Units ChangedUnits(RowRandom& random) {
+  const int64_t pixels = Between(random, 1, 70);
+  const Units rows[] = {RandomUnits(random, 3 * pixels), RandomUnits(random, 3 * pixels),
+                        RandomUnits(random, 3 * pixels)};
+  const float* const row = rows[1].data();
+  const int64_t count = 3 * pixels;
+  const double factor = random.Uniform(0, 3);
+  Units all;
+  const auto keep = [&](int64_t values, const auto& change) {
+    Units made(values);
+    change(made.data());
+    all.insert(all.end(), made.begin(), made.end());
+  };
+  keep(count, [&](float* to) { BlendWithValue(row, count, 0.3f, factor, to); });
+  keep(count, [&](float* to) { BlendWithSmooth(rows[0].data(), row, rows[2].data(), count, 3, factor, to); });
+  keep(count, [&](float* to) { BlendWithLuma(row, pixels, factor, to); });
+  keep(pixels, [&](float* to) { FillLuma(row, pixels, to); });
+  keep(count, [&](float* to) { TurnHue(row, pixels, random.Uniform(-0.5, 0.5), to); });
+  keep(count, [&](float* to) { SolarizeValues(row, count, static_cast<float>(random.Uniform()), to); });
+  keep(count, [&](float* to) { PosterizeValues(row, count, static_cast<int>(random.Below(9)), to); });
+  keep(count, [&](float* to) { ShiftValues(row, count, 3, {0.1f, -0.4f, 0.7f}, to); });
+  keep(count, [&](float* to) { RaiseValues(row, count, random.Uniform(0, 5), random.Uniform(0, 2), to); });
+  all.push_back(static_cast<float>(SumValues(row, count)));
+  return all;
+}
+
+// Their values are those of torchvision's definitions on one of the targets (unit_colors_test.cc).
+TEST(CpuTargets, ChangeUnitsAlike) {
+  std::map<uint64_t, Units> of_first_target;
+  OnEachTarget(21, [&](RowRandom& random) {
+    const uint64_t run = random.Next64();
+    const Units found = ChangedUnits(random);
+    const auto [kept, is_first] = of_first_target.try_emplace(run, found);
+    if (is_first) return;
+    ASSERT_EQ(found.size(), kept->second.size());
+    ASSERT_EQ(std::memcmp(found.data(), kept->second.data(), found.size() * sizeof(float)), 0);
+  });
+}
+
+TEST(CpuTargets, CheckTheUnitRangeAlike) {
+  OnEachTarget(22, [](RowRandom& random) {
+    Units units = RandomUnits(random, Between(random, 1, 200));
+    ASSERT_TRUE(CheckUnitRange(units.data(), static_cast<int64_t>(units.size())).ok());
+    constexpr float kOutside[] = {1.0000001f, -1e-45f, std::numeric_limits<float>::quiet_NaN()};
+    units[random.Below(units.size())] = kOutside[random.Below(3)];
+    ASSERT_FALSE(CheckUnitRange(units.data(), static_cast<int64_t>(units.size())).ok());
+  });
 }
 
 TEST(CpuTargets, CastAlike) {

@@ -12,12 +12,14 @@ class AdjustBrightness : public ColorKernel {
 const KernelRegistration registration{
     {.name = "AdjustBrightness",
      .summary = "Makes an image brighter or darker.",
-     .doc =
-         "Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the same "
-         "type and "
-         "shape. Each value is multiplied by `factor`, cut off at 255 and truncated: torchvision's adjust_brightness "
-         "of a Pillow image, bit for bit (Pillow's ImageEnhance.Brightness).\n"
-         "Errors: another dtype, rank or number of channels.",
+     .doc = "Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, "
+            "W), and "
+            "gives the same type and shape. Each value is multiplied by `factor` and cut off at 255, for floats at 1. "
+            "uint8 is "
+            "truncated: torchvision's adjust_brightness of a Pillow image, bit for bit (Pillow's "
+            "ImageEnhance.Brightness); floats "
+            "are as of its tensors.\n"
+            "Errors: another dtype, rank or number of channels; floats that are not 0 … 1.",
      .attributes = {{.name = "factor",
                      .type = ir::AttributeType::kFloat,
                      .doc = "0: black; 1: unchanged; 2: twice as bright.",

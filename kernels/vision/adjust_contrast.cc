@@ -12,13 +12,15 @@ class AdjustContrast : public ColorKernel {
 const KernelRegistration registration{
     {.name = "AdjustContrast",
      .summary = "Raises or lowers the contrast of an image.",
-     .doc = "Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the same "
-            "type and "
-            "shape. Each value becomes mean + factor * (value - mean), cut off at 0 and 255 and truncated, where "
-            "`mean` is "
-            "that of Grayscale over the image, rounded: torchvision's adjust_contrast of a Pillow image, bit for bit "
-            "(Pillow's ImageEnhance.Contrast).\n"
-            "Errors: another dtype, rank or number of channels.",
+     .doc =
+         "Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), "
+         "and "
+         "gives the same type and shape. Each value becomes mean + factor * (value - mean), cut off at 0 and 255, for "
+         "floats at 0 and 1, where `mean` is that of Grayscale over the image. For uint8 it is rounded, and the result "
+         "truncated: torchvision's adjust_contrast of a Pillow image, bit for bit (Pillow's ImageEnhance.Contrast); "
+         "floats are "
+         "as of its tensors.\n"
+         "Errors: another dtype, rank or number of channels; floats that are not 0 … 1.",
      .attributes = {{.name = "factor",
                      .type = ir::AttributeType::kFloat,
                      .doc = "0: all grey; 1: unchanged; 2: twice the contrast.",

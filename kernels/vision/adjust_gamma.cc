@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "kernels/vision/color_kernel.h"
+#include "kernels/vision/power_values.h"
 
 namespace headrace {
 namespace {
@@ -15,6 +16,9 @@ class GammaStep : public TableStep {
     for (int value = 0; value < 256; ++value) {
       table[value] = static_cast<uint8_t>(std::min((255 + 1 - 1e-3) * gain_ * std::pow(value / 255.0, gamma_), 255.0));
     }
+  }
+  void RunFloats(const PixelRow& row, const PixelFacts&, float* target) const override {
+    RaiseValues(row.floats(), row.count(), gamma_, gain_, target);
   }
 
  private:
@@ -35,7 +39,8 @@ ir::Declaration Declared() {
   ir::Declaration declaration =
       ColorDeclaration("AdjustGamma", "Corrects the gamma of an image.",
                        "Each value v becomes 255.999 * gain * (v / 255) ** gamma, truncated and cut off at 255: "
-                       "torchvision's adjust_gamma of a Pillow image, bit for bit.");
+                       "torchvision's adjust_gamma of a Pillow image, bit for bit. Of floats it becomes "
+                       "gain * v ** gamma, cut off at 1, as of its tensors.");
   declaration.attributes = {{.name = "gamma",
                              .type = ir::AttributeType::kFloat,
                              .doc = "Above 1: shadows become darker; below 1: lighter.",

@@ -12,14 +12,16 @@ class AdjustHue : public ColorKernel {
 const KernelRegistration registration{
     {.name = "AdjustHue",
      .summary = "Turns the hue of an image.",
-     .doc =
-         "Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the same "
-         "type and "
-         "shape. The pixels are converted to HSV of bytes, their hue is moved by factor * 255 modulo 256, and they are "
-         "converted back: torchvision's adjust_hue of a Pillow image, bit for bit. HSV of bytes loses some precision, "
-         "even "
-         "where `factor` is 0. An image of one channel stays as it is.\n"
-         "Errors: another dtype, rank or number of channels.",
+     .doc = "Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, "
+            "W), and "
+            "gives the same type and shape. Pixels of uint8 are converted to HSV of bytes, their hue is moved by "
+            "factor * 255 "
+            "modulo 256, and they are converted back: torchvision's adjust_hue of a Pillow image, bit for bit. HSV of "
+            "bytes loses "
+            "some precision, even where `factor` is 0. Floats keep theirs, as in its tensors. An image of one channel "
+            "stays as it "
+            "is.\n"
+            "Errors: another dtype, rank or number of channels; floats that are not 0 … 1.",
      .attributes = {{.name = "factor",
                      .type = ir::AttributeType::kFloat,
                      .doc = "The part of the colour circle: 0.5 and -0.5 give complementary colours.",

@@ -12,13 +12,15 @@ class AdjustSaturation : public ColorKernel {
 const KernelRegistration registration{
     {.name = "AdjustSaturation",
      .summary = "Raises or lowers the saturation of an image.",
-     .doc = "Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the same "
-            "type and "
-            "shape. Each value becomes gray + factor * (value - gray), cut off at 0 and 255 and truncated, where "
-            "`gray` is "
-            "that of Grayscale at the pixel: torchvision's adjust_saturation of a Pillow image, bit for bit (Pillow's "
-            "ImageEnhance.Color). An image of one channel stays as it is.\n"
-            "Errors: another dtype, rank or number of channels.",
+     .doc =
+         "Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), "
+         "and "
+         "gives the same type and shape. Each value becomes gray + factor * (value - gray), cut off at 0 and 255, for "
+         "floats at 0 and 1, where `gray` is that of Grayscale at the pixel. uint8 is truncated: torchvision's "
+         "adjust_saturation of a Pillow image, bit for bit (Pillow's ImageEnhance.Color); floats are as of its "
+         "tensors. An "
+         "image of one channel stays as it is.\n"
+         "Errors: another dtype, rank or number of channels; floats that are not 0 … 1.",
      .attributes = {{.name = "factor",
                      .type = ir::AttributeType::kFloat,
                      .doc = "0: grey; 1: unchanged; 2: twice the saturation.",

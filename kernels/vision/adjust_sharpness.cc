@@ -4,8 +4,25 @@
 #include "kernels/vision/blend_values.h"
 #include "kernels/vision/color_kernel.h"
 #include "kernels/vision/sharpness.h"
+#include "kernels/vision/unit_range.h"
+#include "kernels/vision/unit_values.h"
 
 namespace headrace {
+namespace {
+
+// The row inside the image.
+void SharpenRow(const Image& image, int64_t y, double factor, uint8_t* target) {
+  const int64_t count = image.width * image.channels;
+  if (image.dtype() == DType::kFloat32) {
+    const auto row = [&image](int64_t at) { return reinterpret_cast<const float*>(image.row(at)); };
+    return BlendWithSmooth(row(y - 1), row(y), row(y + 1), count, image.channels, factor,
+                           reinterpret_cast<float*>(target));
+  }
+  BlendWithSmooth(image.row(y - 1), image.row(y), image.row(y + 1), count, image.channels, static_cast<float>(factor),
+                  target);
+}
+
+}  // namespace
 
 absl::StatusOr<Tensor> WithSharpness(const Image& image, double factor, OutputAllocator& output) {
   HEADRACE_ASSIGN_OR_RETURN(Tensor result, AllocateLike(image, image.height, image.width, output));
@@ -16,8 +33,7 @@ absl::StatusOr<Tensor> WithSharpness(const Image& image, double factor, OutputAl
     if (!inside) {
       std::memcpy(target, image.row(y), static_cast<size_t>(row_bytes));
     } else {
-      BlendWithSmooth(image.row(y - 1), image.row(y), image.row(y + 1), row_bytes, image.channels,
-                      static_cast<float>(factor), target);
+      SharpenRow(image, y, factor, target);
     }
   }
   return result;
@@ -33,6 +49,7 @@ class AdjustSharpness : public UnaryKernel {
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
     HEADRACE_RETURN_IF_ERROR(CheckColor(input.dtype(), image.channels, input.TypeName()));
+    HEADRACE_RETURN_IF_ERROR(CheckUnitRange(image));
     if (probability_ < 1 && context.random().Uniform() >= probability_) return input;
     return WithSharpness(image, factor_, context.output());
   }
@@ -43,12 +60,15 @@ class AdjustSharpness : public UnaryKernel {
 };
 
 ir::Declaration Declared() {
-  ir::Declaration declaration = ColorDeclaration("AdjustSharpness", "Makes an image sharper or smoother.",
-                                                 "Each value becomes smooth + factor * (value - smooth), cut off at 0 "
-                                                 "and 255 and truncated, where `smooth` is the "
-                                                 "mean of its 3 × 3 neighbours, itself with weight 5, rounded; pixels "
-                                                 "at the border stay as they are: torchvision's "
-                                                 "adjust_sharpness, bit for bit (Pillow's ImageEnhance.Sharpness).");
+  ir::Declaration declaration =
+      ColorDeclaration("AdjustSharpness", "Makes an image sharper or smoother.",
+                       "Each value becomes smooth + factor * (value - smooth), cut off at 0 "
+                       "and 255 and truncated, where `smooth` is the "
+                       "mean of its 3 × 3 neighbours, itself with weight 5, rounded; pixels "
+                       "at the border stay as they are: torchvision's "
+                       "adjust_sharpness, bit for bit (Pillow's ImageEnhance.Sharpness). Of floats "
+                       "nothing is rounded, and it is cut off at 0 and 1, as in its "
+                       "tensors.");
   declaration.attributes = {{.name = "factor",
                              .type = ir::AttributeType::kFloat,
                              .doc = "0: smooth; 1: unchanged; 2: twice as sharp.",

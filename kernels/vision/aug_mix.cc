@@ -25,8 +25,25 @@ Augmentation OperationOf(uint64_t drawn, bool all) {
 absl::Status AddImage(const Tensor& tensor, float weight, float* sums) {
   HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(tensor, PixelTypes::kByteOrFloat));
   const int64_t values = image.width * image.channels;
-  for (int64_t y = 0; y < image.height; ++y) AddWeighted(image.row(y), values, weight, sums + y * values);
+  for (int64_t y = 0; y < image.height; ++y) {
+    if (image.dtype() == DType::kFloat32) {
+      AddWeighted(reinterpret_cast<const float*>(image.row(y)), values, weight, sums + y * values);
+    } else {
+      AddWeighted(image.row(y), values, weight, sums + y * values);
+    }
+  }
   return absl::OkStatus();
+}
+
+// Fractions of bytes are cut off, as torchvision's conversion does.
+void StoreSums(const float* sums, Tensor& mixed) {
+  const float* const end = sums + mixed.elements();
+  if (mixed.dtype() == DType::kFloat32) {
+    std::transform(sums, end, mixed.mutable_data<float>(), [](float value) { return std::min(value, 1.0f); });
+  } else {
+    std::transform(sums, end, mixed.mutable_raw(),
+                   [](float value) { return static_cast<uint8_t>(std::min(value, 255.0f)); });
+  }
 }
 
 class AugMix : public AugmentingKernel {
@@ -55,10 +72,8 @@ class AugMix : public AugmentingKernel {
       HEADRACE_ASSIGN_OR_RETURN(const Tensor changed, Augment(image, DrawChain(space, random), options, intermediate));
       HEADRACE_RETURN_IF_ERROR(AddImage(changed, static_cast<float>(weight) * static_cast<float>(of_mixture), sum));
     }
-    HEADRACE_ASSIGN_OR_RETURN(Tensor mixed, output.Allocate(DType::kUInt8, image.shape()));
-    // Fractions are cut off, as torchvision's conversion does.
-    std::transform(sum, sum + sums.elements(), mixed.mutable_raw(),
-                   [](float value) { return static_cast<uint8_t>(std::min(value, 255.0f)); });
+    HEADRACE_ASSIGN_OR_RETURN(Tensor mixed, output.Allocate(image.dtype(), image.shape()));
+    StoreSums(sum, mixed);
     return mixed;
   }
 
@@ -87,8 +102,9 @@ ir::Declaration Declared() {
       "`mixture_width` chains of operations, all equally likely, are applied to the image, each operation with one of "
       "the `severity` least of ten magnitudes: shears, translations, rotation, posterize, solarize, autocontrast, "
       "equalize, and with all_ops brightness, colour, contrast, sharpness. Their results are added with weights drawn "
-      "from Dirichlet(alpha, …), and that sum and the image with weights from Beta(alpha, alpha); fractions are cut "
-      "off. torchvision's AugMix, whose operations are those of its AutoAugment of Pillow images here (Hendrycks et "
+      "from Dirichlet(alpha, …), and that sum and the image with weights from Beta(alpha, alpha); fractions of "
+      "uint8 are cut off. torchvision's AugMix, whose operations are those of its AutoAugment of Pillow images here "
+      "(Hendrycks et "
       "al., 2020).",
       {{.name = "severity",
         .doc = "How many of the ten magnitudes are used, from the least, 1 to 10.",

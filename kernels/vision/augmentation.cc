@@ -1,6 +1,8 @@
 #include "kernels/vision/augmentation.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numbers>
 #include <optional>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "kernels/vision/pixel_pass.h"
 #include "kernels/vision/sharpness.h"
 #include "kernels/vision/table_steps.h"
+#include "kernels/vision/unit_range.h"
 #include "kernels/vision/window.h"
 
 namespace headrace {
@@ -24,7 +27,7 @@ const PixelStep& AutoContrast() {
 }
 
 // Whether it is a step, which then is added.
-bool AddStep(const Augmented& augmented, PixelSteps& steps) {
+bool AddStep(const Augmented& augmented, DType dtype, PixelSteps& steps) {
   const double magnitude = augmented.magnitude;
   switch (augmented.what) {
     case Augmentation::kBrightness:
@@ -40,7 +43,7 @@ bool AddStep(const Augmented& augmented, PixelSteps& steps) {
       steps.Add(PosterizeStep(), magnitude);
       return true;
     case Augmentation::kSolarize:
-      steps.Add(SolarizeStep(), magnitude);
+      steps.Add(SolarizeStep(), dtype == DType::kFloat32 ? magnitude / 255 : magnitude);
       return true;
     case Augmentation::kAutoContrast:
       steps.Add(AutoContrast());
@@ -71,15 +74,38 @@ AffineParameters MoveOf(const Augmented& augmented) {
   return {.translate = {0, magnitude}};
 }
 
+// Between pixels, floats may be made that are beyond them.
+Tensor CutOff(Tensor image, const WarpOptions& options) {
+  if (image.dtype() != DType::kFloat32 || options.filter == WarpFilter::kNearest) return image;
+  float* const values = image.mutable_data<float>();
+  std::transform(values, values + image.elements(), values, [](float value) { return std::clamp(value, 0.0f, 1.0f); });
+  return image;
+}
+
 absl::StatusOr<Tensor> Moved(const Image& image, const Augmented& augmented, const WarpOptions& options,
                              OutputAllocator& output) {
   if (augmented.what == Augmentation::kSharpness) return WithSharpness(image, 1 + augmented.magnitude, output);
+  Tensor moved;
   if (augmented.what == Augmentation::kRotate) {
-    return Rotated(image, TurningOf(augmented.magnitude, false, std::nullopt, image.height, image.width), options,
-                   output);
+    const auto turning = TurningOf(augmented.magnitude, false, std::nullopt, image.height, image.width);
+    HEADRACE_ASSIGN_OR_RETURN(moved, Rotated(image, turning, options, output));
+  } else {
+    const PlaneMap map = InverseOf(MoveOf(augmented), image.height, image.width);
+    HEADRACE_ASSIGN_OR_RETURN(moved, Warped(image, map, image.height, image.width, options, output));
   }
-  return Warped(image, InverseOf(MoveOf(augmented), image.height, image.width), image.height, image.width, options,
-                output);
+  return CutOff(std::move(moved), options);
+}
+
+// Whatever is drawn.
+absl::Status CheckFill(absl::Span<const ir::Number> fill, const Image& image) {
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> pixel, PixelOf("fill", fill, image));
+  if (image.dtype() != DType::kFloat32) return absl::OkStatus();
+  for (int64_t c = 0; c < image.channels; ++c) {
+    float value = 0;
+    std::memcpy(&value, pixel.data() + c * sizeof(float), sizeof(float));
+    if (!(value >= 0 && value <= 1)) return GraphError("fill has ", value, ", and floats are 0 … 1 here");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -148,7 +174,7 @@ absl::StatusOr<Tensor> Augment(const Tensor& image, absl::Span<const Augmented> 
     HEADRACE_ASSIGN_OR_RETURN(const Image before, ImageOf(current, PixelTypes::kByteOrFloat));
     PixelSteps steps({before.height, before.width});
     size_t end = at;
-    while (end < changes.size() && AddStep(changes[end], steps)) ++end;
+    while (end < changes.size() && AddStep(changes[end], before.dtype(), steps)) ++end;
     const bool moves = end == at;
     if (moves) ++end;
     OutputAllocator intermediate;
@@ -169,8 +195,8 @@ AugmentingKernel::AugmentingKernel(const ir::Attributes& attributes)
 absl::StatusOr<Tensor> AugmentingKernel::Apply(const Tensor& input, KernelContext& context) const {
   HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
   HEADRACE_RETURN_IF_ERROR(CheckColor(input.dtype(), image.channels, input.TypeName()));
-  // Whatever is drawn.
-  HEADRACE_RETURN_IF_ERROR(PixelOf("fill", fill_, image).status());
+  HEADRACE_RETURN_IF_ERROR(CheckUnitRange(image));
+  HEADRACE_RETURN_IF_ERROR(CheckFill(fill_, image));
   return Change(input, {filter_, fill_}, context.random(), context.output());
 }
 
@@ -182,6 +208,9 @@ absl::StatusOr<Tensor> AugmentationKernel::Change(const Tensor& image, const War
 ir::Declaration AugmentationDeclaration(std::string name, std::string summary, std::string says,
                                         std::vector<ir::Attribute> own, std::string_view filter) {
   ir::Declaration declaration = ColorDeclaration(std::move(name), std::move(summary), std::move(says));
+  declaration.doc.insert(declaration.doc.find("\nErrors:"),
+                         " On floats, each operation is as its kernel is, thresholds are divided by 255, and what "
+                         "interpolation makes beyond 0 … 1 is cut off.");
   declaration.attributes = std::move(own);
   declaration.attributes.push_back(WarpFilterAttribute(filter));
   declaration.attributes.push_back(WarpFillAttribute());

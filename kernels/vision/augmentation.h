@@ -1,5 +1,6 @@
-// What AutoAugment, RandAugment, TrivialAugmentWide and AugMix choose from: operations on a uint8 image, each with a
-// magnitude. Definitions and magnitudes are torchvision's, pixels Pillow's. Pure functions; safe from any thread.
+// What AutoAugment, RandAugment, TrivialAugmentWide and AugMix choose from: operations on an image, each with a
+// magnitude. Definitions and magnitudes are torchvision's, pixels of uint8 Pillow's. Pure functions; safe from any
+// thread.
 #ifndef HEADRACE_KERNELS_VISION_AUGMENTATION_H_
 #define HEADRACE_KERNELS_VISION_AUGMENTATION_H_
 
@@ -42,7 +43,7 @@ enum class Augmentation {
 inline constexpr uint64_t kUsualAugmentations = 14;
 
 // An operation with its magnitude: shear as the tangent of its angle, translation in pixels, rotation in degrees
-// counter-clockwise, factors less 1, bits, threshold.
+// counter-clockwise, factors less 1, bits, threshold of 0 … 255.
 struct Augmented {
   Augmentation what = Augmentation::kIdentity;
   double magnitude = 0;
@@ -74,7 +75,7 @@ struct MagnitudeSpace {
 };
 
 // The image after all of them. Values by tables and colours that follow each other are one pass over the pixels. May
-// return the image. uint8 of 1 or 3 channels.
+// return the image. uint8, or float32 of 0 … 1, of 1 or 3 channels; the fill is in the same range.
 absl::StatusOr<Tensor> Augment(const Tensor& image, absl::Span<const Augmented> list, const WarpOptions& options,
                                OutputAllocator& output);
 

@@ -12,11 +12,18 @@ class AutoContrast : public ColorKernel {
   AutoContrastStep step_;
 };
 
+absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
+                                                  absl::Span<const ir::ColumnType> inputs) {
+  return InferColorOf(AutoContrastStep(attributes.Float("cutoff"), attributes.Ints("ignore")), inputs);
+}
+
 ir::Declaration Declared() {
-  ir::Declaration declaration = ColorDeclaration("AutoContrast", "Stretches the values of an image to 0 … 255.",
-                                                 "Each channel is stretched so that its least value becomes 0 and its "
-                                                 "greatest 255: Pillow's ImageOps.autocontrast, "
-                                                 "bit for bit. A channel of one value stays as it is.");
+  ir::Declaration declaration =
+      ColorDeclaration("AutoContrast", "Stretches the values of an image to 0 … 255.",
+                       "Each channel is stretched so that its least value becomes 0 and its "
+                       "greatest 255: Pillow's ImageOps.autocontrast, "
+                       "bit for bit. Floats are stretched to 0 … 1, which torchvision does to tensors; cutoff and "
+                       "ignore are for uint8 alone. A channel of one value stays as it is.");
   declaration.attributes = {{.name = "cutoff",
                              .type = ir::AttributeType::kFloat,
                              .doc = "The percentage of a channel's values that is left out at each end.",
@@ -29,6 +36,7 @@ ir::Declaration Declared() {
                              .default_value = "()",
                              .minimum = 0,
                              .maximum = 255}};
+  declaration.infer_kernel = Infer;
   return declaration;
 }
 

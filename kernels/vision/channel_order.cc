@@ -1,26 +1,39 @@
 #include "kernels/vision/channel_order.h"
 
-#include <cstring>
+#include <algorithm>
 #include <utility>
 
+#include "core/error.h"
 #include "kernels/vision/color_kernel.h"
 
 namespace headrace {
 namespace {
 
-class Ordered : public ColorStep {
+template <typename T>
+void Order(const PixelRow& row, const PixelFacts& facts, uint8_t* target) {
+  const T* const values = reinterpret_cast<const T*>(row.values);
+  T* const ordered = reinterpret_cast<T*>(target);
+  if (row.channels != 3) {
+    std::copy_n(values, row.count(), ordered);
+    return;
+  }
+  const int from[] = {static_cast<int>(facts.channel[0]), static_cast<int>(facts.channel[1]),
+                      static_cast<int>(facts.channel[2])};
+  for (int64_t i = 0; i < row.count(); i += 3) {
+    for (int c = 0; c < 3; ++c) ordered[i + c] = values[i + from[c]];
+  }
+}
+
+// Takes floats of any range.
+class Ordered : public PixelStep {
  public:
   bool by_value() const override { return false; }
+  absl::StatusOr<PixelFormat> After(const PixelFormat& before) const override {
+    HEADRACE_RETURN_IF_ERROR(CheckColor(before));
+    return before;
+  }
   void Run(const PixelRow& row, const PixelFacts& facts, uint8_t* target) const override {
-    if (row.channels != 3) {
-      std::memcpy(target, row.values, static_cast<size_t>(row.count()));
-      return;
-    }
-    const int from[] = {static_cast<int>(facts.channel[0]), static_cast<int>(facts.channel[1]),
-                        static_cast<int>(facts.channel[2])};
-    for (int64_t i = 0; i < row.count(); i += 3) {
-      for (int c = 0; c < 3; ++c) target[i + c] = row.values[i + from[c]];
-    }
+    row.has_floats() ? Order<float>(row, facts, target) : Order<uint8_t>(row, facts, target);
   }
 };
 
@@ -34,10 +47,12 @@ class RandomChannelPermutation : public ImagePixelKernel {
 
 ir::Declaration Declared() {
   ir::Declaration declaration =
-      ColorDeclaration("RandomChannelPermutation", "Puts the channels of an image into a random order.",
-                       "All six orders are equally likely, as in torchvision's RandomChannelPermutation. An image of "
-                       "one channel stays as "
-                       "it is.");
+      ColorDeclaration("RandomChannelPermutation", "Puts the channels of an image into a random order.", "");
+  declaration.doc =
+      "Takes uint8 or float32 of shape (H, W, 3), or (H, W, 1) or (H, W), and gives the same type and shape. All six "
+      "orders are equally likely, as in torchvision's RandomChannelPermutation. An image of one channel stays as it "
+      "is.\n"
+      "Errors: another dtype, rank or number of channels.";
   declaration.traits.random = true;
   return declaration;
 }

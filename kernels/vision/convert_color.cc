@@ -128,11 +128,13 @@ ir::Attribute OrderAttribute(std::string name, std::string doc) {
 const KernelRegistration registration{
     {.name = "ConvertColor",
      .summary = "Converts an image from one order of its colours to another.",
-     .doc = "Takes uint8 or float32 of shape (H, W, C), where C fits `source`, and for GRAY also (H, W), and gives the "
-            "same dtype with the channels of `target`. Colours move as they are. An alpha that the source lacks is "
-            "255, in float32 1, and one that the target lacks is dropped, as are those of OpenCV's cvtColor. GRAY from "
-            "colours is the luma of Grayscale, and colours from GRAY are three equal channels.\n"
-            "Errors: another number of channels, another dtype or rank, an image without pixels.",
+     .doc =
+         "Takes uint8 or float32 of shape (H, W, C), where C fits `source`, and for GRAY also (H, W), and gives the "
+         "same dtype with the channels of `target`. Colours move as they are. An alpha that the source lacks is "
+         "255, in float32 1, and one that the target lacks is dropped, as are those of OpenCV's cvtColor. GRAY from "
+         "colours is the luma of Grayscale, for float32 0.299 R + 0.587 G + 0.114 B, and colours from GRAY are three "
+         "equal channels.\n"
+         "Errors: another number of channels, another dtype or rank, an image without pixels.",
      .attributes = {OrderAttribute("source", "The order that the image has."),
                     OrderAttribute("target", "The order that it gets.")},
      .traits = {.per_pixel = true},

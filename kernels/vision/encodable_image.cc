@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "core/error.h"
 
@@ -9,9 +10,11 @@ namespace headrace {
 namespace {
 
 absl::Status Wrong(const EncodableChannels& channels, DType dtype, std::string_view got) {
-  const bool needs_png = dtype == DType::kUInt16 && !channels.words;
+  const std::string_view advice = dtype == DType::kUInt16 && !channels.words ? "; 16 bits need a PNG"
+                                  : dtype == DType::kFloat32 ? "; put it before ToFloat, Normalize and TypeCast"
+                                                             : "";
   return GraphError("needs an image of uint8 ", channels.words ? "or uint16 " : "", "with ", channels.in_words,
-                    " channels; got ", got, needs_png ? "; 16 bits need a PNG" : "");
+                    " channels; got ", got, advice);
 }
 
 bool Has(const EncodableChannels& channels, DType dtype) {

@@ -12,7 +12,8 @@ ir::Declaration Declared() {
   ir::Declaration declaration =
       ColorDeclaration("Equalize", "Spreads the values of an image so that they are used about equally often.",
                        "Each channel is mapped by its own cumulated histogram: Pillow's ImageOps.equalize, bit for "
-                       "bit, which is not OpenCV's equalizeHist.");
+                       "bit, which is not OpenCV's equalizeHist. Floats become bytes first, 255.999 * v truncated, "
+                       "and their results are divided by 255, as in torchvision's tensors.");
   return declaration;
 }
 

@@ -114,10 +114,13 @@ void AddMove(RowRandom& random, Chain& chain) {
   }
 }
 
-// Steps on whole pixels, of which some draw and one counts the picture.
-void AddPixelStep(RowRandom& random, Chain& chain) {
+enum class Values { kBytes, kUnit, kOthers };
+
+// Steps on whole pixels, of which some draw and some count the picture. They refuse floats that are not 0 … 1.
+void AddPixelStep(RowRandom& random, Chain& chain, Values values) {
+  const bool bytes = values == Values::kBytes;
   const Given factor = {{"factor", ir::FloatValue(random.Uniform(0, 2))}};
-  switch (random.Below(14)) {
+  switch (random.Below(16)) {
     case 0:
       return chain.Add("AdjustBrightness", factor);
     case 1:
@@ -133,17 +136,21 @@ void AddPixelStep(RowRandom& random, Chain& chain) {
     case 6:
       return chain.Add("Posterize", {{"bits", ir::IntValue(1 + static_cast<int64_t>(random.Below(8)))}});
     case 7:
-      return chain.Add("RandomSolarize", {{"threshold", ir::FloatValue(random.Uniform(0, 256))}});
+      return chain.Add("RandomSolarize", {{"threshold", ir::FloatValue(random.Uniform(0, bytes ? 256 : 1))}});
     case 8:
       return chain.Add("Equalize", {});
     case 9:
-      return chain.Add("RandomAutocontrast", {{"cutoff", ir::FloatValue(random.Uniform(0, 5))}});
+      return chain.Add("RandomAutocontrast", {{"cutoff", ir::FloatValue(bytes ? random.Uniform(0, 5) : 0)}});
     case 10:
       return chain.Add("AdjustGamma", {{"gamma", ir::FloatValue(random.Uniform(0.3, 3))}});
     case 11:
       return random.Below(2) == 0 ? chain.Add("RandomPhotometricDistort", {}) : chain.Add("RandomLighting", {});
     case 12:
       return chain.Add("RandomColor", {});
+    case 13:
+      return chain.Add("RandomChannelPermutation", {});
+    case 14:
+      return chain.Add("RandomGrayscale", {});
     default:
       return chain.Add("ColorJitter", {{"brightness", Floats({0.5})},
                                        {"contrast", Floats({0.2, 1.7})},
@@ -177,16 +184,21 @@ void AddErasing(RowRandom& random, Chain& chain, bool layout_first) {
   chain.Add("RandomErasing", given);
 }
 
-// `bytes`: the image's values are uint8.
-void AddValueSteps(RowRandom& random, Chain& chain, bool bytes) {
-  for (uint64_t i = random.Below(2) * random.Below(4); bytes && i > 0; --i) AddPixelStep(random, chain);
+void AddValueSteps(RowRandom& random, Chain& chain, Values values) {
+  const bool pixels = values != Values::kOthers || random.Below(8) == 0;
+  for (uint64_t i = random.Below(2) * random.Below(4); pixels && i > 0; --i) AddPixelStep(random, chain, values);
+  if (values == Values::kBytes && random.Below(3) == 0) {
+    chain.Add("ToFloat", {});
+    for (uint64_t i = random.Below(4); i > 0; --i) AddPixelStep(random, chain, Values::kUnit);
+  }
   const bool layout = random.Below(2) == 0;
   const bool layout_first = layout && random.Below(2) == 0;
   if (layout_first) chain.Add("HWC2CHW", {});
   if (random.Below(4) == 0) AddErasing(random, chain, layout_first);
   AddArithmetic(random, chain, layout_first);
   if (random.Below(3) == 0) AddErasing(random, chain, layout_first);
-  if (!layout_first && random.Below(6) == 0) chain.Add("Grayscale", {{"output_channels", ir::IntValue(3)}});
+  // Seldom, as it refuses most of what arithmetic makes.
+  if (!layout_first && random.Below(24) == 0) chain.Add("Grayscale", {{"output_channels", ir::IntValue(3)}});
   constexpr const char* kTypes[] = {"float32", "float16", "uint8", "float64"};
   if (random.Below(3) == 0) {
     chain.Add("TypeCast", {{"dtype", ir::StringValue(kTypes[random.Below(4)])}});
@@ -217,11 +229,15 @@ TEST(FusedImage, GivesTheBitsOfThePlainKernels) {
                            {"scale", ir::IntValue(scaled ? int64_t{2} << random.Below(3) : 1)},
                            {"mode", ir::StringValue(random.Below(5) == 0 ? "unchanged" : "RGB")}});
     } else {
-      picture = random.Below(2) == 0 ? "source" : "source.float32";
+      constexpr const char* kArrays[] = {"source", "source.float32", "unit"};
+      picture = kArrays[random.Below(3)];
       input = Golden(picture);
     }
     for (uint64_t i = random.Below(5); i > 0; --i) AddMove(random, chain);
-    AddValueSteps(random, chain, picture != "source.float32");
+    AddValueSteps(random, chain,
+                  picture == "source.float32" ? Values::kOthers
+                  : picture == "unit"         ? Values::kUnit
+                                              : Values::kBytes);
     SCOPED_TRACE(std::to_string(run) + " " + picture + chain.Text());
     const FusedImage fused = FusedImage::Make(chain.Parts());
     ASSERT_EQ(fused.parts(), chain.kernels.size());
@@ -272,6 +288,37 @@ TEST(FusedImage, TakesTheFirstPartsThatFit) {
   EXPECT_EQ(
       fitting({{"Decode", {}}, {"CenterCrop", {{"size", Ints({8, 8})}}}, {"CutOut", {{"length", ir::IntValue(2)}}}}),
       2u);
+}
+
+// A step that a draw leaves out refuses what it would refuse, wherever it is in the pass.
+TEST(FusedImage, ChecksTheRangeOfFloats) {
+  const Tensor bytes = Golden("source");
+  const auto kind = [&bytes](double scale, std::initializer_list<std::pair<const char*, Given>> behind) {
+    Chain chain;
+    chain.Add("Rescale", {{"scale", ir::FloatValue(scale)}});
+    for (const auto& [name, given] : behind) chain.Add(name, given);
+    const FusedImage fused = FusedImage::Make(chain.Parts());
+    EXPECT_EQ(fused.parts(), chain.kernels.size());
+    OutputAllocator output;
+    const absl::Status found = fused.Apply(bytes, {}, output).status();
+    EXPECT_EQ(found.code(), chain.RunPlain(bytes, {}).status().code());
+    return found.ok() ? std::string("ok") : KindOf(found) == ErrorKind::kData ? "data" : "other";
+  };
+  const Given never = {{"p", ir::FloatValue(0)}};
+  for (const auto& [name, given] : std::initializer_list<std::pair<const char*, Given>>{{"RandomInvert", {}},
+                                                                                        {"RandomInvert", never},
+                                                                                        {"RandomEqualize", never},
+                                                                                        {"Equalize", {}},
+                                                                                        {"Grayscale", {}}}) {
+    EXPECT_EQ(kind(1.0 / 255, {{name, given}}), "ok");
+    EXPECT_EQ(kind(1.0 / 255, {{name, given}, {"HWC2CHW", {}}}), "ok");
+    EXPECT_EQ(kind(1.0 / 100, {{name, given}}), "data") << name;
+    EXPECT_EQ(kind(1.0 / 100, {{name, given}, {"HWC2CHW", {}}}), "data") << name;
+    EXPECT_EQ(
+        kind(1.0 / 100, {{"RandomChannelPermutation", {}}, {name, given}, {"Rescale", {{"scale", ir::FloatValue(2)}}}}),
+        "data")
+        << name;
+  }
 }
 
 // What of a picture was damaged shows in the warning alone, and only where it was read.

@@ -9,6 +9,7 @@
 #include "kernels/kernel.h"
 #include "kernels/vision/noise_values.h"
 #include "kernels/vision/normal_numbers.h"
+#include "kernels/vision/unit_range.h"
 
 namespace headrace {
 namespace {
@@ -55,6 +56,9 @@ class GaussianNoise : public UnaryKernel {
     HEADRACE_RETURN_IF_ERROR(CheckType(input.dtype(), noise_.clip, input.TypeName()));
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(input.dtype(), input.shape()));
     input.CopyTo(output.mutable_raw());
+    if (input.dtype() == DType::kFloat32 && noise_.clip) {
+      HEADRACE_RETURN_IF_ERROR(CheckUnitRange(output.data<float>(), output.elements()));
+    }
     if (input.dtype() == DType::kUInt8) Add(noise_, 255, context.random(), ValuesOf<uint8_t>(output));
     if (input.dtype() == DType::kUInt16) Add(noise_, 65535, context.random(), ValuesOf<uint16_t>(output));
     if (input.dtype() == DType::kFloat32) Add(noise_, 1, context.random(), ValuesOf<float>(output));
@@ -77,8 +81,8 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
 
 std::string Doubt(const ir::Attributes& attributes, absl::Span<const ir::KnownInput> inputs) {
   if (inputs[0].type.dtype != DType::kFloat32 || !inputs[0].bytes_range || !attributes.Bool("clip")) return "";
-  return "cuts floats off at 0 and 1, and these are 0 … 255: put it before the conversion to float32, or ToFloat() "
-         "before it";
+  return "takes floats of 0 … 1, and these are 0 … 255: put it before the conversion to float32, or ToFloat() before "
+         "it";
 }
 
 const KernelRegistration registration{
@@ -87,10 +91,10 @@ const KernelRegistration registration{
      .doc =
          "Takes uint8, uint16 or float32 of any shape, channels first or last, and gives the same type and shape. To "
          "each value a normal number of its own is added, whose mean and deviation are given for values of 0 … 1: "
-         "255 times as much for uint8, 65535 times for uint16, each cut to a whole number; floats are taken as "
-         "0 … 1. Then what exceeds 0 … 255, 0 … 65535 or 0 … 1 is set to the nearest bound; floats of another range "
-         "need clip=False. torchvision's GaussianNoise of tensors. The bits are the same on every CPU.\n"
-         "Errors: another dtype, and clip=False with whole numbers.",
+         "255 times as much for uint8, 65535 times for uint16, each cut to a whole number; floats are 0 … 1. Then "
+         "what exceeds 0 … 255, 0 … 65535 or 0 … 1 is set to the nearest bound; floats of another range need "
+         "clip=False. torchvision's GaussianNoise of tensors. The bits are the same on every CPU.\n"
+         "Errors: another dtype, clip=False with whole numbers, and floats that are not 0 … 1 without it.",
      .attributes = {{.name = "mean",
                      .type = ir::AttributeType::kFloat,
                      .doc = "The mean of the noise, for values of 0 … 1; between -1,000,000 and 1,000,000.",

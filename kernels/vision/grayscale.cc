@@ -8,6 +8,8 @@
 #include "kernels/vision/join_channels.h"
 #include "kernels/vision/luma_values.h"
 #include "kernels/vision/pixel_kernel.h"
+#include "kernels/vision/unit_colors.h"
+#include "kernels/vision/unit_range.h"
 
 namespace headrace {
 namespace {
@@ -28,11 +30,8 @@ void RepeatGray(int64_t width, int64_t times, const GrayOf& gray_of, T* target) 
 }
 
 void GrayOfColors(const float* row, int64_t width, int64_t output_channels, float* target) {
-  // Computed in this order, each operation rounded to float32.
-  const auto luma = [row](int64_t x) {
-    return 0.299f * row[3 * x] + 0.587f * row[3 * x + 1] + 0.114f * row[3 * x + 2];
-  };
-  RepeatGray(width, output_channels, luma, target);
+  if (output_channels == 1) return FillLuma(row, width, target);
+  BlendWithLuma(row, width, 0, target);
 }
 
 void GrayOfColors(const uint8_t* row, int64_t width, int64_t output_channels, uint8_t* target) {
@@ -51,9 +50,11 @@ class GrayStep : public PixelStep {
     if (!computes || (before.channels != 1 && before.channels != 3)) {
       return WrongChannels(Cat(DTypeName(before.dtype), " of ", before.channels, " channels"));
     }
-    return PixelFormat{before.dtype, output_channels_};
+    const bool computed = before.dtype == DType::kFloat32;
+    return PixelFormat{before.dtype, output_channels_, true, computed};
   }
   bool by_value() const override { return false; }
+  bool needs_unit() const override { return true; }
   void Run(const PixelRow& row, const PixelFacts&, uint8_t* target) const override {
     if (row.dtype == DType::kUInt8) {
       Gray<uint8_t>(row, target);
@@ -88,7 +89,10 @@ class Grayscale : public PixelKernel {
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
     if (image.channels != 1 && image.channels != 3) return WrongChannels(input.TypeName());
     const Shape shape = {image.height, image.width, output_channels_};
-    if (image.channels == 1 && output_channels_ == 1 && input.contiguous()) return input.Reshape(shape);
+    if (image.channels == 1 && output_channels_ == 1 && input.contiguous()) {
+      HEADRACE_RETURN_IF_ERROR(CheckUnitRange(image));
+      return input.Reshape(shape);
+    }
     PixelSteps steps({image.height, image.width});
     steps.Add(step_);
     return RunPixelSteps(image, {}, steps, context.output());
@@ -118,13 +122,15 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
 const KernelRegistration registration{
     {.name = "Grayscale",
      .summary = "Converts a colour image to greyscale.",
-     .doc = "Takes uint8 or float32 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and "
-            "gives the same dtype of shape (H, W, output_channels); values stay in the units of the input.\n"
-            "For uint8 the luma is that of Pillow's convert('L'), bit for bit: (19595 R + 38470 G + 7471 B + 32768) / "
-            "65536, truncated; torchvision gives the same for Pillow images, and for tensors a value that may be one "
-            "less. For float32 it is 0.299 R + 0.587 G + 0.114 B. An image of one channel keeps its values.\n"
-            "Errors: another number of channels, another dtype or rank, an image without pixels, and output_channels "
-            "other than 1 and 3.",
+     .doc =
+         "Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), "
+         "and gives the same dtype of shape (H, W, output_channels); values stay in the units of the input.\n"
+         "For uint8 the luma is that of Pillow's convert('L'), bit for bit: (19595 R + 38470 G + 7471 B + 32768) / "
+         "65536, truncated; torchvision gives the same for Pillow images, and for tensors a value that may be one "
+         "less. For float32 it is that of torchvision's tensors, 0.2989 R + 0.587 G + 0.114 B. An image of one channel "
+         "keeps its values.\n"
+         "Errors: another number of channels, another dtype or rank, floats that are not 0 … 1, an image without "
+         "pixels, and output_channels other than 1 and 3.",
      .attributes = {{.name = "output_channels",
                      .type = ir::AttributeType::kInt,
                      .doc = "1, or 3 for three equal channels.",
@@ -138,7 +144,8 @@ const KernelRegistration registration{
      .infer_kernel = Infer,
      .is_kernel_identity =
          [](const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
-           if (attributes.Int("output_channels") != 1) return false;
+           // Floats are checked.
+           if (attributes.Int("output_channels") != 1 || inputs[0].dtype != DType::kUInt8) return false;
            if (!AlwaysAnImage(inputs[0], PixelTypes::kByteOrFloat)) return false;
            return inputs[0].shape->size() == 3 && (*inputs[0].shape)[2] == 1;
          }},

@@ -11,7 +11,7 @@ class Invert : public ColorKernel {
 ir::Declaration Declared() {
   ir::Declaration declaration =
       ColorDeclaration("Invert", "Inverts the values of an image.",
-                       "Each value v becomes 255 - v: Pillow's ImageOps.invert, bit for bit.");
+                       "Each value v becomes 255 - v: Pillow's ImageOps.invert, bit for bit; of floats 1 - v.");
   return declaration;
 }
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <list>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
 #include "kernels/vision/reverse_row.h"
 #include "kernels/vision/split_channels.h"
+#include "kernels/vision/unit_range.h"
 #include "kernels/vision/value_tables.h"
 
 namespace headrace {
@@ -23,6 +25,29 @@ constexpr int64_t kRowsAhead = 2;
 PixelFormat FormatOf(const Image& image) { return {image.dtype(), image.channels, image.tensor.rank() == 3}; }
 
 int64_t ItemBytes(const PixelFormat& format) { return static_cast<int64_t>(ItemSize(format.dtype)); }
+
+bool ChecksUnit(const PixelStep& step, const PixelFormat& before) {
+  return step.needs_unit() && before.dtype == DType::kFloat32 && !before.within_unit;
+}
+
+// Stands for a step that was left out.
+class UnitCheck : public PixelStep {
+ public:
+  absl::StatusOr<PixelFormat> After(const PixelFormat& before) const override {
+    PixelFormat after = before;
+    after.within_unit = true;
+    return after;
+  }
+  bool needs_unit() const override { return true; }
+  void Run(const PixelRow& row, const PixelFacts&, uint8_t* target) const override {
+    std::memcpy(target, row.values, static_cast<size_t>(row.count()) * sizeof(float));
+  }
+};
+
+const PixelStep& CheckOfUnit() {
+  static const UnitCheck step;
+  return step;
+}
 
 // Some steps of a picture, from one image to one result.
 class RowPass {
@@ -41,7 +66,7 @@ class RowPass {
     HEADRACE_ASSIGN_OR_RETURN(result_, output.Allocate(formats_.back().dtype, ResultShape()));
     in_batch_ = result_.footprint() > 2 * result_.bytes();
     TakeRoom();
-    for (int64_t y = 0; y < image_.height; ++y) RunRow(y);
+    for (int64_t y = 0; y < image_.height; ++y) HEADRACE_RETURN_IF_ERROR(RunRow(y));
     return std::move(result_);
   }
 
@@ -120,12 +145,12 @@ class RowPass {
     }
   }
 
-  void RunRow(int64_t y) {
+  absl::Status RunRow(int64_t y) {
     FetchTarget(y + kRowsAhead);
     const uint8_t* row = SourceRow(y);
     if (!splits_) return RunCalls(0, calls_.size(), {row, y, -1}, Target(y * image_.width * formats_.back().channels));
     if (split_at_ > 0) {
-      RunCalls(0, split_at_, {row, y, -1}, mixed_);
+      HEADRACE_RETURN_IF_ERROR(RunCalls(0, split_at_, {row, y, -1}, mixed_));
       row = mixed_;
     }
     const PixelFormat& format = formats_[split_at_];
@@ -133,13 +158,14 @@ class RowPass {
     const int64_t plane_bytes = image_.width * item;
     if (split_at_ == calls_.size()) {
       SplitChannels(row, image_.width, format.channels, item, image_.height * plane_bytes, Target(y * image_.width));
-      return;
+      return absl::OkStatus();
     }
     SplitChannels(row, image_.width, format.channels, item, plane_bytes, planes_);
     for (int64_t c = 0; c < format.channels; ++c) {
-      RunCalls(split_at_, calls_.size(), {planes_ + c * plane_bytes, y, c},
-               Target((c * image_.height + y) * image_.width));
+      HEADRACE_RETURN_IF_ERROR(RunCalls(split_at_, calls_.size(), {planes_ + c * plane_bytes, y, c},
+                                        Target((c * image_.height + y) * image_.width)));
     }
+    return absl::OkStatus();
   }
 
   struct Source {
@@ -147,19 +173,22 @@ class RowPass {
     int64_t y;
     int64_t plane;
   };
-  void RunCalls(size_t begin, size_t end, Source source, uint8_t* target) {
+  absl::Status RunCalls(size_t begin, size_t end, Source source, uint8_t* target) {
     if (begin == end) {
       const PixelFormat& format = formats_[begin];
       std::memcpy(target, source.values, static_cast<size_t>(image_.width * format.channels * ItemBytes(format)));
-      return;
+      return absl::OkStatus();
     }
     for (size_t i = begin; i < end; ++i) {
       uint8_t* const to = i + 1 == end ? target : between_[i % 2];
       const int64_t channels = source.plane < 0 ? formats_[i].channels : 1;
-      calls_[i].step->Run({source.values, formats_[i].dtype, image_.width, channels, source.plane, source.y},
-                          calls_[i].facts, to);
+      const PixelStep& step = *calls_[i].step;
+      const PixelRow row = {source.values, formats_[i].dtype, image_.width, channels, source.plane, source.y};
+      if (ChecksUnit(step, formats_[i])) HEADRACE_RETURN_IF_ERROR(CheckUnitRange(row.floats(), row.count()));
+      step.Run(row, calls_[i].facts, to);
       source.values = to;
     }
+    return absl::OkStatus();
   }
 
   const Image& image_;
@@ -177,20 +206,33 @@ class RowPass {
   uint8_t* between_[2] = {};
 };
 
-void Count(const Image& image, PixelSteps::Call& call) {
+absl::Status Count(const Image& image, PixelSteps::Call& call) {
+  if (call.step->needs_unit()) HEADRACE_RETURN_IF_ERROR(CheckUnitRange(image));
   call.facts.pixels = image.height * image.width;
   call.facts.counts.assign(call.step->counts(), 0);
   for (int64_t y = 0; y < image.height; ++y) {
     call.step->AddCounts({image.row(y), image.dtype(), image.width, image.channels, -1, y},
                          absl::MakeSpan(call.facts.counts));
   }
+  call.step->CloseCounts(call.facts.pixels, absl::MakeSpan(call.facts.counts));
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::Status PixelSteps::CheckLeftOut(const Image& image) const {
+  bool needs_unit = false;
+  for (const Required& required : required_) {
+    HEADRACE_RETURN_IF_ERROR(required.step->After(FormatOf(image)).status());
+    needs_unit |= required.step->needs_unit();
+  }
+  return needs_unit ? CheckUnitRange(image) : absl::OkStatus();
+}
+
+absl::Status PixelSteps::TakeLeftOut(const Image& image) {
   PixelFormat format = FormatOf(image);
   size_t done = 0;
+  size_t added = 0;
   const auto take_until = [&](size_t end) -> absl::Status {
     for (; done < end; ++done) {
       HEADRACE_ASSIGN_OR_RETURN(format, calls_[done].step->After(format));
@@ -198,15 +240,22 @@ absl::Status PixelSteps::CheckLeftOut(const Image& image) const {
     return absl::OkStatus();
   };
   for (const Required& required : required_) {
-    HEADRACE_RETURN_IF_ERROR(take_until(required.before));
+    const size_t at = required.before + added;
+    HEADRACE_RETURN_IF_ERROR(take_until(at));
     HEADRACE_RETURN_IF_ERROR(required.step->After(format).status());
+    if (!ChecksUnit(*required.step, format)) continue;
+    calls_.insert(calls_.begin() + static_cast<ptrdiff_t>(at), {&CheckOfUnit()});
+    ++added;
+    // What needs it takes the channels last.
+    if (planes_from_ != kNever) ++planes_from_;
   }
+  required_.clear();
   return absl::OkStatus();
 }
 
 absl::StatusOr<Tensor> RunPixelSteps(const Image& image, MovePlan::Flips flips, PixelSteps& steps,
                                      OutputAllocator& output) {
-  HEADRACE_RETURN_IF_ERROR(steps.CheckLeftOut(image));
+  HEADRACE_RETURN_IF_ERROR(steps.TakeLeftOut(image));
   const absl::Span<PixelSteps::Call> calls = steps.calls();
   Image current = image;
   size_t done = 0;
@@ -221,7 +270,7 @@ absl::StatusOr<Tensor> RunPixelSteps(const Image& image, MovePlan::Flips flips, 
       done = i;
     }
     HEADRACE_RETURN_IF_ERROR(calls[i].step->After({current.dtype(), current.channels}).status());
-    Count(current, calls[i]);
+    HEADRACE_RETURN_IF_ERROR(Count(current, calls[i]));
   }
   const size_t planes_from =
       steps.planes_from() == PixelSteps::kNever ? steps.planes_from() : steps.planes_from() - done;

@@ -44,8 +44,11 @@ class PixelSteps {
   // (H, W, C) to (C, H, W): the steps added afterwards work on planes. At most once.
   void MoveChannelsFirst() { planes_from_ = calls_.size(); }
 
-  // kGraph if a step that was left out does not take the pixels that would come to it.
+  // For a picture without a step: fails if a step that was left out does not take its pixels.
   absl::Status CheckLeftOut(const Image& image) const;
+  // Fails if a step that was left out does not take the format of the pixels that would come to it, and adds a check of
+  // their range where it needs one.
+  absl::Status TakeLeftOut(const Image& image);
 
   bool Empty() const { return calls_.empty() && planes_from_ == kNever; }
   absl::Span<Call> calls() { return absl::MakeSpan(calls_); }
@@ -63,7 +66,8 @@ class PixelSteps {
   size_t planes_from_ = kNever;
 };
 
-// Flips the image and takes the steps. Fails with kGraph if a step, or one that was left out, does not take its pixels.
+// Flips the image and takes the steps. Fails with kGraph if a step, or one that was left out, does not take its pixels,
+// with kData if it does not take their values.
 absl::StatusOr<Tensor> RunPixelSteps(const Image& image, MovePlan::Flips flips, PixelSteps& steps,
                                      OutputAllocator& output);
 

@@ -22,6 +22,7 @@ struct PixelFormat {
   DType dtype = DType::kUInt8;
   int64_t channels = 1;
   bool has_channel_axis = true;  // (H, W, C); else (H, W)
+  bool within_unit = false;      // floats that are known to be 0 … 1
 };
 
 // A row of pixels, or of one channel of them.
@@ -34,6 +35,8 @@ struct PixelRow {
   int64_t y = 0;         // of the row in the picture
 
   int64_t count() const { return pixels * channels; }
+  bool has_floats() const { return dtype == DType::kFloat32; }
+  const float* floats() const { return reinterpret_cast<const float*>(values); }
 };
 
 // Facts about the picture, for steps.
@@ -57,9 +60,13 @@ class PixelStep {
   // Whether Run is slow for many values: uint8 pixels are then mapped by a table of its 256 results. Only if it is by
   // value and gives uint8 for uint8.
   virtual bool by_table() const { return false; }
-  // How many counts of the picture it needs. AddCounts then sees each row first, interleaved.
+  // Whether it takes floats of 0 … 1 alone: the picture is refused for others, before the step sees their row.
+  virtual bool needs_unit() const { return false; }
+  // How many counts of the picture it needs. AddCounts then sees each row first, interleaved; at last, CloseCounts may
+  // turn them into what Run needs.
   virtual size_t counts() const { return 0; }
   virtual void AddCounts(const PixelRow& /*row*/, absl::Span<int64_t> /*counts*/) const {}
+  virtual void CloseCounts(int64_t /*pixels*/, absl::Span<int64_t> /*counts*/) const {}
   // `target` has room for a row after the step, and is not the row.
   virtual void Run(const PixelRow& row, const PixelFacts& facts, uint8_t* target) const = 0;
 };

@@ -105,7 +105,7 @@ class ErasingStep : public PixelStep {
     for (const ir::Number& value : value_) {
       HEADRACE_RETURN_IF_ERROR(StoreNumber("value", value, before.dtype, stored.data()));
     }
-    return before;
+    return PixelFormat{before.dtype, before.channels, before.has_channel_axis};
   }
   bool by_place() const override { return true; }
   void Run(const PixelRow& row, const PixelFacts& facts, uint8_t* target) const override {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/error.h"
@@ -63,13 +64,17 @@ void WriteRgb(const Pixel& hls, uint8_t* rgb) {
   for (int c = 0; c < 3; ++c) rgb[c] = Byte(numbers[kSectors[sector][c]] * 255);
 }
 
+absl::Status NotTaken(std::string_view got) {
+  return GraphError("needs uint8 of 3 channels (red, green, blue): put it before ToFloat, Normalize and TypeCast; got ",
+                    got);
+}
+
 class ShiftHlsStep : public PixelStep {
  public:
   bool by_value() const override { return false; }
   absl::StatusOr<PixelFormat> After(const PixelFormat& before) const override {
     if (before.dtype == DType::kUInt8 && before.channels == 3) return before;
-    return GraphError("needs uint8 of 3 channels (red, green, blue); got ", DTypeName(before.dtype), " of ",
-                      before.channels);
+    return NotTaken(Cat(DTypeName(before.dtype), " of ", before.channels, " channels"));
   }
   void Run(const PixelRow& row, const PixelFacts& facts, uint8_t* target) const override {
     for (int64_t i = 0; i < row.count(); i += 3) {
@@ -106,7 +111,8 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   HEADRACE_ASSIGN_OR_RETURN(std::vector<ir::ColumnType> types, InferColor(attributes, inputs));
   const std::optional<Shape>& shape = types[0].shape;
   const bool grey = shape.has_value() && (shape->size() == 2 || (shape->size() == 3 && shape->back() == 1));
-  if (grey) return GraphError("needs 3 channels (red, green, blue); got ", ir::TypeName(inputs[0]));
+  if (grey || types[0].dtype == DType::kFloat32) return NotTaken(ir::TypeName(inputs[0]));
+  types[0].dtype = DType::kUInt8;
   return types;
 }
 

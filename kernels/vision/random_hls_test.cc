@@ -80,7 +80,7 @@ TEST(RandomHls, ShiftsHueAndSaturation) {
 
 TEST(RandomHls, NeedsThreeChannelsOfBytes) {
   EXPECT_THAT(MessageOf(InferType("RandomHls", {}, {ir::ColumnType::Of(DType::kUInt8, {4, 4, 1})})),
-              HasSubstr("needs 3 channels"));
+              HasSubstr("3 channels (red, green, blue)"));
   EXPECT_THAT(MessageOf(RunKernel("RandomHls", {}, *Tensor::Allocate(DType::kUInt8, {2, 2, 1}))),
               HasSubstr("3 channels"));
   EXPECT_THAT(MessageOf(InferType("RandomHls", {}, {ir::ColumnType::Of(DType::kFloat32, {4, 4, 3})})),

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/vision/color_kernel.h"
+#include "kernels/vision/unit_values.h"
 
 namespace headrace {
 namespace {
@@ -17,6 +18,13 @@ class ShiftStep : public TableStep {
     for (int value = 0; value < 256; ++value) {
       table[value] = static_cast<uint8_t>(std::clamp(value + facts.channel[channel] + 0.5, 0.0, 255.0));
     }
+  }
+  void RunFloats(const PixelRow& row, const PixelFacts& facts, float* target) const override {
+    std::array<float, 3> shifts = {};
+    for (int64_t c = 0; c < row.channels; ++c) {
+      shifts[c] = static_cast<float>(facts.channel[row.plane < 0 ? c : row.plane] / 255);
+    }
+    ShiftValues(row.floats(), row.count(), row.channels, shifts, target);
   }
 };
 
@@ -43,7 +51,8 @@ ir::Declaration Declared() {
       "RandomLighting", "Shifts the colours of an image along the principal components of natural images.",
       "Each channel is shifted by one number for the picture, rounded, and cut off at 0 and 255: the sum of the "
       "eigenvectors of ImageNet's colours, each times its eigenvalue (55.46, 4.794, 1.148 in units of 0 … 255) and a "
-      "normal number of deviation `alpha`: the noise of AlexNet, and MindSpore's RandomLighting.");
+      "normal number of deviation `alpha`: the noise of AlexNet, and MindSpore's RandomLighting. Floats are shifted by "
+      "a 255th of it, not rounded, and cut off at 0 and 1.");
   declaration.attributes = {{.name = "alpha",
                              .type = ir::AttributeType::kFloat,
                              .doc = "The standard deviation of the amount of each component.",

@@ -27,7 +27,7 @@ class ToFloatStep : public PixelStep {
  public:
   absl::StatusOr<PixelFormat> After(const PixelFormat& before) const override {
     if (GreatestOf(before.dtype) == 0) return NotTaken(DTypeName(before.dtype));
-    return PixelFormat{DType::kFloat32, before.channels, before.has_channel_axis};
+    return PixelFormat{DType::kFloat32, before.channels, before.has_channel_axis, true};
   }
   void Run(const PixelRow& row, const PixelFacts&, uint8_t* target) const override {
     DivideAny(row.values, row.dtype, row.count(), reinterpret_cast<float*>(target));

@@ -112,11 +112,12 @@ __all__ = [
 class AdjustBrightness(Kernel):
     """Makes an image brighter or darker.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each value is multiplied by `factor`, cut off at 255 and truncated:
-    torchvision's adjust_brightness of a Pillow image, bit for bit (Pillow's ImageEnhance.Brightness).
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each value is multiplied by `factor` and cut off at 255,
+    for floats at 1. uint8 is truncated: torchvision's adjust_brightness of a Pillow image, bit for bit
+    (Pillow's ImageEnhance.Brightness); floats are as of its tensors.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         factor: 0: black; 1: unchanged; 2: twice as bright (at least 0, at most 1,000,000).
@@ -132,12 +133,13 @@ class AdjustBrightness(Kernel):
 class AdjustContrast(Kernel):
     """Raises or lowers the contrast of an image.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each value becomes mean + factor * (value - mean), cut off at 0 and 255 and
-    truncated, where `mean` is that of Grayscale over the image, rounded: torchvision's adjust_contrast
-    of a Pillow image, bit for bit (Pillow's ImageEnhance.Contrast).
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each value becomes mean + factor * (value - mean), cut
+    off at 0 and 255, for floats at 0 and 1, where `mean` is that of Grayscale over the image. For uint8
+    it is rounded, and the result truncated: torchvision's adjust_contrast of a Pillow image, bit for
+    bit (Pillow's ImageEnhance.Contrast); floats are as of its tensors.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         factor: 0: all grey; 1: unchanged; 2: twice the contrast (at least 0, at most 1,000,000).
@@ -153,11 +155,12 @@ class AdjustContrast(Kernel):
 class AdjustGamma(Kernel):
     """Corrects the gamma of an image.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each value v becomes 255.999 * gain * (v / 255) ** gamma, truncated and cut off
-    at 255: torchvision's adjust_gamma of a Pillow image, bit for bit.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each value v becomes 255.999 * gain * (v / 255) ** gamma,
+    truncated and cut off at 255: torchvision's adjust_gamma of a Pillow image, bit for bit. Of floats
+    it becomes gain * v ** gamma, cut off at 1, as of its tensors.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         gamma: Above 1: shadows become darker; below 1: lighter (at least 0).
@@ -174,12 +177,13 @@ class AdjustGamma(Kernel):
 class AdjustHue(Kernel):
     """Turns the hue of an image.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. The pixels are converted to HSV of bytes, their hue is moved by factor * 255
-    modulo 256, and they are converted back: torchvision's adjust_hue of a Pillow image, bit for bit.
-    HSV of bytes loses some precision, even where `factor` is 0. An image of one channel stays as it is.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Pixels of uint8 are converted to HSV of bytes, their hue
+    is moved by factor * 255 modulo 256, and they are converted back: torchvision's adjust_hue of a
+    Pillow image, bit for bit. HSV of bytes loses some precision, even where `factor` is 0. Floats keep
+    theirs, as in its tensors. An image of one channel stays as it is.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         factor: The part of the colour circle: 0.5 and -0.5 give complementary colours (at least
@@ -196,12 +200,13 @@ class AdjustHue(Kernel):
 class AdjustSaturation(Kernel):
     """Raises or lowers the saturation of an image.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each value becomes gray + factor * (value - gray), cut off at 0 and 255 and
-    truncated, where `gray` is that of Grayscale at the pixel: torchvision's adjust_saturation of a
-    Pillow image, bit for bit (Pillow's ImageEnhance.Color). An image of one channel stays as it is.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each value becomes gray + factor * (value - gray), cut
+    off at 0 and 255, for floats at 0 and 1, where `gray` is that of Grayscale at the pixel. uint8 is
+    truncated: torchvision's adjust_saturation of a Pillow image, bit for bit (Pillow's
+    ImageEnhance.Color); floats are as of its tensors. An image of one channel stays as it is.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         factor: 0: grey; 1: unchanged; 2: twice the saturation (at least 0, at most 1,000,000).
@@ -217,13 +222,14 @@ class AdjustSaturation(Kernel):
 class AdjustSharpness(Kernel):
     """Makes an image sharper or smoother.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each value becomes smooth + factor * (value - smooth), cut off at 0 and 255 and
-    truncated, where `smooth` is the mean of its 3 × 3 neighbours, itself with weight 5, rounded; pixels
-    at the border stay as they are: torchvision's adjust_sharpness, bit for bit (Pillow's
-    ImageEnhance.Sharpness).
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each value becomes smooth + factor * (value - smooth),
+    cut off at 0 and 255 and truncated, where `smooth` is the mean of its 3 × 3 neighbours, itself with
+    weight 5, rounded; pixels at the border stay as they are: torchvision's adjust_sharpness, bit for
+    bit (Pillow's ImageEnhance.Sharpness). Of floats nothing is rounded, and it is cut off at 0 and 1,
+    as in its tensors.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         factor: 0: smooth; 1: unchanged; 2: twice as sharp (at least 0, at most 1,000,000).
@@ -288,15 +294,17 @@ class Affine(Kernel):
 class AugMix(Kernel):
     """Mixes an image with several chains of operations on it.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. `mixture_width` chains of operations, all equally likely, are applied to the
-    image, each operation with one of the `severity` least of ten magnitudes: shears, translations,
-    rotation, posterize, solarize, autocontrast, equalize, and with all_ops brightness, colour,
-    contrast, sharpness. Their results are added with weights drawn from Dirichlet(alpha, …), and that
-    sum and the image with weights from Beta(alpha, alpha); fractions are cut off. torchvision's AugMix,
-    whose operations are those of its AutoAugment of Pillow images here (Hendrycks et al., 2020).
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. `mixture_width` chains of operations, all equally likely,
+    are applied to the image, each operation with one of the `severity` least of ten magnitudes: shears,
+    translations, rotation, posterize, solarize, autocontrast, equalize, and with all_ops brightness,
+    colour, contrast, sharpness. Their results are added with weights drawn from Dirichlet(alpha, …),
+    and that sum and the image with weights from Beta(alpha, alpha); fractions of uint8 are cut off.
+    torchvision's AugMix, whose operations are those of its AutoAugment of Pillow images here (Hendrycks
+    et al., 2020). On floats, each operation is as its kernel is, thresholds are divided by 255, and
+    what interpolation makes beyond 0 … 1 is cut off.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         severity: How many of the ten magnitudes are used, from the least, 1 to 10 (at least 1, at
@@ -349,12 +357,14 @@ class AugMix(Kernel):
 class AutoAugment(Kernel):
     """Applies one of 25 pairs of operations that were learned for a data set.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. One of the policy's pairs is drawn, all equally likely; each of its two
-    operations is applied with its own probability and magnitude, and those with a sign get it at
-    random. torchvision's AutoAugment of Pillow images (Cubuk et al., 2019).
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. One of the policy's pairs is drawn, all equally likely;
+    each of its two operations is applied with its own probability and magnitude, and those with a sign
+    get it at random. torchvision's AutoAugment of Pillow images (Cubuk et al., 2019). On floats, each
+    operation is as its kernel is, thresholds are divided by 255, and what interpolation makes beyond 0
+    … 1 is cut off.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         policy: The data set for which the pairs were learned.
@@ -384,11 +394,13 @@ class AutoAugment(Kernel):
 class AutoContrast(Kernel):
     """Stretches the values of an image to 0 … 255.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each channel is stretched so that its least value becomes 0 and its greatest
-    255: Pillow's ImageOps.autocontrast, bit for bit. A channel of one value stays as it is.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each channel is stretched so that its least value becomes
+    0 and its greatest 255: Pillow's ImageOps.autocontrast, bit for bit. Floats are stretched to 0 … 1,
+    which torchvision does to tensors; cutoff and ignore are for uint8 alone. A channel of one value
+    stays as it is.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         cutoff: The percentage of a channel's values that is left out at each end (at least 0, at
@@ -575,8 +587,8 @@ class ConvertColor(Kernel):
     Takes uint8 or float32 of shape (H, W, C), where C fits `source`, and for GRAY also (H, W), and
     gives the same dtype with the channels of `target`. Colours move as they are. An alpha that the
     source lacks is 255, in float32 1, and one that the target lacks is dropped, as are those of
-    OpenCV's cvtColor. GRAY from colours is the luma of Grayscale, and colours from GRAY are three equal
-    channels.
+    OpenCV's cvtColor. GRAY from colours is the luma of Grayscale, for float32 0.299 R + 0.587 G + 0.114
+    B, and colours from GRAY are three equal channels.
 
     Errors: another number of channels, another dtype or rank, an image without pixels.
 
@@ -915,11 +927,12 @@ class EnlargeToSize(Kernel):
 class Equalize(Kernel):
     """Spreads the values of an image so that they are used about equally often.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each channel is mapped by its own cumulated histogram: Pillow's
-    ImageOps.equalize, bit for bit, which is not OpenCV's equalizeHist.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each channel is mapped by its own cumulated histogram:
+    Pillow's ImageOps.equalize, bit for bit, which is not OpenCV's equalizeHist. Floats become bytes
+    first, 255.999 * v truncated, and their results are divided by 255, as in torchvision's tensors.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Example:
         V.Equalize()
@@ -1031,11 +1044,11 @@ class GaussianNoise(Kernel):
     Takes uint8, uint16 or float32 of any shape, channels first or last, and gives the same type and
     shape. To each value a normal number of its own is added, whose mean and deviation are given for
     values of 0 … 1: 255 times as much for uint8, 65535 times for uint16, each cut to a whole number;
-    floats are taken as 0 … 1. Then what exceeds 0 … 255, 0 … 65535 or 0 … 1 is set to the nearest
-    bound; floats of another range need clip=False. torchvision's GaussianNoise of tensors. The bits are
-    the same on every CPU.
+    floats are 0 … 1. Then what exceeds 0 … 255, 0 … 65535 or 0 … 1 is set to the nearest bound; floats
+    of another range need clip=False. torchvision's GaussianNoise of tensors. The bits are the same on
+    every CPU.
 
-    Errors: another dtype, and clip=False with whole numbers.
+    Errors: another dtype, clip=False with whole numbers, and floats that are not 0 … 1 without it.
 
     Args:
         mean: The mean of the noise, for values of 0 … 1; between -1,000,000 and 1,000,000 (at least
@@ -1067,16 +1080,17 @@ class GaussianNoise(Kernel):
 class Grayscale(Kernel):
     """Converts a colour image to greyscale.
 
-    Takes uint8 or float32 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W),
-    and gives the same dtype of shape (H, W, output_channels); values stay in the units of the input.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same dtype of shape (H, W, output_channels); values stay in the units of the
+    input.
 
     For uint8 the luma is that of Pillow's convert('L'), bit for bit: (19595 R + 38470 G + 7471 B +
     32768) / 65536, truncated; torchvision gives the same for Pillow images, and for tensors a value
-    that may be one less. For float32 it is 0.299 R + 0.587 G + 0.114 B. An image of one channel keeps
-    its values.
+    that may be one less. For float32 it is that of torchvision's tensors, 0.2989 R + 0.587 G + 0.114 B.
+    An image of one channel keeps its values.
 
-    Errors: another number of channels, another dtype or rank, an image without pixels, and
-    output_channels other than 1 and 3.
+    Errors: another number of channels, another dtype or rank, floats that are not 0 … 1, an image
+    without pixels, and output_channels other than 1 and 3.
 
     Args:
         output_channels: 1, or 3 for three equal channels (at least 1, at most 3).
@@ -1124,10 +1138,11 @@ class HorizontalFlip(Kernel):
 class Invert(Kernel):
     """Inverts the values of an image.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each value v becomes 255 - v: Pillow's ImageOps.invert, bit for bit.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each value v becomes 255 - v: Pillow's ImageOps.invert,
+    bit for bit; of floats 1 - v.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Example:
         V.Invert()
@@ -1338,11 +1353,12 @@ class Perspective(Kernel):
 class Posterize(Kernel):
     """Keeps the highest bits of the values of an image.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. The other bits of each value become 0: Pillow's ImageOps.posterize, bit for
-    bit.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. The other bits of each value become 0: Pillow's
+    ImageOps.posterize, bit for bit. A float becomes the greatest of the levels 0, 1 / 2 ** bits, 2 / 2
+    ** bits, … below 1 that it reaches, as in torchvision's tensors.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         bits: How many bits are kept (at least 1, at most 8).
@@ -1358,13 +1374,14 @@ class Posterize(Kernel):
 class RandAugment(Kernel):
     """Applies operations chosen at random, all with one magnitude.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. `num_ops` times one of 14 operations is drawn, all equally likely: none,
-    shears, translations, rotation, brightness, colour, contrast, sharpness, posterize, solarize,
-    autocontrast, equalize; those with a sign get it at random. torchvision's RandAugment of Pillow
-    images (Cubuk et al., 2019).
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. `num_ops` times one of 14 operations is drawn, all
+    equally likely: none, shears, translations, rotation, brightness, colour, contrast, sharpness,
+    posterize, solarize, autocontrast, equalize; those with a sign get it at random. torchvision's
+    RandAugment of Pillow images (Cubuk et al., 2019). On floats, each operation is as its kernel is,
+    thresholds are divided by 255, and what interpolation makes beyond 0 … 1 is cut off.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         num_ops: How many operations are applied (at least 0, at most 100).
@@ -1409,14 +1426,15 @@ class RandAugment(Kernel):
 class RandomAdjustSharpness(Kernel):
     """AdjustSharpness in some rows, chosen at random.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each value becomes smooth + factor * (value - smooth), cut off at 0 and 255 and
-    truncated, where `smooth` is the mean of its 3 × 3 neighbours, itself with weight 5, rounded; pixels
-    at the border stay as they are: torchvision's adjust_sharpness, bit for bit (Pillow's
-    ImageEnhance.Sharpness). This is done with probability `p`, as torchvision's RandomAdjustSharpness
-    does it.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each value becomes smooth + factor * (value - smooth),
+    cut off at 0 and 255 and truncated, where `smooth` is the mean of its 3 × 3 neighbours, itself with
+    weight 5, rounded; pixels at the border stay as they are: torchvision's adjust_sharpness, bit for
+    bit (Pillow's ImageEnhance.Sharpness). Of floats nothing is rounded, and it is cut off at 0 and 1,
+    as in its tensors. This is done with probability `p`, as torchvision's RandomAdjustSharpness does
+    it.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         factor: 0: smooth; 1: unchanged; 2: twice as sharp (at least 0, at most 1,000,000).
@@ -1595,12 +1613,13 @@ class RandomApply(Chooser):
 class RandomAutocontrast(Kernel):
     """AutoContrast in some rows, chosen at random.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each channel is stretched so that its least value becomes 0 and its greatest
-    255: Pillow's ImageOps.autocontrast, bit for bit. A channel of one value stays as it is. This is
-    done with probability `p`, as torchvision's RandomAutocontrast does it.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each channel is stretched so that its least value becomes
+    0 and its greatest 255: Pillow's ImageOps.autocontrast, bit for bit. Floats are stretched to 0 … 1,
+    which torchvision does to tensors; cutoff and ignore are for uint8 alone. A channel of one value
+    stays as it is. This is done with probability `p`, as torchvision's RandomAutocontrast does it.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         cutoff: The percentage of a channel's values that is left out at each end (at least 0, at
@@ -1630,9 +1649,9 @@ class RandomAutocontrast(Kernel):
 class RandomChannelPermutation(Kernel):
     """Puts the channels of an image into a random order.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. All six orders are equally likely, as in torchvision's
-    RandomChannelPermutation. An image of one channel stays as it is.
+    Takes uint8 or float32 of shape (H, W, 3), or (H, W, 1) or (H, W), and gives the same type and
+    shape. All six orders are equally likely, as in torchvision's RandomChannelPermutation. An image of
+    one channel stays as it is.
 
     Errors: another dtype, rank or number of channels.
 
@@ -1843,12 +1862,13 @@ class RandomCrop(Kernel):
 class RandomEqualize(Kernel):
     """Equalize in some rows, chosen at random.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each channel is mapped by its own cumulated histogram: Pillow's
-    ImageOps.equalize, bit for bit, which is not OpenCV's equalizeHist. This is done with probability
-    `p`, as torchvision's RandomEqualize does it.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each channel is mapped by its own cumulated histogram:
+    Pillow's ImageOps.equalize, bit for bit, which is not OpenCV's equalizeHist. Floats become bytes
+    first, 255.999 * v truncated, and their results are divided by 255, as in torchvision's tensors.
+    This is done with probability `p`, as torchvision's RandomEqualize does it.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         p: How likely a row is changed (at least 0, at most 1).
@@ -1923,11 +1943,12 @@ class RandomErasing(Kernel):
 class RandomGrayscale(Kernel):
     """Grayscale in some rows, chosen at random.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. The three channels become the luma of Grayscale; an image of one channel stays
-    as it is. This is done with probability `p`, as torchvision's RandomGrayscale does it.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. The three channels become the luma of Grayscale; an image
+    of one channel stays as it is. This is done with probability `p`, as torchvision's RandomGrayscale
+    does it.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         p: How likely a row is changed (at least 0, at most 1).
@@ -2003,11 +2024,12 @@ class RandomHorizontalFlip(Kernel):
 class RandomInvert(Kernel):
     """Invert in some rows, chosen at random.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each value v becomes 255 - v: Pillow's ImageOps.invert, bit for bit. This is
-    done with probability `p`, as torchvision's RandomInvert does it.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each value v becomes 255 - v: Pillow's ImageOps.invert,
+    bit for bit; of floats 1 - v. This is done with probability `p`, as torchvision's RandomInvert does
+    it.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         p: How likely a row is changed (at least 0, at most 1).
@@ -2083,13 +2105,14 @@ class RandomIoUCrop(Kernel):
 class RandomLighting(Kernel):
     """Shifts the colours of an image along the principal components of natural images.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each channel is shifted by one number for the picture, rounded, and cut off at
-    0 and 255: the sum of the eigenvectors of ImageNet's colours, each times its eigenvalue (55.46,
-    4.794, 1.148 in units of 0 … 255) and a normal number of deviation `alpha`: the noise of AlexNet,
-    and MindSpore's RandomLighting.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each channel is shifted by one number for the picture,
+    rounded, and cut off at 0 and 255: the sum of the eigenvectors of ImageNet's colours, each times its
+    eigenvalue (55.46, 4.794, 1.148 in units of 0 … 255) and a normal number of deviation `alpha`: the
+    noise of AlexNet, and MindSpore's RandomLighting. Floats are shifted by a 255th of it, not rounded,
+    and cut off at 0 and 1.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         alpha: The standard deviation of the amount of each component (at least 0, at most
@@ -2290,13 +2313,13 @@ class RandomPerspective(Kernel):
 class RandomPhotometricDistort(Kernel):
     """Changes brightness, contrast, saturation, hue and the order of channels at random.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each of AdjustBrightness, AdjustContrast, AdjustSaturation, AdjustHue and
-    RandomChannelPermutation is applied with probability `p`, in this order, or with the contrast behind
-    the hue, which has chance one half: torchvision's RandomPhotometricDistort of Pillow images, from
-    SSD.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each of AdjustBrightness, AdjustContrast,
+    AdjustSaturation, AdjustHue and RandomChannelPermutation is applied with probability `p`, in this
+    order, or with the contrast behind the hue, which has chance one half: torchvision's
+    RandomPhotometricDistort of Pillow images, from SSD.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         brightness: The least and the greatest factor of brightness (at least 0, at most 100).
@@ -2339,11 +2362,13 @@ class RandomPhotometricDistort(Kernel):
 class RandomPosterize(Kernel):
     """Posterize in some rows, chosen at random.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. The other bits of each value become 0: Pillow's ImageOps.posterize, bit for
-    bit. This is done with probability `p`, as torchvision's RandomPosterize does it.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. The other bits of each value become 0: Pillow's
+    ImageOps.posterize, bit for bit. A float becomes the greatest of the levels 0, 1 / 2 ** bits, 2 / 2
+    ** bits, … below 1 that it reaches, as in torchvision's tensors. This is done with probability `p`,
+    as torchvision's RandomPosterize does it.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         bits: How many bits are kept (at least 1, at most 8).
@@ -2657,15 +2682,17 @@ class RandomShortestSize(Kernel):
 class RandomSolarize(Kernel):
     """Solarize in some rows, chosen at random.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each value v that is at least `threshold` becomes 255 - v: Pillow's
-    ImageOps.solarize, bit for bit. This is done with probability `p`, as torchvision's RandomSolarize
-    does it.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each value v that is at least `threshold` becomes 255 -
+    v: Pillow's ImageOps.solarize, bit for bit; of floats 1 - v. `threshold` is in the units of the
+    picture, as in torchvision: for floats of 0 … 1 it is at most 1. This is done with probability `p`,
+    as torchvision's RandomSolarize does it.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
-        threshold: The least value that is inverted (at least 0, at most 256).
+        threshold: The least value that is inverted, 0 … 255 for uint8, 0 … 1 for floats (at least
+            0, at most 256).
         p: How likely a row is changed (at least 0, at most 1).
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
@@ -3009,14 +3036,16 @@ class SlicePatches(Kernel):
 class Solarize(Kernel):
     """Inverts the values of an image that reach a threshold.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. Each value v that is at least `threshold` becomes 255 - v: Pillow's
-    ImageOps.solarize, bit for bit.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. Each value v that is at least `threshold` becomes 255 -
+    v: Pillow's ImageOps.solarize, bit for bit; of floats 1 - v. `threshold` is in the units of the
+    picture, as in torchvision: for floats of 0 … 1 it is at most 1.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
-        threshold: The least value that is inverted (at least 0, at most 256).
+        threshold: The least value that is inverted, 0 … 255 for uint8, 0 … 1 for floats (at least
+            0, at most 256).
 
     Example:
         V.Solarize(128)
@@ -3093,12 +3122,13 @@ class ToFloat(Kernel):
 class TrivialAugmentWide(Kernel):
     """Applies one operation with one magnitude, both chosen at random.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. One of the 14 operations of RandAugment is drawn, all equally likely, and one
-    of its magnitudes, which reach further than there. torchvision's TrivialAugmentWide of Pillow images
-    (Müller and Hutter, 2021).
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. One of the 14 operations of RandAugment is drawn, all
+    equally likely, and one of its magnitudes, which reach further than there. torchvision's
+    TrivialAugmentWide of Pillow images (Müller and Hutter, 2021). On floats, each operation is as its
+    kernel is, thresholds are divided by 255, and what interpolation makes beyond 0 … 1 is cut off.
 
-    Errors: another dtype, rank or number of channels.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
     Args:
         num_magnitude_bins: How many magnitudes there are, from none to the greatest (at least 2, at

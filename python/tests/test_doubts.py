@@ -32,10 +32,10 @@ def test_small_means_over_bytes_are_named_at_the_users_line(photos: pathlib.Path
     assert "V.Normalize(" in pathlib.Path(__file__).read_text().splitlines()[said.lineno - 1]
 
 
-def test_noise_that_would_cut_off_all_but_black_is_named(photos: pathlib.Path):
+def test_noise_of_bytes_as_floats_is_named(photos: pathlib.Path):
     pictures = hr.ImageFolder(photos).map(V.Decode(), "image")
     (said,) = said_of(pictures.map([T.TypeCast("float32"), V.GaussianNoise()], "image"))
-    assert "GaussianNoise: cuts floats off at 0 and 1, and these are 0 … 255" in str(said.message)
+    assert "GaussianNoise: takes floats of 0 … 1, and these are 0 … 255" in str(said.message)
     for kernels in (
         [V.GaussianNoise()],
         [V.ToFloat(), V.GaussianNoise()],

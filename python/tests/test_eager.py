@@ -306,8 +306,10 @@ def test_channels_first_are_seen_behind_kernels_that_take_either_order(kernels, 
 
 
 def test_errors_name_the_kernel_and_what_it_got():
-    with pytest.raises(hr.GraphError, match="got float32(.|\n)*in: Equalize"):
-        V.Equalize()(PICTURE.astype(np.float32))
+    with pytest.raises(hr.GraphError, match="got float64(.|\n)*in: Equalize"):
+        V.Equalize()(PICTURE.astype(np.float64))
+    with pytest.raises(hr.DataError, match="takes floats of 0 … 1, and got 255: make them by ToFloat(.|\n)*Invert"):
+        V.Invert()(np.full((4, 5, 3), 255, np.float32))
     with pytest.raises(hr.GraphError, match="bits"):
         V.Posterize(9)(PICTURE)
     with pytest.raises(hr.DataError, match="Decode"):
@@ -342,7 +344,7 @@ def test_errors_do_not_depend_on_draws():
                 composed(PICTURE)
     distorted = hr.compose([V.CenterCrop(50), V.RandomInvert()], seed=0)
     for _ in range(20):
-        with pytest.raises(hr.GraphError, match="needs uint8"):
+        with pytest.raises(hr.DataError, match="takes floats of 0 … 1"):
             distorted(PICTURE.astype(np.float32))
 
 
