@@ -521,9 +521,9 @@ class CutMix(Kernel):
     W, C) or (B, H, W) with layout='HWC', and labels, whole numbers of shape (B,) or numbers of shape
     (B, num_classes). Gives images of the same type and shape, and labels float32 of shape (B,
     num_classes), mixed from one-hot vectors by the share of the area: torchvision's CutMix. The other
-    row is the one before, for the first row the last. w is drawn once for the batch from Beta(alpha,
-    alpha), and so is one rectangle: its centre anywhere, its sides sqrt(1 - w) of the image's, cut off
-    at the edges.
+    row is the one before, for the first row the last. w is drawn from Beta(alpha, alpha), and with it a
+    rectangle: its centre anywhere, its sides sqrt(1 - w) of the image's, cut off at the edges; both
+    once for the batch, or with per='row' for each row, which is timm's mode 'elem'.
 
     Rows that even='pad' repeats (`_pad`) stay as they are and are pasted into none. The result depends
     on which rows meet in the batch, so on the number of ranks.
@@ -537,6 +537,7 @@ class CutMix(Kernel):
         num_classes: The number of classes; None: the labels are vectors already (at least 1, at
             most 1,073,741,824).
         layout: The axes of each image: CHW channels first, HWC channels last, or none.
+        per: What draws once: the batch, or each row for itself.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -550,6 +551,7 @@ class CutMix(Kernel):
         alpha: float | Parameter = 1.0,
         num_classes: int | None | Parameter = None,
         layout: Literal["HWC", "CHW"] = "CHW",
+        per: Literal["batch", "row"] = "batch",
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -995,8 +997,8 @@ class MixUp(Kernel):
     Above `batch`, over two columns: float32 images of shape (B, …), and labels, whole numbers of shape
     (B,) or numbers of shape (B, num_classes). Gives images of the same shape, w * own + (1 - w) * other
     in float32, and labels float32 of shape (B, num_classes), mixed alike from one-hot vectors:
-    torchvision's MixUp. The other row is the one before, for the first row the last; w is drawn once
-    for the batch from Beta(alpha, alpha).
+    torchvision's MixUp. The other row is the one before, for the first row the last; w is drawn from
+    Beta(alpha, alpha), once for the batch, or with per='row' for each row, which is timm's mode 'elem'.
 
     Rows that even='pad' repeats (`_pad`) stay as they are and are mixed into none. The result depends
     on which rows meet in the batch, so on the number of ranks.
@@ -1009,6 +1011,7 @@ class MixUp(Kernel):
             1,000,000).
         num_classes: The number of classes; None: the labels are vectors already (at least 1, at
             most 1,073,741,824).
+        per: What draws once: the batch, or each row for itself.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -1021,6 +1024,7 @@ class MixUp(Kernel):
         self,
         alpha: float | Parameter = 1.0,
         num_classes: int | None | Parameter = None,
+        per: Literal["batch", "row"] = "batch",
         *,
         seed: int | None = None,
         name: str | None = None,
