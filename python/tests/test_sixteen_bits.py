@@ -44,7 +44,7 @@ def given(scale: int, dtype: type) -> hr.Dataset:
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_every_geometric_kernel_takes_them(kernel):
     words = given(257, np.uint16).map(kernel, "image")
-    assert str(words.schema).startswith("image: uint16")
+    assert words.schema["image"].dtype == "uint16"
     for row, expected in zip(words, given(1, np.uint8).map(kernel, "image"), strict=True):
         assert row["image"].dtype == np.uint16
         assert row["image"].shape == expected["image"].shape
