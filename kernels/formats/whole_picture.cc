@@ -1,5 +1,6 @@
 #include "kernels/formats/whole_picture.h"
 
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -61,6 +62,15 @@ void Convert(const In* from, int in_channels, int64_t count, int out_channels, O
   }
 }
 
+// The first three of four channels. No word is read beyond the pixels.
+void DropAlpha(const uint8_t* from, int64_t count, uint8_t* to) {
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4, from += 16, to += 12) {
+    StoreFourPixels(ThreeBytesAt(from), ThreeBytesAt(from + 4), ThreeBytesAt(from + 8), ThreeBytesAt(from + 12), to);
+  }
+  for (; i < count; ++i, from += 4, to += 3) std::memcpy(to, from, 3);
+}
+
 uint64_t RgbOf(const Palette& palette, uint8_t index) { return ThreeBytesAt(palette.colors[index].data()); }
 
 // Returns how many of the pixels it has done: fours of them.
@@ -90,6 +100,7 @@ void ConvertAll(const Tensor& held, const PictureLayout& layout, const Target& t
   if (bytes && layout.channels == 1 && target.channels == 3) {
     return JoinThreeChannels(held.raw(), held.raw(), held.raw(), count, to);
   }
+  if (bytes && layout.channels == 4 && target.channels == 3) return DropAlpha(held.raw(), count, to);
   if (bytes) return Convert(held.raw(), layout.channels, count, target.channels, to);
   if (target.dtype == DType::kUInt8) return Convert(words, layout.channels, count, target.channels, to);
   Convert(words, layout.channels, count, target.channels, reinterpret_cast<uint16_t*>(to));
