@@ -75,6 +75,16 @@ std::vector<float> RandomFloats(RowRandom& random, int64_t count) {
   return floats;
 }
 
+// Over the whole range, many of them at its ends.
+std::vector<uint16_t> RandomWords(RowRandom& random, int64_t count) {
+  std::vector<uint16_t> words(count);
+  for (uint16_t& word : words) {
+    const uint64_t drawn = random.Below(131072);
+    word = static_cast<uint16_t>(drawn < 65536 ? drawn : drawn < 98304 ? 0 : 65535);
+  }
+  return words;
+}
+
 FilterTaps RandomTaps(RowRandom& random, int64_t in_size) {
   constexpr Filter kFilters[] = {Filter::kBox, Filter::kBilinear, Filter::kBicubic, Filter::kLanczos};
   const int64_t out_size = Between(random, 1, 60);
@@ -100,6 +110,14 @@ float Weighted(const FilterTaps& taps, int64_t position, float, At at) {
   double sum = 0;
   for (int i = 0; i < taps.count[position]; ++i) sum += double{at(i)} * taps.weights[position * taps.taps + i];
   return static_cast<float>(sum);
+}
+
+template <typename At>
+uint16_t Weighted(const FilterTaps& taps, int64_t position, uint16_t, At at) {
+  double sum = 0;
+  for (int i = 0; i < taps.count[position]; ++i)
+    sum += static_cast<double>(at(i)) * taps.weights[position * taps.taps + i];
+  return static_cast<uint16_t>(std::clamp(sum + 0.5, 0.0, 65535.0));
 }
 
 template <typename T>
@@ -151,6 +169,15 @@ TEST(CpuTargets, ResampleFloatsAlike) {
   OnEachTarget(2, [](RowRandom& random) {
     const int64_t height = Between(random, 1, 20), width = Between(random, 1, 40), channels = Between(random, 1, 5);
     const std::vector<float> source = RandomFloats(random, height * width * channels);
+    CheckRows(random, source, height, width, channels);
+    CheckColumns(random, source, height, width, channels);
+  });
+}
+
+TEST(CpuTargets, ResampleWordsAlike) {
+  OnEachTarget(99, [](RowRandom& random) {
+    const int64_t height = Between(random, 1, 20), width = Between(random, 1, 40), channels = Between(random, 1, 5);
+    const std::vector<uint16_t> source = RandomWords(random, height * width * channels);
     CheckRows(random, source, height, width, channels);
     CheckColumns(random, source, height, width, channels);
   });

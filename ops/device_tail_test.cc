@@ -358,6 +358,9 @@ void AddMixing(const Shape& shape, std::vector<Pictures>& chains) {
   chains.push_back({shape, drawn, true, {{"MixUp", {{"alpha", ir::FloatValue(0.4)}}}}});
   chains.push_back({shape, planes, true, {{"CutMix", {}}}});
   chains.push_back({shape, drawn, true, {{"CutMix", {{"layout", StringValue("HWC")}}}}});
+  const GraphBuilder::Given by_row = {{"per", StringValue("row")}};
+  chains.push_back({shape, planes, true, {{"MixUp", by_row}}});
+  chains.push_back({shape, planes, true, {{"CutMix", by_row}}});
   const std::pair<std::string, GraphBuilder::Given> halves = {"TypeCast", {{"dtype", StringValue("float16")}}};
   chains.push_back({shape, {{"HWC2CHW", {}}, halves}, true, {{"CutMix", {}}}});
 }

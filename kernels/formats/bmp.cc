@@ -7,10 +7,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "core/error.h"
 #include "core/stop_signal.h"
 #include "kernels/formats/whole_picture.h"
+#include "kernels/vision/join_channels.h"
+#include "kernels/vision/split_channels.h"
 
 namespace headrace {
 namespace {
@@ -37,6 +40,11 @@ uint32_t NumberAt(std::string_view bytes, size_t at, size_t size) {
 struct Field {
   uint32_t mask = 0;
 
+  // Whether it is one of the pixel's first bytes, so many.
+  bool IsByte(int bytes) const {
+    const int shift = std::countr_zero(mask);
+    return mask != 0 && mask >> shift == 0xff && shift % 8 == 0 && shift < 8 * bytes;
+  }
   uint8_t Of(uint32_t pixel) const {
     if (mask == 0) return 255;
     const int shift = std::countr_zero(mask);
@@ -141,23 +149,53 @@ class BmpReader {
       return EndsEarly();
     }
     const auto* row = reinterpret_cast<const uint8_t*>(bytes_.data()) + begin_;
+    const bool by_bytes = std::all_of(fields_.begin(), fields_.begin() + layout_.channels,
+                                      [this](const Field& field) { return field.IsByte(bits_ / 8); });
+    std::vector<uint8_t> planes(by_bytes && layout_.channels == 3 ? bits_ / 8 * layout_.width : 0);
     for (int64_t y = 0; y < layout_.height; ++y, row += stride) {
       if (StopSignal::Raised()) return StopSignal::Error();
+      uint8_t* const to = RowOf(pixels, y);
       if (bits_ <= 8) {
-        UnpackIndices(row, RowOf(pixels, y));
+        UnpackIndices(row, to);
+      } else if (!planes.empty()) {
+        JoinColors(row, planes.data(), to);
+      } else if (by_bytes) {
+        MoveColors(row, to);
       } else {
-        UnpackColors(row, RowOf(pixels, y));
+        UnpackColors(row, to);
       }
     }
     return absl::OkStatus();
   }
 
   void UnpackIndices(const uint8_t* row, uint8_t* to) const {
+    if (bits_ == 8) {
+      std::memcpy(to, row, static_cast<size_t>(layout_.width));
+      return;
+    }
     const int per_byte = 8 / bits_;
     const int mask = (1 << bits_) - 1;
     for (int64_t x = 0; x < layout_.width; ++x) {
       const int shift = static_cast<int>(per_byte - 1 - x % per_byte) * bits_;
       to[x] = static_cast<uint8_t>(row[x / per_byte] >> shift & mask);
+    }
+  }
+
+  // Of the pixel's bytes, the one that is colour c.
+  int64_t ByteOf(size_t c) const { return std::countr_zero(fields_[c].mask) / 8; }
+
+  // Three colours that are bytes; `planes` holds a row.
+  void JoinColors(const uint8_t* row, uint8_t* planes, uint8_t* to) const {
+    const int64_t width = layout_.width;
+    SplitChannels(row, width, bits_ / 8, 1, width, planes);
+    JoinThreeChannels(planes + ByteOf(0) * width, planes + ByteOf(1) * width, planes + ByteOf(2) * width, width, to);
+  }
+
+  // Colours and alpha that are bytes.
+  void MoveColors(const uint8_t* row, uint8_t* to) const {
+    const int64_t from[] = {ByteOf(0), ByteOf(1), ByteOf(2), ByteOf(3)};
+    for (int64_t x = 0; x < layout_.width; ++x, row += bits_ / 8, to += 4) {
+      for (int c = 0; c < 4; ++c) to[c] = row[from[c]];
     }
   }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -118,6 +119,34 @@ TEST(Formats, ReadsWhatPillowDoesNot) {
   EXPECT_EQ(index(29, 5), 9);
   EXPECT_EQ(index(29, 44), 9);
   EXPECT_EQ(index(28, 0), 0);
+}
+
+// The masks of a BMP's colours, behind its second header.
+void SetMasks(std::string& bmp, const std::vector<uint32_t>& masks) {
+  for (size_t i = 0; i < 4 * masks.size(); ++i) bmp[54 + i] = static_cast<char>(masks[i / 4] >> i % 4 * 8);
+}
+
+TEST(Formats, FindsTheBytesOfColorsByTheirMasks) {
+  std::string alpha = ReadTestFile("alpha.bmp");
+  const Tensor plain = *DecodeBytes(alpha, Mode("unchanged"));
+  SetMasks(alpha, {0xff0000, 0x00ff00, 0x0000ff});
+  const Tensor swapped = *DecodeBytes(alpha, Mode("unchanged"));
+  ASSERT_EQ(swapped.shape(), plain.shape());
+  for (int64_t i = 0; i < plain.elements(); i += 4) {
+    for (const auto& [c, other] : {std::pair{0, 2}, {1, 1}, {2, 0}, {3, 3}}) {
+      ASSERT_EQ(swapped.raw()[i + c], plain.raw()[i + other]);
+    }
+  }
+  // Of 16 bits the third byte is none.
+  std::string fields = ReadTestFile("fields_565.bmp");
+  SetMasks(fields, {0xff0000, 0x00ff00, 0x0000ff});
+  const Tensor beyond = *DecodeBytes(fields);
+  int64_t others = 0;
+  for (int64_t i = 0; i < beyond.elements(); i += 3) {
+    ASSERT_EQ(beyond.raw()[i], 0);
+    others += beyond.raw()[i + 1] + beyond.raw()[i + 2];
+  }
+  EXPECT_GT(others, 0);
 }
 
 TEST(Formats, NamesWhatItDoesNotRead) {

@@ -200,6 +200,24 @@ class TiffReader {
     return absl::OkStatus();
   }
 
+  // Whether the file's pixels are those that are kept, byte for byte.
+  bool HoldsPixels() const { return !apart_ && samples_ == held_ && bits_ >= 8 && kind_ != PHOTOMETRIC_MINISWHITE; }
+
+  // Into their place. Libtiff unpacks whole strips faster than their rows.
+  absl::Status ReadWholeStrips(uint8_t* pixels) {
+    TIFF* const tiff = tiff_.get();
+    const int64_t row_bytes = layout_.width * PixelBytes();
+    const int64_t rows = std::min<int64_t>(Field<uint32_t>(tiff, TIFFTAG_ROWSPERSTRIP, 0), layout_.height);
+    if (rows == 0 || TIFFScanlineSize(tiff) != row_bytes) return Failed(" (its strips have no rows)");
+    uint32_t strip = 0;
+    for (int64_t y = 0; y < layout_.height; y += rows, ++strip) {
+      if (StopSignal::Raised()) return StopSignal::Error();
+      const tmsize_t bytes = std::min(rows, layout_.height - y) * row_bytes;
+      if (TIFFReadEncodedStrip(tiff, strip, pixels + y * row_bytes, bytes) != bytes) return Failed("");
+    }
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<Tensor> Allocate(tmsize_t bytes) const {
     if (bytes <= 0 || bytes > kMostAtOnce) return Failed(" (its strips or tiles are too large)");
     OutputAllocator intermediate;
@@ -207,6 +225,7 @@ class TiffReader {
   }
 
   absl::Status ReadStrips(int plane, uint8_t* pixels) {
+    if (HoldsPixels()) return ReadWholeStrips(pixels);
     TIFF* const tiff = tiff_.get();
     const tmsize_t bytes = TIFFScanlineSize(tiff);
     HEADRACE_ASSIGN_OR_RETURN(Tensor row, Allocate(bytes));
@@ -253,6 +272,10 @@ class TiffReader {
 
   // Unpacks the samples of `count` pixels, which have all samples or those of one plane.
   void Scatter(const uint8_t* packed, int64_t count, int plane, uint8_t* to) const {
+    if (HoldsPixels()) {
+      std::memcpy(to, packed, static_cast<size_t>(count * PixelBytes()));
+      return;
+    }
     const int taken = apart_ ? 1 : held_;
     const int step = apart_ ? 1 : samples_;
     for (int64_t x = 0; x < count; ++x) {

@@ -1,11 +1,14 @@
 #include "kernels/formats/whole_picture.h"
 
+#include <cstring>
 #include <limits>
 #include <utility>
 
 #include "core/error.h"
 #include "kernels/vision/exif.h"
+#include "kernels/vision/join_channels.h"
 #include "kernels/vision/pixel_limit.h"
+#include "kernels/vision/pixels_of_three.h"
 
 namespace headrace {
 namespace {
@@ -59,8 +62,30 @@ void Convert(const In* from, int in_channels, int64_t count, int out_channels, O
   }
 }
 
+// The first three of four channels. No word is read beyond the pixels.
+void DropAlpha(const uint8_t* from, int64_t count, uint8_t* to) {
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4, from += 16, to += 12) {
+    StoreFourPixels(ThreeBytesAt(from), ThreeBytesAt(from + 4), ThreeBytesAt(from + 8), ThreeBytesAt(from + 12), to);
+  }
+  for (; i < count; ++i, from += 4, to += 3) std::memcpy(to, from, 3);
+}
+
+uint64_t RgbOf(const Palette& palette, uint8_t index) { return ThreeBytesAt(palette.colors[index].data()); }
+
+// Returns how many of the pixels it has done: fours of them.
+int64_t ResolveFours(const uint8_t* indices, const Palette& palette, int64_t count, uint8_t* to) {
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    StoreFourPixels(RgbOf(palette, indices[i]), RgbOf(palette, indices[i + 1]), RgbOf(palette, indices[i + 2]),
+                    RgbOf(palette, indices[i + 3]), to + 3 * i);
+  }
+  return i;
+}
+
 void Resolve(const uint8_t* indices, const Palette& palette, int64_t count, int channels, uint8_t* to) {
-  for (int64_t i = 0; i < count; ++i, to += channels) {
+  int64_t i = channels == 3 ? ResolveFours(indices, palette, count, to) : 0;
+  for (to += i * channels; i < count; ++i, to += channels) {
     const std::array<uint8_t, 4>& color = palette.colors[indices[i]];
     const uint8_t rgba[4] = {color[0], color[1], color[2], color[3]};
     WritePixel(rgba, channels, /*grey=*/false, to);
@@ -70,8 +95,13 @@ void Resolve(const uint8_t* indices, const Palette& palette, int64_t count, int 
 void ConvertAll(const Tensor& held, const PictureLayout& layout, const Target& target, uint8_t* to) {
   const int64_t count = layout.height * layout.width;
   const auto* const words = reinterpret_cast<const uint16_t*>(held.raw());
+  const bool bytes = layout.dtype == DType::kUInt8;
   if (layout.palette != nullptr) return Resolve(held.raw(), *layout.palette, count, target.channels, to);
-  if (layout.dtype == DType::kUInt8) return Convert(held.raw(), layout.channels, count, target.channels, to);
+  if (bytes && layout.channels == 1 && target.channels == 3) {
+    return JoinThreeChannels(held.raw(), held.raw(), held.raw(), count, to);
+  }
+  if (bytes && layout.channels == 4 && target.channels == 3) return DropAlpha(held.raw(), count, to);
+  if (bytes) return Convert(held.raw(), layout.channels, count, target.channels, to);
   if (target.dtype == DType::kUInt8) return Convert(words, layout.channels, count, target.channels, to);
   Convert(words, layout.channels, count, target.channels, reinterpret_cast<uint16_t*>(to));
 }

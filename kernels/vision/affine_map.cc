@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numbers>
 #include <utility>
 
 #include "core/error.h"
+#include "kernels/vision/copy_turned.h"
 
 namespace headrace {
 namespace {
@@ -43,14 +43,12 @@ absl::StatusOr<Tensor> Turned(const Image& image, int quarters, OutputAllocator&
   const int64_t width = upright ? image.width : image.height;
   HEADRACE_ASSIGN_OR_RETURN(Tensor result, AllocateLike(image, height, width, output));
   const int64_t pixel = image.pixel_bytes();
-  uint8_t* target = result.mutable_raw();
-  for (int64_t y = 0; y < height; ++y) {
-    for (int64_t x = 0; x < width; ++x, target += pixel) {
-      const int64_t from_y = quarters == 1 ? x : quarters == 2 ? image.height - 1 - y : image.height - 1 - x;
-      const int64_t from_x = quarters == 1 ? image.width - 1 - y : quarters == 2 ? image.width - 1 - x : y;
-      std::memcpy(target, image.row(from_y) + from_x * pixel, static_cast<size_t>(pixel));
-    }
-  }
+  const uint8_t* const right = image.pixels + (image.width - 1) * pixel;
+  const int64_t down = (image.height - 1) * image.row_stride;
+  const ReadingOrder orders[] = {{right, -pixel, image.row_stride},
+                                 {right + down, -image.row_stride, -pixel},
+                                 {image.pixels + down, pixel, -image.row_stride}};
+  CopyTurned(orders[quarters - 1], height, width, pixel, result.mutable_raw());
   return result;
 }
 

@@ -7,8 +7,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_split.h"
+#include "absl/types/span.h"
 #include "core/testing/chi_square.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -170,29 +174,132 @@ TEST(Augmentation, HasTheMagnitudesOfTheTables) {
   EXPECT_EQ(of(wide, Augmentation::kPosterize, 30), 2);
 }
 
-// By what ImageNet's policy gives for some of its pairs, and by how often nothing of a pair is applied.
+// --- How often each list is drawn ---
+
+// The chance of each list, or its count.
+using Outcome = std::vector<std::pair<Augmentation, double>>;
+using Chances = std::map<Outcome, double>;
+
+// An operation of a policy: "So.6/5" is Solarize with probability 0.6 and bin 5.
+struct Applied {
+  explicit Applied(std::string_view text) {
+    constexpr std::pair<std::string_view, Augmentation> kNames[] = {
+        {"SX", Augmentation::kShearX},     {"SY", Augmentation::kShearY},   {"TX", Augmentation::kTranslateX},
+        {"TY", Augmentation::kTranslateY}, {"Ro", Augmentation::kRotate},   {"Br", Augmentation::kBrightness},
+        {"Co", Augmentation::kColor},      {"Ct", Augmentation::kContrast}, {"Sh", Augmentation::kSharpness},
+        {"Po", Augmentation::kPosterize},  {"So", Augmentation::kSolarize}, {"AC", Augmentation::kAutoContrast},
+        {"Eq", Augmentation::kEqualize},   {"Iv", Augmentation::kInvert}};
+    for (const auto& [name, named] : kNames) {
+      if (text.starts_with(name)) what = named;
+    }
+    const size_t slash = text.find('/');
+    probability = std::stod(std::string(text.substr(2, slash == text.npos ? slash : slash - 2)));
+    if (slash != text.npos) bin = text[slash + 1] - '0';
+  }
+
+  Augmentation what = Augmentation::kIdentity;
+  double probability = 0;
+  int64_t bin = 0;
+};
+
+// Adds what the operations behind those of `begun` may make of it.
+void AddOutcomes(absl::Span<const Applied> left, double chance, Outcome begun, Chances& chances) {
+  if (left.empty()) {
+    chances[begun] += chance;
+    return;
+  }
+  const Applied& next = left[0];
+  AddOutcomes(left.subspan(1), chance * (1 - next.probability), begun, chances);
+  for (const bool negative : {false, true}) {
+    Outcome longer = begun;
+    const Augmented augmented = MagnitudeSpace::Usual(10, 331, 331).Of(next.what, next.bin, negative);
+    longer.emplace_back(augmented.what, augmented.magnitude);
+    AddOutcomes(left.subspan(1), chance * next.probability / 2, std::move(longer), chances);
+  }
+}
+
+// Outcomes that are too rare for the test are counted together.
+void ExpectDrawn(const std::vector<AugmentedList>& lists, const Chances& chances, const std::string& what) {
+  const auto rows = static_cast<double>(lists.size());
+  std::map<Outcome, int64_t> counts;
+  for (const AugmentedList& list : lists) {
+    Outcome outcome;
+    for (const Augmented& augmented : list) outcome.emplace_back(augmented.what, augmented.magnitude);
+    ++counts[outcome];
+  }
+  std::vector<int64_t> found = {0};
+  std::vector<double> expected = {0};
+  int64_t known = 0;
+  for (const auto& [outcome, chance] : chances) {
+    known += counts[outcome];
+    if (chance * rows < 20) {
+      found[0] += counts[outcome];
+      expected[0] += chance * rows;
+    } else {
+      found.push_back(counts[outcome]);
+      expected.push_back(chance * rows);
+    }
+  }
+  EXPECT_EQ(known, static_cast<int64_t>(lists.size())) << what << ": others are drawn";
+  if (expected[0] < 20) {
+    found[1] += found[0];
+    expected[1] += expected[0];
+    found.erase(found.begin());
+    expected.erase(expected.begin());
+  }
+  EXPECT_LT(std::abs(ChiSquareDeviation(found, expected)), kMostDeviation) << what;
+}
+
+// The policies as they are published.
+constexpr std::pair<const char*, const char*> kPolicies[] = {
+    {"imagenet",
+     "Po.4/8 Ro.6/9, So.6/5 AC.6, Eq.8 Eq.6, Po.6/7 Po.6/6, Eq.4 So.2/4, Eq.4 Ro.8/8, So.6/3 Eq.6, Po.8/5 Eq1, "
+     "Ro.2/3 So.6/8, Eq.6 Po.4/6, Ro.8/8 Co.4/0, Ro.4/9 Eq.6, Eq0 Eq.8, Iv.6 Eq1, Co.6/4 Ct1/8, Ro.8/8 Co1/2, "
+     "Co.8/8 So.8/7, Sh.4/7 Iv.6, SX.6/5 Eq1, Co.4/0 Eq.6, Eq.4 So.2/4, So.6/5 AC.6, Iv.6 Eq1, Co.6/4 Ct1/8, "
+     "Eq.8 Eq.6"},
+    {"cifar10",
+     "Iv.1 Ct.2/6, Ro.7/2 TX.3/9, Sh.8/1 Sh.9/3, SY.5/8 TY.7/9, AC.5 Eq.9, SY.2/7 Po.3/7, Co.4/3 Br.6/7, "
+     "Sh.3/9 Br.7/9, Eq.6 Eq.5, Ct.6/7 Sh.6/5, Co.7/7 TX.5/8, Eq.3 AC.4, TY.4/3 Sh.2/6, Br.9/6 Co.2/8, So.5/2 Iv0, "
+     "Eq.2 AC.6, Eq.2 Eq.6, Co.9/9 Eq.6, AC.8 So.2/8, Br.1/3 Co.7/0, So.4/5 AC.9, TY.9/9 TY.7/9, AC.9 So.8/3, "
+     "Eq.8 Iv.1, TY.7/9 AC.9"},
+    {"svhn",
+     "SX.9/4 Iv.2, SY.9/8 Iv.7, Eq.6 So.6/6, Iv.9 Eq.6, Eq.6 Ro.9/3, SX.9/4 AC.8, SY.9/8 Iv.4, SY.9/5 So.2/6, "
+     "Iv.9 AC.8, Eq.6 Ro.9/3, SX.9/4 So.3/3, SY.8/8 Iv.7, Eq.9 TY.6/6, Iv.9 Eq.6, Ct.3/3 Ro.8/4, Iv.8 TY0/2, "
+     "SY.7/6 So.4/8, Iv.6 Ro.8/4, SY.3/7 TX.9/3, SX.1/6 Iv.6, So.7/2 TY.6/7, SY.8/4 Iv.8, SX.7/9 TY.8/3, "
+     "SY.8/5 AC.7, SX.7/2 Iv.1"}};
+
 TEST(Augmentation, AppliesPairsByTheirProbabilities) {
   if (!kCountsChances) GTEST_SKIP();
-  constexpr int64_t kRows = 50000;
-  int64_t autocontrast_after_solarize = 0;  // twice in the table: 0.6 each
-  int64_t inverted_then_equalized = 0;      // twice: 0.6 and 1
-  int64_t nothing = 0;
-  for (const AugmentedList& list : Drawn("AutoAugment", Policy("imagenet"), kRows)) {
-    nothing += list.empty() ? 1 : 0;
-    if (list.size() < 2) continue;
-    const bool stretched = list[1].what == Augmentation::kAutoContrast && list[0].what == Augmentation::kSolarize;
-    autocontrast_after_solarize += stretched ? 1 : 0;
-    inverted_then_equalized += list[0].what == Augmentation::kInvert && list[1].what == Augmentation::kEqualize ? 1 : 0;
+  for (const auto& [policy, text] : kPolicies) {
+    Chances chances;
+    const std::vector<std::string> pairs = absl::StrSplit(text, ", ");
+    ASSERT_EQ(pairs.size(), 25U);
+    for (const std::string& pair : pairs) {
+      const std::vector<std::string> texts = absl::StrSplit(pair, ' ');
+      const std::vector<Applied> operations(texts.begin(), texts.end());
+      AddOutcomes(operations, 1.0 / 25, {}, chances);
+    }
+    ExpectDrawn(Drawn("AutoAugment", Policy(policy), 50000), chances, policy);
   }
-  const auto expect_share = [](int64_t found, double share) {
-    const int64_t counts[] = {found, kRows - found};
-    const double expected[] = {kRows * share, kRows * (1 - share)};
-    EXPECT_LT(std::abs(ChiSquareDeviation(counts, expected)), kMostDeviation) << found / double{kRows} << " " << share;
-  };
-  expect_share(autocontrast_after_solarize, 2 * 0.36 / 25);
-  expect_share(inverted_then_equalized, 2 * 0.6 / 25);
-  // The chance that neither of a pair is applied, summed over the pairs.
-  expect_share(nothing, 3.76 / 25);
+}
+
+// Each of two operations with either sign, whatever the other is.
+TEST(Augmentation, DrawsOperationsAndSignsIndependently) {
+  if (!kCountsChances) GTEST_SKIP();
+  const MagnitudeSpace space = MagnitudeSpace::Usual(31, 331, 331);
+  std::map<std::pair<Augmentation, double>, double> one;
+  for (uint64_t i = 0; i < kUsualAugmentations; ++i) {
+    for (const bool negative : {false, true}) {
+      const Augmented augmented = space.Of(static_cast<Augmentation>(i), 9, negative);
+      one[{augmented.what, augmented.magnitude}] += 0.5 / kUsualAugmentations;
+    }
+  }
+  EXPECT_EQ(one.size(), 23U) << "nine operations have a sign";
+  Chances chances;
+  for (const auto& [first, chance] : one) {
+    for (const auto& [second, other] : one) chances[{first, second}] = chance * other;
+  }
+  ExpectDrawn(Drawn("RandAugment", {{"magnitude", ir::IntValue(9)}}, 40000), chances, "RandAugment");
 }
 
 TEST(Augmentation, TakesGreyImagesAndRefusesOthers) {

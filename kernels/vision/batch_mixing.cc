@@ -64,6 +64,28 @@ absl::StatusOr<Tensor> AsVectors(const Tensor& labels, std::optional<int64_t> cl
   return floats;
 }
 
+absl::StatusOr<Tensor> MixedLabels(const MixingBatch& batch, const MixingOptions& options,
+                                   absl::Span<const RowMixture> rows) {
+  HEADRACE_ASSIGN_OR_RETURN(const Tensor own, AsVectors(batch.labels, options.classes));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor mixed, Tensor::Allocate(DType::kFloat32, own.shape()));
+  const int64_t classes = own.dim(1);
+  const float* mine = own.data<float>();
+  float* target = mixed.mutable_data<float>();
+  for (const RowMixture& row : rows) {
+    if (row.partner == kAlone) {
+      std::copy_n(mine, classes, target);
+    } else {
+      const float* const other = own.data<float>() + row.partner * classes;
+      const auto of_own = static_cast<float>(row.weight);
+      const auto of_partner = static_cast<float>(1 - row.weight);
+      for (int64_t c = 0; c < classes; ++c) target[c] = other[c] * of_partner + mine[c] * of_own;
+    }
+    mine += classes;
+    target += classes;
+  }
+  return mixed;
+}
+
 }  // namespace
 
 std::vector<int64_t> MixingPartners(int64_t rows, absl::Span<const bool> fillers) {
@@ -96,7 +118,8 @@ absl::StatusOr<MixingBatch> MixingBatch::Of(absl::Span<const Tensor> inputs, int
   return batch;
 }
 
-MixingOptions::MixingOptions(const ir::Attributes& attributes) : alpha(attributes.Float("alpha")) {
+MixingOptions::MixingOptions(const ir::Attributes& attributes)
+    : alpha(attributes.Float("alpha")), by_row(attributes.String("per") == "row") {
   if (!attributes.IsNone("num_classes")) classes = attributes.Int("num_classes");
 }
 
@@ -114,43 +137,44 @@ std::vector<ir::Attribute> MixingOptions::Declared() {
            .default_value = "None",
            .nullable = true,
            .minimum = 1,
-           .maximum = 1 << 30}};
+           .maximum = 1 << 30},
+          {.name = "per",
+           .type = ir::AttributeType::kString,
+           .doc = "What draws once: the batch, or each row for itself.",
+           .default_value = "'batch'",
+           .choices = {"batch", "row"}}};
 }
 
-absl::StatusOr<Tensor> MixedLabels(const MixingBatch& batch, const MixingOptions& options,
-                                   absl::Span<const int64_t> partners, double weight) {
-  HEADRACE_ASSIGN_OR_RETURN(const Tensor own, AsVectors(batch.labels, options.classes));
-  HEADRACE_ASSIGN_OR_RETURN(Tensor mixed, Tensor::Allocate(DType::kFloat32, own.shape()));
-  const int64_t classes = own.dim(1);
-  const auto of_own = static_cast<float>(weight);
-  const auto of_partner = static_cast<float>(1 - weight);
-  for (int64_t i = 0; i < batch.rows; ++i) {
-    const float* const mine = own.data<float>() + i * classes;
-    float* const target = mixed.mutable_data<float>() + i * classes;
-    const int64_t partner = partners[static_cast<size_t>(i)];
-    if (partner == kAlone) {
-      std::copy_n(mine, classes, target);
-      continue;
-    }
-    const float* const other = own.data<float>() + partner * classes;
-    for (int64_t c = 0; c < classes; ++c) target[c] = other[c] * of_partner + mine[c] * of_own;
+absl::StatusOr<BatchMixture> BatchMixture::Of(const MixingBatch& batch, const MixingOptions& options,
+                                              absl::Span<const bool> fillers, absl::FunctionRef<RowMixture()> draw) {
+  const std::vector<int64_t> partners = MixingPartners(batch.rows, fillers);
+  BatchMixture mixture;
+  mixture.rows.resize(partners.size());
+  RowMixture drawn;
+  if (!options.by_row) drawn = draw();
+  for (size_t i = 0; i < partners.size(); ++i) {
+    if (options.by_row && partners[i] != kAlone) drawn = draw();
+    mixture.rows[i] = drawn;
+    mixture.rows[i].partner = partners[i];
   }
-  return mixed;
+  HEADRACE_ASSIGN_OR_RETURN(mixture.labels, MixedLabels(batch, options, mixture.rows));
+  return mixture;
 }
 
 absl::StatusOr<Tensor> BatchMixture::Records(OutputAllocator& output) const {
-  const auto rows = static_cast<int64_t>(partners.size());
-  HEADRACE_ASSIGN_OR_RETURN(Tensor records, output.Allocate(DType::kInt32, {rows, kRecordNumbers}));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor records,
+                            output.Allocate(DType::kInt32, {static_cast<int64_t>(rows.size()), kRecordNumbers}));
   int32_t* record = records.mutable_data<int32_t>();
-  for (int64_t i = 0; i < rows; ++i, record += kRecordNumbers) {
-    record[0] = static_cast<int32_t>(partners[static_cast<size_t>(i)]);
-    record[1] = std::bit_cast<int32_t>(static_cast<float>(weight));
-    record[2] = std::bit_cast<int32_t>(static_cast<float>(1 - weight));
+  for (const RowMixture& row : rows) {
+    record[0] = static_cast<int32_t>(row.partner);
+    record[1] = std::bit_cast<int32_t>(static_cast<float>(row.weight));
+    record[2] = std::bit_cast<int32_t>(static_cast<float>(1 - row.weight));
     record[3] = 0;
-    record[4] = static_cast<int32_t>(box.left);
-    record[5] = static_cast<int32_t>(box.top);
-    record[6] = static_cast<int32_t>(box.width);
-    record[7] = static_cast<int32_t>(box.height);
+    record[4] = static_cast<int32_t>(row.box.left);
+    record[5] = static_cast<int32_t>(row.box.top);
+    record[6] = static_cast<int32_t>(row.box.width);
+    record[7] = static_cast<int32_t>(row.box.height);
+    record += kRecordNumbers;
   }
   return records;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "core/tensor.h"
@@ -42,23 +43,31 @@ struct MixingOptions {
 
   double alpha;
   std::optional<int64_t> classes;  // nullopt: labels are vectors already
+  bool by_row;                     // each row draws its own weight
 };
 
-// float32 (B, classes): `weight` · own + (1 - weight) · partner's, of one-hot vectors, each operation rounded to
-// float32; those of a row alone as they are. Labels are class numbers of shape (B,), or numbers of shape (B, classes).
-// kData for a class that there is not, kGraph for other types.
-absl::StatusOr<Tensor> MixedLabels(const MixingBatch& batch, const MixingOptions& options,
-                                   absl::Span<const int64_t> partners, double weight);
-
-// How each row of a batch is mixed, for who mixes the images elsewhere: eight numbers of 32 bits a row, which are the
-// partner, or -1, the weights of the row and of its partner as float32, 0, and the box's left, top, width and height.
-struct BatchMixture {
-  std::vector<int64_t> partners;
+// How a row is mixed: `weight` · own + (1 - weight) · partner's, or the partner's `box` in its place.
+struct RowMixture {
+  int64_t partner = kAlone;
   double weight = 1;
   Window box = {};
-  Tensor labels;
+};
 
+// How the rows of a batch are mixed.
+struct BatchMixture {
+  // Weight and box are of `draw`: called once for the batch, or once for each row that is not alone, in their order.
+  static absl::StatusOr<BatchMixture> Of(const MixingBatch& batch, const MixingOptions& options,
+                                         absl::Span<const bool> fillers, absl::FunctionRef<RowMixture()> draw);
+
+  // For who mixes the images elsewhere: eight numbers of 32 bits a row, which are the partner, or -1, the weights of
+  // the row and of its partner as float32, 0, and the box's left, top, width and height.
   absl::StatusOr<Tensor> Records(OutputAllocator& output) const;
+
+  std::vector<RowMixture> rows;
+  // float32 (B, classes): mixed alike from one-hot vectors, each operation rounded to float32; those of a row alone as
+  // they are. Of class numbers of shape (B,), or numbers of shape (B, classes): Of gives kData for a class that there
+  // is not, kGraph for other types.
+  Tensor labels;
 };
 
 // Of Records, and of the labels.

@@ -29,14 +29,13 @@ Window DrawBox(int64_t height, int64_t width, double weight, RowRandom& random) 
 
 absl::StatusOr<BatchMixture> DrawCutMix(const MixingBatch& batch, int64_t height, int64_t width,
                                         const MixingOptions& options, KernelContext& context) {
-  BatchMixture mixture;
-  const double drawn = DrawBeta(options.alpha, context.random());
-  mixture.box = DrawBox(height, width, drawn, context.random());
-  const auto pasted = static_cast<double>(mixture.box.height * mixture.box.width);
-  mixture.weight = 1 - pasted / static_cast<double>(width * height);
-  mixture.partners = MixingPartners(batch.rows, context.fillers());
-  HEADRACE_ASSIGN_OR_RETURN(mixture.labels, MixedLabels(batch, options, mixture.partners, mixture.weight));
-  return mixture;
+  return BatchMixture::Of(batch, options, context.fillers(), [&] {
+    RowMixture drawn;
+    drawn.box = DrawBox(height, width, DrawBeta(options.alpha, context.random()), context.random());
+    const auto pasted = static_cast<double>(drawn.box.height * drawn.box.width);
+    drawn.weight = 1 - pasted / static_cast<double>(width * height);
+    return drawn;
+  });
 }
 
 absl::Status NotImages(std::string_view got, bool channels_first) {
@@ -72,9 +71,9 @@ class CutMix : public Kernel {
     HEADRACE_ASSIGN_OR_RETURN(Tensor mixed, context.AllocateOutput(images.dtype(), images.shape()));
     std::memcpy(mixed.mutable_raw(), images.raw(), images.bytes());
     for (int64_t i = 0; i < batch.rows; ++i) {
-      const int64_t partner = mixture.partners[static_cast<size_t>(i)];
-      if (partner != kAlone)
-        Paste(images.Index(partner), mixture.box, width, mixed.mutable_raw() + i * images.Index(i).bytes());
+      const RowMixture& row = mixture.rows[static_cast<size_t>(i)];
+      if (row.partner != kAlone)
+        Paste(images.Index(row.partner), row.box, width, mixed.mutable_raw() + i * images.Index(i).bytes());
     }
     return Tensors{std::move(mixed), std::move(mixture.labels)};
   }
@@ -127,11 +126,13 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
 
 std::vector<ir::Attribute> DeclaredAttributes() {
   std::vector<ir::Attribute> attributes = MixingOptions::Declared();
-  attributes.push_back({.name = "layout",
-                        .type = ir::AttributeType::kString,
-                        .doc = "The axes of each image: CHW channels first, HWC channels last, or none.",
-                        .default_value = "'CHW'",
-                        .choices = {"HWC", "CHW"}});
+  // Where it was before there was `per`.
+  attributes.insert(attributes.end() - 1,
+                    {.name = "layout",
+                     .type = ir::AttributeType::kString,
+                     .doc = "The axes of each image: CHW channels first, HWC channels last, or none.",
+                     .default_value = "'CHW'",
+                     .choices = {"HWC", "CHW"}});
   return attributes;
 }
 
@@ -145,8 +146,9 @@ const ir::Declaration& Declared() {
           "num_classes). "
           "Gives images of the same type and shape, and labels float32 of shape (B, num_classes), mixed from one-hot "
           "vectors by the share of the area: torchvision's CutMix. The other row is the one before, for the first "
-          "row the last. w is drawn once for the batch from Beta(alpha, alpha), and so is one rectangle: its centre "
-          "anywhere, its sides sqrt(1 - w) of the image's, cut off at the edges.\n"
+          "row the last. w is drawn from Beta(alpha, alpha), and with it a rectangle: its centre anywhere, its sides "
+          "sqrt(1 - w) of the image's, cut off at the edges; both once for the batch, or with per='row' for each row, "
+          "which is timm's mode 'elem'.\n"
           "Rows that even='pad' repeats (`_pad`) stay as they are and are pasted into none. The result depends on "
           "which rows meet in the batch, so on the number of ranks.\n"
           "Errors: images of another rank, with layout='CHW' images of 1, 3 or 4 columns and more than 4 channels, "

@@ -101,8 +101,9 @@ ir::Declaration Declared() {
         .broadcast = true}},
       "bilinear");
   declaration.doc =
-      "Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise uint8 or "
-      "float32, and gives the same type and shape. For each pixel two numbers are drawn, uniform between -1 and 1, "
+      "Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise uint8, "
+      "uint16 or float32, and gives the same type and shape. For each pixel two numbers are drawn, uniform between -1 "
+      "and 1, "
       "first all those for x; each field is blurred by a Gaussian, beyond the border mirrored, and multiplied by "
       "`alpha`: so far from its own place is a pixel taken. torchvision's ElasticTransform, within one level for uint8 "
       "but along the border of what is taken from beyond the image: there torchvision mixes in `fill`, and pixels "

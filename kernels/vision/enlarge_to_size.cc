@@ -81,7 +81,7 @@ bool KeepsSize(const ir::Attributes& attributes, absl::Span<const ir::ColumnType
 const MovingRegistration registration{
     {.name = "EnlargeToSize",
      .summary = "Enlarges an image that is smaller than a size.",
-     .doc = "Takes uint8 or float32 of shape (H, W, C) or (H, W), with `antialias=False` uint16, too, and gives the "
+     .doc = "Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the "
             "same dtype; values stay in the units of the input. An image that is too low is resized to the height of "
             "`size`, and one that is then too narrow "
             "to its width; the other side follows in proportion (truncated, in float32), so that a crop of that size "

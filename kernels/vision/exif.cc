@@ -1,10 +1,10 @@
 #include "kernels/vision/exif.h"
 
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include "core/error.h"
+#include "kernels/vision/copy_turned.h"
 
 namespace headrace {
 namespace {
@@ -32,19 +32,6 @@ class TiffReader {
   std::string_view block_;
   bool big_endian_;
 };
-
-// Copies pixels of kChannels bytes to row-major order.
-template <int kChannels>
-void CopyTurned(const uint8_t* start, int64_t row_step, int64_t column_step, int64_t height, int64_t width,
-                int64_t channels, uint8_t* target) {
-  if constexpr (kChannels > 0) channels = kChannels;
-  for (int64_t y = 0; y < height; ++y) {
-    const uint8_t* pixel = start + y * row_step;
-    for (int64_t x = 0; x < width; ++x, pixel += column_step, target += channels) {
-      std::memcpy(target, pixel, channels);
-    }
-  }
-}
 
 }  // namespace
 
@@ -81,9 +68,8 @@ absl::StatusOr<Tensor> Oriented(Tensor image, int orientation, OutputAllocator& 
   if (flip_columns) start += (width - 1) * pixel_bytes;
   const Shape shape = swapped ? Shape{width, height, channels} : Shape{height, width, channels};
   HEADRACE_ASSIGN_OR_RETURN(Tensor turned, output.Allocate(image.dtype(), shape));
-  const auto copy = pixel_bytes == 3 ? CopyTurned<3> : CopyTurned<0>;
-  copy(start, swapped ? column_step : row_step, swapped ? row_step : column_step, shape[0], shape[1], pixel_bytes,
-       turned.mutable_raw());
+  const ReadingOrder order = {start, swapped ? column_step : row_step, swapped ? row_step : column_step};
+  CopyTurned(order, shape[0], shape[1], pixel_bytes, turned.mutable_raw());
   return turned;
 }
 

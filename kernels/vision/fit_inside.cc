@@ -82,7 +82,7 @@ bool KeepsSize(const ir::Attributes& attributes, absl::Span<const ir::ColumnType
 const MovingRegistration registration{
     {.name = "FitInside",
      .summary = "Resizes an image to the largest of its ratio that fits into a size.",
-     .doc = "Takes uint8 or float32 of shape (H, W, C) or (H, W), with `antialias=False` uint16, too, and gives the "
+     .doc = "Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the "
             "same dtype; values stay in the units of the input. The sides keep their ratio: height and width become "
             "those times min(size[0] / H, size[1] / W), truncated, in float32, and at least 1. With `enlarge=False` an "
             "image that fits stays as it is. These are MXNet's resize_mode \"fit\" and \"shrink\" of detection; "

@@ -14,11 +14,8 @@ absl::Status NotFloats(std::string_view got) {
 }
 
 absl::StatusOr<BatchMixture> DrawMixUp(const MixingBatch& batch, const MixingOptions& options, KernelContext& context) {
-  BatchMixture mixture;
-  mixture.weight = DrawBeta(options.alpha, context.random());
-  mixture.partners = MixingPartners(batch.rows, context.fillers());
-  HEADRACE_ASSIGN_OR_RETURN(mixture.labels, MixedLabels(batch, options, mixture.partners, mixture.weight));
-  return mixture;
+  return BatchMixture::Of(batch, options, context.fillers(),
+                          [&] { return RowMixture{.weight = DrawBeta(options.alpha, context.random())}; });
 }
 
 class MixUp : public Kernel {
@@ -30,24 +27,25 @@ class MixUp : public Kernel {
     if (batch.images.dtype() != DType::kFloat32) return NotFloats(batch.images.TypeName());
     HEADRACE_ASSIGN_OR_RETURN(BatchMixture mixture, DrawMixUp(batch, options_, context));
     HEADRACE_ASSIGN_OR_RETURN(Tensor images, context.AllocateOutput(DType::kFloat32, batch.images.shape()));
-    Mix(batch, mixture.partners, mixture.weight, images.mutable_data<float>());
+    Mix(batch, mixture.rows, images.mutable_data<float>());
     return Tensors{std::move(images), std::move(mixture.labels)};
   }
 
  private:
-  static void Mix(const MixingBatch& batch, const std::vector<int64_t>& partners, double weight, float* target) {
+  static void Mix(const MixingBatch& batch, absl::Span<const RowMixture> rows, float* target) {
     const int64_t count = batch.rows == 0 ? 0 : batch.images.elements() / batch.rows;
-    const auto of_own = static_cast<float>(weight);
-    const auto of_partner = static_cast<float>(1 - weight);
-    for (int64_t i = 0; i < batch.rows; ++i, target += count) {
-      const float* const own = batch.images.data<float>() + i * count;
-      const int64_t partner = partners[static_cast<size_t>(i)];
-      if (partner == kAlone) {
+    const float* own = batch.images.data<float>();
+    for (const RowMixture& row : rows) {
+      if (row.partner == kAlone) {
         std::memcpy(target, own, static_cast<size_t>(count) * sizeof(float));
-        continue;
+      } else {
+        const float* const other = batch.images.data<float>() + row.partner * count;
+        const auto of_own = static_cast<float>(row.weight);
+        const auto of_partner = static_cast<float>(1 - row.weight);
+        for (int64_t k = 0; k < count; ++k) target[k] = other[k] * of_partner + own[k] * of_own;
       }
-      const float* const other = batch.images.data<float>() + partner * count;
-      for (int64_t k = 0; k < count; ++k) target[k] = other[k] * of_partner + own[k] * of_own;
+      own += count;
+      target += count;
     }
   }
 
@@ -90,7 +88,8 @@ const ir::Declaration& Declared() {
           "and "
           "labels float32 of shape (B, num_classes), mixed alike from one-hot vectors: torchvision's MixUp. The other "
           "row "
-          "is the one before, for the first row the last; w is drawn once for the batch from Beta(alpha, alpha).\n"
+          "is the one before, for the first row the last; w is drawn from Beta(alpha, alpha), once for the batch, or "
+          "with per='row' for each row, which is timm's mode 'elem'.\n"
           "Rows that even='pad' repeats (`_pad`) stay as they are and are mixed into none. The result depends on which "
           "rows meet in the batch, so on the number of ranks.\n"
           "Errors: images of another type, a class outside 0 … num_classes - 1, class numbers without `num_classes`, "

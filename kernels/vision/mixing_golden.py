@@ -27,36 +27,69 @@ def beta(alpha: float, random: RowRandom) -> float:
             return 1 / (1 + math.exp(log_y - log_x))
 
 
-def mixed(values: np.ndarray, weight: float) -> np.ndarray:
-    return np.roll(values, 1, 0) * np.float32(1 - weight) + values * np.float32(weight)
+# Weights of the batch, or of each row.
+Weights = float | np.ndarray
+
+
+def mixed(values: np.ndarray, weights: Weights) -> np.ndarray:
+    weights = np.reshape(weights, (-1,) + (1,) * (values.ndim - 1))
+    return np.roll(values, 1, 0) * (1 - weights).astype(np.float32) + values * weights.astype(np.float32)
+
+
+def mixed_labels(weights: Weights) -> np.ndarray:
+    return mixed(np.eye(CLASSES, dtype=np.float32)[LABELS], weights)
 
 
 def mix_up(row: int) -> tuple[np.ndarray, np.ndarray]:
     weight = beta(0.4, RowRandom(0, 0, 0, row))
-    return mixed(images(), weight), mixed(np.eye(CLASSES, dtype=np.float32)[LABELS], weight)
+    return mixed(images(), weight), mixed_labels(weight)
 
 
-def cut_mix(row: int) -> tuple[np.ndarray, np.ndarray]:
+def mix_up_by_row(row: int) -> tuple[np.ndarray, np.ndarray]:
     random = RowRandom(0, 0, 0, row)
+    weights = np.array([beta(0.4, random) for _ in LABELS])
+    return mixed(images(), weights), mixed_labels(weights)
+
+
+def rectangle(random: RowRandom, height: int, width: int) -> tuple[slice, slice]:
     weight = beta(1.0, random)
-    batch = images()
-    height, width = batch.shape[2:]
     x, y = random.below(width), random.below(height)
     half = 0.5 * math.sqrt(1 - weight)
     half_width, half_height = int(half * width), int(half * height)
-    left, right = max(x - half_width, 0), min(x + half_width, width)
-    top, bottom = max(y - half_height, 0), min(y + half_height, height)
-    batch[..., top:bottom, left:right] = np.roll(images(), 1, 0)[..., top:bottom, left:right]
-    share = 1 - (right - left) * (bottom - top) / (width * height)
-    return batch, mixed(np.eye(CLASSES, dtype=np.float32)[LABELS], share)
+    return (
+        slice(max(y - half_height, 0), min(y + half_height, height)),
+        slice(max(x - half_width, 0), min(x + half_width, width)),
+    )
+
+
+def share(rows: slice, columns: slice, height: int, width: int) -> float:
+    return 1 - (columns.stop - columns.start) * (rows.stop - rows.start) / (width * height)
+
+
+def cut_mix(row: int) -> tuple[np.ndarray, np.ndarray]:
+    batch = images()
+    height, width = batch.shape[2:]
+    box = rectangle(RowRandom(0, 0, 0, row), height, width)
+    batch[..., box[0], box[1]] = np.roll(images(), 1, 0)[..., box[0], box[1]]
+    return batch, mixed_labels(share(*box, height, width))
+
+
+def cut_mix_by_row(row: int) -> tuple[np.ndarray, np.ndarray]:
+    batch = images()
+    height, width = batch.shape[2:]
+    random = RowRandom(0, 0, 0, row)
+    boxes = [rectangle(random, height, width) for _ in LABELS]
+    for picture, other, box in zip(batch, np.roll(images(), 1, 0), boxes, strict=True):
+        picture[:, box[0], box[1]] = other[:, box[0], box[1]]
+    return batch, mixed_labels(np.array([share(*box, height, width) for box in boxes]))
 
 
 def main() -> None:
     save("mixing.images", images())
-    for name, mix in (("mix_up", mix_up), ("cut_mix", cut_mix)):
+    for mix in (mix_up, mix_up_by_row, cut_mix, cut_mix_by_row):
         pairs = [mix(row) for row in range(4)]
-        save(f"mixing.{name}.images", np.stack([pair[0] for pair in pairs]))
-        save(f"mixing.{name}.labels", np.stack([pair[1] for pair in pairs]))
+        save(f"mixing.{mix.__name__}.images", np.stack([pair[0] for pair in pairs]))
+        save(f"mixing.{mix.__name__}.labels", np.stack([pair[1] for pair in pairs]))
 
 
 if __name__ == "__main__":

@@ -44,9 +44,15 @@ absl::StatusOr<Tensors> Mix(const std::string& kernel, const Given& given, const
   return made->Apply(inputs, context);
 }
 
-void ExpectGolden(const std::string& kernel, const std::string& golden, double alpha) {
+Given ByRow(double alpha) {
+  Given given = Options(alpha);
+  given.emplace_back("per", ir::StringValue("row"));
+  return given;
+}
+
+void ExpectGolden(const std::string& kernel, const std::string& golden, const Given& given) {
   for (uint64_t row = 0; row < 4; ++row) {
-    const Tensors mixed = *Mix(kernel, Options(alpha), {Golden("mixing.images"), SampleLabels()}, row);
+    const Tensors mixed = *Mix(kernel, given, {Golden("mixing.images"), SampleLabels()}, row);
     const auto index = static_cast<int64_t>(row);
     EXPECT_TRUE(TensorsEqual(mixed[0], Golden(golden + ".images").Index(index))) << kernel << row;
     EXPECT_TRUE(TensorsEqual(mixed[1], Golden(golden + ".labels").Index(index))) << kernel << row;
@@ -55,44 +61,53 @@ void ExpectGolden(const std::string& kernel, const std::string& golden, double a
 }
 
 TEST(Mixing, EqualsTorchvisionsFormulas) {
-  ExpectGolden("MixUp", "mixing.mix_up", 0.4);
-  ExpectGolden("CutMix", "mixing.cut_mix", 1.0);
+  ExpectGolden("MixUp", "mixing.mix_up", Options(0.4));
+  ExpectGolden("CutMix", "mixing.cut_mix", Options(1.0));
+}
+
+TEST(Mixing, DrawsForEachRow) {
+  ExpectGolden("MixUp", "mixing.mix_up_by_row", ByRow(0.4));
+  ExpectGolden("CutMix", "mixing.cut_mix_by_row", ByRow(1.0));
 }
 
 // The records and labels that MixUpPlan or CutMixPlan gives for the golden pictures, as channels last.
-Tensors PlanOf(const std::string& kernel, uint64_t row, absl::Span<const bool> fillers = {}) {
+Tensors PlanOf(const std::string& kernel, const Given& given, uint64_t row, absl::Span<const bool> fillers = {}) {
   const Tensor pictures = *Tensor::Allocate(DType::kUInt8, {5, 12, 16, 3});
-  return *Mix(kernel, Options(1), {pictures, SampleLabels()}, row, fillers);
+  return *Mix(kernel, given, {pictures, SampleLabels()}, row, fillers);
+}
+
+void ExpectPlanned(const std::string& kernel, const Given& given, uint64_t row) {
+  const Tensor images = Golden("mixing.images");
+  constexpr int64_t kPlane = 12 * 16;
+  const Tensors mixed = *Mix(kernel, given, {images, SampleLabels()}, row);
+  const Tensors plan = PlanOf(kernel + "Plan", given, row);
+  EXPECT_TRUE(TensorsEqual(plan[1], mixed[1]));
+  ASSERT_EQ(plan[0].TypeName(), "int32 (5, 8)");
+  for (int64_t i = 0; i < images.elements(); ++i) {
+    const int64_t of_picture = i % (3 * kPlane);
+    const int32_t* const record = plan[0].data<int32_t>() + i / (3 * kPlane) * 8;
+    const float own = images.data<float>()[i];
+    const float partner = images.data<float>()[record[0] * 3 * kPlane + of_picture];
+    const int64_t x = i % 16 - record[4];
+    const int64_t y = of_picture % kPlane / 16 - record[5];
+    const bool pasted = x >= 0 && x < record[6] && y >= 0 && y < record[7];
+    const float blended = partner * std::bit_cast<float>(record[2]) + own * std::bit_cast<float>(record[1]);
+    ASSERT_EQ(mixed[0].data<float>()[i], kernel == "MixUp" ? blended : pasted ? partner : own) << kernel << row;
+  }
 }
 
 TEST(MixingPlan, SaysHowImagesAreMixed) {
-  const Tensor images = Golden("mixing.images");
-  constexpr int64_t kPlane = 12 * 16;
   for (uint64_t row = 0; row < 8; ++row) {
-    for (const bool blends : {true, false}) {
-      const std::string kernel = blends ? "MixUp" : "CutMix";
-      const Tensors mixed = *Mix(kernel, Options(1), {images, SampleLabels()}, row);
-      const Tensors plan = PlanOf(kernel + "Plan", row);
-      EXPECT_TRUE(TensorsEqual(plan[1], mixed[1]));
-      ASSERT_EQ(plan[0].TypeName(), "int32 (5, 8)");
-      for (int64_t i = 0; i < images.elements(); ++i) {
-        const int64_t of_picture = i % (3 * kPlane);
-        const int32_t* const record = plan[0].data<int32_t>() + i / (3 * kPlane) * 8;
-        const float own = images.data<float>()[i];
-        const float partner = images.data<float>()[record[0] * 3 * kPlane + of_picture];
-        const int64_t x = i % 16 - record[4];
-        const int64_t y = of_picture % kPlane / 16 - record[5];
-        const bool pasted = x >= 0 && x < record[6] && y >= 0 && y < record[7];
-        const float blended = partner * std::bit_cast<float>(record[2]) + own * std::bit_cast<float>(record[1]);
-        ASSERT_EQ(mixed[0].data<float>()[i], blends ? blended : pasted ? partner : own) << kernel << row;
-      }
+    for (const Given& given : {Options(1), ByRow(1)}) {
+      ExpectPlanned("MixUp", given, row);
+      ExpectPlanned("CutMix", given, row);
     }
   }
 }
 
 TEST(MixingPlan, LeavesFillersAlone) {
   for (const char* const kernel : {"MixUpPlan", "CutMixPlan"}) {
-    const Tensors plan = PlanOf(kernel, 0, {false, false, false, true, true});
+    const Tensors plan = PlanOf(kernel, Options(1), 0, {false, false, false, true, true});
     std::vector<int32_t> partners;
     for (int64_t i = 0; i < 5; ++i) partners.push_back(plan[0].data<int32_t>()[i * 8]);
     EXPECT_THAT(partners, ElementsAre(2, 0, 1, -1, -1));
@@ -127,18 +142,40 @@ TEST(Mixing, PartnersAreTheRowsBeforeAmongThoseNotMarked) {
   EXPECT_TRUE(MixingPartners(0, {}).empty());
 }
 
-// The other rows are those of a batch without the marked ones.
-TEST(Mixing, LeavesMarkedRowsAlone) {
+void ExpectMarkedAlone(const std::string& kernel, const Given& given) {
   const Tensor images = Golden("mixing.images");
   constexpr std::array<bool, 5> kMarks = {false, false, false, true, true};
+  const Tensors marked = *Mix(kernel, given, {images, SampleLabels()}, 1, kMarks);
+  const Tensors without = *Mix(kernel, given, {images.Slice(0, 0, 3), Labels({2, 0, 3})}, 1);
+  EXPECT_TRUE(TensorsEqual(marked[0].Slice(0, 0, 3), without[0])) << kernel;
+  EXPECT_TRUE(TensorsEqual(marked[1].Slice(0, 0, 3), without[1])) << kernel;
+  EXPECT_TRUE(TensorsEqual(marked[0].Slice(0, 3, 2), images.Slice(0, 3, 2))) << kernel;
+  const float* const hot = marked[1].data<float>() + 3 * 4;
+  EXPECT_THAT(std::vector<float>(hot, hot + 8), ElementsAre(0, 0, 0, 1, 0, 1, 0, 0)) << kernel;
+}
+
+// The other rows are those of a batch without the marked ones.
+TEST(Mixing, LeavesMarkedRowsAlone) {
+  for (const Given& given : {Options(0.7), ByRow(0.7)}) {
+    ExpectMarkedAlone("MixUp", given);
+    ExpectMarkedAlone("CutMix", given);
+  }
+}
+
+// Wherever they are.
+TEST(Mixing, DrawsNothingForMarkedRows) {
+  const Tensor images = Golden("mixing.images");
+  constexpr std::array<bool, 5> kMarks = {true, false, true, false, true};
   for (const char* kernel : {"MixUp", "CutMix"}) {
-    const Tensors marked = *Mix(kernel, Options(0.7), {images, SampleLabels()}, 1, kMarks);
-    const Tensors without = *Mix(kernel, Options(0.7), {images.Slice(0, 0, 3), Labels({2, 0, 3})}, 1);
-    EXPECT_TRUE(TensorsEqual(marked[0].Slice(0, 0, 3), without[0])) << kernel;
-    EXPECT_TRUE(TensorsEqual(marked[1].Slice(0, 0, 3), without[1])) << kernel;
-    EXPECT_TRUE(TensorsEqual(marked[0].Slice(0, 3, 2), images.Slice(0, 3, 2))) << kernel;
-    const float* const hot = marked[1].data<float>() + 3 * 4;
-    EXPECT_THAT(std::vector<float>(hot, hot + 8), ElementsAre(0, 0, 0, 1, 0, 1, 0, 0)) << kernel;
+    const Tensors marked = *Mix(kernel, ByRow(0.7), {images, SampleLabels()}, 1, kMarks);
+    Tensor two = *Tensor::Allocate(DType::kFloat32, {2, 3, 12, 16});
+    for (int64_t i = 0; i < 2; ++i) {
+      std::copy_n(images.Index(2 * i + 1).data<float>(), 576, two.mutable_data<float>() + 576 * i);
+    }
+    const Tensors without = *Mix(kernel, ByRow(0.7), {two, Labels({0, 3})}, 1);
+    EXPECT_TRUE(TensorsEqual(marked[0].Index(1), without[0].Index(0))) << kernel;
+    EXPECT_TRUE(TensorsEqual(marked[0].Index(3), without[0].Index(1))) << kernel;
+    EXPECT_TRUE(TensorsEqual(marked[1].Index(3), without[1].Index(1))) << kernel;
   }
 }
 
@@ -173,6 +210,7 @@ TEST(Mixing, RefusesWhatItCannotMix) {
   const auto labels = ir::ColumnType::Of(DType::kInt32, {-1});
   EXPECT_TRUE(InferTypes("CutMix", Options(1), {ir::ColumnType::Of(DType::kUInt8, {-1, -1, 9, 3}), labels}).ok());
   EXPECT_FALSE(fixture::MakeKernel("MixUp", Options(0)).ok());
+  EXPECT_THAT(MessageOf(fixture::MakeKernel("MixUp", {{"per", ir::StringValue("pixel")}})), HasSubstr("per"));
 }
 
 // Of Beta(alpha, alpha) below x ≤ 1/2, but for a factor: with t = s^alpha the integrand has no pole.
@@ -222,6 +260,60 @@ TEST(Mixing, DrawsTheBetaDistribution) {
       EXPECT_LT(std::abs(ChiSquareDeviation(found, wanted)), kMostDeviation) << alpha << " by " << axis.name;
     }
   }
+}
+
+// The records of two rows that mix, with the batch's key.
+std::array<const int32_t*, 2> RecordsOfTwo(const Tensors& plan) {
+  return {plan[0].data<int32_t>(), plan[0].data<int32_t>() + 8};
+}
+
+Tensors PlanOfTwo(const std::string& kernel, const Given& given, uint64_t key) {
+  static const Tensor* const pictures = new Tensor(*Tensor::Allocate(DType::kUInt8, {2, 12, 16, 3}));
+  return *Mix(kernel, given, {*pictures, Labels({0, 1})}, key);
+}
+
+// Each row's weight follows the distribution, whatever the other's is: counts of pairs.
+TEST(Mixing, WeightsOfRowsAreIndependent) {
+  if (!kCountsChances) GTEST_SKIP();
+  constexpr uint64_t kBatches = 12000;
+  constexpr int kBins = 4;
+  for (const double alpha : {0.4, 1.0, 2.0}) {
+    std::array<int64_t, kBins * kBins> counts = {};
+    for (uint64_t key = 0; key < kBatches; ++key) {
+      const Tensors plan = PlanOfTwo("MixUpPlan", ByRow(alpha), key);
+      int cell = 0;
+      for (const int32_t* const record : RecordsOfTwo(plan)) {
+        cell = cell * kBins + std::min(kBins - 1, static_cast<int>(std::bit_cast<float>(record[1]) * kBins));
+      }
+      ++counts[static_cast<size_t>(cell)];
+    }
+    const auto chance = [alpha](int bin) {
+      return ChanceBelow(alpha, (bin + 1.0) / kBins) - ChanceBelow(alpha, 1.0 * bin / kBins);
+    };
+    std::array<double, kBins * kBins> expected;
+    for (int cell = 0; cell < kBins * kBins; ++cell) {
+      expected[static_cast<size_t>(cell)] = kBatches * chance(cell / kBins) * chance(cell % kBins);
+    }
+    EXPECT_LT(std::abs(ChiSquareDeviation(counts, expected)), kMostDeviation) << alpha;
+  }
+}
+
+// Where the centre of a rectangle is in an image 16 wide, in quarters: the weight is about 1/2, so that half the
+// rectangle is 5 wide, and it is cut off on one side at most.
+int QuarterOf(const int32_t* record) {
+  const int32_t right = record[4] + record[6];
+  return (right < 16 ? right - 5 : record[4] + 5) / 4;
+}
+
+TEST(Mixing, RectanglesOfRowsAreIndependent) {
+  if (!kCountsChances) GTEST_SKIP();
+  std::array<int64_t, 16> counts = {};
+  for (uint64_t key = 0; key < 8000; ++key) {
+    const Tensors plan = PlanOfTwo("CutMixPlan", ByRow(1e6), key);
+    const auto [first, second] = RecordsOfTwo(plan);
+    ++counts[static_cast<size_t>(QuarterOf(first) * 4 + QuarterOf(second))];
+  }
+  EXPECT_LT(std::abs(ChiSquareDeviation(counts)), kMostDeviation);
 }
 
 // Of Dirichlet(alpha, alpha) the first weight is of Beta(alpha, alpha); of three equal ones each is the largest as

@@ -143,7 +143,7 @@ ir::Declaration Declared(std::string name, std::string summary, std::string says
   declaration.name = std::move(name);
   declaration.summary = std::move(summary);
   declaration.doc =
-      Cat("Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the same "
+      Cat("Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same "
           "dtype with another height and width, in the ratio of the image's. ",
           says,
           " Pixels are those of Resize.\nErrors: another dtype or rank, an image without pixels, and a side that would "

@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
 const MovingRegistration registration{
     {.name = "RandomResizedCrop",
      .summary = "Cuts a random rectangle out of an image and resizes it.",
-     .doc = "Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the same "
+     .doc = "Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same "
             "dtype with the height and width of `size`; values stay in the units of the input. The rectangle is drawn "
             "as torchvision's RandomResizedCrop "
             "draws it: its area's share uniform in `scale`, its ratio log-uniform in `ratio`, its position uniform; "

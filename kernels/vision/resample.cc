@@ -7,6 +7,7 @@
 
 #include "absl/types/span.h"
 #include "core/error.h"
+#include "kernels/vision/pixels_of_three.h"
 
 namespace headrace {
 namespace {
@@ -181,22 +182,13 @@ std::vector<uint32_t> BytesOfWords(absl::Span<const int64_t> columns, int64_t wi
   return bytes;
 }
 
-uint64_t ThreeBytesAt(const uint8_t* row, uint32_t at) {
-  uint32_t word = 0;
-  std::memcpy(&word, row + at, 4);
-  return word & 0xFFFFFF;
-}
-
-// Pixels that can be read as words move four at once, as many stores take longer than many loads.
+// Of words where one can be read.
 void GatherPixelsOfThree(const uint8_t* row, absl::Span<const int64_t> columns, absl::Span<const uint32_t> words,
                          uint8_t* target) {
   size_t i = 0;
   for (; i + 4 <= words.size(); i += 4) {
-    const uint64_t third = ThreeBytesAt(row, words[i + 2]);
-    const uint64_t eight = ThreeBytesAt(row, words[i]) | ThreeBytesAt(row, words[i + 1]) << 24 | third << 48;
-    const auto four = static_cast<uint32_t>(third >> 16 | ThreeBytesAt(row, words[i + 3]) << 8);
-    std::memcpy(target + 3 * i, &eight, 8);
-    std::memcpy(target + 3 * i + 8, &four, 4);
+    StoreFourPixels(ThreeBytesAt(row + words[i]), ThreeBytesAt(row + words[i + 1]), ThreeBytesAt(row + words[i + 2]),
+                    ThreeBytesAt(row + words[i + 3]), target + 3 * i);
   }
   GatherPixels(row, columns.subspan(i), 3, target + 3 * i);
 }
@@ -252,6 +244,9 @@ absl::StatusOr<Tensor> Resample(const SourcePart& source, Filter filter, int64_t
   }
   if (image.dtype() == DType::kUInt8) {
     HEADRACE_RETURN_IF_ERROR(ResampleTo<uint8_t>(source, filter, height, width, part, resampled.mutable_raw()));
+  } else if (image.dtype() == DType::kUInt16) {
+    HEADRACE_RETURN_IF_ERROR(
+        ResampleTo<uint16_t>(source, filter, height, width, part, resampled.mutable_data<uint16_t>()));
   } else {
     HEADRACE_RETURN_IF_ERROR(ResampleTo<float>(source, filter, height, width, part, resampled.mutable_data<float>()));
   }

@@ -1,6 +1,7 @@
 // Pillow's resampling: a separable filter that widens as the image shrinks, one pass along rows and one along columns,
 // with 22-bit coefficients and 8-bit rounding between the two for uint8. Bit-equal to Image.resize of Pillow 13: modes
-// L and RGB for uint8, mode F (channel by channel) for float32. Pure functions; safe from any thread.
+// L and RGB for uint8, mode F (channel by channel) for float32, and mode I;16 (likewise) for uint16, except that values
+// above 65535 are clamped, where Pillow's wrap around. Pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_RESAMPLE_H_
 #define HEADRACE_KERNELS_VISION_RESAMPLE_H_
 
@@ -46,8 +47,9 @@ struct SourcePart {
   int64_t width = 0;
 };
 
-// The part `part` of the source resampled to `height` × `width`. uint8 or float32, any number of channels. A pass along
-// an axis of unchanged size is skipped, as in Pillow. The source must contain at least the range of NeededAlongAxis.
+// The part `part` of the source resampled to `height` × `width`. uint8, uint16 or float32, any number of channels. A
+// pass along an axis of unchanged size is skipped, as in Pillow. The source must contain at least the range of
+// NeededAlongAxis.
 absl::StatusOr<Tensor> Resample(const SourcePart& source, Filter filter, int64_t height, int64_t width,
                                 const Window& part, OutputAllocator& output);
 

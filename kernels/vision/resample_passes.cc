@@ -53,6 +53,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr int kBlock = 32;                  // elements of a row summed at once
 constexpr int64_t kMostInterleaved = 2048;  // pixels per row of one channel that are filtered together with others
 
+// How values of a type are summed, and stored.
 template <typename T>
 struct Sum;
 
@@ -73,6 +74,17 @@ struct Sum<float> {
   using weight = double;
   static constexpr double kStart = 0.0;
   static HWY_INLINE float Store(double sum) { return static_cast<float>(sum); }
+};
+
+template <>
+struct Sum<uint16_t> {
+  using type = double;
+  using weight = double;
+  static constexpr double kStart = 0.0;
+  static HWY_INLINE uint16_t Store(double sum) {
+    sum += 0.5;
+    return static_cast<uint16_t>(sum < 0.0 ? 0.0 : sum > 65535.0 ? 65535.0 : sum);
+  }
 };
 
 // One row; `kChannels` 0: any number, given by `channels`.
@@ -526,6 +538,9 @@ void RowsOfBytes(const PixelRun& source, int64_t rows, const TapsView<int32_t>& 
 void RowsOfFloats(const PixelRun& source, int64_t rows, const TapsView<double>& taps, int64_t width, float* target) {
   AlongRows<float>(source, 0, rows, taps, 0, width, target, width);
 }
+void RowsOfWords(const PixelRun& source, int64_t rows, const TapsView<double>& taps, int64_t width, uint16_t* target) {
+  AlongRows<uint16_t>(source, 0, rows, taps, 0, width, target, width);
+}
 void ColumnsOfBytes(const PixelRun& source, const TapsView<int32_t>& taps, const PairedWeights& weights, int64_t height,
                     uint8_t* target) {
   const int64_t elements = source.width * source.channels;
@@ -536,12 +551,19 @@ void ColumnsOfBytes(const PixelRun& source, const TapsView<int32_t>& taps, const
     AlongColumn<uint8_t>(rows, source.stride, taps.count[y], taps.weights + y * taps.taps, elements, target);
   }
 }
-void ColumnsOfFloats(const PixelRun& source, const TapsView<double>& taps, int64_t height, float* target) {
+template <typename T>
+HWY_INLINE void AlongColumns(const PixelRun& source, const TapsView<double>& taps, int64_t height, T* target) {
   const int64_t elements = source.width * source.channels;
   for (int64_t y = 0; y < height; ++y, target += elements) {
-    AlongColumn<float>(source.pixels + taps.first[y] * source.stride, source.stride, taps.count[y],
-                       taps.weights + y * taps.taps, elements, target);
+    AlongColumn<T>(source.pixels + taps.first[y] * source.stride, source.stride, taps.count[y],
+                   taps.weights + y * taps.taps, elements, target);
   }
+}
+void ColumnsOfFloats(const PixelRun& source, const TapsView<double>& taps, int64_t height, float* target) {
+  AlongColumns(source, taps, height, target);
+}
+void ColumnsOfWords(const PixelRun& source, const TapsView<double>& taps, int64_t height, uint16_t* target) {
+  AlongColumns(source, taps, height, target);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -553,8 +575,10 @@ namespace headrace {
 
 HWY_EXPORT(RowsOfBytes);
 HWY_EXPORT(RowsOfFloats);
+HWY_EXPORT(RowsOfWords);
 HWY_EXPORT(ColumnsOfBytes);
 HWY_EXPORT(ColumnsOfFloats);
+HWY_EXPORT(ColumnsOfWords);
 
 namespace {
 
@@ -628,6 +652,11 @@ void FilterRows(const PixelRun& source, int64_t rows, const FilterTaps& taps, fl
   (source, rows, ViewOf(taps), static_cast<int64_t>(taps.first.size()), target);
 }
 
+void FilterRows(const PixelRun& source, int64_t rows, const FilterTaps& taps, uint16_t* target) {
+  HWY_DYNAMIC_DISPATCH(RowsOfWords)
+  (source, rows, ViewOf(taps), static_cast<int64_t>(taps.first.size()), target);
+}
+
 void FilterColumns(const PixelRun& source, const FilterTaps& taps, uint8_t* target) {
   FixedWeights large;
   const FixedWeights& weights = WeightsOf(taps, large);
@@ -637,6 +666,11 @@ void FilterColumns(const PixelRun& source, const FilterTaps& taps, uint8_t* targ
 
 void FilterColumns(const PixelRun& source, const FilterTaps& taps, float* target) {
   HWY_DYNAMIC_DISPATCH(ColumnsOfFloats)
+  (source, ViewOf(taps), static_cast<int64_t>(taps.first.size()), target);
+}
+
+void FilterColumns(const PixelRun& source, const FilterTaps& taps, uint16_t* target) {
+  HWY_DYNAMIC_DISPATCH(ColumnsOfWords)
   (source, ViewOf(taps), static_cast<int64_t>(taps.first.size()), target);
 }
 

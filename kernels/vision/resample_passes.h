@@ -1,6 +1,7 @@
 // The two passes of a separable filter, along rows and along columns: each value of the result is a weighted sum of
-// neighbours. uint8 is computed in 22-bit fixed point, float32 is summed in double, in the order of the neighbours; the
-// bits are the same on every CPU. Pure functions; safe from any thread.
+// neighbours. uint8 is computed in 22-bit fixed point, float32 is summed in double, in the order of the neighbours, and
+// so is uint16, which is rounded to the nearest and clamped; the bits are the same on every CPU. Pure functions; safe
+// from any thread.
 #ifndef HEADRACE_KERNELS_VISION_RESAMPLE_PASSES_H_
 #define HEADRACE_KERNELS_VISION_RESAMPLE_PASSES_H_
 
@@ -37,10 +38,12 @@ struct PixelRun {
 // Filters each of `rows` rows along itself; the results are contiguous.
 void FilterRows(const PixelRun& source, int64_t rows, const FilterTaps& taps, uint8_t* target);
 void FilterRows(const PixelRun& source, int64_t rows, const FilterTaps& taps, float* target);
+void FilterRows(const PixelRun& source, int64_t rows, const FilterTaps& taps, uint16_t* target);
 
 // Weighted sums of whole rows, one for each position of the taps.
 void FilterColumns(const PixelRun& source, const FilterTaps& taps, uint8_t* target);
 void FilterColumns(const PixelRun& source, const FilterTaps& taps, float* target);
+void FilterColumns(const PixelRun& source, const FilterTaps& taps, uint16_t* target);
 
 }  // namespace headrace
 

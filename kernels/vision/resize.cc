@@ -142,15 +142,20 @@ ir::Attribute AntialiasAttribute() {
 
 namespace {
 
-// The sizes of the attributes: a single number is the shorter side, and the aspect ratio is kept.
+// The sizes of the attributes: a single number is the shorter side, none leaves the longer one, and the aspect ratio is
+// kept.
 class TargetSizes {
  public:
-  explicit TargetSizes(const ir::Attributes& attributes)
-      : size_(attributes.Ints("size")),
-        longest_(attributes.IsNone("max_size") ? std::numeric_limits<int64_t>::max() : attributes.Int("max_size")) {}
+  explicit TargetSizes(const ir::Attributes& attributes) {
+    if (!attributes.IsNone("size")) size_ = attributes.Ints("size");
+    if (!attributes.IsNone("max_size")) longest_ = attributes.Int("max_size");
+  }
 
   static absl::Status Check(const ir::Attributes& attributes) {
-    if (attributes.IsNone("max_size")) return absl::OkStatus();
+    const bool sized = !attributes.IsNone("size");
+    const bool limited = !attributes.IsNone("max_size");
+    if (!sized && !limited) return GraphError("size and max_size are None; give one of them");
+    if (!sized || !limited) return absl::OkStatus();
     const std::vector<int64_t> size = attributes.Ints("size");
     if (size.size() == 2)
       return GraphError("max_size is of use with one size alone, the shorter side's; two are given");
@@ -164,19 +169,25 @@ class TargetSizes {
   ImageSize Of(ImageSize image) const {
     if (fixed()) return {size_[0], size_[1]};
     const auto [height, width] = image;
-    // Truncates fractions as torchvision does.
-    int64_t shorter = size_[0];
-    int64_t longer = std::max<int64_t>(shorter * std::max(height, width) / std::min(height, width), 1);
-    if (longer > longest_) {
-      shorter = std::max<int64_t>(longest_ * shorter / longer, 1);
-      longer = longest_;
-    }
+    const auto [shorter, longer] = SidesOf(std::min(height, width), std::max(height, width));
     return height <= width ? ImageSize{shorter, longer} : ImageSize{longer, shorter};
   }
 
  private:
+  struct Sides {
+    int64_t shorter;
+    int64_t longer;
+  };
+  // Truncates fractions as torchvision does.
+  Sides SidesOf(int64_t shorter, int64_t longer) const {
+    if (size_.empty()) return {std::max<int64_t>(longest_ * shorter / longer, 1), longest_};
+    const Sides sides = {size_[0], std::max<int64_t>(size_[0] * longer / shorter, 1)};
+    if (sides.longer <= longest_) return sides;
+    return {std::max<int64_t>(longest_ * sides.shorter / sides.longer, 1), longest_};
+  }
+
   std::vector<int64_t> size_;
-  int64_t longest_;
+  int64_t longest_ = std::numeric_limits<int64_t>::max();
 };
 
 class Resize : public GeometricKernel {
@@ -229,19 +240,21 @@ const MovingRegistration registration{
     {.name = "Resize",
      .summary = "Resizes an image to a height and width, or its shorter side to a length.",
      .doc =
-         "Takes uint8 or float32, with antialias=False also uint16, and numbers of any type where the nearest pixel is "
+         "Takes uint8, uint16 or float32, and numbers of any type where the nearest pixel is "
          "taken with antialias=True, of shape (H, W, C) or (H, W) and gives the same "
          "dtype with another height and width; values stay in the units of the input (whole numbers are rounded and "
          "clamped to the dtype's range).\n"
          "With antialias=True the result equals Image.resize of Pillow 13 bit for bit (NEAREST, BILINEAR, BICUBIC, BOX "
-         "for area, and LANCZOS; float32 as mode F, channel by channel). With antialias=False it is OpenCV's "
+         "for area, and LANCZOS; float32 as mode F and uint16 as mode I;16, channel by channel, but clamped). With "
+         "antialias=False it is OpenCV's "
          "cv::resize (INTER_NEAREST, INTER_LINEAR, INTER_CUBIC, INTER_AREA, INTER_LANCZOS4), for up to 4 channels.\n"
          "Errors: another dtype or rank, and an image without pixels.",
      .attributes = {{.name = "size",
                      .type = ir::AttributeType::kInts,
                      .doc = "(height, width), or one number: the shorter side, the longer side following in proportion "
-                            "(truncated, as torchvision does).",
+                            "(truncated, as torchvision does); None: `max_size` is the longer side.",
                      .in_words = "a whole number or (height, width)",
+                     .nullable = true,
                      .minimum = 1,
                      .maximum = kMostSide,
                      .lengths = {1, 2}},
@@ -250,7 +263,7 @@ const MovingRegistration registration{
                     {.name = "max_size",
                      .doc =
                          "With one size: the most that the longer side may be, where the shorter one becomes shorter "
-                         "than asked for; None: anything.",
+                         "than asked for; without: what the longer side becomes; None: anything.",
                      .default_value = "None",
                      .nullable = true,
                      .minimum = 1,

@@ -28,10 +28,10 @@ struct Resizing {
   static Resizing Of(const ir::Attributes& attributes);
   // Whether a part of the result can be made alone, with the same bits.
   bool CanGivePart() const { return antialias && interpolation != Interpolation::kNearest; }
-  // What it resizes: OpenCV also resizes 16 bits, and the nearest pixel is copied, whatever it is.
+  // What it resizes: Pillow's nearest pixel is copied, whatever it is.
   PixelTypes accepted() const {
-    if (!antialias) return PixelTypes::kByteWordOrFloat;
-    return interpolation == Interpolation::kNearest ? PixelTypes::kFixedSize : PixelTypes::kByteOrFloat;
+    const bool copies = antialias && interpolation == Interpolation::kNearest;
+    return copies ? PixelTypes::kFixedSize : PixelTypes::kByteWordOrFloat;
   }
 };
 

@@ -29,7 +29,8 @@ def pillow_resize(array: np.ndarray, size: tuple[int, int], filter_: Image.Resam
     height, width = size
     if array.dtype == np.uint8:
         return np.asarray(Image.fromarray(array).resize((width, height), filter_))
-    planes = [Image.fromarray(array[..., c], "F") for c in range(array.shape[2])]
+    # Modes F and I;16.
+    planes = [Image.fromarray(np.ascontiguousarray(array[..., c])) for c in range(array.shape[2])]
     return np.dstack([np.asarray(plane.resize((width, height), filter_)) for plane in planes])
 
 
@@ -44,6 +45,9 @@ def main() -> None:
         save(f"resize.{name}.float32.opencv", cv2.resize(floats, (31, 23), interpolation=OPENCV[name]))
         words = image.astype(np.uint16) * 257
         save(f"resize.{name}.uint16.opencv", cv2.resize(words, (31, 23), interpolation=OPENCV[name]))
+        # So far from the ends of the range that no filter leaves it, as Pillow's values wrap around there.
+        inner = image.astype(np.uint16) * 173 + 9999
+        save(f"resize.{name}.uint16.pillow", pillow_resize(inner, (23, 31), PILLOW[name]))
         save(f"resize.{name}.grey.pillow", pillow_resize(image[..., 1], (41, 100), PILLOW[name]))
     # torchvision's Resize(32) of 60 × 80: the shorter side becomes 32, the longer int(32 · 80 / 60).
     save("resize.shorter", pillow_resize(image, (32, int(32 * 80 / 60)), PILLOW["bilinear"]))

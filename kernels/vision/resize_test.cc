@@ -1,4 +1,5 @@
 #include <string>
+#include <utility>
 
 #include "core/error.h"
 #include "gmock/gmock.h"
@@ -9,6 +10,7 @@
 namespace headrace {
 namespace {
 
+using fixture::Given;
 using fixture::Golden;
 using fixture::InferType;
 using fixture::Ints;
@@ -22,12 +24,15 @@ fixture::Given Size(int64_t height, int64_t width, std::string_view interpolatio
           {"antialias", ir::BoolValue(antialias)}};
 }
 
-// 257 times the values, so that white stays white.
-Tensor Words(const Tensor& bytes) {
+Tensor Words(const Tensor& bytes, int scale, int offset) {
   Tensor words = *Tensor::Allocate(DType::kUInt16, bytes.shape());
-  for (int64_t i = 0; i < bytes.elements(); ++i) words.mutable_data<uint16_t>()[i] = bytes.raw()[i] * 257;
+  for (int64_t i = 0; i < bytes.elements(); ++i) {
+    words.mutable_data<uint16_t>()[i] = static_cast<uint16_t>(bytes.raw()[i] * scale + offset);
+  }
   return words;
 }
+// White stays white.
+Tensor Words(const Tensor& bytes) { return Words(bytes, 257, 0); }
 
 class ResizeInterpolation : public ::testing::TestWithParam<const char*> {};
 
@@ -79,13 +84,26 @@ TEST_P(ResizeInterpolation, IsWithinOneLevelOfOpenCvOnWords) {
     const Tensor resized = *RunKernel("Resize", Size(23, 31, GetParam(), false), input);
     EXPECT_LE(fixture::LargestDifference(resized, golden), 1);
   }
-  const auto by_pillow = RunKernel("Resize", Size(23, 31, GetParam()), words);
-  if (std::string(GetParam()) != "nearest") {
-    EXPECT_THAT(MessageOf(by_pillow), HasSubstr("uint8 or float32"));
-    return;
+}
+
+TEST_P(ResizeInterpolation, EqualsPillowOnWordsBitForBit) {
+  const Tensor words = Words(Golden("source"), 173, 9999);
+  const Tensor golden = Golden(Cat("resize.", GetParam(), ".uint16.pillow"));
+  for (const Tensor& input : {words, fixture::WithGaps(words)}) {
+    EXPECT_TRUE(TensorsEqual(*RunKernel("Resize", Size(23, 31, GetParam()), input), golden));
   }
-  // The nearest pixel is that of bytes.
-  EXPECT_TRUE(TensorsEqual(*by_pillow, Words(*RunKernel("Resize", Size(23, 31, GetParam()), Golden("source")))));
+}
+
+// As floats they are not rounded between the passes.
+TEST_P(ResizeInterpolation, TakesWordsAsFloats) {
+  const Given floats = {{"dtype", ir::StringValue("float32")}};
+  const Tensor words = Words(Golden("source"), 173, 9999);
+  for (const auto& [height, width] : {std::pair{97, 111}, {60, 45}, {40, 80}, {20, 100}}) {
+    const Given size = Size(height, width, GetParam());
+    const Tensor resized = *RunKernel("TypeCast", floats, *RunKernel("Resize", size, words));
+    const Tensor exact = *RunKernel("Resize", size, *RunKernel("TypeCast", floats, words));
+    EXPECT_LE(fixture::LargestDifference(resized, exact), 1.5) << height << " x " << width;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ResizeInterpolation,
@@ -99,6 +117,11 @@ TEST(Resize, LanczosRingsWithinTheRange) {
     const Tensor resized = *RunKernel("Resize", Size(40, 40, "lanczos", antialias), edge);
     for (int64_t x = 0; x < 40; ++x) {
       EXPECT_TRUE(x < 17 ? resized.raw()[x] < 60 : x > 22 ? resized.raw()[x] > 195 : true) << x;
+    }
+    const Tensor words = *RunKernel("Resize", Size(40, 40, "lanczos", antialias), Words(edge));
+    for (int64_t x = 0; x < 40; ++x) {
+      const int word = words.data<uint16_t>()[x];
+      EXPECT_TRUE(x < 17 ? word < 16000 : x > 22 ? word > 50000 : true) << x << ": " << word;
     }
   }
 }
@@ -149,6 +172,21 @@ TEST(Resize, MakesTheShorterSideALength) {
   EXPECT_EQ(fixture::LargestDifference(resized, Golden("resize.shorter_upright")), 0) << resized.TypeName();
 }
 
+// torchvision's Resize(None, max_size=longer).
+TEST(Resize, MakesTheLongerSideALength) {
+  const auto sized = [](int64_t height, int64_t width, int64_t longer) {
+    const Tensor resized = *RunKernel("Resize", {{"size", ir::NoneValue()}, {"max_size", ir::IntValue(longer)}},
+                                      *Tensor::Allocate(DType::kUInt8, {height, width, 3}));
+    return std::pair(resized.dim(0), resized.dim(1));
+  };
+  EXPECT_EQ(sized(60, 80, 32), std::pair(int64_t{24}, int64_t{32}));
+  EXPECT_EQ(sized(80, 60, 33), std::pair(int64_t{33}, int64_t{24})) << "24.75";
+  EXPECT_EQ(sized(50, 50, 7), std::pair(int64_t{7}, int64_t{7}));
+  EXPECT_EQ(sized(1, 90, 7), std::pair(int64_t{1}, int64_t{7})) << "0.08";
+  EXPECT_THAT(MessageOf(RunKernel("Resize", {{"size", ir::NoneValue()}}, Golden("source"))),
+              HasSubstr("size and max_size are None; give one of them"));
+}
+
 TEST(Resize, CopiesNothingWhenTheSizeStays) {
   const Tensor source = Golden("source");
   EXPECT_EQ(RunKernel("Resize", Size(60, 80), source)->raw(), source.raw());
@@ -175,6 +213,9 @@ TEST(Resize, InfersSizes) {
   EXPECT_EQ(ir::TypeName(*InferType("Resize", {{"size", Ints({5})}}, {decoded})), "uint8 (None, None, 3)");
   const ir::ColumnType known = ir::ColumnType::Of(DType::kFloat32, {60, 80, 3});
   EXPECT_EQ(ir::TypeName(*InferType("Resize", {{"size", Ints({32})}}, {known})), "float32 (32, 42, 3)");
+  const Given longer = {{"size", ir::NoneValue()}, {"max_size", ir::IntValue(40)}};
+  EXPECT_EQ(ir::TypeName(*InferType("Resize", longer, {known})), "float32 (30, 40, 3)");
+  EXPECT_EQ(ir::TypeName(*InferType("Resize", longer, {decoded})), "uint8 (None, None, 3)");
   EXPECT_FALSE(InferType("Resize", Size(5, 6), {ir::ColumnType::Of(DType::kInt32, {60, 80, 3})}).ok());
 }
 

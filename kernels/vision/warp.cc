@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -246,6 +247,21 @@ template <>
 struct Arithmetic<uint8_t> {
   using Value = int;
 };
+template <>
+struct Arithmetic<uint16_t> {
+  using Value = int;
+};
+
+// What a value becomes that does not leave the type's range: cut off in bytes, as Pillow does.
+uint8_t Stored(double value, uint8_t) { return static_cast<uint8_t>(value); }
+uint16_t Stored(double value, uint16_t) { return static_cast<uint16_t>(value + 0.5); }
+float Stored(double value, float) { return static_cast<float>(value); }
+template <typename T>
+T Clamped(double value, T) {
+  constexpr auto kMost = static_cast<double>(std::numeric_limits<T>::max());
+  return value <= 0 ? T{0} : value >= kMost ? std::numeric_limits<T>::max() : Stored(value, T{});
+}
+float Clamped(double value, float) { return static_cast<float>(value); }
 
 // kChannels: those of the image, or 0 for any number.
 template <int64_t kChannels>
@@ -279,12 +295,9 @@ void Sample(const Canvas& canvas, Point point, uint8_t* target,
   for (int64_t c = 0; c < channels; ++c) {
     const double first = Linear<Value>(above[x0 + c], above[x1 + c], part_x);
     const double second = has_below ? Linear<Value>(below[x0 + c], below[x1 + c], part_x) : first;
-    reinterpret_cast<T*>(target)[c] = static_cast<T>(Linear<double>(first, second, part_y));
+    reinterpret_cast<T*>(target)[c] = Stored(Linear<double>(first, second, part_y), T{});
   }
 }
-
-uint8_t Clamped(double value, uint8_t) { return value <= 0 ? 0 : value >= 255 ? 255 : static_cast<uint8_t>(value); }
-float Clamped(double value, float) { return static_cast<float>(value); }
 
 template <typename T, int64_t kChannels>
 void Sample(const Canvas& canvas, Point point, uint8_t* target,
@@ -334,6 +347,7 @@ void SampleEach(const Canvas& canvas, const PointOf& point_of) {
 template <WarpFilter kFilter, typename PointOf>
 void SampleAs(const Canvas& canvas, const PointOf& point_of) {
   if (canvas.image.dtype() == DType::kFloat32) return SampleEach<float, 0, kFilter>(canvas, point_of);
+  if (canvas.image.dtype() == DType::kUInt16) return SampleEach<uint16_t, 0, kFilter>(canvas, point_of);
   if (canvas.image.channels == 3) return SampleEach<uint8_t, 3, kFilter>(canvas, point_of);
   SampleEach<uint8_t, 0, kFilter>(canvas, point_of);
 }

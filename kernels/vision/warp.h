@@ -1,6 +1,6 @@
 // Resamples an image at the points that a map of the plane gives, or a field of displacements: Pillow's
 // Image.transform, bit for bit, which takes the nearest pixel by arithmetic of its own and does not filter where it
-// shrinks. Pure functions; safe from any
+// shrinks. uint16, which it does not interpolate, is rounded to the nearest number. Pure functions; safe from any
 // thread.
 #ifndef HEADRACE_KERNELS_VISION_WARP_H_
 #define HEADRACE_KERNELS_VISION_WARP_H_
@@ -33,8 +33,8 @@ struct WarpOptions {
   absl::Span<const ir::Number> fill = {};  // beyond the image: one number, or one per channel
 };
 
-// An image of `height` and `width`. Any type for the nearest pixel, otherwise uint8 and float32; kGraph if not, and for
-// a fill that does not fit.
+// An image of `height` and `width`. Any type for the nearest pixel, otherwise uint8, uint16 and float32; kGraph if not,
+// and for a fill that does not fit.
 absl::StatusOr<Tensor> Warped(const Image& image, const PlaneMap& map, int64_t height, int64_t width,
                               const WarpOptions& options, OutputAllocator& output);
 
@@ -57,7 +57,7 @@ ir::Attribute WarpFillAttribute();
 absl::StatusOr<ir::ColumnType> InferWarped(const ir::Attributes& attributes, const ir::ColumnType& input,
                                            bool keeps_size);
 inline PixelTypes WarpedTypes(WarpFilter filter) {
-  return filter == WarpFilter::kNearest ? PixelTypes::kFixedSize : PixelTypes::kByteOrFloat;
+  return filter == WarpFilter::kNearest ? PixelTypes::kFixedSize : PixelTypes::kByteWordOrFloat;
 }
 
 }  // namespace headrace

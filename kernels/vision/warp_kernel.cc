@@ -48,10 +48,11 @@ ir::Declaration WarpDeclaration(std::string name, std::string summary, std::stri
   declaration.summary = std::move(summary);
   declaration.doc = Cat(
       "Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise "
-      "uint8 or float32, and gives the same type. ",
+      "uint8, uint16 or float32, and gives the same type. ",
       says,
       " Pixels are those of Pillow's Image.transform, bit for bit, as torchvision's of Pillow images; four channels "
-      "are four of their own, where Pillow multiplies those of an RGBA image by its alpha first.\nErrors: another "
+      "are four of their own, where Pillow multiplies those of an RGBA image by its alpha first. uint16, between whose "
+      "pixels Pillow takes nothing, is rounded to the nearest number.\nErrors: another "
       "dtype or rank, an image without pixels, and a fill that does not fit.");
   declaration.attributes = std::move(own);
   declaration.attributes.push_back(WarpFilterAttribute(filter));

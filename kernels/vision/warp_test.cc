@@ -1,7 +1,9 @@
 // Tests Rotate, Affine, Perspective and their random forms against Pillow, and ElasticTransform against its formula.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -161,9 +163,38 @@ TEST(Warp, TakesAnyNumbersByTheNearestPixel) {
     const Given given = {{"angle", ir::FloatValue(33)}, {"fill", ir::IntValue(7)}};
     const Tensor turned = *RunKernel("Rotate", given, *RunKernel("TypeCast", cast, image));
     EXPECT_TRUE(TensorsEqual(turned, *RunKernel("TypeCast", cast, *RunKernel("Rotate", given, image)))) << dtype;
-    EXPECT_FALSE(
-        RunKernel("Rotate", With("bilinear", {{"angle", ir::FloatValue(33)}}), *RunKernel("TypeCast", cast, image))
-            .ok());
+  }
+  const Given between = With("bilinear", {{"angle", ir::FloatValue(33)}});
+  const Tensor whole = *RunKernel("TypeCast", {{"dtype", ir::StringValue("int64")}}, image);
+  EXPECT_THAT(MessageOf(RunKernel("Rotate", between, whole)), HasSubstr("uint8, uint16 or float32"));
+}
+
+// Rounded to the nearest number, and clamped.
+TEST(Warp, TakesWordsAsFloats) {
+  const Tensor image = Part();
+  Tensor words = *Tensor::Allocate(DType::kUInt16, image.shape());
+  for (int64_t i = 0; i < image.elements(); ++i) {
+    words.mutable_data<uint16_t>()[i] = static_cast<uint16_t>(image.raw()[i] * 257);
+  }
+  const Tensor floats = *RunKernel("TypeCast", {{"dtype", ir::StringValue("float32")}}, words);
+  const std::pair<const char*, Given> kernels[] = {
+      {"Rotate", {{"angle", ir::FloatValue(33)}}},
+      {"Perspective",
+       {{"startpoints", Floats({0, 0, 39, 0, 39, 29, 0, 29})}, {"endpoints", Floats({3, 2, 35, 0, 39, 29, 0, 25})}}},
+      {"ElasticTransform", {}}};
+  for (const auto& [kernel, given] : kernels) {
+    for (const char* filter : {"bilinear", "bicubic"}) {
+      const Tensor found = *RunKernel(kernel, With(filter, given), words);
+      const Tensor exact = *RunKernel(kernel, With(filter, given), floats);
+      ASSERT_EQ(found.dtype(), DType::kUInt16);
+      int64_t off = 0;
+      for (int64_t i = 0; i < found.elements(); ++i) {
+        const double value = std::clamp<double>(exact.data<float>()[i], 0, 65535);
+        // A float holds numbers of 16 bits to 1/256.
+        if (std::abs(found.data<uint16_t>()[i] - value) > 0.5 + 0.005) ++off;
+      }
+      EXPECT_EQ(off, 0) << kernel << " " << filter;
+    }
   }
 }
 
@@ -297,7 +328,7 @@ TEST(Elastic, DrawsDisplacementsUniformly) {
 
 TEST(Elastic, NamesWhatItCannotTake) {
   EXPECT_THAT(MessageOf(RunKernel("ElasticTransform", {}, *Tensor::Allocate(DType::kInt32, {4, 4}))),
-              HasSubstr("uint8 or float32"));
+              HasSubstr("uint8, uint16 or float32"));
   EXPECT_THAT(MessageOf(RunKernel("ElasticTransform", {{"fill", Floats({1, 2})}}, Part())),
               HasSubstr("fill has 2 values, but the image has 3 channels"));
   EXPECT_FALSE(RunKernel("ElasticTransform", {{"sigma", Floats({-1, -1})}}, Part()).ok());

@@ -233,10 +233,11 @@ class Affine(Kernel):
     """Turns, moves, scales and shears an image.
 
     Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
-    uint8 or float32, and gives the same type. All of this is done in one resampling, about the middle
-    of the image or `center`, in the image's own size: torchvision's affine. Pixels are those of
+    uint8, uint16 or float32, and gives the same type. All of this is done in one resampling, about the
+    middle of the image or `center`, in the image's own size: torchvision's affine. Pixels are those of
     Pillow's Image.transform, bit for bit, as torchvision's of Pillow images; four channels are four of
-    their own, where Pillow multiplies those of an RGBA image by its alpha first.
+    their own, where Pillow multiplies those of an RGBA image by its alpha first. uint16, between whose
+    pixels Pillow takes nothing, is rounded to the nearest number.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -575,9 +576,9 @@ class CutMix(Kernel):
     W, C) or (B, H, W) with layout='HWC', and labels, whole numbers of shape (B,) or numbers of shape
     (B, num_classes). Gives images of the same type and shape, and labels float32 of shape (B,
     num_classes), mixed from one-hot vectors by the share of the area: torchvision's CutMix. The other
-    row is the one before, for the first row the last. w is drawn once for the batch from Beta(alpha,
-    alpha), and so is one rectangle: its centre anywhere, its sides sqrt(1 - w) of the image's, cut off
-    at the edges.
+    row is the one before, for the first row the last. w is drawn from Beta(alpha, alpha), and with it a
+    rectangle: its centre anywhere, its sides sqrt(1 - w) of the image's, cut off at the edges; both
+    once for the batch, or with per='row' for each row, which is timm's mode 'elem'.
 
     Rows that even='pad' repeats (`_pad`) stay as they are and are pasted into none. The result depends
     on which rows meet in the batch, so on the number of ranks.
@@ -592,6 +593,7 @@ class CutMix(Kernel):
         num_classes: The number of classes; None: the labels are vectors already (at least 1, at
             most 1,073,741,824).
         layout: The axes of each image: CHW channels first, HWC channels last, or none.
+        per: What draws once: the batch, or each row for itself.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -605,6 +607,7 @@ class CutMix(Kernel):
         alpha: float | Parameter = 1.0,
         num_classes: int | None | Parameter = None,
         layout: Literal["HWC", "CHW"] = "CHW",
+        per: Literal["batch", "row"] = "batch",
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -714,14 +717,14 @@ class ElasticTransform(Kernel):
     """Moves every pixel of an image a little, as if it were printed on rubber.
 
     Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
-    uint8 or float32, and gives the same type and shape. For each pixel two numbers are drawn, uniform
-    between -1 and 1, first all those for x; each field is blurred by a Gaussian, beyond the border
-    mirrored, and multiplied by `alpha`: so far from its own place is a pixel taken. torchvision's
-    ElasticTransform, within one level for uint8 but along the border of what is taken from beyond the
-    image: there torchvision mixes in `fill`, and pixels here are those of the other warps. Images with
-    sides of less than four deviations are taken, too. Masks, boxes and keypoints in the same map are
-    moved alike: a corner or point by the displacement of its pixel, which is near where the pixel goes
-    if displacements change little over their own length.
+    uint8, uint16 or float32, and gives the same type and shape. For each pixel two numbers are drawn,
+    uniform between -1 and 1, first all those for x; each field is blurred by a Gaussian, beyond the
+    border mirrored, and multiplied by `alpha`: so far from its own place is a pixel taken.
+    torchvision's ElasticTransform, within one level for uint8 but along the border of what is taken
+    from beyond the image: there torchvision mixes in `fill`, and pixels here are those of the other
+    warps. Images with sides of less than four deviations are taken, too. Masks, boxes and keypoints in
+    the same map are moved alike: a corner or point by the displacement of its pixel, which is near
+    where the pixel goes if displacements change little over their own length.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -803,11 +806,11 @@ class EncodePng(Kernel):
 class EnlargeToSize(Kernel):
     """Enlarges an image that is smaller than a size.
 
-    Takes uint8 or float32 of shape (H, W, C) or (H, W), with `antialias=False` uint16, too, and gives
-    the same dtype; values stay in the units of the input. An image that is too low is resized to the
-    height of `size`, and one that is then too narrow to its width; the other side follows in proportion
-    (truncated, in float32), so that a crop of that size fits. Other images stay as they are: what MXNet
-    does before it crops. Pixels are those of Resize.
+    Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same dtype; values stay in
+    the units of the input. An image that is too low is resized to the height of `size`, and one that is
+    then too narrow to its width; the other side follows in proportion (truncated, in float32), so that
+    a crop of that size fits. Other images stay as they are: what MXNet does before it crops. Pixels are
+    those of Resize.
 
     Errors: another dtype or rank, an image without pixels; of the row, a side that would exceed 65,535.
 
@@ -849,11 +852,11 @@ class Equalize(Kernel):
 class FitInside(Kernel):
     """Resizes an image to the largest of its ratio that fits into a size.
 
-    Takes uint8 or float32 of shape (H, W, C) or (H, W), with `antialias=False` uint16, too, and gives
-    the same dtype; values stay in the units of the input. The sides keep their ratio: height and width
-    become those times min(size[0] / H, size[1] / W), truncated, in float32, and at least 1. With
-    `enlarge=False` an image that fits stays as it is. These are MXNet's resize_mode "fit" and "shrink"
-    of detection; T.PadEnd then fills a picture up to one shape. Pixels are those of Resize.
+    Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same dtype; values stay in
+    the units of the input. The sides keep their ratio: height and width become those times min(size[0]
+    / H, size[1] / W), truncated, in float32, and at least 1. With `enlarge=False` an image that fits
+    stays as it is. These are MXNet's resize_mode "fit" and "shrink" of detection; T.PadEnd then fills a
+    picture up to one shape. Pixels are those of Resize.
 
     Errors: another dtype or rank, an image without pixels.
 
@@ -1067,8 +1070,8 @@ class MixUp(Kernel):
     Above `batch`, over two columns: float32 images of shape (B, …), and labels, whole numbers of shape
     (B,) or numbers of shape (B, num_classes). Gives images of the same shape, w * own + (1 - w) * other
     in float32, and labels float32 of shape (B, num_classes), mixed alike from one-hot vectors:
-    torchvision's MixUp. The other row is the one before, for the first row the last; w is drawn once
-    for the batch from Beta(alpha, alpha).
+    torchvision's MixUp. The other row is the one before, for the first row the last; w is drawn from
+    Beta(alpha, alpha), once for the batch, or with per='row' for each row, which is timm's mode 'elem'.
 
     Rows that even='pad' repeats (`_pad`) stay as they are and are mixed into none. The result depends
     on which rows meet in the batch, so on the number of ranks.
@@ -1081,6 +1084,7 @@ class MixUp(Kernel):
             1,000,000).
         num_classes: The number of classes; None: the labels are vectors already (at least 1, at
             most 1,073,741,824).
+        per: What draws once: the batch, or each row for itself.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -1093,6 +1097,7 @@ class MixUp(Kernel):
         self,
         alpha: float | Parameter = 1.0,
         num_classes: int | None | Parameter = None,
+        per: Literal["batch", "row"] = "batch",
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1187,11 +1192,12 @@ class Perspective(Kernel):
     """Moves four points of an image to four others.
 
     Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
-    uint8 or float32, and gives the same type. The projective map of the plane that does this is applied
-    in the image's own size: torchvision's perspective, which finds the map by least squares, so that
-    single pixels where two colours meet may differ. Pixels are those of Pillow's Image.transform, bit
-    for bit, as torchvision's of Pillow images; four channels are four of their own, where Pillow
-    multiplies those of an RGBA image by its alpha first.
+    uint8, uint16 or float32, and gives the same type. The projective map of the plane that does this is
+    applied in the image's own size: torchvision's perspective, which finds the map by least squares, so
+    that single pixels where two colours meet may differ. Pixels are those of Pillow's Image.transform,
+    bit for bit, as torchvision's of Pillow images; four channels are four of their own, where Pillow
+    multiplies those of an RGBA image by its alpha first. uint16, between whose pixels Pillow takes
+    nothing, is rounded to the nearest number.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -1306,10 +1312,11 @@ class RandomAffine(Kernel):
     """Turns, moves, scales and shears an image at random.
 
     Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
-    uint8 or float32, and gives the same type. Each number is drawn uniformly, translations are rounded
-    to whole pixels; see Affine. Follows torchvision's RandomAffine. Pixels are those of Pillow's
-    Image.transform, bit for bit, as torchvision's of Pillow images; four channels are four of their
-    own, where Pillow multiplies those of an RGBA image by its alpha first.
+    uint8, uint16 or float32, and gives the same type. Each number is drawn uniformly, translations are
+    rounded to whole pixels; see Affine. Follows torchvision's RandomAffine. Pixels are those of
+    Pillow's Image.transform, bit for bit, as torchvision's of Pillow images; four channels are four of
+    their own, where Pillow multiplies those of an RGBA image by its alpha first. uint16, between whose
+    pixels Pillow takes nothing, is rounded to the nearest number.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -1352,13 +1359,14 @@ class RandomAffineResize(Kernel):
     """Turns, shears, stretches and resizes an image at random.
 
     Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
-    uint8 or float32, and gives the same type. Each number is drawn uniformly. A point is turned about
-    the middle, then x and y are multiplied by 2 scale ÷ (1 + ratio) and ratio times that, and then x
-    grows by shear times y. The result has scale times the image's sides, cut off to whole pixels and to
-    min_size and max_size, which cut off the image or leave a border of the fill: MXNet's
+    uint8, uint16 or float32, and gives the same type. Each number is drawn uniformly. A point is turned
+    about the middle, then x and y are multiplied by 2 scale ÷ (1 + ratio) and ratio times that, and
+    then x grows by shear times y. The result has scale times the image's sides, cut off to whole pixels
+    and to min_size and max_size, which cut off the image or leave a border of the fill: MXNet's
     max_shear_ratio, random_scale, aspect_ratio and img_size. Pixels are those of Pillow's
     Image.transform, bit for bit, as torchvision's of Pillow images; four channels are four of their
-    own, where Pillow multiplies those of an RGBA image by its alpha first.
+    own, where Pillow multiplies those of an RGBA image by its alpha first. uint16, between whose pixels
+    Pillow takes nothing, is rounded to the nearest number.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -1976,11 +1984,12 @@ class RandomPerspective(Kernel):
     """Shows some images from a random point of view.
 
     Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
-    uint8 or float32, and gives the same type. With probability `p` each corner moves inwards by whole
-    pixels, drawn uniformly in each direction from 0 to `distortion_scale` times half the side:
+    uint8, uint16 or float32, and gives the same type. With probability `p` each corner moves inwards by
+    whole pixels, drawn uniformly in each direction from 0 to `distortion_scale` times half the side:
     torchvision's RandomPerspective. Pixels are those of Pillow's Image.transform, bit for bit, as
     torchvision's of Pillow images; four channels are four of their own, where Pillow multiplies those
-    of an RGBA image by its alpha first.
+    of an RGBA image by its alpha first. uint16, between whose pixels Pillow takes nothing, is rounded
+    to the nearest number.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -2106,10 +2115,9 @@ class RandomRescale(Kernel):
 class RandomResize(Kernel):
     """Resizes the shorter side of an image to a random length.
 
-    Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the
-    same dtype with another height and width, in the ratio of the image's. The length is a whole number
-    from `min_size` to `max_size` - 1, all equally likely: torchvision's RandomResize. Pixels are those
-    of Resize.
+    Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another
+    height and width, in the ratio of the image's. The length is a whole number from `min_size` to
+    `max_size` - 1, all equally likely: torchvision's RandomResize. Pixels are those of Resize.
 
     Errors: another dtype or rank, an image without pixels, and a side that would exceed 65,535.
 
@@ -2143,11 +2151,11 @@ class RandomResize(Kernel):
 class RandomResizedCrop(Kernel):
     """Cuts a random rectangle out of an image and resizes it.
 
-    Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the
-    same dtype with the height and width of `size`; values stay in the units of the input. The rectangle
-    is drawn as torchvision's RandomResizedCrop draws it: its area's share uniform in `scale`, its ratio
-    log-uniform in `ratio`, its position uniform; after ten that do not fit, the largest rectangle of an
-    allowed ratio in the middle. Resizing is Resize's.
+    Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with the height
+    and width of `size`; values stay in the units of the input. The rectangle is drawn as torchvision's
+    RandomResizedCrop draws it: its area's share uniform in `scale`, its ratio log-uniform in `ratio`,
+    its position uniform; after ten that do not fit, the largest rectangle of an allowed ratio in the
+    middle. Resizing is Resize's.
 
     Errors: another dtype or rank, an image without pixels, and an interval that ends before it begins.
 
@@ -2185,10 +2193,11 @@ class RandomRotation(Kernel):
     """Turns an image by a random angle.
 
     Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
-    uint8 or float32, and gives the same type. The angle is drawn uniformly, counter-clockwise, as
-    torchvision's RandomRotation draws it; see Rotate. Pixels are those of Pillow's Image.transform, bit
-    for bit, as torchvision's of Pillow images; four channels are four of their own, where Pillow
-    multiplies those of an RGBA image by its alpha first.
+    uint8, uint16 or float32, and gives the same type. The angle is drawn uniformly, counter-clockwise,
+    as torchvision's RandomRotation draws it; see Rotate. Pixels are those of Pillow's Image.transform,
+    bit for bit, as torchvision's of Pillow images; four channels are four of their own, where Pillow
+    multiplies those of an RGBA image by its alpha first. uint16, between whose pixels Pillow takes
+    nothing, is rounded to the nearest number.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -2277,10 +2286,10 @@ class RandomSharpness(Kernel):
 class RandomShortestSize(Kernel):
     """Resizes the shorter side of an image to a length drawn from some.
 
-    Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the
-    same dtype with another height and width, in the ratio of the image's. All lengths are equally
-    likely; the image becomes smaller than that where its longer side would exceed `max_size`; fractions
-    are cut off: torchvision's RandomShortestSize. Pixels are those of Resize.
+    Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another
+    height and width, in the ratio of the image's. All lengths are equally likely; the image becomes
+    smaller than that where its longer side would exceed `max_size`; fractions are cut off:
+    torchvision's RandomShortestSize. Pixels are those of Resize.
 
     Errors: another dtype or rank, an image without pixels, and a side that would exceed 65,535.
 
@@ -2449,21 +2458,21 @@ class Rescale(Kernel):
 class Resize(Kernel):
     """Resizes an image to a height and width, or its shorter side to a length.
 
-    Takes uint8 or float32, with antialias=False also uint16, and numbers of any type where the nearest
-    pixel is taken with antialias=True, of shape (H, W, C) or (H, W) and gives the same dtype with
-    another height and width; values stay in the units of the input (whole numbers are rounded and
-    clamped to the dtype's range).
+    Takes uint8, uint16 or float32, and numbers of any type where the nearest pixel is taken with
+    antialias=True, of shape (H, W, C) or (H, W) and gives the same dtype with another height and width;
+    values stay in the units of the input (whole numbers are rounded and clamped to the dtype's range).
 
     With antialias=True the result equals Image.resize of Pillow 13 bit for bit (NEAREST, BILINEAR,
-    BICUBIC, BOX for area, and LANCZOS; float32 as mode F, channel by channel). With antialias=False it
-    is OpenCV's cv::resize (INTER_NEAREST, INTER_LINEAR, INTER_CUBIC, INTER_AREA, INTER_LANCZOS4), for
-    up to 4 channels.
+    BICUBIC, BOX for area, and LANCZOS; float32 as mode F and uint16 as mode I;16, channel by channel,
+    but clamped). With antialias=False it is OpenCV's cv::resize (INTER_NEAREST, INTER_LINEAR,
+    INTER_CUBIC, INTER_AREA, INTER_LANCZOS4), for up to 4 channels.
 
     Errors: another dtype or rank, and an image without pixels.
 
     Args:
         size: (height, width), or one number: the shorter side, the longer side following in
-            proportion (truncated, as torchvision does) (at least 1, at most 65,535).
+            proportion (truncated, as torchvision does); None: `max_size` is the longer side (at
+            least 1, at most 65,535).
         interpolation: How new pixels are computed from old ones; area is the mean over the pixel's
             area; lanczos is a windowed sinc, of 3 pixels on either side with antialias, of 4
             without, which may ring at edges. auto: area if both sides shrink, bicubic if both grow,
@@ -2471,7 +2480,8 @@ class Resize(Kernel):
         antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
             OpenCV's cv::resize, faster.
         max_size: With one size: the most that the longer side may be, where the shorter one becomes
-            shorter than asked for; None: anything (at least 1, at most 65,535).
+            shorter than asked for; without: what the longer side becomes; None: anything (at least
+            1, at most 65,535).
 
     Example:
         V.Resize((256, 256))
@@ -2479,7 +2489,7 @@ class Resize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int] | Parameter,
+        size: int | Sequence[int] | None | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
         antialias: bool = True,
         max_size: int | None | Parameter = None,
@@ -2489,11 +2499,11 @@ class Rotate(Kernel):
     """Turns an image.
 
     Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
-    uint8 or float32, and gives the same type. It is turned counter-clockwise about its middle, or
-    `center`, in its own size; quarter turns of a square image, or with `expand`, move pixels without
+    uint8, uint16 or float32, and gives the same type. It is turned counter-clockwise about its middle,
+    or `center`, in its own size; quarter turns of a square image, or with `expand`, move pixels without
     resampling. Pixels are those of Pillow's Image.transform, bit for bit, as torchvision's of Pillow
     images; four channels are four of their own, where Pillow multiplies those of an RGBA image by its
-    alpha first.
+    alpha first. uint16, between whose pixels Pillow takes nothing, is rounded to the nearest number.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -2558,10 +2568,10 @@ class SanitizeKeypoints(Kernel):
 class ScaleJitter(Kernel):
     """Scales an image by a random factor of the size that fits a target.
 
-    Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the
-    same dtype with another height and width, in the ratio of the image's. The size that just fits into
-    `target_size` is multiplied by a number drawn uniformly from `scale_range`; fractions are cut off:
-    torchvision's ScaleJitter. Pixels are those of Resize.
+    Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another
+    height and width, in the ratio of the image's. The size that just fits into `target_size` is
+    multiplied by a number drawn uniformly from `scale_range`; fractions are cut off: torchvision's
+    ScaleJitter. Pixels are those of Resize.
 
     Errors: another dtype or rank, an image without pixels, and a side that would exceed 65,535.
 

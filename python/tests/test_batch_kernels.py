@@ -39,6 +39,19 @@ def test_a_row_is_mixed_with_the_row_before_it():
         assert np.all(batch["image"] == found[:, None, None, None])
 
 
+def test_each_row_draws_its_own_weight():
+    by_row = V.MixUp(num_classes=CLASSES, per="row")
+    for number, batch in enumerate(rows().batch(4, drop_remainder=True).map(by_row, ["image", "label"])):
+        weights_of(batch["image"], batch["label"])
+        own = 2.0 ** np.arange(4 * number, 4 * number + 4)
+        other = np.roll(own, 1)
+        weights = (batch["image"][:, 0, 0, 0] - other) / (own - other)
+        assert np.all((weights >= 0) & (weights <= 1))
+        assert len(set(weights.round(3))) == 4
+        classes = np.arange(4 * number, 4 * number + 4) % CLASSES
+        np.testing.assert_allclose(batch["label"][range(4), classes], weights, atol=1e-5)
+
+
 def test_a_batch_draws_by_its_first_row():
     first = [batch["image"] for batch in mixed().iterate(epoch=3)]
     again = [batch["image"] for batch in mixed().iterate(epoch=3, workers=1, window=1)]
@@ -48,7 +61,15 @@ def test_a_batch_draws_by_its_first_row():
 
 
 @pytest.mark.parametrize("world", [2, 4, 5])
-@pytest.mark.parametrize("kernel", [V.MixUp(num_classes=CLASSES), V.CutMix(num_classes=CLASSES, layout="HWC")])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        V.MixUp(num_classes=CLASSES),
+        V.MixUp(num_classes=CLASSES, per="row"),
+        V.CutMix(num_classes=CLASSES, layout="HWC"),
+        V.CutMix(num_classes=CLASSES, layout="HWC", per="row"),
+    ],
+)
 def test_padded_rows_never_mix(world: int, kernel):
     batches = rows().batch(3)
     padded = 0

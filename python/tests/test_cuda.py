@@ -290,6 +290,8 @@ except hr.UnsupportedError as error:
         ("V.RandomHorizontalFlip(), V.RandomVerticalFlip(0.3), V.ToFloat(), V.RandomErasing(), V.HWC2CHW()", None),
         ("V.RandomHorizontalFlip(), V.ToFloat(), V.RandomErasing(), V.HWC2CHW()", "V.MixUp(num_classes=22)"),
         ("V.Normalize([124, 116, 104], [58, 57, 57]), V.HWC2CHW()", "V.CutMix(num_classes=22)"),
+        ("V.ToFloat(), V.HWC2CHW()", "V.MixUp(num_classes=22, per='row')"),
+        ("V.RandomHorizontalFlip(), V.ToFloat(), V.HWC2CHW()", "V.CutMix(num_classes=22, per='row')"),
         ("V.RandomResizedCrop((8, 6)), V.RandomHorizontalFlip(), V.ToFloat(), V.HWC2CHW()", "V.MixUp(num_classes=22)"),
         ("V.Resize((12, 9)), V.ToFloat()", None),
     ],
