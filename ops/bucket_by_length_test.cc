@@ -98,6 +98,14 @@ TEST_P(BucketByLength, PadsToTheBoundary) {
                                        "number=int64 (2,) [0 2], tokens=int64 (2, 2) [0 -1 2 -1]"));
 }
 
+TEST_P(BucketByLength, PadsAColumnWithAValueOfItsOwn) {
+  GraphBuilder::Given buckets = Buckets({4}, {2, 1});
+  buckets.emplace_back("pad_columns", ir::StringsValue({"tokens"}));
+  buckets.emplace_back("pad_values", ir::FloatsValue({-100}));
+  EXPECT_THAT(RunEveryWay(InBuckets(GetParam(), buckets), Lengths({2, 1})).Texts(),
+              ElementsAre("number=int64 (2,) [0 1], tokens=int64 (2, 2) [0 0 1 -100]"));
+}
+
 TEST_P(BucketByLength, ResumesExactlyWhateverIsHeld) {
   std::mt19937 draws(11);
   const auto draw = [&draws](int64_t least, int64_t most) {

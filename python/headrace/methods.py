@@ -80,7 +80,7 @@ class Methods:
         boundaries: int | Sequence[int],
         batch_sizes: int | Sequence[int],
         pad: Literal["longest", "boundary"] = "longest",
-        pad_value: float = 0.0,
+        pad_value: float | Mapping[str, float] = 0.0,
         *,
         length: Any = None,
     ) -> Dataset:
@@ -116,7 +116,8 @@ class Methods:
             pad: "longest": each axis of a column is padded to the largest in the batch; "boundary": the
                 first axis, of columns in which it has no fixed length, to one below the bucket's upper
                 boundary, so that a bucket gives one shape.
-            pad_value: What padding is filled with.
+            pad_value: What padding is filled with; or a dict from column to value, where other columns
+                are padded with 0.
             length: The lengths by which batches are formed: the name of a column of the source, or a
                 number for each row, as a list or an array, in the order that the source has without
                 shuffling. None: they are measured as rows come.

@@ -53,6 +53,44 @@ def test_a_boundary_pads_what_varies_and_nothing_else():
         list(longer.bucket_by_length("a", [3], [1, 1], pad="boundary"))
 
 
+@pytest.mark.parametrize("length", [None, "length"])
+@pytest.mark.parametrize("pad", ["longest", "boundary"])
+def test_columns_are_padded_with_values_of_their_own(length, pad):
+    def sequence(length):
+        return np.full(length, length), np.full(length // 2, 7, np.int16), np.ones(1)
+
+    types = {"label": ("int16", (None,)), "weight": ("float64", (1,))}
+    table = hr.Numpy({"length": np.array([1, 2])}).map(sequence, "length", ["x", "label", "weight"], types=types)
+    values = {"label": -100, "weight": 0.5}
+    (batch,) = table.bucket_by_length("x", [4], [2, 1], pad, values, length=length)
+    ends = [0] if pad == "boundary" else []
+    assert batch["x"].tolist() == [[1, 0, *ends], [2, 2, *ends]]
+    labels = [-100] * (2 if pad == "boundary" else 0)
+    assert batch["label"].tolist() == [[-100, *labels], [7, *labels]]
+    assert batch["label"].dtype == np.int16
+    assert batch["weight"].tolist() == [[1], [1]]
+    # A column that nobody reads may have a padding.
+    (read,) = table.bucket_by_length("x", [4], [2, 1], pad, values, length=length).project("x")
+    assert read["x"].tolist() == batch["x"].tolist()
+
+
+@pytest.mark.parametrize("length", [None, "length"])
+def test_paddings_that_cannot_be_are_refused_as_by_batch(length):
+    def bucketed(values):
+        return rows(1, 2).bucket_by_length("x", [4], [2, 1], pad_value=values, length=length)
+
+    for values, message in [
+        ({"y": 1}, r'no column "y" \(columns: length, x\)'),
+        ({"x": "a"}, "pad_values"),
+        ({"x": 0.5}, "pad_value = 0.5 does not fit dtype int32"),
+        ({3: 1}, "a column of pad_value is 3"),
+    ]:
+        with pytest.raises(hr.Error, match=message):
+            list(bucketed(values))
+        with pytest.raises(hr.Error, match=message):
+            list(rows(1, 2).batch(2, pad=True, pad_value=values))
+
+
 @pytest.mark.parametrize("shard", [(0, 1), (1, 3)])
 def test_a_state_resumes_at_every_batch(shard):
     noisy = hr.Range(60, shuffle=True).map(lambda value, rng: rng.random(rng.integers(12)), "value", "x")
