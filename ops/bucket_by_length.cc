@@ -92,8 +92,10 @@ const OpRegistration registration(
             "number of ranks: rank r gets the batches r, r + world, …. Then even= takes away or repeats whole batches, "
             "a state is one position and restores with any number of ranks, len() is known, and a batch in which rows "
             "are skipped is given shorter and takes no row of the next.\n"
-            "Without `length` a state says where the oldest row that a bucket held is, and how many rows of each "
-            "bucket were given since. A restart reads from that row on again and drops what was given.\n"
+            "Without `length` a state over random access and one-to-one maps lists the rows that buckets hold, and a "
+            "restart makes these alone again. Over anything else it says where the oldest row that a bucket held is, "
+            "and how many rows of each bucket were given since; a restart reads from that row on again and drops what "
+            "was given.\n"
             "Errors: boundaries that do not rise; another number of batch_sizes than one more than boundaries; a row "
             "whose column has no axis; with pad=\"boundary\", a row as long as the last boundary or longer, or one in "
             "which another such column is too long for the bucket; without `length`, even=, as ranks give different "
@@ -125,12 +127,12 @@ const OpRegistration registration(
        const size_t buckets = arguments.attributes.Ints("batch_sizes").size();
        HEADRACE_ASSIGN_OR_RETURN(std::vector<BatchColumn> columns,
                                  PaddedColumns(arguments.attributes, arguments.inputs[0]));
-       return std::make_unique<GroupedBatches>(std::make_unique<BucketGroups>(arguments, std::move(columns)), buckets);
+       return std::make_unique<GroupedBatches>(std::make_unique<BucketGroups>(arguments, std::move(columns)), buckets,
+                                               arguments.lists_rows);
      },
      .properties =
          [](const OpArguments& arguments, OperatorProperties& properties) {
-           const size_t buckets = arguments.attributes.Ints("batch_sizes").size();
-           properties.checkpoint_counters = GroupedBatches::CheckpointCounters(buckets);
+           GroupedBatches::SetCounters(arguments.attributes.Ints("batch_sizes").size(), properties);
          },
      .cardinality = [](const OpArguments&,
                        absl::Span<const Cardinality> inputs) { return GroupedBatches::CardinalityOf(inputs[0]); }});
