@@ -95,8 +95,10 @@ class Methods:
         whole batches, a state is one position and restores with any number of ranks, len() is known, and a
         batch in which rows are skipped is given shorter and takes no row of the next.
 
-        Without `length` a state says where the oldest row that a bucket held is, and how many rows of each
-        bucket were given since. A restart reads from that row on again and drops what was given.
+        Without `length` a state over random access and one-to-one maps lists the rows that buckets hold,
+        and a restart makes these alone again. Over anything else it says where the oldest row that a bucket
+        held is, and how many rows of each bucket were given since; a restart reads from that row on again
+        and drops what was given.
 
         Errors: boundaries that do not rise; another number of batch_sizes than one more than boundaries; a
         row whose column has no axis; with pad="boundary", a row as long as the last boundary or longer, or
@@ -213,8 +215,10 @@ class Methods:
         epoch that was not asked for. The batch has the identity of its first row. With shards each rank
         groups its own rows, and even= is refused.
 
-        A state holds the number of batches given: a restart reads the epoch from its start again, with what
-        stands below, and forms these batches without calling the function.
+        A state over random access and one-to-one maps lists the rows that are held, and a restart makes
+        these alone again. Over anything else, and where more than 16,384 rows are held, it holds the number
+        of batches given: a restart reads the epoch from its start again, with what stands below, and forms
+        these batches without calling the function.
 
         Args:
             key: The column whose equal values belong together; make it with `map` where there is none.

@@ -106,7 +106,7 @@ def test_a_state_resumes_with_the_rows_that_failed_counted_once():
                 next(iterator)
             state = iterator.state()
         assert [batch["x"].tolist() for batch in dataset.iterate(state=state)] == whole[step:]
-    with pytest.raises(hr.DataError, match="nine"):
+    with pytest.raises(hr.FunctionError, match="nine"):
         list(failing.bucket_by_length("x", [3], [5, 4]).on_error("skip", max_errors=8).iterate(epoch=1))
 
 
