@@ -101,6 +101,15 @@ absl::StatusOr<std::vector<BatchColumn>> BatchColumns(const ir::Attributes& attr
   return columns;
 }
 
+absl::StatusOr<std::vector<BatchColumn>> PaddedColumns(const ir::Attributes& attributes, const ir::Schema& input) {
+  std::vector<BatchColumn> columns;
+  for (const ir::Column& column : input.columns) {
+    columns.push_back({column.name, Joining::kPad, attributes.Number("pad_value")});
+  }
+  HEADRACE_RETURN_IF_ERROR(SetPadding(attributes, columns, input));
+  return columns;
+}
+
 absl::StatusOr<ir::Schema> BatchSchema(const std::vector<BatchColumn>& columns, int64_t rows, const ir::Schema& input) {
   const int64_t ends = rows == ir::kUnknownDim ? rows : rows + 1;
   ir::Schema schema;
@@ -137,12 +146,23 @@ std::vector<ir::ColumnSet> BatchReads(const ir::Attributes& attributes, absl::Sp
   return {reads};
 }
 
-ir::Attribute PadValueAttribute() {
-  return {.name = "pad_value",
-          .type = ir::AttributeType::kFloat,
-          .doc = "What padding is filled with.",
-          .default_value = "0.0",
-          .keeps_whole = true};
+void AddPadValues(std::vector<ir::Attribute>& attributes) {
+  attributes.push_back({.name = "pad_value",
+                        .type = ir::AttributeType::kFloat,
+                        .doc = "What padding is filled with.",
+                        .default_value = "0.0",
+                        .keeps_whole = true});
+  attributes.push_back({.name = "pad_columns",
+                        .type = ir::AttributeType::kStrings,
+                        .doc = "Columns with a padding of their own.",
+                        .default_value = "()",
+                        .hidden = true});
+  attributes.push_back({.name = "pad_values",
+                        .type = ir::AttributeType::kFloats,
+                        .doc = "Their padding, in that order.",
+                        .default_value = "()",
+                        .keeps_whole = true,
+                        .hidden = true});
 }
 
 void AddJoiningAttributes(std::vector<ir::Attribute>& attributes) {
@@ -150,7 +170,7 @@ void AddJoiningAttributes(std::vector<ir::Attribute>& attributes) {
                         .type = ir::AttributeType::kBool,
                         .doc = "Short for `ragged=\"pad\"`.",
                         .default_value = "False"});
-  attributes.push_back(PadValueAttribute());
+  AddPadValues(attributes);
   attributes.push_back({.name = "ragged",
                         .type = ir::AttributeType::kString,
                         .doc = "How columns are joined whose first axis is not known; None: rows must agree.",
@@ -162,17 +182,6 @@ void AddJoiningAttributes(std::vector<ir::Attribute>& attributes) {
                         .type = ir::AttributeType::kPairs,
                         .doc = "How columns that are named are joined: \"list\", \"pad\" or \"splits\".",
                         .default_value = "{}",
-                        .hidden = true});
-  attributes.push_back({.name = "pad_columns",
-                        .type = ir::AttributeType::kStrings,
-                        .doc = "Columns with a padding of their own.",
-                        .default_value = "()",
-                        .hidden = true});
-  attributes.push_back({.name = "pad_values",
-                        .type = ir::AttributeType::kFloats,
-                        .doc = "Their padding, in that order.",
-                        .default_value = "()",
-                        .keeps_whole = true,
                         .hidden = true});
 }
 

@@ -38,11 +38,15 @@ absl::StatusOr<std::vector<BatchColumn>> BatchColumns(const ir::Attributes& attr
 // The columns of a batch of `rows` rows, or ir::kUnknownDim. kGraph if splits have the name of another column.
 absl::StatusOr<ir::Schema> BatchSchema(const std::vector<BatchColumn>& columns, int64_t rows, const ir::Schema& input);
 
+// All columns, each axis of them padded to the largest row, with what `AddPadValues` declares. kGraph as BatchColumns.
+absl::StatusOr<std::vector<BatchColumn>> PaddedColumns(const ir::Attributes& attributes, const ir::Schema& input);
+
 // For the column of splits as for its values; columns that the attributes name are kept.
 std::vector<ir::ColumnSet> BatchReads(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
                                       const ir::ColumnSet& wanted);
 
-ir::Attribute PadValueAttribute();
+// Adds the attributes that say what columns are padded with.
+void AddPadValues(std::vector<ir::Attribute>& attributes);
 // Adds the attributes by which columns are joined.
 void AddJoiningAttributes(std::vector<ir::Attribute>& attributes);
 

@@ -15,19 +15,11 @@
 namespace headrace {
 namespace {
 
-std::vector<BatchColumn> PaddedColumns(const ir::Attributes& attributes, const ir::Schema& rows) {
-  std::vector<BatchColumn> columns;
-  for (const std::string& name : rows.Names()) {
-    columns.push_back({name, Joining::kPad, attributes.Number("pad_value")});
-  }
-  return columns;
-}
-
 // Pads the first axis to one below the boundary above the longest row of the column that is measured.
 class BoundaryBatch : public StackedBatch {
  public:
-  BoundaryBatch(const OpArguments& arguments, const LengthBuckets& buckets)
-      : StackedBatch(buckets.LargestSize(), PaddedColumns(arguments.attributes, arguments.inputs[0])),
+  BoundaryBatch(const OpArguments& arguments, const LengthBuckets& buckets, std::vector<BatchColumn> columns)
+      : StackedBatch(buckets.LargestSize(), std::move(columns)),
         buckets_(buckets),
         names_(arguments.inputs[0].Names()),
         measured_(static_cast<size_t>(arguments.inputs[0].IndexOf(arguments.attributes.String("column")))),
@@ -72,8 +64,8 @@ class BoundaryBatch : public StackedBatch {
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
   HEADRACE_RETURN_IF_ERROR(LengthBuckets::Check(attributes));
   HEADRACE_RETURN_IF_ERROR(CheckMeasuredColumn(attributes, inputs[0]));
-  HEADRACE_ASSIGN_OR_RETURN(ir::Schema schema,
-                            BatchSchema(PaddedColumns(attributes, inputs[0]), ir::kUnknownDim, inputs[0]));
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<BatchColumn> columns, PaddedColumns(attributes, inputs[0]));
+  HEADRACE_ASSIGN_OR_RETURN(ir::Schema schema, BatchSchema(columns, ir::kUnknownDim, inputs[0]));
   if (attributes.Bool("mark_padding")) AddPaddingMarks(ir::kUnknownDim, schema);
   return schema;
 }
@@ -81,11 +73,12 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
 absl::StatusOr<std::unique_ptr<StreamOperator>> Make(const OpArguments& arguments) {
   const LengthBuckets buckets(arguments.attributes);
   const int size = buckets.LargestSize();
+  HEADRACE_ASSIGN_OR_RETURN(std::vector<BatchColumn> columns, PaddedColumns(arguments.attributes, arguments.inputs[0]));
   std::unique_ptr<BatchRows> rows;
   if (PadsToBoundary(arguments.attributes)) {
-    rows = std::make_unique<BoundaryBatch>(arguments, buckets);
+    rows = std::make_unique<BoundaryBatch>(arguments, buckets, std::move(columns));
   } else {
-    rows = std::make_unique<StackedBatch>(size, PaddedColumns(arguments.attributes, arguments.inputs[0]));
+    rows = std::make_unique<StackedBatch>(size, std::move(columns));
   }
   return std::make_unique<BatchOperator>(arguments, size, std::move(rows), BatchOperator::Numbered::kNo);
 }
@@ -94,7 +87,7 @@ std::vector<ir::Attribute> Attributes() {
   std::vector<ir::Attribute> attributes = BucketAttributes();
   attributes.insert(attributes.begin(), MeasuredColumnAttribute());
   attributes.push_back(BucketPadAttribute());
-  attributes.push_back(PadValueAttribute());
+  AddPadValues(attributes);
   attributes.push_back(MarkPaddingAttribute());
   return attributes;
 }
@@ -114,7 +107,7 @@ const OpRegistration registration(
         .python_module = "internal",
         .example = "ds.bucket_by_length(\"tokens\", [10, 50], [64, 16, 4], length=lengths)",
         .infer = Infer,
-        .reads = ReadsMeasuredColumn,
+        .reads = BucketReads,
     },
     {.stream = Make,
      .properties =

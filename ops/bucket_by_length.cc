@@ -16,18 +16,18 @@ namespace {
 
 class BucketGroups : public RowGroups {
  public:
-  explicit BucketGroups(const OpArguments& arguments)
-      : names_(arguments.inputs[0].Names()),
+  BucketGroups(const OpArguments& arguments, std::vector<BatchColumn> columns)
+      : columns_(std::move(columns)),
         column_(static_cast<size_t>(arguments.inputs[0].IndexOf(arguments.attributes.String("column")))),
-        buckets_(arguments.attributes),
-        value_(arguments.attributes.Number("pad_value")) {
+        buckets_(arguments.attributes) {
     if (PadsToBoundary(arguments.attributes)) padded_ = ColumnsToBoundary(arguments.inputs[0]);
   }
 
   absl::StatusOr<uint64_t> GroupOf(const Block& block, int row, uint64_t /*number*/) override {
     const Tensor tensor = block.columns[column_].row(row);
     if (tensor.rank() == 0) {
-      return DataError("column \"", names_[column_], "\" is ", tensor.TypeName(), ": it has no first axis to measure");
+      return DataError("column \"", columns_[column_].name, "\" is ", tensor.TypeName(),
+                       ": it has no first axis to measure");
     }
     const size_t bucket = buckets_.Of(tensor.dim(0));
     HEADRACE_RETURN_IF_ERROR(CheckFits(block, row, bucket));
@@ -35,8 +35,7 @@ class BucketGroups : public RowGroups {
   }
   int SizeOf(uint64_t group) const override { return buckets_.SizeOf(group); }
   std::unique_ptr<BatchRows> BatchOf(uint64_t group) const override {
-    std::vector<BatchColumn> columns;
-    for (const std::string& name : names_) columns.push_back({name, Joining::kPad, value_});
+    std::vector<BatchColumn> columns = columns_;
     for (const size_t column : padded_) columns[column].least = buckets_.LongestOf(group);
     return std::make_unique<StackedBatch>(SizeOf(group), std::move(columns));
   }
@@ -45,21 +44,20 @@ class BucketGroups : public RowGroups {
   absl::Status CheckFits(const Block& block, int row, size_t bucket) const {
     if (padded_.empty()) return absl::OkStatus();
     if (!buckets_.bounded(bucket)) {
-      return TooLongForBoundaries(names_[column_], block.columns[column_].row(row).dim(0), buckets_);
+      return TooLongForBoundaries(columns_[column_].name, block.columns[column_].row(row).dim(0), buckets_);
     }
     const int64_t most = buckets_.LongestOf(bucket);
     for (const size_t column : padded_) {
       const Tensor tensor = block.columns[column].row(row);
       if (tensor.rank() == 0 || tensor.dim(0) <= most) continue;
-      return TooLongForBucket(names_[column], tensor.dim(0), most);
+      return TooLongForBucket(columns_[column].name, tensor.dim(0), most);
     }
     return absl::OkStatus();
   }
 
-  const std::vector<std::string> names_;
+  const std::vector<BatchColumn> columns_;
   const size_t column_;
   const LengthBuckets buckets_;
-  const ir::Number value_;
   std::vector<size_t> padded_;  // columns whose first axis is padded to the boundary
 };
 
@@ -67,15 +65,14 @@ std::vector<ir::Attribute> Attributes() {
   std::vector<ir::Attribute> attributes = BucketAttributes();
   attributes.insert(attributes.begin(), MeasuredColumnAttribute());
   attributes.push_back(BucketPadAttribute());
-  attributes.push_back(PadValueAttribute());
+  AddPadValues(attributes);
   return attributes;
 }
 
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
   HEADRACE_RETURN_IF_ERROR(LengthBuckets::Check(attributes));
   HEADRACE_RETURN_IF_ERROR(CheckMeasuredColumn(attributes, inputs[0]));
-  std::vector<BatchColumn> columns;
-  for (const std::string& name : inputs[0].Names()) columns.push_back({name, Joining::kPad});
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<BatchColumn> columns, PaddedColumns(attributes, inputs[0]));
   return BatchSchema(columns, ir::kUnknownDim, inputs[0]);
 }
 
@@ -95,8 +92,10 @@ const OpRegistration registration(
             "number of ranks: rank r gets the batches r, r + world, …. Then even= takes away or repeats whole batches, "
             "a state is one position and restores with any number of ranks, len() is known, and a batch in which rows "
             "are skipped is given shorter and takes no row of the next.\n"
-            "Without `length` a state says where the oldest row that a bucket held is, and how many rows of each "
-            "bucket were given since. A restart reads from that row on again and drops what was given.\n"
+            "Without `length` a state over random access and one-to-one maps lists the rows that buckets hold, and a "
+            "restart makes these alone again. Over anything else it says where the oldest row that a bucket held is, "
+            "and how many rows of each bucket were given since; a restart reads from that row on again and drops what "
+            "was given.\n"
             "Errors: boundaries that do not rise; another number of batch_sizes than one more than boundaries; a row "
             "whose column has no axis; with pad=\"boundary\", a row as long as the last boundary or longer, or one in "
             "which another such column is too long for the bucket; without `length`, even=, as ranks give different "
@@ -106,13 +105,15 @@ const OpRegistration registration(
         .traits = {.joins_rows = true},
         .python_module = "dataset",
         .python = {.parameters = "column: str, boundaries: int | Sequence[int], batch_sizes: int | Sequence[int], pad: "
-                                 "Literal[\"longest\", \"boundary\"] = \"longest\", pad_value: float = 0.0, *, "
-                                 "length: Any = None",
+                                 "Literal[\"longest\", \"boundary\"] = \"longest\", pad_value: float | "
+                                 "Mapping[str, float] = 0.0, *, length: Any = None",
                    .docs = {{"column"},
                             {"boundaries"},
                             {"batch_sizes"},
                             {"pad"},
-                            {"pad_value"},
+                            {"pad_value",
+                             "What padding is filled with; or a dict from column to value, where other columns are "
+                             "padded with 0."},
                             {"length",
                              "The lengths by which batches are formed: the name of a column of the source, or a number "
                              "for each row, as a list or an array, in the order that the source has without shuffling. "
@@ -120,16 +121,18 @@ const OpRegistration registration(
                    .body = "return buckets.by_length(self, column, boundaries, batch_sizes, pad, pad_value, length)"},
         .example = "ds.bucket_by_length(\"tokens\", boundaries=[10, 50], batch_sizes=[64, 16, 4])",
         .infer = Infer,
-        .reads = ReadsMeasuredColumn,
+        .reads = BucketReads,
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
        const size_t buckets = arguments.attributes.Ints("batch_sizes").size();
-       return std::make_unique<GroupedBatches>(std::make_unique<BucketGroups>(arguments), buckets);
+       HEADRACE_ASSIGN_OR_RETURN(std::vector<BatchColumn> columns,
+                                 PaddedColumns(arguments.attributes, arguments.inputs[0]));
+       return std::make_unique<GroupedBatches>(std::make_unique<BucketGroups>(arguments, std::move(columns)), buckets,
+                                               arguments.lists_rows);
      },
      .properties =
          [](const OpArguments& arguments, OperatorProperties& properties) {
-           const size_t buckets = arguments.attributes.Ints("batch_sizes").size();
-           properties.checkpoint_counters = GroupedBatches::CheckpointCounters(buckets);
+           GroupedBatches::SetCounters(arguments.attributes.Ints("batch_sizes").size(), properties);
          },
      .cardinality = [](const OpArguments&,
                        absl::Span<const Cardinality> inputs) { return GroupedBatches::CardinalityOf(inputs[0]); }});

@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "ops/testing/counted_rows.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 
@@ -51,6 +54,29 @@ GraphBuilder InBuckets(int64_t group, const GraphBuilder::Given& buckets) {
   builder.Add("test_group", {0}, {{"rows", IntValue(group)}});
   builder.Add("bucket_by_length", {1}, buckets);
   return builder;
+}
+
+// Rows of a source with random access: row i is as in Lengths.
+GraphBuilder NumberedInBuckets(const Ints& lengths, bool shuffled, const GraphBuilder::Given& buckets, RunSpec& spec) {
+  spec.bindings.functions["row"] = std::make_shared<FakeFunction>(
+      [lengths](absl::Span<const Tensor> inputs, RowRandom*) -> absl::StatusOr<std::vector<Tensor>> {
+        const int64_t number = inputs[0].value<int64_t>();
+        return std::vector<Tensor>{Int64s(Ints(static_cast<size_t>(lengths[static_cast<size_t>(number)]), number))};
+      });
+  GraphBuilder builder;
+  builder.Add("Range", {},
+              {{"stop", IntValue(static_cast<int64_t>(lengths.size()))}, {"shuffle", ir::BoolValue(shuffled)}});
+  builder.Add("map", {0});
+  builder.Step("PythonFunction", {"value"}, {"tokens"}, {{"function", ir::ReferenceValue("row")}});
+  builder.Add("test_counted", {1});
+  builder.Add("bucket_by_length", {2}, buckets);
+  return builder;
+}
+
+Ints DrawnLengths(std::mt19937& draws, size_t rows) {
+  Ints lengths(rows);
+  for (int64_t& length : lengths) length = static_cast<int64_t>(draws() % (1 + draws() % 9));
+  return lengths;
 }
 
 // The numbers of the rows of each batch.
@@ -98,6 +124,14 @@ TEST_P(BucketByLength, PadsToTheBoundary) {
                                        "number=int64 (2,) [0 2], tokens=int64 (2, 2) [0 -1 2 -1]"));
 }
 
+TEST_P(BucketByLength, PadsAColumnWithAValueOfItsOwn) {
+  GraphBuilder::Given buckets = Buckets({4}, {2, 1});
+  buckets.emplace_back("pad_columns", ir::StringsValue({"tokens"}));
+  buckets.emplace_back("pad_values", ir::FloatsValue({-100}));
+  EXPECT_THAT(RunEveryWay(InBuckets(GetParam(), buckets), Lengths({2, 1})).Texts(),
+              ElementsAre("number=int64 (2,) [0 1], tokens=int64 (2, 2) [0 0 1 -100]"));
+}
+
 TEST_P(BucketByLength, ResumesExactlyWhateverIsHeld) {
   std::mt19937 draws(11);
   const auto draw = [&draws](int64_t least, int64_t most) {
@@ -124,6 +158,83 @@ TEST_P(BucketByLength, MayEndEarlyAndBeTakenApart) {
 
 INSTANTIATE_TEST_SUITE_P(Grouped, BucketByLength, ::testing::Values(1, 2, 5));
 
+TEST(BucketByLengthOperator, ResumesExactlyOverRandomAccess) {
+  std::mt19937 draws(17);
+  for (int trial = 0; trial < 8; ++trial) {
+    const Ints lengths = DrawnLengths(draws, 1 + draws() % 25);
+    const Ints boundaries = {2, 4, 6};
+    const Ints sizes = {3, static_cast<int64_t>(1 + draws() % 4), 4, 3};
+    RunSpec spec;
+    const bool shuffled = trial % 2 == 1;
+    const GraphBuilder builder = NumberedInBuckets(lengths, shuffled, Buckets(boundaries, sizes), spec);
+    const Ran ran = RunEveryWay(builder, spec);
+    if (!shuffled) {
+      EXPECT_EQ(NumbersOf(ran, 1), Expected(lengths, boundaries, sizes)) << "trial " << trial;
+    }
+    RunRanks(builder, 2, spec);
+  }
+}
+
+// What stands above may end epochs early, count passes and keep checkpoints.
+TEST(BucketByLengthOperator, ResumesExactlyBelowOthers) {
+  std::mt19937 draws(19);
+  const Ints lengths = DrawnLengths(draws, 20);
+  RunSpec spec;
+  GraphBuilder builder = NumberedInBuckets(lengths, true, Buckets({2, 4}, {3, 4, 5}), spec);
+  builder.Add("take", {3}, {{"count", IntValue(5)}});
+  builder.Add("repeat", {4}, {{"count", IntValue(3)}});
+  builder.Add("shuffle", {5}, {{"window", IntValue(3)}});
+  builder.Add("project", {6}, {{"columns", ir::StringsValue({"value"})}});
+  builder.Add("unbatch", {7});
+  builder.Add("skip", {8}, {{"count", IntValue(2)}});
+  builder.Add("batch", {9}, {{"size", IntValue(4)}});
+  RunEveryWay(builder, spec);
+}
+
+TEST(BucketByLengthOperator, ResumesExactlyBelowWhatJoinsCheckpoints) {
+  std::mt19937 draws(23);
+  for (const std::string_view op : {"concat", "zip", "cache"}) {
+    RunSpec spec;
+    GraphBuilder builder = NumberedInBuckets(DrawnLengths(draws, 15), true, Buckets({2, 4}, {3, 4, 5}), spec);
+    if (op == "cache") {
+      builder.Add("cache", {3});
+    } else {
+      builder.Add("project", {3}, {{"columns", ir::StringsValue({"value"})}});
+      if (op == "concat") builder.Add(op, {4, 4});
+      if (op == "zip") builder.Add("rename", {4}, {{"mapping", ir::PairsValue({{"value", "number"}})}});
+      if (op == "zip") builder.Add(op, {3, 5});
+    }
+    RunEveryWay(builder, spec);
+  }
+}
+
+TEST(BucketByLengthOperator, ReadsHeldRowsAloneAgain) {
+  Ints lengths(300, 1);
+  // One that waits from early on, and what is held of the others.
+  lengths[5] = 9;
+  RunSpec spec;
+  const ir::proto::Graph graph = *NumberedInBuckets(lengths, false, Buckets({4}, {4, 4}), spec).Build();
+  PipelineOptions options = OptionsOf(spec);
+  options.epochs = {0, 0};
+  const absl::StatusOr<Ran> ran = RunOnce(graph, options);
+  ASSERT_TRUE(ran.ok()) << ran.status();
+  ASSERT_EQ(ran->rows.size(), 76u);
+  for (const size_t batch : {0, 1, 40, 74, 75}) {
+    const Position& after = ran->rows[batch].after;
+    const uint64_t read = after.checkpoint[0];
+    const uint64_t held = after.checkpoint.back();
+    EXPECT_EQ(after.checkpoint.size(), 2 + held);
+    EXPECT_LE(held, 1u + 3u);
+    counted_rows = 0;
+    options.checkpoint = after.checkpoint;
+    options.delivered = after.delivered;
+    const absl::StatusOr<Ran> rest = RunOnce(graph, options);
+    ASSERT_TRUE(rest.ok()) << rest.status();
+    EXPECT_EQ(rest->rows.size(), 75 - batch);
+    EXPECT_EQ(static_cast<uint64_t>(counted_rows), held + 300 - read);
+  }
+}
+
 TEST(BucketByLengthOperator, FormsBatchesOfEachRank) {
   const std::vector<Ran> ranks = RunRanks(InBuckets(1, Buckets({2}, {2, 2})), 2, Lengths({1, 5, 1, 1, 5, 1, 1, 1}));
   EXPECT_EQ(NumbersOf(ranks[0]), (std::vector<Ints>{{0, 2}, {6}, {4}}));
@@ -145,6 +256,24 @@ TEST(BucketByLengthOperator, LeavesOutRowsThatFail) {
   const Ran ran = RunEveryWay(builder, Lengths({1, 5, 1, 5, 1, 5, 1, 1}));
   EXPECT_TRUE(ran.error.ok()) << ran.error;
   EXPECT_EQ(NumbersOf(ran), (std::vector<Ints>{{2, 4}, {1, 5}, {6}}));
+}
+
+TEST(BucketByLengthOperator, LeavesOutNumberedRowsThatFail) {
+  std::mt19937 draws(29);
+  for (const bool shuffled : {false, true}) {
+    RunSpec spec;
+    GraphBuilder builder;
+    builder.SkipFailed(4);
+    builder.Add("Range", {}, {{"stop", IntValue(18)}, {"shuffle", ir::BoolValue(shuffled)}});
+    builder.Add("test_fail", {0}, {{"values", ir::IntsValue({0, 3, 4, 17})}});
+    const Ints lengths = DrawnLengths(draws, 18);
+    NumberedInBuckets(lengths, false, {}, spec);
+    builder.Add("map", {1});
+    builder.Step("PythonFunction", {"value"}, {"tokens"}, {{"function", ir::ReferenceValue("row")}});
+    builder.Add("bucket_by_length", {2}, Buckets({2, 4}, {3, 4, 5}));
+    const Ran ran = RunEveryWay(builder, spec);
+    EXPECT_TRUE(ran.error.ok()) << ran.error;
+  }
 }
 
 TEST(BucketByLengthOperator, NamesTheRowThatIsTooLong) {

@@ -84,7 +84,7 @@ absl::StatusOr<std::unique_ptr<StreamOperator>> Make(const OpArguments& argument
   HEADRACE_ASSIGN_OR_RETURN(ir::Columns given, GivenColumns(arguments.attributes, arguments.inputs[0]));
   ListedBatch empty(arguments, std::move(function), std::move(given), arguments.attributes.Bool("random"));
   auto groups = std::make_unique<KeyGroups>(arguments, std::move(empty));
-  return std::make_unique<GroupedBatches>(std::move(groups), /*known=*/0);
+  return std::make_unique<GroupedBatches>(std::move(groups), /*known=*/0, arguments.lists_rows);
 }
 
 const OpRegistration registration(
@@ -99,8 +99,10 @@ const OpRegistration registration(
             "function is called on a thread of the stage's own, in the order of the batches, for no epoch that was not "
             "asked for. The batch has the identity of its first row. With shards each rank groups its own rows, and "
             "even= is refused.\n"
-            "A state holds the number of batches given: a restart reads the epoch from its start again, with what "
-            "stands below, and forms these batches without calling the function.",
+            "A state over random access and one-to-one maps lists the rows that are held, and a restart makes these "
+            "alone again. Over anything else, and where more than 16,384 rows are held, it holds the number of batches "
+            "given: a restart reads the epoch from its start again, with what stands below, and forms these batches "
+            "without calling the function.",
         .attributes = WithGivenAttributes(
             {{.name = "key",
               .type = ir::AttributeType::kString,
@@ -133,10 +135,8 @@ const OpRegistration registration(
         // Reads all columns, because the function gets them.
     },
     {.stream = Make,
-     .properties =
-         [](const OpArguments& /*arguments*/, OperatorProperties& properties) {
-           properties.checkpoint_counters = GroupedBatches::CheckpointCounters(0);
-         },
+     .properties = [](const OpArguments& /*arguments*/,
+                      OperatorProperties& properties) { GroupedBatches::SetCounters(/*known=*/0, properties); },
      .cardinality = [](const OpArguments&,
                        absl::Span<const Cardinality> inputs) { return GroupedBatches::CardinalityOf(inputs[0]); }});
 

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <random>
@@ -9,8 +10,10 @@
 #include <vector>
 
 #include "core/error.h"
+#include "ops/testing/counted_rows.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
+#include "ops/testing/state_run.h"
 
 namespace headrace {
 namespace {
@@ -45,6 +48,27 @@ GraphBuilder Grouped(int64_t group, int64_t size) {
               {{"function", ir::ReferenceValue("rows")}, {"columns", ir::ColumnsValue(Int64Columns("kv"))}});
   builder.Add("test_group", {0}, {{"rows", IntValue(group)}});
   builder.Add("group_by_window", {1},
+              {{"key", StringValue("k")},
+               {"size", IntValue(size)},
+               {"function", ir::ReferenceValue("listed")},
+               {"output", ir::StringsValue({"v"})}});
+  return builder;
+}
+
+// Over random access: row i has the value i, and i modulo `keys` for its key.
+GraphBuilder NumberedGrouped(int64_t rows, int64_t keys, int64_t size, bool shuffled, RunSpec& spec) {
+  spec = Keys({});
+  spec.bindings.functions["key"] = std::make_shared<FakeFunction>(
+      [keys](absl::Span<const Tensor> inputs, RowRandom*) -> absl::StatusOr<std::vector<Tensor>> {
+        return std::vector<Tensor>{Int64Tensor({}, {inputs[0].value<int64_t>() % keys})};
+      });
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(rows)}, {"shuffle", ir::BoolValue(shuffled)}});
+  builder.Add("map", {0});
+  builder.Step("PythonFunction", {"value"}, {"k"}, {{"function", ir::ReferenceValue("key")}});
+  builder.Add("project", {1}, {{"columns", ir::StringsValue({"k", "value"})}});
+  builder.Add("test_counted", {2});
+  builder.Add("group_by_window", {3},
               {{"key", StringValue("k")},
                {"size", IntValue(size)},
                {"function", ir::ReferenceValue("listed")},
@@ -105,6 +129,58 @@ TEST_P(GroupByWindow, MayEndEarly) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Messages, GroupByWindow, ::testing::Values(1, 3));
+
+TEST(GroupByWindowOperator, ResumesExactlyOverRandomAccess) {
+  for (const int64_t rows : {1, 13, 30}) {
+    RunSpec spec;
+    RunEveryWay(NumberedGrouped(rows, 4, 3, true, spec), spec);
+    RunRanks(NumberedGrouped(rows, 5, 2, false, spec), 2, spec);
+  }
+}
+
+TEST(GroupByWindowOperator, ReadsHeldRowsAloneAgain) {
+  RunSpec spec;
+  const ir::proto::Graph graph = *NumberedGrouped(98, 7, 3, false, spec).Build();
+  PipelineOptions options = OptionsOf(spec);
+  options.epochs = {0, 0};
+  const absl::StatusOr<Ran> ran = RunOnce(graph, options);
+  ASSERT_TRUE(ran.ok()) << ran.status();
+  for (size_t batch = 0; batch < ran->rows.size(); ++batch) {
+    const Position& after = ran->rows[batch].after;
+    const uint64_t held = after.checkpoint.back();
+    EXPECT_LE(held, 14u);
+    EXPECT_EQ(after.checkpoint.size(), 3 + held);
+    counted_rows = 0;
+    options.checkpoint = after.checkpoint;
+    options.delivered = after.delivered;
+    const absl::StatusOr<Ran> rest = RunOnce(graph, options);
+    ASSERT_TRUE(rest.ok()) << rest.status();
+    EXPECT_EQ(rest->rows.size(), ran->rows.size() - 1 - batch);
+    EXPECT_EQ(static_cast<uint64_t>(counted_rows), held + 98 - after.checkpoint[0]);
+  }
+}
+
+// A list of them with each batch would be far more than the batches.
+TEST(GroupByWindowOperator, BeginsAnewWhereTooManyRowsAreHeld) {
+  RunSpec spec;
+  const ir::proto::Graph graph = *NumberedGrouped(40000, 20000, 2, false, spec).Build();
+  for (const int batch : {1, 3000, 10000}) {
+    const proto::State state = StateAfter(graph, batch, spec.bindings);
+    const bool lists = batch == 10000;
+    EXPECT_EQ(state.checkpoint_size(), lists ? 3 + 10000 : 4);
+    counted_rows = 0;
+    IterateOptions options = FromState(state);
+    options.bindings = spec.bindings;
+    auto iteration = Iteration::Start(graph, std::move(options));
+    ASSERT_TRUE(iteration.ok()) << iteration.status();
+    ResultRow row;
+    ASSERT_EQ(*(*iteration)->Fetch(std::chrono::seconds(60), row), Pipeline::Outcome::kRow);
+    EXPECT_EQ(row.columns[0].data<int64_t>()[0], batch);
+    EXPECT_EQ(row.columns[0].data<int64_t>()[1], batch);
+    EXPECT_EQ(row.columns[0].data<int64_t>()[2], batch + 20000);
+    EXPECT_EQ(counted_rows, lists ? 10001 : batch + 20001);
+  }
+}
 
 TEST(GroupByWindowOperator, NamesTheBatchThatFails) {
   Ints keys(101, 1);

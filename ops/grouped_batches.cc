@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "engine/operator/listed_rows.h"
 #include "ops/separate_copy.h"
 #include "ops/separate_row.h"
 
@@ -12,6 +13,9 @@ namespace headrace {
 namespace {
 
 constexpr uint64_t kMostRows = uint64_t{1} << 62;
+
+// Where groups are not known in advance, so many rows may be held that a list of them would cost more than a batch.
+constexpr size_t kMostListed = size_t{1} << 14;
 
 // The row alone, or a copy of it where it would keep much more memory than it needs. The row itself if there is no
 // memory for a copy.
@@ -27,7 +31,11 @@ Tensor Alone(Tensor row) {
 }  // namespace
 
 absl::Status GroupedBatches::CheckCounters(absl::Span<const uint64_t> counters) const {
-  for (const uint64_t counter : counters) {
+  const bool anew = lists_ && counters.back() == kFromStart;
+  if (anew && known_ > 0) return CounterError("held more rows than its batches have");
+  // The rows listed are checked where the input's counters are.
+  const size_t listed = lists_ ? ListedRows(counters).size() + 1 : 0;
+  for (const uint64_t counter : counters.first(counters.size() - listed)) {
     if (counter > kMostRows) return CounterError("used ", counter, " rows");
   }
   return absl::OkStatus();
@@ -37,10 +45,14 @@ void GroupedBatches::Start(uint64_t epoch, absl::Span<const uint64_t> counters, 
   Clear();
   failed_ = false;
   last_failed_ = absl::OkStatus();
-  rows_.Start(epoch, inputs, counters.back());
-  for (size_t i = 0; i < known_; ++i) skip_[i] = counters[i];
-  number_ = 0;
-  given_ = known_ == 0 ? counters[0] : 0;
+  number_ = given_ = 0;
+  const bool lists = lists_ && counters.back() != kFromStart;
+  rows_.Start(epoch, inputs, lists ? 0 : counters[counters.size() - (lists_ ? 2 : 1)]);
+  for (size_t i = 0; counts_ && i < known_; ++i) skip_[i] = counters[i];
+  if (known_ == 0) (lists ? number_ : given_) = counters[0];
+  awaited_.clear();
+  if (lists) awaited_.assign(ListedRows(counters).begin(), ListedRows(counters).end());
+  listed_.Assign(awaited_);
   std::fill(taken_.begin(), taken_.end(), 0);
   std::fill(taken_before_.begin(), taken_before_.end(), 0);
   const auto counts = [](uint64_t counter) { return counter > 0; };
@@ -82,7 +94,8 @@ bool GroupedBatches::UseRow(Block& block, Outbox& out) {
     Pass();
     return true;
   }
-  const absl::StatusOr<uint64_t> group = groups_->GroupOf(block, row, rows_.next());
+  const bool awaited = rows_.next() < awaited_.size();
+  const absl::StatusOr<uint64_t> group = groups_->GroupOf(block, row, NumberOfRow());
   if (!group.ok()) {
     absl::Status error = group.status();
     AddErrorField(error, ErrorField::kFile, DescribeProvenance(block.provenances[row]));
@@ -91,7 +104,7 @@ bool GroupedBatches::UseRow(Block& block, Outbox& out) {
     GiveError(std::move(error), out);
     return false;
   }
-  if (known_ > 0) {
+  if (counts_) {
     ++taken_[*group];
     if (skip_[*group] > 0) {
       --skip_[*group];
@@ -103,15 +116,26 @@ bool GroupedBatches::UseRow(Block& block, Outbox& out) {
   // The checkpoint moves first, as after the last row of a message nothing of it comes again.
   Pass();
   if (held->second.rows->rows() < groups_->SizeOf(*group)) return true;
-  return !GiveBatch(held, out);
+  if (!awaited) return !GiveBatch(held, out);
+  GiveError(CounterError("held rows that fill a batch"), out);
+  return false;
+}
+
+uint64_t GroupedBatches::NumberOfRow() const {
+  if (!lists_) return rows_.next();
+  return rows_.next() < awaited_.size() ? awaited_[rows_.next()] : rows_.position();
 }
 
 GroupedBatches::HeldGroups::iterator GroupedBatches::Add(uint64_t group, Block& block, int row) {
   const auto [held, added] = held_.try_emplace(group);
   if (added) {
     held->second.rows = groups_->BatchOf(group);
-    held->second.from = rows_.point();
-    held->second.taken = taken_before_;
+    if (!lists_) held->second.from = rows_.point();
+    if (counts_) held->second.taken = taken_before_;
+  }
+  if (lists_) {
+    held->second.numbers.push_back(NumberOfRow());
+    if (rows_.next() >= awaited_.size()) listed_.Add(NumberOfRow());
   }
   BatchRows& rows = *held->second.rows;
   const size_t before = rows.held_bytes();
@@ -128,11 +152,13 @@ void GroupedBatches::Pass() {
 }
 
 void GroupedBatches::NotePoint() {
-  if (rows_.point().first == rows_.next()) taken_before_ = taken_;
+  if (counts_ && rows_.point().first == rows_.next()) taken_before_ = taken_;
 }
 
 void GroupedBatches::UseTombstone(Block& block, Outbox& out) {
   const bool counted = rows_.replaying();
+  // A row that was held failed now.
+  if (rows_.next() < awaited_.size()) listed_.Remove(awaited_[rows_.next()]);
   Pass();
   if (counted) {
     block.error = absl::OkStatus();
@@ -183,6 +209,7 @@ bool GroupedBatches::GiveBatch(HeldGroups::iterator held, Outbox& out) {
 void GroupedBatches::Forget(HeldGroups::iterator held) {
   held_bytes_ -= held->second.rows->held_bytes();
   groups_->Emptied(held->first);
+  for (const uint64_t number : held->second.numbers) listed_.Remove(number);
   held_.erase(held);
 }
 
@@ -190,7 +217,7 @@ void GroupedBatches::PassOnRemoved(Block& block, Outbox& out) const {
   auto note = std::make_unique<Block>();
   note->epoch = rows_.epoch();
   note->checkpoint = CheckpointNow();
-  // Rows that are held are not in that checkpoint.
+  // Rows that are held need not be in that checkpoint.
   note->continues = true;
   note->TakeRemovedOf(block);
   out.Give(std::move(note));
@@ -203,6 +230,7 @@ void GroupedBatches::GiveError(absl::Status error, Outbox& out) {
 }
 
 Checkpoint GroupedBatches::CheckpointNow() const {
+  if (lists_) return CheckpointListing();
   if (known_ == 0) {
     Checkpoint checkpoint(rows_.point().before.size(), 0);
     checkpoint.push_back(number_);
@@ -225,6 +253,21 @@ Checkpoint GroupedBatches::CheckpointNow() const {
   return checkpoint;
 }
 
+Checkpoint GroupedBatches::CheckpointListing() const {
+  Checkpoint checkpoint = rows_.point().before;
+  if (known_ == 0 && listed_.size() > kMostListed) {
+    checkpoint.assign(checkpoint.size(), 0);
+    for (const uint64_t counter : {number_, rows_.position() + (rows_.ended() ? 1 : 0), kFromStart})
+      checkpoint.push_back(counter);
+    return checkpoint;
+  }
+  checkpoint[0] = rows_.position();
+  if (known_ == 0) checkpoint.push_back(number_);
+  listed_.AppendTo(checkpoint);
+  checkpoint.push_back(listed_.size());
+  return checkpoint;
+}
+
 void GroupedBatches::EndEpoch(uint64_t epoch, Outbox& out) {
   if (!had_rows_ && !last_failed_.ok() && !failed_) GiveError(NothingLeftError("this epoch", last_failed_), out);
   out.Give(MakeEndOfEpoch(epoch, CheckpointNow()));
@@ -232,6 +275,7 @@ void GroupedBatches::EndEpoch(uint64_t epoch, Outbox& out) {
   failed_ = had_rows_ = false;
   last_failed_ = absl::OkStatus();
   rows_.EndEpoch();
+  awaited_.clear();
   number_ = given_ = 0;
   std::fill(skip_.begin(), skip_.end(), 0);
   std::fill(taken_.begin(), taken_.end(), 0);
@@ -241,6 +285,7 @@ void GroupedBatches::EndEpoch(uint64_t epoch, Outbox& out) {
 void GroupedBatches::Clear() {
   for (auto& [group, held] : held_) groups_->Emptied(group);
   held_.clear();
+  listed_.Clear();
   held_bytes_ = 0;
 }
 

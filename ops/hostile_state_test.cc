@@ -104,6 +104,52 @@ TEST(HostileState, OfAMixtureIsRefusedOrRunsToItsEnd) {
   }
 }
 
+// Rows of even numbers are short, and come in batches of four; of the others two are held at a time.
+TEST(HostileState, ThatListsRowsThatWereNotHeldIsRefused) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(20)}});
+  builder.Add("map", {0});
+  builder.Step("PythonFunction", {"value"}, {"x"}, {{"function", ir::ReferenceValue("x")}});
+  builder.Add(
+      "bucket_by_length", {1},
+      {{"column", ir::StringValue("x")}, {"boundaries", ir::IntsValue({4})}, {"batch_sizes", ir::IntsValue({4, 7})}});
+  HostBindings bindings;
+  bindings.functions["x"] = std::make_shared<FakeFunction>(
+      [](absl::Span<const Tensor> inputs, RowRandom*) -> absl::StatusOr<std::vector<Tensor>> {
+        return std::vector<Tensor>{Int64s(std::vector<int64_t>(inputs[0].value<int64_t>() % 2 == 0 ? 1 : 5))};
+      });
+  const auto listing = [](std::vector<uint64_t> counters) {
+    return [counters](proto::State& state) { state.mutable_checkpoint()->Assign(counters.begin(), counters.end()); };
+  };
+  const auto refusal = [&](std::vector<uint64_t> counters) {
+    return Refusal(builder, 1, listing(std::move(counters)), bindings);
+  };
+  EXPECT_EQ(refusal({7, 1, 3, 5, 3}), "");
+  EXPECT_THAT(refusal({7, 1, 3, 7, 3}), HasSubstr("the operator held row 7 of 7"));
+  EXPECT_THAT(refusal({7, 1, 3, 7, 3}), HasSubstr("bucket_by_length[2]"));
+  EXPECT_THAT(refusal({7, 1, 3, ~uint64_t{0}, 3}), HasSubstr("held row 18446744073709551615 of 7"));
+  EXPECT_THAT(refusal({7, 3, 1, 5, 3}), HasSubstr("held row 1 behind row 3"));
+  EXPECT_THAT(refusal({7, 1, 1, 5, 3}), HasSubstr("held row 1 behind row 1"));
+  EXPECT_THAT(refusal({21, 20, 1}), HasSubstr("gave 21 rows of 20"));
+  EXPECT_THAT(refusal({7, 0, ~uint64_t{0}}), HasSubstr("held more rows than its batches have"));
+  for (const std::vector<uint64_t>& counters : std::vector<std::vector<uint64_t>>{
+           {}, {7}, {7, 1, 3, 5, 2}, {7, 1, 3, 5, 4}, {7, 1, 3, 5, ~uint64_t{0}}, {7, 0, 0}}) {
+    EXPECT_THAT(refusal(counters), HasSubstr("the state's counters are those of other operators"));
+  }
+  EXPECT_THAT(refusal({0, 0, 1}), HasSubstr("held row 0 of 0"));
+  // At the start of an epoch there may be zeros for rows that were held before.
+  EXPECT_EQ(refusal({0, 0, 0, 0}), "");
+
+  const ir::proto::Graph graph = *builder.Build();
+  proto::State state = StateAfter(graph, 1, bindings);
+  listing({9, 0, 2, 4, 6, 4})(state);
+  IterateOptions options = FromState(state);
+  options.bindings = bindings;
+  const absl::Status full = ReadAll(Iteration::Start(graph, options), 100);
+  EXPECT_EQ(KindOf(full), ErrorKind::kState);
+  EXPECT_THAT(DescribeError(full), HasSubstr("the operator held rows that fill a batch"));
+}
+
 // Two groups of two classes and three rows, each class of which has one.
 TEST(HostileState, ThatBeginsWithinAGroupIsRefused) {
   GraphBuilder builder;

@@ -69,10 +69,11 @@ absl::Status CheckMeasuredColumn(const ir::Attributes& attributes, const ir::Sch
                     ": it has no first axis to measure; name a column of sequences");
 }
 
-std::vector<ir::ColumnSet> ReadsMeasuredColumn(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
-                                               const ir::ColumnSet& wanted) {
+std::vector<ir::ColumnSet> BucketReads(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
+                                       const ir::ColumnSet& wanted) {
   std::vector<ir::ColumnSet> reads = ir::PassesColumns()(attributes, inputs, wanted);
   reads[0].insert(attributes.String("column"));
+  for (const std::string& name : attributes.Strings("pad_columns")) reads[0].insert(name);
   return reads;
 }
 

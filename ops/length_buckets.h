@@ -45,9 +45,9 @@ std::vector<ir::Attribute> BucketAttributes();
 ir::Attribute MeasuredColumnAttribute();
 // kGraph if it is not there, or is known to have no first axis.
 absl::Status CheckMeasuredColumn(const ir::Attributes& attributes, const ir::Schema& rows);
-// The columns wanted, and the one that is measured.
-std::vector<ir::ColumnSet> ReadsMeasuredColumn(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
-                                               const ir::ColumnSet& wanted);
+// The columns wanted, the one that is measured, and those with a padding of their own.
+std::vector<ir::ColumnSet> BucketReads(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
+                                       const ir::ColumnSet& wanted);
 // `pad`, of a batch of a bucket.
 ir::Attribute BucketPadAttribute();
 bool PadsToBoundary(const ir::Attributes& attributes);

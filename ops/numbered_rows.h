@@ -98,6 +98,10 @@ class NumberedRows {
   bool replaying() const { return next_ < replayed_; }
   // No more comes again.
   void EndReplay() { replayed_ = next_; }
+  // Where it comes from a source by number: the rows of this rank before the next one.
+  uint64_t position() const { return point_.before[0] + next_ - point_.first; }
+  // Whether the mark of the epoch's end came.
+  bool ended() const { return ended_; }
   // What comes again after a restart at this point.
   uint64_t Since(const ReplayPoint& point) const { return next_ - point.first + (ended_ ? 1 : 0); }
 

@@ -822,6 +822,12 @@ def drawn_into_buckets(data: pathlib.Path) -> hr.Dataset:
     return batches.shuffle(3).project("x").map(T.TypeCast("float32"), "x")
 
 
+def mixed_into_buckets(data: pathlib.Path) -> hr.Dataset:
+    twice = hr.Range(30, shuffle=True).sample(hr.Repeated(2)).take(50)
+    rows = hr.mix([twice, hr.Range(100, 112)], [3, 1], stop="all").map(longer_from_13, "value", "x")
+    return rows.bucket_by_length("x", [4, 6, 9], [7, 3, 2, 4]).take(20).repeat(2).shuffle(3)
+
+
 def buckets_of_known_lengths(data: pathlib.Path) -> hr.Dataset:
     rows = hr.Range(40, shuffle=True).map(longer_from_13, "value", "x").skip(3)
     return rows.bucket_by_length("x", [4, 6, 9], [7, 3, 2, 1], length=1 + np.arange(40) % 9)
@@ -836,6 +842,11 @@ def buckets_of_a_mixture(data: pathlib.Path) -> hr.Dataset:
 
 def grouped_by_key(data: pathlib.Path) -> hr.Dataset:
     rows = hr.Range(50, shuffle=True).map(lambda value: value % 7, "value", "key").filter(often, "value")
+    return rows.group_by_window("key", 4, listed_together, ["key", "value", "number"])
+
+
+def grouped_over_random_access(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(50, shuffle=True).skip(2).map(lambda value: value % 7, "value", "key")
     return rows.group_by_window("key", 4, listed_together, ["key", "value", "number"])
 
 
@@ -1131,6 +1142,15 @@ def skipped_in_turns_and_buckets(data: pathlib.Path) -> hr.Dataset:
     return lengths.bucket_by_length("x", [3, 5], [4, 3, 2]).on_error("skip")
 
 
+def skipped_into_buckets(data: pathlib.Path) -> hr.Dataset:
+    lengths = (
+        hr.Range(30, 60, shuffle=True)
+        .map(fails_at_37, "value")
+        .map(lambda value: np.full(1 + value % 6, value), "value", "x")
+    )
+    return lengths.bucket_by_length("x", [3, 5], [4, 3, 2]).on_error("skip")
+
+
 def skipped_up_to_the_limit(data: pathlib.Path) -> hr.Dataset:
     numbers = hr.Range(50).map(fails_at_37, "value").repeat(3).batch(5)
     return numbers.on_error("skip", max_errors=1)
@@ -1226,11 +1246,14 @@ PIPELINES: dict[str, Build] = {
         different_lengths_in_turns,
         texts_in_buckets,
         drawn_into_buckets,
+        mixed_into_buckets,
         buckets_of_known_lengths,
         buckets_of_a_mixture,
         grouped_by_key,
+        grouped_over_random_access,
         skipped_in_turns_and_buckets,
         skipped_and_flat_mapped,
+        skipped_into_buckets,
         zipped,
         chained,
         indices_only,

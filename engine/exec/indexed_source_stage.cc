@@ -64,8 +64,19 @@ BlockedReason IndexedSourceStage::BlockedLocked() {
   return output_.FreeSlots() > 0 ? BlockedReason::kNone : BlockedReason::kOutput;
 }
 
+bool IndexedSourceStage::FirstTicketLocked(Ticket& ticket) {
+  const std::vector<uint64_t>& rows = op_.read_first;
+  // Its epoch may be done with, or failed to begin.
+  if (read_first_ < rows.size() && (Finished(epoch_) || rows[read_first_] >= epoch_rows_)) read_first_ = rows.size();
+  if (read_first_ == rows.size()) return false;
+  const uint64_t position = shard_.PositionOf(rows[read_first_++], base_, properties_.run_length);
+  ticket = {epoch_, position % size_, 1, local_, position / size_, chosen_, Ticket::Kind::kRows};
+  return true;
+}
+
 bool IndexedSourceStage::NextTicketLocked(int most_rows, Ticket& ticket) {
   if (exhausted_) return false;
+  if (FirstTicketLocked(ticket)) return true;
   if (plan_.joined_rows > 0) {
     most_rows = static_cast<int>(std::min<int64_t>(most_rows, plan_.joined_rows));
     most_rows = EndAtBatch(most_rows, local_, plan_.joined_rows);

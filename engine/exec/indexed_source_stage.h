@@ -18,8 +18,9 @@ namespace headrace {
 
 class IndexedSourceStage : public Stage {
  public:
-  // `op`: the source; its counters are the number of this rank's rows that were given out before and, where the user's
-  // code chooses rows, a hash of what it chose for the first epoch; 0: not known.
+  // `op`: the source, with rows that it reads first, alone; its counters are the number of this rank's rows that were
+  // given out before and, where the user's code chooses rows, a hash of what it chose for the first epoch; 0: not
+  // known.
   IndexedSourceStage(const PlannedStage& plan, RunControl* control, Parts parts, const PlannedOperator& op,
                      std::unique_ptr<IndexedSource> source, const ShardAssignment& shard, EpochRange epochs);
 
@@ -56,6 +57,8 @@ class IndexedSourceStage : public Stage {
   Message Begin(const Ticket& ticket);
   void StartEpochLocked(const BegunEpoch& begun);
   bool NextTicketLocked(int most_rows, Ticket& ticket);
+  // Of a row to be read first; false: there is none.
+  bool FirstTicketLocked(Ticket& ticket);
   // From the position on; 0: the position holds no row.
   uint64_t RowsLeftInRun(uint64_t position) const;
   // Whether this rank's position holds no row, in an epoch of `size` positions that was begun.
@@ -76,6 +79,7 @@ class IndexedSourceStage : public Stage {
   const uint64_t last_epoch_;
   // What the state has of the first epoch; 0: nothing.
   uint64_t expected_ = 0;
+  size_t read_first_ = 0;  // of the operator's `read_first`
   // The epoch whose rows are given out:
   uint64_t epoch_;
   uint64_t local_;

@@ -191,7 +191,7 @@ void KeepBatchNumber(const proto::State& state, const PlanNode& node, std::vecto
 // possible only if the number of delivered rows determines which positions are done.
 absl::Status Restore(const proto::State& state, const PlanNode& node, bool skips_failed, const IterateOptions& options,
                      PipelineOptions& pipeline) {
-  if (state.layout() != CheckpointLayout(node) || state.checkpoint_size() != node.counters) {
+  if (state.layout() != CheckpointLayout(node) || !FitsCounters(node, state.checkpoint())) {
     return StateError(
         "the state's counters are those of other operators than run here: it was taken with other passes "
         "of the optimizer, or by another version of Headrace; give the optimize= and disabled_passes= "

@@ -230,6 +230,7 @@ struct OpArguments {
   uint64_t epoch_cycle = 0;
   uint64_t first_epoch = 0;  // of its own, with which the run begins, as ids have it
   uint64_t run_length = 1;   // rows of its input stay together in runs of so many
+  bool lists_rows = false;   // as OperatorProperties::lists_rows
 };
 
 using IndexedSources = std::vector<std::unique_ptr<IndexedSource>>;

@@ -79,6 +79,11 @@ struct OperatorProperties {
   std::optional<uint64_t> input_cycle;
   // The number of its own counters in a checkpoint.
   int checkpoint_counters = 0;
+  // It can list the rows that it holds (listed_rows.h), and then has so many counters besides the numbers of these
+  // rows. Not set: it cannot.
+  std::optional<int> counters_if_listing;
+  // It does, because its input can read rows by number, and what stands above takes checkpoints of any width.
+  bool lists_rows = false;
   // Rows of its input that it joins into one, in order; 0: it forms no batches.
   int64_t batch_rows = 0;
   // Its input rows may be written to their slots of the batch in advance.

@@ -45,6 +45,8 @@ struct PlannedOperator {
   // The parts of the first checkpoint from which the operators below it, and it itself, begin.
   std::vector<uint64_t> input_counters;
   std::vector<uint64_t> counters;
+  // Of a source: rows before those, by their numbers on this rank, that it reads first.
+  std::vector<uint64_t> read_first;
 
   friend bool operator==(const PlannedOperator&, const PlannedOperator&) = default;
 };

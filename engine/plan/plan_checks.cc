@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "engine/operator/listed_rows.h"
 
 namespace headrace {
 namespace {
@@ -85,6 +86,15 @@ bool JoinsRuns(const PlanNode& node) {
          std::all_of(node.inputs.begin(), node.inputs.end(), in_runs);
 }
 
+// `read`: the rows that the input had read.
+absl::Status CheckListed(absl::Span<const uint64_t> rows, uint64_t read) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] >= read) return CounterError("held row ", rows[i], " of ", read);
+    if (i > 0 && rows[i] <= rows[i - 1]) return CounterError("held row ", rows[i], " behind row ", rows[i - 1]);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckRuns(const PlanNode& root) {
@@ -163,14 +173,13 @@ absl::Status CheckCounters(const PlanNode& root, const ShardAssignment& shard, a
     if (counters[0] <= rows) return absl::OkStatus();
     return ErrorAt(root, CounterError("gave ", counters[0], " rows of ", rows));
   }
-  size_t at = 0;
-  for (const auto& input : root.inputs) {
-    const auto width = static_cast<size_t>(input->counters);
-    HEADRACE_RETURN_IF_ERROR(CheckCounters(*input, shard, counters.subspan(at, width)));
-    at += width;
+  const NodeCounters cut = CutCounters(root, counters);
+  for (size_t i = 0; i < root.inputs.size(); ++i) {
+    HEADRACE_RETURN_IF_ERROR(CheckCounters(*root.inputs[i], shard, cut.inputs[i]));
   }
   if (!root.stream) return absl::OkStatus();
-  const absl::Status good = root.stream->CheckCounters(counters.subspan(at));
+  absl::Status good = root.stream->CheckCounters(cut.own);
+  if (good.ok() && root.properties.lists_rows) good = CheckListed(ListedRows(cut.own), cut.below[0]);
   return good.ok() ? good : ErrorAt(root, good);
 }
 

@@ -1,15 +1,18 @@
 #include "engine/plan/plan_node.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
 #include "core/row_id.h"
 #include "core/text.h"
+#include "engine/operator/listed_rows.h"
 #include "engine/plan/named_source.h"
 #include "ir/branches.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
+#include "ir/salts.h"
 
 namespace headrace {
 namespace {
@@ -31,7 +34,11 @@ class PlanNodeMaker {
   PlanNodeMaker(const ir::proto::Graph& graph, std::vector<ir::Schema> schemas, const RunOptions& run)
       : graph_(graph), schemas_(std::move(schemas)), run_(run) {}
 
-  absl::StatusOr<std::unique_ptr<PlanNode>> Make(int id, uint64_t first_epoch, uint64_t epoch_cycle = 0) {
+  absl::StatusOr<std::unique_ptr<PlanNode>> Make(int id) { return Make(id, run_.first_epoch, 0, true); }
+
+ private:
+  // `may_list`: what stands above takes checkpoints of any width.
+  absl::StatusOr<std::unique_ptr<PlanNode>> Make(int id, uint64_t first_epoch, uint64_t epoch_cycle, bool may_list) {
     auto node = std::make_unique<PlanNode>();
     FillArguments(id, node->arguments);
     node->arguments.epoch_cycle = epoch_cycle;
@@ -47,11 +54,18 @@ class PlanNodeMaker {
     properties.checkpoint_counters = factories->stream_source ? 1 : 0;
     if (factories->properties) factories->properties(arguments, properties);
     const uint64_t cycle = properties.input_cycle.value_or(epoch_cycle);
+    // What joins checkpoints, or keeps them with its rows, must know their width.
+    const bool inputs_may_list = may_list && arguments.node->inputs_size() == 1 && !properties.keeps.has_value();
     for (uint32_t input : arguments.node->inputs()) {
       const uint64_t first = properties.epochs.FirstInput(first_epoch);
-      HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<PlanNode> child, Make(static_cast<int>(input), first, cycle));
+      HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<PlanNode> child,
+                                Make(static_cast<int>(input), first, cycle, inputs_may_list));
       node->arguments.run_length = std::max(node->arguments.run_length, child->properties.run_length);
       node->inputs.push_back(std::move(child));
+    }
+    if (may_list && properties.counters_if_listing.has_value() && ReadsByNumber(*node)) {
+      properties.lists_rows = node->arguments.lists_rows = true;
+      properties.checkpoint_counters = *properties.counters_if_listing;
     }
     std::unique_ptr<PlanNode> maps;
     if (factories->indexed && arguments.run_length > 1) maps = TakeMapsOff(*node);
@@ -65,7 +79,6 @@ class PlanNodeMaker {
     return maps == nullptr ? std::move(node) : PutOn(std::move(maps), std::move(node));
   }
 
- private:
   // Whether an operator on indices may as well act below it.
   static bool IsMap(const PlanNode& node) {
     return node.row && node.properties.traits.one_to_one && node.inputs.size() == 1;
@@ -83,6 +96,10 @@ class PlanNodeMaker {
         step.clear_location();
         step.clear_user_node();
         draws |= step.salt() != 0;
+        // Numbers the uses of a function, which draws nothing that depends on it here.
+        for (ir::proto::Attribute& attribute : *step.mutable_attributes()) {
+          if (attribute.name() == ir::kOccurrenceAttribute) attribute.clear_value();
+        }
       });
       return alone.SerializeAsString();
     };
@@ -127,6 +144,12 @@ class PlanNodeMaker {
     maps->arguments.run_length = input->properties.run_length;
     Measure(*FindOp(maps->arguments.node->op()), *maps);
     return maps;
+  }
+
+  // Whether each row of its input has a position of the source of its own, in order.
+  static bool ReadsByNumber(const PlanNode& node) {
+    if (node.inputs.size() != 1 || !IsKeyed(*node.inputs[0])) return false;
+    return !SourceOfRows(*node.inputs[0])->properties.uneven_runs;
   }
 
   void FillArguments(int id, OpArguments& arguments) const {
@@ -259,6 +282,9 @@ void CollectFingerprints(const PlanNode& node, std::vector<Fingerprint>& fingerp
   for (const auto& input : node.inputs) CollectFingerprints(*input, fingerprints);
 }
 
+// Mixed into the layout where counters list rows.
+constexpr uint64_t kListed = 0x6c69737465640a01ULL;
+
 // Continues from the layout of the operators before.
 uint64_t LayoutFrom(const PlanNode& node, uint64_t layout) {
   // Operators on indices share one counter, which counts positions.
@@ -268,6 +294,7 @@ uint64_t LayoutFrom(const PlanNode& node, uint64_t layout) {
   const int own = node.properties.checkpoint_counters;
   if (own == 0) return layout;
   layout = MixKey(layout, static_cast<uint64_t>(own));
+  if (node.properties.lists_rows) layout = MixKey(layout, kListed);
   const std::string_view op = node.indexed ? "indexed" : std::string_view(node.arguments.node->op());
   for (const char letter : op) layout = MixKey(layout, static_cast<uint8_t>(letter));
   return layout;
@@ -294,6 +321,40 @@ const PlanNode* FirstInexact(const PlanNode& root) {
   return &root;
 }
 
+NodeCounters CutCounters(const PlanNode& node, absl::Span<const uint64_t> counters) {
+  const OperatorProperties& properties = node.properties;
+  const size_t listed = properties.lists_rows ? *CountListed(counters) : 0;
+  const size_t own = static_cast<size_t>(properties.checkpoint_counters) + listed;
+  NodeCounters cut;
+  cut.own = counters.last(own);
+  cut.below = counters.first(counters.size() - own);
+  if (node.indexed) return cut;
+  size_t width = 0;
+  for (const auto& input : node.inputs) width += static_cast<size_t>(input->counters);
+  // Of its input alone, as what stands below lists none.
+  if (properties.lists_rows) cut.below = cut.below.first(width);
+  size_t at = 0;
+  for (const auto& input : node.inputs) {
+    const bool only = node.inputs.size() == 1;
+    cut.inputs.push_back(only ? cut.below : cut.below.subspan(at, static_cast<size_t>(input->counters)));
+    at += cut.inputs.back().size();
+  }
+  return cut;
+}
+
+bool FitsCounters(const PlanNode& node, absl::Span<const uint64_t> counters) {
+  const bool lists = node.properties.lists_rows;
+  const std::optional<size_t> listed = lists ? CountListed(counters) : 0;
+  const size_t own = static_cast<size_t>(node.properties.checkpoint_counters) + listed.value_or(0);
+  if (!listed.has_value() || own > counters.size()) return false;
+  const absl::Span<const uint64_t> below = counters.first(counters.size() - own);
+  const auto width = static_cast<size_t>(node.counters - node.properties.checkpoint_counters);
+  if (!node.indexed && node.inputs.size() == 1 && !lists) return FitsCounters(*node.inputs[0], below);
+  const auto zero = [](uint64_t counter) { return counter == 0; };
+  return below.size() == width ||
+         (lists && below.size() > width && std::all_of(counters.begin(), counters.end(), zero));
+}
+
 uint32_t CheckpointLayout(const PlanNode& root) { return static_cast<uint32_t>(LayoutFrom(root, 0)); }
 
 std::string NodeName(const ir::proto::Graph& graph, int node) {
@@ -316,7 +377,7 @@ void NumberOperators(ir::proto::Graph& graph) {
 
 absl::StatusOr<std::unique_ptr<PlanNode>> MakePlanNodes(const ir::proto::Graph& graph, const RunOptions& run) {
   HEADRACE_ASSIGN_OR_RETURN(std::vector<ir::Schema> schemas, ir::InferSchemas(graph));
-  return PlanNodeMaker(graph, std::move(schemas), run).Make(graph.nodes_size() - 1, run.first_epoch);
+  return PlanNodeMaker(graph, std::move(schemas), run).Make(graph.nodes_size() - 1);
 }
 
 void CollectWarnings(const PlanNode& root, std::vector<std::shared_ptr<const RowWarnings>>& warnings) {

@@ -4,10 +4,12 @@
 #ifndef HEADRACE_ENGINE_PLAN_PLAN_NODE_H_
 #define HEADRACE_ENGINE_PLAN_PLAN_NODE_H_
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "engine/operator/operator.h"
 #include "ir/graph.pb.h"
 
@@ -24,7 +26,7 @@ struct PlanNode {
 
   std::shared_ptr<const RowWarnings> warnings;  // of a source; null: it does not warn
   OperatorProperties properties;
-  int counters = 0;  // in a checkpoint, the inputs' and its own
+  int counters = 0;  // in a checkpoint, the inputs' and its own; more where operators list rows
   // Every row comes from one row of the sharded source, in order, so that counts above determine counts below (batches
   // are allowed: the number of a batch determines its position).
   bool position_exact = false;
@@ -33,6 +35,17 @@ struct PlanNode {
 
 // `graph` is canonical and valid. Errors: what sources find (a missing folder) and what factories refuse.
 absl::StatusOr<std::unique_ptr<PlanNode>> MakePlanNodes(const ir::proto::Graph& graph, const RunOptions& run);
+
+// A checkpoint of a node. Of the start of an epoch it is zeros, and may have more of them than the node has counters.
+struct NodeCounters {
+  absl::Span<const uint64_t> below;                // of all inputs
+  std::vector<absl::Span<const uint64_t>> inputs;  // of each
+  absl::Span<const uint64_t> own;
+};
+// `counters` fits the node.
+NodeCounters CutCounters(const PlanNode& node, absl::Span<const uint64_t> counters);
+// Whether the counters, which are untrusted, can be cut, down to the sources.
+bool FitsCounters(const PlanNode& node, absl::Span<const uint64_t> counters);
 
 std::vector<Fingerprint> FingerprintsOf(const PlanNode& root);
 // The warnings of all sources below it.

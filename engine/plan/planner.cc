@@ -13,6 +13,7 @@
 #include "core/text.h"
 #include "engine/operator/batch_memory.h"
 #include "engine/operator/host_parameter.h"
+#include "engine/operator/listed_rows.h"
 #include "engine/plan/cache_planner.h"
 #include "engine/plan/epoch_limit.h"
 #include "engine/plan/plan_checks.h"
@@ -153,9 +154,9 @@ class StageLayout {
     const int id = id_of_.at(&node);
     PlannedOperator& op = plan_.operators[static_cast<size_t>(id)];
     op.epochs = epochs;
-    const size_t below = counters.size() - static_cast<size_t>(op.properties.checkpoint_counters);
-    op.input_counters.assign(counters.begin(), counters.begin() + static_cast<std::ptrdiff_t>(below));
-    op.counters.assign(counters.begin() + static_cast<std::ptrdiff_t>(below), counters.end());
+    const NodeCounters cut = CutCounters(node, counters);
+    op.input_counters.assign(cut.below.begin(), cut.below.end());
+    op.counters.assign(cut.own.begin(), cut.own.end());
     return id;
   }
 
@@ -200,7 +201,7 @@ class StageLayout {
   Open LayRow(const PlanNode& node, int id, EpochRange epochs, absl::Span<const uint64_t> counters) {
     PlanCaches(node, id, epochs);
     std::vector<int> caches = caches_above_;
-    Open input = Lay(*node.inputs[0], epochs, counters.first(static_cast<size_t>(node.inputs[0]->counters)));
+    Open input = Lay(*node.inputs[0], epochs, CutCounters(node, counters).inputs[0]);
     const ir::Traits& traits = node.properties.traits;
     const bool splits = node.properties.splits_messages;
     if (traits.light && !splits && !input.sealed) {
@@ -232,16 +233,15 @@ class StageLayout {
   Open LayStream(const PlanNode& node, int id, EpochRange epochs, absl::Span<const uint64_t> counters) {
     const EpochMapping& mapping = node.properties.epochs;
     absl::Span<const uint64_t> own = op(id).counters;
+    const NodeCounters cut = CutCounters(node, counters);
     std::vector<Open> inputs;
-    size_t at = 0;
-    for (const auto& input : node.inputs) {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
       const EpochRange range{mapping.StartInput(epochs.first, own), mapping.LastInput(epochs.last)};
       // Each input has its own counter of epochs, one after the other.
       if (mapping.counter >= 0) own.remove_prefix(1);
-      const auto width = static_cast<size_t>(input->counters);
-      inputs.push_back(Lay(*input, range, counters.subspan(at, width)));
-      at += width;
+      inputs.push_back(Lay(*node.inputs[i], range, cut.inputs[i]));
     }
+    if (node.properties.lists_rows) ReadFirst(SourceOfRows(*node.inputs[0]), ListedRows(cut.own));
     if (node.properties.traits.python || !JoinsInput(inputs)) return StartStream(node, id, inputs);
     PlannedStage& stage = inputs[0].stage;
     const bool batches = node.properties.traits.joins_rows;
@@ -249,6 +249,10 @@ class StageLayout {
     stage.operators.push_back(id);
     inputs[0].batches |= batches;
     return std::move(inputs[0]);
+  }
+
+  void ReadFirst(const PlanNode* source, absl::Span<const uint64_t> rows) {
+    plan_.operators[static_cast<size_t>(id_of_.at(source))].read_first.assign(rows.begin(), rows.end());
   }
 
   // Whether a stream operator may share the stage of its input.
@@ -448,7 +452,7 @@ absl::Status PlanEpochs(const PlanNode& root, EpochRange asked, PhysicalPlan& pl
 absl::Status PlanStart(const PlanNode& root, const PlanOptions& options, PhysicalPlan& plan) {
   plan.checkpoint = options.checkpoint;
   if (plan.checkpoint.empty()) plan.checkpoint.assign(static_cast<size_t>(root.counters), 0);
-  if (static_cast<int>(plan.checkpoint.size()) != root.counters) {
+  if (!FitsCounters(root, plan.checkpoint)) {
     return StateError("the state has ", plan.checkpoint.size(), " counters, this pipeline ", root.counters);
   }
   plan.skip_rows = options.skip_rows;

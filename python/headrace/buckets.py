@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from headrace.errors import GraphError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headrace.dataset import Dataset
     from headrace.methods import Methods
 
@@ -14,13 +16,20 @@ __all__ = ["by_length"]
 
 
 def by_length(
-    rows: Methods, column: str, boundaries: Any, batch_sizes: Any, pad: str, pad_value: float, length: Any
+    rows: Methods,
+    column: str,
+    boundaries: Any,
+    batch_sizes: Any,
+    pad: str,
+    pad_value: float | Mapping[str, float],
+    length: Any,
 ) -> Dataset:
     from headrace.dataset import Dataset
+    from headrace.hosted import padding
 
     assert isinstance(rows, Dataset)
     buckets = {"boundaries": boundaries, "batch_sizes": batch_sizes}
-    batch = {"column": column, **buckets, "pad": pad, "pad_value": pad_value}
+    batch = {"column": column, **buckets, "pad": pad, **padding("bucket_by_length", pad_value)}
     if length is None:
         return rows._append("bucket_by_length", batch)
     return _in_batches(rows, buckets, length)._append("bucket_batch", batch)

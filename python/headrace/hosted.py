@@ -331,13 +331,17 @@ def filtered(
     return dataset._append("filter", {"function": bound, "columns": chosen, "random": wants_rng})
 
 
+def padding(of: str, pad_value: Any) -> dict[str, Any]:
+    """What the method `of` pads with: a number, or numbers by column."""
+    if not isinstance(pad_value, Mapping):
+        return {"pad_value": pad_value}
+    columns = [text("a column of pad_value", name, of) for name in pad_value]
+    return {"pad_value": 0, "pad_columns": columns, "pad_values": list(pad_value.values())}
+
+
 def _joining_attributes(pad: Any, pad_value: Any, ragged: Any) -> dict[str, Any]:
     """`pad=True` and `ragged="pad"` are one; what is said column by column stands apart."""
-    attributes: dict[str, Any] = {"pad": pad, "pad_value": pad_value}
-    if isinstance(pad_value, Mapping):
-        attributes["pad_value"] = 0
-        attributes["pad_columns"] = [text("a column of pad_value", name, "batch") for name in pad_value]
-        attributes["pad_values"] = list(pad_value.values())
+    attributes: dict[str, Any] = {"pad": pad, **padding("batch", pad_value)}
     if isinstance(ragged, Mapping):
         attributes["ragged_columns"] = {
             text("a column of ragged", name, "batch"): _ragged_form(form) for name, form in ragged.items()

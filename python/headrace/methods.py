@@ -80,7 +80,7 @@ class Methods:
         boundaries: int | Sequence[int],
         batch_sizes: int | Sequence[int],
         pad: Literal["longest", "boundary"] = "longest",
-        pad_value: float = 0.0,
+        pad_value: float | Mapping[str, float] = 0.0,
         *,
         length: Any = None,
     ) -> Dataset:
@@ -98,8 +98,10 @@ class Methods:
         whole batches, a state is one position and restores with any number of ranks, len() is known, and a
         batch in which rows are skipped is given shorter and takes no row of the next.
 
-        Without `length` a state says where the oldest row that a bucket held is, and how many rows of each
-        bucket were given since. A restart reads from that row on again and drops what was given.
+        Without `length` a state over random access and one-to-one maps lists the rows that buckets hold,
+        and a restart makes these alone again. Over anything else it says where the oldest row that a bucket
+        held is, and how many rows of each bucket were given since; a restart reads from that row on again
+        and drops what was given.
 
         Errors: boundaries that do not rise; another number of batch_sizes than one more than boundaries; a
         row whose column has no axis; with pad="boundary", a row as long as the last boundary or longer, or
@@ -116,7 +118,8 @@ class Methods:
             pad: "longest": each axis of a column is padded to the largest in the batch; "boundary": the
                 first axis, of columns in which it has no fixed length, to one below the bucket's upper
                 boundary, so that a bucket gives one shape.
-            pad_value: What padding is filled with.
+            pad_value: What padding is filled with; or a dict from column to value, where other columns
+                are padded with 0.
             length: The lengths by which batches are formed: the name of a column of the source, or a
                 number for each row, as a list or an array, in the order that the source has without
                 shuffling. None: they are measured as rows come.
@@ -248,8 +251,10 @@ class Methods:
         epoch that was not asked for. The batch has the identity of its first row. With shards each rank
         groups its own rows, and even= is refused.
 
-        A state holds the number of batches given: a restart reads the epoch from its start again, with what
-        stands below, and forms these batches without calling the function.
+        A state over random access and one-to-one maps lists the rows that are held, and a restart makes
+        these alone again. Over anything else, and where more than 16,384 rows are held, it holds the number
+        of batches given: a restart reads the epoch from its start again, with what stands below, and forms
+        these batches without calling the function.
 
         Args:
             key: The column whose equal values belong together; make it with `map` where there is none.

@@ -53,6 +53,63 @@ def test_a_boundary_pads_what_varies_and_nothing_else():
         list(longer.bucket_by_length("a", [3], [1, 1], pad="boundary"))
 
 
+@pytest.mark.parametrize("length", [None, "length"])
+@pytest.mark.parametrize("pad", ["longest", "boundary"])
+def test_columns_are_padded_with_values_of_their_own(length, pad):
+    def sequence(length):
+        return np.full(length, length), np.full(length // 2, 7, np.int16), np.ones(1)
+
+    types = {"label": ("int16", (None,)), "weight": ("float64", (1,))}
+    table = hr.Numpy({"length": np.array([1, 2])}).map(sequence, "length", ["x", "label", "weight"], types=types)
+    values = {"label": -100, "weight": 0.5}
+    (batch,) = table.bucket_by_length("x", [4], [2, 1], pad, values, length=length)
+    ends = [0] if pad == "boundary" else []
+    assert batch["x"].tolist() == [[1, 0, *ends], [2, 2, *ends]]
+    labels = [-100] * (2 if pad == "boundary" else 0)
+    assert batch["label"].tolist() == [[-100, *labels], [7, *labels]]
+    assert batch["label"].dtype == np.int16
+    assert batch["weight"].tolist() == [[1], [1]]
+    # A column that nobody reads may have a padding.
+    (read,) = table.bucket_by_length("x", [4], [2, 1], pad, values, length=length).project("x")
+    assert read["x"].tolist() == batch["x"].tolist()
+
+
+@pytest.mark.parametrize("length", [None, "length"])
+def test_paddings_that_cannot_be_are_refused_as_by_batch(length):
+    def bucketed(values):
+        return rows(1, 2).bucket_by_length("x", [4], [2, 1], pad_value=values, length=length)
+
+    for values, message in [
+        ({"y": 1}, r'no column "y" \(columns: length, x\)'),
+        ({"x": "a"}, "pad_values"),
+        ({"x": 0.5}, "pad_value = 0.5 does not fit dtype int32"),
+        ({3: 1}, "a column of pad_value is 3"),
+    ]:
+        with pytest.raises(hr.Error, match=message):
+            list(bucketed(values))
+        with pytest.raises(hr.Error, match=message):
+            list(rows(1, 2).batch(2, pad=True, pad_value=values))
+
+
+def test_a_state_resumes_with_the_rows_that_failed_counted_once():
+    def sequence(value):
+        if value % 9 == 4:
+            raise ValueError("nine")
+        return np.full(1 + value * 7 % 10, value)
+
+    failing = hr.Range(80, shuffle=True).map(sequence, "value", "x")
+    dataset = failing.bucket_by_length("x", [3, 6, 9], [5, 4, 3, 2]).on_error("skip", max_errors=9)
+    whole = [batch["x"].tolist() for batch in dataset.iterate(epoch=1)]
+    for step in range(len(whole) + 1):
+        with dataset.iterate(epoch=1) as iterator:
+            for _ in range(step):
+                next(iterator)
+            state = iterator.state()
+        assert [batch["x"].tolist() for batch in dataset.iterate(state=state)] == whole[step:]
+    with pytest.raises(hr.FunctionError, match="nine"):
+        list(failing.bucket_by_length("x", [3], [5, 4]).on_error("skip", max_errors=8).iterate(epoch=1))
+
+
 @pytest.mark.parametrize("shard", [(0, 1), (1, 3)])
 def test_a_state_resumes_at_every_batch(shard):
     noisy = hr.Range(60, shuffle=True).map(lambda value, rng: rng.random(rng.integers(12)), "value", "x")
@@ -68,14 +125,60 @@ def test_a_state_resumes_at_every_batch(shard):
         dataset.iterate(state=state, shard=(0, 2))
 
 
-def test_a_restart_reads_from_the_oldest_row_held():
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("shard", [(0, 1), (1, 2)])
+def test_a_restart_makes_the_rows_held_and_no_others_again(shuffle, shard):
+    measured, read = [], []
+
+    def sequence(value):
+        measured.append(int(value))
+        return np.zeros(9 if value in (4, 5, 6) else 1)
+
+    def also(value):
+        read.append(int(value))
+        return value
+
+    rows = hr.Range(1000, shuffle=shuffle).sample(hr.Repeated(2)).take(1000)
+    dataset = rows.map(sequence, "value", "x").map(also, "value", "z").bucket_by_length("x", [4], [4, 40])
+    with dataset.iterate(executor="pull", shard=shard) as iterator:
+        given = [value for _ in range(100) for value in next(iterator)["value"].tolist()]
+        state = iterator.state()
+    # Of rows that recur, each is read as often as it comes.
+    ahead = sorted(measured)
+    for value in given:
+        ahead.remove(value)
+    assert len(ahead) < 10
+    measured.clear()
+    read.clear()
+    with dataset.iterate(state=state, executor="pull", shard=shard) as iterator:
+        first = next(iterator)["value"].tolist()
+    assert len(measured) < len(ahead) + 8
+    assert read == measured
+    assert measured[: len(ahead)] == [value for value in measured if value in ahead][: len(ahead)]
+    assert set(first) <= set(measured)
+    assert len(state) < 500
+
+
+def test_a_state_grows_with_the_rows_held_alone():
+    rows = hr.Range(5000).map(lambda value: np.zeros(1 if value % 2 else 9), "value", "x")
+    sizes = []
+    for held in (2, 100):
+        with rows.bucket_by_length("x", [4], [4, 10 * held]).iterate() as iterator:
+            for _ in range(held // 4 + 1):
+                next(iterator)
+            sizes.append(len(iterator.state()))
+    assert 80 < sizes[1] - sizes[0] < 400
+
+
+def test_a_restart_of_a_stream_reads_from_the_oldest_row_held():
     read = []
 
     def sequence(value):
         read.append(int(value))
         return np.zeros(1 + value % 2)
 
-    dataset = hr.Range(100).map(sequence, "value", "x").bucket_by_length("x", [2], [4, 4])
+    stream = hr.Range(100).filter(hr.col("value") >= 0)
+    dataset = stream.map(sequence, "value", "x").bucket_by_length("x", [2], [4, 4])
     with dataset.iterate(executor="pull") as iterator:
         for _ in range(15):
             next(iterator)

@@ -62,6 +62,26 @@ def test_a_state_resumes_at_every_batch_without_calling_again():
         assert calls[: len(rest)] == list(range(step, len(whole)))
 
 
+def test_a_restart_makes_the_rows_held_and_no_others_again():
+    made = []
+
+    def key(value):
+        made.append(int(value))
+        return int(value) % 3
+
+    dataset = hr.Range(1000).map(key, "value", "key").group_by_window("key", 4, lambda value, key: (value, key))
+    with dataset.iterate(executor="pull") as iterator:
+        given = [value for _ in range(200) for value in next(iterator)["value"].tolist()]
+        state = iterator.state()
+    held = sorted(set(made) - set(given))
+    made.clear()
+    with dataset.iterate(state=state, executor="pull") as iterator:
+        batch = next(iterator)
+    assert made[: len(held)] == held
+    assert len(made) < len(held) + 12
+    assert min(batch["value"]) in held
+
+
 def test_rows_that_fail_are_left_out():
     def fails(value):
         if value in (0, 4):
