@@ -96,7 +96,7 @@ class PlanNodeMaker {
         step.clear_location();
         step.clear_user_node();
         draws |= step.salt() != 0;
-        // Numbers the uses of a function, which draws nothing that depends on it here.
+        // Two uses of a function make the same; in processes they would draw apart, and one of them is kept.
         for (ir::proto::Attribute& attribute : *step.mutable_attributes()) {
           if (attribute.name() == ir::kOccurrenceAttribute) attribute.clear_value();
         }

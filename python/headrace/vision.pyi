@@ -1524,11 +1524,12 @@ class RandomChoice(Chooser):
 class RandomColor(Kernel):
     """Raises or lowers the saturation of an image by a random factor.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. It is AdjustSaturation with a factor of its own for each picture, uniform in
-    `degrees`: MindSpore's RandomColor.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. It is AdjustSaturation with a factor of its own for each
+    picture, uniform in `degrees`: MindSpore's RandomColor.
 
-    Errors: another dtype, rank or number of channels; an interval that ends before it begins.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1; an interval that ends
+    before it begins.
 
     Args:
         degrees: The least and the greatest factor; 0: grey; 1: unchanged; 2: twice the saturation
@@ -2262,11 +2263,12 @@ class RandomSelectSubpolicy(Chooser):
 class RandomSharpness(Kernel):
     """Raises or lowers the sharpness of an image by a random factor.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
-    same type and shape. It is AdjustSharpness with a factor of its own for each picture, uniform in
-    `degrees`: MindSpore's RandomSharpness.
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. It is AdjustSharpness with a factor of its own for each
+    picture, uniform in `degrees`: MindSpore's RandomSharpness.
 
-    Errors: another dtype, rank or number of channels; an interval that ends before it begins.
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1; an interval that ends
+    before it begins.
 
     Args:
         degrees: The least and the greatest factor; 0: smooth; 1: unchanged; 2: twice the sharpness
