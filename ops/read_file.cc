@@ -72,7 +72,7 @@ const KernelRegistration registration{
                      .path = true}},
      .traits = {.deterministic = false, .file_io = true},
      .python_module = "transforms",
-     .example = "hr.Csv(\"pairs.csv\").map(T.ReadFile(root=\"photos\"), \"path\", output=\"image\")",
+     .example = "T.ReadFile(root=\"photos\")",
      .infer_kernel = Infer},
     [](const ir::Attributes& attributes) -> absl::StatusOr<std::unique_ptr<Kernel>> {
       return MakeReadFile(DefaultFileSystem(), attributes);

@@ -149,7 +149,7 @@ class ReadFile(Kernel):
         root: The folder to which relative paths are; None: the working folder.
 
     Example:
-        hr.Csv("pairs.csv").map(T.ReadFile(root="photos"), "path", output="image")
+        T.ReadFile(root="photos")
     """
 
     def __init__(self, root: str | PathLike[str] | None = None) -> None: ...
