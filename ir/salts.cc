@@ -49,27 +49,28 @@ std::string NameOf(const Operator& op) {
 // The salt that the steps of each group have.
 using SaltsOfGroups = std::map<uint32_t, uint64_t>;
 
-// The numbers that steps with users' functions have.
+// The numbers that the uses of functions have, by the functions' names.
 class Occurrences {
  public:
   void Take(const proto::Step& step) {
     const proto::Value* const number = FindValue(step, kOccurrenceAttribute);
-    if (number != nullptr && IsNumber(*number)) taken_.insert(number->integer());
+    if (number != nullptr && IsNumber(*number)) taken_[FunctionNameOf(step)].insert(number->integer());
   }
 
   void GiveTo(proto::Step& step) {
     for (proto::Attribute& attribute : *step.mutable_attributes()) {
       if (attribute.name() != kOccurrenceAttribute || IsNumber(attribute.value())) continue;
-      while (!taken_.insert(next_).second) ++next_;
-      attribute.mutable_value()->set_integer(next_);
+      std::set<int64_t>& taken = taken_[FunctionNameOf(step)];
+      int64_t number = 0;
+      while (!taken.insert(number).second) ++number;
+      attribute.mutable_value()->set_integer(number);
     }
   }
 
  private:
   static bool IsNumber(const proto::Value& value) { return value.kind_case() == proto::Value::kInteger; }
 
-  std::set<int64_t> taken_;
-  int64_t next_ = 0;
+  std::map<std::string, std::set<int64_t>> taken_;
 };
 
 uint64_t NotZero(uint64_t hash) { return hash == 0 ? 1 : hash; }
@@ -189,6 +190,13 @@ uint64_t SaltOf(std::string_view op, std::string_view path, uint64_t occurrence)
 }
 
 uint64_t PinnedSalt(std::string_view name) { return NotZero(HashBytes(name, HashBytes("name"))); }
+
+std::string FunctionNameOf(const proto::Step& step) {
+  const proto::Value* const function = FindValue(step, "function");
+  if (function == nullptr || !function->has_reference()) return "";
+  const std::string& name = function->reference().name();
+  return name.substr(0, name.rfind('#'));
+}
 
 absl::Status GiveSalts(proto::Graph& graph) { return SaltGiver(graph).Give(); }
 

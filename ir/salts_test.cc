@@ -69,18 +69,25 @@ TEST(Salt, NumbersTheStepsWithFunctions) {
   EXPECT_EQ(NumberOf(StepOf(graph, 1, 0)), 0);
   EXPECT_EQ(NumberOf(StepOf(graph, 1, 1)), 1);
 
-  // A step that is added before them takes the next number, and a copy keeps that of its original.
+  // A step that is added before them takes the next number, a copy keeps that of its original, and functions of other
+  // names are numbered apart.
   proto::Node& map = *graph.mutable_nodes(1);
   *map.add_steps() = map.steps(1);
-  proto::Step* const added = map.add_steps();
-  *added = map.steps(0);
-  added->clear_attributes();
+  for (const char* function : {"train.py:f#1", "train.py:g#0"}) {
+    proto::Step* const added = map.add_steps();
+    *added = map.steps(0);
+    for (proto::Attribute& attribute : *added->mutable_attributes()) {
+      if (attribute.name() == kOccurrenceAttribute) attribute.mutable_value()->clear_kind();
+      if (attribute.name() == "function") attribute.mutable_value()->mutable_reference()->set_name(function);
+    }
+  }
   map.mutable_steps()->SwapElements(0, 3);
   ASSERT_TRUE(Canonicalize(graph).ok());
   EXPECT_EQ(NumberOf(StepOf(graph, 1, 0)), 2);
   EXPECT_EQ(NumberOf(StepOf(graph, 1, 1)), 1);
   EXPECT_EQ(NumberOf(StepOf(graph, 1, 2)), 1);
   EXPECT_EQ(NumberOf(StepOf(graph, 1, 3)), 0);
+  EXPECT_EQ(NumberOf(StepOf(graph, 1, 4)), 0);
 }
 
 TEST(Salt, StaysIfOperatorsOfAnotherKindAreAdded) {

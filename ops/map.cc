@@ -92,7 +92,7 @@ const KernelRegistration python_function(
                         .doc = "Pass a NumPy generator of the row's own as `rng`.",
                         .default_value = "False"},
                        {.name = std::string(ir::kOccurrenceAttribute),
-                        .doc = "Its number among the functions of the graph; None: not given yet.",
+                        .doc = "Its number among the uses of functions of its name; None: not given yet.",
                         .default_value = "None",
                         .nullable = true,
                         .minimum = 0},

@@ -78,9 +78,9 @@ class MapProgram::Part {
 namespace {
 
 // Of what a function draws from generators that its worker process seeds.
-uint64_t SaltOfFunction(const ir::Attributes& attributes) {
+uint64_t SaltOfFunction(const ir::proto::Step& step, const ir::Attributes& attributes) {
   const int64_t occurrence = attributes.IsNone(ir::kOccurrenceAttribute) ? 0 : attributes.Int(ir::kOccurrenceAttribute);
-  return ir::SaltOf(kPythonFunction, "process", static_cast<uint64_t>(occurrence));
+  return ir::SaltOf(kPythonFunction, ir::FunctionNameOf(step), static_cast<uint64_t>(occurrence));
 }
 
 // The map in which the user wrote the step, even if passes have merged several maps.
@@ -181,7 +181,7 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
   bound.seed = arguments.seed;
   const bool own_seed = attributes.Find("seed") != nullptr && !attributes.IsNone("seed");
   if (own_seed) bound.seed = static_cast<uint64_t>(attributes.Int("seed"));
-  if (step.kernel() == kPythonFunction && bound.salt == 0) bound.salt = SaltOfFunction(attributes);
+  if (step.kernel() == kPythonFunction && bound.salt == 0) bound.salt = SaltOfFunction(step, attributes);
   bound.stream = RowRandom::StreamOf(bound.seed, bound.salt);
   absl::Status made;
   if (step.kernel() == kPythonFunction) {

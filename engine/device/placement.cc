@@ -38,7 +38,7 @@ absl::Status StaysOnHost(const ir::proto::Node& node, const std::string& name, c
   absl::Status error =
       GraphError("has device=\"cuda\", and a device cannot do ", step.kernel(), " of ", step.outputs(0),
                  " here: it does the last steps of a pipeline, on uint8 pictures of one known size, of the kinds that "
-                 "docs/device.md lists; put the step into a map without device=, or take out what stands in the way");
+                 "docs/device.md lists; put the step, or what follows it, into a map without device=");
   AddErrorField(error, ErrorField::kOperator, name);
   AddErrorField(error, ErrorField::kLocation, ir::LocationText(own ? step.location() : node.location()));
   return error;
@@ -54,9 +54,10 @@ absl::StatusOr<ir::proto::Graph> PlaceSteps(const ir::proto::Graph& graph, const
     const std::string name = NodeName(graph, i);
     if (!AsksForDevice(limits, name)) continue;
     const Steps left = StepsLeft(taken.graph, node.user_node());
-    const auto step = std::find_if(node.steps().begin(), node.steps().end(),
+    // The last of those left stands in the way of the others.
+    const auto step = std::find_if(node.steps().rbegin(), node.steps().rend(),
                                    [&left](const ir::proto::Step& each) { return IsAmong(each, left); });
-    if (step != node.steps().end()) return StaysOnHost(node, name, *step);
+    if (step != node.steps().rend()) return StaysOnHost(node, name, *step);
   }
   tails = std::move(taken.tails);
   return std::move(taken.graph);

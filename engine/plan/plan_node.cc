@@ -55,7 +55,7 @@ class PlanNodeMaker {
     if (factories->properties) factories->properties(arguments, properties);
     const uint64_t cycle = properties.input_cycle.value_or(epoch_cycle);
     // What joins checkpoints, or keeps them with its rows, must know their width.
-    const bool inputs_may_list = may_list && arguments.node->inputs_size() == 1 && !properties.keeps.has_value();
+    const bool inputs_may_list = may_list && declaration->max_inputs == 1 && !properties.keeps.has_value();
     for (uint32_t input : arguments.node->inputs()) {
       const uint64_t first = properties.epochs.FirstInput(first_epoch);
       HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<PlanNode> child,

@@ -1,8 +1,7 @@
 #include "engine/plan/steps_text.h"
 
-#include <string_view>
-
 #include "core/text.h"
+#include "ir/salts.h"
 
 namespace headrace {
 namespace {
@@ -15,14 +14,9 @@ std::string ColumnsOf(const ir::proto::Step& step) {
   return text;
 }
 
-// A function by its name, "train.py:clean", without the number that sets functions of one name apart.
 std::string NameOf(const ir::proto::Step& step) {
-  for (const ir::proto::Attribute& attribute : step.attributes()) {
-    if (attribute.value().kind_case() != ir::proto::Value::kReference) continue;
-    const std::string_view reference = attribute.value().reference().name();
-    return Cat("function ", reference.substr(0, reference.rfind('#')));
-  }
-  return step.kernel();
+  const std::string function = ir::FunctionNameOf(step);
+  return function.empty() ? step.kernel() : Cat("function ", function);
 }
 
 std::string ChainText(const Steps& steps, bool with_columns);

@@ -9,6 +9,7 @@
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
+#include "ir/node_traits.h"
 #include "ir/parameters.h"
 #include "ir/passes/graph_editor.h"
 
@@ -63,7 +64,21 @@ class IdentityRemover {
     if (declaration.is_identity == nullptr || counts) return false;
     // It removes rows that failed.
     if (declaration.traits.selects && editor_.skips_failed()) return false;
+    // Of an order below it the numbers of a sampler are places; of a source they are those of its rows.
+    if (editor_.over_indices(id) && IsBelowSampler(id)) return false;
     return declaration.is_identity(Attributes::Of(node), editor_.InputSchemas(id), bounds);
+  }
+
+  bool IsBelowSampler(int id) const {
+    std::vector<bool> above(static_cast<size_t>(editor_.size()));
+    above[static_cast<size_t>(id)] = true;
+    for (int i = id + 1; i < editor_.size(); ++i) {
+      const proto::Node& node = editor_.node(i);
+      for (const uint32_t input : node.inputs())
+        above[static_cast<size_t>(i)] = above[static_cast<size_t>(i)] || above[input];
+      if (above[static_cast<size_t>(i)] && TraitsOf(node).by_number && node.salt() != 0) return true;
+    }
+    return false;
   }
 
   absl::Status RemoveSteps(int id) {

@@ -46,9 +46,9 @@ absl::Status NotImages(std::string_view got, bool channels_first) {
 // Fails if images seem to have their channels last, where they are taken to come first; dimensions may be unknown.
 absl::Status CheckPlanes(absl::Span<const int64_t> shape, std::string_view got) {
   if (shape.size() != 4) return absl::OkStatus();
-  const bool last = shape[3] == 1 || shape[3] == 3 || shape[3] == 4;
-  const bool first = shape[1] == ir::kUnknownDim || (shape[1] >= 1 && shape[1] <= 4);
-  if (!last || first) return absl::OkStatus();
+  // Maps of features may be 4 × 4, or have one column.
+  const bool last = (shape[3] == 3 || shape[3] == 4) && shape[1] > 4 && shape[2] > 4;
+  if (!last) return absl::OkStatus();
   return GraphError(
       "takes images of shape (B, C, H, W), and these seem to have their channels last: write layout='HWC'; "
       "got ",
@@ -151,7 +151,8 @@ const ir::Declaration& Declared() {
           "which is timm's mode 'elem'.\n"
           "Rows that even='pad' repeats (`_pad`) stay as they are and are pasted into none. The result depends on "
           "which rows meet in the batch, so on the number of ranks.\n"
-          "Errors: images of another rank, with layout='CHW' images of 1, 3 or 4 columns and more than 4 channels, "
+          "Errors: images of another rank, with layout='CHW' images of 3 or 4 columns and more than 4 rows and "
+          "channels, "
           "whose "
           "channels seem to be last, a class outside 0 … num_classes - 1, class numbers without `num_classes`, "
           "unequal "

@@ -245,7 +245,9 @@ const MovingRegistration registration{
          "dtype with another height and width; values stay in the units of the input (whole numbers are rounded and "
          "clamped to the dtype's range).\n"
          "With antialias=True the result equals Image.resize of Pillow 13 bit for bit (NEAREST, BILINEAR, BICUBIC, BOX "
-         "for area, and LANCZOS; float32 as mode F and uint16 as mode I;16, channel by channel, but clamped). With "
+         "for area, and LANCZOS; float32 as mode F and uint16 as mode I;16, channel by channel, but clamped, and "
+         "NEAREST "
+         "as of bytes). With "
          "antialias=False it is OpenCV's "
          "cv::resize (INTER_NEAREST, INTER_LINEAR, INTER_CUBIC, INTER_AREA, INTER_LANCZOS4), for up to 4 channels.\n"
          "Errors: another dtype or rank, and an image without pixels.",

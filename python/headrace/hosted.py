@@ -279,6 +279,8 @@ def _mapped_with_targets(
         raise GraphError("map: masks, boxes and keypoints take the place of what they were made of; leave output out")
     if types is not None or processes != 0:
         raise GraphError("map: types and processes are of Python functions, and targets follow kernels alone")
+    if limits.on_device:
+        raise GraphError("map: masks, boxes and keypoints are moved on the host; leave device= out")
     writer = TargetStepWriter(None, None, ProcessOptions("map", 0, None, None))
     writer.write_targets(kernels, pictures, targets, _images_of(dataset))
     return _of_steps(dataset, writer.steps, [], limits)

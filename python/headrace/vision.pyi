@@ -583,7 +583,7 @@ class CutMix(Kernel):
     Rows that even='pad' repeats (`_pad`) stay as they are and are pasted into none. The result depends
     on which rows meet in the batch, so on the number of ranks.
 
-    Errors: images of another rank, with layout='CHW' images of 1, 3 or 4 columns and more than 4
+    Errors: images of another rank, with layout='CHW' images of 3 or 4 columns and more than 4 rows and
     channels, whose channels seem to be last, a class outside 0 … num_classes - 1, class numbers without
     `num_classes`, unequal numbers of rows.
 
@@ -2466,8 +2466,8 @@ class Resize(Kernel):
 
     With antialias=True the result equals Image.resize of Pillow 13 bit for bit (NEAREST, BILINEAR,
     BICUBIC, BOX for area, and LANCZOS; float32 as mode F and uint16 as mode I;16, channel by channel,
-    but clamped). With antialias=False it is OpenCV's cv::resize (INTER_NEAREST, INTER_LINEAR,
-    INTER_CUBIC, INTER_AREA, INTER_LANCZOS4), for up to 4 channels.
+    but clamped, and NEAREST as of bytes). With antialias=False it is OpenCV's cv::resize
+    (INTER_NEAREST, INTER_LINEAR, INTER_CUBIC, INTER_AREA, INTER_LANCZOS4), for up to 4 channels.
 
     Errors: another dtype or rank, and an image without pixels.
 

@@ -343,7 +343,7 @@ def asked(kernels, **options):
 for text in asked([V.RandomHorizontalFlip(), V.ToFloat(), V.HWC2CHW()]):
     print(text == "no kernels" or "after the copy it does image: RandomHorizontalFlip, ToFloat, HWC2CHW" in text)
 text = asked([V.Invert(), V.RandomRotation(10), V.ToFloat()])[0]
-print(text == "no kernels" or 'has device="cuda", and a device cannot do Invert of image here' in text)
+print(text == "no kernels" or 'has device="cuda", and a device cannot do RandomRotation of image here' in text)
 unoptimized = rows.map(V.RandomRotation(10), "image", device="cuda").batch(4).options(as_="dlpack", optimize=False)
 print("after the copy" not in unoptimized.to_device("cuda:0").iterate().explain())
 """

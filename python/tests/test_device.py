@@ -150,6 +150,8 @@ def test_a_map_may_ask_for_a_device_of_another_machine():
         rows.map(V.ToFloat(), "image", device="gpu")
     with pytest.raises(hr.GraphError, match="map: Python functions run on the host"):
         rows.map(lambda image: image, "image", device="cuda")
+    with pytest.raises(hr.GraphError, match="map: masks, boxes and keypoints are moved on the host"):
+        rows.map(V.HorizontalFlip(), ["image", hr.boxes("boxes")], device="cuda")
 
 
 def test_dlpack():

@@ -104,3 +104,23 @@ def test_mistakes_are_named():
         list(hr.Numpy(TABLE).group_by_window("key", 2, lambda key, value: 3))
     with pytest.raises(hr.UnsupportedError, match="even= needs a known number of rows"):
         grouped().iterate(shard=(0, 2), even="pad")
+
+
+def test_one_input_of_a_mixture_holds_rows():
+    """Its checkpoints grow and shrink with the rows that it holds, and the messages of a failing map are used in part."""
+
+    def fail(value):
+        if value % 4 == 1:
+            raise ValueError("no")
+        return value
+
+    groups = hr.Range(200).map(lambda value: value % 3, "value", "key")
+    groups = groups.group_by_window("key", 4, lambda value, key: {"value": value}, "value").unbatch()
+    rows = hr.mix([groups.map(fail, "value")], [1], stop="all").on_error("skip")
+    whole = [int(row["value"]) for row in rows]
+    for step in range(1, len(whole), 7):
+        with rows.iterate(epoch=0) as iterator:
+            for _ in range(step):
+                next(iterator)
+            state = iterator.state()
+        assert [int(row["value"]) for row in rows.iterate(state=state)] == whole[step:]

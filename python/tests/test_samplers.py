@@ -420,3 +420,15 @@ def test_the_type_of_labels_does_not_matter():
     kinds = [labels, *numbers, texts, np.array(texts, object)]
     drawn = [read(hr.Range(12).map(T.TypeCast("int32"), "value").sample(hr.ClassBalanced(kind))) for kind in kinds]
     assert all(each == drawn[0] for each in drawn)
+
+
+@pytest.mark.parametrize(
+    "identity", [lambda rows: rows.skip(0), lambda rows: rows.take(8), lambda rows: rows.take(100)]
+)
+@pytest.mark.parametrize("sampler", [hr.Weighted([1.0, 1, 0, 0, 0, 0, 0, 0]), hr.ClassBalanced([0] * 7 + [1])])
+def test_what_changes_no_row_changes_no_number(identity, sampler):
+    """Above a shuffle a sampler names rows of the source, and above an operator on its order places."""
+    rows = identity(hr.Range(8, shuffle=True)).sample(sampler)
+    drawn = [int(row["value"]) for row in rows.iterate(epoch=1)]
+    assert drawn == [int(row["value"]) for row in rows.iterate(epoch=1, optimize=False)]
+    assert drawn == [int(row["value"]) for row in rows.iterate(epoch=1, disabled_passes=["remove_identities"])]
