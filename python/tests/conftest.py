@@ -75,6 +75,14 @@ def run_python(code: str, *arguments: str, timeout: float = 60.0) -> subprocess.
     return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=timeout)
 
 
+def state_after(dataset, rows: int, **options) -> bytes:
+    """The state behind so many rows of a run with these options."""
+    with dataset.iterate(**options) as iterator:
+        for _ in range(rows):
+            next(iterator)
+        return iterator.state()
+
+
 def values(dataset, column="value") -> list:
     """The rows of a column over all batches."""
     rows: list = []

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import values
+from conftest import state_after, values
 
 import headrace as hr
 from headrace import transforms as T
@@ -373,10 +373,7 @@ def test_a_state_goes_on_exactly_at_any_batch(name):
     dataset = PIPELINES[name]()
     whole = listed(dataset, epoch=1)
     for position in range(len(whole) + 1):
-        with dataset.iterate(epoch=1) as iterator:
-            for _ in range(position):
-                next(iterator)
-            state = iterator.state()
+        state = state_after(dataset, position, epoch=1)
         assert listed(PIPELINES[name](), state=state) == whole[position:]
 
 
@@ -387,10 +384,7 @@ def test_sizes_are_not_chosen_again_for_batches_given_before():
         asked.append(info.number)
         return growing(info)
 
-    with hr.Range(30).batch(sizes).iterate() as iterator:
-        for _ in range(3):
-            next(iterator)
-        state = iterator.state()
+    state = state_after(hr.Range(30).batch(sizes), 3)
     asked.clear()
     list(hr.Range(30).batch(sizes).iterate(state=state))
     assert asked[0] == 3

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import state_after
 
 import headrace as hr
 
@@ -101,10 +102,7 @@ def test_a_state_resumes_with_the_rows_that_failed_counted_once():
     dataset = failing.bucket_by_length("x", [3, 6, 9], [5, 4, 3, 2]).on_error("skip", max_errors=9)
     whole = [batch["x"].tolist() for batch in dataset.iterate(epoch=1)]
     for step in range(len(whole) + 1):
-        with dataset.iterate(epoch=1) as iterator:
-            for _ in range(step):
-                next(iterator)
-            state = iterator.state()
+        state = state_after(dataset, step, epoch=1)
         assert [batch["x"].tolist() for batch in dataset.iterate(state=state)] == whole[step:]
     with pytest.raises(hr.FunctionError, match="nine"):
         list(failing.bucket_by_length("x", [3], [5, 4]).on_error("skip", max_errors=8).iterate(epoch=1))
@@ -116,10 +114,7 @@ def test_a_state_resumes_at_every_batch(shard):
     dataset = noisy.bucket_by_length("x", [3, 6, 9], [5, 4, 3, 2])
     whole = [batch["x"].tolist() for batch in dataset.iterate(epoch=2, shard=shard)]
     for step in range(len(whole) + 1):
-        with dataset.iterate(epoch=2, shard=shard) as iterator:
-            for _ in range(step):
-                next(iterator)
-            state = iterator.state()
+        state = state_after(dataset, step, epoch=2, shard=shard)
         assert [batch["x"].tolist() for batch in dataset.iterate(state=state, shard=shard)] == whole[step:]
     with pytest.raises(hr.StateError, match="bucket_by_length"):
         dataset.iterate(state=state, shard=(0, 2))
@@ -179,10 +174,7 @@ def test_a_restart_of_a_stream_reads_from_the_oldest_row_held():
 
     stream = hr.Range(100).filter(hr.col("value") >= 0)
     dataset = stream.map(sequence, "value", "x").bucket_by_length("x", [2], [4, 4])
-    with dataset.iterate(executor="pull") as iterator:
-        for _ in range(15):
-            next(iterator)
-        state = iterator.state()
+    state = state_after(dataset, 15, executor="pull")
     read.clear()
     assert len(list(dataset.iterate(state=state, executor="pull"))) == 11
     assert min(read) >= 52
@@ -279,10 +271,7 @@ def test_a_state_is_a_position_that_any_world_goes_on_from(world, others):
 
     whole = batches(epoch=2)
     for step in range(0, len(whole) // world, 2):
-        with dataset.iterate(epoch=2, shard=(0, world)) as iterator:
-            for _ in range(step):
-                next(iterator)
-            state = iterator.state()
+        state = state_after(dataset, step, epoch=2, shard=(0, world))
         assert len(state) < 400
         for other in others:
             rest = whole[step * world :]
@@ -336,10 +325,7 @@ def test_lengths_of_a_listing_read_no_row_twice():
     assert len(dataset) > 0
     assert set(read) <= {0}, "row 0 says which columns there are"
     read.clear()
-    with dataset.iterate(executor="pull") as iterator:
-        for _ in range(9):
-            next(iterator)
-        state = iterator.state()
+    state = state_after(dataset, 9, executor="pull")
     before = set(read)
     read.clear()
     list(dataset.iterate(state=state, executor="pull"))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import state_after
 
 import headrace as hr
 
@@ -51,10 +52,7 @@ def test_a_state_resumes_at_every_batch_without_calling_again():
     whole = [(batch["value"].tolist(), int(batch["number"])) for batch in dataset.iterate(epoch=1)]
     assert [number for _, number in whole] == list(range(len(whole)))
     for step in range(len(whole) + 1):
-        with dataset.iterate(epoch=1) as iterator:
-            for _ in range(step):
-                next(iterator)
-            state = iterator.state()
+        state = state_after(dataset, step, epoch=1)
         calls.clear()
         rest = [(batch["value"].tolist(), int(batch["number"])) for batch in dataset.iterate(state=state)]
         assert rest == whole[step:]
@@ -119,8 +117,5 @@ def test_one_input_of_a_mixture_holds_rows():
     rows = hr.mix([groups.map(fail, "value")], [1], stop="all").on_error("skip")
     whole = [int(row["value"]) for row in rows]
     for step in range(1, len(whole), 7):
-        with rows.iterate(epoch=0) as iterator:
-            for _ in range(step):
-                next(iterator)
-            state = iterator.state()
+        state = state_after(rows, step, epoch=0)
         assert [int(row["value"]) for row in rows.iterate(state=state)] == whole[step:]

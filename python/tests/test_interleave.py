@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import values
+from conftest import state_after, values
 
 import headrace as hr
 
@@ -59,10 +59,7 @@ def test_a_restart_goes_on_with_the_open_rows(block):
             state = iterator.state()
     assert seen == whole
     calls.clear()
-    with dataset.iterate(epoch=3, executor="pull") as iterator:
-        for _ in range(20):
-            next(iterator)
-        state = iterator.state()
+    state = state_after(dataset, 20, epoch=3, executor="pull")
     begun = set(calls)
     calls.clear()
     assert values(dataset.iterate(state=state)) == whole[20:]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import state_after
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -151,10 +152,7 @@ def test_rows_that_fail_in_streams_that_begin_again_count_as_their_rows():
     expected = [row for row in whole if row % 5 != 2]
     assert values(mixed) == expected
     for step in range(len(expected)):
-        with mixed.iterate(epoch=0) as iterator:
-            for _ in range(step):
-                next(iterator)
-            state = iterator.state()
+        state = state_after(mixed, step, epoch=0)
         assert values(mixed, state=state) == expected[step:]
 
 
@@ -236,10 +234,7 @@ def test_states_of_streamed_mixtures_fit_the_same_world():
     mixed = hr.mix([streamed(20), streamed(7, 100)], [2, 1], stop="all")
     whole = values(mixed, shard=(1, 2))
     for step in range(len(whole)):
-        with mixed.iterate(shard=(1, 2), epoch=0) as iterator:
-            for _ in range(step):
-                next(iterator)
-            state = iterator.state()
+        state = state_after(mixed, step, shard=(1, 2), epoch=0)
         assert values(mixed, state=state, shard=(1, 2)) == whole[step:]
     with pytest.raises(hr.StateError, match="cannot go on as shard 0 of 3: with mix"):
         mixed.iterate(state=state, shard=(0, 3))

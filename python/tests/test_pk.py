@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import read_bytes
+from conftest import read_bytes, state_after
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -162,10 +162,7 @@ def test_rows_that_fail_below_take_shorten_their_batch():
     expected = [[value for value in pair if value % 7 != 3] for pair in whole]
     assert batches(failing) == expected and min(map(len, expected)) < 12
     for steps in range(len(expected)):
-        with failing.iterate(epoch=0) as iterator:
-            for _ in range(steps):
-                next(iterator)
-            state = iterator.state()
+        state = state_after(failing, steps, epoch=0)
         assert batches(failing, state=state) == expected[steps:]
 
 
@@ -189,10 +186,7 @@ def test_a_batch_in_which_rows_fail_is_given_shorter():
     expected = [group for group in expected if group]
     assert batches(failing) == expected and min(map(len, expected)) < 6
     for steps in range(len(expected)):
-        with failing.iterate(epoch=0) as iterator:
-            for _ in range(steps):
-                next(iterator)
-            state = iterator.state()
+        state = state_after(failing, steps, epoch=0)
         assert batches(failing, state=state) == expected[steps:]
 
 
@@ -203,10 +197,7 @@ def test_a_batch_of_several_groups_in_which_rows_fail_is_given_shorter():
     failing = dataset.map(some_fail, "value").on_error("skip").batch(12)
     assert batches(failing) == expected and min(map(len, expected)) < 12
     for steps in range(len(expected)):
-        with failing.iterate(epoch=0) as iterator:
-            for _ in range(steps):
-                next(iterator)
-            state = iterator.state()
+        state = state_after(failing, steps, epoch=0)
         assert batches(failing, state=state) == expected[steps:]
 
 
@@ -219,10 +210,7 @@ def test_shorter_batches_are_left_out_with_the_remainder(joined):
     failing = dataset.map(few_fail, "value").on_error("skip").batch(size, drop_remainder=True)
     assert batches(failing) == expected and 0 < len(expected) < len(whole)
     for steps in range(len(expected)):
-        with failing.iterate(epoch=0) as iterator:
-            for _ in range(steps):
-                next(iterator)
-            state = iterator.state()
+        state = state_after(failing, steps, epoch=0)
         assert batches(failing, state=state) == expected[steps:]
     shapes = {batch["value"].shape for batch in failing}
     assert shapes == {(size,)}, "as the schema says"

@@ -14,7 +14,7 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import ROOT, run_python
+from conftest import ROOT, run_python, state_after
 
 import headrace as hr
 from headrace import _engine
@@ -1114,10 +1114,7 @@ def test_a_state_reads_no_row_before_it(readops, tmp_path):
     log = tmp_path / "log"
     # Rows travel alone, because one message holds rows of two batches, and is read again for the second.
     pipeline = readops.Squares(40, log=str(log)).batch(5).options(disabled_passes=["group_rows"])
-    with pipeline.iterate() as iterator:
-        for _ in range(4):
-            next(iterator)
-        state = iterator.state()
+    state = state_after(pipeline, 4)
     log.unlink()
     assert len(list(pipeline.iterate(state=state))) == 4
     assert sorted(set(log.read_bytes())) == list(range(20, 40))

@@ -15,7 +15,7 @@ import time
 import cloudpickle
 import numpy as np
 import pytest
-from conftest import eventually, run_python, values
+from conftest import eventually, run_python, state_after, values
 
 import headrace as hr
 from tests.thinning import examples, one_in
@@ -143,10 +143,7 @@ def test_a_state_taken_with_processes_goes_on_without():
     build = lambda count: hr.Range(20).map(noisy, "value", processes=count).batch(3)  # noqa: E731
     whole = rows_of(build(0))
     assert build(2)._graph().hash == build(0)._graph().hash == build(7)._graph().hash
-    with build(2).iterate() as iterator:
-        for _ in range(3):
-            next(iterator)
-        state = iterator.state()
+    state = state_after(build(2), 3)
     assert rows_of(build(0), state=state) == rows_of(build(3), state=state) == whole[3:]
 
 

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from conftest import run_python, values
+from conftest import run_python, state_after, values
 
 import headrace as hr
 from headrace import transforms as T
@@ -287,10 +287,7 @@ def test_an_error_while_rows_come_again_is_raised(executor):
     raised = 0
     for given in range(1, 18):
         failing = 0
-        with dataset.iterate(executor=executor) as iterator:
-            for _ in range(given):
-                next(iterator)
-            state = iterator.state()
+        state = state_after(dataset, given, executor=executor)
         for failing in (1, 3, 6):
             calls = rows = 0
             try:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import PIL.Image
 import pytest
+from conftest import state_after
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
@@ -630,10 +631,7 @@ def test_a_saved_graph_moves_the_same(tmp_path):
 def test_a_state_goes_on_at_each_row():
     expected = read(chained(), seed=4)
     for row in range(ROWS):
-        with chained().iterate(seed=4) as iterator:
-            for _ in range(row):
-                next(iterator)
-            state = iterator.state()
+        state = state_after(chained(), row, seed=4)
         assert_equal(read(chained(), state=state), expected[row:])
 
 
