@@ -68,8 +68,7 @@ absl::Status RefuseWithoutKernels(const OperatorLimits& limits) {
     if (!each.on_device) continue;
     absl::Status error = UnsupportedError(
         "has device=\"cuda\", and there are no kernels for the device: it is older than sm_75, its driver is older "
-        "than "
-        "the 580 series, or this build was made without NVIDIA's compiler");
+        "than the 580 series, or this build was made without NVIDIA's compiler");
     AddErrorField(error, ErrorField::kOperator, name);
     return error;
   }

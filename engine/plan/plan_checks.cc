@@ -21,8 +21,8 @@ const PlanNode& FirstUncounted(const PlanNode& root) {
 std::string HowToIndex(const PlanNode& source) {
   const ir::Declaration* const declaration = ir::Registry::Global().Find(source.arguments.node->op());
   for (const ir::Attribute& attribute : declaration->attributes) {
-    if (attribute.indexes)
-      return Cat(", or ", attribute.name, "=\"build\"", attribute.path ? " or the path of an index" : "");
+    if (!attribute.indexes) continue;
+    return Cat(", or ", attribute.name, "=\"build\"", attribute.path ? " or the path of an index" : "");
   }
   return "";
 }

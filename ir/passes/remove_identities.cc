@@ -1,6 +1,9 @@
 #include "ir/passes/remove_identities.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -64,19 +67,19 @@ class IdentityRemover {
     if (declaration.is_identity == nullptr || counts) return false;
     // It removes rows that failed.
     if (declaration.traits.selects && editor_.skips_failed()) return false;
+    if (!declaration.is_identity(Attributes::Of(node), editor_.InputSchemas(id), bounds)) return false;
     // Of an order below it the numbers of a sampler are places; of a source they are those of its rows.
-    if (editor_.over_indices(id) && IsBelowSampler(id)) return false;
-    return declaration.is_identity(Attributes::Of(node), editor_.InputSchemas(id), bounds);
+    return !editor_.over_indices(id) || !IsBelowSampler(id);
   }
 
   bool IsBelowSampler(int id) const {
-    std::vector<bool> above(static_cast<size_t>(editor_.size()));
-    above[static_cast<size_t>(id)] = true;
-    for (int i = id + 1; i < editor_.size(); ++i) {
-      const proto::Node& node = editor_.node(i);
-      for (const uint32_t input : node.inputs())
-        above[static_cast<size_t>(i)] = above[static_cast<size_t>(i)] || above[input];
-      if (above[static_cast<size_t>(i)] && TraitsOf(node).by_number && node.salt() != 0) return true;
+    std::set<uint32_t> reached = {static_cast<uint32_t>(id)};
+    for (int above = id + 1; above < editor_.size(); ++above) {
+      const proto::Node& node = editor_.node(above);
+      const auto is_reached = [&reached](uint32_t input) { return reached.count(input) > 0; };
+      if (!std::any_of(node.inputs().begin(), node.inputs().end(), is_reached)) continue;
+      if (TraitsOf(node).by_number && node.salt() != 0) return true;
+      reached.insert(static_cast<uint32_t>(above));
     }
     return false;
   }
