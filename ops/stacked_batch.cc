@@ -116,9 +116,9 @@ absl::Status StackedBatch::LeaveMemory() {
   memory_.reset();
   for (GrowingColumn& column : columns_) {
     if (!column.whole.valid() || rows() == 0) continue;
-    const Tensor left = std::move(column.whole);
-    HEADRACE_ASSIGN_OR_RETURN(column.whole, Tensor::Allocate(left.dtype(), left.shape()));
-    std::memcpy(column.whole.mutable_raw(), left.raw(), left.Slice(0, 0, rows()).bytes());
+    HEADRACE_ASSIGN_OR_RETURN(Tensor own, Tensor::Allocate(column.whole.dtype(), column.whole.shape()));
+    std::memcpy(own.mutable_raw(), column.whole.raw(), column.whole.Slice(0, 0, rows()).bytes());
+    column.whole = std::move(own);
   }
   return absl::OkStatus();
 }
@@ -221,7 +221,7 @@ absl::StatusOr<Tensor> StackedBatch::TakeColumn(size_t c) {
     return joined_[c].joining == Joining::kPad ? StackPadded(column.rows, joined_[c].padding, joined_[c].least)
                                                : Stack(column.rows);
   }
-  if (column.whole.dim(0) == rows()) return std::move(column.whole);
+  if (column.whole.dim(0) == rows()) return column.whole;
   return column.whole.Slice(0, 0, rows());
 }
 

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+
+#include "engine/operator/batch_memory.h"
 
 namespace headrace {
 namespace {
@@ -42,6 +45,45 @@ TEST(StackedBatch, TakesMemoryForRowsThatWaitAtTheEnd) {
   }
   batch.Clear();
   EXPECT_EQ(batch.expected_bytes(), std::nullopt);
+}
+
+// Has no memory after so many allocations.
+class LimitedAllocator : public Allocator {
+ public:
+  explicit LimitedAllocator(int allocations) : left_(allocations) {}
+  void* Allocate(size_t bytes) override { return left_-- > 0 ? SystemAllocator()->Allocate(bytes) : nullptr; }
+  void Free(void* memory, size_t bytes) override { SystemAllocator()->Free(memory, bytes); }
+
+ private:
+  int left_;
+};
+
+// A row that does not lie in its slot makes the batch copy those before it: a refusal of memory is the batch's error.
+TEST(StackedBatch, NamesMemoryThatIsRefusedForRowsBeforeALateOne) {
+  const auto types = std::make_shared<const std::vector<ir::ColumnType>>(2, ir::ColumnType::Of(DType::kFloat32, {100}));
+  for (int refused = 0; refused < 3; ++refused) {
+    LimitedAllocator allocator(4 + refused);
+    BufferPool pool(&allocator);
+    MemoryAccount* const account = MemoryAccount::Open();
+    {
+      const TaskMemory task(&pool, account, 0);
+      const auto memory = std::make_shared<BatchMemory>(MemorySource{&pool, account}, 3, types, /*reserved=*/0);
+      Block first;
+      Block second;
+      std::vector<Tensor> slots = {memory->SlotOf(0, 0), memory->SlotOf(1, 0)};
+      std::vector<Tensor> own = {*Tensor::Allocate(DType::kFloat32, {100}), *Tensor::Allocate(DType::kFloat32, {100})};
+      AppendRow(first, {}, {}, slots);
+      AppendRow(second, {}, {}, own);
+      first.batch_memory = memory;
+      StackedBatch batch(3, {{.name = "one"}, {.name = "other"}});
+      batch.Add(first, 0, 1);
+      batch.Add(second, 0, 1);
+      EXPECT_EQ(batch.expected_bytes(), 0);
+      EXPECT_EQ(batch.Take({}, false).status().code(),
+                refused < 2 ? absl::StatusCode::kResourceExhausted : absl::StatusCode::kOk);
+    }
+    account->Close();
+  }
 }
 
 // The other rows of the block count for themselves.
