@@ -138,7 +138,8 @@ HWY_INLINE void AlongRows(const PixelRun& source, int64_t begin_row, int64_t row
   }
 }
 
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
+// The targets with intrinsics: clang compiles the emulated one where gcc compiles the scalar one.
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
 
 // Vectors of one or two blocks of 16 bytes. Wider ones are slower along rows: one more block is one more load and move.
 using Bytes = hn::CappedTag<uint8_t, 32>;
