@@ -6,6 +6,7 @@ Prints its progress as lines of JSON.
 import argparse
 import errno
 import faulthandler
+import importlib
 import json
 import pathlib
 import random
@@ -95,7 +96,9 @@ class Worker:
             return {"refused_memory": 1}
 
     def run(self) -> None:
-        # Before memory is limited: a library that cannot be mapped is not told from one that is no plugin.
+        # Before memory is limited: a library that cannot be mapped is not told from one that is no plugin or module.
+        for imported_late in ("headrace.processes", "cloudpickle"):
+            importlib.import_module(imported_late)
         example_plugins.frames()
         example_plugins.gauge()
         if self._short:
