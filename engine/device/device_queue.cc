@@ -240,7 +240,7 @@ absl::StatusOr<DeviceRow> DeviceQueue::Copy(ResultRow row, size_t& number) {
   const BufferRef keeper = BufferRef::Foreign(memory, 0, [batch = sent.batch] {});
   layout.Place(memory, keeper, absl::MakeSpan(sent.columns));
   for (const size_t column : drawn_) sent.columns.erase(sent.columns.begin() + static_cast<std::ptrdiff_t>(column));
-  Pending pending{.fence = {}, .sources = layout.sources()};
+  Pending pending{.fence = {}, .copied = {}, .sources = layout.sources()};
   const uint64_t start = NowNs();
   if (track_ != nullptr) {
     number = pending.number = track_->Begin(start);
