@@ -307,21 +307,7 @@ std::vector<ir::Attribute> ChildrenAttributes(std::vector<ir::Attribute> own) {
                             .doc = "The columns that it gets, in order; None: all.",
                             .default_value = "None",
                             .nullable = true}});
-  own.push_back({.name = "output",
-                 .type = ir::AttributeType::kStrings,
-                 .doc = "The columns that it gives; None: those that it gets.",
-                 .default_value = "None",
-                 .nullable = true});
-  own.push_back({.name = "types",
-                 .type = ir::AttributeType::kColumns,
-                 .doc = "Types of the columns of a row that it gives, where known.",
-                 .default_value = "None",
-                 .nullable = true});
-  own.push_back({.name = "random",
-                 .type = ir::AttributeType::kBool,
-                 .doc = "Pass the function a NumPy generator of the row's own as `rng`.",
-                 .default_value = "False"});
-  return own;
+  return WithGivenAttributes("row", std::move(own));
 }
 
 absl::StatusOr<ir::Schema> InferMade(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "engine/operator/listed_rows.h"
+#include "ir/node_traits.h"
 
 namespace headrace {
 namespace {
@@ -15,16 +16,6 @@ const PlanNode& FirstUncounted(const PlanNode& root) {
     if (input->properties.cardinality.kind == Cardinality::Kind::kUnknown) return FirstUncounted(*input);
   }
   return root;
-}
-
-// For a source that could have random access.
-std::string HowToIndex(const PlanNode& source) {
-  const ir::Declaration* const declaration = ir::Registry::Global().Find(source.arguments.node->op());
-  for (const ir::Attribute& attribute : declaration->attributes) {
-    if (!attribute.indexes) continue;
-    return Cat(", or ", attribute.name, "=\"build\"", attribute.path ? " or the path of an index" : "");
-  }
-  return "";
 }
 
 absl::Status CheckSharded(const PlanNode& node, const ShardAssignment& shard) {
@@ -155,7 +146,7 @@ absl::Status CheckShards(const PlanNode& root, const ShardAssignment& shard) {
     const PlanNode& culprit = FirstUncounted(root);
     return ErrorAt(culprit, UnsupportedError("even= needs a known number of rows on every rank, and that of ",
                                              culprit.arguments.name, " is not known before it runs; use even=\"off\"",
-                                             HowToIndex(culprit)));
+                                             ir::HowToIndex(", or ", *culprit.arguments.node)));
   }
   if (shard.world == 1) return absl::OkStatus();
   return CheckSharded(root, shard);

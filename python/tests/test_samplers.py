@@ -432,3 +432,11 @@ def test_what_changes_no_row_changes_no_number(identity, sampler):
     drawn = [int(row["value"]) for row in rows.iterate(epoch=1)]
     assert drawn == [int(row["value"]) for row in rows.iterate(epoch=1, optimize=False)]
     assert drawn == [int(row["value"]) for row in rows.iterate(epoch=1, disabled_passes=["remove_identities"])]
+
+
+@pytest.mark.parametrize("optimize", [True, False])
+def test_a_sampler_above_a_filter_is_refused_with_any_passes(optimize):
+    """Even a filter that a pass removes, as what it kept apart stays apart."""
+    rows = hr.Range(6).filter((hr.col("value") == 0) | True).sample(hr.Repeated(2))
+    with pytest.raises(hr.GraphError, match="must stand next to a source with random access"):
+        rows.iterate(optimize=optimize)
