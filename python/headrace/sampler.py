@@ -129,8 +129,8 @@ def listing(dataset: Dataset, made: dict[int, Dataset] | None = None) -> Dataset
 
 
 def numbered(dataset: Dataset, op: str, what: str, column: str) -> Dataset:
-    """The rows by number, as IndexedSource::numbers counts them: without orders, zip by its first input. Of inputs that
-    follow each other the column alone, from which `op` takes `what`. GraphError for an input that does not have it."""
+    """The rows by number, as IndexedSource::numbers counts them: without orders, zip by its first input. GraphError for
+    an input without the column, from which `op` takes `what`."""
     if not dataset._inputs:
         return listing(dataset)
     node = dataset._node
