@@ -15,8 +15,8 @@ constexpr int64_t kMostBetween = 512;
 
 }  // namespace
 
-IndexedLines::IndexedLines(const FileSystem* files, std::shared_ptr<const LineTable> table)
-    : table_(std::move(table)), reads_(files, table_->files(), kMostBetween) {}
+IndexedLines::IndexedLines(const FileSystem* files, std::shared_ptr<const LineTable> table, std::optional<char> quote)
+    : table_(std::move(table)), quote_(quote), reads_(files, table_->files(), kMostBetween) {}
 
 RandomAccessReader::Location IndexedLines::LocationOf(uint64_t item) const {
   const uint64_t file = table_->FileOf(item);
@@ -45,12 +45,13 @@ absl::Status IndexedLines::Cut(uint64_t item, const JoinedReads::OpenFile& opene
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), wanted));
   const bool begins = offset == 0 || text.substr(0, 1) == "\n";
   text.remove_prefix(std::min(text.size(), static_cast<size_t>(offset - piece.begin)));
-  const bool ends = text.find('\n') != std::string_view::npos || piece.end == table_->files()[piece.file].size;
+  const bool ends =
+      FindLineEnd(text, quote_) != std::string_view::npos || piece.end == table_->files()[piece.file].size;
   if (!begins || !ends || bytes.size() < wanted) {
     return DataError("no line begins at byte ", offset, " and ends before byte ", piece.end,
                      ", where one was found before: the file was changed");
   }
-  content.bytes = LineOf(text, offset);
+  content.bytes = LineOf(text, offset, quote_);
   return absl::OkStatus();
 }
 
