@@ -5,7 +5,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Unpack
 
-from headrace import _engine, error_policy, options, parameters, reference
+from headrace import _engine, error_policy, options, parameter_uses, parameters, reference
 from headrace.callback import Callback
 from headrace.doubts import location_of, warn_once
 from headrace.error_policy import ErrorPolicy
@@ -798,5 +798,5 @@ def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
         datasets.append(dataset)
     named = {name: binding[1] for name, binding in bound.items() if binding[0] == "parameter"}
     if named:
-        parameters.note_uses(parameters.uses_in(graph.json(), named))
+        parameter_uses.note_uses(parameter_uses.uses_in(graph.json(), named))
     return datasets[-1]
