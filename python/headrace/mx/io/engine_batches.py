@@ -8,23 +8,23 @@ With the others each epoch is an epoch of the engine."""
 import copy
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 import headrace
 from headrace import error_policy, options
 from headrace.dataset import Dataset
-from headrace.errors import DataError, Error, GraphError, StateError
+from headrace.errors import DataError, Error, GraphError, StateError, UnsupportedError
 from headrace.iterator import Iterator
 from headrace.mx import nd
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.data_iter import GivenBatches
+from headrace.mx.io.data_iter import GivenBatches, OnError
 from headrace.mx.io.device_batches import DeviceBatches
 from headrace.mx.io.filled_batch import Columns, filled
 from headrace.mx.io.given_values import check_state
 
-__all__ = ["Ending", "EngineBatches", "Pipeline", "Running", "numbered"]
+__all__ = ["Ending", "EngineBatches", "Pipeline", "Running", "check_skips", "numbered"]
 
 _ROW = "_row"
 # Of an endless run, in which epochs are not the engine's, so that their rows are counted here.
@@ -78,6 +78,8 @@ class Pipeline(NamedTuple):
     """What was given to name the rows, for messages."""
     pad_value: float | None = None
     """What rows that are vectors of unequal length are filled with in a batch; None: all rows of a column are alike."""
+    to_skip: str = ""
+    """What must be given for rows to be left out; empty: nothing."""
 
 
 class Running(NamedTuple):
@@ -85,13 +87,33 @@ class Running(NamedTuple):
 
     seed: int
     memory: int | str | None = None
-    on_error: Literal["raise", "skip"] = "raise"
+    on_error: OnError = "raise"
     max_errors: int = error_policy.MAX_ERRORS
     state: Mapping[str, Any] | None = None
     workers: int | None = None
     device: str | None = None
     page_locked_of: int | None = None
     """The GPU from whose page-locked memory batches may be copied; None: batches lie in plain memory."""
+    otherwise: bool = False
+    """Whether on_error was given to an iterator around this one, so that states say it."""
+
+
+def check_skips(on_error: OnError | None, to_skip: str, of: str) -> None:
+    """Raises UnsupportedError if rows are to be left out and, as `Pipeline.to_skip` says, cannot be."""
+    if on_error == "skip" and to_skip:
+        raise UnsupportedError(
+            f'{of}: on_error="skip" with num_parts and round_batch needs the number of rows, which cannot be counted by '
+            f"bytes; give {to_skip}"
+        )
+
+
+def _as_in_state(running: Running) -> Running:
+    """With the on_error that was given to an iterator around the one of which the state was taken, as states go on under
+    the on_error that they were taken under."""
+    state = running.state if isinstance(running.state, Mapping) else {}
+    if (given := state.get("on_error")) not in ("raise", "skip"):
+        return running
+    return running._replace(on_error=given, otherwise=True)
 
 
 def _look_for_files(rows: Dataset, memory: int | str | None) -> None:
@@ -116,9 +138,9 @@ class EngineBatches(GivenBatches):
         self.provide_data = [provide_data]
         self.provide_label = [provide_label]
         of = type(self).__name__
-        self._skips = options.choice("on_error", running.on_error, ("raise", "skip"), of) == "skip"
-        # Rows that are left out are among the total.
-        self._pipeline = pipeline._replace(total=None) if self._skips else pipeline
+        options.choice("on_error", running.on_error, ("raise", "skip"), of)
+        self._runs = _as_in_state(running)
+        self._given_pipeline = pipeline
         self._ending = ending
         self._seed = running.seed
         self._max_errors = options.whole("max_errors", running.max_errors, of=of)
@@ -131,8 +153,8 @@ class EngineBatches(GivenBatches):
             self._refuse_few(pipeline.total)
         if pipeline.total is None:
             _look_for_files(pipeline.rows, running.memory)
-        rows = pipeline.rows if pipeline.finish is None else pipeline.finish(pipeline.rows)
-        self._batches = self._dataset(rows, running)
+        self._rows = pipeline.rows if pipeline.finish is None else pipeline.finish(pipeline.rows)
+        self._plan()
         self._run: Iterator | None = None
         self._restored = False
         """Whether the run began from a state: the engine of such a one ends with its epoch."""
@@ -157,8 +179,38 @@ class EngineBatches(GivenBatches):
         self._failure: Error | None = None
         if running.state is not None:
             self._restore(running.state)
-        if running.device is not None:
-            self._sent = DeviceBatches(self, 2, running.device, running.memory, of)
+
+    def check_runs_otherwise(self, on_error: OnError | None, name: str, of: str) -> None:
+        super().check_runs_otherwise(on_error, name, of)
+        runs = self._runs
+        if runs.state is not None and on_error not in (None, runs.on_error):
+            raise StateError(
+                f'{of}: on_error is "{on_error}", and {name}, a {type(self).__name__}, goes on from a state that was taken '
+                f'with "{runs.on_error}"; give that, or leave out the state'
+            )
+        check_skips(on_error, self._given_pipeline.to_skip, f"{of}: {name}, a {type(self).__name__}")
+
+    def run_otherwise(self, memory: int | str | None, on_error: OnError | None) -> None:
+        if memory is not None:
+            self._runs = self._runs._replace(memory=memory)
+        if on_error is not None:
+            self._runs = self._runs._replace(on_error=on_error, otherwise=True)
+        self._plan()
+        if self._run is not None:
+            self._run.close()
+            self._run = None
+        if self._runs.state is not None:
+            self._restore(self._runs.state)
+
+    def _plan(self) -> None:
+        """What runs, as `_runs` says."""
+        pipeline, runs = self._given_pipeline, self._runs
+        self._skips = runs.on_error == "skip"
+        # Rows that are left out are among the total.
+        self._pipeline = pipeline._replace(total=None) if self._skips else pipeline
+        self._batches = self._dataset(self._rows, runs)
+        if runs.device is not None:
+            self._sent = DeviceBatches(self, 2, runs.device, runs.memory, type(self).__name__)
 
     # ---- epochs ----
 
@@ -184,6 +236,7 @@ class EngineBatches(GivenBatches):
         self._begin()
 
     def _begin(self) -> None:
+        self._begun = True
         self._over = False
         self._given = 0
         self._removed = 0
@@ -214,15 +267,20 @@ class EngineBatches(GivenBatches):
     def state_on_host(self) -> dict[str, Any]:
         """As `state()`, behind the batch made last, which may be ahead of the loop."""
         run = self._running().state() if self._ahead is None else self._ahead[1]
-        return self._identity() | {
-            "epoch": self._epoch,
-            "given": self._given,
-            "before": self._before,
-            "last": self._last,
-            "over": self._over,
-            "removed": self._removed,
-            "run": run,
-        }
+        given = {"on_error": self._runs.on_error} if self._runs.otherwise else {}
+        return (
+            self._identity()
+            | given
+            | {
+                "epoch": self._epoch,
+                "given": self._given,
+                "before": self._before,
+                "last": self._last,
+                "over": self._over,
+                "removed": self._removed,
+                "run": run,
+            }
+        )
 
     def explain(self) -> str:
         """How the engine runs the iterator, and which rows were left out since it was made."""
@@ -425,7 +483,7 @@ class EngineBatches(GivenBatches):
             why = "round_batch=True fills a batch with rows of the next pass alone; give round_batch=False"
         else:
             why = 'last_batch_handle="roll_over" fills a batch with rows of two passes; give "pad"'
-        of, files = type(self).__name__, self._pipeline.files
+        of, files = type(self).__name__, self._given_pipeline.files
         if rows == 0:
             raise GraphError(f"{of}: {files} gives no rows, and {why}, or other files")
         raise GraphError(

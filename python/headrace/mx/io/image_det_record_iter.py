@@ -18,7 +18,7 @@ from headrace.mx.detections import Segment
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.det_augmentation import DetAugmentation, DetAugmentationParameters, Stages
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, check_skips
 from headrace.mx.io.given_values import dtype_name, flag, named_files, number_or_nan, part, picture_shape
 from headrace.mx.io.image_records import ImageRecords, chunk_of, given_paths, threads_of
 from headrace.mx.io.mean_image import MeanImage
@@ -143,7 +143,9 @@ class ImageDetRecordIter(EngineBatches):
         pad_value = _number("label_pad_value", label_pad_value, of)
         width = options.whole("label_pad_width", label_pad_width, 0, of)
         kernels_of = DetAugmentation(dict(augmentation_parameters), shape, of).kernels()
-        rows, total = source.rows(counted=round_whole, skips=on_error == "skip")
+        to_skip = source.to_skip(counted=round_whole)
+        check_skips(on_error, to_skip, of)
+        rows, total = source.rows(counted=round_whole)
 
         def mean_of(path: str, geometry: list[Kernel]) -> np.ndarray:
             mean = MeanImage(path, source.all_rows(), on_error, max_errors, memory, threads, logs)
@@ -170,6 +172,7 @@ class ImageDetRecordIter(EngineBatches):
                 source.shard,
                 lambda rows: made(rows, kernels_of(mean_of), width),
                 named_files("path_imgrec", path_imgrec),
+                to_skip=to_skip,
             ),
             Running(
                 options.whole("seed", seed, of=of),

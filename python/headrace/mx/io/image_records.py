@@ -7,7 +7,7 @@ import numpy as np
 import headrace
 from headrace import options
 from headrace.dataset import Dataset
-from headrace.errors import GraphError, UnsupportedError
+from headrace.errors import GraphError
 
 __all__ = ["ImageRecords", "chunk_of", "given_paths", "threads_of"]
 
@@ -40,7 +40,7 @@ class ImageRecords:
         self._by_number = index is not None
         self.shard = part if part[1] > 1 and not self._by_number else None
 
-    def rows(self, counted: bool, skips: bool) -> tuple[Dataset, int | None]:
+    def rows(self, counted: bool) -> tuple[Dataset, int | None]:
         """The rows, and how many there are, where that is known; with `counted` also those of a part of bytes, in which
         rows cannot be numbered as they come."""
         if self._by_number:
@@ -49,12 +49,11 @@ class ImageRecords:
             return self._in_splits(), None
         if not counted:
             return self._in_splits(), None
-        if skips:
-            raise UnsupportedError(
-                f'{self._of}: on_error="skip" with num_parts and round_batch needs the rows\' numbers: give path_imgidx, or '
-                'path_imgidx="build"'
-            )
         return self._in_splits(), self._count()
+
+    def to_skip(self, counted: bool) -> str:
+        """What must be given for rows to be left out, if those of a part are counted; empty: nothing."""
+        return "" if self.shard is None or not counted else 'path_imgidx, or path_imgidx="build"'
 
     def all_rows(self) -> Dataset:
         """Of all parts, in the order of the files."""

@@ -1,4 +1,4 @@
-"""States and explanations of iterators within others. Each is restored by its own `state=`, with its part of the state of
+"""States, options and explanations of iterators within others. Each is restored by its own `state=`, with its part of the state of
 the one around it, which checks that; a user's own iterator may have `state()` and `explain()`, too."""
 
 from collections.abc import Mapping
@@ -7,11 +7,47 @@ from typing import Any
 import numpy as np
 
 from headrace import options
-from headrace.errors import StateError
-from headrace.mx.io.data_iter import DataIter, GivenBatches
+from headrace.errors import GraphError, StateError
+from headrace.mx.io.data_iter import DataIter, GivenBatches, OnError
 from headrace.mx.io.given_values import check_state
 
-__all__ = ["check_around", "check_within", "explain_of", "state_of"]
+__all__ = ["check_around", "check_runs_otherwise", "check_within", "explain_of", "run_otherwise", "state_of"]
+
+
+def run_otherwise(within: Mapping[str, Any], memory: int | str | None, on_error: OnError | None, of: str) -> None:
+    """Has the iterators run as if they had been made with these; None: as they were. All of them or, with an error, none.
+
+    Args:
+        within: The iterators by their names.
+        memory: Each one's budget.
+        on_error: What each does with rows that fail.
+        of: The iterator around them.
+
+    Raises:
+        GraphError: One has begun, or is of a class of the user's; or an argument is none that they take.
+        StateError: One goes on from a state that was taken with another on_error.
+        UnsupportedError: One cannot leave out rows.
+    """
+    if memory is not None:
+        options.memory_bytes(memory, of)
+    if on_error is not None:
+        options.choice("on_error", on_error, ("raise", "skip"), of)
+    if memory is None and on_error is None:
+        return
+    for name, each in within.items():
+        check_runs_otherwise(each, on_error, name, of)
+    for each in within.values():
+        each.run_otherwise(memory, on_error)
+
+
+def check_runs_otherwise(iterator: Any, on_error: OnError | None, name: str, of: str) -> None:
+    """Raises the error with which an iterator cannot be run otherwise."""
+    if not isinstance(iterator, GivenBatches):
+        raise GraphError(
+            f"{of}: {name} is {options.shown(iterator)}, of a class of your own, on which memory= and on_error= have no "
+            "effect; leave them out here, and give them to the iterators of headrace.mx"
+        )
+    iterator.check_runs_otherwise(on_error, name, of)
 
 
 def state_of(iterator: Any, name: str, of: str) -> Any:

@@ -9,12 +9,12 @@ import numpy as np
 import headrace
 from headrace import error_policy, options
 from headrace.dataset import Dataset
-from headrace.errors import DataError, GraphError, UnsupportedError
+from headrace.errors import DataError, GraphError
 from headrace.mx import nd
 from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, numbered
+from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, check_skips, numbered
 from headrace.mx.io.filled_batch import Columns
 from headrace.mx.io.given_values import dtype_name, file_patterns, flag, named_files, part
 from headrace.mx.sparse import CSRNDArray
@@ -118,9 +118,13 @@ class LibSVMIter(EngineBatches):
         elif chosen[1] == 1:
             pipeline = Pipeline(numbered(files.rows(self._features)), "value", "id", files=given, pad_value=_NO_FEATURE)
         else:
-            of_part = _rows_of_part(files, chosen, on_error, of) if rounds else None
+            to_skip = "round_batch=False" if rounds else ""
+            check_skips(on_error, to_skip, of)
+            of_part = files.count(chosen) if rounds else None
             rows = files.rows(self._features, "contiguous")
-            pipeline = Pipeline(rows, "value", None, of_part, chosen, files=given, pad_value=_NO_FEATURE)
+            pipeline = Pipeline(
+                rows, "value", None, of_part, chosen, files=given, pad_value=_NO_FEATURE, to_skip=to_skip
+            )
         self._label_features = of_label
         super().__init__(
             pipeline,
@@ -181,15 +185,6 @@ def _labelled(
     length = -(-total // part[1])
     first = min(part[0] * length, total)
     return rows.skip(first).take(length), min(length, total - first)
-
-
-def _rows_of_part(files: _Lines, part: tuple[int, int], on_error: str, of: str) -> int:
-    if on_error == "skip":
-        raise UnsupportedError(
-            f'{of}: on_error="skip" with num_parts and round_batch needs the number of rows, which cannot be counted by '
-            "bytes; give round_batch=False"
-        )
-    return files.count(part)
 
 
 def _compressed(indices: np.ndarray, values: np.ndarray, features: int) -> CSRNDArray:

@@ -12,7 +12,7 @@ from headrace.dataset import Dataset
 from headrace.errors import GraphError
 from headrace.mx import nd
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.data_iter import GivenBatches
+from headrace.mx.io.data_iter import GivenBatches, OnError
 from headrace.mx.io.device_batches import DeviceBatches
 from headrace.mx.io.filled_batch import Columns, filled
 from headrace.mx.io.given_values import check_state, flag
@@ -90,7 +90,10 @@ class NDArrayIter(GivenBatches):
             check_state(state, _STATE, "NDArrayIter")
             seed = state["seed"] if seed is None else seed
         self._seed = int(np.random.randint(2**31)) if seed is None else seed
-        self._batches = self._dataset(shuffle, memory).on_error(on_error)
+        self._shuffle = shuffle
+        self._device = device
+        self._state = state
+        self._plan(memory)
         self._epoch = 0
         """Of the engine: with "roll_over" one has all epochs between two calls of reset() in mid-epoch."""
         self._given = 0
@@ -100,9 +103,15 @@ class NDArrayIter(GivenBatches):
         self._run: Iterator[dict[str, np.ndarray]] | None = None
         if state is not None:
             self._restore(state)
-        if device is not None:
-            arrays = len(self.data) + len(self.label)
-            self._sent = DeviceBatches(self, arrays, device, memory, "NDArrayIter")
+
+    def run_otherwise(self, memory: int | str | None, on_error: OnError | None) -> None:
+        # No row of an array can fail.
+        if memory is None:
+            return
+        self._plan(memory)
+        self._run = None
+        if self._state is not None:
+            self._restore(self._state)
 
     @property
     def provide_data(self) -> list[DataDesc]:  # type: ignore[override]
@@ -120,6 +129,7 @@ class NDArrayIter(GivenBatches):
         if ended is None:
             ended = self._given == self._batches_of_epoch()
         if self.last_batch_handle == "roll_over" and ended:
+            self._begun = True
             self._rolled = (self._rolled + self.num_data) % self.batch_size
         elif self._given > 0 or self._run is not None:
             self._start_over()
@@ -162,9 +172,15 @@ class NDArrayIter(GivenBatches):
         text = self._batches.explain() if self._run is None else self._run.explain()  # type: ignore[attr-defined]
         return text if self._sent is None else f"{text}\n{self._sent.explain()}"
 
-    def _dataset(self, shuffle: bool, memory: int | str | None) -> Dataset:
+    def _plan(self, memory: int | str | None) -> None:
+        self._batches = self._dataset(memory)
+        if self._device is not None:
+            arrays = len(self.data) + len(self.label)
+            self._sent = DeviceBatches(self, arrays, self._device, memory, "NDArrayIter")
+
+    def _dataset(self, memory: int | str | None) -> Dataset:
         columns = {_column(kind, i): np.asarray(array) for kind, i, array in self._arrays()}
-        rows: Dataset = headrace.Numpy(columns, shuffle=shuffle, seed=self._seed)
+        rows: Dataset = headrace.Numpy(columns, shuffle=self._shuffle, seed=self._seed)
         if memory is not None:
             rows = rows.options(memory=memory)
         if self.last_batch_handle == "roll_over":
@@ -186,6 +202,7 @@ class NDArrayIter(GivenBatches):
         return (self._rolled + self.num_data) // self.batch_size
 
     def _start_over(self) -> None:
+        self._begun = True
         self._epoch += 1
         self._rolled = 0
         self._run = None
