@@ -58,7 +58,7 @@ def text_of(found: Inspection) -> list[str]:
 
 def _pictures(found: Inspection) -> list[str]:
     formats = ", ".join(f"{count:,} {name}" for name, count in found.pictures.most_common())
-    rest = f"; {found.without_picture:,} records hold no JPEG or PNG" if found.without_picture else ""
+    rest = f"; {found.without_picture:,} records hold none that can be decoded" if found.without_picture else ""
     counts = ", ".join(f"{labels} in {count:,}" for labels, count in sorted(found.label_counts.items()))
     first, last = min(found.labels), max(found.labels)
     return [
