@@ -16,9 +16,11 @@ from headrace.mx.create_det_augmenter import CreateDetAugmenter
 from headrace.mx.det_augmenters import segments
 from headrace.mx.detections import Segment
 from headrace.mx.drawn_objects import Drawing
+from headrace.mx.image_iter import ALIKE, ImageIter
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
 from headrace.mx.io.given_values import flag, part, picture_shape
+from headrace.mx.io.image_records import TORN
 from headrace.mx.named_pictures import DECODE, NamedPictures, Path, part_of, seed_of, shown_step
 
 __all__ = ["ImageDetIter"]
@@ -71,6 +73,9 @@ class ImageDetIter(EngineBatches):
         NotFoundError: A file is not there.
         StateError: The state is of other data or another iterator.
     """
+
+    WORDING = (TORN, ALIKE)
+    SHAPE_ADVICE = ImageIter.SHAPE_ADVICE
 
     def __init__(
         self,

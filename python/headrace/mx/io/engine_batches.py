@@ -7,8 +7,9 @@ With the others each epoch is an epoch of the engine."""
 
 import copy
 import enum
+import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from headrace.mx.io.filled_batch import Columns, filled
 from headrace.mx.io.given_values import check_state
 
 __all__ = ["Ending", "EngineBatches", "Pipeline", "Running", "check_skips", "numbered"]
+
+Wording: TypeAlias = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 _ROW = "_row"
 # Of an endless run, in which epochs are not the engine's, so that their rows are counted here.
@@ -59,6 +62,14 @@ class Ending(enum.Enum):
     def endless(self) -> bool:
         """Whether one run goes through all passes."""
         return self in (Ending.ROUND, Ending.ROLL_OVER)
+
+
+# Why there must be as many rows as a batch has, and what to give instead.
+_WHY_MANY = {
+    Ending.ROUND: "round_batch=True fills a batch with rows of the next pass alone; give round_batch=False",
+    Ending.ROLL_OVER: 'last_batch_handle="roll_over" fills a batch with rows of two passes; give "pad"',
+    Ending.DISCARD: "rows that fill no batch are left out; give more rows",
+}
 
 
 class Pipeline(NamedTuple):
@@ -125,6 +136,11 @@ def _look_for_files(rows: Dataset, memory: int | str | None) -> None:
 class EngineBatches(GivenBatches):
     """Gives the batches of a pipeline with the column `label` and one of data."""
 
+    WORDING: ClassVar[Sequence[Wording]] = ()
+    """What the engine's messages say in other words here: patterns, and what takes the place of what they match."""
+    SHAPE_ADVICE: ClassVar[str] = ""
+    """What is said of batches that have not the shape that they should have."""
+
     def __init__(
         self,
         pipeline: Pipeline,
@@ -149,7 +165,7 @@ class EngineBatches(GivenBatches):
             options.memory_bytes(running.memory, of)
         if running.state is not None:
             self._check_state(running.state)
-        if ending.endless and pipeline.total is not None and pipeline.total < self.batch_size:
+        if ending is not Ending.PAD and pipeline.total is not None and pipeline.total < self.batch_size:
             self._refuse_few(pipeline.total)
         if pipeline.total is None:
             _look_for_files(pipeline.rows, running.memory)
@@ -286,7 +302,7 @@ class EngineBatches(GivenBatches):
         """How the engine runs the iterator, and which rows were left out since it was made."""
         text = self._batches.explain() if self._run is None else self._run.explain()
         lines = [*self._heading, *self._left_out]
-        lines.append(text.replace(f" (at most {_UNLIMITED} an epoch)", ""))
+        lines.append(self._worded(text.replace(f" (at most {_UNLIMITED} an epoch)", "")))
         return "\n".join(lines if self._sent is None else [*lines, self._sent.explain()])
 
     def _is_over(self) -> bool:
@@ -359,9 +375,15 @@ class EngineBatches(GivenBatches):
         try:
             return self._of_all_passes() if self._ending.endless else self._of_one_epoch()
         except Error as error:
+            error.args = (self._worded(str(error)),)
             # Without its traceback, which keeps arrays alive.
             self._failure = copy.copy(error)
             raise
+
+    def _worded(self, text: str) -> str:
+        for pattern, words in self.WORDING:
+            text = pattern.sub(words, text)
+        return text
 
     def _of_all_passes(self) -> DataBatch | None:
         before = b""
@@ -418,6 +440,8 @@ class EngineBatches(GivenBatches):
     def _of_one_epoch(self) -> DataBatch | None:
         columns = next(self._running(), None)
         if columns is None:
+            if self._ending is Ending.DISCARD and self._given == 0:
+                self._refuse_few(None)
             self._over = True
             return None
         rows = len(columns["label"])
@@ -459,7 +483,7 @@ class EngineBatches(GivenBatches):
             if array.shape != described.shape:
                 raise DataError(
                     f"{type(self).__name__}: {described.name} of a batch has shape {array.shape}, and should have "
-                    f"{described.shape}"
+                    f"{described.shape}{self.SHAPE_ADVICE}"
                 )
         return DataBatch([data.view(nd.NDArray)], [label.view(nd.NDArray)], pad, index)
 
@@ -478,16 +502,15 @@ class EngineBatches(GivenBatches):
             f"that many may be left out: {named}"
         )
 
-    def _refuse_few(self, rows: int) -> NoReturn:
-        if self._ending is Ending.ROUND:
-            why = "round_batch=True fills a batch with rows of the next pass alone; give round_batch=False"
-        else:
-            why = 'last_batch_handle="roll_over" fills a batch with rows of two passes; give "pad"'
+    def _refuse_few(self, rows: int | None) -> NoReturn:
+        """`rows`: None where they were not counted."""
+        why = _WHY_MANY[self._ending]
         of, files = type(self).__name__, self._given_pipeline.files
         if rows == 0:
             raise GraphError(f"{of}: {files} gives no rows, and {why}, or other files")
+        number = "fewer rows" if rows is None else f"{rows} rows, fewer"
         raise GraphError(
-            f"{of}: {files} gives {rows} rows, fewer than batch_size={self.batch_size}, and {why} or a smaller batch_size"
+            f"{of}: {files} gives {number} than batch_size={self.batch_size}, and {why} or a smaller batch_size"
         )
 
     # ---- runs ----
@@ -554,6 +577,8 @@ class EngineBatches(GivenBatches):
         """All of it but the engine's."""
         check_state(state, _STATE, type(self).__name__)
         for name, here in self._identity().items():
+            if name == "iterator" and isinstance(state.get(name), str) and state[name] != here:
+                raise StateError(f"{here}: the state was taken of a {state[name]}; give what state() of a {here} gave")
             if state.get(name) != here:
                 raise StateError(
                     f"{type(self).__name__}: the state was taken with {name}={state.get(name)!r}, and this iterator has "

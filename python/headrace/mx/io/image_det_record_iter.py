@@ -20,7 +20,8 @@ from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.det_augmentation import DetAugmentation, DetAugmentationParameters, Stages
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, check_skips
 from headrace.mx.io.given_values import dtype_name, flag, named_files, number_or_nan, part, picture_shape
-from headrace.mx.io.image_records import ImageRecords, chunk_of, given_paths, threads_of
+from headrace.mx.io.image_records import TORN, ImageRecords, chunk_of, given_paths, threads_of
+from headrace.mx.io.known_parameters import check_known
 from headrace.mx.io.mean_image import MeanImage
 
 __all__ = ["ImageDetRecordIter"]
@@ -85,6 +86,8 @@ class ImageDetRecordIter(EngineBatches):
         UnsupportedError: There is no kernel for a parameter.
     """
 
+    WORDING = (TORN,)
+
     def __init__(
         self,
         *,
@@ -120,6 +123,7 @@ class ImageDetRecordIter(EngineBatches):
         **augmentation_parameters: Unpack[DetAugmentationParameters],
     ) -> None:
         of = type(self).__name__
+        check_known(augmentation_parameters, DetAugmentationParameters.__annotations__, ImageDetRecordIter, of)
         shape = picture_shape(data_shape, (1, 3), of)
         options.choice("dtype", dtype_name(dtype), ("float32",), of)
         if aug_seq != "det_aug_default":

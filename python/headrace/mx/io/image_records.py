@@ -1,5 +1,6 @@
 """The image records of an iterator: their order, and the part of them that is read."""
 
+import re
 from typing import Any, Literal
 
 import numpy as np
@@ -9,7 +10,17 @@ from headrace import options
 from headrace.dataset import Dataset
 from headrace.errors import GraphError
 
-__all__ = ["ImageRecords", "chunk_of", "given_paths", "threads_of"]
+__all__ = ["ONE_WIDTH", "TORN", "ImageRecords", "chunk_of", "given_paths", "threads_of"]
+
+# What `headrace.ImageRecord` says in other words than the iterators of MXNet's parameters, for `EngineBatches.WORDING`.
+ONE_WIDTH = (
+    re.compile(r"; set label_width to the number of labels, or to -1 if it varies"),
+    "; set label_width to the number of labels, or read records of objects by an iterator of detection",
+)
+TORN = (
+    re.compile(r"^(?:.*: )?the record at byte [\d,]+ (?:is cut off|ends at byte).*$", re.MULTILINE),
+    r"\g<0>; `headrace index FILE.rec --on-damage skip` writes the index of the good records, for path_imgidx",
+)
 
 
 class ImageRecords:

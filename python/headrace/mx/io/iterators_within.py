@@ -1,7 +1,7 @@
 """States, options and explanations of iterators within others. Each is restored by its own `state=`, with its part of the state of
 the one around it, which checks that; a user's own iterator may have `state()` and `explain()`, too."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,15 @@ from headrace.errors import GraphError, StateError
 from headrace.mx.io.data_iter import DataIter, GivenBatches, OnError
 from headrace.mx.io.given_values import check_state
 
-__all__ = ["check_around", "check_runs_otherwise", "check_within", "explain_of", "run_otherwise", "state_of"]
+__all__ = [
+    "check_around",
+    "check_batch",
+    "check_runs_otherwise",
+    "check_within",
+    "explain_of",
+    "run_otherwise",
+    "state_of",
+]
 
 
 def run_otherwise(within: Mapping[str, Any], memory: int | str | None, on_error: OnError | None, of: str) -> None:
@@ -63,9 +71,11 @@ def state_of(iterator: Any, name: str, of: str) -> Any:
 
 def check_around(state: Any, kinds: Mapping[str, tuple[type, ...]], of: str) -> None:
     """Raises StateError unless it is one of the iterator around, as which it says so."""
+    check_state(state, {}, of)
+    taken_of = state.get("iterator")
+    if isinstance(taken_of, str) and taken_of != of:
+        raise StateError(f"{of}: the state was taken of a {taken_of}; give what state() of a {of} gave")
     check_state(state, {"iterator": (str,), **kinds}, of)
-    if state["iterator"] != of:
-        raise StateError(f"{of}: the state was taken of a {state['iterator']}; give what state() of a {of} gave")
 
 
 def check_within(iterator: DataIter, state: Any, name: str, part: str, of: str) -> None:
@@ -73,6 +83,15 @@ def check_within(iterator: DataIter, state: Any, name: str, part: str, of: str) 
     if isinstance(iterator, GivenBatches) and not _same(state_of(iterator, name, of), state):
         raise StateError(
             f"{of}: {name}, a {type(iterator).__name__}, is not where the state says; make it with state=state{part}"
+        )
+
+
+def check_batch(batch: Any, attributes: Sequence[str], iterator: Any, name: str, of: str) -> None:
+    """Raises GraphError if `next()` of an iterator, such as one of the user's own, gave what lacks an attribute of a batch."""
+    if not all(hasattr(batch, each) for each in attributes):
+        raise GraphError(
+            f"{of}: next() of {name}, {options.shown(iterator)}, gave {options.shown(batch)}; it must return a DataBatch, and "
+            "raise StopIteration at the epoch's end"
         )
 
 

@@ -1,6 +1,7 @@
 """Batches of LibSVM files, which are sparse."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -21,11 +22,19 @@ from headrace.mx.sparse import CSRNDArray
 
 __all__ = ["LibSVMIter"]
 
+_INDEX = re.compile(r"has the index (\d+); indices are 0 to (\d+)")
 # In place of the index of a feature where a row has fewer than others of its batch.
 _NO_FEATURE = -1
 _ANY_NUMBER = 1 << 62
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def _counted_from_1(found: re.Match[str]) -> str:
+    """With advice where the index is the first that is too large."""
+    index, last = map(int, found.groups())
+    advice = f"; if the file counts from 1, {last + 1} features need a shape of ({last + 2},)"
+    return found[0] + (advice if index == last + 1 else "")
 
 
 class LibSVMIter(EngineBatches):
@@ -66,6 +75,8 @@ class LibSVMIter(EngineBatches):
         StateError: The state is of other data or another iterator.
         UnsupportedError: Lines are to be left out of a part with round_batch, so that its rows cannot be counted.
     """
+
+    WORDING = ((_INDEX, _counted_from_1),)
 
     def __init__(
         self,

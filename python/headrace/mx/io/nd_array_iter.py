@@ -50,7 +50,8 @@ class NDArrayIter(GivenBatches):
         state: What `state()` gave: the iterator goes on with the batch behind it.
 
     Raises:
-        GraphError: The arrays differ in their number of rows, or an argument is out of its range.
+        GraphError: The arrays differ in their number of rows, or are none of numbers; or an argument is out of its range, or
+            "discard" would leave out all rows.
         StateError: The state is of other arrays or another iterator.
     """
 
@@ -84,6 +85,11 @@ class NDArrayIter(GivenBatches):
             raise GraphError("NDArrayIter: there are no arrays; give one, a list or a dict of them")
         self.label = [] if label is None else _named(label, "label", label_name)
         self.num_data = _number_of_rows([*self.data, *self.label])
+        if last_batch_handle == "discard" and self.num_data < self.batch_size:
+            raise GraphError(
+                f"NDArrayIter: there are {self.num_data} rows, fewer than batch_size={self.batch_size}, and rows that fill no "
+                'batch are left out; give last_batch_handle="pad" or a smaller batch_size'
+            )
         self.last_batch_handle = last_batch_handle
         self.layout = layout
         if state is not None:
@@ -247,6 +253,8 @@ def _column(kind: str, number: int) -> str:
 
 def _named(arrays: Arrays | None, parameter: str, name: str) -> list[tuple[str, nd.NDArray]]:
     """Arrays by their names, in the names' order."""
+    if isinstance(arrays, tuple):
+        raise GraphError(f"NDArrayIter: {parameter} is a tuple; give an array, or a list or a dict of several")
     named: Mapping[str, Any]
     if isinstance(arrays, Mapping):
         named = arrays
@@ -258,7 +266,17 @@ def _named(arrays: Arrays | None, parameter: str, name: str) -> list[tuple[str, 
         if each is None:
             which = "" if arrays is None else f"[{key!r}]"
             raise GraphError(f"NDArrayIter: {parameter}{which} is None; it must be an array, a list or a dict of them")
-    return [(key, nd.array(named[key])) for key in sorted(named)]
+    return [(key, _array(named[key], parameter, key)) for key in sorted(named)]
+
+
+def _array(given: Any, parameter: str, name: str) -> nd.NDArray:
+    try:
+        return nd.array(given)
+    except (TypeError, ValueError) as raised:
+        raise GraphError(
+            f"NDArrayIter: {parameter} {name!r} is {options.shown(given)}, which becomes no array of float32: {raised}; give "
+            "an array of numbers, with rows of one shape"
+        ) from None
 
 
 def _number_of_rows(arrays: list[tuple[str, nd.NDArray]]) -> int:

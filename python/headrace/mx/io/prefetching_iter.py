@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
-from headrace.errors import StateError
+from headrace import options
+from headrace.errors import GraphError, StateError
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import DataIter, GivenBatches, OnError
 from headrace.mx.io.given_values import check_iterator
 from headrace.mx.io.iterators_within import (
     check_around,
+    check_batch,
     check_runs_otherwise,
     check_within,
     explain_of,
@@ -45,10 +47,11 @@ class PrefetchingIter(GivenBatches):
             with its part of `state["iters"]` as its own state.
 
     Raises:
-        GraphError: One of them is no iterator; or memory or on_error is given, and one has begun, or is of a class of
+        GraphError: One of them is no iterator, or a name is renamed that it has not; or memory or on_error is given, and one has begun, or is of a class of
             your own.
         StateError: The state is of another iterator, or one of iters is not where it says.
         UnsupportedError: on_error is "skip", and one of them cannot leave out rows.
+        GraphError: From `next()`: an iterator gives something else than a batch.
         ValueError: From `next()`: the iterators give different numbers of batches, or batches of different `pad`.
     """
 
@@ -68,6 +71,8 @@ class PrefetchingIter(GivenBatches):
         for each in self.iters:
             check_iterator("iters", each, _USED, "PrefetchingIter")
         self.n_iter = len(self.iters)
+        _check_names("rename_data", rename_data, [each.provide_data for each in self.iters])
+        _check_names("rename_label", rename_label, [each.provide_label for each in self.iters])
         self.rename_data = rename_data
         self.rename_label = rename_label
         super().__init__(self.provide_data[0].shape[0])
@@ -192,6 +197,7 @@ class PrefetchingIter(GivenBatches):
 def _next_of(iterator: DataIter, number: int) -> _Made:
     try:
         batch = iterator.next()
+        check_batch(batch, ("data", "label", "pad", "index"), iterator, f"iters[{number}]", "PrefetchingIter")
     except StopIteration:
         batch = None
     return _Made(batch, _noted(iterator, number))
@@ -204,6 +210,26 @@ def _noted(iterator: DataIter, number: int) -> Any:
     except Exception as error:
         # Without its traceback, which keeps arrays alive.
         return error.with_traceback(None)
+
+
+def _check_names(parameter: str, names: Any, provided: list[list[DataDesc]]) -> None:
+    if names is None:
+        return
+    if not isinstance(names, (list, tuple)) or len(names) != len(provided):
+        raise GraphError(
+            f"PrefetchingIter: {parameter} is {options.shown(names)}; it must be a list of a dict for each of the "
+            f"{len(provided)} iterators"
+        )
+    for i, (each, described) in enumerate(zip(names, provided, strict=True)):
+        if not isinstance(each, Mapping):
+            raise GraphError(f"PrefetchingIter: {parameter}[{i}] is {options.shown(each)}; it must be a dict of names")
+        there = [name for name, *_ in described]
+        for old in each:
+            if old not in there:
+                raise GraphError(
+                    f"PrefetchingIter: {parameter}[{i}] renames {options.shown(old)}, and iters[{i}] provides "
+                    f"{', '.join(map(repr, there)) or 'nothing'}"
+                )
 
 
 def _renamed(provided: list[list[DataDesc]], names: Sequence[Mapping[str, str]] | None) -> list[DataDesc]:

@@ -10,6 +10,7 @@ from headrace.mx.io.data_iter import DataIter, GivenBatches, OnError
 from headrace.mx.io.given_values import check_iterator
 from headrace.mx.io.iterators_within import (
     check_around,
+    check_batch,
     check_runs_otherwise,
     check_within,
     explain_of,
@@ -39,6 +40,7 @@ class ResizeIter(GivenBatches):
             has begun, or is of a class of your own.
         StateError: The state is of another iterator, of longer epochs, or data_iter is not where it says.
         UnsupportedError: on_error is "skip", and data_iter cannot leave out rows.
+        GraphError: From `next()`: the iterator within gives something else than a batch.
         ValueError: From `next()`: the iterator within gives no batch after `reset()`.
     """
 
@@ -113,5 +115,6 @@ class ResizeIter(GivenBatches):
                 batch = self.data_iter.next()
             except StopIteration:
                 raise ValueError("the iterator within ResizeIter gives no batch after reset()") from None
+        check_batch(batch, ("data", "label"), self.data_iter, "data_iter", "ResizeIter")
         self.cur += 1
         return batch
