@@ -460,6 +460,12 @@ def test_arrays_have_the_methods_of_mxnets():
     plain[:] = 0
     assert type(plain) is np.ndarray and array.sum() == 10
     assert array.as_in_context(mx.gpu(0)) is array and array.wait_to_read() is None
+    written = np.zeros((2, 2))
+    assert array.copyto(written) is written and np.array_equal(written, array)
+    copied = array.copyto(mx.gpu(0))
+    assert type(copied) is mx.nd.NDArray and copied is not array and np.array_equal(copied, array)
+    with pytest.raises(hr.GraphError, match=r"copyto: the array has shape \(2, 2\), and the one to write \(1, 2\)"):
+        array.copyto(np.zeros((1, 2)))
     assert array[:1, 0].asscalar() == 1 and mx.nd.zeros((2, 3), dtype="int8").dtype == np.int8
     with pytest.raises(ValueError, match="4 elements"):
         array.asscalar()
