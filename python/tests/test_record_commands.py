@@ -279,6 +279,33 @@ def test_index_numbers_records_or_takes_their_ids(records, tmp_path, capsys):
     assert "same id, 7" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("linked", [False, True])
+def test_what_is_read_is_not_written_over(records, tmp_path, capsys, linked):
+    written = records
+    if linked:
+        written = tmp_path / "linked.png"
+        written.symlink_to(records)
+    before = records.read_bytes()
+    for command in (["index", str(records), str(written)], ["inspect", str(records), "--sheet", str(written)]):
+        assert main(command) == 1
+        said = capsys.readouterr()
+        assert f"is {written}, the file that is read, which it would replace; name another one" in said.err
+        assert not said.out and records.read_bytes() == before
+    listing = tmp_path / "set.lst"
+    listing.write_text("0\t0\tno.jpg\n")
+    assert main(["im2rec", str(listing), str(tmp_path), str(listing)]) == 1
+    assert "the file that is read" in capsys.readouterr().err and listing.read_text() == "0\t0\tno.jpg\n"
+
+
+def test_a_sheet_is_a_png(records, capsys):
+    assert main(["inspect", str(records), "--sheet", "sheet.jpg"]) == 1
+    said = capsys.readouterr()
+    assert 'inspect: a sheet is saved as a PNG, and --sheet is "sheet.jpg"; end it with .png' in said.err.replace(
+        "'", '"'
+    )
+    assert not said.out
+
+
 def test_index_of_a_damaged_file(records, tmp_path, capsys):
     expected = offsets(records)
     damage(records, expected[1])
