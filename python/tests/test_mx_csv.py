@@ -211,6 +211,12 @@ def test_an_empty_line_before_the_end_is_an_error(tmp_path):
     assert "is empty; fill it in, or remove the line" in skipping.explain() and "missing" not in skipping.explain()
 
 
+def test_a_semicolon_at_the_end_names_nothing(tmp_path):
+    (tmp_path / "data.csv").write_text("1,2\n3,4\n")
+    iterator = mx.io.CSVIter(data_csv=f"{tmp_path}/data.csv;", data_shape=(2,), batch_size=2)
+    assert iterator.next().data[0].tolist() == [[1, 2], [3, 4]]
+
+
 def test_a_line_of_names_is_told_to_be_none(tmp_path):
     given = {"data_csv": tmp_path / "data.csv", "data_shape": (2,), "batch_size": 1}
     for text, is_header in (("a,b\n1,2\n", True), ("1,2\n3,x\n", False)):

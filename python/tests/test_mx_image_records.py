@@ -586,6 +586,11 @@ def test_a_torn_record_is_told_how_to_do_without(folder, tmp_path):
     assert next_batches(good, ROWS, labels_of)[:-1] == [[i] for i in range(ROWS - 1)]
 
 
+def test_a_semicolon_at_the_end_names_nothing(folder):
+    one, two = (next_batches(some(folder, path_imgrec=f"{folder}/some.rec{end}"), 4, labels_of) for end in ("", ";"))
+    assert one == two
+
+
 def test_one_channel_is_grey(folder):
     data = some(folder, data_shape=(1, 8, 8), mean_r=3).next().data[0]
     assert data.shape == (4, 1, 8, 8)
@@ -767,6 +772,11 @@ def test_the_mean_image_has_no_random_geometry(folder, tmp_path):
         ({"contrast": -0.5, "saturation": 0.5}, "ImageRecordIter: contrast is -0.5; it must be at least 0"),
         ({"saturation": -1}, "ImageRecordIter: saturation is -1; it must be at least 0"),
         ({"pca_noise": -0.1}, "ImageRecordIter: pca_noise is -0.1; it must be at least 0"),
+        ({"path_imgrec": None}, "ImageRecordIter: path_imgrec is None; it must be a path, or a list of paths"),
+        ({"path_imgrec": ""}, "ImageRecordIter: path_imgrec is ''; it must be a path"),
+        ({"path_imgrec": []}, r"ImageRecordIter: path_imgrec is \[\]; it must be a path"),
+        ({"path_imgrec": ["a.rec", 3]}, "ImageRecordIter: path_imgrec has 3, which is no path"),
+        ({"path_imgrec": ["a.rec", ""]}, "ImageRecordIter: path_imgrec has '', which is no path"),
         ({"std_r": 0}, "ImageRecordIter: std_r is 0.0; it must be above 0"),
         ({"max_shear_ratio": -0.1}, "max_shear_ratio is -0.1; it must be at least 0"),
         ({"min_random_scale": 1.5}, "min_random_scale is 1.5, above max_random_scale, which is 1.0"),

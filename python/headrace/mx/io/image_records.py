@@ -9,6 +9,7 @@ import headrace
 from headrace import options
 from headrace.dataset import Dataset
 from headrace.errors import GraphError
+from headrace.mx.io.given_values import paths_of
 
 __all__ = ["ONE_WIDTH", "TORN", "ImageRecords", "chunk_of", "given_paths", "threads_of"]
 
@@ -38,6 +39,7 @@ class ImageRecords:
         part: tuple[int, int],
         of: str,
     ) -> None:
+        paths_of("path_imgrec", paths, of)
         self._records: dict[str, Any] = {
             "paths": paths,
             "index": index,
