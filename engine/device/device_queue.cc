@@ -354,7 +354,8 @@ absl::Status DeviceQueue::AllInUse(size_t bytes) {
       levels.unknown == 0
           ? ""
           : Cat(", ", levels.unknown, " on streams that nobody named wait for the end of a graph's capture");
-  return ResourceError("the loop keeps ", levels.buffers - levels.free, " batches on ", device_->name(), waiting,
+  const auto kept = levels.buffers - levels.free;
+  return ResourceError("the loop keeps ", kept, kept == 1 ? " batch on " : " batches on ", device_->name(), waiting,
                        ", and there is no memory for the next one of ", BytesText(static_cast<int64_t>(bytes)),
                        ": let go of batches, ", refused ? "or " : "", "copy what you keep",
                        refused ? "" : ", or give to_device more (memory=)", "; buffers take ", BytesText(levels.bytes),

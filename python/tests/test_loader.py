@@ -35,6 +35,15 @@ def given(loader, most=None):
     return [batch["value"].tolist() for batch in itertools.islice(loader, most)]
 
 
+def test_batches_of_batches_are_doubted():
+    with pytest.warns(hr.PipelineWarning, match="batch_size=4 joins batches, as the dataset gives batches already"):
+        assert len(Loader(hr.Range(20).batch(3), batch_size=4)) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(Loader(hr.Range(20), batch_size=4)) == 5
+        assert len([*Loader(hr.Range(20).batch(3).unbatch(), batch_size=4, as_="numpy")]) == 5
+
+
 def test_epochs_follow_each_other_as_in_a_loop_over_the_dataset():
     loader, plain = numbers(), hr.Range(20, shuffle=True).batch(3)
     assert len(loader) == len(iter(loader)) == 7 and loader
