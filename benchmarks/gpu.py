@@ -149,6 +149,14 @@ class Host:
 
 
 def opened(name: str) -> Gpu | Host:
+    try:
+        import torch
+    except ImportError:
+        sys.exit("batches are measured as PyTorch's tensors, and PyTorch is not installed here: pip install torch")
+    if not name.startswith("cpu") and not torch.cuda.is_available():
+        sys.exit(
+            f"PyTorch finds no GPU to be {name}; --device cpu:0 runs everything without one, only to see that it runs"
+        )
     return Host() if name.startswith("cpu") else Gpu(name)
 
 
@@ -550,7 +558,11 @@ def main() -> None:
 
     def run(folder: pathlib.Path) -> None:
         options.pictures = str(folder)
-        for part in ("machine", *(options.only or PARTS)):
+        with report.kept_on_failure("machine"):
+            report.machine()
+        if report.found["failures"]:
+            return  # the device cannot be used, so that nothing can be measured
+        for part in options.only or PARTS:
             print(f"== {part}, at {time.perf_counter() - report._begin:.0f} s", flush=True)
             with report.kept_on_failure(part):
                 getattr(report, part)()

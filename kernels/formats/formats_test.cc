@@ -17,6 +17,7 @@
 #include "kernels/testing/compare_part.h"
 #include "kernels/testing/golden.h"
 #include "kernels/testing/run_kernel.h"
+#include "kernels/vision/picture_size.h"
 
 namespace headrace {
 namespace {
@@ -49,6 +50,14 @@ TEST_P(FormatVariant, EqualsPillowInGrey) {
   const absl::StatusOr<Tensor> image = RunKernel("Decode", Mode("L"), Encoded(GetParam()));
   ASSERT_TRUE(image.ok()) << image.status();
   EXPECT_EQ(LargestDifference(*image, Golden(Cat(GetParam(), ".L"))), 0) << image->TypeName();
+}
+
+TEST_P(FormatVariant, IsKnownByItsFirstBytes) {
+  const Tensor encoded = Encoded(GetParam());
+  const EncodedFormat* const format = FormatOfEncoded(encoded.bytes_value());
+  ASSERT_NE(format, nullptr);
+  EXPECT_THAT(GetParam(), ::testing::HasSubstr(format->ending));
+  EXPECT_EQ(FormatOfEncoded(encoded.bytes_value().substr(0, 2)), nullptr);
 }
 
 INSTANTIATE_TEST_SUITE_P(Webp, FormatVariant,

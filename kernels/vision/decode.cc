@@ -23,17 +23,19 @@ namespace {
 
 constexpr size_t kShownBytes = 8;
 
+constexpr EncodedFormat kJpeg = {"JPEG", ".jpg"};
+
 // Formats that are decoded whole.
 struct PictureFormat {
-  std::string_view name;
+  EncodedFormat format;
   bool (*looks_like)(std::string_view bytes);
   absl::StatusOr<DecodedPart> (*decode)(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
 };
-constexpr PictureFormat kWholeFormats[] = {{"PNG", LooksLikePng, DecodePng},
-                                           {"WebP", LooksLikeWebp, DecodeWebp},
-                                           {"GIF", LooksLikeGif, DecodeGif},
-                                           {"TIFF", LooksLikeTiff, DecodeTiff},
-                                           {"BMP", LooksLikeBmp, DecodeBmp}};
+constexpr PictureFormat kWholeFormats[] = {{{"PNG", ".png"}, LooksLikePng, DecodePng},
+                                           {{"WebP", ".webp"}, LooksLikeWebp, DecodeWebp},
+                                           {{"GIF", ".gif"}, LooksLikeGif, DecodeGif},
+                                           {{"TIFF", ".tif"}, LooksLikeTiff, DecodeTiff},
+                                           {{"BMP", ".bmp"}, LooksLikeBmp, DecodeBmp}};
 
 // "starts with 47 49 46 38 39 61 ('GIF89a')".
 std::string DescribeStart(std::string_view bytes) {
@@ -122,7 +124,7 @@ class Decode : public DecodeKernel {
   absl::StatusOr<DecodedPart> WholePart(const PictureFormat& format, std::string_view bytes,
                                         const ChoosePart& choose) const {
     if (options_.scale > 1) {
-      return DataError("only a JPEG can be decoded smaller, and this is a ", format.name,
+      return DataError("only a JPEG can be decoded smaller, and this is a ", format.format.name,
                        ": leave scale out and use Resize; got scale=", options_.scale);
     }
     return format.decode(bytes, options_, choose);
@@ -253,6 +255,14 @@ absl::StatusOr<PictureSize> SizeOfEncoded(const Tensor& encoded, const DecodeOpt
   const absl::Status status = Decode(options).ApplyPart(encoded, note).status();
   if (size.has_value()) return *size;
   return status;
+}
+
+const EncodedFormat* FormatOfEncoded(std::string_view bytes) {
+  if (LooksLikeJpeg(bytes)) return &kJpeg;
+  for (const PictureFormat& each : kWholeFormats) {
+    if (each.looks_like(bytes)) return &each.format;
+  }
+  return nullptr;
 }
 
 }  // namespace headrace

@@ -1,9 +1,11 @@
-// The size of a picture without its pixels: that of an image, or what an encoded picture says before it is decoded.
+// The size of a picture without its pixels: that of an image, or what an encoded picture says before it is decoded, and
+// its format.
 // Pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PICTURE_SIZE_H_
 #define HEADRACE_KERNELS_VISION_PICTURE_SIZE_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -34,6 +36,14 @@ DecodeOptions PictureSizeOptions(const ir::Attributes& attributes);
 
 // Of an encoded picture alone, in decode.cc.
 absl::StatusOr<PictureSize> SizeOfEncoded(const Tensor& encoded, const DecodeOptions& options);
+
+// A format that Decode reads.
+struct EncodedFormat {
+  std::string_view name;
+  std::string_view ending;  // of files
+};
+// By the first bytes; null: none of them.
+const EncodedFormat* FormatOfEncoded(std::string_view bytes);
 bool IsEncoded(DType dtype, int rank);
 
 }  // namespace headrace

@@ -197,7 +197,7 @@ class Dataset(Methods):
         files = self._profile_files(chosen)
         asked |= {"shelf": self._shelf} | self._log_option() | _profiling(chosen)
         graph, given_options, references = self._bound_graph(chosen.for_engine() | asked)
-        with parameters.restored(held, parameters.of_bindings(references.values())):
+        with parameters.restored(held, parameters.of_bindings(references.values()), chosen["shard"] or (0, 1)):
             engine = start(graph, given_options, references)
             if state is not None and epoch is not None and epoch != engine.epoch:
                 stop(engine)
@@ -625,8 +625,10 @@ class Dataset(Methods):
         # With executor="pull" there is only the loop's own thread.
         watched_s = 0.0 if chosen["executor"] == "pull" else chosen["stall_warning"]
         heading, callbacks = chosen.text(), chosen["callbacks"]
-        joined = self._joins_rows()
-        iterator = Iterator(engine, chosen["as_"], watched_s, on_second, on_end, files, heading, callbacks, joined)
+        joined, shard = self._joins_rows(), chosen["shard"]
+        iterator = Iterator(
+            engine, chosen["as_"], watched_s, on_second, on_end, files, heading, callbacks, joined, shard
+        )
         self._last_run = iterator._run
         return iterator
 

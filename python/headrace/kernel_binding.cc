@@ -44,13 +44,20 @@ std::optional<std::pair<int64_t, int64_t>> PictureSizeOf(pybind11::bytes encoded
   return std::pair(size->height, size->width);
 }
 
+// Its name and the ending of its files; nullopt: none that Decode reads.
+std::optional<std::pair<std::string, std::string>> PictureFormatOf(const pybind11::bytes& encoded) {
+  const EncodedFormat* const format = FormatOfEncoded(encoded);
+  if (format == nullptr) return std::nullopt;
+  return std::pair(std::string(format->name), std::string(format->ending));
+}
+
 pybind11::dict LoadPluginAt(const std::string& path) {
   const Plugin& plugin = *ValueOrRaise(RunForkable([&] { return LoadPlugin(path); }));
   pybind11::dict kernels;
-  for (const PluginKernelTable& table : plugin.kernels) kernels[table.kernel.name] = table.kernel.outputs;
+  for (const PluginKernelTable& table : plugin.kernels) kernels[table.given.name] = table.given.outputs;
   pybind11::list sources;
-  for (const PluginSourceTable& table : plugin.sources) sources.append(table.source.name);
-  for (const PluginFormatTable& table : plugin.formats) sources.append(table.format.name);
+  for (const PluginSourceTable& table : plugin.sources) sources.append(table.given.name);
+  for (const PluginFormatTable& table : plugin.formats) sources.append(table.given.name);
   pybind11::dict loaded;
   loaded["name"] = plugin.name;
   loaded["version"] = plugin.version;
@@ -66,6 +73,7 @@ pybind11::dict LoadPluginAt(const std::string& path) {
 void BindKernels(pybind11::module_& module) {
   module.def("run_kernel", &RunKernel, pybind11::arg("name"), pybind11::arg("attributes"), pybind11::arg("value"));
   module.def("picture_size", &PictureSizeOf, pybind11::arg("encoded"));
+  module.def("picture_format", &PictureFormatOf, pybind11::arg("encoded"));
   module.def(
       "load_plugin", &LoadPluginAt, pybind11::arg("path"),
       "Loads a plugin; gives its name, version, doc, path, the number of outputs of each kernel, and the names of "

@@ -123,6 +123,9 @@ def local_path(name: str, value: Any, of: str) -> str:
 
 def device(name: str, value: Any, of: str) -> str:
     """The device's name with its number."""
+    if not isinstance(value, str):
+        advice = ": give str() of it" if hasattr(value, "index") and hasattr(value, "type") else ""
+        raise GraphError(f'{of}: {name} is {shown(value)}; it must be a text, such as "cuda:0"{advice}')
     try:
         return _engine.device_name(text(name, value, of))
     except GraphError as error:

@@ -20,6 +20,8 @@ __all__ = ["Parameter", "parameter"]
 
 Number = int | float
 Value = Number | tuple[Number, ...]
+# The rank and the world.
+Shard = tuple[int, int]
 
 
 class Use(NamedTuple):
@@ -45,7 +47,8 @@ def parameter(
     `default`. A row reads the value of its own epoch, as it is numbered at the step that reads: below `repeat(n)` pass p
     of epoch e is epoch e · n + p, below a cache it is epoch 0. The value is fixed when its epoch is asked for, which
     `iter(ds)` and `ds.iterate(…)` do, and steps that read it do not run ahead into later epochs. Values are no part of
-    the graph; states and the names of caches hold them. All ranks must set the same.
+    the graph; states and the names of caches hold them. All ranks must set the same, which is checked where a rank
+    restores the state of another.
 
     Args:
         name: For messages, graphs and states; one in a pipeline.
@@ -202,9 +205,9 @@ class Parameter:
         for epoch in range(first, last + 1):
             self._value_in(epoch)
 
-    def _state(self, ranges: Sequence[tuple[int, int]]) -> str:
-        """What is set, without what only epochs before all ranges (first, last) read, and the fixed values within
-        these."""
+    def _state(self, ranges: Sequence[tuple[int, int]], shard: Shard) -> str:
+        """What is set, without what only epochs before all ranges (first, last) read, the fixed values within these, and
+        the rank and world that have them."""
         oldest = _latest(self._sets, min(first for first, _ in ranges))
         sets = {epoch: value for epoch, value in sorted(self._sets.items()) if oldest is None or epoch >= oldest}
         fixed = {
@@ -214,10 +217,10 @@ class Parameter:
             for epoch in range(first, min(last, self._asked) + 1)
         }
         values = {epoch: self._value_in(epoch) for epoch in sorted(fixed)}
-        return json.dumps({"set": list(sets.items()), "fixed": list(_changes(values))})
+        return json.dumps({"set": list(sets.items()), "fixed": list(_changes(values)), "shard": shard})
 
-    def _restore(self, state: str) -> None:
-        """Takes what a state holds. StateError if other values were set here."""
+    def _restore(self, state: str, shard: Shard) -> None:
+        """Takes what a state holds, on this rank of a world. StateError if other values were set here."""
         held = json.loads(state)
         sets = {int(epoch): _of_json(value) for epoch, value in held["set"]}
         fixed = {epoch: _of_json(value) for first, last, value in held["fixed"] for epoch in range(first, last + 1)}
@@ -226,13 +229,24 @@ class Parameter:
             since = max((each for each in merged if each <= epoch), default=None)
             here = self._fixed.get(epoch, value if since is None else merged[since])
             if here != value:
-                raise StateError(f"{self!r} is {here} in epoch {epoch}, and was {value} when the state was taken")
+                on_here, on_there = _ranks(shard, tuple(held["shard"]))
+                raise StateError(
+                    f"{self!r} is {here} in epoch {epoch}{on_here}, and was {value}{on_there} when the state was taken; "
+                    "restore before you set values, and set the same on all ranks"
+                )
         self._sets = merged
         self._fixed |= fixed
         self._ask(max(fixed, default=-1))
 
     def _held(self) -> tuple[dict[int, Value], dict[int, Value], int]:
         return dict(self._sets), dict(self._fixed), self._asked
+
+
+def _ranks(here: Shard, there: Shard) -> tuple[str, str]:
+    """ " on rank 1 of 2" for both, if they are two ranks."""
+    if here == there:
+        return "", ""
+    return f" on rank {here[0]} of {here[1]}", f" on rank {there[0]} of {there[1]}"
 
 
 def _latest(epochs: Iterable[int], epoch: int) -> int | None:
@@ -323,7 +337,7 @@ _MARK = b"HRP1"
 _HEAD = struct.Struct("<4sII")
 
 
-def state_of(engine: _engine.Iteration) -> bytes:
+def state_of(engine: _engine.Iteration, shard: Shard) -> bytes:
     """The engine's state with those of the parameters."""
     state = engine.state()
     ranges: dict[Parameter, list[tuple[int, int]]] = {}
@@ -331,7 +345,7 @@ def state_of(engine: _engine.Iteration) -> bytes:
         ranges.setdefault(parameter, []).append((first, last))
     if not ranges:
         return state
-    text = json.dumps({parameter.name: parameter._state(read) for parameter, read in ranges.items()}).encode()
+    text = json.dumps({parameter.name: parameter._state(read, shard) for parameter, read in ranges.items()}).encode()
     return _HEAD.pack(_MARK, len(text), zlib.crc32(text)) + text + state
 
 
@@ -351,14 +365,14 @@ def opened(state: bytes) -> tuple[bytes, dict[str, str]]:
 
 
 @contextlib.contextmanager
-def restored(held: dict[str, str], parameters: dict[str, Parameter]) -> Iterator[None]:
+def restored(held: dict[str, str], parameters: dict[str, Parameter], shard: Shard) -> Iterator[None]:
     """The parameters have what a state holds, and what they had before if the run cannot go on from it."""
     before = {name: parameter._held() for name, parameter in parameters.items()}
     try:
         for name, state in held.items():
             if name not in parameters:
                 raise StateError(f'the state holds values of hr.parameter("{name}"), which this pipeline does not read')
-            parameters[name]._restore(state)
+            parameters[name]._restore(state, shard)
         yield
     except BaseException:
         for name, parameter in parameters.items():

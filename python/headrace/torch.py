@@ -89,6 +89,12 @@ class Loader:
         self._batch_size = None if batch_size is None else whole("batch_size", batch_size, 1, "Loader")
         drop_last = flag("drop_last", drop_last, "Loader")
         if batch_size is not None:
+            if dataset._joins_rows():
+                warn_once(
+                    f"Loader: batch_size={batch_size} joins batches, as the dataset gives batches already: leave out one of "
+                    "the two",
+                    users_location(),
+                )
             dataset = dataset.batch(batch_size, drop_remainder=drop_last)
         elif drop_last:
             raise GraphError("Loader: drop_last is given, and batch_size is not; write batch(…, drop_remainder=True)")

@@ -94,6 +94,21 @@ def test_a_loop_that_keeps_more_than_the_budget_gets_an_error_that_says_so():
     assert len(lists(pipeline.iterate(epoch=0))) == 100
 
 
+def test_a_loop_that_keeps_a_single_batch_is_told_so():
+    kept = []
+    with pytest.raises(hr.ResourceError, match=r"the loop keeps 1 batch on cpu:0, and"):
+        for batch in hr.Range(1000).batch(100).to_device("cpu:0", memory=1024):
+            kept.append(batch["value"])
+
+
+@pytest.mark.parametrize("wrong", [0, None, types.SimpleNamespace(type="cuda", index=0)])
+def test_what_is_no_name_of_a_device_is_told_one(wrong):
+    with pytest.raises(hr.GraphError, match='to_device: device is .*; it must be a text, such as "cuda:0"') as raised:
+        hr.Range(4).to_device(wrong)
+    # As torch.device has them.
+    assert ("give str() of it" in str(raised.value)) == isinstance(wrong, types.SimpleNamespace)
+
+
 def test_bytes_and_texts_stay_as_they_are():
     table = {"x": np.arange(4.0), "s": np.array(["a", "b", "c", "d"]), "b": np.array([b"1", b"", b"22", b"3"], object)}
     for batch in hr.Numpy(table).batch(2).to_device("cpu:0"):

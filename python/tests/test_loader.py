@@ -35,6 +35,15 @@ def given(loader, most=None):
     return [batch["value"].tolist() for batch in itertools.islice(loader, most)]
 
 
+def test_batches_of_batches_are_doubted():
+    with pytest.warns(hr.PipelineWarning, match="batch_size=4 joins batches, as the dataset gives batches already"):
+        assert len(Loader(hr.Range(20).batch(3), batch_size=4)) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(Loader(hr.Range(20), batch_size=4)) == 5
+        assert len([*Loader(hr.Range(20).batch(3).unbatch(), batch_size=4, as_="numpy")]) == 5
+
+
 def test_epochs_follow_each_other_as_in_a_loop_over_the_dataset():
     loader, plain = numbers(), hr.Range(20, shuffle=True).batch(3)
     assert len(loader) == len(iter(loader)) == 7 and loader
@@ -342,6 +351,32 @@ def test_ranks_are_those_of_lightnings_environment(monkeypatch):
     for unknown in ({"NODE_RANK": "1", "LOCAL_RANK": "1"}, {"LOCAL_RANK": "1"}, {"NODE_RANK": "0"}):
         with pytest.raises(hr.GraphError, match="WORLD_SIZE='4' and .* names no rank"):
             rank(WORLD_SIZE="4", **unknown)
+
+
+def test_ranks_that_go_on_from_one_state_have_its_values_of_parameters(monkeypatch):
+    """A checkpoint of several ranks holds rank 0's state."""
+    monkeypatch.setenv("WORLD_SIZE", "2")
+
+    def loader_of(rank, value):
+        monkeypatch.setenv("RANK", str(rank))
+        level = hr.parameter("level", default=0)
+        if value is not None:
+            level.set(value, epoch=0)
+        rows = hr.Range(12).map(lambda value, level=level: value * 0 + level, "value").batch(2)
+        return Loader(rows, as_="numpy")
+
+    first = loader_of(0, 3)
+    assert given(first, 1) == [[3, 3]]
+    state = first.state_dict()
+    assert given_after(loader_of(1, None), state) == [[3, 3]] * 2
+    message = r'"level"\) is 5 in epoch 0 on rank 1 of 2, and was 3 on rank 0 of 2 when the state was taken'
+    with pytest.raises(hr.StateError, match=message):
+        given_after(loader_of(1, 5), state)
+
+
+def given_after(loader, state):
+    loader.load_state_dict(state)
+    return given(loader)
 
 
 def test_ranks_are_those_of_torch_distributed_before_the_environment(monkeypatch):

@@ -211,6 +211,21 @@ def test_an_empty_line_before_the_end_is_an_error(tmp_path):
     assert "is empty; fill it in, or remove the line" in skipping.explain() and "missing" not in skipping.explain()
 
 
+def test_a_semicolon_at_the_end_names_nothing(tmp_path):
+    (tmp_path / "data.csv").write_text("1,2\n3,4\n")
+    iterator = mx.io.CSVIter(data_csv=f"{tmp_path}/data.csv;", data_shape=(2,), batch_size=2)
+    assert iterator.next().data[0].tolist() == [[1, 2], [3, 4]]
+
+
+def test_a_line_of_names_is_told_to_be_none(tmp_path):
+    given = {"data_csv": tmp_path / "data.csv", "data_shape": (2,), "batch_size": 1}
+    for text, is_header in (("a,b\n1,2\n", True), ("1,2\n3,x\n", False)):
+        (tmp_path / "data.csv").write_text(text)
+        with pytest.raises(hr.DataError, match="column's type is float32") as raised:
+            next_batches(mx.io.CSVIter(**given), 2, lambda batch: batch.pad)
+        assert ("; if it is a line of names, remove it" in str(raised.value)) == is_header
+
+
 def test_empty_lines_between_lines_of_several_fields_are_no_rows(tmp_path):
     (tmp_path / "data.csv").write_bytes(b"\xef\xbb\xbf\r\n1,2\n\n3,4\r\n\r\n\n5,6")
     (tmp_path / "label.csv").write_text("7\n8\n9\n")

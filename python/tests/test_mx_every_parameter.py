@@ -255,7 +255,7 @@ def test_the_page_says_what_is_taken_without_effect(folder, monkeypatch, name):
 @pytest.mark.parametrize("name", ["ResizeIter", "PrefetchingIter"])
 def test_iterators_around_others_have_what_is_not_of_those(name):
     kind = iterator_of(name)
-    assert parameters_of(name) & OURS == {"state"}
+    assert parameters_of(name) & OURS == {"memory", "on_error", "state"}
     assert callable(kind.state) and callable(kind.explain)
 
 

@@ -32,6 +32,11 @@ def test_pictures_are_decoded(picture, tmp_path):
     assert mx.image.imdecode(encoded, flag=0).shape == (30, 41, 1)
     with pytest.raises(hr.DataError):
         mx.image.imdecode(b"no picture")
+    for wrong in ("cat.jpg", 5):
+        with pytest.raises(
+            hr.GraphError, match="imdecode: buf is .*; it must be the bytes of a picture, .* imread reads"
+        ):
+            mx.image.imdecode(wrong)
     with pytest.raises(hr.NotFoundError, match=r"b\.png"):
         mx.image.imread(tmp_path / "b.png")
     with pytest.raises(hr.GraphError, match="flag is 2"):

@@ -831,7 +831,7 @@ def test_what_cannot_be_is_named(folder, call, message):
 
 
 def test_an_unknown_parameter_is_named(folder):
-    with pytest.raises(TypeError, match="has no parameter rand_crop"):
+    with pytest.raises(TypeError, match="has no parameter rand_crop; did you mean rand_crop_prob"):
         records(folder, rand_crop=True)
 
 

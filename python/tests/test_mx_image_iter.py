@@ -162,8 +162,11 @@ def test_a_hard_reset_drops_the_rows_that_are_left(folder):
 def test_fewer_rows_than_a_batch(dots):
     padded = indexed(dots, 4, data_shape=(3, 1, 1), batch_size=9)
     assert steps(padded, 2) == [([0, 1, 2, 3, 0, 1, 2, 3, 0], 5), "end"]
-    assert steps(indexed(dots, 4, data_shape=(3, 1, 1), batch_size=9, last_batch_handle="discard"), 1) == ["end"]
-    for make in (some, indexed):
+    for make, number in ((some, ""), (indexed, "4 ")):
+        with pytest.raises(
+            hr.GraphError, match=f"{number}.*fewer .*than batch_size=9, and rows that fill no batch are"
+        ):
+            make(dots, 4, data_shape=(3, 1, 1), batch_size=9, last_batch_handle="discard").next()
         with pytest.raises(hr.GraphError, match='4 rows, fewer than batch_size=9, and last_batch_handle="roll_over"'):
             make(dots, 4, data_shape=(3, 1, 1), batch_size=9, last_batch_handle="roll_over").next()
 
@@ -464,6 +467,37 @@ def test_a_file_without_rows_is_named(tmp_path):
 def test_another_shape_than_data_shape_is_an_error(folder):
     with pytest.raises(hr.DataError, match=r"data of a batch has shape .*, and should have \(4, 3, 8, 8\)"):
         indexed(folder, aug_list=[mx.image.ForceResizeAug((8, 9))]).next()
+    with pytest.raises(hr.DataError, match=r"its augmenters take sizes as \(width, height\)"):
+        indexed(folder, aug_list=[mx.image.ForceResizeAug((8, 9))]).next()
+
+
+@pytest.mark.parametrize("make", [indexed, listed, in_python])
+def test_pictures_of_different_shapes_are_told_of_aug_list(tmp_path, make):
+    pictures = [encoded(np.zeros((8 + i, 8, 3), np.uint8)) for i in range(ROWS)]
+    write_records(tmp_path, "some", pictures)
+    (tmp_path / "one.lst").write_text("".join(f"{100 + i}\t{i}\t{i}.png\n" for i in range(ROWS)))
+    for i, picture in enumerate(pictures):
+        (tmp_path / f"{i}.png").write_bytes(picture)
+    with pytest.raises(
+        hr.GraphError, match=r"aug_list must give pictures of data_shape.*such as ForceResizeAug"
+    ) as raised:
+        make(tmp_path, aug_list=[mx.image.HorizontalFlipAug(0.5)]).next()
+    assert "ragged" not in str(raised.value)
+
+
+def test_a_function_without_a_return_is_named(folder):
+    with pytest.raises(
+        hr.FunctionError, match=r"TypeError: None is no picture \(does the function lack its return\?\)"
+    ):
+        indexed(folder, aug_list=[lambda picture: None]).next()
+
+
+def test_labels_of_another_number_are_told_without_what_is_not_taken(folder):
+    with pytest.raises(
+        hr.DataError, match="label_width is 2; set label_width to the number of labels, or read"
+    ) as raised:
+        some(folder, label_width=2).next()
+    assert "-1 if" not in str(raised.value)
 
 
 REFUSED = {

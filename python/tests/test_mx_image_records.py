@@ -17,7 +17,8 @@ import headrace.dataset
 import headrace.mx as mx
 from headrace import transforms as T
 from headrace import vision as V
-from tests.mx_batches import python_calls
+from headrace.__main__ import main
+from tests.mx_batches import next_batches, python_calls
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
 from tests.picture_records import encoded, picture_of, write_records
 from tests.two_samples import check_alike
@@ -567,8 +568,27 @@ def test_the_alpha_of_four_channels(tmp_path):
     assert np.array_equal(changed[:, :3], plain[:, :3])
     assert np.array_equal(changed[:, 3], (plain[:, 3] - 100) / 2)
     write_records(tmp_path, "rgb", [encoded(rgba[:, :, :3].copy())] * 4)
-    with pytest.raises(hr.DataError, match=r"data of a batch has shape \(4, 3, 8, 8\), and should have \(4, 4, 8, 8\)"):
+    with pytest.raises(hr.DataError, match=r"has shape \(4, 3, 8, 8\), and should have \(4, 4, 8, 8\); .* with alpha"):
         some(tmp_path, "rgb", data_shape=(4, 8, 8)).next()
+
+
+def test_a_torn_record_is_told_how_to_do_without(folder, tmp_path):
+    whole = (folder / "some.rec").read_bytes()
+    (tmp_path / "torn.rec").write_bytes(whole[:-20])
+    for given in ({}, {"on_error": "skip"}):
+        with pytest.raises(
+            hr.DataError, match=r"headrace index FILE\.rec --on-damage skip.* for path_imgidx"
+        ) as raised:
+            next_batches(some(tmp_path, "torn", **given), 3, labels_of)
+        assert str(raised.value).count("headrace index") == 1
+    assert main(["index", str(tmp_path / "torn.rec"), "--on-damage", "skip"]) == 0
+    good = indexed(tmp_path, "torn", batch_size=1)
+    assert next_batches(good, ROWS, labels_of)[:-1] == [[i] for i in range(ROWS - 1)]
+
+
+def test_a_semicolon_at_the_end_names_nothing(folder):
+    one, two = (next_batches(some(folder, path_imgrec=f"{folder}/some.rec{end}"), 4, labels_of) for end in ("", ";"))
+    assert one == two
 
 
 def test_one_channel_is_grey(folder):
@@ -752,7 +772,12 @@ def test_the_mean_image_has_no_random_geometry(folder, tmp_path):
         ({"contrast": -0.5, "saturation": 0.5}, "ImageRecordIter: contrast is -0.5; it must be at least 0"),
         ({"saturation": -1}, "ImageRecordIter: saturation is -1; it must be at least 0"),
         ({"pca_noise": -0.1}, "ImageRecordIter: pca_noise is -0.1; it must be at least 0"),
-        ({"std_r": 0}, "each must be above 0"),
+        ({"path_imgrec": None}, "ImageRecordIter: path_imgrec is None; it must be a path, or a list of paths"),
+        ({"path_imgrec": ""}, "ImageRecordIter: path_imgrec is ''; it must be a path"),
+        ({"path_imgrec": []}, r"ImageRecordIter: path_imgrec is \[\]; it must be a path"),
+        ({"path_imgrec": ["a.rec", 3]}, "ImageRecordIter: path_imgrec has 3, which is no path"),
+        ({"path_imgrec": ["a.rec", ""]}, "ImageRecordIter: path_imgrec has '', which is no path"),
+        ({"std_r": 0}, "ImageRecordIter: std_r is 0.0; it must be above 0"),
         ({"max_shear_ratio": -0.1}, "max_shear_ratio is -0.1; it must be at least 0"),
         ({"min_random_scale": 1.5}, "min_random_scale is 1.5, above max_random_scale, which is 1.0"),
         ({"max_aspect_ratio": 1}, "max_aspect_ratio is 1.0; it must be below 1"),
@@ -786,7 +811,11 @@ def test_what_cannot_be_is_refused(folder, given, message):
 
 
 def test_unknown_names_and_missing_files(folder):
-    with pytest.raises(TypeError, match="no parameter rand_corp"):
+    with pytest.raises(TypeError, match="no parameter path_img_rec; did you mean path_imgrec"):
+        some(folder, path_img_rec="x.rec")
+    with pytest.raises(TypeError, match="no parameter xyz; those of augmentation are resize, rand_crop"):
+        some(folder, xyz=1)
+    with pytest.raises(TypeError, match="no parameter rand_corp; did you mean rand_crop"):
         some(folder, rand_corp=True)
     with pytest.raises(hr.NotFoundError, match=r"none\.rec"):
         some(folder, "none", path_imgidx=str(folder / "some.idx"))

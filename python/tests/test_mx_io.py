@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -46,6 +46,7 @@ def expected_epochs(rows, size, last, epochs):
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 25), st.integers(1, 12), st.sampled_from(["pad", "discard"]))
 def test_the_tail_is_padded_or_left_out(rows, size, last):
+    assume(last == "pad" or rows >= size)
     iterator = numbers(rows, size, last_batch_handle=last)
     for expected in expected_epochs(rows, size, last, 3):
         assert epoch_of(iterator) == expected
@@ -159,6 +160,11 @@ def test_arrays_have_the_names_types_and_order_of_mxnet():
         ({"shuffle": "yes"}, "NDArrayIter: shuffle is 'yes'"),
         ({"shuffle": 2}, "NDArrayIter: shuffle is 2"),
         ({"data": np.zeros((0, 2))}, "no rows"),
+        ({"data": (np.zeros(4), np.zeros(4))}, "NDArrayIter: data is a tuple; give an array, or a list or a dict"),
+        ({"label": np.array(["a"] * 4)}, r"NDArrayIter: label 'softmax_label' is array\(\['a',.* no array of float32"),
+        ({"data": np.array([[1], [2, 3]], object)}, "NDArrayIter: data 'data' is .* with rows of one shape"),
+        ({"data": "data.h5"}, "NDArrayIter: data 'data' is 'data.h5', which becomes no array"),
+        ({"batch_size": 5, "last_batch_handle": "discard"}, "there are 4 rows, fewer than batch_size=5, and rows"),
     ],
 )
 def test_what_cannot_be_is_refused(options, message):
@@ -288,8 +294,41 @@ def test_iterators_that_do_not_fit_are_refused():
         list(mx.io.PrefetchingIter([Simple(3, fail_at=1)]))
     with pytest.raises(ValueError, match="no iterators"):
         mx.io.PrefetchingIter([])
+    for names, message in (
+        ({"data": "a"}, "rename_data is {'data': 'a'}; it must be a list of a dict for each of the 2 iterators"),
+        ([{}], "rename_data is .*; it must be a list of a dict for each of the 2"),
+        ([{}, "a"], r"rename_data\[1\] is 'a'; it must be a dict of names"),
+        ([{}, {"dat": "a"}], r"rename_data\[1\] renames 'dat', and iters\[1\] provides 'data'"),
+    ):
+        with pytest.raises(hr.GraphError, match=f"PrefetchingIter: {message}"):
+            mx.io.PrefetchingIter([Simple(3), Simple(3)], rename_data=names)
     with pytest.raises(ValueError, match="no batch after reset"):
         next(mx.io.ResizeIter(Simple(0), 2))
+
+
+@pytest.mark.parametrize("wrong", [None, ([np.zeros((2, 3))], [np.zeros(2)])])
+def test_what_is_no_batch_is_refused(wrong):
+    class Wrong(Simple):
+        def next(self):
+            return wrong
+
+    for around, name in (
+        (mx.io.PrefetchingIter([Simple(3), Wrong(3)]), r"PrefetchingIter: next\(\) of iters\[1\], <.*Wrong"),
+        (mx.io.ResizeIter(Wrong(3), 2), r"ResizeIter: next\(\) of data_iter, <.*Wrong"),
+    ):
+        with pytest.raises(hr.GraphError, match=f"{name}.*, gave (.|\n)*; it must return a DataBatch"):
+            around.next()
+
+
+def test_a_batch_of_the_users_own_class_is_taken():
+    class Batch:
+        data, label, pad, index = [np.ones((2, 3))], [np.zeros(2)], 0, None
+
+    class Own(Simple):
+        def next(self):
+            return Batch()
+
+    assert mx.io.PrefetchingIter(mx.io.ResizeIter(Own(3), 2)).next().data[0].sum() == 6
 
 
 class Counted(Simple):
@@ -368,6 +407,11 @@ def test_a_state_that_does_not_fit_those_within_is_refused():
         ),
         (lambda state: mx.io.ResizeIter(rolled(state["data_iter"]), 1, state=state), "behind batch 2 .* size is 1"),
         (lambda state: mx.io.ResizeIter(rolled(), 4, state={}), "state is {}; give what state"),
+        (lambda state: mx.io.ResizeIter(rolled(), 4, state=state["data_iter"]), "state is {.*; give what state"),
+        (
+            lambda state: mx.io.ResizeIter(rolled(), 4, state={"iterator": "CSVIter"}),
+            "the state was taken of a CSVIter",
+        ),
         (
             lambda state: mx.io.PrefetchingIter(rolled(), state={**state, "iters": [], "ahead": True}),
             "PrefetchingIter: the state was taken of a ResizeIter",
@@ -416,6 +460,12 @@ def test_arrays_have_the_methods_of_mxnets():
     plain[:] = 0
     assert type(plain) is np.ndarray and array.sum() == 10
     assert array.as_in_context(mx.gpu(0)) is array and array.wait_to_read() is None
+    written = np.zeros((2, 2))
+    assert array.copyto(written) is written and np.array_equal(written, array)
+    copied = array.copyto(mx.gpu(0))
+    assert type(copied) is mx.nd.NDArray and copied is not array and np.array_equal(copied, array)
+    with pytest.raises(hr.GraphError, match=r"copyto: the array has shape \(2, 2\), and the one to write \(1, 2\)"):
+        array.copyto(np.zeros((1, 2)))
     assert array[:1, 0].asscalar() == 1 and mx.nd.zeros((2, 3), dtype="int8").dtype == np.int8
     with pytest.raises(ValueError, match="4 elements"):
         array.asscalar()

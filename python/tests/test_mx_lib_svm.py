@@ -207,6 +207,16 @@ def test_a_state_goes_on_with_the_next_batch(folder, make, given):
         assert next_batches(again, 9 - before, tell) == whole[before:], before
 
 
+def test_features_that_count_from_1_are_told_their_shape(tmp_path):
+    for last, advised in ((5, True), (6, False)):
+        (tmp_path / "data.t").write_text(f"1 1:1 {last}:2\n")
+        given = {"data_libsvm": tmp_path / "data.t", "data_shape": (5,), "batch_size": 1}
+        with pytest.raises(hr.DataError, match=f"has the index {last}; indices are 0 to 4") as raised:
+            mx.io.LibSVMIter(**given).next()
+        assert ("if the file counts from 1, 5 features need a shape of (6,)" in str(raised.value)) == advised
+    assert mx.io.LibSVMIter(**{**given, "data_shape": (7,)}).next().data[0].shape == (1, 7)
+
+
 def test_lines_that_fail_are_named_or_left_out_with_their_labels(folder, tmp_path):
     text = (folder / "data.t").read_text().splitlines()
     text[1], text[4] = "1 0:1 9:2", "x"

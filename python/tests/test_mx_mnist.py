@@ -110,21 +110,28 @@ def test_no_python_runs_for_a_row(tmp_path):
 
 def test_files_that_do_not_fit_are_named(files, tmp_path):
     (tmp_path / "images.gz").write_bytes(gzip.compress(b"\0\0\x08\3"))
+    (tmp_path / "text").write_text("no bytes")
     short = tmp_path / "short"
     short.write_bytes(struct.pack(">4B3I", 0, 0, 8, 3, 2, 4, 6) + bytes(47))
     for image, message in (
         (tmp_path / "images.gz", r"images\.gz is no idx file .* compressed with gzip"),
         (short, "short says that it has 64 bytes, and has 63"),
-        (files["label"], "no idx file of bytes with 3 axes"),
+        (
+            files["label"],
+            "MNISTIter: image .* no idx file of bytes with 3 axes, as it has 1; .* may have been exchanged",
+        ),
+        (tmp_path / "text", "text is no idx file of bytes with 3 axes$"),
         (write_idx(tmp_path / "few", PIXELS[:3]), "3 pictures.*100 labels"),
     ):
         with pytest.raises(hr.DataError, match=message):
             mx.io.MNISTIter(image=image, label=files["label"])
-    with pytest.raises(hr.NotFoundError, match="nothing"):
+    with pytest.raises(hr.NotFoundError, match="MNISTIter: image: cannot read .*nothing"):
         mx.io.MNISTIter(image=tmp_path / "nothing", label=files["label"])
     with pytest.raises(hr.GraphError, match="batch_size is 0"):
         mx.io.MNISTIter(**files, batch_size=0)
-    assert [*mx.io.MNISTIter(**files, batch_size=101)] == []
+    for given in ({"batch_size": 101}, {"batch_size": 51, "num_parts": 2}):
+        with pytest.raises(hr.GraphError, match=r"MNISTIter: image='.*images' gives \d+ rows, fewer than batch_size="):
+            mx.io.MNISTIter(**files, **given)
 
 
 @pytest.mark.parametrize("name", ["data_shape", "input_shape"])

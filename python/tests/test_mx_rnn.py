@@ -224,6 +224,19 @@ def test_what_cannot_be_is_refused(given, message):
         buckets_of(sentences_of(3, 2), **given)
 
 
+def test_words_that_are_not_encoded_are_named():
+    for sentences, shown in (([["a", "b"]], r"\['a', 'b'\]"), (["a b"], "'a b'")):
+        with pytest.raises(
+            hr.GraphError, match=f"sentence 0 is {shown}; it must be a list of numbers, as encode_sentences"
+        ):
+            mx.rnn.BucketSentenceIter(sentences, 1)
+
+
+def test_names_of_networks_are_told_to_be_none():
+    with pytest.raises(AttributeError, match="no attribute 'LSTMCell'; models are trained with another library"):
+        _ = mx.rnn.LSTMCell
+
+
 def test_a_word_that_does_not_fit_is_named_by_its_sentence():
     with pytest.raises(hr.GraphError, match="sentence 1 has a number that dtype=uint8 cannot hold"):
         buckets_of([[1, 2], [3, 300]], dtype="uint8", invalid_label=0)

@@ -652,6 +652,37 @@ def test_a_state_with_other_values_is_refused_and_changes_nothing():
             dataset.iterate(state=state[:cut])
 
 
+def test_the_state_of_a_rank_that_set_another_value_is_refused():
+    """One state serves all ranks: where one goes on from it that had set something else, both are named."""
+
+    def build(value):
+        level = hr.parameter("level", default=1)
+        level.set(value, epoch=2)
+        return filled(level, rows=8)
+
+    states = []
+    for rank, value in enumerate([3, 5]):
+        iterator = build(value).iterate(epoch=2, shard=(rank, 2))
+        next(iterator)
+        states.append(iterator.state())
+    message = (
+        r'hr.parameter\("level"\) is 5 in epoch 2 on rank 1 of 2, and was 3 on rank 0 of 2 when the state was taken; '
+        "restore before you set values, and set the same on all ranks"
+    )
+    with pytest.raises(hr.StateError, match=message):
+        build(5).iterate(state=states[0], shard=(1, 2))
+    with pytest.raises(hr.StateError, match="is 3 in epoch 2 on rank 0 of 4, and was 5 on rank 1 of 2"):
+        build(3).iterate(state=states[1], shard=(0, 4))
+    with pytest.raises(hr.StateError, match="is 3 in epoch 2, and was 5 when"):
+        build(3).iterate(state=states[1], shard=(1, 2))
+    fresh = filled(hr.parameter("level", default=1), rows=8)
+    for rank in range(2):
+        rest = [batch["level"].tolist() for batch in fresh.iterate(state=states[0], shard=(rank, 2))]
+        assert rest == [[3] * 2] * len(rest)
+    with pytest.raises(hr.StateError, match="is 3 in epoch 2 on rank 0 of 2, and was 5 on rank 1 of 2"):
+        fresh.iterate(state=states[1], shard=(0, 2))
+
+
 def test_a_state_that_is_refused_for_its_epoch_changes_nothing():
     level = hr.parameter("level", lambda epoch: epoch)
     state = filled(level).iterate(epoch=2).state()

@@ -279,6 +279,33 @@ def test_index_numbers_records_or_takes_their_ids(records, tmp_path, capsys):
     assert "same id, 7" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("linked", [False, True])
+def test_what_is_read_is_not_written_over(records, tmp_path, capsys, linked):
+    written = records
+    if linked:
+        written = tmp_path / "linked.png"
+        written.symlink_to(records)
+    before = records.read_bytes()
+    for command in (["index", str(records), str(written)], ["inspect", str(records), "--sheet", str(written)]):
+        assert main(command) == 1
+        said = capsys.readouterr()
+        assert f"is {written}, the file that is read, which it would replace; name another one" in said.err
+        assert not said.out and records.read_bytes() == before
+    listing = tmp_path / "set.lst"
+    listing.write_text("0\t0\tno.jpg\n")
+    assert main(["im2rec", str(listing), str(tmp_path), str(listing)]) == 1
+    assert "the file that is read" in capsys.readouterr().err and listing.read_text() == "0\t0\tno.jpg\n"
+
+
+def test_a_sheet_is_a_png(records, capsys):
+    assert main(["inspect", str(records), "--sheet", "sheet.jpg"]) == 1
+    said = capsys.readouterr()
+    assert 'inspect: a sheet is saved as a PNG, and --sheet is "sheet.jpg"; end it with .png' in said.err.replace(
+        "'", '"'
+    )
+    assert not said.out
+
+
 def test_index_of_a_damaged_file(records, tmp_path, capsys):
     expected = offsets(records)
     damage(records, expected[1])
@@ -289,17 +316,54 @@ def test_index_of_a_damaged_file(records, tmp_path, capsys):
     assert offsets(records) == expected[2:]
 
 
-# ---- headers of pictures ----
+# ---- formats of pictures ----
+
+ENDINGS = {"JPEG": ".jpg", "PNG": ".png", "WebP": ".webp", "GIF": ".gif", "TIFF": ".tif", "BMP": ".bmp"}
 
 
-@pytest.mark.parametrize("options", [{"format": "JPEG"}, {"format": "JPEG", "progressive": True}, {"format": "PNG"}])
-def test_headers_of_pictures_are_read_without_decoding(options):
+def picture_in(kind: str, width: int = 33, height: int = 21, **options) -> bytes:
     data = io.BytesIO()
-    Image.new("RGB", (33, 21)).save(data, **options, exif=b"Exif\0\0" + bytes(300))
-    whole = data.getvalue()
-    assert picture_header(whole) == PictureHeader(options["format"], 33, 21)
+    Image.new("RGB", (width, height), (9, 99, 199)).save(data, kind, **options)
+    return data.getvalue()
+
+
+@pytest.mark.parametrize("kind", ENDINGS)
+@pytest.mark.parametrize("options", [{}, {"exif": b"Exif\0\0" + bytes(300)}, {"progressive": True}])
+def test_headers_of_pictures_are_read_without_decoding(kind, options):
+    if "progressive" in options and kind != "JPEG":
+        pytest.skip("a kind of JPEG")
+    if "exif" in options and kind in ("GIF", "TIFF", "BMP"):
+        pytest.skip("not by Pillow")
+    whole = picture_in(kind, **options)
+    assert picture_header(whole) == PictureHeader(kind, 33, 21)
     for length in range(0, len(whole), 7):
-        assert picture_header(memoryview(whole)[:length]) in (None, PictureHeader(options["format"], 33, 21))
+        assert picture_header(memoryview(whole)[:length]) in (None, PictureHeader(kind, 33, 21))
+
+
+def test_records_of_every_format_are_inspected_and_unpacked(tmp_path, capsys):
+    path, out, sheet = tmp_path / "set.rec", tmp_path / "out", tmp_path / "sheet.png"
+    pictures = {kind: picture_in(kind, 30 + key, 40) for key, kind in enumerate(ENDINGS)}
+    records = [image_record(key, 1, picture) for key, picture in enumerate(pictures.values())]
+    path.write_bytes(b"".join(map(frame, [*records, image_record(9, 1, b"no picture")])))
+    assert main(["inspect", str(path), "--sheet", str(sheet)]) == 0
+    said = capsys.readouterr().out
+    assert all(f"1 {kind}" in said for kind in ENDINGS)
+    assert "width: 30 to 35, median 33; height: 40 to 40" in said and "1 records hold none that can be decoded" in said
+    assert f"{sheet}: 6 pictures" in said
+    assert main(["unpack", str(path), str(out)]) == 0
+    assert {each.name: each.read_bytes() for each in (out / "1").iterdir()} == {
+        **{f"{key}{ENDINGS[kind]}": picture for key, (kind, picture) in enumerate(pictures.items())},
+        "9.bin": b"no picture",
+    }
+    again = pack.pack_images(out / "list.lst", out, pass_through=True)
+    assert pathlib.Path(again.path).read_bytes() == path.read_bytes()
+
+
+def test_a_file_is_named_by_its_format_where_its_header_is_cut_off(tmp_path, capsys):
+    path = tmp_path / "set.rec"
+    path.write_bytes(b"".join(frame(image_record(key, 1, picture[:20])) for key, picture in enumerate(PICTURES)))
+    assert main(["unpack", str(path), str(tmp_path / "out")]) == 0
+    assert sorted(each.name for each in (tmp_path / "out/1").iterdir()) == ["0.jpg", "1.jpg", "2.png", "3.jpg"]
 
 
 def test_other_bytes_have_no_header():

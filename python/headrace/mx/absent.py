@@ -21,6 +21,9 @@ _ADVICE = {
         "ImageRecordUInt8Iter_v1": "write ImageRecordUInt8Iter, which has its parameters",
         "MXDataIter": "each iterator is a class of its own; DataIter is what all of them are",
     },
+    "headrace.mx.rnn": dict.fromkeys(
+        ("BidirectionalCell", "FusedRNNCell", "GRUCell", "LSTMCell", "RNNCell", "SequentialRNNCell"), _NO_MODELS
+    ),
     "headrace.mx.image": {
         "imrotate": "write headrace.vision.Rotate",
         "random_rotate": "write headrace.vision.RandomRotation",

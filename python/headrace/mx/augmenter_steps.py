@@ -42,7 +42,10 @@ class _OfPictures(FunctionAdapter):
 
     def __call__(self, src: np.ndarray, **drawing: Any) -> Any:
         picture = src if src.flags.writeable else src.copy()
-        return np.asarray(self._function(picture.view(NDArray), **drawing))
+        given = self._function(picture.view(NDArray), **drawing)
+        if given is None:
+            raise TypeError("None is no picture (does the function lack its return?)")
+        return np.asarray(given)
 
 
 def in_order(augmenters: Sequence[Any], values: Values) -> tuple[list[Step], Values]:

@@ -123,7 +123,7 @@ def _resize(height: int, width: int, interpolation: Interpolation) -> vision.Res
     return vision.Resize((height, width), interpolation=interpolation, antialias=False)
 
 
-def imdecode(buf: bytes | bytearray | np.ndarray, flag: int = 1, to_rgb: bool = True) -> NDArray:
+def imdecode(buf: bytes | bytearray | memoryview | np.ndarray, flag: int = 1, to_rgb: bool = True) -> NDArray:
     """An encoded picture as uint8, turned as its EXIF orientation says: of any format that `V.Decode` reads.
 
     Args:
@@ -133,7 +133,13 @@ def imdecode(buf: bytes | bytearray | np.ndarray, flag: int = 1, to_rgb: bool = 
 
     Raises:
         DataError: The picture is damaged, or of another format.
+        GraphError: buf is something else, or flag another number.
     """
+    if not isinstance(buf, (bytes, bytearray, memoryview, np.ndarray)):
+        raise GraphError(
+            f"imdecode: buf is {options.shown(buf)}; it must be the bytes of a picture, or an array of them; imread reads a "
+            "file"
+        )
     if flag not in (0, 1):
         raise GraphError(f"imdecode: flag is {options.shown(flag)}; it must be 1 (colour) or 0 (grey)")
     encoded = np.ascontiguousarray(buf).tobytes() if isinstance(buf, np.ndarray) else bytes(buf)

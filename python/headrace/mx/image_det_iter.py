@@ -16,9 +16,11 @@ from headrace.mx.create_det_augmenter import CreateDetAugmenter
 from headrace.mx.det_augmenters import segments
 from headrace.mx.detections import Segment
 from headrace.mx.drawn_objects import Drawing
+from headrace.mx.image_iter import ALIKE, ImageIter
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
 from headrace.mx.io.given_values import flag, part, picture_shape
+from headrace.mx.io.image_records import TORN
 from headrace.mx.named_pictures import DECODE, NamedPictures, Path, part_of, seed_of, shown_step
 
 __all__ = ["ImageDetIter"]
@@ -72,6 +74,9 @@ class ImageDetIter(EngineBatches):
         StateError: The state is of other data or another iterator.
     """
 
+    WORDING = (TORN, ALIKE)
+    SHAPE_ADVICE = ImageIter.SHAPE_ADVICE
+
     def __init__(
         self,
         batch_size: int,
@@ -114,27 +119,27 @@ class ImageDetIter(EngineBatches):
         self._augmenters: Callable[[tuple[int, int, int]], Sequence[Any]] = (
             (lambda shape: CreateDetAugmenter(shape, **augmentation)) if aug_list is None else lambda shape: aug_list
         )
-        self._rows, self._total, self._named = rows, total, given.named
+        self._listed, self._total, self._named = rows, total, given.named
         self._names = data_name, label_name
         self._ends = ending
-        self._runs = Running(seed_of(seed, state, of), memory, on_error, max_errors, state, device=device)
+        runs = Running(seed_of(seed, state, of), memory, on_error, max_errors, state, device=device)
         self.data_shape = shape
         # Looking at the schema checks the attributes of the kernels.
         _ = self._pictures(segments(self._augmenters(shape), of, DECODE), (1 << 20, 5)).schema
         self.label_shape = detections.object_shape(rows, on_error, max_errors, of)
-        self._prepare(size)
+        self._prepare(size, runs)
 
     def _pictures(self, through: Sequence[Segment], label_shape: tuple[int, int]) -> Dataset:
-        moved = detections.joined(detections.through(detections.split(self._rows), through))
+        moved = detections.joined(detections.through(detections.split(self._listed), through))
         return moved.map(T.PadEnd((label_shape[0], -1), _FILLING), "label")
 
-    def _prepare(self, size: int) -> None:
+    def _prepare(self, size: int, runs: Running) -> None:
         of = type(self).__name__
         through = segments(self._augmenters(self.data_shape), of, DECODE)
         steps = [shown_step(step) for segment in through for step in segment.steps]
         super().__init__(
             Pipeline(self._pictures(through, self.label_shape), "image", "id", self._total, files=self._named),
-            self._runs,
+            runs,
             self._ends,
             DataDesc(self._names[0], (size, *self.data_shape), np.float32),
             DataDesc(self._names[1], (size, *self.label_shape), np.float32),
@@ -168,9 +173,9 @@ class ImageDetIter(EngineBatches):
         if self._run is not None:
             self._run.close()
         epoch = self._epoch
-        self._runs = self._runs._replace(state=None)
-        self._prepare(self.batch_size)
-        self._epoch = epoch
+        begun = self._begun
+        self._prepare(self.batch_size, self._runs._replace(state=None))
+        self._epoch, self._begun = epoch, begun
 
     def check_label_shape(self, label_shape: Sequence[int]) -> None:
         """Raises GraphError unless it is (objects, width), with as many objects as now or more, and the same width."""

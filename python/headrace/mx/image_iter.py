@@ -1,5 +1,6 @@
 """Batches of pictures in records, or in files that a list names."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -12,9 +13,17 @@ from headrace.mx.create_augmenter import CreateAugmenter
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
 from headrace.mx.io.given_values import dtype_name, flag, part, picture_shape
+from headrace.mx.io.image_records import ONE_WIDTH, TORN
 from headrace.mx.named_pictures import DECODE, NamedPictures, Path, part_of, seed_of, shown_step
 
-__all__ = ["ImageIter"]
+__all__ = ["ALIKE", "ImageIter"]
+
+_SHAPE_ADVICE = "; aug_list must give pictures of data_shape, and its augmenters take sizes as (width, height)"
+ALIKE = (
+    re.compile(r"; make them alike \(Resize, PadEnd\), or use batch\(pad=True\).*$", re.MULTILINE),
+    f"{_SHAPE_ADVICE}, such as ForceResizeAug",
+)
+"""What a batch says of rows of different shapes, for `EngineBatches.WORDING`."""
 
 _DTYPES = ("float32", "int32", "int64", "float64")
 _ENDINGS = {"pad": Ending.PAD, "discard": Ending.DISCARD, "roll_over": Ending.ROLL_OVER}
@@ -64,6 +73,9 @@ class ImageIter(EngineBatches):
         NotFoundError: A file is not there.
         StateError: The state is of other data or another iterator.
     """
+
+    WORDING = (ONE_WIDTH, TORN, ALIKE)
+    SHAPE_ADVICE = _SHAPE_ADVICE
 
     def __init__(
         self,

@@ -66,6 +66,18 @@ class NDArray(np.ndarray[Any, np.dtype[Any]]):
         """The array itself: a framework copies it to its device."""
         return self
 
+    def copyto(self, other: Any) -> Any:
+        """Copies the values into an array of the same shape, also one of MXNet's own, whose `Module` calls this, and returns
+        that; for a context: a copy. Raises GraphError if the shapes differ."""
+        if not hasattr(other, "shape"):
+            return self.copy()
+        if tuple(other.shape) != self.shape:
+            raise GraphError(
+                f"copyto: the array has shape {self.shape}, and the one to write {tuple(other.shape)}; they must be equal"
+            )
+        other[:] = np.asarray(self)
+        return other
+
     def wait_to_read(self) -> None:
         """Returns at once: the values are there."""
 

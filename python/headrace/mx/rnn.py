@@ -4,7 +4,7 @@ import bisect
 import functools
 import logging
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -229,6 +229,11 @@ def _full(shape: tuple[int, int], invalid_label: int, dtype: Any, of: str) -> np
 def _fill(row: np.ndarray, sentence: Sequence[int], number: int, of: str) -> None:
     try:
         row[: len(sentence)] = sentence
+    except (TypeError, ValueError):
+        raise GraphError(
+            f"{of}: sentence {number} is {options.shown(sentence)}; it must be a list of numbers, as encode_sentences makes "
+            "of words"
+        ) from None
     except OverflowError:
         raise GraphError(
             f"{of}: sentence {number} has a number that dtype={row.dtype} cannot hold; give another dtype"
@@ -255,3 +260,11 @@ class _Order:
             first += count
         ordered: np.ndarray = rng.permutation(np.concatenate(batches)).reshape(-1)
         return ordered
+
+
+if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
+
+    def __getattr__(name: str) -> object:
+        from headrace.mx.absent import no_name
+
+        raise no_name(__name__, name)

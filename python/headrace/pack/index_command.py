@@ -6,6 +6,7 @@ import sys
 from headrace.errors import DataError
 from headrace.options import local_path
 from headrace.pack.image_payload import image_payload
+from headrace.pack.kept_input import check_other_file
 from headrace.pack.record_draft import index_path
 from headrace.pack.record_scan import RecordScan, ScannedRecord
 from headrace.system_error import system_error
@@ -35,6 +36,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     file = local_path("FILE", options.file, "index")
     path = local_path("INDEX", options.index, "index") if options.index else index_path(file)
+    check_other_file("INDEX", path, file, "index")
     scan = RecordScan(file)
     keys: dict[int, int] = {}
     for number, record in enumerate(scan):

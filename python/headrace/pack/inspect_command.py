@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from headrace.options import local_path
 from headrace.pack.index_check import check_index
 from headrace.pack.inspection import Inspection, inspect_records
+from headrace.pack.kept_input import check_other_file
 from headrace.pack.record_draft import index_path
 
 HELP = "show what a RecordIO file holds"
@@ -32,11 +33,16 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     path = local_path("FILE", options.file, "inspect")
     sheet = None if options.sheet is None else local_path("--sheet", options.sheet, "inspect")
+    if sheet is not None:
+        # Imports NumPy, which the other commands do without.
+        from headrace.sheet.contact_sheet import check_png
+
+        check_png("--sheet", sheet, "inspect")
+        check_other_file("--sheet", sheet, path, "inspect")
     found = inspect_records(path)
     print("\n".join(text_of(found)))
     print(_index_text(found))
     if sheet is not None:
-        # Imports NumPy, which the other commands do without.
         from headrace.pack.contact_sheet import write_contact_sheet
 
         shown = write_contact_sheet(path, sheet, options.pictures)
@@ -58,7 +64,7 @@ def text_of(found: Inspection) -> list[str]:
 
 def _pictures(found: Inspection) -> list[str]:
     formats = ", ".join(f"{count:,} {name}" for name, count in found.pictures.most_common())
-    rest = f"; {found.without_picture:,} records hold no JPEG or PNG" if found.without_picture else ""
+    rest = f"; {found.without_picture:,} records hold none that can be decoded" if found.without_picture else ""
     counts = ", ".join(f"{labels} in {count:,}" for labels, count in sorted(found.label_counts.items()))
     first, last = min(found.labels), max(found.labels)
     return [

@@ -30,7 +30,7 @@ class Inspection:
     labels: collections.Counter[float] = field(default_factory=collections.Counter)
     """Image records by their first label."""
     without_picture: int = 0
-    """Image records whose picture is no JPEG or PNG, or records of other bytes."""
+    """Records of other bytes, or whose picture is of no format that is decoded, or has no header that can be read."""
     offsets: list[int] = field(default_factory=list)
     """Of the records' heads."""
     lost: list[LostBytes] = field(default_factory=list)

@@ -15,6 +15,7 @@ import headrace
 from headrace.dataset import Dataset
 from headrace.errors import DataError, Error
 from headrace.pack.image_payload import image_header
+from headrace.pack.kept_input import check_other_file
 from headrace.pack.progress import Progress
 from headrace.pack.recipe import Recipe
 from headrace.pack.record_draft import Checkpoint, RecordDraft, index_path
@@ -110,6 +111,8 @@ def pack_pictures(
     """
     started = time.monotonic()
     # Lines that are none are found here.
+    for written in (path, index_path(path)):
+        check_other_file("what is to be written", written, listing, "pack")
     lines = 0 if _is_empty(listing) else len(_pictures(listing, root, labels))
     if part is None:
         part = Part(0, lines)

@@ -8,8 +8,8 @@ from headrace.pack.unpacking import unpack_records
 
 HELP = "write the records of a RecordIO file to files"
 DESCRIPTION = (
-    "Writes each picture to FOLDER/LABEL/ID.jpg (or .png), and FOLDER/list.lst, from which "
-    "`headrace pack --pass-through` packs them again."
+    "Writes each picture to FOLDER/LABEL/ID.jpg, or .png, .webp, .gif, .tif or .bmp, as its bytes say, else .bin, and "
+    "FOLDER/list.lst, from which `headrace pack --pass-through` packs them again."
 )
 
 

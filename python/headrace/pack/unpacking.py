@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from headrace.errors import DataError, UnsupportedError
 from headrace.pack.image_payload import ImagePayload, image_payload
-from headrace.pack.picture_header import picture_header
+from headrace.pack.picture_header import file_ending
 from headrace.pack.progress import Progress
 from headrace.pack.record_scan import LostBytes, RecordScan, ScannedRecord
 from headrace.system_error import system_error
@@ -14,7 +14,6 @@ from headrace.whole_file import write_whole
 
 __all__ = ["Unpacked", "unpack_records"]
 
-_ENDINGS = {"JPEG": ".jpg", "PNG": ".png"}
 LIST_NAME = "list.lst"
 
 
@@ -29,7 +28,7 @@ class Unpacked:
 
 
 def unpack_records(path: str, folder: str, raw: bool = False) -> Unpacked:
-    """Writes each picture to `folder`/LABEL/ID.jpg and a list `folder`/list.lst; with `raw` each record to
+    """Writes each picture to `folder`/LABEL/ID.jpg, with the ending of its format, and a list `folder`/list.lst; with `raw` each record to
     `folder`/NUMBER.bin.
 
     The folder must not be there, or be empty. The list is written last, so it stands for a complete folder.
@@ -64,7 +63,7 @@ def _files(scan: RecordScan, path: str, raw: bool) -> Iterator[tuple[int, str, m
             continue
         image = _image(path, record)
         labels = "\t".join(f"{label:.9g}" for label in image.labels)
-        name = f"{image.labels[0]:.9g}/{image.key}{_ending(image.picture)}"
+        name = f"{image.labels[0]:.9g}/{image.key}{file_ending(image.picture)}"
         yield record.offset, name, image.picture, f"{image.key}\t{labels}"
 
 
@@ -73,11 +72,6 @@ def _image(path: str, record: ScannedRecord) -> ImagePayload:
     if image is None:
         raise DataError(f"{path}: the record at byte {record.offset:,} is no image record; --raw unpacks any")
     return image
-
-
-def _ending(picture: memoryview) -> str:
-    header = picture_header(picture)
-    return ".bin" if header is None else _ENDINGS[header.format]
 
 
 def _free_name(name: str, taken: set[str]) -> str:

@@ -14,9 +14,15 @@ from headrace.sheet.lettering import lettered
 from headrace.system_error import system_error
 from headrace.whole_file import write_whole
 
-__all__ = ["Cell", "ContactSheet"]
+__all__ = ["Cell", "ContactSheet", "check_png"]
 
 _OTHER_FORMATS = {".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".svg", ".pdf", ".html"}
+
+
+def check_png(name: str, path: str, of: str) -> None:
+    """Raises GraphError if a path to which a sheet is to be written ends as another format does."""
+    if os.path.splitext(path)[1].lower() in _OTHER_FORMATS:
+        raise GraphError(f"{of}: a sheet is saved as a PNG, and {name} is {options.shown(path)}; end it with .png")
 
 
 @dataclass
@@ -56,8 +62,7 @@ class ContactSheet:
         Raises an Error that names the path if it cannot be written, or ends as a picture of another format does.
         """
         path = options.local_path("path", path, "show")
-        if os.path.splitext(path)[1].lower() in _OTHER_FORMATS:
-            raise GraphError(f"show: a sheet is saved as a PNG, and path is {options.shown(path)}; end it with .png")
+        check_png("path", path, "show")
         try:
             write_whole(path, self._repr_png_())
         except OSError as error:

@@ -200,7 +200,6 @@ def augmentation(
 
     Raises:
         GraphError: A parameter is out of its range, or asks for what has no effect with the others.
-        TypeError: There is no such parameter.
         UnsupportedError: There is no kernel for a parameter with these others.
     """
     return _Steps({**_DEFAULTS, **_checked(given, of)}, data_shape, dtype, seed, of).kernels()
@@ -209,8 +208,6 @@ def augmentation(
 def _checked(given: Mapping[str, Any], of: str) -> dict[str, Any]:
     checked: dict[str, Any] = {}
     for name, value in given.items():
-        if name not in _DEFAULTS:
-            raise TypeError(f"{of}() has no parameter {name}; those of augmentation are {', '.join(_DEFAULTS)}")
         checked[name] = _value(name, value, of)
     return checked
 
@@ -448,7 +445,8 @@ class _Steps:
             rounded = [math.copysign(math.floor(abs(mean) + 0.5), mean) for mean in means[: self._channels]]
             return [vision.Normalize(rounded, 1.0), T.TypeCast("int8")]
         if not all(deviation > 0 for deviation in deviations):
-            raise GraphError(f"{self._of}: the deviations are {deviations}; each must be above 0")
+            name, given = next(each for each in zip(_DEVIATIONS, deviations, strict=True) if not each[1] > 0)
+            raise GraphError(f"{self._of}: {name} is {given}; it must be above 0")
         return normalised(means[: self._channels], deviations[: self._channels], self._given["scale"], self._light())
 
     def _light(self) -> list[Kernel]:

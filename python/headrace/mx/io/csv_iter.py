@@ -24,6 +24,8 @@ __all__ = ["CSVIter"]
 _DTYPES = ("float32", "int32", "int64")
 # What `headrace.Csv` proposes, and this iterator has not.
 _MISSING = re.compile(r"; say what that stands for, such as missing=\{.*?\}")
+# A field that is no number, in the first line of a file.
+_HEADER = re.compile(r"\A(field \d+, of \"\w+\", is .*; the column's type is [^\n]*)(?=\n[\s\S]*, byte 0\Z)")
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -65,6 +67,11 @@ class CSVIter(EngineBatches):
         NotFoundError: A file is not there.
         StateError: The state is of other data or another iterator.
     """
+
+    WORDING = (
+        (_MISSING, "; fill it in, or remove the line if it is empty"),
+        (_HEADER, r"\1; if it is a line of names, remove it, as these files have none"),
+    )
 
     def __init__(
         self,
@@ -119,25 +126,10 @@ class CSVIter(EngineBatches):
             heading,
         )
 
-    def _make(self) -> DataBatch | None:
-        try:
-            return super()._make()
-        except DataError as error:
-            error.args = (_without_missing(str(error)),)
-            raise
-
-    def explain(self) -> str:
-        """How the engine runs the iterator, and which lines were left out since it was made."""
-        return _without_missing(super().explain())
-
     def _made_of(self, columns: Columns, pad: int, index: np.ndarray | None) -> DataBatch:
         # The engine's columns are vectors.
         shaped = {name: columns[name].reshape(shape) for name, shape in self._shapes.items()}
         return super()._made_of(shaped, pad, index)
-
-
-def _without_missing(text: str) -> str:
-    return _MISSING.sub("; fill it in, or remove the line if it is empty", text)
 
 
 def _number_of_rows(number: int, of_labels: int, of: str) -> int:

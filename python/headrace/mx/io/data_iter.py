@@ -1,11 +1,14 @@
 """The base of iterators over batches, as in `mxnet.io`: users derive their own from it."""
 
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias
 
+from headrace.errors import GraphError
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.device_batches import DeviceBatches
 
 __all__ = ["DataIter"]
+
+OnError: TypeAlias = Literal["raise", "skip"]
 
 
 class DataIter:
@@ -65,12 +68,32 @@ class GivenBatches(DataIter):
         self.current_batch: DataBatch | None = None
         self._sent: DeviceBatches | None = None
         """Sends the batches to a device; None: they stay in host memory."""
+        self._begun = False
+        """Whether it was asked for a batch, or for another epoch, so that it cannot be run otherwise any more."""
+
+    def has_begun(self) -> bool:
+        """Whether a batch was asked for, or another epoch, since it was made."""
+        return self._begun
+
+    def check_runs_otherwise(self, on_error: OnError | None, name: str, of: str) -> None:
+        """Raises the error with which `run_otherwise` cannot be, which names this iterator as `name`, that of another one
+        called `of`."""
+        if self.has_begun():
+            raise GraphError(
+                f"{of}: {name}, a {type(self).__name__}, has begun, and memory= and on_error= hold from an iterator's first "
+                f"batch on; make {of} before that, or give them where {name} is made"
+            )
+
+    def run_otherwise(self, memory: int | str | None, on_error: OnError | None) -> None:
+        """Runs as if it had been made with these; None: as it was. Nothing of it has begun, and both are good."""
+        raise NotImplementedError
 
     def _make(self) -> DataBatch | None:
         """The next batch, in host memory; None: the epoch is over."""
         raise NotImplementedError
 
     def iter_next(self) -> bool:
+        self._begun = True
         self.current_batch = self._make() if self._sent is None else self._sent.next()
         return self.current_batch is not None
 

@@ -146,13 +146,9 @@ class DetAugmentation:
 
     Raises:
         GraphError: A parameter is out of its range.
-        TypeError: There is no such parameter.
     """
 
     def __init__(self, given: Mapping[str, Any], data_shape: tuple[int, int, int], of: str) -> None:
-        for name in given:
-            if name not in _DEFAULTS:
-                raise TypeError(f"{of}() has no parameter {name}; those of augmentation are {', '.join(_DEFAULTS)}")
         self._given = {**_DEFAULTS, **given}
         self._data_shape = data_shape
         self._channels, *self._size = data_shape
@@ -292,7 +288,8 @@ class DetAugmentation:
         means = [self._number(name) for name in _MEANS]
         deviations = [self._number(name) for name in _DEVIATIONS]
         if not all(deviation >= 0 for deviation in deviations):
-            raise GraphError(f"{self._of}: the deviations are {deviations}; each must be at least 0")
+            name, given = next(each for each in zip(_DEVIATIONS, deviations, strict=True) if not each[1] >= 0)
+            raise GraphError(f"{self._of}: {name} is {given}; it must be at least 0")
         divisors = [deviation or 1.0 for deviation in deviations]
         return normalised(means[: self._channels], divisors[: self._channels], self._number("scale"), [])
 

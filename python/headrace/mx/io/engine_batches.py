@@ -7,24 +7,27 @@ With the others each epoch is an epoch of the engine."""
 
 import copy
 import enum
+import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
 import headrace
 from headrace import error_policy, options
 from headrace.dataset import Dataset
-from headrace.errors import DataError, Error, GraphError, StateError
+from headrace.errors import DataError, Error, GraphError, StateError, UnsupportedError
 from headrace.iterator import Iterator
 from headrace.mx import nd
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.data_iter import GivenBatches
+from headrace.mx.io.data_iter import GivenBatches, OnError
 from headrace.mx.io.device_batches import DeviceBatches
 from headrace.mx.io.filled_batch import Columns, filled
 from headrace.mx.io.given_values import check_state
 
-__all__ = ["Ending", "EngineBatches", "Pipeline", "Running", "numbered"]
+__all__ = ["Ending", "EngineBatches", "Pipeline", "Running", "check_skips", "numbered"]
+
+Wording: TypeAlias = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 _ROW = "_row"
 # Of an endless run, in which epochs are not the engine's, so that their rows are counted here.
@@ -61,6 +64,14 @@ class Ending(enum.Enum):
         return self in (Ending.ROUND, Ending.ROLL_OVER)
 
 
+# Why there must be as many rows as a batch has, and what to give instead.
+_WHY_MANY = {
+    Ending.ROUND: "round_batch=True fills a batch with rows of the next pass alone; give round_batch=False",
+    Ending.ROLL_OVER: 'last_batch_handle="roll_over" fills a batch with rows of two passes; give "pad"',
+    Ending.DISCARD: "rows that fill no batch are left out; give more rows",
+}
+
+
 class Pipeline(NamedTuple):
     """What gives the rows."""
 
@@ -78,6 +89,8 @@ class Pipeline(NamedTuple):
     """What was given to name the rows, for messages."""
     pad_value: float | None = None
     """What rows that are vectors of unequal length are filled with in a batch; None: all rows of a column are alike."""
+    to_skip: str = ""
+    """What must be given for rows to be left out; empty: nothing."""
 
 
 class Running(NamedTuple):
@@ -85,13 +98,33 @@ class Running(NamedTuple):
 
     seed: int
     memory: int | str | None = None
-    on_error: Literal["raise", "skip"] = "raise"
+    on_error: OnError = "raise"
     max_errors: int = error_policy.MAX_ERRORS
     state: Mapping[str, Any] | None = None
     workers: int | None = None
     device: str | None = None
     page_locked_of: int | None = None
     """The GPU from whose page-locked memory batches may be copied; None: batches lie in plain memory."""
+    otherwise: bool = False
+    """Whether on_error was given to an iterator around this one, so that states say it."""
+
+
+def check_skips(on_error: OnError | None, to_skip: str, of: str) -> None:
+    """Raises UnsupportedError if rows are to be left out and, as `Pipeline.to_skip` says, cannot be."""
+    if on_error == "skip" and to_skip:
+        raise UnsupportedError(
+            f'{of}: on_error="skip" with num_parts and round_batch needs the number of rows, which cannot be counted by '
+            f"bytes; give {to_skip}"
+        )
+
+
+def _as_in_state(running: Running) -> Running:
+    """With the on_error that was given to an iterator around the one of which the state was taken, as states go on under
+    the on_error that they were taken under."""
+    state = running.state if isinstance(running.state, Mapping) else {}
+    if (given := state.get("on_error")) not in ("raise", "skip"):
+        return running
+    return running._replace(on_error=given, otherwise=True)
 
 
 def _look_for_files(rows: Dataset, memory: int | str | None) -> None:
@@ -102,6 +135,11 @@ def _look_for_files(rows: Dataset, memory: int | str | None) -> None:
 
 class EngineBatches(GivenBatches):
     """Gives the batches of a pipeline with the column `label` and one of data."""
+
+    WORDING: ClassVar[Sequence[Wording]] = ()
+    """What the engine's messages say in other words here: patterns, and what takes the place of what they match."""
+    SHAPE_ADVICE: ClassVar[str] = ""
+    """What is said of batches that have not the shape that they should have."""
 
     def __init__(
         self,
@@ -116,9 +154,9 @@ class EngineBatches(GivenBatches):
         self.provide_data = [provide_data]
         self.provide_label = [provide_label]
         of = type(self).__name__
-        self._skips = options.choice("on_error", running.on_error, ("raise", "skip"), of) == "skip"
-        # Rows that are left out are among the total.
-        self._pipeline = pipeline._replace(total=None) if self._skips else pipeline
+        options.choice("on_error", running.on_error, ("raise", "skip"), of)
+        self._runs = _as_in_state(running)
+        self._given_pipeline = pipeline
         self._ending = ending
         self._seed = running.seed
         self._max_errors = options.whole("max_errors", running.max_errors, of=of)
@@ -127,12 +165,12 @@ class EngineBatches(GivenBatches):
             options.memory_bytes(running.memory, of)
         if running.state is not None:
             self._check_state(running.state)
-        if ending.endless and pipeline.total is not None and pipeline.total < self.batch_size:
+        if ending is not Ending.PAD and pipeline.total is not None and pipeline.total < self.batch_size:
             self._refuse_few(pipeline.total)
         if pipeline.total is None:
             _look_for_files(pipeline.rows, running.memory)
-        rows = pipeline.rows if pipeline.finish is None else pipeline.finish(pipeline.rows)
-        self._batches = self._dataset(rows, running)
+        self._rows = pipeline.rows if pipeline.finish is None else pipeline.finish(pipeline.rows)
+        self._plan()
         self._run: Iterator | None = None
         self._restored = False
         """Whether the run began from a state: the engine of such a one ends with its epoch."""
@@ -157,8 +195,38 @@ class EngineBatches(GivenBatches):
         self._failure: Error | None = None
         if running.state is not None:
             self._restore(running.state)
-        if running.device is not None:
-            self._sent = DeviceBatches(self, 2, running.device, running.memory, of)
+
+    def check_runs_otherwise(self, on_error: OnError | None, name: str, of: str) -> None:
+        super().check_runs_otherwise(on_error, name, of)
+        runs = self._runs
+        if runs.state is not None and on_error not in (None, runs.on_error):
+            raise StateError(
+                f'{of}: on_error is "{on_error}", and {name}, a {type(self).__name__}, goes on from a state that was taken '
+                f'with "{runs.on_error}"; give that, or leave out the state'
+            )
+        check_skips(on_error, self._given_pipeline.to_skip, f"{of}: {name}, a {type(self).__name__}")
+
+    def run_otherwise(self, memory: int | str | None, on_error: OnError | None) -> None:
+        if memory is not None:
+            self._runs = self._runs._replace(memory=memory)
+        if on_error is not None:
+            self._runs = self._runs._replace(on_error=on_error, otherwise=True)
+        self._plan()
+        if self._run is not None:
+            self._run.close()
+            self._run = None
+        if self._runs.state is not None:
+            self._restore(self._runs.state)
+
+    def _plan(self) -> None:
+        """What runs, as `_runs` says."""
+        pipeline, runs = self._given_pipeline, self._runs
+        self._skips = runs.on_error == "skip"
+        # Rows that are left out are among the total.
+        self._pipeline = pipeline._replace(total=None) if self._skips else pipeline
+        self._batches = self._dataset(self._rows, runs)
+        if runs.device is not None:
+            self._sent = DeviceBatches(self, 2, runs.device, runs.memory, type(self).__name__)
 
     # ---- epochs ----
 
@@ -184,6 +252,7 @@ class EngineBatches(GivenBatches):
         self._begin()
 
     def _begin(self) -> None:
+        self._begun = True
         self._over = False
         self._given = 0
         self._removed = 0
@@ -214,21 +283,26 @@ class EngineBatches(GivenBatches):
     def state_on_host(self) -> dict[str, Any]:
         """As `state()`, behind the batch made last, which may be ahead of the loop."""
         run = self._running().state() if self._ahead is None else self._ahead[1]
-        return self._identity() | {
-            "epoch": self._epoch,
-            "given": self._given,
-            "before": self._before,
-            "last": self._last,
-            "over": self._over,
-            "removed": self._removed,
-            "run": run,
-        }
+        given = {"on_error": self._runs.on_error} if self._runs.otherwise else {}
+        return (
+            self._identity()
+            | given
+            | {
+                "epoch": self._epoch,
+                "given": self._given,
+                "before": self._before,
+                "last": self._last,
+                "over": self._over,
+                "removed": self._removed,
+                "run": run,
+            }
+        )
 
     def explain(self) -> str:
         """How the engine runs the iterator, and which rows were left out since it was made."""
         text = self._batches.explain() if self._run is None else self._run.explain()
         lines = [*self._heading, *self._left_out]
-        lines.append(text.replace(f" (at most {_UNLIMITED} an epoch)", ""))
+        lines.append(self._worded(text.replace(f" (at most {_UNLIMITED} an epoch)", "")))
         return "\n".join(lines if self._sent is None else [*lines, self._sent.explain()])
 
     def _is_over(self) -> bool:
@@ -301,9 +375,15 @@ class EngineBatches(GivenBatches):
         try:
             return self._of_all_passes() if self._ending.endless else self._of_one_epoch()
         except Error as error:
+            error.args = (self._worded(str(error)),)
             # Without its traceback, which keeps arrays alive.
             self._failure = copy.copy(error)
             raise
+
+    def _worded(self, text: str) -> str:
+        for pattern, words in self.WORDING:
+            text = pattern.sub(words, text)
+        return text
 
     def _of_all_passes(self) -> DataBatch | None:
         before = b""
@@ -360,6 +440,8 @@ class EngineBatches(GivenBatches):
     def _of_one_epoch(self) -> DataBatch | None:
         columns = next(self._running(), None)
         if columns is None:
+            if self._ending is Ending.DISCARD and self._given == 0:
+                self._refuse_few(None)
             self._over = True
             return None
         rows = len(columns["label"])
@@ -401,7 +483,7 @@ class EngineBatches(GivenBatches):
             if array.shape != described.shape:
                 raise DataError(
                     f"{type(self).__name__}: {described.name} of a batch has shape {array.shape}, and should have "
-                    f"{described.shape}"
+                    f"{described.shape}{self.SHAPE_ADVICE}"
                 )
         return DataBatch([data.view(nd.NDArray)], [label.view(nd.NDArray)], pad, index)
 
@@ -420,16 +502,15 @@ class EngineBatches(GivenBatches):
             f"that many may be left out: {named}"
         )
 
-    def _refuse_few(self, rows: int) -> NoReturn:
-        if self._ending is Ending.ROUND:
-            why = "round_batch=True fills a batch with rows of the next pass alone; give round_batch=False"
-        else:
-            why = 'last_batch_handle="roll_over" fills a batch with rows of two passes; give "pad"'
-        of, files = type(self).__name__, self._pipeline.files
+    def _refuse_few(self, rows: int | None) -> NoReturn:
+        """`rows`: None where they were not counted."""
+        why = _WHY_MANY[self._ending]
+        of, files = type(self).__name__, self._given_pipeline.files
         if rows == 0:
             raise GraphError(f"{of}: {files} gives no rows, and {why}, or other files")
+        number = "fewer rows" if rows is None else f"{rows} rows, fewer"
         raise GraphError(
-            f"{of}: {files} gives {rows} rows, fewer than batch_size={self.batch_size}, and {why} or a smaller batch_size"
+            f"{of}: {files} gives {number} than batch_size={self.batch_size}, and {why} or a smaller batch_size"
         )
 
     # ---- runs ----
@@ -496,6 +577,8 @@ class EngineBatches(GivenBatches):
         """All of it but the engine's."""
         check_state(state, _STATE, type(self).__name__)
         for name, here in self._identity().items():
+            if name == "iterator" and isinstance(state.get(name), str) and state[name] != here:
+                raise StateError(f"{here}: the state was taken of a {state[name]}; give what state() of a {here} gave")
             if state.get(name) != here:
                 raise StateError(
                     f"{type(self).__name__}: the state was taken with {name}={state.get(name)!r}, and this iterator has "

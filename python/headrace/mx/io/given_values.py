@@ -21,6 +21,7 @@ __all__ = [
     "named_files",
     "number_or_nan",
     "part",
+    "paths_of",
     "picture_shape",
     "shape_of",
     "share",
@@ -60,15 +61,24 @@ def check_state(state: Any, kinds: Mapping[str, tuple[type, ...]], of: str) -> N
         raise StateError(f"{of}: state is {options.shown(state)}; give what state() gave")
 
 
-def file_patterns(name: str, given: Any, of: str) -> list[str]:
-    """Patterns for files that are given as a path, several between semicolons or in a list, or a folder of them."""
-    paths = given.split(";") if isinstance(given, str) else [given] if isinstance(given, os.PathLike) else given
+def paths_of(name: str, given: Any, of: str) -> list[str | os.PathLike[str]]:
+    """The paths of files that are given as a path, or several between semicolons or in a list."""
+    paths = [given] if isinstance(given, os.PathLike) else given
+    if isinstance(given, str):
+        # As MXNet, which passes over a semicolon at the end.
+        paths = [each for each in given.split(";") if each]
     if not isinstance(paths, (list, tuple)) or not paths:
         raise GraphError(f"{of}: {name} is {options.shown(given)}; it must be a path, or a list of paths")
-    patterns = []
     for each in paths:
-        if not isinstance(each, (str, os.PathLike)):
+        if not isinstance(each, (str, os.PathLike)) or not os.fspath(each):
             raise GraphError(f"{of}: {name} has {options.shown(each)}, which is no path")
+    return [*paths]
+
+
+def file_patterns(name: str, given: Any, of: str) -> list[str]:
+    """Patterns for files that are given as a path, several between semicolons or in a list, or a folder of them."""
+    patterns = []
+    for each in paths_of(name, given, of):
         path = glob.escape(os.fsdecode(each))
         patterns.append(os.path.join(path, "*") if os.path.isdir(each) else path)
     return patterns

@@ -18,9 +18,10 @@ from headrace.mx.detections import Segment
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.det_augmentation import DetAugmentation, DetAugmentationParameters, Stages
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, check_skips
 from headrace.mx.io.given_values import dtype_name, flag, named_files, number_or_nan, part, picture_shape
-from headrace.mx.io.image_records import ImageRecords, chunk_of, given_paths, threads_of
+from headrace.mx.io.image_records import TORN, ImageRecords, chunk_of, given_paths, threads_of
+from headrace.mx.io.known_parameters import check_known
 from headrace.mx.io.mean_image import MeanImage
 
 __all__ = ["ImageDetRecordIter"]
@@ -85,6 +86,8 @@ class ImageDetRecordIter(EngineBatches):
         UnsupportedError: There is no kernel for a parameter.
     """
 
+    WORDING = (TORN,)
+
     def __init__(
         self,
         *,
@@ -120,6 +123,7 @@ class ImageDetRecordIter(EngineBatches):
         **augmentation_parameters: Unpack[DetAugmentationParameters],
     ) -> None:
         of = type(self).__name__
+        check_known(augmentation_parameters, DetAugmentationParameters.__annotations__, ImageDetRecordIter, of)
         shape = picture_shape(data_shape, (1, 3), of)
         options.choice("dtype", dtype_name(dtype), ("float32",), of)
         if aug_seq != "det_aug_default":
@@ -143,7 +147,9 @@ class ImageDetRecordIter(EngineBatches):
         pad_value = _number("label_pad_value", label_pad_value, of)
         width = options.whole("label_pad_width", label_pad_width, 0, of)
         kernels_of = DetAugmentation(dict(augmentation_parameters), shape, of).kernels()
-        rows, total = source.rows(counted=round_whole, skips=on_error == "skip")
+        to_skip = source.to_skip(counted=round_whole)
+        check_skips(on_error, to_skip, of)
+        rows, total = source.rows(counted=round_whole)
 
         def mean_of(path: str, geometry: list[Kernel]) -> np.ndarray:
             mean = MeanImage(path, source.all_rows(), on_error, max_errors, memory, threads, logs)
@@ -170,6 +176,7 @@ class ImageDetRecordIter(EngineBatches):
                 source.shard,
                 lambda rows: made(rows, kernels_of(mean_of), width),
                 named_files("path_imgrec", path_imgrec),
+                to_skip=to_skip,
             ),
             Running(
                 options.whole("seed", seed, of=of),

@@ -14,9 +14,10 @@ from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.augmentation import AugmentationParameters, augmentation
 from headrace.mx.io.data_batch import DataDesc
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, check_skips
 from headrace.mx.io.given_values import dtype_name, flag, named_files, part, picture_shape
-from headrace.mx.io.image_records import ImageRecords, chunk_of, given_paths, threads_of
+from headrace.mx.io.image_records import ONE_WIDTH, TORN, ImageRecords, chunk_of, given_paths, threads_of
+from headrace.mx.io.known_parameters import check_known
 from headrace.mx.io.mean_image import MeanImage
 
 __all__ = ["ImageRecordInt8Iter", "ImageRecordIter", "ImageRecordUInt8Iter"]
@@ -77,6 +78,9 @@ class ImageRecordIter(EngineBatches):
         UnsupportedError: There is no kernel for a parameter with the others, such as a rotation by Lanczos.
     """
 
+    WORDING = (ONE_WIDTH, TORN)
+    SHAPE_ADVICE = "; data_shape says how many channels each picture must have, and 4 are with alpha"
+
     def __init__(
         self,
         *,
@@ -111,6 +115,7 @@ class ImageRecordIter(EngineBatches):
         **augmentation_parameters: Unpack[AugmentationParameters],
     ) -> None:
         of = type(self).__name__
+        check_known(augmentation_parameters, AugmentationParameters.__annotations__, ImageRecordIter, of)
         shape = picture_shape(data_shape, (1, 3, 4), of)
         kind = options.choice("dtype", dtype_name(dtype), _DTYPES, of)
         if aug_seq != "aug_default":
@@ -140,7 +145,9 @@ class ImageRecordIter(EngineBatches):
             return mean.values(geometry, shape, of)
 
         kernels = augmentation(dict(augmentation_parameters), shape, kind, aug_seed, of)
-        rows, total = source.rows(counted=round_whole, skips=on_error == "skip")
+        to_skip = source.to_skip(counted=round_whole)
+        check_skips(on_error, to_skip, of)
+        rows, total = source.rows(counted=round_whole)
         # Looking at the schema checks the attributes of the kernels.
         _ = rows.map(kernels(None), "image").schema
         super().__init__(
@@ -152,6 +159,7 @@ class ImageRecordIter(EngineBatches):
                 source.shard,
                 lambda rows: rows.map(kernels(mean_of), "image"),
                 named_files("path_imgrec", path_imgrec),
+                to_skip=to_skip,
             ),
             Running(
                 options.whole("seed", seed, of=of),

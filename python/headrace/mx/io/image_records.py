@@ -1,5 +1,6 @@
 """The image records of an iterator: their order, and the part of them that is read."""
 
+import re
 from typing import Any, Literal
 
 import numpy as np
@@ -7,9 +8,20 @@ import numpy as np
 import headrace
 from headrace import options
 from headrace.dataset import Dataset
-from headrace.errors import GraphError, UnsupportedError
+from headrace.errors import GraphError
+from headrace.mx.io.given_values import paths_of
 
-__all__ = ["ImageRecords", "chunk_of", "given_paths", "threads_of"]
+__all__ = ["ONE_WIDTH", "TORN", "ImageRecords", "chunk_of", "given_paths", "threads_of"]
+
+# What `headrace.ImageRecord` says in other words than the iterators of MXNet's parameters, for `EngineBatches.WORDING`.
+ONE_WIDTH = (
+    re.compile(r"; set label_width to the number of labels, or to -1 if it varies"),
+    "; set label_width to the number of labels, or read records of objects by an iterator of detection",
+)
+TORN = (
+    re.compile(r"^(?:.*: )?the record at byte [\d,]+ (?:is cut off|ends at byte).*$", re.MULTILINE),
+    r"\g<0>; `headrace index FILE.rec --on-damage skip` writes the index of the good records, for path_imgidx",
+)
 
 
 class ImageRecords:
@@ -27,6 +39,7 @@ class ImageRecords:
         part: tuple[int, int],
         of: str,
     ) -> None:
+        paths_of("path_imgrec", paths, of)
         self._records: dict[str, Any] = {
             "paths": paths,
             "index": index,
@@ -40,7 +53,7 @@ class ImageRecords:
         self._by_number = index is not None
         self.shard = part if part[1] > 1 and not self._by_number else None
 
-    def rows(self, counted: bool, skips: bool) -> tuple[Dataset, int | None]:
+    def rows(self, counted: bool) -> tuple[Dataset, int | None]:
         """The rows, and how many there are, where that is known; with `counted` also those of a part of bytes, in which
         rows cannot be numbered as they come."""
         if self._by_number:
@@ -49,12 +62,11 @@ class ImageRecords:
             return self._in_splits(), None
         if not counted:
             return self._in_splits(), None
-        if skips:
-            raise UnsupportedError(
-                f'{self._of}: on_error="skip" with num_parts and round_batch needs the rows\' numbers: give path_imgidx, or '
-                'path_imgidx="build"'
-            )
         return self._in_splits(), self._count()
+
+    def to_skip(self, counted: bool) -> str:
+        """What must be given for rows to be left out, if those of a part are counted; empty: nothing."""
+        return "" if self.shard is None or not counted else 'path_imgidx, or path_imgidx="build"'
 
     def all_rows(self) -> Dataset:
         """Of all parts, in the order of the files."""

@@ -1,6 +1,7 @@
 """Batches of LibSVM files, which are sparse."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -9,23 +10,31 @@ import numpy as np
 import headrace
 from headrace import error_policy, options
 from headrace.dataset import Dataset
-from headrace.errors import DataError, GraphError, UnsupportedError
+from headrace.errors import DataError, GraphError
 from headrace.mx import nd
 from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, numbered
+from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, check_skips, numbered
 from headrace.mx.io.filled_batch import Columns
 from headrace.mx.io.given_values import dtype_name, file_patterns, flag, named_files, part
 from headrace.mx.sparse import CSRNDArray
 
 __all__ = ["LibSVMIter"]
 
+_INDEX = re.compile(r"has the index (\d+); indices are 0 to (\d+)")
 # In place of the index of a feature where a row has fewer than others of its batch.
 _NO_FEATURE = -1
 _ANY_NUMBER = 1 << 62
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def _counted_from_1(found: re.Match[str]) -> str:
+    """With advice where the index is the first that is too large."""
+    index, last = map(int, found.groups())
+    advice = f"; if the file counts from 1, {last + 1} features need a shape of ({last + 2},)"
+    return found[0] + (advice if index == last + 1 else "")
 
 
 class LibSVMIter(EngineBatches):
@@ -66,6 +75,8 @@ class LibSVMIter(EngineBatches):
         StateError: The state is of other data or another iterator.
         UnsupportedError: Lines are to be left out of a part with round_batch, so that its rows cannot be counted.
     """
+
+    WORDING = ((_INDEX, _counted_from_1),)
 
     def __init__(
         self,
@@ -118,9 +129,13 @@ class LibSVMIter(EngineBatches):
         elif chosen[1] == 1:
             pipeline = Pipeline(numbered(files.rows(self._features)), "value", "id", files=given, pad_value=_NO_FEATURE)
         else:
-            of_part = _rows_of_part(files, chosen, on_error, of) if rounds else None
+            to_skip = "round_batch=False" if rounds else ""
+            check_skips(on_error, to_skip, of)
+            of_part = files.count(chosen) if rounds else None
             rows = files.rows(self._features, "contiguous")
-            pipeline = Pipeline(rows, "value", None, of_part, chosen, files=given, pad_value=_NO_FEATURE)
+            pipeline = Pipeline(
+                rows, "value", None, of_part, chosen, files=given, pad_value=_NO_FEATURE, to_skip=to_skip
+            )
         self._label_features = of_label
         super().__init__(
             pipeline,
@@ -181,15 +196,6 @@ def _labelled(
     length = -(-total // part[1])
     first = min(part[0] * length, total)
     return rows.skip(first).take(length), min(length, total - first)
-
-
-def _rows_of_part(files: _Lines, part: tuple[int, int], on_error: str, of: str) -> int:
-    if on_error == "skip":
-        raise UnsupportedError(
-            f'{of}: on_error="skip" with num_parts and round_batch needs the number of rows, which cannot be counted by '
-            "bytes; give round_batch=False"
-        )
-    return files.count(part)
 
 
 def _compressed(indices: np.ndarray, values: np.ndarray, features: int) -> CSRNDArray:

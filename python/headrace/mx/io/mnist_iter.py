@@ -16,7 +16,7 @@ from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
-from headrace.mx.io.given_values import flag, shape_of
+from headrace.mx.io.given_values import flag, named_files, shape_of
 from headrace.mx.io.given_values import part as checked_part
 from headrace.system_error import system_error
 from headrace.whole_file import read_whole
@@ -94,9 +94,12 @@ class MNISTIter(EngineBatches):
         of = type(self).__name__
         size = options.whole("batch_size", batch_size, 1, of)
         part, parts = checked_part(part_index, num_parts, of)
-        pictures, labels = _read_idx(image, 3), _read_idx(label, 1)
+        pictures, labels = _read_idx("image", image, 3, of), _read_idx("label", label, 1, of)
         if len(pictures) != len(labels):
-            raise DataError(f"{image} has {len(pictures)} pictures, and {label} has {len(labels)} labels")
+            raise DataError(
+                f"{of}: {image} has {len(pictures)} pictures, and {label} has {len(labels)} labels; give files that belong "
+                "together"
+            )
         for name, expected in (("data_shape", data_shape), ("input_shape", input_shape)):
             if expected is not None:
                 _check_pixels(name, shape_of(name, expected, of), pictures.shape[1:], image, of)
@@ -110,7 +113,7 @@ class MNISTIter(EngineBatches):
         source = headrace.Numpy(columns, shuffle=shuffled)
         scaled = source.map(vision.Rescale(1 / 256), "image").map(T.TypeCast("float32"), "label")
         super().__init__(
-            Pipeline(scaled, "image", "id", len(pictures)),
+            Pipeline(scaled, "image", "id", len(pictures), files=named_files("image", image)),
             Running(
                 options.whole("seed", seed, of=of),
                 memory,
@@ -138,19 +141,27 @@ def _check_pixels(name: str, expected: tuple[int, ...], shape: tuple[int, ...], 
         )
 
 
-def _read_idx(path: str | os.PathLike[str], axes: int) -> np.ndarray:
+def _read_idx(parameter: str, path: str | os.PathLike[str], axes: int, of: str) -> np.ndarray:
     """An idx file of bytes: 0, 0, 8, the number of axes, the length of each as u32 of big endian, and the values."""
     name = os.fspath(path)
     try:
         data = read_whole(name)
     except OSError as raised:
-        raise system_error(f"cannot read {name}", raised) from None
+        raise system_error(f"{of}: {parameter}: cannot read {name}", raised) from None
     head = 4 + 4 * axes
     if len(data) < head or data[:4] != bytes((0, 0, 8, axes)):
-        compressed = "; it is compressed with gzip, so unpack it first" if data[:2] == b"\x1f\x8b" else ""
-        raise DataError(f"{name} is no idx file of bytes with {axes} axes{compressed}")
+        raise DataError(f"{of}: {parameter} {name} is no idx file of bytes with {axes} axes{_instead(data)}")
     shape = [int.from_bytes(data[4 + 4 * axis : 8 + 4 * axis], "big") for axis in range(axes)]
     wanted = head + math.prod(shape)
     if len(data) < wanted:
-        raise DataError(f"{name} says that it has {wanted} bytes, and has {len(data)}")
+        raise DataError(f"{of}: {parameter} {name} says that it has {wanted} bytes, and has {len(data)}")
     return np.frombuffer(data, np.uint8, math.prod(shape), head).reshape(shape)
+
+
+def _instead(data: bytes) -> str:
+    """What a file is that is none of so many axes."""
+    if data[:2] == b"\x1f\x8b":
+        return "; it is compressed with gzip, so unpack it first"
+    if data[:3] == bytes((0, 0, 8)) and len(data) > 3:
+        return f", as it has {data[3]}; pictures have 3 and labels 1, and image and label may have been exchanged"
+    return ""

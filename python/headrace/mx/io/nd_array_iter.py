@@ -12,7 +12,7 @@ from headrace.dataset import Dataset
 from headrace.errors import GraphError
 from headrace.mx import nd
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.data_iter import GivenBatches
+from headrace.mx.io.data_iter import GivenBatches, OnError
 from headrace.mx.io.device_batches import DeviceBatches
 from headrace.mx.io.filled_batch import Columns, filled
 from headrace.mx.io.given_values import check_state, flag
@@ -50,7 +50,8 @@ class NDArrayIter(GivenBatches):
         state: What `state()` gave: the iterator goes on with the batch behind it.
 
     Raises:
-        GraphError: The arrays differ in their number of rows, or an argument is out of its range.
+        GraphError: The arrays differ in their number of rows, or are none of numbers; or an argument is out of its range, or
+            "discard" would leave out all rows.
         StateError: The state is of other arrays or another iterator.
     """
 
@@ -84,13 +85,21 @@ class NDArrayIter(GivenBatches):
             raise GraphError("NDArrayIter: there are no arrays; give one, a list or a dict of them")
         self.label = [] if label is None else _named(label, "label", label_name)
         self.num_data = _number_of_rows([*self.data, *self.label])
+        if last_batch_handle == "discard" and self.num_data < self.batch_size:
+            raise GraphError(
+                f"NDArrayIter: there are {self.num_data} rows, fewer than batch_size={self.batch_size}, and rows that fill no "
+                'batch are left out; give last_batch_handle="pad" or a smaller batch_size'
+            )
         self.last_batch_handle = last_batch_handle
         self.layout = layout
         if state is not None:
             check_state(state, _STATE, "NDArrayIter")
             seed = state["seed"] if seed is None else seed
         self._seed = int(np.random.randint(2**31)) if seed is None else seed
-        self._batches = self._dataset(shuffle, memory).on_error(on_error)
+        self._shuffle = shuffle
+        self._device = device
+        self._state = state
+        self._plan(memory)
         self._epoch = 0
         """Of the engine: with "roll_over" one has all epochs between two calls of reset() in mid-epoch."""
         self._given = 0
@@ -100,9 +109,15 @@ class NDArrayIter(GivenBatches):
         self._run: Iterator[dict[str, np.ndarray]] | None = None
         if state is not None:
             self._restore(state)
-        if device is not None:
-            arrays = len(self.data) + len(self.label)
-            self._sent = DeviceBatches(self, arrays, device, memory, "NDArrayIter")
+
+    def run_otherwise(self, memory: int | str | None, on_error: OnError | None) -> None:
+        # No row of an array can fail.
+        if memory is None:
+            return
+        self._plan(memory)
+        self._run = None
+        if self._state is not None:
+            self._restore(self._state)
 
     @property
     def provide_data(self) -> list[DataDesc]:  # type: ignore[override]
@@ -120,6 +135,7 @@ class NDArrayIter(GivenBatches):
         if ended is None:
             ended = self._given == self._batches_of_epoch()
         if self.last_batch_handle == "roll_over" and ended:
+            self._begun = True
             self._rolled = (self._rolled + self.num_data) % self.batch_size
         elif self._given > 0 or self._run is not None:
             self._start_over()
@@ -162,9 +178,15 @@ class NDArrayIter(GivenBatches):
         text = self._batches.explain() if self._run is None else self._run.explain()  # type: ignore[attr-defined]
         return text if self._sent is None else f"{text}\n{self._sent.explain()}"
 
-    def _dataset(self, shuffle: bool, memory: int | str | None) -> Dataset:
+    def _plan(self, memory: int | str | None) -> None:
+        self._batches = self._dataset(memory)
+        if self._device is not None:
+            arrays = len(self.data) + len(self.label)
+            self._sent = DeviceBatches(self, arrays, self._device, memory, "NDArrayIter")
+
+    def _dataset(self, memory: int | str | None) -> Dataset:
         columns = {_column(kind, i): np.asarray(array) for kind, i, array in self._arrays()}
-        rows: Dataset = headrace.Numpy(columns, shuffle=shuffle, seed=self._seed)
+        rows: Dataset = headrace.Numpy(columns, shuffle=self._shuffle, seed=self._seed)
         if memory is not None:
             rows = rows.options(memory=memory)
         if self.last_batch_handle == "roll_over":
@@ -186,6 +208,7 @@ class NDArrayIter(GivenBatches):
         return (self._rolled + self.num_data) // self.batch_size
 
     def _start_over(self) -> None:
+        self._begun = True
         self._epoch += 1
         self._rolled = 0
         self._run = None
@@ -230,6 +253,8 @@ def _column(kind: str, number: int) -> str:
 
 def _named(arrays: Arrays | None, parameter: str, name: str) -> list[tuple[str, nd.NDArray]]:
     """Arrays by their names, in the names' order."""
+    if isinstance(arrays, tuple):
+        raise GraphError(f"NDArrayIter: {parameter} is a tuple; give an array, or a list or a dict of several")
     named: Mapping[str, Any]
     if isinstance(arrays, Mapping):
         named = arrays
@@ -241,7 +266,17 @@ def _named(arrays: Arrays | None, parameter: str, name: str) -> list[tuple[str, 
         if each is None:
             which = "" if arrays is None else f"[{key!r}]"
             raise GraphError(f"NDArrayIter: {parameter}{which} is None; it must be an array, a list or a dict of them")
-    return [(key, nd.array(named[key])) for key in sorted(named)]
+    return [(key, _array(named[key], parameter, key)) for key in sorted(named)]
+
+
+def _array(given: Any, parameter: str, name: str) -> nd.NDArray:
+    try:
+        return nd.array(given)
+    except (TypeError, ValueError) as raised:
+        raise GraphError(
+            f"NDArrayIter: {parameter} {name!r} is {options.shown(given)}, which becomes no array of float32: {raised}; give "
+            "an array of numbers, with rows of one shape"
+        ) from None
 
 
 def _number_of_rows(arrays: list[tuple[str, nd.NDArray]]) -> int:

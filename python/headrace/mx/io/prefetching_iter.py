@@ -5,11 +5,20 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
-from headrace.errors import StateError
+from headrace import options
+from headrace.errors import GraphError, StateError
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.data_iter import DataIter, GivenBatches
+from headrace.mx.io.data_iter import DataIter, GivenBatches, OnError
 from headrace.mx.io.given_values import check_iterator
-from headrace.mx.io.iterators_within import check_around, check_within, explain_of, state_of
+from headrace.mx.io.iterators_within import (
+    check_around,
+    check_batch,
+    check_runs_otherwise,
+    check_within,
+    explain_of,
+    run_otherwise,
+    state_of,
+)
 
 __all__ = ["PrefetchingIter"]
 
@@ -32,12 +41,17 @@ class PrefetchingIter(GivenBatches):
         iters: One iterator, or a list of them that end their epochs together.
         rename_data: For each iterator, new names by old ones; None: names stay.
         rename_label: Likewise for labels.
+        memory: As if each of iters, of which none may have begun, had been made with it; None: as they were made.
+        on_error: Likewise: "skip" leaves out rows that fail, "raise" does not.
         state: What `state()` gave: the iterator goes on with the batch behind it. Each of iters must be there already, made
             with its part of `state["iters"]` as its own state.
 
     Raises:
-        GraphError: One of them is no iterator.
+        GraphError: One of them is no iterator, or a name is renamed that it has not; or memory or on_error is given, and one has begun, or is of a class of
+            your own.
         StateError: The state is of another iterator, or one of iters is not where it says.
+        UnsupportedError: on_error is "skip", and one of them cannot leave out rows.
+        GraphError: From `next()`: an iterator gives something else than a batch.
         ValueError: From `next()`: the iterators give different numbers of batches, or batches of different `pad`.
     """
 
@@ -47,6 +61,8 @@ class PrefetchingIter(GivenBatches):
         rename_data: Sequence[Mapping[str, str]] | None = None,
         rename_label: Sequence[Mapping[str, str]] | None = None,
         *,
+        memory: int | str | None = None,
+        on_error: OnError | None = None,
         state: Mapping[str, Any] | None = None,
     ) -> None:
         self.iters = list(iters) if isinstance(iters, Sequence) else [iters]
@@ -55,12 +71,17 @@ class PrefetchingIter(GivenBatches):
         for each in self.iters:
             check_iterator("iters", each, _USED, "PrefetchingIter")
         self.n_iter = len(self.iters)
+        _check_names("rename_data", rename_data, [each.provide_data for each in self.iters])
+        _check_names("rename_label", rename_label, [each.provide_label for each in self.iters])
         self.rename_data = rename_data
         self.rename_label = rename_label
         super().__init__(self.provide_data[0].shape[0])
+        run_otherwise(self._within(), memory, on_error, "PrefetchingIter")
         self._threads = ThreadPoolExecutor(self.n_iter, "prefetching-iter")
         self._coming: list[Future[_Made]] = []
         """The next batch, or that with which the epoch was seen to be over."""
+        self._was_ahead = False
+        """Whether the next batch is to be asked for before anything else, as it was where the state was taken."""
         self._states: list[Any] | None = None
         """Those of the iterators behind the batch given last, or errors; None: none of them is ahead of the loop."""
         if state is not None:
@@ -81,11 +102,28 @@ class PrefetchingIter(GivenBatches):
         return _renamed([each.provide_label for each in self.iters], self.rename_label)
 
     def reset(self) -> None:
+        if self._was_ahead:
+            # So that the iterators are where those are of which the state was taken.
+            self._ask()
         self._wait()
         self._coming = []
         self._states = None
         for iterator in self.iters:
             iterator.reset()
+
+    def has_begun(self) -> bool:
+        return self._begun or any(each.has_begun() for each in self.iters if isinstance(each, GivenBatches))
+
+    def check_runs_otherwise(self, on_error: OnError | None, name: str, of: str) -> None:
+        super().check_runs_otherwise(on_error, name, of)
+        for part, each in self._within().items():
+            check_runs_otherwise(each, on_error, f"{name}.{part}", of)
+
+    def run_otherwise(self, memory: int | str | None, on_error: OnError | None) -> None:
+        run_otherwise(self._within(), memory, on_error, "PrefetchingIter")
+
+    def _within(self) -> dict[str, DataIter]:
+        return {f"iters[{i}]": each for i, each in enumerate(self.iters)}
 
     def state(self) -> dict[str, Any]:
         """Where the iterator is, for `state=`: behind the batch given last, with the states of the iterators there. Raises
@@ -94,7 +132,7 @@ class PrefetchingIter(GivenBatches):
         for each in states:
             if isinstance(each, Exception):
                 raise copy.copy(each)
-        return {"iterator": "PrefetchingIter", "iters": states, "ahead": len(self._coming) > 0}
+        return {"iterator": "PrefetchingIter", "iters": states, "ahead": self._was_ahead or len(self._coming) > 0}
 
     def explain(self) -> str:
         """How each of the iterators runs."""
@@ -112,14 +150,14 @@ class PrefetchingIter(GivenBatches):
             )
         for i, each in enumerate(self.iters):
             check_within(each, states[i], f"iters[{i}]", f'["iters"][{i}]', "PrefetchingIter")
-        if state["ahead"]:
-            # So that reset() finds the iterators where it found those of which the state was taken.
+        self._was_ahead = state["ahead"]
+        if self._was_ahead:
             self._states = states
-            self._ask()
 
     def _make(self) -> DataBatch | None:
         if not self._coming:
-            self._states = self._noted()
+            if not self._was_ahead:
+                self._states = self._noted()
             self._ask()
         made = [each.result() for each in self._coming]
         batches = [each.batch for each in made if each.batch is not None]
@@ -145,6 +183,7 @@ class PrefetchingIter(GivenBatches):
         )
 
     def _ask(self) -> None:
+        self._was_ahead = False
         self._coming = [self._threads.submit(_next_of, each, i) for i, each in enumerate(self.iters)]
 
     def _wait(self) -> None:
@@ -158,6 +197,7 @@ class PrefetchingIter(GivenBatches):
 def _next_of(iterator: DataIter, number: int) -> _Made:
     try:
         batch = iterator.next()
+        check_batch(batch, ("data", "label", "pad", "index"), iterator, f"iters[{number}]", "PrefetchingIter")
     except StopIteration:
         batch = None
     return _Made(batch, _noted(iterator, number))
@@ -170,6 +210,26 @@ def _noted(iterator: DataIter, number: int) -> Any:
     except Exception as error:
         # Without its traceback, which keeps arrays alive.
         return error.with_traceback(None)
+
+
+def _check_names(parameter: str, names: Any, provided: list[list[DataDesc]]) -> None:
+    if names is None:
+        return
+    if not isinstance(names, (list, tuple)) or len(names) != len(provided):
+        raise GraphError(
+            f"PrefetchingIter: {parameter} is {options.shown(names)}; it must be a list of a dict for each of the "
+            f"{len(provided)} iterators"
+        )
+    for i, (each, described) in enumerate(zip(names, provided, strict=True)):
+        if not isinstance(each, Mapping):
+            raise GraphError(f"PrefetchingIter: {parameter}[{i}] is {options.shown(each)}; it must be a dict of names")
+        there = [name for name, *_ in described]
+        for old in each:
+            if old not in there:
+                raise GraphError(
+                    f"PrefetchingIter: {parameter}[{i}] renames {options.shown(old)}, and iters[{i}] provides "
+                    f"{', '.join(map(repr, there)) or 'nothing'}"
+                )
 
 
 def _renamed(provided: list[list[DataDesc]], names: Sequence[Mapping[str, str]] | None) -> list[DataDesc]:
