@@ -2,6 +2,7 @@
 
 import ast
 import io
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,11 @@ GIVEN = {
 # They say how many columns there are, which is the same in each epoch.
 FIXED = {("SlicePatches", "num_height"), ("SlicePatches", "num_width")}
 # What the attribute needs beside it.
-BESIDE: dict[str, dict[str, Any]] = {"Resize.max_size": {"size": 20}}
+BESIDE: dict[str, dict[str, Any]] = {
+    "Resize.max_size": {"size": 20},
+    "MixUp": {"num_classes": 3},
+    "CutMix": {"num_classes": 3, "layout": "HWC"},
+}
 
 
 def rows_of(kind: tuple[str, ...]) -> hr.Dataset:
@@ -49,16 +54,39 @@ def rows_of(kind: tuple[str, ...]) -> hr.Dataset:
     return hr.Numpy({"x": pictures, "label": np.arange(6) % 3})
 
 
-def number_attributes() -> list[tuple[str, str]]:
+def with_targets() -> hr.Dataset:
+    draws = np.random.default_rng(5)
+    near = draws.integers(0, 40, (6, 3, 2))
+    return hr.Numpy(
+        {
+            "x": draws.integers(0, 256, (6, 60, 80, 3), np.uint8),
+            "mask": draws.integers(0, 9, (6, 60, 80), np.uint8),
+            "boxes": np.concatenate([near, near + draws.integers(4, 20, (6, 3, 2))], -1).astype(np.float32),
+            "label": np.arange(18).reshape(6, 3),
+        }
+    )
+
+
+DECLARED = {each["name"]: each for each in OPERATORS}
+
+
+def numbers_of(kernels: Iterable[str]) -> list[tuple[str, str]]:
     return [
-        (operator["name"], attribute["name"])
-        for operator in OPERATORS
-        if operator["role"] == "kernel" and operator["python_module"] in ("vision", "transforms")
-        for attribute in operator["attributes"]
-        if _may_change(attribute)
-        and len(operator["sample"]["inputs"]) in (1, 2)
-        and (operator["name"], attribute["name"]) not in FIXED
+        (name, attribute["name"])
+        for name in kernels
+        for attribute in DECLARED[name]["attributes"]
+        if _may_change(attribute) and (name, attribute["name"]) not in FIXED
     ]
+
+
+OF_PICTURES = [
+    name
+    for name, each in DECLARED.items()
+    if each["role"] == "kernel"
+    and each["python_module"] in ("vision", "transforms")
+    and len(each["sample"]["inputs"]) in (1, 2)
+]
+OF_BOXES = [name for name in DECLARED if f"{name}OfBoxes" in DECLARED] + ["SanitizeBoxes"]
 
 
 def value_of(name: str, attribute: dict[str, Any], given: dict[str, Any]) -> Any:
@@ -70,30 +98,40 @@ def value_of(name: str, attribute: dict[str, Any], given: dict[str, Any]) -> Any
     return GIVEN.get(f"{name}.{attribute['name']}", GIVEN.get(attribute["name"]))
 
 
-@pytest.mark.parametrize(("name", "attribute"), number_attributes())
-def test_every_number_of_a_kernel_may_be_one(name: str, attribute: str):
-    operator = next(each for each in OPERATORS if each["name"] == name)
+def check(name: str, attribute: str, mapped: Callable[[Any], hr.Dataset]) -> None:
+    """What `mapped(kernel)` gives is the same with the number, a parameter, and one in the list."""
+    operator = DECLARED[name]
     declared = next(each for each in operator["attributes"] if each["name"] == attribute)
     given = {key: ast.literal_eval(text) for key, text in operator["sample"]["attributes"].items()}
-    given |= BESIDE.get(f"{name}.{attribute}", {})
+    given |= BESIDE.get(f"{name}.{attribute}", BESIDE.get(name, {}))
     value = value_of(name, declared, given)
     assert value is not None, "GIVEN needs a value"
-    if name in ("MixUp", "CutMix"):
-        given |= {"num_classes": 3} | ({"layout": "HWC"} if name == "CutMix" else {})
 
-    def made(replaced: Any) -> Any:
-        kernel = getattr({"vision": V, "transforms": T}[operator["python_module"]], name)(
-            **given | {attribute: replaced}
-        )
-        rows = rows_of(tuple(operator["sample"]["inputs"]))
-        if len(operator["sample"]["inputs"]) == 2:
-            return rows.map(V.ToFloat(), "x").batch(3).map(kernel, ["x", "label"])
-        count = operator["outputs"]
-        return rows.map(kernel, "x", "made" if count == 1 else [f"made {i}" for i in range(count)])
+    def rows(replaced: Any) -> Any:
+        kernel = getattr({"vision": V, "transforms": T}[operator["python_module"]], name)
+        return read_all(mapped(kernel(**given | {attribute: replaced})), seed=3, epoch=1)
 
-    plain = read_all(made(value), seed=3, epoch=1)
+    plain = rows(value)
+    assert plain.failure is None
     changing = hr.parameter("value", lambda epoch: value if epoch == 1 else None, default=value)
-    assert_same(plain, read_all(made(changing), seed=3, epoch=1))
+    assert_same(plain, rows(changing))
     if isinstance(value, (list, tuple)) and value:
-        last = hr.parameter("last", lambda epoch: value[-1])
-        assert_same(plain, read_all(made([*value[:-1], last]), seed=3, epoch=1))
+        assert_same(plain, rows([*value[:-1], hr.parameter("last", lambda epoch: value[-1])]))
+
+
+@pytest.mark.parametrize(("name", "attribute"), numbers_of(OF_PICTURES))
+def test_every_number_of_a_kernel_may_be_one(name: str, attribute: str):
+    inputs = tuple(DECLARED[name]["sample"]["inputs"])
+    rows = rows_of(inputs)
+    if len(inputs) == 2:
+        check(name, attribute, lambda kernel: rows.map(V.ToFloat(), "x").batch(3).map(kernel, ["x", "label"]))
+        return
+    count = DECLARED[name]["outputs"]
+    output = "made" if count == 1 else [f"made {i}" for i in range(count)]
+    check(name, attribute, lambda kernel: rows.map(kernel, "x", output))
+
+
+@pytest.mark.parametrize(("name", "attribute"), numbers_of(OF_BOXES))
+def test_masks_and_boxes_follow_what_it_gives(name: str, attribute: str):
+    columns = ["x", hr.mask("mask"), hr.boxes("boxes", labels="label")]
+    check(name, attribute, lambda kernel: with_targets().map(kernel, columns))

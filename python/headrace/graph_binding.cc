@@ -252,6 +252,7 @@ std::string ReferencedBy(const BoundNode& bound, const std::string& reference) {
 // One number of a list, as it is declared.
 ir::Attribute NumberOf(const ir::Attribute& list) {
   ir::Attribute number = list;
+  number.nullable = false;
   number.type = list.type == ir::AttributeType::kInts ? ir::AttributeType::kInt : ir::AttributeType::kFloat;
   return number;
 }

@@ -1,6 +1,6 @@
 """Lists of numbers of which some are parameters."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from headrace import _engine
@@ -22,7 +22,9 @@ class ParameterList:
     __slots__ = ("__weakref__", "_numbers")
 
     def __init__(self, numbers: Sequence[Any], what: str) -> None:
-        self._numbers = [each if isinstance(each, Parameter) else _one(each, what) for each in numbers]
+        self._numbers = [
+            each if isinstance(each, Parameter) else _one(each, f"{what}: a number in it") for each in numbers
+        ]
 
     @property
     def name(self) -> str:
@@ -37,7 +39,7 @@ class ParameterList:
 
     def value(self, epoch: int) -> tuple[Any, ...]:
         """As far as it is set by now."""
-        return tuple(each.value(epoch) if isinstance(each, Parameter) else each for each in self._numbers)
+        return tuple(self._number(each, Parameter.value, epoch) for each in self._numbers)
 
     # ---- for pipelines ----
 
@@ -58,11 +60,17 @@ class ParameterList:
             raise GraphError(f"{self!r}: {kernel}: {wrong}")
 
     def _value_in(self, epoch: int) -> tuple[Any, ...]:
-        return tuple(each._value_in(epoch) if isinstance(each, Parameter) else each for each in self._numbers)
+        return tuple(self._number(each, Parameter._value_in, epoch) for each in self._numbers)
+
+    def _number(self, each: Number | Parameter, read: Callable[[Parameter, int], Any], epoch: int) -> Number:
+        if not isinstance(each, Parameter):
+            return each
+        # It may have been fixed before this list read it.
+        return _one(read(each, epoch), f"{each!r} in epoch {epoch}, in {self!r},")
 
 
 def _one(value: Any, what: str) -> Number:
     number = number_of(value, what)
     if isinstance(number, tuple):
-        raise GraphError(f"{what} has a list in it, {list(number)}; it must be a list of numbers")
+        raise GraphError(f"{what} is a list, {list(number)}; it must be one number")
     return number

@@ -394,10 +394,16 @@ def test_numbers_of_a_list_are_checked_one_by_one():
         chosen([-1, chance])
     with pytest.raises(hr.GraphError, match="brightness is .0.1, 0.2, 0.5., a list of 3; it must have 1 or 2"):
         hr.Range(2).map(V.ColorJitter(brightness=[0.1, 0.2, chance]), "value")
-    with pytest.raises(hr.GraphError, match="RandomChoice: p is 'a'; it must be a number"):
+    with pytest.raises(hr.GraphError, match="RandomChoice: p: a number in it is 'a'; it must be a number"):
         chosen([chance, "a"])
-    with pytest.raises(hr.GraphError, match=r"has a list in it, \[1, 2\]"):
+    with pytest.raises(
+        hr.GraphError, match=r"RandomChoice: p: a number in it is a list, \[1, 2\]; it must be one number"
+    ):
         chosen([chance, [1, 2]])
+    both = hr.parameter("both", lambda epoch: [1, 2])
+    next(iter(chosen(both)))
+    with pytest.raises(hr.Error, match=r'"both"\) in epoch 0, in \[hr.parameter\("both"\), 1\], is a list, \[1, 2\]'):
+        next(iter(chosen([both, 1])))
     with pytest.raises(hr.GraphError, match="RandomChoice: p is .*whose value depends on an epoch"):
         V.RandomChoice([V.Invert(), V.Equalize()], [chance, 1])(np.zeros((3, 3, 3), np.uint8))
 
