@@ -1,12 +1,13 @@
 """Rows a second through Python functions of 20 µs, 1 ms and 10 ms, over pictures of 0.5 MB in an array: alone in a loop,
 on a thread, in worker processes, of a dataset in worker processes beside a loop that computes in Python, and with
-PyTorch's DataLoader where it is installed.
+PyTorch's DataLoader and Grain where they are installed.
 
 Every figure is taken in a process of its own, in alternation. Memory is that of the process and its children, shared
 pages counted once (PSS), in the middle of the run.
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import pathlib
@@ -94,6 +95,14 @@ def torch(cost: int, processes: int) -> Iterator[int]:
         yield len(batch)
 
 
+def grain(cost: int, processes: int) -> Iterator[int]:
+    import grain
+
+    rows = grain.MapDataset.source(Worked(cost)).batch(8).to_iter_dataset()
+    for batch in rows.mp_prefetch(grain.MultiprocessingOptions(num_workers=processes)):
+        yield len(batch)
+
+
 def pss(process: int) -> int:
     """Bytes of a process and its descendants, shared pages by their share."""
     total = 0
@@ -109,7 +118,8 @@ def pss(process: int) -> int:
 
 
 def measure(kind: str, cost: int, processes: int) -> dict[str, float]:
-    rows = {"alone": alone, "headrace": headrace, "dataset": dataset, "torch": torch}[kind](cost, processes)
+    kinds = {"alone": alone, "headrace": headrace, "dataset": dataset, "torch": torch, "grain": grain}
+    rows = kinds[kind](cost, processes)
     until = time.perf_counter() + SECONDS / 3
     while time.perf_counter() < until:  # started and warm
         next(rows)
@@ -125,12 +135,9 @@ def measure(kind: str, cost: int, processes: int) -> dict[str, float]:
 
 def cases() -> list[tuple[str, int]]:
     found = [("alone", 0), ("headrace", 0), ("headrace", 1), ("headrace", 2), ("dataset", 2)]
-    try:
-        import torch  # noqa: F401
-
-        found += [("torch", 1), ("torch", 2)]
-    except ImportError:
-        pass
+    for peer in ("torch", "grain"):
+        if importlib.util.find_spec(peer) is not None:
+            found += [(peer, 1), (peer, 2)]
     return found
 
 

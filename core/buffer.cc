@@ -17,10 +17,9 @@ constexpr size_t kMapFrom = size_t{1} << 20;  // blocks this large are mapped
 // Blocks this large take a few large pages each instead of thousands of small ones, whose first use costs more than a
 // kernel's work on them.
 constexpr size_t kLargePagesFrom = size_t{4} << 20;
-constexpr int64_t kKeepAlways = int64_t{8} << 20;  // kept for reuse whatever the budgets
-// Kept beyond open budgets: the memory of a batch that the user frees is reused for the next one, even while pipelines
-// hold the rest.
-constexpr int64_t kKeepBeyond = int64_t{24} << 20;
+// Kept for reuse beyond open budgets: a batch that the user frees, or an eager kernel's result, gives its memory to the
+// next one, even while pipelines hold the rest. The C library keeps as much.
+constexpr int64_t kKeepBeyond = int64_t{32} << 20;
 constexpr size_t kHeader = 64;
 constexpr int kLocalClasses = 5;  // up to 1 KiB: kept by each thread
 constexpr size_t kLocalBuffers = 64;
@@ -316,8 +315,8 @@ void BufferPool::Destroy(Buffer* buffer) {
 
 int64_t BufferPool::KeepLimit() const {
   const int64_t budget = budget_.load(std::memory_order_relaxed);
-  if (budget == 0) return kKeepAlways;
-  return std::max(kKeepAlways, budget + kKeepBeyond - outstanding_bytes() + UsersAccount()->held());
+  if (budget == 0) return kKeepBeyond;
+  return std::max(kKeepBeyond, budget + kKeepBeyond - outstanding_bytes() + UsersAccount()->held());
 }
 
 void BufferPool::AddBudget(int64_t bytes) { budget_.fetch_add(bytes, std::memory_order_relaxed); }

@@ -29,17 +29,21 @@ absl::StatusOr<Branching> BranchingOfStep(const Declaration& chooser, const prot
   if (step.branches().empty()) return GraphError("has no kernels to apply");
   const auto branches = static_cast<size_t>(step.branches_size());
   if (!ReadsParameter(step)) return chooser.branching(Attributes::Of(step), branches);
-  // Whatever its parameters' values, a row may go through each branch, or none. Examples may not fit the branches; the
-  // values themselves are checked when they are bound.
-  Branching any = {.drawn = std::vector<bool>(branches, true), .none = true};
+  // Whatever its parameters' values, a row may go through each branch. Examples may not fit the branches, and then it
+  // may go through none; the values themselves are checked when they are bound.
+  Branching any = {.drawn = std::vector<bool>(branches, true)};
   bool known = false;
   for (int i = 0; i < kExamples; ++i) {
     const absl::StatusOr<Branching> branching = chooser.branching(Attributes::Of(WithExamples(step, i)), branches);
     if (!branching.ok()) continue;
     known = true;
     any.several |= branching->several;
+    any.none |= branching->none;
   }
-  if (!known) any.several = branches > 1;
+  if (!known) {
+    any.several = branches > 1;
+    any.none = true;
+  }
   return any;
 }
 

@@ -124,16 +124,21 @@ absl::Status Canonicalize(proto::Graph& graph) {
   if (graph.format() == 0) graph.set_format(kFormat);
   HEADRACE_RETURN_IF_ERROR(CheckChoosers(graph));
   HEADRACE_RETURN_IF_ERROR(CheckVersions(graph));
-  for (proto::Node& node : *graph.mutable_nodes()) {
-    HEADRACE_RETURN_IF_ERROR(CanonicalizeOperator(node));
-    HEADRACE_RETURN_IF_ERROR(CanonicalizeSteps(*node.mutable_steps()));
-  }
+  HEADRACE_RETURN_IF_ERROR(WriteOutOperators(graph));
   ClearMarks(graph);
   PutOrdersAbove(graph);
   // Before nodes are copied, because a copy is the same operator.
   HEADRACE_RETURN_IF_ERROR(GiveSalts(graph));
   ClearGroups(graph);
   PutChoicesBelow(graph);
+  return absl::OkStatus();
+}
+
+absl::Status WriteOutOperators(proto::Graph& graph) {
+  for (proto::Node& node : *graph.mutable_nodes()) {
+    HEADRACE_RETURN_IF_ERROR(CanonicalizeOperator(node));
+    HEADRACE_RETURN_IF_ERROR(CanonicalizeSteps(*node.mutable_steps()));
+  }
   return absl::OkStatus();
 }
 

@@ -14,6 +14,10 @@ namespace headrace::ir {
 // for choosers that are nested too deeply, and if two operators have one name. Idempotent.
 absl::Status Canonicalize(proto::Graph& graph);
 
+// Does to what a pass added to a canonical graph what concerns each operator alone: its version and its attributes.
+// Operators stay where the pass put them, so a choice of rows means the numbers that it meant.
+absl::Status WriteOutOperators(proto::Graph& graph);
+
 }  // namespace headrace::ir
 
 #endif  // HEADRACE_IR_CANONICAL_H_

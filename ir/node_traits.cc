@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/text.h"
+
 namespace headrace::ir {
 namespace {
 
@@ -28,6 +30,16 @@ Traits TraitsOf(const proto::Node& node) {
 Traits TraitsOf(const proto::Step& step) {
   const Declaration* const declaration = Registry::Global().Find(step.kernel());
   return declaration == nullptr ? Traits() : declaration->traits;
+}
+
+std::string HowToIndex(std::string_view before, const proto::Node& source) {
+  const Declaration* const declaration = Registry::Global().Find(source.op());
+  if (declaration == nullptr) return "";
+  for (const Attribute& attribute : declaration->attributes) {
+    if (!attribute.indexes) continue;
+    return Cat(before, attribute.name, "=\"build\"", attribute.path ? " or the path of an index" : "");
+  }
+  return "";
 }
 
 }  // namespace headrace::ir

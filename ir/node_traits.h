@@ -1,6 +1,9 @@
-// The traits of one use of an operator: those of its declaration, as its attributes refine them. A pure function.
+// The traits of one use of an operator: those of its declaration, as its attributes refine them. Pure functions.
 #ifndef HEADRACE_IR_NODE_TRAITS_H_
 #define HEADRACE_IR_NODE_TRAITS_H_
+
+#include <string>
+#include <string_view>
 
 #include "ir/declaration.h"
 #include "ir/graph.pb.h"
@@ -10,6 +13,9 @@ namespace headrace::ir {
 // None, for an operator that is not known.
 Traits TraitsOf(const proto::Node& node);
 Traits TraitsOf(const proto::Step& step);
+
+// What would give random access to the source that it is, behind `before`: "; give it index=\"build\""; "": nothing.
+std::string HowToIndex(std::string_view before, const proto::Node& source);
 
 }  // namespace headrace::ir
 

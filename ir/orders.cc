@@ -218,15 +218,6 @@ std::string At(const proto::Node& node) {
   return location.empty() ? node.op() : Cat(node.op(), " (", location, ")");
 }
 
-// What gives random access to a source that could have it; "": nothing.
-std::string HowToIndex(const proto::Node& source) {
-  const Declaration* const declaration = Registry::Global().Find(source.op());
-  if (declaration == nullptr) return "";
-  const auto indexes = [](const Attribute& attribute) { return attribute.indexes; };
-  const auto index = std::find_if(declaration->attributes.begin(), declaration->attributes.end(), indexes);
-  return index == declaration->attributes.end() ? "" : Cat("; give it ", index->name, "=\"build\"");
-}
-
 // Why the rows below the choice have no numbers to name them by; "": they have.
 std::string WhyNoNumbers(const Nodes& nodes, const proto::Node& choice, const Numbering& numbering) {
   uint32_t id = choice.inputs(0);
@@ -236,8 +227,9 @@ std::string WhyNoNumbers(const Nodes& nodes, const proto::Node& choice, const Nu
     return Cat(
         "names rows by their numbers in a source with random access, and only map, project and rename may stand "
         "between the two; ",
-        culprit.inputs().empty() ? Cat(At(culprit), " gives its rows one after the other", HowToIndex(culprit))
-                                 : Cat("put it below ", At(culprit), ", next to the source"));
+        culprit.inputs().empty()
+            ? Cat(At(culprit), " gives its rows one after the other", HowToIndex("; give it ", culprit))
+            : Cat("put it below ", At(culprit), ", next to the source"));
   }
   if (numbering.draws(id) && choice.salt() == 0) {
     return Cat("names rows by their numbers before any shuffle, but ", At(culprit), " gives other rows in each epoch, ",

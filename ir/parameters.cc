@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "ir/value.h"
+#include "ir/value_text.h"
 
 namespace headrace::ir {
 namespace {
@@ -34,18 +35,41 @@ void VisitParameters(proto::Step& step, const Visit& visit) {
   }
 }
 
-// Spreads real examples over the bounds, and counts whole ones up from the lower bound.
+// Spreads real examples over the bounds, and counts whole ones up from the lower bound. The last whole one is large:
+// small sizes may all come to the same.
 double NumberWithin(const Attribute& attribute, int number) {
+  constexpr double kLarge = 1 << 16;
   const double least = attribute.minimum.value_or(std::min(0.0, attribute.maximum.value_or(0.0)));
   const double most = attribute.maximum.value_or(std::max(least, 0.0) + 4 * kExamples);
   const bool whole = attribute.type == AttributeType::kInt || attribute.type == AttributeType::kInts;
   if (!whole) return least + (most - least) * (number + 1) / (kExamples + 1);
   const double first = std::ceil(least) + (attribute.exclusive_minimum && std::ceil(least) == least ? 1 : 0);
-  return std::min(first + number, std::max(first, std::floor(most)));
+  const double last = std::min(std::floor(attribute.maximum.value_or(first + kLarge)), first + kLarge);
+  return number == kExamples - 1 ? std::max(first, last) : std::min(first + number, std::max(first, last));
 }
 
-int ElementsOf(const Attribute& attribute) {
-  return attribute.lengths.empty() ? 1 : *std::max_element(attribute.lengths.begin(), attribute.lengths.end());
+int ElementsOf(const Attribute& attribute, int elements) {
+  return attribute.lengths.empty() ? elements : *std::max_element(attribute.lengths.begin(), attribute.lengths.end());
+}
+
+// References are numbered: "strength#0".
+std::string TextOfReference(const proto::Value& value) {
+  const std::string_view reference = value.reference().name();
+  return ParameterText(reference.substr(0, reference.rfind('#')));
+}
+
+void AppendParameters(const proto::Step& step, const proto::Step& made, std::string& text) {
+  for (int i = 0; i < step.attributes_size(); ++i) {
+    const proto::Attribute& attribute = step.attributes(i);
+    if (DeclaredParameter(step, attribute) == nullptr) continue;
+    Append(text, text.empty() ? "" : "; ", attribute.name(), " is ", TextOfReference(attribute.value()), ", ",
+           ValueText(made.attributes(i).value()));
+  }
+  for (int b = 0; b < step.branches_size(); ++b) {
+    for (int i = 0; i < step.branches(b).steps_size(); ++i) {
+      AppendParameters(step.branches(b).steps(i), made.branches(b).steps(i), text);
+    }
+  }
 }
 
 }  // namespace
@@ -61,20 +85,31 @@ bool ReadsParameter(const proto::Step& step) {
 }
 
 std::string WhyNoParameter(const Declaration& declaration, const Attribute& attribute) {
-  const bool list = attribute.type == AttributeType::kInts || attribute.type == AttributeType::kFloats;
-  if (declaration.branching != nullptr && list) return "is a parameter; a list of one number a branch is fixed";
+  const bool counts = declaration.branching != nullptr && attribute.type == AttributeType::kInts;
+  if (counts) return "is a parameter; how many kernels a branch has is the same in each epoch";
   if (attribute.name == "seed") return "is a parameter; a seed is the same in each epoch, and draws are not";
   if (attribute.hidden || attribute.tuning) return "is a parameter; it is the same in each epoch";
   return "";
 }
 
-proto::Value ExampleOf(const Attribute& attribute, int number) {
+std::string ParameterText(std::string_view name) {
+  const bool list = !name.empty() && name.front() == '[';
+  return list ? std::string(name) : Cat("hr.parameter(\"", name, "\")");
+}
+
+std::string ParametersText(const proto::Step& step, const proto::Step& made) {
+  std::string text;
+  AppendParameters(step, made, text);
+  return text;
+}
+
+proto::Value ExampleOf(const Attribute& attribute, int number, int elements) {
   if (number == 0 && attribute.default_value.has_value()) {
     absl::StatusOr<proto::Value> value = DefaultValue(attribute);
     if (value.ok() && !value->has_none()) return *std::move(value);
   }
   const double example = NumberWithin(attribute, number);
-  const auto count = static_cast<size_t>(ElementsOf(attribute));
+  const auto count = static_cast<size_t>(ElementsOf(attribute, elements));
   switch (attribute.type) {
     case AttributeType::kInt:
       return IntValue(static_cast<int64_t>(example));
@@ -89,12 +124,13 @@ proto::Value ExampleOf(const Attribute& attribute, int number) {
 
 proto::Step WithExamples(const proto::Step& step, int number) {
   proto::Step made = step;
-  VisitParameters(made,
-                  [number](const Attribute& declared, proto::Value& value) { value = ExampleOf(declared, number); });
+  const int elements = std::max(step.branches_size(), 1);
+  VisitParameters(
+      made, [&](const Attribute& declared, proto::Value& value) { value = ExampleOf(declared, number, elements); });
   return made;
 }
 
-absl::Status PutValues(const ParameterValues& values, Steps* steps) {
+absl::Status PutValues(const ParameterValues& values, uint64_t epoch, Steps* steps) {
   absl::Status status;
   VisitSteps(steps, [&](proto::Step& step) {
     VisitParameters(step, [&](const Attribute& declared, proto::Value& value) {
@@ -107,10 +143,8 @@ absl::Status PutValues(const ParameterValues& values, Steps* steps) {
       if (wrong.empty()) {
         value = *std::move(given);
       } else {
-        // References are numbered: "strength#0".
-        const std::string& reference = value.reference().name();
-        status = GraphError("hr.parameter(\"", reference.substr(0, reference.rfind('#')), "\"): ", step.kernel(), ": ",
-                            declared.name, " ", wrong[0]);
+        status = GraphError(TextOfReference(value), " in epoch ", epoch, ": ", step.kernel(), ": ", declared.name, " ",
+                            wrong[0]);
       }
     });
   });

@@ -13,7 +13,7 @@
 namespace headrace {
 
 BatchOperator::BatchOperator(const OpArguments& arguments, int size, std::unique_ptr<BatchRows> batch,
-                             Numbered numbered, std::unique_ptr<BatchSizes> sizes)
+                             Numbered numbered, std::unique_ptr<BatchSizes> sizes, Runs runs)
     : size_(sizes == nullptr ? size : 0),
       batch_(std::move(batch)),
       sizes_(std::move(sizes)),
@@ -21,7 +21,8 @@ BatchOperator::BatchOperator(const OpArguments& arguments, int size, std::unique
       drop_remainder_(arguments.attributes.Find("drop_remainder") != nullptr &&
                       arguments.attributes.Bool("drop_remainder")),
       mark_padding_(arguments.attributes.Bool("mark_padding")),
-      keeps_runs_(arguments.run_length > 1) {}
+      keeps_runs_(arguments.run_length > 1),
+      runs_(runs) {}
 
 absl::Status BatchOperator::CheckCounters(absl::Span<const uint64_t> counters) const {
   constexpr uint64_t kMostBatches = uint64_t{1} << 62;
@@ -122,11 +123,11 @@ void BatchOperator::Replace(Block& tombstone, Outbox& out) {
   EndRun(out);
 }
 
-// Over runs the source counts positions, and whole batches of them: where such a batch ends, so does this one, however
-// many of its positions hold rows.
+// Over uneven runs the source counts positions, and whole batches of them: where such a batch ends, so does this one,
+// however many of its positions hold rows.
 void BatchOperator::EndRun(Outbox& out) {
   const bool begun = batch_->rows() + lost_ > 0;
-  if (!keeps_runs_ || !begun || failed_ || used_ > 0 || before_[0] % static_cast<uint64_t>(size_) != 0) return;
+  if (runs_ == Runs::kFull || !begun || failed_ || used_ > 0 || before_[0] % static_cast<uint64_t>(size_) != 0) return;
   lost_ = size_ - batch_->rows();
   GiveFull(out);
 }

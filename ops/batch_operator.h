@@ -31,10 +31,12 @@ inline constexpr int64_t kMostBatchRows = int64_t{1} << 30;
 class BatchOperator : public StreamOperator {
  public:
   enum class Numbered : bool { kNo, kYes };
+  // Whether runs of its input may have fewer rows than positions (OperatorProperties::uneven_runs).
+  enum class Runs : bool { kFull, kUneven };
   // `sizes`: null if all batches have `size` rows. With `numbered`, its first checkpoint counter is the number of the
   // next batch, as BatchNumber has it; the last one counts the rows used of the message after the checkpoint.
   BatchOperator(const OpArguments& arguments, int size, std::unique_ptr<BatchRows> batch, Numbered numbered,
-                std::unique_ptr<BatchSizes> sizes = nullptr);
+                std::unique_ptr<BatchSizes> sizes = nullptr, Runs runs = Runs::kFull);
 
   absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override;
   void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) override;
@@ -73,12 +75,13 @@ class BatchOperator : public StreamOperator {
   const bool drop_remainder_;
   const bool mark_padding_;
   const bool keeps_runs_;  // runs are never mixed in one batch
-  Message message_;        // being used; null between messages
-  int row_ = 0;            // its next row
-  int lost_ = 0;           // slots of the batch whose rows failed
-  Checkpoint before_;      // after the message before the current one
-  uint64_t used_ = 0;      // rows used of the current message
-  uint64_t skip_ = 0;      // rows used before a restart
+  const Runs runs_;
+  Message message_;    // being used; null between messages
+  int row_ = 0;        // its next row
+  int lost_ = 0;       // slots of the batch whose rows failed
+  Checkpoint before_;  // after the message before the current one
+  uint64_t used_ = 0;  // rows used of the current message
+  uint64_t skip_ = 0;  // rows used before a restart
   uint64_t epoch_ = 0;
   uint64_t number_ = 0;  // of the batch being filled
   bool failed_ = false;

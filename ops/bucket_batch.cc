@@ -80,7 +80,8 @@ absl::StatusOr<std::unique_ptr<StreamOperator>> Make(const OpArguments& argument
   } else {
     rows = std::make_unique<StackedBatch>(size, std::move(columns));
   }
-  return std::make_unique<BatchOperator>(arguments, size, std::move(rows), BatchOperator::Numbered::kNo);
+  return std::make_unique<BatchOperator>(arguments, size, std::move(rows), BatchOperator::Numbered::kNo, nullptr,
+                                         BatchOperator::Runs::kUneven);
 }
 
 std::vector<ir::Attribute> Attributes() {

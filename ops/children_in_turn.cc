@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/philox.h"
 #include "engine/operator/host_parameter.h"
+#include "engine/operator/listed_rows.h"
 #include "ir/suggestion.h"
 #include "ops/bound_function.h"
 #include "ops/given_columns.h"
@@ -45,6 +46,7 @@ absl::StatusOr<std::unique_ptr<StreamOperator>> Make(const OpArguments& argument
 ChildrenInTurn::ChildrenInTurn(const OpArguments& arguments, std::shared_ptr<HostFunction> function, Turns turns)
     : function_(std::move(function)),
       turns_(turns),
+      lists_(arguments.lists_rows),
       inputs_(IndicesOf(FunctionColumns(arguments.attributes, arguments.inputs[0]), arguments.inputs[0])),
       limits_{arguments.output.columns, RunBytes(arguments.run->memory, turns.cycle)},
       names_(arguments.output.Names()),
@@ -59,7 +61,10 @@ absl::Status ChildrenInTurn::CheckCounters(absl::Span<const uint64_t> counters) 
     return CounterError("gave ", counters[kInTurn], " rows in one turn");
   }
   if (counters[kUsed] > kMostRows) return CounterError("used ", counters[kUsed], " rows");
-  for (size_t i = kFirstSlot; i < counters.size(); i += 2) {
+  if (lists_ && counters.back() != counters[kUsed]) {
+    return CounterError("held ", counters[kUsed], " rows, and lists ", counters.back());
+  }
+  for (size_t i = kFirstSlot; i < kFirstSlot + 2 * slots_.size(); i += 2) {
     if (counters[i] > counters[kUsed]) return CounterError("held row ", counters[i], " of ", counters[kUsed]);
     if (counters[i + 1] > kMostRows) return CounterError("gave ", counters[i + 1], " rows of one");
   }
@@ -69,6 +74,8 @@ absl::Status ChildrenInTurn::CheckCounters(absl::Span<const uint64_t> counters) 
 void ChildrenInTurn::Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) {
   Clear();
   rows_.Start(epoch, inputs, counters[kUsed]);
+  awaited_.clear();
+  if (lists_) awaited_.assign(ListedRows(counters).begin(), ListedRows(counters).end());
   turn_ = counters[kTurn];
   in_turn_ = static_cast<int64_t>(counters[kInTurn]);
   for (size_t i = 0; i < slots_.size(); ++i) {
@@ -77,6 +84,7 @@ void ChildrenInTurn::Start(uint64_t epoch, absl::Span<const uint64_t> counters, 
     slot.given = static_cast<int64_t>(counters[kFirstSlot + 2 * i + 1]);
     slot.open = slot.awaited == 0 && slot.given > 0;
     open_ += slot.open ? 1 : 0;
+    if (lists_ && slot.awaited > 0) slot.number = awaited_[slot.awaited - 1];
   }
 }
 
@@ -96,6 +104,11 @@ void ChildrenInTurn::Finish(uint64_t epoch) {
   rows_.Finish(epoch);
 }
 
+uint64_t ChildrenInTurn::NumberOfRow() const {
+  if (!lists_) return rows_.next();
+  return rows_.next() < awaited_.size() ? awaited_[rows_.next()] : rows_.position();
+}
+
 // Uses a row that was used before the restart; false: none came.
 bool ChildrenInTurn::Replay(Outbox& out) {
   Block* const block = rows_.Current();
@@ -110,8 +123,8 @@ bool ChildrenInTurn::Replay(Outbox& out) {
     rows_.Pop();
     return !failed;
   }
-  const uint64_t number = rows_.next() + 1;
-  const auto awaits = [number](const Slot& slot) { return slot.awaited == number; };
+  const uint64_t place = rows_.next() + 1;
+  const auto awaits = [place](const Slot& slot) { return slot.awaited == place; };
   const auto found = std::find_if(slots_.begin(), slots_.end(), awaits);
   if (found != slots_.end()) {
     Open(*found, *block);
@@ -161,7 +174,7 @@ bool ChildrenInTurn::Fill(Slot& slot, Outbox& out) {
 
 void ChildrenInTurn::Open(Slot& slot, Block& block) {
   slot.row = MakeRow(block);
-  slot.number = rows_.next();
+  slot.number = NumberOfRow();
   slot.from = rows_.point();
   rows_.Pass();
   if (slot.awaited > 0) {
@@ -269,25 +282,52 @@ void ChildrenInTurn::GiveError(absl::Status error, Outbox& out) const {
 }
 
 Checkpoint ChildrenInTurn::CheckpointNow() const {
+  if (lists_) return CheckpointListing();
   const Slot* oldest = nullptr;
   for (const Slot& slot : slots_) {
     if (slot.row != nullptr && (oldest == nullptr || slot.number < oldest->number)) oldest = &slot;
   }
   const ReplayPoint& from = oldest == nullptr ? rows_.point() : oldest->from;
   Checkpoint checkpoint = from.before;
+  const auto place = [&from](const Slot& slot) { return slot.row == nullptr ? 0 : slot.number - from.first + 1; };
+  AppendSlots(rows_.Since(from), place, checkpoint);
+  return checkpoint;
+}
+
+Checkpoint ChildrenInTurn::CheckpointListing() const {
+  std::vector<uint64_t> numbers;
+  for (const Slot& slot : slots_) {
+    if (Holds(slot)) numbers.push_back(slot.number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  const auto place = [&](const Slot& slot) -> uint64_t {
+    if (!Holds(slot)) return 0;
+    return static_cast<uint64_t>(std::lower_bound(numbers.begin(), numbers.end(), slot.number) - numbers.begin()) + 1;
+  };
+  Checkpoint checkpoint = rows_.point().before;
+  checkpoint[0] = rows_.position();
+  AppendSlots(numbers.size(), place, checkpoint);
+  checkpoint.insert(checkpoint.end(), numbers.begin(), numbers.end());
+  checkpoint.push_back(numbers.size());
+  return checkpoint;
+}
+
+void ChildrenInTurn::AppendSlots(uint64_t used, absl::FunctionRef<uint64_t(const Slot&)> place_of,
+                                 Checkpoint& checkpoint) const {
   checkpoint.push_back(turn_);
   checkpoint.push_back(static_cast<uint64_t>(in_turn_));
-  checkpoint.push_back(rows_.Since(from));
+  checkpoint.push_back(used);
   for (const Slot& slot : slots_) {
-    checkpoint.push_back(slot.row == nullptr ? 0 : slot.number - from.first + 1);
-    checkpoint.push_back(slot.row == nullptr ? (slot.open ? 1 : 0) : static_cast<uint64_t>(slot.given));
+    const uint64_t place = place_of(slot);
+    checkpoint.push_back(place);
+    checkpoint.push_back(place == 0 ? (slot.open ? 1 : 0) : static_cast<uint64_t>(slot.given));
   }
-  return checkpoint;
 }
 
 void ChildrenInTurn::EndEpoch(uint64_t epoch, Outbox& out) {
   out.Give(MakeEndOfEpoch(epoch, CheckpointNow()));
   Clear();
+  awaited_.clear();
   rows_.EndEpoch();
 }
 
@@ -307,21 +347,7 @@ std::vector<ir::Attribute> ChildrenAttributes(std::vector<ir::Attribute> own) {
                             .doc = "The columns that it gets, in order; None: all.",
                             .default_value = "None",
                             .nullable = true}});
-  own.push_back({.name = "output",
-                 .type = ir::AttributeType::kStrings,
-                 .doc = "The columns that it gives; None: those that it gets.",
-                 .default_value = "None",
-                 .nullable = true});
-  own.push_back({.name = "types",
-                 .type = ir::AttributeType::kColumns,
-                 .doc = "Types of the columns of a row that it gives, where known.",
-                 .default_value = "None",
-                 .nullable = true});
-  own.push_back({.name = "random",
-                 .type = ir::AttributeType::kBool,
-                 .doc = "Pass the function a NumPy generator of the row's own as `rng`.",
-                 .default_value = "False"});
-  return own;
+  return WithGivenAttributes("row", std::move(own));
 }
 
 absl::StatusOr<ir::Schema> InferMade(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
@@ -349,6 +375,7 @@ OpFactories ChildrenFactories(Turns (*turns_of)(const ir::Attributes& attributes
       .properties =
           [turns_of](const OpArguments& arguments, OperatorProperties& properties) {
             properties.checkpoint_counters = 3 + 2 * static_cast<int>(turns_of(arguments.attributes).cycle);
+            properties.counters_if_listing = properties.checkpoint_counters + 1;
             properties.splits_messages = true;
           },
       .cardinality =

@@ -498,6 +498,27 @@ TEST(DeviceTail, BatchesOfTheDriverForTestsAreThoseOfTheHost) {
   std::printf("HEADRACE-COUNT variants=%d\n", steps);
 }
 
+// A profile knows when a batch was copied, and when the steps after the copy were done.
+TEST(DeviceTail, ProfilesStepsApartFromCopies) {
+  const Pictures pictures{.steps = {{"Normalize", kStatistics}, {"HWC2CHW", {}}}};
+  for (const std::string device : {"cpu:0", "cuda:0"}) {
+    SetUpDriver(DriverThatRuns(kRunLate));
+    IterateOptions options = OptionsFor(pictures);
+    options.device = PlannedDevice{.name = device, .sends_from = MemoryKind::kPageLocked};
+    options.profile = 64;
+    const auto iteration = *DeviceIteration::Start(*pictures.Build().Build(), options);
+    const size_t given = BatchesOf(*iteration, [](DeviceRow& row) { row.batch->HandOverToAny().IgnoreError(); }).size();
+    iteration->Close(kPatience);
+    const Profile profile = iteration->profile();
+    ASSERT_EQ(profile.batches.size(), given) << device;
+    for (const DeviceBatchTimes& batch : profile.batches) {
+      EXPECT_LE(batch.copy_ns, batch.copied_ns) << device;
+      EXPECT_LT(batch.copied_ns, batch.filled_ns) << device;
+      EXPECT_LE(batch.filled_ns, profile.wall_ns) << device;
+    }
+  }
+}
+
 // Each call of the driver fails in turn, those that load and launch kernels among them.
 TEST(DeviceTail, AnyCallMayFail) {
   const Pictures pictures{.steps = {{"RandomHorizontalFlip", {}}, {"Normalize", kStatistics}, {"HWC2CHW", {}}},
@@ -506,6 +527,7 @@ TEST(DeviceTail, AnyCallMayFail) {
   IterateOptions options = OptionsFor(pictures);
   options.device = PlannedDevice{.name = "cuda:0", .sends_from = MemoryKind::kPageLocked};
   options.pull = true;
+  options.profile = 64;
   const auto run = [&](size_t& rows) -> absl::Status {
     HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceIteration> iteration,
                               DeviceIteration::Start(*pictures.Build().Build(), options));

@@ -1,9 +1,10 @@
-// The columns that a function of batches gives, as far as its operator's attributes `output` and `types` say, and these
-// attributes. Pure functions.
+// The columns that a function of rows or batches gives, as far as its operator's attributes `output` and `types` say,
+// and these attributes. Pure functions.
 #ifndef HEADRACE_OPS_GIVEN_COLUMNS_H_
 #define HEADRACE_OPS_GIVEN_COLUMNS_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -35,8 +36,9 @@ inline absl::StatusOr<ir::Columns> GivenColumns(const ir::Attributes& attributes
   return given;
 }
 
-// Adds what an operator that calls such a function declares besides: `output`, `types` and `random`.
-inline std::vector<ir::Attribute> WithGivenAttributes(std::vector<ir::Attribute> attributes) {
+// Adds what an operator that calls such a function declares besides: `output`, `types` and `random`. `of`: "row" or
+// "batch", for what it is called.
+inline std::vector<ir::Attribute> WithGivenAttributes(std::string_view of, std::vector<ir::Attribute> attributes) {
   attributes.push_back({.name = "output",
                         .type = ir::AttributeType::kStrings,
                         .doc = "The columns that the function gives; None: those that it gets.",
@@ -44,12 +46,12 @@ inline std::vector<ir::Attribute> WithGivenAttributes(std::vector<ir::Attribute>
                         .nullable = true});
   attributes.push_back({.name = "types",
                         .type = ir::AttributeType::kColumns,
-                        .doc = "Types of the columns of a whole batch, where known.",
+                        .doc = Cat("Types of the columns of a ", of, " that it gives, where known."),
                         .default_value = "None",
                         .nullable = true});
   attributes.push_back({.name = "random",
                         .type = ir::AttributeType::kBool,
-                        .doc = "Pass the function a NumPy generator of the batch's own as `rng`.",
+                        .doc = Cat("Pass the function a NumPy generator of the ", of, "'s own as `rng`."),
                         .default_value = "False"});
   return attributes;
 }

@@ -104,14 +104,14 @@ const OpRegistration registration(
             "given: a restart reads the epoch from its start again, with what stands below, and forms these batches "
             "without calling the function.",
         .attributes = WithGivenAttributes(
-            {{.name = "key",
-              .type = ir::AttributeType::kString,
-              .doc = "The column whose equal values belong together."},
-             {.name = "size", .doc = "Rows in a full batch.", .minimum = 1, .maximum = kMostBatchRows},
-             {.name = "function",
-              .type = ir::AttributeType::kReference,
-              .doc = "The function that makes a batch, by name.",
-              .referenced = ir::Referenced::kBatchFunction}}),
+            "batch", {{.name = "key",
+                       .type = ir::AttributeType::kString,
+                       .doc = "The column whose equal values belong together."},
+                      {.name = "size", .doc = "Rows in a full batch.", .minimum = 1, .maximum = kMostBatchRows},
+                      {.name = "function",
+                       .type = ir::AttributeType::kReference,
+                       .doc = "The function that makes a batch, by name.",
+                       .referenced = ir::Referenced::kBatchFunction}}),
         .traits = {.python = true, .ordered = true, .joins_rows = true},
         .python_module = "dataset",
         .python =

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "ops/testing/counted_rows.h"
 #include "ops/testing/fake_children.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
@@ -79,6 +80,20 @@ Ints AsTensorFlowDoes(const Ints& counts, size_t cycle, int64_t block) {
   return given;
 }
 
+int64_t Between(std::mt19937& draws, int64_t least, int64_t most) {
+  return std::uniform_int_distribution<int64_t>(least, most)(draws);
+}
+
+// Over rows that are read by number, and counted.
+GraphBuilder Numbered(int64_t rows, bool shuffled, int64_t cycle, int64_t block) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(rows)}, {"shuffle", ir::BoolValue(shuffled)}});
+  builder.Add("test_counted", {0});
+  builder.Add("interleave", {1},
+              {{"function", ir::ReferenceValue("children")}, {"cycle", IntValue(cycle)}, {"block", IntValue(block)}});
+  return builder;
+}
+
 class Interleave : public ::testing::TestWithParam<int64_t> {};
 
 TEST_P(Interleave, TakesTurns) {
@@ -104,14 +119,11 @@ TEST_P(Interleave, TakesRowsWithoutChildren) {
 
 TEST_P(Interleave, HasTheOrderOfTensorFlow) {
   std::mt19937 draws(7);
-  const auto draw = [&draws](int64_t least, int64_t most) {
-    return std::uniform_int_distribution<int64_t>(least, most)(draws);
-  };
   for (int trial = 0; trial < 12; ++trial) {
-    Ints counts(static_cast<size_t>(draw(0, 9)));
-    for (int64_t& count : counts) count = draw(0, 11);
-    const int64_t cycle = draw(1, 5);
-    const int64_t block = draw(1, 4);
+    Ints counts(static_cast<size_t>(Between(draws, 0, 9)));
+    for (int64_t& count : counts) count = Between(draws, 0, 11);
+    const int64_t cycle = Between(draws, 1, 5);
+    const int64_t block = Between(draws, 1, 4);
     EXPECT_EQ(RanOf(counts, GetParam(), cycle, block).Ints(),
               AsTensorFlowDoes(counts, static_cast<size_t>(cycle), block))
         << "trial " << trial;
@@ -132,6 +144,46 @@ TEST_P(Interleave, MayBeBatched) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Grouped, Interleave, ::testing::Values(1, 2, 5));
+
+TEST(InterleaveOperator, GivesTheSameOverRowsReadByNumber) {
+  std::mt19937 draws(11);
+  for (int trial = 0; trial < 12; ++trial) {
+    Ints counts(static_cast<size_t>(Between(draws, 0, 9)));
+    for (int64_t& count : counts) count = Between(draws, 0, 11);
+    const int64_t rows = static_cast<int64_t>(counts.size());
+    const int64_t cycle = Between(draws, 1, 5);
+    const int64_t block = Between(draws, 1, 4);
+    const Ran ran = RunEveryWay(Numbered(rows, false, cycle, block), Children(counts));
+    EXPECT_EQ(ran.Ints(), AsTensorFlowDoes(counts, static_cast<size_t>(cycle), block)) << "trial " << trial;
+    RunEveryWay(Numbered(rows, true, cycle, block), Children(counts));
+  }
+}
+
+TEST(InterleaveOperator, ReadsOpenRowsAloneAgain) {
+  Ints counts(60, 2);
+  // One that stays open from early on.
+  counts[1] = 200;
+  const RunSpec spec = Children(counts);
+  const ir::proto::Graph graph = *Numbered(60, false, 3, 1).Build();
+  PipelineOptions options = OptionsOf(spec);
+  options.epochs = {0, 0};
+  const absl::StatusOr<Ran> ran = RunOnce(graph, options);
+  ASSERT_TRUE(ran.ok()) << ran.status();
+  ASSERT_EQ(ran->rows.size(), 318u);
+  for (const size_t row : {0, 1, 2, 60, 150, 316}) {
+    const Position& after = ran->rows[row].after;
+    const uint64_t read = after.checkpoint[0];
+    const uint64_t open = after.checkpoint.back();
+    EXPECT_LE(open, 3u);
+    counted_rows = 0;
+    options.checkpoint = after.checkpoint;
+    options.delivered = after.delivered;
+    const absl::StatusOr<Ran> rest = RunOnce(graph, options);
+    ASSERT_TRUE(rest.ok()) << rest.status();
+    EXPECT_EQ(rest->rows.size(), 317 - row);
+    EXPECT_EQ(static_cast<uint64_t>(counted_rows), open + 60 - read);
+  }
+}
 
 TEST(InterleaveOperator, TakesBatchesApart) {
   GraphBuilder builder;

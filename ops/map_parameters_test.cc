@@ -23,6 +23,7 @@
 namespace headrace {
 namespace {
 
+using ir::FloatsValue;
 using ir::FloatValue;
 using ir::IntValue;
 using ir::ReferenceValue;
@@ -160,6 +161,50 @@ TEST(MapParameters, StandForProbabilitiesOfChoosersAndReachTheirBranches) {
   EXPECT_LT(filled, 30);
 }
 
+// Each row goes through one branch, whatever the weights, so that what all branches give is known.
+TEST(MapParameters, StandForTheWeightsOfBranches) {
+  GraphBuilder builder = Rows(40);
+  builder.Add("map", {0});
+  builder.Step("RandomChoice", {"value"}, {"value"}, {{"p", ReferenceValue("weights#0")}});
+  for (const int64_t filled : {-1, -2}) {
+    builder.Branch().Step("TypeCast", {"value"}, {"value"}, {{"dtype", ir::StringValue("int32")}});
+    builder.Step("Fill", {"value"}, {"value"}, {{"value", IntValue(filled)}}).End();
+  }
+  const auto weighted = [](std::vector<std::vector<double>> weights) {
+    RunSpec spec;
+    spec.bindings.functions["weights#0"] = std::make_shared<FakeParameter>(
+        "weights", [weights](uint64_t epoch) { return FloatsValue(weights[std::min(epoch, weights.size() - 1)]); });
+    return spec;
+  };
+  const absl::StatusOr<ir::Schema> schema = ir::ResultSchema(*builder.Build());
+  ASSERT_TRUE(schema.ok()) << schema.status();
+  EXPECT_EQ(ir::TypeName(schema->Find("value")->type), "int32 ()");
+  RunSpec spec = weighted({{0, 3}, {1, 0}, {1, 1}});
+  spec.epochs = 3;
+  const Ran ran = RunEveryWay(builder, spec);
+  EXPECT_THAT(ran.Ints(0, 0), Each(-2));
+  EXPECT_THAT(ran.Ints(0, 1), Each(-1));
+  const std::vector<int64_t> both = ran.Ints(0, 2);
+  EXPECT_EQ(std::count(both.begin(), both.end(), -1) + std::count(both.begin(), both.end(), -2), 40);
+  EXPECT_GT(std::count(both.begin(), both.end(), -1), 5);
+  EXPECT_GT(std::count(both.begin(), both.end(), -2), 5);
+
+  EXPECT_THAT(Refusal(builder, weighted({{1, 2, 3}})),
+              HasSubstr("p has 3 weights for 2 branches (in epoch 0 p is hr.parameter(\"weights\"), (1.0, 2.0, 3.0))"));
+  EXPECT_THAT(Refusal(builder, weighted({{0, 0}})), HasSubstr("p needs a weight above 0"));
+  EXPECT_THAT(Refusal(builder, weighted({{1, -1}})),
+              HasSubstr("hr.parameter(\"weights\") in epoch 0: RandomChoice: p is (1.0, -1.0); it must be at least 0"));
+}
+
+TEST(MapParameters, DoNotSayHowManyKernelsASubpolicyHas) {
+  GraphBuilder builder = Rows(4);
+  builder.Add("map", {0});
+  builder.Step("RandomSelectSubpolicy", {"value"}, {"value"},
+               {{"lengths", ReferenceValue("level#0")}, {"chances", FloatsValue({1})}});
+  builder.Branch().Step("Fill", {"value"}, {"value"}, {{"value", IntValue(1)}}).End();
+  EXPECT_THAT(Refusal(builder, Reading(TenTimesEpoch())), HasSubstr("is the same in each epoch"));
+}
+
 // Without a value there is no shape: rows of different epochs may differ.
 TEST(MapParameters, LeaveShapesOpenThatDependOnThem) {
   GraphBuilder builder = Rows(4);
@@ -173,6 +218,19 @@ TEST(MapParameters, LeaveShapesOpenThatDependOnThem) {
   const absl::StatusOr<ir::Schema> schema = ir::ResultSchema(*builder.Build());
   ASSERT_TRUE(schema.ok()) << schema.status();
   EXPECT_EQ(ir::TypeName(schema->Find("hot")->type), "float32 (None,)");
+}
+
+// Small sizes all leave the row as it is.
+TEST(MapParameters, LeaveShapesOpenThatLargeOnesChange) {
+  GraphBuilder builder = Rows(2);
+  builder.Add("map", {0});
+  builder.Step("OneHot", {"value"}, {"hot"}, {{"num_classes", IntValue(4)}});
+  builder.Step("PadEnd", {"hot"}, {"hot"}, {{"shape", ReferenceValue("level#0")}});
+  RunSpec spec = Reading(std::make_shared<FakeParameter>(
+      "level", [](uint64_t epoch) { return IntValue(4 + static_cast<int64_t>(epoch)); }));
+  const Ran ran = RunEveryWay(builder, spec);
+  EXPECT_EQ(ran.rows.front().columns[1].shape(), Shape({4}));
+  EXPECT_EQ(ran.rows.back().columns[1].shape(), Shape({5}));
 }
 
 TEST(MapParameters, AreCheckedAgainstTheBoundsOfTheirAttribute) {

@@ -134,6 +134,19 @@ bool Agree(const ir::ColumnType& declared, const ir::ColumnType& now) {
   return true;
 }
 
+// Says which parameters of step `index` gave the values that do not fit.
+absl::Status InEpoch(absl::Status wrong, const OpArguments& arguments, int index, const ir::proto::Step& made,
+                     uint64_t epoch) {
+  const ir::proto::Step& step = arguments.node->steps(index);
+  const std::string parameters = ir::ParametersText(step, made);
+  if (!parameters.empty()) {
+    wrong = MakeError(KindOf(wrong), Cat(wrong.message(), " (in epoch ", epoch, " ", parameters, ")"));
+  }
+  AddErrorField(wrong, ErrorField::kOperator, Cat(NameOfMap(step, arguments), " ", ir::KernelName(step)));
+  if (step.has_location()) AddErrorField(wrong, ErrorField::kLocation, ir::LocationText(step.location()));
+  return wrong;
+}
+
 // The steps with the values that parameters have in the epoch. kGraph: these give other columns than the graph says.
 absl::StatusOr<ir::Steps> StepsInEpoch(const OpArguments& arguments, uint64_t epoch) {
   ir::Steps steps = arguments.node->steps();
@@ -149,9 +162,12 @@ absl::StatusOr<ir::Steps> StepsInEpoch(const OpArguments& arguments, uint64_t ep
     }
     return GraphError("the parameter ", name, " is not here: a graph that reads one runs only where it was built");
   };
-  HEADRACE_RETURN_IF_ERROR(ir::PutValues(value, &steps));
+  HEADRACE_RETURN_IF_ERROR(ir::PutValues(value, epoch, &steps));
   ir::Schema schema = arguments.inputs[0];
-  for (const ir::proto::Step& step : steps) HEADRACE_RETURN_IF_ERROR(ir::ApplyStep(step, schema));
+  for (int i = 0; i < steps.size(); ++i) {
+    absl::Status status = ir::ApplyStep(steps[i], schema);
+    if (!status.ok()) return InEpoch(std::move(status), arguments, i, steps[i], epoch);
+  }
   for (const ir::Column& column : arguments.output.columns) {
     const ir::ColumnType& now = schema.Find(column.name)->type;
     if (Agree(column.type, now)) continue;

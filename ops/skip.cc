@@ -104,6 +104,7 @@ const OpRegistration registration(
         .most_rows = ir::NoMoreRows(),
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
+       HEADRACE_RETURN_IF_ERROR(CheckWholeRuns(arguments.run_length, CountOf(arguments)));
        return std::make_unique<SkipOperator>(CountOf(arguments));
      },
      .indexed = [](const OpArguments& arguments,

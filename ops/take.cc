@@ -117,6 +117,7 @@ const OpRegistration registration(
         .most_rows = MostTaken,
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
+       HEADRACE_RETURN_IF_ERROR(CheckWholeRuns(arguments.run_length, CountOf(arguments)));
        return std::make_unique<TakeOperator>(CountOf(arguments));
      },
      .indexed = [](const OpArguments& arguments,

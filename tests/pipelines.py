@@ -988,6 +988,13 @@ def groups_of_classes(data: pathlib.Path) -> hr.Dataset:
     return pictures.sample(hr.PK(2, 2, groups=6)).batch(4)
 
 
+def groups_of_two_sets(data: pathlib.Path) -> hr.Dataset:
+    pictures = hr.ImageFolder(data / "photos", shuffle=True)
+    crops = pictures.sample(hr.PK(2, 2, groups=3)).map([V.Decode(), V.RandomResizedCrop(24)], "image")
+    whole = pictures.sample(hr.PK(4, 1, groups=4)).map([V.Decode(), V.Resize((24, 24))], "image")
+    return crops.concat(whole).skip(4).batch(8)
+
+
 def diamond(data: pathlib.Path) -> hr.Dataset:
     numbers = hr.Range(25).shuffle(5)
     return numbers.zip(numbers.rename({"value": "again"})).concat(numbers.zip(numbers.rename({"value": "again"})))
@@ -1274,6 +1281,7 @@ PIPELINES: dict[str, Build] = {
         ordered_by_the_user,
         pictures_ordered_by_the_user,
         groups_of_classes,
+        groups_of_two_sets,
         diamond,
         repeated_inside,
         endless,

@@ -538,7 +538,13 @@ def mapped(recipe: Recipe, kind: str) -> Recipe:
         "noise": ([T.TypeCast("float32"), V.GaussianNoise(2, 9, clip=False), T.TypeCast("int64")], True),
         "drawn": (V.RandomChoice([V.RandomApply([T.Fill(3)], 0.3), T.Fill(5)], [2, 1]), True),
         "drawn for certain": ([V.RandomApply(T.Fill(3), 0), V.RandomChoice([CAST, T.Fill(3)], [1, 0])], True),
-        "changing": ([V.RandomApply([T.Fill(CHANGING)], 0.5), T.TypeCast("int64")], True),
+        "changing": (
+            [
+                V.RandomApply([T.Fill(CHANGING)], 0.5),
+                V.RandomChoice([T.TypeCast("int64"), [T.TypeCast("int64"), T.Fill(9)]], [CHANGING, 3]),
+            ],
+            True,
+        ),
         "multiplied": (multiplied, False),
         "failing": (fails_at_seven, False),
     }

@@ -51,6 +51,13 @@ def test_each_name_of_torchvision_has_a_line():
     assert not {*FUNCTIONS, *(f"io.{name}" for name in CODECS.split())} - names_in_first_column(functions)
 
 
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_class_that_is_not_here_says_what_to_write(name):
+    if not hasattr(V, name):
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}'; ."):
+            getattr(V, name)
+
+
 @pytest.mark.parametrize(("short", "module"), [("V", V), ("T", T), ("hr", hr)])
 def test_what_the_page_names_is_there(short, module):
     written = set(re.findall(rf"`[^`\n]*?\b{short}\.(\w+)", PAGE))

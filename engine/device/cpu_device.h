@@ -29,6 +29,7 @@ class CpuDevice : public Device {
   void Free(uint8_t* memory) override { std::free(memory); }
   absl::StatusOr<FencePtr> Fill(const DeviceFill& fill, absl::Span<const FencePtr> /*after*/) override {
     for (const DeviceCopy& copy : fill.copies) std::memcpy(copy.to, copy.from, copy.bytes);
+    if (fill.copied != nullptr) (*fill.copied)(nullptr);
     for (const DeviceMapping& each : fill.mappings) {
       if (each.value_bytes == sizeof(uint16_t)) {
         MapAllBytes<uint16_t>(each.mapping);

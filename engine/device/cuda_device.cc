@@ -182,6 +182,11 @@ absl::Status CudaDevice::QueueFill(const DeviceFill& fill, absl::Span<const Fenc
     HEADRACE_RETURN_IF_ERROR(
         Check(driver_.MemcpyHtoDAsync(PointerOf(copy.to), copy.from, copy.bytes, stream_), "cuMemcpyHtoDAsync"));
   }
+  if (fill.copied != nullptr) {
+    HEADRACE_ASSIGN_OR_RETURN(FencePtr copied, NewFence());
+    HEADRACE_RETURN_IF_ERROR(Check(driver_.EventRecord(EventOf(*copied), stream_), "cuEventRecord"));
+    (*fill.copied)(std::move(copied));
+  }
   for (const DeviceMapping& mapping : fill.mappings) {
     HEADRACE_RETURN_IF_ERROR(kernels_->Map(mapping, stream_));
   }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -51,6 +52,8 @@ struct DeviceMapping {
 struct DeviceFill {
   absl::Span<const DeviceCopy> copies;
   absl::Span<const DeviceMapping> mappings = {};
+  // Told of the fence of the copies alone, between them and the mappings; null: nobody asks.
+  const std::function<void(FencePtr)>* copied = nullptr;
 };
 
 class Device {

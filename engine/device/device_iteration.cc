@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<DeviceIteration>> DeviceIteration::StartOn(std::s
     options.reduce = [tails, limits = options.limits](const ir::proto::Graph& graph) {
       return PlaceSteps(graph, limits, *tails);
     };
-  } else if (options.optimize && planned.sends_from == MemoryKind::kPageLocked) {
+  } else if (MayPlaceSteps(options)) {
     HEADRACE_RETURN_IF_ERROR(RefuseWithoutKernels(options.limits));
   }
   HEADRACE_ASSIGN_OR_RETURN(started->iteration_, Iteration::Start(user_graph, std::move(options)));

@@ -240,7 +240,7 @@ absl::StatusOr<DeviceRow> DeviceQueue::Copy(ResultRow row, size_t& number) {
   const BufferRef keeper = BufferRef::Foreign(memory, 0, [batch = sent.batch] {});
   layout.Place(memory, keeper, absl::MakeSpan(sent.columns));
   for (const size_t column : drawn_) sent.columns.erase(sent.columns.begin() + static_cast<std::ptrdiff_t>(column));
-  Pending pending{.fence = {}, .sources = layout.sources()};
+  Pending pending{.fence = {}, .copied = {}, .sources = layout.sources()};
   const uint64_t start = NowNs();
   if (track_ != nullptr) {
     number = pending.number = track_->Begin(start);
@@ -275,7 +275,12 @@ DeviceTail* DeviceQueue::TailOf(size_t column) {
   return tail_of_[column] < 0 ? nullptr : &tails_[static_cast<size_t>(tail_of_[column])];
 }
 
-absl::Status DeviceQueue::StartFill(DeviceBatch& batch, const DeviceFill& fill, Pending pending) {
+absl::Status DeviceQueue::StartFill(DeviceBatch& batch, DeviceFill fill, Pending pending) {
+  const std::function<void(FencePtr)> copied = [&](FencePtr fence) {
+    if (fence == nullptr) track_->Copied(pending.number);
+    pending.copied = std::move(fence);
+  };
+  if (track_ != nullptr) fill.copied = &copied;
   absl::StatusOr<FencePtr> fence = batch.Fill(fill);
   if (!fence.ok()) {
     // Some of it may have begun.
@@ -286,7 +291,7 @@ absl::Status DeviceQueue::StartFill(DeviceBatch& batch, const DeviceFill& fill, 
   if (pending.fence != nullptr) {
     pending_.push_back(std::move(pending));
   } else if (track_ != nullptr) {
-    track_->Copied(pending.number);
+    track_->Filled(pending.number);
   }
   return absl::OkStatus();
 }
@@ -362,8 +367,12 @@ absl::Status DeviceQueue::RetirePending(size_t left) {
   const uint64_t start = NowNs();
   const bool waits = pending_.size() > left;
   for (size_t i = 0; i + left < pending_.size(); ++i) {
+    if (pending_[i].copied != nullptr) {
+      status.Update(device_->Wait(pending_[i].copied));
+      track_->Copied(pending_[i].number);
+    }
     status.Update(device_->Wait(pending_[i].fence));
-    if (track_ != nullptr) track_->Copied(pending_[i].number);
+    if (track_ != nullptr) track_->Filled(pending_[i].number);
   }
   // Nothing may still read what is given back now.
   if (!status.ok()) device_->WaitForCopies().IgnoreError();

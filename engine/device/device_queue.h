@@ -78,6 +78,7 @@ class DeviceQueue {
   // The host memory of copies that may still run.
   struct Pending {
     FencePtr fence;
+    FencePtr copied;  // of the copies alone; null: they are done, or no profile is taken
     std::vector<Tensor> sources;
     size_t number = DeviceTrack::kLeftOut;  // on the track
   };
@@ -92,7 +93,7 @@ class DeviceQueue {
   absl::Status SendRow(ResultRow row);
   // Replaces columns of numbers by tensors on the device. `number`: of the batch on the track.
   absl::StatusOr<DeviceRow> Copy(ResultRow row, size_t& number);
-  absl::Status StartFill(DeviceBatch& batch, const DeviceFill& fill, Pending pending);
+  absl::Status StartFill(DeviceBatch& batch, DeviceFill fill, Pending pending);
   // Adds the column to the layout, with what was drawn for its tail.
   absl::Status Add(const ResultRow& row, size_t column, DeviceTail& tail, DeviceLayout& layout);
   // Of the column; null: it is copied as it is.

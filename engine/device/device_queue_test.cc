@@ -469,7 +469,8 @@ TEST(DeviceQueue, NotesTheWayOfEachBatchInProfiles) {
     for (size_t i = 0; i < profile.batches.size(); ++i) {
       const DeviceBatchTimes& batch = profile.batches[i];
       EXPECT_LE(batch.copy_ns, batch.copied_ns);
-      EXPECT_LE(batch.copied_ns, profile.wall_ns);
+      EXPECT_LE(batch.copied_ns, batch.filled_ns);
+      EXPECT_LE(batch.filled_ns, profile.wall_ns);
       EXPECT_LE(batch.copy_ns, batch.given_ns);
       EXPECT_LE(batch.given_ns, profile.wall_ns);
       const bool is_kept = i + 2 >= profile.batches.size();

@@ -1,5 +1,5 @@
-// When each batch of a profiled run was copied to the device, handed over and released. Batches that do not fit are
-// left out and counted, so memory is bounded. Thread contract: any thread; a batch may be noted after its queue is
+// When each batch of a profiled run was copied to the device, filled, handed over and released. Batches that do not fit
+// are left out and counted, so memory is bounded. Thread contract: any thread; a batch may be noted after its queue is
 // gone.
 #ifndef HEADRACE_ENGINE_DEVICE_DEVICE_TRACK_H_
 #define HEADRACE_ENGINE_DEVICE_DEVICE_TRACK_H_
@@ -35,6 +35,7 @@ class DeviceTrack {
     return batches_.size() - 1;
   }
   void Copied(size_t batch) { Note(batch, &DeviceBatchTimes::copied_ns); }
+  void Filled(size_t batch) { Note(batch, &DeviceBatchTimes::filled_ns); }
   void Given(size_t batch) { Note(batch, &DeviceBatchTimes::given_ns); }
   void Released(size_t batch) { Note(batch, &DeviceBatchTimes::released_ns); }
 
@@ -43,8 +44,8 @@ class DeviceTrack {
     const std::lock_guard<std::mutex> lock(mutex_);
     profile.dropped_batches = left_out_;
     for (DeviceBatchTimes batch : batches_) {
-      for (const auto time : {&DeviceBatchTimes::copy_ns, &DeviceBatchTimes::copied_ns, &DeviceBatchTimes::given_ns,
-                              &DeviceBatchTimes::released_ns}) {
+      for (const auto time : {&DeviceBatchTimes::copy_ns, &DeviceBatchTimes::copied_ns, &DeviceBatchTimes::filled_ns,
+                              &DeviceBatchTimes::given_ns, &DeviceBatchTimes::released_ns}) {
         if (batch.*time != DeviceBatchTimes::kNever) batch.*time -= std::min(batch.*time, profile.start_ns);
       }
       profile.batches.push_back(batch);

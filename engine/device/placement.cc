@@ -1,6 +1,7 @@
 #include "engine/device/placement.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
@@ -61,6 +62,11 @@ absl::StatusOr<ir::proto::Graph> PlaceSteps(const ir::proto::Graph& graph, const
   }
   tails = std::move(taken.tails);
   return std::move(taken.graph);
+}
+
+bool MayPlaceSteps(const IterateOptions& options) {
+  const std::optional<PlannedDevice>& device = options.device;
+  return options.optimize && device.has_value() && device->depth > 0 && device->sends_from == MemoryKind::kPageLocked;
 }
 
 absl::Status RefuseWithoutKernels(const OperatorLimits& limits) {

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/device/device_tail.h"
+#include "engine/exec/iteration.h"
 #include "engine/plan/stage_limits.h"
 #include "ir/graph.pb.h"
 
@@ -16,6 +17,9 @@ namespace headrace {
 // map asks for the device, and the device cannot do one of its steps.
 absl::StatusOr<ir::proto::Graph> PlaceSteps(const ir::proto::Graph& graph, const OperatorLimits& limits,
                                             std::vector<DeviceTail>& tails);
+
+// Whether steps of such a run are placed on its device if that has kernels: it is a GPU, and the optimizer is on.
+bool MayPlaceSteps(const IterateOptions& options);
 
 // kUnsupported if a map asks for a device, which has no kernels.
 absl::Status RefuseWithoutKernels(const OperatorLimits& limits);

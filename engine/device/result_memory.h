@@ -18,7 +18,7 @@ class ResultMemory {
  public:
   // Null: there is no active context, or the driver cannot be used.
   static std::unique_ptr<ResultMemory> Of(int device);
-  // Gives back what no buffer holds. What is let go of later is kept for the next run, 8 MiB at most.
+  // Gives back what no buffer holds. What is let go of later is kept for the next run, 32 MiB at most.
   ~ResultMemory();
   ResultMemory(const ResultMemory&) = delete;
 

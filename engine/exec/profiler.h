@@ -39,6 +39,7 @@ struct DeviceBatchTimes {
 
   uint64_t copy_ns;               // its copy was started
   uint64_t copied_ns = kNever;    // and seen to be done
+  uint64_t filled_ns = kNever;    // and what the device does after it, too
   uint64_t given_ns = kNever;     // handed over to the loop
   uint64_t released_ns = kNever;  // nobody holds it any more
 };

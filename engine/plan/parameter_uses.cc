@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/operator/host_parameter.h"
+#include "ir/parameters.h"
 #include "ir/value_text.h"
 
 namespace headrace {
@@ -31,8 +32,8 @@ absl::Status AppendValues(HostParameter& parameter, EpochRange epochs, std::stri
   // An endless repeat has more passes than can be listed.
   constexpr uint64_t kMostPasses = 1 << 16;
   if (epochs.last - epochs.first >= kMostPasses) {
-    return GraphError("a cache cannot keep what an endless repeat gives with values of hr.parameter(\"",
-                      parameter.name(), "\"): put the repeat above the cache");
+    return GraphError("a cache cannot keep what an endless repeat gives with values of ",
+                      ir::ParameterText(parameter.name()), ": put the repeat above the cache");
   }
   std::string before;
   for (uint64_t epoch = epochs.first; epoch <= epochs.last; ++epoch) {

@@ -1,10 +1,12 @@
 #include "engine/plan/plan_checks.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "core/error.h"
 #include "engine/operator/listed_rows.h"
+#include "ir/node_traits.h"
 
 namespace headrace {
 namespace {
@@ -15,16 +17,6 @@ const PlanNode& FirstUncounted(const PlanNode& root) {
     if (input->properties.cardinality.kind == Cardinality::Kind::kUnknown) return FirstUncounted(*input);
   }
   return root;
-}
-
-// For a source that could have random access.
-std::string HowToIndex(const PlanNode& source) {
-  const ir::Declaration* const declaration = ir::Registry::Global().Find(source.arguments.node->op());
-  for (const ir::Attribute& attribute : declaration->attributes) {
-    if (!attribute.indexes) continue;
-    return Cat(", or ", attribute.name, "=\"build\"", attribute.path ? " or the path of an index" : "");
-  }
-  return "";
 }
 
 absl::Status CheckSharded(const PlanNode& node, const ShardAssignment& shard) {
@@ -78,12 +70,14 @@ absl::Status CheckPairs(const PlanNode& node) {
   return absl::OkStatus();
 }
 
-// Whether it gives the rows of several inputs one after the other, all in runs of one length.
-bool JoinsRuns(const PlanNode& node) {
+// Where an operator gives the rows of several inputs one after the other: the length of the shortest runs. nullopt: it
+// does not.
+std::optional<uint64_t> ShortestJoined(const PlanNode& node) {
   const ir::Traits& traits = node.properties.traits;
-  const auto in_runs = [&](const auto& input) { return input->properties.run_length == node.arguments.run_length; };
-  return node.inputs.size() > 1 && !traits.random && !traits.side_by_side &&
-         std::all_of(node.inputs.begin(), node.inputs.end(), in_runs);
+  if (node.inputs.size() < 2 || traits.random || traits.side_by_side) return std::nullopt;
+  uint64_t shortest = node.arguments.run_length;
+  for (const auto& input : node.inputs) shortest = std::min(shortest, input->properties.run_length);
+  return shortest;
 }
 
 // `read`: the rows that the input had read.
@@ -107,11 +101,11 @@ absl::Status CheckRuns(const PlanNode& root) {
     return ErrorAt(root, GraphError("chooses the size of each batch, which could cut the groups of ", length,
                                     " that the sampler below it gives; give one size, a multiple of ", length));
   }
-  if (properties.batch_rows == 0 && JoinsRuns(root)) {
-    return ErrorAt(root, GraphError("joins groups of ", length,
-                                    " rows that samplers give, above maps that differ or "
-                                    "draw, so that ranks could not get whole groups in turn; put it below the maps, "
-                                    "or behind batch"));
+  if (const std::optional<uint64_t> shortest = ShortestJoined(root); properties.batch_rows == 0 && shortest) {
+    return ErrorAt(
+        root, GraphError("joins an input whose rows stay together in groups of ", length, " with one ",
+                         *shortest == 1 ? std::string("that has no groups") : Cat("of groups of ", *shortest), "; ",
+                         root.arguments.node->op(), " after batch, or give both groups of one size"));
   }
   if (properties.batch_rows == 0) {
     return ErrorAt(root, GraphError("does not keep rows together that a sampler below it gives in groups of ", length,
@@ -155,7 +149,7 @@ absl::Status CheckShards(const PlanNode& root, const ShardAssignment& shard) {
     const PlanNode& culprit = FirstUncounted(root);
     return ErrorAt(culprit, UnsupportedError("even= needs a known number of rows on every rank, and that of ",
                                              culprit.arguments.name, " is not known before it runs; use even=\"off\"",
-                                             HowToIndex(culprit)));
+                                             ir::HowToIndex(", or ", *culprit.arguments.node)));
   }
   if (shard.world == 1) return absl::OkStatus();
   return CheckSharded(root, shard);

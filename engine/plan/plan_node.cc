@@ -84,56 +84,23 @@ class PlanNodeMaker {
     return node.row && node.properties.traits.one_to_one && node.inputs.size() == 1;
   }
 
-  // Whether they make the same of a row, whatever its key: one that draws does not.
-  static bool SameMap(const PlanNode& a, const PlanNode& b) {
-    const auto told = [](const PlanNode& node, bool& draws) {
-      ir::proto::Node alone = *node.arguments.node;
-      alone.clear_inputs();
-      alone.clear_location();
-      alone.clear_user_node();
-      draws |= alone.salt() != 0;
-      ir::VisitSteps(alone.mutable_steps(), [&](ir::proto::Step& step) {
-        step.clear_location();
-        step.clear_user_node();
-        draws |= step.salt() != 0;
-        // Two uses of a function make the same; in processes they would draw apart, and one of them is kept.
-        for (ir::proto::Attribute& attribute : *step.mutable_attributes()) {
-          if (attribute.name() == ir::kOccurrenceAttribute) attribute.clear_value();
-        }
-      });
-      return alone.SerializeAsString();
-    };
-    bool draws = false;
-    return a.arguments.inputs == b.arguments.inputs && told(a, draws) == told(b, draws) && !draws;
-  }
-
-  // Takes off the maps above the inputs of an operator on indices, over runs of rows: ranks get whole runs, so it must
-  // act before these are dealt. Of several inputs the maps must be the same, and one is kept. Null, with nothing
-  // changed: there are none, or others.
+  // Takes off the maps above the input of an operator on indices, over runs of rows: ranks get whole runs, so it must
+  // act before these are dealt. Null, with nothing changed: there are none, it is one of them, or they stand above
+  // something else.
   static std::unique_ptr<PlanNode> TakeMapsOff(PlanNode& node) {
     const ir::Traits& traits = node.properties.traits;
-    if (traits.random || traits.side_by_side || !IsMap(*node.inputs[0])) return nullptr;
-    std::vector<std::unique_ptr<PlanNode>*> below;
-    for (auto& input : node.inputs) below.push_back(&input);
-    while (IsMap(**below[0])) {
-      for (auto* each : below) {
-        if (!IsMap(**each) || (below.size() > 1 && !SameMap(**below[0], **each))) return nullptr;
-      }
-      for (auto*& each : below) each = &(*each)->inputs[0];
-    }
-    if (!std::all_of(below.begin(), below.end(), [](const auto* each) { return (*each)->indexed != nullptr; })) {
-      return nullptr;
-    }
-    std::vector<std::unique_ptr<PlanNode>> sources;
-    for (auto* each : below) sources.push_back(std::move(*each));
+    if (traits.random || traits.one_to_one || node.inputs.size() != 1) return nullptr;
+    std::unique_ptr<PlanNode>* below = &node.inputs[0];
+    while (IsMap(**below)) below = &(*below)->inputs[0];
+    if (below == &node.inputs[0] || (*below)->indexed == nullptr) return nullptr;
+    std::unique_ptr<PlanNode> source = std::move(*below);
     std::unique_ptr<PlanNode> maps = std::move(node.inputs[0]);
-    node.inputs = std::move(sources);
-    const OpArguments& first = node.inputs[0]->arguments;
-    node.arguments.output = first.output;
+    const OpArguments& first = source->arguments;
+    node.arguments.inputs[0] = node.arguments.output = first.output;
     // Below a cache the epochs of rows are others.
     node.arguments.epoch_cycle = first.epoch_cycle;
     node.arguments.first_epoch = first.first_epoch;
-    for (size_t i = 0; i < node.inputs.size(); ++i) node.arguments.inputs[i] = node.inputs[i]->arguments.output;
+    node.inputs[0] = std::move(source);
     return maps;
   }
 
@@ -215,6 +182,16 @@ class PlanNodeMaker {
     return absl::OkStatus();
   }
 
+  // Whether a rank gets whole runs of it. What acts on indices, where it can, elsewhere gives the rank's rows of each
+  // input in turn, which are whole runs of that input, and refuses to leave out a part of one.
+  static bool KeepsRuns(const OpFactories& factories, const PlanNode& node) {
+    const ir::Traits& traits = node.properties.traits;
+    if (node.properties.keeps.has_value() || (node.row && traits.one_to_one)) return true;
+    const auto in_runs = [&](const auto& input) { return input->properties.run_length == node.arguments.run_length; };
+    return factories.indexed && !traits.random && !traits.side_by_side &&
+           std::all_of(node.inputs.begin(), node.inputs.end(), in_runs);
+  }
+
   static void Measure(const OpFactories& factories, PlanNode& node) {
     OperatorProperties& properties = node.properties;
     if (node.indexed) {
@@ -256,8 +233,7 @@ class PlanNodeMaker {
     }
     const bool one_epoch = properties.epochs.stride == 1 && properties.epochs.runs == 1;
     if (properties.rows_differ && !one_epoch) properties.cardinality = Cardinality::Unknown();
-    const bool keeps_rows = properties.keeps.has_value() || (node.row && properties.traits.one_to_one);
-    if (keeps_rows) properties.run_length = node.arguments.run_length;
+    if (KeepsRuns(factories, node)) properties.run_length = node.arguments.run_length;
     const bool batches = properties.traits.joins_rows;
     if (node.stream_source) {
       node.position_exact = !properties.shards_itself;

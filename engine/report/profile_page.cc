@@ -254,7 +254,8 @@ std::string DeviceSection(const Report& report, const Profile& profile) {
   if (!report.device.has_value()) return "";
   const DeviceReport& device = *report.device;
   const std::string name = Escaped(device.name);
-  const std::string steps = device.steps.empty() ? "" : Cat("After each copy it does ", Escaped(device.steps), ". ");
+  const bool maps = !device.steps.empty();
+  const std::string steps = maps ? Cat("After each copy it does ", Escaped(device.steps), ". ") : "";
   return Cat(
       "<h2>The device over time</h2>\n<p>", device.batches, " batches, ", BytesText(static_cast<int64_t>(device.bytes)),
       ", were sent to ", name, ", up to ", device.depth, " ahead of the loop. ", steps,
@@ -262,6 +263,9 @@ std::string DeviceSection(const Report& report, const Profile& profile) {
       SecondsText(device.input_wait_s), " for batches, ", SecondsText(device.room_wait_s),
       " for the loop to take one, ", SecondsText(device.buffer_wait_s), " for a buffer.</p>\n",
       BatchChart(profile, "batches being copied", &DeviceBatchTimes::copy_ns, &DeviceBatchTimes::copied_ns),
+      maps ? BatchChart(profile, "batches in the steps after the copy", &DeviceBatchTimes::copied_ns,
+                        &DeviceBatchTimes::filled_ns)
+           : "",
       BatchChart(profile, "batches ahead of the loop, ready or on their way", &DeviceBatchTimes::copy_ns,
                  &DeviceBatchTimes::given_ns),
       BatchChart(profile, "batches that the loop holds", &DeviceBatchTimes::given_ns, &DeviceBatchTimes::released_ns));

@@ -117,8 +117,10 @@ void WriteDevice(const Profile& profile, TraceWriter& writer) {
     const uint64_t released = std::min(batch.released_ns, profile.wall_ns);
     const uint64_t given = std::min(batch.given_ns, released);
     writer.Part("copy", i, batch.copy_ns, std::min(batch.copied_ns, released));
-    // A loop may take a batch before its copy is seen to be done.
-    if (batch.copied_ns < given) writer.Part("ready", i, batch.copied_ns, given);
+    const uint64_t filled = std::min(batch.filled_ns, released);
+    if (batch.copied_ns < filled) writer.Part("steps", i, batch.copied_ns, filled);
+    // A loop may take a batch before it is seen to be filled.
+    if (batch.filled_ns < given) writer.Part("ready", i, batch.filled_ns, given);
     if (batch.given_ns < released) writer.Part("with the loop", i, batch.given_ns, released);
   }
 }

@@ -62,13 +62,14 @@ TEST(Trace, HasATrackAConnectorWithItsLevels) {
   ExpectHas(trace, R"({"ph":"C","name":"memory held","pid":2,"tid":0,"ts":3.500,"args":{"bytes":64}})");
 }
 
-// One batch that was taken, one whose copy is seen to be done later, one that nobody took.
+// One batch that was taken, one that is seen to be filled later, one that nobody took.
 Profile OverADevice() {
   Profile profile = TwoThreads();
   profile.device = "cuda:0";
-  profile.batches = {{.copy_ns = 1'000, .copied_ns = 2'000, .given_ns = 3'000, .released_ns = 5'000},
-                     {.copy_ns = 2'000, .copied_ns = 9'000, .given_ns = 4'000},
-                     {.copy_ns = 6'000, .copied_ns = 7'000, .released_ns = 8'000}};
+  profile.batches = {
+      {.copy_ns = 1'000, .copied_ns = 2'000, .filled_ns = 2'500, .given_ns = 3'000, .released_ns = 5'000},
+      {.copy_ns = 2'000, .copied_ns = 9'000, .filled_ns = 9'000, .given_ns = 4'000},
+      {.copy_ns = 6'000, .copied_ns = 7'000, .filled_ns = 7'000, .released_ns = 8'000}};
   return profile;
 }
 
@@ -80,17 +81,15 @@ TEST(Trace, HasTheWayOfEachBatchOverADevice) {
                R"(,"pid":3,"tid":0,"ts":)", us, "}");
   };
   const std::tuple<std::string_view, int, std::string_view, std::string_view> parts[] = {
-      {"copy", 0, "1.000", "2.000"},
-      {"ready", 0, "2.000", "3.000"},
-      {"with the loop", 0, "3.000", "5.000"},
-      {"copy", 1, "2.000", "9.000"},
-      {"with the loop", 1, "4.000", "10000.000"},
-      {"copy", 2, "6.000", "7.000"},
-      {"ready", 2, "7.000", "8.000"}};
+      {"copy", 0, "1.000", "2.000"},  {"steps", 0, "2.000", "2.500"},
+      {"ready", 0, "2.500", "3.000"}, {"with the loop", 0, "3.000", "5.000"},
+      {"copy", 1, "2.000", "9.000"},  {"with the loop", 1, "4.000", "10000.000"},
+      {"copy", 2, "6.000", "7.000"},  {"ready", 2, "7.000", "8.000"}};
   for (const auto& [name, batch, start, end] : parts) {
     ExpectHas(trace, Cat(part("b", name, batch, start), ",\n", part("e", name, batch, end)));
   }
   EXPECT_EQ(trace.find(part("b", "ready", 1, "9.000")), std::string::npos);
+  EXPECT_EQ(trace.find(part("b", "steps", 1, "9.000")), std::string::npos);
 }
 
 TEST(ProfilePage, ChartsTheBatchesOnADevice) {
@@ -103,6 +102,7 @@ TEST(ProfilePage, ChartsTheBatchesOnADevice) {
             "3 batches, 3.0 MiB, were sent to cuda:0, up to 2 ahead of the loop. After each copy it does image: "
             "Normalize. The thread");
   ExpectHas(page, "<h3>batches being copied: up to 2</h3>");
+  ExpectHas(page, "<h3>batches in the steps after the copy: up to 1</h3>");
   ExpectHas(page, "<h3>batches ahead of the loop, ready or on their way: up to 2</h3>");
   ExpectHas(page, "<h3>batches that the loop holds: up to 2</h3>");
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/row_id.h"
 
 namespace headrace {
 namespace {
@@ -13,11 +14,6 @@ constexpr int64_t kMostJoined = int64_t{1} << 20;
 constexpr size_t kMostOpen = 64;
 
 }  // namespace
-
-JoinedReads::JoinedReads(const FileSystem* files, std::vector<std::string> paths, int64_t most_between)
-    : files_(files), most_between_(most_between), open_(paths.size()) {
-  for (std::string& path : paths) paths_.push_back(std::make_shared<const std::string>(std::move(path)));
-}
 
 absl::StatusOr<JoinedReads::OpenFile> JoinedReads::Open(uint64_t file) const {
   {
@@ -78,8 +74,9 @@ size_t JoinedReads::CutRun(const Run& run, absl::Span<const uint64_t> items,
   return items.size();
 }
 
-size_t JoinedReads::Read(absl::Span<const uint64_t> items, absl::Span<RandomAccessReader::Content> contents,
-                         PieceOf piece_of, Cut cut, absl::Status& wrong) const {
+size_t JoinedReads::Read(const RandomAccessReader& reader, absl::Span<const uint64_t> items,
+                         absl::Span<RandomAccessReader::Content> contents, PieceOf piece_of, Cut cut,
+                         absl::Status& wrong) const {
   absl::InlinedVector<Run, 1> runs;
   absl::InlinedVector<absl::Status, 1> started;
   for (size_t at = 0; at < items.size();) {
@@ -97,6 +94,9 @@ size_t JoinedReads::Read(absl::Span<const uint64_t> items, absl::Span<RandomAcce
     done += made;
     if (made < run.items) break;
   }
+  if (done == items.size()) return done;
+  const auto [file, record, offset] = reader.LocationOf(items[done]);
+  AddErrorField(wrong, ErrorField::kFile, DescribeProvenance({paths_[file], record, offset}));
   return done;
 }
 

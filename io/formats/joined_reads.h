@@ -41,13 +41,18 @@ class JoinedReads {
   using Cut = absl::FunctionRef<absl::Status(uint64_t item, const OpenFile& opened, absl::Span<uint8_t> bytes,
                                              RandomAccessReader::Content& content)>;
 
-  // `files` outlives it. `most_between`: bytes between two pieces that are read along.
-  JoinedReads(const FileSystem* files, std::vector<std::string> paths, int64_t most_between);
+  // Of the files that a table lists, each with its `path`. `files` outlives it. `most_between`: bytes between two
+  // pieces that are read along.
+  template <typename File>
+  JoinedReads(const FileSystem* files, const std::vector<File>& listed, int64_t most_between)
+      : files_(files), most_between_(most_between), open_(listed.size()) {
+    for (const File& file : listed) paths_.push_back(std::make_shared<const std::string>(file.path));
+  }
 
   const std::shared_ptr<const std::string>& path(uint64_t file) const { return paths_[file]; }
-  // As RandomAccessReader::Read, except that an error names no file.
-  size_t Read(absl::Span<const uint64_t> items, absl::Span<RandomAccessReader::Content> contents, PieceOf piece_of,
-              Cut cut, absl::Status& wrong) const;
+  // As the Read of `reader`, which says for errors where its items are.
+  size_t Read(const RandomAccessReader& reader, absl::Span<const uint64_t> items,
+              absl::Span<RandomAccessReader::Content> contents, PieceOf piece_of, Cut cut, absl::Status& wrong) const;
 
  private:
   // Items that are read together.

@@ -76,7 +76,7 @@ class ColumnDropper {
     FindConsumers();
     FindWanted();
     HEADRACE_RETURN_IF_ERROR(Rebuild());
-    HEADRACE_RETURN_IF_ERROR(Canonicalize(result_));
+    HEADRACE_RETURN_IF_ERROR(WriteOutOperators(result_));
     return std::move(result_);
   }
 

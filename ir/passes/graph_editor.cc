@@ -132,7 +132,7 @@ absl::StatusOr<proto::Graph> GraphEditor::Finish() && {
     *graph.add_nodes() = std::move(node);
     position[id] = static_cast<uint32_t>(graph.nodes_size() - 1);
   }
-  HEADRACE_RETURN_IF_ERROR(Canonicalize(graph));
+  HEADRACE_RETURN_IF_ERROR(WriteOutOperators(graph));
   return graph;
 }
 

@@ -1,9 +1,7 @@
 #include "ir/passes/remove_identities.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -12,7 +10,6 @@
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
-#include "ir/node_traits.h"
 #include "ir/parameters.h"
 #include "ir/passes/graph_editor.h"
 
@@ -67,21 +64,7 @@ class IdentityRemover {
     if (declaration.is_identity == nullptr || counts) return false;
     // It removes rows that failed.
     if (declaration.traits.selects && editor_.skips_failed()) return false;
-    if (!declaration.is_identity(Attributes::Of(node), editor_.InputSchemas(id), bounds)) return false;
-    // Of an order below it the numbers of a sampler are places; of a source they are those of its rows.
-    return !editor_.over_indices(id) || !IsBelowSampler(id);
-  }
-
-  bool IsBelowSampler(int id) const {
-    std::set<uint32_t> reached = {static_cast<uint32_t>(id)};
-    for (int above = id + 1; above < editor_.size(); ++above) {
-      const proto::Node& node = editor_.node(above);
-      const auto is_reached = [&reached](uint32_t input) { return reached.count(input) > 0; };
-      if (!std::any_of(node.inputs().begin(), node.inputs().end(), is_reached)) continue;
-      if (TraitsOf(node).by_number && node.salt() != 0) return true;
-      reached.insert(static_cast<uint32_t>(above));
-    }
-    return false;
+    return declaration.is_identity(Attributes::Of(node), editor_.InputSchemas(id), bounds);
   }
 
   absl::Status RemoveSteps(int id) {

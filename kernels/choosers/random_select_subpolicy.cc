@@ -57,13 +57,12 @@ const KernelRegistration registration{
                      .type = ir::AttributeType::kFloats,
                      .doc = "The probability of each kernel, of one sub-policy after the other.",
                      .minimum = 0,
-                     .maximum = 1,
-                     .hidden = true}},
+                     .maximum = 1}},
      .traits = {.random = true},
      .python_module = "vision",
      .python = {.parameters =
-                    "policy: Sequence[Sequence[tuple[Kernel | Sequence[Kernel], float]]], *, seed: int | None "
-                    "= None, name: str | None = None",
+                    "policy: Sequence[Sequence[tuple[Kernel | Sequence[Kernel], float | Parameter]]], *, seed: int | "
+                    "None = None, name: str | None = None",
                 .docs = {{"policy", "Sub-policies: lists of (kernel, probability), or of (kernels, probability)."},
                          {"seed", "The seed of what is drawn here; kernels keep theirs. None: the pipeline's."},
                          {"name"}},

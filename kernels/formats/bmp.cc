@@ -159,7 +159,7 @@ class BmpReader {
         UnpackIndices(row, to);
       } else if (!planes.empty()) {
         JoinColors(row, planes.data(), to);
-      } else if (by_bytes) {
+      } else if (by_bytes && bits_ == 32) {
         MoveColors(row, to);
       } else {
         UnpackColors(row, to);
@@ -191,11 +191,17 @@ class BmpReader {
     JoinThreeChannels(planes + ByteOf(0) * width, planes + ByteOf(1) * width, planes + ByteOf(2) * width, width, to);
   }
 
-  // Colours and alpha that are bytes.
+  // Colours and alpha that are bytes, as words, of which vectors hold several.
   void MoveColors(const uint8_t* row, uint8_t* to) const {
-    const int64_t from[] = {ByteOf(0), ByteOf(1), ByteOf(2), ByteOf(3)};
-    for (int64_t x = 0; x < layout_.width; ++x, row += bits_ / 8, to += 4) {
-      for (int c = 0; c < 4; ++c) to[c] = row[from[c]];
+    const auto shift = [this](size_t c) { return std::countr_zero(fields_[c].mask); };
+    const int red = shift(0), green = shift(1), blue = shift(2), alpha = shift(3);
+    // No member: bytes that are written may be one, for what the compiler knows.
+    const int64_t width = layout_.width;
+    for (int64_t x = 0; x < width; ++x) {
+      uint32_t pixel = 0;
+      std::memcpy(&pixel, row + 4 * x, 4);
+      pixel = (pixel >> red & 255) | (pixel >> green & 255) << 8 | (pixel >> blue & 255) << 16 | pixel >> alpha << 24;
+      std::memcpy(to + 4 * x, &pixel, 4);
     }
   }
 

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "core/error.h"
 #include "core/stop_signal.h"
+#include "kernels/formats/gif_codes.h"
 #include "kernels/formats/whole_picture.h"
 
 namespace headrace {
@@ -21,15 +23,6 @@ int ReadBytes(GifFileType* gif, GifByteType* target, int count) {
   return static_cast<int>(given);
 }
 
-absl::Status ErrorOf(int code) {
-  if (code == D_GIF_ERR_NOT_ENOUGH_MEM) return ResourceError("no memory to decode the GIF");
-  if (code == D_GIF_ERR_READ_FAILED || code == D_GIF_ERR_EOF_TOO_SOON || code == D_GIF_ERR_NO_SCRN_DSCR) {
-    return DataError("the GIF ends early: the file is truncated");
-  }
-  const char* const text = GifErrorString(code);
-  return DataError("the GIF is damaged", text != nullptr ? ": " : "", text != nullptr ? text : "");
-}
-
 class GifReader {
  public:
   explicit GifReader(std::string_view bytes) : left_(bytes) { gif_ = DGifOpen(&left_, ReadBytes, &opening_); }
@@ -39,7 +32,7 @@ class GifReader {
   GifReader(const GifReader&) = delete;
 
   absl::StatusOr<DecodedPart> Read(const DecodeOptions& options, const ChoosePart& choose) {
-    if (gif_ == nullptr) return ErrorOf(opening_);
+    if (gif_ == nullptr) return GifError(opening_);
     HEADRACE_RETURN_IF_ERROR(FindFrame());
     const GifImageDesc& frame = gif_->Image;
     if (frame.Width <= 0 || frame.Height <= 0) return DataError("the GIF is damaged: its first frame has no pixels");
@@ -56,9 +49,9 @@ class GifReader {
     while (true) {
       if (StopSignal::Raised()) return StopSignal::Error();
       GifRecordType kind;
-      if (DGifGetRecordType(gif_, &kind) == GIF_ERROR) return ErrorOf(gif_->Error);
+      if (DGifGetRecordType(gif_, &kind) == GIF_ERROR) return GifError(gif_->Error);
       if (kind == IMAGE_DESC_RECORD_TYPE) {
-        return DGifGetImageDesc(gif_) == GIF_ERROR ? ErrorOf(gif_->Error) : absl::OkStatus();
+        return DGifGetImageDesc(gif_) == GIF_ERROR ? GifError(gif_->Error) : absl::OkStatus();
       }
       if (kind != EXTENSION_RECORD_TYPE) return DataError("the GIF holds no frame");
       HEADRACE_RETURN_IF_ERROR(PassExtension());
@@ -68,13 +61,13 @@ class GifReader {
   absl::Status PassExtension() {
     int code = 0;
     GifByteType* block = nullptr;
-    if (DGifGetExtension(gif_, &code, &block) == GIF_ERROR) return ErrorOf(gif_->Error);
+    if (DGifGetExtension(gif_, &code, &block) == GIF_ERROR) return GifError(gif_->Error);
     while (block != nullptr) {
       GraphicsControlBlock control;
       if (code == GRAPHICS_EXT_FUNC_CODE && DGifExtensionToGCB(block[0], block + 1, &control) == GIF_OK) {
         transparent_ = control.TransparentColor;
       }
-      if (DGifGetExtensionNext(gif_, &block) == GIF_ERROR) return ErrorOf(gif_->Error);
+      if (DGifGetExtensionNext(gif_, &block) == GIF_ERROR) return GifError(gif_->Error);
     }
     return absl::OkStatus();
   }
@@ -94,20 +87,29 @@ class GifReader {
 
   absl::Status ReadFrame(uint8_t* canvas) {
     const GifImageDesc& frame = gif_->Image;
+    const auto pixels = static_cast<size_t>(frame.Width) * static_cast<size_t>(frame.Height);
+    if (!frame.Interlace && frame.Width == layout_.width && frame.Height == layout_.height) {
+      return ReadGifPixels(gif_, absl::MakeSpan(canvas, pixels));
+    }
+    std::vector<uint8_t> rows(pixels);
+    HEADRACE_RETURN_IF_ERROR(ReadGifPixels(gif_, absl::MakeSpan(rows)));
     const int around = transparent_ != NO_TRANSPARENT_COLOR ? transparent_ : 0;
     std::memset(canvas, around, static_cast<size_t>(layout_.height * layout_.width));
-    // Rows of an interlaced frame come in four passes.
+    PlaceRows(rows.data(), canvas);
+    return absl::OkStatus();
+  }
+
+  // Rows of an interlaced frame come in four passes.
+  void PlaceRows(const uint8_t* row, uint8_t* canvas) const {
+    const GifImageDesc& frame = gif_->Image;
     constexpr int kFirst[] = {0, 4, 2, 1};
     constexpr int kStep[] = {8, 8, 4, 2};
     for (int pass = 0; pass < (frame.Interlace ? 4 : 1); ++pass) {
       const int step = frame.Interlace ? kStep[pass] : 1;
-      for (int y = frame.Interlace ? kFirst[pass] : 0; y < frame.Height; y += step) {
-        if (StopSignal::Raised()) return StopSignal::Error();
-        uint8_t* const row = canvas + (frame.Top + y) * layout_.width + frame.Left;
-        if (DGifGetLine(gif_, row, frame.Width) == GIF_ERROR) return ErrorOf(gif_->Error);
+      for (int y = frame.Interlace ? kFirst[pass] : 0; y < frame.Height; y += step, row += frame.Width) {
+        std::memcpy(canvas + (frame.Top + y) * layout_.width + frame.Left, row, static_cast<size_t>(frame.Width));
       }
     }
-    return absl::OkStatus();
   }
 
   std::string_view left_;

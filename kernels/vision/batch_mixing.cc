@@ -68,25 +68,27 @@ absl::StatusOr<Tensor> MixedLabels(const MixingBatch& batch, const MixingOptions
                                    absl::Span<const RowMixture> rows) {
   HEADRACE_ASSIGN_OR_RETURN(const Tensor own, AsVectors(batch.labels, options.classes));
   HEADRACE_ASSIGN_OR_RETURN(Tensor mixed, Tensor::Allocate(DType::kFloat32, own.shape()));
-  const int64_t classes = own.dim(1);
-  const float* mine = own.data<float>();
-  float* target = mixed.mutable_data<float>();
-  for (const RowMixture& row : rows) {
-    if (row.partner == kAlone) {
-      std::copy_n(mine, classes, target);
-    } else {
-      const float* const other = own.data<float>() + row.partner * classes;
-      const auto of_own = static_cast<float>(row.weight);
-      const auto of_partner = static_cast<float>(1 - row.weight);
-      for (int64_t c = 0; c < classes; ++c) target[c] = other[c] * of_partner + mine[c] * of_own;
-    }
-    mine += classes;
-    target += classes;
-  }
+  BlendRows(rows, own.data<float>(), own.dim(1), mixed.mutable_data<float>());
   return mixed;
 }
 
 }  // namespace
+
+void BlendRows(absl::Span<const RowMixture> rows, const float* values, int64_t length, float* target) {
+  const float* own = values;
+  for (const RowMixture& row : rows) {
+    if (row.partner == kAlone) {
+      std::copy_n(own, length, target);
+    } else {
+      const float* const other = values + row.partner * length;
+      const auto of_own = static_cast<float>(row.weight);
+      const auto of_partner = static_cast<float>(1 - row.weight);
+      for (int64_t k = 0; k < length; ++k) target[k] = other[k] * of_partner + own[k] * of_own;
+    }
+    own += length;
+    target += length;
+  }
+}
 
 std::vector<int64_t> MixingPartners(int64_t rows, absl::Span<const bool> fillers) {
   std::vector<int64_t> partners(static_cast<size_t>(rows), kAlone);

@@ -53,6 +53,9 @@ struct RowMixture {
   Window box = {};
 };
 
+// Blends rows of so many `values` each by their weights, each operation rounded to float32; a row alone is copied.
+void BlendRows(absl::Span<const RowMixture> rows, const float* values, int64_t length, float* target);
+
 // How the rows of a batch are mixed.
 struct BatchMixture {
   // Weight and box are of `draw`: called once for the batch, or once for each row that is not alone, in their order.
@@ -64,9 +67,8 @@ struct BatchMixture {
   absl::StatusOr<Tensor> Records(OutputAllocator& output) const;
 
   std::vector<RowMixture> rows;
-  // float32 (B, classes): mixed alike from one-hot vectors, each operation rounded to float32; those of a row alone as
-  // they are. Of class numbers of shape (B,), or numbers of shape (B, classes): Of gives kData for a class that there
-  // is not, kGraph for other types.
+  // float32 (B, classes): blended (BlendRows) from one-hot vectors. Of class numbers of shape (B,), or numbers of shape
+  // (B, classes): Of gives kData for a class that there is not, kGraph for other types.
   Tensor labels;
 };
 

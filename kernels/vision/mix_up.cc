@@ -1,4 +1,3 @@
-#include <cstring>
 #include <vector>
 
 #include "core/error.h"
@@ -27,28 +26,12 @@ class MixUp : public Kernel {
     if (batch.images.dtype() != DType::kFloat32) return NotFloats(batch.images.TypeName());
     HEADRACE_ASSIGN_OR_RETURN(BatchMixture mixture, DrawMixUp(batch, options_, context));
     HEADRACE_ASSIGN_OR_RETURN(Tensor images, context.AllocateOutput(DType::kFloat32, batch.images.shape()));
-    Mix(batch, mixture.rows, images.mutable_data<float>());
+    const int64_t length = batch.rows == 0 ? 0 : batch.images.elements() / batch.rows;
+    BlendRows(mixture.rows, batch.images.data<float>(), length, images.mutable_data<float>());
     return Tensors{std::move(images), std::move(mixture.labels)};
   }
 
  private:
-  static void Mix(const MixingBatch& batch, absl::Span<const RowMixture> rows, float* target) {
-    const int64_t count = batch.rows == 0 ? 0 : batch.images.elements() / batch.rows;
-    const float* own = batch.images.data<float>();
-    for (const RowMixture& row : rows) {
-      if (row.partner == kAlone) {
-        std::memcpy(target, own, static_cast<size_t>(count) * sizeof(float));
-      } else {
-        const float* const other = batch.images.data<float>() + row.partner * count;
-        const auto of_own = static_cast<float>(row.weight);
-        const auto of_partner = static_cast<float>(1 - row.weight);
-        for (int64_t k = 0; k < count; ++k) target[k] = other[k] * of_partner + own[k] * of_own;
-      }
-      own += count;
-      target += count;
-    }
-  }
-
   MixingOptions options_;
 };
 

@@ -137,7 +137,7 @@ GraphBuilder Mapped() {
 }
 
 // What acts on whole groups acts before ranks get them, wherever maps stand.
-TEST(PK, MapsMayStandBelowTakeSkipAndConcat) {
+TEST(PK, MapsMayStandBelowTakeAndSkip) {
   GraphBuilder next_to_it = Over(2, 2, 7);
   const uint32_t skipped = next_to_it.Add("skip", {2}, {{"count", IntValue(4)}});
   next_to_it.Add("take", {skipped}, {{"count", IntValue(20)}});
@@ -152,16 +152,35 @@ TEST(PK, MapsMayStandBelowTakeSkipAndConcat) {
     EXPECT_EQ(found[rank].Ints(), expected[rank].Ints());
     EXPECT_EQ(found[rank].Keys(), expected[rank].Keys());
   }
+}
 
-  GraphBuilder joined = Over(2, 2, 7);
-  joined.Add("concat", {2, 2});
-  GraphBuilder joined_above = Mapped();
-  joined_above.Add("concat", {3, 3});
-  const std::vector<Ran> both = RunRanks(joined, 3, Labelled());
-  const std::vector<Ran> both_above = RunRanks(joined_above, 3, Labelled());
+std::vector<int64_t> GroupsOf(const std::vector<int64_t>& rows, size_t first, size_t step) {
+  std::vector<int64_t> found;
+  for (size_t row = first * 4; row < rows.size(); row += step * 4) {
+    found.insert(found.end(), rows.begin() + static_cast<std::ptrdiff_t>(row),
+                 rows.begin() + static_cast<std::ptrdiff_t>(row + 4));
+  }
+  return found;
+}
+
+// Rank r gets the groups r, r + world, … of each input, one input after the other.
+TEST(PK, ConcatAboveMapsKeepsGroupsWhole) {
+  const std::vector<int64_t> rows = RunEveryWay(Over(2, 2, 7), Labelled(1)).Ints();
+  GraphBuilder joined = Mapped();
+  joined.Add("concat", {3, 2});
+  GraphBuilder taken = joined;
+  const uint32_t skipped = taken.Add("skip", {4}, {{"count", IntValue(4)}});
+  taken.Add("take", {skipped}, {{"count", IntValue(12)}});
+  const std::vector<Ran> ranks = RunRanks(joined, 3, Labelled(1));
+  const std::vector<Ran> taking = RunRanks(taken, 3, Labelled(1));
   for (size_t rank = 0; rank < 3; ++rank) {
-    EXPECT_EQ(both_above[rank].Ints(), both[rank].Ints());
-    EXPECT_EQ(both_above[rank].Keys(), both[rank].Keys());
+    std::vector<int64_t> expected = GroupsOf(rows, rank, 3);
+    const std::vector<int64_t> second = expected;
+    expected.insert(expected.end(), second.begin(), second.end());
+    EXPECT_EQ(ranks[rank].Ints(), expected);
+    expected.erase(expected.begin(), expected.begin() + 4);
+    expected.resize(std::min<size_t>(expected.size(), 12));
+    EXPECT_EQ(taking[rank].Ints(), expected);
   }
 }
 
@@ -169,10 +188,15 @@ TEST(PK, RefusesWhatCutsGroupsAboveMaps) {
   GraphBuilder cut = Mapped();
   cut.Add("take", {3}, {{"count", IntValue(6)}});
   EXPECT_THAT(Refusal(cut, Labelled()), HasSubstr("count of 6 rows, which would cut the groups of 4"));
-  GraphBuilder others = Mapped();
-  const uint32_t plain = others.Add("concat", {2, 2});
-  others.Add("concat", {3, plain});
-  EXPECT_THAT(Refusal(others, Labelled()), HasSubstr("joins groups of 4 rows that samplers give, above maps that"));
+  GraphBuilder joined = Mapped();
+  joined.Add("concat", {3, 2});
+  GraphBuilder cut_above = joined;
+  cut_above.Add("skip", {4}, {{"count", IntValue(6)}});
+  EXPECT_THAT(Refusal(cut_above, Labelled()), HasSubstr("count of 6 rows, which would cut the groups of 4"));
+  GraphBuilder without = Mapped();
+  without.Add("concat", {3, 0});
+  EXPECT_THAT(Refusal(without, Labelled()),
+              HasSubstr("rows stay together in groups of 4 with one that has no groups; concat after batch"));
 }
 
 TEST(PK, RefusesWhatItCannotDraw) {

@@ -241,6 +241,22 @@ TEST(Weighted, ReadsNoOtherColumnsWithAnyPasses) {
   EXPECT_THAT(schemas[1].Names(), ElementsAre("label"));
 }
 
+// The numbers are places in the epoch's order, with the operator between the two and without it.
+TEST(Weighted, StaysAboveAnOrderWhereAPassRemovesWhatKeptItThere) {
+  GraphBuilder builder;
+  Weighted(builder, builder.Add("take", {Range(builder, 8, true)}, {{"count", IntValue(9)}}), 0);
+  const ir::Optimized optimized = *ir::Optimize(*builder.Build());
+  std::vector<std::string> ops;
+  for (const ir::proto::Node& node : optimized.graph.nodes()) ops.push_back(node.op());
+  EXPECT_THAT(ops, ElementsAre("Range", "permute", "Numpy", "Weighted"));
+  GraphBuilder order;
+  Range(order, 8, true);
+  const Ran ran = RunEveryWay(builder, With({1, 0, 0, 0, 0, 0, 0, 0}));
+  for (const uint64_t epoch : {0, 1}) {
+    EXPECT_THAT(ran.Ints(0, epoch), Each(RunEveryWay(order, With({})).Ints(0, epoch)[0]));
+  }
+}
+
 TEST(Weighted, FitsNoStateOfOtherWeights) {
   const auto prints = [](const std::vector<double>& weights) {
     return RunOnce(*Over(2, 5).Build(), OptionsOf(With(weights)))->fingerprints;

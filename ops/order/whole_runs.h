@@ -1,5 +1,5 @@
-// Operators on indices that leave out rows at the ends of an epoch keep runs whole (IndexedProperties::run_length).
-// A pure function.
+// Operators that leave out rows at the ends of an epoch keep runs whole (IndexedProperties::run_length).
+// Pure functions.
 #ifndef HEADRACE_OPS_ORDER_WHOLE_RUNS_H_
 #define HEADRACE_OPS_ORDER_WHOLE_RUNS_H_
 
@@ -11,12 +11,16 @@
 
 namespace headrace {
 
-// kGraph if the first `count` rows of the input end within a run.
-inline absl::Status CheckWholeRuns(const IndexedSource& input, uint64_t count) {
-  const uint64_t length = input.properties().run_length;
-  if (count % length == 0 || count >= input.size()) return absl::OkStatus();
+// kGraph if the first `count` rows end within a run of `length`.
+inline absl::Status CheckWholeRuns(uint64_t length, uint64_t count) {
+  if (count % length == 0) return absl::OkStatus();
   return GraphError("has a count of ", count, " rows, which would cut the groups of ", length,
                     " that the sampler below it gives; use a multiple of ", length);
+}
+
+// Those of the input, which may have fewer rows.
+inline absl::Status CheckWholeRuns(const IndexedSource& input, uint64_t count) {
+  return count >= input.size() ? absl::OkStatus() : CheckWholeRuns(input.properties().run_length, count);
 }
 
 }  // namespace headrace

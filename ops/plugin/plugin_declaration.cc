@@ -174,24 +174,36 @@ absl::Status CheckFormat(const headrace_format& format, std::string_view op) {
   return CheckTraits(format.traits, 0, op);
 }
 
-// Sets the name of a table and its attributes, from its structure, `given`. `kind`: "kernel".
-template <typename Table, typename Struct>
-absl::Status ReadTable(std::string_view plugin, std::string_view kind, const Struct& given, Names taken, Table& table) {
-  HEADRACE_RETURN_IF_ERROR(CheckText(given.name, true, Cat("name for a ", kind)));
-  if (!IsClassName(given.name)) {
-    return UnsupportedError("names a ", kind, " \"", given.name,
+// What one kind of operator has of its own.
+template <typename Struct>
+struct Kind {
+  std::string_view name;  // "kernel"
+  size_t first_size;
+  Names taken;
+  absl::Status (*check)(const Struct& given, std::string_view op);
+};
+
+template <typename Struct>
+absl::StatusOr<PluginTable<Struct>> ReadTable(const Kind<Struct>& kind, std::string_view plugin, const Struct* given) {
+  PluginTable<Struct> table;
+  HEADRACE_ASSIGN_OR_RETURN(table.given, ReadStruct(given, kind.first_size, Cat("headrace_", kind.name)));
+  const char* const name = table.given.name;
+  HEADRACE_RETURN_IF_ERROR(CheckText(name, true, Cat("name for a ", kind.name)));
+  if (!IsClassName(name)) {
+    return UnsupportedError("names a ", kind.name, " \"", name,
                             "\"; names have letters and digits, begin with a large letter, and are no words of "
                             "Python's");
   }
-  table.op = Cat(plugin, ".", given.name);
-  HEADRACE_RETURN_IF_ERROR(CheckTexts(given, table.op));
-  for (auto each = given.attributes; each != nullptr && *each != nullptr; ++each) {
+  table.op = Cat(plugin, ".", name);
+  HEADRACE_RETURN_IF_ERROR(CheckTexts(table.given, table.op));
+  for (auto each = table.given.attributes; each != nullptr && *each != nullptr; ++each) {
     HEADRACE_ASSIGN_OR_RETURN(const headrace_attribute attribute,
                               ReadStruct(*each, kFirstAttribute, "headrace_attribute"));
-    HEADRACE_RETURN_IF_ERROR(CheckAttribute(attribute, table.op, taken));
+    HEADRACE_RETURN_IF_ERROR(CheckAttribute(attribute, table.op, kind.taken));
     table.attributes.push_back(attribute);
   }
-  return absl::OkStatus();
+  HEADRACE_RETURN_IF_ERROR(kind.check(table.given, table.op));
+  return table;
 }
 
 ir::Attribute AttributeOf(const headrace_attribute& given) {
@@ -232,61 +244,50 @@ bool IsPythonName(std::string_view name) {
 }
 
 absl::StatusOr<PluginKernelTable> ReadKernel(std::string_view plugin, const headrace_kernel* given) {
-  PluginKernelTable table;
-  HEADRACE_ASSIGN_OR_RETURN(table.kernel, ReadStruct(given, kFirstKernel, "headrace_kernel"));
-  HEADRACE_RETURN_IF_ERROR(ReadTable(plugin, "kernel", table.kernel, kOfKernels, table));
-  HEADRACE_RETURN_IF_ERROR(CheckKernel(table.kernel, table.op));
-  return table;
+  return ReadTable({"kernel", kFirstKernel, kOfKernels, CheckKernel}, plugin, given);
 }
 
 absl::StatusOr<PluginSourceTable> ReadSource(std::string_view plugin, const headrace_source* given) {
-  PluginSourceTable table;
-  HEADRACE_ASSIGN_OR_RETURN(table.source, ReadStruct(given, kFirstSource, "headrace_source"));
-  HEADRACE_RETURN_IF_ERROR(ReadTable(plugin, "source", table.source, kOfSources, table));
-  HEADRACE_RETURN_IF_ERROR(CheckSource(table.source, table.op));
-  return table;
+  return ReadTable({"source", kFirstSource, kOfSources, CheckSource}, plugin, given);
 }
 
 absl::StatusOr<PluginFormatTable> ReadFormat(std::string_view plugin, const headrace_format* given) {
-  PluginFormatTable table;
-  HEADRACE_ASSIGN_OR_RETURN(table.format, ReadStruct(given, kFirstFormat, "headrace_format"));
-  HEADRACE_RETURN_IF_ERROR(ReadTable(plugin, "format", table.format, kOfFormats, table));
-  HEADRACE_RETURN_IF_ERROR(CheckFormat(table.format, table.op));
-  return table;
+  return ReadTable({"format", kFirstFormat, kOfFormats, CheckFormat}, plugin, given);
 }
 
 namespace {
 
 // What kernels, sources and formats declare alike.
 template <typename Struct>
-ir::Declaration Named(std::string_view plugin, const std::string& op, const Struct& given) {
-  return {.name = op,
-          .version = static_cast<int>(given.version),
-          .summary = given.summary,
-          .doc = TextOf(given.doc),
-          .python_module = std::string(plugin),
-          .python_name = given.name,
-          .example = TextOf(given.example)};
+ir::Declaration Named(std::string_view plugin, const PluginTable<Struct>& table) {
+  const Struct& given = table.given;
+  ir::Declaration declaration{.name = table.op,
+                              .version = static_cast<int>(given.version),
+                              .summary = given.summary,
+                              .doc = TextOf(given.doc),
+                              .python_module = std::string(plugin),
+                              .python_name = given.name,
+                              .example = TextOf(given.example)};
+  for (const headrace_attribute& attribute : table.attributes) declaration.attributes.push_back(AttributeOf(attribute));
+  return declaration;
 }
 
-template <typename Table, typename Struct>
-ir::Declaration NamedSource(std::string_view plugin, const Table& table, const Struct& given) {
-  ir::Declaration declaration = Named(plugin, table.op, given);
+template <typename Struct>
+ir::Declaration NamedSource(std::string_view plugin, const PluginTable<Struct>& table) {
+  ir::Declaration declaration = Named(plugin, table);
   declaration.role = ir::Role::kSource;
   declaration.min_inputs = declaration.max_inputs = 0;
-  for (const headrace_attribute& attribute : table.attributes) declaration.attributes.push_back(AttributeOf(attribute));
   return declaration;
 }
 
 }  // namespace
 
 ir::Declaration DeclarationOf(std::string_view plugin, const PluginKernelTable& table) {
-  const headrace_kernel& kernel = table.kernel;
-  ir::Declaration declaration = Named(plugin, table.op, kernel);
+  const headrace_kernel& kernel = table.given;
+  ir::Declaration declaration = Named(plugin, table);
   declaration.min_inputs = static_cast<int>(kernel.least_inputs);
   constexpr uint32_t kMost = std::numeric_limits<int>::max();
   declaration.max_inputs = kernel.most_inputs > kMost ? -1 : static_cast<int>(kernel.most_inputs);
-  for (const headrace_attribute& attribute : table.attributes) declaration.attributes.push_back(AttributeOf(attribute));
   declaration.traits.random = (kernel.traits & HEADRACE_RANDOM) != 0;
   declaration.traits.deterministic = (kernel.traits & HEADRACE_NOT_DETERMINISTIC) == 0;
   declaration.traits.by_batch = (kernel.traits & HEADRACE_BY_BATCH) != 0;
@@ -294,19 +295,19 @@ ir::Declaration DeclarationOf(std::string_view plugin, const PluginKernelTable& 
 }
 
 ir::Declaration DeclarationOf(std::string_view plugin, const PluginSourceTable& table) {
-  ir::Declaration declaration = NamedSource(plugin, table, table.source);
+  ir::Declaration declaration = NamedSource(plugin, table);
   declaration.attributes.push_back(DeclareShuffle());
-  declaration.traits = {.deterministic = (table.source.traits & HEADRACE_NOT_DETERMINISTIC) == 0,
+  declaration.traits = {.deterministic = (table.given.traits & HEADRACE_NOT_DETERMINISTIC) == 0,
                         .indexed = true,
-                        .file_io = (table.source.traits & HEADRACE_WAITS) != 0};
+                        .file_io = (table.given.traits & HEADRACE_WAITS) != 0};
   return declaration;
 }
 
 ir::Declaration DeclarationOf(std::string_view plugin, const PluginFormatTable& table) {
-  ir::Declaration declaration = NamedSource(plugin, table, table.format);
+  ir::Declaration declaration = NamedSource(plugin, table);
   declaration.attributes.insert(declaration.attributes.begin(), DeclarePatterns());
   for (ir::Attribute& attribute : SplitReading::Declare()) {
-    if (attribute.name == "split_bytes" && table.format.find == nullptr) {
+    if (attribute.name == "split_bytes" && table.given.find == nullptr) {
       attribute.default_value = kWholeFiles;
       attribute.nullable = false;
       attribute.hidden = true;

@@ -14,21 +14,15 @@
 namespace headrace {
 
 // The structures of one operator, of this version's size.
-struct PluginKernelTable {
+template <typename Struct>
+struct PluginTable {
   std::string op = {};  // "myops.Blur"
-  headrace_kernel kernel = {};
+  Struct given = {};
   std::vector<headrace_attribute> attributes = {};
 };
-struct PluginSourceTable {
-  std::string op = {};
-  headrace_source source = {};
-  std::vector<headrace_attribute> attributes = {};
-};
-struct PluginFormatTable {
-  std::string op = {};
-  headrace_format format = {};
-  std::vector<headrace_attribute> attributes = {};
-};
+using PluginKernelTable = PluginTable<headrace_kernel>;
+using PluginSourceTable = PluginTable<headrace_source>;
+using PluginFormatTable = PluginTable<headrace_format>;
 
 // kUnsupported: a structure of a size that no version has, a name that Python cannot have, a text that is missing or
 // not UTF-8, a callback that is missing. The message continues a sentence that begins with the plugin.

@@ -52,7 +52,7 @@ class FormatState {
   }
 
   const std::string& op() const { return table_.op; }
-  const headrace_format& format() const { return table_.format; }
+  const headrace_format& format() const { return table_.given; }
   const void* state() const { return state_; }
   const std::vector<ir::ColumnType>& types() const { return types_; }
 
@@ -261,7 +261,7 @@ absl::Status RegisterFormat(std::string_view plugin, const PluginFormatTable& ta
   declaration.infer = [&table](const ir::Attributes& attributes,
                                absl::Span<const ir::Schema> /*inputs*/) -> absl::StatusOr<ir::Schema> {
     HEADRACE_RETURN_IF_ERROR(CheckPatterns(attributes));
-    return PluginColumns(table.op, table.format.columns, table.attributes, attributes);
+    return PluginColumns(table.op, table.given.columns, table.attributes, attributes);
   };
   return RegisterOp(std::move(declaration),
                     SplitFactories([&table](const OpArguments& arguments) { return MakeSource(table, arguments); }));

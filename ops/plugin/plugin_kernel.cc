@@ -56,7 +56,7 @@ absl::StatusOr<ir::ColumnType> MadeType(const PluginKernelTable& table, const he
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferTypes(const PluginKernelTable& table, const PluginValues& values,
                                                        absl::Span<headrace_type> given) {
-  Types made(table.kernel.outputs);  // of zeros
+  Types made(table.given.outputs);  // of zeros
   for (headrace_type& type : made) {
     type.struct_size = sizeof(type);
     type.axes = -1;
@@ -65,8 +65,8 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferTypes(const PluginKernelTable& 
   const auto outputs = PointersTo(absl::MakeSpan(made));
   headrace_call call(table.op, "infer");
   HEADRACE_RETURN_IF_ERROR(call.Run([&](headrace_call* call) {
-    return table.kernel.infer(call, values.values(), inputs.data(), static_cast<uint32_t>(inputs.size()),
-                              outputs.data());
+    return table.given.infer(call, values.values(), inputs.data(), static_cast<uint32_t>(inputs.size()),
+                             outputs.data());
   }));
   std::vector<ir::ColumnType> types;
   for (const headrace_type& type : made) {
@@ -156,18 +156,18 @@ class PluginKernel : public Kernel {
   PluginKernel(const PluginKernel&) = delete;
   ~PluginKernel() override {
     delete answer_.load();
-    if (table_.kernel.destroy == nullptr || state_ == nullptr) return;
+    if (table_.given.destroy == nullptr || state_ == nullptr) return;
     try {
-      table_.kernel.destroy(state_);
+      table_.given.destroy(state_);
     } catch (...) {  // the interface forbids it, and nobody is there to be told
     }
   }
 
   absl::Status Create() {
-    if (table_.kernel.create == nullptr) return absl::OkStatus();
+    if (table_.given.create == nullptr) return absl::OkStatus();
     headrace_call call(table_.op, "create");
     const absl::Status made =
-        call.Run([this](headrace_call* call) { return table_.kernel.create(call, values_.values(), &state_); });
+        call.Run([this](headrace_call* call) { return table_.given.create(call, values_.values(), &state_); });
     if (!made.ok()) state_ = nullptr;
     return made;
   }
@@ -183,7 +183,7 @@ class PluginKernel : public Kernel {
   bool applies_to_stacks() const override { return Has(HEADRACE_POINTWISE); }
 
  private:
-  bool Has(uint64_t trait) const { return (table_.kernel.traits & trait) != 0; }
+  bool Has(uint64_t trait) const { return (table_.given.traits & trait) != 0; }
 
   // Of this row, whose shapes are known: what is inferred before may leave lengths open.
   absl::StatusOr<Answer> Infer(absl::Span<const Tensor> inputs) const {
@@ -222,7 +222,7 @@ class PluginKernel : public Kernel {
     call.Give(&row);
     const auto pointers = PointersTo(given.tensors());
     HEADRACE_RETURN_IF_ERROR(call.Run([&](headrace_call* call) {
-      return table_.kernel.apply(call, state_, pointers.data(), static_cast<uint32_t>(pointers.size()));
+      return table_.given.apply(call, state_, pointers.data(), static_cast<uint32_t>(pointers.size()));
     }));
     HEADRACE_RETURN_IF_ERROR(FinishOutputs(table_.op, "apply", inputs, row.outputs));
     for (const Tensor& output : row.outputs) HEADRACE_RETURN_IF_ERROR(CheckRows(inputs[0], output));

@@ -27,9 +27,9 @@ class PluginSource : public IndexedSource {
   }
   PluginSource(const PluginSource&) = delete;
   ~PluginSource() override {
-    if (table_.source.destroy == nullptr || state_ == nullptr) return;
+    if (table_.given.destroy == nullptr || state_ == nullptr) return;
     try {
-      table_.source.destroy(state_);
+      table_.given.destroy(state_);
     } catch (...) {  // the interface forbids it, and nobody is there to be told
     }
   }
@@ -38,7 +38,7 @@ class PluginSource : public IndexedSource {
     rows_.struct_size = sizeof(rows_);
     headrace_call call(table_.op, "open");
     const absl::Status opened =
-        call.Run([this](headrace_call* call) { return table_.source.open(call, values_.values(), &state_, &rows_); });
+        call.Run([this](headrace_call* call) { return table_.given.open(call, values_.values(), &state_, &rows_); });
     if (!opened.ok()) {
       state_ = nullptr;
       return opened;
@@ -81,7 +81,7 @@ class PluginSource : public IndexedSource {
     headrace_call::Row row = {.types = types_, .typed_by = "columns()", .outputs = Tensors(types_.size())};
     headrace_call call(table_.op, "read");
     call.Give(&row);
-    HEADRACE_RETURN_IF_ERROR(call.Run([&](headrace_call* call) { return table_.source.read(call, state_, position); }));
+    HEADRACE_RETURN_IF_ERROR(call.Run([&](headrace_call* call) { return table_.given.read(call, state_, position); }));
     HEADRACE_RETURN_IF_ERROR(FinishOutputs(table_.op, "read", {}, row.outputs));
     AppendRow(block, {epoch, position}, {nullptr, static_cast<int64_t>(position), -1}, row.outputs);
     return absl::OkStatus();
@@ -100,7 +100,7 @@ class PluginSource : public IndexedSource {
 absl::Status RegisterSource(std::string_view plugin, const PluginSourceTable& table) {
   ir::Declaration declaration = DeclarationOf(plugin, table);
   declaration.infer = [&table](const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
-    return PluginColumns(table.op, table.source.columns, table.attributes, attributes);
+    return PluginColumns(table.op, table.given.columns, table.attributes, attributes);
   };
   return RegisterOp(
       std::move(declaration),

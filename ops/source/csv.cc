@@ -23,7 +23,28 @@ namespace {
 absl::StatusOr<CsvDialect> DialectOf(const ir::Attributes& attributes) {
   std::optional<std::string> quote;
   if (!attributes.IsNone("quote")) quote = attributes.String("quote");
-  return CsvDialect::Of(attributes.String("delimiter"), quote);
+  HEADRACE_ASSIGN_OR_RETURN(CsvDialect dialect, CsvDialect::Of(attributes.String("delimiter"), quote));
+  dialect.newlines = attributes.Bool("newlines_in_values");
+  return dialect;
+}
+
+// The quote within which line ends are part of a line.
+std::optional<char> QuoteOfLines(const CsvDialect& dialect) { return dialect.newlines ? dialect.quote : std::nullopt; }
+
+// Where a line begins follows from all bytes of the file before it.
+absl::Status CheckNewlines(const ir::Attributes& attributes) {
+  if (!attributes.Bool("newlines_in_values")) return absl::OkStatus();
+  if (attributes.IsNone("quote")) {
+    return GraphError(
+        "newlines_in_values=True is for line ends in quotes, and quote=None says that there are none; "
+        "leave out one of the two");
+  }
+  const bool contiguous = !attributes.IsNone("sharding") && attributes.String("sharding") == "contiguous";
+  if (!contiguous && attributes.IsNone("split_bytes")) return absl::OkStatus();
+  return GraphError(
+      contiguous ? "sharding=\"contiguous\"" : "split_bytes=",
+      " cuts files within, and with newlines_in_values=True each is read from its start on; leave it out, "
+      "and write several files, or give index=\"build\"");
 }
 
 // The names that `names` gives, or without a header those of the fields; nullopt: the header gives them.
@@ -47,6 +68,7 @@ absl::Status CheckMissing(const ir::Attributes& attributes, const ir::Schema& fi
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
   HEADRACE_RETURN_IF_ERROR(CheckLineReading(attributes));
   HEADRACE_RETURN_IF_ERROR(DialectOf(attributes).status());
+  HEADRACE_RETURN_IF_ERROR(CheckNewlines(attributes));
   HEADRACE_ASSIGN_OR_RETURN(const ir::Schema fields, FieldsOf(attributes));
   for (const ir::Column& column : fields.columns) HEADRACE_RETURN_IF_ERROR(FieldsOfColumn(column).status());
   HEADRACE_RETURN_IF_ERROR(CheckMissing(attributes, fields));
@@ -62,10 +84,10 @@ struct Header {
   std::string path;
 };
 
-absl::StatusOr<Header> FindHeader(const FileSystem& system, const MatchedFiles& files) {
+absl::StatusOr<Header> FindHeader(const FileSystem& system, const MatchedFiles& files, std::optional<char> quote) {
   for (int64_t i = 0; i < files.paths.size(); ++i) {
     std::string path(files.paths[i]);
-    HEADRACE_ASSIGN_OR_RETURN(std::optional<std::string> line, HeadedLines::HeaderOf(system, path));
+    HEADRACE_ASSIGN_OR_RETURN(std::optional<std::string> line, HeadedLines::HeaderOf(system, path, quote));
     if (line.has_value()) return Header{*std::move(line), std::move(path)};
   }
   return DataError("none of the ", files.paths.size(), " files has a header, as all are empty");
@@ -90,18 +112,19 @@ absl::StatusOr<LineRows> RowsOf(const OpArguments& arguments, const MatchedFiles
   CsvLines lines;
   LineRows rows;
   HEADRACE_ASSIGN_OR_RETURN(lines.dialect, DialectOf(attributes));
-  rows.format = std::make_unique<LineFormat>();
+  rows.quote = QuoteOfLines(lines.dialect);
+  rows.format = std::make_unique<LineFormat>(LineFormat::kLongest, rows.quote);
   const std::optional<std::vector<std::string>> names = GivenNames(attributes, fields);
   if (names.has_value()) {
     HEADRACE_ASSIGN_OR_RETURN(lines.runs, RunsByNames(*names, fields, columns));
   }
   if (attributes.Bool("header")) {
-    HEADRACE_ASSIGN_OR_RETURN(Header header, FindHeader(system, files));
+    HEADRACE_ASSIGN_OR_RETURN(Header header, FindHeader(system, files, rows.quote));
     if (!names.has_value()) {
       HEADRACE_ASSIGN_OR_RETURN(lines.runs, RunsBelow(header, lines.dialect, fields, columns));
     }
     rows.rule = Cat("below ", header.line, "\n");
-    rows.format = std::make_unique<HeadedLines>(std::move(header.line), std::move(header.path));
+    rows.format = std::make_unique<HeadedLines>(std::move(header.line), std::move(header.path), rows.quote);
   }
   lines.missing.resize(columns.size());
   if (!attributes.IsNone("missing")) {
@@ -112,6 +135,7 @@ absl::StatusOr<LineRows> RowsOf(const OpArguments& arguments, const MatchedFiles
   }
   const bool several = lines.runs.size() > 1 || lines.runs[0].fields > 1;
   Append(rows.rule, several ? "of several fields" : "of one field");
+  if (rows.quote.has_value()) Append(rows.rule, " that goes on in ", std::string(1, *rows.quote));
   rows.columns = [columns, lines = std::move(lines)] { return MakeCsvColumns(columns, lines); };
   return rows;
 }
@@ -143,7 +167,11 @@ std::vector<ir::Attribute> Attributes() {
         .type = ir::AttributeType::kPairs,
         .doc = "What empty fields stand for, by column: {\"age\": -1, \"height\": float(\"nan\")}.",
         .default_value = "None",
-        .nullable = true}});
+        .nullable = true},
+       {.name = "newlines_in_values",
+        .type = ir::AttributeType::kBool,
+        .doc = "Whether text in quotes may have line ends. Each file is then read from its start on, as one split.",
+        .default_value = "False"}});
   attributes.push_back(DeclareChosenFields());
   return attributes;
 }
@@ -155,8 +183,9 @@ const OpRegistration registration(
         .summary = "Gives the lines of CSV files, one row each.",
         .doc =
             "A column has the values of one field of a line, or as a vector those of consecutive fields; other fields "
-            "are left out. Fields are those of RFC 4180: text in quotes may have delimiters and doubled quotes, but "
-            "not line ends. Blank lines are left out, except in files of one column, where they are an empty field. "
+            "are left out. Fields are those of RFC 4180: text in quotes may have delimiters and doubled quotes, and "
+            "with newlines_in_values line ends. Blank lines are left out, except in files of one column, where they "
+            "are an empty field. "
             "Files, order, splits, index and keys are those of Text.\n"
             "Errors of a row, which name the file and the byte: another number of fields; quotes that are not closed "
             "in the line, or within a field without quotes; a field that is not of its column's type; an empty field "
@@ -172,7 +201,8 @@ const OpRegistration registration(
               "A dict from name to dtype, or to (dtype, shape) for consecutive fields: {\"name\": str, \"pixels\": "
               "(\"float32\", (784,))}; a bool, an integer, float32, float64 or str. None: all columns, whose types are "
               "looked for, at once, in the first rows: int64 or uint64, float64, or str.",
-              "**hosted.csv_attributes(patterns, types, header, columns, delimiter, quote, missing, look)"},
+              "**hosted.csv_attributes(patterns, types, header, columns, delimiter, quote, missing, look, "
+              "newlines_in_values)"},
              {"header", "header: bool = True", "", ""},
              {"columns", "columns: Sequence[str] | None = None",
               "The names of the columns in the order of their fields, in place of those of the header; names without a "
@@ -181,7 +211,8 @@ const OpRegistration registration(
              {"delimiter", "delimiter: str = \",\"", "", ""},
              {"quote", "quote: str | None = '\"'", "", ""},
              {"missing", "missing: Mapping[str, Any] | None = None", "", ""}},
-            {{"look", "look: int = 1000", "How many rows are looked at for types that are not given.", ""}}),
+            {{"look", "look: int = 1000", "How many rows are looked at for types that are not given.", ""},
+             {"newlines_in_values", "newlines_in_values: bool = False", "", ""}}),
         .example = "hr.Csv(\"tables/*.csv\", {\"price\": \"float32\", \"city\": str})",
         .sample = {.attributes = {{"fields", "['value int64']"}, {"header", "False"}}},
         .infer = Infer,

@@ -194,7 +194,7 @@ const char* CsvColumns::TakeNumberInAnyForm(const Step& step, size_t i, const Cu
   const char* at = cursor.at;
   const CsvFault fault = CutField(dialect_, at, cursor.end, field);
   if (fault != CsvFault::kNone) {
-    Fail(FaultText(fault, step.first + i + 1));
+    Fail(FaultText(dialect_, fault, step.first + i + 1));
     return nullptr;
   }
   const std::string_view text = WithoutSpaces(field.text);
@@ -220,7 +220,7 @@ bool CsvColumns::TakeTexts(Step& step, Cursor& cursor) {
     CsvField field;
     const char* at = cursor.at;
     const CsvFault fault = CutField(dialect_, at, cursor.end, field);
-    if (fault != CsvFault::kNone) return Fail(FaultText(fault, step.first + i + 1));
+    if (fault != CsvFault::kNone) return Fail(FaultText(dialect_, fault, step.first + i + 1));
     if (!all_utf8_ && !IsUtf8(field.text)) return FailField(step, i, "is not UTF-8; convert the file");
     if (field.doubled) {
       target = CopySingleQuotes(field, *dialect_.quote, target);
@@ -242,7 +242,7 @@ bool CsvColumns::TakeNothing(Step& step, Cursor& cursor) {
     CsvField field;
     const char* at = cursor.at;
     const CsvFault fault = CutField(dialect_, at, cursor.end, field);
-    if (fault != CsvFault::kNone) return Fail(FaultText(fault, step.first + i + 1));
+    if (fault != CsvFault::kNone) return Fail(FaultText(dialect_, fault, step.first + i + 1));
     cursor.Pass(at);
   }
   return true;
@@ -297,7 +297,7 @@ bool CsvColumns::FailCount() {
     CsvField field;
     const char* at = cursor.at;
     const CsvFault fault = CutField(dialect_, at, cursor.end, field);
-    if (fault != CsvFault::kNone) return Fail(FaultText(fault, found + 1));
+    if (fault != CsvFault::kNone) return Fail(FaultText(dialect_, fault, found + 1));
     ++found;
     cursor.Pass(at);
   }

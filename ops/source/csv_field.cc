@@ -88,14 +88,15 @@ uint8_t* CopySingleQuotes(const CsvField& field, char quote, uint8_t* target) {
   return target;
 }
 
-std::string FaultText(CsvFault fault, size_t number) {
+std::string FaultText(const CsvDialect& dialect, CsvFault fault, size_t number) {
   switch (fault) {
     case CsvFault::kNone:
       break;
     case CsvFault::kOpen:
+      if (dialect.newlines) return Cat("the quotes of field ", number, " are not closed in the file; close them");
       return Cat("the quotes of field ", number,
-                 " are not closed in the line; a field cannot go on in the next line: replace line ends in it, or "
-                 "read with quote=None");
+                 " are not closed in the line; if the field goes on in the next line, read with "
+                 "newlines_in_values=True, and if quotes are characters like others, with quote=None");
     case CsvFault::kInside:
       return Cat("field ", number,
                  " has a quote in it and none around it; put quotes around it and double those in it, or read with "
@@ -115,7 +116,7 @@ absl::StatusOr<std::vector<std::string>> SplitLine(std::string_view line, const 
   while (true) {
     CsvField field;
     const CsvFault fault = CutField(dialect, at, end, field);
-    if (fault != CsvFault::kNone) return DataError(FaultText(fault, texts.size() + 1));
+    if (fault != CsvFault::kNone) return DataError(FaultText(dialect, fault, texts.size() + 1));
     std::string& text = texts.emplace_back(field.text);
     if (field.doubled) {
       auto* const begin = reinterpret_cast<uint8_t*>(text.data());

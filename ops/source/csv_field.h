@@ -1,5 +1,6 @@
 // One field of a line of CSV, as RFC 4180 has it: bytes up to the next delimiter, or bytes between quotes, in which a
-// quote is doubled. A quote elsewhere is a fault, and so are quotes that are not closed in the line.
+// quote is doubled. A quote elsewhere is a fault, and so are quotes that are not closed in the line, which ends where
+// LineFormat says.
 // Pure functions.
 #ifndef HEADRACE_OPS_SOURCE_CSV_FIELD_H_
 #define HEADRACE_OPS_SOURCE_CSV_FIELD_H_
@@ -21,6 +22,7 @@ struct CsvDialect {
 
   char delimiter = ',';
   std::optional<char> quote = '"';  // nullopt: a quote is a character like others
+  bool newlines = false;            // text in quotes may have line ends
 };
 
 struct CsvField {
@@ -46,7 +48,7 @@ CsvFault CutField(const CsvDialect& dialect, const char*& at, const char* end, C
 uint8_t* CopySingleQuotes(const CsvField& field, char quote, uint8_t* target);
 
 // What is wrong with field `number`, counted from 1, and what to do about it.
-std::string FaultText(CsvFault fault, size_t number);
+std::string FaultText(const CsvDialect& dialect, CsvFault fault, size_t number);
 
 // The texts of a line's fields. kData: one has a fault.
 absl::StatusOr<std::vector<std::string>> SplitLine(std::string_view line, const CsvDialect& dialect);

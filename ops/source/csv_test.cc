@@ -89,7 +89,37 @@ TEST_F(Csv, RefusesLineEndsInQuotes) {
   const Ran ran = RunEveryWay(Source({"t string"}));
   EXPECT_THAT(ran.Texts(), IsEmpty());
   EXPECT_THAT(DescribeError(ran.error), HasSubstr("the quotes of field 2 are not closed in the line"));
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr("read with newlines_in_values=True"));
   EXPECT_THAT(DescribeError(ran.error), HasSubstr("a.csv, byte 4"));
+}
+
+TEST_F(Csv, ReadsLineEndsInQuotesWhereToldSo) {
+  folder_.Write("a.csv", "x,\"t\nu\"\r\n1,\"one\nli\"\"ne\"\r\n\r\n2,two\n");
+  folder_.Write("b.csv", "x,\"t\nu\"\n3,\"\r\n\"");
+  const std::vector<std::string> expected = {"x=1, t\nu='one\nli\"ne'", "x=2, t\nu='two'", "x=3, t\nu='\r\n'"};
+  for (GraphBuilder::Given way : {GraphBuilder::Given{},
+                                  {{"index", StringValue("build")}},
+                                  {{"sharding", StringValue("splits")}, {"interleave", IntValue(2)}},
+                                  {{"shuffle", BoolValue(true)}},
+                                  {{"shuffle", BoolValue(true)}, {"index", StringValue("build")}}}) {
+    way.emplace_back("newlines_in_values", BoolValue(true));
+    const Ran ran = RunEveryWay(Source({"x int64", "t\nu string"}, way));
+    EXPECT_THAT(ran.Texts(), UnorderedElementsAreArray(expected));
+  }
+  folder_.Write("b.csv", "x,\"t\nu\"\n3,\"\r\n");
+  const Ran ran = RunEveryWay(Source({"x int64"}, {{"newlines_in_values", BoolValue(true)}}));
+  EXPECT_THAT(ran.Texts(), ElementsAre("x=1", "x=2"));
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr("the quotes of field 2 are not closed in the file"));
+}
+
+TEST_F(Csv, RefusesToCutFilesWhoseLinesGoOn) {
+  folder_.Write("a.csv", "x\n1\n");
+  const auto refusal = [&](std::string name, ir::proto::Value value) {
+    return Refusal(Source({"x int64"}, {{"newlines_in_values", BoolValue(true)}, {std::move(name), std::move(value)}}));
+  };
+  EXPECT_THAT(refusal("split_bytes", IntValue(100)), HasSubstr("split_bytes= cuts files within"));
+  EXPECT_THAT(refusal("sharding", StringValue("contiguous")), HasSubstr("sharding=\"contiguous\" cuts files within"));
+  EXPECT_THAT(refusal("quote", ir::NoneValue()), HasSubstr("quote=None says that there are none"));
 }
 
 TEST_F(Csv, LeavesOutBlankLinesWhereLinesHaveSeveralFields) {

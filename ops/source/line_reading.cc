@@ -39,7 +39,8 @@ absl::StatusOr<MatchedFiles> FilesOf(const OpArguments& arguments) {
 absl::StatusOr<std::unique_ptr<StreamSource>> MakeStream(const OpArguments& arguments, const MakeLineRows& make) {
   HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, FilesOf(arguments));
   HEADRACE_ASSIGN_OR_RETURN(LineRows rows, make(arguments, files));
-  return std::make_unique<SplitSource>(std::move(rows.format), std::move(files), rows.columns(), arguments);
+  return std::make_unique<SplitSource>(std::move(rows.format), std::move(files), rows.columns(), arguments,
+                                       SplitSource::kBlockBytes, rows.quote.has_value() ? SplitTable::kWholeFiles : 0);
 }
 
 absl::StatusOr<std::unique_ptr<IndexedSource>> MakeIndexed(const OpArguments& arguments, const MakeLineRows& make) {
@@ -48,8 +49,9 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeIndexed(const OpArguments& ar
   HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const LineTable> table, TableOf(arguments, rows, files.paths));
   files.fingerprint.count = table->size();
   files.fingerprint.hash = MixKey(files.fingerprint.hash, table->fingerprint());
-  return std::make_unique<LineSource>(std::make_unique<IndexedLines>(arguments.run->files, std::move(table)),
-                                      std::move(rows.columns), std::move(files.fingerprint));
+  return std::make_unique<LineSource>(
+      std::make_unique<IndexedLines>(arguments.run->files, std::move(table), rows.quote), std::move(rows.columns),
+      std::move(files.fingerprint));
 }
 
 }  // namespace

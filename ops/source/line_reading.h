@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,9 @@ using MakeColumns = std::function<std::unique_ptr<RecordColumns>()>;
 struct LineRows {
   std::unique_ptr<const Format> format;
   MakeColumns columns;    // also leave out the lines that are no rows
-  std::string rule = {};  // differs where the operator leaves out other lines
+  std::string rule = {};  // differs where the operator has other lines, or leaves out others
+  // Line ends within these quotes are part of a line, as the format has it: each file is one split.
+  std::optional<char> quote = std::nullopt;
 };
 using MakeLineRows = std::function<absl::StatusOr<LineRows>(const OpArguments& arguments, const MatchedFiles& files)>;
 

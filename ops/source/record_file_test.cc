@@ -131,7 +131,8 @@ TEST_F(RecordFile, IsChosenFromByNumber) {
   EXPECT_THAT(RunEveryWay(builder).Texts(1), UnorderedElementsAreArray({rows[11], rows[0], rows[11], rows[3]}));
   GraphBuilder streamed = Source();
   streamed.Add("select", {0}, {{"indices", IntsValue({1})}});
-  EXPECT_THAT(Refusal(streamed), HasSubstr("RecordFile (test.py:1) gives its rows one after the other"));
+  EXPECT_THAT(Refusal(streamed), HasSubstr("RecordFile (test.py:1) gives its rows one after the other; give it "
+                                           "index=\"build\" or the path of an index"));
 }
 
 TEST_F(RecordFile, ShardsRowsEvenlyWithAnIndexAlone) {

@@ -40,6 +40,13 @@ int64_t SplitBytesOf(const SplitReading& reading, const MatchedFiles& files, uin
   return reading.split_bytes > 0 ? reading.split_bytes : SplitTable::DefaultSplitBytes(BytesOf(files));
 }
 
+// `split_bytes`: 0: as the attributes say.
+SplitReading ReadingOf(const ir::Attributes& attributes, int64_t split_bytes) {
+  SplitReading reading = SplitReading::Of(attributes);
+  if (split_bytes > 0) reading.split_bytes = split_bytes;
+  return reading;
+}
+
 size_t BlockBytesOf(const SplitReading& reading, int64_t memory, int64_t wanted) {
   const int64_t share = memory / kBudgetShare / (kBlocksOfReader * reading.readers);
   return static_cast<size_t>(std::clamp(share / kLeastBlockBytes * kLeastBlockBytes, kLeastBlockBytes, wanted));
@@ -131,12 +138,13 @@ SplitTable SplitSource::SplitsOf(const SplitReading& reading, const MatchedFiles
 }
 
 SplitSource::SplitSource(std::unique_ptr<const Format> format, MatchedFiles files,
-                         std::unique_ptr<RecordColumns> columns, const OpArguments& arguments, int64_t block_bytes)
+                         std::unique_ptr<RecordColumns> columns, const OpArguments& arguments, int64_t block_bytes,
+                         int64_t split_bytes)
     : format_(std::move(format)),
       system_(arguments.run->files),
       files_(std::move(files)),
       columns_(std::move(columns)),
-      reading_(SplitReading::Of(arguments.attributes)),
+      reading_(ReadingOf(arguments.attributes, split_bytes)),
       rank_(reading_.sharding == Sharding::kSplits ? arguments.run->rank : 0),
       world_(reading_.sharding == Sharding::kSplits ? arguments.run->world : 1),
       splits_(SplitsOf(reading_, files_, format_->part_borders(), *arguments.run)),

@@ -67,9 +67,9 @@ class SplitSource : public StreamSource {
   static constexpr int64_t kBlockBytes = int64_t{256} << 10;
 
   // `block_bytes`: read at once, if the budget has room. More suits formats of long records: a record that two blocks
-  // share is copied.
+  // share is copied. `split_bytes`: of a split; 0: as the attributes say.
   SplitSource(std::unique_ptr<const Format> format, MatchedFiles files, std::unique_ptr<RecordColumns> columns,
-              const OpArguments& arguments, int64_t block_bytes = kBlockBytes);
+              const OpArguments& arguments, int64_t block_bytes = kBlockBytes, int64_t split_bytes = 0);
 
   absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> counters) override;
   absl::Status ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,

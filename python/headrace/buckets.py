@@ -106,7 +106,7 @@ def _lengths(source: Dataset, length: Any) -> Dataset:
     from headrace.sampler import array_of, numbered
 
     if isinstance(length, str):
-        return numbered(source)
+        return numbered(source, "bucket_by_length", "lengths", length)
     from headrace.sources import Numpy
 
     return Numpy({"value": array_of("bucket_by_length", "length", length)})

@@ -59,6 +59,11 @@ def _may_change(attribute: dict[str, Any]) -> bool:
     return numbers and not (by_name_alone(attribute) or attribute["hidden"])
 
 
+def _with_parameters(given: str) -> str:
+    """A type whose lists may have parameters among their numbers."""
+    return re.sub(r"Sequence\[(int|float)\]", r"Sequence[\1 | Parameter]", given)
+
+
 def parameters(op: dict[str, Any]) -> str:
     """The parameters: required ones first; seeds and tuning attributes as keywords only."""
     shown = visible(op)
@@ -68,8 +73,10 @@ def parameters(op: dict[str, Any]) -> str:
 
     def one(attribute: dict[str, Any]) -> str:
         default = "" if attribute["default"] is None else f" = {attribute['default']}"
-        changing = " | Parameter" if op["role"] == "kernel" and _may_change(attribute) else ""
-        return f"{attribute['name']}: {python_type(attribute)}{changing}{default}"
+        given = python_type(attribute)
+        if op["role"] == "kernel" and _may_change(attribute):
+            given = f"{_with_parameters(given)} | Parameter"
+        return f"{attribute['name']}: {given}{default}"
 
     return ", ".join([one(each) for each in positional] + (["*"] if named else []) + [one(each) for each in named])
 
@@ -225,8 +232,13 @@ def kernel(op: dict[str, Any], stub: bool = False, outputs: int | None = None) -
 def chooser(op: dict[str, Any], stub: bool = False) -> str:
     given, own, code = signature(op)
     for attribute in op["attributes"]:
-        if _may_change(attribute) and not attribute["python_type"].startswith("Sequence"):
-            given = re.sub(rf"(?<!\w){attribute['name']}: (int|float)\b", r"\g<0> | Parameter", given)
+        if _may_change(attribute):
+            kind = re.escape(attribute["python_type"])
+            given = re.sub(
+                rf"(?<!\w)({attribute['name']}): ({kind})(?= = | \| None|,|$)",
+                lambda found: f"{found[1]}: {_with_parameters(found[2])} | Parameter",
+                given,
+            )
     head = f"class {op['name']}(Chooser):\n{docstring(documentation(op, own), 4)}\n\n"
     made = f"    def __init__(self, {given}) -> None:"
     if stub:

@@ -31,15 +31,17 @@ def csv_attributes(
     quote: Any,
     missing: Any,
     look: Any,
+    newlines_in_values: Any,
 ) -> dict[str, Any]:
     look = whole("look", look, 1, of="Csv")
     header = flag("header", header, of="Csv")
     delimiter = text("delimiter", delimiter, of="Csv")
     quote = None if quote is None else text("quote", quote, of="Csv")
+    newlines = flag("newlines_in_values", newlines_in_values, of="Csv")
     names = None if columns is None else texts("columns", columns, of="Csv")
     if types is None:
-        all_names = _names_of_header(patterns, header, delimiter, quote) if names is None else names
-        found = _types_of_rows(patterns, all_names, header, delimiter, quote, look)
+        all_names = _names_of_header(patterns, header, delimiter, quote, newlines) if names is None else names
+        found = _types_of_rows(patterns, all_names, header, delimiter, quote, newlines, look)
     else:
         found = given_types("types", types, "Csv")
     return {
@@ -49,6 +51,7 @@ def csv_attributes(
         "delimiter": delimiter,
         "quote": quote,
         "missing": None if missing is None else _missing_texts(missing, found),
+        "newlines_in_values": newlines,
     }
 
 
@@ -137,15 +140,22 @@ def _values_of(name: str, fields: list[str], lines: list[int], path: Any, of: st
 
 # ---- names and types that the files show ----
 
+# The most lines of a header whose names have line ends.
+_HEADER_LINES = 1000
 
-def _names_of_header(patterns: Any, header: bool, delimiter: str, quote: str | None) -> list[str]:
+
+def _names_of_header(patterns: Any, header: bool, delimiter: str, quote: str | None, newlines: bool) -> list[str]:
     if not header:
         raise GraphError("Csv: without a header the columns have no names; give types={…}, or columns=[…]")
-    lines = [*first_lines(patterns, 1, "Csv")]
+    lines: list[str] = []
+    for line in first_lines(patterns, _HEADER_LINES if newlines else 1, "Csv"):
+        lines.append(line)
+        if quote is None or "".join(lines).count(quote) % 2 == 0:
+            break
     if not lines:
         raise GraphError("Csv: the files are empty, so that no header names the columns; give types={…}")
     try:
-        names = _engine.csv_names(lines[0], delimiter, quote)
+        names = _engine.csv_names("\n".join(lines), delimiter, quote)
     except Error as error:
         error.args = (f"Csv: the header of {shown(patterns)}: {error}", *error.args[1:])
         raise
@@ -159,14 +169,14 @@ def _names_of_header(patterns: Any, header: bool, delimiter: str, quote: str | N
 
 
 def _types_of_rows(
-    patterns: Any, names: list[str], header: bool, delimiter: str, quote: str | None, look: int
+    patterns: Any, names: list[str], header: bool, delimiter: str, quote: str | None, newlines: bool, look: int
 ) -> dict[str, FieldType]:
     from headrace.sources import Csv
 
     if not names:
         raise GraphError("Csv: columns is empty; name the fields, or give None")
     # All fields as one row of texts: errors are those of reading them.
-    texts_alone = Csv(patterns, {"": (str, (len(names),))}, header, [""], delimiter, quote)
+    texts_alone = Csv(patterns, {"": (str, (len(names),))}, header, [""], delimiter, quote, newlines_in_values=newlines)
     kinds: list[set[str]] = [set() for _ in names]
     with _errors_that_name(names):
         for row in texts_alone.take(look).iterate(workers=1, window=2):

@@ -5,7 +5,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Unpack
 
-from headrace import _engine, error_policy, options, parameters, reference
+from headrace import _engine, error_policy, options, parameter_uses, parameters, reference
 from headrace.callback import Callback
 from headrace.doubts import location_of, warn_once
 from headrace.error_policy import ErrorPolicy
@@ -197,7 +197,7 @@ class Dataset(Methods):
         files = self._profile_files(chosen)
         asked |= {"shelf": self._shelf} | self._log_option() | _profiling(chosen)
         graph, given_options, references = self._bound_graph(chosen.for_engine() | asked)
-        with parameters.restored(held, parameters.of_bindings(references.values())):
+        with parameters.restored(held, parameters.of_bindings(references.values()), chosen["shard"] or (0, 1)):
             engine = start(graph, given_options, references)
             if state is not None and epoch is not None and epoch != engine.epoch:
                 stop(engine)
@@ -625,8 +625,10 @@ class Dataset(Methods):
         # With executor="pull" there is only the loop's own thread.
         watched_s = 0.0 if chosen["executor"] == "pull" else chosen["stall_warning"]
         heading, callbacks = chosen.text(), chosen["callbacks"]
-        joined = self._joins_rows()
-        iterator = Iterator(engine, chosen["as_"], watched_s, on_second, on_end, files, heading, callbacks, joined)
+        joined, shard = self._joins_rows(), chosen["shard"]
+        iterator = Iterator(
+            engine, chosen["as_"], watched_s, on_second, on_end, files, heading, callbacks, joined, shard
+        )
         self._last_run = iterator._run
         return iterator
 
@@ -796,5 +798,5 @@ def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
         datasets.append(dataset)
     named = {name: binding[1] for name, binding in bound.items() if binding[0] == "parameter"}
     if named:
-        parameters.note_uses(parameters.uses_in(graph.json(), named))
+        parameter_uses.note_uses(parameter_uses.uses_in(graph.json(), named))
     return datasets[-1]

@@ -17,6 +17,7 @@ from headrace.doubts import location_of, warn_once
 from headrace.errors import GraphError
 from headrace.mapping import check_needs_no_target
 from headrace.options import shown, whole
+from headrace.parameter_lists import holds_parameter
 from headrace.parameters import Parameter
 from headrace.target_chain import TargetChain
 
@@ -202,7 +203,7 @@ def _steps(kernels: Iterable[Kernel]) -> list[Any]:
 def _refuse_parameters(steps: Iterable[Any]) -> None:
     for name, attributes, branches in steps:
         for attribute, value in attributes.items():
-            if isinstance(value, Parameter):
+            if isinstance(value, Parameter) or holds_parameter(value):
                 raise GraphError(f"{name}: {attribute} is {value!r}, whose value depends on an epoch; give a number")
         for branch in branches:
             _refuse_parameters(branch)

@@ -22,13 +22,14 @@ namespace {
 
 namespace py = pybind11;
 
-absl::StatusOr<ir::proto::Value> Fitted(const ir::Attribute& attribute, const py::dict& given) {
+absl::StatusOr<ir::proto::Value> Fitted(const std::string& kernel, const ir::Attribute& attribute,
+                                        const py::dict& given) {
   const py::str name(attribute.name);
   if (!given.contains(name)) {
     if (!attribute.default_value) return GraphError(attribute.name, " is missing");
     return ir::DefaultValue(attribute);
   }
-  ir::proto::Value value = ValueOf(given[name]);
+  ir::proto::Value value = RaisingGraphErrors(Cat(kernel, ": ", attribute.name), [&] { return ValueOf(given[name]); });
   ir::FitValue(attribute, value);
   const std::vector<std::string> mistakes = ir::CheckValue(attribute, value);
   if (!mistakes.empty()) return GraphError(attribute.name, " ", mistakes[0]);
@@ -77,7 +78,7 @@ EagerChain::Step EagerChain::MakeStep(const std::string& name, const py::dict& g
   if (declaration == nullptr) Raise(GraphError("there is no kernel ", name));
   ir::Attributes attributes;
   for (const ir::Attribute& attribute : declaration->attributes) {
-    absl::StatusOr<ir::proto::Value> value = Fitted(attribute, given);
+    absl::StatusOr<ir::proto::Value> value = Fitted(name, attribute, given);
     if (!value.ok()) Raise(Named(value.status(), name));
     attributes.Set(attribute.name, *std::move(value));
   }

@@ -249,15 +249,24 @@ std::string ReferencedBy(const BoundNode& bound, const std::string& reference) {
   return parameter ? "parameter" : ReferencedName(ir::Referenced::kFunction);
 }
 
+// One number of a list, as it is declared.
+ir::Attribute NumberOf(const ir::Attribute& list) {
+  ir::Attribute number = list;
+  number.type = list.type == ir::AttributeType::kInts ? ir::AttributeType::kInt : ir::AttributeType::kFloat;
+  return number;
+}
+
 // What is wrong with a value of a kernel's attribute: "degrees is 400; it must be at most 180"; empty: nothing.
-std::string WrongValue(const std::string& kernel, const std::string& attribute, const py::object& given) {
+// `number`: it is one of those in a list.
+std::string WrongValue(const std::string& kernel, const std::string& attribute, const py::object& given, bool number) {
   const ir::Declaration* const declaration = ir::Registry::Global().Find(kernel);
-  const ir::Attribute* const declared = declaration == nullptr ? nullptr : declaration->FindAttribute(attribute);
-  if (declared == nullptr) return "";
+  const ir::Attribute* const found = declaration == nullptr ? nullptr : declaration->FindAttribute(attribute);
+  if (found == nullptr) return "";
+  const ir::Attribute declared = number ? NumberOf(*found) : *found;
   ir::proto::Value value = ValueOf(given);
-  ir::FitValue(*declared, value);
-  const std::vector<std::string> wrong = ir::CheckValue(*declared, value);
-  return wrong.empty() ? "" : Cat(attribute, " ", wrong[0]);
+  ir::FitValue(declared, value);
+  const std::vector<std::string> wrong = ir::CheckValue(declared, value);
+  return wrong.empty() ? "" : Cat(number ? "a number in " : "", attribute, " ", wrong[0]);
 }
 
 py::object ShapeTuple(const std::optional<Shape>& shape) {
@@ -375,7 +384,7 @@ void BindGraph(py::module_& module) {
       .def_property_readonly("of_attribute", &Has<&ir::Traits::of_attribute>)
       .def("text", [](const BoundNode& self) { return ir::NodeText(self.node); });
 
-  module.def("wrong_value", &WrongValue, py::arg("kernel"), py::arg("attribute"), py::arg("value"));
+  module.def("wrong_value", &WrongValue, py::arg("kernel"), py::arg("attribute"), py::arg("value"), py::arg("number"));
 
   py::class_<BoundGraph>(module, "Graph")
       .def(py::init(&MakeGraph), py::arg("nodes"), py::arg("objects"), py::arg("seed"), py::arg("producer"),

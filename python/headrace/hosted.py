@@ -15,7 +15,7 @@ from headrace.json_fields import json_attributes as json_attributes
 from headrace.kernel import Kernel
 from headrace.mapping import Kernels, StepWriter, Types, names
 from headrace.options import flag, memory_bytes, path, shown, text
-from headrace.parameters import bound_steps, note_uses
+from headrace.parameter_uses import bound_steps, note_uses
 from headrace.process_options import ProcessOptions
 from headrace.stage_limits import StageLimits, given_limits
 from headrace.targets import Target, pictures_and_targets

@@ -197,6 +197,7 @@ class Iterator:
         heading: str = "",
         callbacks: Sequence[Callback] = (),
         joined: bool | None = False,
+        shard: tuple[int, int] | None = None,
     ) -> None:
         if not isinstance(engine, _engine.Iteration):
             raise TypeError("an Iterator is made by iter(ds) or ds.iterate(…)")
@@ -214,6 +215,7 @@ class Iterator:
         self._on_end = on_end
         self._profile = profile
         self._epoch = engine.epoch
+        self._shard = shard or (0, 1)
         self._given = 0
         self._closed = False
         self._final_state: bytes | Error | None = None
@@ -265,7 +267,7 @@ class Iterator:
         Small, and valid in another process. Raises StateError with the reason if the pipeline cannot be restored.
         """
         if self._engine is not None:
-            return state_of(self._engine)
+            return state_of(self._engine, self._shard)
         if isinstance(self._final_state, bytes):
             return self._final_state
         if self._final_state is not None:
@@ -352,7 +354,7 @@ class Iterator:
     def _keep_state(self, engine: _engine.Iteration) -> None:
         self._given = engine.given
         try:
-            self._final_state = state_of(engine)
+            self._final_state = state_of(engine, self._shard)
         except Error as error:
             self._final_state = _again(error)
 

@@ -600,9 +600,7 @@ std::string Explain(const BoundGraph& graph, const py::dict& options, const py::
   given.limits = graph.limits;
   given.bindings = BindingsOf(references, false, objects);
   std::vector<DeviceTail> tails;
-  const bool on_gpu = given.device.has_value() && given.device->depth > 0 &&
-                      given.device->sends_from == MemoryKind::kPageLocked && given.optimize;
-  if (on_gpu) {
+  if (MayPlaceSteps(given)) {
     given.reduce = [&](const ir::proto::Graph& each) { return PlaceSteps(each, given.limits, tails); };
   }
   std::string text =

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headrace.errors import GraphError
 from headrace.options import shown
+from headrace.other_libraries import advise_init
 from headrace.source_location import users_location
 
 if TYPE_CHECKING:
@@ -86,6 +87,10 @@ class Kernel:
     _outputs: int | None = 1
     # Its name in graphs; "": the class's.
     _operator = ""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        advise_init(cls)
 
     def __init__(self, attributes: Mapping[str, Any]) -> None:
         if type(self) is Kernel:

@@ -54,10 +54,10 @@ std::optional<std::pair<std::string, std::string>> PictureFormatOf(const pybind1
 pybind11::dict LoadPluginAt(const std::string& path) {
   const Plugin& plugin = *ValueOrRaise(RunForkable([&] { return LoadPlugin(path); }));
   pybind11::dict kernels;
-  for (const PluginKernelTable& table : plugin.kernels) kernels[table.kernel.name] = table.kernel.outputs;
+  for (const PluginKernelTable& table : plugin.kernels) kernels[table.given.name] = table.given.outputs;
   pybind11::list sources;
-  for (const PluginSourceTable& table : plugin.sources) sources.append(table.source.name);
-  for (const PluginFormatTable& table : plugin.formats) sources.append(table.format.name);
+  for (const PluginSourceTable& table : plugin.sources) sources.append(table.given.name);
+  for (const PluginFormatTable& table : plugin.formats) sources.append(table.given.name);
   pybind11::dict loaded;
   loaded["name"] = plugin.name;
   loaded["version"] = plugin.version;

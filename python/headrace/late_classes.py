@@ -3,6 +3,7 @@ generated. They are written as those are, from the declarations, and made when t
 
 import __future__
 
+import difflib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,6 +17,7 @@ from headrace.expression import Expression
 from headrace.hosted import Columns
 from headrace.kernel import Kernel, of_one_size
 from headrace.mapping import Kernels
+from headrace.other_libraries import class_advice
 from headrace.parameters import Parameter
 from headrace.plugins import kernel_of
 
@@ -55,9 +57,25 @@ def attribute_of(module: str, name: str) -> Any:
     op = _declaration("" if module == "sources" else module, name)
     if op is None or (module == "sources" and op["role"] != "source"):
         home = "headrace" if module == "sources" else f"headrace.{module}"
-        raise AttributeError(f"module {home!r} has no attribute {name!r}")
+        raise AttributeError(f"module {home!r} has no attribute {name!r}{_advice(module, name)}")
     written = class_text.source(op) if op["role"] == "source" else class_text.kernel(op)
     return _made.setdefault((module, name), _run(written, f"headrace.{module}", name))
+
+
+def _advice(module: str, name: str) -> str:
+    """What to write in place of a class that a module lacks, behind the error that says so."""
+    from headrace import transforms, vision
+
+    kernels = {"vision": vision.__all__, "transforms": transforms.__all__}
+    for other, names in kernels.items():
+        if name in names:
+            return f"; it is in headrace.{other}"
+    if module not in kernels:
+        return ""
+    if advice := class_advice(name):
+        return f"; {advice}"
+    near = difflib.get_close_matches(name, kernels[module], 1, 0.8)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def method_of(name: str) -> Callable[..., Dataset] | None:

@@ -189,8 +189,11 @@ class StepWriter:
             return
         if kernel._outputs is not None and len(outputs) != kernel._outputs:
             made, them = ("one column", "it") if kernel._outputs == 1 else (f"{kernel._outputs} columns", "them")
+            # Perhaps it takes as many as it makes.
+            more = outputs == inputs and kernel._outputs > len(inputs)
+            rest = " name all that it takes, or" if more else ""
             raise GraphError(
-                f"map: {kernel._name} makes {made} of {len(inputs)} ({', '.join(inputs)}); name {them} with output="
+                f"map: {kernel._name} makes {made} of {len(inputs)} ({', '.join(inputs)});{rest} name {them} with output="
             )
         self.steps.append(self._step(kernel, inputs, outputs, False))
 

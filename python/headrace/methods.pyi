@@ -285,8 +285,11 @@ class Methods:
         The function gives rows as that of flat_map does, and they get the same keys. `cycle` rows are open
         at a time: each in turn gives `block` of its rows, and a turn ends early if none is left. Then the
         next row takes its place when its turn comes again. The order is that of tf.data's interleave,
-        whatever the number of workers. A state holds the open rows: a restart makes the rows from the
-        oldest of them on again, calls the function for the open ones alone, and drops what they had given.
+        whatever the number of workers.
+
+        A state holds the open rows. Over random access and one-to-one maps a restart makes these alone
+        again; over anything else it makes the rows from the oldest of them on again. It calls the function
+        for the open ones alone, and drops what they had given.
 
         Args:
             function: Gives the rows of one, as that of flat_map does.

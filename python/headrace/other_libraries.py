@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["advise", "advise_init", "keyword_advice", "method_advice"]
+__all__ = ["advise", "advise_init", "class_advice", "keyword_advice", "method_advice"]
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -21,6 +21,15 @@ _DEVICE = 'leave it out: to_device("cuda:0") sends batches ahead, from memory th
 _TRANSFORM = "write it as a map, as in map([V.Decode(), V.Resize((8, 8))], columns), with kernels of headrace.vision or functions"
 _EPOCHS = "write repeat(count), or loop over the dataset once for each epoch"
 _SEED = "leave it out: each epoch has an order of its own, which the seed and the epoch determine"
+
+_FACTOR = "it is called factor"
+_FUNCTION = "write a Python function in map"
+_ARRAYS = (
+    'leave it out: V.Decode() gives arrays, V.HWC2CHW() moves their channels, and options(as_="torch") gives tensors'
+)
+_FLOATS = "write V.ToFloat() for values of 0 … 1, and V.HWC2CHW() for channels first"
+
+_MODULES = ("headrace.sources", "headrace.vision", "headrace.transforms")
 
 _METHODS = {
     "prefetch": _READ_AHEAD,
@@ -97,11 +106,46 @@ _KEYWORDS = {
     "shuffle": "write shuffle=True in the source, or shuffle(window), a method",
     "transform": _TRANSFORM,
     "target_transform": _TRANSFORM,
+    "transforms": "it is called kernels, and branches in RandomChoice; it comes first and needs no name",
+    "padding_mode": "it is called mode",
+    "inplace": "leave it out: nothing that a kernel gets is changed",
+    "num_output_channels": "it is called output_channels",
+    "sharpness_factor": _FACTOR,
+    "labels_getter": 'leave it out: map names columns, as in map(V.MixUp(…), ["image", "label"]), and with boxes '
+    'hr.boxes("boxes", labels="label")',
     "sep": "it is called delimiter: hr.Csv(patterns, delimiter=…)",
     "on_error": 'write dataset.on_error("skip"), which holds for the whole pipeline',
     "sampler": "write shuffle=True in the source, or sample(…), as in sample(hr.Weighted(weights)); for chosen rows "
     "select(indices)",
 }
+
+_CLASSES = {
+    "AutoAugmentPolicy": 'policies are texts, as in V.AutoAugment("cifar10")',
+    "ClampBoundingBoxes": "it is called ClampBoxes",
+    "ClampKeyPoints": "it is called ClampKeypoints",
+    "ConvertBoundingBoxFormat": "it is called ConvertBoxFormat",
+    "ConvertImageDtype": _FLOATS,
+    "Identity": "leave it out",
+    "InterpolationMode": 'interpolations are texts, as in V.Resize(256, "bicubic")',
+    "Lambda": "write the function itself in map, also in a list of kernels",
+    "LinearTransformation": _FUNCTION,
+    "PILToTensor": _ARRAYS,
+    "RGB": 'write V.ConvertColor("GRAY", "RGB") for pictures of one channel; V.Decode() gives three',
+    "SanitizeBoundingBoxes": "it is called SanitizeBoxes",
+    "SanitizeKeyPoints": "it is called SanitizeKeypoints",
+    "SetClampingMode": "leave it out: boxes end at their picture",
+    "ToDtype": f'{_FLOATS}, or T.TypeCast("float32") for values as they are',
+    "ToImage": _ARRAYS,
+    "ToPILImage": "write PIL.Image.fromarray(image); called with a PIL image, a kernel gives one",
+    "ToPureTensor": _ARRAYS,
+    "ToTensor": _FLOATS,
+    "Transform": _FUNCTION,
+    "UniformTemporalSubsample": _FUNCTION,
+}
+
+
+def class_advice(name: str) -> str | None:
+    return _CLASSES.get(name)
 
 
 def method_advice(name: str) -> str | None:
@@ -122,13 +166,13 @@ def advise(cls: _Class) -> _Class:
 
 
 def advise_init(cls: type) -> None:
-    """The same for what makes a class, if it is one of the sources: users' own may take any keyword."""
-    if cls.__module__ == "headrace.sources" and "__init__" in vars(cls):
+    """The same for what makes a class, if it is a source or a kernel of this package: users' own may take any keyword."""
+    if cls.__module__ in _MODULES and "__init__" in vars(cls):
         cls.__init__ = _advised(cls.__init__, cls.__name__)  # type: ignore[misc]
 
 
 def _advised(method: Callable[..., Any], shown: str) -> Callable[..., Any]:
-    code = method.__code__
+    code = getattr(method, "__wrapped__", method).__code__
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
     @functools.wraps(method)

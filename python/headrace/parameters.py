@@ -8,8 +8,8 @@ import threading
 import traceback
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from headrace import _engine
 from headrace.errors import FunctionError, GraphError, ResourceError, StateError
@@ -20,8 +20,17 @@ __all__ = ["Parameter", "parameter"]
 
 Number = int | float
 Value = Number | tuple[Number, ...]
-# A kernel and its attribute.
-Use = tuple[str, str]
+# The rank and the world.
+Shard = tuple[int, int]
+
+
+class Use(NamedTuple):
+    """A kernel's attribute that reads a parameter, or one number of it, if it is a list."""
+
+    kernel: str
+    attribute: str
+    number: bool = False
+
 
 # Values of a function that are kept: of the latest epochs.
 _KEPT = 4096
@@ -31,13 +40,15 @@ def parameter(
     name: str, fn: Callable[[int], Any] | None = None, default: Number | Sequence[Number] | None = None
 ) -> "Parameter":
     """A number, or several, that may change from epoch to epoch: give it for any numeric attribute of a kernel in `map`,
-    or as the default of an argument of a function in `map`, which then gets the value.
+    in the place of a list or of numbers in it, or as the default of an argument of a function in `map`, which then gets
+    the value.
 
     Its value in epoch e is the one that was set last for an epoch up to e (`Parameter.set`), else `fn(e)`, else
     `default`. A row reads the value of its own epoch, as it is numbered at the step that reads: below `repeat(n)` pass p
     of epoch e is epoch e · n + p, below a cache it is epoch 0. The value is fixed when its epoch is asked for, which
     `iter(ds)` and `ds.iterate(…)` do, and steps that read it do not run ahead into later epochs. Values are no part of
-    the graph; states and the names of caches hold them. All ranks must set the same.
+    the graph; states and the names of caches hold them. All ranks must set the same, which is checked where a rank
+    restores the state of another.
 
     Args:
         name: For messages, graphs and states; one in a pipeline.
@@ -64,7 +75,7 @@ class Parameter:
             raise GraphError(f'parameter: "{name}" has no value: give a default, or fn')
         self._name = name
         self._fn = fn
-        self._default = None if default is None else _number(default, f"{self!r}: default")
+        self._default = None if default is None else number_of(default, f"{self!r}: default")
         # What is set, by the first epoch for which it holds.
         self._sets: dict[int, Value] = {}
         # Values that fn gave, or a state held.
@@ -79,6 +90,11 @@ class Parameter:
     @property
     def name(self) -> str:
         return self._name
+
+    @property
+    def members(self) -> "list[Parameter]":
+        """Itself, where a list of numbers has the parameters in it."""
+        return [self]
 
     def __repr__(self) -> str:
         return f'hr.parameter("{self._name}")'
@@ -97,8 +113,8 @@ class Parameter:
             epoch: As it is numbered where rows read it; without `repeat` the epoch of the dataset.
         """
         first = checked_epoch(epoch, f"{self!r}.set")
-        number = _number(value, f"{self!r}.set: value")
-        self._check(number, list(self._used))
+        number = number_of(value, f"{self!r}.set: value")
+        self._check(number, list(self._used), first)
         with self._lock:
             if first > self._asked:
                 self._sets[first] = number
@@ -116,20 +132,28 @@ class Parameter:
 
     # ---- for pipelines ----
 
-    def _check_use(self, use: Use) -> None:
+    def _uses(self, kernel: str, attribute: str) -> "list[tuple[Parameter, Use]]":
+        return [(self, Use(kernel, attribute))]
+
+    def _check_use(self, kernel: str, attribute: str) -> None:
         """GraphError if a value that it has is outside of the bounds of an attribute that is to read it."""
-        for value in [self._default, *self._sets.values()]:
-            if value is not None:
-                self._check(value, [use])
+        self._check_values(Use(kernel, attribute))
+
+    def _check_values(self, use: Use) -> None:
+        if self._default is not None:
+            self._check(self._default, [use])
+        for epoch, value in self._sets.items():
+            self._check(value, [use], epoch)
 
     def _use(self, use: Use) -> None:
         """An attribute reads it from now on."""
         self._used[use] = None
 
-    def _check(self, value: Value, uses: Iterable[Use]) -> None:
-        for kernel, attribute in uses:
-            if wrong := _engine.wrong_value(kernel, attribute, value):
-                raise GraphError(f"{self!r}: {kernel}: {wrong}")
+    def _check(self, value: Value, uses: Iterable[Use], epoch: int | None = None) -> None:
+        at = "" if epoch is None else f" in epoch {epoch}"
+        for use in uses:
+            if wrong := _engine.wrong_value(*use[:2], value, use.number):
+                raise GraphError(f"{self!r}{at}: {use.kernel}: {wrong}")
 
     def _made(self, epoch: int) -> Value:
         if (held := self._set_for(epoch)) is not None:
@@ -139,8 +163,11 @@ class Parameter:
             given = self._default
         if given is None:
             raise GraphError(f"{self!r}: fn gave None for epoch {epoch}, and there is no default")
-        value = _number(given, f"{self!r}: fn({epoch})")
-        self._check(value, list(self._used))
+        used = list(self._used)
+        # Attributes are named, as they say what numbers are for.
+        readers = "".join(f" for {use.kernel}'s {use.attribute}" for use in used[:1])
+        value = number_of(given, f"{self!r}: fn({epoch}){readers}")
+        self._check(value, used, epoch)
         return value
 
     def _set_for(self, epoch: int) -> Value | None:
@@ -178,9 +205,9 @@ class Parameter:
         for epoch in range(first, last + 1):
             self._value_in(epoch)
 
-    def _state(self, ranges: Sequence[tuple[int, int]]) -> str:
-        """What is set, without what only epochs before all ranges (first, last) read, and the fixed values within
-        these."""
+    def _state(self, ranges: Sequence[tuple[int, int]], shard: Shard) -> str:
+        """What is set, without what only epochs before all ranges (first, last) read, the fixed values within these, and
+        the rank and world that have them."""
         oldest = _latest(self._sets, min(first for first, _ in ranges))
         sets = {epoch: value for epoch, value in sorted(self._sets.items()) if oldest is None or epoch >= oldest}
         fixed = {
@@ -190,10 +217,10 @@ class Parameter:
             for epoch in range(first, min(last, self._asked) + 1)
         }
         values = {epoch: self._value_in(epoch) for epoch in sorted(fixed)}
-        return json.dumps({"set": list(sets.items()), "fixed": list(_changes(values))})
+        return json.dumps({"set": list(sets.items()), "fixed": list(_changes(values)), "shard": shard})
 
-    def _restore(self, state: str) -> None:
-        """Takes what a state holds. StateError if other values were set here."""
+    def _restore(self, state: str, shard: Shard) -> None:
+        """Takes what a state holds, on this rank of a world. StateError if other values were set here."""
         held = json.loads(state)
         sets = {int(epoch): _of_json(value) for epoch, value in held["set"]}
         fixed = {epoch: _of_json(value) for first, last, value in held["fixed"] for epoch in range(first, last + 1)}
@@ -202,13 +229,24 @@ class Parameter:
             since = max((each for each in merged if each <= epoch), default=None)
             here = self._fixed.get(epoch, value if since is None else merged[since])
             if here != value:
-                raise StateError(f"{self!r} is {here} in epoch {epoch}, and was {value} when the state was taken")
+                on_here, on_there = _ranks(shard, tuple(held["shard"]))
+                raise StateError(
+                    f"{self!r} is {here} in epoch {epoch}{on_here}, and was {value}{on_there} when the state was taken; "
+                    "restore before you set values, and set the same on all ranks"
+                )
         self._sets = merged
         self._fixed |= fixed
         self._ask(max(fixed, default=-1))
 
     def _held(self) -> tuple[dict[int, Value], dict[int, Value], int]:
         return dict(self._sets), dict(self._fixed), self._asked
+
+
+def _ranks(here: Shard, there: Shard) -> tuple[str, str]:
+    """ " on rank 1 of 2" for both, if they are two ranks."""
+    if here == there:
+        return "", ""
+    return f" on rank {here[0]} of {here[1]}", f" on rank {there[0]} of {there[1]}"
 
 
 def _latest(epochs: Iterable[int], epoch: int) -> int | None:
@@ -232,11 +270,11 @@ def _changes(values: dict[int, Value]) -> Iterator[tuple[int, int, Value]]:
         yield run
 
 
-def _number(value: Any, what: str) -> Value:
+def number_of(value: Any, what: str) -> Value:
     """As a number of Python's, or a tuple of them. Whole numbers stay whole."""
     given = value.tolist() if hasattr(value, "tolist") else value
-    if isinstance(given, (list, tuple)) and given:
-        numbers = tuple(_number(each, what) for each in given)
+    if isinstance(given, (list, tuple)):
+        numbers = tuple(number_of(each, what) for each in given)
         if not any(isinstance(each, tuple) for each in numbers):
             return numbers  # type: ignore[return-value]
     elif isinstance(given, (int, float)) and not isinstance(given, bool):
@@ -257,68 +295,11 @@ def read_by(parameters: dict[str, Any] | None) -> dict[str, Parameter]:
     return {name: default for name, default in defaults.items() if isinstance(default, Parameter)}
 
 
-def bound_steps(
-    steps: Sequence[Any], functions: Sequence[Any]
-) -> tuple[list[Any], list[Any], list[tuple[Parameter, Use]]]:
-    """The steps of a map with references in the place of parameters, the bindings of all their references, in order,
-    and what reads parameters; `functions`: the bindings of the steps' functions. GraphError if a value is out of bounds."""
-    given = iter(functions)
-    bindings: list[Any] = []
-    uses: list[tuple[Parameter, Use]] = []
-    return [_bound(step, given, bindings, uses) for step in steps], bindings, uses
-
-
-# No function within `bound_steps`: one that calls itself is in a cycle with what it holds, which would keep the user's
-# functions alive until Python collects garbage.
-def _bound(step: Any, given: Iterator[Any], bindings: list[Any], uses: list[tuple[Parameter, Use]]) -> Any:
-    kernel, attributes, *rest, branches = step
-    replaced = {}
-    for name, value in attributes.items():
-        if isinstance(value, Parameter):
-            value._check_use((kernel, name))
-            uses.append((value, (kernel, name)))
-            bindings.append(("parameter", value))
-            value = _engine.Reference(value.name)
-        elif isinstance(value, _engine.Reference):
-            bindings.append(next(given))
-        replaced[name] = value
-    of_branches = [[_bound(each, given, bindings, uses) for each in branch] for branch in branches]
-    return (kernel, replaced, *rest, of_branches)
-
-
-def note_uses(uses: Iterable[tuple[Parameter, Use]]) -> None:
-    """Attributes of a dataset that is made read these parameters."""
-    for parameter, use in uses:
-        parameter._use(use)
-
-
-def uses_in(graph: str, named: Mapping[str, Parameter]) -> list[tuple[Parameter, Use]]:
-    """What reads these parameters in a graph, which is JSON; they are named as its references are. GraphError if a value
-    is out of bounds."""
-    uses: list[tuple[Parameter, Use]] = []
-    for node in json.loads(graph)["nodes"]:
-        for step in node.get("steps", ()):
-            _add_uses(step, named, uses)
-    return uses
-
-
-def _add_uses(step: dict[str, Any], named: Mapping[str, Parameter], uses: list[tuple[Parameter, Use]]) -> None:
-    for attribute in step.get("attributes", ()):
-        reader = named.get(attribute["value"].get("reference", {}).get("name"))
-        if reader is not None:
-            use = (step["kernel"], attribute["name"])
-            reader._check_use(use)
-            uses.append((reader, use))
-    for branch in step.get("branches", ()):
-        for each in branch.get("steps", ()):
-            _add_uses(each, named, uses)
-
-
 def of_bindings(bindings: Iterable[Any]) -> dict[str, Parameter]:
     """The parameters of a pipeline by name. GraphError if two have one name."""
     named: dict[str, Parameter] = {}
     for kind, held, *use in bindings:
-        read = [held] if kind == "parameter" else use[3].values() if kind == "function" else ()
+        read = held.members if kind == "parameter" else use[3].values() if kind == "function" else ()
         for each in read:
             if named.setdefault(each.name, each) is not each:
                 raise GraphError(
@@ -330,10 +311,17 @@ def of_bindings(bindings: Iterable[Any]) -> dict[str, Parameter]:
 # ---- runs ----
 
 
+def _read(engine: _engine.Iteration, epoch: int) -> Iterator[tuple[Parameter, int, int]]:
+    """The parameters that a run reads in an epoch, with the first and the last epoch as their reader numbers it."""
+    for held, first, last in engine.reads(epoch):
+        for parameter in held.members:
+            yield parameter, first, last
+
+
 def freeze(engine: _engine.Iteration, epoch: int) -> None:
     """Fixes the values that a run reads in an epoch, which it is about to ask for. What fn raises is a FunctionError, for
     a MemoryError a ResourceError, as where the engine calls it."""
-    for parameter, first, last in engine.reads(epoch):
+    for parameter, first, last in _read(engine, epoch):
         try:
             parameter._freeze(first, last)
         except Exception as error:
@@ -349,15 +337,15 @@ _MARK = b"HRP1"
 _HEAD = struct.Struct("<4sII")
 
 
-def state_of(engine: _engine.Iteration) -> bytes:
+def state_of(engine: _engine.Iteration, shard: Shard) -> bytes:
     """The engine's state with those of the parameters."""
     state = engine.state()
     ranges: dict[Parameter, list[tuple[int, int]]] = {}
-    for parameter, first, last in engine.reads(engine.epoch):
+    for parameter, first, last in _read(engine, engine.epoch):
         ranges.setdefault(parameter, []).append((first, last))
     if not ranges:
         return state
-    text = json.dumps({parameter.name: parameter._state(read) for parameter, read in ranges.items()}).encode()
+    text = json.dumps({parameter.name: parameter._state(read, shard) for parameter, read in ranges.items()}).encode()
     return _HEAD.pack(_MARK, len(text), zlib.crc32(text)) + text + state
 
 
@@ -377,14 +365,14 @@ def opened(state: bytes) -> tuple[bytes, dict[str, str]]:
 
 
 @contextlib.contextmanager
-def restored(held: dict[str, str], parameters: dict[str, Parameter]) -> Iterator[None]:
+def restored(held: dict[str, str], parameters: dict[str, Parameter], shard: Shard) -> Iterator[None]:
     """The parameters have what a state holds, and what they had before if the run cannot go on from it."""
     before = {name: parameter._held() for name, parameter in parameters.items()}
     try:
         for name, state in held.items():
             if name not in parameters:
                 raise StateError(f'the state holds values of hr.parameter("{name}"), which this pipeline does not read')
-            parameters[name]._restore(state)
+            parameters[name]._restore(state, shard)
         yield
     except BaseException:
         for name, parameter in parameters.items():

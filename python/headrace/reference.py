@@ -6,6 +6,8 @@ from typing import Any
 from headrace import _engine
 from headrace.errors import GraphError
 from headrace.function_name import name_of
+from headrace.options import shown
+from headrace.parameter_lists import ParameterList, holds_parameter
 from headrace.parameters import Parameter, read_by
 from headrace.process_options import ProcessOptions, Workers
 
@@ -180,9 +182,20 @@ def given_by_user(node: _engine.Node, name: str, value: Any) -> Binding:
 
         return batches.binding(kind == "batch size", value)
     if kind == "parameter":
-        if not isinstance(value, Parameter):
-            raise GraphError(f"the reference {name} needs an hr.parameter, not {type(value).__name__}")
-        return ("parameter", value)
+        return ("parameter", _given_parameter(name, value))
     if not callable(value):
         raise GraphError(f"the reference {name} needs a function, not {type(value).__name__}")
     return function(value, predicate=kind == "predicate", reads=kind == "function")[0].binding
+
+
+def _given_parameter(name: str, value: Any) -> Parameter | ParameterList:
+    # The numbers of a list with parameters in it are part of the graph.
+    listed = name.rpartition("#")[0] if "hr.parameter(" in name else ""
+    if not listed and isinstance(value, Parameter):
+        return value
+    if listed and holds_parameter(value):
+        made = ParameterList(value, f"the reference {name}")
+        if made.name == listed:
+            return made
+    needed = f"the list {listed}" if listed else "an hr.parameter"
+    raise GraphError(f"the reference {name} needs {needed}, not {shown(value) if listed else type(value).__name__}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import user_sampler
@@ -42,10 +42,10 @@ class Sampler:
     def _applied(self, dataset: Dataset) -> Dataset:
         if self._values is None:
             return dataset._append(self._op, self._attributes)
-        _, given = self._values
+        what, given = self._values
         if isinstance(given, str):
             follows = _in_new_order(dataset)
-            values = _followed(dataset) if follows else listing(dataset)
+            values = _followed(dataset, self._op, what, given) if follows else listing(dataset)
             return dataset._append(self._op, {**self._attributes, "column": given, "follows_rows": follows}, [values])
         from headrace.sources import Numpy
 
@@ -128,23 +128,53 @@ def listing(dataset: Dataset, made: dict[int, Dataset] | None = None) -> Dataset
     return made[id(dataset)]
 
 
-def numbered(dataset: Dataset) -> Dataset:
-    """The rows by number, as IndexedSource::numbers counts them: without orders, zip by its first input."""
+def numbered(dataset: Dataset, op: str, what: str, column: str) -> Dataset:
+    """The rows by number, as IndexedSource::numbers counts them: without orders, zip by its first input. GraphError for
+    an input without the column, from which `op` takes `what`."""
     if not dataset._inputs:
         return listing(dataset)
-    # Of several inputs, an order takes numbers of rows from the others, and zip columns; else their rows follow.
-    first_alone = dataset._node.by_number or dataset._node.side_by_side
-    first, *others = (numbered(each) for each in dataset._inputs[: 1 if first_alone else None])
-    return first._append("concat", {}, others) if others else first
+    node = dataset._node
+    if node.by_number or node.side_by_side or len(dataset._inputs) == 1:
+        # An order takes numbers of rows from its other inputs, and zip columns.
+        values = numbered(dataset._inputs[0], op, what, column)
+        if node.side_by_side and column not in values.schema:
+            _refuse_beside(dataset._inputs[1:], op, what, column)
+        return values
+    first, *others = (numbered(each, op, what, column) for each in dataset._inputs)
+    for number, each in enumerate((first, *others)):
+        if column not in each.schema:
+            raise GraphError(
+                f'{op}: takes its {what} from the column "{column}", which input {number} of {node.op} does not have; name '
+                f"a column that all inputs have (this one: {', '.join(each.schema)}), or give the {what} as an array"
+            )
+        if each.schema.keys() != first.schema.keys():
+            raise GraphError(
+                f'{op}: takes its {what} from the column "{column}" of rows by their numbers. There a zip, whose inputs are '
+                f"shuffled or joined or which others follow, has the columns of its first input alone, so inputs 0 and "
+                f"{number} of {node.op} differ ({', '.join(first.schema)}; {', '.join(each.schema)}); sample each input of "
+                f"{node.op} by itself, or give the {what} as an array"
+            )
+    return first._append("concat", {}, others)
 
 
-def _followed(dataset: Dataset) -> Dataset:
+def _refuse_beside(others: Iterable[Dataset], op: str, what: str, column: str) -> None:
+    """GraphError if one of the other inputs of a zip has the column."""
+    for number, each in enumerate(others, 1):
+        if column in listing(each).schema:
+            raise GraphError(
+                f'{op}: takes its {what} from the column "{column}", which input {number} of zip has: where inputs of zip '
+                f"are shuffled or joined, or others follow it, a row is known by that of the first input alone; zip the "
+                f"input with {column} first, or give the {what} as an array"
+            )
+
+
+def _followed(dataset: Dataset, op: str, what: str, column: str) -> Dataset:
     """As `numbered`, but with the columns of all inputs of a zip, where each row of the first has one beside it."""
     below = dataset
     while len(below._inputs) == 1 or (below._inputs and below._node.by_number):
         below = below._inputs[0]
     pairs = below._node.side_by_side and not any(_shuffles_or_joins(each) for each in below._inputs)
-    return listing(below) if pairs else numbered(dataset)
+    return listing(below) if pairs else numbered(dataset, op, what, column)
 
 
 def _shuffles_or_joins(dataset: Dataset) -> bool:

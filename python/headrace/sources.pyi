@@ -35,8 +35,8 @@ class Csv(Dataset):
 
     A column has the values of one field of a line, or as a vector those of consecutive fields; other
     fields are left out. Fields are those of RFC 4180: text in quotes may have delimiters and doubled
-    quotes, but not line ends. Blank lines are left out, except in files of one column, where they are
-    an empty field. Files, order, splits, index and keys are those of Text.
+    quotes, and with newlines_in_values line ends. Blank lines are left out, except in files of one
+    column, where they are an empty field. Files, order, splits, index and keys are those of Text.
 
     Errors of a row, which name the file and the byte: another number of fields; quotes that are not
     closed in the line, or within a field without quotes; a field that is not of its column's type; an
@@ -72,6 +72,8 @@ class Csv(Dataset):
         split_bytes: Without an index. The size of a split in bytes. None: 1/1024 of all bytes,
             between 64 KiB and 16 MiB (at least 1, at most 1,000,000,000,000,000).
         look: How many rows are looked at for types that are not given.
+        newlines_in_values: Whether text in quotes may have line ends. Each file is then read from
+            its start on, as one split.
         index: "build": read the files once, when a run begins, for where each line is; rows are
             then read by their numbers. None: the files are read in splits.
         seed: This operator's own seed; None: the pipeline's.
@@ -97,6 +99,7 @@ class Csv(Dataset):
         sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
         look: int = 1000,
+        newlines_in_values: bool = False,
         index: Literal["build"] | None = None,
         *,
         seed: int | None = None,

@@ -69,7 +69,7 @@ class DetectionLabel(Kernel):
 
     _unary = False
 
-    def __init__(self, data_shape: Sequence[int] | Parameter) -> None:
+    def __init__(self, data_shape: Sequence[int | Parameter] | Parameter) -> None:
         super().__init__({"data_shape": data_shape})
 
 
@@ -148,7 +148,7 @@ class PadEnd(Kernel):
         T.PadEnd((128,), value=-1)
     """
 
-    def __init__(self, shape: int | Sequence[int] | Parameter, value: float | Parameter = 0) -> None:
+    def __init__(self, shape: int | Sequence[int | Parameter] | Parameter, value: float | Parameter = 0) -> None:
         super().__init__({"shape": shape, "value": value})
 
 

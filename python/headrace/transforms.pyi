@@ -62,7 +62,7 @@ class DetectionLabel(Kernel):
         T.DetectionLabel((3, 300, 300))
     """
 
-    def __init__(self, data_shape: Sequence[int] | Parameter) -> None: ...
+    def __init__(self, data_shape: Sequence[int | Parameter] | Parameter) -> None: ...
 
 class Fill(Kernel):
     """Replaces every element by one number.
@@ -131,7 +131,7 @@ class PadEnd(Kernel):
         T.PadEnd((128,), value=-1)
     """
 
-    def __init__(self, shape: int | Sequence[int] | Parameter, value: float | Parameter = 0) -> None: ...
+    def __init__(self, shape: int | Sequence[int | Parameter] | Parameter, value: float | Parameter = 0) -> None: ...
 
 class ReadFile(Kernel):
     """Reads files whole by their paths.

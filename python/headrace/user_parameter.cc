@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "ir/parameters.h"
 #include "python/headrace/value_conversion.h"
 
 namespace headrace::python {
@@ -29,7 +30,7 @@ class PythonParameter : public HostParameter {
 
   absl::StatusOr<ir::proto::Value> ValueIn(uint64_t epoch) override {
     ir::proto::Value value;
-    const std::string shown = Cat("hr.parameter(\"", name_, "\")");
+    const std::string shown = ir::ParameterText(name_);
     HEADRACE_RETURN_IF_ERROR(objects_->Call(shown, [&]() -> absl::Status {
       const py::object parameter = object();
       if (!parameter) return ObjectsReleased(shown);

@@ -59,8 +59,12 @@ std::string PathText(const py::handle& path) {
 }
 
 [[noreturn]] void Refuse(const py::handle& value) {
-  throw py::value_error(Cat("an attribute cannot hold ", ShownValue(value), " (",
-                            std::string(py::str(py::type::of(value).attr("__name__"))), ")"));
+  std::string refusal = Cat("an attribute cannot hold ", ShownValue(value), " (",
+                            std::string(py::str(py::type::of(value).attr("__name__"))), ")");
+  // An enumeration of texts, such as torchvision's InterpolationMode.
+  const py::object held = py::getattr(value, "value", py::none());
+  if (PyUnicode_Check(held.ptr())) Append(refusal, "; write ", ShownValue(held));
+  throw py::value_error(refusal);
 }
 
 int64_t Integer(const py::handle& value) {

@@ -272,12 +272,12 @@ class Affine(Kernel):
     def __init__(
         self,
         angle: float | Parameter = 0.0,
-        translate: Sequence[float] | Parameter = (0.0, 0.0),
+        translate: Sequence[float | Parameter] | Parameter = (0.0, 0.0),
         scale: float | Parameter = 1.0,
-        shear: float | Sequence[float] | Parameter = (0.0, 0.0),
-        center: Sequence[float] | None | Parameter = None,
+        shear: float | Sequence[float | Parameter] | Parameter = (0.0, 0.0),
+        center: Sequence[float | Parameter] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
     ) -> None:
         super().__init__(
             {
@@ -335,7 +335,7 @@ class AugMix(Kernel):
         alpha: float | Parameter = 1.0,
         all_ops: bool = True,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -384,7 +384,7 @@ class AutoAugment(Kernel):
         self,
         policy: Literal["imagenet", "cifar10", "svhn"] = "imagenet",
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -412,7 +412,9 @@ class AutoContrast(Kernel):
         V.AutoContrast()
     """
 
-    def __init__(self, cutoff: float | Parameter = 0.0, ignore: int | Sequence[int] | Parameter = ()) -> None:
+    def __init__(
+        self, cutoff: float | Parameter = 0.0, ignore: int | Sequence[int | Parameter] | Parameter = ()
+    ) -> None:
         super().__init__({"cutoff": cutoff, "ignore": ignore})
 
 
@@ -434,7 +436,9 @@ class CenterCrop(Kernel):
         V.CenterCrop(224)
     """
 
-    def __init__(self, size: int | Sequence[int] | Parameter, rounding: Literal["even", "down"] = "even") -> None:
+    def __init__(
+        self, size: int | Sequence[int | Parameter] | Parameter, rounding: Literal["even", "down"] = "even"
+    ) -> None:
         super().__init__({"size": size, "rounding": rounding})
 
 
@@ -518,10 +522,10 @@ class ColorJitter(Kernel):
 
     def __init__(
         self,
-        brightness: float | Sequence[float] | Parameter = 0.0,
-        contrast: float | Sequence[float] | Parameter = 0.0,
-        saturation: float | Sequence[float] | Parameter = 0.0,
-        hue: float | Sequence[float] | Parameter = 0.0,
+        brightness: float | Sequence[float | Parameter] | Parameter = 0.0,
+        contrast: float | Sequence[float | Parameter] | Parameter = 0.0,
+        saturation: float | Sequence[float | Parameter] | Parameter = 0.0,
+        hue: float | Sequence[float | Parameter] | Parameter = 0.0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -636,7 +640,7 @@ class Crop(Kernel):
         left: int | Parameter,
         height: int | Parameter,
         width: int | Parameter,
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
     ) -> None:
         super().__init__({"top": top, "left": left, "height": height, "width": width, "fill": fill})
 
@@ -720,7 +724,7 @@ class CutOut(Kernel):
         self,
         length: int | Parameter,
         patches: int | Parameter = 1,
-        value: float | Sequence[float] | Parameter = 0,
+        value: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -834,10 +838,10 @@ class ElasticTransform(Kernel):
 
     def __init__(
         self,
-        alpha: float | Sequence[float] | Parameter = 50.0,
-        sigma: float | Sequence[float] | Parameter = 5.0,
+        alpha: float | Sequence[float | Parameter] | Parameter = 50.0,
+        sigma: float | Sequence[float | Parameter] | Parameter = 5.0,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -922,7 +926,7 @@ class EnlargeToSize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int] | Parameter,
+        size: int | Sequence[int | Parameter] | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
         antialias: bool = True,
     ) -> None:
@@ -974,7 +978,7 @@ class FitInside(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int] | Parameter,
+        size: int | Sequence[int | Parameter] | Parameter,
         enlarge: bool = True,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
         antialias: bool = True,
@@ -1004,7 +1008,7 @@ class FiveCrop(Kernel):
     _outputs = None
 
     @of_one_size
-    def __init__(self, size: int | Sequence[int] | Parameter) -> None:
+    def __init__(self, size: int | Sequence[int | Parameter] | Parameter) -> None:
         super().__init__({"size": size})
 
 
@@ -1034,8 +1038,8 @@ class GaussianBlur(Kernel):
 
     def __init__(
         self,
-        kernel_size: int | Sequence[int] | Parameter,
-        sigma: float | Sequence[float] | Parameter = (0.1, 2.0),
+        kernel_size: int | Sequence[int | Parameter] | Parameter,
+        sigma: float | Sequence[float | Parameter] | Parameter = (0.1, 2.0),
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1180,7 +1184,7 @@ class JPEG(Kernel):
     """
 
     def __init__(
-        self, quality: int | Sequence[int] | Parameter, *, seed: int | None = None, name: str | None = None
+        self, quality: int | Sequence[int | Parameter] | Parameter, *, seed: int | None = None, name: str | None = None
     ) -> None:
         super().__init__({"quality": quality, "seed": seed, "name": name})
 
@@ -1250,8 +1254,8 @@ class Normalize(Kernel):
 
     def __init__(
         self,
-        mean: float | Sequence[float] | Parameter,
-        std: float | Sequence[float] | Parameter,
+        mean: float | Sequence[float | Parameter] | Parameter,
+        std: float | Sequence[float | Parameter] | Parameter,
         layout: Literal["HWC", "CHW"] = "HWC",
     ) -> None:
         super().__init__({"mean": mean, "std": std, "layout": layout})
@@ -1281,8 +1285,8 @@ class Pad(Kernel):
 
     def __init__(
         self,
-        padding: int | Sequence[int] | Parameter,
-        fill: float | Sequence[float] | Parameter = 0,
+        padding: int | Sequence[int | Parameter] | Parameter,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
     ) -> None:
         super().__init__({"padding": padding, "fill": fill, "mode": mode})
@@ -1313,9 +1317,9 @@ class PadToSize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int] | Parameter,
-        offset: int | Sequence[int] | None | Parameter = None,
-        fill: float | Sequence[float] | Parameter = 0,
+        size: int | Sequence[int | Parameter] | Parameter,
+        offset: int | Sequence[int | Parameter] | None | Parameter = None,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
     ) -> None:
         super().__init__({"size": size, "offset": offset, "fill": fill, "mode": mode})
@@ -1348,10 +1352,10 @@ class Perspective(Kernel):
 
     def __init__(
         self,
-        startpoints: Sequence[float] | Parameter,
-        endpoints: Sequence[float] | Parameter,
+        startpoints: Sequence[float | Parameter] | Parameter,
+        endpoints: Sequence[float | Parameter] | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
     ) -> None:
         super().__init__(
             {"startpoints": startpoints, "endpoints": endpoints, "interpolation": interpolation, "fill": fill}
@@ -1413,7 +1417,7 @@ class RandAugment(Kernel):
         magnitude: int | Parameter = 9,
         num_magnitude_bins: int | Parameter = 31,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1496,13 +1500,13 @@ class RandomAffine(Kernel):
 
     def __init__(
         self,
-        degrees: float | Sequence[float] | Parameter,
-        translate: Sequence[float] | None | Parameter = None,
-        scale: Sequence[float] | None | Parameter = None,
-        shear: float | Sequence[float] | None | Parameter = None,
-        center: Sequence[float] | None | Parameter = None,
+        degrees: float | Sequence[float | Parameter] | Parameter,
+        translate: Sequence[float | Parameter] | None | Parameter = None,
+        scale: Sequence[float | Parameter] | None | Parameter = None,
+        shear: float | Sequence[float | Parameter] | None | Parameter = None,
+        center: Sequence[float | Parameter] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1561,14 +1565,14 @@ class RandomAffineResize(Kernel):
 
     def __init__(
         self,
-        degrees: float | Sequence[float] | Parameter = (0.0, 0.0),
-        shear: float | Sequence[float] | Parameter = (0.0, 0.0),
-        scale: Sequence[float] | Parameter = (1.0, 1.0),
-        ratio: Sequence[float] | Parameter = (1.0, 1.0),
+        degrees: float | Sequence[float | Parameter] | Parameter = (0.0, 0.0),
+        shear: float | Sequence[float | Parameter] | Parameter = (0.0, 0.0),
+        scale: Sequence[float | Parameter] | Parameter = (1.0, 1.0),
+        ratio: Sequence[float | Parameter] | Parameter = (1.0, 1.0),
         min_size: int | Parameter = 1,
         max_size: int | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1647,7 +1651,7 @@ class RandomAutocontrast(Kernel):
     def __init__(
         self,
         cutoff: float | Parameter = 0.0,
-        ignore: int | Sequence[int] | Parameter = (),
+        ignore: int | Sequence[int | Parameter] | Parameter = (),
         p: float | Parameter = 0.5,
         *,
         seed: int | None = None,
@@ -1703,7 +1707,7 @@ class RandomChoice(Chooser):
     def __init__(
         self,
         branches: Sequence[Kernel | Sequence[Kernel]],
-        p: Sequence[float] | None = None,
+        p: Sequence[float | Parameter] | Parameter | None = None,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1733,7 +1737,11 @@ class RandomColor(Kernel):
     """
 
     def __init__(
-        self, degrees: Sequence[float] | Parameter = (0.1, 1.9), *, seed: int | None = None, name: str | None = None
+        self,
+        degrees: Sequence[float | Parameter] | Parameter = (0.1, 1.9),
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None:
         super().__init__({"degrees": degrees, "seed": seed, "name": name})
 
@@ -1782,17 +1790,17 @@ class RandomConstrainedCrop(Kernel):
 
     def __init__(
         self,
-        min_crop_scales: float | Sequence[float] | Parameter = (0.0,),
-        max_crop_scales: float | Sequence[float] | Parameter = (1.0,),
-        min_crop_aspect_ratios: float | Sequence[float] | Parameter = (1.0,),
-        max_crop_aspect_ratios: float | Sequence[float] | Parameter = (1.0,),
-        min_crop_overlaps: float | Sequence[float] | Parameter = (0.0,),
-        max_crop_overlaps: float | Sequence[float] | Parameter = (1.0,),
-        min_crop_sample_coverages: float | Sequence[float] | Parameter = (0.0,),
-        max_crop_sample_coverages: float | Sequence[float] | Parameter = (1.0,),
-        min_crop_object_coverages: float | Sequence[float] | Parameter = (0.0,),
-        max_crop_object_coverages: float | Sequence[float] | Parameter = (1.0,),
-        max_crop_trials: int | Sequence[int] | Parameter = (25,),
+        min_crop_scales: float | Sequence[float | Parameter] | Parameter = (0.0,),
+        max_crop_scales: float | Sequence[float | Parameter] | Parameter = (1.0,),
+        min_crop_aspect_ratios: float | Sequence[float | Parameter] | Parameter = (1.0,),
+        max_crop_aspect_ratios: float | Sequence[float | Parameter] | Parameter = (1.0,),
+        min_crop_overlaps: float | Sequence[float | Parameter] | Parameter = (0.0,),
+        max_crop_overlaps: float | Sequence[float | Parameter] | Parameter = (1.0,),
+        min_crop_sample_coverages: float | Sequence[float | Parameter] | Parameter = (0.0,),
+        max_crop_sample_coverages: float | Sequence[float | Parameter] | Parameter = (1.0,),
+        min_crop_object_coverages: float | Sequence[float | Parameter] | Parameter = (0.0,),
+        max_crop_object_coverages: float | Sequence[float | Parameter] | Parameter = (1.0,),
+        max_crop_trials: int | Sequence[int | Parameter] | Parameter = (25,),
         emit_mode: Literal["center", "overlap"] = "center",
         emit_overlap_thresh: float | Parameter = 0.3,
         *,
@@ -1848,10 +1856,10 @@ class RandomCrop(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int] | Parameter,
-        padding: int | Sequence[int] | None | Parameter = None,
+        size: int | Sequence[int | Parameter] | Parameter,
+        padding: int | Sequence[int | Parameter] | None | Parameter = None,
         pad_if_needed: bool = False,
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
         *,
         seed: int | None = None,
@@ -1928,9 +1936,9 @@ class RandomErasing(Kernel):
     def __init__(
         self,
         p: float | Parameter = 0.5,
-        scale: Sequence[float] | Parameter = (0.02, 0.33),
-        ratio: Sequence[float] | Parameter = (0.3, 3.3),
-        value: float | Sequence[float] | Parameter = 0,
+        scale: Sequence[float | Parameter] | Parameter = (0.02, 0.33),
+        ratio: Sequence[float | Parameter] | Parameter = (0.3, 3.3),
+        value: float | Sequence[float | Parameter] | Parameter = 0,
         noise: bool = False,
         layout: Literal["HWC", "CHW"] = "HWC",
         *,
@@ -2093,7 +2101,7 @@ class RandomIoUCrop(Kernel):
         max_scale: float | Parameter = 1.0,
         min_aspect_ratio: float | Parameter = 0.5,
         max_aspect_ratio: float | Parameter = 2.0,
-        sampler_options: float | Sequence[float] | Parameter = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0),
+        sampler_options: float | Sequence[float | Parameter] | Parameter = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0),
         trials: int | Parameter = 40,
         *,
         seed: int | None = None,
@@ -2177,8 +2185,8 @@ class RandomObjectCrop(Kernel):
     def __init__(
         self,
         min_object_covered: float | Parameter = 0.1,
-        aspect_ratio_range: Sequence[float] | Parameter = (0.75, 1.33),
-        area_range: Sequence[float] | Parameter = (0.05, 1.0),
+        aspect_ratio_range: Sequence[float | Parameter] | Parameter = (0.75, 1.33),
+        area_range: Sequence[float | Parameter] | Parameter = (0.05, 1.0),
         min_eject_coverage: float | Parameter = 0.3,
         max_attempts: int | Parameter = 50,
         *,
@@ -2252,10 +2260,10 @@ class RandomPad(Kernel):
 
     def __init__(
         self,
-        aspect_ratio_range: Sequence[float] | Parameter = (0.75, 1.33),
-        area_range: Sequence[float] | Parameter = (1.0, 3.0),
+        aspect_ratio_range: Sequence[float | Parameter] | Parameter = (0.75, 1.33),
+        area_range: Sequence[float | Parameter] | Parameter = (1.0, 3.0),
         max_attempts: int | Parameter = 50,
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2305,7 +2313,7 @@ class RandomPerspective(Kernel):
         distortion_scale: float | Parameter = 0.5,
         p: float | Parameter = 0.5,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2349,10 +2357,10 @@ class RandomPhotometricDistort(Kernel):
 
     def __init__(
         self,
-        brightness: Sequence[float] | Parameter = (0.875, 1.125),
-        contrast: Sequence[float] | Parameter = (0.5, 1.5),
-        saturation: Sequence[float] | Parameter = (0.5, 1.5),
-        hue: Sequence[float] | Parameter = (-0.05, 0.05),
+        brightness: Sequence[float | Parameter] | Parameter = (0.875, 1.125),
+        contrast: Sequence[float | Parameter] | Parameter = (0.5, 1.5),
+        saturation: Sequence[float | Parameter] | Parameter = (0.5, 1.5),
+        hue: Sequence[float | Parameter] | Parameter = (-0.05, 0.05),
         p: float | Parameter = 0.5,
         *,
         seed: int | None = None,
@@ -2422,8 +2430,8 @@ class RandomRescale(Kernel):
 
     def __init__(
         self,
-        scale: Sequence[float] | Parameter = (1.0, 1.0),
-        shift: Sequence[float] | Parameter = (0.0, 0.0),
+        scale: Sequence[float | Parameter] | Parameter = (1.0, 1.0),
+        shift: Sequence[float | Parameter] | Parameter = (0.0, 0.0),
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2509,9 +2517,9 @@ class RandomResizedCrop(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int] | Parameter,
-        scale: Sequence[float] | Parameter = (0.08, 1.0),
-        ratio: Sequence[float] | Parameter = (0.75, 1.3333333333333333),
+        size: int | Sequence[int | Parameter] | Parameter,
+        scale: Sequence[float | Parameter] | Parameter = (0.08, 1.0),
+        ratio: Sequence[float | Parameter] | Parameter = (0.75, 1.3333333333333333),
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -2562,11 +2570,11 @@ class RandomRotation(Kernel):
 
     def __init__(
         self,
-        degrees: float | Sequence[float] | Parameter,
+        degrees: float | Sequence[float | Parameter] | Parameter,
         expand: bool = False,
-        center: Sequence[float] | None | Parameter = None,
+        center: Sequence[float | Parameter] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2607,7 +2615,7 @@ class RandomSelectSubpolicy(Chooser):
 
     def __init__(
         self,
-        policy: Sequence[Sequence[tuple[Kernel | Sequence[Kernel], float]]],
+        policy: Sequence[Sequence[tuple[Kernel | Sequence[Kernel], float | Parameter]]],
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2638,7 +2646,11 @@ class RandomSharpness(Kernel):
     """
 
     def __init__(
-        self, degrees: Sequence[float] | Parameter = (0.1, 1.9), *, seed: int | None = None, name: str | None = None
+        self,
+        degrees: Sequence[float | Parameter] | Parameter = (0.1, 1.9),
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None:
         super().__init__({"degrees": degrees, "seed": seed, "name": name})
 
@@ -2672,7 +2684,7 @@ class RandomShortestSize(Kernel):
 
     def __init__(
         self,
-        min_size: int | Sequence[int] | Parameter,
+        min_size: int | Sequence[int | Parameter] | Parameter,
         max_size: int | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
@@ -2806,8 +2818,8 @@ class RandomZoomOut(Kernel):
 
     def __init__(
         self,
-        fill: float | Sequence[float] | Parameter = 0,
-        side_range: Sequence[float] | Parameter = (1.0, 4.0),
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
+        side_range: Sequence[float | Parameter] | Parameter = (1.0, 4.0),
         p: float | Parameter = 0.5,
         *,
         seed: int | None = None,
@@ -2870,7 +2882,7 @@ class Resize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int] | None | Parameter,
+        size: int | Sequence[int | Parameter] | None | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
         antialias: bool = True,
         max_size: int | None | Parameter = None,
@@ -2907,9 +2919,9 @@ class Rotate(Kernel):
         self,
         angle: float | Parameter,
         expand: bool = False,
-        center: Sequence[float] | None | Parameter = None,
+        center: Sequence[float | Parameter] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
     ) -> None:
         super().__init__(
             {"angle": angle, "expand": expand, "center": center, "interpolation": interpolation, "fill": fill}
@@ -2988,8 +3000,8 @@ class ScaleJitter(Kernel):
 
     def __init__(
         self,
-        target_size: int | Sequence[int] | Parameter,
-        scale_range: Sequence[float] | Parameter = (0.1, 2.0),
+        target_size: int | Sequence[int | Parameter] | Parameter,
+        scale_range: Sequence[float | Parameter] | Parameter = (0.1, 2.0),
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -3042,7 +3054,7 @@ class SlicePatches(Kernel):
         num_height: int | Parameter = 1,
         num_width: int | Parameter = 1,
         slice_mode: Literal["pad", "drop"] = "pad",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
     ) -> None:
         super().__init__({"num_height": num_height, "num_width": num_width, "slice_mode": slice_mode, "fill": fill})
 
@@ -3087,7 +3099,9 @@ class SubtractImage(Kernel):
         V.SubtractImage(np.zeros(224 * 224 * 3), (224, 224, 3))
     """
 
-    def __init__(self, image: float | Sequence[float] | Parameter, shape: Sequence[int] | Parameter) -> None:
+    def __init__(
+        self, image: float | Sequence[float | Parameter] | Parameter, shape: Sequence[int | Parameter] | Parameter
+    ) -> None:
         super().__init__({"image": image, "shape": shape})
 
 
@@ -3113,7 +3127,7 @@ class TenCrop(Kernel):
 
     _outputs = None
 
-    def __init__(self, size: int | Sequence[int] | Parameter, vertical_flip: bool = False) -> None:
+    def __init__(self, size: int | Sequence[int | Parameter] | Parameter, vertical_flip: bool = False) -> None:
         super().__init__({"size": size, "vertical_flip": vertical_flip})
 
 
@@ -3162,7 +3176,7 @@ class TrivialAugmentWide(Kernel):
         self,
         num_magnitude_bins: int | Parameter = 31,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,

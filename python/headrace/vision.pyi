@@ -259,12 +259,12 @@ class Affine(Kernel):
     def __init__(
         self,
         angle: float | Parameter = 0.0,
-        translate: Sequence[float] | Parameter = (0.0, 0.0),
+        translate: Sequence[float | Parameter] | Parameter = (0.0, 0.0),
         scale: float | Parameter = 1.0,
-        shear: float | Sequence[float] | Parameter = (0.0, 0.0),
-        center: Sequence[float] | None | Parameter = None,
+        shear: float | Sequence[float | Parameter] | Parameter = (0.0, 0.0),
+        center: Sequence[float | Parameter] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
     ) -> None: ...
 
 class AugMix(Kernel):
@@ -310,7 +310,7 @@ class AugMix(Kernel):
         alpha: float | Parameter = 1.0,
         all_ops: bool = True,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -345,7 +345,7 @@ class AutoAugment(Kernel):
         self,
         policy: Literal["imagenet", "cifar10", "svhn"] = "imagenet",
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -371,7 +371,9 @@ class AutoContrast(Kernel):
         V.AutoContrast()
     """
 
-    def __init__(self, cutoff: float | Parameter = 0.0, ignore: int | Sequence[int] | Parameter = ()) -> None: ...
+    def __init__(
+        self, cutoff: float | Parameter = 0.0, ignore: int | Sequence[int | Parameter] | Parameter = ()
+    ) -> None: ...
 
 class CenterCrop(Kernel):
     """Cuts a rectangle out of the middle of an image.
@@ -391,7 +393,9 @@ class CenterCrop(Kernel):
         V.CenterCrop(224)
     """
 
-    def __init__(self, size: int | Sequence[int] | Parameter, rounding: Literal["even", "down"] = "even") -> None: ...
+    def __init__(
+        self, size: int | Sequence[int | Parameter] | Parameter, rounding: Literal["even", "down"] = "even"
+    ) -> None: ...
 
 class CenterSquare(Kernel):
     """Cuts the largest square out of the middle of an image.
@@ -467,10 +471,10 @@ class ColorJitter(Kernel):
 
     def __init__(
         self,
-        brightness: float | Sequence[float] | Parameter = 0.0,
-        contrast: float | Sequence[float] | Parameter = 0.0,
-        saturation: float | Sequence[float] | Parameter = 0.0,
-        hue: float | Sequence[float] | Parameter = 0.0,
+        brightness: float | Sequence[float | Parameter] | Parameter = 0.0,
+        contrast: float | Sequence[float | Parameter] | Parameter = 0.0,
+        saturation: float | Sequence[float | Parameter] | Parameter = 0.0,
+        hue: float | Sequence[float | Parameter] | Parameter = 0.0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -566,7 +570,7 @@ class Crop(Kernel):
         left: int | Parameter,
         height: int | Parameter,
         width: int | Parameter,
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
     ) -> None: ...
 
 class CutMix(Kernel):
@@ -640,7 +644,7 @@ class CutOut(Kernel):
         self,
         length: int | Parameter,
         patches: int | Parameter = 1,
-        value: float | Sequence[float] | Parameter = 0,
+        value: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -748,10 +752,10 @@ class ElasticTransform(Kernel):
 
     def __init__(
         self,
-        alpha: float | Sequence[float] | Parameter = 50.0,
-        sigma: float | Sequence[float] | Parameter = 5.0,
+        alpha: float | Sequence[float | Parameter] | Parameter = 50.0,
+        sigma: float | Sequence[float | Parameter] | Parameter = 5.0,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -828,7 +832,7 @@ class EnlargeToSize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int] | Parameter,
+        size: int | Sequence[int | Parameter] | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
         antialias: bool = True,
     ) -> None: ...
@@ -876,7 +880,7 @@ class FitInside(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int] | Parameter,
+        size: int | Sequence[int | Parameter] | Parameter,
         enlarge: bool = True,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
         antialias: bool = True,
@@ -899,7 +903,7 @@ class FiveCrop(Kernel):
         V.FiveCrop(224)
     """
 
-    def __init__(self, size: int | Sequence[int] | Parameter) -> None: ...
+    def __init__(self, size: int | Sequence[int | Parameter] | Parameter) -> None: ...
 
 class GaussianBlur(Kernel):
     """Blurs an image with a Gaussian.
@@ -927,8 +931,8 @@ class GaussianBlur(Kernel):
 
     def __init__(
         self,
-        kernel_size: int | Sequence[int] | Parameter,
-        sigma: float | Sequence[float] | Parameter = (0.1, 2.0),
+        kernel_size: int | Sequence[int | Parameter] | Parameter,
+        sigma: float | Sequence[float | Parameter] | Parameter = (0.1, 2.0),
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1061,7 +1065,7 @@ class JPEG(Kernel):
     """
 
     def __init__(
-        self, quality: int | Sequence[int] | Parameter, *, seed: int | None = None, name: str | None = None
+        self, quality: int | Sequence[int | Parameter] | Parameter, *, seed: int | None = None, name: str | None = None
     ) -> None: ...
 
 class MixUp(Kernel):
@@ -1123,8 +1127,8 @@ class Normalize(Kernel):
 
     def __init__(
         self,
-        mean: float | Sequence[float] | Parameter,
-        std: float | Sequence[float] | Parameter,
+        mean: float | Sequence[float | Parameter] | Parameter,
+        std: float | Sequence[float | Parameter] | Parameter,
         layout: Literal["HWC", "CHW"] = "HWC",
     ) -> None: ...
 
@@ -1152,8 +1156,8 @@ class Pad(Kernel):
 
     def __init__(
         self,
-        padding: int | Sequence[int] | Parameter,
-        fill: float | Sequence[float] | Parameter = 0,
+        padding: int | Sequence[int | Parameter] | Parameter,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
     ) -> None: ...
 
@@ -1182,9 +1186,9 @@ class PadToSize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int] | Parameter,
-        offset: int | Sequence[int] | None | Parameter = None,
-        fill: float | Sequence[float] | Parameter = 0,
+        size: int | Sequence[int | Parameter] | Parameter,
+        offset: int | Sequence[int | Parameter] | None | Parameter = None,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
     ) -> None: ...
 
@@ -1215,10 +1219,10 @@ class Perspective(Kernel):
 
     def __init__(
         self,
-        startpoints: Sequence[float] | Parameter,
-        endpoints: Sequence[float] | Parameter,
+        startpoints: Sequence[float | Parameter] | Parameter,
+        endpoints: Sequence[float | Parameter] | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
     ) -> None: ...
 
 class Posterize(Kernel):
@@ -1274,7 +1278,7 @@ class RandAugment(Kernel):
         magnitude: int | Parameter = 9,
         num_magnitude_bins: int | Parameter = 31,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1343,13 +1347,13 @@ class RandomAffine(Kernel):
 
     def __init__(
         self,
-        degrees: float | Sequence[float] | Parameter,
-        translate: Sequence[float] | None | Parameter = None,
-        scale: Sequence[float] | None | Parameter = None,
-        shear: float | Sequence[float] | None | Parameter = None,
-        center: Sequence[float] | None | Parameter = None,
+        degrees: float | Sequence[float | Parameter] | Parameter,
+        translate: Sequence[float | Parameter] | None | Parameter = None,
+        scale: Sequence[float | Parameter] | None | Parameter = None,
+        shear: float | Sequence[float | Parameter] | None | Parameter = None,
+        center: Sequence[float | Parameter] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1394,14 +1398,14 @@ class RandomAffineResize(Kernel):
 
     def __init__(
         self,
-        degrees: float | Sequence[float] | Parameter = (0.0, 0.0),
-        shear: float | Sequence[float] | Parameter = (0.0, 0.0),
-        scale: Sequence[float] | Parameter = (1.0, 1.0),
-        ratio: Sequence[float] | Parameter = (1.0, 1.0),
+        degrees: float | Sequence[float | Parameter] | Parameter = (0.0, 0.0),
+        shear: float | Sequence[float | Parameter] | Parameter = (0.0, 0.0),
+        scale: Sequence[float | Parameter] | Parameter = (1.0, 1.0),
+        ratio: Sequence[float | Parameter] | Parameter = (1.0, 1.0),
         min_size: int | Parameter = 1,
         max_size: int | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1463,7 +1467,7 @@ class RandomAutocontrast(Kernel):
     def __init__(
         self,
         cutoff: float | Parameter = 0.0,
-        ignore: int | Sequence[int] | Parameter = (),
+        ignore: int | Sequence[int | Parameter] | Parameter = (),
         p: float | Parameter = 0.5,
         *,
         seed: int | None = None,
@@ -1515,7 +1519,7 @@ class RandomChoice(Chooser):
     def __init__(
         self,
         branches: Sequence[Kernel | Sequence[Kernel]],
-        p: Sequence[float] | None = None,
+        p: Sequence[float | Parameter] | Parameter | None = None,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1543,7 +1547,11 @@ class RandomColor(Kernel):
     """
 
     def __init__(
-        self, degrees: Sequence[float] | Parameter = (0.1, 1.9), *, seed: int | None = None, name: str | None = None
+        self,
+        degrees: Sequence[float | Parameter] | Parameter = (0.1, 1.9),
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class RandomConstrainedCrop(Kernel):
@@ -1588,17 +1596,17 @@ class RandomConstrainedCrop(Kernel):
 
     def __init__(
         self,
-        min_crop_scales: float | Sequence[float] | Parameter = (0.0,),
-        max_crop_scales: float | Sequence[float] | Parameter = (1.0,),
-        min_crop_aspect_ratios: float | Sequence[float] | Parameter = (1.0,),
-        max_crop_aspect_ratios: float | Sequence[float] | Parameter = (1.0,),
-        min_crop_overlaps: float | Sequence[float] | Parameter = (0.0,),
-        max_crop_overlaps: float | Sequence[float] | Parameter = (1.0,),
-        min_crop_sample_coverages: float | Sequence[float] | Parameter = (0.0,),
-        max_crop_sample_coverages: float | Sequence[float] | Parameter = (1.0,),
-        min_crop_object_coverages: float | Sequence[float] | Parameter = (0.0,),
-        max_crop_object_coverages: float | Sequence[float] | Parameter = (1.0,),
-        max_crop_trials: int | Sequence[int] | Parameter = (25,),
+        min_crop_scales: float | Sequence[float | Parameter] | Parameter = (0.0,),
+        max_crop_scales: float | Sequence[float | Parameter] | Parameter = (1.0,),
+        min_crop_aspect_ratios: float | Sequence[float | Parameter] | Parameter = (1.0,),
+        max_crop_aspect_ratios: float | Sequence[float | Parameter] | Parameter = (1.0,),
+        min_crop_overlaps: float | Sequence[float | Parameter] | Parameter = (0.0,),
+        max_crop_overlaps: float | Sequence[float | Parameter] | Parameter = (1.0,),
+        min_crop_sample_coverages: float | Sequence[float | Parameter] | Parameter = (0.0,),
+        max_crop_sample_coverages: float | Sequence[float | Parameter] | Parameter = (1.0,),
+        min_crop_object_coverages: float | Sequence[float | Parameter] | Parameter = (0.0,),
+        max_crop_object_coverages: float | Sequence[float | Parameter] | Parameter = (1.0,),
+        max_crop_trials: int | Sequence[int | Parameter] | Parameter = (25,),
         emit_mode: Literal["center", "overlap"] = "center",
         emit_overlap_thresh: float | Parameter = 0.3,
         *,
@@ -1634,10 +1642,10 @@ class RandomCrop(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int] | Parameter,
-        padding: int | Sequence[int] | None | Parameter = None,
+        size: int | Sequence[int | Parameter] | Parameter,
+        padding: int | Sequence[int | Parameter] | None | Parameter = None,
         pad_if_needed: bool = False,
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
         *,
         seed: int | None = None,
@@ -1700,9 +1708,9 @@ class RandomErasing(Kernel):
     def __init__(
         self,
         p: float | Parameter = 0.5,
-        scale: Sequence[float] | Parameter = (0.02, 0.33),
-        ratio: Sequence[float] | Parameter = (0.3, 3.3),
-        value: float | Sequence[float] | Parameter = 0,
+        scale: Sequence[float | Parameter] | Parameter = (0.02, 0.33),
+        ratio: Sequence[float | Parameter] | Parameter = (0.3, 3.3),
+        value: float | Sequence[float | Parameter] | Parameter = 0,
         noise: bool = False,
         layout: Literal["HWC", "CHW"] = "HWC",
         *,
@@ -1842,7 +1850,7 @@ class RandomIoUCrop(Kernel):
         max_scale: float | Parameter = 1.0,
         min_aspect_ratio: float | Parameter = 0.5,
         max_aspect_ratio: float | Parameter = 2.0,
-        sampler_options: float | Sequence[float] | Parameter = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0),
+        sampler_options: float | Sequence[float | Parameter] | Parameter = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0),
         trials: int | Parameter = 40,
         *,
         seed: int | None = None,
@@ -1911,8 +1919,8 @@ class RandomObjectCrop(Kernel):
     def __init__(
         self,
         min_object_covered: float | Parameter = 0.1,
-        aspect_ratio_range: Sequence[float] | Parameter = (0.75, 1.33),
-        area_range: Sequence[float] | Parameter = (0.05, 1.0),
+        aspect_ratio_range: Sequence[float | Parameter] | Parameter = (0.75, 1.33),
+        area_range: Sequence[float | Parameter] | Parameter = (0.05, 1.0),
         min_eject_coverage: float | Parameter = 0.3,
         max_attempts: int | Parameter = 50,
         *,
@@ -1972,10 +1980,10 @@ class RandomPad(Kernel):
 
     def __init__(
         self,
-        aspect_ratio_range: Sequence[float] | Parameter = (0.75, 1.33),
-        area_range: Sequence[float] | Parameter = (1.0, 3.0),
+        aspect_ratio_range: Sequence[float | Parameter] | Parameter = (0.75, 1.33),
+        area_range: Sequence[float | Parameter] | Parameter = (1.0, 3.0),
         max_attempts: int | Parameter = 50,
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2014,7 +2022,7 @@ class RandomPerspective(Kernel):
         distortion_scale: float | Parameter = 0.5,
         p: float | Parameter = 0.5,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2047,10 +2055,10 @@ class RandomPhotometricDistort(Kernel):
 
     def __init__(
         self,
-        brightness: Sequence[float] | Parameter = (0.875, 1.125),
-        contrast: Sequence[float] | Parameter = (0.5, 1.5),
-        saturation: Sequence[float] | Parameter = (0.5, 1.5),
-        hue: Sequence[float] | Parameter = (-0.05, 0.05),
+        brightness: Sequence[float | Parameter] | Parameter = (0.875, 1.125),
+        contrast: Sequence[float | Parameter] | Parameter = (0.5, 1.5),
+        saturation: Sequence[float | Parameter] | Parameter = (0.5, 1.5),
+        hue: Sequence[float | Parameter] | Parameter = (-0.05, 0.05),
         p: float | Parameter = 0.5,
         *,
         seed: int | None = None,
@@ -2106,8 +2114,8 @@ class RandomRescale(Kernel):
 
     def __init__(
         self,
-        scale: Sequence[float] | Parameter = (1.0, 1.0),
-        shift: Sequence[float] | Parameter = (0.0, 0.0),
+        scale: Sequence[float | Parameter] | Parameter = (1.0, 1.0),
+        shift: Sequence[float | Parameter] | Parameter = (0.0, 0.0),
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2180,9 +2188,9 @@ class RandomResizedCrop(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int] | Parameter,
-        scale: Sequence[float] | Parameter = (0.08, 1.0),
-        ratio: Sequence[float] | Parameter = (0.75, 1.3333333333333333),
+        size: int | Sequence[int | Parameter] | Parameter,
+        scale: Sequence[float | Parameter] | Parameter = (0.08, 1.0),
+        ratio: Sequence[float | Parameter] | Parameter = (0.75, 1.3333333333333333),
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -2221,11 +2229,11 @@ class RandomRotation(Kernel):
 
     def __init__(
         self,
-        degrees: float | Sequence[float] | Parameter,
+        degrees: float | Sequence[float | Parameter] | Parameter,
         expand: bool = False,
-        center: Sequence[float] | None | Parameter = None,
+        center: Sequence[float | Parameter] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2254,7 +2262,7 @@ class RandomSelectSubpolicy(Chooser):
 
     def __init__(
         self,
-        policy: Sequence[Sequence[tuple[Kernel | Sequence[Kernel], float]]],
+        policy: Sequence[Sequence[tuple[Kernel | Sequence[Kernel], float | Parameter]]],
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2282,7 +2290,11 @@ class RandomSharpness(Kernel):
     """
 
     def __init__(
-        self, degrees: Sequence[float] | Parameter = (0.1, 1.9), *, seed: int | None = None, name: str | None = None
+        self,
+        degrees: Sequence[float | Parameter] | Parameter = (0.1, 1.9),
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class RandomShortestSize(Kernel):
@@ -2314,7 +2326,7 @@ class RandomShortestSize(Kernel):
 
     def __init__(
         self,
-        min_size: int | Sequence[int] | Parameter,
+        min_size: int | Sequence[int | Parameter] | Parameter,
         max_size: int | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
@@ -2431,8 +2443,8 @@ class RandomZoomOut(Kernel):
 
     def __init__(
         self,
-        fill: float | Sequence[float] | Parameter = 0,
-        side_range: Sequence[float] | Parameter = (1.0, 4.0),
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
+        side_range: Sequence[float | Parameter] | Parameter = (1.0, 4.0),
         p: float | Parameter = 0.5,
         *,
         seed: int | None = None,
@@ -2491,7 +2503,7 @@ class Resize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int] | None | Parameter,
+        size: int | Sequence[int | Parameter] | None | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
         antialias: bool = True,
         max_size: int | None | Parameter = None,
@@ -2526,9 +2538,9 @@ class Rotate(Kernel):
         self,
         angle: float | Parameter,
         expand: bool = False,
-        center: Sequence[float] | None | Parameter = None,
+        center: Sequence[float | Parameter] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
     ) -> None: ...
 
 class SanitizeBoxes(Kernel):
@@ -2595,8 +2607,8 @@ class ScaleJitter(Kernel):
 
     def __init__(
         self,
-        target_size: int | Sequence[int] | Parameter,
-        scale_range: Sequence[float] | Parameter = (0.1, 2.0),
+        target_size: int | Sequence[int | Parameter] | Parameter,
+        scale_range: Sequence[float | Parameter] | Parameter = (0.1, 2.0),
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -2634,7 +2646,7 @@ class SlicePatches(Kernel):
         num_height: int | Parameter = 1,
         num_width: int | Parameter = 1,
         slice_mode: Literal["pad", "drop"] = "pad",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
     ) -> None: ...
 
 class Solarize(Kernel):
@@ -2675,7 +2687,9 @@ class SubtractImage(Kernel):
         V.SubtractImage(np.zeros(224 * 224 * 3), (224, 224, 3))
     """
 
-    def __init__(self, image: float | Sequence[float] | Parameter, shape: Sequence[int] | Parameter) -> None: ...
+    def __init__(
+        self, image: float | Sequence[float | Parameter] | Parameter, shape: Sequence[int | Parameter] | Parameter
+    ) -> None: ...
 
 class TenCrop(Kernel):
     """Cuts the four corners and the middle out of an image and its mirror image, a column each.
@@ -2695,7 +2709,7 @@ class TenCrop(Kernel):
         V.TenCrop(224)
     """
 
-    def __init__(self, size: int | Sequence[int] | Parameter, vertical_flip: bool = False) -> None: ...
+    def __init__(self, size: int | Sequence[int | Parameter] | Parameter, vertical_flip: bool = False) -> None: ...
 
 class ToFloat(Kernel):
     """Brings whole numbers to 0 … 1.
@@ -2740,7 +2754,7 @@ class TrivialAugmentWide(Kernel):
         self,
         num_magnitude_bins: int | Parameter = 31,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] | Parameter = 0,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,

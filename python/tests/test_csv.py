@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import state_after
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -280,6 +281,51 @@ def test_rows_by_number_are_those_that_csv_reads(files, end, mark, last_end, dat
         ranks = [list(table.iterate(shard=(rank, 2), even="pad")) for rank in range(2)]
         dealt = [(row["a"], row["b"]) for pair in zip(*ranks, strict=True) for row in pair]
         assert dealt[: len(expected)] == expected
+
+
+lines = st.text(st.sampled_from('a,"\n\r;ä'), max_size=6)
+
+
+@quick
+@given(st.lists(st.lists(st.tuples(lines, lines), max_size=6), min_size=1, max_size=3), ends, st.data())
+def test_line_ends_in_quotes_are_those_that_csv_reads(files, end, data):
+    with tempfile.TemporaryDirectory() as folder:
+        expected = []
+        for number, rows in enumerate(files):
+            text = io.StringIO()
+            csv.writer(text, lineterminator=end, quoting=csv.QUOTE_ALL).writerows([("a", "b"), *rows])
+            Path(folder, f"{number}.csv").write_text(text.getvalue(), "utf-8", newline="")
+            expected += rows
+        types = {"a": str, "b": str}
+        streamed = hr.Csv(f"{folder}/*.csv", types, newlines_in_values=True)
+        indexed = hr.Csv(f"{folder}/*.csv", types, newlines_in_values=True, index="build")
+        assert len(indexed) == len(expected)
+        for dataset in (streamed, indexed):
+            assert [(row["a"], row["b"]) for row in dataset.iterate(epoch=0)] == expected
+            steps = data.draw(st.integers(0, len(expected)))
+            state = state_after(dataset, steps, epoch=0)
+            assert [(row["a"], row["b"]) for row in dataset.iterate(state=state)] == expected[steps:]
+            ranks = [[(row["a"], row["b"]) for row in dataset.iterate(shard=(rank, 2))] for rank in range(2)]
+            assert ranks == [expected[0::2], expected[1::2]]
+        shuffled = hr.Csv(f"{folder}/*.csv", types, newlines_in_values=True, shuffle=True, window=4)
+        epochs = [[(row["a"], row["b"]) for row in shuffled.iterate(epoch=epoch)] for epoch in range(2)]
+        assert sorted(epochs[0]) == sorted(epochs[1]) == sorted(expected)
+        of_ranks = [(row["a"], row["b"]) for rank in range(2) for row in shuffled.iterate(shard=(rank, 2), epoch=0)]
+        assert sorted(of_ranks) == sorted(expected)
+
+
+def test_types_are_looked_for_where_fields_have_line_ends(tmp_path):
+    path = write(tmp_path / "a.csv", 'x,"two\nlines"\n1,"a\nb"\n2,c\n')
+    table = hr.Csv(path, newlines_in_values=True)
+    assert table.schema == {"x": ("int64", ()), "two\nlines": ("string", ())}
+    assert [row["two\nlines"] for row in table] == ["a\nb", "c"]
+    with pytest.raises(hr.DataError, match="not closed in the line; .*read with newlines_in_values=True"):
+        hr.Csv(path)
+    whole = hr.Csv(path, newlines_in_values=True).iterate().state()
+    with pytest.raises(hr.StateError, match="another pipeline"):
+        hr.Csv(path, {"x": "int64", "two\nlines": str}).iterate(state=whole)
+    with pytest.raises(hr.GraphError, match="newlines_in_values is 1; it must be True or False"):
+        hr.Csv(path, newlines_in_values=1)
 
 
 def test_an_index_gives_what_random_access_gives(tmp_path):

@@ -66,6 +66,30 @@ def test_a_restart_goes_on_with_the_open_rows(block):
     assert len(begun & set(calls)) <= 3 < len(begun), "the function is called again for the open rows alone"
 
 
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_a_restart_makes_the_open_rows_alone_again(shuffle):
+    made = []
+
+    def noted(value):
+        made.append(int(value))
+        return value
+
+    def children(value):
+        return [1000 * value + number for number in range(200 if value == 5 else 2)]
+
+    dataset = hr.Range(60, shuffle=shuffle).map(noted, "value").interleave(children, 3)
+    whole = values(dataset.iterate(epoch=0))
+    assert len(whole) == 318
+    for steps in (1, 40, 150, 250, 317):
+        state = state_after(dataset, steps, epoch=0, executor="pull")
+        given = {value // 1000 for value in whole[:steps]}
+        made.clear()
+        assert values(dataset.iterate(state=state)) == whole[steps:]
+        assert len(made) == len(set(made)), "each row is made once"
+        assert len(given & set(made)) <= 3, "of the rows before, the open ones alone"
+        assert {value // 1000 for value in whole[steps:]} <= set(made)
+
+
 def test_ranks_take_turns_among_their_own_rows():
     dataset = hr.Range(12).interleave(counted, 2)
     ranks = [values(dataset.iterate(shard=(rank, 3))) for rank in range(3)]

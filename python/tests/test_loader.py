@@ -370,6 +370,32 @@ def test_ranks_are_those_of_lightnings_environment(monkeypatch):
             rank(WORLD_SIZE="4", **unknown)
 
 
+def test_ranks_that_go_on_from_one_state_have_its_values_of_parameters(monkeypatch):
+    """A checkpoint of several ranks holds rank 0's state."""
+    monkeypatch.setenv("WORLD_SIZE", "2")
+
+    def loader_of(rank, value):
+        monkeypatch.setenv("RANK", str(rank))
+        level = hr.parameter("level", default=0)
+        if value is not None:
+            level.set(value, epoch=0)
+        rows = hr.Range(12).map(lambda value, level=level: value * 0 + level, "value").batch(2)
+        return Loader(rows, as_="numpy")
+
+    first = loader_of(0, 3)
+    assert given(first, 1) == [[3, 3]]
+    state = first.state_dict()
+    assert given_after(loader_of(1, None), state) == [[3, 3]] * 2
+    message = r'"level"\) is 5 in epoch 0 on rank 1 of 2, and was 3 on rank 0 of 2 when the state was taken'
+    with pytest.raises(hr.StateError, match=message):
+        given_after(loader_of(1, 5), state)
+
+
+def given_after(loader, state):
+    loader.load_state_dict(state)
+    return given(loader)
+
+
 def test_ranks_are_those_of_torch_distributed_before_the_environment(monkeypatch):
     distributed = types.SimpleNamespace(
         is_available=lambda: True, is_initialized=lambda: True, get_rank=lambda: 1, get_world_size=lambda: 2

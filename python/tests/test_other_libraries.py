@@ -1,5 +1,6 @@
 """What users of other libraries write at first: each mistake is answered by what to write here."""
 
+import enum
 import functools
 import inspect
 import json
@@ -81,6 +82,64 @@ def test_every_keyword_of_a_dataloader_has_advice(name):
         hr.Range(3).batch(2, **{name: 1})
     with pytest.raises(TypeError, match=f"iterate\\(\\) has no parameter {name}; ."):
         hr.Range(3).iterate(**{name: 1})
+
+
+@pytest.mark.parametrize(
+    ("make", "advice"),
+    [
+        (
+            lambda: V.RandomCrop(8, padding_mode="reflect"),
+            r"^RandomCrop\(\) has no parameter padding_mode; .*called mode",
+        ),
+        (lambda: V.RandomErasing(inplace=True), "inplace; leave it out"),
+        (lambda: V.Grayscale(num_output_channels=3), "called output_channels"),
+        (lambda: V.RandomAdjustSharpness(sharpness_factor=2), "called factor"),
+        (lambda: V.MixUp(labels_getter=None), r'map\(V.MixUp\(…\), \["image", "label"\]'),
+        (lambda: V.RandomApply(transforms=[V.Invert()]), "called kernels, and branches in RandomChoice"),
+    ],
+)
+def test_a_keyword_of_torchvision_names_ours(make, advice):
+    with pytest.raises(TypeError, match=advice):
+        make()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sizes'"):
+        V.Resize(sizes=3)
+
+
+class Interpolation(enum.Enum):
+    BILINEAR = "bilinear"
+
+
+def test_an_enumeration_is_answered_by_its_text():
+    resize = V.Resize(4, interpolation=Interpolation.BILINEAR)
+    for apply in (lambda: resize(PICTURES[0]), lambda: hr.Numpy({"x": PICTURES}).map(resize, "x")):
+        with pytest.raises(hr.GraphError, match=r"Resize: interpolation: .* \(Interpolation\); write 'bilinear'"):
+            apply()
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "advice"),
+    [
+        (V, "ToTensor", r"; write V.ToFloat\(\) .* V.HWC2CHW\(\) for channels first"),
+        (V, "SanitizeBoundingBoxes", "; it is called SanitizeBoxes"),
+        (T, "Lambda", "; write the function itself in map, .*"),
+        (V, "TypeCast", "; it is in headrace.transforms"),
+        (T, "Resize", "; it is in headrace.vision"),
+        (hr, "Resize", "; it is in headrace.vision"),
+        (V, "RandomHorizontlFlip", r"; did you mean RandomHorizontalFlip\?"),
+        (V, "Nothing", ""),
+    ],
+)
+def test_a_class_that_is_not_here_says_what_to_write(module, name, advice):
+    with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute '{name}'{advice}$"):
+        getattr(module, name)
+
+
+def test_a_kernel_of_several_columns_asks_for_those_that_it_takes():
+    batches = hr.Numpy({"x": PICTURES}).batch(3)
+    with pytest.raises(
+        hr.GraphError, match=r"makes 2 columns of 1 \(x\); name all that it takes, or name them with out"
+    ):
+        batches.map(V.MixUp(num_classes=3), "x")
 
 
 def test_a_keyword_of_no_library_is_pythons_own_error():

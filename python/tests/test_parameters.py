@@ -1,6 +1,7 @@
 """Parameters: numbers that change from epoch to epoch."""
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -295,6 +296,157 @@ def test_choosers_read_one():
     assert 5 < values[2].count(-3) < 35
 
 
+def chosen(weights, rows=60):
+    """By two branches, which fill rows with -1 and -2."""
+    branches = [T.Fill(-1), [T.Fill(7), T.Fill(-2)]]
+    return hr.Range(rows).map(V.RandomChoice(branches, p=weights), "value").batch(rows)
+
+
+def test_weights_of_branches_are_a_list_that_one_gives():
+    given = [[0, 2], [1.0, 0.0], [0.25, 0.75]]
+    weights = hr.parameter("weights", lambda epoch: given[epoch])
+    values = [levels(chosen(weights), epoch, "value") for epoch in range(3)]
+    assert values == [levels(chosen(each), epoch, "value") for epoch, each in enumerate(given)]
+    assert values[0] == [-2] * 60 and values[1] == [-1] * 60
+    assert 5 < values[2].count(-1) < 30
+    weights = hr.parameter("weights", default=[1, 0])
+    dataset = chosen(weights)
+    weights.set(np.array([0.0, 1.0]), epoch=2)
+    assert [levels(dataset, epoch, "value")[0] for epoch in range(3)] == [-1, -1, -2]
+
+
+def test_parameters_stand_among_the_numbers_of_a_list():
+    often = hr.parameter("often", lambda epoch: 3.0 * epoch)
+    rarely = hr.parameter("rarely", default=0.5)
+    for epoch in range(3):
+        expected = levels(chosen([3.0 * epoch, 0.5]), epoch, "value")
+        assert levels(chosen([often, 0.5]), epoch, "value") == expected
+        assert levels(chosen((often, rarely)), epoch, "value") == expected
+    photos = np.random.default_rng(0).integers(0, 256, (6, 9, 8, 3), np.uint8)
+
+    def pictures(kernel):
+        return hr.Numpy({"image": photos, "mask": photos[..., :1]}).map([kernel, V.HWC2CHW()], "image").batch(6)
+
+    most = hr.parameter("most", lambda epoch: 1.0 + epoch / 4)
+    for epoch in range(3):
+        for changing, plain in (
+            (V.ColorJitter(brightness=(0.5, most)), V.ColorJitter(brightness=(0.5, 1.0 + epoch / 4))),
+            (V.Normalize([1, most, 3], 2), V.Normalize([1, 1.0 + epoch / 4, 3], 2)),
+        ):
+            for optimize in (True, False):
+                got = next(pictures(changing).iterate(epoch=epoch, optimize=optimize))["image"]
+                np.testing.assert_array_equal(got, next(pictures(plain).iterate(epoch=epoch))["image"])
+
+
+def test_probabilities_of_a_subpolicy_may_be_ones():
+    chance = hr.parameter("chance", lambda epoch: [0.0, 1.0, 0.5][epoch])
+
+    def policy(chance):
+        kernel = V.RandomSelectSubpolicy([[(T.Fill(-1), chance), (T.Fill(-2), 0.25)], [([T.Fill(-5)], chance)]])
+        return hr.Range(90).map(kernel, "value").batch(90)
+
+    values = [levels(policy(chance), epoch, "value") for epoch in range(3)]
+    assert values == [levels(policy(each), epoch, "value") for epoch, each in enumerate([0, 1, 0.5])]
+    assert -5 not in values[0] and 20 < values[1].count(-5) < 70
+
+
+def test_columns_of_one_draw_read_one_list():
+    most = hr.parameter("most", lambda epoch: 20.0 + epoch)
+    pair = {"image": np.arange(2 * 81, dtype=np.uint8).reshape(2, 9, 9, 1)}
+    pair["other"] = pair["image"]
+    kernel = V.RandomApply([V.RandomRotation([-most.value(0), most])], p=0.9)
+    for row in hr.Numpy(pair).map(kernel, ["image", "other"]).iterate(epoch=1):
+        np.testing.assert_array_equal(row["image"], row["other"])
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, 2, 3], r'p has 3 weights for 2 branches \(in epoch 1 p is hr.parameter\("w"\), \(1.0, 2.0, 3.0\)\)'),
+        (
+            [0, 0],
+            r'p needs a weight above 0, and a finite sum; got 0 \(in epoch 1 p is hr.parameter\("w"\), \(0.0, 0.0',
+        ),
+        ([1, -1], r'hr.parameter\("w"\) in epoch 1: RandomChoice: p is \(1.0, -1.0\); it must be at least 0'),
+        (["a", 1], r"""hr.parameter\("w"\): fn\(1\) for RandomChoice's p is 'a'; it must be a number"""),
+        (0.5, r'p has 1 weights for 2 branches \(in epoch 1 p is hr.parameter\("w"\), \(0.5'),
+    ],
+)
+def test_weights_that_do_not_fit_name_kernel_parameter_and_epoch(weights, message):
+    dataset = chosen(hr.parameter("w", lambda epoch: weights if epoch == 1 else [1, 1]))
+    next(dataset.iterate(epoch=0))
+    with pytest.raises(hr.Error) as raised:
+        next(dataset.iterate(epoch=1))
+    assert re.search(message, str(raised.value)), raised.value
+    assert "RandomChoice" in str(raised.value)
+
+
+def test_numbers_of_a_list_are_checked_one_by_one():
+    chance = hr.parameter("chance", default=0.5)
+    policy = V.RandomSelectSubpolicy([[(T.Fill(1), chance), (T.Fill(2), 1)]])
+    dataset = hr.Range(4).map(policy, "value")
+    with pytest.raises(hr.GraphError, match=r'"chance"\) in epoch 1: RandomSelectSubpolicy: a number in chances is 3'):
+        chance.set(3, epoch=1)
+    with pytest.raises(hr.GraphError, match=r"a number in chances is \(0.5, 0.5\); it must be a number"):
+        chance.set([0.5, 0.5], epoch=1)
+    next(iter(dataset))
+    with pytest.raises(hr.GraphError, match=r'\[-1, hr.parameter\("chance"\)\]: RandomChoice: a number in p is -1.0;'):
+        chosen([-1, chance])
+    with pytest.raises(hr.GraphError, match="brightness is .0.1, 0.2, 0.5., a list of 3; it must have 1 or 2"):
+        hr.Range(2).map(V.ColorJitter(brightness=[0.1, 0.2, chance]), "value")
+    with pytest.raises(hr.GraphError, match="RandomChoice: p is 'a'; it must be a number"):
+        chosen([chance, "a"])
+    with pytest.raises(hr.GraphError, match=r"has a list in it, \[1, 2\]"):
+        chosen([chance, [1, 2]])
+    with pytest.raises(hr.GraphError, match="RandomChoice: p is .*whose value depends on an epoch"):
+        V.RandomChoice([V.Invert(), V.Equalize()], [chance, 1])(np.zeros((3, 3, 3), np.uint8))
+
+
+def test_a_list_with_parameters_is_part_of_the_graph_with_its_numbers(tmp_path):
+    def saved(first, name="often"):
+        dataset = chosen([first, hr.parameter(name, default=1)])
+        return json.dumps(json.loads(dataset.to_json())["nodes"][-2]["steps"][0]["attributes"])
+
+    assert saved(1) == saved(1) != saved(2)
+    assert saved(1, "rarely") != saved(1)
+    path = tmp_path / "graph.json"
+    often = hr.parameter("often", lambda epoch: 3 * epoch)
+    plain = chosen([often, 2])
+    plain.save(path)
+    (name,) = plain._graph().references
+    with pytest.raises(hr.GraphError, match=r"the reference .* needs the list \[hr.parameter\(\"often\"\), 2\], not"):
+        hr.load(path, references={name: often})
+    with pytest.raises(hr.GraphError, match=r"the reference .* needs the list"):
+        hr.load(path, references={name: [often, 3]})
+    again = hr.load(path, references={name: [often, 2]})
+    assert levels(again, 1, "value") == levels(plain, 1, "value")
+    with pytest.raises(hr.GraphError, match="RandomChoice: a number in p is -1.0"):
+        often.set(-1, epoch=5)
+
+
+def test_states_hold_the_parameters_of_a_list():
+    def build(gives):
+        often = hr.parameter("often", lambda epoch: gives)
+        return often, hr.Range(12).map(V.RandomChoice([T.Fill(-1), T.Fill(-2)], [often, 1]), "value").batch(2)
+
+    often, dataset = build(1)
+    whole = [batch["value"].tolist() for batch in dataset.iterate(epoch=2, seed=3)]
+    iterator = dataset.iterate(epoch=2, seed=3)
+    for done in range(len(whole)):
+        state = iterator.state()
+        _, restored = build(1000)
+        assert [batch["value"].tolist() for batch in restored.iterate(state=state)] == whole[done:]
+        next(iterator)
+    with pytest.raises(hr.GraphError, match="epoch 2 was asked for"):
+        often.set(1, epoch=2)
+
+
+def test_two_parameters_of_one_name_are_refused_in_lists_too():
+    weights = [hr.parameter("w", default=1), hr.parameter("w", default=2)]
+    with pytest.raises(hr.GraphError, match='two parameters of this pipeline are called "w"'):
+        next(iter(chosen(weights)))
+
+
 def test_examples_that_do_not_fit_refuse_no_graph():
     """The values fit; those that stand for them while the graph is checked do not."""
     photos = np.zeros((2, 16, 16, 3), np.uint8)
@@ -318,7 +470,7 @@ def test_a_value_that_does_not_fit_its_kernel_names_the_parameter(monkeypatch):
     monkeypatch.setattr(parameters._engine, "wrong_value", lambda *_: "")
     pictures = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)})
     bright = pictures.map(V.AdjustBrightness(hr.parameter("bright", default=-1)), "image")
-    with pytest.raises(hr.GraphError, match=r'hr.parameter\("bright"\): AdjustBrightness: factor is -1.0; it must be'):
+    with pytest.raises(hr.GraphError, match=r'hr.parameter\("bright"\) in epoch 0: AdjustBrightness: factor is -1.0;'):
         next(iter(bright))
 
 
@@ -492,6 +644,37 @@ def test_a_state_with_other_values_is_refused_and_changes_nothing():
     for cut in range(1, len(state)):
         with pytest.raises(hr.StateError):
             dataset.iterate(state=state[:cut])
+
+
+def test_the_state_of_a_rank_that_set_another_value_is_refused():
+    """One state serves all ranks: where one goes on from it that had set something else, both are named."""
+
+    def build(value):
+        level = hr.parameter("level", default=1)
+        level.set(value, epoch=2)
+        return filled(level, rows=8)
+
+    states = []
+    for rank, value in enumerate([3, 5]):
+        iterator = build(value).iterate(epoch=2, shard=(rank, 2))
+        next(iterator)
+        states.append(iterator.state())
+    message = (
+        r'hr.parameter\("level"\) is 5 in epoch 2 on rank 1 of 2, and was 3 on rank 0 of 2 when the state was taken; '
+        "restore before you set values, and set the same on all ranks"
+    )
+    with pytest.raises(hr.StateError, match=message):
+        build(5).iterate(state=states[0], shard=(1, 2))
+    with pytest.raises(hr.StateError, match="is 3 in epoch 2 on rank 0 of 4, and was 5 on rank 1 of 2"):
+        build(3).iterate(state=states[1], shard=(0, 4))
+    with pytest.raises(hr.StateError, match="is 3 in epoch 2, and was 5 when"):
+        build(3).iterate(state=states[1], shard=(1, 2))
+    fresh = filled(hr.parameter("level", default=1), rows=8)
+    for rank in range(2):
+        rest = [batch["level"].tolist() for batch in fresh.iterate(state=states[0], shard=(rank, 2))]
+        assert rest == [[3] * 2] * len(rest)
+    with pytest.raises(hr.StateError, match="is 3 in epoch 2 on rank 0 of 2, and was 5 on rank 1 of 2"):
+        fresh.iterate(state=states[1], shard=(0, 2))
 
 
 def test_a_state_that_is_refused_for_its_epoch_changes_nothing():

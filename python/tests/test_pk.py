@@ -96,22 +96,17 @@ MAPPED = {
     "take": lambda rows, map_it: map_it(rows).take(18),
     "skip": lambda rows, map_it: map_it(rows).skip(12),
     "both, and a map between": lambda rows, map_it: map_it(rows).skip(6).project("value").take(18),
-    "concat": lambda rows, map_it: map_it(rows).concat(map_it(grouped(3, 2, groups=3))),
-    "concat and take": lambda rows, map_it: map_it(map_it(rows).concat(map_it(rows)).take(36)),
 }
 BELOW = {
     "take": lambda rows: rows.take(18),
     "skip": lambda rows: rows.skip(12),
     "both, and a map between": lambda rows: rows.skip(6).take(18),
-    "concat": lambda rows: rows.concat(grouped(3, 2, groups=3)),
-    "concat and take": lambda rows: rows.concat(rows).take(36),
 }
 
 
 @pytest.mark.parametrize("name", sorted(MAPPED))
 def test_maps_may_stand_anywhere_between_groups_and_batch(name):
     rows = grouped(groups=7)
-    times = 2 if name == "concat and take" else 1
     expected_rows = BELOW[name](rows).batch(6)
     dataset = MAPPED[name](rows, lambda below: below.map(plus, "value")).batch(6)
     assert len(dataset) == len(expected_rows)
@@ -119,7 +114,7 @@ def test_maps_may_stand_anywhere_between_groups_and_batch(name):
         for rank in range(world):
             for even in ("off", "drop", "pad"):
                 shard = {"shard": (rank, world), "even": even, "epoch": 1}
-                expected = [[value + 100 * times for value in batch] for batch in batches(expected_rows, **shard)]
+                expected = [[value + 100 for value in batch] for batch in batches(expected_rows, **shard)]
                 for optimize in (True, False):
                     assert batches(dataset, optimize=optimize, **shard) == expected
     for steps in range(len(dataset)):
@@ -130,6 +125,77 @@ def test_maps_may_stand_anywhere_between_groups_and_batch(name):
         assert seen + batches(dataset, state=state) == whole
         others = [batches(dataset, state=state, shard=(rank, 2)) for rank in range(2)]
         assert sorted(others[0] + others[1]) == sorted(whole[steps:])
+
+
+def dealt(groups, rank, world, even):
+    """What a rank gets of the groups of one input."""
+    rounds = {"off": len(groups[rank::world]), "drop": len(groups) // world, "pad": -(-len(groups) // world)}[even]
+    return [groups[(rank + number * world) % len(groups)] for number in range(rounds)] if groups else []
+
+
+@st.composite
+def inputs_of_a_concat(draw):
+    """The length of groups, data sets of such, some with maps, with the groups that each gives, and whether any has maps."""
+    length = draw(st.sampled_from([1, 2, 4, 6]))
+    joined = []
+    mapped = False
+    for number in range(draw(st.integers(2, 3))):
+        classes = draw(st.sampled_from([each for each in range(1, 6) if length % each == 0]))
+        # With a name, it draws the same by itself as among others.
+        sampler = hr.PK(classes, length // classes, LABELS, draw(st.integers(1, 7)), name=f"groups {number}")
+        rows = hr.Range(40).sample(sampler)
+        rows = rows.skip(length * draw(st.integers(0, 2))).take(length * draw(st.integers(1, 6)))
+        values = [int(row["value"]) for row in rows]
+        for maps in range(draw(st.integers(0, 2))):
+            added = 100 * number + 1000 * maps
+            rows = rows.map(adding(added), "value").project("value")
+            values = [value + added for value in values]
+            mapped = True
+        joined.append((rows, [values[i : i + length] for i in range(0, len(values), length)]))
+    return length, joined, mapped
+
+
+def adding(number):
+    return lambda value: value + number
+
+
+@quick
+@given(inputs_of_a_concat(), st.integers(1, 3), st.integers(1, 4), st.sampled_from(["off", "drop", "pad"]), st.data())
+def test_concat_above_maps_keeps_groups_whole_on_every_rank(inputs, of_batch, world, even, data):
+    length, joined, mapped = inputs
+    dataset = joined[0][0]
+    for rows, _ in joined[1:]:
+        dataset = dataset.concat(rows)
+    skipped, taken = (data.draw(st.integers(0, 9)) for _ in range(2)) if mapped else (0, 99)
+    dataset = dataset.skip(length * skipped).take(length * taken).batch(length * of_batch)
+    for rank in range(world):
+        groups = sum((dealt(each, rank, world, even) for _, each in joined), [])
+        if not mapped:
+            groups = dealt(sum((each for _, each in joined), []), rank, world, even)
+        values = sum(groups[skipped:][:taken], [])
+        expected = [values[i : i + length * of_batch] for i in range(0, len(values), length * of_batch)]
+        shard = {"shard": (rank, world), "even": even, "epoch": 0}
+        for optimize in (True, False):
+            assert batches(dataset, optimize=optimize, **shard) == expected
+        for steps in range(len(expected) + 1):
+            state = state_after(dataset, steps, **shard)
+            assert batches(dataset, state=state, shard=(rank, world)) == expected[steps:]
+
+
+def test_the_plan_shows_where_the_groups_of_each_input_are_dealt():
+    dataset = grouped(groups=5).map(plus, "value").concat(grouped(3, 2).map(draws, "value")).batch(12)
+    assert dataset.options(shard=(1, 3)).explain().count("rows are sharded here in groups of 6: shard 1 of 3") == 2
+    with pytest.raises(
+        hr.StateError, match=r"with concat\[8\] the number of batches does not say which rows were seen"
+    ):
+        dataset.iterate(state=state_after(dataset, 1, shard=(0, 2)), shard=(0, 3))
+
+
+def test_columns_are_renamed_above_the_maps():
+    dataset = grouped(groups=5).map(plus, "value").rename({"value": "x"}).take(12).batch(6)
+    assert [batch["x"].tolist() for batch in dataset] == [
+        [value + 100 for value in batch] for batch in batches(grouped(groups=5).batch(6))[:2]
+    ]
 
 
 def test_draws_are_those_of_the_rows_wherever_maps_stand():
@@ -176,6 +242,18 @@ def few_fail(value):
     if value % 31 == 3:
         raise ValueError(value)
     return value
+
+
+def test_rows_that_fail_below_concat_shorten_their_batch():
+    rows = grouped(groups=20)
+    failing = rows.map(some_fail, "value").concat(rows.map(plus, "value")).on_error("skip").batch(6)
+    whole = batches(rows.batch(6))
+    expected = [[value for value in group if value % 7 != 3] for group in whole]
+    expected = [group for group in expected if group] + [[value + 100 for value in group] for group in whole]
+    assert batches(failing) == expected
+    for steps in range(0, len(expected), 3):
+        state = state_after(failing, steps, epoch=0)
+        assert batches(failing, state=state) == expected[steps:]
 
 
 def test_a_batch_in_which_rows_fail_is_given_shorter():
@@ -244,20 +322,20 @@ def test_even_pad_fills_the_places_of_rows_that_fail(joined, drop_remainder):
             r"(?s)count of 7 rows, which would cut the groups of 6.*in: take\[4\]",
         ),
         (
-            lambda: grouped().map(plus, "value").concat(grouped().map(some_fail, "value")).batch(6),
-            r"(?s)joins groups of 6 rows .*above maps that differ or draw.*put it below the maps.*in: concat\[8\]",
-        ),
-        (
-            lambda: grouped().map(draws, "value").concat(grouped().map(draws, "value")).batch(6),
-            "joins groups of 6 rows .*above maps that differ or draw",
-        ),
-        (
             lambda: grouped().map(plus, "value").concat(grouped(2, 2).map(plus, "value")).batch(12),
-            "groups of 6 with one of groups of 4",
+            r"(?s)groups of 6 with one of groups of 4; concat after batch.*in: concat\[8\]",
         ),
         (
             lambda: grouped().map(plus, "value").concat(hr.Range(6)).batch(6),
-            "does not keep rows together",
+            "groups of 6 with one that has no groups",
+        ),
+        (
+            lambda: grouped().concat(grouped().map(draws, "value")).take(7).batch(6),
+            r"(?s)count of 7 rows, which would cut the groups of 6.*in: take\[8\]",
+        ),
+        (
+            lambda: grouped().concat(grouped().map(plus, "value")).batch(8),
+            "has 8 rows, which would cut the groups of 6",
         ),
         (lambda: grouped().repeat(2).batch(6), r"(?s)does not keep rows together.*in: repeat\[3\]"),
         (lambda: grouped().flat_map(lambda value: [value], "value").batch(6), "does not keep rows together"),

@@ -257,6 +257,30 @@ def test_a_column_follows_its_rows_through_other_orders(photos):
     assert {int(row["label"]) for row in chained} == {int(row["label"]) for row in pictures.project(["label"])}
 
 
+def test_an_input_without_the_column_is_named():
+    """Where orders stand below, values are those of rows by their numbers, and of zip those of its first input."""
+    rows = np.arange(6)
+    with_both = hr.Numpy({"x": rows, "w": rows, "y": rows})
+    shuffled = hr.Numpy({"y": rows}, shuffle=True)
+    first = hr.Numpy({"x": rows, "w": rows}).zip(shuffled)
+    assert len(values(first.sample(hr.Weighted("w")), "x")) == 6
+    message = r"by their numbers. There a zip, .*inputs 0 and 1 of concat differ \(x, w; x, w, y\); sample each input of concat"
+    with pytest.raises(hr.GraphError, match=f'Weighted: takes its weights from the column "w" of rows {message}'):
+        first.concat(with_both).sample(hr.Weighted("w"))
+    second = hr.Numpy({"x": rows}).zip(hr.Numpy({"y": rows, "w": rows}, shuffle=True))
+    message = "which input 1 of zip has: .*; zip the input with w first, or give the labels as an array"
+    for dataset in (second, second.concat(with_both.project(["x", "y", "w"])), second.take(4).rename({"x": "z"})):
+        with pytest.raises(hr.GraphError, match=f'ClassBalanced: takes its labels from the column "w", {message}'):
+            dataset.sample(hr.ClassBalanced("w"))
+    renamed = hr.mix([with_both.take(4), with_both.rename({"w": "v"}).rename({"v": "w"})], [1, 1], stop="all")
+    message = r"which input 1 of mix does not have; name a column that all inputs have \(this one: x, v, y\)"
+    with pytest.raises(hr.GraphError, match=message):
+        hr.mix([with_both, hr.Numpy({"x": rows, "v": rows, "y": rows}).rename({"v": "w"})], [1, 1], stop="all").sample(
+            hr.Weighted("w")
+        )
+    assert len(values(renamed.sample(hr.Weighted("w", n=5)), "x")) == 5
+
+
 def test_repetitions_above_maps_have_draws_of_their_own():
     order = hr.Range(4, shuffle=True)
     below = order.sample(hr.Repeated(3)).map(abs, "value").map(noisy, "value")
@@ -432,3 +456,11 @@ def test_what_changes_no_row_changes_no_number(identity, sampler):
     drawn = [int(row["value"]) for row in rows.iterate(epoch=1)]
     assert drawn == [int(row["value"]) for row in rows.iterate(epoch=1, optimize=False)]
     assert drawn == [int(row["value"]) for row in rows.iterate(epoch=1, disabled_passes=["remove_identities"])]
+
+
+@pytest.mark.parametrize("optimize", [True, False])
+def test_a_sampler_above_a_filter_is_refused_with_any_passes(optimize):
+    """Even a filter that a pass removes, as what it kept apart stays apart."""
+    rows = hr.Range(6).filter((hr.col("value") == 0) | True).sample(hr.Repeated(2))
+    with pytest.raises(hr.GraphError, match="must stand next to a source with random access"):
+        rows.iterate(optimize=optimize)

@@ -134,8 +134,8 @@ def test_a_kernel_of_several_outputs_names_them_all():
     rows = hr.Numpy({"a": np.arange(6).reshape(2, 3)})
     (step,) = json.loads(rows.map(Ends(), "a", ["first", "last"]).to_json())["nodes"][1]["steps"]
     assert (step["inputs"], step["outputs"]) == (["a"], ["first", "last"])
-    for output in (None, "first", ["first", "middle", "last"]):
-        with pytest.raises(hr.GraphError, match=r"Ends makes 2 columns of 1 \(a\); name them with output="):
+    for output, rest in ((None, "name all that it takes, or "), ("first", ""), (["first", "middle", "last"], "")):
+        with pytest.raises(hr.GraphError, match=rf"Ends makes 2 columns of 1 \(a\); {rest}name them with output="):
             rows.map(Ends(), "a", output)
 
 

@@ -1,12 +1,9 @@
 #include "io/formats/recordio/indexed_records.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/error.h"
-#include "core/row_id.h"
 #include "io/formats/recordio/record_frame.h"
 
 namespace headrace {
@@ -18,16 +15,10 @@ constexpr int64_t kMostBetween = 64;
 // What is read at first of a record whose length is not known.
 constexpr int64_t kFirstRead = int64_t{64} << 10;
 
-std::vector<std::string> PathsOf(const RecordTable& table) {
-  std::vector<std::string> paths;
-  for (const RecordTable::File& file : table.files()) paths.push_back(file.path);
-  return paths;
-}
-
 }  // namespace
 
 IndexedRecords::IndexedRecords(const FileSystem* files, std::shared_ptr<const RecordTable> table)
-    : table_(std::move(table)), reads_(files, PathsOf(*table_), kMostBetween) {}
+    : table_(std::move(table)), reads_(files, table_->files(), kMostBetween) {}
 
 RandomAccessReader::Location IndexedRecords::LocationOf(uint64_t item) const {
   const uint64_t file = table_->FileOf(item);
@@ -49,12 +40,7 @@ size_t IndexedRecords::Read(absl::Span<const uint64_t> items, absl::Span<Content
   };
   const auto cut = [this](uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<uint8_t> bytes,
                           Content& content) { return CutOne(item, opened, bytes, content); };
-  const size_t done = reads_.Read(items, contents, piece_of, cut, wrong);
-  if (done == items.size()) return done;
-  const Location location = LocationOf(items[done]);
-  AddErrorField(wrong, ErrorField::kFile,
-                DescribeProvenance({reads_.path(location.file), location.record, location.offset}));
-  return done;
+  return reads_.Read(*this, items, contents, piece_of, cut, wrong);
 }
 
 absl::Status IndexedRecords::CutOne(uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<uint8_t> bytes,

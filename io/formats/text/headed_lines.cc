@@ -65,8 +65,9 @@ absl::Status HeadedLines::OtherHeader(const std::string& path) const {
   return status;
 }
 
-absl::StatusOr<std::optional<std::string>> HeadedLines::HeaderOf(const FileSystem& files, const std::string& path) {
-  const LineFormat lines;
+absl::StatusOr<std::optional<std::string>> HeadedLines::HeaderOf(const FileSystem& files, const std::string& path,
+                                                                 std::optional<char> quote) {
+  const LineFormat lines(LineFormat::kLongest, quote);
   HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<RecordReader> reader,
                             lines.Open(files, path, {0, 1}, 0, kHeaderBytes));
   RecordBlock block;

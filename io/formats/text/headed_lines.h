@@ -15,11 +15,14 @@ namespace headrace {
 
 class HeadedLines : public Format {
  public:
-  // The first line of a file, without its end and a byte order mark; nullopt: the file has no byte.
-  static absl::StatusOr<std::optional<std::string>> HeaderOf(const FileSystem& files, const std::string& path);
+  // The first line of a file, without its end and a byte order mark; nullopt: the file has no byte. `quote`: as
+  // LineFormat's.
+  static absl::StatusOr<std::optional<std::string>> HeaderOf(const FileSystem& files, const std::string& path,
+                                                             std::optional<char> quote = std::nullopt);
 
   // `of`: the file that has the header. Readers of a file with another one fail with kData, which is not a row's own.
-  HeadedLines(std::string header, std::string of) : header_(std::move(header)), of_(std::move(of)) {}
+  HeadedLines(std::string header, std::string of, std::optional<char> quote = std::nullopt)
+      : lines_(LineFormat::kLongest, quote), header_(std::move(header)), of_(std::move(of)) {}
 
   PartBorders part_borders() const override { return lines_.part_borders(); }
   absl::StatusOr<std::unique_ptr<RecordReader>> Open(const FileSystem& files, const std::string& path,

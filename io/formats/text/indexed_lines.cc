@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/error.h"
-#include "core/row_id.h"
 #include "io/formats/text/line_format.h"
 
 namespace headrace {
@@ -15,16 +13,10 @@ namespace {
 // Bytes between two lines that are read along: a read costs more than many short lines of other ranks.
 constexpr int64_t kMostBetween = 512;
 
-std::vector<std::string> PathsOf(const LineTable& table) {
-  std::vector<std::string> paths;
-  for (const LineTable::File& file : table.files()) paths.push_back(file.path);
-  return paths;
-}
-
 }  // namespace
 
-IndexedLines::IndexedLines(const FileSystem* files, std::shared_ptr<const LineTable> table)
-    : table_(std::move(table)), reads_(files, PathsOf(*table_), kMostBetween) {}
+IndexedLines::IndexedLines(const FileSystem* files, std::shared_ptr<const LineTable> table, std::optional<char> quote)
+    : table_(std::move(table)), quote_(quote), reads_(files, table_->files(), kMostBetween) {}
 
 RandomAccessReader::Location IndexedLines::LocationOf(uint64_t item) const {
   const uint64_t file = table_->FileOf(item);
@@ -41,11 +33,7 @@ size_t IndexedLines::Read(absl::Span<const uint64_t> items, absl::Span<Content> 
   const auto piece_of = [this](uint64_t item) { return PieceOf(item); };
   const auto cut = [this](uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<const uint8_t> bytes,
                           Content& content) { return Cut(item, opened, bytes, content); };
-  const size_t done = reads_.Read(items, contents, piece_of, cut, wrong);
-  if (done == items.size()) return done;
-  const Location location = LocationOf(items[done]);
-  AddErrorField(wrong, ErrorField::kFile, DescribeProvenance({reads_.path(location.file), -1, location.offset}));
-  return done;
+  return reads_.Read(*this, items, contents, piece_of, cut, wrong);
 }
 
 absl::Status IndexedLines::Cut(uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<const uint8_t> bytes,
@@ -57,12 +45,13 @@ absl::Status IndexedLines::Cut(uint64_t item, const JoinedReads::OpenFile& opene
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), wanted));
   const bool begins = offset == 0 || text.substr(0, 1) == "\n";
   text.remove_prefix(std::min(text.size(), static_cast<size_t>(offset - piece.begin)));
-  const bool ends = text.find('\n') != std::string_view::npos || piece.end == table_->files()[piece.file].size;
+  const bool ends =
+      FindLineEnd(text, quote_) != std::string_view::npos || piece.end == table_->files()[piece.file].size;
   if (!begins || !ends || bytes.size() < wanted) {
     return DataError("no line begins at byte ", offset, " and ends before byte ", piece.end,
                      ", where one was found before: the file was changed");
   }
-  content.bytes = LineOf(text, offset);
+  content.bytes = LineOf(text, offset, quote_);
   return absl::OkStatus();
 }
 

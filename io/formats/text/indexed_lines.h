@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "io/files/file_system.h"
@@ -17,8 +18,9 @@ namespace headrace {
 
 class IndexedLines : public RandomAccessReader {
  public:
-  // `files` outlives it.
-  IndexedLines(const FileSystem* files, std::shared_ptr<const LineTable> table);
+  // `files` outlives it. `quote`: that of the format of which the table was made.
+  IndexedLines(const FileSystem* files, std::shared_ptr<const LineTable> table,
+               std::optional<char> quote = std::nullopt);
 
   uint64_t size() const override { return table_->size(); }
   Location LocationOf(uint64_t item) const override;
@@ -33,6 +35,7 @@ class IndexedLines : public RandomAccessReader {
                    Content& content) const;
 
   const std::shared_ptr<const LineTable> table_;
+  const std::optional<char> quote_;
   const JoinedReads reads_;
 };
 

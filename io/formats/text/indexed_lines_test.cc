@@ -118,6 +118,18 @@ TEST_F(IndexedLinesTest, GivesTheLinesOfAllFilesInAnyOrderAsTheyAreStreamed) {
   }
 }
 
+TEST_F(IndexedLinesTest, GoesOnWithinQuotes) {
+  const std::string a = folder_.Write("a.txt", "x,y\n\"1\n2\",3\n\n\"4\"\"\r\n\",5\n\n"),
+                    b = folder_.Write("b.txt", "x,y\n6,7");
+  const HeadedLines format("x,y", a, '"');
+  auto table = LineTable::Build(*LocalFileSystem(), {a, b}, format, ChooseFilled);
+  ASSERT_TRUE(table.ok()) << table.status();
+  const IndexedLines reader(LocalFileSystem(), std::make_shared<const LineTable>(*std::move(table)), '"');
+  EXPECT_THAT(All(reader), ElementsAre("\"1\n2\",3", "\"4\"\"\r\n\",5", "6,7"));
+  folder_.Write("a.txt", "x,y\n\"1\n2 ,3\n\n\"4\"\"\r\n\",5\n\n");
+  EXPECT_THAT(Read(reader, {0}).wrong.ToString(), HasSubstr("the file was changed"));
+}
+
 TEST_F(IndexedLinesTest, NumbersTheLinesThatAreChosenBelowAHeader) {
   const std::string a = folder_.Write("a.txt", "x,y\r\n1,2\r\n\r\n3,4\n\n\n"), b = folder_.Write("b.txt", ""),
                     c = folder_.Write("c.txt", "x,y\n\n5,6");

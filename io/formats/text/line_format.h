@@ -1,12 +1,14 @@
 // Lines of text. A line ends with \n or \r\n, or with the file; its content is without that end, and a byte order mark
-// at the file's start is left out. The bytes need not be text.
-// Thread contract: immutable.
+// at the file's start is left out. The bytes need not be text. With a quote, a line end behind an odd number of quotes
+// of its line is part of it; where a line begins then follows from all bytes before it, so files are read from their
+// start on, in one split. Thread contract: immutable.
 #ifndef HEADRACE_IO_FORMATS_TEXT_LINE_FORMAT_H_
 #define HEADRACE_IO_FORMATS_TEXT_LINE_FORMAT_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,14 +17,18 @@
 
 namespace headrace {
 
+// Where the line that begins with `bytes` ends, without its \n; npos: not in them.
+size_t FindLineEnd(std::string_view bytes, std::optional<char> quote);
 // The content of the line that begins with `bytes`, at byte `offset` of the file. `bytes` hold all of it; if they have
 // no line end, the file ends with them.
-std::string_view LineOf(std::string_view bytes, int64_t offset);
+std::string_view LineOf(std::string_view bytes, int64_t offset, std::optional<char> quote);
 
 class LineFormat : public Format, private Framing {
  public:
-  // kData for a line of more than `longest` bytes.
-  explicit LineFormat(size_t longest = size_t{256} << 20) : longest_(longest) {}
+  static constexpr size_t kLongest = size_t{256} << 20;
+  // kData for a line of more than `longest` bytes. `quote`: line ends within quotes are part of a line.
+  explicit LineFormat(size_t longest = kLongest, std::optional<char> quote = std::nullopt)
+      : longest_(longest), quote_(quote) {}
 
   PartBorders part_borders() const override { return {1, true}; }
   absl::StatusOr<std::unique_ptr<RecordReader>> Open(const FileSystem& files, const std::string& path,
@@ -36,6 +42,7 @@ class LineFormat : public Format, private Framing {
                             std::vector<Record>& records) const override;
 
   const size_t longest_;
+  const std::optional<char> quote_;
 };
 
 }  // namespace headrace

@@ -48,6 +48,42 @@ TEST(LineFormat, LeavesOutAByteOrderMarkAtTheStartAlone) {
   EXPECT_EQ(Read("\xEF\xBB"), (Lines{{0, "\xEF\xBB"}}));
 }
 
+// Of a whole file, whatever the size of blocks, and from each line on.
+Lines ReadQuoted(const std::string& bytes) {
+  const LineFormat format(LineFormat::kLongest, '"');
+  const OneFile file(bytes);
+  const ReadRecords whole = ReadSplit(format, file, "f", Split(), 0, 1 << 16);
+  for (const size_t block_bytes : {1, 3, 7, 64}) {
+    EXPECT_EQ(ReadSplit(format, file, "f", Split(), 0, block_bytes).records, whole.records) << bytes;
+    for (size_t i = 0; i < whole.records.size(); ++i) {
+      const int64_t from = whole.records[i].after;
+      EXPECT_EQ(ReadSplit(format, file, "f", Split(), from, block_bytes).records.size(), whole.records.size() - i - 1);
+    }
+  }
+  return LinesOf(whole);
+}
+
+TEST(LineFormat, GoesOnWithinQuotes) {
+  EXPECT_EQ(ReadQuoted("a,\"b\nc\"\r\nd\n"), (Lines{{0, "a,\"b\nc\""}, {9, "d"}}));
+  EXPECT_EQ(ReadQuoted("\"a\r\n\"\"\n\"\n\n\"\""), (Lines{{0, "\"a\r\n\"\"\n\""}, {9, ""}, {10, "\"\""}}));
+  EXPECT_EQ(ReadQuoted("a\n\"b\nc\n"), (Lines{{0, "a"}, {2, "\"b\nc\n"}})) << "quotes that are never closed";
+  std::mt19937 random(5);
+  for (int i = 0; i < 60; ++i) {
+    std::string bytes, line;
+    Lines lines;
+    while (bytes.size() < 300) {
+      const int64_t begin = static_cast<int64_t>(bytes.size());
+      for (size_t fields = 1 + random() % 4; fields > 0; --fields) {
+        line += random() % 2 == 0 ? std::string(random() % 90, 'x') : Cat("\"", std::string(random() % 9, '\n'), "\"");
+        line += ',';
+      }
+      lines.emplace_back(begin, line);
+      bytes += std::exchange(line, "") + "\r\n";
+    }
+    EXPECT_EQ(ReadQuoted(bytes), lines);
+  }
+}
+
 TEST(LineFormat, GivesTheSameLinesWhateverTheSizeOfSplitsAndBlocks) {
   std::mt19937 random(7);
   for (int i = 0; i < 60; ++i) {
