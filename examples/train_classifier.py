@@ -185,6 +185,8 @@ def train(options: argparse.Namespace) -> None:
     else:
         data = Pictures(options.folder, classes, options.size)
         loader = TorchLoader(data, options.batch, options.seed, device)
+    if len(loader) == 0:
+        sys.exit(f"{options.folder} holds fewer pictures than the {options.batch} of a step. Give a smaller --batch.")
     print(f"{len(classes)} classes, {len(loader)} steps an epoch, {options.loader} on {device}", flush=True)
 
     def checkpoint(epoch: int, step: int) -> None:

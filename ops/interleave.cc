@@ -21,9 +21,8 @@ const OpRegistration registration(
             "takes its place when its turn comes again. The order is that of tf.data's interleave, whatever the number "
             "of workers.\n"
             "A state holds the open rows. Over random access and one-to-one maps a restart makes these alone again; "
-            "over "
-            "anything else it makes the rows from the oldest of them on again. It calls the function for the open ones "
-            "alone, and drops what they had given.",
+            "over anything else it makes the rows from the oldest of them on again. It calls the function for the open "
+            "ones alone, and drops what they had given.",
         .attributes = ChildrenAttributes({{.name = "cycle",
                                            .doc = "Rows that are open at a time.",
                                            .minimum = 1,

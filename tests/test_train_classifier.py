@@ -77,6 +77,12 @@ def test_goes_on_with_the_very_next_batch_after_a_kill(tmp_path: pathlib.Path, t
     assert losses(again) == {step: expected[step] for step in range(9, 19)}
 
 
+def test_a_step_of_more_pictures_than_there_are_is_an_error(train: Callable[..., str]) -> None:
+    for loader in ("headrace", "torch"):
+        with pytest.raises(SystemExit, match=r"fewer pictures than the 1000 of a step\. Give a smaller --batch\."):
+            train("--batch=1000", "--device=cpu", f"--loader={loader}")
+
+
 def test_trains_over_a_data_loader_to_compare() -> None:
     done = run_apart(str(SCRIPT), *SMALL[1:], "--epochs=1", "--loader=torch")
     assert done.returncode == 0, done.stderr

@@ -300,6 +300,12 @@ class _Loop:
             batch = next(running)
         except StopIteration:
             self.ended = True
+            if self._counted is not None and self._counted._count() == 0:
+                warn_once(
+                    "Loader: an epoch has no batch, as there are no rows, or fewer than fill one and drop_last leaves them "
+                    "out: give a smaller batch_size, or more rows",
+                    users_location(),
+                )
             raise
         if self.passed_by is not None:
             self._warn(self.passed_by)

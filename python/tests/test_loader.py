@@ -44,6 +44,23 @@ def test_batches_of_batches_are_doubted():
         assert len([*Loader(hr.Range(20).batch(3).unbatch(), batch_size=4, as_="numpy")]) == 5
 
 
+def test_epochs_without_a_batch_are_doubted():
+    loader = Loader(hr.Numpy({"value": np.arange(3)}), batch_size=4, drop_last=True, as_="numpy")
+    with pytest.warns(hr.PipelineWarning, match="an epoch has no batch, .* give a smaller batch_size, or more rows"):
+        assert given(loader) == []
+
+
+def test_the_rest_of_an_epoch_without_a_batch_is_not_doubted():
+    loader = numbers(6)
+    iterator = iter(loader)
+    state = [(next(iterator), loader.state_dict()) for _ in range(2)][-1][1]
+    again = numbers(6)
+    again.load_state_dict(state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert given(again) == []
+
+
 def test_epochs_follow_each_other_as_in_a_loop_over_the_dataset():
     loader, plain = numbers(), hr.Range(20, shuffle=True).batch(3)
     assert len(loader) == len(iter(loader)) == 7 and loader

@@ -64,7 +64,9 @@ def text_of(found: Inspection) -> list[str]:
 
 def _pictures(found: Inspection) -> list[str]:
     formats = ", ".join(f"{count:,} {name}" for name, count in found.pictures.most_common())
-    rest = f"; {found.without_picture:,} records hold none that can be decoded" if found.without_picture else ""
+    others = found.without_picture
+    hold = "record holds" if others == 1 else "records hold"
+    rest = f"; {others:,} {hold} none that can be decoded" if others else ""
     counts = ", ".join(f"{labels} in {count:,}" for labels, count in sorted(found.label_counts.items()))
     first, last = min(found.labels), max(found.labels)
     return [

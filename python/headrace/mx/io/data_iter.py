@@ -1,14 +1,12 @@
 """The base of iterators over batches, as in `mxnet.io`: users derive their own from it."""
 
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self
 
 from headrace.errors import GraphError
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.device_batches import DeviceBatches
 
 __all__ = ["DataIter"]
-
-OnError: TypeAlias = Literal["raise", "skip"]
 
 
 class DataIter:
@@ -75,7 +73,7 @@ class GivenBatches(DataIter):
         """Whether a batch was asked for, or another epoch, since it was made."""
         return self._begun
 
-    def check_runs_otherwise(self, on_error: OnError | None, name: str, of: str) -> None:
+    def check_runs_otherwise(self, on_error: Literal["raise", "skip"] | None, name: str, of: str) -> None:
         """Raises the error with which `run_otherwise` cannot be, which names this iterator as `name`, that of another one
         called `of`."""
         if self.has_begun():
@@ -84,7 +82,7 @@ class GivenBatches(DataIter):
                 f"batch on; make {of} before that, or give them where {name} is made"
             )
 
-    def run_otherwise(self, memory: int | str | None, on_error: OnError | None) -> None:
+    def run_otherwise(self, memory: int | str | None, on_error: Literal["raise", "skip"] | None) -> None:
         """Runs as if it had been made with these; None: as it was. Nothing of it has begun, and both are good."""
         raise NotImplementedError
 

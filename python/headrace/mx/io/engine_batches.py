@@ -9,7 +9,7 @@ import copy
 import enum
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from headrace.errors import DataError, Error, GraphError, StateError, Unsupporte
 from headrace.iterator import Iterator
 from headrace.mx import nd
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.data_iter import GivenBatches, OnError
+from headrace.mx.io.data_iter import GivenBatches
 from headrace.mx.io.device_batches import DeviceBatches
 from headrace.mx.io.filled_batch import Columns, filled
 from headrace.mx.io.given_values import check_state
@@ -98,7 +98,7 @@ class Running(NamedTuple):
 
     seed: int
     memory: int | str | None = None
-    on_error: OnError = "raise"
+    on_error: Literal["raise", "skip"] = "raise"
     max_errors: int = error_policy.MAX_ERRORS
     state: Mapping[str, Any] | None = None
     workers: int | None = None
@@ -109,7 +109,7 @@ class Running(NamedTuple):
     """Whether on_error was given to an iterator around this one, so that states say it."""
 
 
-def check_skips(on_error: OnError | None, to_skip: str, of: str) -> None:
+def check_skips(on_error: Literal["raise", "skip"] | None, to_skip: str, of: str) -> None:
     """Raises UnsupportedError if rows are to be left out and, as `Pipeline.to_skip` says, cannot be."""
     if on_error == "skip" and to_skip:
         raise UnsupportedError(
@@ -196,7 +196,7 @@ class EngineBatches(GivenBatches):
         if running.state is not None:
             self._restore(running.state)
 
-    def check_runs_otherwise(self, on_error: OnError | None, name: str, of: str) -> None:
+    def check_runs_otherwise(self, on_error: Literal["raise", "skip"] | None, name: str, of: str) -> None:
         super().check_runs_otherwise(on_error, name, of)
         runs = self._runs
         if runs.state is not None and on_error not in (None, runs.on_error):
@@ -206,7 +206,7 @@ class EngineBatches(GivenBatches):
             )
         check_skips(on_error, self._given_pipeline.to_skip, f"{of}: {name}, a {type(self).__name__}")
 
-    def run_otherwise(self, memory: int | str | None, on_error: OnError | None) -> None:
+    def run_otherwise(self, memory: int | str | None, on_error: Literal["raise", "skip"] | None) -> None:
         if memory is not None:
             self._runs = self._runs._replace(memory=memory)
         if on_error is not None:

@@ -2,13 +2,13 @@
 the one around it, which checks that; a user's own iterator may have `state()` and `explain()`, too."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from headrace import options
 from headrace.errors import GraphError, StateError
-from headrace.mx.io.data_iter import DataIter, GivenBatches, OnError
+from headrace.mx.io.data_iter import DataIter, GivenBatches
 from headrace.mx.io.given_values import check_state
 
 __all__ = [
@@ -22,7 +22,9 @@ __all__ = [
 ]
 
 
-def run_otherwise(within: Mapping[str, Any], memory: int | str | None, on_error: OnError | None, of: str) -> None:
+def run_otherwise(
+    within: Mapping[str, Any], memory: int | str | None, on_error: Literal["raise", "skip"] | None, of: str
+) -> None:
     """Has the iterators run as if they had been made with these; None: as they were. All of them or, with an error, none.
 
     Args:
@@ -48,7 +50,7 @@ def run_otherwise(within: Mapping[str, Any], memory: int | str | None, on_error:
         each.run_otherwise(memory, on_error)
 
 
-def check_runs_otherwise(iterator: Any, on_error: OnError | None, name: str, of: str) -> None:
+def check_runs_otherwise(iterator: Any, on_error: Literal["raise", "skip"] | None, name: str, of: str) -> None:
     """Raises the error with which an iterator cannot be run otherwise."""
     if not isinstance(iterator, GivenBatches):
         raise GraphError(

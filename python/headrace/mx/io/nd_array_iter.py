@@ -12,7 +12,7 @@ from headrace.dataset import Dataset
 from headrace.errors import GraphError
 from headrace.mx import nd
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.data_iter import GivenBatches, OnError
+from headrace.mx.io.data_iter import GivenBatches
 from headrace.mx.io.device_batches import DeviceBatches
 from headrace.mx.io.filled_batch import Columns, filled
 from headrace.mx.io.given_values import check_state, flag
@@ -110,7 +110,7 @@ class NDArrayIter(GivenBatches):
         if state is not None:
             self._restore(state)
 
-    def run_otherwise(self, memory: int | str | None, on_error: OnError | None) -> None:
+    def run_otherwise(self, memory: int | str | None, on_error: Literal["raise", "skip"] | None) -> None:
         # No row of an array can fail.
         if memory is None:
             return

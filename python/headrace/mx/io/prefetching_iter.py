@@ -3,12 +3,12 @@
 import copy
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from headrace import options
 from headrace.errors import GraphError, StateError
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.data_iter import DataIter, GivenBatches, OnError
+from headrace.mx.io.data_iter import DataIter, GivenBatches
 from headrace.mx.io.given_values import check_iterator
 from headrace.mx.io.iterators_within import (
     check_around,
@@ -62,7 +62,7 @@ class PrefetchingIter(GivenBatches):
         rename_label: Sequence[Mapping[str, str]] | None = None,
         *,
         memory: int | str | None = None,
-        on_error: OnError | None = None,
+        on_error: Literal["raise", "skip"] | None = None,
         state: Mapping[str, Any] | None = None,
     ) -> None:
         self.iters = list(iters) if isinstance(iters, Sequence) else [iters]
@@ -114,12 +114,12 @@ class PrefetchingIter(GivenBatches):
     def has_begun(self) -> bool:
         return self._begun or any(each.has_begun() for each in self.iters if isinstance(each, GivenBatches))
 
-    def check_runs_otherwise(self, on_error: OnError | None, name: str, of: str) -> None:
+    def check_runs_otherwise(self, on_error: Literal["raise", "skip"] | None, name: str, of: str) -> None:
         super().check_runs_otherwise(on_error, name, of)
         for part, each in self._within().items():
             check_runs_otherwise(each, on_error, f"{name}.{part}", of)
 
-    def run_otherwise(self, memory: int | str | None, on_error: OnError | None) -> None:
+    def run_otherwise(self, memory: int | str | None, on_error: Literal["raise", "skip"] | None) -> None:
         run_otherwise(self._within(), memory, on_error, "PrefetchingIter")
 
     def _within(self) -> dict[str, DataIter]:

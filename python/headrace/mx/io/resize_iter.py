@@ -1,12 +1,12 @@
 """Epochs of another length."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from headrace import options
 from headrace.errors import StateError
 from headrace.mx.io.data_batch import DataBatch
-from headrace.mx.io.data_iter import DataIter, GivenBatches, OnError
+from headrace.mx.io.data_iter import DataIter, GivenBatches
 from headrace.mx.io.given_values import check_iterator
 from headrace.mx.io.iterators_within import (
     check_around,
@@ -51,7 +51,7 @@ class ResizeIter(GivenBatches):
         reset_internal: bool = True,
         *,
         memory: int | str | None = None,
-        on_error: OnError | None = None,
+        on_error: Literal["raise", "skip"] | None = None,
         state: Mapping[str, Any] | None = None,
     ) -> None:
         check_iterator("data_iter", data_iter, _USED, "ResizeIter")
@@ -76,11 +76,11 @@ class ResizeIter(GivenBatches):
     def has_begun(self) -> bool:
         return self._begun or (isinstance(self.data_iter, GivenBatches) and self.data_iter.has_begun())
 
-    def check_runs_otherwise(self, on_error: OnError | None, name: str, of: str) -> None:
+    def check_runs_otherwise(self, on_error: Literal["raise", "skip"] | None, name: str, of: str) -> None:
         super().check_runs_otherwise(on_error, name, of)
         check_runs_otherwise(self.data_iter, on_error, f"{name}.data_iter", of)
 
-    def run_otherwise(self, memory: int | str | None, on_error: OnError | None) -> None:
+    def run_otherwise(self, memory: int | str | None, on_error: Literal["raise", "skip"] | None) -> None:
         run_otherwise({"data_iter": self.data_iter}, memory, on_error, "ResizeIter")
 
     def state(self) -> dict[str, Any]:
