@@ -15,6 +15,7 @@ LIBRARIES = {
     "Decode, GIF": "Pillow",
     "Decode, BMP": "Pillow",
     "Decode, grey BMP": "Pillow",
+    "Decode, BMP of 32 bits": "Pillow",
     "Decode, TIFF": "Pillow",
     "Decode, TIFF of LZW": "Pillow",
     "Decode, TIFF of Deflate": "Pillow",
@@ -80,6 +81,7 @@ _FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
     "GIF": ("GIF", {}),
     "BMP": ("BMP", {}),
     "grey BMP": ("BMP", {}),
+    "BMP of 32 bits": ("BMP", {}),
     "TIFF": ("TIFF", {}),
     "TIFF of LZW": ("TIFF", {"compression": "tiff_lzw"}),
     "TIFF of Deflate": ("TIFF", {"compression": "tiff_adobe_deflate"}),
@@ -96,9 +98,10 @@ Calls = dict[str, Callable[[], Any]]
 def _encoded(image: Any) -> dict[str, bytes]:
     """The picture in each format."""
     found = {}
+    modes = {"grey BMP": "L", "BMP of 32 bits": "RGBA"}
     for name, (format, options) in _FORMATS.items():
         target = io.BytesIO()
-        (image.convert("L") if name.startswith("grey") else image).save(target, format, **options)
+        image.convert(modes.get(name, "RGB")).save(target, format, **options)
         found[name] = target.getvalue()
     return found
 

@@ -196,6 +196,21 @@ TEST(MapParameters, StandForTheWeightsOfBranches) {
               HasSubstr("hr.parameter(\"weights\") in epoch 0: RandomChoice: p is (1.0, -1.0); it must be at least 0"));
 }
 
+TEST(MapParameters, AreNamedWhereARowFails) {
+  GraphBuilder builder = Rows(4);
+  builder.Add("map", {0});
+  builder.Step("RandomApply", {"value"}, {"value"}, {{"p", FloatValue(1)}});
+  builder.Branch().Step("Fill", {"value"}, {"value"}, {{"value", IntValue(5)}}).End();
+  builder.Step("OneHot", {"value"}, {"hot"}, {{"num_classes", ReferenceValue("level#0")}});
+  RunSpec spec = Reading(std::make_shared<FakeParameter>(
+      "level", [](uint64_t epoch) { return IntValue(6 - static_cast<int64_t>(epoch)); }));
+  const Ran ran = RunEveryWay(builder, spec);
+  EXPECT_EQ(KindOf(ran.error), ErrorKind::kData);
+  EXPECT_THAT(std::string(ran.error.message()),
+              HasSubstr("num_classes=5) (in epoch 1 num_classes is hr.parameter(\"level\"), 5)"));
+  EXPECT_THAT(GetErrorField(ran.error, ErrorField::kOperator), HasSubstr("OneHot"));
+}
+
 TEST(MapParameters, DoNotSayHowManyKernelsASubpolicyHas) {
   GraphBuilder builder = Rows(4);
   builder.Add("map", {0});

@@ -40,10 +40,11 @@ struct MapProgram::BoundStep {
   int fillers = -1;  // for a kernel of whole batches: the column that marks rows which repeat others; -1: none does
   uint64_t seed = 0;
   uint64_t salt = 0;
-  uint64_t stream = 0;   // of seed and salt
-  uint32_t fused = 0;    // as in the graph
-  std::string name;      // "map[1] Resize"
-  std::string location;  // of the step, if it has its own
+  uint64_t stream = 0;     // of seed and salt
+  uint32_t fused = 0;      // as in the graph
+  std::string name;        // "map[1] Resize"
+  std::string location;    // of the step, if it has its own
+  std::string parameters;  // that it reads, with their values in the epoch; none: it reads none
 
   bool may_warn() const {
     const auto warns = [](const BoundStep& step) { return step.may_warn(); };
@@ -134,17 +135,25 @@ bool Agree(const ir::ColumnType& declared, const ir::ColumnType& now) {
   return true;
 }
 
-// Says which parameters of step `index` gave the values that do not fit.
-absl::Status InEpoch(absl::Status wrong, const OpArguments& arguments, int index, const ir::proto::Step& made,
-                     uint64_t epoch) {
-  const ir::proto::Step& step = arguments.node->steps(index);
-  const std::string parameters = ir::ParametersText(step, made);
-  if (!parameters.empty()) {
-    wrong = MakeError(KindOf(wrong), Cat(wrong.message(), " (in epoch ", epoch, " ", parameters, ")"));
+// Says what the parameters are that a step reads, as it fails with their values.
+absl::Status InEpoch(absl::Status wrong, uint64_t epoch, std::string_view parameters) {
+  if (parameters.empty()) return wrong;
+  absl::Status named = MakeError(KindOf(wrong), Cat(wrong.message(), " (in epoch ", epoch, " ", parameters, ")"));
+  wrong.ForEachPayload([&named](absl::string_view url, const absl::Cord& value) { named.SetPayload(url, value); });
+  return named;
+}
+
+// Notes at each bound step the parameters that it reads, and what they are in `made`.
+template <typename BoundStep>
+void NoteParameters(const ir::Steps& given, const ir::Steps& made, std::vector<BoundStep>& bound) {
+  for (int i = 0; i < given.size(); ++i) {
+    BoundStep& step = bound[static_cast<size_t>(i)];
+    // A chooser's own would be named with those of its branches; no row fails in it.
+    if (step.chooser == nullptr) step.parameters = ir::ParametersText(given[i], made[i]);
+    for (int b = 0; b < given[i].branches_size(); ++b) {
+      NoteParameters(given[i].branches(b).steps(), made[i].branches(b).steps(), step.branches[static_cast<size_t>(b)]);
+    }
   }
-  AddErrorField(wrong, ErrorField::kOperator, Cat(NameOfMap(step, arguments), " ", ir::KernelName(step)));
-  if (step.has_location()) AddErrorField(wrong, ErrorField::kLocation, ir::LocationText(step.location()));
-  return wrong;
 }
 
 // The steps with the values that parameters have in the epoch. kGraph: these give other columns than the graph says.
@@ -166,7 +175,12 @@ absl::StatusOr<ir::Steps> StepsInEpoch(const OpArguments& arguments, uint64_t ep
   ir::Schema schema = arguments.inputs[0];
   for (int i = 0; i < steps.size(); ++i) {
     absl::Status status = ir::ApplyStep(steps[i], schema);
-    if (!status.ok()) return InEpoch(std::move(status), arguments, i, steps[i], epoch);
+    if (status.ok()) continue;
+    const ir::proto::Step& step = arguments.node->steps(i);
+    status = InEpoch(std::move(status), epoch, ir::ParametersText(step, steps[i]));
+    AddErrorField(status, ErrorField::kOperator, Cat(NameOfMap(step, arguments), " ", ir::KernelName(step)));
+    if (step.has_location()) AddErrorField(status, ErrorField::kLocation, ir::LocationText(step.location()));
+    return status;
   }
   for (const ir::Column& column : arguments.output.columns) {
     const ir::ColumnType& now = schema.Find(column.name)->type;
@@ -347,6 +361,7 @@ absl::StatusOr<MapProgram> MapProgram::BindAt(const OpArguments& arguments, uint
   HEADRACE_ASSIGN_OR_RETURN(const ir::Steps resolved, StepsInEpoch(arguments, epoch));
   HEADRACE_ASSIGN_OR_RETURN(std::vector<BoundStep> steps,
                             BindSteps(resolved, arguments, epoch, nullptr, arguments.inputs[0]));
+  NoteParameters(arguments.node->steps(), resolved, steps);
   MapProgram program;
   program.columns_ = arguments.output.columns.size();
   program.for_stacks_ = std::all_of(steps.begin(), steps.end(), [](const BoundStep& step) {
@@ -492,6 +507,7 @@ absl::Status MapProgram::RunAction(const Action& action, const RowId& id, Output
       status = CheckInferred(step->plugin_kernel, step->declared, step->outputs, row.columns);
     }
     if (status.ok()) continue;
+    status = InEpoch(std::move(status), id.epoch, step->parameters);
     AddErrorField(status, ErrorField::kOperator, step->name);
     AddErrorField(status, ErrorField::kLocation, step->location);
     return status;
