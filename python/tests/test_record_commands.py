@@ -348,7 +348,9 @@ def test_records_of_every_format_are_inspected_and_unpacked(tmp_path, capsys):
     assert main(["inspect", str(path), "--sheet", str(sheet)]) == 0
     said = capsys.readouterr().out
     assert all(f"1 {kind}" in said for kind in ENDINGS)
-    assert "width: 30 to 35, median 33; height: 40 to 40" in said and "; 1 record holds none that can be decoded" in said
+    assert (
+        "width: 30 to 35, median 33; height: 40 to 40" in said and "; 1 record holds none that can be decoded" in said
+    )
     assert f"{sheet}: 6 pictures" in said
     assert main(["unpack", str(path), str(out)]) == 0
     assert {each.name: each.read_bytes() for each in (out / "1").iterdir()} == {
