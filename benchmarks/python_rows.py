@@ -1,13 +1,14 @@
 """Rows a second through Python functions of 5 µs over 16 numbers, and of 20 µs, 1 ms and 10 ms over pictures of 0.5 MB,
 in an array: alone in a loop, on a thread, in worker processes, of a dataset in worker processes beside a loop that
-computes in Python, and with PyTorch's DataLoader where it is installed. As DataLoader seeds generators once in each
-process, the function of 5 µs is also called without seeding them for each row ("unseeded").
+computes in Python, and with PyTorch's DataLoader and Grain where they are installed. As these seed generators once in
+each process, the function of 5 µs is also called without seeding them for each row ("unseeded").
 
 Every figure is taken in a process of its own, in alternation. Memory is that of the process and its children, shared
 pages counted once (PSS), in the middle of the run.
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import pathlib
@@ -115,6 +116,14 @@ def torch(work: Work, processes: int) -> Iterator[int]:
         yield len(batch)
 
 
+def grain(work: Work, processes: int) -> Iterator[int]:
+    import grain
+
+    rows = grain.MapDataset.source(Worked(work)).batch(work.batch).to_iter_dataset()
+    for batch in rows.mp_prefetch(grain.MultiprocessingOptions(num_workers=processes)):
+        yield len(batch)
+
+
 def pss(process: int) -> int:
     """Bytes of a process and its descendants, shared pages by their share."""
     total = 0
@@ -130,7 +139,14 @@ def pss(process: int) -> int:
 
 
 def measure(kind: str, work: Work, processes: int) -> dict[str, float]:
-    kinds = {"alone": alone, "headrace": headrace, "unseeded": unseeded, "dataset": dataset, "torch": torch}
+    kinds = {
+        "alone": alone,
+        "headrace": headrace,
+        "unseeded": unseeded,
+        "dataset": dataset,
+        "torch": torch,
+        "grain": grain,
+    }
     rows = kinds[kind](work, processes)
     until = time.perf_counter() + SECONDS / 3
     while time.perf_counter() < until:  # started and warm
@@ -149,12 +165,9 @@ def cases(work: Work) -> list[tuple[str, int]]:
     found = [("alone", 0), ("headrace", 0), ("headrace", 1), ("headrace", 2), ("dataset", 2)]
     if work.cost_us < 20:
         found += [("unseeded", 1), ("unseeded", 2)]
-    try:
-        import torch  # noqa: F401
-
-        found += [("torch", 1), ("torch", 2)]
-    except ImportError:
-        pass
+    for peer in ("torch", "grain"):
+        if importlib.util.find_spec(peer) is not None:
+            found += [(peer, 1), (peer, 2)]
     return found
 
 

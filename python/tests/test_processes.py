@@ -412,6 +412,22 @@ def listed(dataset, **options):
         return [value for batch in iterator for value in batch["value"].tolist()]
 
 
+def test_light_rows_are_sent_together_and_others_alone():
+    def place(x):
+        until = time.perf_counter() + 0.003 * x[0]
+        while time.perf_counter() < until:
+            pass
+        return x.__array_interface__["data"][0]
+
+    def places(rows, slow, **options):
+        given = hr.Numpy({"value": np.full((rows, 4), slow, np.float32)})
+        return set(listed(given.map(place, "value", processes=1).batch(10), **options))
+
+    # The first call of an exchange stands at one place.
+    assert len(places(5000, 0)) > 1
+    assert len(places(300, 0, executor="pull")) == 1 and len(places(300, 1)) == 1
+
+
 @pytest.mark.parametrize("processes", one_in(3, [1, 2, 7], first=1))
 def test_rows_in_runs_are_those_of_rows_alone(processes):
     def build(count):
