@@ -10,11 +10,20 @@ namespace {
 
 // Target time of a task whose rows go to another process in one exchange, which costs some 30 µs.
 constexpr uint64_t kRunTaskNs = 1'000'000;
+// Of the rows that go in one exchange. Of larger ones a task takes one: the exchange is a small part of what they cost.
+constexpr size_t kRunBytes = size_t{256} << 10;
 
 const RunOperator* RunOperatorOf(absl::Span<const Element> elements) {
   if (elements.size() != 1) return nullptr;
   const auto* const run = dynamic_cast<const RunOperator*>(elements[0].row.get());
   return run != nullptr && run->takes_runs() ? run : nullptr;
+}
+
+// As many messages like this one as go in one exchange.
+int MessagesInRun(const Block& block) {
+  size_t bytes = 1;
+  for (const BlockColumn& column : block.columns) bytes += column.rows() > 0 ? column.row(0).bytes() : 0;
+  return std::max(1, static_cast<int>(kRunBytes / bytes));
 }
 
 }  // namespace
@@ -41,6 +50,9 @@ BlockedReason RowStage::BlockedLocked() {
 BlockedReason RowStage::ClaimLocked(Task& claimed, int most) {
   auto& task = static_cast<RowTask&>(claimed);
   most = std::min(most, output_.FreeSlots());
+  if (run_ != nullptr && most > 1) {
+    inputs_[0]->output().Peek([&most](const Message& message) { most = std::min(most, MessagesInRun(*message)); });
+  }
   bool was_full = false;
   // User code may not be allowed to run for the next epoch yet.
   const auto last = [this](const Message& message) { return plan_.gated && message->end == End::kEpoch; };
