@@ -133,6 +133,19 @@ TEST(RowRuns, AreOfManyRowsWhereRowsAreLight) {
   }
 }
 
+TEST(RowRuns, HaveNoRowsThatAreTooLargeForOneExchange) {
+  for (const int64_t kilobytes : {200, 60}) {
+    longest_run = 0;
+    FakeGraph graph;
+    graph.Add("fake_count", {{"rows", IntValue(2000)}, {"bytes", IntValue(kilobytes << 10)}});
+    graph.Add("fake_together");
+    const auto run = RunPipeline(graph.Build(), {});
+    ASSERT_TRUE(run.ok());
+    EXPECT_EQ(run->AllValues(), UpTo(2000));
+    EXPECT_LE(longest_run, kilobytes == 60 ? 4 : 0);
+  }
+}
+
 TEST(RowRuns, GiveTheRowsOfRowsAloneInAnyOrderOfTasks) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     FakeGraph graph = Rows(60);
