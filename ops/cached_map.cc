@@ -51,13 +51,32 @@ void CachedMap::Apply(Block& block) const {
     return;
   }
   map_.ApplyToRows(block, [&](int i, MapRow& row) {
-    return map_.MakeCounted(block, i, row, [&](int at, MapRow& made) { return Make(block, at, made); });
+    return map_.MakeCounted(block, i, row, [&](int at, MapRow& made) {
+      return Make(cache_->TurnOf(block.KeyAtSource(at)), block, at, made);
+    });
   });
 }
 
-absl::Status CachedMap::Make(const Block& block, int i, MapRow& row) const {
+// A row that stops at a cache point ends the run before it.
+void CachedMap::ApplyRun(absl::Span<Block* const> blocks, absl::FunctionRef<void(size_t end)> done) const {
+  size_t begin = 0;
+  const auto run_to = [&](size_t end) {
+    if (begin < end) map_.ApplyRun(blocks.subspan(begin, end - begin), [&](size_t made) { done(begin + made); });
+  };
+  for (size_t i = 0; i < blocks.size() && cache_->rows() != nullptr; ++i) {
+    Block& block = *blocks[i];
+    const AutomaticCache::Turn turn = cache_->TurnOf(block.KeyAtSource(0));
+    if (turn.point == AutomaticCache::kNoPoint) continue;
+    run_to(i);
+    map_.ApplyToRows(block, [&](int at, MapRow& row) { return Make(turn, block, at, row); });
+    done(i + 1);
+    begin = i + 1;
+  }
+  run_to(blocks.size());
+}
+
+absl::Status CachedMap::Make(const AutomaticCache::Turn& turn, const Block& block, int i, MapRow& row) const {
   row.columns.resize(map_.program().columns());
-  const AutomaticCache::Turn turn = cache_->TurnOf(block.KeyAtSource(i));
   if (turn.point != AutomaticCache::kNoPoint) return MakeInHalves(turn, block, i, row);
   return map_.program().Run(map_.program().all(), block, i, true, row);
 }

@@ -1,6 +1,7 @@
 #include "ops/map_operator.h"
 
 #include <utility>
+#include <vector>
 
 #include "core/row_warning.h"
 
@@ -16,6 +17,27 @@ void MapOperator::Apply(Block& block) const {
       made.columns.resize(program_.columns());
       return program_.Run(program_.all(), block, at, true, made);
     });
+  });
+}
+
+void MapOperator::ApplyRun(absl::Span<Block* const> blocks, absl::FunctionRef<void(size_t end)> done) const {
+  std::vector<MapRow> rows(blocks.size());
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    for (BlockColumn& column : blocks[i]->columns) rows[i].columns.push_back(column.TakeRow(0));
+    rows[i].columns.resize(program_.columns());
+  }
+  program_.RunRows(blocks, absl::MakeSpan(rows), [&](size_t first, absl::Span<absl::Status> made) {
+    for (size_t i = 0; i < made.size(); ++i) {
+      Block& block = *blocks[first + i];
+      if (!made[i].ok()) {
+        block.Fail(0, std::move(made[i]));
+        block.columns.assign(program_.columns(), BlockColumn());
+        continue;
+      }
+      block.columns.clear();
+      for (Tensor& column : rows[first + i].columns) block.columns.emplace_back(std::move(column));
+    }
+    done(first + made.size());
   });
 }
 

@@ -1,25 +1,30 @@
-// A map: runs its program on every row.
-// Thread contract: Apply from any thread.
+// A map: runs its program on every row, and a function in other processes for many rows at once.
+// Thread contract: Apply and ApplyRun from any thread.
 #ifndef HEADRACE_OPS_MAP_OPERATOR_H_
 #define HEADRACE_OPS_MAP_OPERATOR_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "engine/operator/operator.h"
+#include "engine/operator/row_runs.h"
 #include "engine/operator/row_warnings.h"
 #include "ops/map_program.h"
 
 namespace headrace {
 
-class MapOperator : public RowOperator {
+class MapOperator : public RowOperator, public RunOperator {
  public:
   // `name`: "map[1]".
   MapOperator(const std::string& name, MapProgram program);
 
   void Apply(Block& block) const override;
+  bool takes_runs() const override { return program_.takes_runs(); }
+  void ApplyRun(absl::Span<Block* const> blocks, absl::FunctionRef<void(size_t end)> done) const override;
   std::shared_ptr<const RowWarnings> warnings() const override { return warnings_; }
 
   const MapProgram& program() const { return program_; }

@@ -11,6 +11,7 @@
 #include "core/text.h"
 #include "engine/operator/batch_memory.h"
 #include "engine/operator/host_parameter.h"
+#include "engine/operator/host_runs.h"
 #include "ir/chosen_types.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
@@ -32,6 +33,7 @@ struct MapProgram::BoundStep {
   const Chooser* chooser = nullptr;  // the kernel, if it is one
   std::vector<std::vector<BoundStep>> branches;
   std::shared_ptr<HostFunction> function;
+  RunFunction* runs = nullptr;  // the function, if it takes runs
   bool function_draws = false;
   ir::Columns declared;       // results of the function, or of a plugin's kernel before the run; none: not declared
   std::string plugin_kernel;  // "myops.Blur"; none: it is no plugin's
@@ -220,6 +222,7 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
     if (function.ok()) function = FunctionInEpoch(*std::move(function), epoch);
     made = function.status();
     if (function.ok()) bound.function = *std::move(function);
+    bound.runs = dynamic_cast<RunFunction*>(bound.function.get());
     // Other processes draw from Python's global generators, too, which are seeded for each row.
     bound.function_draws = attributes.Bool("random") || (bound.function && bound.function->processes() > 0);
     if (!attributes.IsNone("types")) bound.declared = attributes.Columns("types").columns;
@@ -353,6 +356,7 @@ absl::StatusOr<MapProgram> MapProgram::Bind(const OpArguments& arguments) {
   HEADRACE_ASSIGN_OR_RETURN(MapProgram program, BindAt(arguments, arguments.first_epoch));
   if (ParametersRead(arguments).empty()) return program;
   program.for_stacks_ = false;
+  program.run_action_ = std::nullopt;
   program.of_epochs_ = std::make_shared<OfEpochs>(arguments, program);
   return program;
 }
@@ -369,7 +373,21 @@ absl::StatusOr<MapProgram> MapProgram::BindAt(const OpArguments& arguments, uint
   });
   program.steps_ = std::make_shared<const std::vector<BoundStep>>(std::move(steps));
   program.all_ = program.PartOf(0, program.steps());
+  if (program.all_->actions().has_value() && !program.may_warn())
+    program.run_action_ = RunActionOf(*program.all_->actions());
   return program;
+}
+
+// With two functions a row would wait for the second one's turn, and the rows before it might have to be seen first.
+std::optional<size_t> MapProgram::RunActionOf(const Actions& actions) {
+  std::optional<size_t> found;
+  for (size_t i = 0; i < actions.size(); ++i) {
+    const BoundStep& step = *actions[i].steps[0];
+    if (step.function == nullptr) continue;
+    if (found.has_value() || step.runs == nullptr) return std::nullopt;
+    found = i;
+  }
+  return found;
 }
 
 size_t MapProgram::steps() const { return steps_->size(); }
@@ -478,15 +496,66 @@ absl::Status MapProgram::Run(const Part& part, const Block& block, int i, bool i
 }
 
 absl::Status MapProgram::RunHere(const Part& part, const Block& block, int i, bool into_slots, MapRow& row) const {
-  const auto run = [&](const Actions& actions) {
-    for (const Action& action : actions) {
-      OutputAllocator output(into_slots ? SlotOf(block, action.last_of) : Tensor());
-      HEADRACE_RETURN_IF_ERROR(RunAction(action, block.ids[i], output, row));
-    }
-    return absl::OkStatus();
+  if (part.actions().has_value()) return RunActions(*part.actions(), block, i, into_slots, row);
+  return RunActions(ActionsOf(StepsOf(part, block.ids[i])), block, i, into_slots, row);
+}
+
+absl::Status MapProgram::RunActions(absl::Span<const Action> actions, const Block& block, int i, bool into_slots,
+                                    MapRow& row) {
+  for (const Action& action : actions) {
+    OutputAllocator output(into_slots ? SlotOf(block, action.last_of) : Tensor());
+    HEADRACE_RETURN_IF_ERROR(RunAction(action, block.ids[i], output, row));
+  }
+  return absl::OkStatus();
+}
+
+void MapProgram::RunRows(absl::Span<Block* const> blocks, absl::Span<MapRow> rows, TakeMade take) const {
+  const absl::Span<const Action> actions = *all_->actions();
+  const Action& called = actions[*run_action_];
+  const BoundStep& function = *called.steps[0];
+  const absl::Span<const Action> before = actions.subspan(0, *run_action_);
+  const absl::Span<const Action> after = actions.subspan(*run_action_ + 1);
+  std::vector<absl::Status> made(blocks.size());
+  // Of the calls: rows that fail before have none.
+  std::vector<size_t> places;
+  std::vector<RowRandom> randoms;
+  std::vector<OutputAllocator> outputs;
+  places.reserve(blocks.size());
+  randoms.reserve(blocks.size());
+  outputs.reserve(blocks.size());
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    made[i] = RunActions(before, *blocks[i], 0, true, rows[i]);
+    if (!made[i].ok()) continue;
+    places.push_back(i);
+    randoms.push_back(RandomOf(function, blocks[i]->ids[0]));
+    outputs.emplace_back(SlotOf(*blocks[i], called.last_of));
+  }
+  std::vector<HostCall> calls;
+  for (size_t call = 0; call < places.size(); ++call) {
+    MapRow& row = rows[places[call]];
+    calls.push_back(
+        {InputsOf(function, row.columns, row), function.function_draws ? &randoms[call] : nullptr, &outputs[call]});
+  }
+  size_t given = 0;
+  const auto give = [&](size_t end) {
+    if (end > given) take(given, absl::MakeSpan(made).subspan(given, end - given));
+    given = end;
   };
-  if (part.actions().has_value()) return run(*part.actions());
-  return run(ActionsOf(StepsOf(part, block.ids[i])));
+  function.runs->CallRun(calls, [&](size_t first, absl::Span<RunFunction::Results> results) {
+    for (size_t r = 0; r < results.size(); ++r) {
+      const size_t i = places[first + r];
+      made[i] = TakeCalled(function, std::move(results[r]), absl::MakeSpan(rows[i].columns));
+      if (!made[i].ok()) AddStep(function, made[i]);
+      if (made[i].ok()) made[i] = RunActions(after, *blocks[i], 0, true, rows[i]);
+    }
+    give(places[first + results.size() - 1] + 1);
+  });
+  give(blocks.size());
+}
+
+void MapProgram::AddStep(const BoundStep& step, absl::Status& status) {
+  AddErrorField(status, ErrorField::kOperator, step.name);
+  AddErrorField(status, ErrorField::kLocation, step.location);
 }
 
 absl::Status MapProgram::RunAction(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row) {
@@ -508,8 +577,7 @@ absl::Status MapProgram::RunAction(const Action& action, const RowId& id, Output
     }
     if (status.ok()) continue;
     status = InEpoch(std::move(status), id.epoch, step->parameters);
-    AddErrorField(status, ErrorField::kOperator, step->name);
-    AddErrorField(status, ErrorField::kLocation, step->location);
+    AddStep(*step, status);
     return status;
   }
   return absl::OkStatus();
@@ -528,25 +596,29 @@ absl::StatusOr<absl::Span<const bool>> MapProgram::FillersOf(const BoundStep& bo
                     rows.TypeName());
 }
 
+absl::Span<const Tensor> MapProgram::InputsOf(const BoundStep& bound, absl::Span<const Tensor> columns, MapRow& row) {
+  if (bound.inputs.size() == 1) return columns.subspan(static_cast<size_t>(bound.inputs[0]), 1);
+  row.inputs.clear();
+  for (const int column : bound.inputs) row.inputs.push_back(columns[static_cast<size_t>(column)]);
+  return row.inputs;
+}
+
+absl::Status MapProgram::TakeCalled(const BoundStep& bound, absl::StatusOr<std::vector<Tensor>> results,
+                                    absl::Span<Tensor> columns) {
+  if (results.ok()) HEADRACE_RETURN_IF_ERROR(CheckDeclared(bound.declared, *results));
+  return TakeOutputs(bound.outputs, std::move(results), columns);
+}
+
 absl::Status MapProgram::RunStep(const BoundStep& bound, const RowId& id, OutputAllocator& output,
                                  absl::Span<Tensor> columns, MapRow& row) {
-  absl::Span<const Tensor> given;
-  if (bound.inputs.size() == 1) {
-    given = columns.subspan(static_cast<size_t>(bound.inputs[0]), 1);
-  } else {
-    row.inputs.clear();
-    for (const int column : bound.inputs) row.inputs.push_back(columns[static_cast<size_t>(column)]);
-    given = row.inputs;
-  }
+  const absl::Span<const Tensor> given = InputsOf(bound, columns, row);
   if (bound.chooser != nullptr)
     return TakeOutputs(bound.outputs, absl::StatusOr<Tensors>(Tensors(given.begin(), given.end())), columns);
   HEADRACE_ASSIGN_OR_RETURN(const absl::Span<const bool> fillers, FillersOf(bound, columns));
   KernelContext context(RandomOf(bound, id), output, fillers);
   if (bound.kernel) return TakeOutputs(bound.outputs, bound.kernel->Apply(given, context), columns);
   RowRandom* const random = bound.function_draws ? &context.random() : nullptr;
-  absl::StatusOr<std::vector<Tensor>> results = bound.function->Call(given, random, output);
-  if (results.ok()) HEADRACE_RETURN_IF_ERROR(CheckDeclared(bound.declared, *results));
-  return TakeOutputs(bound.outputs, std::move(results), columns);
+  return TakeCalled(bound, bound.function->Call(given, random, output), columns);
 }
 
 bool MapProgram::RunStacked(Block& block) const {

@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "core/tensor.h"
 #include "engine/operator/block.h"
 #include "engine/operator/host.h"
@@ -60,6 +62,14 @@ class MapProgram {
   // if one fails: running them one by one then shows which.
   bool RunStacked(Block& block) const;
 
+  // Whether every row goes through the same steps, of which one is a function that takes many calls in one run.
+  bool takes_runs() const { return run_action_.has_value(); }
+  // Takes what became of rows that follow each other, from row `first` on.
+  using TakeMade = absl::FunctionRef<void(size_t first, absl::Span<absl::Status> made)>;
+  // For a program that takes runs: runs all steps for the first row of each block, whose columns are in `rows`, into
+  // their batch slots. Gives rows out in order, as soon as they are made.
+  void RunRows(absl::Span<Block* const> blocks, absl::Span<MapRow> rows, TakeMade take) const;
+
   // The batch slot of column `column` of the block's row; invalid: there is none.
   static Tensor SlotOf(const Block& block, int column);
 
@@ -86,9 +96,18 @@ class MapProgram {
   static absl::Status RunStep(const BoundStep& bound, const RowId& id, OutputAllocator& output,
                               absl::Span<Tensor> columns, MapRow& row);
   static absl::Status RunAction(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row);
+  // Runs consecutive actions for a row of the block.
+  static absl::Status RunActions(absl::Span<const Action> actions, const Block& block, int i, bool into_slots,
+                                 MapRow& row);
+  static absl::Span<const Tensor> InputsOf(const BoundStep& bound, absl::Span<const Tensor> columns, MapRow& row);
+  static absl::Status TakeCalled(const BoundStep& bound, absl::StatusOr<std::vector<Tensor>> results,
+                                 absl::Span<Tensor> columns);
+  static void AddStep(const BoundStep& step, absl::Status& status);
   static void AddActions(absl::Span<const BoundStep* const> steps, Actions& actions);
   static void NoteLastWriters(Actions& actions);
   static Actions ActionsOf(const FlatSteps& steps);
+  // The action of the only function, if that takes runs.
+  static std::optional<size_t> RunActionOf(const Actions& actions);
   // The steps of the part that the row goes through.
   FlatSteps StepsOf(const Part& part, const RowId& id) const;
   absl::Status RunHere(const Part& part, const Block& block, int i, bool into_slots, MapRow& row) const;
@@ -97,6 +116,7 @@ class MapProgram {
   std::shared_ptr<const std::vector<BoundStep>> steps_;
   std::shared_ptr<const Part> all_;
   bool for_stacks_ = false;
+  std::optional<size_t> run_action_;     // the one of the function that takes runs; nullopt: the program takes none
   std::shared_ptr<OfEpochs> of_epochs_;  // null: it reads no parameters
 };
 

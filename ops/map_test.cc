@@ -1,7 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "core/error.h"
+#include "engine/operator/host_runs.h"
 #include "ir/expression.h"
 #include "ops/testing/run_operator.h"
 
@@ -24,6 +27,30 @@ class Doubling : public HostFunction {
     HEADRACE_ASSIGN_OR_RETURN(Tensor result, Tensor::Scalar(value * 2 + drawn));
     return std::vector<Tensor>{std::move(result)};
   }
+};
+
+// The same in processes, as it seems: calls are made in runs, whose results come in two parts.
+class DoublingInRuns : public Doubling, public RunFunction {
+ public:
+  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random,
+                                           OutputAllocator& output) override {
+    EXPECT_NE(random, nullptr) << "what a process seeds its generators with";
+    return Doubling::Call(inputs, random, output);
+  }
+  void CallRun(absl::Span<const HostCall> calls, TakeResults take) override {
+    if (calls.size() > 1) ++runs_;
+    std::vector<Results> results;
+    for (const HostCall& call : calls) results.push_back(Call(call.inputs, call.random, *call.output));
+    const size_t half = results.size() / 2;
+    if (half > 0) take(0, absl::MakeSpan(results).subspan(0, half));
+    if (!calls.empty()) take(half, absl::MakeSpan(results).subspan(half));
+  }
+  int processes() const override { return 2; }
+  // Of more than one call.
+  int runs() const { return runs_; }
+
+ private:
+  std::atomic<int> runs_{0};
 };
 
 RunSpec WithFunction() {
@@ -74,6 +101,51 @@ TEST(Map, NamesTheRowThatFailedAndKeepsThoseBefore) {
   EXPECT_EQ(GetErrorField(ran.error, ErrorField::kOperator), "map[1] PythonFunction");
   EXPECT_THAT(GetErrorField(ran.error, ErrorField::kRow), HasSubstr("key 3"));
   EXPECT_THAT(GetErrorField(ran.error, ErrorField::kLocation), HasSubstr("test.py"));
+}
+
+// The steps of a map with a function in processes: before it, itself and behind it.
+GraphBuilder RowsInRuns(int64_t start, int64_t stop) {
+  GraphBuilder builder = Rows(start, stop);
+  builder.Step("TypeCast", {"value"}, {"before"}, {{"dtype", StringValue("int32")}});
+  builder.Step("PythonFunction", {"value"}, {"value"}, {{"function", ir::ReferenceValue("double")}});
+  builder.Step("TypeCast", {"value"}, {"after"}, {{"dtype", StringValue("float32")}});
+  return builder;
+}
+
+TEST(Map, MakesRunsOfCallsThatGiveTheSameRows) {
+  // The shorter one is restarted after each row. Of the longer one all rows are kept at a cache point, or none.
+  for (const int64_t rows : {9, 3000}) {
+    for (const int kept_point : {-1, 0, 1}) {
+      const auto function = std::make_shared<DoublingInRuns>();
+      RunSpec spec;
+      spec.bindings.functions["double"] = function;
+      spec.restart_every = rows > 9 ? 1000 : 1;
+      spec.kept_point = kept_point;
+      const Ran ran = RunEveryWay(RowsInRuns(20, 20 + rows), spec);
+      EXPECT_TRUE(ran.error.ok());
+      EXPECT_EQ(ran.rows.size(), static_cast<size_t>(2 * rows));
+      if (kept_point < 0) {
+        EXPECT_GT(function->runs(), 0);
+      }
+    }
+  }
+}
+
+TEST(Map, LeavesOutTheRowsOfARunThatFail) {
+  RunSpec spec;
+  const auto function = std::make_shared<DoublingInRuns>();
+  spec.bindings.functions["double"] = function;
+  GraphBuilder builder = RowsInRuns(0, 2000);
+  const Ran failed = RunEveryWay(builder, spec);
+  EXPECT_EQ(failed.rows.size(), 13u);
+  EXPECT_EQ(GetErrorField(failed.error, ErrorField::kOperator), "map[1] PythonFunction");
+  EXPECT_THAT(GetErrorField(failed.error, ErrorField::kRow), HasSubstr("key 13"));
+  EXPECT_THAT(GetErrorField(failed.error, ErrorField::kLocation), HasSubstr("test.py"));
+  spec.restart_every = 1000;
+  const Ran ran = RunEveryWay(builder.SkipFailed(1), spec);
+  EXPECT_TRUE(ran.error.ok());
+  EXPECT_EQ(ran.rows.size(), 2u * 1999);
+  EXPECT_GT(function->runs(), 0);
 }
 
 TEST(Map, PassesEmptyMessagesToWhatReadsItsNewColumns) {

@@ -3,12 +3,36 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/clock.h"
+
 namespace headrace {
+namespace {
+
+// Target time of a task whose rows go to another process in one exchange, which costs some 30 µs.
+constexpr uint64_t kRunTaskNs = 1'000'000;
+// Of the rows that go in one exchange. Of larger ones a task takes one: the exchange is a small part of what they cost.
+constexpr size_t kRunBytes = size_t{256} << 10;
+
+const RunOperator* RunOperatorOf(absl::Span<const Element> elements) {
+  if (elements.size() != 1) return nullptr;
+  const auto* const run = dynamic_cast<const RunOperator*>(elements[0].row.get());
+  return run != nullptr && run->takes_runs() ? run : nullptr;
+}
+
+// As many messages like this one as go in one exchange.
+int MessagesInRun(const Block& block) {
+  size_t bytes = 1;
+  for (const BlockColumn& column : block.columns) bytes += column.rows() > 0 ? column.row(0).bytes() : 0;
+  return std::max(1, static_cast<int>(kRunBytes / bytes));
+}
+
+}  // namespace
 
 RowStage::RowStage(const PlannedStage& plan, RunControl* control, Parts parts, const PlannedOperator& op,
                    std::unique_ptr<BatchSlots> batch_slots)
     : Stage(plan, control, std::move(parts)),
       splits_(op.properties.splits_messages),
+      run_(splits_ ? nullptr : RunOperatorOf(elements_)),
       before_(op.input_counters.begin(), op.input_counters.end()),
       given_(splits_ ? op.counters[0] : 0),
       batch_slots_(std::move(batch_slots)) {
@@ -26,6 +50,9 @@ BlockedReason RowStage::BlockedLocked() {
 BlockedReason RowStage::ClaimLocked(Task& claimed, int most) {
   auto& task = static_cast<RowTask&>(claimed);
   most = std::min(most, output_.FreeSlots());
+  if (run_ != nullptr && most > 1) {
+    inputs_[0]->output().Peek([&most](const Message& message) { most = std::min(most, MessagesInRun(*message)); });
+  }
   bool was_full = false;
   // User code may not be allowed to run for the next epoch yet.
   const auto last = [this](const Message& message) { return plan_.gated && message->end == End::kEpoch; };
@@ -88,6 +115,13 @@ void RowStage::TakeBatchSlotsLocked(Block& block) {
   if (block.end == End::kEpoch) batch_slots_->EndEpoch(block.epoch);
 }
 
+// In a stage of runs each of the tasks at once finds slots.
+int RowStage::most_claimed() const {
+  return run_ == nullptr ? Stage::most_claimed() : std::max(1, plan_.window / (cap() + 1));
+}
+
+uint64_t RowStage::task_ns() const { return run_ == nullptr ? Stage::task_ns() : kRunTaskNs; }
+
 int RowStage::ClaimableLocked(int most) { return std::min(output_.FreeSlots(), inputs_[0]->output().ReadyRun(most)); }
 
 // A row that fails before or in the operator is one part.
@@ -126,14 +160,18 @@ void RowStage::Split(Message message, Checkpoint before, std::vector<Message>& p
   if (rest) Split(std::move(rest), std::move(before), parts);
 }
 
-void RowStage::RunMessage(Message message, RowTask& task, int index) {
-  if (Finished(message->epoch) || control_->closed()) {
-    message->Drop();
+void RowStage::BeginMessage(Block& block) const {
+  if (Finished(block.epoch) || control_->closed()) {
+    block.Drop();
   }
   // Looks again: the row may have been added to a cache since it was read.
-  if (!caches_.empty() && message->found_in() == nullptr && message->rows() == 1 && !message->tombstone()) {
-    TakeCached(message->KeyAtSource(0), *message);
+  if (!caches_.empty() && block.found_in() == nullptr && block.rows() == 1 && !block.tombstone()) {
+    TakeCached(block.KeyAtSource(0), block);
   }
+}
+
+void RowStage::RunMessage(Message message, RowTask& task, int index) {
+  BeginMessage(*message);
   std::vector<Message>& parts = task.parts;
   if (splits_) {
     Split(std::move(message), std::move(task.before[index]), parts);
@@ -147,9 +185,66 @@ void RowStage::RunMessage(Message message, RowTask& task, int index) {
   GiveParts(task);
 }
 
+bool RowStage::GoesAlone(const Block& block) const {
+  return block.rows() > 1 || (block.found_in() != nullptr && block.found_in() == elements_[0].cache);
+}
+
+void RowStage::GiveRun(RowTask& task, size_t end, uint64_t row_ns) {
+  for (; task.given_out < end; ++task.given_out) {
+    Message message = std::move(task.inputs[task.given_out]);
+    if (task.given_run == task.run.size() || task.run[task.given_run] != task.given_out) {
+      ApplyElements(0, std::move(message), task.parts);
+    } else {
+      ++task.given_run;
+      if (message->cache_trail != nullptr) message->cache_trail->made_ns += row_ns;
+      Message rest = TakeFailed(elements_[0], *message);
+      PassOn(1, std::move(message), std::move(rest), task.parts);
+    }
+    GiveParts(task);
+  }
+  if (task.given_run < task.run.size()) NoteWorked(task, *task.inputs[task.run[task.given_run]]);
+  Deliver(task);
+}
+
+void RowStage::ApplyRun(RowTask& task, size_t end) {
+  std::vector<Block*> blocks;
+  task.run.clear();
+  task.given_run = 0;
+  for (size_t i = task.given_out; i < end; ++i) {
+    Block& block = *task.inputs[i];
+    if (block.rows() == 0 || block.tombstone() || block.found_in() != nullptr) continue;
+    task.run.push_back(i);
+    blocks.push_back(&block);
+  }
+  const uint64_t start = NowNs();
+  if (!blocks.empty()) {
+    NoteWorked(task, *blocks[0]);
+    run_->ApplyRun(blocks, [&](size_t done) { GiveRun(task, task.run[done - 1] + 1, (NowNs() - start) / done); });
+  }
+  GiveRun(task, end, 0);
+}
+
+void RowStage::RunTogether(RowTask& task) {
+  for (const Message& message : task.inputs) BeginMessage(*message);
+  while (task.given_out < task.inputs.size()) {
+    size_t end = task.given_out;
+    while (end < task.inputs.size() && !GoesAlone(*task.inputs[end])) ++end;
+    ApplyRun(task, end);
+    if (end == task.inputs.size()) return;
+    NoteWorked(task, *task.inputs[end]);
+    task.run.clear();
+    task.given_run = 0;
+    GiveRun(task, end + 1, 0);
+  }
+}
+
 void RowStage::RunTask(Task& claimed) {
   auto& task = static_cast<RowTask&>(claimed);
   for (const Message& message : task.inputs) task.rows += static_cast<uint64_t>(message->rows());
+  if (run_ != nullptr && task.count > 1) {
+    RunTogether(task);
+    return;
+  }
   for (int i = 0; i < task.count; ++i) {
     RunMessage(std::move(task.inputs[i]), task, i);
     // A function of the user's may wait until its results so far have reached the user.

@@ -69,11 +69,12 @@ Stage::Stage(const PlannedStage& plan, RunControl* control, Parts parts)
   for (Stage* input : inputs_) input->consumer_ = this;
 }
 
-int Stage::Grain() const {
-  uint64_t task_ns = kTaskNs;
-  if (plan_.lane == Lane::kIo) task_ns = PlannedStage::InOrder(plan_.kind) ? kStreamTaskNs : kReadTaskNs;
-  return cost_.MessagesIn(task_ns, std::min(kMostAtOnce, most_claimed()));
+uint64_t Stage::task_ns() const {
+  if (plan_.lane != Lane::kIo) return kTaskNs;
+  return PlannedStage::InOrder(plan_.kind) ? kStreamTaskNs : kReadTaskNs;
 }
+
+int Stage::Grain() const { return cost_.MessagesIn(task_ns(), std::min(kMostAtOnce, most_claimed())); }
 
 int Stage::GroupRows() const {
   if (plan_.group > 0) return plan_.group;
@@ -346,6 +347,10 @@ Message Stage::ApplyElement(const Element& element, Block& block) const {
   const uint64_t start = trail != nullptr ? NowNs() : 0;
   element.row->Apply(block);
   if (trail != nullptr) trail->made_ns += NowNs() - start;
+  return TakeFailed(element, block);
+}
+
+Message Stage::TakeFailed(const Element& element, Block& block) {
   if (block.end != End::kError) return nullptr;
   AddOperator(block.error, *element.plan);
   Message rest = std::move(block.rest);
@@ -362,6 +367,10 @@ bool Stage::SkipsFailed(const PlannedOperator& op, const Block& block) {
 void Stage::ApplyElements(size_t first, Message message, std::vector<Message>& parts) const {
   Message rest;
   for (; first < elements_.size() && !rest; ++first) rest = ApplyElement(elements_[first], *message);
+  PassOn(first, std::move(message), std::move(rest), parts);
+}
+
+void Stage::PassOn(size_t first, Message message, Message rest, std::vector<Message>& parts) const {
   if (!rest) {
     parts.push_back(std::move(message));
     return;
@@ -445,6 +454,11 @@ void Stage::Deliver(Task& task) {
   if (output_.PushRun(task.first, task.outputs) && consumer_ != nullptr) control_->Signal(consumer_);
   task.first += task.outputs.size();
   task.outputs.clear();
+}
+
+void Stage::NoteWorked(Task& task, const Block& block) {
+  const auto lock = BriefLock(mutex_);
+  task.worked = {WorkedRows::Known::kRow, block.ids[0], block.provenances[0], static_cast<uint64_t>(block.rows() - 1)};
 }
 
 void Stage::DropAtRest() {

@@ -108,6 +108,8 @@ class Stage {
   virtual int ClaimableLocked(int most) = 0;
   // The most messages that one task may take: half of the slots, if each message takes one.
   virtual int most_claimed() const { return std::max(1, plan_.window / 2); }
+  // How long a task of light messages should take.
+  virtual uint64_t task_ns() const;
   virtual void RunTask(Task& task) = 0;
   // Under the stage's lock, when no task runs any more.
   virtual void DropOperators() { elements_.clear(); }
@@ -127,11 +129,15 @@ class Stage {
   // error still relies on the end-of-epoch marker. Where rows that fail are skipped, it returns the row as a tombstone,
   // whose `rest` is what follows.
   Message ApplyElement(const Element& element, Block& block) const;
+  // What ApplyElement returns for a block to which the element has been applied.
+  static Message TakeFailed(const Element& element, Block& block);
   // Whether the block ends where a row failed that is skipped.
   static bool SkipsFailed(const PlannedOperator& op, const Block& block);
   // Applies the elements from `first` on. Appends the resulting messages in order: one, and more for each row that
   // failed.
   void ApplyElements(size_t first, Message message, std::vector<Message>& parts) const;
+  // What is left of that once the elements before `first` have been applied: `rest` follows the message; null: nothing.
+  void PassOn(size_t first, Message message, Message rest, std::vector<Message>& parts) const;
   // Gives out task.parts under the message's number and empties them: a single part goes to the task's outputs, several
   // are pushed.
   void GiveParts(Task& task);
@@ -142,6 +148,8 @@ class Stage {
   bool TakeCached(uint64_t key, Block& block) const;
   // Pushes task.outputs under the numbers from task.first on.
   void Deliver(Task& task);
+  // Sets the row that the task works on, alone.
+  void NoteWorked(Task& task, const Block& block);
   void SignalInput(int input);
 
   const PlannedStage& plan_;

@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -10,6 +11,8 @@
 #include "core/error.h"
 #include "core/stop_signal.h"
 #include "python/headrace/called.h"
+#include "python/headrace/exchange.h"
+#include "python/headrace/thread_state.h"
 #include "python/headrace/unlocked.h"
 
 namespace headrace::python {
@@ -19,6 +22,11 @@ namespace py = pybind11;
 
 // A row is made again twice, and a process started again.
 constexpr int kMostDeaths = 3;
+// Calls of more bytes are not put into one exchange.
+constexpr size_t kExchangeBytes = size_t{256} << 10;
+// Results of earlier calls are looked for first after so long; then ever less often.
+constexpr int kFirstLookMs = 4;
+constexpr int kLastLookMs = 256;
 
 // "a; b"
 void AddDeath(std::string& deaths, const std::string& death) { Append(deaths, deaths.empty() ? "" : "; ", death); }
@@ -106,11 +114,12 @@ absl::Status ProcessPool::StillWanted() {
 }
 
 absl::Status ProcessPool::HearStart(WorkerProcess& process, Ended& ended) {
-  size_t bytes = 0;
-  HEADRACE_RETURN_IF_ERROR(Hear(process, bytes, ended));
+  WorkerProcess::Heard heard = WorkerProcess::Heard::kNothing;
+  Answered answer;
+  while (heard == WorkerProcess::Heard::kNothing) HEADRACE_RETURN_IF_ERROR(Hear(process, -1, heard, answer));
+  ended = heard == WorkerProcess::Heard::kEnded ? Ended::kDied : Ended::kAnswered;
   if (ended == Ended::kDied) return absl::OkStatus();
-  ended = Ended::kAnswered;
-  WireReader reader(process.results(), bytes);
+  WireReader reader(process.results(), answer.bytes);
   return ErrorOf(reader);
 }
 
@@ -126,28 +135,90 @@ absl::Status ProcessPool::SpawnIn(size_t slot) {
   return absl::OkStatus();
 }
 
-absl::Status ProcessPool::Hear(WorkerProcess& process, size_t& bytes, Ended& ended) {
-  while (true) {
-    HEADRACE_ASSIGN_OR_RETURN(const WorkerProcess::Heard heard, process.Receive(bytes));
-    if (heard == WorkerProcess::Heard::kResult) return absl::OkStatus();
-    if (heard == WorkerProcess::Heard::kEnded) {
-      ended = Ended::kDied;
-      return absl::OkStatus();
-    }
-    // Ctrl-C, where the user's own thread waits.
-    const absl::Status signalled = objects_->Call(name_, []() -> absl::Status {
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      return absl::OkStatus();
-    });
-    if (signalled.ok()) continue;
-    // What it gives later would be taken for the result of another call.
-    process.Kill();
-    return signalled;
-  }
+absl::Status ProcessPool::Hear(WorkerProcess& process, int wait_ms, WorkerProcess::Heard& heard, Answered& answer) {
+  HEADRACE_ASSIGN_OR_RETURN(heard, process.Receive(wait_ms, answer));
+  if (heard != WorkerProcess::Heard::kNothing || OnEnginesThread()) return absl::OkStatus();
+  // Ctrl-C, where the user's own thread waits.
+  const absl::Status signalled = objects_->Call(name_, []() -> absl::Status {
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    return absl::OkStatus();
+  });
+  // What it gives later would be taken for the results of other calls.
+  if (!signalled.ok()) process.Kill();
+  return signalled;
 }
 
-absl::Status ProcessPool::CallIn(size_t slot, absl::FunctionRef<void(WireWriter&)> write,
-                                 absl::FunctionRef<absl::Status(WireReader&)> read, Ended& ended) {
+void ProcessPool::Progress::Give(absl::Status error, WireReader* reader) {
+  deaths = 0;
+  told.clear();
+  calls.Take(next++, std::move(error), reader);
+}
+
+absl::StatusOr<size_t> ProcessPool::WriteCalls(WorkerProcess& process, const Progress& progress, size_t& bytes) {
+  WireWriter writer(process.calls());
+  for (size_t i = 0; i < Exchange::kBytes / sizeof(uint64_t); ++i) writer.Number(0);
+  size_t written = 0;
+  const size_t most = std::min(progress.most, progress.calls.count() - progress.next);
+  while (written < most && (written == 0 || writer.bytes() < kExchangeBytes)) {
+    const size_t before = writer.bytes();
+    progress.calls.Write(progress.next + written, writer);
+    if (!writer.status().ok()) {
+      if (written == 0) return writer.status();
+      // The next exchange has room for it, or shows that it is too large.
+      writer.Rewind(before);
+      break;
+    }
+    ++written;
+  }
+  Exchange::In(process.calls()).calls = written;
+  bytes = writer.bytes();
+  return written;
+}
+
+absl::Status ProcessPool::TakeResults(WorkerProcess& process, size_t bytes, size_t end, size_t& at,
+                                      Progress& progress) {
+  if (progress.next >= end) return absl::OkStatus();
+  WireReader reader(process.results(), bytes, at);
+  while (progress.next < end) {
+    absl::Status error = ErrorOf(reader);
+    HEADRACE_RETURN_IF_ERROR(reader.status());
+    progress.Give(std::move(error), &reader);
+    HEADRACE_RETURN_IF_ERROR(reader.status());
+  }
+  at = reader.at();
+  progress.calls.Taken(progress.next);
+  return absl::OkStatus();
+}
+
+absl::Status ProcessPool::HearResults(WorkerProcess& process, size_t sent, Progress& progress, Ended& ended) {
+  const size_t first = progress.next;
+  size_t at = 0;
+  WorkerProcess::Heard heard = WorkerProcess::Heard::kNothing;
+  Answered answer;
+  int look_ms = kFirstLookMs;
+  while (true) {
+    // The last one is what the answer brings.
+    const bool looks = progress.next + 1 < first + sent;
+    HEADRACE_RETURN_IF_ERROR(Hear(process, looks ? look_ms : -1, heard, answer));
+    if (heard == WorkerProcess::Heard::kAnswer) break;
+    HEADRACE_RETURN_IF_ERROR(process.results().Show(0));
+    const size_t made = std::min<size_t>(Exchange::In(process.calls()).Made(), sent);
+    HEADRACE_RETURN_IF_ERROR(TakeResults(process, process.results().bytes(), first + made, at, progress));
+    if (heard == WorkerProcess::Heard::kEnded) {
+      ended = progress.next < first + sent ? Ended::kDied : Ended::kGone;
+      return absl::OkStatus();
+    }
+    look_ms = std::min(2 * look_ms, kLastLookMs);
+  }
+  process.ChargeMemory();
+  HEADRACE_RETURN_IF_ERROR(
+      TakeResults(process, answer.bytes, first + std::min<size_t>(answer.calls, sent), at, progress));
+  if (progress.next == first) return InternalError("a process answered none of ", sent, " calls");
+  ended = Ended::kAnswered;
+  return absl::OkStatus();
+}
+
+absl::Status ProcessPool::ExchangeIn(size_t slot, Progress& progress, Ended& ended) {
   if (processes_[slot].process != nullptr && processes_[slot].process->Ended()) Reap(slot);
   if (processes_[slot].process == nullptr) {
     const absl::Status started = StartIn(slot);
@@ -155,43 +226,54 @@ absl::Status ProcessPool::CallIn(size_t slot, absl::FunctionRef<void(WireWriter&
     if (!started.ok()) return BeyondRow(started);
   }
   WorkerProcess& process = *processes_[slot].process;
-  WireWriter writer(process.calls());
-  write(writer);
-  HEADRACE_RETURN_IF_ERROR(writer.status());
-  if (!process.Send(writer.bytes())) {
+  size_t bytes = 0;
+  HEADRACE_ASSIGN_OR_RETURN(const size_t sent, WriteCalls(process, progress, bytes));
+  if (!process.Send(bytes)) {
     ended = Ended::kGone;
     return absl::OkStatus();
   }
-  size_t bytes = 0;
-  HEADRACE_RETURN_IF_ERROR(Hear(process, bytes, ended));
-  if (ended == Ended::kDied) return absl::OkStatus();
-  process.ChargeMemory();
-  WireReader reader(process.results(), bytes);
-  absl::Status status = ErrorOf(reader);
-  absl::Status taken = read(reader);
-  HEADRACE_RETURN_IF_ERROR(reader.status());
-  ended = Ended::kAnswered;
-  return status.ok() ? taken : status;
+  const size_t first = progress.next;
+  HEADRACE_RETURN_IF_ERROR(HearResults(process, sent, progress, ended));
+  // A process that stopped early has met calls that take long.
+  const size_t made = progress.next - first;
+  if (ended == Ended::kAnswered && made < sent) progress.most = std::max<size_t>(1, made);
+  return absl::OkStatus();
 }
 
-absl::Status ProcessPool::Call(absl::FunctionRef<void(WireWriter&)> write,
-                               absl::FunctionRef<absl::Status(WireReader&)> read) {
+void ProcessPool::NoteDeath(const std::string& how, Progress& progress) {
+  progress.most = 1;
+  AddDeath(progress.told, how);
+  if (++progress.deaths < kMostDeaths) {
+    Warn(how);
+    return;
+  }
+  progress.Give(ResourceError(name_, ": ", kMostDeaths, " worker processes died of this row (", progress.told, ")"),
+                nullptr);
+}
+
+void ProcessPool::Make(ProcessCalls& calls) {
   std::optional<Unlocked> unlocked;
   if (PyGILState_Check() != 0) unlocked.emplace();
-  std::string deaths;
-  for (int death = 0; death < kMostDeaths;) {
-    HEADRACE_ASSIGN_OR_RETURN(const size_t slot, TakeSlot());
+  Progress progress{.calls = calls, .most = calls.count()};
+  while (progress.next < calls.count()) {
+    const absl::StatusOr<size_t> slot = TakeSlot();
+    if (!slot.ok()) {
+      progress.Give(slot.status(), nullptr);
+      continue;
+    }
     Ended ended = Ended::kBroken;
-    absl::Status status = CallIn(slot, write, read, ended);
-    const std::string how = ended == Ended::kAnswered ? std::string() : Reap(slot);
-    GiveBack(slot);
-    if (ended != Ended::kDied && ended != Ended::kGone) return status;
-    HEADRACE_RETURN_IF_ERROR(StillWanted());
-    if (ended == Ended::kGone) continue;
-    AddDeath(deaths, how);
-    if (++death < kMostDeaths) Warn(how);
+    absl::Status status = ExchangeIn(*slot, progress, ended);
+    const std::string how = ended == Ended::kAnswered ? std::string() : Reap(*slot);
+    GiveBack(*slot);
+    if (progress.next == calls.count()) break;
+    if (ended == Ended::kDied || ended == Ended::kGone) status = StillWanted();
+    if (!status.ok()) {
+      progress.Give(std::move(status), nullptr);
+    } else if (ended == Ended::kDied) {
+      NoteDeath(how, progress);
+    }
   }
-  return ResourceError(name_, ": ", kMostDeaths, " worker processes died of this row (", deaths, ")");
+  calls.Taken(calls.count());
 }
 
 std::string ProcessPool::Reap(size_t slot) {

@@ -30,9 +30,9 @@ class WireWriter {
   void Put(const Tensor& tensor);
   // With its fields; also one that is OK.
   void Put(const absl::Status& error);
-  // Forgets all that was written.
-  void Restart() {
-    at_ = 0;
+  // Forgets what was written behind the first `bytes`, and errors.
+  void Rewind(size_t bytes) {
+    at_ = bytes;
     status_ = absl::OkStatus();
   }
 
@@ -47,8 +47,12 @@ class WireWriter {
 
 class WireReader {
  public:
-  // Reads the first `bytes` of the memory, which must be mapped.
-  WireReader(const SharedMemory& memory, size_t bytes) : mapping_(memory.mapping()), bytes_(bytes) {}
+  // Reads the first `bytes` of the memory, which must be mapped, from byte `at` on.
+  WireReader(const SharedMemory& memory, size_t bytes, size_t at = 0)
+      : mapping_(memory.mapping()), bytes_(bytes), at_(at) {}
+
+  // Bytes read, with those before.
+  size_t at() const { return at_; }
 
   // kInternal if something does not end within the bytes.
   const absl::Status& status() const { return status_; }
@@ -72,7 +76,7 @@ class WireReader {
 
   const std::shared_ptr<SharedMemory::Mapping> mapping_;
   const size_t bytes_;
-  size_t at_ = 0;
+  size_t at_;
   absl::Status status_;
 };
 

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -15,11 +16,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "core/error.h"
 #include "core/fork_watch.h"
 #include "core/philox.h"
 #include "core/row_id.h"
 #include "python/headrace/dataset_rows.h"
+#include "python/headrace/exchange.h"
 #include "python/headrace/thread_state.h"
 #include "python/headrace/unlocked.h"
 #include "python/headrace/user_function.h"
@@ -53,7 +56,46 @@ class Parent {
 
   const std::shared_ptr<UserObjects>& objects() const { return objects_; }
 
-  // Waits for a call, and returns how many bytes it takes; ends this process if there will be none.
+  // What gives the result of a call: an error, and what there is of a result all the same.
+  using GiveResult = absl::FunctionRef<void(const absl::Status& error, absl::FunctionRef<void(WireWriter&)> put)>;
+
+  // Says that this process is ready, or why not.
+  void Begin(const absl::Status& status) {
+    WireWriter writer(results_);
+    PutResult(writer, status, [](WireWriter&) {});
+    Answer({writer.bytes(), 1});
+  }
+
+  // Waits for an exchange and makes its calls, but begins none once they have taken long; what is left comes again.
+  // `make` gets the reader, which stands at a call, and gives its result.
+  void Serve(absl::FunctionRef<void(WireReader& reader, GiveResult give)> make) {
+    const size_t bytes = Wait();
+    const auto begin = std::chrono::steady_clock::now();
+    WireWriter writer(results_);
+    uint64_t made = 0;
+    const absl::Status shown = calls_.Show(bytes);
+    if (shown.ok()) {
+      WireReader reader(calls_, bytes, Exchange::kBytes);
+      Exchange& exchange = Exchange::In(calls_);
+      do {
+        if (!MakeCall(writer, reader, made == 0, make)) break;
+        exchange.SetMade(++made);
+      } while (made < exchange.calls && writer.bytes() < kLongBytes &&
+               std::chrono::steady_clock::now() - begin < kLong);
+    } else {
+      PutResult(writer, shown, [](WireWriter& result) { result.Number(0); });
+      made = 1;
+    }
+    LetGo();
+    Answer({writer.bytes(), made});
+  }
+
+ private:
+  // Calls of an exchange that have taken so long, or gave so much, are answered at once.
+  static constexpr auto kLong = std::chrono::milliseconds(2);
+  static constexpr size_t kLongBytes = size_t{1} << 20;
+
+  // Waits for an exchange, and returns how many bytes it takes; ends this process if there will be none.
   size_t Wait() {
     uint64_t size = 0;
     ssize_t got = 0;
@@ -67,13 +109,27 @@ class Parent {
     return size;
   }
 
-  absl::StatusOr<WireReader> Open(size_t bytes) {
-    HEADRACE_RETURN_IF_ERROR(calls_.Show(bytes));
-    return WireReader(calls_, bytes);
+  // False, with nothing changed: there is no memory for the result beside those before; the call has to come again.
+  bool MakeCall(WireWriter& writer, WireReader& reader, bool first,
+                absl::FunctionRef<void(WireReader& reader, GiveResult give)> make) {
+    const size_t before = writer.bytes();
+    make(reader, [&](const absl::Status& error, absl::FunctionRef<void(WireWriter&)> put) {
+      PutResult(writer, error, put);
+      if (writer.status().ok()) return;
+      const absl::Status lack = writer.status();
+      writer.Rewind(before);
+      if (first) PutResult(writer, lack, [](WireWriter& result) { result.Number(0); });
+    });
+    return writer.bytes() > before;
   }
 
-  // After a call: the parent writes the next one to the same memory. What the user's code has kept of it stays as it
-  // is.
+  void PutResult(WireWriter& writer, const absl::Status& error, absl::FunctionRef<void(WireWriter&)> put) {
+    PutError(writer, error);
+    put(writer);
+  }
+
+  // After the calls: the parent writes the next ones to the same memory. What the user's code has kept of them stays as
+  // it is.
   void LetGo() {
     if (calls_.mapping() == nullptr || calls_.mapping().use_count() == 1) return;
     const absl::Status kept = calls_.mapping()->MakePrivate();
@@ -82,25 +138,12 @@ class Parent {
     calls_.Forget();
   }
 
-  // `put`: what there is of a result.
-  template <typename Put>
-  void Give(const absl::Status& status, Put put) {
-    WireWriter writer(results_);
-    PutError(writer, status);
-    put(writer);
-    if (!writer.status().ok()) {
-      const absl::Status lack = writer.status();
-      writer.Restart();
-      PutError(writer, lack);
-      writer.Number(0);
-    }
-    const uint64_t size = writer.bytes();
-    results_.Written(size);
+  void Answer(const Answered& answer) {
+    results_.Written(answer.bytes);
     const Unlocked unlocked;
-    while (send(kSocket, &size, sizeof(size), MSG_NOSIGNAL) < 0 && errno == EINTR) continue;
+    while (send(kSocket, &answer, sizeof(answer), MSG_NOSIGNAL) < 0 && errno == EINTR) continue;
   }
 
- private:
   void PutError(WireWriter& writer, const absl::Status& status) {
     writer.Put(status);
     if (status.ok()) return;
@@ -136,9 +179,7 @@ struct ServedFunction {
   GlobalSeeds seeds;
 };
 
-absl::StatusOr<std::vector<Tensor>> CallFunction(Parent& parent, const std::vector<ServedFunction>& functions,
-                                                 size_t bytes) {
-  HEADRACE_ASSIGN_OR_RETURN(WireReader reader, parent.Open(bytes));
+absl::StatusOr<std::vector<Tensor>> CallFunction(const std::vector<ServedFunction>& functions, WireReader& reader) {
   const uint64_t number = reader.Number();
   const uint64_t key = reader.Number();
   const uint64_t row = reader.Number();
@@ -159,22 +200,18 @@ void ServeFunctions(const std::vector<std::tuple<py::object, bool, py::object>>&
   for (const auto& [callable, wants_rng, seed] : given) {
     functions.push_back({UserFunction(callable, wants_rng, false, {}, parent.objects()), GlobalSeeds(seed)});
   }
-  parent.Give(absl::OkStatus(), [](WireWriter&) {});
+  parent.Begin(absl::OkStatus());
   while (true) {
-    const size_t bytes = parent.Wait();
-    absl::StatusOr<std::vector<Tensor>> results = CallFunction(parent, functions, bytes);
-    parent.Give(results.status(), [&](WireWriter& writer) {
-      PutTensors(writer, results.ok() ? *results : std::vector<Tensor>());
-      // What they share with the call is not kept by the user.
-      if (results.ok()) results->clear();
-      parent.LetGo();
+    parent.Serve([&](WireReader& reader, Parent::GiveResult give) {
+      const absl::StatusOr<std::vector<Tensor>> results = CallFunction(functions, reader);
+      give(results.status(),
+           [&](WireWriter& writer) { PutTensors(writer, results.ok() ? *results : std::vector<Tensor>()); });
     });
   }
 }
 
-absl::Status ReadRows(Parent& parent, HostRows& source, const GlobalSeeds& seeds, size_t bytes,
+absl::Status ReadRows(HostRows& source, const GlobalSeeds& seeds, WireReader& reader,
                       std::vector<std::vector<Tensor>>& rows) {
-  HEADRACE_ASSIGN_OR_RETURN(WireReader reader, parent.Open(bytes));
   const uint64_t key = reader.Number();
   std::vector<uint64_t> indices(reader.Number());
   for (uint64_t& index : indices) index = reader.Number();
@@ -194,14 +231,15 @@ void ServeRows(const py::object& dataset, const std::vector<std::string>& column
   Parent parent;
   const std::shared_ptr<HostRows> source = DatasetRows(dataset, columns, parent.objects());
   const GlobalSeeds seeds(seed);
-  parent.Give(absl::OkStatus(), [](WireWriter&) {});
+  parent.Begin(absl::OkStatus());
   while (true) {
-    const size_t bytes = parent.Wait();
-    std::vector<std::vector<Tensor>> rows;
-    const absl::Status status = ReadRows(parent, *source, seeds, bytes, rows);
-    parent.Give(status, [&](WireWriter& writer) {
-      writer.Number(rows.size());
-      for (const std::vector<Tensor>& row : rows) PutTensors(writer, row);
+    parent.Serve([&](WireReader& reader, Parent::GiveResult give) {
+      std::vector<std::vector<Tensor>> rows;
+      const absl::Status status = ReadRows(*source, seeds, reader, rows);
+      give(status, [&](WireWriter& writer) {
+        writer.Number(rows.size());
+        for (const std::vector<Tensor>& row : rows) PutTensors(writer, row);
+      });
     });
   }
 }
@@ -213,7 +251,7 @@ void ServeFailure(const py::object& exception, const std::string& name) {
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
     throw py::error_already_set();
   });
-  parent.Give(status, [](WireWriter&) {});
+  parent.Begin(status);
 }
 
 // Ends this process as soon as process `parent`, or its end of the socket, is gone; and one that is forked from it when

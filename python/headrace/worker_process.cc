@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -122,20 +123,20 @@ bool WorkerProcess::Send(size_t bytes) {
   return sent == sizeof(size);
 }
 
-absl::StatusOr<WorkerProcess::Heard> WorkerProcess::Receive(size_t& bytes) {
+absl::StatusOr<WorkerProcess::Heard> WorkerProcess::Receive(int wait_ms, Answered& answer) {
+  // The user's own thread looks for signals.
+  if (!OnEnginesThread()) wait_ms = wait_ms < 0 ? kSignalMs : std::min(wait_ms, kSignalMs);
   // Also its end, because a process that it forked may hold the other end of the socket.
   std::array<pollfd, 2> waited = {pollfd{socket_, POLLIN, 0}, pollfd{watch_, POLLIN, 0}};
-  const int ready = poll(waited.data(), watch_ < 0 ? 1 : 2, OnEnginesThread() ? -1 : kSignalMs);
+  const int ready = poll(waited.data(), watch_ < 0 ? 1 : 2, wait_ms);
   if (ready <= 0) {
-    if (ready == 0 || errno == EINTR) return Heard::kSignal;
+    if (ready == 0 || errno == EINTR) return Heard::kNothing;
     return ResourceError("waiting for a worker process failed: ", std::strerror(errno));
   }
-  uint64_t size = 0;
-  const ssize_t got = recv(socket_, &size, sizeof(size), MSG_DONTWAIT);
-  if (got != sizeof(size)) return Heard::kEnded;
-  bytes = size;
-  HEADRACE_RETURN_IF_ERROR(results_.Show(bytes));
-  return Heard::kResult;
+  const ssize_t got = recv(socket_, &answer, sizeof(answer), MSG_DONTWAIT);
+  if (got != sizeof(answer)) return Heard::kEnded;
+  HEADRACE_RETURN_IF_ERROR(results_.Show(answer.bytes));
+  return Heard::kAnswer;
 }
 
 void WorkerProcess::ChargeMemory() {

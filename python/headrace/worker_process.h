@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "core/buffer.h"
+#include "python/headrace/exchange.h"
 #include "python/headrace/shared_memory.h"
 
 namespace headrace::python {
@@ -36,12 +37,12 @@ class WorkerProcess {
 
   // Whether it has ended, as far as can be known without waiting.
   bool Ended() const;
-  enum class Heard { kResult, kEnded, kSignal };
-  // Tells it that a call of so many bytes stands in calls(). False: it has ended.
+  enum class Heard { kAnswer, kEnded, kNothing };
+  // Tells it that an exchange of so many bytes stands in calls(). False: it has ended.
   bool Send(size_t bytes);
-  // Waits for its next result, of so many bytes in results(), which it maps; kSignal if a signal may have come to this
-  // thread.
-  absl::StatusOr<Heard> Receive(size_t& bytes);
+  // Waits for its next answer, and maps results(). kNothing: a signal may have come to this thread, or `wait_ms` are
+  // over; -1: they never are.
+  absl::StatusOr<Heard> Receive(int wait_ms, Answered& answer);
   // Charges what it shares to the account of the running task.
   void ChargeMemory();
   // Makes it end, now, with all processes of its group. Receive then says so.

@@ -406,6 +406,136 @@ def test_processes_killed_at_any_moment_lose_no_row(tmp_path):
     print(f"HEADRACE-COUNT kills={len(list(tmp_path.iterdir()))}")
 
 
+def listed(dataset, **options):
+    """The values of a column "value", fast."""
+    with dataset.iterate(**options) as iterator:
+        return [value for batch in iterator for value in batch["value"].tolist()]
+
+
+def test_light_rows_are_sent_together_and_others_alone():
+    def place(x):
+        until = time.perf_counter() + 0.003 * x[0]
+        while time.perf_counter() < until:
+            pass
+        return x.__array_interface__["data"][0]
+
+    def places(rows, slow, **options):
+        given = hr.Numpy({"value": np.full((rows, 4), slow, np.float32)})
+        return set(listed(given.map(place, "value", processes=1).batch(10), **options))
+
+    # The first call of an exchange stands at one place.
+    assert len(places(5000, 0)) > 1
+    assert len(places(300, 0, executor="pull")) == 1 and len(places(300, 1)) == 1
+
+
+@pytest.mark.parametrize("processes", one_in(3, [1, 2, 7], first=1))
+def test_rows_in_runs_are_those_of_rows_alone(processes):
+    def build(count):
+        return hr.Range(4000, shuffle=True).map(with_globals, "value", processes=count).repeat(2).batch(50)
+
+    # Pulled, each row is sent alone.
+    assert listed(build(processes), seed=4) == listed(build(1), seed=4, executor="pull")
+    texts = [f"näme {i}" * (i % 40) for i in range(3000)]
+    many = hr.Numpy({"a": np.arange(9000).reshape(3000, 3), "name": np.array(texts)})
+    many = many.map(
+        lambda a, name: (name + "!", a / 2, [len(name)]), ["a", "name"], ["name", "a", "n"], processes=processes
+    )
+    rows = rows_of(many)
+    assert [row["name"][1] for row in rows] == [text + "!" for text in texts]
+    assert [row["n"][1] for row in rows] == [[len(text)] for text in texts]
+    assert [row["a"][1][0] for row in rows] == [1.5 * i for i in range(3000)]
+
+
+def test_results_of_a_run_may_be_large():
+    rows = hr.Range(400).map(lambda value: np.full(1 << (18 if value % 9 == 5 else 3), value), "value", processes=2)
+    found = [row["value"] for row in rows]
+    assert [int(row[0]) for row in found] == list(range(400)) and all((row == row[0]).all() for row in found)
+
+
+def test_a_state_goes_on_within_a_run():
+    def build(count):
+        return hr.Range(600, shuffle=True).map(noisy, "value", processes=count).batch(7)
+
+    whole = listed(build(0))
+    with build(2).iterate() as iterator:
+        states = [iterator.state() for _ in iterator]
+    for number, state in list(enumerate(states, 1))[:: 1 if os.environ.get("HEADRACE_LONG") == "1" else 9]:
+        assert listed(build(2), state=state) == whole[7 * number :], number
+
+
+def test_rows_in_runs_are_the_same_where_rows_may_be_kept():
+    def build(count):
+        return hr.Range(1500, shuffle=True).map(noisy, "value", processes=count).batch(50)
+
+    alone, in_runs = build(0), build(2)
+    for _ in range(3):
+        assert [batch["value"].tolist() for batch in in_runs] == [batch["value"].tolist() for batch in alone]
+
+
+def test_a_row_that_fails_within_a_run_fails_alone():
+    def unlucky(value):
+        if value % 500 in (499, 0, 1) and value > 1:
+            raise ValueError(f"unlucky {value}")
+        return value
+
+    rows = hr.Range(3000).map(unlucky, "value", processes=2)
+    kept = [value for value in range(3000) if value <= 1 or value % 500 not in (499, 0, 1)]
+    assert listed(rows.on_error("skip").batch(10)) == kept
+    with rows.iterate() as iterator:
+        assert [int(next(iterator)["value"]) for _ in range(499)] == list(range(499))
+        with pytest.raises(hr.FunctionError, match="unlucky 499") as raised:
+            next(iterator)
+    assert "key 499" in raised.value.row
+
+
+def test_the_rows_of_a_run_whose_process_dies_are_made_again(tmp_path, capfd):
+    def die_once(value):
+        mark = tmp_path / f"{value}"
+        if value % 400 == 333 and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return value * 2
+
+    assert listed(hr.Range(2000).map(die_once, "value", processes=2).batch(10)) == list(range(0, 4000, 2))
+    assert capfd.readouterr().err.count("die_once; its row is made again") == 5
+
+    def deadly(value):
+        if value == 1501:
+            os._exit(3)
+        return value
+
+    with hr.Range(2000).map(deadly, "value", processes=2).on_error("skip").iterate() as iterator:
+        assert [int(next(iterator)["value"]) for _ in range(1501)] == list(range(1501))
+        with pytest.raises(
+            hr.ResourceError, match=r"3 worker processes died of this row \(process \d+ ended with exit status 3; "
+        ) as raised:
+            next(iterator)
+    assert "key 1501" in raised.value.row
+    assert capfd.readouterr().err.count("deadly; its row is made again") == 2
+
+
+def test_a_row_may_wait_until_the_loop_has_seen_those_before(tmp_path):
+    def waits(value):
+        return value if value % 700 != 699 else value + eventually((tmp_path / str(value)).exists, 60)
+
+    with hr.Range(2100).map(waits, "value", processes=1).iterate() as iterator:
+        for number in range(2100):
+            assert int(next(iterator)["value"]) == number + (number % 700 == 699)
+            (tmp_path / str(number + 1)).touch()
+
+
+def test_arrays_kept_from_a_run_stay_as_they_are():
+    kept = []
+
+    def keep(x):
+        kept.append(x)
+        assert all((each == number).all() for number, each in list(enumerate(kept))[:: 1 if len(kept) == 1500 else 100])
+        return len(kept)
+
+    rows = hr.Numpy({"value": np.arange(1500)[:, None] * np.ones(5, int)}).map(keep, "value", processes=1)
+    assert listed(rows.batch(10)) == list(range(1, 1501))
+
+
 def test_close_ends_a_function_that_hangs():
     rows = hr.Range(5).map(lambda x: time.sleep(100), "value", processes=2).iterate()
     # The first row runs alone, to learn what a row takes.
