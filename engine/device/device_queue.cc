@@ -280,7 +280,7 @@ absl::Status DeviceQueue::StartFill(DeviceBatch& batch, DeviceFill fill, Pending
     if (fence == nullptr) track_->Copied(pending.number);
     pending.copied = std::move(fence);
   };
-  if (track_ != nullptr) fill.copied = &copied;
+  if (track_ != nullptr && !fill.mappings.empty()) fill.copied = &copied;
   absl::StatusOr<FencePtr> fence = batch.Fill(fill);
   if (!fence.ok()) {
     // Some of it may have begun.

@@ -35,7 +35,14 @@ class DeviceTrack {
     return batches_.size() - 1;
   }
   void Copied(size_t batch) { Note(batch, &DeviceBatchTimes::copied_ns); }
-  void Filled(size_t batch) { Note(batch, &DeviceBatchTimes::filled_ns); }
+  // Where nothing follows the copies, they are done, too.
+  void Filled(size_t batch) {
+    if (batch == kLeftOut) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    DeviceBatchTimes& times = batches_[batch];
+    times.filled_ns = NowNs();
+    times.copied_ns = std::min(times.copied_ns, times.filled_ns);
+  }
   void Given(size_t batch) { Note(batch, &DeviceBatchTimes::given_ns); }
   void Released(size_t batch) { Note(batch, &DeviceBatchTimes::released_ns); }
 
