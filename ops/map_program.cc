@@ -541,6 +541,9 @@ void MapProgram::RunRows(absl::Span<Block* const> blocks, absl::Span<MapRow> row
     if (end > given) take(given, absl::MakeSpan(made).subspan(given, end - given));
     given = end;
   };
+  // A row without a call waits for no later one.
+  const auto before_call = [&](size_t call) { return call < places.size() ? places[call] : blocks.size(); };
+  give(before_call(0));
   function.runs->CallRun(calls, [&](size_t first, absl::Span<RunFunction::Results> results) {
     for (size_t r = 0; r < results.size(); ++r) {
       const size_t i = places[first + r];
@@ -548,9 +551,8 @@ void MapProgram::RunRows(absl::Span<Block* const> blocks, absl::Span<MapRow> row
       if (!made[i].ok()) AddStep(function, made[i]);
       if (made[i].ok()) made[i] = RunActions(after, *blocks[i], 0, true, rows[i]);
     }
-    give(places[first + results.size() - 1] + 1);
+    give(before_call(first + results.size()));
   });
-  give(blocks.size());
 }
 
 void MapProgram::AddStep(const BoundStep& step, absl::Status& status) {

@@ -186,7 +186,9 @@ void RowStage::RunMessage(Message message, RowTask& task, int index) {
 }
 
 bool RowStage::GoesAlone(const Block& block) const {
-  return block.rows() > 1 || (block.found_in() != nullptr && block.found_in() == elements_[0].cache);
+  // One that was dropped still says where it was found.
+  if (block.rows() != 1) return block.rows() > 1;
+  return block.found_in() != nullptr && block.found_in() == elements_[0].cache;
 }
 
 void RowStage::GiveRun(RowTask& task, size_t end, uint64_t row_ns) {
@@ -216,10 +218,13 @@ void RowStage::ApplyRun(RowTask& task, size_t end) {
     task.run.push_back(i);
     blocks.push_back(&block);
   }
-  const uint64_t start = NowNs();
   if (!blocks.empty()) {
-    NoteWorked(task, *blocks[0]);
-    run_->ApplyRun(blocks, [&](size_t done) { GiveRun(task, task.run[done - 1] + 1, (NowNs() - start) / done); });
+    // What is no part of the run waits for none of its later rows.
+    GiveRun(task, task.run[0], 0);
+    const uint64_t start = NowNs();
+    run_->ApplyRun(blocks, [&](size_t done) {
+      GiveRun(task, done < task.run.size() ? task.run[done] : end, (NowNs() - start) / done);
+    });
   }
   GiveRun(task, end, 0);
 }

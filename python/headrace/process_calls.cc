@@ -14,11 +14,14 @@ namespace {
 absl::Status TakeTensors(WireReader& reader, OutputAllocator& output, std::vector<Tensor>& tensors) {
   const uint64_t count = reader.Number();
   OutputAllocator apart;
+  absl::Status failed;
   for (uint64_t i = 0; i < count && reader.status().ok(); ++i) {
-    HEADRACE_ASSIGN_OR_RETURN(Tensor tensor, reader.Copy(count == 1 ? output : apart));
-    tensors.push_back(std::move(tensor));
+    absl::StatusOr<Tensor> tensor = reader.Copy(count == 1 ? output : apart);
+    failed.Update(tensor.status());
+    // Goes on if there is no memory for it: the next result stands behind all of them.
+    if (tensor.ok()) tensors.push_back(*std::move(tensor));
   }
-  return reader.status();
+  return reader.status().ok() ? failed : reader.status();
 }
 
 // Calls of function `number`.

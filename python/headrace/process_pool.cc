@@ -201,8 +201,9 @@ absl::Status ProcessPool::HearResults(WorkerProcess& process, size_t sent, Progr
     const bool looks = progress.next + 1 < first + sent;
     HEADRACE_RETURN_IF_ERROR(Hear(process, looks ? look_ms : -1, heard, answer));
     if (heard == WorkerProcess::Heard::kAnswer) break;
-    HEADRACE_RETURN_IF_ERROR(process.results().Show(0));
     const size_t made = std::min<size_t>(Exchange::In(process.calls()).Made(), sent);
+    // Afterwards: the memory of these results may have been added meanwhile.
+    HEADRACE_RETURN_IF_ERROR(process.results().Show(0));
     HEADRACE_RETURN_IF_ERROR(TakeResults(process, process.results().bytes(), first + made, at, progress));
     if (heard == WorkerProcess::Heard::kEnded) {
       ended = progress.next < first + sent ? Ended::kDied : Ended::kGone;
@@ -256,6 +257,10 @@ void ProcessPool::Make(ProcessCalls& calls) {
   if (PyGILState_Check() != 0) unlocked.emplace();
   Progress progress{.calls = calls, .most = calls.count()};
   while (progress.next < calls.count()) {
+    if (absl::Status wanted = StillWanted(); !wanted.ok()) {
+      progress.Give(std::move(wanted), nullptr);
+      continue;
+    }
     const absl::StatusOr<size_t> slot = TakeSlot();
     if (!slot.ok()) {
       progress.Give(slot.status(), nullptr);

@@ -70,8 +70,8 @@ void SharedMemory::Written(size_t bytes) {
   writes_ = 0;
   most_used_ = 0;
   if (this->bytes() < kLarge || needed >= this->bytes() / kPart) return;
-  // If either fails, the next Grow maps it again.
-  if (ftruncate(descriptor_, static_cast<off_t>(needed)) == 0) Map(needed).IgnoreError();
+  // Maps less first, so that no page behind the end stays mapped. If either fails, the memory stays as large.
+  if (!Map(needed).ok() || ftruncate(descriptor_, static_cast<off_t>(needed)) != 0) return;
 }
 
 absl::Status SharedMemory::Show(size_t bytes) {
@@ -84,7 +84,6 @@ absl::Status SharedMemory::Show(size_t bytes) {
 }
 
 absl::Status SharedMemory::Map(size_t bytes) {
-  mapping_.reset();
   void* const data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
   if (data == MAP_FAILED) {
     return ResourceError("no memory to share ", bytes, " bytes with another process: ", std::strerror(errno));

@@ -80,7 +80,7 @@ class Parent {
       do {
         if (!MakeCall(writer, reader, made == 0, make)) break;
         exchange.SetMade(++made);
-      } while (made < exchange.calls && writer.bytes() < kLongBytes &&
+      } while (reader.status().ok() && made < exchange.calls && writer.bytes() < kLongBytes &&
                std::chrono::steady_clock::now() - begin < kLong);
     } else {
       PutResult(writer, shown, [](WireWriter& result) { result.Number(0); });
@@ -133,7 +133,7 @@ class Parent {
   void LetGo() {
     if (calls_.mapping() == nullptr || calls_.mapping().use_count() == 1) return;
     const absl::Status kept = calls_.mapping()->MakePrivate();
-    // The parent sees a dead process, and says so.
+    // The parent sees a dead process, and starts another.
     if (!kept.ok()) _exit(1);
     calls_.Forget();
   }

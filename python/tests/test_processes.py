@@ -2,6 +2,7 @@
 
 import _thread
 import gc
+import io
 import os
 import pathlib
 import random
@@ -16,8 +17,10 @@ import cloudpickle
 import numpy as np
 import pytest
 from conftest import eventually, run_python, state_after, values
+from PIL import Image
 
 import headrace as hr
+from headrace import vision as V
 from tests.thinning import examples, one_in
 
 # Spares the processes the import of this file, and with it pytest's.
@@ -524,6 +527,28 @@ def test_a_row_may_wait_until_the_loop_has_seen_those_before(tmp_path):
             (tmp_path / str(number + 1)).touch()
 
 
+def test_an_error_before_a_call_waits_for_no_later_call(tmp_path):
+    picture = io.BytesIO()
+    Image.new("RGB", (2, 2)).save(picture, "PNG")
+    pictures = [picture.getvalue()] * 800
+    pictures[700] = b"none"
+
+    def waits(image, number):
+        if number > 700 and not eventually((tmp_path / "seen").exists, 60):
+            (tmp_path / "gave up").touch()
+        return number
+
+    rows = hr.Numpy({"image": np.array(pictures, object), "number": np.arange(800)})
+    rows = rows.map([V.Decode()], "image").map(waits, ["image", "number"], "number", processes=1)
+    iterator = rows.iterate()
+    assert [int(next(iterator)["number"]) for _ in range(700)] == list(range(700))
+    with pytest.raises(hr.DataError):
+        next(iterator)
+    (tmp_path / "seen").touch()
+    iterator.close()
+    assert not (tmp_path / "gave up").exists()
+
+
 def test_arrays_kept_from_a_run_stay_as_they_are():
     kept = []
 
@@ -607,6 +632,7 @@ def test_no_process_outlives_its_parent(way, tmp_path):
     code = f"""
 import os, signal, subprocess, sys, time
 import headrace as hr
+from headrace import vision as V
 def slow(x):
     if x > 2:
         time.sleep(100)
