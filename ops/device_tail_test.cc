@@ -513,7 +513,7 @@ TEST(DeviceTail, ProfilesStepsApartFromCopies) {
     ASSERT_EQ(profile.batches.size(), given) << device;
     for (const DeviceBatchTimes& batch : profile.batches) {
       EXPECT_LE(batch.copy_ns, batch.copied_ns) << device;
-      EXPECT_LT(batch.copied_ns, batch.filled_ns) << device;
+      EXPECT_EQ(batch.copied_ns < batch.filled_ns, !iteration->report().device->steps.empty()) << device;
       EXPECT_LE(batch.filled_ns, profile.wall_ns) << device;
     }
   }

@@ -102,6 +102,8 @@ absl::Status ReadGifPixels(GifFileType* gif, absl::Span<uint8_t> pixels) {
   CodeReader codes;
   int bits = 0;
   HEADRACE_RETURN_IF_ERROR(codes.Begin(gif, bits));
+  // Pixels have a byte. giflib refuses more, too.
+  if (bits > 8) return GifError(D_GIF_ERR_IMAGE_DEFECT);
   const uint32_t clear = 1U << bits;
   std::array<Run, kMostCodes> runs;
   uint32_t known = clear + 2;

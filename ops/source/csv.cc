@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "core/error.h"
 #include "engine/operator/operator.h"
 #include "io/formats/text/headed_lines.h"
@@ -95,7 +96,11 @@ absl::StatusOr<Header> FindHeader(const FileSystem& system, const MatchedFiles& 
 
 absl::StatusOr<std::vector<CsvRun>> RunsBelow(const Header& header, const CsvDialect& dialect, const ir::Schema& fields,
                                               const ir::Columns& columns) {
-  const absl::StatusOr<std::vector<std::string>> names = SplitLine(header.line, dialect);
+  absl::StatusOr<std::vector<std::string>> names = SplitLine(header.line, dialect);
+  // A line that ends within a name does so by \n, whatever ends the lines of the file.
+  if (names.ok()) {
+    for (std::string& name : *names) absl::StrReplaceAll({{"\r\n", "\n"}}, &name);
+  }
   absl::StatusOr<std::vector<CsvRun>> runs =
       names.ok() ? RunsByHeader(*names, fields, columns) : absl::StatusOr<std::vector<CsvRun>>(names.status());
   if (runs.ok()) return runs;

@@ -229,7 +229,7 @@ class Parameter:
             since = max((each for each in merged if each <= epoch), default=None)
             here = self._fixed.get(epoch, value if since is None else merged[since])
             if here != value:
-                on_here, on_there = _ranks(shard, tuple(held["shard"]))
+                on_here, on_there = _ranks(shard, tuple(held.get("shard", shard)))
                 raise StateError(
                     f"{self!r} is {here} in epoch {epoch}{on_here}, and was {value}{on_there} when the state was taken; "
                     "restore before you set values, and set the same on all ranks"

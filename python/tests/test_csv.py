@@ -319,6 +319,9 @@ def test_types_are_looked_for_where_fields_have_line_ends(tmp_path):
     table = hr.Csv(path, newlines_in_values=True)
     assert table.schema == {"x": ("int64", ()), "two\nlines": ("string", ())}
     assert [row["two\nlines"] for row in table] == ["a\nb", "c"]
+    other = tmp_path / "other.csv"
+    other.write_bytes(b'"two\r\nlines",x\r\n"a\r\nb",1\r\n')
+    assert [row["two\nlines"] for row in hr.Csv(other, newlines_in_values=True)] == ["a\r\nb"]
     with pytest.raises(hr.DataError, match="not closed in the line; .*read with newlines_in_values=True"):
         hr.Csv(path)
     whole = hr.Csv(path, newlines_in_values=True).iterate().state()
