@@ -83,6 +83,7 @@ TEST(StackedBatch, NamesMemoryThatIsRefusedForRowsBeforeALateOne) {
                 refused < 2 ? absl::StatusCode::kResourceExhausted : absl::StatusCode::kOk);
     }
     account->Close();
+    pool.Trim(0);
   }
 }
 
