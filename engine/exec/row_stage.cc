@@ -237,8 +237,6 @@ void RowStage::RunTogether(RowTask& task) {
     ApplyRun(task, end);
     if (end == task.inputs.size()) return;
     NoteWorked(task, *task.inputs[end]);
-    task.run.clear();
-    task.given_run = 0;
     GiveRun(task, end + 1, 0);
   }
 }

@@ -271,10 +271,9 @@ void ProcessPool::Make(ProcessCalls& calls) {
     const std::string how = ended == Ended::kAnswered ? std::string() : Reap(*slot);
     GiveBack(*slot);
     if (progress.next == calls.count()) break;
-    if (ended == Ended::kDied || ended == Ended::kGone) status = StillWanted();
     if (!status.ok()) {
       progress.Give(std::move(status), nullptr);
-    } else if (ended == Ended::kDied) {
+    } else if (ended == Ended::kDied && StillWanted().ok()) {
       NoteDeath(how, progress);
     }
   }

@@ -1,5 +1,5 @@
-"""States, options and explanations of iterators within others. Each is restored by its own `state=`, with its part of the state of
-the one around it, which checks that; a user's own iterator may have `state()` and `explain()`, too."""
+"""States, options and explanations of iterators within others. Each is restored by its own `state=`, with its part of
+the state of the one around it, which checks that; a user's own iterator may have `state()` and `explain()`, too."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
