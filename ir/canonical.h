@@ -5,7 +5,7 @@
 #define HEADRACE_IR_CANONICAL_H_
 
 #include "absl/status/status.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "ir/branches.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/suggestion.h"
 

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "ir/branches.h"
 #include "ir/chosen_types.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/passes/column_ops.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

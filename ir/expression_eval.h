@@ -12,8 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "core/tensor.h"
-#include "ir/graph.pb.h"
 #include "ir/listed_values.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

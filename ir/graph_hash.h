@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

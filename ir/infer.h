@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 #include "ir/mistake.h"
 #include "ir/type.h"
 

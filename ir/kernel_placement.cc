@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/parameters.h"
 
 namespace headrace::ir {

@@ -11,8 +11,8 @@
 #include "ir/attributes.h"
 #include "ir/column_history.h"
 #include "ir/declaration.h"
-#include "ir/graph.pb.h"
 #include "ir/infer.h"
+#include "ir/messages.h"
 #include "ir/mistake.h"
 
 namespace headrace::ir {

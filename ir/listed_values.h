@@ -8,7 +8,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

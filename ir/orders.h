@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 #include "ir/mistake.h"
 
 namespace headrace::ir {

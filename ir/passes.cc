@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "ir/dump.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
 #include "ir/orders.h"

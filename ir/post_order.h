@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

@@ -3,7 +3,7 @@
 #define HEADRACE_IR_SCHEMA_PROTO_H_
 
 #include "absl/status/statusor.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 #include "ir/type.h"
 
 namespace headrace::ir {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <random>
 
+#include "ir/graph.pb.h"
 #include "ir/value_text.h"
 
 namespace headrace::ir {

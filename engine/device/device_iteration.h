@@ -13,7 +13,7 @@
 #include "engine/device/device_queue.h"
 #include "engine/device/result_memory.h"
 #include "engine/exec/iteration.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace {
 

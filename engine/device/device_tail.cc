@@ -18,6 +18,7 @@
 #include "ir/attributes.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
 #include "ir/parameters.h"
@@ -92,11 +93,11 @@ bool IsPictureOfBytes(const ir::ColumnType& type) {
          (*type.shape)[2] <= static_cast<int64_t>(kMostMappedChannels);
 }
 
-using Steps = std::vector<const ir::proto::Step*>;
+using DeviceTailSteps = std::vector<const ir::proto::Step*>;
 
 // Pictures are resized first, then flipped; or they are flipped, then erased, once, in the layout that they have there.
 // What is erased is drawn for the size that pictures have on the host.
-bool DrawsInOrder(const Steps& steps) {
+bool DrawsInOrder(const DeviceTailSteps& steps) {
   bool erased = false;
   bool planes = false;
   const bool resized = Resizes(*steps.front());
@@ -132,7 +133,7 @@ absl::StatusOr<Tensor> Applied(const std::vector<ir::proto::Step>& steps, Tensor
 
 // The steps without those that draw; but with `erases` the one that erases, so that it always erases the middle one of
 // 3 × 3 pixels.
-std::vector<ir::proto::Step> Certain(const Steps& steps, bool erases) {
+std::vector<ir::proto::Step> Certain(const DeviceTailSteps& steps, bool erases) {
   std::vector<ir::proto::Step> certain;
   for (const ir::proto::Step* step : steps) {
     if (Resizes(*step) || Flips(*step) || (Erases(*step) && !erases)) continue;
@@ -149,7 +150,7 @@ std::vector<ir::proto::Step> Certain(const Steps& steps, bool erases) {
 }
 
 // What an erased pixel becomes: a picture of 3 × 3 pixels.
-absl::StatusOr<Tensor> ErasedPicture(const Steps& steps, int64_t channels) {
+absl::StatusOr<Tensor> ErasedPicture(const DeviceTailSteps& steps, int64_t channels) {
   HEADRACE_ASSIGN_OR_RETURN(Tensor picture, Tensor::Allocate(DType::kUInt8, Shape{3, 3, channels}));
   std::fill_n(picture.mutable_raw(), picture.bytes(), uint8_t{0});
   return Applied(Certain(steps, true), std::move(picture));
@@ -162,7 +163,7 @@ void CopyValue(const Tensor& made, int64_t from, Tensor& table, int64_t to) {
 }
 
 // Fills in table and planes; false: the steps cannot be a table.
-bool MakeTable(const Steps& steps, int64_t channels, DeviceTail& tail) {
+bool MakeTable(const DeviceTailSteps& steps, int64_t channels, DeviceTail& tail) {
   absl::StatusOr<Tensor> bytes = AllBytes(channels);
   if (!bytes.ok()) return false;
   const absl::StatusOr<Tensor> made = Applied(Certain(steps, false), *std::move(bytes));
@@ -218,7 +219,7 @@ class TailTaker {
   }
 
  private:
-  // Steps on the column that nothing after them reads, the last one first.
+  // DeviceTailSteps on the column that nothing after them reads, the last one first.
   struct Candidates {
     std::optional<StepAt> mixing;  // above a batch
     bool batched = false;
@@ -232,7 +233,7 @@ class TailTaker {
     for (auto first = candidates.steps.rbegin(); first != candidates.steps.rend(); ++first) {
       HEADRACE_ASSIGN_OR_RETURN(const ir::ColumnType before, TypeBefore(*first, column.name));
       if (!IsPictureOfBytes(before)) continue;
-      Steps steps;
+      DeviceTailSteps steps;
       for (auto each = first; each != candidates.steps.rend(); ++each) steps.push_back(&StepOf(*each));
       if (!DrawsInOrder(steps) || !MakeTable(steps, before.shape->back(), tail)) continue;
       HEADRACE_ASSIGN_OR_RETURN(const bool sized, SetSize(*first, column.name, before, tail));
@@ -277,7 +278,7 @@ class TailTaker {
         }
         continue;
       }
-      // Steps above a batch see it as one array.
+      // DeviceTailSteps above a batch see it as one array.
       if (!found.steps.empty() || !PassesColumn(id, column, found.batched)) return found;
     }
     return found;

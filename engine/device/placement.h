@@ -9,7 +9,7 @@
 #include "engine/device/device_tail.h"
 #include "engine/exec/iteration.h"
 #include "engine/plan/stage_limits.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace {
 

@@ -11,6 +11,7 @@
 #include "ir/branches.h"
 #include "ir/canonical.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_hash.h"
 #include "ir/mark_padding.h"
 #include "ir/passes.h"

@@ -14,6 +14,7 @@
 #include "engine/exec/stage_maker.h"
 #include "engine/plan/epoch_limit.h"
 #include "engine/plan/planner.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {

@@ -31,7 +31,7 @@
 #include "engine/plan/physical_plan.h"
 #include "engine/plan/plan_options.h"
 #include "engine/plan/prepared_graph.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace {
 

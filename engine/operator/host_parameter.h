@@ -16,7 +16,7 @@
 #include "engine/operator/host.h"
 #include "engine/operator/operator.h"
 #include "engine/operator/operator_properties.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace {
 

@@ -9,7 +9,7 @@
 #include "engine/operator/epoch_range.h"
 #include "engine/plan/plan_node.h"
 #include "engine/plan/shard_assignment.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace {
 

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "engine/operator/listed_rows.h"
+#include "ir/graph.pb.h"
 #include "ir/node_traits.h"
 
 namespace headrace {
@@ -70,8 +71,8 @@ absl::Status CheckPairs(const PlanNode& node) {
   return absl::OkStatus();
 }
 
-// Where an operator gives the rows of several inputs one after the other: the length of the shortest runs. nullopt: it
-// does not.
+// Where an operator gives the rows of several inputs one after the other: the length of the shortest runs. nullopt:
+// it does not.
 std::optional<uint64_t> ShortestJoined(const PlanNode& node) {
   const ir::Traits& traits = node.properties.traits;
   if (node.inputs.size() < 2 || traits.random || traits.side_by_side) return std::nullopt;

@@ -18,6 +18,7 @@
 #include "engine/plan/epoch_limit.h"
 #include "engine/plan/plan_checks.h"
 #include "engine/plan/steps_text.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {

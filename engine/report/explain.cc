@@ -10,6 +10,7 @@
 #include "engine/report/advice.h"
 #include "engine/report/named_rows.h"
 #include "engine/report/wait_text.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {

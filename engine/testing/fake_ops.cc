@@ -14,6 +14,7 @@
 #include "engine/operator/operator.h"
 #include "engine/testing/group_rows.h"
 #include "ir/canonical.h"
+#include "ir/graph.pb.h"
 #include "ir/validate.h"
 
 namespace headrace {

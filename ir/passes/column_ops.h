@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

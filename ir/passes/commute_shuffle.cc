@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "ir/branches.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/node_traits.h"
 #include "ir/passes/graph_editor.h"
 #include "ir/passes/side_effects.h"

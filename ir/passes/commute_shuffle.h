@@ -14,7 +14,7 @@
 #define HEADRACE_IR_PASSES_COMMUTE_SHUFFLE_H_
 
 #include "absl/status/statusor.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

@@ -5,7 +5,7 @@
 #define HEADRACE_IR_PASSES_DROP_UNREAD_COLUMNS_H_
 
 #include "absl/status/statusor.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

@@ -10,7 +10,7 @@
 #define HEADRACE_IR_PASSES_FOLD_CONSTANTS_H_
 
 #include "absl/status/statusor.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 #include "ir/type.h"
 
 namespace headrace::ir {

@@ -14,6 +14,7 @@
 #include "ir/chosen_types.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 
 namespace headrace::ir {

@@ -7,7 +7,7 @@
 #define HEADRACE_IR_PASSES_FUSE_IMAGE_H_
 
 #include "absl/status/statusor.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

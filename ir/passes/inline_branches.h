@@ -3,7 +3,7 @@
 #define HEADRACE_IR_PASSES_INLINE_BRANCHES_H_
 
 #include "absl/status/statusor.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

@@ -6,7 +6,7 @@
 #define HEADRACE_IR_PASSES_INSERT_CACHES_H_
 
 #include "absl/status/statusor.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

@@ -10,7 +10,7 @@
 #define HEADRACE_IR_PASSES_MERGE_MAPS_H_
 
 #include "absl/status/statusor.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

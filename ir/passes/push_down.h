@@ -28,7 +28,7 @@
 #define HEADRACE_IR_PASSES_PUSH_DOWN_H_
 
 #include "absl/status/statusor.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

@@ -15,7 +15,7 @@
 #define HEADRACE_IR_PASSES_REMOVE_IDENTITIES_H_
 
 #include "absl/status/statusor.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

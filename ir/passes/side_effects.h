@@ -2,7 +2,7 @@
 #ifndef HEADRACE_IR_PASSES_SIDE_EFFECTS_H_
 #define HEADRACE_IR_PASSES_SIDE_EFFECTS_H_
 
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

@@ -5,7 +5,7 @@
 #define HEADRACE_IR_PASSES_SPLIT_MAPS_H_
 
 #include "absl/status/statusor.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

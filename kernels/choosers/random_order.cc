@@ -23,11 +23,11 @@ class RandomOrder : public Chooser {
   }
 };
 
-absl::StatusOr<ir::Branching> BranchingOf(const ir::Attributes&, size_t branches) {
+absl::StatusOr<ir::Branching> BranchingOfRandomOrder(const ir::Attributes&, size_t branches) {
   return ir::Branching{.drawn = std::vector<bool>(branches, true), .several = branches > 1};
 }
 
-const KernelRegistration registration{
+const KernelRegistration random_order_registration{
     {.name = "RandomOrder",
      .summary = "Applies several kernels to each row, in an order that is drawn.",
      .doc = "Takes the columns that the kernels take, of any type. Every row goes through all of them; all orders are "
@@ -44,7 +44,7 @@ const KernelRegistration registration{
                          {"name"}},
                 .body = "super().__init__({\"seed\": seed, \"name\": name}, kernels)"},
      .example = "V.RandomOrder([V.RandomHorizontalFlip(), V.RandomRotation(10), V.ColorJitter(0.4)])",
-     .branching = BranchingOf},
+     .branching = BranchingOfRandomOrder},
     Makes<RandomOrder>()};
 
 }  // namespace

@@ -26,13 +26,13 @@ class UniformAugment : public Chooser {
   size_t count_;
 };
 
-absl::StatusOr<ir::Branching> BranchingOf(const ir::Attributes& attributes, size_t branches) {
+absl::StatusOr<ir::Branching> BranchingOfUniformAugment(const ir::Attributes& attributes, size_t branches) {
   const auto count = static_cast<size_t>(attributes.Int("num_ops"));
   if (count > branches) return GraphError("num_ops is ", count, "; there are ", branches, " kernels");
   return ir::Branching{.drawn = std::vector<bool>(branches, true), .none = true, .several = count > 1};
 }
 
-const KernelRegistration registration{
+const KernelRegistration uniform_augment_registration{
     {.name = "UniformAugment",
      .summary = "Applies up to a number of kernels that are drawn from a list.",
      .doc = "Takes the columns that the kernels take, of any type. `num_ops` different kernels are drawn, all choices "
@@ -52,7 +52,7 @@ const KernelRegistration registration{
                          {"name"}},
                 .body = "super().__init__({\"num_ops\": num_ops, \"seed\": seed, \"name\": name}, kernels)"},
      .example = "V.UniformAugment([V.RandomRotation(30), V.Equalize(), V.Invert()], num_ops=2)",
-     .branching = BranchingOf},
+     .branching = BranchingOfUniformAugment},
     Makes<UniformAugment>()};
 
 }  // namespace

@@ -22,8 +22,8 @@ DrawRows DrawFrom(Classes classes, uint64_t stream) {
   };
 }
 
-absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, const IndexedSource& input,
-                                               const IndexedSource& values) {
+absl::StatusOr<std::unique_ptr<RowOrder>> MakeClassBalanced(const OpArguments& arguments, const IndexedSource& input,
+                                                            const IndexedSource& values) {
   HEADRACE_ASSIGN_OR_RETURN(std::vector<uint32_t> class_of, ReadClasses(arguments, input, values));
   const auto draws = [stream = RowRandom::StreamOf(arguments.seed, arguments.salt)](
                          absl::Span<const uint32_t> of_rows, const DrawnSize& /*size*/) -> absl::StatusOr<DrawRows> {
@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, con
   return MakeOrderByValues<uint32_t>(arguments, input, std::move(class_of), {DrawnSizes(arguments), draws});
 }
 
-const OpRegistration registration(
+const OpRegistration class_balanced_registration(
     {
         .name = "ClassBalanced",
         .version = 2,
@@ -70,7 +70,7 @@ const OpRegistration registration(
         .reads = ReadsValues,
         .most_rows = MostDrawnRows,
     },
-    OrderFactories(Make, {.new_each_epoch = true, .of_any_size = true}));
+    OrderFactories(MakeClassBalanced, {.new_each_epoch = true, .of_any_size = true}));
 
 }  // namespace
 }  // namespace headrace

@@ -17,7 +17,7 @@
 #include "ops/plugin/plugin_file.h"
 #include "ops/plugin/plugin_values.h"
 #include "ops/source/file_patterns.h"
-#include "ops/source/host_row.h"
+#include "ops/source/memory/host_row.h"
 #include "ops/source/split_source.h"
 
 namespace headrace {

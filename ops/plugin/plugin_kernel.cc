@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "ir/graph.pb.h"
 #include "ops/plugin/plugin_call.h"
 #include "ops/plugin/plugin_type.h"
 #include "ops/plugin/plugin_values.h"

@@ -14,6 +14,7 @@
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "ir/declaration.h"
+#include "ir/graph.pb.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {

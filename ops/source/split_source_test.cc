@@ -21,6 +21,7 @@
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "io/formats/recordio/testing/record_bytes.h"
+#include "ir/graph.pb.h"
 #include "ops/plugin/plugin_library.h"
 #include "ops/testing/run_operator.h"
 #include "ops/testing/state_run.h"

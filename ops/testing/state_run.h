@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "engine/exec/iteration.h"
 #include "engine/exec/state.pb.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace {
 

@@ -1,6 +1,6 @@
 #include "python/headrace/delivered_columns.h"
 
-#include "ops/ragged_columns.h"
+#include "ops/rows/ragged_columns.h"
 #include "python/headrace/status_error.h"
 
 namespace headrace::python {

@@ -19,7 +19,7 @@
 #include "ir/declaration.h"
 #include "kernels/chooser.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/fused_image.h"
+#include "kernels/fused_run.h"
 
 namespace headrace::python {
 

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/operator/host_children.h"
+#include "ir/graph.pb.h"
 #include "python/headrace/called.h"
 #include "python/headrace/tensor_binding.h"
 #include "python/headrace/user_children.h"

@@ -11,6 +11,7 @@
 
 #include "core/dtype.h"
 #include "ir/expression.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/schema_proto.h"
 #include "ir/value.h"

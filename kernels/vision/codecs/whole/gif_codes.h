@@ -1,0 +1,23 @@
+// The pixels of a GIF's frame, as codes of LZW hold them. Safe from any thread.
+#ifndef HEADRACE_KERNELS_VISION_CODECS_WHOLE_GIF_CODES_H_
+#define HEADRACE_KERNELS_VISION_CODECS_WHOLE_GIF_CODES_H_
+
+#include <gif_lib.h>
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+
+namespace headrace {
+
+// Decodes the frame in front of which the GIF stands, in the order of the file. kData: its codes are damaged, or end
+// before the last pixel.
+absl::Status ReadGifPixels(GifFileType* gif, absl::Span<uint8_t> pixels);
+
+// That of giflib's code.
+absl::Status GifError(int code);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_CODECS_WHOLE_GIF_CODES_H_

@@ -1,0 +1,28 @@
+// Checks what a function of the user's gave against what he declared of it. A pure function.
+#ifndef HEADRACE_OPS_ROWS_DECLARED_TYPES_H_
+#define HEADRACE_OPS_ROWS_DECLARED_TYPES_H_
+
+#include <algorithm>
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "core/error.h"
+#include "core/tensor.h"
+#include "ir/type.h"
+
+namespace headrace {
+
+// kData, naming the column and both types. What is not declared may be anything.
+inline absl::Status CheckDeclared(const ir::Columns& declared, absl::Span<const Tensor> results) {
+  for (size_t i = 0; i < std::min(declared.size(), results.size()); ++i) {
+    if (ir::FitsType(declared[i].type, results[i].dtype(), results[i].shape())) continue;
+    return DataError("gave ", results[i].TypeName(), " for column \"", declared[i].name, "\", which was declared as ",
+                     ir::TypeName(declared[i].type));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_ROWS_DECLARED_TYPES_H_
