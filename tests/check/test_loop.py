@@ -2,14 +2,11 @@
 
 import pathlib
 import subprocess
-import sys
 
 import pytest
 
-from tests.conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "tools/check"))
-import loop
+from tools.check import loop
+from tools.check.cpp_selection import Selection, selection_of
 
 
 @pytest.fixture
@@ -25,34 +22,46 @@ def root(tmp_path: pathlib.Path) -> pathlib.Path:
         "io/files/glob.h",
         "io/files/glob_test.cc",
         "io/files/glob_fuzz.cc",
+        "io/files/pattern.h",
         "python/BUILD",
         "python/tests/test_files.py",
         "docs/page.md",
     ]:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("")
+    (tmp_path / "kernels/vision/resize_test.cc").write_text("TEST(Resize, Halves) {}\n")
+    (tmp_path / "io/files/glob_test.cc").write_text("TEST_P(Glob, Finds) {}\n")
     return tmp_path
 
 
+def files(package: str, *names: str) -> str:
+    labels = " ".join(f"//{package}:{name}" for name in names)
+    return f"kind(cc_test, rdeps(//{package}:all, set({labels})))"
+
+
 @pytest.mark.parametrize(
-    ("path", "query"),
+    ("path", "selection"),
     [
-        ("kernels/vision", 'attr(srcs, "//kernels:vision/", kind(cc_test, //kernels:all))'),
-        ("io/files", "kind(cc_test, //io/files/...)"),
-        ("io", "kind(cc_test, //io/...)"),
-        (
-            "kernels/vision/resize",
-            'attr(srcs, "//kernels:vision/resize_(test|fuzz)[.]cc", kind(cc_test, //kernels:all))',
-        ),
-        ("io/files/glob.h", 'attr(srcs, "//io/files:glob_(test|fuzz)[.]cc", kind(cc_test, //io/files:all))'),
-        ("io/files/glob_fuzz.cc", 'attr(srcs, "//io/files:glob_(test|fuzz)[.]cc", kind(cc_test, //io/files:all))'),
-        ("kernels/vision/pad.cc", 'attr(srcs, "//kernels:vision/", kind(cc_test, //kernels:all))'),
+        ("kernels/vision", Selection(files("kernels", "vision/resize_test.cc"), "Resize.Halves")),
+        ("kernels/vision/resize", Selection(files("kernels", "vision/resize_test.cc"), "Resize.Halves")),
+        ("kernels/vision/pad.cc", Selection(files("kernels", "vision/resize_test.cc"), "Resize.Halves")),
+        ("io/files", Selection("kind(cc_test, //io/files/...)")),
+        ("io", Selection("kind(cc_test, //io/...)")),
+        ("io/files/glob.h", Selection(files("io/files", "glob_test.cc", "glob_fuzz.cc"), "*Glob.Finds/*")),
+        ("io/files/glob_fuzz.cc", Selection(files("io/files", "glob_test.cc", "glob_fuzz.cc"), "*Glob.Finds/*")),
+        ("io/files/pattern.h", Selection("kind(cc_test, //io/files/...)")),
         ("docs/page.md", None),
         ("docs", None),
     ],
 )
-def test_a_path_names_the_tests_beside_it(root: pathlib.Path, path: str, query: str | None) -> None:
-    assert loop.query_of(root, loop.relative(root, path)) == query
+def test_a_path_names_the_tests_beside_it(root: pathlib.Path, path: str, selection: Selection | None) -> None:
+    assert selection_of(root, loop.relative(root, path)) == selection
+
+
+def test_programs_of_folders_run_all_tests_and_those_of_files_theirs() -> None:
+    chosen = [Selection("a", "A.*"), Selection("b"), Selection("c", "C.*"), Selection("d"), Selection("a", "A.*")]
+    assert loop.merged(chosen) == [Selection("a + c", "A.*:C.*"), Selection("b + d")]
+    assert loop.merged([]) == []
 
 
 def test_tests_in_python_are_known(root: pathlib.Path) -> None:
