@@ -19,7 +19,7 @@ def changed_by(path: str) -> set[str]:
 
 def every_glob() -> list[str]:
     lists = [GROUPS.shared, GROUPS.build, GROUPS.unseen, *GROUPS.stages.values(), *GROUPS.markers.values()]
-    lists += [[*group.tests, *group.python, *group.cpp] for group in GROUPS.groups]
+    lists += [[*group.tests, *group.python, *group.cpp, *group.besides] for group in GROUPS.groups]
     return [glob.removeprefix("!") for of in lists for glob in of]
 
 
@@ -28,7 +28,7 @@ def test_every_test_file_is_in_exactly_one_group():
 
 
 def test_every_file_is_seen_by_a_group_or_named_as_unseen():
-    seen = [GROUPS.sees(group) for group in GROUPS.groups if "**" not in group.python]
+    seen = [GROUPS.sees(group) for group in GROUPS.groups if not group.besides]
     seen += [GROUPS.stages["cpp"], GROUPS.stages["soak"], GROUPS.stages["wheel"], GROUPS.unseen]
     seen += [group.tests for group in GROUPS.groups]
     seen += [["docs/**", "examples/**", "tools/**", "tests/**", "*.md"]]

@@ -116,6 +116,15 @@ def test_what_the_deadline_ends_is_owed_and_no_failure_unless_it_must_run(marks)
     assert [line.result.failed for line in run.lines] == [1]
 
 
+def test_over_several_calls_nothing_is_late(marks):
+    checks = Checks(late="cpp")
+    run = Run(marks, Deadline(60), "abc123", 0, several=True)
+    run.perform([checks.stage("C++", part("cpp"))])
+    run.deadline = Deadline(-1)
+    run.perform([checks.stage("Python", part("mx"))])
+    assert run.owed == ["cpp", "mx"] and checks.ran == ["cpp"] and run.lines == []
+
+
 def test_parts_that_passed_before_the_deadline_are_not_owed(marks):
     run = run_of(marks)
 

@@ -93,7 +93,7 @@ def main() -> int:
     minutes = options.deadline if options.deadline is not None else mode.deadline_minutes
     deadline = Deadline(None if minutes is None else 60 * minutes - options.elapsed)
     tree, marks = Tree.of(ROOT), Marks()
-    run = Run(marks, deadline, changes.commit_of(ROOT), changes.commits_of(ROOT), options.fresh)
+    run = Run(marks, deadline, changes.commit_of(ROOT), changes.commits_of(ROOT), options.fresh, mode is Mode.ALL)
     changed = changes.changed_folders(marks, tree)
     plan = Plan(run, Groups.read(ROOT, tree), Fingerprints(tree, facts(ROOT)), mode, changes.touched_by_last(ROOT))
     if options.elapsed:

@@ -27,12 +27,7 @@ class CppTests:
 
     def some(self, parts: Sequence[Part], patterns: Sequence[str]) -> Result:
         """The targets of these patterns, which are one part."""
-        result = self.result_of(*self.tested(patterns))
-        if result.failed:
-            result.red |= {part.name for part in parts}
-        elif not result.suspects:
-            result.green |= {part.name: result.passed for part in parts}
-        return result
+        return self.result_of(*self.tested(patterns)).about(parts)
 
     def rooms(self, parts: Sequence[Part]) -> Result:
         """The rooms of these parts."""

@@ -25,6 +25,8 @@ class Group:
     tests: tuple[str, ...]
     python: tuple[str, ...] = ()
     cpp: tuple[str, ...] = ()
+    # What it sees besides, without being about it.
+    besides: tuple[str, ...] = ()
     # Whether a quick run has it after a change that reaches all groups.
     quick: bool = False
     # Whether some of its tests have more cases in a long run.
@@ -32,7 +34,7 @@ class Group:
 
     @classmethod
     def read(cls, name: str, table: dict[str, Any]) -> "Group":
-        lists = {key: tuple(table.get(key, ())) for key in ("tests", "python", "cpp")}
+        lists = {key: tuple(table.get(key, ())) for key in ("tests", "python", "cpp", "besides")}
         return cls(name, **lists, quick=table.get("quick", False), long=table.get("long", False))
 
 
@@ -79,7 +81,7 @@ class Groups:
         return [*group.cpp, *self.without_tests, *group.python, *group.tests]
 
     def sees(self, group: Group) -> list[str]:
-        return [*self.shared, *self.build, *self.own(group)]
+        return [*self.shared, *self.build, *self.own(group), *group.besides]
 
     def parts(self, make: Fingerprints, level: Level) -> dict[str, Part]:
         """A part for each group, by its name."""

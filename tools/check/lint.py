@@ -19,17 +19,15 @@ class Lint:
         self.tree = tree
         self.expected = expected
 
-    def clang_format(self, _: Sequence[Part]) -> Result:
+    def clang_format(self, parts: Sequence[Part]) -> Result:
         files = self.tree.matching(CPP)
         formatter = pathlib.Path(sys.executable).parent / "clang-format"
-        return of_exit(self.deadline.run([formatter, "--dry-run", "--Werror", *files]), f"{len(files)} files")
+        code = self.deadline.run([formatter, "--dry-run", "--Werror", *files])
+        return of_exit(code, f"{len(files)} files").about(parts)
 
     def ruff(self, *arguments: str) -> Check:
         return lambda _: of_exit(self.deadline.run([sys.executable, "-m", "ruff", *arguments, "-q", "."]))
 
     def mypy(self, parts: Sequence[Part]) -> Result:
         look = StillRunning("mypy", self.expected.get("mypy", 0.0))
-        result = of_exit(self.deadline.run([sys.executable, "-m", "mypy"], look=look))
-        if not result.failed:
-            result.green |= {part.name: 1 for part in parts}
-        return result
+        return of_exit(self.deadline.run([sys.executable, "-m", "mypy"], look=look)).about(parts)

@@ -30,10 +30,9 @@ def package_versions(names: list[str]) -> dict[str, str]:
 
 
 def facts(root: pathlib.Path) -> dict[str, str]:
-    cuda = root / ".venv/headrace-cuda"
     return {
         **cpu(pathlib.Path("/proc/cpuinfo").read_text()),
         **{f"package {name}": version for name, version in package_versions(package_names(root)).items()},
-        "nvcc": cuda.read_text().strip() if cuda.exists() else "",
+        "nvcc": str((root / ".venv/headrace-cuda").exists()),
         "gpu": str(pathlib.Path("/dev/nvidiactl").exists()),
     }

@@ -44,25 +44,26 @@ class Plan:
             stages += [*self.sanitized(), *self.product(), *self.needing()]
         if self.mode is Mode.ALL:
             stages += self.long()
-            # Such a run may be done over several calls, so none of it is late.
-            stages = [dataclasses.replace(stage, must=False) if stage.parts else stage for stage in stages]
         return stages
+
+    def part(self, name: str, level: Level = Level.FULL) -> Part:
+        return self.groups.stage_part(self.make, name, level)
 
     def lint(self) -> list[Stage]:
         lint = Lint(self.run.deadline, self.make.tree, self.run.durations)
         return [
-            Stage("clang-format", lint.clang_format),
+            Stage("clang-format", lint.clang_format, (self.part("format"),)),
             Stage("ruff format", lint.ruff("format", "--check")),
             Stage("ruff check", lint.ruff("check")),
-            Stage("mypy", lint.mypy, (self.groups.stage_part(self.make, "mypy"),)),
+            Stage("mypy", lint.mypy, (self.part("mypy"),)),
         ]
 
     def cpp(self) -> list[Stage]:
         tests = CppTests(self.run.deadline, "C++ tests", [], "cpp")
         visibility = Visibility(self.run.deadline)
         return [
-            Stage("C++ tests", tests.everything, (self.groups.stage_part(self.make, "cpp"),), resumes=True),
-            Stage("rooms keep their visibility", visibility.check, (self.groups.stage_part(self.make, "visibility"),)),
+            Stage("C++ tests", tests.everything, (self.part("cpp"),), resumes=True),
+            Stage("rooms keep their visibility", visibility.check, (self.part("visibility"),)),
         ]
 
     def python(self) -> list[Stage]:
@@ -94,21 +95,21 @@ class Plan:
     def room_parts(self, prefix: str) -> list[Part]:
         return [self.groups.room_part(self.make, prefix, room) for room in self.groups.rooms]
 
-    def is_changed(self, part: Part) -> bool:
-        """Whether the room itself changed since its part passed."""
-        if self.run.knows_nothing:
-            return part.name.partition(".")[2] in self.touched
-        return not self.run.marks.knows_own(part)
+    def changed(self, parts: Sequence[Part]) -> list[Part]:
+        """Those of rooms that changed themselves since they passed."""
+        if not any(self.run.marks.last_passed(part.name) for part in parts):
+            return [part for part in parts if part.name.partition(".")[2] in self.touched]
+        return [part for part in parts if not self.run.marks.knows_own(part)]
 
     def sanitized(self) -> list[Stage]:
         asan = CppTests(self.run.deadline, "AddressSanitizer", ASAN, "asan")
         tsan = CppTests(self.run.deadline, "ThreadSanitizer", TSAN, "tsan")
         parts = self.room_parts("asan")
-        changed = tuple(part for part in parts if self.is_changed(part))
-        others = tuple(part for part in parts if part not in changed)
+        changed = self.changed(parts)
+        others = [part for part in parts if part not in changed]
         stages = [
-            Stage("AddressSanitizer, changed rooms", asan.rooms, changed, resumes=True),
-            Stage("AddressSanitizer, other rooms", asan.rooms, others, must=False, resumes=True),
+            Stage("AddressSanitizer, changed rooms", asan.rooms, tuple(changed), resumes=True),
+            Stage("AddressSanitizer, other rooms", asan.rooms, tuple(others), must=False, resumes=True),
             Stage("ThreadSanitizer", tsan.rooms, tuple(self.room_parts("tsan")), must=False, resumes=True),
         ]
         return [stage for stage in stages if stage.parts]
@@ -118,8 +119,8 @@ class Plan:
         level = Level.LONG if self.mode is Mode.ALL else Level.FULL
         return [
             Stage("fuzz tests", checks.fuzz, tuple(self.fuzz_parts(level)), must=False),
-            Stage("soak", checks.soak, (self.groups.stage_part(self.make, "soak", level),), must=False),
-            Stage("wheel", checks.wheel, (self.groups.stage_part(self.make, "wheel"),), must=False, resumes=True),
+            Stage("soak", checks.soak, (self.part("soak", level),), must=False),
+            Stage("wheel", checks.wheel, (self.part("wheel"),), must=False, resumes=True),
         ]
 
     def fuzz_parts(self, level: Level) -> list[Part]:
@@ -147,9 +148,9 @@ class Plan:
         checks = ProductChecks(self.run.deadline, self.run.durations, self.run.mark)
         python = tuple(self.groups.long_parts(self.make))
         return [
-            Stage("long C++ tests", self.long_cpp, (self.groups.stage_part(self.make, "long"),), resumes=True),
-            Stage("long Python tests", self.python_tests().together, python),
-            Stage("files by themselves", checks.alone, (self.groups.stage_part(self.make, "alone"),), resumes=True),
+            Stage("long C++ tests", self.long_cpp, (self.part("long"),), must=False, resumes=True),
+            Stage("long Python tests", self.python_tests().together, python, must=False),
+            Stage("files by themselves", checks.alone, (self.part("alone"),), must=False, resumes=True),
         ]
 
     def long_cpp(self, parts: Sequence[Part]) -> Result:

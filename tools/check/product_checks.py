@@ -49,14 +49,14 @@ class ProductChecks:
         command = [sys.executable, "tools/soak/soak.py", f"--seconds={seconds}"]
         code, said = self.deadline.output_of(command, look=self.still_running("soak"))
         print(said, end="", flush=True)
-        result = green_if_passed(of_exit(code, f"{seconds} seconds"), parts)
+        result = of_exit(code, f"{seconds} seconds").about(parts)
         result.count(said)
         return result
 
     def alone(self, parts: Sequence[Part]) -> Result:
         """Compiles each file by itself: it includes what it uses, though the build puts files together."""
         code = bazel.build(self.deadline, "files by themselves", ["--config=alone"], ["//..."])
-        return green_if_passed(of_exit(code), parts)
+        return of_exit(code).about(parts)
 
     def wheel(self, parts: Sequence[Part]) -> Result:
         if bazel.build(self.deadline, "wheel", [], ["//python:wheel"]):
@@ -68,13 +68,4 @@ class ProductChecks:
         passed = len(re.findall(r"^ok: ", said, re.MULTILINE))
         failed = len(re.findall(r"^FAILED: ", said, re.MULTILINE)) or int(code != 0)
         note = f"{wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB"
-        return green_if_passed(Result(passed, failed, note), parts)
-
-
-def green_if_passed(result: Result, parts: Sequence[Part]) -> Result:
-    for part in parts:
-        if result.failed:
-            result.red.add(part.name)
-        else:
-            result.green[part.name] = result.passed
-    return result
+        return Result(passed, failed, note).about(parts)

@@ -3,6 +3,9 @@
 import collections
 import dataclasses
 import re
+from collections.abc import Sequence
+
+from tools.check.parts import Part
 
 COUNT_LINE = re.compile(r"HEADRACE-COUNT((?: [\w-]+=\d+)+)")
 
@@ -29,6 +32,14 @@ class Result:
             for pair in line.group(1).split():
                 kind, number = pair.split("=")
                 self.counts[kind] += int(number)
+
+    def about(self, parts: Sequence[Part]) -> "Result":
+        """The same, of parts that pass or fail together; a suspect leaves them open."""
+        if self.failed:
+            self.red |= {part.name for part in parts}
+        elif not self.suspects:
+            self.green |= {part.name: self.passed for part in parts}
+        return self
 
 
 def of_exit(code: int, note: str = "") -> Result:

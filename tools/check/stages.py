@@ -41,14 +41,26 @@ def rotated(stages: Sequence[Stage], commits: int) -> list[Stage]:
 
 
 class Run:
-    """Runs stages one after the other, and keeps marks of what has passed. `fresh`: whatever the marks say."""
+    """Runs stages one after the other, and keeps marks of what has passed.
 
-    def __init__(self, marks: Marks, deadline: Deadline, commit: str, commits: int, fresh: bool = False) -> None:
+    `fresh`: runs what has a mark, too. `several`: other calls go on, so what must run may also be owed.
+    """
+
+    def __init__(
+        self,
+        marks: Marks,
+        deadline: Deadline,
+        commit: str,
+        commits: int,
+        fresh: bool = False,
+        several: bool = False,
+    ) -> None:
         self.marks = marks
         self.deadline = deadline
         self.commit = commit
         self.commits = commits
         self.fresh = fresh
+        self.several = several
         self.durations = marks.durations()
         self.knows_nothing = marks.empty()
         self.lines: list[Line] = []
@@ -87,7 +99,7 @@ class Run:
         due = self.due(stage)
         if stage.parts and not due:
             return
-        if not stage.must and not self.has_time(stage):
+        if self.may_be_owed(stage) and not self.has_time(stage):
             self.owe(due)
             return
         print(f"\033[1m== {stage.name}\033[0m", flush=True)
@@ -103,6 +115,9 @@ class Run:
         for name, tests in result.green.items():
             self.mark(name, tests)
 
+    def may_be_owed(self, stage: Stage) -> bool:
+        return self.several or not stage.must
+
     def has_time(self, stage: Stage) -> bool:
         expected = 0.0 if stage.resumes else self.durations.get(stage.name, 0.0)
         return self.deadline.left() > expected
@@ -112,12 +127,12 @@ class Run:
         self.owed += [part.name for part in parts if self.marks.of(part) is None]
 
     def result_of(self, stage: Stage, due: Sequence[Part]) -> Result | None:
-        """None if the deadline ended a stage that need not run."""
+        """None if the deadline ended a stage that may be owed."""
         try:
             return stage.check(due)
         except Passed:
             print(f"{stage.name}: ended by the deadline", flush=True)
-            return Result(failed=1, note="did not end before the deadline") if stage.must else None
+            return None if self.may_be_owed(stage) else Result(failed=1, note="did not end before the deadline")
         except Exception as error:  # fails this stage, and the others still run
             print(f"{stage.name}: {type(error).__name__}: {error}", flush=True)
             return Result(failed=1, note="the check itself broke")

@@ -8,6 +8,8 @@ import re
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 
+WILD = re.compile(r"[*?]")
+
 
 @functools.cache
 def pattern_of(glob: str) -> re.Pattern[str]:
@@ -59,9 +61,17 @@ class Tree:
 
     def of_glob(self, glob: str) -> set[str]:
         if glob not in self.found:
-            pattern = pattern_of(glob)
-            self.found[glob] = {path for path in self.hashes if pattern.fullmatch(path)}
+            self.found[glob] = set(self.search(glob))
         return self.found[glob]
+
+    def search(self, glob: str) -> Iterable[str]:
+        start = glob.removesuffix("**")
+        if WILD.search(start):
+            return filter(pattern_of(glob).fullmatch, self.hashes)
+        # A whole folder or one file, as most globs are, needs no regular expression.
+        if start == glob:
+            return self.hashes.keys() & {glob}
+        return (path for path in self.hashes if path.startswith(start))
 
     def digest(self, globs: Sequence[str]) -> str:
         """A hash of the paths that match, and of their contents."""

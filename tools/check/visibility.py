@@ -38,10 +38,7 @@ class Visibility:
             print(f"{target} may depend on {library}")
         if allowed:
             print(said)
-        result = Result(len(FORBIDDEN) - len(allowed), len(allowed))
-        if not allowed:
-            result.green |= {part.name: result.passed for part in parts}
-        return result
+        return Result(len(FORBIDDEN) - len(allowed), len(allowed)).about(parts)
 
     def libraries_of(self, patterns: Sequence[str]) -> dict[str, str]:
         """A library of each of the patterns, which end with `/...`."""
