@@ -64,6 +64,11 @@ def test_programs_of_folders_run_all_tests_and_those_of_files_theirs() -> None:
     assert loop.merged([]) == []
 
 
+def test_fuzz_tests_are_left_to_the_sanitizer() -> None:
+    assert loop.query_under("asan", "//io:all") == "//io:all"
+    assert loop.query_under(None, "//io:all") == "let tests = //io:all in $tests except attr(tags, fuzz, $tests)"
+
+
 def test_tests_in_python_are_known(root: pathlib.Path) -> None:
     assert loop.is_python(root, pathlib.Path("python/tests/test_files.py"))
     assert loop.is_python(root, pathlib.Path("python/tests"))

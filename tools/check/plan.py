@@ -20,8 +20,6 @@ from tools.check.result import Result
 from tools.check.stages import Run, Stage
 from tools.check.visibility import Visibility
 
-ASAN = ["--config=asan", "--build_tests_only", "--test_tag_filters=-statistics", "--build_tag_filters=-statistics"]
-TSAN = ["--config=tsan", "--build_tests_only", "--test_tag_filters=threads", "--build_tag_filters=threads"]
 # Tests of C++ that look at this variable have more cases.
 LONG = "HEADRACE_LONG"
 
@@ -102,8 +100,8 @@ class Plan:
         return [part for part in parts if not self.run.marks.knows_own(part)]
 
     def sanitized(self) -> list[Stage]:
-        asan = CppTests(self.run.deadline, "AddressSanitizer", ASAN, "asan")
-        tsan = CppTests(self.run.deadline, "ThreadSanitizer", TSAN, "tsan")
+        asan = CppTests(self.run.deadline, "AddressSanitizer", ["--config=asan"], "asan")
+        tsan = CppTests(self.run.deadline, "ThreadSanitizer", ["--config=tsan"], "tsan")
         parts = self.room_parts("asan")
         changed = self.changed(parts)
         others = [part for part in parts if part not in changed]
