@@ -95,7 +95,7 @@ def test_what_must_run_is_what_shows_most(marks):
     ("edited", "due"),
     [
         ("", []),
-        ("docs/new.md", ["docs", "repository"]),
+        ("docs/new.md", ["docs"]),
         ("python/headrace/mx/new.py", ["surface", "mx-augmentation", "mx", "docs", "repository"]),
     ],
 )
@@ -123,7 +123,7 @@ def test_where_no_room_is_known_those_of_the_last_commit_changed(marks):
 
 def test_a_quick_run_has_what_the_edit_is_about(marks):
     pass_everything(marks, Mode.TEST)
-    assert due_after(marks, Mode.QUICK, "core/tensor.h")["Python tests"] == ["surface", "variants", "repository"]
+    assert due_after(marks, Mode.QUICK, "core/tensor.h")["Python tests"] == ["surface", "variants"]
     assert {"mx", "mx-augmentation"} <= set(due_after(marks, Mode.QUICK, "python/headrace/mx/new.py")["Python tests"])
 
 

@@ -98,8 +98,8 @@ def test_needs_are_left_to_their_stage(project):
 
 def test_a_file_that_cannot_be_read_fails_its_group(project):
     (project / "test_good.py").write_text("import no_such_module\n")
-    found = lanes_of(project).together(parts("good"))
-    assert (found.passed, found.failed, found.red) == (0, 1, {"good"})
+    found = lanes_of(project).together(parts("good", "once"))
+    assert (found.passed, found.failed, found.red, found.green) == (1, 1, {"good"}, {"once": 1})
 
 
 def test_a_process_that_dies_fails_its_test(project):

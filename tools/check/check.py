@@ -98,7 +98,11 @@ def main() -> int:
     plan = Plan(run, Groups.read(ROOT, tree), Fingerprints(tree, facts(ROOT)), mode, changes.touched_by_last(ROOT))
     if options.elapsed:
         run.lines.append(Line("set-up", Result(), options.elapsed))
-    run.perform(plan.stages())
+    try:
+        run.perform(plan.stages())
+    except KeyboardInterrupt:
+        print("\ninterrupted; what has passed is not run again")
+        return 130
 
     marks.prune()
     if mode.sanitizes and not failures(run) and not run.owed:

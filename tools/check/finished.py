@@ -26,6 +26,7 @@ class Finished:
         self.group_of = group_of
         self.green = green
         self.tests: dict[str, Test] = {}
+        self.collected = False
         self.waiting: dict[str, set[str]] = {}
         self.read_to = 0
 
@@ -42,6 +43,7 @@ class Finished:
 
     def add(self, line: dict[str, Any]) -> None:
         if "collected" in line:
+            self.collected = True
             for test in line["collected"]:
                 self.waiting.setdefault(self.group(test), set()).add(test)
             return

@@ -65,7 +65,7 @@ class PythonTests:
         environment = environment_of(parts[0].level)
         names = {file: part.name for part in parts for file in self.files[part.name]}
         with tempfile.TemporaryDirectory() as folder:
-            finished = Finished(pathlib.Path(folder, "finished"), names.__getitem__, self.mark)
+            finished = Finished(pathlib.Path(folder, "finished"), lambda file: names.get(file, ""), self.mark)
             command = self.command(markers, [*options, *names])
             environment_of_run = environment | {"HEADRACE_FINISHED": str(finished.path)}
             code = self.deadline.run(command, environment_of_run, look=finished.read, cwd=self.root)
@@ -90,11 +90,12 @@ class PythonTests:
         # Also when pytest does not get as far as the tests.
         if code not in (0, NO_TESTS) and not failed and not suspect:
             result.failed = 1
+        ended = code in (0, 1) and finished.collected or code == NO_TESTS
         for part in parts:
             bad = finished.failed_in(part.name)
             if set(bad) & set(failed):
                 result.red.add(part.name)
-            elif code in (0, 1, NO_TESTS) and not bad and not finished.waiting.get(part.name):
+            elif ended and not bad and not finished.waiting.get(part.name):
                 result.green[part.name] = finished.passed_in(part.name)
         for name, test in finished.tests.items():
             result.times.append((test.seconds, name))
