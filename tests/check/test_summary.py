@@ -6,6 +6,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tools.check import limits, summary, suspects
+from tools.check.marks import Mark
 from tools.check.result import Result
 from tools.check.stages import Line
 
@@ -24,6 +25,20 @@ def test_each_stage_has_its_time_and_the_slowest_are_shown():
     assert "    ok  C++ tests: 20 passed (9 programs), 61 s" in text
     assert "    19.0 s  test 19" in text and "test 9\n" not in text
     assert text.index("owed: soak") < text.index("ran 20 tests")
+
+
+def test_what_was_not_run_is_named_with_its_commit_and_tests():
+    parts = [
+        ("mx", 1480, "4e55366d"),
+        ("asan.core", 300, "4e55366d"),
+        ("asan.io", 20, "4e55366d"),
+        ("asan.ops", 7, "b"),
+    ]
+    assert summary.unchanged([(name, Mark(commit, tests)) for name, tests, commit in parts]) == [
+        "     -  mx: unchanged since 4e55366d, 1,480 tests",
+        "     -  asan (core, io): unchanged since 4e55366d, 320 tests",
+        "     -  asan (ops): unchanged since b, 7 tests",
+    ]
 
 
 def test_what_tests_covered_is_added_up():

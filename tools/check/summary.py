@@ -33,7 +33,21 @@ def of_stage(line: Line) -> str:
 
 
 def unchanged(parts: Sequence[tuple[str, Mark]]) -> list[str]:
-    return [f"{'-':>6}  {name}: unchanged since {mark.commit}, {mark.tests:,} tests" for name, mark in parts]
+    """A line for each part that was not run, but one for all of a kind, as rooms under a sanitizer are."""
+    kinds: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    for name, mark in parts:
+        kind, _, rest = name.partition(".")
+        kinds.setdefault((kind, mark.commit), []).append((rest, mark.tests))
+    return [
+        f"{'-':>6}  {named(kind, [rest for rest, _ in of])}: unchanged since {commit}, {sum(n for _, n in of):,} tests"
+        for (kind, commit), of in kinds.items()
+    ]
+
+
+def named(kind: str, rests: Sequence[str]) -> str:
+    """asan (core, io) for asan.core and asan.io; pack for pack alone."""
+    given = [rest for rest in rests if rest]
+    return f"{kind} ({', '.join(given)})" if given else kind
 
 
 def counts(lines: Sequence[Line]) -> str:
