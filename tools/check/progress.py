@@ -5,20 +5,24 @@ done, how many there are, and the minutes left. Needs Python's standard library 
 """
 
 import argparse
+import io
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from typing import IO
 
 SAY_S = 15.0
 # Bazel counts with commas: [1,234 / 5,678] 2 actions running
 PROGRESS = re.compile(r"^\[([\d,]+) / ([\d,]+)\]")
-# What it reports before it counts: Analyzing: 14 targets (1 packages loaded)
-EARLY = re.compile(r"^(Loading|Analyzing): .*|^$")
-# So that each state is a line of its own; Bazel then reports one per second at most.
-PLAIN = ["--curses=no", "--color=no", "--show_progress_rate_limit=1"]
+# On a terminal Bazel rewrites its progress each second; without one, less and less often. The colours are needed:
+# --color=no also takes away what erases the lines.
+LIKE_A_TERMINAL = ["--curses=yes", "--color=yes", "--show_progress_rate_limit=1"]
+ERASED_LINE = "\x1b[1A\x1b[K"
+CONTROL = re.compile(r"\x1b\[[\d;]*[A-Za-z]|\r")
 
 
 def progress_in(line: str) -> tuple[int, int] | None:
@@ -38,24 +42,33 @@ def with_options(command: list[str], options: list[str]) -> list[str]:
 
 
 class Progress:
-    """Turns the lines of Bazel's progress into fewer, at most one every 15 seconds. `now`: seconds by any clock."""
+    """Keeps what Bazel does not erase, and says how far it is at most every 15 seconds. `now`: seconds by any clock."""
 
     def __init__(self, title: str, now: float) -> None:
         self.title = title
         self.said = now
         self.first: tuple[float, int] | None = None
+        self.kept: list[str] = []
 
-    def line(self, given: str, now: float) -> str:
-        """What to print for a line of Bazel's: the line itself if it is no progress, else the state if it is due."""
-        counted = progress_in(given)
-        if counted is None and not EARLY.match(given):
-            return given
+    def lines(self, given: str, now: float) -> list[str]:
+        """What to print when Bazel has written this line, which begins with erasing the last lines of progress."""
+        erased = given.count(ERASED_LINE)
+        printed = []
+        if erased:
+            bar = self.kept[-erased:]
+            printed = self.kept[:-erased] + self.report(bar[0] if bar else "", now)
+            self.kept = []
+        self.kept.append(CONTROL.sub("", given))
+        return printed
+
+    def report(self, bar: str, now: float) -> list[str]:
+        counted = progress_in(bar)
         if counted is not None and self.first is None:
             self.first = (now, counted[0])
         if now - self.said < SAY_S:
-            return ""
+            return []
         self.said = now
-        return f"{self.title}: {self.state(*counted, now) if counted else given.strip() or 'starting'}\n"
+        return [f"{self.title}: {self.state(*counted, now) if counted else bar.strip() or 'starting'}\n"]
 
     def state(self, done: int, total: int, now: float) -> str:
         began, before = self.first or (now, done)
@@ -66,17 +79,32 @@ class Progress:
         return f"{said}, about {max(minutes, 1):.0f} min left"
 
 
+def text_of(stream: IO[bytes] | None) -> io.TextIOWrapper:
+    """The stream as lines that end only at a line feed: Bazel writes carriage returns within them."""
+    assert stream is not None
+    return io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="\n")
+
+
+def copy_without_colour(source: IO[str], sink: IO[str]) -> None:
+    for line in source:
+        sink.write(CONTROL.sub("", line))
+        sink.flush()
+
+
 def shown(command: list[str], title: str) -> int:
     """Runs the command without a terminal; its other output passes through."""
-    process = subprocess.Popen(with_options(command, PLAIN), stderr=subprocess.PIPE, text=True, errors="replace")
+    command = with_options(command, LIKE_A_TERMINAL)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     # An interrupt goes to the whole group: Bazel ends, and its last lines still pass through.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    output = threading.Thread(target=copy_without_colour, args=(text_of(process.stdout), sys.stdout))
+    output.start()
     progress = Progress(title, time.monotonic())
-    assert process.stderr is not None
-    for line in process.stderr:
-        if said := progress.line(line, time.monotonic()):
-            sys.stderr.write(said)
-            sys.stderr.flush()
+    for line in text_of(process.stderr):
+        sys.stderr.writelines(progress.lines(line, time.monotonic()))
+        sys.stderr.flush()
+    sys.stderr.writelines(progress.kept)
+    output.join()
     return process.wait()
 
 
