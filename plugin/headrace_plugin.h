@@ -357,8 +357,8 @@ typedef struct headrace_source {
   int32_t (*open)(headrace_call* call, const headrace_value* const* values, void** state, headrace_rows* rows);
   /* Of a state that open() made without an error, once. NULL: none is needed. */
   void (*destroy)(void* state);
-  /* Makes each output of row `row`, which is less than the count, by allocate() or give_strings(), from any thread. Each
-   * time the same, unless the traits say HEADRACE_NOT_DETERMINISTIC. */
+  /* Makes each output of row `row`, which is less than the count, by allocate() or give_strings(), from any thread.
+   * Each time the same, unless the traits say HEADRACE_NOT_DETERMINISTIC. */
   int32_t (*read)(headrace_call* call, const void* state, uint64_t row);
 } headrace_source;
 

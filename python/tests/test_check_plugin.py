@@ -126,6 +126,7 @@ def test_a_kernel_that_does_not_return_is_named(capfd, few_broken):
     ]
 
 
+@pytest.mark.timing
 def test_ctrl_c_ends_all_processes(few_broken):
     command = [sys.executable, "-m", "headrace", "check-plugin", str(few_broken)]
     options = ["--operator", "ByData", "--operator", "Hangs", "--check", "inference", "--time-limit", "30"]

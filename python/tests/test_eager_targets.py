@@ -161,7 +161,12 @@ def test_what_goes_in_comes_out():
         np.testing.assert_array_equal(result, array)
     with pytest.raises(hr.GraphError, match="mode P"):
         call(mask, mask, BOXES[0], LABELS[0])
+
+
+@pytest.mark.torch
+def test_boxes_that_are_a_tensor_of_torch_give_one():
     torch = pytest.importorskip("torch")
+    call = hr.compose([V.RandomCrop(20), V.RandomHorizontalFlip()], FOLLOWED, seed=1)
     assert isinstance(call(IMAGES[0], MASKS[0], torch.from_numpy(BOXES[0]), LABELS[0])[2], torch.Tensor)
 
 

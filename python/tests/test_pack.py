@@ -510,6 +510,7 @@ def clear(listing) -> None:
             path.unlink()
 
 
+@pytest.mark.timing
 def test_ten_kills_give_the_same_bytes_in_the_end(slow):
     root, listing, expected, index = slow
     draw = random.Random(7)
@@ -682,6 +683,7 @@ def has_checkpoints(listing: pathlib.Path) -> bool:
     return journal.exists() and journal.read_bytes().count(b"\n") > 1
 
 
+@pytest.mark.timing
 def test_ctrl_c_keeps_what_was_packed(many):
     root, listing, expected, _ = many
     process = signalled(many, signal.SIGINT, has_checkpoints)

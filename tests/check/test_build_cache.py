@@ -1,15 +1,13 @@
 """tools/check/build_cache.py: which build results are kept and which are deleted."""
 
-import importlib.util
 import os
 import pathlib
 import shutil
 
-from tests.conftest import ROOT
+import pytest
 
-spec = importlib.util.spec_from_file_location("build_cache", ROOT / "tools/check/build_cache.py")
-build_cache = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(build_cache)
+from tests.conftest import ROOT
+from tools.check import build_cache
 
 
 def files_of_100_bytes(folder: pathlib.Path, written: dict[str, int], read: dict[str, int]) -> None:
@@ -51,10 +49,27 @@ def test_linked_programs_are_not_kept():
     assert "build --modify_execution_info=CppLink=+no-cache\n" in (ROOT / ".bazelrc").read_text()
 
 
+def test_what_is_written_twice_counts_once(tmp_path):
+    files_of_100_bytes(tmp_path, {"outputs/a": 10}, read={})
+    one = build_cache.size_of(tmp_path)
+    os.link(tmp_path / "outputs/a", tmp_path / "outputs/b")
+    (tmp_path / "link").symlink_to(tmp_path / "outputs")
+    assert build_cache.size_of(tmp_path / "outputs") == one > 0
+
+
+@pytest.mark.parametrize(("outputs", "kept"), [(0, 12e9), (5e9, 7e9), (11e9, 3e9), (20e9, 3e9)])
+def test_the_cache_gets_what_the_outputs_leave(monkeypatch, outputs, kept):
+    bounds = []
+    monkeypatch.setattr(build_cache, "trim", lambda _, largest: bounds.append(largest))
+    build_cache.bound(int(outputs))
+    assert bounds == [kept]
+
+
 def test_a_disk_that_is_nearly_full_is_said_with_what_fills_it():
-    assert build_cache.warning_of(build_cache.LEAST_FREE) == ""
-    warning = build_cache.warning_of(build_cache.LEAST_FREE - 100_000_000)
-    assert "27.9 GB free" in warning and "needs 28 GB: the outputs of four configurations" in warning
+    assert build_cache.warning_of(build_cache.LEAST_FREE, 0) == ""
+    assert build_cache.warning_of(build_cache.LEAST_FREE - 5, 5) == ""
+    warning = build_cache.warning_of(build_cache.LEAST_FREE - 5_100_000_000, 5_000_000_000)
+    assert "8.9 GB free" in warning and "needs 14 GB: the outputs of four configurations" in warning
 
 
 def test_free_bytes_are_those_of_the_disk_even_before_the_folder_is_made(tmp_path):
