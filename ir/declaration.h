@@ -1,5 +1,5 @@
-// One declaration per operator. An op or kernel is declared once, in the file that implements it; the Python class, the
-// type stub, validation, serialization, the reference page and error messages derive from the declaration.
+// One declaration per operator. An op or kernel is declared once, in the file that implements it; the Python class,
+// validation, serialization, the reference page and error messages derive from the declaration.
 // Thread contract: declarations are immutable; most are registered before main, others at any time from any thread.
 #ifndef HEADRACE_IR_DECLARATION_H_
 #define HEADRACE_IR_DECLARATION_H_

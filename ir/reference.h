@@ -1,4 +1,4 @@
-// All declarations as JSON, from which the Python generator makes classes, stubs and the reference page. Sorted by
+// All declarations as JSON, from which the Python generator makes classes and the reference page. Sorted by
 // name; the same declarations give the same text. A pure function over the registry.
 #ifndef HEADRACE_IR_REFERENCE_H_
 #define HEADRACE_IR_REFERENCE_H_

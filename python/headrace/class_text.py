@@ -206,10 +206,10 @@ def takes_size_alone(op: dict[str, Any]) -> bool:
     return len(positional) == 1 and positional[0]["broadcast"] and 2 in positional[0]["lengths"]
 
 
-def kernel(op: dict[str, Any], stub: bool = False, outputs: int | None = None) -> str:
+def kernel(op: dict[str, Any], outputs: int | None = None) -> str:
     """`outputs`: how many columns a plugin declares that its kernel gives."""
     if op["chooses"]:
-        return chooser(op, stub)
+        return chooser(op)
     given = parameters(op)
     comma = ", " if given else ""
     several = (outputs or op["outputs"]) not in (None, 1)
@@ -217,11 +217,6 @@ def kernel(op: dict[str, Any], stub: bool = False, outputs: int | None = None) -
     # Of any number of inputs: the number depends on them and on the attributes, and the engine counts.
     count = outputs or (None if op["inputs"]["most"] is None else op["outputs"])
     counts = f"    _outputs = {count}\n\n" if several else ""
-    if stub:
-        return (
-            f"class {op['name']}(Kernel):\n{docstring(documentation(op), 4)}\n\n"
-            f"    def __init__(self{comma}{given}) -> None: ...\n\n"
-        )
     sized = "    @of_one_size\n" if takes_size_alone(op) else ""
     return (
         f"class {op['name']}(Kernel):\n{docstring(documentation(op), 4)}\n\n{unary}{counts}{sized}"
@@ -229,7 +224,7 @@ def kernel(op: dict[str, Any], stub: bool = False, outputs: int | None = None) -
     )
 
 
-def chooser(op: dict[str, Any], stub: bool = False) -> str:
+def chooser(op: dict[str, Any]) -> str:
     given, own, code = signature(op)
     for attribute in op["attributes"]:
         if _may_change(attribute):
@@ -241,19 +236,17 @@ def chooser(op: dict[str, Any], stub: bool = False) -> str:
             )
     head = f"class {op['name']}(Chooser):\n{docstring(documentation(op, own), 4)}\n\n"
     made = f"    def __init__(self, {given}) -> None:"
-    if stub:
-        return f"{head}{made} ...\n\n"
     draws = "" if op["traits"]["random"] else "    _draws = False\n\n"
     return f"{head}{draws}{made}\n{indented(code or '', 8)}\n\n\n"
 
 
-def source(op: dict[str, Any], stub: bool = False, base: str = "Dataset") -> str:
+def source(op: dict[str, Any], base: str = "Dataset") -> str:
     given, own, code = signature(op)
     code = code or f'self._begin("{op["name"]}", {attribute_dict(op)})'
     comma = ", " if given else ""
     head = f"class {op['name']}({base}):\n{docstring(documentation(op, own), 4)}\n\n"
     head += f"    def __init__(self{comma}{given}) -> None:"
-    return f"{head} ...\n\n" if stub else f"{head}\n{indented(code, 8)}\n\n\n"
+    return f"{head}\n{indented(code, 8)}\n\n\n"
 
 
 def plugin_source(op: dict[str, Any]) -> str:
@@ -291,14 +284,14 @@ _WINDOW = {
 }
 
 
-def function(op: dict[str, Any], stub: bool = False) -> str:
+def function(op: dict[str, Any]) -> str:
     given, own, code = signature(op)
     assert code is not None
     head = f"def {op['name']}({given}) -> Dataset:\n{docstring(documentation(op, own), 4)}\n"
-    return head + ("    ...\n\n" if stub else f"{indented(code, 4)}\n\n\n")
+    return f"{head}{indented(code, 4)}\n\n\n"
 
 
-def method(op: dict[str, Any], stub: bool = False) -> str:
+def method(op: dict[str, Any]) -> str:
     name = op["python_name"] or op["name"]
     given, own, code = signature(op)
     others = ""
@@ -308,4 +301,4 @@ def method(op: dict[str, Any], stub: bool = False) -> str:
     comma = ", " if given else ""
     returns = op["python"]["returns"] if op["python"] else "Dataset"
     head = f"def {name}(self{comma}{given}) -> {returns}:\n{docstring(documentation(op, own), 4)}\n"
-    return indented(head + ("    ...\n\n" if stub else f"{indented(code, 4)}\n\n"), 4)
+    return indented(f"{head}{indented(code, 4)}\n\n", 4)

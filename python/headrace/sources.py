@@ -822,9 +822,11 @@ class from_dataset(Dataset):
         )
 
 
-def __getattr__(name: str) -> Any:
-    if not name[:1].isupper():  # Python asks for others while it imports.
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from headrace.late_classes import attribute_of
+if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
 
-    return attribute_of("sources", name)
+    def __getattr__(name: str) -> Any:
+        if not name[:1].isupper():  # Python asks for others while it imports.
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from headrace.late_classes import attribute_of
+
+        return attribute_of("sources", name)
