@@ -35,7 +35,7 @@ def engine() -> Any:
 
 def class_text() -> Any:
     """The module of the package that writes classes, which imports nothing of the package."""
-    spec = importlib.util.spec_from_file_location("class_text", PACKAGE / "class_text.py")
+    spec = importlib.util.spec_from_file_location("class_text", PACKAGE / "_operators/class_text.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -49,7 +49,7 @@ LATE = (
     "    def __getattr__(name: str) -> Any:\n"
     "        if not name[:1].isupper():  # Python asks for others while it imports.\n"
     '            raise AttributeError(f"module {{__name__!r}} has no attribute {{name!r}}")\n'
-    "        from headrace.late_classes import attribute_of\n\n"
+    "        from headrace._operators.late_classes import attribute_of\n\n"
     '        return attribute_of("{module}", name)\n'
 )
 
@@ -120,31 +120,31 @@ class Writer:
         if modules := [
             module for module in ("buckets", "hosted", "mixing", "parts", "user_sampler") if f" {module}." in body
         ]:
-            lines.append(f"from headrace import {', '.join(modules)}")
+            lines.append(f"from headrace._datasets import {', '.join(modules)}")
         if "Dataset" in own:
-            lines.append("from headrace.dataset import Dataset")
+            lines.append("from headrace._datasets.dataset import Dataset")
         elif used("Dataset"):
-            checking.append("from headrace.dataset import Dataset")
+            checking.append("from headrace._datasets.dataset import Dataset")
         if "(Sampler)" in body:
-            lines.append("from headrace.sampler import Sampler")
+            lines.append("from headrace._datasets.sampler import Sampler")
         if "(Chooser)" in body:
-            lines.append("from headrace.chooser import Chooser")
+            lines.append("from headrace._kernels.chooser import Chooser")
         if "(Kernel)" in body:
-            lines.append(f"from headrace.kernel import {', '.join(used('Kernel', 'of_one_size'))}")
+            lines.append(f"from headrace._kernels.kernel import {', '.join(used('Kernel', 'of_one_size'))}")
         if used("Expression"):
-            checking.append("from headrace.expression import Expression")
+            checking.append("from headrace._graph.expression import Expression")
         if hosted := used("Columns", "FieldTypes"):
-            checking.append(f"from headrace.hosted import {', '.join(hosted)}")
+            checking.append(f"from headrace._datasets.hosted import {', '.join(hosted)}")
         if used("Kernels"):
-            checking.append("from headrace.mapping import Kernels")
+            checking.append("from headrace._kernels.mapping import Kernels")
         if "| Parameter" in body:
-            checking.append("from headrace.parameters import Parameter")
+            checking.append("from headrace._graph.parameters import Parameter")
         if used("Target"):
-            checking.append("from headrace.targets import Target")
+            checking.append("from headrace._kernels.targets import Target")
         if used("BatchInfo"):
-            checking.append("from headrace.batches import BatchInfo")
+            checking.append("from headrace._datasets.batches import BatchInfo")
         if used("DType"):
-            checking.append("from headrace.dtype import DType")
+            checking.append("from headrace._arguments.dtype import DType")
         if checking:
             lines += ["", "if TYPE_CHECKING:", *(f"    {line}" for line in checking)]
         elif "TYPE_CHECKING" not in body:
@@ -220,7 +220,7 @@ def generate() -> dict[str, str]:
         "python/headrace/sources.py": writer.sources(),
         "python/headrace/samplers.py": writer.samplers(),
         "python/headrace/functions.py": writer.functions(),
-        "python/headrace/methods.py": writer.methods(),
+        "python/headrace/_datasets/methods.py": writer.methods(),
         "docs/ops.md": writer.page(),
     }
     return {name: formatted(name, text) for name, text in files.items()}

@@ -10,7 +10,7 @@ import pytest
 import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
-from headrace.kernel import Kernel
+from headrace._kernels.kernel import Kernel
 from tests import pipelines
 from tests.conftest import ROOT
 from tests.pipelines import EPOCH, PIPELINES, SEED, with_kernels
@@ -78,7 +78,7 @@ def loaded(dataset: hr.Dataset, path: pathlib.Path) -> hr.Dataset:
 
 
 def _all(dataset: hr.Dataset) -> list[hr.Dataset]:
-    from headrace.dataset import _ordered
+    from headrace._datasets.dataset import _ordered
 
     return _ordered(dataset)[1]
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from headrace import mixing
+from headrace._datasets import mixing
 
 if TYPE_CHECKING:
-    from headrace.dataset import Dataset
+    from headrace._datasets.dataset import Dataset
 
 __all__ = ["mix"]
 

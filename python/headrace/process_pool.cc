@@ -317,7 +317,7 @@ absl::Status ProcessPool::ErrorOf(WireReader& reader) {
     if (std::string(value) != handle || name != "headrace/function") error.SetPayload(name, value);
   });
   const absl::Status kept = objects_->Call(name_, [&]() -> absl::Status {
-    const py::object exception = py::module_::import("headrace.processes")
+    const py::object exception = py::module_::import("headrace._workers.processes")
                                      .attr("exception_of")(py::bytes(pickled), std::string(given.message()));
     AddErrorField(error, ErrorField::kFunction, objects_->raised().Hold(exception));
     return absl::OkStatus();

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace import user_sampler
-from headrace.sampler import Sampler
+from headrace._datasets import user_sampler
+from headrace._datasets.sampler import Sampler
 
 __all__ = ["ClassBalanced", "PK", "Repeated", "Weighted", "from_sampler"]
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
-from headrace import hosted
-from headrace.dataset import Dataset
+from headrace._datasets import hosted
+from headrace._datasets.dataset import Dataset
 
 if TYPE_CHECKING:
-    from headrace.hosted import Columns, FieldTypes
+    from headrace._datasets.hosted import Columns, FieldTypes
 
 __all__ = [
     "Csv",
@@ -827,6 +827,6 @@ if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checke
     def __getattr__(name: str) -> Any:
         if not name[:1].isupper():  # Python asks for others while it imports.
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from headrace.late_classes import attribute_of
+        from headrace._operators.late_classes import attribute_of
 
         return attribute_of("sources", name)

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from headrace.chooser import Chooser
-from headrace.kernel import Kernel, of_one_size
+from headrace._kernels.chooser import Chooser
+from headrace._kernels.kernel import Kernel, of_one_size
 
 if TYPE_CHECKING:
-    from headrace.parameters import Parameter
+    from headrace._graph.parameters import Parameter
 
 __all__ = [
     "AdjustBrightness",
@@ -3245,6 +3245,6 @@ if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checke
     def __getattr__(name: str) -> Any:
         if not name[:1].isupper():  # Python asks for others while it imports.
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from headrace.late_classes import attribute_of
+        from headrace._operators.late_classes import attribute_of
 
         return attribute_of("vision", name)

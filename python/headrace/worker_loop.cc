@@ -148,7 +148,7 @@ class Parent {
     writer.Put(status);
     if (status.ok()) return;
     const py::object exception = objects_->raised().Take(GetErrorField(status, ErrorField::kFunction));
-    const py::object pickled = py::module_::import("headrace.processes").attr("pickled")(exception);
+    const py::object pickled = py::module_::import("headrace._workers.processes").attr("pickled")(exception);
     writer.Text(std::string(py::cast<py::bytes>(pickled)));
   }
 

@@ -27,7 +27,7 @@ import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
-from headrace.run_options import RunParameters
+from headrace._runs.run_options import RunParameters
 from tests.thinning import examples, one_in
 
 PIXELS = np.arange(4 * 60 * 80 * 3, dtype=np.uint32).astype(np.uint8).reshape(4, 60, 80, 3)

@@ -11,7 +11,7 @@ import pytest
 import headrace as hr
 from headrace import transforms as T
 from headrace import vision as V
-from headrace.eager import _DOUBTING
+from headrace._datasets.eager import _DOUBTING
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SMALL = V.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])

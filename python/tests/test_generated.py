@@ -15,7 +15,7 @@ import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
-from headrace.target_rules import needed_target
+from headrace._kernels.target_rules import needed_target
 
 OPERATORS = [op for op in json.loads(_engine.declarations())["operators"] if op["python_module"] != "internal"]
 NAMES = [op["name"] for op in OPERATORS]

@@ -11,7 +11,7 @@ from conftest import values
 
 import headrace as hr
 from headrace import transforms as T
-from headrace.run_options import RunParameters
+from headrace._runs.run_options import RunParameters
 
 
 def shuffled() -> hr.Dataset:

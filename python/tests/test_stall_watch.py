@@ -11,7 +11,7 @@ import pytest
 from conftest import eventually, run_python
 
 import headrace as hr
-from headrace.stall_watch import StallWatch, stall_watch
+from headrace._runs.stall_watch import StallWatch, stall_watch
 
 
 def stuck_at(*rows: int, seconds: float = 0.6) -> hr.Dataset:

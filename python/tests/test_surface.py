@@ -11,7 +11,7 @@ from conftest import ROOT, run_python, values
 import headrace as hr
 from headrace import transforms as T
 from headrace import vision as V
-from headrace.kernel import Kernel
+from headrace._kernels.kernel import Kernel
 
 
 def training(photos: pathlib.Path) -> hr.Dataset:
@@ -406,7 +406,7 @@ def test_import_starts_no_thread_and_leaves_out_what_is_slow_to_import():
 import os, sys
 import headrace
 assert len(os.listdir("/proc/self/task")) == 1
-slow = {"numpy", "torch", "PIL", "tqdm", "cloudpickle", "multiprocessing", "headrace.late_classes"}
+slow = {"numpy", "torch", "PIL", "tqdm", "cloudpickle", "multiprocessing", "headrace._operators.late_classes"}
 assert not slow & set(sys.modules), slow & set(sys.modules)
 """)
     assert done.returncode == 0, done.stderr

@@ -13,11 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 import headrace as hr
-from headrace import _engine, target_rules
+from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
-from headrace.dataset import _ordered
-from headrace.target_rules import leaves_targets, looks_at_boxes, moves_boxes, moves_keypoints
+from headrace._datasets.dataset import _ordered
+from headrace._kernels import target_rules
+from headrace._kernels.target_rules import leaves_targets, looks_at_boxes, moves_boxes, moves_keypoints
 from tests.affine_matrix import affine_matrix
 
 HEIGHT, WIDTH = 30, 44

@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headrace import error_policy, options
 from headrace import transforms as T
-from headrace.dataset import Dataset
+from headrace._arguments import options
+from headrace._datasets.dataset import Dataset
+from headrace._runs import error_policy
 from headrace.errors import GraphError, UnsupportedError
 from headrace.mx import detections
 from headrace.mx.create_augmenter import normalization_values

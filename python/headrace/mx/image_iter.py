@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headrace import error_policy, options
+from headrace._arguments import options
+from headrace._runs import error_policy
 from headrace.errors import GraphError
 from headrace.mx.augmenter_steps import steps
 from headrace.mx.create_augmenter import CreateAugmenter

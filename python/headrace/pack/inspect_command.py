@@ -5,11 +5,11 @@ import collections
 import os
 from collections.abc import Iterable
 
-from headrace.options import local_path
+from headrace._arguments.options import local_path
+from headrace._records.record_draft import index_path
 from headrace.pack.index_check import check_index
 from headrace.pack.inspection import Inspection, inspect_records
 from headrace.pack.kept_input import check_other_file
-from headrace.pack.record_draft import index_path
 
 HELP = "show what a RecordIO file holds"
 DESCRIPTION = (

@@ -11,7 +11,7 @@ from headrace import vision as V
 from headrace.errors import DataError, GraphError
 
 if TYPE_CHECKING:
-    from headrace.dataset import Dataset
+    from headrace._datasets.dataset import Dataset
 
 __all__ = ["PictureColumn", "picture_column", "type_text"]
 

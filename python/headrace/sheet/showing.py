@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headrace import options
+from headrace._arguments import options
 from headrace.errors import DataError, GraphError
 from headrace.sheet.caption import caption
 from headrace.sheet.contact_sheet import Cell, ContactSheet
@@ -17,7 +17,7 @@ from headrace.sheet.overlay import BOX_FORMATS, draw_boxes, draw_keypoints, with
 from headrace.sheet.picture_column import PictureColumn, picture_column, type_text
 
 if TYPE_CHECKING:
-    from headrace.dataset import Dataset
+    from headrace._datasets.dataset import Dataset
 
 __all__ = ["MOST_PICTURES", "show"]
 

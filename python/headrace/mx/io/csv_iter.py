@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headrace import error_policy, options
 from headrace import transforms as T
+from headrace._arguments import options
+from headrace._runs import error_policy
 from headrace.errors import DataError, GraphError
 from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained, page_locked_of

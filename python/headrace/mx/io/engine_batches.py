@@ -14,10 +14,11 @@ from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias
 import numpy as np
 
 import headrace
-from headrace import error_policy, options
-from headrace.dataset import Dataset
+from headrace._arguments import options
+from headrace._datasets.dataset import Dataset
+from headrace._runs import error_policy
+from headrace._runs.iterator import Iterator
 from headrace.errors import DataError, Error, GraphError, StateError, UnsupportedError
-from headrace.iterator import Iterator
 from headrace.mx import nd
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import GivenBatches

@@ -7,11 +7,12 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from headrace import error_policy, options
 from headrace import transforms as T
-from headrace.dataset import Dataset
+from headrace._arguments import options
+from headrace._datasets.dataset import Dataset
+from headrace._kernels.kernel import Kernel
+from headrace._runs import error_policy
 from headrace.errors import GraphError, UnsupportedError
-from headrace.kernel import Kernel
 from headrace.mx import detections
 from headrace.mx.context import Context
 from headrace.mx.detections import Segment

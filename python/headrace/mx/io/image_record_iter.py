@@ -7,9 +7,10 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from headrace import error_policy, options
+from headrace._arguments import options
+from headrace._kernels.kernel import Kernel
+from headrace._runs import error_policy
 from headrace.errors import GraphError, UnsupportedError
-from headrace.kernel import Kernel
 from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.augmentation import AugmentationParameters, augmentation

@@ -8,8 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 import headrace
-from headrace import error_policy, options
-from headrace.dataset import Dataset
+from headrace._arguments import options
+from headrace._datasets.dataset import Dataset
+from headrace._runs import error_policy
 from headrace.errors import DataError, GraphError
 from headrace.mx import nd
 from headrace.mx.context import Context
