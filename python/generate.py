@@ -47,11 +47,28 @@ text_of = class_text()
 LATE = (
     "if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.\n\n"
     "    def __getattr__(name: str) -> Any:\n"
-    "        if not name[:1].isupper():  # Python asks for others while it imports.\n"
-    '            raise AttributeError(f"module {{__name__!r}} has no attribute {{name!r}}")\n'
-    "        from headrace._operators.late_classes import attribute_of\n\n"
-    '        return attribute_of("{module}", name)\n'
+    '        return late_names.attribute_of("{module}", name)\n'
 )
+
+
+# Where the names are that generated modules take from the package.
+HOMES = {
+    "Base": "_datasets.base",
+    "BatchInfo": "_datasets.batches",
+    "Chooser": "_kernels.chooser",
+    "Columns": "_datasets.column_types",
+    "DType": "_arguments.dtype",
+    "Dataset": "_datasets.dataset",
+    "Expression": "_graph.expression",
+    "FieldTypes": "_datasets.column_types",
+    "Kernel": "_kernels.kernel",
+    "Kernels": "_kernels.mapping",
+    "Parameter": "_graph.parameters",
+    "Sampler": "_datasets.sampler",
+    "Target": "_kernels.targets",
+    "late_names": "_graph",
+    "of_one_size": "_kernels.kernel",
+}
 
 
 class Writer:
@@ -66,43 +83,38 @@ class Writer:
         ops = self.of_module(module)
         body = "".join(text_of.kernel(op) for op in ops)
         body += LATE.format(module=module)
-        return HEADER.format(doc=doc) + self.imports(body, []) + self.exports(ops) + body
+        return HEADER.format(doc=doc) + self.imports(body) + self.exports(ops) + body
 
     def sources(self) -> str:
         ops = self.of_module("")
         body = "".join(text_of.source(op) for op in ops)
         body += LATE.format(module="sources")
         doc = "Sources: where rows come from."
-        return HEADER.format(doc=doc) + self.imports(body, ["Dataset"]) + self.exports(ops) + body
+        return HEADER.format(doc=doc) + self.imports(body) + self.exports(ops) + body
 
     def samplers(self) -> str:
         ops = self.of_module("samplers")
         body = "".join(text_of.source(op, "Sampler") for op in ops)
         doc = "Samplers: the order of rows, for Dataset.sample."
-        return HEADER.format(doc=doc) + self.imports(body, []) + self.exports(ops) + body
+        return HEADER.format(doc=doc) + self.imports(body) + self.exports(ops) + body
 
     def functions(self) -> str:
         ops = self.of_module("functions")
         body = "".join(text_of.function(op) for op in ops)
         doc = "Functions that make a dataset of others."
-        return HEADER.format(doc=doc) + self.imports(body, []) + self.exports(ops) + body
+        return HEADER.format(doc=doc) + self.imports(body) + self.exports(ops) + body
 
     def methods(self) -> str:
         ops = self.of_module("dataset")
-        body = "class Methods:\n" + '    """The methods of Dataset that append an operator."""\n\n'
+        body = "class Methods(Base):\n" + '    """The methods of Dataset that append an operator."""\n\n'
         body += "".join(text_of.method(op) for op in ops)
-        append = (
-            "def _append(self, op: str, attributes: dict[str, Any], others: Sequence[Dataset] = (), "
-            "steps: Sequence[Any] = (), step_bindings: Sequence[Any] = (), limits: tuple[int, int, bool] = (0, 0, False)) -> Dataset:"
-        )
-        body += text_of.indented(f"{append}\n    raise NotImplementedError\n", 4)
         doc = "Methods of Dataset."
-        return HEADER.format(doc=doc) + self.imports(body, ["Methods"]) + body
+        return HEADER.format(doc=doc) + self.imports(body) + body
 
     def exports(self, ops: list[dict[str, Any]]) -> str:
         return "__all__ = [" + ", ".join(f'"{op["name"]}"' for op in ops) + "]\n\n\n"
 
-    def imports(self, body: str, own: list[str]) -> str:
+    def imports(self, body: str) -> str:
         def used(*names: str) -> list[str]:
             return [name for name in names if re.search(rf"\b{name}\b", body)]
 
@@ -112,45 +124,19 @@ class Writer:
             lines.append(f"from collections.abc import {', '.join(abc)}")
         if used("PathLike"):
             lines.append("from os import PathLike")
-        if typing := used("Any", "Literal"):
-            lines.append(f"from typing import TYPE_CHECKING, {', '.join(typing)}")
-        else:
-            lines.append("from typing import TYPE_CHECKING")
+        typing = used("Any", "Literal")
+        at_typing = len(lines)
         lines.append("")
-        if modules := [
-            module for module in ("buckets", "hosted", "mixing", "parts", "user_sampler") if f" {module}." in body
-        ]:
-            lines.append(f"from headrace._datasets import {', '.join(modules)}")
-        if "Dataset" in own:
-            lines.append("from headrace._datasets.dataset import Dataset")
-        elif used("Dataset"):
-            checking.append("from headrace._datasets.dataset import Dataset")
-        if "(Sampler)" in body:
-            lines.append("from headrace._datasets.sampler import Sampler")
-        if "(Chooser)" in body:
-            lines.append("from headrace._kernels.chooser import Chooser")
-        if "(Kernel)" in body:
-            lines.append(f"from headrace._kernels.kernel import {', '.join(used('Kernel', 'of_one_size'))}")
-        if used("Expression"):
-            checking.append("from headrace._graph.expression import Expression")
-        if hosted := used("Columns", "FieldTypes"):
-            checking.append(f"from headrace._datasets.hosted import {', '.join(hosted)}")
-        if used("Kernels"):
-            checking.append("from headrace._kernels.mapping import Kernels")
-        if "| Parameter" in body:
-            checking.append("from headrace._graph.parameters import Parameter")
-        if used("Target"):
-            checking.append("from headrace._kernels.targets import Target")
-        if used("BatchInfo"):
-            checking.append("from headrace._datasets.batches import BatchInfo")
-        if used("DType"):
-            checking.append("from headrace._arguments.dtype import DType")
+        homes = HOMES | {"adapted": "_kernels.chooser_adapters" if "(Chooser):" in body else "_datasets.adapters"}
+        for name in used(*homes):
+            runs = re.search(rf"\({name}\):|@{name}\b|\b{name}\(\"|\breturn {name}\.", body)
+            (lines if runs else checking).append(f"from headrace.{homes[name]} import {name}")
         if checking:
             lines += ["", "if TYPE_CHECKING:", *(f"    {line}" for line in checking)]
-        elif "TYPE_CHECKING" not in body:
-            lines = [
-                line.replace("TYPE_CHECKING, ", "") for line in lines if line != "from typing import TYPE_CHECKING"
-            ]
+        if checking or "TYPE_CHECKING" in body:
+            typing.insert(0, "TYPE_CHECKING")
+        if typing:
+            lines.insert(at_typing, f"from typing import {', '.join(typing)}")
         return "\n".join(lines) + "\n\n"
 
     # ---- the reference page ----

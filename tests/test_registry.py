@@ -78,9 +78,9 @@ def loaded(dataset: hr.Dataset, path: pathlib.Path) -> hr.Dataset:
 
 
 def _all(dataset: hr.Dataset) -> list[hr.Dataset]:
-    from headrace._datasets.dataset import _ordered
+    from headrace._datasets.base import ordered
 
-    return _ordered(dataset)[1]
+    return ordered(dataset)[1]
 
 
 @pytest.mark.parametrize("form", ["binary", "json"])

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from headrace._graph import late_names
 from headrace._kernels.kernel import Kernel
 
 if TYPE_CHECKING:
@@ -252,8 +253,4 @@ class TypeCast(Kernel):
 if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
 
     def __getattr__(name: str) -> Any:
-        if not name[:1].isupper():  # Python asks for others while it imports.
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from headrace._operators.late_classes import attribute_of
-
-        return attribute_of("transforms", name)
+        return late_names.attribute_of("transforms", name)

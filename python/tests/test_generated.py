@@ -15,7 +15,9 @@ import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
+from headrace._graph.adapters import adapter_of, adapters
 from headrace._kernels.target_rules import needed_target
+from headrace._operators import class_text
 
 OPERATORS = [op for op in json.loads(_engine.declarations())["operators"] if op["python_module"] != "internal"]
 NAMES = [op["name"] for op in OPERATORS]
@@ -48,6 +50,16 @@ def test_every_operator_is_in_python_with_its_documentation(op):
         if attribute["name"] in parameters and attribute["default"] is not None and not own:
             assert parameters[attribute["name"]].default is not inspect.Parameter.empty
     assert f"### {'' if op['python_module'] else 'hr.'}{op['name']}" in page() or f".{op['name']}\n" in page()
+
+
+def test_arguments_that_are_no_attributes_have_an_adapter():
+    adapted = [op for op in OPERATORS if op["python"]]
+    for op in adapted:
+        # A function is called on nothing.
+        subject = [] if op["python_module"] == "functions" else [None]
+        given = class_text.parameter_names(op["python"]["parameters"])
+        inspect.signature(adapter_of(op["name"])).bind(*subject, **dict.fromkeys(given))
+    assert {op["name"] for op in adapted} == set(adapters())
 
 
 @functools.cache

@@ -4,6 +4,7 @@ import argparse
 
 from headrace._arguments import options as check
 from headrace._commands.whole_graph import load_whole
+from headrace.sheet.showing import MOST_PICTURES
 
 HELP = "draw the pictures of a saved graph's rows into a PNG"
 DESCRIPTION = "Runs a saved graph and draws the pictures of its first rows with their labels, a contact sheet."
@@ -23,9 +24,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    # Imports NumPy, which the other commands do without.
-    from headrace.sheet.showing import MOST_PICTURES
-
     out = check.local_path("--out", options.out, "show")
     rows = check.whole("--rows", options.rows, 1, "show", MOST_PICTURES)
     dataset = load_whole(options.file, "show", "show it where they are, with ds.show().save(path) in your script")

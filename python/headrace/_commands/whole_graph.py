@@ -1,6 +1,7 @@
 """Saved graphs that commands run: they name nothing that is not in the file."""
 
-from headrace._datasets.dataset import Dataset, load
+from headrace._datasets.dataset import Dataset
+from headrace._datasets.loading import load
 from headrace.errors import UnsupportedError
 
 __all__ = ["load_whole"]

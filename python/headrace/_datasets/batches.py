@@ -3,6 +3,7 @@ its size."""
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -57,8 +58,6 @@ def binding(of_size: bool, function: Any) -> Binding:
 
 
 def _check_alone(function: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
-    import inspect
-
     try:
         inspect.Signature(list(parameters.values())).bind(None)
     except TypeError as error:

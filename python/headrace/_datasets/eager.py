@@ -7,24 +7,23 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
+from typing import Any, Literal
 
 from headrace import _engine
 from headrace._arguments.doubts import location_of, warn_once
+from headrace._arguments.late_numpy import np
 from headrace._arguments.options import shown, whole
+from headrace._datasets.fields.array_columns import array_source
 from headrace._graph.parameter_lists import holds_parameter
 from headrace._graph.parameters import Parameter
 from headrace._kernels.chooser import Chooser, flattened
+from headrace._kernels.kernel import Kernel
 from headrace._kernels.mapping import check_needs_no_target
 from headrace._kernels.target_chain import TargetChain
+from headrace._kernels.targets import Target
 from headrace.errors import GraphError
 
-if TYPE_CHECKING:
-    from headrace._kernels.kernel import Kernel
-
-__all__ = ["Composed"]
+__all__ = ["Composed", "compose"]
 
 # Kernels whose declarations doubt the range of the values that they get.
 _DOUBTING = frozenset({"GaussianNoise", "Normalize"})
@@ -32,6 +31,33 @@ _DOUBTING = frozenset({"GaussianNoise", "Normalize"})
 _TARGETS = "targets"
 # What a pipeline says of them.
 _TARGETS_MOVED = re.compile(r'column "([^"]*)" is (.*), as (boxes|keypoints) are; .*')
+
+
+def compose(
+    kernels: Kernel | Sequence[Kernel],
+    columns: str | Target | Sequence[str | Target] | None = None,
+    *,
+    seed: int | None = None,
+) -> Composed:
+    """Kernels as one function of a picture, fused as in `map`, for what has no pipeline, such as a server.
+
+    Args:
+        kernels: One, or several that are applied one after the other.
+        columns: What the function takes and gives, as `map` names it, with targets that follow the picture.
+            With `["image", hr.mask("mask"), hr.boxes("boxes", labels="labels")]` it is called as
+            `f(image, mask, boxes, labels)` and gives these four. Names tell arguments apart, and stand in errors.
+            None: every argument is a picture.
+        seed: Call k, counted from 0, draws as row k of epoch 0 of a pipeline with this seed, step i with salt i (a
+            kernel that applies others counts before those), in each process alike. None: the system gives one at the
+            first call, and another one in a process that is forked. Kernels with a `seed` of their own keep it.
+    """
+    listed = [kernels] if isinstance(kernels, Kernel) else list(kernels)
+    if not listed:
+        raise GraphError("compose: the list of kernels is empty")
+    for kernel in listed:
+        if not isinstance(kernel, Kernel):
+            raise GraphError(f"compose: {shown(kernel)} is not a kernel; call a function on the result instead")
+    return Composed(listed, seed, columns)
 
 
 class Composed:
@@ -119,13 +145,11 @@ class Composed:
 
     def _doubts(self, arrays: tuple[Any, ...]) -> list[tuple[str, str]]:
         """Of a pipeline over the arrays: where, and what."""
-        from headrace.sources import Numpy
-
         columns = dict(zip(self._names(arrays), map(_column_of, arrays), strict=True))
         mapped = list(columns) if self._columns is None else self._columns
         # A call may take what a pipeline does not.
         with contextlib.suppress(GraphError):
-            return Numpy(columns).map(self._kernels, mapped)._build_graph().doubts()
+            return array_source(columns).map(self._kernels, mapped)._build_graph().doubts()
         return []
 
     def _names(self, arrays: tuple[Any, ...]) -> Sequence[str]:
@@ -278,3 +302,6 @@ def _like(value: Any, result: Any) -> Any:
     if value.mode == "P":
         image.putpalette(value.getpalette())
     return image
+
+
+Kernel._composed = Composed

@@ -8,18 +8,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
-from headrace._datasets import buckets, hosted, parts
+from headrace._datasets.adapters import adapted
+from headrace._datasets.base import Base
 
 if TYPE_CHECKING:
     from headrace._datasets.batches import BatchInfo
+    from headrace._datasets.column_types import Columns
     from headrace._datasets.dataset import Dataset
-    from headrace._datasets.hosted import Columns
     from headrace._graph.expression import Expression
     from headrace._kernels.mapping import Kernels
     from headrace._kernels.targets import Target
 
 
-class Methods:
+class Methods(Base):
     """The methods of Dataset that append an operator."""
 
     def batch(
@@ -72,7 +73,19 @@ class Methods:
         Example:
             ds.batch(32, drop_remainder=True)
         """
-        return hosted.batched(self, size, drop_remainder, pad, pad_value, ragged, function, output, types)
+        made: Dataset = adapted(
+            "batch",
+            self,
+            size=size,
+            drop_remainder=drop_remainder,
+            pad=pad,
+            pad_value=pad_value,
+            ragged=ragged,
+            function=function,
+            output=output,
+            types=types,
+        )
+        return made
 
     def bucket_by_length(
         self,
@@ -127,7 +140,17 @@ class Methods:
         Example:
             ds.bucket_by_length("tokens", boundaries=[10, 50], batch_sizes=[64, 16, 4])
         """
-        return buckets.by_length(self, column, boundaries, batch_sizes, pad, pad_value, length)
+        made: Dataset = adapted(
+            "bucket_by_length",
+            self,
+            column=column,
+            boundaries=boundaries,
+            batch_sizes=batch_sizes,
+            pad=pad,
+            pad_value=pad_value,
+            length=length,
+        )
+        return made
 
     def cache(
         self,
@@ -165,7 +188,8 @@ class Methods:
         Example:
             ds.cache("1GiB")
         """
-        return hosted.cached(self, memory, directory, disk, transparent)
+        made: Dataset = adapted("cache", self, memory=memory, directory=directory, disk=disk, transparent=transparent)
+        return made
 
     def concat(self, *others: Dataset) -> Dataset:
         """Gives the rows of several data sets, one after the other.
@@ -198,7 +222,8 @@ class Methods:
         Example:
             ds.filter(hr.col("label") < 10)
         """
-        return hosted.filtered(self, predicate, columns)
+        made: Dataset = adapted("filter", self, predicate=predicate, columns=columns)
+        return made
 
     def flat_map(
         self,
@@ -231,7 +256,8 @@ class Methods:
         Example:
             ds.flat_map(lambda image: [image, image[::-1]], "image")
         """
-        return hosted.flat_mapped(self, function, columns, output, types)
+        made: Dataset = adapted("flat_map", self, function=function, columns=columns, output=output, types=types)
+        return made
 
     def group_by_window(
         self,
@@ -271,7 +297,10 @@ class Methods:
         Example:
             ds.group_by_window("label", 4, lambda image, label: (image, label))
         """
-        return hosted.grouped(self, key, size, function, output, types)
+        made: Dataset = adapted(
+            "group_by_window", self, key=key, size=size, function=function, output=output, types=types
+        )
+        return made
 
     def interleave(
         self,
@@ -305,7 +334,10 @@ class Methods:
         Example:
             ds.interleave(lambda image: [image, image[::-1]], 4, columns="image")
         """
-        return hosted.interleaved(self, function, cycle, block, columns, output, types)
+        made: Dataset = adapted(
+            "interleave", self, function=function, cycle=cycle, block=block, columns=columns, output=output, types=types
+        )
+        return made
 
     def kfold(self, k: int, seed: int = 0) -> list[tuple[Dataset, Dataset]]:
         """Splits the rows into k folds for cross-validation.
@@ -325,7 +357,8 @@ class Methods:
         Example:
             ds.kfold(5)
         """
-        return parts.folds(self, k, seed)
+        made: list[tuple[Dataset, Dataset]] = adapted("kfold", self, k=k, seed=seed)
+        return made
 
     def map(
         self,
@@ -382,20 +415,22 @@ class Methods:
         Example:
             ds.map([V.Decode(), V.Resize((8, 8))], "image")
         """
-        return hosted.mapped(
+        made: Dataset = adapted(
+            "map",
             self,
-            kernels,
-            columns,
-            output,
-            ordered,
-            types,
-            processes,
-            worker_init,
-            seed_globals,
-            workers,
-            window,
-            device,
+            kernels=kernels,
+            columns=columns,
+            output=output,
+            ordered=ordered,
+            types=types,
+            processes=processes,
+            worker_init=worker_init,
+            seed_globals=seed_globals,
+            workers=workers,
+            window=window,
+            device=device,
         )
+        return made
 
     def project(self, columns: str | Sequence[str]) -> Dataset:
         """Keeps the columns named, in the order given.
@@ -456,7 +491,8 @@ class Methods:
         Example:
             ds.select([0, 2, 5])
         """
-        return parts.selected(self, indices)
+        made: Dataset = adapted("select", self, indices=indices)
+        return made
 
     def shuffle(self, window: int, *, seed: int | None = None, name: str | None = None) -> Dataset:
         """Mixes the order of rows within a window.
@@ -513,7 +549,8 @@ class Methods:
         Example:
             ds.split([0.8, 0.2])
         """
-        return parts.split(self, fractions, seed)
+        made: tuple[Dataset, ...] = adapted("split", self, fractions=fractions, seed=seed)
+        return made
 
     def take(self, count: int) -> Dataset:
         """Gives the first `count` rows of every epoch.
@@ -557,14 +594,3 @@ class Methods:
             ds.zip(other)
         """
         return self._append("zip", {}, others)
-
-    def _append(
-        self,
-        op: str,
-        attributes: dict[str, Any],
-        others: Sequence[Dataset] = (),
-        steps: Sequence[Any] = (),
-        step_bindings: Sequence[Any] = (),
-        limits: tuple[int, int, bool] = (0, 0, False),
-    ) -> Dataset:
-        raise NotImplementedError

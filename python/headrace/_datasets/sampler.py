@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace._arguments.options import shown
 from headrace._datasets import user_sampler
+from headrace._datasets.fields.array_columns import array_source
 from headrace.errors import GraphError, ResourceError
 
 if TYPE_CHECKING:
@@ -39,6 +40,17 @@ class Sampler:
             ((what, given),) = values.items()
             self._values = what, given if isinstance(given, str) else array_of(op, what, given)
 
+    @classmethod
+    def _own(cls, sampler: Any) -> Sampler:
+        """As headrace.from_sampler makes it."""
+        made = object.__new__(cls)
+        made._begin_own(sampler)
+        return made
+
+    def _begin_own(self, sampler: Any, **others: Any) -> None:
+        """Of the user's or of torch."""
+        self._begin("from_sampler", user_sampler.attributes(sampler, **others), given=sampler)
+
     def _applied(self, dataset: Dataset) -> Dataset:
         if self._values is None:
             return dataset._append(self._op, self._attributes)
@@ -47,9 +59,7 @@ class Sampler:
             follows = _in_new_order(dataset)
             values = _followed(dataset, self._op, what, given) if follows else listing(dataset)
             return dataset._append(self._op, {**self._attributes, "column": given, "follows_rows": follows}, [values])
-        from headrace.sources import Numpy
-
-        return dataset._append(self._op, {**self._attributes, "column": "value"}, [Numpy({"value": given})])
+        return dataset._append(self._op, {**self._attributes, "column": "value"}, [array_source({"value": given})])
 
     def __repr__(self) -> str:
         if self._given is not None:
@@ -61,9 +71,7 @@ class Sampler:
 
 def applied(dataset: Dataset, sampler: Any) -> Dataset:
     if user_sampler.is_own(sampler):
-        from headrace.samplers import from_sampler
-
-        sampler = from_sampler(sampler)
+        sampler = Sampler._own(sampler)
     if not isinstance(sampler, Sampler):
         advice = ""
         if hasattr(sampler, "__array__"):

@@ -1,12 +1,11 @@
 """References: Python functions, iterators and arrays, which a graph only names, bound to it when it runs."""
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from headrace import _engine
 from headrace._arguments.function_name import name_of
-from headrace._arguments.options import shown
-from headrace._graph.parameter_lists import ParameterList, holds_parameter
 from headrace._graph.parameters import Parameter, read_by
 from headrace._workers.process_options import ProcessOptions, Workers
 from headrace.errors import GraphError
@@ -60,8 +59,6 @@ def _workers_of(binding: Binding) -> Workers | None:
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, Any] | None:
     """Its parameters by name; None if Python does not know them, as for some functions written in C."""
-    import inspect
-
     try:
         return dict(inspect.signature(function).parameters)
     except (TypeError, ValueError):
@@ -107,8 +104,6 @@ def refuse_reading(name: str, read: Mapping[str, Parameter]) -> None:
 def _check_call(
     callable_: Callable[..., Any], parameters: Mapping[str, Any], columns: Sequence[str], wants_rng: bool
 ) -> None:
-    import inspect
-
     try:
         inspect.Signature(list(parameters.values())).bind(*columns, **({"rng": None} if wants_rng else {}))
     except TypeError as error:
@@ -157,45 +152,3 @@ def rows(dataset: Any, columns: list[str], processes: ProcessOptions | None = No
 
 def arrays(columns: Mapping[str, Any]) -> Bound:
     return Bound("arrays", ("arrays", dict(columns)))
-
-
-def given_by_user(node: _engine.Node, name: str, value: Any) -> Binding:
-    """The binding of a value that a user gives to `headrace.load(references=)` for a node of the graph."""
-    kind = node.referenced_by(name)
-    if kind == "arrays":
-        if not isinstance(value, Mapping):
-            raise GraphError(f"the reference {name} needs a dict from column to array, not {type(value).__name__}")
-        return arrays(value).binding
-    if kind == "generator":
-        return iterator(value, node.columns).binding
-    if kind == "dataset":
-        from headrace._datasets.hosted import rows_of
-
-        rows_of(value)
-        return rows(value, node.columns).binding
-    if kind in ("sampler size", "sampler indices"):
-        from headrace._datasets.user_sampler import binding
-
-        return binding(kind == "sampler size", value)
-    if kind in ("batch size", "batch function"):
-        from headrace._datasets import batches
-
-        return batches.binding(kind == "batch size", value)
-    if kind == "parameter":
-        return ("parameter", _given_parameter(name, value))
-    if not callable(value):
-        raise GraphError(f"the reference {name} needs a function, not {type(value).__name__}")
-    return function(value, predicate=kind == "predicate", reads=kind == "function")[0].binding
-
-
-def _given_parameter(name: str, value: Any) -> Parameter | ParameterList:
-    # The numbers of a list with parameters in it are part of the graph.
-    listed = name.rpartition("#")[0] if "hr.parameter(" in name else ""
-    if not listed and isinstance(value, Parameter):
-        return value
-    if listed and holds_parameter(value):
-        made = ParameterList(value, f"the reference {name}")
-        if made.name == listed:
-            return made
-    needed = f"the list {listed}" if listed else "an hr.parameter"
-    raise GraphError(f"the reference {name} needs {needed}, not {shown(value) if listed else type(value).__name__}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from headrace._arguments.options import shown
 from headrace._arguments.other_libraries import advise_init
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from headrace._datasets.eager import Composed
-    from headrace._kernels.targets import Target
 
-__all__ = ["Kernel", "compose", "of_one_size"]
+__all__ = ["Kernel", "of_one_size"]
 
 _making = threading.Lock()
 
@@ -31,35 +30,6 @@ def _make_lock() -> None:
 
 # Another thread may have held it.
 os.register_at_fork(after_in_child=_make_lock)
-
-
-def compose(
-    kernels: Kernel | Sequence[Kernel],
-    columns: str | Target | Sequence[str | Target] | None = None,
-    *,
-    seed: int | None = None,
-) -> Composed:
-    """Kernels as one function of a picture, fused as in `map`, for what has no pipeline, such as a server.
-
-    Args:
-        kernels: One, or several that are applied one after the other.
-        columns: What the function takes and gives, as `map` names it, with targets that follow the picture.
-            With `["image", hr.mask("mask"), hr.boxes("boxes", labels="labels")]` it is called as
-            `f(image, mask, boxes, labels)` and gives these four. Names tell arguments apart, and stand in errors.
-            None: every argument is a picture.
-        seed: Call k, counted from 0, draws as row k of epoch 0 of a pipeline with this seed, step i with salt i (a
-            kernel that applies others counts before those), in each process alike. None: the system gives one at the
-            first call, and another one in a process that is forked. Kernels with a `seed` of their own keep it.
-    """
-    from headrace._datasets.eager import Composed
-
-    listed = [kernels] if isinstance(kernels, Kernel) else list(kernels)
-    if not listed:
-        raise GraphError("compose: the list of kernels is empty")
-    for kernel in listed:
-        if not isinstance(kernel, Kernel):
-            raise GraphError(f"compose: {shown(kernel)} is not a kernel; call a function on the result instead")
-    return Composed(listed, seed, columns)
 
 
 def of_one_size(init: Callable[..., None]) -> Callable[..., None]:
@@ -87,6 +57,8 @@ class Kernel:
     _outputs: int | None = 1
     # Its name in graphs; "": the class's.
     _operator = ""
+    # Makes what calls kernels without a pipeline: Composed, which stands above kernels and sets itself here.
+    _composed: ClassVar[type[Composed]]
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -106,13 +78,10 @@ class Kernel:
     ) -> Any:
         """Applies the kernel to a picture without a pipeline, with the same bytes; see `headrace.compose`."""
         if self._eager is None:
-            # Imports NumPy, which a pipeline may do without.
-            from headrace._datasets.eager import Composed
-
             # All threads take numbers from one count. A seed of the kernel's own is among its attributes.
             with _making:
                 if self._eager is None:
-                    self._eager = Composed([self], None)
+                    self._eager = self._composed([self], None)
         return self._eager(*values, rng=rng, layout=layout)
 
     @property

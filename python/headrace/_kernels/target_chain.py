@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from headrace import _engine
+from headrace._arguments.late_numpy import np
 from headrace._kernels.kernel import Kernel
 from headrace._kernels.mapping import Step
 from headrace._kernels.target_steps import TargetStepWriter

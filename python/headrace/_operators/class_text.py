@@ -18,6 +18,7 @@ __all__ = [
     "indented",
     "kernel",
     "method",
+    "parameter_names",
     "plugin_source",
     "plugin_source_in_python",
     "python_type",
@@ -81,10 +82,25 @@ def parameters(op: dict[str, Any]) -> str:
     return ", ".join([one(each) for each in positional] + (["*"] if named else []) + [one(each) for each in named])
 
 
-def signature(op: dict[str, Any]) -> tuple[str, dict[str, str | None] | None, str | None]:
-    """Parameters, their documentation (None: the attribute's) and the body, if the declaration has its own."""
+def signature(op: dict[str, Any]) -> tuple[str, dict[str, str | None] | None]:
+    """Parameters and their documentation (None: the attribute's), if the declaration has its own."""
     own = op["python"]
-    return (_with_choices(op, own["parameters"]), own["docs"], own["body"]) if own else (parameters(op), None, None)
+    return (_with_choices(op, own["parameters"]), own["docs"]) if own else (parameters(op), None)
+
+
+def adapter_call(op: dict[str, Any], subject: str, given: str) -> str:
+    """Of the function that turns the arguments into attributes; `given`: the parameters."""
+    passed = [f'"{op["name"]}"', *filter(None, [subject]), *(f"{name}={name}" for name in parameter_names(given))]
+    return f"adapted({', '.join(passed)})"
+
+
+def parameter_names(given: str) -> list[str]:
+    """`size: int, *, p: float = 0.5` -> size, p."""
+    return [part.partition(":")[0] for part in _parts(given) if part != "*"]
+
+
+def _parts(given: str) -> list[str]:
+    return re.split(r", (?=\*?\w+:|\*$|\*,)", given)
 
 
 def _with_choices(op: dict[str, Any], given: str) -> str:
@@ -156,7 +172,7 @@ class Argument:
 
 def arguments(op: dict[str, Any]) -> list[Argument]:
     """Those of its class or method, in their order."""
-    _, own, _ = signature(op)
+    _, own = signature(op)
     declared = {attribute["name"]: attribute for attribute in op["attributes"]}
     order = own if own is not None else [attribute["name"] for attribute in visible(op)]
     return [_argument(name, declared.get(name), (own or {}).get(name)) for name in order]
@@ -171,7 +187,7 @@ def _argument(name: str, attribute: dict[str, Any] | None, own: str | None) -> A
 
 def call(op: dict[str, Any]) -> str:
     """`batch(size, drop_remainder=False, …)`: its parameters without types."""
-    given, _, _ = signature(op)
+    given, _ = signature(op)
     if op["inputs"]["most"] is None and op["python_module"] == "dataset":
         given = "*others"
     return f"{op['python_name'] or op['name']}({_without_types(given)})"
@@ -180,7 +196,7 @@ def call(op: dict[str, Any]) -> str:
 def _without_types(given: str) -> str:
     """`size: int, p: float = 0.5` -> `size, p=0.5`."""
     names = []
-    for part in re.split(r", (?=\*?\w+:|\*$|\*,)", given):
+    for part in _parts(given):
         name, _, rest = part.partition(":")
         default = rest.rpartition(" = ")[2] if " = " in rest else None
         names.append(f"{name}={default}" if default is not None else name)
@@ -225,7 +241,8 @@ def kernel(op: dict[str, Any], outputs: int | None = None) -> str:
 
 
 def chooser(op: dict[str, Any]) -> str:
-    given, own, code = signature(op)
+    given, own = signature(op)
+    called = adapter_call(op, "self", given)
     for attribute in op["attributes"]:
         if _may_change(attribute):
             kind = re.escape(attribute["python_type"])
@@ -237,12 +254,20 @@ def chooser(op: dict[str, Any]) -> str:
     head = f"class {op['name']}(Chooser):\n{docstring(documentation(op, own), 4)}\n\n"
     made = f"    def __init__(self, {given}) -> None:"
     draws = "" if op["traits"]["random"] else "    _draws = False\n\n"
-    return f"{head}{draws}{made}\n{indented(code or '', 8)}\n\n\n"
+    return f"{head}{draws}{made}\n{indented(called, 8)}\n\n\n"
 
 
 def source(op: dict[str, Any], base: str = "Dataset") -> str:
-    given, own, code = signature(op)
-    code = code or f'self._begin("{op["name"]}", {attribute_dict(op)})'
+    given, own = signature(op)
+    return _source(op, base, adapter_call(op, "self", given) if own is not None else _begin_call(op))
+
+
+def _begin_call(op: dict[str, Any]) -> str:
+    return f'self._begin("{op["name"]}", {attribute_dict(op)})'
+
+
+def _source(op: dict[str, Any], base: str, code: str) -> str:
+    given, own = signature(op)
     comma = ", " if given else ""
     head = f"class {op['name']}({base}):\n{docstring(documentation(op, own), 4)}\n\n"
     head += f"    def __init__(self{comma}{given}) -> None:"
@@ -250,22 +275,24 @@ def source(op: dict[str, Any], base: str = "Dataset") -> str:
 
 
 def plugin_source(op: dict[str, Any]) -> str:
-    return source(plugin_source_in_python(op))
+    # A parameter may be called mix.
+    mixes = "\n_mix(self, shuffle, window, seed, name)" if _has_window(op) else ""
+    return _source(plugin_source_in_python(op), "Dataset", _begin_call(op) + mixes)
+
+
+def _has_window(op: dict[str, Any]) -> bool:
+    return not op["traits"]["indexed"] and any(each["name"] == "shuffle" for each in visible(op))
 
 
 def plugin_source_in_python(op: dict[str, Any]) -> dict[str, Any]:
     """A source of a plugin; one that reads files in splits has `window`, as those of Headrace's own."""
-    code = f'self._begin("{op["name"]}", {attribute_dict(op)})'
     shown = []
     for attribute in visible(op):
         shown.append(attribute)
-        if attribute["name"] == "shuffle" and not op["traits"]["indexed"]:
+        if attribute["name"] == "shuffle" and _has_window(op):
             shown.append(_WINDOW)
-            # A parameter may be called hosted.
-            code += "\n_hosted.mix(self, shuffle, window, seed, name)"
     whole = op | {"name": op["python_name"], "attributes": shown}
-    own = {"parameters": parameters(whole), "docs": {each["name"]: None for each in shown}, "body": code}
-    return whole | {"python": own}
+    return whole | {"python": {"parameters": parameters(whole), "docs": {each["name"]: None for each in shown}}}
 
 
 # Of sources that read files in splits: not an attribute, but an operator above.
@@ -285,20 +312,23 @@ _WINDOW = {
 
 
 def function(op: dict[str, Any]) -> str:
-    given, own, code = signature(op)
-    assert code is not None
+    given, own = signature(op)
+    code = f"made: Dataset = {adapter_call(op, '', given)}\nreturn made"
     head = f"def {op['name']}({given}) -> Dataset:\n{docstring(documentation(op, own), 4)}\n"
     return f"{head}{indented(code, 4)}\n\n\n"
 
 
 def method(op: dict[str, Any]) -> str:
     name = op["python_name"] or op["name"]
-    given, own, code = signature(op)
-    others = ""
-    if op["inputs"]["most"] is None:
-        given, others = "*others: Dataset" + (", " + given if given else ""), ", others"
-    code = code or f'return self._append("{op["name"]}", {attribute_dict(op)}{others})'
-    comma = ", " if given else ""
+    given, own = signature(op)
     returns = op["python"]["returns"] if op["python"] else "Dataset"
+    if op["python"]:
+        code = f"made: {returns} = {adapter_call(op, 'self', given)}\nreturn made"
+    elif op["inputs"]["most"] is None:
+        given = "*others: Dataset" + (", " + given if given else "")
+        code = f'return self._append("{op["name"]}", {attribute_dict(op)}, others)'
+    else:
+        code = f'return self._append("{op["name"]}", {attribute_dict(op)})'
+    comma = ", " if given else ""
     head = f"def {name}(self{comma}{given}) -> {returns}:\n{docstring(documentation(op, own), 4)}\n"
     return indented(f"{head}{indented(code, 4)}\n\n", 4)

@@ -9,19 +9,21 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from headrace import _engine
+from headrace import _engine, transforms, vision
 from headrace._arguments.dtype import DType
 from headrace._arguments.other_libraries import class_advice
-from headrace._datasets import hosted
+from headrace._datasets.adapters.split_sources import mix
+from headrace._datasets.column_types import Columns
 from headrace._datasets.dataset import Dataset
-from headrace._datasets.hosted import Columns
+from headrace._graph import late_names
+from headrace._graph.adapters import adapted
 from headrace._graph.expression import Expression
 from headrace._graph.parameters import Parameter
 from headrace._kernels.chooser import Chooser
 from headrace._kernels.kernel import Kernel, of_one_size
 from headrace._kernels.mapping import Kernels
 from headrace._operators import class_text
-from headrace._operators.plugins import kernel_of
+from headrace._workers.loaded_plugins import kernel_of
 
 __all__ = ["attribute_of", "class_of_plugin", "method_of", "operators_of", "source_of_plugin"]
 
@@ -43,8 +45,8 @@ _NAMES = {
     "Parameter": Parameter,
     "PathLike": os.PathLike,
     "Sequence": Sequence,
-    "_hosted": hosted,
-    "hosted": hosted,
+    "_mix": mix,
+    "adapted": adapted,
 }
 
 
@@ -66,8 +68,6 @@ def attribute_of(module: str, name: str) -> Any:
 
 def _advice(module: str, name: str) -> str:
     """What to write in place of a class that a module lacks, behind the error that says so."""
-    from headrace import transforms, vision
-
     kernels = {"vision": vision.__all__, "transforms": transforms.__all__}
     for other, names in kernels.items():
         if name in names:
@@ -135,3 +135,6 @@ def _run(written: str, module: str, name: str) -> Any:
     annotations = __future__.annotations.compiler_flag
     exec(compile(written, file, "exec", flags=annotations, dont_inherit=True), names)
     return names[name]
+
+
+late_names.set_finders(attribute_of, method_of)

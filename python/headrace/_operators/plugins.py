@@ -8,11 +8,12 @@ from typing import Any
 
 from headrace import _engine
 from headrace._arguments import options
+from headrace._operators.late_classes import class_of_plugin, operators_of, source_of_plugin
+from headrace._workers.loaded_plugins import modules
 from headrace.errors import ResourceError, UnsupportedError
 
 __all__ = ["load_plugin", "plugin_include"]
 
-_modules: dict[str, types.ModuleType] = {}
 _loading = threading.Lock()
 
 
@@ -47,39 +48,19 @@ def load_plugin(path: str | os.PathLike[str]) -> types.ModuleType:
     with _loading:
         loaded = _engine.load_plugin(os.fsencode(place))
         name = loaded["name"]
-        if name not in _modules:
+        if name not in modules:
             try:
-                _modules[name] = _module(name, loaded)
+                modules[name] = _module(name, loaded)
             except (ResourceError, MemoryError):
                 raise
             except Exception as error:
                 raise UnsupportedError(f"the plugin {place} declares what makes no class in Python: {error}") from error
             # Where pickle looks for its classes.
-            sys.modules[_modules[name].__name__] = _modules[name]
-        return _modules[name]
-
-
-def loaded_paths() -> list[str]:
-    """Of the libraries that were loaded, in their order: other processes load them before they unpickle what uses them."""
-    return [str(module.__file__) for module in list(_modules.values())]
-
-
-def kernel_of(plugin: str, name: str, state: Any) -> Any:
-    """A kernel of a plugin as it was pickled; UnsupportedError: the plugin is not loaded in this process."""
-    if plugin not in _modules:
-        raise UnsupportedError(
-            f"a pickled {plugin}.{name} needs its plugin: the plugin {plugin} is not loaded; call hr.load_plugin() with "
-            "the path of its library first"
-        )
-    made = _modules[plugin].__dict__[name].__new__(_modules[plugin].__dict__[name])
-    for slot, value in state[1].items():
-        setattr(made, slot, value)
-    return made
+            sys.modules[modules[name].__name__] = modules[name]
+        return modules[name]
 
 
 def _module(name: str, loaded: dict[str, Any]) -> types.ModuleType:
-    from headrace._operators.late_classes import class_of_plugin, operators_of, source_of_plugin
-
     module = types.ModuleType(f"headrace.plugins.{name}", loaded["doc"] or None)
     module.__file__ = os.fsdecode(loaded["path"])
     module.__dict__["__version__"] = loaded["version"]

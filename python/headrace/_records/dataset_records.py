@@ -12,7 +12,8 @@ from headrace._records.record_draft import RecordDraft, index_path
 from headrace.errors import DataError, GraphError
 
 if TYPE_CHECKING:
-    from headrace._datasets.dataset import ColumnType, Dataset
+    from headrace._datasets.base import ColumnType
+    from headrace._datasets.dataset import Dataset
 
 __all__ = ["Written", "write_records"]
 

@@ -1,9 +1,11 @@
 """What an operator says of the worker processes that call the user's code."""
 
+import hashlib
 from collections.abc import Callable
 from typing import Any, Literal
 
 from headrace._arguments.options import shown, whole
+from headrace._workers.processes import packed
 from headrace.errors import GraphError
 
 MOST_PROCESSES = 1024
@@ -22,16 +24,11 @@ class Pool:
 
     def packed(self) -> tuple[list[str], int]:
         """The command of a process, and the descriptor of the memory with what it is to run."""
-        # Imported late, because few pipelines need it.
-        from headrace._workers.processes import packed
-
         return packed((self.kind, self.targets, self.init))
 
 
 def _salt(kind: Literal["function", "rows"], target: Any) -> int:
     """Sets apart what the processes of objects draw; the engine does so for functions."""
-    import hashlib
-
     if kind == "function":
         return 0
     name = f"{type(target).__module__}:{type(target).__qualname__}"

@@ -17,7 +17,7 @@ from types import FunctionType
 from typing import Any
 
 from headrace._arguments.options import shown
-from headrace._operators.plugins import loaded_paths
+from headrace._workers.loaded_plugins import loaded_paths
 from headrace.errors import GraphError, ResourceError, UnsupportedError
 
 # Buffers begin where a cache line does.

@@ -18,6 +18,7 @@ from headrace._files.system_error import system_error
 from headrace._files.whole_file import read_whole
 from headrace._kernels.interpolation_numbers import Interpolation
 from headrace.errors import GraphError
+from headrace.mx.absent import no_name
 from headrace.mx.augmenters import (
     Augmenter,
     BrightnessJitterAug,
@@ -326,6 +327,4 @@ def _crop(src: np.ndarray, size: Sequence[int], interp: int, place: Any) -> tupl
 if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
 
     def __getattr__(name: str) -> object:
-        from headrace.mx.absent import no_name
-
         raise no_name(__name__, name)

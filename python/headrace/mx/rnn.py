@@ -14,6 +14,7 @@ from headrace._arguments import options
 from headrace._datasets.dataset import Dataset
 from headrace.errors import GraphError
 from headrace.mx import nd
+from headrace.mx.absent import no_name
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
 from headrace.mx.io.filled_batch import Columns
@@ -265,6 +266,4 @@ class _Order:
 if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
 
     def __getattr__(name: str) -> object:
-        from headrace.mx.absent import no_name
-
         raise no_name(__name__, name)

@@ -1,9 +1,10 @@
 """A contact sheet: small squares of pictures from all over a file, in one PNG."""
 
-import numpy as np
+from __future__ import annotations
 
 from headrace import sources
 from headrace import vision as V
+from headrace._arguments.late_numpy import np
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import write_whole
 from headrace._records.image_payload import image_payload

@@ -1,13 +1,14 @@
 """A contact sheet: pictures with their captions, for notebooks and as a file."""
 
+from __future__ import annotations
+
 import base64
 import html
 import os
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from headrace._arguments import options
+from headrace._arguments.late_numpy import np
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import write_whole
 from headrace.errors import GraphError

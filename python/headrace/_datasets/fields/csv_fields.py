@@ -10,6 +10,7 @@ from typing import Any
 
 from headrace import _engine
 from headrace._arguments.options import flag, shown, text, texts, whole
+from headrace._datasets.base import source
 from headrace._datasets.fields.declared_fields import (
     FieldType,
     dtype_of_whole,
@@ -171,12 +172,12 @@ def _names_of_header(patterns: Any, header: bool, delimiter: str, quote: str | N
 def _types_of_rows(
     patterns: Any, names: list[str], header: bool, delimiter: str, quote: str | None, newlines: bool, look: int
 ) -> dict[str, FieldType]:
-    from headrace.sources import Csv
-
     if not names:
         raise GraphError("Csv: columns is empty; name the fields, or give None")
     # All fields as one row of texts: errors are those of reading them.
-    texts_alone = Csv(patterns, {"": (str, (len(names),))}, header, [""], delimiter, quote, newlines_in_values=newlines)
+    one_field = {"": (str, (len(names),))}
+    attributes = csv_attributes(patterns, one_field, header, [""], delimiter, quote, None, look, newlines)
+    texts_alone = source("Csv", {"patterns": patterns, **attributes})
     kinds: list[set[str]] = [set() for _ in names]
     with _errors_that_name(names):
         for row in texts_alone.take(look).iterate(workers=1, window=2):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from headrace._arguments.dtype import dtype_name
 from headrace._arguments.options import shown, text, whole
+from headrace._datasets.base import source
 from headrace.errors import Error, GraphError
 
 
@@ -87,10 +88,8 @@ def wider_dtype(a: str, b: str) -> str | None:
 
 def first_lines(patterns: Any, count: int, of: str) -> Iterator[str]:
     """Of the files of a source, as they are."""
-    from headrace.sources import Text
-
     with _errors_of("Text", of):
-        for row in Text(patterns).take(count).iterate(workers=1, window=2):
+        for row in source("Text", {"patterns": patterns}).take(count).iterate(workers=1, window=2):
             yield str(row["line"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,8 +34,6 @@ def json_attributes(patterns: Any, columns: Any, missing: Any, look: Any) -> dic
 
 
 def _missing_texts(missing: Any) -> dict[str, str]:
-    import json
-
     if not isinstance(missing, Mapping):
         raise GraphError(
             f'JsonLines: missing is {shown(missing)}; give a dict from column to value, such as {{"age": -1}}'
@@ -82,8 +81,6 @@ class _Looker:
         return f"line {self._number} of {shown(self._patterns)}"
 
     def _types_of(self, line: str) -> dict[str, FieldType]:
-        import json
-
         if not line.strip():
             raise DataError(f"JsonLines: {self._here()} is blank; take it out, as each line is an object")
         try:

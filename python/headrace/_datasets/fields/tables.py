@@ -6,9 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headrace._arguments.options import shown
+from headrace._datasets.base import source
+from headrace._datasets.fields.csv_fields import csv_table
+from headrace._datasets.fields.json_fields import json_attributes
 from headrace.errors import GraphError
 
 __all__ = ["table_columns", "with_plain_paths"]
+
+# The lines of a file of JSON lines that are looked at for columns and types: as many as JsonLines looks at by itself.
+_LOOK = 1000
 
 
 def table_columns(table: Any, paths: str, of: str) -> dict[str, Any]:
@@ -47,17 +53,15 @@ def _of_rows(rows: Sequence[Any], of: str) -> dict[str, Any]:
 
 
 def _of_file(path: Any, paths: str, of: str) -> dict[str, Any]:
-    from headrace._datasets.fields.csv_fields import csv_table
-    from headrace.sources import Files, JsonLines
-
     # Sources take patterns.
     pattern = glob.escape(path)
     ending = os.path.splitext(path)[1]
     if ending == ".csv":
-        (file,) = Files(pattern)
+        (file,) = source("Files", {"patterns": pattern})
         return csv_table(file["data"], path, {paths}, of)
     if ending in (".jsonl", ".ndjson"):
-        return _of_rows(list(JsonLines(pattern)), of)
+        attributes = json_attributes(pattern, None, None, _LOOK)
+        return _of_rows(list(source("JsonLines", {"patterns": pattern, **attributes})), of)
     raise GraphError(
         f"{of}: the table is {shown(path)}, and only files of JSON lines (.jsonl) and CSV (.csv) are read; read "
         "another with a library, as pandas.read_parquet(path), and give what it returns"

@@ -19,11 +19,12 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from headrace import _engine, load_plugin
+from headrace import _engine
 from headrace._operators.conformance.battery import BATTERIES
 from headrace._operators.conformance.declared_operator import arguments_of
 from headrace._operators.conformance.host_functions import BrokenRule
 from headrace._operators.conformance.subject import Check, CheckFailed, LeftOut, Limits, NotNeeded, Subject
+from headrace._operators.plugins import load_plugin
 from headrace.errors import Error
 
 _NOT_FOR_IT = "not for this operator"

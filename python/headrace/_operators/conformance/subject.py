@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
-from headrace import load_plugin
 from headrace._operators.conformance.declared_operator import DeclaredFormat, DeclaredKernel, DeclaredSource, listed
 from headrace._operators.conformance.host_functions import Columns, Failure, How, Result
 from headrace._operators.conformance.hosted_file import HostedFile
@@ -14,6 +13,7 @@ from headrace._operators.conformance.opened_source import OpenedSource
 from headrace._operators.conformance.plugin_host import PluginHost, State
 from headrace._operators.conformance.split_reader import FileRow, Reading, SplitReader
 from headrace._operators.conformance.values import ColumnType, Types, Value, drawn, shown
+from headrace._operators.plugins import load_plugin
 
 Item = TypeVar("Item")
 

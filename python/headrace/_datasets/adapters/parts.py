@@ -6,14 +6,12 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from headrace._arguments.doubts import warn_once
 from headrace._arguments.options import shown, whole
-from headrace._arguments.source_location import users_location
+from headrace._graph.adapters import adapts
 from headrace.errors import GraphError
 
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
-    from headrace._datasets.methods import Methods
 
 __all__ = ["Subset"]
 
@@ -33,7 +31,8 @@ def Subset(dataset: Dataset, indices: Iterable[int]) -> Dataset:
     return dataset.select(indices)
 
 
-def selected(dataset: Methods, indices: Iterable[int]) -> Dataset:
+@adapts("select")
+def selected(dataset: Dataset, indices: Iterable[int]) -> Dataset:
     return dataset._append("select", {"indices": _numbers(indices)})
 
 
@@ -67,7 +66,8 @@ def _numbers_of_array(given: Any) -> list[int]:
     return numbers
 
 
-def split(dataset: Methods, fractions: Sequence[float], seed: int) -> tuple[Dataset, ...]:
+@adapts("split")
+def split(dataset: Dataset, fractions: Sequence[float], seed: int) -> tuple[Dataset, ...]:
     shares = _shares(fractions)
     seed = whole("seed", seed, of="split")
     return tuple(
@@ -99,7 +99,8 @@ def _shares(fractions: Any) -> list[float]:
     return shares
 
 
-def folds(dataset: Methods, k: int, seed: int) -> list[tuple[Dataset, Dataset]]:
+@adapts("kfold")
+def folds(dataset: Dataset, k: int, seed: int) -> list[tuple[Dataset, Dataset]]:
     k = whole("k", k, 2, of="kfold", most=MOST_FOLDS)
     seed = whole("seed", seed, of="kfold")
 
@@ -107,43 +108,3 @@ def folds(dataset: Methods, k: int, seed: int) -> list[tuple[Dataset, Dataset]]:
         return dataset._append("kfold", {"k": k, "seed": seed, "fold": fold, "held_out": held_out})
 
     return [(part(fold, False), part(fold, True)) for fold in range(k)]
-
-
-# ---- parts that overlap ----
-
-_OTHER = {"take": "skip", "skip": "take"}
-
-
-def note_run(dataset: Dataset, epoch: int) -> None:
-    """Warns, once for each shuffled dataset, if a `take` and a `skip` of it were run in different epochs: what looks
-    like two parts shares rows. In one epoch they share none."""
-    while len(dataset._inputs) == 1:
-        (below,) = dataset._inputs
-        if dataset._node.op in _OTHER and _is_shuffled(below):
-            _note_cut(below, dataset._node, epoch)
-        dataset = below
-
-
-def _is_shuffled(dataset: Dataset) -> bool:
-    while not dataset._node.shuffles:
-        if len(dataset._inputs) != 1 or not dataset._node.row_by_row:
-            return False
-        (dataset,) = dataset._inputs
-    return True
-
-
-def _note_cut(shuffled: Dataset, cut: Any, epoch: int) -> None:
-    runs = shuffled._cuts_run
-    text = cut.text()
-    first, last = runs.get(text, (epoch, epoch))
-    runs[text] = (min(first, epoch), max(last, epoch))
-    other = runs.get(_OTHER[cut.op] + text[len(cut.op) :])
-    if other is None or (runs[text] == other and other[0] == other[1]) or shuffled._warned_of_cuts:
-        return
-    shuffled._warned_of_cuts = True
-    warn_once(
-        f"{text} and {_OTHER[cut.op]}{text[len(cut.op) :]} of a shuffled dataset were run in different epochs: each "
-        "epoch gives other rows to the two, so they overlap; for parts that never do, write split([0.8, 0.2]), or "
-        "select(…) below the shuffle",
-        users_location(),
-    )

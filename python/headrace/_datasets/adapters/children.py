@@ -2,26 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace import _engine
 from headrace._arguments.options import shown
+from headrace._datasets.base import Base
+from headrace._datasets.column_types import Columns, column_types
 from headrace._graph import reference
+from headrace._graph.adapters import adapts
 from headrace._kernels.kernel import Kernel
 from headrace._kernels.mapping import names
+from headrace._runs.iterator import Iterator
 from headrace.errors import GraphError
 
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
-    from headrace._datasets.hosted import Columns
-    from headrace._datasets.methods import Methods
 
-__all__ = ["check_rows", "made"]
+__all__ = ["check_rows"]
 
 
-def made(
-    dataset: Methods,
+@adapts("flat_map")
+def flat_mapped(
+    dataset: Dataset,
+    function: Callable[..., Any],
+    columns: str | Sequence[str] | None,
+    output: str | Sequence[str] | None,
+    types: Columns | None,
+) -> Dataset:
+    return _made(dataset, "flat_map", function, columns, output, types, {})
+
+
+@adapts("interleave")
+def interleaved(
+    dataset: Dataset,
+    function: Callable[..., Any],
+    cycle: int,
+    block: int,
+    columns: str | Sequence[str] | None,
+    output: str | Sequence[str] | None,
+    types: Columns | None,
+) -> Dataset:
+    turns = {"cycle": cycle, "block": block}
+    return _made(dataset, "interleave", function, columns, output, types, turns)
+
+
+def _made(
+    dataset: Dataset,
     of: str,
     function: Any,
     columns: str | Sequence[str] | None,
@@ -30,8 +57,6 @@ def made(
     turns: dict[str, Any],
 ) -> Dataset:
     """The rows that the function makes of each row; `of`: the method."""
-    from headrace._datasets.hosted import column_types
-
     if isinstance(function, Kernel) or not callable(function):
         raise GraphError(f"{of}: {shown(function)} is no function; it must take a row and give rows")
     if turns and isinstance(turns["cycle"], str):
@@ -49,10 +74,7 @@ def made(
 
 def check_rows(given: Any) -> None:
     """Raises TypeError if this is no iterable of rows. The engine calls it for what a function gave."""
-    from headrace._datasets.dataset import Dataset
-    from headrace._runs.iterator import Iterator
-
-    if isinstance(given, (Dataset, Iterator)):
+    if isinstance(given, (Base, Iterator)):
         raise TypeError(
             f"the function gave a headrace.{type(given).__name__}, whose epochs a restart would count wrongly; it must "
             "give rows: write list(inner.iterate(epoch=0)) for those of a dataset made for this row, or join datasets "

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headrace._datasets.fields.array_columns import array_source
+from headrace._datasets.padding import padding
+from headrace._datasets.sampler import array_of, numbered
+from headrace._graph.adapters import adapts
 from headrace.errors import GraphError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from headrace._datasets.dataset import Dataset
-    from headrace._datasets.methods import Methods
 
 __all__ = ["by_length"]
 
 
+@adapts("bucket_by_length")
 def by_length(
-    rows: Methods,
+    rows: Dataset,
     column: str,
     boundaries: Any,
     batch_sizes: Any,
@@ -24,10 +28,6 @@ def by_length(
     pad_value: float | Mapping[str, float],
     length: Any,
 ) -> Dataset:
-    from headrace._datasets.dataset import Dataset
-    from headrace._datasets.hosted import padding
-
-    assert isinstance(rows, Dataset)
     buckets = {"boundaries": boundaries, "batch_sizes": batch_sizes}
     batch = {"column": column, **buckets, "pad": pad, **padding("bucket_by_length", pad_value)}
     if length is None:
@@ -103,10 +103,6 @@ def _column_of(length: Any) -> str:
 
 
 def _lengths(source: Dataset, length: Any) -> Dataset:
-    from headrace._datasets.sampler import array_of, numbered
-
     if isinstance(length, str):
         return numbered(source, "bucket_by_length", "lengths", length)
-    from headrace.sources import Numpy
-
-    return Numpy({"value": array_of("bucket_by_length", "length", length)})
+    return array_source({"value": array_of("bucket_by_length", "length", length)})
