@@ -16,21 +16,21 @@ Branches = Sequence[Kernel | Sequence[Kernel]]
 
 
 @adapts("RandomChoice")
-def random_choice(chooser: Chooser, branches: Branches, **attributes: Any) -> None:
+def random_choice(chooser: Chooser, /, branches: Branches, **attributes: Any) -> None:
     Chooser.__init__(chooser, attributes, branches)
 
 
 @adapts("Compose", "RandomApply")
-def of_one_branch(chooser: Chooser, kernels: Sequence[Kernel], **attributes: Any) -> None:
+def of_one_branch(chooser: Chooser, /, kernels: Sequence[Kernel], **attributes: Any) -> None:
     Chooser.__init__(chooser, attributes, [kernels])
 
 
 @adapts("RandomOrder", "UniformAugment")
-def of_single_kernels(chooser: Chooser, kernels: Sequence[Kernel], **attributes: Any) -> None:
+def of_single_kernels(chooser: Chooser, /, kernels: Sequence[Kernel], **attributes: Any) -> None:
     Chooser.__init__(chooser, attributes, kernels)
 
 
 @adapts("RandomSelectSubpolicy")
-def random_select_subpolicy(chooser: Chooser, policy: Any, **attributes: Any) -> None:
+def random_select_subpolicy(chooser: Chooser, /, policy: Any, **attributes: Any) -> None:
     lengths, chances, kernels = chooser._subpolicies(policy)
     Chooser.__init__(chooser, {"lengths": lengths, "chances": chances, **attributes}, kernels)

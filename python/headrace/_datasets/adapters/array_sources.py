@@ -21,7 +21,7 @@ __all__: list[str] = []
 
 
 @adapts("Numpy")
-def numpy(source: Dataset, arrays: Mapping[str, Any] | Any, **attributes: Any) -> None:
+def numpy(source: Dataset, /, arrays: Mapping[str, Any] | Any, **attributes: Any) -> None:
     given = dict(arrays) if isinstance(arrays, Mapping) else {"data": arrays}
     if not given:
         raise GraphError("Numpy: no arrays; give a dict from column to array, or one array")
@@ -30,7 +30,7 @@ def numpy(source: Dataset, arrays: Mapping[str, Any] | Any, **attributes: Any) -
 
 @adapts("Manifest")
 def manifest(
-    source: Dataset, table: Any, path_column: str, root: str | PathLike[str] | None, **attributes: Any
+    source: Dataset, /, table: Any, path_column: str, root: str | PathLike[str] | None, **attributes: Any
 ) -> None:
     paths = text("path_column", path_column, "Manifest")
     given = table_columns(table, paths, "Manifest")

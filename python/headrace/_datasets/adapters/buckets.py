@@ -21,6 +21,7 @@ __all__ = ["by_length"]
 @adapts("bucket_by_length")
 def by_length(
     rows: Dataset,
+    /,
     column: str,
     boundaries: Any,
     batch_sizes: Any,

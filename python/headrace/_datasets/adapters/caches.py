@@ -17,6 +17,7 @@ __all__: list[str] = []
 @adapts("cache")
 def cached(
     dataset: Dataset,
+    /,
     memory: int | str | None,
     directory: str | PathLike[str] | None,
     disk: int | str | None,

@@ -25,6 +25,7 @@ __all__ = ["check_rows"]
 @adapts("flat_map")
 def flat_mapped(
     dataset: Dataset,
+    /,
     function: Callable[..., Any],
     columns: str | Sequence[str] | None,
     output: str | Sequence[str] | None,
@@ -36,6 +37,7 @@ def flat_mapped(
 @adapts("interleave")
 def interleaved(
     dataset: Dataset,
+    /,
     function: Callable[..., Any],
     cycle: int,
     block: int,

@@ -21,7 +21,7 @@ __all__: list[str] = []
 
 @adapts("filter")
 def filtered(
-    dataset: Dataset, predicate: Expression | Callable[..., Any], columns: str | Sequence[str] | None
+    dataset: Dataset, /, predicate: Expression | Callable[..., Any], columns: str | Sequence[str] | None
 ) -> Dataset:
     if isinstance(predicate, Expression):
         if columns is not None:

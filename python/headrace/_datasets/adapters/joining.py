@@ -44,6 +44,7 @@ def _ragged_form(given: Any) -> str:
 @adapts("batch")
 def batched(
     dataset: Dataset,
+    /,
     size: Any,
     drop_remainder: bool,
     pad: bool,
@@ -72,6 +73,7 @@ def batched(
 @adapts("group_by_window")
 def grouped(
     dataset: Dataset,
+    /,
     key: str,
     size: int,
     function: Callable[..., Any],

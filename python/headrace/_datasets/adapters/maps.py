@@ -26,6 +26,7 @@ __all__ = ["mapped"]
 @adapts("map")
 def mapped(
     dataset: Dataset,
+    /,
     kernels: Kernels,
     columns: str | Target | Sequence[str | Target],
     output: str | Sequence[str] | None,

@@ -13,7 +13,7 @@ __all__: list[str] = []
 
 
 @adapts("Range")
-def numbers(source: Dataset, start: Any, stop: Any, **attributes: Any) -> None:
+def numbers(source: Dataset, /, start: Any, stop: Any, **attributes: Any) -> None:
     if stop is None:
         start, stop = 0, start
     source._begin("Range", {"start": start, "stop": stop, **attributes})

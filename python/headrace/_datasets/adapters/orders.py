@@ -11,20 +11,20 @@ __all__: list[str] = []
 
 
 @adapts("ClassBalanced")
-def class_balanced(sampler: Sampler, labels: Any, **attributes: Any) -> None:
+def class_balanced(sampler: Sampler, /, labels: Any, **attributes: Any) -> None:
     sampler._begin("ClassBalanced", attributes, {"labels": labels})
 
 
 @adapts("PK")
-def pk(sampler: Sampler, labels: Any, **attributes: Any) -> None:
+def pk(sampler: Sampler, /, labels: Any, **attributes: Any) -> None:
     sampler._begin("PK", attributes, {"labels": labels})
 
 
 @adapts("Weighted")
-def weighted(sampler: Sampler, weights: Any, **attributes: Any) -> None:
+def weighted(sampler: Sampler, /, weights: Any, **attributes: Any) -> None:
     sampler._begin("Weighted", attributes, {"weights": weights})
 
 
 @adapts("from_sampler")
-def from_sampler(sampler: Sampler, **given: Any) -> None:
+def from_sampler(sampler: Sampler, /, **given: Any) -> None:
     sampler._begin_own(**given)

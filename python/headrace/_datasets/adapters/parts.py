@@ -32,7 +32,7 @@ def Subset(dataset: Dataset, indices: Iterable[int]) -> Dataset:
 
 
 @adapts("select")
-def selected(dataset: Dataset, indices: Iterable[int]) -> Dataset:
+def selected(dataset: Dataset, /, indices: Iterable[int]) -> Dataset:
     return dataset._append("select", {"indices": _numbers(indices)})
 
 
@@ -67,7 +67,7 @@ def _numbers_of_array(given: Any) -> list[int]:
 
 
 @adapts("split")
-def split(dataset: Dataset, fractions: Sequence[float], seed: int) -> tuple[Dataset, ...]:
+def split(dataset: Dataset, /, fractions: Sequence[float], seed: int) -> tuple[Dataset, ...]:
     shares = _shares(fractions)
     seed = whole("seed", seed, of="split")
     return tuple(
@@ -100,7 +100,7 @@ def _shares(fractions: Any) -> list[float]:
 
 
 @adapts("kfold")
-def folds(dataset: Dataset, k: int, seed: int) -> list[tuple[Dataset, Dataset]]:
+def folds(dataset: Dataset, /, k: int, seed: int) -> list[tuple[Dataset, Dataset]]:
     k = whole("k", k, 2, of="kfold", most=MOST_FOLDS)
     seed = whole("seed", seed, of="kfold")
 

@@ -21,7 +21,7 @@ __all__: list[str] = []
 
 
 @adapts("Generator")
-def generator(source: Dataset, function: Any, columns: Columns) -> None:
+def generator(source: Dataset, /, function: Any, columns: Columns) -> None:
     types = column_types(columns, "Generator")
     called = reference.iterator(function, [name for name, _, _ in types])
     source._begin("Generator", {"function": called, "columns": _engine.Columns(types)})
@@ -30,6 +30,7 @@ def generator(source: Dataset, function: Any, columns: Columns) -> None:
 @adapts("from_dataset")
 def from_dataset(
     source: Dataset,
+    /,
     dataset: Any,
     columns: str | Sequence[str] | None,
     types: Columns | None,

@@ -29,28 +29,29 @@ def _begin(source: Dataset, op: str, attributes: dict[str, Any], window: Any) ->
 
 
 @adapts("ImageRecord")
-def image_record(source: Dataset, window: Any, **attributes: Any) -> None:
+def image_record(source: Dataset, /, window: Any, **attributes: Any) -> None:
     _begin(source, "ImageRecord", attributes, window)
 
 
 @adapts("LibSvm")
-def lib_svm(source: Dataset, window: Any, **attributes: Any) -> None:
+def lib_svm(source: Dataset, /, window: Any, **attributes: Any) -> None:
     _begin(source, "LibSvm", attributes, window)
 
 
 @adapts("RecordFile")
-def record_file(source: Dataset, window: Any, **attributes: Any) -> None:
+def record_file(source: Dataset, /, window: Any, **attributes: Any) -> None:
     _begin(source, "RecordFile", attributes, window)
 
 
 @adapts("Text")
-def text(source: Dataset, window: Any, **attributes: Any) -> None:
+def text(source: Dataset, /, window: Any, **attributes: Any) -> None:
     _begin(source, "Text", attributes, window)
 
 
 @adapts("Csv")
 def csv(
     source: Dataset,
+    /,
     patterns: Any,
     types: Any,
     header: Any,
@@ -69,7 +70,7 @@ def csv(
 
 @adapts("JsonLines")
 def json_lines(
-    source: Dataset, patterns: Any, columns: Any, window: Any, look: Any, missing: Any, **attributes: Any
+    source: Dataset, /, patterns: Any, columns: Any, window: Any, look: Any, missing: Any, **attributes: Any
 ) -> None:
     found = json_attributes(patterns, columns, missing, look)
     _begin(source, "JsonLines", {"patterns": patterns, **found, **attributes}, window)
