@@ -208,7 +208,7 @@ struct Sample {
 };
 
 // The Python signature of an operator whose parameters are not exactly its attributes: because it takes Python objects,
-// or reads its arguments like a function of Python.
+// or reads its arguments like a function of Python. How they become attributes is the front's, by the operator's name.
 struct PythonSignature {
   struct Parameter {
     std::string name = {};
@@ -216,7 +216,6 @@ struct PythonSignature {
   };
   std::string parameters = {};  // "start: int, stop: int | None = None"
   std::vector<Parameter> docs = {};
-  std::string body = {};
   std::string returns = {};  // of a method; empty: "Dataset"
 };
 
