@@ -16,9 +16,10 @@ from headrace.errors import GraphError
 from headrace.mx import nd
 from headrace.mx.absent import no_name
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.engine_batches import EngineBatches
 from headrace.mx.io.filled_batch import Columns
 from headrace.mx.io.given_values import kept_seed
+from headrace.mx.io.pipeline import Ending, Pipeline, Running
 
 __all__ = ["BucketSentenceIter", "encode_sentences"]
 

@@ -19,9 +19,10 @@ from headrace.errors import DataError, GraphError
 from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataDesc
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.engine_batches import EngineBatches
 from headrace.mx.io.given_values import flag, named_files, shape_of
 from headrace.mx.io.given_values import part as checked_part
+from headrace.mx.io.pipeline import Ending, Pipeline, Running
 
 __all__ = ["MNISTIter"]
 
