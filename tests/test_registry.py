@@ -106,7 +106,7 @@ def test_only_an_operators_own_file_knows_its_name():
     """The engine depends on properties of operators, which any operator could have, never on names."""
     literals = {f'"{name}"' for name, each in OPERATORS.items() if each["role"] != "kernel"}
     found = []
-    paths = [path for folder in ("engine", "ir", "python/headrace") for path in (ROOT / folder).rglob("*")]
+    paths = [path for folder in ("engine", "ir", "python/binding") for path in (ROOT / folder).rglob("*")]
     for path in sorted(paths):
         if path.suffix not in (".cc", ".h") or path.stem.endswith("_test") or "testing" in path.parts:
             continue
