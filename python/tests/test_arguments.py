@@ -367,7 +367,8 @@ def parameters(name: str) -> list[str]:
     home = hr if name in SOURCES else hr.Dataset if name in METHODS else V if hasattr(V, name) else T
     of = call if name in OTHERS else getattr(home, name)
     listed = [each for each in inspect.signature(of).parameters if each not in ("self", "options")]
-    return listed + {"profile": ["profile_events"], "options": list(RunParameters.__annotations__)}.get(name, [])
+    options = list(RunParameters.__annotations__)
+    return listed + {"profile": ["profile_events"], "options": options, "iterate": options}.get(name, [])
 
 
 def test_the_table_is_whole():
