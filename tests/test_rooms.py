@@ -3,6 +3,7 @@
 import ast
 import itertools
 import pathlib
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -125,6 +126,12 @@ def test_functions_import_nothing_of_the_package_or_of_python():
                 f"{module} imports {name}" for name in names if within and name.partition(".")[0] not in libraries
             }
     assert found == set(), found
+
+
+def test_modules_that_the_engine_imports_are_there():
+    sources = "".join(path.read_text() for path in sorted((ROOT / "python/binding").rglob("*.cc")))
+    named = set(re.findall(r'module_::import\("(headrace[\w.]*)"', sources))
+    assert {"headrace.errors"} <= named <= set(MODULES)
 
 
 def test_few_modules_stand_outside_of_rooms():

@@ -91,7 +91,9 @@ std::unique_ptr<HostChildren> UserChildren(const std::string& function, const py
                                            std::vector<std::string> columns, std::shared_ptr<IteratorPlaces> places) {
   // The usual ones, before the call that finds out about others.
   const bool rows = PyList_CheckExact(given.ptr()) || PyTuple_CheckExact(given.ptr()) || PyGen_CheckExact(given.ptr());
-  if (!rows) Called(py::module_::import("headrace._datasets.children").attr("check_rows"), py::make_tuple(given));
+  if (!rows) {
+    Called(py::module_::import("headrace._datasets.adapters.children").attr("check_rows"), py::make_tuple(given));
+  }
   const size_t place = places->Keep(IteratorOf(given));
   return std::make_unique<PythonChildren>(RowForm{function, std::move(columns)}, place, std::move(places));
 }
