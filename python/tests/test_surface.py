@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import pickle
 import re
 
 import numpy as np
@@ -421,6 +422,14 @@ def test_everything_in_all_is_there():
         for name in module.__all__:
             assert getattr(module, name).__doc__, name
     assert not re.search(r"numpy|typing", " ".join(hr.__all__))
+
+
+def test_public_names_are_those_of_public_modules():
+    for name in hr.__all__:
+        found = getattr(hr, name)
+        assert "._" not in getattr(found, "__module__", ""), name
+        if isinstance(found, type):
+            assert pickle.loads(pickle.dumps(found)) is found
 
 
 def test_quickstart_script_runs(photos, tmp_path):
