@@ -11,7 +11,7 @@ namespace headrace::ir {
 
 struct AttributeTypeFacts {
   std::string_view id;        // in the reference: "ints"
-  std::string_view python;    // as in the Python stubs: "int", "Sequence[float]", "Expression"
+  std::string_view python;    // as in Python's signatures: "int", "Sequence[float]", "Expression"
   std::string_view in_words;  // for messages: "a whole number", "a list of numbers"
   proto::Value::KindCase kind;
 };

@@ -1,5 +1,5 @@
-// One declaration per operator. An op or kernel is declared once, in the file that implements it; the Python class, the
-// type stub, validation, serialization, the reference page and error messages derive from the declaration.
+// One declaration per operator. An op or kernel is declared once, in the file that implements it; the Python class,
+// validation, serialization, the reference page and error messages derive from the declaration.
 // Thread contract: declarations are immutable; most are registered before main, others at any time from any thread.
 #ifndef HEADRACE_IR_DECLARATION_H_
 #define HEADRACE_IR_DECLARATION_H_
@@ -208,7 +208,7 @@ struct Sample {
 };
 
 // The Python signature of an operator whose parameters are not exactly its attributes: because it takes Python objects,
-// or reads its arguments like a function of Python.
+// or reads its arguments like a function of Python. How they become attributes is the front's, by the operator's name.
 struct PythonSignature {
   struct Parameter {
     std::string name = {};
@@ -216,7 +216,6 @@ struct PythonSignature {
   };
   std::string parameters = {};  // "start: int, stop: int | None = None"
   std::vector<Parameter> docs = {};
-  std::string body = {};
   std::string returns = {};  // of a method; empty: "Dataset"
 };
 

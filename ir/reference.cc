@@ -137,7 +137,6 @@ std::string PythonJson(const PythonSignature& python) {
   for (const auto& [name, doc] : python.docs) docs.emplace_back(name, doc.empty() ? "null" : Quoted(doc));
   return Object({{"parameters", Quoted(python.parameters)},
                  {"docs", Object(docs)},
-                 {"body", Quoted(python.body)},
                  {"returns", Quoted(python.returns.empty() ? "Dataset" : python.returns)}});
 }
 

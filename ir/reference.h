@@ -1,4 +1,4 @@
-// All declarations as JSON, from which the Python generator makes classes, stubs and the reference page. Sorted by
+// All declarations as JSON, from which the Python generator makes classes and the reference page. Sorted by
 // name; the same declarations give the same text. A pure function over the registry.
 #ifndef HEADRACE_IR_REFERENCE_H_
 #define HEADRACE_IR_REFERENCE_H_
@@ -10,11 +10,11 @@
 namespace headrace::ir {
 
 // {"format": 1, "operators": [{"name", "version", "role", "summary", "doc", "python_module", "python_name", "python":
-//   {"parameters", "docs": {name: text (null: the attribute's)}, "body"} (null: one parameter an attribute), "example",
-//   "sample": {"attributes": {name: Python text}, "inputs": [kind]}, "inputs": {"least", "most" (null: any number)},
-//   "attributes": [{"name", "type", "python_type", "doc", "default" (Python text as declared; null: required),
-//   "nullable", "minimum", "maximum", "exclusive_minimum", "choices", "lengths", "broadcast", "tuning", "path",
-//   "hidden"}], "traits": {...}}], "passes": [{"name", "doc"}]}
+//   {"parameters", "docs": {name: text (null: the attribute's)}, "returns"} (null: one parameter an attribute),
+//   "example", "sample": {"attributes": {name: Python text}, "inputs": [kind]}, "inputs": {"least", "most" (null: any
+//   number)}, "attributes": [{"name", "type", "python_type", "doc", "default" (Python text as declared; null:
+//   required), "nullable", "minimum", "maximum", "exclusive_minimum", "choices", "lengths", "broadcast", "tuning",
+//   "path", "hidden"}], "traits": {...}}], "passes": [{"name", "doc"}]}
 std::string DeclarationsJson(const Registry& registry = Registry::Global());
 
 // "kernel", "source", "row", "stream".

@@ -1,4 +1,4 @@
-"""Writes the classes, methods, stubs and reference page from the operators' declarations.
+"""Writes the classes, methods and reference page from the operators' declarations.
 
 Usage: python/generate.py [--check]   (--check: writes nothing, exits with 1 if a file is out of date)
 """
@@ -35,7 +35,7 @@ def engine() -> Any:
 
 def class_text() -> Any:
     """The module of the package that writes classes, which imports nothing of the package."""
-    spec = importlib.util.spec_from_file_location("class_text", PACKAGE / "class_text.py")
+    spec = importlib.util.spec_from_file_location("class_text", PACKAGE / "_operators/class_text.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -45,12 +45,30 @@ def class_text() -> Any:
 text_of = class_text()
 # For what was registered after this module was written.
 LATE = (
-    "def __getattr__(name: str) -> Any:\n"
-    "    if not name[:1].isupper():  # Python asks for others while it imports.\n"
-    '        raise AttributeError(f"module {{__name__!r}} has no attribute {{name!r}}")\n'
-    "    from headrace.late_classes import attribute_of\n\n"
-    '    return attribute_of("{module}", name)\n'
+    "if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.\n\n"
+    "    def __getattr__(name: str) -> Any:\n"
+    '        return late_names.attribute_of("{module}", name)\n'
 )
+
+
+# Where the names are that generated modules take from the package.
+HOMES = {
+    "Base": "_datasets.base",
+    "BatchInfo": "_datasets.batches",
+    "Chooser": "_kernels.chooser",
+    "Columns": "_datasets.column_types",
+    "DType": "_arguments.dtype",
+    "Dataset": "_datasets.dataset",
+    "Expression": "_graph.expression",
+    "FieldTypes": "_datasets.column_types",
+    "Kernel": "_kernels.kernel",
+    "Kernels": "_kernels.mapping",
+    "Parameter": "_graph.parameters",
+    "Sampler": "_datasets.sampler",
+    "Target": "_kernels.targets",
+    "late_names": "_graph",
+    "of_one_size": "_kernels.kernel",
+}
 
 
 class Writer:
@@ -61,47 +79,42 @@ class Writer:
     def of_module(self, module: str) -> list[dict[str, Any]]:
         return [op for op in self.operators if op["python_module"] == module and (module or op["role"] == "source")]
 
-    def kernels(self, module: str, doc: str, stub: bool) -> str:
+    def kernels(self, module: str, doc: str) -> str:
         ops = self.of_module(module)
-        body = "".join(text_of.kernel(op, stub) for op in ops)
-        body += "" if stub else LATE.format(module=module)
-        return HEADER.format(doc=doc) + self.imports(body, []) + self.exports(ops) + body
+        body = "".join(text_of.kernel(op) for op in ops)
+        body += LATE.format(module=module)
+        return HEADER.format(doc=doc) + self.imports(body) + self.exports(ops) + body
 
-    def sources(self, stub: bool) -> str:
+    def sources(self) -> str:
         ops = self.of_module("")
-        body = "".join(text_of.source(op, stub) for op in ops)
-        body += "" if stub else LATE.format(module="sources")
+        body = "".join(text_of.source(op) for op in ops)
+        body += LATE.format(module="sources")
         doc = "Sources: where rows come from."
-        return HEADER.format(doc=doc) + self.imports(body, ["Dataset"]) + self.exports(ops) + body
+        return HEADER.format(doc=doc) + self.imports(body) + self.exports(ops) + body
 
-    def samplers(self, stub: bool) -> str:
+    def samplers(self) -> str:
         ops = self.of_module("samplers")
-        body = "".join(text_of.source(op, stub, "Sampler") for op in ops)
+        body = "".join(text_of.source(op, "Sampler") for op in ops)
         doc = "Samplers: the order of rows, for Dataset.sample."
-        return HEADER.format(doc=doc) + self.imports(body, []) + self.exports(ops) + body
+        return HEADER.format(doc=doc) + self.imports(body) + self.exports(ops) + body
 
-    def functions(self, stub: bool) -> str:
+    def functions(self) -> str:
         ops = self.of_module("functions")
-        body = "".join(text_of.function(op, stub) for op in ops)
+        body = "".join(text_of.function(op) for op in ops)
         doc = "Functions that make a dataset of others."
-        return HEADER.format(doc=doc) + self.imports(body, []) + self.exports(ops) + body
+        return HEADER.format(doc=doc) + self.imports(body) + self.exports(ops) + body
 
-    def methods(self, stub: bool) -> str:
+    def methods(self) -> str:
         ops = self.of_module("dataset")
-        body = "class Methods:\n" + '    """The methods of Dataset that append an operator."""\n\n'
-        body += "".join(text_of.method(op, stub) for op in ops)
-        append = (
-            "def _append(self, op: str, attributes: dict[str, Any], others: Sequence[Dataset] = (), "
-            "steps: Sequence[Any] = (), step_bindings: Sequence[Any] = (), limits: tuple[int, int, bool] = (0, 0, False)) -> Dataset:"
-        )
-        body += text_of.indented(append + (" ...\n" if stub else "\n    raise NotImplementedError\n"), 4)
+        body = "class Methods(Base):\n" + '    """The methods of Dataset that append an operator."""\n\n'
+        body += "".join(text_of.method(op) for op in ops)
         doc = "Methods of Dataset."
-        return HEADER.format(doc=doc) + self.imports(body, ["Methods"]) + body
+        return HEADER.format(doc=doc) + self.imports(body) + body
 
     def exports(self, ops: list[dict[str, Any]]) -> str:
         return "__all__ = [" + ", ".join(f'"{op["name"]}"' for op in ops) + "]\n\n\n"
 
-    def imports(self, body: str, own: list[str]) -> str:
+    def imports(self, body: str) -> str:
         def used(*names: str) -> list[str]:
             return [name for name in names if re.search(rf"\b{name}\b", body)]
 
@@ -111,45 +124,19 @@ class Writer:
             lines.append(f"from collections.abc import {', '.join(abc)}")
         if used("PathLike"):
             lines.append("from os import PathLike")
-        if typing := used("Any", "Literal"):
-            lines.append(f"from typing import TYPE_CHECKING, {', '.join(typing)}")
-        else:
-            lines.append("from typing import TYPE_CHECKING")
+        typing = used("Any", "Literal")
+        at_typing = len(lines)
         lines.append("")
-        if modules := [
-            module for module in ("buckets", "hosted", "mixing", "parts", "user_sampler") if f" {module}." in body
-        ]:
-            lines.append(f"from headrace import {', '.join(modules)}")
-        if "Dataset" in own:
-            lines.append("from headrace.dataset import Dataset")
-        elif used("Dataset"):
-            checking.append("from headrace.dataset import Dataset")
-        if "(Sampler)" in body:
-            lines.append("from headrace.sampler import Sampler")
-        if "(Chooser)" in body:
-            lines.append("from headrace.chooser import Chooser")
-        if "(Kernel)" in body:
-            lines.append(f"from headrace.kernel import {', '.join(used('Kernel', 'of_one_size'))}")
-        if used("Expression"):
-            checking.append("from headrace.expression import Expression")
-        if hosted := used("Columns", "FieldTypes"):
-            checking.append(f"from headrace.hosted import {', '.join(hosted)}")
-        if used("Kernels"):
-            checking.append("from headrace.mapping import Kernels")
-        if "| Parameter" in body:
-            checking.append("from headrace.parameters import Parameter")
-        if used("Target"):
-            checking.append("from headrace.targets import Target")
-        if used("BatchInfo"):
-            checking.append("from headrace.batches import BatchInfo")
-        if used("DType"):
-            checking.append("from headrace.dtype import DType")
-        if not checking:
-            lines = [
-                line.replace("TYPE_CHECKING, ", "") for line in lines if line != "from typing import TYPE_CHECKING"
-            ]
-        else:
+        homes = HOMES | {"adapted": "_kernels.chooser_adapters" if "(Chooser):" in body else "_datasets.adapters"}
+        for name in used(*homes):
+            runs = re.search(rf"\({name}\):|@{name}\b|\b{name}\(\"|\breturn {name}\.", body)
+            (lines if runs else checking).append(f"from headrace.{homes[name]} import {name}")
+        if checking:
             lines += ["", "if TYPE_CHECKING:", *(f"    {line}" for line in checking)]
+        if checking or "TYPE_CHECKING" in body:
+            typing.insert(0, "TYPE_CHECKING")
+        if typing:
+            lines.insert(at_typing, f"from typing import {', '.join(typing)}")
         return "\n".join(lines) + "\n\n"
 
     # ---- the reference page ----
@@ -197,7 +184,7 @@ def code(text: str) -> str:
 
 
 def formatted(name: str, text: str) -> str:
-    if not name.endswith((".py", ".pyi")):
+    if not name.endswith(".py"):
         return text
     ruff = [sys.executable, "-m", "ruff"]
     at = ["--stdin-filename", str(ROOT / name), "-"]
@@ -212,17 +199,16 @@ def formatted(name: str, text: str) -> str:
 def generate() -> dict[str, str]:
     """File -> contents."""
     writer = Writer(json.loads(engine().declarations()))
-    files: dict[str, str] = {}
-    for suffix, stub in ((".py", False), (".pyi", True)):
-        vision = "Kernels for pictures. Heights come before widths; channels come last until HWC2CHW."
-        files[f"python/headrace/vision{suffix}"] = writer.kernels("vision", vision, stub)
-        transforms = "Kernels for any tensor."
-        files[f"python/headrace/transforms{suffix}"] = writer.kernels("transforms", transforms, stub)
-        files[f"python/headrace/sources{suffix}"] = writer.sources(stub)
-        files[f"python/headrace/samplers{suffix}"] = writer.samplers(stub)
-        files[f"python/headrace/functions{suffix}"] = writer.functions(stub)
-        files[f"python/headrace/methods{suffix}"] = writer.methods(stub)
-    files["docs/ops.md"] = writer.page()
+    vision = "Kernels for pictures. Heights come before widths; channels come last until HWC2CHW."
+    files = {
+        "python/headrace/vision.py": writer.kernels("vision", vision),
+        "python/headrace/transforms.py": writer.kernels("transforms", "Kernels for any tensor."),
+        "python/headrace/sources.py": writer.sources(),
+        "python/headrace/samplers.py": writer.samplers(),
+        "python/headrace/functions.py": writer.functions(),
+        "python/headrace/_datasets/methods.py": writer.methods(),
+        "docs/ops.md": writer.page(),
+    }
     return {name: formatted(name, text) for name, text in files.items()}
 
 

@@ -12,7 +12,7 @@ import pytest
 import headrace as hr
 from headrace import transforms as T
 from headrace import vision as V
-from headrace.class_text import _may_change
+from headrace._operators.class_text import _may_change
 from tests.pipelines import OPERATORS
 from tests.running import assert_same, read_all
 

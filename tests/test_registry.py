@@ -10,7 +10,7 @@ import pytest
 import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
-from headrace.kernel import Kernel
+from headrace._kernels.kernel import Kernel
 from tests import pipelines
 from tests.conftest import ROOT
 from tests.pipelines import EPOCH, PIPELINES, SEED, with_kernels
@@ -85,9 +85,9 @@ def loaded(dataset: hr.Dataset, path: pathlib.Path) -> hr.Dataset:
 
 
 def _all(dataset: hr.Dataset) -> list[hr.Dataset]:
-    from headrace.dataset import _ordered
+    from headrace._datasets.base import ordered
 
-    return _ordered(dataset)[1]
+    return ordered(dataset)[1]
 
 
 @pytest.mark.parametrize("form", ["binary", "json"])
@@ -113,7 +113,7 @@ def test_only_an_operators_own_file_knows_its_name():
     """The engine depends on properties of operators, which any operator could have, never on names."""
     literals = {f'"{name}"' for name, each in OPERATORS.items() if each["role"] != "kernel"}
     found = []
-    paths = [path for folder in ("engine", "ir", "python/headrace") for path in (ROOT / folder).rglob("*")]
+    paths = [path for folder in ("engine", "ir", "python/binding") for path in (ROOT / folder).rglob("*")]
     for path in sorted(paths):
         if path.suffix not in (".cc", ".h") or path.stem.endswith("_test") or "testing" in path.parts:
             continue

@@ -6,7 +6,7 @@ from typing import Any
 
 import headrace as hr
 from headrace import _engine
-from headrace.iterator import start
+from headrace._runs.iterator import start
 from tests.running import Outcome, read, read_all, read_restoring
 
 Variant = Callable[..., Outcome]

@@ -25,9 +25,7 @@ const KernelRegistration compose_registration{
             "Errors: those of the kernels; Python functions.",
      .max_inputs = -1,
      .python_module = "vision",
-     .python = {.parameters = "kernels: Sequence[Kernel]",
-                .docs = {{"kernels", "The kernels, in order."}},
-                .body = "super().__init__({}, [kernels])"},
+     .python = {.parameters = "kernels: Sequence[Kernel]", .docs = {{"kernels", "The kernels, in order."}}},
      .example = "V.Compose([V.Decode(), V.Resize(256), V.CenterCrop(224)])",
      .branching = BranchingOfCompose},
     Makes<Compose>()};

@@ -43,8 +43,7 @@ const KernelRegistration random_apply_registration{
                 .docs = {{"kernels", "A kernel, or several that are applied one after the other."},
                          {"p"},
                          {"seed", "The seed of what is drawn here; kernels keep theirs. None: the pipeline's."},
-                         {"name"}},
-                .body = "super().__init__({\"p\": p, \"seed\": seed, \"name\": name}, [kernels])"},
+                         {"name"}}},
      .example = "V.RandomApply([V.GaussianBlur(5), V.RandomInvert()], p=0.3)",
      .branching = BranchingOfRandomApply},
     Makes<RandomApply>()};

@@ -70,8 +70,7 @@ const KernelRegistration random_choice_registration{
                 .docs = {{"branches", "Kernels, or lists of kernels that are applied one after the other."},
                          {"p"},
                          {"seed", "The seed of what is drawn here; kernels keep theirs. None: the pipeline's."},
-                         {"name"}},
-                .body = "super().__init__({\"p\": p, \"seed\": seed, \"name\": name}, branches)"},
+                         {"name"}}},
      .example = "V.RandomChoice([V.Invert(), [V.RandomVerticalFlip(), V.Equalize()]], p=[2, 1])",
      .branching = BranchingOfRandomChoice},
     Makes<RandomChoice>()};

@@ -41,8 +41,7 @@ const KernelRegistration random_order_registration{
                               "None = None",
                 .docs = {{"kernels", "Kernels, or lists of kernels that stay together."},
                          {"seed", "The seed of what is drawn here; kernels keep theirs. None: the pipeline's."},
-                         {"name"}},
-                .body = "super().__init__({\"seed\": seed, \"name\": name}, kernels)"},
+                         {"name"}}},
      .example = "V.RandomOrder([V.RandomHorizontalFlip(), V.RandomRotation(10), V.ColorJitter(0.4)])",
      .branching = BranchingOfRandomOrder},
     Makes<RandomOrder>()};

@@ -65,11 +65,7 @@ const KernelRegistration random_select_subpolicy_registration{
                     "None = None, name: str | None = None",
                 .docs = {{"policy", "Sub-policies: lists of (kernel, probability), or of (kernels, probability)."},
                          {"seed", "The seed of what is drawn here; kernels keep theirs. None: the pipeline's."},
-                         {"name"}},
-                .body = "lengths, chances, kernels = self._subpolicies(policy)\n"
-                        "super().__init__(\n"
-                        "    {\"lengths\": lengths, \"chances\": chances, \"seed\": seed, \"name\": name}, kernels\n"
-                        ")"},
+                         {"name"}}},
      .example = "V.RandomSelectSubpolicy([[(V.Invert(), 0.3), (V.Equalize(), 0.9)], [(V.RandomRotation(20), 1)]])",
      .sample = {.attributes = {{"lengths", "(1, 1)"}, {"chances", "(0.5, 1)"}}},
      .branching = BranchingOfRandomSelectSubpolicy},

@@ -49,8 +49,7 @@ const KernelRegistration uniform_augment_registration{
                 .docs = {{"kernels", "Kernels, or lists of kernels that are applied together."},
                          {"num_ops"},
                          {"seed", "The seed of what is drawn here; kernels keep theirs. None: the pipeline's."},
-                         {"name"}},
-                .body = "super().__init__({\"num_ops\": num_ops, \"seed\": seed, \"name\": name}, kernels)"},
+                         {"name"}}},
      .example = "V.UniformAugment([V.RandomRotation(30), V.Equalize(), V.Invert()], num_ops=2)",
      .branching = BranchingOfUniformAugment},
     Makes<UniformAugment>()};

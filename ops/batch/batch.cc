@@ -74,9 +74,7 @@ const OpRegistration batch_registration(
                       {"output", "The columns that the function gives; None: as many as it gets, of the same names."},
                       {"types",
                        "What the function gives, where known: a dict from column to dtype, or to (dtype, shape), where "
-                       "the shape is that of the whole batch. Batches are checked against it."}},
-             .body = "return hosted.batched(self, size, drop_remainder, pad, pad_value, ragged, function, output, "
-                     "types)"},
+                       "the shape is that of the whole batch. Batches are checked against it."}}},
         .example = "ds.batch(32, drop_remainder=True)",
         .infer = InferBatch,
         .reads = BatchReads,

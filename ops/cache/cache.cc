@@ -275,8 +275,7 @@ const OpRegistration cache_registration(
                   {"disk",
                    "The most bytes of the files: a number, or a text such as \"100GB\"; None: half of the free "
                    "space there."},
-                  {"transparent"}},
-             .body = "return hosted.cached(self, memory, directory, disk, transparent)"},
+                  {"transparent"}}},
         .example = "ds.cache(\"1GiB\")",
         .infer = Infer,
         .reads = ir::PassesColumns(),

@@ -33,8 +33,7 @@ const OpRegistration flat_map_registration(
                       {"output", "The columns that it gives; None: those that it gets."},
                       {"types",
                        "What it gives, where known: a dict from column to dtype, or to (dtype, shape), where None "
-                       "stands for an axis in which rows differ. Rows are checked against it."}},
-             .body = "return hosted.flat_mapped(self, function, columns, output, types)"},
+                       "stands for an axis in which rows differ. Rows are checked against it."}}},
         .example = "ds.flat_map(lambda image: [image, image[::-1]], \"image\")",
         .infer = InferMade,
         .reads = FunctionReads,

@@ -202,8 +202,7 @@ const OpRegistration filter_registration(
                              "Which rows stay: a column expression such as `hr.col(\"label\") < 10`, which the engine "
                              "computes, or a Python function that returns True for them. If it has a parameter `rng`, "
                              "it gets a numpy.random.Generator for the row."},
-                            {"columns", "The columns that a Python function gets, in this order; None: all."}},
-                   .body = "return hosted.filtered(self, predicate, columns)"},
+                            {"columns", "The columns that a Python function gets, in this order; None: all."}}},
         .example = "ds.filter(hr.col(\"label\") < 10)",
         .infer = InferFilter,
         .reads = ReadsFilter,

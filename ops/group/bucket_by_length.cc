@@ -117,8 +117,7 @@ const OpRegistration bucket_by_length_registration(
                             {"length",
                              "The lengths by which batches are formed: the name of a column of the source, or a number "
                              "for each row, as a list or an array, in the order that the source has without shuffling. "
-                             "None: they are measured as rows come."}},
-                   .body = "return buckets.by_length(self, column, boundaries, batch_sizes, pad, pad_value, length)"},
+                             "None: they are measured as rows come."}}},
         .example = "ds.bucket_by_length(\"tokens\", boundaries=[10, 50], batch_sizes=[64, 16, 4])",
         .infer = InferBucketByLength,
         .reads = BucketReads,

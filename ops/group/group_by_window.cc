@@ -128,8 +128,7 @@ const OpRegistration group_by_window_registration(
                       {"output", "The columns that the function gives; None: as many as it gets, of the same names."},
                       {"types",
                        "What the function gives, where known: a dict from column to dtype, or to (dtype, shape), where "
-                       "the shape is that of the whole batch. Batches are checked against it."}},
-             .body = "return hosted.grouped(self, key, size, function, output, types)"},
+                       "the shape is that of the whole batch. Batches are checked against it."}}},
         .example = "ds.group_by_window(\"label\", 4, lambda image, label: (image, label))",
         .infer = InferGroupByWindow,
         // Reads all columns, because the function gets them.

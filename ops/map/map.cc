@@ -166,9 +166,7 @@ const OpRegistration map_registration(
                       {"device",
                        "\"cuda\": where batches end on a GPU, all steps of this map are done there, after the "
                        "copy, or it is an error that says which cannot. Elsewhere the host does them, with the same "
-                       "bytes. None: those that can be are. An option of the run, as `workers` is."}},
-             .body = "return hosted.mapped(\n    self, kernels, columns, output, ordered, types, processes, "
-                     "worker_init, seed_globals, workers, window, device\n)"},
+                       "bytes. None: those that can be are. An option of the run, as `workers` is."}}},
         .example = "ds.map([V.Decode(), V.Resize((8, 8))], \"image\")",
     },
     {.row = MakeMap, .properties = Describe});

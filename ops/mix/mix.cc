@@ -414,9 +414,7 @@ const OpRegistration mix_registration(
         .python_module = "functions",
         .python = {.parameters = "inputs: Sequence[Dataset], weights: Sequence[float], stop: Literal[\"first\", "
                                  "\"all\", \"repeat\"], *, seed: int | None = None, name: str | None = None",
-                   .docs = {{"inputs", "The datasets, at least one."}, {"weights"}, {"stop"}, {"seed"}, {"name"}},
-                   .body = "return mixing.mixed(inputs, {\"weights\": weights, \"stop\": stop, \"seed\": seed, "
-                           "\"name\": name})"},
+                   .docs = {{"inputs", "The datasets, at least one."}, {"weights"}, {"stop"}, {"seed"}, {"name"}}},
         .example = "hr.mix([ds, other], weights=[3, 1], stop=\"all\")",
         .infer = Infer,
         .reads = ReadsSameColumns,

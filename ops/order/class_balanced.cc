@@ -61,9 +61,7 @@ const OpRegistration class_balanced_registration(
                              "as a list or an array."},
                             {"n"},
                             {"seed"},
-                            {"name"}},
-                   .body = "self._begin(\"ClassBalanced\", {\"n\": n, \"seed\": seed, \"name\": name}, "
-                           "{\"labels\": labels})"},
+                            {"name"}}},
         .example = "ds.sample(hr.ClassBalanced(\"label\"))",
         .infer = [](const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs)
             -> absl::StatusOr<ir::Schema> { return InferWithValues(attributes, inputs, "labels", true); },

@@ -186,9 +186,7 @@ const OpRegistration from_sampler_registration(
                    .docs = {{"sampler",
                              "An object with size(epoch) and indices(epoch, rng), or one of torch's samplers."},
                             {"seed"},
-                            {"name"}},
-                   .body = "self._begin(\"from_sampler\", user_sampler.attributes(sampler, seed=seed, name=name), "
-                           "given=sampler)"},
+                            {"name"}}},
         .example = "ds.sample(hr.from_sampler(range(9, 0, -1)))",
         .infer = ir::PassesSchema(),
         .reads = ir::PassesColumns(),

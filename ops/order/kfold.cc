@@ -53,7 +53,6 @@ const OpRegistration kfold_registration(
         .python_module = "dataset",
         .python = {.parameters = "k: int, seed: int = 0",
                    .docs = {{"k"}, {"seed"}},
-                   .body = "return parts.folds(self, k, seed)",
                    .returns = "list[tuple[Dataset, Dataset]]"},
         .example = "ds.kfold(5)",
         .infer = InferKfold,

@@ -150,9 +150,7 @@ const OpRegistration pk_registration(
                              "as a list or an array."},
                             {"groups"},
                             {"seed"},
-                            {"name"}},
-                   .body = "self._begin(\"PK\", {\"classes\": classes, \"samples\": samples, \"groups\": groups, "
-                           "\"seed\": seed, \"name\": name}, {\"labels\": labels})"},
+                            {"name"}}},
         .example = "ds.sample(hr.PK(classes=2, samples=2)).batch(4)",
         .infer = [](const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs)
             -> absl::StatusOr<ir::Schema> { return InferWithValues(attributes, inputs, "labels", true); },

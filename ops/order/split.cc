@@ -75,7 +75,6 @@ const OpRegistration split_registration(
         .python_module = "dataset",
         .python = {.parameters = "fractions: Sequence[float], seed: int = 0",
                    .docs = {{"fractions"}, {"seed"}},
-                   .body = "return parts.split(self, fractions, seed)",
                    .returns = "tuple[Dataset, ...]"},
         .example = "ds.split([0.8, 0.2])",
         .infer = InferSplit,

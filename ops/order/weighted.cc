@@ -114,9 +114,7 @@ const OpRegistration weighted_registration(
                             {"n"},
                             {"replacement"},
                             {"seed"},
-                            {"name"}},
-                   .body = "self._begin(\"Weighted\", {\"n\": n, \"replacement\": replacement, \"seed\": seed, "
-                           "\"name\": name}, {\"weights\": weights})"},
+                            {"name"}}},
         .example = "ds.sample(hr.Weighted([3, 1, 0.5], n=1000))",
         .infer = [](const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs)
             -> absl::StatusOr<ir::Schema> { return InferWithValues(attributes, inputs, "weights", false); },

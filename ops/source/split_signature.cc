@@ -4,9 +4,9 @@
 
 namespace headrace {
 
-ir::PythonSignature SplitSignature(std::string_view op, const SplitParameters& parameters) {
+ir::PythonSignature SplitSignature(const SplitParameters& parameters) {
   std::vector<SourceParameter> all = parameters.first;
-  all.push_back({"window", Cat("window: int = ", parameters.window), std::string(parameters.window_doc), ""});
+  all.push_back({"window", Cat("window: int = ", parameters.window), std::string(parameters.window_doc)});
   all.push_back({"interleave", "interleave: int | None = None"});
   all.push_back({"sharding", "sharding: str | None = None"});
   all.push_back({"split_bytes", "split_bytes: int | None = None"});
@@ -14,14 +14,10 @@ ir::PythonSignature SplitSignature(std::string_view op, const SplitParameters& p
   all.push_back({"seed", "*, seed: int | None = None"});
   all.push_back({"name", "name: str | None = None"});
   ir::PythonSignature python;
-  python.body = Cat("self._begin(\n    \"", op, "\",\n    {\n");
   for (const SourceParameter& parameter : all) {
     Append(python.parameters, python.parameters.empty() ? "" : ", ", parameter.text);
     python.docs.push_back({parameter.name, parameter.doc});
-    const std::string given = parameter.given.value_or(Cat("\"", parameter.name, "\": ", parameter.name));
-    if (!given.empty()) Append(python.body, "        ", given, ",\n");
   }
-  Append(python.body, "    },\n)\n", parameters.mixes, "hosted.mix(self, shuffle, window, seed, name)");
   return python;
 }
 

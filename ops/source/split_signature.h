@@ -1,9 +1,8 @@
-// The class in Python of a source that is read in splits (ops/source/split_source.h): its parameters, how they become
-// attributes, and the shuffle above it. Pure functions.
+// The class in Python of a source that is read in splits (ops/source/split_source.h): its parameters, among them
+// the window of the shuffle above it. Pure functions.
 #ifndef HEADRACE_OPS_SOURCE_SPLIT_SIGNATURE_H_
 #define HEADRACE_OPS_SOURCE_SPLIT_SIGNATURE_H_
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +15,6 @@ struct SourceParameter {
   std::string name;
   std::string text;      // "label_width: int = 1"
   std::string doc = {};  // empty: the attribute's
-  // What the operator is given for it, "\"fields\": fields_of(types)"; nullopt: its value under its name; empty:
-  // nothing.
-  std::optional<std::string> given = {};
 };
 
 struct SplitParameters {
@@ -26,10 +22,9 @@ struct SplitParameters {
   std::string_view window;             // its default
   std::string_view window_doc;
   std::vector<SourceParameter> last = {};  // behind `split_bytes`
-  std::string_view mixes = {};             // the statement under which rows are mixed; empty: always
 };
 
-ir::PythonSignature SplitSignature(std::string_view op, const SplitParameters& parameters);
+ir::PythonSignature SplitSignature(const SplitParameters& parameters);
 
 }  // namespace headrace
 

@@ -5,9 +5,22 @@ import sys
 from typing import TYPE_CHECKING
 
 from headrace import _engine, functions, samplers, sources, transforms, vision
-from headrace.batches import BatchInfo
-from headrace.callback import Callback, Moment
-from headrace.dataset import ColumnType, Dataset, load
+from headrace._datasets.adapters.parts import Subset
+from headrace._datasets.base import ColumnType
+from headrace._datasets.batches import BatchInfo
+from headrace._datasets.dataset import Dataset
+from headrace._datasets.eager import compose
+from headrace._datasets.loading import load
+from headrace._datasets.sampler import Sampler
+from headrace._graph import late_names
+from headrace._graph.expression import Expression, col
+from headrace._graph.parameters import Parameter, parameter
+from headrace._kernels.kernel import Kernel
+from headrace._kernels.targets import boxes, keypoints, mask
+from headrace._loops.progress_bar import progress
+from headrace._operators.plugins import load_plugin, plugin_include
+from headrace._runs.callback import Callback, Moment
+from headrace._runs.iterator import Iterator
 from headrace.errors import (
     ClosedError,
     DataError,
@@ -21,18 +34,9 @@ from headrace.errors import (
     StateError,
     UnsupportedError,
 )
-from headrace.expression import Expression, col
 from headrace.functions import *  # noqa: F403
-from headrace.iterator import Iterator
-from headrace.kernel import Kernel, compose
-from headrace.parameters import Parameter, parameter
-from headrace.parts import Subset
-from headrace.plugins import load_plugin, plugin_include
-from headrace.progress_bar import progress
-from headrace.sampler import Sampler
 from headrace.samplers import *  # noqa: F403
 from headrace.sources import *  # noqa: F403
-from headrace.targets import boxes, keypoints, mask
 
 __version__ = "0.1.0"
 
@@ -76,6 +80,11 @@ __all__ += functions.__all__
 __all__ += samplers.__all__
 __all__ += sources.__all__
 
+# Of private modules, whose names say nothing to users.
+for _name in __all__:
+    if getattr(globals()[_name], "__module__", "").startswith("headrace._"):
+        globals()[_name].__module__ = "headrace"
+
 # PyPI's nvJPEG is in one of them.
 _engine.set_package_folders([os.fsencode(folder) for folder in sys.path if isinstance(folder, str) and folder])
 
@@ -88,9 +97,4 @@ if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checke
 
     def __getattr__(name: str) -> object:
         """For sources that were registered while the process runs."""
-        # Names of classes alone: `from headrace import bench` asks here, too.
-        if name[:1].isupper():
-            from headrace.late_classes import attribute_of
-
-            return attribute_of("sources", name)
-        raise AttributeError(f"module 'headrace' has no attribute {name!r}")
+        return late_names.attribute_of("sources", name)

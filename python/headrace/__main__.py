@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import headrace
-from headrace import _engine, bench, class_text
-from headrace.conformance import command as check_plugin
+from headrace import _engine
+from headrace._commands import bench, show_command
+from headrace._operators import class_text
+from headrace._operators.conformance import command as check_plugin
 from headrace.pack import (
     im2rec_command,
     index_command,
@@ -18,7 +20,6 @@ from headrace.pack import (
     unpack_command,
     verify_command,
 )
-from headrace.sheet import show_command
 
 _RECORD_COMMANDS: dict[str, Any] = {
     "pack": pack_command,

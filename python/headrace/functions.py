@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from headrace import mixing
+from headrace._datasets.adapters import adapted
 
 if TYPE_CHECKING:
-    from headrace.dataset import Dataset
+    from headrace._datasets.dataset import Dataset
 
 __all__ = ["mix"]
 
@@ -51,4 +51,5 @@ def mix(
     Example:
         hr.mix([ds, other], weights=[3, 1], stop="all")
     """
-    return mixing.mixed(inputs, {"weights": weights, "stop": stop, "seed": seed, "name": name})
+    made: Dataset = adapted("mix", inputs=inputs, weights=weights, stop=stop, seed=seed, name=name)
+    return made

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace import user_sampler
-from headrace.sampler import Sampler
+from headrace._datasets.adapters import adapted
+from headrace._datasets.sampler import Sampler
 
 __all__ = ["ClassBalanced", "PK", "Repeated", "Weighted", "from_sampler"]
 
@@ -41,7 +41,7 @@ class ClassBalanced(Sampler):
     def __init__(
         self, labels: Any = "label", n: int | None = None, *, seed: int | None = None, name: str | None = None
     ) -> None:
-        self._begin("ClassBalanced", {"n": n, "seed": seed, "name": name}, {"labels": labels})
+        adapted("ClassBalanced", self, labels=labels, n=n, seed=seed, name=name)
 
 
 class PK(Sampler):
@@ -93,11 +93,7 @@ class PK(Sampler):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        self._begin(
-            "PK",
-            {"classes": classes, "samples": samples, "groups": groups, "seed": seed, "name": name},
-            {"labels": labels},
-        )
+        adapted("PK", self, classes=classes, samples=samples, labels=labels, groups=groups, seed=seed, name=name)
 
 
 class Repeated(Sampler):
@@ -156,7 +152,7 @@ class Weighted(Sampler):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        self._begin("Weighted", {"n": n, "replacement": replacement, "seed": seed, "name": name}, {"weights": weights})
+        adapted("Weighted", self, weights=weights, n=n, replacement=replacement, seed=seed, name=name)
 
 
 class from_sampler(Sampler):
@@ -195,4 +191,4 @@ class from_sampler(Sampler):
     """
 
     def __init__(self, sampler: Any, *, seed: int | None = None, name: str | None = None) -> None:
-        self._begin("from_sampler", user_sampler.attributes(sampler, seed=seed, name=name), given=sampler)
+        adapted("from_sampler", self, sampler=sampler, seed=seed, name=name)

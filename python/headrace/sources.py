@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
-from headrace import hosted
-from headrace.dataset import Dataset
+from headrace._datasets.adapters import adapted
+from headrace._datasets.dataset import Dataset
+from headrace._graph import late_names
 
 if TYPE_CHECKING:
-    from headrace.hosted import Columns, FieldTypes
+    from headrace._datasets.column_types import Columns, FieldTypes
 
 __all__ = [
     "Csv",
@@ -107,24 +108,27 @@ class Csv(Dataset):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        self._begin(
+        adapted(
             "Csv",
-            {
-                "patterns": patterns,
-                **hosted.csv_attributes(
-                    patterns, types, header, columns, delimiter, quote, missing, look, newlines_in_values
-                ),
-                "shuffle": shuffle,
-                "interleave": interleave,
-                "sharding": sharding,
-                "split_bytes": split_bytes,
-                "index": index,
-                "seed": seed,
-                "name": name,
-            },
+            self,
+            patterns=patterns,
+            types=types,
+            header=header,
+            columns=columns,
+            delimiter=delimiter,
+            quote=quote,
+            missing=missing,
+            shuffle=shuffle,
+            window=window,
+            interleave=interleave,
+            sharding=sharding,
+            split_bytes=split_bytes,
+            look=look,
+            newlines_in_values=newlines_in_values,
+            index=index,
+            seed=seed,
+            name=name,
         )
-        if index is None:
-            hosted.mix(self, shuffle, window, seed, name)
 
 
 class Files(Dataset):
@@ -181,7 +185,7 @@ class Generator(Dataset):
     """
 
     def __init__(self, function: Callable[..., Iterable[Any]], columns: Columns) -> None:
-        self._begin("Generator", hosted.generator_attributes(function, columns))
+        adapted("Generator", self, function=function, columns=columns)
 
 
 class ImageFolder(Dataset):
@@ -350,25 +354,23 @@ class ImageRecord(Dataset):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        self._begin(
+        adapted(
             "ImageRecord",
-            {
-                "paths": paths,
-                "index": index,
-                "shuffle": shuffle,
-                "label_width": label_width,
-                "path_imglist": path_imglist,
-                "columns": columns,
-                "interleave": interleave,
-                "sharding": sharding,
-                "split_bytes": split_bytes,
-                "damage": damage,
-                "seed": seed,
-                "name": name,
-            },
+            self,
+            paths=paths,
+            index=index,
+            shuffle=shuffle,
+            label_width=label_width,
+            path_imglist=path_imglist,
+            columns=columns,
+            window=window,
+            interleave=interleave,
+            sharding=sharding,
+            split_bytes=split_bytes,
+            damage=damage,
+            seed=seed,
+            name=name,
         )
-        if index is None:
-            hosted.mix(self, shuffle, window, seed, name)
 
 
 class JsonLines(Dataset):
@@ -431,22 +433,22 @@ class JsonLines(Dataset):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        self._begin(
+        adapted(
             "JsonLines",
-            {
-                "patterns": patterns,
-                **hosted.json_attributes(patterns, columns, missing, look),
-                "shuffle": shuffle,
-                "interleave": interleave,
-                "sharding": sharding,
-                "split_bytes": split_bytes,
-                "index": index,
-                "seed": seed,
-                "name": name,
-            },
+            self,
+            patterns=patterns,
+            columns=columns,
+            shuffle=shuffle,
+            window=window,
+            interleave=interleave,
+            sharding=sharding,
+            split_bytes=split_bytes,
+            look=look,
+            missing=missing,
+            index=index,
+            seed=seed,
+            name=name,
         )
-        if index is None:
-            hosted.mix(self, shuffle, window, seed, name)
 
 
 class LibSvm(Dataset):
@@ -506,23 +508,21 @@ class LibSvm(Dataset):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        self._begin(
+        adapted(
             "LibSvm",
-            {
-                "patterns": patterns,
-                "features": features,
-                "zero_based": zero_based,
-                "shuffle": shuffle,
-                "interleave": interleave,
-                "sharding": sharding,
-                "split_bytes": split_bytes,
-                "index": index,
-                "seed": seed,
-                "name": name,
-            },
+            self,
+            patterns=patterns,
+            features=features,
+            zero_based=zero_based,
+            shuffle=shuffle,
+            window=window,
+            interleave=interleave,
+            sharding=sharding,
+            split_bytes=split_bytes,
+            index=index,
+            seed=seed,
+            name=name,
         )
-        if index is None:
-            hosted.mix(self, shuffle, window, seed, name)
 
 
 class Manifest(Dataset):
@@ -561,9 +561,16 @@ class Manifest(Dataset):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        self._begin(
+        adapted(
             "Manifest",
-            hosted.manifest_attributes(table, path_column, root, output=output, shuffle=shuffle, seed=seed, name=name),
+            self,
+            table=table,
+            path_column=path_column,
+            root=root,
+            output=output,
+            shuffle=shuffle,
+            seed=seed,
+            name=name,
         )
 
 
@@ -594,7 +601,7 @@ class Numpy(Dataset):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        self._begin("Numpy", hosted.numpy_attributes(arrays, shuffle=shuffle, seed=seed, name=name))
+        adapted("Numpy", self, arrays=arrays, shuffle=shuffle, seed=seed, name=name)
 
 
 class Range(Dataset):
@@ -626,11 +633,7 @@ class Range(Dataset):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        if stop is None:
-            start, stop = 0, start
-        self._begin(
-            "Range", {"start": start, "stop": stop, "step": step, "shuffle": shuffle, "seed": seed, "name": name}
-        )
+        adapted("Range", self, start=start, stop=stop, step=step, shuffle=shuffle, seed=seed, name=name)
 
 
 class RecordFile(Dataset):
@@ -684,22 +687,20 @@ class RecordFile(Dataset):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        self._begin(
+        adapted(
             "RecordFile",
-            {
-                "paths": paths,
-                "index": index,
-                "shuffle": shuffle,
-                "interleave": interleave,
-                "sharding": sharding,
-                "split_bytes": split_bytes,
-                "damage": damage,
-                "seed": seed,
-                "name": name,
-            },
+            self,
+            paths=paths,
+            index=index,
+            shuffle=shuffle,
+            window=window,
+            interleave=interleave,
+            sharding=sharding,
+            split_bytes=split_bytes,
+            damage=damage,
+            seed=seed,
+            name=name,
         )
-        if index is None:
-            hosted.mix(self, shuffle, window, seed, name)
 
 
 class Text(Dataset):
@@ -751,21 +752,19 @@ class Text(Dataset):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        self._begin(
+        adapted(
             "Text",
-            {
-                "patterns": patterns,
-                "shuffle": shuffle,
-                "interleave": interleave,
-                "sharding": sharding,
-                "split_bytes": split_bytes,
-                "index": index,
-                "seed": seed,
-                "name": name,
-            },
+            self,
+            patterns=patterns,
+            shuffle=shuffle,
+            window=window,
+            interleave=interleave,
+            sharding=sharding,
+            split_bytes=split_bytes,
+            index=index,
+            seed=seed,
+            name=name,
         )
-        if index is None:
-            hosted.mix(self, shuffle, window, seed, name)
 
 
 class from_dataset(Dataset):
@@ -814,17 +813,22 @@ class from_dataset(Dataset):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        self._begin(
+        adapted(
             "from_dataset",
-            hosted.dataset_attributes(
-                dataset, columns, types, processes, worker_init, seed_globals, shuffle=shuffle, seed=seed, name=name
-            ),
+            self,
+            dataset=dataset,
+            columns=columns,
+            types=types,
+            shuffle=shuffle,
+            processes=processes,
+            worker_init=worker_init,
+            seed_globals=seed_globals,
+            seed=seed,
+            name=name,
         )
 
 
-def __getattr__(name: str) -> Any:
-    if not name[:1].isupper():  # Python asks for others while it imports.
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from headrace.late_classes import attribute_of
+if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
 
-    return attribute_of("sources", name)
+    def __getattr__(name: str) -> Any:
+        return late_names.attribute_of("sources", name)

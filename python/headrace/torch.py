@@ -9,16 +9,16 @@ import weakref
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-from headrace import other_libraries
-from headrace.dataset import Dataset
-from headrace.doubts import warn_once
+from headrace._arguments import other_libraries
+from headrace._arguments.doubts import warn_once
+from headrace._arguments.options import epoch as checked_epoch
+from headrace._arguments.options import flag, shown, whole
+from headrace._arguments.source_location import users_location
+from headrace._datasets.dataset import Dataset
+from headrace._runs.iterator import Iterator, _again
+from headrace._runs.ragged import counts_rows
+from headrace._runs.run_options import RunParameters
 from headrace.errors import Error, GraphError, StateError
-from headrace.iterator import Iterator, _again
-from headrace.options import epoch as checked_epoch
-from headrace.options import flag, shown, whole
-from headrace.ragged import counts_rows
-from headrace.run_options import RunParameters
-from headrace.source_location import users_location
 
 __all__ = ["Loader"]
 

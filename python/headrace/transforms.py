@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from headrace.kernel import Kernel
+from headrace._graph import late_names
+from headrace._kernels.kernel import Kernel
 
 if TYPE_CHECKING:
-    from headrace.dtype import DType
-    from headrace.parameters import Parameter
+    from headrace._arguments.dtype import DType
+    from headrace._graph.parameters import Parameter
 
 __all__ = [
     "Concatenate",
@@ -249,9 +250,7 @@ class TypeCast(Kernel):
         super().__init__({"dtype": dtype})
 
 
-def __getattr__(name: str) -> Any:
-    if not name[:1].isupper():  # Python asks for others while it imports.
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from headrace.late_classes import attribute_of
+if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
 
-    return attribute_of("transforms", name)
+    def __getattr__(name: str) -> Any:
+        return late_names.attribute_of("transforms", name)

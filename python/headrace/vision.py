@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from headrace.chooser import Chooser
-from headrace.kernel import Kernel, of_one_size
+from headrace._graph import late_names
+from headrace._kernels.chooser import Chooser
+from headrace._kernels.chooser_adapters import adapted
+from headrace._kernels.kernel import Kernel, of_one_size
 
 if TYPE_CHECKING:
-    from headrace.parameters import Parameter
+    from headrace._graph.parameters import Parameter
 
 __all__ = [
     "AdjustBrightness",
@@ -560,7 +562,7 @@ class Compose(Chooser):
     _draws = False
 
     def __init__(self, kernels: Sequence[Kernel]) -> None:
-        super().__init__({}, [kernels])
+        adapted("Compose", self, kernels=kernels)
 
 
 class ConvertBoxFormat(Kernel):
@@ -1621,7 +1623,7 @@ class RandomApply(Chooser):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__({"p": p, "seed": seed, "name": name}, [kernels])
+        adapted("RandomApply", self, kernels=kernels, p=p, seed=seed, name=name)
 
 
 class RandomAutocontrast(Kernel):
@@ -1712,7 +1714,7 @@ class RandomChoice(Chooser):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__({"p": p, "seed": seed, "name": name}, branches)
+        adapted("RandomChoice", self, branches=branches, p=p, seed=seed, name=name)
 
 
 class RandomColor(Kernel):
@@ -2228,7 +2230,7 @@ class RandomOrder(Chooser):
     def __init__(
         self, kernels: Sequence[Kernel | Sequence[Kernel]], *, seed: int | None = None, name: str | None = None
     ) -> None:
-        super().__init__({"seed": seed, "name": name}, kernels)
+        adapted("RandomOrder", self, kernels=kernels, seed=seed, name=name)
 
 
 class RandomPad(Kernel):
@@ -2620,8 +2622,7 @@ class RandomSelectSubpolicy(Chooser):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        lengths, chances, kernels = self._subpolicies(policy)
-        super().__init__({"lengths": lengths, "chances": chances, "seed": seed, "name": name}, kernels)
+        adapted("RandomSelectSubpolicy", self, policy=policy, seed=seed, name=name)
 
 
 class RandomSharpness(Kernel):
@@ -3221,7 +3222,7 @@ class UniformAugment(Chooser):
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__({"num_ops": num_ops, "seed": seed, "name": name}, kernels)
+        adapted("UniformAugment", self, kernels=kernels, num_ops=num_ops, seed=seed, name=name)
 
 
 class VerticalFlip(Kernel):
@@ -3240,9 +3241,7 @@ class VerticalFlip(Kernel):
         super().__init__({})
 
 
-def __getattr__(name: str) -> Any:
-    if not name[:1].isupper():  # Python asks for others while it imports.
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from headrace.late_classes import attribute_of
+if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
 
-    return attribute_of("vision", name)
+    def __getattr__(name: str) -> Any:
+        return late_names.attribute_of("vision", name)

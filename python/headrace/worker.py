@@ -11,8 +11,8 @@ from typing import Any
 import numpy
 
 from headrace import _engine
-from headrace.plugins import load_plugin
-from headrace.processes import unpacked
+from headrace._operators.plugins import load_plugin
+from headrace._workers.processes import unpacked
 
 GIVEN = range(3, 7)  # the descriptors that it gets
 CODE = 6  # that of what it is to run

@@ -27,7 +27,7 @@ import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
-from headrace.run_options import RunParameters
+from headrace._runs.run_options import RunParameters
 from tests.thinning import examples, one_in
 
 PIXELS = np.arange(4 * 60 * 80 * 3, dtype=np.uint32).astype(np.uint8).reshape(4, 60, 80, 3)
@@ -367,7 +367,8 @@ def parameters(name: str) -> list[str]:
     home = hr if name in SOURCES else hr.Dataset if name in METHODS else V if hasattr(V, name) else T
     of = call if name in OTHERS else getattr(home, name)
     listed = [each for each in inspect.signature(of).parameters if each not in ("self", "options")]
-    return listed + {"profile": ["profile_events"], "options": list(RunParameters.__annotations__)}.get(name, [])
+    options = list(RunParameters.__annotations__)
+    return listed + {"profile": ["profile_events"], "options": options, "iterate": options}.get(name, [])
 
 
 def test_the_table_is_whole():

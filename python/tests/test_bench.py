@@ -5,9 +5,9 @@ import json
 import pytest
 
 import headrace as hr
-from headrace import bench
 from headrace import vision as V
 from headrace.__main__ import main
+from headrace._commands import bench
 
 
 @pytest.fixture

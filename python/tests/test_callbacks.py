@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import headrace as hr
-from headrace.callback import Calls
+from headrace._runs.callback import Calls
 
 
 class Noting(hr.Callback):
@@ -244,7 +244,7 @@ def test_methods_of_an_object_and_mocks_are_called():
 
 def test_a_call_that_is_made_again_says_the_same_wait(monkeypatch):
     clock = itertools.count()
-    monkeypatch.setattr("headrace.callback.time", types.SimpleNamespace(perf_counter=lambda: float(next(clock))))
+    monkeypatch.setattr("headrace._runs.callback.time", types.SimpleNamespace(perf_counter=lambda: float(next(clock))))
 
     class Raising(hr.Callback):
         raised = False
@@ -274,7 +274,7 @@ def test_a_call_that_is_made_again_says_the_same_wait(monkeypatch):
 
 def test_times_are_those_of_the_loop(monkeypatch):
     clock = itertools.count()
-    monkeypatch.setattr("headrace.callback.time", types.SimpleNamespace(perf_counter=lambda: float(next(clock))))
+    monkeypatch.setattr("headrace._runs.callback.time", types.SimpleNamespace(perf_counter=lambda: float(next(clock))))
     noting = Noting()
     calls = Calls([noting], 0, ["x"])
     for batch in range(2):

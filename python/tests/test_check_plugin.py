@@ -14,7 +14,7 @@ from conftest import ROOT, eventually
 
 import headrace as hr
 from headrace.__main__ import main
-from headrace.conformance import interface
+from headrace._operators.conformance import interface
 from tests.compiled_plugins import library_of
 from tests.thinning import QUICK, one_in
 

@@ -11,8 +11,8 @@ from conftest import ROOT
 
 import headrace as hr
 from headrace.__main__ import main
-from headrace.conformance import dataset_checks
-from headrace.conformance.battery import BATTERIES
+from headrace._operators.conformance import dataset_checks
+from headrace._operators.conformance.battery import BATTERIES
 from tests import compiled_plugins, example_plugins
 from tests.thinning import QUICK, one_in
 

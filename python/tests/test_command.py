@@ -7,8 +7,9 @@ import sys
 import pytest
 
 import headrace as hr
-from headrace import _engine, class_text
+from headrace import _engine
 from headrace.__main__ import main
+from headrace._operators import class_text
 from tests import example_plugins
 
 OPERATORS = json.loads(_engine.declarations())["operators"]

@@ -11,7 +11,7 @@ import pytest
 import headrace as hr
 from headrace import transforms as T
 from headrace import vision as V
-from headrace.eager import _DOUBTING
+from headrace._datasets.eager import _DOUBTING
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SMALL = V.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])
@@ -95,7 +95,7 @@ def test_every_kernel_that_doubts_its_input_does_so_when_it_is_called():
 
 def test_no_pipeline_is_built_where_nothing_can_be_doubted(monkeypatch):
     built = []
-    monkeypatch.setattr("headrace.sources.Numpy", lambda columns: built.append(columns))
+    monkeypatch.setattr("headrace._datasets.eager.array_source", lambda columns: built.append(columns))
     picture = np.zeros((8, 9, 3), np.uint8)
     V.Resize(4)(picture)
     V.RandomApply(V.ToFloat())(picture, picture[..., 0])

@@ -139,7 +139,8 @@ FORKS = """
 import multiprocessing
 import numpy as np
 import headrace as hr
-from headrace import kernel, vision as V
+from headrace import vision as V
+from headrace._kernels import kernel
 
 PICTURE = np.random.default_rng(3).integers(0, 256, (60, 80, 3), np.uint8)
 context = multiprocessing.get_context("fork")

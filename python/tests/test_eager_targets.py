@@ -14,7 +14,7 @@ from PIL import Image
 
 import headrace as hr
 from headrace import vision as V
-from headrace.chooser import Chooser
+from headrace._kernels.chooser import Chooser
 
 ROWS, HEIGHT, WIDTH = 24, 30, 44
 DRAWS = np.random.default_rng(8)

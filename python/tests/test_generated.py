@@ -15,7 +15,9 @@ import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
-from headrace.target_rules import needed_target
+from headrace._graph.adapters import adapter_of, adapters
+from headrace._kernels.target_rules import needed_target
+from headrace._operators import class_text
 
 OPERATORS = [op for op in json.loads(_engine.declarations())["operators"] if op["python_module"] != "internal"]
 NAMES = [op["name"] for op in OPERATORS]
@@ -48,6 +50,16 @@ def test_every_operator_is_in_python_with_its_documentation(op):
         if attribute["name"] in parameters and attribute["default"] is not None and not own:
             assert parameters[attribute["name"]].default is not inspect.Parameter.empty
     assert f"### {'' if op['python_module'] else 'hr.'}{op['name']}" in page() or f".{op['name']}\n" in page()
+
+
+def test_arguments_that_are_no_attributes_have_an_adapter():
+    adapted = [op for op in OPERATORS if op["python"]]
+    for op in adapted:
+        # A function is called on nothing.
+        subject = [] if op["python_module"] == "functions" else [None]
+        given = class_text.parameter_names(op["python"]["parameters"])
+        inspect.signature(adapter_of(op["name"])).bind(*subject, **dict.fromkeys(given))
+    assert {op["name"] for op in adapted} == set(adapters())
 
 
 @functools.cache
@@ -124,23 +136,10 @@ def test_a_kernel_of_several_outputs_says_how_many():
 
     def classes(outputs):
         writer = generate.Writer({"operators": [cast | {"outputs": outputs}], "passes": []})
-        return writer.kernels("transforms", "", stub=False)
+        return writer.kernels("transforms", "")
 
     assert "_unary = False" in classes(2) and "_outputs = 2" in classes(2)
     assert "_unary" not in classes(1) and "_outputs" not in classes(1)
-
-
-def test_stubs_say_what_the_modules_say():
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy.stubtest", "headrace", "--ignore-missing-stub", "--concise"]
-        + ["--mypy-config-file", str(ROOT / "python/tests/stubtest.ini")]
-        + ["--allowlist", str(ROOT / "python/tests/stubtest_allowlist.txt"), "--ignore-unused-allowlist"],
-        capture_output=True,
-        text=True,
-        timeout=250,
-        cwd=ROOT,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_names_that_are_not_there_fail_in_mypy(tmp_path):
@@ -154,6 +153,8 @@ def test_names_that_are_not_there_fail_in_mypy(tmp_path):
         "hr.Range(3).btach(2)\n"
         "for row in ds:\n"
         "    row['value']\n"
+        "V.Rezise(3)\n"
+        "hr.Rnage(3)\n"
     )
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--config-file", "", "--strict", str(script)],
@@ -164,7 +165,7 @@ def test_names_that_are_not_there_fail_in_mypy(tmp_path):
         cwd=tmp_path,
     )
     lines = {int(line.split(":")[1]) for line in done.stdout.splitlines() if "user.py:" in line and "error" in line}
-    assert lines == {4, 5, 6}, done.stdout
+    assert lines == {4, 5, 6, 9, 10}, done.stdout
 
 
 def test_kernels_show_how_they_were_made():

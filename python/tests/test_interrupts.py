@@ -11,7 +11,7 @@ import pytest
 from conftest import run_python
 
 import headrace as hr
-from headrace.iterator import Iterator
+from headrace._runs.iterator import Iterator
 
 pytestmark = pytest.mark.timing
 

@@ -7,10 +7,11 @@ import pytest
 from conftest import run_python, values
 
 import headrace as hr
-from headrace import _engine, class_text, late_classes
+from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
-from headrace.kernel import Kernel
+from headrace._kernels.kernel import Kernel
+from headrace._operators import class_text, late_classes
 
 NAME = "AddedLate"
 

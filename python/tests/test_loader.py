@@ -16,8 +16,8 @@ import pytest
 from conftest import eventually, pipeline_threads, run_python, values
 
 import headrace as hr
-from headrace.doubts import _said
-from headrace.iterator import DeviceBatch
+from headrace._arguments.doubts import _said
+from headrace._runs.iterator import DeviceBatch
 from headrace.torch import Loader, rank_and_world
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import headrace as hr
-import headrace.dataset
+import headrace._datasets.runs
 import headrace.mx as mx
 from headrace import vision as V
-from headrace.kernel import Kernel
+from headrace._kernels.kernel import Kernel
 from headrace.mx.augmenter_steps import steps as steps_of
 from tests.mx_batches import next_batches, python_calls
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
@@ -122,8 +122,8 @@ def test_rows_that_are_left_begin_the_next_epoch(dots, rows, make, on_error):
 @pytest.mark.parametrize("make", [some, indexed])
 def test_one_engine_runs_all_epochs(folder, monkeypatch, make, ending):
     started = []
-    start = headrace.dataset.start
-    monkeypatch.setattr(headrace.dataset, "start", lambda *given: started.append(1) or start(*given))
+    start = headrace._datasets.runs.start
+    monkeypatch.setattr(headrace._datasets.runs, "start", lambda *given: started.append(1) or start(*given))
     iterator = make(folder, last_batch_handle=ending)
     started.clear()  # One that looks for the files.
     assert steps(iterator, 11) == expected(ROWS, 4, ending, 4)[:11]

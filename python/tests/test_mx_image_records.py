@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 import headrace as hr
-import headrace.dataset
+import headrace._datasets.runs
 import headrace.mx as mx
 from headrace import transforms as T
 from headrace import vision as V
@@ -149,8 +149,8 @@ def test_a_reset_in_mid_epoch_begins_at_the_first_row(folder, round_batch, by_nu
 @pytest.mark.parametrize("on_error", ["raise", "skip"])
 def test_one_engine_runs_all_epochs(dots, monkeypatch, rows, round_batch, make, on_error):
     started = []
-    start = headrace.dataset.start
-    monkeypatch.setattr(headrace.dataset, "start", lambda *given: started.append(1) or start(*given))
+    start = headrace._datasets.runs.start
+    monkeypatch.setattr(headrace._datasets.runs, "start", lambda *given: started.append(1) or start(*given))
     iterator = make(dots, rows, data_shape=(3, 1, 1), round_batch=round_batch, on_error=on_error)
     started.clear()  # One that looks for the files.
     expected = (expected_rounds if round_batch else expected_padded)(rows, 4, 3)

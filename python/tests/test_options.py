@@ -11,7 +11,6 @@ from conftest import values
 
 import headrace as hr
 from headrace import transforms as T
-from headrace.run_options import RunParameters
 
 
 def shuffled() -> hr.Dataset:
@@ -188,8 +187,11 @@ def test_datasets_are_joined_where_options_agree_or_one_has_none():
 
 
 def test_they_are_what_iterate_takes_but_epoch_and_state():
-    parameters = set(inspect.signature(hr.Dataset.iterate).parameters)
-    assert set(RunParameters.__annotations__) == parameters - {"self", "epoch", "state"}
+    parameters = inspect.signature(hr.Dataset.iterate).parameters
+    assert set(parameters) == {"self", "epoch", "state", "options"}
+    assert parameters["options"].annotation == "Unpack[RunParameters]"
+    with pytest.raises(TypeError, match=r"iterate\(\) has no parameter worker; it has seed, shard"):
+        hr.Range(3).iterate(worker=1)
     for name in ("epoch", "state", "worker"):
         with pytest.raises(TypeError, match=rf"options\(\) has no parameter {name}"):
             hr.Range(3).options(**{name: 1})

@@ -13,9 +13,10 @@ import pytest
 from conftest import values
 
 import headrace as hr
-from headrace import _engine, other_libraries
+from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
+from headrace._arguments import other_libraries
 
 PICTURES = np.zeros((3, 8, 8, 3), np.uint8)
 

@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 import headrace as hr
 from headrace import pack
 from headrace.__main__ import main
+from headrace._records.record_draft import RecordDraft
 from headrace.pack import im2rec_command
 from headrace.pack.picture_packing import Skipped, reasons_of
 from headrace.pack.progress import Progress, time_text
 from headrace.pack.recipe import Recipe
-from headrace.pack.record_draft import RecordDraft
 from tests.thinning import examples
 
 MAGIC = 0xCED7230A
@@ -607,7 +607,7 @@ def test_a_kill_between_the_names_loses_nothing(many, monkeypatch):
     root, listing, expected, index = many
     clear(listing)
     with monkeypatch.context() as patched, pytest.raises(RuntimeError):
-        patched.setattr("headrace.pack.record_draft._rename_index", _kill)
+        patched.setattr("headrace._records.record_draft._rename_index", _kill)
         pack.pack_images(listing, root, resize=64)
     assert listing.with_suffix(".rec").exists() and not listing.with_suffix(".idx").exists()
     packed = pack.pack_images(listing, root, resize=64, resume=True)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import headrace as hr
-from headrace import parameters
 from headrace import transforms as T
 from headrace import vision as V
-from headrace.iterator import _live
+from headrace._graph import parameters
+from headrace._runs.iterator import _live
 
 
 def levels(dataset, epoch, column="level", **options):

@@ -20,7 +20,7 @@ import headrace as hr
 from headrace import _engine
 from headrace import vision as V
 from headrace.__main__ import main
-from headrace.kernel import Kernel
+from headrace._kernels.kernel import Kernel
 
 SOURCES = ROOT / "ops/plugin/testing"
 
@@ -370,7 +370,7 @@ def test_choices_of_any_text(tmp_path):
 
 def test_a_declaration_that_makes_no_class_names_its_file(tmp_path, monkeypatch):
     library = build("misdeclared_plugin.c", tmp_path / "odd.so", '-DNAME="oddops"')
-    monkeypatch.setattr("headrace.late_classes.class_text.kernel", lambda op: "class")
+    monkeypatch.setattr("headrace._operators.late_classes.class_text.kernel", lambda op: "class")
     with pytest.raises(hr.UnsupportedError, match=f"the plugin {library} declares what makes no class in Python"):
         hr.load_plugin(library)
 
@@ -381,7 +381,7 @@ def test_a_lack_of_memory_is_not_the_plugins_fault(tmp_path, monkeypatch):
 
     library = build("misdeclared_plugin.c", tmp_path / "scarce.so", '-DNAME="scarceops"')
     with monkeypatch.context() as scarce:
-        scarce.setattr("headrace.late_classes.class_text.kernel", refuse)
+        scarce.setattr("headrace._operators.late_classes.class_text.kernel", refuse)
         with pytest.raises(hr.ResourceError, match="no more memory"):
             hr.load_plugin(library)
     assert hr.load_plugin(library).__all__ == ["Pass"]

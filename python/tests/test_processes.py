@@ -770,7 +770,7 @@ def of_the_script(value):
 
 @pytest.mark.parametrize("target", ["function", "class"])
 def test_without_cloudpickle_code_of_the_script_is_refused_and_its_texts_are_not(monkeypatch, target):
-    from headrace import processes
+    from headrace._workers import processes
 
     monkeypatch.setitem(sys.modules, "cloudpickle", None)
     texts = ["if __name__ == '__main__':"]

@@ -14,7 +14,7 @@ from conftest import values
 import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
-from headrace.system_error import system_error
+from headrace._files.system_error import system_error
 
 SMALL = hr.Range(5).batch(2)
 

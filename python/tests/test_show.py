@@ -14,7 +14,7 @@ from headrace import vision as V
 from headrace.__main__ import main
 from headrace.sheet.grid import GAP
 from headrace.sheet.lettering import LINE, lettered
-from headrace.sheet.overlay import COLOURS
+from headrace.sheet.overlay import colours
 
 WHITE = (255, 255, 255)
 SIDE = 16
@@ -302,24 +302,24 @@ def test_a_mask_is_drawn_half_transparent():
     image = random(1, 2, 2, 3)
     mask = np.array([[[0, 1], [2, 255]]], np.uint8)
     rows = hr.Numpy({"x": image, "mask": mask, "label": np.array([1])})
-    colours = COLOURS.astype(int)
+    table = colours().astype(int)
     expected = image[0].astype(int)
     for y, x, value in ((0, 1, 1), (1, 0, 2), (1, 1, 255)):
-        expected[y, x] = (expected[y, x] + colours[value - 1]) // 2
+        expected[y, x] = (expected[y, x] + table[value - 1]) // 2
     for dataset in (rows, rows.batch(1)):
         sheet = dataset.show(side=SIDE)
         assert np.array_equal(pictures_of(sheet)[0], enlarged(expected, 8)) and captions_of(sheet) == [["label: 1"]]
 
 
 def test_each_value_of_a_mask_has_a_colour_of_its_own():
-    assert len({tuple(colour) for colour in COLOURS.tolist()}) == 255
+    assert len({tuple(colour) for colour in colours().tolist()}) == 255
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.uint64])
 def test_masks_of_each_dtype_of_whole_numbers(dtype):
     image, mask = random(1, 4, 4, 3), np.ones((1, 4, 4), dtype)
     [shown] = pictures_of(hr.Numpy({"x": image, "m": mask}).show(side=SIDE))
-    assert np.array_equal(shown, enlarged((image[0].astype(int) + COLOURS[0]) // 2, 4))
+    assert np.array_equal(shown, enlarged((image[0].astype(int) + colours()[0]) // 2, 4))
 
 
 def test_what_has_another_size_or_floats_is_no_mask():
@@ -349,7 +349,7 @@ def test_a_named_mask_that_does_not_fit_is_an_error():
 def outline(left: int, top: int, right: int, bottom: int, number: int = 0, size: int = SIDE) -> np.ndarray:
     """A white picture with the frame of a box, whose last row and column are given."""
     drawn = np.full((size, size, 3), 255, np.uint8)
-    drawn[top : bottom + 1, left : right + 1] = COLOURS[number]
+    drawn[top : bottom + 1, left : right + 1] = colours()[number]
     drawn[top + 1 : bottom, left + 1 : right] = 255
     return drawn
 
@@ -385,7 +385,7 @@ def test_boxes_have_different_colours_and_the_picture_below_stays():
 def test_boxes_are_cut_off_at_the_border():
     [shown] = pictures_of(white_with([[-5.0, 4, 40, 1e30], [100, 100, 120, 120]]).show(boxes="boxes", side=SIDE))
     expected = np.full((SIDE, SIDE, 3), 255, np.uint8)
-    expected[4] = COLOURS[0]
+    expected[4] = colours()[0]
     assert np.array_equal(shown, expected)
 
 
@@ -430,7 +430,7 @@ def spots(*places: tuple[int, int, int]) -> np.ndarray:
     """A white picture with squares of three pixels around places: x, y and the number of the colour."""
     drawn = np.full((SIDE, SIDE, 3), 255, np.uint8)
     for x, y, number in places:
-        drawn[max(y - 1, 0) : y + 2, max(x - 1, 0) : x + 2] = COLOURS[number]
+        drawn[max(y - 1, 0) : y + 2, max(x - 1, 0) : x + 2] = colours()[number]
     return drawn
 
 

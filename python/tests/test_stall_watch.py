@@ -11,7 +11,7 @@ import pytest
 from conftest import eventually, run_python
 
 import headrace as hr
-from headrace.stall_watch import StallWatch, stall_watch
+from headrace._runs.stall_watch import StallWatch, stall_watch
 
 pytestmark = pytest.mark.timing
 

@@ -13,11 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 import headrace as hr
-from headrace import _engine, target_rules
+from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
-from headrace.dataset import _ordered
-from headrace.target_rules import leaves_targets, looks_at_boxes, moves_boxes, moves_keypoints
+from headrace._datasets.base import ordered
+from headrace._kernels import target_rules
+from headrace._kernels.target_rules import leaves_targets, looks_at_boxes, moves_boxes, moves_keypoints
 from tests.affine_matrix import affine_matrix
 
 HEIGHT, WIDTH = 30, 44
@@ -623,7 +624,7 @@ def test_errors_name_what_was_written():
 def test_a_saved_graph_moves_the_same(tmp_path):
     dataset = chained()
     dataset.save(tmp_path / "graph.hrg")
-    bindings = [binding for each in _ordered(dataset)[1] for binding in each._bindings]
+    bindings = [binding for each in ordered(dataset)[1] for binding in each._bindings]
     given = {name: binding[1] for name, binding in zip(dataset._graph().references, bindings, strict=True)}
     assert_equal(read(hr.load(tmp_path / "graph.hrg", references=given), seed=4), read(dataset, seed=4))
 

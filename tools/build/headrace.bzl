@@ -157,13 +157,11 @@ def headrace_cc_fuzz_test(name, srcs = None, deps = [], data = [], linkopts = []
         **kwargs
     )
 
-def headrace_py_extension(name, copts = [], deps = [], **kwargs):
-    """A Python extension module; name it with its EXT_SUFFIX from @python//:suffix.bzl."""
+def headrace_py_extension(name, deps, **kwargs):
+    """A Python extension module of libraries; name it with its EXT_SUFFIX from @python//:suffix.bzl."""
     native.cc_binary(
         name = name,
-        # pybind11's own namespace is hidden, and a class with hidden members must be hidden itself.
-        copts = _COPTS + ["-fvisibility=hidden"] + copts,
-        deps = deps + ["@python//:pybind11"],
+        deps = deps,
         # The linker hides symbols that Python does not look up: two modules with Abseil inside do not clash, and calls
         # within the module need no table.
         linkopts = ["-Wl,--version-script=$(location //tools/build:python_module.lds)"],

@@ -27,7 +27,7 @@ def package_of(root: pathlib.Path, path: pathlib.Path) -> pathlib.Path | None:
 
 
 def stem_of(path: pathlib.Path) -> pathlib.Path:
-    """kernels/vision/resize for kernels/vision/resize.cc and for kernels/vision/resize_test.cc."""
+    """kernels/vision/resize for kernels/vision/geometry/resize.cc and for kernels/vision/geometry/resize_test.cc."""
     return path.with_name(re.sub(r"(_test|_fuzz)?(\.\w+)?$", "", path.name))
 
 

@@ -97,7 +97,7 @@ class Worker:
 
     def run(self) -> None:
         # Before memory is limited: a library that cannot be mapped is not told from one that is no plugin or module.
-        for imported_late in ("headrace.processes", "cloudpickle"):
+        for imported_late in ("headrace._workers.processes", "cloudpickle"):
             importlib.import_module(imported_late)
         example_plugins.frames()
         example_plugins.gauge()

@@ -201,23 +201,19 @@ const OpRegistration csv_registration(
         .attributes = AttributesCsv(),
         .traits = {.random = true, .file_io = true},
         .python = LineSignature(
-            "Csv",
             {{"types", "types: FieldTypes | None = None",
               "A dict from name to dtype, or to (dtype, shape) for consecutive fields: {\"name\": str, \"pixels\": "
               "(\"float32\", (784,))}; a bool, an integer, float32, float64 or str. None: all columns, whose types are "
-              "looked for, at once, in the first rows: int64 or uint64, float64, or str.",
-              "**hosted.csv_attributes(patterns, types, header, columns, delimiter, quote, missing, look, "
-              "newlines_in_values)"},
-             {"header", "header: bool = True", "", ""},
+              "looked for, at once, in the first rows: int64 or uint64, float64, or str."},
+             {"header", "header: bool = True"},
              {"columns", "columns: Sequence[str] | None = None",
               "The names of the columns in the order of their fields, in place of those of the header; names without a "
-              "type stand for one field that is left out. None: those of the header, or without one those of `types`.",
-              ""},
-             {"delimiter", "delimiter: str = \",\"", "", ""},
-             {"quote", "quote: str | None = '\"'", "", ""},
-             {"missing", "missing: Mapping[str, Any] | None = None", "", ""}},
-            {{"look", "look: int = 1000", "How many rows are looked at for types that are not given.", ""},
-             {"newlines_in_values", "newlines_in_values: bool = False", "", ""}}),
+              "type stand for one field that is left out. None: those of the header, or without one those of `types`."},
+             {"delimiter", "delimiter: str = \",\""},
+             {"quote", "quote: str | None = '\"'"},
+             {"missing", "missing: Mapping[str, Any] | None = None"}},
+            {{"look", "look: int = 1000", "How many rows are looked at for types that are not given."},
+             {"newlines_in_values", "newlines_in_values: bool = False"}}),
         .example = "hr.Csv(\"tables/*.csv\", {\"price\": \"float32\", \"city\": str})",
         .sample = {.attributes = {{"fields", "['value int64']"}, {"header", "False"}}},
         .infer = InferCsv,

@@ -75,14 +75,12 @@ const OpRegistration json_lines_registration(
         .attributes = AttributesJsonLines(),
         .traits = {.random = true, .file_io = true},
         .python = LineSignature(
-            "JsonLines",
             {{"columns", "columns: FieldTypes | None = None",
               "A dict from name to dtype, or to (dtype, shape) for lists: {\"text\": str, \"box\": (\"float32\", "
               "(4,)), \"words\": (str, (None,))}; a bool, an integer, float32, float64 or str. None: they are looked "
-              "for, at once, in the first rows; every one of these has all columns but those of `missing`.",
-              "**hosted.json_attributes(patterns, columns, missing, look)"}},
-            {{"look", "look: int = 1000", "How many rows are looked at for columns and types that are not given.", ""},
-             {"missing", "missing: Mapping[str, Any] | None = None", "", ""}}),
+              "for, at once, in the first rows; every one of these has all columns but those of `missing`."}},
+            {{"look", "look: int = 1000", "How many rows are looked at for columns and types that are not given."},
+             {"missing", "missing: Mapping[str, Any] | None = None"}}),
         .example = "hr.JsonLines(\"corpus/*.jsonl\", {\"text\": str, \"label\": \"int64\"})",
         .sample = {.attributes = {{"fields", "['value int64']"}}},
         .infer = InferJsonLines,

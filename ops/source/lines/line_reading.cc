@@ -89,19 +89,16 @@ OpFactories LineFactories(MakeColumns (*make)(const OpArguments& arguments)) {
   });
 }
 
-ir::PythonSignature LineSignature(std::string_view op, const std::vector<SourceParameter>& own,
-                                  std::vector<SourceParameter> last) {
+ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own, std::vector<SourceParameter> last) {
   std::vector<SourceParameter> first = {{"patterns", "patterns: str | PathLike[str] | Sequence[str | PathLike[str]]"}};
   first.insert(first.end(), own.begin(), own.end());
   first.push_back({"shuffle", "shuffle: bool = False"});
   last.push_back({"index", "index: str | None = None"});
   return SplitSignature(
-      op,
       {.first = std::move(first),
        .window = "16384",
        .window_doc = "With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they are not.",
-       .last = std::move(last),
-       .mixes = "if index is None:\n    "});
+       .last = std::move(last)});
 }
 
 }  // namespace headrace

@@ -40,8 +40,7 @@ OpFactories LineFactories(MakeLineRows make);
 OpFactories LineFactories(MakeColumns (*make)(const OpArguments& arguments));
 
 // `own`: the parameters behind `patterns`; `last`: those behind `split_bytes`.
-ir::PythonSignature LineSignature(std::string_view op, const std::vector<SourceParameter>& own = {},
-                                  std::vector<SourceParameter> last = {});
+ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own = {}, std::vector<SourceParameter> last = {});
 
 }  // namespace headrace
 

@@ -140,7 +140,7 @@ const OpRegistration text_registration(
         .max_inputs = 0,
         .attributes = DeclareLineReading(),
         .traits = {.random = true, .file_io = true},
-        .python = LineSignature("Text"),
+        .python = LineSignature(),
         .example = "hr.Text(\"corpus/*.txt\")",
         .infer = [](const ir::Attributes& attributes, absl::Span<const ir::Schema>) -> absl::StatusOr<ir::Schema> {
           HEADRACE_RETURN_IF_ERROR(CheckLineReading(attributes));

@@ -157,9 +157,7 @@ const OpRegistration from_dataset_registration(
                        "Whether the generators of random, NumPy and torch are seeded for each row in the processes, or "
                        "for each run of `__getitems__` as for its first row."},
                       {"seed"},
-                      {"name"}},
-             .body = "self._begin(\n    \"from_dataset\",\n    hosted.dataset_attributes(\n        dataset, columns, "
-                     "types, processes, worker_init, seed_globals, shuffle=shuffle, seed=seed, name=name\n    ),\n)"},
+                      {"name"}}},
         .example = "hr.from_dataset([{\"x\": i, \"square\": i * i} for i in range(10)], shuffle=True)",
         .infer = InferFromDataset,
     },

@@ -104,8 +104,7 @@ const OpRegistration generator_registration(
                        "iterator has no method `seek(row)`, a restart reads the earlier rows again."},
                       {"columns",
                        "Names of the columns, or a dict from name to dtype, or to (dtype, shape): {\"x\": \"float32\", "
-                       "\"image\": (\"uint8\", (None, None, 3))}. A row is a dict, or a tuple in this order."}},
-             .body = "self._begin(\"Generator\", hosted.generator_attributes(function, columns))"},
+                       "\"image\": (\"uint8\", (None, None, 3))}. A row is a dict, or a tuple in this order."}}},
         .example = "hr.Generator(lambda: ({\"x\": i} for i in range(10)), {\"x\": \"int64\"})",
         .infer = InferGenerator,
     },

@@ -83,16 +83,14 @@ const OpRegistration numpy_registration(
                         .doc = "Types of the rows of each array."},
                        DeclareShuffle()},
         .traits = {.indexed = true},
-        .python =
-            {.parameters = "arrays: Mapping[str, Any] | Any, *, shuffle: bool = False, seed: int | None = None, "
-                           "name: str | None = None",
-             .docs = {{"arrays",
-                       "Columns with arrays of equal first axis; or one array, which becomes the column `data`. "
-                       "They are shared, not copied: do not change them while a pipeline runs."},
-                      {"shuffle"},
-                      {"seed"},
-                      {"name"}},
-             .body = "self._begin(\"Numpy\", hosted.numpy_attributes(arrays, shuffle=shuffle, seed=seed, name=name))"},
+        .python = {.parameters = "arrays: Mapping[str, Any] | Any, *, shuffle: bool = False, seed: int | None = None, "
+                                 "name: str | None = None",
+                   .docs = {{"arrays",
+                             "Columns with arrays of equal first axis; or one array, which becomes the column `data`. "
+                             "They are shared, not copied: do not change them while a pipeline runs."},
+                            {"shuffle"},
+                            {"seed"},
+                            {"name"}}},
         .example = "hr.Numpy({\"x\": np.arange(10)}, shuffle=True)",
         .infer = InferNumpy,
     },

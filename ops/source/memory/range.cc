@@ -102,9 +102,7 @@ const OpRegistration range_registration(
                   {"step"},
                   {"shuffle"},
                   {"seed"},
-                  {"name"}},
-             .body = "if stop is None:\n    start, stop = 0, start\nself._begin(\"Range\", {\"start\": start, "
-                     "\"stop\": stop, \"step\": step, \"shuffle\": shuffle, \"seed\": seed, \"name\": name})"},
+                  {"name"}}},
         .example = "hr.Range(10)",
         .infer = InferRange,
         .most_rows = [](const ir::Attributes& attributes, absl::Span<const std::optional<uint64_t>>)

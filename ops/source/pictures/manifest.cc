@@ -168,9 +168,7 @@ const OpRegistration manifest_registration(
                             {"output"},
                             {"shuffle"},
                             {"seed"},
-                            {"name"}},
-                   .body = "self._begin(\n    \"Manifest\",\n    hosted.manifest_attributes(table, path_column, root, "
-                           "output=output, shuffle=shuffle, seed=seed, name=name),\n)"},
+                            {"name"}}},
         .example = "hr.Manifest({\"path\": [\"cat/1.jpg\"], \"label\": [3]}, \"path\", root=\"photos\")",
         .infer = InferManifest,
     },

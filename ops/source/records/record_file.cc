@@ -34,7 +34,7 @@ const OpRegistration record_file_registration(
         .max_inputs = 0,
         .attributes = DeclareRecordReading(),
         .traits = {.random = true, .file_io = true},
-        .python = RecordSignature("RecordFile", {}),
+        .python = RecordSignature({}),
         .example = "hr.RecordFile(\"train.rec\", index=\"build\", shuffle=True)",
         .infer = [](const ir::Attributes& attributes, absl::Span<const ir::Schema>) -> absl::StatusOr<ir::Schema> {
           HEADRACE_RETURN_IF_ERROR(CheckRecordReading(attributes));

@@ -212,19 +212,17 @@ OpFactories RecordFactories(MakeRecordRows make) {
   return factories;
 }
 
-ir::PythonSignature RecordSignature(std::string_view op, const std::vector<SourceParameter>& own) {
+ir::PythonSignature RecordSignature(const std::vector<SourceParameter>& own) {
   constexpr std::string_view kPaths = "str | PathLike[str] | Sequence[str | PathLike[str]]";
   std::vector<SourceParameter> first = {{"paths", Cat("paths: ", kPaths)},
                                         {"index", Cat("index: ", kPaths, " | None = None")},
                                         {"shuffle", "shuffle: bool = False"}};
   first.insert(first.end(), own.begin(), own.end());
   return SplitSignature(
-      op,
       {.first = std::move(first),
        .window = "1024",
        .window_doc = "With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they are not.",
-       .last = {{"damage", "damage: str = \"error\""}},
-       .mixes = "if index is None:\n    "});
+       .last = {{"damage", "damage: str = \"error\""}}});
 }
 
 }  // namespace headrace

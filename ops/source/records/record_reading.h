@@ -33,7 +33,7 @@ absl::Status CheckRecordReading(const ir::Attributes& attributes);
 OpFactories RecordFactories(MakeRecordRows make);
 
 // `own`: the parameters of one source alone.
-ir::PythonSignature RecordSignature(std::string_view op, const std::vector<SourceParameter>& own);
+ir::PythonSignature RecordSignature(const std::vector<SourceParameter>& own);
 
 }  // namespace headrace
 

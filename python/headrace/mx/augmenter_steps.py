@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from headrace import options, vision
 from headrace import transforms as T
+from headrace import vision
+from headrace._arguments import options
+from headrace._arguments.function_adapter import FunctionAdapter
+from headrace._kernels.kernel import Kernel
 from headrace.errors import GraphError
-from headrace.function_adapter import FunctionAdapter
-from headrace.kernel import Kernel
 from headrace.mx.augmenters import KernelAugmenter, RandomOrderAug, SequentialAug
 from headrace.mx.nd import NDArray
 from headrace.mx.pixel_values import Steps, Values, as_reals

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 import headrace
-from headrace import options, vision
 from headrace import transforms as T
-from headrace.eager import Composed
+from headrace import vision
+from headrace._arguments import options
+from headrace._datasets.eager import Composed
+from headrace._kernels.interpolation_numbers import Interpolation
+from headrace._kernels.kernel import Kernel
 from headrace.errors import GraphError, UnsupportedError
-from headrace.interpolation_numbers import Interpolation
-from headrace.kernel import Kernel
 from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.io.given_values import number_or_nan, share
 from headrace.mx.nd import NDArray

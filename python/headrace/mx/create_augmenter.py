@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from headrace import options
+from headrace._arguments import options
 from headrace.errors import GraphError
 from headrace.mx import nd
 from headrace.mx.augmenters import (

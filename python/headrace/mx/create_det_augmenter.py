@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from headrace import options
+from headrace._arguments import options
 from headrace.errors import GraphError
 from headrace.mx.augmenters import (
     CastAug,

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 import headrace
-from headrace import options, vision
+from headrace import vision
+from headrace._arguments import options
+from headrace._kernels.kernel import Kernel
 from headrace.errors import GraphError
-from headrace.kernel import Kernel
 from headrace.mx import detections
 from headrace.mx.augmenter_steps import in_order
 from headrace.mx.augmenters import Augmenter, HorizontalFlipAug

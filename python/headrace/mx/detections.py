@@ -8,9 +8,9 @@ import numpy as np
 
 import headrace
 from headrace import transforms as T
-from headrace.dataset import Dataset
+from headrace._arguments.function_adapter import FunctionAdapter
+from headrace._datasets.dataset import Dataset
 from headrace.errors import DataError
-from headrace.function_adapter import FunctionAdapter
 from headrace.mx.nd import NDArray
 
 __all__ = ["Segment", "joined", "label_widths", "object_shape", "split", "through"]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headrace.sheet.lettering import ADVANCE, lettered
-from headrace.sheet.overlay import COLOURS
+from headrace.sheet.overlay import colours
 
 __all__ = ["Drawing"]
 
@@ -51,7 +51,8 @@ class Drawing(NamedTuple):
     def _draw(self, pixels: np.ndarray, kind: int, corners: np.ndarray) -> None:
         height, width = pixels.shape[:2]
         left, top, right, bottom = (corners.astype(np.float64) * (width, height, width, height)).astype(np.int64)
-        colour = COLOURS[kind % len(COLOURS)] if self.color is None else np.asarray(self.color).astype(np.uint8)
+        table = colours()
+        colour = table[kind % len(table)] if self.color is None else np.asarray(self.color).astype(np.uint8)
         # As wide as OpenCV draws them.
         reach = 0 if self.thickness == 1 else (self.thickness + 1) // 2
         across, down = _span(left - reach, right + reach), _span(top - reach, bottom + reach)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace import vision
-from headrace.interpolation_numbers import INTERPOLATIONS, Interpolation, interpolation_of
-from headrace.kernel import Kernel
+from headrace._kernels.interpolation_numbers import INTERPOLATIONS, Interpolation, interpolation_of
+from headrace._kernels.kernel import Kernel
 
 __all__ = ["GivenInterpolation"]
 

@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from headrace import options, vision
+from headrace import vision
+from headrace._arguments import options
+from headrace._files.system_error import system_error
+from headrace._files.whole_file import read_whole
+from headrace._kernels.interpolation_numbers import Interpolation
 from headrace.errors import GraphError
-from headrace.interpolation_numbers import Interpolation
+from headrace.mx.absent import no_name
 from headrace.mx.augmenters import (
     Augmenter,
     BrightnessJitterAug,
@@ -50,8 +54,6 @@ from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.image_det_iter import ImageDetIter
 from headrace.mx.image_iter import ImageIter
 from headrace.mx.nd import NDArray, array
-from headrace.system_error import system_error
-from headrace.whole_file import read_whole
 
 __all__ = [
     "Augmenter",
@@ -325,6 +327,4 @@ def _crop(src: np.ndarray, size: Sequence[int], interp: int, place: Any) -> tupl
 if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
 
     def __getattr__(name: str) -> object:
-        from headrace.mx.absent import no_name
-
         raise no_name(__name__, name)

@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headrace import error_policy, options
 from headrace import transforms as T
-from headrace.dataset import Dataset
+from headrace._arguments import options
+from headrace._datasets.dataset import Dataset
+from headrace._runs import error_policy
 from headrace.errors import GraphError, UnsupportedError
 from headrace.mx import detections
 from headrace.mx.create_augmenter import normalization_values
@@ -18,9 +19,10 @@ from headrace.mx.detections import Segment
 from headrace.mx.drawn_objects import Drawing
 from headrace.mx.image_iter import ALIKE, ImageIter
 from headrace.mx.io.data_batch import DataDesc
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.engine_batches import EngineBatches
 from headrace.mx.io.given_values import flag, part, picture_shape
 from headrace.mx.io.image_records import TORN
+from headrace.mx.io.pipeline import Ending, Pipeline, Running
 from headrace.mx.named_pictures import DECODE, NamedPictures, Path, part_of, seed_of, shown_step
 
 __all__ = ["ImageDetIter"]

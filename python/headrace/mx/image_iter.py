@@ -6,14 +6,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headrace import error_policy, options
+from headrace._arguments import options
+from headrace._runs import error_policy
 from headrace.errors import GraphError
 from headrace.mx.augmenter_steps import steps
 from headrace.mx.create_augmenter import CreateAugmenter
 from headrace.mx.io.data_batch import DataDesc
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.engine_batches import EngineBatches
 from headrace.mx.io.given_values import dtype_name, flag, part, picture_shape
 from headrace.mx.io.image_records import ONE_WIDTH, TORN
+from headrace.mx.io.pipeline import Ending, Pipeline, Running
 from headrace.mx.named_pictures import DECODE, NamedPictures, Path, part_of, seed_of, shown_step
 
 __all__ = ["ALIKE", "ImageIter"]

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 import headrace
-from headrace import options
 from headrace import transforms as T
-from headrace.dataset import Dataset
+from headrace._arguments import options
+from headrace._arguments.function_name import name_of
+from headrace._datasets.dataset import Dataset
+from headrace._kernels.kernel import Kernel
 from headrace.errors import DataError, GraphError
-from headrace.function_name import name_of
-from headrace.kernel import Kernel
 from headrace.mx.io.given_values import kept_seed, named_files
 
 __all__ = ["DECODE", "NamedPictures", "Path", "part_of", "seed_of", "shown_step"]

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from headrace import _engine, options
+from headrace import _engine
+from headrace._arguments import options
+from headrace._files.system_error import system_error
+from headrace._files.whole_file import read_whole, write_whole
 from headrace.errors import GraphError, UnsupportedError
 from headrace.mx import sparse
+from headrace.mx.absent import no_name
 from headrace.mx.context import Context, cpu
-from headrace.system_error import system_error
-from headrace.whole_file import read_whole, write_whole
 
 __all__ = ["NDArray", "array", "load", "save", "sparse", "zeros"]
 
@@ -174,6 +176,4 @@ def _saved(given: Any) -> _Array:
 if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
 
     def __getattr__(name: str) -> object:
-        from headrace.mx.absent import no_name
-
         raise no_name(__name__, name)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from headrace import transforms as T
 from headrace import vision
+from headrace._kernels.kernel import Kernel
 from headrace.errors import GraphError
-from headrace.kernel import Kernel
 
 __all__ = ["Steps", "Values", "as_reals", "interpolated", "on_levels"]
 

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from headrace import _engine, options, vision
+from headrace import _engine, vision
+from headrace._arguments import options
+from headrace._files.system_error import system_error
+from headrace._files.whole_file import read_whole, write_whole
+from headrace._kernels.kernel import Kernel
 from headrace.errors import ClosedError, DataError, GraphError, NotFoundError, UnsupportedError
-from headrace.kernel import Kernel
-from headrace.system_error import system_error
-from headrace.whole_file import read_whole, write_whole
 
 __all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]
 

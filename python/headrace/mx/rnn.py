@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 import headrace
-from headrace import options
-from headrace.dataset import Dataset
+from headrace._arguments import options
+from headrace._datasets.dataset import Dataset
 from headrace.errors import GraphError
 from headrace.mx import nd
+from headrace.mx.absent import no_name
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.engine_batches import EngineBatches
 from headrace.mx.io.filled_batch import Columns
 from headrace.mx.io.given_values import kept_seed
+from headrace.mx.io.pipeline import Ending, Pipeline, Running
 
 __all__ = ["BucketSentenceIter", "encode_sentences"]
 
@@ -265,6 +267,4 @@ class _Order:
 if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
 
     def __getattr__(name: str) -> object:
-        from headrace.mx.absent import no_name
-
         raise no_name(__name__, name)

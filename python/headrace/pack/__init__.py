@@ -9,7 +9,7 @@ print(pack.pack_images("data/train.lst", "photos", "data/train.rec", resize=256)
 import os
 from typing import Literal
 
-from headrace import options
+from headrace._arguments import options
 from headrace.pack.list_making import MadeLists, make_lists
 from headrace.pack.picture_packing import Labels, NothingPackedError, Packed, Skipped, pack_pictures
 from headrace.pack.recipe import Recipe

@@ -1,17 +1,18 @@
 """A contact sheet: small squares of pictures from all over a file, in one PNG."""
 
-import numpy as np
+from __future__ import annotations
 
 from headrace import sources
 from headrace import vision as V
+from headrace._arguments.late_numpy import np
+from headrace._files.system_error import system_error
+from headrace._files.whole_file import write_whole
+from headrace._records.image_payload import image_payload
 from headrace.errors import DataError, GraphError
-from headrace.pack.image_payload import image_payload
 from headrace.pack.picture_header import picture_header
 from headrace.pack.record_scan import RecordScan
 from headrace.pack.skipped_log import kept_rows
 from headrace.sheet.grid import grid, png
-from headrace.system_error import system_error
-from headrace.whole_file import write_whole
 
 __all__ = ["write_contact_sheet"]
 

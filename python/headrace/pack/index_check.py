@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from headrace.system_error import system_error
+from headrace._files.system_error import system_error
 
 __all__ = ["IndexLine", "check_index", "read_index"]
 

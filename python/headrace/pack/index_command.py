@@ -3,14 +3,14 @@
 import argparse
 import sys
 
+from headrace._arguments.options import local_path
+from headrace._files.system_error import system_error
+from headrace._files.whole_file import write_whole
+from headrace._records.image_payload import image_payload
+from headrace._records.record_draft import index_path
 from headrace.errors import DataError
-from headrace.options import local_path
-from headrace.pack.image_payload import image_payload
 from headrace.pack.kept_input import check_other_file
-from headrace.pack.record_draft import index_path
 from headrace.pack.record_scan import RecordScan, ScannedRecord
-from headrace.system_error import system_error
-from headrace.whole_file import write_whole
 
 HELP = "write the index of a RecordIO file"
 DESCRIPTION = (

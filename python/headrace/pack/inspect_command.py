@@ -5,11 +5,13 @@ import collections
 import os
 from collections.abc import Iterable
 
-from headrace.options import local_path
+from headrace._arguments.options import local_path
+from headrace._records.record_draft import index_path
+from headrace.pack.contact_sheet import write_contact_sheet
 from headrace.pack.index_check import check_index
 from headrace.pack.inspection import Inspection, inspect_records
 from headrace.pack.kept_input import check_other_file
-from headrace.pack.record_draft import index_path
+from headrace.sheet.contact_sheet import check_png
 
 HELP = "show what a RecordIO file holds"
 DESCRIPTION = (
@@ -34,17 +36,12 @@ def run(options: argparse.Namespace) -> int:
     path = local_path("FILE", options.file, "inspect")
     sheet = None if options.sheet is None else local_path("--sheet", options.sheet, "inspect")
     if sheet is not None:
-        # Imports NumPy, which the other commands do without.
-        from headrace.sheet.contact_sheet import check_png
-
         check_png("--sheet", sheet, "inspect")
         check_other_file("--sheet", sheet, path, "inspect")
     found = inspect_records(path)
     print("\n".join(text_of(found)))
     print(_index_text(found))
     if sheet is not None:
-        from headrace.pack.contact_sheet import write_contact_sheet
-
         shown = write_contact_sheet(path, sheet, options.pictures)
         print(f"{sheet}: {shown:,} pictures")
     return 0

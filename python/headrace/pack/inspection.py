@@ -3,7 +3,7 @@
 import collections
 from dataclasses import dataclass, field
 
-from headrace.pack.image_payload import ImagePayload, image_payload
+from headrace._records.image_payload import ImagePayload, image_payload
 from headrace.pack.picture_header import PictureHeader, picture_header
 from headrace.pack.record_scan import LostBytes, RecordScan
 

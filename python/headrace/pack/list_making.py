@@ -5,10 +5,10 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from headrace import options
+from headrace._arguments import options
+from headrace._files.system_error import system_error
+from headrace._files.whole_file import write_whole
 from headrace.errors import DataError, GraphError, NotFoundError
-from headrace.system_error import system_error
-from headrace.whole_file import write_whole
 
 __all__ = ["DEFAULT_EXTS", "MadeLists", "make_lists"]
 

@@ -4,13 +4,13 @@ import argparse
 import os
 import sys
 
+from headrace._arguments.options import local_path
+from headrace._files.system_error import system_error
 from headrace.errors import NotFoundError
-from headrace.options import local_path
 from headrace.pack.list_making import DEFAULT_EXTS, make_lists
 from headrace.pack.packed_report import pack_and_report
 from headrace.pack.picture_packing import Labels, NothingPackedError
 from headrace.pack.recipe import ENCODINGS, Recipe
-from headrace.system_error import system_error
 
 HELP = "list pictures, and pack them into records, as im2rec.py does"
 DESCRIPTION = (

@@ -4,10 +4,10 @@ whether another run can go on."""
 import sys
 from typing import Any
 
+from headrace._records.record_draft import is_kept
 from headrace.pack.picture_packing import Listener, Packed, Skipped, pack_pictures, reasons_of
 from headrace.pack.progress import time_text
 from headrace.pack.recipe import Recipe
-from headrace.pack.record_draft import is_kept
 
 __all__ = ["pack_and_report", "summary_of"]
 

@@ -12,15 +12,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import headrace
-from headrace.dataset import Dataset
+from headrace._datasets.dataset import Dataset
+from headrace._files.system_error import system_error
+from headrace._records.image_payload import image_header
+from headrace._records.record_draft import Checkpoint, RecordDraft, index_path
 from headrace.errors import DataError, Error
-from headrace.pack.image_payload import image_header
 from headrace.pack.kept_input import check_other_file
 from headrace.pack.progress import Progress
 from headrace.pack.recipe import Recipe
-from headrace.pack.record_draft import Checkpoint, RecordDraft, index_path
 from headrace.pack.skipped_log import SkippedLog, kept_rows
-from headrace.system_error import system_error
 
 __all__ = ["Labels", "Listener", "NothingPackedError", "Packed", "Part", "Skipped", "pack_pictures", "reasons_of"]
 

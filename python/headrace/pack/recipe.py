@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from headrace import options
 from headrace import vision as V
+from headrace._arguments import options
+from headrace._kernels.interpolation_numbers import Interpolation
 from headrace.errors import GraphError
-from headrace.interpolation_numbers import Interpolation
 
 __all__ = ["ENCODINGS", "Recipe"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from headrace import _engine
-from headrace.system_error import system_error
+from headrace._files.system_error import system_error
 
 __all__ = ["LostBytes", "RecordScan", "ScannedRecord"]
 

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from headrace.options import local_path
+from headrace._arguments.options import local_path
 from headrace.pack.unpacking import unpack_records
 
 HELP = "write the records of a RecordIO file to files"

@@ -4,13 +4,13 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from headrace._files.system_error import system_error
+from headrace._files.whole_file import write_whole
+from headrace._records.image_payload import ImagePayload, image_payload
 from headrace.errors import DataError, UnsupportedError
-from headrace.pack.image_payload import ImagePayload, image_payload
 from headrace.pack.picture_header import file_ending
 from headrace.pack.progress import Progress
 from headrace.pack.record_scan import LostBytes, RecordScan, ScannedRecord
-from headrace.system_error import system_error
-from headrace.whole_file import write_whole
 
 __all__ = ["Unpacked", "unpack_records"]
 

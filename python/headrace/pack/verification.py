@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from headrace import sources
 from headrace import vision as V
-from headrace.pack.image_payload import image_payload
+from headrace._records.image_payload import image_payload
+from headrace._records.record_draft import index_path
 from headrace.pack.index_check import check_index
 from headrace.pack.progress import Progress
-from headrace.pack.record_draft import index_path
 from headrace.pack.record_scan import RecordScan, ScannedRecord
 from headrace.pack.skipped_log import SkippedLog, kept_rows
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from headrace.options import local_path
+from headrace._arguments.options import local_path
 from headrace.pack.verification import verify_records
 
 HELP = "check every record of a RecordIO file, and its index"

@@ -1,9 +1,10 @@
 """What is written under a picture: the small values of its row."""
 
+from __future__ import annotations
+
 from typing import Any
 
-import numpy as np
-
+from headrace._arguments.late_numpy import np
 from headrace.sheet.picture_column import type_text
 
 __all__ = ["caption"]

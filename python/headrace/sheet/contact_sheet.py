@@ -1,18 +1,19 @@
 """A contact sheet: pictures with their captions, for notebooks and as a file."""
 
+from __future__ import annotations
+
 import base64
 import html
 import os
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from headrace import options
+from headrace._arguments import options
+from headrace._arguments.late_numpy import np
+from headrace._files.system_error import system_error
+from headrace._files.whole_file import write_whole
 from headrace.errors import GraphError
 from headrace.sheet.grid import GAP, grid, png
 from headrace.sheet.lettering import lettered
-from headrace.system_error import system_error
-from headrace.whole_file import write_whole
 
 __all__ = ["Cell", "ContactSheet", "check_png"]
 

@@ -1,10 +1,11 @@
 """Pictures as a screen shows them: 3 channels of bytes, no larger than a cell."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
-import numpy as np
-
 from headrace import vision as V
+from headrace._arguments.late_numpy import np
 
 __all__ = ["Displayed", "displayed", "fitted"]
 

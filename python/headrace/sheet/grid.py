@@ -1,11 +1,12 @@
 """Pictures in a grid, and a picture as a PNG."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from headrace import vision as V
+from headrace._arguments.late_numpy import np
 
 __all__ = ["GAP", "grid", "png"]
 

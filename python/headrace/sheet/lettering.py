@@ -1,6 +1,10 @@
 """Letters for pictures: printable ASCII, each 5 pixels wide and 8 high, of which the last is below the line."""
 
-import numpy as np
+from __future__ import annotations
+
+import functools
+
+from headrace._arguments.late_numpy import np
 
 __all__ = ["ADVANCE", "LINE", "lettered"]
 
@@ -92,14 +96,12 @@ def _lines(text: str, most: int) -> list[str]:
 
 def _letter(letter: str) -> np.ndarray:
     """Where it is black: bool of shape (8, 5)."""
-    known: np.ndarray = _DRAWN[ord(letter if _FIRST <= letter <= _LAST else "?") - ord(_FIRST)]
+    known: np.ndarray = _drawn_letters()[ord(letter if _FIRST <= letter <= _LAST else "?") - ord(_FIRST)]
     return known
 
 
+@functools.cache
 def _drawn_letters() -> list[np.ndarray]:
     blocks = _LETTERS.strip().split("\n\n")
     dots = [np.array([list(row) for row in block.splitlines()]) == "#" for block in blocks]
     return [block[:, left : left + ADVANCE - 1] for block in dots for left in range(0, block.shape[1], ADVANCE)]
-
-
-_DRAWN = _drawn_letters()

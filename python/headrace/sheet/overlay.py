@@ -1,10 +1,13 @@
 """What is drawn over pictures: masks, boxes and keypoints, in colours that differ."""
 
+from __future__ import annotations
+
 import colorsys
+import functools
 
-import numpy as np
+from headrace._arguments.late_numpy import np
 
-__all__ = ["BOX_FORMATS", "COLOURS", "draw_boxes", "draw_keypoints", "with_mask"]
+__all__ = ["BOX_FORMATS", "colours", "draw_boxes", "draw_keypoints", "with_mask"]
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 # Neighbours are far apart on the circle of hues, and no two of them meet.
@@ -19,7 +22,10 @@ def _distinct(count: int) -> np.ndarray:
     return table
 
 
-COLOURS = _distinct(255)
+@functools.cache
+def colours() -> np.ndarray:
+    """255 of them, uint8 of shape (255, 3)."""
+    return _distinct(255)
 
 
 def with_mask(pixels: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -29,7 +35,8 @@ def with_mask(pixels: np.ndarray, mask: np.ndarray) -> np.ndarray:
     each, and others one of these.
     """
     values = mask.astype(np.int64)
-    over = COLOURS[(values - 1) % len(COLOURS)]
+    table = colours()
+    over = table[(values - 1) % len(table)]
     mixed = ((pixels.astype(np.uint16) + over) // 2).astype(np.uint8)
     return np.where(values[..., None] != 0, mixed, pixels)
 
@@ -42,10 +49,10 @@ def draw_boxes(pixels: np.ndarray, boxes: np.ndarray, box_format: str, scale: tu
     """
     # As what they are, large numbers would overflow.
     corners = _corners(boxes.astype(np.float64), box_format)
-    left_out = 0
+    left_out, table = 0, colours()
     for number, (left, top, right, bottom) in enumerate(corners * np.array(scale * 2)):
         if np.isfinite((left, top, right, bottom)).all() and left < right and top < bottom:
-            _draw_box(pixels, (left, top, right, bottom), COLOURS[number % len(COLOURS)])
+            _draw_box(pixels, (left, top, right, bottom), table[number % len(table)])
         else:
             left_out += 1
     return left_out
@@ -59,7 +66,7 @@ def draw_keypoints(pixels: np.ndarray, points: np.ndarray, scale: tuple[float, f
     y are multiplied. Returns how many are outside, or no finite numbers, and are left out.
     """
     height, width = pixels.shape[:2]
-    left_out = 0
+    left_out, table = 0, colours()
     for number, group in enumerate(points.astype(np.float64) * np.array(scale)):
         for x, y in group.reshape(-1, 2):
             if not (0 <= x <= width and 0 <= y <= height):
@@ -67,7 +74,7 @@ def draw_keypoints(pixels: np.ndarray, points: np.ndarray, scale: tuple[float, f
                 continue
             column, row = min(int(x), width - 1), min(int(y), height - 1)
             square = pixels[max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2]
-            square[:] = COLOURS[number % len(COLOURS)]
+            square[:] = table[number % len(table)]
     return left_out
 
 

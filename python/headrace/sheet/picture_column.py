@@ -1,17 +1,18 @@
 """Which column holds pictures, and in which form: found by the types of its values."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from headrace import _engine
 from headrace import vision as V
+from headrace._arguments.late_numpy import np
 from headrace.errors import DataError, GraphError
 
 if TYPE_CHECKING:
-    from headrace.dataset import Dataset
+    from headrace._datasets.dataset import Dataset
 
 __all__ = ["PictureColumn", "picture_column", "type_text"]
 
@@ -44,7 +45,7 @@ class PictureColumn:
         return picture
 
 
-def picture_column(row: Mapping[str, Any], named: str | None, of: "Dataset") -> PictureColumn:
+def picture_column(row: Mapping[str, Any], named: str | None, of: Dataset) -> PictureColumn:
     """The named column, or the first of `row` that holds pictures. GraphError if there is none.
 
     Axes: a named column may be without channels. Where both (H, W, C) and (C, H, W) are possible, it is the second if
@@ -100,7 +101,7 @@ def _is_encoded(value: bytes) -> bool:
     return _engine.picture_size(value) is not None
 
 
-def _is_channels_first(dataset: "Dataset", column: PictureColumn) -> bool:
+def _is_channels_first(dataset: Dataset, column: PictureColumn) -> bool:
     """Whether its kernels gave (C, H, W): then the graph refuses one that needs (H, W, C)."""
     alone = dataset.project([column.name])
     rows = alone.unbatch() if column.batched else alone

@@ -1,14 +1,15 @@
 """`Dataset.show`: the first rows of a dataset as a contact sheet."""
 
+from __future__ import annotations
+
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from headrace import options
+from headrace._arguments import options
+from headrace._arguments.late_numpy import np
 from headrace.errors import DataError, GraphError
 from headrace.sheet.caption import caption
 from headrace.sheet.contact_sheet import Cell, ContactSheet
@@ -17,7 +18,7 @@ from headrace.sheet.overlay import BOX_FORMATS, draw_boxes, draw_keypoints, with
 from headrace.sheet.picture_column import PictureColumn, picture_column, type_text
 
 if TYPE_CHECKING:
-    from headrace.dataset import Dataset
+    from headrace._datasets.dataset import Dataset
 
 __all__ = ["MOST_PICTURES", "show"]
 
@@ -28,7 +29,7 @@ _GREY = 208
 
 
 def show(
-    dataset: "Dataset",
+    dataset: Dataset,
     n: int,
     columns: str | Sequence[str] | None,
     image: str | None,
@@ -79,7 +80,7 @@ class _Wanted:
         return self.boxes, self.keypoints
 
 
-def _check_names(dataset: "Dataset", named: Mapping[str, str | None]) -> None:
+def _check_names(dataset: Dataset, named: Mapping[str, str | None]) -> None:
     schema = dataset.schema
     for argument, name in named.items():
         if name is None or options.text(argument, name, "show") in schema:
@@ -98,7 +99,7 @@ def _check_roles(named: Mapping[str, str | None]) -> None:
             raise GraphError(f"show: {one} and {other} both name column {name}; name one column for each")
 
 
-def _cells(given: Iterator[Mapping[str, Any]], dataset: "Dataset", wanted: _Wanted) -> Iterator[Cell]:
+def _cells(given: Iterator[Mapping[str, Any]], dataset: Dataset, wanted: _Wanted) -> Iterator[Cell]:
     drawing: _Drawing | None = None
     number = 0
     for columns in given:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from headrace.mx.absent import no_name
 from headrace.mx.io.csv_iter import CSVIter
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import DataIter
@@ -33,6 +34,4 @@ __all__ = [
 if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
 
     def __getattr__(name: str) -> object:
-        from headrace.mx.absent import no_name
-
         raise no_name(__name__, name)

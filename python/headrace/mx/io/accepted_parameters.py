@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headrace import options
+from headrace._arguments import options
 
 __all__ = ["explained", "page_locked_of"]
 

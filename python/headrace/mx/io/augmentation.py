@@ -9,11 +9,12 @@ from typing import Any, Literal, TypedDict
 
 import numpy as np
 
-from headrace import options, vision
 from headrace import transforms as T
+from headrace import vision
+from headrace._arguments import options
+from headrace._kernels.interpolation_numbers import Interpolation
+from headrace._kernels.kernel import Kernel
 from headrace.errors import GraphError, UnsupportedError
-from headrace.interpolation_numbers import Interpolation
-from headrace.kernel import Kernel
 from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.io.given_values import flag, number_or_nan
 from headrace.mx.io.mean_subtraction import KernelsOf, mean_subtraction

@@ -4,9 +4,9 @@ import os
 from collections.abc import Sequence
 
 import headrace
-from headrace import options
-from headrace.dataset import Dataset
-from headrace.system_error import system_error
+from headrace._arguments import options
+from headrace._datasets.dataset import Dataset
+from headrace._files.system_error import system_error
 
 __all__ = ["CsvFiles"]
 

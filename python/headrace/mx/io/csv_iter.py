@@ -8,16 +8,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headrace import error_policy, options
 from headrace import transforms as T
+from headrace._arguments import options
+from headrace._runs import error_policy
 from headrace.errors import DataError, GraphError
 from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.csv_files import CsvFiles
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, numbered
+from headrace.mx.io.engine_batches import EngineBatches
 from headrace.mx.io.filled_batch import Columns
 from headrace.mx.io.given_values import dtype_name, file_patterns, flag, named_files, shape_of
+from headrace.mx.io.pipeline import Ending, Pipeline, Running, numbered
 
 __all__ = ["CSVIter"]
 

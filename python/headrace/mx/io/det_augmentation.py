@@ -5,11 +5,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypedDict
 
-from headrace import options, vision
 from headrace import transforms as T
+from headrace import vision
+from headrace._arguments import options
+from headrace._kernels.interpolation_numbers import Interpolation
+from headrace._kernels.kernel import Kernel
 from headrace.errors import GraphError
-from headrace.interpolation_numbers import Interpolation
-from headrace.kernel import Kernel
 from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.io.augmentation import normalised
 from headrace.mx.io.given_values import number_or_nan, share

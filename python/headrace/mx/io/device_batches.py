@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
 import headrace
-from headrace import options
+from headrace._arguments import options
+from headrace._runs.iterator import Iterator
 from headrace.errors import Error
-from headrace.iterator import Iterator
 from headrace.mx.io.data_batch import DataBatch
 
 __all__ = ["DeviceBatch", "DeviceBatches"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from headrace import options
+from headrace._arguments import options
 from headrace.errors import GraphError, StateError
 
 __all__ = [

@@ -7,22 +7,24 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from headrace import error_policy, options
 from headrace import transforms as T
-from headrace.dataset import Dataset
+from headrace._arguments import options
+from headrace._datasets.dataset import Dataset
+from headrace._kernels.kernel import Kernel
+from headrace._runs import error_policy
 from headrace.errors import GraphError, UnsupportedError
-from headrace.kernel import Kernel
 from headrace.mx import detections
 from headrace.mx.context import Context
 from headrace.mx.detections import Segment
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.det_augmentation import DetAugmentation, DetAugmentationParameters, Stages
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, check_skips
+from headrace.mx.io.engine_batches import EngineBatches
 from headrace.mx.io.given_values import dtype_name, flag, named_files, number_or_nan, part, picture_shape
 from headrace.mx.io.image_records import TORN, ImageRecords, chunk_of, given_paths, threads_of
 from headrace.mx.io.known_parameters import check_known
 from headrace.mx.io.mean_image import MeanImage
+from headrace.mx.io.pipeline import Ending, Pipeline, Running, check_skips
 
 __all__ = ["ImageDetRecordIter"]
 

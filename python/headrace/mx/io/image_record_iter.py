@@ -7,18 +7,20 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from headrace import error_policy, options
+from headrace._arguments import options
+from headrace._kernels.kernel import Kernel
+from headrace._runs import error_policy
 from headrace.errors import GraphError, UnsupportedError
-from headrace.kernel import Kernel
 from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.augmentation import AugmentationParameters, augmentation
 from headrace.mx.io.data_batch import DataDesc
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, check_skips
+from headrace.mx.io.engine_batches import EngineBatches
 from headrace.mx.io.given_values import dtype_name, flag, named_files, part, picture_shape
 from headrace.mx.io.image_records import ONE_WIDTH, TORN, ImageRecords, chunk_of, given_paths, threads_of
 from headrace.mx.io.known_parameters import check_known
 from headrace.mx.io.mean_image import MeanImage
+from headrace.mx.io.pipeline import Ending, Pipeline, Running, check_skips
 
 __all__ = ["ImageRecordInt8Iter", "ImageRecordIter", "ImageRecordUInt8Iter"]
 

@@ -6,8 +6,8 @@ from typing import Any, Literal
 import numpy as np
 
 import headrace
-from headrace import options
-from headrace.dataset import Dataset
+from headrace._arguments import options
+from headrace._datasets.dataset import Dataset
 from headrace.errors import GraphError
 from headrace.mx.io.given_values import paths_of
 

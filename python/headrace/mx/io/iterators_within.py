@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headrace import options
+from headrace._arguments import options
 from headrace.errors import GraphError, StateError
 from headrace.mx.io.data_iter import DataIter, GivenBatches
 from headrace.mx.io.given_values import check_state

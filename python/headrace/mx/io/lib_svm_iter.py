@@ -8,16 +8,18 @@ from typing import Any, Literal
 import numpy as np
 
 import headrace
-from headrace import error_policy, options
-from headrace.dataset import Dataset
+from headrace._arguments import options
+from headrace._datasets.dataset import Dataset
+from headrace._runs import error_policy
 from headrace.errors import DataError, GraphError
 from headrace.mx import nd
 from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, check_skips, numbered
+from headrace.mx.io.engine_batches import EngineBatches
 from headrace.mx.io.filled_batch import Columns
 from headrace.mx.io.given_values import dtype_name, file_patterns, flag, named_files, part
+from headrace.mx.io.pipeline import Ending, Pipeline, Running, check_skips, numbered
 from headrace.mx.sparse import CSRNDArray
 
 __all__ = ["LibSVMIter"]

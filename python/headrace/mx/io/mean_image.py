@@ -8,11 +8,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from headrace.dataset import Dataset
+from headrace._datasets.dataset import Dataset
+from headrace._files.system_error import system_error
+from headrace._kernels.kernel import Kernel
 from headrace.errors import DataError, NotFoundError
-from headrace.kernel import Kernel
 from headrace.mx import nd
-from headrace.system_error import system_error
 
 __all__ = ["MeanImage"]
 

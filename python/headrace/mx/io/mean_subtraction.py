@@ -7,9 +7,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from headrace import options, vision
+from headrace import vision
+from headrace._arguments import options
+from headrace._kernels.kernel import Kernel
 from headrace.errors import GraphError
-from headrace.kernel import Kernel
 
 __all__ = ["KernelsOf", "MeanOf", "mean_subtraction"]
 

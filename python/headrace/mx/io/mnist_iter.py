@@ -9,17 +9,20 @@ from typing import Any, Literal
 import numpy as np
 
 import headrace
-from headrace import error_policy, options, vision
 from headrace import transforms as T
+from headrace import vision
+from headrace._arguments import options
+from headrace._files.system_error import system_error
+from headrace._files.whole_file import read_whole
+from headrace._runs import error_policy
 from headrace.errors import DataError, GraphError
 from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataDesc
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.engine_batches import EngineBatches
 from headrace.mx.io.given_values import flag, named_files, shape_of
 from headrace.mx.io.given_values import part as checked_part
-from headrace.system_error import system_error
-from headrace.whole_file import read_whole
+from headrace.mx.io.pipeline import Ending, Pipeline, Running
 
 __all__ = ["MNISTIter"]
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import headrace
-from headrace import options
-from headrace.dataset import Dataset
+from headrace._arguments import options
+from headrace._datasets.dataset import Dataset
 from headrace.errors import GraphError
 from headrace.mx import nd
 from headrace.mx.io.data_batch import DataBatch, DataDesc

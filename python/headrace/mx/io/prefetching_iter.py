@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Literal, NamedTuple
 
-from headrace import options
+from headrace._arguments import options
 from headrace.errors import GraphError, StateError
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import DataIter, GivenBatches

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from headrace import options
+from headrace._arguments import options
 from headrace.errors import StateError
 from headrace.mx.io.data_batch import DataBatch
 from headrace.mx.io.data_iter import DataIter, GivenBatches

@@ -1,0 +1,109 @@
+#include "python/binding/host/dataset_rows.h"
+
+#include <utility>
+
+#include "core/error.h"
+#include "python/binding/host/called.h"
+#include "python/binding/host/user_row.h"
+
+namespace headrace::python {
+namespace {
+
+namespace py = pybind11;
+
+// torch's Datasets may have the attribute without a use for it.
+bool HasRuns(const py::object& dataset) {
+  return py::hasattr(dataset, "__getitems__") && PyCallable_Check(dataset.attr("__getitems__").ptr()) != 0;
+}
+
+class PythonRows : public HostRows {
+ public:
+  PythonRows(const py::object& dataset, std::vector<std::string> columns, std::shared_ptr<UserObjects> objects)
+      : form_{std::string(py::str(py::type::of(dataset).attr("__name__"))), std::move(columns), true},
+        objects_(std::move(objects)),
+        dataset_(objects_->Add(dataset)),
+        size_(static_cast<uint64_t>(py::len(dataset))),
+        in_runs_(HasRuns(dataset)) {}
+
+  uint64_t size() const override { return size_; }
+  bool in_runs() const override { return in_runs_; }
+
+  absl::Status Read(uint64_t /*epoch_key*/, absl::Span<const uint64_t> indices,
+                    std::vector<std::vector<Tensor>>& rows) override {
+    return objects_->Call(form_.source, [&]() -> absl::Status {
+      const py::object dataset = objects_->At(dataset_);
+      if (!dataset) return ObjectsReleased(form_.source);
+      if (in_runs_ && indices.size() > 1) {
+        const py::object run = RunOrNull(dataset, indices);
+        if (run) return TakeRun(run, indices.size(), rows);
+      }
+      // One by one, so that the row that fails is known.
+      for (const uint64_t index : indices) HEADRACE_RETURN_IF_ERROR(ReadOne(dataset, index, rows));
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  static py::object RunOf(const py::object& dataset, absl::Span<const uint64_t> indices) {
+    py::list numbers;
+    for (const uint64_t index : indices) numbers.append(index);
+    return Called(dataset.attr("__getitems__"), py::make_tuple(numbers));
+  }
+
+  // Null if one of the rows failed. What is no fault of a row, such as Ctrl-C or a lack of memory, is raised.
+  static py::object RunOrNull(const py::object& dataset, absl::Span<const uint64_t> indices) {
+    try {
+      return RunOf(dataset, indices);
+    } catch (const py::error_already_set& raised) {
+      if (!raised.matches(PyExc_Exception) || raised.matches(PyExc_MemoryError)) throw;
+      return {};
+    }
+  }
+
+  absl::Status ReadOne(const py::object& dataset, uint64_t index, std::vector<std::vector<Tensor>>& rows) const {
+    if (in_runs_) return TakeRun(RunOf(dataset, {&index, 1}), 1, rows);
+    return TakeRow(ItemOf(dataset, py::int_(index)), rows);
+  }
+
+  absl::Status TakeRun(py::object run, size_t count, std::vector<std::vector<Tensor>>& rows) const {
+    // Their elements are no rows.
+    if (PyDict_Check(run.ptr()) || PyUnicode_Check(run.ptr()) || PyBytes_Check(run.ptr())) {
+      return GraphError("__getitems__ of ", form_.source, " gave a ", Py_TYPE(run.ptr())->tp_name,
+                        "; it gives a list with a row for each number");
+    }
+    const py::list values = py::reinterpret_steal<py::list>(PySequence_List(run.ptr()));
+    if (!values) throw py::error_already_set();
+    run = py::none();
+    if (values.size() != count) {
+      return GraphError("__getitems__ of ", form_.source, " gave ", values.size(), " rows for ", count, " numbers");
+    }
+    for (size_t i = 0; i < count; ++i) {
+      py::object value = values[i];
+      values[i] = py::none();
+      HEADRACE_RETURN_IF_ERROR(TakeRow(std::move(value), rows));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeRow(py::object value, std::vector<std::vector<Tensor>>& rows) const {
+    std::vector<Tensor> row;
+    HEADRACE_RETURN_IF_ERROR(RowOf(std::move(value), form_, row));
+    rows.push_back(std::move(row));
+    return absl::OkStatus();
+  }
+
+  const RowForm form_;
+  const std::shared_ptr<UserObjects> objects_;
+  const size_t dataset_;  // its index in objects
+  const uint64_t size_;
+  const bool in_runs_;
+};
+
+}  // namespace
+
+std::shared_ptr<HostRows> DatasetRows(const py::object& dataset, std::vector<std::string> columns,
+                                      std::shared_ptr<UserObjects> objects) {
+  return std::make_shared<PythonRows>(dataset, std::move(columns), std::move(objects));
+}
+
+}  // namespace headrace::python

@@ -1,0 +1,24 @@
+// Iterations that could not end where they were released: on a thread of their own, which cannot wait for itself, or
+// while a function of the user had not returned. Another thread waits for them.
+// Thread contract: EndOrphan and LeaveBehind from any thread; WaitForOrphans without the GIL, which the iterations may
+// need to end.
+#ifndef HEADRACE_PYTHON_BINDING_HOST_ORPHANS_H_
+#define HEADRACE_PYTHON_BINDING_HOST_ORPHANS_H_
+
+#include <chrono>
+#include <memory>
+
+#include "engine/device/device_iteration.h"
+
+namespace headrace::python {
+
+// Destroys the iteration, which was told to stop, once all its tasks have ended.
+void EndOrphan(std::unique_ptr<DeviceIteration> iteration);
+// The same after waiting for it in vain.
+void LeaveBehind(std::unique_ptr<DeviceIteration> iteration);
+// For those that were not waited for yet.
+void WaitForOrphans(std::chrono::steady_clock::time_point until);
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_BINDING_HOST_ORPHANS_H_

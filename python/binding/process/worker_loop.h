@@ -1,0 +1,15 @@
+// What a worker process does: it takes calls from its parent, one after the other, and gives back what the user's code
+// gave. It ends as soon as the parent is gone, whatever the user's code is doing, with the processes that this started.
+// Thread contract: on the main thread of a worker process (headrace.worker), with the GIL held.
+#ifndef HEADRACE_PYTHON_BINDING_PROCESS_WORKER_LOOP_H_
+#define HEADRACE_PYTHON_BINDING_PROCESS_WORKER_LOOP_H_
+
+#include <pybind11/pybind11.h>
+
+namespace headrace::python {
+
+void BindWorkerLoop(pybind11::module_& module);
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_BINDING_PROCESS_WORKER_LOOP_H_

@@ -1,0 +1,75 @@
+// One process that works for a pipeline: started with exec, controlled over a socket and two pieces of shared memory,
+// and terminated with SIGKILL, together with what it has started. It ends by itself as soon as this process is gone
+// (worker_loop.h).
+// Thread contract: one thread at a time, without the GIL; Kill from any.
+#ifndef HEADRACE_PYTHON_BINDING_PROCESS_WORKER_PROCESS_H_
+#define HEADRACE_PYTHON_BINDING_PROCESS_WORKER_PROCESS_H_
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "core/buffer.h"
+#include "python/binding/process/exchange.h"
+#include "python/binding/process/shared_memory.h"
+
+namespace headrace::python {
+
+// A descriptor that is readable once the process has ended; -1: not supported.
+int WatchProcess(pid_t process);
+
+class WorkerProcess {
+ public:
+  // `command`: an absolute path and its arguments. The process finds its end of the socket, the memory of calls, that
+  // of results, and `code` as descriptors 3 to 6, and nothing on its standard input. kResource if none can be started.
+  static absl::StatusOr<std::unique_ptr<WorkerProcess>> Start(const std::vector<std::string>& command, int code);
+  // Ends the process, and waits until it is gone.
+  ~WorkerProcess();
+  WorkerProcess(const WorkerProcess&) = delete;
+
+  SharedMemory& calls() { return calls_; }
+  SharedMemory& results() { return results_; }
+
+  // Whether it has ended, as far as can be known without waiting.
+  bool Ended() const;
+  enum class Heard { kAnswer, kEnded, kNothing };
+  // Tells it that an exchange of so many bytes stands in calls(). False: it has ended.
+  bool Send(size_t bytes);
+  // Waits for its next answer, and maps results(). kNothing: a signal may have come to this thread, or `wait_ms` are
+  // over; -1: they never are.
+  absl::StatusOr<Heard> Receive(int wait_ms, Answered& answer);
+  // Charges what it shares to the account of the running task.
+  void ChargeMemory();
+  // Makes it end, now, with all processes of its group. Receive then says so.
+  void Kill();
+  // Waits for the end of a process that has ended or will soon, kills what is left of its group, and says how it ended:
+  // "was killed by signal 9 (Killed)".
+  std::string Reap();
+  pid_t pid() const { return pid_; }
+
+ private:
+  WorkerProcess(int socket, int calls, int results) : socket_(socket), calls_(calls), results_(results) {}
+
+  void KillGroup() const;
+  // As waitid; false: it is no child of this process any more.
+  bool Wait(int options, siginfo_t& state) const;
+
+  const int socket_;
+  SharedMemory calls_;
+  SharedMemory results_;
+  pid_t pid_ = -1;
+  int watch_ = -1;
+  std::mutex mutex_;
+  bool gone_ = false;  // reaped: its number may belong to another process
+  MemoryAccount* account_ = nullptr;
+  int64_t charged_ = 0;
+};
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_BINDING_PROCESS_WORKER_PROCESS_H_

@@ -1,0 +1,61 @@
+// Converts a Status to the Python exception of its kind, with its fields as attributes.
+// Thread contract: with the GIL held; RaisedExceptions may be destroyed on any thread.
+#ifndef HEADRACE_PYTHON_BINDING_VALUES_STATUS_ERROR_H_
+#define HEADRACE_PYTHON_BINDING_VALUES_STATUS_ERROR_H_
+
+#include <pybind11/pybind11.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "core/error.h"
+#include "python/binding/values/deferred_release.h"
+
+namespace headrace::python {
+
+// The exceptions of the user's functions in one pipeline, until an error that carries the handle reaches the user.
+// Tracebacks keep frames alive, and frames all objects of the user's functions and loops, so nothing is kept longer.
+class __attribute__((visibility("hidden"))) RaisedExceptions {
+ public:
+  // Returns a FunctionError, or for a MemoryError a ResourceError, that names the exception and carries its handle.
+  absl::Status Keep(pybind11::error_already_set& raised, std::string_view function);
+  // Keeps an exception, and returns its handle.
+  std::string Hold(pybind11::object exception);
+  // Returns the exception and forgets it; None if it is not kept.
+  pybind11::object Take(const std::string& handle);
+  // From now on only the latest few are kept: rows that fail are skipped, and their exceptions are not asked for.
+  void KeepLatest() { most_ = kLatest; }
+  // As tp_traverse.
+  int Traverse(visitproc visit, void* arg) const;
+  void Clear();
+
+ private:
+  // Enough for every row in progress when a pipeline fails.
+  static constexpr size_t kMost = 1000;
+  static constexpr size_t kLatest = 32;
+  size_t most_ = kMost;
+  std::map<std::string, HeldObject> exceptions_;
+  uint64_t next_ = 0;
+};
+
+// For bytes that may not be UTF-8, as in paths: an invalid byte is written as "\\xff".
+pybind11::str LooseText(std::string_view bytes);
+
+[[noreturn]] void Raise(const absl::Status& status, RaisedExceptions* raised = nullptr);
+
+inline void RaiseIfError(const absl::Status& status, RaisedExceptions* raised = nullptr) {
+  if (!status.ok()) Raise(status, raised);
+}
+
+template <typename T>
+T ValueOrRaise(absl::StatusOr<T> value, RaisedExceptions* raised = nullptr) {
+  if (!value.ok()) Raise(value.status(), raised);
+  return *std::move(value);
+}
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_BINDING_VALUES_STATUS_ERROR_H_

@@ -1,0 +1,1 @@
+"""Datasets: how pipelines are written and run."""

@@ -1,0 +1,35 @@
+"""How the arguments of datasets' operators become their attributes. Importing this registers them all."""
+
+from headrace._datasets.adapters import (
+    array_sources,
+    buckets,
+    caches,
+    children,
+    filters,
+    joining,
+    maps,
+    mixing,
+    numbers,
+    orders,
+    parts,
+    python_sources,
+    split_sources,
+)
+from headrace._graph.adapters import adapted
+
+__all__ = [
+    "adapted",
+    "array_sources",
+    "buckets",
+    "caches",
+    "children",
+    "filters",
+    "joining",
+    "maps",
+    "mixing",
+    "numbers",
+    "orders",
+    "parts",
+    "python_sources",
+    "split_sources",
+]

@@ -1,0 +1,76 @@
+"""Sources that read files in splits: without an index, `shuffle` also mixes the rows of neighbouring splits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace._datasets.fields.csv_fields import csv_attributes
+from headrace._datasets.fields.json_fields import json_attributes
+from headrace._graph.adapters import adapts
+
+if TYPE_CHECKING:
+    from headrace._datasets.dataset import Dataset
+
+__all__ = ["mix"]
+
+
+def mix(source: Dataset, shuffle: Any, window: Any, seed: Any, name: Any) -> None:
+    """Puts shuffle(window) on a source that was asked to shuffle. Values that are wrong are left to the operators."""
+    # As texts, which arrays and NumPy's numbers have as well.
+    if str(shuffle) == "True" and str(window) != "0":
+        above = f"{name}/window" if isinstance(name, str) else name
+        source._become(source._copy().shuffle(window, seed=seed, name=above))
+
+
+def _begin(source: Dataset, op: str, attributes: dict[str, Any], window: Any) -> None:
+    source._begin(op, attributes)
+    if attributes["index"] is None:
+        mix(source, attributes["shuffle"], window, attributes["seed"], attributes["name"])
+
+
+@adapts("ImageRecord")
+def image_record(source: Dataset, /, window: Any, **attributes: Any) -> None:
+    _begin(source, "ImageRecord", attributes, window)
+
+
+@adapts("LibSvm")
+def lib_svm(source: Dataset, /, window: Any, **attributes: Any) -> None:
+    _begin(source, "LibSvm", attributes, window)
+
+
+@adapts("RecordFile")
+def record_file(source: Dataset, /, window: Any, **attributes: Any) -> None:
+    _begin(source, "RecordFile", attributes, window)
+
+
+@adapts("Text")
+def text(source: Dataset, /, window: Any, **attributes: Any) -> None:
+    _begin(source, "Text", attributes, window)
+
+
+@adapts("Csv")
+def csv(
+    source: Dataset,
+    /,
+    patterns: Any,
+    types: Any,
+    header: Any,
+    columns: Any,
+    delimiter: Any,
+    quote: Any,
+    missing: Any,
+    window: Any,
+    look: Any,
+    newlines_in_values: Any,
+    **attributes: Any,
+) -> None:
+    found = csv_attributes(patterns, types, header, columns, delimiter, quote, missing, look, newlines_in_values)
+    _begin(source, "Csv", {"patterns": patterns, **found, **attributes}, window)
+
+
+@adapts("JsonLines")
+def json_lines(
+    source: Dataset, /, patterns: Any, columns: Any, window: Any, look: Any, missing: Any, **attributes: Any
+) -> None:
+    found = json_attributes(patterns, columns, missing, look)
+    _begin(source, "JsonLines", {"patterns": patterns, **found, **attributes}, window)

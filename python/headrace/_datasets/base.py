@@ -1,0 +1,203 @@
+"""`Base`: what a dataset is in a graph, an operator with its inputs and the objects that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, cast
+
+from headrace import _engine
+from headrace._arguments.doubts import location_of, warn_once
+from headrace._arguments.options import shown
+from headrace._arguments.source_location import users_location
+from headrace._graph import parameters, reference
+from headrace._graph.reference import Binding, Bound
+from headrace._runs import error_policy
+from headrace._runs.error_policy import ErrorPolicy
+from headrace._runs.run_options import RunOptions
+from headrace._runs.stage_limits import NO_LIMITS
+from headrace.errors import GraphError
+
+if TYPE_CHECKING:
+    from headrace._datasets.dataset import Dataset
+
+__all__ = ["Base", "ColumnType", "ordered", "source"]
+
+PRODUCER = "headrace 0.1.0"
+
+
+class ColumnType(NamedTuple):
+    """What is known of a column before anything runs."""
+
+    dtype: str
+    """NumPy's name; `bytes` and `string` for variable length, `unknown` for the results of a Python function."""
+    shape: tuple[int | None, ...] | None
+    """A dimension that may differ from row to row is None; the shape is None if the rank is unknown."""
+
+
+class Base:
+    """The part of a Dataset that operators are made with: all that makes a dataset of another stands on it."""
+
+    # Dataset, which is made of this class: it sets itself here.
+    _made: ClassVar[type[Dataset]]
+
+    _node: _engine.Node
+    _inputs: tuple[Dataset, ...]
+    _bindings: list[Binding | None]
+    _seed: int | None
+    _on_error: ErrorPolicy | None
+    _built: _engine.Graph | None
+    _options: RunOptions
+
+    def __init__(self) -> None:
+        raise TypeError(
+            "a Dataset is made by a source, such as headrace.ImageFolder(…), headrace.Range(…) or headrace.load(…)"
+        )
+
+    def _begin(self, op: str, attributes: dict[str, Any]) -> None:
+        """As a source."""
+        self._set(op, attributes, (), [], None, None)
+
+    def _become(self, other: Dataset) -> None:
+        """For a source that stands for itself and operators on it."""
+        self._fill(other._node, other._inputs, other._bindings, other._seed, other._on_error)
+
+    def _append(
+        self,
+        op: str,
+        attributes: dict[str, Any],
+        others: Sequence[Dataset] = (),
+        steps: Sequence[Any] = (),
+        step_bindings: Sequence[Binding] = (),
+        limits: tuple[int, int, bool] = NO_LIMITS,
+    ) -> Dataset:
+        inputs = cast("tuple[Dataset, ...]", (self, *others))
+        for other in inputs:
+            if not isinstance(other, Base):
+                raise GraphError(f"{op} takes datasets, not {shown(other)}")
+        seed = next((dataset._seed for dataset in inputs if dataset._seed is not None), None)
+        on_error = error_policy.joined(op, (dataset._on_error for dataset in inputs))
+        joined = RunOptions.joined([dataset._options for dataset in inputs], op)
+        dataset = object.__new__(self._made)
+        dataset._set(op, attributes, inputs, steps, seed, on_error, step_bindings, limits)
+        dataset._options = joined
+        return dataset
+
+    def _set(
+        self,
+        op: str,
+        attributes: dict[str, Any],
+        inputs: tuple[Dataset, ...],
+        steps: Sequence[Any],
+        seed: int | None,
+        on_error: ErrorPolicy | None,
+        step_bindings: Sequence[Binding] = (),
+        limits: tuple[int, int, bool] = NO_LIMITS,
+    ) -> None:
+        bound = [value for value in attributes.values() if isinstance(value, Bound)]
+        plain = {name: _plain(value) for name, value in attributes.items()}
+        node = _engine.Node(op, plain, list(steps), users_location(), *limits)
+        self._fill(node, inputs, [*(value.binding for value in bound), *step_bindings], seed, on_error)
+
+    def _fill(
+        self,
+        node: _engine.Node,
+        inputs: tuple[Dataset, ...],
+        bindings: list[Binding | None],
+        seed: int | None,
+        on_error: ErrorPolicy | None,
+    ) -> None:
+        self._node = node
+        self._inputs = inputs
+        self._bindings = bindings
+        self._seed = seed
+        self._on_error = on_error
+        self._built = None
+        self._options = RunOptions()
+
+    def _copy(self) -> Dataset:
+        copy = object.__new__(self._made)
+        copy._fill(self._node, self._inputs, self._bindings, self._seed, self._on_error)
+        copy._options = self._options
+        return copy
+
+    def __copy__(self) -> Dataset:
+        return self._copy()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Dataset cannot be pickled or copied deeply; save it to a file, or build it again in the other process"
+        )
+
+    def _graph(self) -> _engine.Graph:
+        if self._built is None:
+            built = self._build_graph()
+            for location, message in built.doubts():
+                warn_once(message, location_of(location))
+            self._built = built
+        return self._built
+
+    def _build_graph(self) -> _engine.Graph:
+        """Warns of nothing."""
+        policy = self._on_error
+        max_errors = policy.max_errors if policy is not None and policy.skips else None
+        nodes, datasets = ordered(self)
+        objects = [
+            reference.object_of(binding, name)
+            for dataset in datasets
+            for binding, name in zip(dataset._bindings, dataset._node.references, strict=True)
+        ]
+        return _engine.Graph(nodes, objects, self._seed, PRODUCER, max_errors)
+
+    def _bound_graph(self, *given: dict[str, Any]) -> tuple[Any, ...]:
+        """The graph, `given`, and the objects of its references."""
+        graph = self._graph()
+        bindings = [binding for dataset in ordered(self)[1] for binding in dataset._bindings]
+        missing = [name for name, binding in zip(graph.references, bindings, strict=True) if binding is None]
+        if missing:
+            listed = ", ".join(missing)
+            raise GraphError(
+                f"the graph names Python functions or arrays that are not in the file: {listed}; "
+                f"give them: headrace.load(path, references={{{missing[0]!r}: …}})"
+            )
+        held = [binding for binding in bindings if binding is not None]
+        parameters.of_bindings(held)
+        return (graph, *given, reference.by_name(graph.references, held))
+
+    @property
+    def schema(self) -> dict[str, ColumnType]:
+        """The columns of the result with their types, known before anything runs."""
+        return {name: ColumnType(dtype, shape) for name, dtype, shape in self._graph().schema()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Bound):
+        return value.reference
+    return getattr(value, "_bound", value)  # an Expression
+
+
+def ordered(last: Base) -> tuple[list[tuple[_engine.Node, list[int]]], list[Base]]:
+    """Nodes with the numbers of their inputs, inputs first, each dataset once; and the datasets, in the same order."""
+    node_ids: dict[int, int] = {}
+    nodes: list[tuple[_engine.Node, list[int]]] = []
+    datasets: list[Base] = []
+    waiting: list[Base] = [last]
+    while waiting:
+        dataset = waiting[-1]
+        first_open = next((each for each in dataset._inputs if id(each) not in node_ids), None)
+        if first_open is not None:
+            waiting.append(first_open)
+            continue
+        waiting.pop()
+        if id(dataset) in node_ids:
+            continue
+        node_ids[id(dataset)] = len(nodes)
+        nodes.append((dataset._node, [node_ids[id(each)] for each in dataset._inputs]))
+        datasets.append(dataset)
+    return nodes, datasets
+
+
+def source(op: str, attributes: dict[str, Any]) -> Dataset:
+    """The dataset of a source, which may be one that the user did not write."""
+    dataset = object.__new__(Base._made)
+    dataset._begin(op, attributes)
+    return dataset

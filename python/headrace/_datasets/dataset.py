@@ -1,0 +1,203 @@
+"""Datasets: how pipelines are written and run."""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+from headrace._arguments import options
+from headrace._arguments.other_libraries import advise, advise_init, method_advice
+from headrace._datasets.base import Base, ordered
+from headrace._datasets.methods import Methods
+from headrace._datasets.runs import Runs
+from headrace._datasets.sampler import Sampler, applied
+from headrace._files.system_error import system_error
+from headrace._files.whole_file import write_whole
+from headrace._graph import late_names
+from headrace._records.dataset_records import Written, write_records
+from headrace._runs import error_policy
+from headrace._runs.run_options import RunParameters
+from headrace.sheet.contact_sheet import ContactSheet
+from headrace.sheet.showing import show
+
+__all__ = ["Dataset"]
+
+
+@advise
+class Dataset(Methods, Runs):
+    """A pipeline: a source of rows and the operators on them. Made by a source such as `headrace.ImageFolder`; every
+    method returns a new dataset and leaves its own unchanged. Nothing is read and no mistake is reported before the
+    dataset is run or its schema is used: then all mistakes are reported at once, with their lines in the script.
+
+    Attributes:
+        epoch: The epoch that `iter(ds)` runs next. The second batch of a loop advances it, so that a loop left early is
+            not repeated; it may be set.
+    """
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        advise_init(cls)
+
+    if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
+
+        def __getattr__(self, name: str) -> Any:
+            if not name.startswith("_"):
+                method = late_names.method_of(name)
+                if method is not None:
+                    return method.__get__(self)
+            advice = method_advice(name)
+            text = f"a Dataset has no {name}" + ("" if advice is None else f"; {advice}")
+            raise AttributeError(text, name=name, obj=self)
+
+    # ---- looking at it ----
+
+    def to_dot(self) -> str:
+        """The graph for Graphviz: `dot -Tsvg`."""
+        return self._graph().dot()
+
+    def to_json(self) -> str:
+        """The graph as JSON."""
+        return self._graph().json()
+
+    def to_text(self) -> str:
+        """The graph as protobuf's text form."""
+        return self._graph().text()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the graph to a file for `headrace.load`. Python functions and arrays are not in it, only their names.
+
+        An existing file is replaced once the new one is completely on the disk, and kept if writing fails.
+        """
+        path = options.local_path("path", path, "save")
+        graph = self._graph()
+        graph.validate()
+        data = graph.serialize()
+        try:
+            write_whole(path, data)
+        except OSError as error:
+            raise system_error(f"cannot save to {path}", error) from error
+
+    def write_records(self, path: str | os.PathLike[str], **options: Unpack[RunParameters]) -> Written:
+        """Writes the rows of epoch `ds.epoch`, in their order, to a RecordIO file and its index.
+
+        With the columns `image` (encoded bytes) and `label`, and perhaps `id`, each row becomes an image record, which
+        MXNet and `hr.ImageRecord` read: a number as label is the header's, an array is packed behind it as float32; the
+        key is the id, else the row's number. With one column of bytes each row becomes a record of those bytes.
+
+            ds.map([V.Decode(), V.Resize(256), V.EncodeJpeg()], "image").write_records("train.rec")
+
+        The files take their names when they are complete, in place of older ones: an error leaves those as they were.
+        Raises GraphError for other columns, UnsupportedError while another process writes the file, ResourceError if the
+        disk is full, and the errors of the pipeline.
+
+        Args:
+            path: The file to write, `.rec`; the index gets its name with `.idx`.
+            options: Those of `iterate`.
+        """
+        return write_records(self, path, dict(options))
+
+    def show(
+        self,
+        n: int = 16,
+        *,
+        columns: str | Sequence[str] | None = None,
+        image: str | None = None,
+        mask: str | None = None,
+        boxes: str | None = None,
+        box_format: Literal["xyxy", "xywh", "cxcywh"] = "xyxy",
+        keypoints: str | None = None,
+        side: int = 160,
+    ) -> ContactSheet:
+        """The pictures of the first n rows of epoch 0 in a grid, with labels, ids and texts under them: a notebook shows
+        it, and `.save("sheet.png")` writes it. The rows of batches are taken apart. `ds.epoch` stays as it is.
+
+        Pictures are uint8, uint16 or floats of shape (H, W, C) or (C, H, W) with 1, 3 or 4 channels, the fourth opacity,
+        or encoded bytes. Floats of 0 … 1 are shown from black to white; a picture with others is shown from its own least
+        value, black, to its greatest, white, and both are written under it. Large pictures are shrunk, small ones enlarged
+        by a whole number. Bytes that cannot be decoded are a grey square with the reason.
+
+        Raises GraphError, with all columns and their types, if none holds pictures, and for a column that is not what it
+        is named as; DataError if there are no rows, or a mask and its picture differ in size; and the errors of the
+        pipeline.
+
+            ds.show(boxes="boxes", box_format="xywh").save("sheet.png")
+
+        Args:
+            n: How many rows, also of batches, 1 to 4,096.
+            columns: The columns to show; None: all, without captions of large ones.
+            image: The column of pictures, which then may be of shape (H, W); None: the first that holds some.
+            mask: The column of integers or bool, of shape (H, W) or (H, W, 1), that is drawn over them, half transparent,
+                a colour for each value but 0; None: the first of the picture's own (H, W), if there is one.
+            boxes: The column of boxes, floats or integers of shape (n, 4) in pixels of the picture; None: none.
+            box_format: What the four are: two corners; or a corner or the middle, with width and height.
+            keypoints: The column of points, x and y, floats or integers of shape (n, 2), or (n, k, 2) for n groups, in
+                pixels of the picture; None: none. Points and boxes with the same number have the same colour.
+            side: The longest side of a picture on the sheet, 16 to 1,024 pixels.
+        """
+        return show(self, n, columns, image, mask, boxes, box_format, keypoints, side)
+
+    def __repr__(self) -> str:
+        nodes, datasets = ordered(self)
+        values = {id(each) for dataset in datasets for each in _values_of(dataset)}
+        shown = (node for (node, _), each in zip(nodes, datasets, strict=True) if id(each) not in values)
+        chain = " → ".join(node.op for node in shown if not node.of_attribute)
+        return f"<headrace.Dataset {chain}>"
+
+    # ---- making it ----
+
+    def sample(self, sampler: Sampler) -> "Dataset":
+        """The rows in the order that a sampler gives, such as `headrace.Weighted`, `ClassBalanced` or `Repeated`.
+
+        It acts on the numbers of rows, over sources with random access (with take, skip, concat and zip of them, and
+        parts): only rows that come are read, and rows are sharded above it. Order, seed and epoch determine it; each
+        epoch has another one where the sampler draws.
+
+        Numbers of rows are those that the source has without shuffling, also below maps. Calls may follow each other:
+        above a sampler, a mixture, or take, skip, concat and zip of shuffled sources, numbers are places in the epoch's
+        order there. Weights and labels that are a list or an array have one value for each of these places; those that
+        are a column follow their rows.
+
+        Args:
+            sampler: The order.
+
+        Example:
+            ds.sample(hr.ClassBalanced("label"))
+        """
+        return applied(self, sampler)
+
+    def with_seed(self, seed: int) -> "Dataset":
+        """The same pipeline with another seed for its random operators; `iterate(seed=)` takes precedence."""
+        copy = self._copy()
+        copy._seed = options.whole("seed", seed, of="with_seed")
+        return copy
+
+    def on_error(
+        self,
+        policy: Literal["raise", "skip"],
+        max_errors: int = error_policy.MAX_ERRORS,
+        *,
+        log: str | os.PathLike[str] | None = None,
+    ) -> "Dataset":
+        """The same pipeline with another effect of rows that fail. It holds for the whole pipeline, wherever it is set.
+
+        A row fails by a DataError, a NotFoundError or a FunctionError of its own. Errors of resources, types, batches and
+        the disk end the iteration under either policy. `explain()` and `Iterator.report()` name the rows left out.
+
+        Args:
+            policy: "raise": the first row that fails ends the iteration, after the complete batches before it. "skip":
+                such rows are left out, and batches are filled with the rows behind them.
+            max_errors: The most rows that may be left out in an epoch, on each rank; one more raises its error.
+            log: A file that gets one JSON line for each row left out, at its end: epoch, key, record, file, offset,
+                operator, kind and message; None: no file. Not part of the graph.
+        """
+        copy = self._copy()
+        copy._on_error = error_policy.given(policy, max_errors, log)
+        return copy
+
+
+def _values_of(sampled: Base) -> list[Base]:
+    """What gives a sampler its values."""
+    further = sampled._inputs[1:] if sampled._node.by_number else ()
+    return [each for values in further for each in ordered(values)[1]]
+
+
+Base._made = Dataset

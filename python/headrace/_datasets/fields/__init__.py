@@ -1,0 +1,1 @@
+"""Columns of files and tables: as given, or as their first rows show them."""

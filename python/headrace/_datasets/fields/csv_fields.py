@@ -1,0 +1,228 @@
+"""The columns of CSV files and their types: as given, or as the header and the rows show them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from headrace import _engine
+from headrace._arguments.options import flag, shown, text, texts, whole
+from headrace._datasets.base import source
+from headrace._datasets.fields.declared_fields import (
+    FieldType,
+    dtype_of_whole,
+    field_texts,
+    first_lines,
+    given_types,
+)
+from headrace.errors import DataError, Error, GraphError
+
+__all__ = ["csv_attributes", "csv_table"]
+
+
+def csv_attributes(
+    patterns: Any,
+    types: Any,
+    header: Any,
+    columns: Any,
+    delimiter: Any,
+    quote: Any,
+    missing: Any,
+    look: Any,
+    newlines_in_values: Any,
+) -> dict[str, Any]:
+    look = whole("look", look, 1, of="Csv")
+    header = flag("header", header, of="Csv")
+    delimiter = text("delimiter", delimiter, of="Csv")
+    quote = None if quote is None else text("quote", quote, of="Csv")
+    newlines = flag("newlines_in_values", newlines_in_values, of="Csv")
+    names = None if columns is None else texts("columns", columns, of="Csv")
+    if types is None:
+        all_names = _names_of_header(patterns, header, delimiter, quote, newlines) if names is None else names
+        found = _types_of_rows(patterns, all_names, header, delimiter, quote, newlines, look)
+    else:
+        found = given_types("types", types, "Csv")
+    return {
+        "fields": field_texts(found),
+        "header": header,
+        "names": names,
+        "delimiter": delimiter,
+        "quote": quote,
+        "missing": None if missing is None else _missing_texts(missing, found),
+        "newlines_in_values": newlines,
+    }
+
+
+def _missing_texts(missing: Any, types: dict[str, FieldType]) -> dict[str, str]:
+    if not isinstance(missing, Mapping):
+        raise GraphError(f'Csv: missing is {shown(missing)}; give a dict from column to value, such as {{"age": -1}}')
+    written: dict[str, str] = {}
+    for name, value in missing.items():
+        name = text("a column of missing", name, "Csv")
+        if getattr(value, "ndim", None) == 0:
+            value = value.item()
+        is_text = name in types and types[name].dtype == "string"
+        if name in types and isinstance(value, str) != is_text:
+            wanted = "a text" if is_text else "a number or a bool"
+            raise GraphError(f'Csv: missing["{name}"] is {shown(value)}; it must be {wanted}')
+        written[name] = text(f'missing["{name}"]', value if isinstance(value, str) else repr(value), "Csv")
+    return written
+
+
+# ---- whole tables ----
+
+
+def csv_table(content: bytes, path: Any, texts: set[str], of: str) -> dict[str, Any]:
+    """The columns below the header of a file that is held whole: unlike those of Csv, texts in quotes may have line ends.
+    Types are those of all rows; the columns `texts` are text."""
+    try:
+        numbered = _records(content.decode("utf-8-sig"), path, of)
+    except UnicodeDecodeError as error:
+        raise DataError(f"{of}: {shown(path)} is not UTF-8 at byte {error.start}; convert the file") from None
+    rows = [(line, _fields(record, line, path, of)) for line, record in numbered]
+    if not rows:
+        raise DataError(f"{of}: {shown(path)} is empty; a table begins with the names of its columns")
+    (_, names), *rows = rows
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError(
+                f'{of}: the header of {shown(path)} has the name "{name}" twice; name each column differently'
+            )
+    if not rows:
+        raise GraphError(f"{of}: {shown(path)} has no rows below its header, so the types of its columns are not known")
+    for line, fields in rows:
+        if len(fields) != len(names):
+            raise DataError(
+                f"{of}: line {line} of {shown(path)} has {len(fields)} field{'s' * (len(fields) != 1)}, "
+                f"where {len(names)} are expected"
+            )
+    lines = [line for line, _ in rows]
+    columns = {name: [fields[i] for _, fields in rows] for i, name in enumerate(names)}
+    return {
+        name: column if name in texts else _values_of(name, column, lines, path, of) for name, column in columns.items()
+    }
+
+
+def _records(content: str, path: Any, of: str) -> list[tuple[int, str]]:
+    """Lines that are not blank, each with its number; those whose quotes are open go on in the next."""
+    records: list[tuple[int, str]] = []
+    record, first, is_open = "", 1, False
+    for number, line in enumerate(content.split("\n"), 1):
+        record, first = (f"{record}\n{line}", first) if is_open else (line, number)
+        is_open ^= line.count('"') % 2 == 1
+        if not is_open and record.removesuffix("\r"):
+            records.append((first, record.removesuffix("\r")))
+    if is_open:
+        raise DataError(f"{of}: quotes that open in line {first} of {shown(path)} are not closed")
+    return records
+
+
+def _fields(record: str, line: int, path: Any, of: str) -> list[str]:
+    try:
+        return _engine.csv_names(record, ",", '"')
+    except Error as error:
+        error.args = (f"{of}: line {line} of {shown(path)}: {error}", *error.args[1:])
+        raise
+
+
+def _values_of(name: str, fields: list[str], lines: list[int], path: Any, of: str) -> Any:
+    import numpy as np
+
+    dtype = _dtype_of({_kind_of(field) for field in fields if field})
+    if dtype == "string":
+        return fields
+    if "" in fields:
+        raise DataError(f'{of}: "{name}" is empty in line {lines[fields.index("")]} of {shown(path)}; give a number')
+    return np.array([float(field) if dtype == "float64" else int(field) for field in fields], dtype)
+
+
+# ---- names and types that the files show ----
+
+# The most lines of a header whose names have line ends.
+_HEADER_LINES = 1000
+
+
+def _names_of_header(patterns: Any, header: bool, delimiter: str, quote: str | None, newlines: bool) -> list[str]:
+    if not header:
+        raise GraphError("Csv: without a header the columns have no names; give types={…}, or columns=[…]")
+    lines: list[str] = []
+    for line in first_lines(patterns, _HEADER_LINES if newlines else 1, "Csv"):
+        lines.append(line)
+        if quote is None or "".join(lines).count(quote) % 2 == 0:
+            break
+    if not lines:
+        raise GraphError("Csv: the files are empty, so that no header names the columns; give types={…}")
+    try:
+        names = _engine.csv_names("\n".join(lines), delimiter, quote)
+    except Error as error:
+        error.args = (f"Csv: the header of {shown(patterns)}: {error}", *error.args[1:])
+        raise
+    for name in names:
+        if names.count(name) > 1:
+            raise GraphError(
+                f'Csv: the header of {shown(patterns)} has the name "{name}" twice; name the fields: columns=[…], '
+                "or those to read: types={…}"
+            )
+    return names
+
+
+def _types_of_rows(
+    patterns: Any, names: list[str], header: bool, delimiter: str, quote: str | None, newlines: bool, look: int
+) -> dict[str, FieldType]:
+    if not names:
+        raise GraphError("Csv: columns is empty; name the fields, or give None")
+    # All fields as one row of texts: errors are those of reading them.
+    one_field = {"": (str, (len(names),))}
+    attributes = csv_attributes(patterns, one_field, header, [""], delimiter, quote, None, look, newlines)
+    texts_alone = source("Csv", {"patterns": patterns, **attributes})
+    kinds: list[set[str]] = [set() for _ in names]
+    with _errors_that_name(names):
+        for row in texts_alone.take(look).iterate(workers=1, window=2):
+            for found, field in zip(kinds, row[""], strict=True):
+                if field:
+                    found.add(_kind_of(field))
+    return {name: FieldType(_dtype_of(found)) for name, found in zip(names, kinds, strict=True)}
+
+
+_UNNAMED_FIELD = re.compile(r'\bfield ([0-9]+), of ""')
+
+
+@contextmanager
+def _errors_that_name(names: list[str]) -> Iterator[None]:
+    """Errors of a field name its column, where all fields were read as one without a name."""
+    try:
+        yield
+    except Error as error:
+        told = _UNNAMED_FIELD.sub(lambda field: f'field {field[1]}, of "{names[int(field[1]) - 1]}"', str(error), 1)
+        error.args = (told, *error.args[1:])
+        raise
+
+
+_WHOLE = re.compile(r"[ \t]*(-?(?:0|[1-9][0-9]{0,19}))[ \t]*")
+_FLOAT = re.compile(r"[ \t]*[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]?[0-9]+)?[ \t]*")
+_NOT_FINITE = re.compile(r"[ \t]*[+-]?(?:nan|inf|infinity)[ \t]*", re.IGNORECASE)
+
+
+def _kind_of(field: str) -> str:
+    """A dtype, or "word". Digits with leading zeros or a plus, as of postcodes and telephone numbers, are a text; so is
+    a number beyond the range of its dtypes."""
+    if whole_number := _WHOLE.fullmatch(field):
+        return dtype_of_whole(int(whole_number[1])) or "string"
+    if _FLOAT.fullmatch(field) and math.isfinite(float(field)):
+        return "float64"
+    return "word" if _NOT_FINITE.fullmatch(field) else "string"
+
+
+def _dtype_of(kinds: set[str]) -> str:
+    """For all fields of a column: words such as "nan" are floats among numbers, and texts by themselves."""
+    numbers = kinds - {"word"}
+    if not numbers or "string" in numbers:
+        return "string"
+    if "word" in kinds or "float64" in numbers:
+        return "float64"
+    if {"int64", "uint64"} <= numbers:
+        return "string"
+    return "uint64" if "uint64" in numbers else "int64"

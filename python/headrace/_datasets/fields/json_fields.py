@@ -1,0 +1,144 @@
+"""The columns of JSON lines and their types: as given, or as the first lines show them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from headrace._arguments.options import shown, text, whole
+from headrace._datasets.fields.declared_fields import (
+    FieldType,
+    dtype_of_whole,
+    field_texts,
+    first_lines,
+    given_types,
+    settled,
+    shape_text,
+    wider_dtype,
+)
+from headrace.errors import DataError, GraphError
+
+__all__ = ["json_attributes"]
+
+
+def json_attributes(patterns: Any, columns: Any, missing: Any, look: Any) -> dict[str, Any]:
+    look = whole("look", look, 1, of="JsonLines")
+    texts = None if missing is None else _missing_texts(missing)
+    found = (
+        _Looker(patterns, set(texts or ())).fields(look)
+        if columns is None
+        else given_types("columns", columns, "JsonLines")
+    )
+    return {"fields": field_texts(found), "missing": texts}
+
+
+def _missing_texts(missing: Any) -> dict[str, str]:
+    if not isinstance(missing, Mapping):
+        raise GraphError(
+            f'JsonLines: missing is {shown(missing)}; give a dict from column to value, such as {{"age": -1}}'
+        )
+    written: dict[str, str] = {}
+    for name, value in missing.items():
+        name = text("a column of missing", name, "JsonLines")
+        try:
+            written[name] = json.dumps(value.tolist() if hasattr(value, "tolist") else value)
+        except (TypeError, ValueError, RecursionError):
+            raise GraphError(
+                f'JsonLines: missing["{name}"] is {shown(value)}; it must be a number, a bool, a text, or a list of them'
+            ) from None
+    return written
+
+
+# As many as the engine has.
+_MOST_AXES = 32
+
+
+class _Looker:
+    """Looks for columns in the lines of files, as they come."""
+
+    def __init__(self, patterns: Any, missing: set[str]) -> None:
+        self._patterns = patterns
+        self._missing = missing
+        self._number = 0
+
+    def fields(self, look: int) -> dict[str, FieldType]:
+        found: dict[str, FieldType] | None = None
+        for line in first_lines(self._patterns, look, "JsonLines"):
+            self._number += 1
+            types = self._types_of(line)
+            found = types if found is None else self._joined(found, types)
+        if not found:
+            raise GraphError("JsonLines: the files have no line that shows the columns; give them: columns={…}")
+        if hidden := [name for name in self._missing if name not in found]:
+            raise GraphError(
+                f'JsonLines: no line that was looked at has a value of "{hidden[0]}", which missing names; '
+                "give its type: columns={…}"
+            )
+        return {name: FieldType(settled(dtype), shape) for name, (dtype, shape) in found.items()}
+
+    def _here(self) -> str:
+        return f"line {self._number} of {shown(self._patterns)}"
+
+    def _types_of(self, line: str) -> dict[str, FieldType]:
+        if not line.strip():
+            raise DataError(f"JsonLines: {self._here()} is blank; take it out, as each line is an object")
+        try:
+            row = json.loads(line, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"JsonLines: {self._here()} is not JSON: {error}{_of_many_lines(line)}") from None
+        if not isinstance(row, dict):
+            raise DataError(f"JsonLines: {self._here()} is {shown(row)}; it must be an object")
+        values = {name: value for name, value in row.items() if value is not None or name not in self._missing}
+        return {name: self._type_of(name, value) for name, value in values.items()}
+
+    def _type_of(self, name: str, value: Any, axes: int = 0) -> FieldType:
+        if isinstance(value, list) and value and axes < _MOST_AXES:
+            first, *others = (self._type_of(name, each, axes + 1) for each in value)
+            for other in others:
+                first = self._wider(name, first, other)
+            return FieldType(first.dtype, (len(value), *first.shape))
+        kinds = {bool: "bool", float: "float64", str: "string"}
+        if type(value) is int:
+            return FieldType(dtype_of_whole(value) or "float64")
+        if type(value) in kinds:
+            return FieldType(kinds[type(value)])
+        raise GraphError(
+            f'JsonLines: "{name}" is {shown(value)} in {self._here()}, which has no type of a column; '
+            f"name the columns to read: columns={{…}}{_or_say_missing(name) if value is None else ''}"
+        )
+
+    def _joined(self, before: dict[str, FieldType], now: dict[str, FieldType]) -> dict[str, FieldType]:
+        for name in {**before, **now}:
+            if (name not in before or name not in now) and name not in self._missing:
+                where = f"a line before {self._here()}" if name in now else self._here()
+                raise GraphError(
+                    f'JsonLines: {where} has no "{name}", which other lines have; '
+                    f"name the columns to read: columns={{…}}{_or_say_missing(name)}"
+                )
+        both = {name: self._wider(name, before[name], now[name]) for name in before if name in now}
+        return {**before, **now, **both}
+
+    def _wider(self, name: str, a: FieldType, b: FieldType) -> FieldType:
+        dtype = wider_dtype(a.dtype, b.dtype)
+        if len(a.shape) != len(b.shape) or dtype is None:
+            raise GraphError(
+                f'JsonLines: "{name}" is {settled(b.dtype)}{shape_text(b.shape)} in {self._here()}, and '
+                f"{settled(a.dtype)}{shape_text(a.shape)} before; name the columns to read: columns={{…}}"
+            )
+        return FieldType(dtype, tuple(x if x == y else None for x, y in zip(a.shape, b.shape, strict=True)))
+
+
+def _or_say_missing(name: str) -> str:
+    return f', or say what stands for it where it is not there, such as missing={{"{name}": 0}}'
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"it has {name}, which JSON does not have")
+
+
+def _of_many_lines(line: str) -> str:
+    """What to do about a value that begins in the line and does not end there, as far as its first character shows."""
+    if line.lstrip()[:1] not in ("[", "{") or line.rstrip()[-1:] in ("]", "}"):
+        return ""
+    return '; each line is a whole object: write a file of other JSON anew, with "\\n".join(map(json.dumps, objects))'

@@ -1,0 +1,90 @@
+"""Tables given by users, as columns of values."""
+
+import glob
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from headrace._arguments.options import shown
+from headrace._datasets.base import source
+from headrace._datasets.fields.csv_fields import csv_table
+from headrace._datasets.fields.json_fields import json_attributes
+from headrace.errors import GraphError
+
+__all__ = ["table_columns", "with_plain_paths"]
+
+# The lines of a file of JSON lines that are looked at for columns and types: as many as JsonLines looks at by itself.
+_LOOK = 1000
+
+
+def table_columns(table: Any, paths: str, of: str) -> dict[str, Any]:
+    """The columns of a dict, a list of dicts, a pandas DataFrame, a pyarrow Table, or a file of JSON lines or CSV.
+
+    In CSV, which does not tell 7 from "007", the column `paths` is text.
+    """
+    if isinstance(table, Mapping):
+        return dict(table)
+    if isinstance(table, (str, os.PathLike)):
+        return _of_file(os.fspath(table), paths, of)
+    if hasattr(table, "column_names") and hasattr(table, "column"):  # of pyarrow
+        return {name: table.column(name).to_numpy() for name in table.column_names}
+    if hasattr(table, "columns") and hasattr(table, "itertuples"):  # of pandas
+        return {name: table[name].to_numpy() for name in table.columns}
+    if isinstance(table, Sequence) and not isinstance(table, (bytes, bytearray)):
+        return _of_rows(table, of)
+    raise GraphError(
+        f"{of}: the table is {shown(table)}; it must be a dict from column to values, a list of dicts, a pandas "
+        "DataFrame, a pyarrow Table, or the path of a file of JSON lines or CSV"
+    )
+
+
+def _of_rows(rows: Sequence[Any], of: str) -> dict[str, Any]:
+    if not rows:
+        raise GraphError(f"{of}: the table has no rows, so its columns are not known; give a dict of empty columns")
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise GraphError(f"{of}: row {number} of the table is {shown(row)}; it must be a dict from column to value")
+        if row.keys() != rows[0].keys():
+            raise GraphError(
+                f"{of}: row {number} of the table has the columns {', '.join(map(str, row))}, and row 0 "
+                f"{', '.join(map(str, rows[0]))}"
+            )
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def _of_file(path: Any, paths: str, of: str) -> dict[str, Any]:
+    # Sources take patterns.
+    pattern = glob.escape(path)
+    ending = os.path.splitext(path)[1]
+    if ending == ".csv":
+        (file,) = source("Files", {"patterns": pattern})
+        return csv_table(file["data"], path, {paths}, of)
+    if ending in (".jsonl", ".ndjson"):
+        attributes = json_attributes(pattern, None, None, _LOOK)
+        return _of_rows(list(source("JsonLines", {"patterns": pattern, **attributes})), of)
+    raise GraphError(
+        f"{of}: the table is {shown(path)}, and only files of JSON lines (.jsonl) and CSV (.csv) are read; read "
+        "another with a library, as pandas.read_parquet(path), and give what it returns"
+    )
+
+
+def with_plain_paths(values: Any) -> Any:
+    """The values of a column of paths, with texts in place of path objects; what is no column is given back."""
+    import numpy as np
+
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+        return values
+    if isinstance(values, (str, bytes)) or not (isinstance(values, Sequence) or getattr(values, "ndim", 0) == 1):
+        return values
+    plain = np.empty(len(values), object)
+    plain[:] = [_plain(value) for value in values]
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    import numpy as np
+
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    # A number of a file of JSON lines, so that a message names its type.
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value

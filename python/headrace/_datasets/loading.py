@@ -1,0 +1,106 @@
+"""Saved graphs as datasets: `headrace.load`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from headrace import _engine
+from headrace._arguments.options import local_path, shown
+from headrace._datasets import batches, user_sampler
+from headrace._datasets.dataset import Dataset
+from headrace._datasets.row_objects import rows_of
+from headrace._files.system_error import system_error
+from headrace._files.whole_file import read_whole
+from headrace._graph import parameter_uses
+from headrace._graph.parameter_lists import ParameterList, holds_parameter
+from headrace._graph.parameters import Parameter
+from headrace._graph.reference import Binding, arrays, function, iterator, rows
+from headrace._runs.error_policy import ErrorPolicy
+from headrace.errors import GraphError
+
+__all__ = ["load"]
+
+
+def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = None) -> Dataset:
+    """Reads a pipeline that `Dataset.save` wrote, or its JSON form.
+
+    Args:
+        path: The file.
+        references: The Python functions and arrays that the graph names: `{"train.py:augment#0": augment}`.
+    """
+    path = local_path("path", path, "load")
+    try:
+        data = read_whole(path)
+    except OSError as error:
+        raise system_error(f"no graph at {path}", error) from None
+    try:
+        graph = _engine.Graph.parse_json(data.decode()) if data[:1] == b"{" else _engine.Graph.parse(data)
+        graph.validate()
+    except (GraphError, UnicodeDecodeError) as error:
+        refused = GraphError(f"{path}: {error}")
+        refused.file = path
+        raise refused from None
+    if references is not None and not isinstance(references, Mapping):
+        raise GraphError(f"load: references is {shown(references)}; it must be a dict from name to function")
+    return _from_graph(graph, dict(references or {}))
+
+
+def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
+    datasets: list[Dataset] = []
+    on_error = None if graph.max_errors is None else ErrorPolicy(True, graph.max_errors)
+    known = set(graph.references)
+    for name in given:
+        if name not in known:
+            listed = ", ".join(sorted(known)) or "none"
+            raise GraphError(f"the graph names no {shown(name)} (it names: {listed})")
+    bound: dict[str, Binding] = {}
+    for node, inputs in graph.nodes:
+        dataset = object.__new__(Dataset)
+        for name in node.references:
+            if name in given and name not in bound:
+                bound[name] = _given_by_user(node, name, given[name])
+        bindings = [bound.get(name) for name in node.references]
+        dataset._fill(node, tuple(datasets[node_id] for node_id in inputs), bindings, graph.seed, on_error)
+        datasets.append(dataset)
+    named = {name: binding[1] for name, binding in bound.items() if binding[0] == "parameter"}
+    if named:
+        parameter_uses.note_uses(parameter_uses.uses_in(graph.json(), named))
+    return datasets[-1]
+
+
+def _given_by_user(node: _engine.Node, name: str, value: Any) -> Binding:
+    """The binding of a value that a user gives to `headrace.load(references=)` for a node of the graph."""
+    kind = node.referenced_by(name)
+    if kind == "arrays":
+        if not isinstance(value, Mapping):
+            raise GraphError(f"the reference {name} needs a dict from column to array, not {type(value).__name__}")
+        return arrays(value).binding
+    if kind == "generator":
+        return iterator(value, node.columns).binding
+    if kind == "dataset":
+        rows_of(value)
+        return rows(value, node.columns).binding
+    if kind in ("sampler size", "sampler indices"):
+        return user_sampler.binding(kind == "sampler size", value)
+    if kind in ("batch size", "batch function"):
+        return batches.binding(kind == "batch size", value)
+    if kind == "parameter":
+        return ("parameter", _given_parameter(name, value))
+    if not callable(value):
+        raise GraphError(f"the reference {name} needs a function, not {type(value).__name__}")
+    return function(value, predicate=kind == "predicate", reads=kind == "function")[0].binding
+
+
+def _given_parameter(name: str, value: Any) -> Parameter | ParameterList:
+    # The numbers of a list with parameters in it are part of the graph.
+    listed = name.rpartition("#")[0] if "hr.parameter(" in name else ""
+    if not listed and isinstance(value, Parameter):
+        return value
+    if listed and holds_parameter(value):
+        made = ParameterList(value, f"the reference {name}")
+        if made.name == listed:
+            return made
+    needed = f"the list {listed}" if listed else "an hr.parameter"
+    raise GraphError(f"the reference {name} needs {needed}, not {shown(value) if listed else type(value).__name__}")

@@ -1,0 +1,372 @@
+"""`Runs`: how a dataset is run, epoch by epoch."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Unpack
+
+from headrace import _engine
+from headrace._arguments.doubts import warn_once
+from headrace._arguments.options import MOST_AT_ONCE, flag, memory_bytes, shown, whole
+from headrace._arguments.options import device as device_name
+from headrace._arguments.options import epoch as checked_epoch
+from headrace._arguments.source_location import users_location
+from headrace._datasets.base import Base
+from headrace._datasets.overlapping_parts import note_run
+from headrace._graph import parameters
+from headrace._graph.reference import Binding
+from headrace._runs.error_policy import ErrorPolicy
+from headrace._runs.iterator import Iterator, Run, start, stop
+from headrace._runs.profile import ProfileFiles
+from headrace._runs.run_options import RunOptions, RunParameters
+from headrace.errors import GraphError, StateError
+
+if TYPE_CHECKING:
+    from headrace._datasets.dataset import Dataset
+
+__all__ = ["Runs"]
+
+
+class Runs(Base):
+    """The part of a Dataset that runs it: loops, epochs and their options."""
+
+    _epoch: int
+    _last_run: Run | None
+    _parked: list[_engine.Iteration]
+    _shelf: _engine.CacheShelf
+    # Each take and skip of this dataset that was run, with the first and the last of its epochs.
+    _cuts_run: dict[str, tuple[int, int]]
+    _warned_of_cuts: bool
+    _repeated: _Repeated
+
+    def _fill(
+        self,
+        node: _engine.Node,
+        inputs: tuple[Dataset, ...],
+        bindings: list[Binding | None],
+        seed: int | None,
+        on_error: ErrorPolicy | None,
+    ) -> None:
+        super()._fill(node, inputs, bindings, seed, on_error)
+        self._epoch = 0
+        self._last_run = None
+        self._parked = []
+        # Holds the rows of caches for the next iterator.
+        self._shelf = _engine.CacheShelf()
+        self._cuts_run = {}
+        self._warned_of_cuts = False
+        self._repeated = _Repeated()
+
+    def __iter__(self) -> Iterator:
+        """Runs epoch `ds.epoch`, with the dataset's options."""
+        epoch = self.epoch
+        engine = self._take_parked()
+        # A running engine listed its files earlier.
+        if engine is not None and (engine.epoch != epoch or engine.outdated()):
+            stop(engine)
+            engine = None
+        files = self._profile_files(self._options)
+        if engine is None:
+            given: dict[str, Any] = {"epoch": epoch, "endless": files is None, "shelf": self._shelf}
+            given |= self._log_option() | _profiling(self._options)
+            engine = start(*self._bound_graph(self._options.for_engine() | given))
+        _ask(engine, epoch)
+        note_run(self, epoch)
+        # A profile is written when its engine ends.
+        on_end = self._park if files is None else stop
+        return self._running(engine, self._options, files, self._move_past, on_end)
+
+    def iterate(
+        self, *, epoch: int | None = None, state: bytes | None = None, **options: Unpack[RunParameters]
+    ) -> Iterator:
+        """Runs one epoch with the options given. The rows and their order are functions of the graph, the seed and the
+        epoch alone; no other option changes a byte of them (`shard` chooses among them). An option that is not given, or
+        None, is that of the dataset (`options`), or has its default.
+
+        Args:
+            seed: Of all random operators without a seed of their own; the default is `with_seed`'s, else 0.
+            epoch: Which epoch; None: `ds.epoch`, which stays as it is. So a loop over epochs passes it, or loops over the
+                dataset itself, which takes the next epoch each time.
+            shard: (rank, world): this process's part of the rows; the default is all of them.
+            even: How all ranks get the same number of rows: "off", they may differ; "drop", without the rows of the
+                last round; "pad", with rows from the start, marked in the column `_pad`; the default is the state's,
+                else "off".
+            state: From `Iterator.state()`: goes on with the row after it, and moves `ds.epoch` past its epoch.
+            as_: "numpy" (the default), "torch" (tensors), or "dlpack" (objects for any library's `from_dlpack`). Bytes
+                and texts are NumPy object arrays under each.
+            bytes_as: How byte strings are given: "bytes" (the default), or "memoryview": a read-only view of the memory
+                they were read into, which saves a copy and keeps that memory alive.
+            optimize: Whether passes may rewrite the graph, by default True; results are the same.
+            executor: "threads" (the default), or "pull": every operator runs on this thread.
+            workers: The most tasks of a stage at once, up to 1,048,576; by default the engine chooses.
+            window: Messages that may wait between stages, up to 1,048,576; by default the engine chooses.
+            group: Rows per message, up to 1,048,576, for sources whose rows may travel together; by default the engine
+                chooses by the cost of a row.
+            memory: The budget: bytes, or a text such as "64MiB"; the default is "2GiB".
+            cache: A folder for the automatic cache: rows that are slow to make and the same in each epoch, for later
+                epochs and runs; by default such rows are kept only in memory, and only if several epochs are run.
+            device: Where batches end, such as "cpu:0", as `to_device` says; by default in host memory.
+            device_depth: Batches that may be on the device ahead of the loop, by default 3.
+            device_memory: What batches may take of the device's memory: bytes, or a text such as "4GiB".
+            disabled_passes: Names of passes to leave out (`headrace passes` lists them).
+            stall_warning: Prints the running tasks on stderr when no row was delivered for so many seconds, by default
+                60; 0: never, and never with executor="pull".
+            profile: Where to write a profile of this run, as `profile()` does; by default none is made.
+            profile_events: The most tasks per thread in a profile, of about 60 bytes each, by default 65,536.
+            callbacks: Objects of `headrace.Callback`, called on this thread where the loop's epoch and batches begin and
+                end; by default none. They change no row.
+        """
+        given = {name: value for name, value in options.items() if value is not None}
+        chosen = self._options.changed(given, "iterate")
+        asked: dict[str, Any] = {"epoch": self.epoch if epoch is None else checked_epoch(epoch, "iterate")}
+        held: dict[str, str] = {}
+        if state is not None:
+            if not isinstance(state, (bytes, bytearray, memoryview)):
+                raise GraphError("iterate: state must be the bytes that Iterator.state() gave")
+            # To the engine, empty bytes mean that there is no state.
+            if not state:
+                raise StateError("this is not a state that Headrace took, or it is damaged (0 bytes)")
+            asked["state"], held = parameters.opened(bytes(state))
+        files = self._profile_files(chosen)
+        asked |= {"shelf": self._shelf} | self._log_option() | _profiling(chosen)
+        graph, given_options, references = self._bound_graph(chosen.for_engine() | asked)
+        with parameters.restored(held, parameters.of_bindings(references.values()), chosen["shard"] or (0, 1)):
+            engine = start(graph, given_options, references)
+            if state is not None and epoch is not None and epoch != engine.epoch:
+                stop(engine)
+                raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
+            _ask(engine, engine.epoch)
+        if state is not None:
+            self._epoch = engine.epoch + 1
+        note_run(self, engine.epoch)
+        on_end = None
+        if epoch is None and state is None:
+            on_end = self._repeated.at_end(engine.epoch, given, self._graph().draws)
+        return self._running(engine, chosen, files, None, on_end)
+
+    def options(self, **options: Unpack[RunParameters]) -> Dataset:
+        """The same pipeline with options for its runs: those of `iterate`, which describes them, but epoch and state.
+
+        They hold for `for batch in ds`, which advances the epoch and keeps caches from one epoch to the next, for
+        `iterate`, whose own arguments win, and for datasets made of this one. Given again, the later value holds; None
+        gives an option back its default. They belong to the process, not to the graph: `save` leaves them out. Datasets
+        that are joined must not have different values of one option.
+
+            train = train.options(as_="torch", shard=(rank, world))
+            for epoch in range(10):
+                for batch in train:
+                    ...
+
+        With `profile`, the profile of each epoch replaces the one before.
+        """
+        copy = self._copy()
+        copy._options = self._options.changed(options, "options", users_location())
+        return copy
+
+    def to_device(self, device: str, depth: int = 3, memory: int | str | None = None) -> Dataset:
+        """The same pipeline, whose batches are on a device when the loop takes them: short for
+        `options(device=…, device_depth=…, device_memory=…)`, which the graph does not hold either.
+
+        A thread of its own copies batches to the device while the loop works on those before, and keeps `depth` of them
+        ahead. Columns of numbers go to the device; bytes and texts stay NumPy object arrays. The memory of a batch is used
+        again once nothing holds its tensors. Order, epochs, errors and `state()` are those of the loop.
+
+            for batch in train.to_device("cpu:0", depth=3):
+                ...
+
+        Args:
+            device: "cuda:0", and so on: an NVIDIA GPU, with as_="torch" or as_="dlpack". "cpu:0" is host memory:
+                every part of this works with it on any machine.
+            depth: Batches that are on the device, or on their way, ahead of the loop.
+            memory: The most that batches may take there, those that the loop keeps included: bytes, or a text such as
+                "4GiB"; the default is a quarter of what a GPU has free, "2GiB" on the host. If the loop keeps so many that the next one does not fit, it is a
+                ResourceError.
+        """
+        name = device_name("device", device, "to_device")
+        whole("depth", depth, 1, "to_device", MOST_AT_ONCE)
+        if memory is not None:
+            memory_bytes(memory, "to_device")
+        return self.options(device=name, device_depth=depth, device_memory=memory)
+
+    def profile(self, path: str | os.PathLike[str], **options: Any) -> Iterator:
+        """Runs one epoch as `iterate(**options)` does and records where its time goes.
+
+        When the iterator ends or is closed, there is a trace for https://ui.perfetto.dev or chrome://tracing (a track
+        for each thread and each connector), and a page with the tree, times, waits, queues over time and advice.
+
+            with ds.profile("out") as batches:
+                for batch in batches:
+                    ...
+
+        Args:
+            path: A folder, for `trace.json` and `report.html`; or a name that ends in .json or .html, for both files.
+            options: Those of `iterate`. `profile_events` bounds the memory: further tasks of a thread are counted, but
+                missing from the trace.
+        """
+        return self.iterate(profile=path, **options)
+
+    def __len__(self) -> int:
+        """The number of rows (after `batch`: batches) of an epoch, with the dataset's options: under `shard`, those of
+        its rank. TypeError if it is known only after a run. Where a sampler of yours gives epochs of different sizes, the
+        number is that of `ds.epoch`.
+
+        With `on_error("skip")` it is the most that there can be.
+        """
+        count = self._count()
+        if count is None:
+            raise TypeError("how many rows this dataset gives shows only in running it")
+        if count < 0:
+            raise TypeError("this dataset is endless: it repeats without a count")
+        return count
+
+    def _count(self) -> int | None:
+        """As `len`; None: known only after a run; negative: endless."""
+        return _engine.count(*self._bound_graph(self._options.for_engine() | {"epoch": self.epoch}))
+
+    def __bool__(self) -> bool:
+        return True
+
+    def explain(self, passes: bool = False) -> str:
+        """The plan: stages, workers, memory. After a run also times, waits, and the bottleneck.
+
+        Args:
+            passes: Show the graph before and after every pass of the optimizer instead.
+        """
+        passes = flag("passes", passes, "explain")
+        text = None if passes or self._last_run is None else self._last_run.text()
+        if text is not None:
+            return text
+        given = self._options.for_engine() | {"epoch": self.epoch, "endless": True}
+        graph, given, references = self._bound_graph(given)
+        return self._options.text() + _engine.explain(graph, given, references, passes)
+
+    # ---- epochs ----
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that `iter(ds)` runs next. The second batch of a loop advances it; it may be set."""
+        return self._epoch
+
+    @epoch.setter
+    def epoch(self, epoch: int) -> None:
+        self._epoch = checked_epoch(epoch, "Dataset")
+
+    def _move_past(self, epoch: int) -> None:
+        # Makes no call in between, where another thread could advance it.
+        if self._epoch <= epoch:
+            self._epoch = epoch + 1
+
+    # ---- runs ----
+
+    def _running(
+        self,
+        engine: _engine.Iteration,
+        chosen: RunOptions,
+        files: ProfileFiles | None,
+        on_second: Callable[[int], None] | None,
+        on_end: Callable[[_engine.Iteration], None] | None,
+    ) -> Iterator:
+        # With executor="pull" there is only the loop's own thread.
+        watched_s = 0.0 if chosen["executor"] == "pull" else chosen["stall_warning"]
+        heading, callbacks = chosen.text(), chosen["callbacks"]
+        joined, shard = self._joins_rows(), chosen["shard"]
+        iterator = Iterator(
+            engine, chosen["as_"], watched_s, on_second, on_end, files, heading, callbacks, joined, shard
+        )
+        self._last_run = iterator._run
+        return iterator
+
+    def _joins_rows(self) -> bool | None:
+        """Whether its rows are batches; None: not known, as steps above a batch may change its axes."""
+        dataset, changed = self, False
+        while not (dataset._node.joins_rows or dataset._node.splits_rows):
+            if not dataset._inputs:
+                return False
+            changed = changed or bool(dataset._node.steps)
+            dataset = dataset._inputs[0]
+        return None if changed and dataset._node.joins_rows else dataset._node.joins_rows
+
+    @staticmethod
+    def _profile_files(chosen: RunOptions) -> ProfileFiles | None:
+        if chosen["profile"] is None:
+            return None
+        files = ProfileFiles(chosen["profile"])
+        files.check()
+        return files
+
+    def _park(self, engine: _engine.Iteration) -> None:
+        """Keeps the engine of a finished iterator for the next one, as it has run ahead."""
+        self._drop_parked()
+        # What was set belongs to the iterator that ended.
+        engine.reset_workers()
+        self._parked.append(engine)
+
+    def _drop_parked(self) -> None:
+        while (engine := self._take_parked()) is not None:
+            stop(engine)
+
+    def _take_parked(self) -> _engine.Iteration | None:
+        """Hands the kept engine to one caller only, as several threads may loop over one dataset."""
+        try:
+            return self._parked.pop()
+        except IndexError:
+            return None
+
+    def _log_option(self) -> dict[str, bytes]:
+        log = None if self._on_error is None else self._on_error.log
+        return {} if log is None else {"failed_rows_log": os.fsencode(log)}
+
+
+class _Repeated:
+    """Counts runs of `iterate` to the end of the same epoch with the same arguments: a loop over epochs that does not pass
+    them on. It warns once for a dataset, at the third: a test of equal results runs an epoch twice."""
+
+    MOST = 3
+
+    def __init__(self) -> None:
+        self._run: tuple[Any, ...] = ()
+        self._count = 0
+        self._said = False
+
+    def at_end(self, epoch: int, given: Mapping[str, Any], draws: bool) -> Callable[[_engine.Iteration], None]:
+        run = (epoch, tuple((name, shown(value)) for name, value in given.items()))
+        # The iterator must not keep the dataset alive.
+        counted = weakref.ref(self)
+
+        def end(engine: _engine.Iteration) -> None:
+            stop(engine)
+            repeated = counted()
+            if repeated is not None and draws:
+                repeated._note(run)
+
+        return end
+
+    def _note(self, run: tuple[Any, ...]) -> None:
+        if run != self._run:
+            self._run, self._count = run, 0
+        self._count += 1
+        if self._count < self.MOST or self._said:
+            return
+        self._said = True
+        text = (
+            f"iterate() has given epoch {run[0]} {self.MOST} times, in the same order and with the same draws: pass the "
+            "epoch, iterate(epoch=epoch), or keep the options with the dataset, ds = ds.options(…), and write "
+            "`for batch in ds`, which takes the next epoch each time"
+        )
+        warn_once(text, users_location())
+
+
+def _profiling(chosen: RunOptions) -> dict[str, int]:
+    return {} if chosen["profile"] is None else {"profile": chosen["profile_events"]}
+
+
+def _ask(engine: _engine.Iteration, epoch: int) -> None:
+    """Asks for an epoch with the values that parameters have in it. If one cannot be made, the run ends."""
+    try:
+        parameters.freeze(engine, epoch)
+        engine.ask(epoch)
+    except BaseException:
+        stop(engine)
+        raise

@@ -1,0 +1,1 @@
+"""Whole files, and errors of the system about them."""

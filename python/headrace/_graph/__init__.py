@@ -1,0 +1,1 @@
+"""What graphs hold besides kernels: references to Python objects, parameters, expressions."""

@@ -1,0 +1,33 @@
+"""Operators that are registered while the process runs: modules and Dataset ask here for names that they lack.
+
+What makes their classes stands above all that ask, so it says here how they are found."""
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["attribute_of", "method_of", "set_finders"]
+
+_AttributeFinder = Callable[[str, str], Any]
+_MethodFinder = Callable[[str], Callable[..., Any] | None]
+
+_find_attribute: _AttributeFinder | None = None
+_find_method: _MethodFinder | None = None
+
+
+def set_finders(attribute: _AttributeFinder, method: _MethodFinder) -> None:
+    global _find_attribute, _find_method
+    _find_attribute, _find_method = attribute, method
+
+
+def attribute_of(module: str, name: str) -> Any:
+    """The class `name` of `headrace.<module>`; AttributeError if no operator of that name is registered for it."""
+    # Python itself asks modules for names while it imports, none of which is a class's.
+    if _find_attribute is not None and name[:1].isupper():
+        return _find_attribute(module, name)
+    home = "headrace" if module == "sources" else f"headrace.{module}"
+    raise AttributeError(f"module {home!r} has no attribute {name!r}")
+
+
+def method_of(name: str) -> Callable[..., Any] | None:
+    """The method `name` of Dataset; None if no operator is registered for it."""
+    return None if _find_method is None else _find_method(name)

@@ -1,0 +1,1 @@
+"""Kernels, and the steps of a map that are made of them."""

@@ -1,0 +1,239 @@
+"""Kernels called on a picture and what follows it, with the draws and rules of a map over such columns.
+
+A chain of the engine applies its steps to every value that it gets. So each column has a chain of its own, and in it a
+step that is never drawn stands for each kernel that leaves the column alone: step i has salt i in all of them, and they
+draw alike. Kernels that read several columns, such as RandomIoUCrop, run between those chains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, takewhile
+from typing import Any, TypeAlias
+
+from headrace import _engine
+from headrace._arguments.late_numpy import np
+from headrace._kernels.kernel import Kernel
+from headrace._kernels.mapping import Step
+from headrace._kernels.target_steps import TargetStepWriter
+from headrace._kernels.targets import Mask, Target, pictures_and_targets, target_columns
+from headrace._workers.process_options import ProcessOptions
+from headrace.errors import GraphError
+
+__all__ = ["TargetChain"]
+
+# Name, attributes and branches, as the engine's chains take them.
+_EagerStep: TypeAlias = tuple[str, dict[str, Any], list[Any]]
+
+_NEVER_DRAWN: _EagerStep = ("RandomApply", {"p": 0.0}, [[]])
+# Gives copies of its values.
+_copies = _engine.EagerChain([])
+
+
+class TargetChain:
+    """Kernels that are called on columns as a map names them, with their targets.
+
+    Takes a value for each of `names`, the columns with those of labels and masks behind their boxes or keypoints, and gives
+    as many.
+
+    Calls may come from several threads."""
+
+    def __init__(self, kernels: Sequence[Kernel], columns: Any) -> None:
+        self._kernels = kernels
+        listed = list(columns) if isinstance(columns, (list, tuple)) else [columns]
+        self._pictures, self._targets = pictures_and_targets(listed, "compose") or (listed, [])
+        self._plans: dict[frozenset[str], list[_Part]] = {}
+        writer = self._written(())
+        self.names: tuple[str, ...] = tuple(_names(listed))
+        # By position among the values: masks, and all that have height and width.
+        self.masks = {self.names.index(each.column) for each in self._targets if isinstance(each, Mask)}
+        self.images = self.masks | {self.names.index(name) for name in self._pictures}
+        picture = self._pictures[0]
+        moves = _moves(writer.steps)
+        of_picture = {leaf[4]: _eager(leaf) for leaf in _leaves(moves) if picture in leaf[3]}
+        self._of_picture = _engine.EagerChain(_steps(moves, of_picture))
+        self.takes_channels_first: bool = self._of_picture.takes_channels_first
+        if self._targets and self.takes_channels_first:
+            raise GraphError(
+                "compose: kernels take images of shape (C, H, W), and what follows a picture needs (H, W, C): write "
+                "layout='HWC' in them, or compose them apart, behind V.HWC2CHW()"
+            )
+        self.gives_channels_first: bool = self._of_picture.gives_channels_first
+
+    def __call__(self, values: Sequence[Any], seed: int, key: int, layout_given: bool) -> tuple[Any, ...]:
+        if len(values) != len(self.names):
+            raise GraphError(f"takes {len(self.names)} values ({', '.join(self.names)}), and got {len(values)}")
+        given = dict(zip(self.names, values, strict=True))
+        if not layout_given:
+            # At once, as the step that says the axes may be of a later part.
+            pictures = (given[name] for name in self._pictures)
+            self._of_picture.check_axes(tuple(each for each in pictures if isinstance(each, np.ndarray)))
+        call = _Call(given, dict(given), seed, key, layout_given)
+        for part in self._plan(given):
+            part(call)
+        untouched = [name for name in self.names if call.now[name] is given[name]]
+        call.now.update(zip(untouched, _copies(tuple(given[name] for name in untouched), 0, 0, True), strict=True))
+        return tuple(call.now[name] for name in self.names)
+
+    def _plan(self, given: dict[str, Any]) -> list[_Part]:
+        """For these values: masks may be arrays, or encoded."""
+        masks = (each.column for each in self._targets if isinstance(each, Mask))
+        images = frozenset(name for name in masks if isinstance(given[name], np.ndarray))
+        plan = self._plans.get(images)
+        if plan is None:
+            plan = self._plans[images] = _plan_of(self._written(images).steps, self._pictures)
+        return plan
+
+    def _written(self, images: Container[str]) -> TargetStepWriter:
+        writer = _CallWriter(None, None, ProcessOptions("compose", 0, None, None))
+        writer.write_targets(self._kernels, self._pictures, self._targets, images)
+        return writer
+
+
+class _CallWriter(TargetStepWriter):
+    _of = "compose"
+    _apart = "call it by itself"
+
+
+@dataclass
+class _Call:
+    given: dict[str, Any]
+    now: dict[str, Any]
+    seed: int
+    key: int
+    layout_given: bool
+
+
+# A part of a call, which changes the values that it has now.
+_Part: TypeAlias = Callable[[_Call], None]
+
+
+@dataclass(frozen=True)
+class _Placing:
+    """Reads the picture as it was given, and is no step of the user's."""
+
+    chain: _engine.EagerChain
+    reads: Sequence[str]
+    write: str
+
+    def __call__(self, call: _Call) -> None:
+        picture, *others = self.reads
+        values = (call.given[picture], *(call.now[name] for name in others))
+        (call.now[self.write],) = self.chain(values, 0, 0, call.layout_given)
+
+
+@dataclass(frozen=True)
+class _Move:
+    """Applies a chain to columns. The first steps alone see the layout of what was given."""
+
+    chain: _engine.EagerChain
+    reads: Sequence[str]
+    writes: Sequence[str]
+    first: bool
+
+    def __call__(self, call: _Call) -> None:
+        values = tuple(call.now[name] for name in self.reads)
+        results = self.chain(values, call.seed, call.key, call.layout_given or not self.first)
+        call.now.update(zip(self.writes, results, strict=True))
+
+
+@dataclass(frozen=True)
+class _DrawnMoves:
+    """Those of a chooser that are drawn, kernel by kernel."""
+
+    # Pads a picture with the number of each kernel that is drawn.
+    probe: _engine.EagerChain
+    moves: dict[int, list[_Move]]
+
+    def __call__(self, call: _Call) -> None:
+        (padded,) = self.probe((np.full((1, 1), -1, np.int32),), call.seed, call.key, True)
+        for group in reversed(padded[0, :-1].tolist()):
+            for move in self.moves[group]:
+                move(call)
+
+
+def _names(columns: Iterable[str | Target]) -> Iterator[str]:
+    for each in columns:
+        yield from target_columns(each) if isinstance(each, Target) else (each,)
+
+
+def _moves(steps: Iterable[Step]) -> list[Step]:
+    """The steps of kernels: those of no group place boxes and keypoints, or take them from there."""
+    return [step for step in steps if step[4] > 0]
+
+
+def _leaves(steps: Iterable[Step]) -> Iterator[Step]:
+    """The steps that are no choosers."""
+    for step in steps:
+        if not step[6]:
+            yield step
+        for branch in step[6]:
+            yield from _leaves(branch)
+
+
+def _by_group(steps: Iterable[Step]) -> Iterator[list[Step]]:
+    """The steps of each kernel."""
+    for _, kernel in groupby(steps, lambda step: step[4]):
+        yield list(kernel)
+
+
+def _eager(step: Step) -> _EagerStep:
+    return step[0], step[1], []
+
+
+def _steps(steps: Iterable[Step], of_groups: Mapping[int, _EagerStep]) -> list[_EagerStep]:
+    """One for each kernel: the choosers, what is given for the group of another, or what is never drawn."""
+    return [
+        (first[0], first[1], [_steps(branch, of_groups) for branch in first[6]])
+        if first[6]
+        else of_groups.get(first[4], _NEVER_DRAWN)
+        for first, *_ in _by_group(steps)
+    ]
+
+
+def _plan_of(steps: Sequence[Step], pictures: Sequence[str]) -> list[_Part]:
+    moves = _moves(steps)
+    begin = steps.index(moves[0])
+    plan: list[_Part] = []
+    for joins, kernels in groupby(_by_group(moves), _joins_columns):
+        first = not plan
+        if joins:
+            plan += [part for kernel in kernels for part in _joining(moves, kernel, first)]
+        else:
+            plan += _apart(moves, [step for kernel in kernels for step in kernel], first)
+    # A picture that is refused is refused before it is measured.
+    before = len(list(takewhile(lambda part: _reads_alone(part, pictures), plan)))
+    plan[before:before] = [_Placing(_engine.EagerChain([_eager(step)]), step[2], step[3][0]) for step in steps[:begin]]
+    ends = [step for step in steps[begin:] if step[4] == 0]
+    return plan + [_Move(_engine.EagerChain([_eager(step)]), step[2], step[3], False) for step in ends]
+
+
+def _reads_alone(part: _Part, pictures: Container[str]) -> bool:
+    return isinstance(part, _Move) and len(part.reads) == 1 and part.reads[0] in pictures
+
+
+def _joins_columns(kernel: Iterable[Step]) -> bool:
+    """Whether it, or one that it chooses, reads several columns."""
+    return any(len(leaf[2]) > 1 for leaf in _leaves(kernel))
+
+
+def _apart(moves: Sequence[Step], run: Iterable[Step], first: bool) -> list[_Part]:
+    """Kernels that read one column each: column by column."""
+    leaves = list(_leaves(run))
+    columns = dict.fromkeys(leaf[2][0] for leaf in leaves)
+    return [_move(moves, [leaf for leaf in leaves if leaf[2] == [name]], first) for name in columns]
+
+
+def _joining(moves: Sequence[Step], kernel: Sequence[Step], first: bool) -> list[_Part]:
+    """A kernel that reads several columns, or a chooser of such."""
+    of_groups = {group[0][4]: [_move(moves, [step], first) for step in group] for group in _by_group(_leaves(kernel))}
+    if not kernel[0][6]:
+        return list(of_groups[kernel[0][4]])
+    marks: dict[int, _EagerStep] = {group: ("Pad", {"padding": (1, 0, 0, 0), "fill": group}, []) for group in of_groups}
+    return [_DrawnMoves(_engine.EagerChain(_steps(moves, marks)), of_groups)]
+
+
+def _move(moves: Sequence[Step], leaves: Sequence[Step], first: bool) -> _Move:
+    """Steps of the same columns."""
+    chain = _engine.EagerChain(_steps(moves, {leaf[4]: _eager(leaf) for leaf in leaves}))
+    return _Move(chain, leaves[0][2], leaves[0][3], first)

@@ -1,0 +1,1 @@
+"""What stands around a loop over batches."""

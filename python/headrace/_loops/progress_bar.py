@@ -1,0 +1,124 @@
+"""A bar for a loop on a terminal: tqdm's, with rows a second and the share of the time that the loop waited."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Any, Self, TextIO
+
+from headrace._arguments.options import shown
+from headrace._datasets.dataset import Dataset
+from headrace._runs.iterator import Iterator
+from headrace._runs.ragged import rows_in
+from headrace.errors import GraphError, UnsupportedError
+
+__all__ = ["progress"]
+
+
+def progress(batches: Dataset | Iterator, description: str | None = None, *, file: TextIO | None = None) -> "Progress":
+    """The batches, with a bar on the terminal that says how far the epoch is: `for batch in hr.progress(ds)`.
+
+    Behind tqdm's own figures it shows rows a second, where the batches are as `batch` made them, and `waited`: the share
+    of the time that the loop has spent waiting for batches. If that is near 0%, the pipeline is fast enough. Where the
+    file is no terminal, it shows nothing. What it gives has the methods of an iterator, such as `state()`.
+
+    Args:
+        batches: A dataset, whose next epoch it runs, or an iterator.
+        description: What stands before the bar.
+        file: Where the bar is written; None: stderr.
+
+    Raises:
+        UnsupportedError: tqdm is not installed, and there is a terminal.
+    """
+    if not isinstance(batches, (Dataset, Iterator)):
+        raise GraphError(f"progress: the batches are {shown(batches)}; give a dataset or an iterator")
+    stream = sys.stderr if file is None else file
+    if not stream.isatty():
+        return Progress(iter(batches), None)
+    bar = _tqdm()(total=_length(batches), desc=description, unit="batch", file=stream)
+    return Progress(iter(batches), bar)
+
+
+class Progress:
+    """The iterator, with the bar that counts what it gives."""
+
+    def __init__(self, iterator: Iterator, bar: Any) -> None:
+        self._iterator = iterator
+        self._bar = bar
+        self._begun = time.perf_counter()
+        self._waited = 0.0
+        self._rows: int | None = 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> dict[str, Any]:
+        asked = time.perf_counter()
+        try:
+            batch: dict[str, Any] = next(self._iterator)
+        except BaseException:
+            self._end_bar()
+            raise
+        if self._bar is not None:
+            self._show(batch, asked)
+        return batch
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that it runs."""
+        return self._iterator.epoch
+
+    def state(self) -> bytes:
+        """As `Iterator.state()`."""
+        return self._iterator.state()
+
+    def explain(self) -> str:
+        """As `Iterator.explain()`."""
+        return self._iterator.explain()
+
+    def report(self) -> dict[str, Any]:
+        """As `Iterator.report()`."""
+        return self._iterator.report()
+
+    def close(self) -> None:
+        """As `Iterator.close()`; the bar stays as it is."""
+        self._end_bar()
+        self._iterator.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _show(self, batch: dict[str, Any], asked: float) -> None:
+        now = time.perf_counter()
+        self._waited += now - asked
+        elapsed = max(now - self._begun, 1e-9)
+        joined = self._iterator._joined
+        rows = 1 if joined is False else rows_in(batch) if joined else None
+        self._rows = None if rows is None or self._rows is None else self._rows + rows
+        rate = "" if self._rows is None else f"{self._rows / elapsed:,.0f} rows/s, "
+        self._bar.set_postfix_str(f"{rate}waited {self._waited / elapsed:.0%}", refresh=False)
+        self._bar.update()
+
+    def _end_bar(self) -> None:
+        bar, self._bar = self._bar, None
+        if bar is not None:
+            bar.close()
+
+
+def _tqdm() -> Any:
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        raise UnsupportedError("progress needs tqdm, which is not installed here: pip install tqdm") from None
+    return tqdm
+
+
+def _length(batches: Dataset | Iterator) -> int | None:
+    try:
+        return len(batches) if isinstance(batches, Dataset) else None
+    except TypeError:
+        return None

@@ -1,0 +1,1 @@
+"""Operators that are added while the process runs, and checks of them."""

@@ -1,0 +1,1 @@
+"""Records of a dataset's rows, written to RecordIO files."""

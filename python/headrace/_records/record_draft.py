@@ -1,0 +1,322 @@
+"""A `.rec` and its `.idx` while they are written, with a journal from which another process can go on.
+
+Beside `train.rec` lie `train.rec.draft`, `train.idx.draft` and `train.rec.journal`. The journal's first line names the
+job; each further one is a checkpoint: how far the job is, how many bytes both drafts have, and the CRC of those of the
+records since the checkpoint before. A checkpoint is written when its bytes are in the system's hands, so that it holds
+after a kill; `resume` reads the drafts again and goes on behind the last checkpoint whose bytes are there. Finished files
+take their names at the very end.
+"""
+
+import contextlib
+import json
+import os
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+from headrace import _engine
+from headrace._files.system_error import system_error
+from headrace.errors import DataError, Error, StateError
+
+__all__ = ["Checkpoint", "RecordDraft", "index_path", "is_kept"]
+
+_BLOCK = 1 << 22
+_FINISHED = b'{"finished": true}\n'
+
+
+def index_path(record_path: str) -> str:
+    """ "a/train.rec" to "a/train.idx"; of another ending, with ".idx" behind it."""
+    stem, ending = os.path.splitext(record_path)
+    return f"{stem}.idx" if ending == ".rec" else f"{record_path}.idx"
+
+
+def is_kept(record_path: str) -> bool:
+    """Whether a run that did not finish left something to go on with."""
+    return os.path.exists(_journal_of(record_path))
+
+
+@dataclass
+class Checkpoint:
+    """How far a job is."""
+
+    position: int = 0
+    """Entries of its input that are done, packed or skipped."""
+    records: int = 0
+    record_bytes: int = 0
+    index_bytes: int = 0
+    crc: int = 0
+    """CRC-32 of the bytes of both since the checkpoint before."""
+    skipped: list[list[str]] = field(default_factory=list)
+    """Pictures left out since the checkpoint before: path and reason."""
+
+
+class RecordDraft:
+    """Records and their index on the way to `path`. Used by one thread.
+
+    A `with` block that ends by an exception keeps what was written for `resume`, unless that is nothing, or the job has
+    no name.
+    """
+
+    def __init__(self, path: str, writer: "_engine.RecordWriter", job: str, before: Sequence[Checkpoint]) -> None:
+        self.path = path
+        self.index_path = index_path(path)
+        self.before = before
+        """The checkpoints of the process that it goes on for."""
+        self._writer = writer
+        self._done = Checkpoint(**asdict(before[-1])) if before else Checkpoint()
+        self._lines: list[str] = []
+        self._has_name = False
+        self._job = job
+        self._open_files(job)
+
+    @classmethod
+    def create(cls, path: str, job: str) -> Self:
+        """Starts over, overwriting the draft of a killed process. UnsupportedError: another process writes `path`."""
+        return cls(path, _engine.RecordWriter(os.fsencode(path)), job, ())
+
+    @classmethod
+    def resume(cls, path: str, job: str) -> Self:
+        """Goes on behind the last checkpoint whose bytes are there; begins anew if there is none. StateError: the draft
+        is of another job."""
+        before = _kept(path, job)
+        if not before:
+            return cls.create(path, job)
+        return cls(path, _engine.RecordWriter.resume(os.fsencode(path), before[-1].record_bytes), job, before)
+
+    @property
+    def position(self) -> int:
+        return self._done.position
+
+    @property
+    def records(self) -> int:
+        return self._done.records + len(self._lines)
+
+    @property
+    def record_bytes(self) -> int:
+        """Of the file so far."""
+        return self._writer.offset
+
+    def append(self, key: int, payload: Sequence[Any]) -> None:
+        """A record of these pieces of bytes, one behind the other. DataError: it is too long."""
+        offset = self._writer.append(payload)
+        self._lines.append(f"{key}\t{offset}\n")
+
+    def checkpoint(self, position: int, skipped: Sequence[tuple[str, str]]) -> None:
+        """The first `position` entries of the input are done; `skipped` are those left out since the last call."""
+        if position == self._done.position and not self._lines:
+            return
+        self._writer.flush()
+        self._write(self._index, "".join(self._lines).encode())
+        now = Checkpoint(
+            position,
+            self.records,
+            self._writer.offset,
+            os.fstat(self._index).st_size,
+            0,
+            [list(each) for each in skipped],
+        )
+        now.crc = _crc_of(self._draft, self._index, self._done, now)
+        self._write(self._journal, _line(now))
+        self._lines.clear()
+        self._done = now
+
+    def finish(self) -> None:
+        """Gives both files their names. Call `checkpoint` before."""
+        self._sync(self._index)
+        self._write(self._journal, _FINISHED)
+        # An old index beside new records would lead into the middle of them.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.index_path)
+        self._writer.close()
+        self._has_name = True
+        _rename_index(self.path)
+        self._close(keep_journal=False)
+
+    @staticmethod
+    def finished_before(path: str, job: str) -> list[Checkpoint]:
+        """The checkpoints of a process that was killed after the records had their name and before the index had; the
+        index gets it now. Empty: there was none."""
+        lines = _lines(_journal_of(path))
+        index = index_path(path)
+        if len(lines) < 2 or lines[-1] != _FINISHED.strip() or os.path.exists(_draft_of(path)):
+            return []
+        if not os.path.exists(index):
+            index = _draft_of(index)
+        try:
+            with open(path, "rb") as records, open(index, "rb") as keys:
+                good = _good(lines[:-1], path, job, records.fileno(), keys.fileno())
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise system_error(f"cannot read {path}", error) from error
+        if len(good) != len(lines) - 2 or not good or _size(path) != good[-1].record_bytes:
+            return []
+        if index != index_path(path):
+            _rename_index(path)
+        os.unlink(_journal_of(path))
+        return good
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._journal < 0:
+            return
+        # The journal tells, since an interrupt may have come between its line and what follows.
+        keeps = kind is not None and self._job != "" and os.fstat(self._journal).st_size > self._journal_head
+        if self._has_name:
+            pass
+        elif keeps:
+            # After an error of the disk the checkpoints say which bytes count.
+            with contextlib.suppress(Error):
+                self._writer.keep()
+        else:
+            self._writer.discard()
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(_draft_of(self.index_path))
+        self._close(keep_journal=keeps)
+
+    # ---- files ----
+
+    def _open_files(self, job: str) -> None:
+        self._draft = os.open(_draft_of(self.path), os.O_RDONLY | os.O_CLOEXEC)
+        self._index = self._open(_draft_of(self.index_path), self._done.index_bytes)
+        head = json.dumps({"job": job}).encode() + b"\n"
+        lines = [_line(each) for each in self.before]
+        # Written anew, since a kill may have cut its last line.
+        self._journal = self._open(_journal_of(self.path), 0)
+        self._write(self._journal, head + b"".join(lines))
+        self._journal_head = len(head)
+
+    def _open(self, path: str, size: int) -> int:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+            os.ftruncate(descriptor, size)
+        except OSError as error:
+            raise system_error(f"cannot write {path}", error) from error
+        return descriptor
+
+    def _write(self, descriptor: int, data: bytes) -> None:
+        try:
+            while data:
+                data = data[os.write(descriptor, data) :]
+        except OSError as error:
+            raise system_error(f"cannot write beside {self.path}", error) from error
+
+    def _sync(self, descriptor: int) -> None:
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            raise system_error(f"cannot write beside {self.path}", error) from error
+
+    def _close(self, keep_journal: bool) -> None:
+        if not keep_journal:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(_journal_of(self.path))
+        for descriptor in (self._draft, self._index, self._journal):
+            os.close(descriptor)
+        self._journal = -1
+
+
+def _draft_of(path: str) -> str:
+    return f"{path}.draft"
+
+
+def _journal_of(path: str) -> str:
+    return f"{path}.journal"
+
+
+def _line(checkpoint: Checkpoint) -> bytes:
+    """With its own CRC in front."""
+    text = json.dumps(asdict(checkpoint)).encode()
+    return b"%08x %s\n" % (zlib.crc32(text), text)
+
+
+def _checkpoint_of(line: bytes) -> Checkpoint | None:
+    """None: the line was damaged."""
+    crc, _, text = line.partition(b" ")
+    return Checkpoint(**json.loads(text)) if crc == b"%08x" % zlib.crc32(text) else None
+
+
+def _crc_of(draft: int, index: int, before: Checkpoint, now: Checkpoint) -> int:
+    """Of what was written between two checkpoints. DataError if it is not there."""
+    crc = _crc(draft, before.record_bytes, now.record_bytes, 0)
+    return _crc(index, before.index_bytes, now.index_bytes, crc)
+
+
+def _crc(descriptor: int, begin: int, end: int, crc: int) -> int:
+    while begin < end:
+        block = os.pread(descriptor, min(_BLOCK, end - begin), begin)
+        if not block:
+            raise DataError(f"the draft ends at byte {begin:,}, before byte {end:,}")
+        crc = zlib.crc32(block, crc)
+        begin += len(block)
+    return crc
+
+
+def _kept(path: str, job: str) -> list[Checkpoint]:
+    """The checkpoints of an earlier process whose bytes are there, in order."""
+    try:
+        with open(_draft_of(path), "rb") as draft, open(_draft_of(index_path(path)), "rb") as index:
+            return _good(_lines(_journal_of(path)), path, job, draft.fileno(), index.fileno())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise system_error(f"cannot read what is kept beside {path}", error) from error
+
+
+def _lines(journal: str) -> list[bytes]:
+    """Those that were written whole."""
+    try:
+        with open(journal, "rb") as file:
+            return file.read().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise system_error(f"cannot read {journal}", error) from error
+
+
+def _rename_index(path: str) -> None:
+    index = index_path(path)
+    try:
+        os.replace(_draft_of(index), index)
+    except OSError as error:
+        raise system_error(f"cannot write {index}", error) from error
+
+
+def _good(lines: list[bytes], path: str, job: str, draft: int, index: int) -> list[Checkpoint]:
+    if not lines:
+        return []
+    if _parsed(lines[0]).get("job") != job:
+        raise StateError(
+            f"{_draft_of(path)} was begun from another list or with other options; give those to go on with it, or leave "
+            "resume (--resume) out to begin anew"
+        )
+    good: list[Checkpoint] = []
+    before = Checkpoint()
+    for line in lines[1:]:
+        checkpoint = _checkpoint_of(line)
+        try:
+            if checkpoint is None or _crc_of(draft, index, before, checkpoint) != checkpoint.crc:
+                break
+        except DataError:
+            break
+        before = checkpoint
+        good.append(checkpoint)
+    return good
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

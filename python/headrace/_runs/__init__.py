@@ -1,0 +1,1 @@
+"""A running pipeline, its options, and what watches it."""

@@ -1,0 +1,383 @@
+"""A running pipeline: an iterator of rows, and its state."""
+
+import atexit
+import copy
+
+# Imported here, not first in a function of the user: `threading` takes the thread that first imports it for the main
+# thread, which the interpreter waits for at exit.
+import threading  # noqa: F401
+import time
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+from headrace import _engine
+from headrace._arguments import options
+from headrace._graph.parameters import state_of
+from headrace._runs.callback import Callback, Calls
+from headrace._runs.profile import ProfileFiles
+from headrace._runs.stall_watch import stall_watch
+from headrace.errors import ClosedError, Error, UnsupportedError
+
+__all__ = ["Iterator"]
+
+Batch = dict[str, Any]
+
+# As DLPack numbers kinds of devices.
+_CUDA = 2
+# DLPack's number of the stream that torch names 0.
+_LEGACY_STREAM = 1
+
+_live: "weakref.WeakSet[_engine.Iteration]" = weakref.WeakSet()
+_exiting = False
+# How long the exit of the interpreter waits for functions of the user, in total.
+_EXIT_PATIENCE_S = 0.75
+
+
+@atexit.register
+def _close_all() -> None:
+    """Ends every pipeline while the interpreter still works, because their threads may be about to call Python."""
+    global _exiting
+    _exiting = True
+    stall_watch.stop()
+    until = time.monotonic() + _EXIT_PATIENCE_S
+    engines = list(_live)
+    for engine in engines:
+        engine.stop()
+    for engine in engines:
+        engine.close(max(0.0, until - time.monotonic()))
+    _engine.stop_threads(max(0.0, until - time.monotonic()))
+
+
+def start(graph: _engine.Graph, options: dict[str, Any], references: dict[str, Any]) -> _engine.Iteration:
+    if _exiting:
+        raise ClosedError("the interpreter is exiting; no pipeline can start any more")
+    # On this thread, not on one of the engine's: threads and locks that NumPy creates on import belong to the program.
+    import numpy  # noqa: F401
+
+    engine = _engine.Iteration(graph, options, references)
+    _live.add(engine)
+    return engine
+
+
+def stop(engine: _engine.Iteration) -> None:
+    stall_watch.remove(engine)
+    engine.close()
+    _live.discard(engine)
+
+
+def torch_or_error() -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise UnsupportedError("as_='torch' needs PyTorch, which is not installed here: pip install torch") from None
+    return torch
+
+
+class _ToTorch:
+    """Makes tensors of one row: torch takes longer to find its stream than to make a tensor, so it finds it once."""
+
+    def __init__(self, torch: Any) -> None:
+        self._torch = torch
+        self._streams: dict[int, int] = {}
+
+    def row(self, row: Batch) -> Batch:
+        return {name: self._value(value) for name, value in row.items()}
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, _engine.LentTensor):
+            kind, number = value.__dlpack_device__()
+            if kind != _CUDA:
+                return self._torch.from_dlpack(value)
+            return self._torch.from_dlpack(value.__dlpack__(stream=self._stream(number)))
+        if isinstance(value, list):
+            return [self._value(each) for each in value]
+        return value  # bytes and texts have no tensors
+
+    def _stream(self, number: int) -> int:
+        if number not in self._streams:
+            self._streams[number] = self._torch.cuda.current_stream(number).cuda_stream or _LEGACY_STREAM
+        return self._streams[number]
+
+
+class DeviceBatch(dict[str, Any]):
+    """A batch on a device: a dict from column to tensor or array.
+
+    Loops of other libraries make dicts of the same class of it, from all that `dict` takes.
+    """
+
+    def __init__(self, columns: Batch | Iterable[tuple[str, Any]] = (), row: Batch | None = None) -> None:
+        super().__init__(columns)
+        self._made_here = row is not None
+        lent = [each for each in (self if row is None else row).values() if isinstance(each, _engine.LentTensor)]
+        # The columns of a row lie in one batch; what others put together may be of several.
+        asked = lent if row is None else lent[:1]
+        # Of a device in host memory there are no streams.
+        there = [each for each in asked if each.__dlpack_device__()[0] == _CUDA]
+        self._streams = [each.streams for each in there]
+        self._number = there[0].__dlpack_device__()[1] if there else None
+
+    def record_stream(self, stream: Any) -> None:
+        """Says that work on a further stream uses the batch: its memory is not reused before that work is done.
+
+        The stream on which a tensor is taken over is known: it is the one given to `from_dlpack`, with as_="torch" the
+        current one. `torch.Tensor.record_stream` has no effect on these tensors, whose memory is not torch's. A stream
+        must outlive the tensors that are used on it, and belong to the batch's device. In host memory ("cpu:0") this does
+        nothing, so that one loop fits both.
+
+        Args:
+            stream: A `torch.cuda.Stream`, or the number of a stream, as DLPack has them.
+        """
+        if not self._made_here and any(getattr(value, "is_cuda", False) for value in self.values()):
+            raise UnsupportedError(
+                "record_stream: another library made this batch of the tensors of one: call it on the batch that the "
+                "iterator gave"
+            )
+        other = getattr(getattr(stream, "device", None), "index", None)
+        if None not in (self._number, other) and other != self._number:
+            raise UnsupportedError(
+                f"record_stream: the stream is on cuda:{other}, and the batch on cuda:{self._number}: make a stream of "
+                f"cuda:{self._number} wait for it, and give that one"
+            )
+        number = getattr(stream, "cuda_stream", stream)
+        for streams in self._streams:
+            streams.record(number or 1)
+
+
+def _again(error: BaseException) -> Error:
+    """The error to raise again, without traceback and cause: their frames would keep alive all objects of the functions
+    and the loop that failed, including this iterator."""
+    if not isinstance(error, Error):  # Ctrl-C and sys.exit() in a function
+        return ClosedError(f"the iterator ended with {type(error).__name__}; make a new one with iter(ds)")
+    copied = type(error)(*error.args)
+    copied.__dict__.update(error.__dict__)
+    return copied
+
+
+class Run:
+    """The report of one run, during the run and after its end."""
+
+    def __init__(self, engine: _engine.Iteration, heading: str) -> None:
+        self._engine = weakref.ref(engine)
+        self._heading = heading
+        self._text: str | None = None
+        self._report: dict[str, Any] | None = None
+
+    def end(self, engine: _engine.Iteration) -> None:
+        """Keeps the last report of `engine`, which is a parameter because a garbage collection that ends a run clears the
+        weak reference first."""
+        if self._report is None:
+            self._text, self._report = engine.explain(), engine.report()
+
+    def text(self) -> str | None:
+        engine = self._engine() if self._text is None else None
+        text = self._text if engine is None else engine.explain()
+        return None if text is None else self._heading + text
+
+    def report(self) -> dict[str, Any] | None:
+        engine = self._engine() if self._report is None else None
+        return self._report if engine is None else engine.report()
+
+
+class Iterator:
+    """Iterates over the rows of one epoch, usually batches: dicts from column to array.
+
+    Made by `iter(ds)` and `ds.iterate(…)`. It ends with its epoch, or earlier by `close()`, by the end of a `with` block
+    or when it is no longer referenced. Its arrays stay valid after its end.
+    """
+
+    def __init__(
+        self,
+        engine: _engine.Iteration,
+        as_: str,
+        stall_warning: float,
+        on_second: Callable[[int], None] | None,
+        on_end: Callable[[_engine.Iteration], None] | None,
+        profile: ProfileFiles | None = None,
+        heading: str = "",
+        callbacks: Sequence[Callback] = (),
+        joined: bool | None = False,
+        shard: tuple[int, int] | None = None,
+    ) -> None:
+        if not isinstance(engine, _engine.Iteration):
+            raise TypeError("an Iterator is made by iter(ds) or ds.iterate(…)")
+        self._run = Run(engine, heading)
+        self._torch = torch_or_error() if as_ == "torch" else None
+        self._on_second = on_second
+        self._calls: Calls | None = None
+        if callbacks:
+            self._calls = Calls(callbacks, engine.epoch, [name for name, _, _ in engine.schema()])
+        # Whether each row joins several along the first axis of its columns; None: not known.
+        self._joined = joined
+        self._on_device = engine.on_device
+        # Whether rows are returned unchanged from here on, and nothing is called; `__next__` checks it.
+        self._plain = self._torch is None and on_second is None and self._calls is None and not self._on_device
+        self._on_end = on_end
+        self._profile = profile
+        self._epoch = engine.epoch
+        self._shard = shard or (0, 1)
+        self._given = 0
+        self._closed = False
+        self._final_state: bytes | Error | None = None
+        self._error: Error | None = None
+        if stall_warning > 0:
+            stall_watch.add(engine, stall_warning)
+        # Last: after an earlier exception there is nothing for __del__ to end.
+        self._engine: _engine.Iteration | None = engine
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that it runs."""
+        return self._epoch
+
+    def __iter__(self) -> Self:
+        return self
+
+    __next__ = _engine.give_next
+
+    def _ask(self, engine: _engine.Iteration) -> None:
+        """The loop asks for a row."""
+        if self._calls is not None:
+            self._calls.ask(engine.delivered)
+
+    def _finish(self, engine: _engine.Iteration, row: Batch) -> Batch:
+        """The row in the form in which it is returned. Until then it stays in the engine: an exception here loses no row."""
+        if engine.given == 1 and self._on_second is not None:
+            self._on_second(self._epoch)
+        self._plain = self._torch is None and engine.given > 0 and self._calls is None and not self._on_device
+        made = row
+        if self._torch is not None:
+            made = _ToTorch(self._torch).row(row)
+        if self._on_device:
+            made = DeviceBatch(made, row)
+        if self._calls is not None:
+            self._calls.give()
+        return made
+
+    def _raise_why_over(self) -> NoReturn:
+        if self._closed:
+            raise ClosedError("the iterator was closed; make a new one with iter(ds) or ds.iterate(…)")
+        if self._error is not None:
+            raise _again(self._error)
+        raise StopIteration
+
+    def state(self) -> bytes:
+        """The position after the last batch given: `ds.iterate(state=…)` goes on with the next one.
+
+        Small, and valid in another process. Raises StateError with the reason if the pipeline cannot be restored.
+        """
+        if self._engine is not None:
+            return state_of(self._engine, self._shard)
+        if isinstance(self._final_state, bytes):
+            return self._final_state
+        if self._final_state is not None:
+            raise _again(self._final_state)
+        raise ClosedError("the iterator was closed; take its state before")
+
+    def set_workers(self, operator: str, workers: int) -> None:
+        """Fixes how many tasks of an operator's stage may run at once, for those that begin from now on. Rows and their
+        order stay the same. It may be called from any thread, while the loop waits for a row, too; it holds until the
+        iterator ends. Under executor="pull" there is one task at a time whatever is set.
+
+        A source that reads files takes the number of reads outstanding at once, at most 64.
+
+        Raises GraphError, with the names that there are, for an operator that does not run; UnsupportedError for one that
+        takes its rows in order, or that calls Python in order or in processes fixed before; ClosedError after the end.
+
+            it = iter(ds)
+            it.set_workers("map[1]", 4)
+
+        Args:
+            operator: Its name in `explain()`, such as "map[1]". An operator that was fused with another still has its
+                name: the number is that of their stage.
+            workers: 1 or more; threads are added where there are fewer.
+        """
+        name = options.text("operator", operator, "set_workers")
+        number = options.at_once("workers", workers, "set_workers")
+        engine = self._engine
+        if engine is None:
+            raise ClosedError("set_workers: the iterator has ended; make a new one with iter(ds) or ds.iterate(…)")
+        engine.set_workers(name, number)
+
+    def explain(self) -> str:
+        """As `Dataset.explain()`, for this run."""
+        return self._run.text() or ""
+
+    def report(self) -> dict[str, Any]:
+        """The figures behind `explain()`: the current ones, or the last ones after the end."""
+        return copy.deepcopy(self._run.report()) or {}
+
+    def close(self) -> None:
+        """Ends the run: its threads stop and its memory is returned. Closing again does nothing.
+
+        A function of yours that does not return within a second is left behind, with a warning that names it: its thread
+        ends when it returns. Within such a function, `close()` does not wait for others that wait for it.
+        """
+        engine, self._engine = self._engine, None
+        self._closed = self._closed or engine is not None or self._error is not None
+        if engine is not None:
+            self._given = engine.given
+            self._let_go(engine, stop)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "an Iterator cannot be copied or pickled, for it is one run; ds.iterate(state=it.state()) makes another that "
+            "goes on from the same position"
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # Missing if __init__ raised.
+        if getattr(self, "_engine", None) is not None:
+            self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "failed" if self._error is not None else "ended"
+        state = state if self._engine is None else "open"
+        given = self._given if self._engine is None else self._engine.given
+        return f"<headrace.Iterator of epoch {self._epoch}: {given} given, {state}>"
+
+    def _fail(self, engine: _engine.Iteration, error: BaseException) -> None:
+        """Ends the run and stays failed. Releases the engine, because the error's traceback may keep this iterator alive."""
+        self._error = _again(error)
+        self._keep_state(engine)
+        self._engine = None
+        self._let_go(engine, stop)
+
+    def _keep_state(self, engine: _engine.Iteration) -> None:
+        self._given = engine.given
+        try:
+            self._final_state = state_of(engine, self._shard)
+        except Error as error:
+            self._final_state = _again(error)
+
+    def _end(self, engine: _engine.Iteration) -> None:
+        self._keep_state(engine)
+        if self._on_second is not None:
+            self._on_second(self._epoch)
+        # First, as others may take the engine as soon as it is let go. If it raises, the next call of next goes on here.
+        if self._calls is not None:
+            self._calls.end()
+        if self._engine is None:  # closed by a callback
+            return
+        self._engine = None
+        self._let_go(engine, self._on_end or stop)
+
+    def _let_go(self, engine: _engine.Iteration, give: Callable[[_engine.Iteration], None]) -> None:
+        if engine.inherited:  # In a forked child: the run, its report and its profile belong to the parent.
+            stop(engine)
+            return
+        try:
+            self._run.end(engine)
+        finally:
+            give(engine)
+        if self._profile is not None:
+            self._profile.write(engine, joined=bool(self._joined))

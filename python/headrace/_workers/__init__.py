@@ -1,0 +1,1 @@
+"""Worker processes that call the user's code."""

@@ -1,0 +1,180 @@
+"""Worker processes for Python functions and datasets: what goes to them, and what comes back when they fail.
+
+A process is started by exec of this interpreter with `headrace.worker`; it never imports the user's script. What it is to
+call travels by value, once, in memory that all processes of a pool map."""
+
+import io
+import json
+import mmap
+import os
+import pickle
+import struct
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from headrace._arguments.options import shown
+from headrace._workers.loaded_plugins import loaded_paths
+from headrace.errors import GraphError, ResourceError, UnsupportedError
+
+# Buffers begin where a cache line does.
+ALIGNMENT = 64
+# Started without the working folder on its path, and then given the path and the plugins of this process.
+START = (
+    "import json, sys; sys.path[:], plugins = json.loads(sys.argv[1]); "
+    "from headrace.worker import main; main(int(sys.argv[2]), int(sys.argv[3]), plugins)"
+)
+
+
+def packed(code: tuple[Any, ...]) -> tuple[list[str], int]:
+    """The command of a process, and the descriptor of the memory with what it is to run: a kind, functions or objects of
+    that kind with their details and salts, and worker_init."""
+    if not sys.executable:
+        raise UnsupportedError("processes= needs an interpreter to start, and sys.executable names none")
+    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    command = [
+        os.path.abspath(sys.executable),
+        *flags,
+        "-P",
+        "-c",
+        START,
+        json.dumps([[os.fspath(each) for each in sys.path], loaded_paths()]),
+    ]
+    buffers: list[pickle.PickleBuffer] = []
+    data = _pickled_code(code, buffers.append)
+    try:
+        return command, _in_memory([data, *(buffer.raw() for buffer in buffers)])
+    except OSError as error:
+        raise ResourceError(f"no memory to send {_named(code)} to other processes: {error}") from error
+
+
+def _pickled_code(code: tuple[Any, ...], take: Callable[[pickle.PickleBuffer], Any]) -> bytes:
+    try:
+        import cloudpickle
+    except ImportError:
+        cloudpickle = None
+    try:
+        if cloudpickle is not None:
+            return bytes(cloudpickle.dumps(code, protocol=5, buffer_callback=take))
+        return _dumped(code, take)
+    except GraphError:
+        raise
+    except MemoryError as error:
+        raise ResourceError(f"no memory to send {_named(code)} to other processes: {error}") from error
+    except Exception as error:
+        advice = "" if cloudpickle is not None else "; pip install cloudpickle, which sends functions by their code"
+        raise GraphError(f"{_named(code)} cannot be sent to other processes: {error}{advice}") from error
+
+
+def _named(code: tuple[Any, ...]) -> str:
+    return ", ".join(shown(target) for target, _, _ in code[1])
+
+
+def _dumped(code: tuple[Any, ...], take: Callable[[pickle.PickleBuffer], Any]) -> bytes:
+    file = io.BytesIO()
+    _Pickler(file, protocol=5, buffer_callback=take).dump(code)
+    return file.getvalue()
+
+
+class _Pickler(pickle.Pickler):
+    """Sends functions and classes by their name, and refuses those that other processes cannot import."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, (type, FunctionType)) and value.__module__ == "__main__":
+            raise GraphError(
+                f"{value.__qualname__} is defined in the script that runs, which worker processes do not import: "
+                "pip install cloudpickle, which sends functions by their code, or move it to a module"
+            )
+        return NotImplemented
+
+
+def _in_memory(parts: list[Any]) -> int:
+    """A descriptor of memory with the parts, behind a table of their offsets and sizes."""
+    extents = []
+    end = 8 + 16 * len(parts)
+    for part in parts:
+        start = -(-end // ALIGNMENT) * ALIGNMENT
+        extents.append((start, len(part)))
+        end = start + len(part)
+    descriptor = os.memfd_create("headrace-code", os.MFD_CLOEXEC)
+    try:
+        os.posix_fallocate(descriptor, 0, end)
+        with mmap.mmap(descriptor, end) as memory:
+            memory[: 8 + 16 * len(parts)] = struct.pack(
+                f"<{1 + 2 * len(parts)}Q", len(parts), *(number for extent in extents for number in extent)
+            )
+            for (start, size), part in zip(extents, parts, strict=True):
+                memory[start : start + size] = part
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def unpacked(descriptor: int) -> tuple[Any, ...]:
+    """The code in that memory. Large arrays in it are those of the memory, and copied where they are written to."""
+    memory = memoryview(mmap.mmap(descriptor, 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE))
+    (count,) = struct.unpack_from("<Q", memory)
+    numbers = struct.unpack_from(f"<{2 * count}Q", memory, 8)
+    parts = [memory[start : start + size] for start, size in zip(numbers[::2], numbers[1::2], strict=True)]
+    code: tuple[Any, ...] = pickle.loads(parts[0], buffers=parts[1:])
+    return code
+
+
+class WorkerTraceback(Exception):
+    """The cause of an exception that was raised in a worker process: its traceback there."""
+
+    def __str__(self) -> str:
+        return f'\n"""\n{self.args[0]}"""'
+
+
+def pickled(exception: BaseException | None) -> bytes:
+    """The exception and its traceback as text; for one of which nothing can be pickled, the text alone."""
+    if exception is None:
+        return b""
+    text = "".join(traceback.format_exception(exception))
+    try:
+        import cloudpickle as module
+    except ImportError:
+        module = pickle
+    for given in (exception, _ByParts(exception)):
+        try:
+            data = bytes(module.dumps((given, text)))
+            pickle.loads(data)
+            return data
+        except Exception:
+            continue
+    return pickle.dumps((None, text))
+
+
+class _ByParts:
+    """Pickles an exception that its class does not make of `args`, as where __init__ takes other arguments."""
+
+    def __init__(self, exception: BaseException) -> None:
+        self._parts = (type(exception), exception.args, exception.__dict__)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _of_parts, self._parts
+
+
+def _of_parts(kind: type[BaseException], args: tuple[Any, ...], attributes: dict[str, Any]) -> BaseException:
+    exception = kind.__new__(kind, *args)
+    exception.args = args
+    exception.__dict__.update(attributes)
+    return exception
+
+
+def exception_of(data: bytes, message: str) -> BaseException:
+    """The exception that a worker process raised."""
+    exception, text = None, message
+    try:
+        exception, text = pickle.loads(data)
+    except Exception:
+        pass  # Of a class that is not known here.
+    if not isinstance(exception, BaseException):
+        exception = RuntimeError(message)
+    exception.__cause__ = WorkerTraceback(text)
+    return exception
