@@ -39,7 +39,7 @@ class RecordColumns {
   virtual absl::Status Take(Block& block) = 0;
 };
 
-// How splits become rows; see docs/semantics.md, "Splits".
+// How splits become rows; see docs/semantics/splits.md.
 struct SplitReading {
   static constexpr uint64_t kTurn = 16;  // rows that a reader gives in one turn
   static constexpr int kMostReaders = 64;
