@@ -1,6 +1,6 @@
-// A Tensor is a typed, shaped view of a shared Buffer; copying it copies no data.
-// Thread contract: a value; the bytes may be read from any thread, and written only by a thread that holds the only
-// reference (fresh from Allocate).
+// `Tensor` is a typed, shaped view of a shared Buffer; copying it copies no data.
+// Threads: a value; the bytes may be read from any thread, and written only by a thread that holds the only reference
+// (fresh from Allocate).
 #ifndef HEADRACE_CORE_TENSOR_H_
 #define HEADRACE_CORE_TENSOR_H_
 
