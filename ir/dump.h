@@ -1,4 +1,5 @@
-// Shows a graph to people: a line for every operator, and Graphviz. Pure functions.
+// `GraphDump` and `ToDot` show a graph to people: a line for every operator, and Graphviz.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_DUMP_H_
 #define HEADRACE_IR_DUMP_H_
 

@@ -1,4 +1,5 @@
-// The traits of one use of an operator: those of its declaration, as its attributes refine them. Pure functions.
+// `TraitsOf` gives the traits of one use of an operator: those of its declaration, as its attributes refine them.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_NODE_TRAITS_H_
 #define HEADRACE_IR_NODE_TRAITS_H_
 

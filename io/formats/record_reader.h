@@ -1,7 +1,7 @@
-// The interface of formats: a format cuts files into splits and reads the records of one split, in blocks that are
-// views of one pooled buffer each. A record belongs to the split that holds its first byte, so that splits can be read
-// in any order, by any process, and together give each record once. Thread contract: a Format may be used from any
-// thread at once; a RecordReader belongs to one thread at a time.
+// `Format` is the interface of formats: it cuts files into splits. A `RecordReader` reads the records of one split, in
+// blocks that are views of one pooled buffer each. A record belongs to the split that holds its first byte, so that
+// splits can be read in any order, by any process, and together give each record once.
+// Threads: a Format may be used from any thread at once; a RecordReader belongs to one thread at a time.
 #ifndef HEADRACE_IO_FORMATS_RECORD_READER_H_
 #define HEADRACE_IO_FORMATS_RECORD_READER_H_
 

@@ -1,7 +1,7 @@
-// The listing behind ImageFolder: a folder holds one folder per class, and all pictures below a class folder belong to
-// that class. Row i of the source is picture i of the listing. The order is fixed: classes by name, and within a class
-// by path relative to the class folder, both in byte order.
-// Thread contract: made by Make or Load, const afterwards; readable from any thread.
+// `ImageListing` is the listing of ImageFolder: a folder holds one folder per class, and all images below a class
+// folder belong to that class. Row i of the source is image i of the listing. The order is fixed: classes by name, and
+// within a class by path relative to the class folder, both in byte order.
+// Threads: made by Make or Load, const afterwards; readable from any thread.
 #ifndef HEADRACE_IO_LISTINGS_IMAGE_LISTING_H_
 #define HEADRACE_IO_LISTINGS_IMAGE_LISTING_H_
 

@@ -1,6 +1,7 @@
-// MXNet's lists of pictures, .lst: lines `index\tlabel[\tlabel…]\tpath\n`. The labels of detection are the width of
-// their head, the width of an object, further head values, and the objects; here they are labels like others. Thread
-// contract: a value; const functions from any thread.
+// `ImageList` holds one of MXNet's lists of images, .lst: lines `index\tlabel[\tlabel…]\tpath\n`. The labels of
+// detection are the width of their head, the width of an object, further head values, and the objects; here they are
+// labels like others.
+// Threads: a value; const functions from any thread.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_IMAGE_LIST_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_IMAGE_LIST_H_
 

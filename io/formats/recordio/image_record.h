@@ -1,7 +1,7 @@
-// The payload of MXNet's image records: a header of 24 bytes (flag u32, label f32, id u64, id2 u64), `flag` labels of
-// float32, and the encoded picture. Without labels (flag 0), the header's is the label. Python's packer writes 0 into
-// the header where labels follow, the C++ packer the first of them.
-// Thread contract: pure functions; a view belongs to the bytes that it was parsed from.
+// `ParseImageRecord` parses the payload of MXNet's image records: a header of 24 bytes (flag u32, label f32, id u64,
+// id2 u64), `flag` labels of float32, and the encoded image. Without labels (flag 0), the header's is the label.
+// Python's packer writes 0 into the header where labels follow, the C++ packer the first of them.
+// Threads: pure functions; a view belongs to the bytes that it was parsed from.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_IMAGE_RECORD_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_IMAGE_RECORD_H_
 

@@ -1,7 +1,8 @@
-// The frame of a RecordIO record, as dmlc-core and MXNet define it: u32 magic | u32 part << 29 | length | payload,
-// zeros up to a multiple of 4 bytes; little-endian. A magic word that a payload has at a multiple of 4 bytes from its
-// start is left out, and the payload continues in a frame of its own, so that such a word in a file always begins a
-// frame. Thread contract: pure functions.
+// `CutRecordAt` and `AppendRecord` read and write the frame of a RecordIO record, as dmlc-core and MXNet define it: u32
+// magic | u32 part << 29 | length | payload, zeros up to a multiple of 4 bytes; little-endian. A magic word that a
+// payload has at a multiple of 4 bytes from its start is left out, and the payload continues in a frame of its own, so
+// that such a word in a file always begins a frame.
+// Threads: pure functions.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_RECORD_FRAME_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_RECORD_FRAME_H_
 

@@ -1,7 +1,7 @@
-// Writes a RecordIO file. The records go to a draft beside it, `<path>.draft`, which takes the file's name when all of
-// them are on the disk, so readers never see a partial file. The draft is locked while it is written, so a second
-// writer of the same file is refused; the draft of a killed process is overwritten, or continued by Resume. Thread
-// contract: one thread at a time.
+// `RecordWriter` writes a RecordIO file. The records go to a draft beside it, `<path>.draft`, which takes the file's
+// name when all of them are on the disk, so readers never see a partial file. The draft is locked while it is written,
+// so a second writer of the same file is refused; the draft of a killed process is overwritten, or continued by Resume.
+// Threads: one thread at a time.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_RECORD_WRITER_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_RECORD_WRITER_H_
 

@@ -1,5 +1,5 @@
-// Lines of files as items, by a table of where they begin.
-// Thread contract: as RandomAccessReader's.
+// `IndexedLines` gives lines of files as items, by a table of their offsets.
+// Threads: as RandomAccessReader's.
 #ifndef HEADRACE_IO_FORMATS_TEXT_INDEXED_LINES_H_
 #define HEADRACE_IO_FORMATS_TEXT_INDEXED_LINES_H_
 

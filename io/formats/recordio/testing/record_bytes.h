@@ -1,4 +1,5 @@
-// For tests: the bytes of RecordIO files, made in memory. Pure functions.
+// `RecordBytes` makes the bytes of RecordIO files in memory. Use it in tests.
+// Threads: pure functions.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_TESTING_RECORD_BYTES_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_TESTING_RECORD_BYTES_H_
 
