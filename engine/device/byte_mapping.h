@@ -1,9 +1,8 @@
-// What a device does with pictures after their copy: each byte becomes the value that a table has for it and its
-// channel; pictures may be resized, flipped, erased in part and mixed with others of the batch, and channels may become
-// planes.
-// One definition for the host and for CUDA, of moves, integers, and products and sums of floats that are rounded one by
-// one, so that both give the same bytes.
-// Thread contract: values; calls with different threads write different memory.
+// `ByteMapping` is what a device does with images after their copy: each byte becomes the value that a table has for it
+// and its channel; images may be resized, flipped, erased in part and mixed with others of the batch, and channels may
+// become planes. There is one definition for the host and for CUDA, of moves, integers, and products and sums of floats
+// that are rounded one by one, so that both give the same bytes.
+// Threads: values; calls with different threads write different memory.
 #ifndef HEADRACE_ENGINE_DEVICE_BYTE_MAPPING_H_
 #define HEADRACE_ENGINE_DEVICE_BYTE_MAPPING_H_
 

@@ -1,6 +1,7 @@
-// A device that batches are copied to: its memory, its copies, and the order of its work. Work on a device runs in
-// streams; a fence marks a point in one, and whatever must come later waits for it, on the device or on the host.
-// Thread contract: any thread. A device outlives the memory and the fences that it gave out.
+// `Device` is a device that batches are copied to: its memory, its copies, and the order of its work. Work on a device
+// runs in streams; a fence marks a point in one, and whatever must come later waits for it, on the device or on the
+// host.
+// Threads: any thread. A device outlives the memory and the fences that it gave out.
 #ifndef HEADRACE_ENGINE_DEVICE_DEVICE_H_
 #define HEADRACE_ENGINE_DEVICE_DEVICE_H_
 

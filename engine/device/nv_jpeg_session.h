@@ -1,5 +1,6 @@
-// What decodes one picture after the other by nvJPEG: its objects, a stream, and memory for pixels on both sides.
-// Thread contract: one thread at a time, with the context current, also while it is destroyed.
+// `NvJpegSession` is the state reused by successive nvJPEG decodes: nvJPEG's objects, a stream, and memory for pixels
+// on both sides.
+// Threads: one thread at a time, with the context current, also while it is destroyed.
 #ifndef HEADRACE_ENGINE_DEVICE_NV_JPEG_SESSION_H_
 #define HEADRACE_ENGINE_DEVICE_NV_JPEG_SESSION_H_
 

@@ -1,7 +1,7 @@
-// A running pipeline: the execution tree of one graph, its budget and its error domain.
-// Thread contract: one thread, the user's or that of a device's queue, calls Next, Fetch, Given, Ask and position; any
-// thread may call SetWorkers, Close, report and DescribeStall. The destructor waits until nothing runs; it leaves no
-// thread and no memory of the pipeline, except batches that the user holds.
+// `Pipeline` is a running pipeline: the execution tree of one graph, its budget and its error domain.
+// Threads: one thread, the user's or that of a device's queue, calls Next, Fetch, Given, Ask and position; any thread
+// may call SetWorkers, Close, report and DescribeStall. The destructor waits until nothing runs; it leaves no thread
+// and no memory of the pipeline, except batches that the user holds.
 #ifndef HEADRACE_ENGINE_EXEC_PIPELINE_H_
 #define HEADRACE_ENGINE_EXEC_PIPELINE_H_
 

@@ -1,6 +1,7 @@
-// The rows that a run leaves out because they failed, in the order of the rows: counted up to the limit of an epoch,
-// reported by operator, and written to a log. A skipped row is counted when the next result row has been delivered.
-// Thread contract: the user's thread; reports from any.
+// `SkippedRows` takes the rows that a run leaves out because they failed, in the order of the rows: it counts them up
+// to the limit of an epoch, reports them by operator, and writes them to a log. A skipped row is counted when the next
+// result row has been delivered.
+// Threads: the user's thread; reports from any.
 #ifndef HEADRACE_ENGINE_EXEC_SKIPPED_ROWS_H_
 #define HEADRACE_ENGINE_EXEC_SKIPPED_ROWS_H_
 

@@ -1,6 +1,6 @@
-// What travels between stages: a columnar block of zero, one or many rows with their identities, the checkpoint of the
+// `Block` is the message between stages: columns of zero, one or many rows with their identities, the checkpoint of the
 // operators below, and at most one terminator at its end.
-// Thread contract: a block has one owner at a time; connectors hand it over.
+// Threads: a block has one owner at a time; connectors hand it over.
 #ifndef HEADRACE_ENGINE_OPERATOR_BLOCK_H_
 #define HEADRACE_ENGINE_OPERATOR_BLOCK_H_
 

@@ -1,10 +1,10 @@
-// The interfaces of operators. Operators own no threads: the engine owns threads, queues, errors, counters and
-// shutdown. An operator is one of
+// `IndexedSource`, `StreamSource`, `RowOperator` and `StreamOperator` are the interfaces of operators. Operators own no
+// threads: the engine owns threads, queues, errors, counters and shutdown. An operator is one of
 //   - a source with random access (IndexedSource) or one that streams (StreamSource),
 //   - a row operator: stateless, any worker may run any block,
 //   - a stream operator: stateful, one message at a time, in order.
-// Thread contract: IndexedSource::Read and RowOperator::Apply are called from many threads at once; the others from one
-// thread at a time.
+// Threads: IndexedSource::Read and RowOperator::Apply are called from many threads at once; the others from one thread
+// at a time.
 #ifndef HEADRACE_ENGINE_OPERATOR_OPERATOR_H_
 #define HEADRACE_ENGINE_OPERATOR_OPERATOR_H_
 

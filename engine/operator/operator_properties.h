@@ -1,6 +1,6 @@
-// What is known of an operator before it runs: one value, computed once when the plan is made. No property identifies
-// one operator: other operators could have it too.
-// Thread contract: values.
+// `OperatorProperties` is what is known of an operator before it runs: one value, computed once when the plan is made.
+// No property identifies one operator: other operators could have it too.
+// Threads: values.
 #ifndef HEADRACE_ENGINE_OPERATOR_OPERATOR_PROPERTIES_H_
 #define HEADRACE_ENGINE_OPERATOR_OPERATOR_PROPERTIES_H_
 

@@ -1,5 +1,5 @@
-// A plan as text: a line for each stage, then the caches, then the expected memory.
-// A pure function.
+// `PlanText` writes a plan as text: a line for each stage, then the caches, then the expected memory.
+// Threads: a pure function.
 #ifndef HEADRACE_ENGINE_PLAN_PLAN_TEXT_H_
 #define HEADRACE_ENGINE_PLAN_PLAN_TEXT_H_
 

@@ -1,5 +1,6 @@
-// Numbers in decimal form, and texts as columns of a table. Unlike absl::StrFormat, they throw std::bad_alloc where
-// memory lacks, and do not end the process; unlike printf, they ignore the locale. Pure functions.
+// `Decimal` and `Right` write numbers in decimal form, and texts as columns of a table. Unlike absl::StrFormat, they
+// throw std::bad_alloc when out of memory, and do not end the process; unlike printf, they ignore the locale.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_REPORT_DECIMAL_H_
 #define HEADRACE_ENGINE_REPORT_DECIMAL_H_
 

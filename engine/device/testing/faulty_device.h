@@ -1,6 +1,6 @@
-// A device in host memory for tests: it overwrites memory that it gets back, counts what it lent, takes its time, and
-// fails the call that a test chooses.
-// Thread contract: as Device's; set it up before it is used, but for its room.
+// `FaultyDevice` is a device in host memory for tests: it overwrites memory that it gets back, counts what it lent,
+// takes its time, and fails the call that a test chooses.
+// Threads: as Device's; set it up before it is used, but for its room.
 #ifndef HEADRACE_ENGINE_DEVICE_TESTING_FAULTY_DEVICE_H_
 #define HEADRACE_ENGINE_DEVICE_TESTING_FAULTY_DEVICE_H_
 
