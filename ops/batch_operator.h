@@ -1,6 +1,6 @@
-// Joins rows to batches, whatever a batch is made of (BatchRows) and however its size is chosen (BatchSizes): cuts
-// messages at the borders of batches, fills in for rows that failed, and counts for checkpoints.
-// Thread contract: as StreamOperator's.
+// `BatchOperator` joins rows to batches, whatever a batch is made of (BatchRows) and however its size is chosen
+// (BatchSizes): it cuts messages at the borders of batches, fills in for rows that failed, and counts for checkpoints.
+// Threads: as StreamOperator's.
 #ifndef HEADRACE_OPS_BATCH_OPERATOR_H_
 #define HEADRACE_OPS_BATCH_OPERATOR_H_
 

@@ -1,7 +1,7 @@
-// Collects the rows of a batch and joins them. Derived classes define how columns are joined: StackedBatch, or
-// ListedBatch for a function of the user's. The identities, the rows that fill in for others, and the marks are the
-// same for all.
-// Thread contract: one thread.
+// `BatchRows` collects the rows of a batch and joins them. Derived classes define how columns are joined: StackedBatch,
+// or ListedBatch for a user function. The identities, the rows that fill in for others, and the marks are the same for
+// all.
+// Threads: one thread.
 #ifndef HEADRACE_OPS_BATCH_ROWS_H_
 #define HEADRACE_OPS_BATCH_ROWS_H_
 

@@ -1,4 +1,5 @@
-// Takes rows out of blocks, whatever form the columns have. Pure functions on a block's owner's thread.
+// `TakeColumnRows`, `SeparateRows` and `KeepRows` take rows out of blocks, whatever form the columns have.
+// Threads: pure functions on a block's owner's thread.
 #ifndef HEADRACE_OPS_BLOCK_ROWS_H_
 #define HEADRACE_OPS_BLOCK_ROWS_H_
 

@@ -1,10 +1,10 @@
-// Gives the rows that a function of the host makes of each row, its children, of several open rows in turn, as
-// tf.data's interleave does. An empty slot takes the next row when its turn comes; one whose row has no child left
-// passes its turn on and is empty from then on. So what comes next follows from the open rows and the children they
-// gave, and the checkpoint holds these. Where the input can read rows by number, it lists the rows with children left
+// `ChildrenInTurn` interleaves the rows that a user function makes of several open input rows, its children, like
+// tf.data's interleave. An empty slot takes the next row when its turn comes; one whose row has no child left passes
+// its turn on and is empty from then on. So what comes next follows from the open rows and the children they gave, and
+// the checkpoint holds these. Where the input can read rows by number, it lists the rows with children left
 // (listed_rows.h), and these come again alone. Else the input goes on before the oldest of them, and of the rows that
-// come again the function is called for the open ones alone. Thread contract: as StreamOperator's; the function is
-// called on the operator's thread.
+// come again the function is called for the open ones alone.
+// Threads: as StreamOperator's; the function is called on the operator's thread.
 #ifndef HEADRACE_OPS_CHILDREN_IN_TURN_H_
 #define HEADRACE_OPS_CHILDREN_IN_TURN_H_
 

@@ -1,9 +1,9 @@
-// The steps of a map, ready to run: kernels and functions of the user's, the columns that each reads and writes, and
-// which of them are fused. What choosers draw for a row is known before the row's first step: the steps that they draw
-// run, and are fused, like steps that every row goes through. Where parameters are read, each epoch has kernels of its
-// own, made of the epoch's values when its first row comes. A program works on the tensors of one row at a time, or
-// on rows that are contiguous in memory.
-// Thread contract: all methods from any thread, once it is made.
+// `MapProgram` holds the steps of a map, ready to run: kernels and user functions, the columns that each reads and
+// writes, and which of them are fused. What choosers draw for a row is known before the row's first step: the steps
+// that they draw run, and are fused, like steps that every row goes through. Where parameters are read, each epoch has
+// kernels of its own, made of the epoch's values when its first row comes. A program works on the tensors of one row at
+// a time, or on rows that are contiguous in memory.
+// Threads: all methods from any thread, once it is made.
 #ifndef HEADRACE_OPS_MAP_PROGRAM_H_
 #define HEADRACE_OPS_MAP_PROGRAM_H_
 

@@ -1,7 +1,7 @@
-// A row whose children are being given: those that its function has made and that wait, and the function itself, which
-// runs on as they are needed. It is asked for a run of them at a time, for twice as many as before up to a limit, so
-// that few cost little, many are cheap, and one that never ends takes no memory.
-// Thread contract: one thread, on which the function is called.
+// `OpenRow` is a row whose children are being given: it holds those that its function has made and that wait, and the
+// function itself, which runs on as they are needed. It is asked for a run of them at a time, for twice as many as
+// before up to a limit, so that few cost little, many are cheap, and one that never ends takes no memory.
+// Threads: one thread, on which the function is called.
 #ifndef HEADRACE_OPS_OPEN_ROW_H_
 #define HEADRACE_OPS_OPEN_ROW_H_
 

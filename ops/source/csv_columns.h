@@ -1,6 +1,7 @@
-// Columns made from CSV: each record is a line of a fixed number of fields, and a column has the values of one field,
-// or those of consecutive fields as one row of a tensor. Numbers are written straight into the memory of their column.
-// Thread contract: one thread at a time.
+// `MakeCsvColumns` makes columns from CSV: each record is a line of a fixed number of fields, and a column has the
+// values of one field, or those of consecutive fields as one row of a tensor. Numbers are written straight into the
+// memory of their column.
+// Threads: one thread at a time.
 #ifndef HEADRACE_OPS_SOURCE_CSV_COLUMNS_H_
 #define HEADRACE_OPS_SOURCE_CSV_COLUMNS_H_
 

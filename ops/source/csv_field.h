@@ -1,7 +1,7 @@
-// One field of a line of CSV, as RFC 4180 has it: bytes up to the next delimiter, or bytes between quotes, in which a
-// quote is doubled. A quote elsewhere is a fault, and so are quotes that are not closed in the line, which ends where
-// LineFormat says.
-// Pure functions.
+// `CutField` cuts one field of a line of CSV, as RFC 4180 has it: bytes up to the next delimiter, or bytes between
+// quotes, in which a quote is doubled. A quote elsewhere is a fault, and so are quotes that are not closed in the line,
+// which ends where LineFormat says.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_SOURCE_CSV_FIELD_H_
 #define HEADRACE_OPS_SOURCE_CSV_FIELD_H_
 

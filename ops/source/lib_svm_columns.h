@@ -1,6 +1,7 @@
-// Columns made from LibSVM text: each record is a line `label index:value index:value …`, and gives its label and, as
-// two vectors of one length, the indices and values of its features. What the file leaves out is 0.
-// Thread contract: one thread at a time.
+// `MakeLibSvmColumns` makes columns from LibSVM text: each record is a line `label index:value index:value …`, and
+// gives its label and, as two vectors of one length, the indices and values of its features. What the file leaves out
+// is 0.
+// Threads: one thread at a time.
 #ifndef HEADRACE_OPS_SOURCE_LIB_SVM_COLUMNS_H_
 #define HEADRACE_OPS_SOURCE_LIB_SVM_COLUMNS_H_
 

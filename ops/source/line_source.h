@@ -1,6 +1,6 @@
-// A source of rows by position over lines: row i is line i, its key is i, and its columns are made as those of a stream
-// of lines are (ops/source/split_source.h).
-// Thread contract: as IndexedSource's.
+// `LineSource` is a source of rows by position over lines: row i is line i, its key is i, and its columns are made as
+// those of a stream of lines are (ops/source/split_source.h).
+// Threads: as IndexedSource's.
 #ifndef HEADRACE_OPS_SOURCE_LINE_SOURCE_H_
 #define HEADRACE_OPS_SOURCE_LINE_SOURCE_H_
 

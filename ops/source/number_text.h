@@ -1,10 +1,10 @@
-// Numbers and bools from text, as fields of CSV have them.
+// `ReadNumber` reads numbers and bools from text, as fields of CSV have them.
 //
 // A number is what Python's int() and float() read, without underscores and digits beyond ASCII: an optional sign, then
 // digits; of a float also a fraction, an exponent, "inf", "infinity" and "nan" in any case. A float has the bits of the
 // nearest one, as Python's; beyond its range there is none, below it is 0. An integer must be in its dtype's range, and
 // has neither point nor exponent. A bool is true, True, TRUE, 1, false, False, FALSE or 0.
-// Pure functions.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_SOURCE_NUMBER_TEXT_H_
 #define HEADRACE_OPS_SOURCE_NUMBER_TEXT_H_
 

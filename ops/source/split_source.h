@@ -1,7 +1,7 @@
-// A stream source of any format that can be cut into splits (io/formats/record_reader.h): it opens the splits in the
-// order of the listing, or in a permutation of its own for each epoch, reads several at once, and gives their records
-// in turns. Its attributes are the same for every format.
-// Thread contract: as StreamSource's.
+// `SplitSource` is a stream source of any format that can be cut into splits (io/formats/record_reader.h): it opens the
+// splits in the order of the listing, or in a permutation of its own for each epoch, reads several at once, and gives
+// their records in turns. Its attributes are the same for every format.
+// Threads: as StreamSource's.
 #ifndef HEADRACE_OPS_SOURCE_SPLIT_SOURCE_H_
 #define HEADRACE_OPS_SOURCE_SPLIT_SOURCE_H_
 

@@ -1,6 +1,6 @@
-// Texts of a column that grows, one behind the other in one buffer, with a table of their ends: they become a tensor
+// `StackedTexts` collects the texts of a column in one growing buffer, with a table of their ends: they become a tensor
 // without another copy.
-// Thread contract: one thread at a time.
+// Threads: one thread at a time.
 #ifndef HEADRACE_OPS_SOURCE_STACKED_TEXTS_H_
 #define HEADRACE_OPS_SOURCE_STACKED_TEXTS_H_
 
