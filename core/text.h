@@ -1,5 +1,6 @@
 // `Cat` and `Append` join text and numbers. Debian's Abseil has its own string_view, which std::string_view does not
 // convert to; these functions take both, so that the rest of the code uses only std.
+// Threads: pure functions.
 #ifndef HEADRACE_CORE_TEXT_H_
 #define HEADRACE_CORE_TEXT_H_
 

@@ -3,6 +3,7 @@
 // change, so salts, errors and inference are the same; a map that runs them fused decodes only the part of an image
 // that its crops keep. Rows are the same. Damage in an unused part of an image may go unnoticed, and of several faults
 // of one row a different one may be named.
+// Threads: a pure function.
 #ifndef HEADRACE_IR_PASSES_FUSE_IMAGE_H_
 #define HEADRACE_IR_PASSES_FUSE_IMAGE_H_
 

@@ -2,6 +2,7 @@
 // of a row. It does not mark sources below a Python function, which is called for no row before its turn, below a
 // cache, which handles single rows, and below an operator that makes many rows of one, whose states count within
 // messages. Rows, their order and their identities are the same.
+// Threads: a pure function.
 #ifndef HEADRACE_IR_PASSES_GROUP_ROWS_H_
 #define HEADRACE_IR_PASSES_GROUP_ROWS_H_
 

@@ -1,10 +1,10 @@
-// A crop that depends on the boxes of its picture, such as the samplers of SSD. One kernel cuts pictures and masks: it
-// takes the picture and its boxes on their canvas (canvas_boxes.h). Beside it is one that cuts the boxes, and takes
-// them with what belongs to each: RandomIoUCropOfBoxes beside RandomIoUCrop; and one that takes keypoints on their
-// canvas, and the boxes: RandomIoUCropOfKeypoints. A fourth cuts masks of single boxes: RandomIoUCropOfMasks
-// (object_masks.h). A map writes all, with one salt and the boxes last, so that all draw the same numbers from the same
-// boxes.
-// Thread contract: that of kernels.
+// `CropAmongBoxes` is a crop that depends on the boxes of its image, such as the samplers of SSD. It cuts images and
+// masks: it takes the image and its boxes on their canvas (canvas_boxes.h). `AmongBoxesRegistration` declares three
+// companions beside it: one cuts the boxes, and takes them with what belongs to each (RandomIoUCropOfBoxes beside
+// RandomIoUCrop); one takes keypoints on their canvas, and the boxes (RandomIoUCropOfKeypoints); one cuts masks of
+// single boxes (RandomIoUCropOfMasks, object_masks.h). A map writes all four, with one salt and the boxes last, so that
+// all draw the same numbers from the same boxes.
+// Threads: that of kernels.
 #ifndef HEADRACE_KERNELS_DETECTION_CROP_AMONG_BOXES_H_
 #define HEADRACE_KERNELS_DETECTION_CROP_AMONG_BOXES_H_
 

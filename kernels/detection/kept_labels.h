@@ -1,5 +1,5 @@
-// What belongs to boxes or keypoints, one element each, where some of them are removed. Pure functions; safe from any
-// thread.
+// `AppendKept` filters per-box and per-keypoint columns (labels, masks) when boxes or keypoints are removed.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_DETECTION_KEPT_LABELS_H_
 #define HEADRACE_KERNELS_DETECTION_KEPT_LABELS_H_
 

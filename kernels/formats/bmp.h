@@ -1,4 +1,5 @@
-// Decodes BMP: Windows' and OS/2's bitmaps, after Microsoft's "Bitmap Storage". Pure functions; safe from any thread.
+// `DecodeBmp` decodes BMP: Windows' and OS/2's bitmaps, after Microsoft's "Bitmap Storage".
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_FORMATS_BMP_H_
 #define HEADRACE_KERNELS_FORMATS_BMP_H_
 

@@ -1,4 +1,5 @@
-// Decodes TIFF with libtiff. Pure functions; safe from any thread.
+// `DecodeTiff` decodes TIFF with libtiff.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_FORMATS_TIFF_H_
 #define HEADRACE_KERNELS_FORMATS_TIFF_H_
 

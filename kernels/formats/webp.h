@@ -1,4 +1,5 @@
-// Decodes WebP with libwebp. Pure functions; safe from any thread.
+// `DecodeWebp` decodes WebP with libwebp.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_FORMATS_WEBP_H_
 #define HEADRACE_KERNELS_FORMATS_WEBP_H_
 

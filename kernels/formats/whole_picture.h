@@ -1,5 +1,6 @@
-// Pictures that are decoded whole, whatever part is wanted: how a file holds its pixels, and their conversion to what a
-// PixelMode asks for. Pure functions; safe from any thread.
+// `ReadWhole` decodes images that are decoded whole, whatever part is wanted: `PictureLayout` says how a file holds its
+// pixels, which are converted to what a PixelMode asks for.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_FORMATS_WHOLE_PICTURE_H_
 #define HEADRACE_KERNELS_FORMATS_WHOLE_PICTURE_H_
 

@@ -1,4 +1,4 @@
-// Every kernel that moves pixels by whole pixels or with the nearest one, for tests of what follows them.
+// `Moves` gives every kernel that moves pixels by whole pixels or with the nearest one, for tests of what follows them.
 #ifndef HEADRACE_KERNELS_TESTING_MOVES_H_
 #define HEADRACE_KERNELS_TESTING_MOVES_H_
 

@@ -1,6 +1,6 @@
-// What AutoAugment, RandAugment, TrivialAugmentWide and AugMix choose from: operations on an image, each with a
-// magnitude. Definitions and magnitudes are torchvision's, pixels of uint8 Pillow's. Pure functions; safe from any
-// thread.
+// `Augment` applies what AutoAugment, RandAugment, TrivialAugmentWide and AugMix choose from: operations on an image,
+// each with a magnitude. Definitions and magnitudes are torchvision's, pixels of uint8 Pillow's.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_AUGMENTATION_H_
 #define HEADRACE_KERNELS_VISION_AUGMENTATION_H_
 

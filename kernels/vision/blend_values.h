@@ -1,5 +1,6 @@
-// Blends bytes with another picture as Pillow's Image.blend: other + factor · (value - other) in float32, cut off at 0
-// and 255 and truncated. Safe from any thread.
+// `BlendWithValue` and its neighbours blend bytes with another image as Pillow's Image.blend: other + factor · (value -
+// other) in float32, cut off at 0 and 255 and truncated.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_BLEND_VALUES_H_
 #define HEADRACE_KERNELS_VISION_BLEND_VALUES_H_
 

@@ -1,6 +1,7 @@
-// What lies on the canvas of its picture and moves by its points: boxes by their corners (canvas_boxes.h), keypoints by
-// themselves (canvas_keypoints.h). Kernels that move pixels move any of them, through this class alone. Definitions are
-// those of torchvision's transforms. Plain values; safe to read from any thread.
+// `CanvasTarget` lies on the canvas of its image and moves by its points: boxes by their corners (canvas_boxes.h),
+// keypoints by themselves (canvas_keypoints.h). Kernels that move pixels move any of them, through this class alone.
+// Definitions are those of torchvision's transforms.
+// Threads: plain values; safe to read from any thread.
 #ifndef HEADRACE_KERNELS_VISION_CANVAS_TARGET_H_
 #define HEADRACE_KERNELS_VISION_CANVAS_TARGET_H_
 

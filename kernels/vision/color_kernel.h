@@ -1,6 +1,7 @@
-// What the kernels that change colours of images share: their steps take uint8, or float32 of 0 … 1, of one channel, or
-// of red, green, blue; those with a p are applied to some rows only; and their declarations differ in little.
-// Thread contract: that of kernels and steps.
+// `ColorKernel` and `ColorStep` make what the kernels that change colours of images share: their steps take uint8, or
+// float32 of 0 … 1, of one channel, or of red, green, blue; those with a p are applied to some rows only; and their
+// declarations differ in little.
+// Threads: that of kernels and steps.
 #ifndef HEADRACE_KERNELS_VISION_COLOR_KERNEL_H_
 #define HEADRACE_KERNELS_VISION_COLOR_KERNEL_H_
 

@@ -1,6 +1,7 @@
-// The steps that change brightness, contrast, saturation and hue of images, of one channel or of red, green, blue:
+// `BrightnessStep`, `ContrastStep`, `SaturationStep` and `HueStep` change images of one channel or of red, green, blue:
 // torchvision's definitions, for uint8 with Pillow's arithmetic, for floats with that of its tensors. `factor` is given
-// for each picture (PixelFacts). Thread contract: the steps are constants.
+// for each picture (PixelFacts).
+// Threads: the steps are constants.
 #ifndef HEADRACE_KERNELS_VISION_COLOR_STEPS_H_
 #define HEADRACE_KERNELS_VISION_COLOR_STEPS_H_
 

@@ -1,4 +1,5 @@
-// Copies a picture that is turned or mirrored on the way. Safe from any thread.
+// `CopyTurned` copies an image and turns or mirrors it on the way.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_COPY_TURNED_H_
 #define HEADRACE_KERNELS_VISION_COPY_TURNED_H_
 

@@ -1,5 +1,6 @@
-// A kernel that decodes an image, or only a part of it that the caller chooses once the size is known.
-// Thread contract: that of kernels.
+// `DecodeKernel` is a kernel that decodes an image, or only a part of it that the caller chooses once the size is
+// known.
+// Threads: that of kernels.
 #ifndef HEADRACE_KERNELS_VISION_DECODE_KERNEL_H_
 #define HEADRACE_KERNELS_VISION_DECODE_KERNEL_H_
 

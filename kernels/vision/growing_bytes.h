@@ -1,5 +1,6 @@
-// Bytes that are written one run after the other, by a library that does not announce their number. Their memory is a
-// pooled buffer that doubles when it is full. Thread contract: used by one thread.
+// `GrowingBytes` takes bytes that are written run by run, by a library that does not announce their number. Their
+// memory is a pooled buffer that doubles when it is full.
+// Threads: used by one thread.
 #ifndef HEADRACE_KERNELS_VISION_GROWING_BYTES_H_
 #define HEADRACE_KERNELS_VISION_GROWING_BYTES_H_
 

@@ -1,6 +1,6 @@
-// Decodes JPEG with libjpeg-turbo and its defaults (accurate integer DCT, smooth upsampling, smoothing of blocks if
-// scans are missing), so that pixels equal Pillow's. Pure functions; libjpeg's memory lives for one call. Safe from any
-// thread.
+// `DecodeJpeg` decodes JPEG with libjpeg-turbo and its defaults (accurate integer DCT, smooth upsampling, smoothing of
+// blocks if scans are missing), so that pixels equal Pillow's. libjpeg's memory lives for one call.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_JPEG_H_
 #define HEADRACE_KERNELS_VISION_JPEG_H_
 

@@ -1,5 +1,6 @@
-// A device that decodes JPEGs. A room above registers it, as kernels know no devices; Decode uses it where the user
-// says so. Thread contract: any thread; registration before main, or while nothing else calls.
+// `JpegDevice` is a device that decodes JPEGs. It is registered by engine/device, because kernels must not depend on
+// devices; Decode uses it where the user says so.
+// Threads: any thread; registration before main, or while nothing else calls.
 #ifndef HEADRACE_KERNELS_VISION_JPEG_DEVICE_H_
 #define HEADRACE_KERNELS_VISION_JPEG_DEVICE_H_
 

@@ -1,7 +1,7 @@
-// Encodes JPEG with libjpeg-turbo as OpenCV's imencode does: baseline, YCbCr with the chroma halved along both axes
-// (4:2:0) or grey, the accurate integer DCT, the standard Huffman tables. So bytes equal those of imencode wherever it
-// is built with a libjpeg-turbo of the same arithmetic. Pure functions; libjpeg's memory lives for one call. Safe from
-// any thread.
+// `EncodeJpeg` encodes JPEG with libjpeg-turbo as OpenCV's imencode does: baseline, YCbCr with the chroma halved along
+// both axes (4:2:0) or grey, the accurate integer DCT, the standard Huffman tables. So bytes equal those of imencode
+// wherever it is built with a libjpeg-turbo of the same arithmetic. libjpeg's memory lives for one call.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_JPEG_ENCODER_H_
 #define HEADRACE_KERNELS_VISION_JPEG_ENCODER_H_
 

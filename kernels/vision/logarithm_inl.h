@@ -1,6 +1,6 @@
-// The logarithm and the exponential of doubles, many at once, by additions, multiplications and divisions alone, so
-// that every CPU gives the same bits: a mathematical library's differ. Included by sources that are compiled for each
-// target.
+// `Log` and `Exp` compute the logarithm and the exponential of many doubles at once, by additions, multiplications and
+// divisions alone, so that every CPU gives the same bits: a mathematical library's differ. The file is included by
+// sources that are compiled for each target.
 #include <cstddef>
 #include <cstdint>
 #include <numbers>

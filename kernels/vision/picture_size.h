@@ -1,6 +1,6 @@
-// The size of a picture without its pixels: that of an image, or what an encoded picture says before it is decoded, and
-// its format.
-// Pure functions; safe from any thread.
+// `SizeOfPicture` gives the size of an image without its pixels: that of a decoded image, or what an encoded one says
+// before it is decoded, and its format.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PICTURE_SIZE_H_
 #define HEADRACE_KERNELS_VISION_PICTURE_SIZE_H_
 

@@ -1,5 +1,6 @@
-// Kernels that compute pixels without moving them, or change the order of the axes. Each gives its steps for one
-// picture, so that one pass over the pixels can run the steps of several kernels. Thread contract: that of kernels.
+// `PixelKernel` is a kernel that computes pixels without moving them, or changes the order of the axes. It gives its
+// steps for one image, so that one pass over the pixels can run the steps of several kernels.
+// Threads: that of kernels.
 #ifndef HEADRACE_KERNELS_VISION_PIXEL_KERNEL_H_
 #define HEADRACE_KERNELS_VISION_PIXEL_KERNEL_H_
 

@@ -1,8 +1,8 @@
-// A pass over the pixels of an image: steps and the change of layout, done row by row while the result is written, so
-// that the pixels are read and written once. Where a step needs counts of the picture, a pass before it makes them.
-// Steps that follow each other and map bytes to bytes become one table (value_tables.h).
-// The bits are those of the kernels run one after the other.
-// Thread contract: PixelSteps belong to one picture and one thread; RunPixelSteps is safe from any thread.
+// `PixelSteps` is a pass over the pixels of an image: steps and the change of layout, done row by row while the result
+// is written, so that the pixels are read and written once. Where a step needs counts of the picture, a pass before it
+// makes them. Steps that follow each other and map bytes to bytes become one table (value_tables.h). The bits are those
+// of the kernels run one after the other.
+// Threads: PixelSteps belong to one picture and one thread; RunPixelSteps is safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXEL_PASS_H_
 #define HEADRACE_KERNELS_VISION_PIXEL_PASS_H_
 

@@ -1,7 +1,7 @@
-// One computation on the pixels of an image, done for one row of pixels after the other while a row is in the L1 cache.
-// A step computes each value from one value, or each pixel from one pixel; it may use its place, what its kernel drew
-// for the picture, and counts of the whole picture, which are made in a pass before. Thread contract: const; any thread
-// may run a step on any picture.
+// `PixelStep` is one computation on the pixels of an image, done for one row of pixels after the other while a row is
+// in the L1 cache. A step computes each value from one value, or each pixel from one pixel; it may use its place, what
+// its kernel drew for the picture, and counts of the whole picture, which are made in a pass before.
+// Threads: const; any thread may run a step on any picture.
 #ifndef HEADRACE_KERNELS_VISION_PIXEL_STEP_H_
 #define HEADRACE_KERNELS_VISION_PIXEL_STEP_H_
 

@@ -1,5 +1,6 @@
-// Pixels of three bytes move faster as words of four bytes, and four of them are stored at once, as many stores take
-// longer than many loads. Safe from any thread.
+// `ThreeBytesAt` and `StoreFourPixels` copy 3-byte pixels as 4-byte words and store four pixels at a time, because
+// stores are the bottleneck.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_OF_THREE_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_OF_THREE_H_
 

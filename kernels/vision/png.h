@@ -1,5 +1,5 @@
-// Decodes PNG with libpng. Pure functions; libpng's memory lives for one call. Safe from any
-// thread.
+// `DecodePng` decodes PNG with libpng. libpng's memory lives for one call.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PNG_H_
 #define HEADRACE_KERNELS_VISION_PNG_H_
 
