@@ -272,7 +272,7 @@ absl::StatusOr<std::vector<MapProgram::BoundStep>> MapProgram::BindSteps(const i
 
 // The programs of the epochs of one map. They are made without a lock, as parameters call the user's code; values that
 // come again have one program.
-// Thread contract: any thread.
+// Threads: any thread.
 class MapProgram::OfEpochs {
  public:
   // `first`: the program of the epoch with which the run begins.

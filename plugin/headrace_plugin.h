@@ -1,5 +1,5 @@
-/* Operators built outside: the C interface between Headrace and a plugin, a shared library that hr.load_plugin() opens:
- * kernels, sources with random access, and readers of file formats.
+/* This header is the C interface between Headrace and a plugin, a shared library that hr.load_plugin() opens. A plugin
+ * declares operators that are built outside: kernels, sources with random access, and readers of file formats.
  *
  * A plugin includes this header alone and links nothing of Headrace's. It exports two symbols: headrace_plugin_abi, the
  * version that it needs, and headrace_plugin_query(), which gives what the plugin has, as data. Headrace makes Python
@@ -357,8 +357,8 @@ typedef struct headrace_source {
   int32_t (*open)(headrace_call* call, const headrace_value* const* values, void** state, headrace_rows* rows);
   /* Of a state that open() made without an error, once. NULL: none is needed. */
   void (*destroy)(void* state);
-  /* Makes each output of row `row`, which is less than the count, by allocate() or give_strings(), from any thread. Each
-   * time the same, unless the traits say HEADRACE_NOT_DETERMINISTIC. */
+  /* Makes each output of row `row`, which is less than the count, by allocate() or give_strings(), from any thread.
+   * Each time the same, unless the traits say HEADRACE_NOT_DETERMINISTIC. */
   int32_t (*read)(headrace_call* call, const void* state, uint64_t row);
 } headrace_source;
 

@@ -1,6 +1,6 @@
-// Kernels, sources and formats of a plugin in C++17, over headrace_plugin.h: classes instead of tables and callbacks,
-// exceptions instead of results. Nothing of it crosses the interface, so compiler and standard library are the plugin's
-// own choice.
+// `HEADRACE_PLUGIN` declares kernels, sources and formats of a plugin in C++17, over headrace_plugin.h: classes instead
+// of tables and callbacks, exceptions instead of results. Nothing of it crosses the interface, so compiler and standard
+// library are the plugin's own choice.
 //
 //   class Scale {
 //    public:
@@ -44,7 +44,7 @@
 // Build with -fvisibility=hidden, or with the classes in an anonymous namespace: otherwise static variables of classes
 // of one name are shared by all plugins.
 //
-// Thread contract: a kernel, source or format is made once from its attributes and is const afterwards; any thread may
+// Threads: a kernel, source or format is made once from its attributes and is const afterwards; any thread may
 // call it. Everything else belongs to the thread of its call.
 #ifndef HEADRACE_PLUGIN_HPP_
 #define HEADRACE_PLUGIN_HPP_

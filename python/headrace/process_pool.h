@@ -1,7 +1,7 @@
-// The worker processes of the functions of one map, or of one object of the user's. They are started when they are
-// first needed. A process is sent one call, or many light ones in one exchange. A call whose process dies is made again
-// by another one; one that dies without a call is replaced.
-// Thread contract: any thread, with or without the GIL.
+// `ProcessPool` holds the worker processes of the functions of one map, or of one user object. Processes are started
+// when they are first needed. A process is sent one call, or many light ones in one exchange. A call whose process dies
+// is made again by another one; one that dies without a call is replaced.
+// Threads: any thread, with or without the GIL.
 #ifndef HEADRACE_PYTHON_HEADRACE_PROCESS_POOL_H_
 #define HEADRACE_PYTHON_HEADRACE_PROCESS_POOL_H_
 

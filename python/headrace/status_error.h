@@ -1,5 +1,5 @@
-// Converts a Status to the Python exception of its kind, with its fields as attributes.
-// Thread contract: with the GIL held; RaisedExceptions may be destroyed on any thread.
+// `RaiseIfError` converts a Status to the Python exception of its kind, with its fields as attributes.
+// Threads: with the GIL held; RaisedExceptions may be destroyed on any thread.
 #ifndef HEADRACE_PYTHON_HEADRACE_STATUS_ERROR_H_
 #define HEADRACE_PYTHON_HEADRACE_STATUS_ERROR_H_
 

@@ -1,5 +1,5 @@
-// Turns what the user's code gives for a row into the tensors of its columns.
-// Thread contract: with the GIL held.
+// `RowOf` turns what user code gives for a row into the tensors of its columns.
+// Threads: with the GIL held.
 #ifndef HEADRACE_PYTHON_HEADRACE_USER_ROW_H_
 #define HEADRACE_PYTHON_HEADRACE_USER_ROW_H_
 

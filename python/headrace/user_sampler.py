@@ -123,7 +123,7 @@ def _row_numbers(given: Any) -> Any:
 
 
 class _Iterated:
-    """A sampler with `__iter__` and `__len__`, such as torch's, in the form of a user's own. Thread contract: any
+    """A sampler with `__iter__` and `__len__`, such as torch's, in the form of a user's own. Threads: any
     thread; threads that ask one sampler, here and elsewhere, take turns, for its epoch is set before it is asked."""
 
     def __init__(self, sampler: Any) -> None:

@@ -1,6 +1,6 @@
-// How calls and their results stand in shared memory: numbers, texts, tensors and errors, one behind the other. Both
-// processes run the same build.
-// Thread contract: one thread.
+// `WireWriter` and `WireReader` write and read calls and their results in shared memory: numbers, texts, tensors and
+// errors, in succession. Both processes run the same build.
+// Threads: one thread.
 #ifndef HEADRACE_PYTHON_HEADRACE_WIRE_H_
 #define HEADRACE_PYTHON_HEADRACE_WIRE_H_
 
