@@ -1,5 +1,5 @@
-"""The functions that `Dataset.batch` and `group_by_window` call: one that makes a batch of its rows, and one that chooses
-its size."""
+"""Adapts the functions that `Dataset.batch` and `group_by_window` call: one makes a batch of its rows, one chooses its
+size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that make several rows of one: `Dataset.flat_map` and `Dataset.interleave`."""
+"""Adapts functions that make several rows of one, for `Dataset.flat_map` and `Dataset.interleave`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written here in place of names that users of other libraries know, for error messages."""
+"""Advice for error messages: what to write instead of the names that users of other libraries know."""
 
 import functools
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What an operator says of the worker processes that call the user's code."""
+"""`ProcessOptions` holds the options of worker processes that call user code."""
 
 from collections.abc import Callable
 from typing import Any, Literal

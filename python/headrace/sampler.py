@@ -1,4 +1,4 @@
-"""What the samplers have in common: they are orders of rows, which `Dataset.sample` puts on a dataset."""
+"""`Sampler` is the base class of samplers: orders of rows that `Dataset.sample` puts on a dataset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels called on a picture and what follows it, with the draws and rules of a map over such columns.
+"""`TargetChain` calls kernels on an image and its targets, with the draws and rules of a map over such columns.
 
 A chain of the engine applies its steps to every value that it gets. So each column has a chain of its own, and in it a
 step that is never drawn stands for each kernel that leaves the column alone: step i has salt i in all of them, and they

@@ -1,4 +1,4 @@
-"""What each kernel does to masks, boxes and keypoints: moves them, leaves them alone, or looks at them."""
+"""Tells for each kernel whether it moves masks, boxes and keypoints, leaves them alone, or looks at them."""
 
 import json
 from functools import cache

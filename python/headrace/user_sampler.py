@@ -1,4 +1,4 @@
-"""Samplers of the user's own, and of torch: the two functions that the engine calls for the order of an epoch."""
+"""Adapts user samplers, and those of torch: the two functions that the engine calls for the order of an epoch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a call's inputs and outputs are: in memory that shows who reads or writes beside it.
+"""`Block` holds an input or output of a call in memory that shows reads and writes out of bounds.
 
 A block belongs to one call. Of one with margins `fault` says what was written beside it or, of an input, into it; a
 guarded one stands at the border of a page that ends the process when it is touched, and as an input cannot be written."""

@@ -1,4 +1,4 @@
-"""What a check is about: one operator of a plugin, and how a check says that it failed."""
+"""The operator under test, and the exceptions by which checks fail."""
 
 import dataclasses
 import functools

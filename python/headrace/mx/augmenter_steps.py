@@ -1,4 +1,4 @@
-"""What a list of augmenters is in a pipeline: kernels, and Python functions for those that are the user's own."""
+"""`steps` turns a list of augmenters into steps of a pipeline: kernels, and Python functions for user augmenters."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

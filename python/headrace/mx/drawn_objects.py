@@ -1,4 +1,4 @@
-"""Pictures on which the boxes of their objects are drawn, as `ImageDetIter.draw_next` gives them."""
+"""Draws the boxes of objects on their images, as `ImageDetIter.draw_next` does."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

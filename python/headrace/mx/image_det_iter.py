@@ -1,4 +1,4 @@
-"""Batches of pictures, in records or in files that a list names, with the objects in them."""
+"""`ImageDetIter` gives batches of images with their objects, from records or from files that a list names."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Batches of pictures in records, or in files that a list names."""
+"""`ImageIter` gives batches of images, from records or from files that a list names."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,5 @@
-"""What the values of a picture are between two augmenters, and the conversions that kernels need there."""
+"""`Values` names the form of an image's values between two augmenters; the functions here convert where a kernel needs
+another."""
 
 import enum
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What is in a RecordIO file: one pass over its records, of which the pictures' headers are read and nothing decoded."""
+"""Inspects a RecordIO file in one pass over its records: the headers of images are read, and nothing is decoded."""
 
 import collections
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What the commands that pack say: pictures that were left out as it happens, a summary at the end, and after an error
+"""Prints the reports of the packing commands: images left out, as it happens; a summary at the end; after an error,
 whether another run can go on."""
 
 import sys

@@ -1,4 +1,4 @@
-"""How pictures are changed before they are packed, in im2rec's terms, as kernels."""
+"""`Recipe` turns im2rec's options, which say how images are changed before they are packed, into kernels."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pictures as a screen shows them: 3 channels of bytes, no larger than a cell."""
+"""Converts images to what a screen shows: 3 channels of bytes, no larger than a cell."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What is drawn over pictures: masks, boxes and keypoints, in colours that differ."""
+"""Draws masks, boxes and keypoints over images, in colours that differ."""
 
 import colorsys
 

@@ -1,4 +1,4 @@
-"""Which column holds pictures, and in which form: found by the types of its values."""
+"""`picture_column` finds the column that holds images, and their form, by the types of its values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

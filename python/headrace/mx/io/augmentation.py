@@ -1,6 +1,6 @@
 """MXNet's parameters of augmentation, as kernels of ours: `headrace.vision`, in the order in which MXNet's default
-augmenter does what they say. What asks for a step that the others leave out is refused; what says how a step is done, such
-as fill_value, is taken without one."""
+augmenter does what they say. A parameter that asks for a step that the others leave out is refused; one that says how a
+step is done, such as fill_value, is taken without one."""
 
 import math
 import os

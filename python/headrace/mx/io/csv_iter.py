@@ -1,4 +1,4 @@
-"""Batches of CSV files."""
+"""`CSVIter` gives batches of rows of CSV files."""
 
 import math
 import os

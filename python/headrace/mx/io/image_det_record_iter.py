@@ -1,4 +1,4 @@
-"""Batches of the pictures in image records, with the objects in them."""
+"""`ImageDetRecordIter` gives batches of the images in image records, with their objects."""
 
 import logging
 import os

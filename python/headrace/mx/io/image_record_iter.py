@@ -1,4 +1,4 @@
-"""Batches of the pictures in image records."""
+"""`ImageRecordIter` gives batches of the images in image records."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""Batches of LibSVM files, which are sparse."""
+"""`LibSVMIter` gives batches of LibSVM files, which are sparse."""
 
 import os
 import re

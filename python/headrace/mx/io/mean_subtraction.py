@@ -1,5 +1,5 @@
-"""The kernel of the parameter `mean_img`: the mean image is known only when all else is found good, as making it may take
-long."""
+"""`mean_subtraction` makes the kernel of the parameter `mean_img`. The mean image comes last, when all else is checked,
+because making it may take long."""
 
 import os
 from collections.abc import Callable, Mapping

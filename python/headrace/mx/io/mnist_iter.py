@@ -1,4 +1,4 @@
-"""Batches of the MNIST files."""
+"""`MNISTIter` gives batches of the MNIST files."""
 
 import logging
 import math

@@ -1,4 +1,4 @@
-"""Batches of arrays in memory."""
+"""`NDArrayIter` gives batches of arrays in memory."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeAlias

@@ -1,4 +1,4 @@
-"""Batches of several iterators side by side, made on threads of their own."""
+"""`PrefetchingIter` joins the batches of several iterators, made on threads of their own."""
 
 import copy
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Epochs of another length."""
+"""`ResizeIter` changes the number of batches per epoch."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
