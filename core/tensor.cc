@@ -41,7 +41,7 @@ void CopyStrided(const uint8_t* source, absl::Span<const int64_t> shape, absl::S
 // Copies of this length are a few instructions; shorter strings are copied with what is behind them.
 constexpr size_t kShort = 32;
 
-// Copies strings that are one behind the other to `target` + at, and writes their ends there.
+// Copies strings that are end to end to `target` + at, and writes their ends there.
 int64_t CopyJoined(const Tensor& strings, uint8_t* target, int64_t at, int64_t*& end) {
   const std::string_view bytes = strings.joined_bytes();
   if (!bytes.empty()) std::memcpy(target + at, bytes.data(), bytes.size());

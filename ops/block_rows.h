@@ -41,7 +41,7 @@ inline BlockColumn TakeColumnRows(BlockColumn& column, absl::Span<const int> row
   return kept;
 }
 
-// Strings that are one behind the other have memory of their own.
+// Strings that are end to end have memory of their own.
 inline void SeparateRows(Block& block) {
   for (BlockColumn& column : block.columns) {
     if (CopiesTogether(column) && !column.stack().joined()) {

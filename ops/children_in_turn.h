@@ -37,7 +37,7 @@ class ChildrenInTurn : public StreamOperator {
   absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override;
   void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) override;
   void Receive(int input, Message message, Outbox& out) override;
-  bool owes() const override { return !rows_.empty() || (!rows_.replaying() && slots_[turn_].open); }
+  bool has_pending_output() const override { return !rows_.empty() || (!rows_.replaying() && slots_[turn_].open); }
   void Continue(Outbox& out) override;
   void Finish(uint64_t epoch) override;
   size_t held_bytes() const override { return held_bytes_ + rows_.held_bytes(); }

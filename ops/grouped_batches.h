@@ -65,7 +65,7 @@ class GroupedBatches : public StreamOperator {
   void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) override;
   void Receive(int input, Message message, Outbox& out) override;
   // A batch is given before the next one is begun: what makes it may wait until it was received.
-  bool owes() const override { return !rows_.empty(); }
+  bool has_pending_output() const override { return !rows_.empty(); }
   void Continue(Outbox& out) override;
   void Finish(uint64_t epoch) override;
   size_t held_bytes() const override { return held_bytes_ + rows_.held_bytes(); }

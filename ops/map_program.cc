@@ -286,7 +286,7 @@ class MapProgram::OfEpochs {
     first_ = std::make_shared<const MapProgram>(first);
   }
 
-  // Errors: those of the user's code, and of values that do not fit their kernels.
+  // Errors: those of user code, and of values that do not fit their kernels.
   absl::StatusOr<std::shared_ptr<const MapProgram>> Of(uint64_t epoch) {
     if (std::shared_ptr<const MapProgram> made = Find(epoch)) return made;
     HEADRACE_ASSIGN_OR_RETURN(std::string values, ValuesIn(epoch));
@@ -588,7 +588,7 @@ absl::Status MapProgram::RunAction(const Action& action, const RowId& id, Output
 absl::StatusOr<absl::Span<const bool>> MapProgram::FillersOf(const BoundStep& bound, absl::Span<const Tensor> columns) {
   if (bound.fillers < 0) return absl::Span<const bool>();
   const Tensor& marks = columns[static_cast<size_t>(bound.fillers)];
-  // A function of the user's may have made more rows, or fewer, of those that are marked.
+  // A user function may have made more rows, or fewer, of those that are marked.
   const Tensor& rows = columns[static_cast<size_t>(bound.inputs[0])];
   const bool fits = rows.rank() == 0 || rows.dim(0) == marks.elements();
   if (marks.dtype() == DType::kBool && marks.rank() == 1 && marks.contiguous() && fits) {

@@ -29,7 +29,7 @@
 
 namespace headrace {
 
-// The kernel that stands for a function of the user's.
+// The kernel that stands for a user function.
 inline constexpr std::string_view kPythonFunction = "PythonFunction";
 
 // One row on its way through a program; reused for many rows.

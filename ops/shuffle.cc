@@ -66,10 +66,10 @@ class ShuffleOperator : public StreamOperator {
     since_ = continues ? since_ + static_cast<uint64_t>(rows) : 0;
     if (!continues) before_ = std::move(after);
     // As many rows as came may leave; more are due only when the epoch ends.
-    if (owes()) Continue(out);
+    if (has_pending_output()) Continue(out);
   }
 
-  bool owes() const override { return ended_ || due_given_ < due_.size(); }
+  bool has_pending_output() const override { return ended_ || due_given_ < due_.size(); }
 
   void Continue(Outbox& out) override {
     if (ended_) FillDue(static_cast<size_t>(group_));

@@ -271,7 +271,7 @@ typedef struct headrace_host {
 
   /* For find(), open() and next(), of the file that they were given. Its size in bytes when it was opened: */
   int32_t (*file_size)(headrace_call* call, const headrace_file* file, int64_t* bytes);
-  /* Reads `bytes` bytes from `offset` on; an error of the data if the file ends before them. Reads one behind the other
+  /* Reads `bytes` bytes from `offset` on; an error of the data if the file ends before them. Consecutive reads
    * are cheap, however small: a block of the file is read at once, and the next one ahead. Others read what is asked
    * for, and wait for it. */
   int32_t (*read_file)(headrace_call* call, headrace_file* file, int64_t offset, uint64_t bytes, void* target);

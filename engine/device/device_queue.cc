@@ -338,7 +338,7 @@ absl::StatusOr<std::unique_ptr<DeviceBatch>> DeviceQueue::TakeBuffer(size_t byte
 bool DeviceQueue::AwaitRelease(std::unique_lock<std::mutex>& lock, uint64_t seen) {
   const auto in_use = [&] { return releases_ == seen && !(user_waits_ && ready_.empty()); };
   if (!WaitWhile(lock, Doing::kWaitingForBuffer, report_.buffer_wait_s, in_use)) return false;
-  // The loop waits too. Another thread of the user's may be about to let go.
+  // The loop waits too. Another user thread may be about to let go.
   const uint64_t start = NowNs();
   doing_ = Doing::kWaitingForLoop;
   for_sender_.wait_for(lock, kPatience, [&] { return stopped_ || releases_ != seen; });

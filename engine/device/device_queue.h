@@ -100,7 +100,7 @@ class DeviceQueue {
   DeviceTail* TailOf(size_t column);
   // Returns the tensor, or a copy of it in memory that the device can read.
   absl::StatusOr<Tensor> Readable(const Tensor& tensor);
-  // An error for lack of memory, with the device's words where it gave no page-locked memory.
+  // An out-of-memory error, with the device's words where it gave no page-locked memory.
   absl::Status WithRefusal(const absl::Status& error);
   absl::StatusOr<std::unique_ptr<DeviceBatch>> TakeBuffer(size_t bytes);
   // Waits until another batch is returned after `seen`, or briefly once the loop is waiting; false: stopped.

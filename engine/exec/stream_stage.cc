@@ -54,7 +54,7 @@ void StreamStage::DropOperators() {
 
 int StreamStage::OwingElement() const {
   for (size_t i = elements_.size(); i-- > 0;) {
-    if (elements_[i].stream && elements_[i].stream->owes()) return static_cast<int>(i);
+    if (elements_[i].stream && elements_[i].stream->has_pending_output()) return static_cast<int>(i);
   }
   return -1;
 }
@@ -237,7 +237,7 @@ void StreamStage::RunTask(Task& task) {
   while (steps < task.count && ReadyCount() < slots && !control_->closed() && Step(task, task.count - steps)) {
     ++steps;
     if (!plan_.gated || ReadyCount() == 0) continue;
-    // A function of the user's may wait until its results so far have reached the user.
+    // A user function may wait until its results so far have reached the user.
     Flush(task);
     slots = output_.FreeSlots();
   }

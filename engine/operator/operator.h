@@ -171,7 +171,7 @@ class StreamOperator {
   // counts as a row and is passed on (Block::tombstone); rows that a message notes as removed (Block::removed) are
   // attached to the next row and must be emitted with it or earlier.
   virtual void Receive(int input, Message message, Outbox& out) = 0;
-  virtual bool owes() const { return false; }
+  virtual bool has_pending_output() const { return false; }
   virtual void Continue(Outbox& /*out*/) {}
   // Downstream needs nothing more of all epochs up to `epoch`: drops what it holds of them. The end-of-epoch marker
   // follows from below.

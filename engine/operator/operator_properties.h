@@ -108,7 +108,7 @@ struct OperatorProperties {
   bool shards_itself = false;
   // A source that reads so many rows in one call, where they may travel together; 0: the engine chooses.
   int run_rows = 0;
-  // Worker processes that take its calls of the user's code, in any order; 0: they are made in this process.
+  // Worker processes that take its calls of user code, in any order; 0: they are made in this process.
   int processes = 0;
   // It keeps its input rows and gives them again in later epochs; not set: it keeps none.
   std::optional<RowStorage> keeps;

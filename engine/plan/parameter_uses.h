@@ -16,7 +16,7 @@ void TellReaders(const PlanNode& root);
 // Whether the node, or one below it, reads parameters.
 bool ReadsParameters(const PlanNode& node);
 // The values that decide the node's rows in epoch 0: " parameter strength from 0 0.5". kGraph: they are those of an
-// endless repeat. Else: errors of the user's code.
+// endless repeat. Else: errors of user code.
 absl::StatusOr<std::string> ValuesInFirstEpoch(const PlanNode& node);
 
 }  // namespace headrace

@@ -97,7 +97,7 @@ absl::Status GifError(int code) {
 }
 
 // A code below `clear` is a pixel. Each code but the first adds one to the table: the pixels of the code before it, and
-// the first of its own, which stand one behind the other in the picture.
+// the first of its own, which are contiguous in the image.
 absl::Status ReadGifPixels(GifFileType* gif, absl::Span<uint8_t> pixels) {
   CodeReader codes;
   int bits = 0;

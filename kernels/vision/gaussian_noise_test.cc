@@ -177,7 +177,7 @@ TEST(GaussianNoise, ReadsViewsAndEitherLayout) {
   EXPECT_TRUE(TensorsEqual(*RunKernel("GaussianNoise", {}, planes), plain.Reshape({3, 30, 41})));
 }
 
-// Half of the noise is beyond, which is no error.
+// Half of the noise is beyond, which is not an error.
 TEST(GaussianNoise, CutsOffAtBlackAndWhite) {
   const auto shares = [](const Tensor& image, auto edge) {
     using T = decltype(edge);

@@ -19,7 +19,7 @@ inline constexpr int64_t kJpegChannelCounts[] = {1, 3};
 inline constexpr EncodableChannels kJpegChannels = {kJpegChannelCounts, "1 or 3"};
 
 // Appends the JPEG to `out`. The image is uint8 of 1 or 3 channels, red first. Quality is 1 to 100, as libjpeg counts.
-// kData: a side of more than 65,500 pixels. kClosed if StopSignal is raised, kResource if memory is lacking.
+// kData: a side of more than 65,500 pixels. kClosed if StopSignal is raised, kResource when out of memory.
 absl::Status EncodeJpeg(const Image& image, int quality, GrowingBytes& out);
 
 }  // namespace headrace

@@ -17,7 +17,7 @@ bool LooksLikePng(std::string_view bytes);
 // colour types and depths, interlaced or not; of 16 bits the higher 8 are kept; gamma and colour profiles are not
 // applied. In PixelMode::kUnchanged a palette gives its indices, (H, W, 1), and there and in kAnyDepth 16 bits give
 // uint16. Fails with kData if the bytes are not a whole PNG, or are too few for a picture of its size; kClosed if
-// StopSignal is raised, kResource if memory is lacking.
+// StopSignal is raised, kResource when out of memory.
 absl::StatusOr<DecodedPart> DecodePng(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
 
 }  // namespace headrace

@@ -142,7 +142,7 @@ absl::StatusOr<Tensor> MissingValue(const std::string& text, const ir::Column& c
     if (column.type.dtype == DType::kFloat64) return Tensor::Scalar<double>(*number);
   }
   const Json value = Json::parse(text, nullptr, false);
-  if (value.is_discarded()) return DataError("\"", column.name, "\" is ", ShownText(text), ", which is no JSON");
+  if (value.is_discarded()) return DataError("\"", column.name, "\" is ", ShownText(text), ", not JSON");
   return ValueOf(value, column);
 }
 

@@ -98,7 +98,7 @@ def text(name: str, value: Any, of: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise GraphError(f"{of}: {name} is {shown(value)}, which is no text that UTF-8 can hold") from None
+        raise GraphError(f"{of}: {name} is {shown(value)}, not text that UTF-8 can hold") from None
     return value
 
 

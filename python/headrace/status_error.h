@@ -16,8 +16,8 @@
 
 namespace headrace::python {
 
-// The exceptions of the user's functions in one pipeline, until an error that carries the handle reaches the user.
-// Tracebacks keep frames alive, and frames all objects of the user's functions and loops, so nothing is kept longer.
+// The exceptions of user functions in one pipeline, until an error that carries the handle reaches the user.
+// Tracebacks keep frames alive, and frames all objects of user functions and loops, so nothing is kept longer.
 class __attribute__((visibility("hidden"))) RaisedExceptions {
  public:
   // Returns a FunctionError, or for a MemoryError a ResourceError, that names the exception and carries its handle.

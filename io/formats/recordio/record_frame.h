@@ -78,7 +78,7 @@ inline CutRecord CutPlainRecordAt(absl::Span<const uint8_t> bytes) {
 // the file; with `last`, also of one that the file's end cuts off. bytes.size(): there is none.
 size_t FindRecordHead(absl::Span<const uint8_t> bytes, int64_t offset, bool last);
 
-// Appends the frames of a record whose payload is these pieces, one behind the other. kData: the payload is longer than
+// Appends the frames of a record whose payload is these pieces, end to end. kData: the payload is longer than
 // RecordFrame::kLongest.
 absl::Status AppendRecord(absl::Span<const std::string_view> payload, std::string& frames);
 

@@ -30,7 +30,7 @@ class RecordWriter {
   // Removes the draft, unless Close or Keep was called.
   ~RecordWriter();
 
-  // Appends a record whose payload is these pieces, one behind the other, and returns the offset of its head. kData: it
+  // Appends a record whose payload is these pieces, end to end, and returns the offset of its head. kData: it
   // is longer than RecordFrame::kLongest. kResource: the disk is full. After an error of the disk every call fails.
   absl::StatusOr<int64_t> Append(absl::Span<const std::string_view> payload);
   // The offset of the next record's head.

@@ -79,7 +79,7 @@ class How:
     failing: str = ""
     spared: int = 0
     most_output: int = MOST_OUTPUT
-    # Functions of the host take up to so many seconds, so that calls on several threads overlap.
+    # Host functions take up to so many seconds, so that calls on several threads overlap.
     delays: float = 0.0
 
     def fails(self, name: str) -> bool:

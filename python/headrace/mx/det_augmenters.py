@@ -110,7 +110,7 @@ class DetRandomSelectAug(DetKernelAugmenter):
         listed = [*aug_list] if isinstance(aug_list, (list, tuple)) else [aug_list]
         for each in listed:
             if not isinstance(each, DetAugmenter):
-                raise GraphError(f"DetRandomSelectAug: aug_list has {options.shown(each)}, which is no DetAugmenter")
+                raise GraphError(f"DetRandomSelectAug: aug_list has {options.shown(each)}, not a DetAugmenter")
         self.aug_list: list[Any] = listed
         self.skip_prob = share("skip_prob", skip_prob, "DetRandomSelectAug") if listed else 1.0
 

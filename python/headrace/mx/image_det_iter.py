@@ -37,7 +37,7 @@ class ImageDetIter(EngineBatches):
 
     Labels are what records and lists of detection sets have: the width of the header, the width of an object, the rest of
     the header, and the objects; those without width or height are left out. They are read once, to see how many objects a
-    picture has at most. Python runs for a row only where `aug_list` has a function of the user's own. In addition each batch
+    picture has at most. Python runs for a row only where `aug_list` has a user function. In addition each batch
     has the rows' ids as `index`.
 
     Args:

@@ -34,7 +34,7 @@ class ImageIter(EngineBatches):
     in the order red, green, blue, and the labels.
 
     The batches come from `headrace.ImageRecord`, `ImageList` or `Manifest`, and kernels of `headrace.vision`; Python runs
-    for a row only where `aug_list` has a function of the user's own. In addition each batch has the rows' ids as `index`.
+    for a row only where `aug_list` has a user function. In addition each batch has the rows' ids as `index`.
 
     Args:
         batch_size: Rows in a batch, from 1 on.

@@ -98,7 +98,7 @@ class RecordDraft:
         return self._writer.offset
 
     def append(self, key: int, payload: Sequence[Any]) -> None:
-        """A record of these pieces of bytes, one behind the other. DataError: it is too long."""
+        """A record of these pieces of bytes, end to end. DataError: it is too long."""
         offset = self._writer.append(payload)
         self._lines.append(f"{key}\t{offset}\n")
 

@@ -36,7 +36,7 @@ class PictureColumn:
             decoded: np.ndarray = V.Decode(orientation=True)(value)
             return decoded
         if value.ndim != len(self.axes) or value.size == 0:
-            raise DataError(f"show: row {row}: column {self.name} is {type_text(value)}, which is no picture")
+            raise DataError(f"show: row {row}: column {self.name} is {type_text(value)}, not an image")
         if self.axes == "HW":
             picture: np.ndarray = value[..., None]
         else:

@@ -93,12 +93,12 @@ class PrefetchingIter(GivenBatches):
 
     @property
     def provide_data(self) -> list[DataDesc]:  # type: ignore[override]
-        """What the iterators provide, one behind the other."""
+        """What the iterators provide, in their order."""
         return _renamed([each.provide_data for each in self.iters], self.rename_data)
 
     @property
     def provide_label(self) -> list[DataDesc]:  # type: ignore[override]
-        """The labels that the iterators provide, one behind the other."""
+        """The labels that the iterators provide, in their order."""
         return _renamed([each.provide_label for each in self.iters], self.rename_label)
 
     def reset(self) -> None:
