@@ -44,7 +44,7 @@ class HeldInput {
   int row() const { return row_; }
   // Rows that were removed before the front (Block::removed).
   bool has_removed() const { return removed_.removed != nullptr; }
-  // Puts them behind those that `target` has.
+  // Puts them after those that `target` has.
   void GiveRemoved(Block& target) {
     removed_.TakeRemovedOf(target);
     target.TakeRemovedOf(removed_);

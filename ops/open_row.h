@@ -63,7 +63,7 @@ class OpenRow {
   Message waiting_;                         // null: no child waits
   int given_ = 0;                           // of those in waiting_
   size_t held_bytes_ = 0;
-  Message failed_;    // what comes behind those that wait; null: no error
+  Message failed_;    // what comes after those that wait; null: no error
   int64_t made_ = 0;  // children, those dropped included
   int run_ = 4;       // the children to ask for next
 };

@@ -128,7 +128,7 @@ TEST(SkippedRows, LeaveThePassesOfARepeatIfNothingElseIsThere) {
     EXPECT_EQ(KindOf(ran.error), ErrorKind::kData);
     EXPECT_THAT(DescribeError(ran.error), HasSubstr("every row of pass 0 of repeat() failed"));
   }
-  // Behind another source, so that restarts come between.
+  // After another source, so that restarts come between.
   Numbers numbers(2);
   numbers.Failing({0, 1}).On("repeat", {{"count", IntValue(2)}});
   const uint32_t before = numbers.builder().Add("Range", {}, {{"stop", IntValue(4)}});
@@ -167,7 +167,7 @@ Numbers Zipped(Ints left, Ints right) {
   return numbers;
 }
 
-// A take that ends inside a message of which a later row fails: the checkpoint behind it counts the whole message.
+// A take that ends inside a message of which a later row fails: the checkpoint after it counts the whole message.
 TEST(SkippedRows, BehindTheEndOfATakeLeaveItsCheckpointWhole) {
   Numbers numbers(14);
   const uint32_t taken = numbers.Failing({6}).On("take", {{"count", IntValue(5)}}).at();

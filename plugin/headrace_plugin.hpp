@@ -437,8 +437,8 @@ namespace headrace_plugin_cc __attribute__((visibility("hidden"))) {
   class FileRow : public Outputs {
    public:
     using Outputs::Outputs;
-    // First: the row takes the bytes `begin` to `end` of the file. What is thrown behind it is an error of the row, and
-    // Next is called for the one behind it where such rows are left out.
+    // First: the row takes the bytes `begin` to `end` of the file. What is thrown after it is an error of the row, and
+    // Next is called for the one after it where such rows are left out.
     void Begin(int64_t begin, int64_t end) {
       Check(host->begin_row(call_, begin, end));
       begun_ = true;

@@ -1,5 +1,5 @@
 // `RowMemory` allocates memory for cached rows. Large rows are adjacent in chunks that use huge pages: first touching 4
-// KiB at a time takes as long as decoding much of a picture. The pages of a row are freed with its last reference.
+// KiB at a time takes as long as decoding much of an image. The pages of a row are freed with its last reference.
 // Threads: any thread; returned memory may outlive it.
 #ifndef HEADRACE_ENGINE_CACHE_ROW_MEMORY_H_
 #define HEADRACE_ENGINE_CACHE_ROW_MEMORY_H_

@@ -43,7 +43,7 @@ struct DeviceCopy {
   size_t bytes;
 };
 
-// Work on pictures that were copied: bytes become values of so many bytes each.
+// Work on images that were copied: bytes become values of so many bytes each.
 struct DeviceMapping {
   ByteMapping mapping;
   size_t value_bytes;  // 2 or 4
@@ -101,7 +101,7 @@ class Device {
   virtual absl::Status CheckStream(DeviceStream stream) = 0;
   // For the thread of a user: what it queues on the stream from now on runs after the fence.
   virtual absl::Status MakeWait(DeviceStream stream, const FencePtr& fence) = 0;
-  // For the thread of a user: records a fence behind what was queued on the stream so far.
+  // For the thread of a user: records a fence after what was queued on the stream so far.
   virtual absl::StatusOr<FencePtr> RecordFence(DeviceStream stream) = 0;
   // Whether the fence may be waited for. False while its stream is captured into a graph.
   virtual bool Reached(const FencePtr& /*fence*/) { return true; }

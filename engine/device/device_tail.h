@@ -27,7 +27,7 @@
 
 namespace headrace {
 
-// What is drawn for each picture, in the order in which it is done.
+// What is drawn for each image, in the order in which it is done.
 enum class Drawn : size_t { kTaps, kMarks, kErased, kMixed };
 inline constexpr size_t kDrawnKinds = 4;
 
@@ -35,8 +35,8 @@ struct DeviceTail {
   std::string column;
   std::string steps;    // "Normalize, HWC2CHW"
   Tensor table;         // (channels, 257): the value of each byte, and of what is erased
-  bool planes = false;  // pictures become (channels, height, width)
-  uint32_t height = 0;  // to which pictures are resized; 0: they are not
+  bool planes = false;  // images become (channels, height, width)
+  uint32_t height = 0;  // to which images are resized; 0: they are not
   uint32_t width = 0;
   Mixing mixing = Mixing::kNone;
   // By Drawn, columns that are not part of the result; empty: nothing of the kind is drawn.
@@ -45,7 +45,7 @@ struct DeviceTail {
 
   bool resizes() const { return height > 0; }
   std::string& drawn_of(Drawn kind) { return drawn[static_cast<size_t>(kind)]; }
-  // Of the values of pictures of that shape (…, height, width, channels).
+  // Of the values of images of that shape (…, height, width, channels).
   Shape ShapeOf(const Shape& pictures) const;
 };
 

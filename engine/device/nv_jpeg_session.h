@@ -50,7 +50,7 @@ class NvJpegSession {
   NvJpegPinnedBuffer* pinned_buffer_ = nullptr;
   NvJpegStream* bits_ = nullptr;
   NvJpegParams* params_ = nullptr;
-  CUdeviceptr on_device_ = 0;  // a picture's pixels
+  CUdeviceptr on_device_ = 0;  // an image's pixels
   size_t device_room_ = 0;
   void* on_host_ = nullptr;  // the wanted rows, in page-locked memory
   size_t host_room_ = 0;

@@ -27,7 +27,7 @@ class SkippedRows {
   absl::Status LogTo(const std::string& path);
   // Leaves out a row of `epoch`. If there are now more than allowed, returns that row's error, which says so.
   absl::Status Add(uint64_t epoch, const FailedRow& row);
-  // The row of the result behind those left out was given.
+  // The row of the result after those left out was given.
   void Given();
   void EndEpoch() { counted_ = ahead_ = 0; }
   // Rows of the epoch left out before the row given last.

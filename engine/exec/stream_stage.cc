@@ -180,7 +180,7 @@ void StreamStage::Flush(Task& task) {
 }
 
 // Pops up to `most` messages of the input under one lock; only one if there are several inputs, because another one may
-// be wanted next; and none behind an epoch's end where the user's code may not be allowed to run for the next epoch
+// be wanted next; and none after an epoch's end where the user's code may not be allowed to run for the next epoch
 // yet.
 bool StreamStage::Receive(int wanted, int most) {
   if (ReceivedCount() > 0) return true;

@@ -69,7 +69,7 @@ struct IndexedProperties {
   bool asks_user = false;
   // Rows stay together in runs of so many positions, from the start of each epoch; it divides the size of every epoch.
   uint64_t run_length = 1;
-  // Runs may have fewer rows, as RunRows says: the positions behind those rows hold none. It then `begins`.
+  // Runs may have fewer rows, as RunRows says: the positions after those rows hold none. It then `begins`.
   bool uneven_runs = false;
   // Orders in it in which rows recur, above the source whose keys it gives; 0 for a source that gives keys of its own.
   uint64_t recurring_orders = 0;
@@ -120,7 +120,7 @@ class StreamSource {
   // contiguous column for each where it can. The position of a row is the number of rows read before it in this epoch.
   // Sets `counters` to the counters after the last row put there; later rows outside the share may already have been
   // read. Sets `end` instead if no row is left. On an error the rows before the failed one are in the block. A
-  // source that can go on behind a row that failed sets block.failed to its identity, and `counters` to those after it:
+  // source that can go on after a row that failed sets block.failed to its identity, and `counters` to those after it:
   // if such rows are skipped, ReadRows is called again.
   virtual absl::Status ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,
                                 bool& end) = 0;
@@ -132,7 +132,7 @@ class RowOperator {
  public:
   virtual ~RowOperator() = default;
   // Changes the rows in place. A row that fails ends the block: block.Fail(row, status), with the columns of the rows
-  // behind it unchanged. Keeps terminators. Never called for a tombstone.
+  // after it unchanged. Keeps terminators. Never called for a tombstone.
   virtual void Apply(Block& block) const = 0;
   // For an operator whose properties say `splits_messages`: makes several blocks of one, in order, one of each row; the
   // last takes the terminator. Its one checkpoint counter, the last one of `before`, the checkpoint before the block,

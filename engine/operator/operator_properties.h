@@ -102,7 +102,7 @@ struct OperatorProperties {
   bool asks_for_order = false;
   // Rows stay together in runs of so many, from the start of each epoch: ranks get whole runs, and so do batches.
   uint64_t run_length = 1;
-  // Runs may have fewer rows: the positions behind them are counted, but hold none.
+  // Runs may have fewer rows: the positions after them are counted, but hold none.
   bool uneven_runs = false;
   // A source that shards itself: which rows a rank gets does not follow from the number of rows given out.
   bool shards_itself = false;

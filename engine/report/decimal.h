@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-// With that many digits behind the point.
+// With that many digits after the point.
 inline std::string Decimal(double value, int digits) {
   char text[400];
   return {text, std::to_chars(text, text + sizeof(text), value, std::chars_format::fixed, digits).ptr};

@@ -20,7 +20,7 @@ namespace headrace {
 class WritableFile : public RandomAccessFile {
  public:
   virtual absl::Status WriteAt(int64_t offset, absl::Span<const uint8_t> bytes) const = 0;
-  // Cuts the file off behind `bytes` bytes.
+  // Cuts the file off after `bytes` bytes.
   virtual absl::Status Truncate(int64_t bytes) const = 0;
   // Returns once all that was written is on the disk.
   virtual absl::Status Sync() const = 0;

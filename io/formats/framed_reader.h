@@ -88,7 +88,7 @@ class FramedReader : public RecordReader {
   size_t begin_ = 0;
   size_t end_ = 0;
   std::shared_ptr<PendingRead> next_;  // null: none was started
-  bool searching_;                     // for the first record of the split, or for one behind damage
+  bool searching_;                     // for the first record of the split, or for one after damage
   bool losing_ = false;                // skipped bytes count as lost
   size_t reach_ = 0;                   // of the record that does not end in bytes(), as Framing::Piece
   bool at_end_ = false;                // the file ends with bytes()

@@ -239,7 +239,7 @@ TEST(RecordLog, ForgetsARecordThatWasFoundDamaged) {
   EXPECT_EQ(KeysIn(*log, 9), std::vector<uint64_t>{8});
 }
 
-// A list's numbers may be any, behind a right checksum.
+// A list's numbers may be any, after a right checksum.
 // Files are read in the order of their names, which are random.
 TEST(RecordLog, ReadsTheSoundOneOfTwoRecords) {
   constexpr uint64_t kKey = 3;

@@ -96,7 +96,7 @@ ir::Declaration OfKeypoints(const ir::Declaration& pictures) {
   return keypoints;
 }
 
-// `type`: of what is not of the boxes' picture.
+// `type`: of what is not of the boxes' image.
 absl::Status CheckCanvas(const CanvasBoxes& boxes, int64_t height, int64_t width, const std::string& type) {
   if (height == boxes.height() && width == boxes.width()) return absl::OkStatus();
   return GraphError("the boxes are those of a picture of height ", boxes.height(), " and width ", boxes.width(),

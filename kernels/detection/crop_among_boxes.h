@@ -24,13 +24,13 @@ namespace headrace {
 
 // What a row has drawn.
 struct CropWithBoxes {
-  Window window;           // inside the picture
+  Window window;           // inside the image
   std::vector<bool> keep;  // the boxes that remain, one mark for each
 };
 
 class CropAmongBoxes : public Kernel {
  public:
-  // The part of the picture.
+  // The part of the image.
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const final;
   // The boxes in it, and what belongs to them.
   absl::StatusOr<Tensors> CropBoxes(absl::Span<const Tensor> inputs, KernelContext& context) const;
@@ -38,7 +38,7 @@ class CropAmongBoxes : public Kernel {
   absl::StatusOr<Tensors> CropKeypoints(absl::Span<const Tensor> inputs, KernelContext& context) const;
 
  protected:
-  // Unset: the picture and its boxes stay as they are.
+  // Unset: the image and its boxes stay as they are.
   virtual std::optional<CropWithBoxes> Draw(RowRandom& random, const CanvasBoxes& boxes) const = 0;
   // Whether boxes that do not remain become (0, 0, 0, 0), and keep what belongs to them.
   virtual bool marks() const { return false; }

@@ -42,7 +42,7 @@ class RandomIoUCrop : public CropAmongBoxes {
   bool marks() const override { return true; }
 
   std::optional<CropWithBoxes> Draw(RowRandom& random, const CanvasBoxes& boxes) const override {
-    // No box can be in a part of the picture.
+    // No box can be in a part of the image.
     if (boxes.boxes().empty()) return std::nullopt;
     for (int round = 0; round < kMostRounds; ++round) {
       const double least = options_[random.Below(options_.size())];

@@ -13,7 +13,7 @@ namespace headrace {
 
 bool LooksLikeBmp(std::string_view bytes);
 
-// The whole picture, whatever part is chosen: 1, 4 and 8 bits, also run-length encoded, as palette indices; 16, 24 and
+// The whole image, whatever part is chosen: 1, 4 and 8 bits, also run-length encoded, as palette indices; 16, 24 and
 // 32 bits as colour, with alpha where the header has a mask for it. Fields of fewer than 8 bits are scaled to 0 … 255
 // and rounded down, as by Pillow. kData if the bytes are not a whole BMP, or a JPEG or PNG within one; kClosed if
 // StopSignal is raised.

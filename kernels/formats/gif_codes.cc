@@ -38,7 +38,7 @@ class CodeReader {
   absl::Status Take(int result, const GifByteType* block) {
     if (StopSignal::Raised()) return StopSignal::Error();
     if (result == GIF_ERROR) return GifError(gif_->Error);
-    // The last block, which is empty, comes behind the last pixel.
+    // The last block, which is empty, comes after the last pixel.
     if (block == nullptr) return GifError(D_GIF_ERR_IMAGE_DEFECT);
     next_ = block + 1;
     end_ = next_ + block[0];

@@ -13,7 +13,7 @@ namespace headrace {
 
 bool LooksLikeTiff(std::string_view bytes);
 
-// The first picture of the file, whole, whatever part is chosen, in strips or tiles, with any compression that libtiff
+// The first image of the file, whole, whatever part is chosen, in strips or tiles, with any compression that libtiff
 // reads: grey of 1, 2, 4, 8 or 16 bits, palettes of 1, 2, 4 or 8, colour of 8 or 16, CMYK of 8, which becomes colour as
 // in a JPEG, and YCbCr that is compressed as JPEG. Fewer than 8 bits of grey are scaled to 0 … 255. A sample that the
 // file declares as alpha is kept as it stands, and other additional ones are left out. kData if the bytes are not a

@@ -13,7 +13,7 @@ namespace headrace {
 
 bool LooksLikeWebp(std::string_view bytes);
 
-// The whole picture, whatever part is chosen, lossy or lossless: colour, 3 channels, or with alpha 4. Of an animation,
+// The whole image, whatever part is chosen, lossy or lossless: colour, 3 channels, or with alpha 4. Of an animation,
 // whose canvas has 4, the first frame. kData if the bytes are not a whole WebP; kResource when out of memory.
 absl::StatusOr<DecodedPart> DecodeWebp(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
 

@@ -37,7 +37,7 @@ struct PictureLayout {
 // Writes all pixels of the layout, row by row without gaps.
 using ReadPixels = absl::FunctionRef<absl::Status(uint8_t* pixels)>;
 
-// Checks the limit, asks which part is wanted, and only then reads. The whole picture, as DecodePng gives it.
+// Checks the limit, asks which part is wanted, and only then reads. The whole image, as DecodePng gives it.
 absl::StatusOr<DecodedPart> ReadWhole(const PictureLayout& layout, const DecodeOptions& options,
                                       const ChoosePart& choose, const ReadPixels& read);
 

@@ -10,7 +10,7 @@
 
 namespace headrace::fixture {
 
-// Of the pictures that they are for.
+// Of the images that they are for.
 inline constexpr int64_t kMovedHeight = 24;
 inline constexpr int64_t kMovedWidth = 32;
 

@@ -79,7 +79,7 @@ struct MagnitudeSpace {
 absl::StatusOr<Tensor> Augment(const Tensor& image, absl::Span<const Augmented> list, const WarpOptions& options,
                                OutputAllocator& output);
 
-// A kernel that changes a picture by such operations.
+// A kernel that changes an image by such operations.
 class AugmentingKernel : public UnaryKernel {
  public:
   explicit AugmentingKernel(const ir::Attributes& attributes);
@@ -95,7 +95,7 @@ class AugmentingKernel : public UnaryKernel {
   std::vector<ir::Number> fill_;
 };
 
-// One that draws a list for each picture.
+// One that draws a list for each image.
 class AugmentationKernel : public AugmentingKernel {
  public:
   using AugmentingKernel::AugmentingKernel;

@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-// With a picture of one value.
+// With an image of one value.
 void BlendWithValue(const uint8_t* source, int64_t count, uint8_t other, float factor, uint8_t* target);
 
 // Pixels of red, green, blue, with their luma (pixel_mode.h).

@@ -15,7 +15,7 @@ class ClampBoxes : public UnaryKernel {
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     HEADRACE_ASSIGN_OR_RETURN(CanvasBoxes boxes, CanvasBoxes::Of(input));
-    // A cut that keeps all of the picture clamps what is on it.
+    // A cut that keeps all of the image clamps what is on it.
     MovePlan plan(boxes.height(), boxes.width());
     plan.Cut({0, 0, boxes.height(), boxes.width()}, Border::kConstant, {});
     boxes.Follow(plan);

@@ -35,7 +35,7 @@ class ColorStep : public PixelStep {
   virtual void RunFloats(const PixelRow& row, const PixelFacts& facts, float* target) const = 0;
 };
 
-// Maps each value independently, using facts of the picture.
+// Maps each value independently, using facts of the image.
 class TableStep : public ColorStep {
  public:
   bool by_table() const final { return true; }

@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-// The declaration of `kernel`'s companion of that name behind its own, but for what it takes and gives: summary, doc,
+// The declaration of `kernel`'s companion of that name after its own, but for what it takes and gives: summary, doc,
 // number of inputs, example and types.
 ir::Declaration CompanionOf(const ir::Declaration& kernel, std::string_view suffix);
 

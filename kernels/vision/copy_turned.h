@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-// Where a picture is read: its first pixel, and the bytes from there to the next row's and the next column's.
+// Where an image is read: its first pixel, and the bytes from there to the next row's and the next column's.
 struct ReadingOrder {
   const uint8_t* start;
   int64_t row_step;

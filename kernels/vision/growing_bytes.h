@@ -20,7 +20,7 @@ class GrowingBytes {
   // Twice the room, and at least as much as `more` bytes need.
   absl::Status Grow(size_t more);
 
-  // Room behind the written bytes, for the writer.
+  // Room after the written bytes, for the writer.
   uint8_t* free_begin() { return memory_.mutable_raw() + size_; }
   size_t free_bytes() const { return capacity_ - size_; }
   // The next `count` bytes of that room were written.

@@ -20,7 +20,7 @@ struct JpegRows {
 class JpegDevice {
  public:
   virtual ~JpegDevice() = default;
-  // Writes whole rows of the picture to `pixels`, row-major: red, green and blue of a picture of three components, the
+  // Writes whole rows of the image to `pixels`, row-major: red, green and blue of an image of three components, the
   // luma of one. False, with `pixels` undefined: it cannot decode these bytes, wherever and whenever it is asked.
   // Errors are those of the machine: kUnsupported, with what is missing, or kResource.
   virtual absl::StatusOr<bool> Decode(const PlainJpeg& jpeg, JpegRows rows, uint8_t* pixels) = 0;

@@ -51,7 +51,7 @@ constexpr TargetKind kKinds[] = {
      MakeOf<CanvasKeypoints>},
 };
 
-// Pixels that repeat the picture may show objects that no target names.
+// Pixels that repeat the image may show objects that no target names.
 absl::Status CheckBorder(const ir::Attributes& attributes, const TargetKind& kind) {
   if (attributes.Find("mode") == nullptr || attributes.String("mode") == "constant") return absl::OkStatus();
   return GraphError("mode='", attributes.String("mode"), "' repeats the picture beyond its border, where ", kind.name,

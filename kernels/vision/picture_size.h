@@ -26,15 +26,15 @@ struct PictureSize {
 
 // Of an image (H, W, C) or (H, W), or of encoded bytes decoded with these options. Fails as CheckImage or as Decode.
 absl::StatusOr<PictureSize> SizeOfPicture(const Tensor& picture, const DecodeOptions& options);
-// kGraph if no row of the type is a picture, encoded or not.
+// kGraph if no row of the type is an image, encoded or not.
 absl::Status CheckPictureType(const ir::ColumnType& type);
 
-// What V.Decode says of the pictures, and must be known before it: the attributes `orientation` and `max_pixels`.
+// What V.Decode says of the images, and must be known before it: the attributes `orientation` and `max_pixels`.
 std::vector<ir::Attribute> PictureSizeAttributes();
 ir::Attribute MaxPixelsAttribute();
 DecodeOptions PictureSizeOptions(const ir::Attributes& attributes);
 
-// Of an encoded picture alone, in decode.cc.
+// Of an encoded image alone, in decode.cc.
 absl::StatusOr<PictureSize> SizeOfEncoded(const Tensor& encoded, const DecodeOptions& options);
 
 // A format that Decode reads.

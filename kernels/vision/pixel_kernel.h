@@ -15,7 +15,7 @@ class PixelKernel : public UnaryKernel {
   // Whether its steps work on an image whose channels come first, or last; as its declaration says (TakesImage).
   virtual bool Takes(bool channels_first) const { return !channels_first; }
   virtual bool moves_channels_first() const { return false; }
-  // Adds its steps for one picture, which must not outlive the kernel. Also requires the steps that its draw leaves
+  // Adds its steps for one image, which must not outlive the kernel. Also requires the steps that its draw leaves
   // out, so that errors do not depend on draws.
   virtual void AddTo(PixelSteps& steps, RowRandom& random) const = 0;
 };

@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-// The pixel there. Reads the byte behind it, too.
+// The pixel there. Reads the byte after it, too.
 inline uint64_t ThreeBytesAt(const uint8_t* pixel) {
   uint32_t word = 0;
   std::memcpy(&word, pixel, 4);

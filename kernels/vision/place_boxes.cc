@@ -14,7 +14,7 @@
 namespace headrace {
 namespace {
 
-// From the picture, the boxes and what belongs to each of them.
+// From the image, the boxes and what belongs to each of them.
 class PlaceBoxes : public Kernel {
  public:
   explicit PlaceBoxes(const ir::Attributes& attributes)

@@ -12,7 +12,7 @@
 namespace headrace {
 namespace {
 
-// From the picture, the keypoints and what belongs to each of them.
+// From the image, the keypoints and what belongs to each of them.
 class PlaceKeypoints : public Kernel {
  public:
   explicit PlaceKeypoints(const ir::Attributes& attributes)

@@ -13,10 +13,10 @@ namespace headrace {
 
 bool LooksLikePng(std::string_view bytes);
 
-// The whole picture, whatever part is chosen, because the rows of a PNG depend on those above: uint8 (H, W, C). All
+// The whole image, whatever part is chosen, because the rows of a PNG depend on those above: uint8 (H, W, C). All
 // colour types and depths, interlaced or not; of 16 bits the higher 8 are kept; gamma and colour profiles are not
 // applied. In PixelMode::kUnchanged a palette gives its indices, (H, W, 1), and there and in kAnyDepth 16 bits give
-// uint16. Fails with kData if the bytes are not a whole PNG, or are too few for a picture of its size; kClosed if
+// uint16. Fails with kData if the bytes are not a whole PNG, or are too few for an image of its size; kClosed if
 // StopSignal is raised, kResource when out of memory.
 absl::StatusOr<DecodedPart> DecodePng(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
 

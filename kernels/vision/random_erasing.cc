@@ -93,7 +93,7 @@ struct Erasing {
   }
 };
 
-// Writes the value into the window that was drawn for the picture.
+// Writes the value into the window that was drawn for the image.
 class ErasingStep : public PixelStep {
  public:
   explicit ErasingStep(std::vector<ir::Number> value) : value_(std::move(value)) {}

@@ -99,7 +99,7 @@ TEST(PluginFormat, PassesOnFaultsOfTheDisk) {
 struct Fault {
   std::string name;
   std::string message;
-  int64_t byte = 11;  // behind the first record
+  int64_t byte = 11;  // after the first record
 };
 
 class FaultyFormat : public ::testing::TestWithParam<Fault> {};

@@ -92,7 +92,7 @@ class ImageRecordColumns : public ItemColumns {
   const std::shared_ptr<const LabelList> list_;
 };
 
-// Whether a record is a picture, and not what face-recognition sets have beside them.
+// Whether a record is an image, and not what face-recognition sets have beside them.
 bool IsPicture(std::string_view bytes) {
   const absl::StatusOr<ImageRecord> record = ParseImageRecord(bytes);
   return !record.ok() || !FaceSetHeaderOf(*record).has_value();

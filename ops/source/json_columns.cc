@@ -187,7 +187,7 @@ class JsonColumns : public RecordColumns {
   }
 
  private:
-  // One behind the other where all rows have one shape.
+  // One after the other where all rows have one shape.
   static absl::StatusOr<BlockColumn> Joined(std::vector<Tensor> rows, const ir::ColumnType& type) {
     const bool texts = type.dtype == DType::kString;
     if (rows.size() > 1 && (texts ? type.shape->empty() : type.fully_known())) {

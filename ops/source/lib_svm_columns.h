@@ -20,7 +20,7 @@ struct LibSvmLines {
   bool zero_based = true;
 };
 
-// The columns label (float32), index (int64 vector) and value (float32 vector). Fields are between blanks; text behind
+// The columns label (float32), index (int64 vector) and value (float32 vector). Fields are between blanks; text after
 // "#" is left out, and so are the weight in `label:weight` and a field `qid:number`; an index without a value has 1.
 // Lines without a field are no rows. Errors of a record, kData: a field that is not of its form, an index that is not
 // above the one before it, or one beyond the features.

@@ -17,7 +17,7 @@ namespace headrace {
 
 class LineSource : public IndexedSource {
  public:
-  // Contents of the reader have the slack behind them that the columns need.
+  // Contents of the reader have the slack after them that the columns need.
   LineSource(std::unique_ptr<const RandomAccessReader> reader, MakeColumns make, Fingerprint fingerprint)
       : reader_(std::move(reader)), make_(std::move(make)), fingerprint_(std::move(fingerprint)) {}
 

@@ -95,7 +95,7 @@ const char* ReadPlainFloat(const char* at, const char* end, T& value) {
 
 }  // namespace number_internal
 
-// Reads the number that begins at `at`, if it is in the usual form: digits, for floats with a point, perhaps behind a
+// Reads the number that begins at `at`, if it is in the usual form: digits, for floats with a point, perhaps after a
 // minus. Returns the end of the parsed text; the caller checks that the field ends there. Null: the text has another
 // form, or is no number, as ReadNumber tells.
 template <typename T>

@@ -94,7 +94,7 @@ class SplitSource : public StreamSource {
     Opened opened;  // without a reader: it has no split
     RecordBlock block;
     size_t at = 0;     // the next record of the block
-    int64_t byte = 0;  // behind the last record given
+    int64_t byte = 0;  // after the last record given
   };
 
   static SplitTable SplitsOf(const SplitReading& reading, const MatchedFiles& files, PartBorders borders,

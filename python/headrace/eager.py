@@ -28,7 +28,7 @@ __all__ = ["Composed"]
 
 # Kernels whose declarations doubt the range of the values that they get.
 _DOUBTING = frozenset({"GaussianNoise", "Normalize"})
-# The kind of a value that is probably no picture: boxes or keypoints.
+# The kind of a value that is probably no image: boxes or keypoints.
 _TARGETS = "targets"
 # What a pipeline says of them.
 _TARGETS_MOVED = re.compile(r'column "([^"]*)" is (.*), as (boxes|keypoints) are; .*')
@@ -71,11 +71,11 @@ class Composed:
     def __call__(
         self, *values: Any, rng: np.random.Generator | None = None, layout: Literal["HWC", "CHW"] | None = None
     ) -> Any:
-        """Applies the kernels to a picture, or to several columns with the same draws.
+        """Applies the kernels to an image, or to several columns with the same draws.
 
         Args:
             values: Arrays, bytes, PIL images or torch tensors. What comes out is of the same kind, as far as it can be.
-                Where `compose` got columns, one value for each, what belongs to boxes and keypoints behind them.
+                Where `compose` got columns, one value for each, what belongs to boxes and keypoints after them.
             rng: Takes one 64-bit number from it, which determines this call's draws.
             layout: "CHW" for arrays of three axes whose channels come first; results are so too. None: "HWC", and an
                 array that seems to have its channels first is refused.
@@ -111,7 +111,7 @@ class Composed:
             return
         for location, message in self._doubts(arrays):
             moved = _TARGETS_MOVED.search(message)
-            # A picture may be 2 or 4 pixels wide.
+            # An image may be 2 or 4 pixels wide.
             if moved is None or moved[1] in targets:
                 advice = r'give it images alone, or say what it is: hr.compose(kernels, ["image", hr.\3("…")])'
                 said = _TARGETS_MOVED.sub(rf"\1 is \2, as \3 are; {advice}", message)
@@ -171,7 +171,7 @@ class Composed:
         return tuple(_array_of(value, i in masks) for i, value in enumerate(values))
 
     def _turned(self, turn: Callable[[Any], Any], values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Labels have no axes of a picture."""
+        """Labels have no axes of an image."""
         if not isinstance(self._chain, TargetChain):
             return tuple(map(turn, values))
         images = self._chain.images

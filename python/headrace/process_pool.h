@@ -56,7 +56,7 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
     bool taken = false;
   };
   // How an exchange ended: with an answer, by the death of the process, by that of one that had not begun with it, or
-  // by an error here, behind which the process is of no further use.
+  // by an error here, after which the process is of no further use.
   enum class Ended { kAnswered, kDied, kGone, kBroken };
   // How far the calls have come, and what became of the next one.
   struct Progress {

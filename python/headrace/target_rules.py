@@ -59,7 +59,7 @@ def leaves_targets(kernel: str) -> bool:
 
 
 def looks_at_boxes(kernel: str) -> bool:
-    """Whether what it does to a picture depends on the picture's boxes, which it takes beside it."""
+    """Whether what it does to an image depends on the image's boxes, which it takes beside it."""
     return moves_boxes(kernel) and _operators()[kernel]["inputs"]["least"] > 1
 
 

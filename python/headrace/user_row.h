@@ -22,7 +22,7 @@ std::vector<Tensor> TensorsOfTuple(pybind11::object tuple, OutputAllocator& outp
 struct __attribute__((visibility("hidden"))) RowForm {
   std::string source;  // by which errors name it
   std::vector<std::string> columns;
-  // Rows as of a torch Dataset: a dict may have further keys, a list stands for a tuple, and Pillow's pictures become
+  // Rows as of a torch Dataset: a dict may have further keys, a list stands for a tuple, and Pillow's images become
   // uint8 of shape (H, W, C).
   bool of_dataset = false;
 };

@@ -30,7 +30,7 @@ class WireWriter {
   void Put(const Tensor& tensor);
   // With its fields; also one that is OK.
   void Put(const absl::Status& error);
-  // Forgets what was written behind the first `bytes`, and errors.
+  // Forgets what was written after the first `bytes`, and errors.
   void Rewind(size_t bytes) {
     at_ = bytes;
     status_ = absl::OkStatus();

@@ -149,7 +149,7 @@ def test_augmenters_draw_as_mxnets(folder, tmp_path):
 
 
 def objects_of(label):
-    """The first object of each label that has one; of ImageDetRecordIter behind eight numbers."""
+    """The first object of each label that has one; of ImageDetRecordIter after eight numbers."""
     objects = label[:, 6:11] if label.ndim == 2 else label[:, 0]
     return objects[objects[:, 0] == 7]
 

@@ -170,7 +170,7 @@ def test_encoded_pictures_are_decoded(photos):
 
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF"])
 def test_pictures_of_each_format_are_found(format):
-    """Behind a column of other bytes."""
+    """After a column of other bytes."""
     target = io.BytesIO()
     Image.fromarray(random(16, 16, 3)).save(target, format)
     row = {"other": format.encode(), "picture": target.getvalue()}

@@ -22,7 +22,7 @@ struct TestNvJpegOptions {
 void TestNvJpegSetUp(const struct TestNvJpegOptions* given);
 // Calls since.
 int64_t TestNvJpegCalls();
-// Pictures that were queued for the device since.
+// Images that were queued for the device since.
 int64_t TestNvJpegPictures();
 // What was found, one line each. Returns the length without the final zero.
 uint64_t TestNvJpegFindings(char* text, uint64_t room);

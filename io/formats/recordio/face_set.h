@@ -14,7 +14,7 @@
 
 namespace headrace {
 
-// A ChooseRecords: leaves pictures alone. The index of any other file stays as it is.
+// A ChooseRecords: leaves images alone. The index of any other file stays as it is.
 absl::StatusOr<int64_t> ChoosePictures(const FileSystem& files, const std::string& path, int64_t size,
                                        RecordIndex& index);
 

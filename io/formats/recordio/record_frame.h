@@ -26,7 +26,7 @@ struct RecordFrame {
 
   static constexpr uint32_t kPartShift = 29;
 
-  // The part flag (whole, first, middle, last): bits of the word behind the magic, from kPartShift on.
+  // The part flag (whole, first, middle, last): bits of the word after the magic, from kPartShift on.
   enum Part : uint32_t { kWhole = 0, kFirst = 1, kMiddle = 2, kLast = 3 };
 
   // What a payload, or a piece of one, takes in the file, in bytes.
@@ -35,10 +35,10 @@ struct RecordFrame {
 
 // A record cut out of bytes.
 struct CutRecord {
-  bool whole = false;  // false: it goes on behind the bytes
+  bool whole = false;  // false: it goes on after the bytes
   size_t begin = 0;    // of its payload in the bytes
   size_t length = 0;   // of its payload
-  size_t end = 0;      // behind the record; of one that goes on, how many bytes at least are needed
+  size_t end = 0;      // after the record; of one that goes on, how many bytes at least are needed
 };
 
 // The record whose head is at bytes[0], which is byte `offset` of the file; with `last` the file ends with the bytes.
@@ -61,7 +61,7 @@ inline bool IsRecordHead(const uint8_t* bytes) {
 // The same of the fewer bytes at the end of a file, as far as there are any.
 bool BeginsLikeHead(absl::Span<const uint8_t> bytes);
 
-// The record at bytes[0], if it is of one frame and the head behind it is in the bytes, as most are; not whole: ask
+// The record at bytes[0], if it is of one frame and the head after it is in the bytes, as most are; not whole: ask
 // CutRecordAt, which costs more.
 inline CutRecord CutPlainRecordAt(absl::Span<const uint8_t> bytes) {
   uint32_t head[2];

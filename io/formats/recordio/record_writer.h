@@ -20,7 +20,7 @@ class RecordWriter {
  public:
   // kUnsupported: the file system cannot write, or another process is writing the file.
   static absl::StatusOr<std::unique_ptr<RecordWriter>> Create(const FileSystem& files, const std::string& path);
-  // Goes on with a draft that was kept, behind its first `offset` bytes; the rest of it is dropped. The caller must
+  // Goes on with a draft that was kept, after its first `offset` bytes; the rest of it is dropped. The caller must
   // check those bytes: ScanRecords of DraftPath says where records end. kNotFound: there is no draft. kData: it is
   // shorter.
   static absl::StatusOr<std::unique_ptr<RecordWriter>> Resume(const FileSystem& files, const std::string& path,

@@ -96,7 +96,7 @@ def _try(subject: FormatSubject, changed: dict[str, Any]) -> Failure | None:
 
 
 def row_borders(subject: FormatSubject) -> None:
-    """For every byte find() gives where the first row begins that begins there or behind it."""
+    """For every byte find() gives where the first row begins that begins there or after it."""
     if not subject.can_be_cut:
         raise NotNeeded
     state, file = subject.state(), HostedFile(subject.contents)
@@ -150,7 +150,7 @@ _ADVICE_FOR_SPLITS = (
 
 
 def _ways_to_cut(subject: FormatSubject, begins: list[int]) -> Iterator[list[int]]:
-    """At one byte: where a row begins, before and behind; then into equal splits, at last of a byte each."""
+    """At one byte: where a row begins, before and after; then into equal splits, at last of a byte each."""
     size = len(subject.contents)
     for byte in _places(subject, begins):
         if byte > 0:

@@ -98,6 +98,6 @@ class GuardedBlock(Block):
 
 
 class GuardedBlockAtStart(GuardedBlock):
-    """Begins behind such a page."""
+    """Begins after such a page."""
 
     _at_end = False

@@ -128,7 +128,7 @@ class SplitReader:
 def find(
     host: PluginHost, state: State[DeclaredFormat], file: HostedFile, byte: int, how: How | None = None
 ) -> int | Failure:
-    """Where the first row begins at the byte or behind it."""
+    """Where the first row begins at the byte or after it."""
     begin = c.c_int64(-1)
     call = Call("find", state.operator, how=how)
     call.file = file

@@ -74,7 +74,7 @@ class Subject:
 
     @property
     def host(self) -> PluginHost:
-        """Not behind in_engine(): a plugin keeps the functions of one host, that of its last query."""
+        """Not after in_engine(): a plugin keeps the functions of one host, that of its last query."""
         assert not self._engine_has_it
         if self._host is None:
             self._host = PluginHost(self.path, self.note, self._samples)

@@ -20,10 +20,10 @@ Step = Kernel | Callable[..., Any]
 
 
 def steps(augmenters: Any, of: str) -> list[Step]:
-    """From pictures of uint8 and shape (height, width, 3) to float32 of shape (3, height, width).
+    """From images of uint8 and shape (height, width, 3) to float32 of shape (3, height, width).
 
     Args:
-        augmenters: Augmenters, functions of a picture, or kernels.
+        augmenters: Augmenters, functions of an image, or kernels.
         of: The iterator, for messages.
 
     Raises:

@@ -28,10 +28,10 @@ class PictureColumn:
     batched: bool
     """Whether each value holds several along its first axis."""
     axes: str
-    """Of one picture: HWC, CHW or HW; "" where it is encoded."""
+    """Of one image: HWC, CHW or HW; "" where it is encoded."""
 
     def picture(self, value: Any, row: int) -> np.ndarray:
-        """One picture, of shape (H, W, C). DataError if it is encoded and cannot be decoded, or has no pixels."""
+        """One image, of shape (H, W, C). DataError if it is encoded and cannot be decoded, or has no pixels."""
         if not self.axes:
             decoded: np.ndarray = V.Decode(orientation=True)(value)
             return decoded

@@ -32,7 +32,7 @@ inline std::string IndexBytes(const std::vector<std::string>& payloads) {
   return text;
 }
 
-// An image record. One label stands in the header; with `behind`, behind it like several.
+// An image record. One label stands in the header; with `behind`, after it like several.
 inline std::string ImagePayload(uint64_t id, const std::vector<float>& labels, std::string_view image,
                                 bool behind = false) {
   ImageRecordHeader header;
