@@ -141,7 +141,7 @@ TEST(EvaluateExpression, NamesTheCulprit) {
             "column \"image\" is uint8 (2, 3); an expression reads scalar columns only");
   EXPECT_EQ(Show(Col("lost")), "no column \"lost\"");
   EXPECT_EQ(Show("<", Col("path"), Int(1)), "cannot compare string and int64");
-  EXPECT_EQ(Show("and", Col("i32"), Col("yes")), "and asks for two bools; it gets int32");
+  EXPECT_EQ(Show("and", Col("i32"), Col("yes")), "\"and\" needs two bools; got int32");
   const absl::Status by_zero = EvaluateExpression(CallExpression("%", Int(7), Col("zero")), Lookup).status();
   EXPECT_EQ(by_zero.message(), "division of 7 by zero in an expression");
   EXPECT_EQ(KindOf(by_zero), ErrorKind::kData);

@@ -64,7 +64,7 @@ class MapProgram {
 
   // Whether every row goes through the same steps, of which one is a function that takes many calls in one run.
   bool takes_runs() const { return run_action_.has_value(); }
-  // Takes what became of rows that follow each other, from row `first` on.
+  // Receives the statuses of consecutive rows, starting at `first`.
   using TakeMade = absl::FunctionRef<void(size_t first, absl::Span<absl::Status> made)>;
   // For a program that takes runs: runs all steps for the first row of each block, whose columns are in `rows`, into
   // their batch slots. Gives rows out in order, as soon as they are made.

@@ -181,7 +181,7 @@ Message IndexedSourceStage::Begin(const Ticket& ticket) {
     if (ticket.local > rows) {
       begun = CounterError("gave ", ticket.local, " rows of ", rows);
     } else if (ticket.local < rows && InGap(ticket.local, begun->rows)) {
-      begun = CounterError("stood behind the last row of a batch");
+      begun = CounterError("pointed past the last row of a batch");
     }
   }
   const auto lock = BriefLock(mutex_);

@@ -82,7 +82,8 @@ struct OperatorProperties {
   // It can list the rows that it holds (listed_rows.h), and then has so many counters besides the numbers of these
   // rows. Not set: it cannot.
   std::optional<int> counters_if_listing;
-  // It does, because its input can read rows by number, and what stands above takes checkpoints of any width.
+  // Set by the planner when the input supports reads by row number and every operator above accepts checkpoints of
+  // variable width.
   bool lists_rows = false;
   // Rows of its input that it joins into one, in order; 0: it forms no batches.
   int64_t batch_rows = 0;

@@ -84,7 +84,7 @@ std::optional<uint64_t> ShortestJoined(const PlanNode& node) {
 absl::Status CheckListed(absl::Span<const uint64_t> rows, uint64_t read) {
   for (size_t i = 0; i < rows.size(); ++i) {
     if (rows[i] >= read) return CounterError("held row ", rows[i], " of ", read);
-    if (i > 0 && rows[i] <= rows[i - 1]) return CounterError("held row ", rows[i], " behind row ", rows[i - 1]);
+    if (i > 0 && rows[i] <= rows[i - 1]) return CounterError("held row ", rows[i], " after row ", rows[i - 1]);
   }
   return absl::OkStatus();
 }

@@ -163,7 +163,7 @@ TEST(ImageListing, RefusesANulInAPath) {
   folder.Write("cat/1.jpg");
   const auto listing = List(folder.path() + std::string("\0/x", 3));
   EXPECT_EQ(KindOf(listing.status()), ErrorKind::kGraph);
-  EXPECT_THAT(Message(listing.status()), HasSubstr("\\0/x' holds a NUL"));
+  EXPECT_THAT(Message(listing.status()), HasSubstr("\\0/x' contains a NUL"));
 }
 
 TEST(ImageListing, RefusesABrokenLinkThatShouldBeAPicture) {

@@ -312,7 +312,7 @@ TEST(RecordLog, WaitsForNoPipe) {
 TEST(RecordLog, RefusesANulInItsFolder) {
   const TemporaryFolder folder;
   const auto log = RecordLog::Open(*LocalFileSystem(), folder.path() + std::string("\0/x", 3), "a");
-  EXPECT_NE(std::string(log.status().message()).find("holds a NUL"), std::string::npos) << log.status();
+  EXPECT_NE(std::string(log.status().message()).find("contains a NUL"), std::string::npos) << log.status();
 }
 
 // As so many writers leave them that were cut short, some with a list.

@@ -20,8 +20,8 @@ __all__ = [
 CHANGES_BOXES = frozenset({"ClampBoxes", "ConvertBoxFormat", "SanitizeBoxes"})
 CHANGES_KEYPOINTS = frozenset({"ClampKeypoints", "SanitizeKeypoints"})
 
-# Kernels that change the values of a pixel from others around it, or at random: they leave targets alone, as those do
-# whose traits say that they look at one pixel.
+# Kernels that change pixel values but move none; targets pass through unchanged. Kernels whose traits say that they look
+# at one pixel need no entry.
 _OF_VALUES = frozenset(
     {
         "AdjustSharpness",
