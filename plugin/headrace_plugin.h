@@ -220,7 +220,7 @@ typedef struct headrace_host {
   uint32_t abi; /* HEADRACE_PLUGIN_ABI of this Headrace */
 
   /* Says why the callback fails, and returns `result`: return host->fail(call, HEADRACE_DATA_ERROR, "is empty").
-   * The text continues a sentence that begins with the kernel's name; it is copied, and cut behind 4,096 bytes. Bytes
+   * The text continues a sentence that begins with the kernel's name; it is copied, and cut after 4,096 bytes. Bytes
    * that are not UTF-8 are replaced. After it the callback returns the error, not HEADRACE_OK. */
   int32_t (*fail)(headrace_call* call, int32_t result, const char* text);
 
@@ -382,7 +382,7 @@ typedef struct headrace_format {
   /* What the others need of the attributes; as of a kernel. NULL: the state is NULL. */
   int32_t (*create)(headrace_call* call, const headrace_value* const* values, void** state);
   void (*destroy)(void* state);
-  /* Where the first row begins that begins at byte `byte` of the file or behind it; the file's size if there is none.
+  /* Where the first row begins that begins at byte `byte` of the file or after it; the file's size if there is none.
    * For a byte at which a row begins it gives that byte. NULL: that cannot be found out without reading from the start:
    * a file is one split, and a state is gone on from by reading it again. */
   int32_t (*find)(headrace_call* call, const void* state, headrace_file* file, int64_t byte, int64_t* begin);
@@ -392,7 +392,7 @@ typedef struct headrace_format {
                   void** reader);
   /* Gives the next row: begin_row(), then each output by allocate() or give_strings(). If it returns HEADRACE_OK
    * without begin_row(), the split has no more. An error after begin_row() is that row's own, and next() is called for
-   * the row behind it where such rows are left out; an error before it ends the reading. */
+   * the row after it where such rows are left out; an error before it ends the reading. */
   int32_t (*next)(headrace_call* call, void* reader, headrace_file* file);
   /* Of a reader that open() made without an error, once, in any state of it. NULL: none is needed. */
   void (*close)(void* reader);

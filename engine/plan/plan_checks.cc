@@ -110,7 +110,7 @@ absl::Status CheckRuns(const PlanNode& root) {
   if (properties.batch_rows == 0) {
     return ErrorAt(root, GraphError("does not keep rows together that a sampler below it gives in groups of ", length,
                                     ": between that sampler and batch only maps, take and skip of whole groups, and "
-                                    "concat of groups of one size may stand; put it behind batch"));
+                                    "concat of groups of one size may stand; put it after batch"));
   }
   if (static_cast<uint64_t>(properties.batch_rows) % length == 0) return absl::OkStatus();
   return ErrorAt(root, GraphError("has ", properties.batch_rows, " rows, which would cut the groups of ", length,

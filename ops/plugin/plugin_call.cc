@@ -54,7 +54,7 @@ ErrorKind KindOfResult(int32_t result) {
 
 // What a callback that makes no row does wrong.
 std::string OutsideRow(std::string_view function) {
-  return Cat("calls ", function, "(), which is for apply() and read() alone, and for next() behind begin_row()");
+  return Cat("calls ", function, "(), which is for apply() and read() alone, and for next() after begin_row()");
 }
 
 // Every byte but 0 is true, and readers of bools rely on 1.

@@ -34,7 +34,7 @@ def of_batches(function: Any, of: str = "batch") -> tuple[Bound, bool]:
     function."""
     if isinstance(function, Kernel):
         raise GraphError(
-            f"{of}: {function!r} is a kernel, no function of the columns; write map({function!r}, …) behind"
+            f"{of}: {function!r} is a kernel, not a function of the columns; write map({function!r}, …) after it"
         )
     if not callable(function):
         raise GraphError(f"{of}: {shown(function)} is no function; it must take the columns as lists of rows")

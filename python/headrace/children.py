@@ -36,7 +36,7 @@ def made(
     if turns and isinstance(turns["cycle"], str):
         raise GraphError(
             f"{of}: cycle is {shown(turns['cycle'])}; it is the number of rows that are open at a time, and the columns "
-            f'come behind it: {of}(function, 4, columns="path")'
+            f'come after it: {of}(function, 4, columns="path")'
         )
     read = None if columns is None else names(columns, "columns", of)
     bound, wants_rng = reference.function(function, columns=read, reads=True)

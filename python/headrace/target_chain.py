@@ -57,7 +57,7 @@ class TargetChain:
         if self._targets and self.takes_channels_first:
             raise GraphError(
                 "compose: kernels take images of shape (C, H, W), and what follows a picture needs (H, W, C): write "
-                "layout='HWC' in them, or compose them apart, behind V.HWC2CHW()"
+                "layout='HWC' in them, or compose them apart, after V.HWC2CHW()"
             )
         self.gives_channels_first: bool = self._of_picture.gives_channels_first
 

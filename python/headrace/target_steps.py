@@ -178,7 +178,7 @@ class TargetStepWriter(StepWriter):
         if chooser is not None:
             raise GraphError(
                 f"{self._of}: {kernel._name} in {chooser._name}: the format of boxes cannot differ from row to row; write it "
-                "behind the kernel that chooses"
+                "after the kernel that chooses"
             )
         self._converted = dict(kernel._attributes)
 

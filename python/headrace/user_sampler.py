@@ -58,7 +58,7 @@ def _check_iterable(sampler: Any) -> None:
     if any(each.__name__ == "BatchSampler" for each in type(sampler).__mro__):
         raise GraphError(
             f"from_sampler: a {kind} gives batches of rows; give the sampler that it was made of, such as its "
-            ".sampler, and write .batch(n) behind"
+            ".sampler, and write .batch(n) after it"
         )
     lacks = [name for name in ("__iter__", "__len__") if not hasattr(sampler, name)]
     if lacks:

@@ -1,4 +1,4 @@
-"""What users of other libraries write at first: each mistake is answered by what to write here."""
+"""Mistakes that users of other libraries make at first: each is answered by what to write here."""
 
 import enum
 import functools

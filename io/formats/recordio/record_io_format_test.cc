@@ -326,7 +326,7 @@ TEST(RecordIoFormat, AsksForTheNextBlockBeforeItNeedsIt) {
   RecordBlock block;
   ASSERT_TRUE((*reader)->Next(block).ok());
   EXPECT_EQ(files.outstanding(), 1u);
-  EXPECT_EQ(block.records.size(), 63u) << "the head behind the 64th shows that it ends there";
+  EXPECT_EQ(block.records.size(), 63u) << "the head after the 64th shows that it ends there";
   EXPECT_TRUE(files.CompleteOne());
 }
 

@@ -107,7 +107,7 @@ def row_borders(subject: FormatSubject) -> None:
         if found != expected:
             came = f"find() gives {found}, and the first row from there on begins at byte {expected:,}"
             if expected == file.size:
-                came = f"find() gives {found}, and no row begins there or behind it: the file has {file.size:,} bytes"
+                came = f"find() gives {found}, and no row begins there or after it: the file has {file.size:,} bytes"
             advice = "give the byte where a row begins as next() gives it, at `byte` itself, too; else the file's size"
             raise CheckFailed(f"byte {byte:,} of {subject.file}", came, advice)
 
@@ -210,7 +210,7 @@ def memory(subject: FormatSubject) -> None:
         if left is not None:
             given = f"the row of bytes {one.begin:,} to {one.end:,} of {subject.file}"
             raise CheckFailed(given, f"next() {left}", "write each element: the memory is not initialised")
-    for block, where in ((GuardedBlock, "behind"), (GuardedBlockAtStart, "before")):
+    for block, where in ((GuardedBlock, "after"), (GuardedBlockAtStart, "before")):
         subject.host.surroundings = f"memory {where} outputs that cannot be touched"
         subject.read(state, HostedFile(subject.contents), how=How(block=block))
 

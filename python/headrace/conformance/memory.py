@@ -63,7 +63,7 @@ class BlockWithMargins(Block):
     def fault(self, name: str) -> str | None:
         start = self.address - self._array.ctypes.data
         before, after = self._array[:start], self._array[start + self.size :]
-        for margin, where in ((before, "before"), (after, "behind")):
+        for margin, where in ((before, "before"), (after, "after")):
             written = int(np.count_nonzero(margin != _PATTERN))
             if written:
                 return f"wrote {where} {name}, which has {self.size} bytes: {written} or more"

@@ -96,7 +96,7 @@ def _in_random_order(augmenter: RandomOrderAug, values: Values) -> Steps:
         if behind is not values:
             raise GraphError(
                 f"{type(augmenter).__name__}: {type(each).__name__} changes the type or the range of values; place it "
-                "before or behind the augmenters in random order"
+                "before or after the augmenters in random order"
             )
     # Of kernels alone, as the caller has seen.
     ordered: list[Any] = [kernels for kernels, _ in branches if kernels]

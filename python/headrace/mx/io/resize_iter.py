@@ -99,7 +99,7 @@ class ResizeIter(GivenBatches):
         check_around(state, {"cur": (int,), "data_iter": (object,)}, "ResizeIter")
         if not 0 <= state["cur"] <= self.size:
             raise StateError(
-                f"ResizeIter: the state is behind batch {state['cur']} of an epoch, and size is {self.size}"
+                f"ResizeIter: the state is after batch {state['cur']} of an epoch, and size is {self.size}"
             )
         check_within(self.data_iter, state["data_iter"], "data_iter", '["data_iter"]', "ResizeIter")
         self.cur = state["cur"]
