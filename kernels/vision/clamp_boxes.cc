@@ -30,11 +30,11 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes&, absl::S
 
 const KernelRegistration registration{
     {.name = "ClampBoxes",
-     .summary = "Cuts boxes off at the border of the picture.",
+     .summary = "Cuts boxes off at the border of the image.",
      .doc =
          "For a map with hr.boxes(…): left and right come to 0 … width, top and bottom to 0 … height. A box outside "
          "becomes one without area, which SanitizeBoxes removes. Kernels that cut, pad or warp do this by themselves. "
-         "Pictures, masks and keypoints stay as they are. torchvision's ClampBoundingBoxes.\n"
+         "Images, masks and keypoints stay as they are. torchvision's ClampBoundingBoxes.\n"
          "Errors: a map without hr.boxes(…).",
      .python_module = "vision",
      .example = "V.ClampBoxes()",

@@ -73,7 +73,7 @@ ir::InferKernel InferOfTargets(ir::InferKernel of_pixels, const TargetKind& kind
 
 ir::Declaration OfTargets(const ir::Declaration& pixels, const TargetKind& kind) {
   ir::Declaration targets = CompanionOf(pixels, kind.suffix);
-  targets.summary = Cat("Moves ", kind.name, " as ", pixels.name, " moves the pixels of their picture.");
+  targets.summary = Cat("Moves ", kind.name, " as ", pixels.name, " moves the pixels of their image.");
   targets.doc =
       Cat("Takes ", kind.name, " on their canvas, has the attributes of ", pixels.name,
           " and draws the same numbers.\nErrors: those of ", pixels.name, ", and anything but ", kind.name, ".");

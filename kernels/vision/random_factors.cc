@@ -56,8 +56,7 @@ ir::Declaration Declared(const std::string& name, std::string_view fixed, std::s
                          std::string_view what) {
   ir::Declaration declaration = ColorDeclaration(
       name, Cat("Raises or lowers ", what, " of an image by a random factor."),
-      Cat("It is ", fixed, " with a factor of its own for each picture, uniform in `degrees`: MindSpore's ", name,
-          "."));
+      Cat("It is ", fixed, " with a factor of its own for each image, uniform in `degrees`: MindSpore's ", name, "."));
   declaration.doc.insert(declaration.doc.size() - 1, "; an interval that ends before it begins");
   declaration.attributes = {
       {.name = kDegrees,

@@ -446,7 +446,7 @@ class CenterSquare(Kernel):
     """Cuts the largest square out of the middle of an image.
 
     Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with height and
-    width min(H, W). An odd pixel stays behind the square: it begins at (H - W) // 2, as im2rec's
+    width min(H, W). An odd pixel stays after the square: it begins at (H - W) // 2, as im2rec's
     --center-crop has it, where CenterCrop rounds as torchvision.
 
     Errors: another rank, bytes or strings, and an image without pixels.
@@ -460,11 +460,11 @@ class CenterSquare(Kernel):
 
 
 class ClampBoxes(Kernel):
-    """Cuts boxes off at the border of the picture.
+    """Cuts boxes off at the border of the image.
 
     For a map with hr.boxes(…): left and right come to 0 … width, top and bottom to 0 … height. A box
     outside becomes one without area, which SanitizeBoxes removes. Kernels that cut, pad or warp do this
-    by themselves. Pictures, masks and keypoints stay as they are. torchvision's ClampBoundingBoxes.
+    by themselves. Images, masks and keypoints stay as they are. torchvision's ClampBoundingBoxes.
 
     Errors: a map without hr.boxes(…).
 
@@ -477,10 +477,10 @@ class ClampBoxes(Kernel):
 
 
 class ClampKeypoints(Kernel):
-    """Moves keypoints that left the picture to its border.
+    """Moves keypoints that left the image to its border.
 
-    For a map with hr.keypoints(…): a point outside comes to the nearest place of the picture, x from 0
-    to its width less 1 and y from 0 to its height less 1. Pictures, masks and boxes stay as they are.
+    For a map with hr.keypoints(…): a point outside comes to the nearest place of the image, x from 0 to
+    its width less 1 and y from 0 to its height less 1. Images, masks and boxes stay as they are.
     torchvision's ClampKeyPoints.
 
     Errors: a map without hr.keypoints(…).
@@ -567,7 +567,7 @@ class ConvertBoxFormat(Kernel):
     """Gives boxes in another format than they came in.
 
     For a map with hr.boxes(…): boxes leave the map in this format, wherever among its kernels this one
-    stands; the last one counts. Pictures, masks and keypoints stay as they are. torchvision's
+    stands; the last one counts. Images, masks and keypoints stay as they are. torchvision's
     ConvertBoundingBoxFormat.
 
     Errors: a map without hr.boxes(…), int64 boxes with relative=True, and a kernel that chooses around
@@ -576,7 +576,7 @@ class ConvertBoxFormat(Kernel):
     Args:
         format: xyxy: left, top, right, bottom; xywh: left, top, width, height; cxcywh: the middle,
             width, height.
-        relative: Whether numbers are parts of the picture's width and height; else they are pixels.
+        relative: Whether numbers are parts of the image's width and height; else they are pixels.
 
     Example:
         V.ConvertBoxFormat("cxcywh", relative=True)
@@ -746,27 +746,27 @@ class Decode(Kernel):
 
     WebP goes through libwebp: lossy and lossless, and the first frame of an animation. GIF goes through
     giflib: the first frame on its canvas. BMP may have 1 to 32 bits, run lengths, and alpha where its
-    header has a mask for it. TIFF goes through libtiff: the first picture, in strips or tiles, of whole
+    header has a mask for it. TIFF goes through libtiff: the first image, in strips or tiles, of whole
     numbers (grey of 1 to 8 and 16 bits, palettes, colour of 8 and 16, CMYK of 8), with any compression
     that libtiff reads. Their pixels equal Pillow's, too. These formats and PNG are decoded whole, even
     where a crop follows.
 
     scale=2, 4 or 8 reduces a JPEG's height and width while it is decoded, which costs less than
     decoding and resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of
-    Resize, so it is used only if you choose it. `max_pixels` counts the picture's own pixels.
+    Resize, so it is used only if you choose it. `max_pixels` counts the image's own pixels.
 
     decoder="nvjpeg" decodes on the GPU cuda:0, into the host's memory, the JPEGs whose markers say that
     nvJPEG can: those of 8 bits, with Huffman codes, baseline in one scan or progressive, grey or YCbCr
     sampled 4:4:4, 4:2:2, 4:2:0, 4:4:0, 4:1:1 or 4:1:0, whole, and of at most 67108864 pixels. The CPU
     decodes all others, and those in which nvJPEG finds damage, with its own pixels, errors and
     warnings. Which one decodes depends on the file alone. `mode` and `orientation` mean the same, L is
-    the luma of nvJPEG's red, green and blue, and a crop is cut out of the whole picture. Without an
+    the luma of nvJPEG's red, green and blue, and a crop is cut out of the whole image. Without an
     NVIDIA driver, a GPU or nvJPEG (`pip install nvidia-nvjpeg`) it is an UnsupportedError, and a fault
     of the GPU or a lack of its memory a ResourceError: neither is left to the CPU.
 
-    Errors: empty bytes; bytes of none of these formats; a picture of more than `max_pixels`, refused
+    Errors: empty bytes; bytes of none of these formats; an image of more than `max_pixels`, refused
     from its header; scale > 1 for another format than JPEG; wrong headers or tables; a JPEG component
-    without its first scan; data too short for the picture; a JPEG without its end marker that lacks
+    without its first scan; data too short for the image; a JPEG without its end marker that lacks
     pixels; damage in another format; a BMP or TIFF of a kind that is not listed here. Damaged data of a
     JPEG that has its end marker give the pixels that libjpeg recovers, and a warning that `explain()`
     counts and names. Faults that lose no pixel (stray bytes between segments, a missing end marker
@@ -780,7 +780,7 @@ class Decode(Kernel):
             either with alpha 4, palettes resolved, 8 bits; anydepth: the same, but 16 bits stay 16.
         orientation: Turns and mirrors the image as its EXIF orientation says, in a TIFF its
             orientation tag.
-        max_pixels: Pictures of more pixels are refused; None: no limit (at least 1).
+        max_pixels: Images of more pixels are refused; None: no limit (at least 1).
         scale: Decodes a JPEG to 1/scale of its height and width, rounded up: 1, 2, 4 or 8 (at least
             1, at most 8).
         decoder: cpu: libjpeg-turbo; nvjpeg: NVIDIA's nvJPEG on the GPU cuda:0 for JPEGs of common
@@ -865,7 +865,7 @@ class EncodeJpeg(Kernel):
     65,500 pixels.
 
     Args:
-        quality: libjpeg's quality: 1, the smallest file, to 100, the best picture (at least 1, at
+        quality: libjpeg's quality: 1, the smallest file, to 100, the best image (at least 1, at
             most 100).
 
     Example:
@@ -957,8 +957,8 @@ class FitInside(Kernel):
     Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same dtype; values stay in
     the units of the input. The sides keep their ratio: height and width become those times min(size[0]
     / H, size[1] / W), truncated, in float32, and at least 1. With `enlarge=False` an image that fits
-    stays as it is. These are MXNet's resize_mode "fit" and "shrink" of detection; T.PadEnd then fills a
-    picture up to one shape. Pixels are those of Resize.
+    stays as it is. These are MXNet's resize_mode "fit" and "shrink" of detection; T.PadEnd then fills
+    an image up to one shape. Pixels are those of Resize.
 
     Errors: another dtype or rank, an image without pixels.
 
@@ -1016,7 +1016,7 @@ class GaussianBlur(Kernel):
     """Blurs an image with a Gaussian.
 
     Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same type and shape. The standard
-    deviation is drawn uniformly from `sigma`, one for each picture; beyond the border the image is
+    deviation is drawn uniformly from `sigma`, one for each image; beyond the border the image is
     mirrored without its outermost pixels; uint8 is rounded. torchvision's GaussianBlur of tensors,
     within one level.
 
@@ -1720,7 +1720,7 @@ class RandomColor(Kernel):
 
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
     (H, W), and gives the same type and shape. It is AdjustSaturation with a factor of its own for each
-    picture, uniform in `degrees`: MindSpore's RandomColor.
+    image, uniform in `degrees`: MindSpore's RandomColor.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1; an interval that ends
     before it begins.
@@ -1752,12 +1752,12 @@ class RandomConstrainedCrop(Kernel):
     For a map with hr.boxes(…): takes numbers of any type, of shape (H, W, C) or (H, W), and gives a
     part of it: the crop of MXNet's ImageDetRecordIter. The samplers are tried in random order. Each
     draws up to `max_crop_trials` parts. For a part it draws a scale s, then a ratio r: uniform between
-    the bounds of the aspect ratio, divided by the picture's aspect ratio, but never outside s² … 1 /
-    s². The part's width is s √r of the picture's, its height s / √r, both cut to whole pixels; its
-    place is uniform. A part is taken if one box satisfies the constraints on overlap and coverages, of
-    which a range 0 … 1 is none, and one box remains; without boxes every part is. What remains is
-    clamped to the part, the other boxes are removed with their labels and masks. If no sampler finds a
-    part, the picture stays as it is. Each list has one number, or one for each sampler.
+    the bounds of the aspect ratio, divided by the image's aspect ratio, but never outside s² … 1 / s².
+    The part's width is s √r of the image's, its height s / √r, both cut to whole pixels; its place is
+    uniform. A part is taken if one box satisfies the constraints on overlap and coverages, of which a
+    range 0 … 1 is none, and one box remains; without boxes every part is. What remains is clamped to
+    the part, the other boxes are removed with their labels and masks. If no sampler finds a part, the
+    image stays as it is. Each list has one number, or one for each sampler.
 
     Errors: a map without hr.boxes(…), lists of other lengths, another rank, bytes or strings.
 
@@ -2070,11 +2070,11 @@ class RandomIoUCrop(Kernel):
     For a map with hr.boxes(…): takes numbers of any type, of shape (H, W, C) or (H, W), and gives a
     part of it. Torchvision's RandomIoUCrop, from SSD: draws one of `sampler_options`, a least
     intersection over union, where 1 and more leave all as it is; then up to `trials` parts, whose width
-    and height are shares of the picture's, uniform between `min_scale` and `max_scale`, and whose place
+    and height are shares of the image's, uniform between `min_scale` and `max_scale`, and whose place
     is uniform. A part is taken if its width over height is allowed, and of the boxes whose middle is
     inside it one overlaps it so much; without one the option is drawn anew, at most 100 times in all,
-    and then the picture stays as it is. Boxes are clamped to the part, and those whose middle is
-    outside become (0, 0, 0, 0), which V.SanitizeBoxes removes.
+    and then the image stays as it is. Boxes are clamped to the part, and those whose middle is outside
+    become (0, 0, 0, 0), which V.SanitizeBoxes removes.
 
     Errors: a map without hr.boxes(…), another rank, bytes or strings.
 
@@ -2125,7 +2125,7 @@ class RandomLighting(Kernel):
     """Shifts the colours of an image along the principal components of natural images.
 
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
-    (H, W), and gives the same type and shape. Each channel is shifted by one number for the picture,
+    (H, W), and gives the same type and shape. Each channel is shifted by one number for the image,
     rounded, and cut off at 0 and 255: the sum of the eigenvectors of ImageNet's colours, each times its
     eigenvalue (55.46, 4.794, 1.148 in units of 0 … 255) and a normal number of deviation `alpha`: the
     noise of AlexNet, and MindSpore's RandomLighting. Floats are shifted by a 255th of it, not rounded,
@@ -2157,8 +2157,8 @@ class RandomObjectCrop(Kernel):
     whose place is uniform. The first is taken that holds more than `min_object_covered` of each box of
     which it holds any, one at least; boxes of up to 2 square pixels do not count. Boxes are clamped to
     the part; those of which no more than `min_eject_coverage` is left are removed with their labels and
-    masks, and a part that leaves none is not taken. Without a part, and without boxes, the picture
-    stays as it is.
+    masks, and a part that leaves none is not taken. Without a part, and without boxes, the image stays
+    as it is.
 
     Errors: a map without hr.boxes(…), another rank, bytes or strings.
 
@@ -2167,7 +2167,7 @@ class RandomObjectCrop(Kernel):
             least 0, at most 1).
         aspect_ratio_range: The least and the greatest width over height (at least 0.001, at most
             1,000).
-        area_range: The least and the greatest share of the picture's area (at least 0, at most
+        area_range: The least and the greatest share of the image's area (at least 0, at most
             10,000).
         min_eject_coverage: A box stays if more than this share of it is in the part (at least 0, at
             most 1).
@@ -2211,7 +2211,7 @@ class RandomOrder(Chooser):
 
     Takes the columns that the kernels take, of any type. Every row goes through all of them; all orders
     are equally likely, and one order serves all columns. A size that any of them changes is not known
-    behind them. torchvision's RandomOrder.
+    after them. torchvision's RandomOrder.
 
     Errors: kernels that change the dtype, because others may come before them; Python functions.
 
@@ -2336,7 +2336,7 @@ class RandomPhotometricDistort(Kernel):
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
     (H, W), and gives the same type and shape. Each of AdjustBrightness, AdjustContrast,
     AdjustSaturation, AdjustHue and RandomChannelPermutation is applied with probability `p`, in this
-    order, or with the contrast behind the hue, which has chance one half: torchvision's
+    order, or with the contrast after the hue, which has chance one half: torchvision's
     RandomPhotometricDistort of Pillow images, from SSD.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
@@ -2597,7 +2597,7 @@ class RandomSelectSubpolicy(Chooser):
 
     Takes the columns that the kernels take, of any type. One sub-policy is drawn, all equally likely; a
     row goes through its kernels in order, through each with the kernel's probability. One draw serves
-    all columns. A size that any kernel changes is not known behind them. MindSpore's
+    all columns. A size that any kernel changes is not known after them. MindSpore's
     RandomSelectSubpolicy.
 
     Errors: empty sub-policies; probabilities outside 0 … 1; kernels that change the dtype; Python
@@ -2629,7 +2629,7 @@ class RandomSharpness(Kernel):
 
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
     (H, W), and gives the same type and shape. It is AdjustSharpness with a factor of its own for each
-    picture, uniform in `degrees`: MindSpore's RandomSharpness.
+    image, uniform in `degrees`: MindSpore's RandomSharpness.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1; an interval that ends
     before it begins.
@@ -2710,8 +2710,8 @@ class RandomSolarize(Kernel):
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
     (H, W), and gives the same type and shape. Each value v that is at least `threshold` becomes 255 -
     v: Pillow's ImageOps.solarize, bit for bit; of floats 1 - v. `threshold` is in the units of the
-    picture, as in torchvision: for floats of 0 … 1 it is at most 1. This is done with probability `p`,
-    as torchvision's RandomSolarize does it.
+    image, as in torchvision: for floats of 0 … 1 it is at most 1. This is done with probability `p`, as
+    torchvision's RandomSolarize does it.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -2932,8 +2932,8 @@ class SanitizeBoxes(Kernel):
     """Removes boxes that hold nothing, with their labels and masks.
 
     For a map with hr.boxes(…): leaves the boxes whose width and height are at least `min_size` pixels,
-    whose area is at least `min_area`, and that lie inside the picture, with the elements of their label
-    and mask columns. Pictures, hr.mask(…) and keypoints stay as they are. The number of boxes differs
+    whose area is at least `min_area`, and that lie inside the image, with the elements of their label
+    and mask columns. Images, hr.mask(…) and keypoints stay as they are. The number of boxes differs
     from row to row. torchvision's SanitizeBoundingBoxes.
 
     Errors: a map without hr.boxes(…), and another number of labels or masks than of boxes.
@@ -2953,12 +2953,12 @@ class SanitizeBoxes(Kernel):
 
 
 class SanitizeKeypoints(Kernel):
-    """Removes keypoints that left the picture, and their labels.
+    """Removes keypoints that left the image, and their labels.
 
     For a map with hr.keypoints(…): leaves the points with 0 ≤ x < width and 0 ≤ y < height, with the
     elements of their label columns. Of keypoints of shape (n, k, 2) it leaves the groups all of whose
-    points are such. Pictures, masks and boxes stay as they are. The number of keypoints differs from
-    row to row. torchvision's SanitizeKeyPoints.
+    points are such. Images, masks and boxes stay as they are. The number of keypoints differs from row
+    to row. torchvision's SanitizeKeyPoints.
 
     Errors: a map without hr.keypoints(…), and another number of labels than of keypoints.
 
@@ -3065,7 +3065,7 @@ class Solarize(Kernel):
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
     (H, W), and gives the same type and shape. Each value v that is at least `threshold` becomes 255 -
     v: Pillow's ImageOps.solarize, bit for bit; of floats 1 - v. `threshold` is in the units of the
-    picture, as in torchvision: for floats of 0 … 1 it is at most 1.
+    image, as in torchvision: for floats of 0 … 1 it is at most 1.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -3084,7 +3084,7 @@ class Solarize(Kernel):
 class SubtractImage(Kernel):
     """Subtracts an image, such as the mean image of a data set, from every image.
 
-    Takes uint8 or float32 of the shape given, (H, W, C) or (H, W), or (C, H, W) behind HWC2CHW, and
+    Takes uint8 or float32 of the shape given, (H, W, C) or (H, W), or (C, H, W) after HWC2CHW, and
     gives float32 of that shape: x - image, computed in float32. Nothing is divided by 255. V.Normalize
     subtracts one value from all pixels of a channel.
 
@@ -3197,7 +3197,7 @@ class UniformAugment(Chooser):
 
     Takes the columns that the kernels take, of any type. `num_ops` different kernels are drawn, all
     choices equally likely; each of them is applied with probability ½, in the order of the list. One
-    draw serves all columns. A size that any of them changes is not known behind them. MindSpore's
+    draw serves all columns. A size that any of them changes is not known after them. MindSpore's
     UniformAugment.
 
     Errors: fewer kernels than `num_ops`; kernels that change the dtype; Python functions.
