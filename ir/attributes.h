@@ -1,6 +1,6 @@
-// Attribute values of one node or step. After validation every declared attribute is present with its declared type, so
-// the getters need no error path (a missing name is a bug and aborts with a message).
-// A value; immutable once made.
+// `Attributes` holds the attribute values of one node or step. After validation every declared attribute is present
+// with its declared type, so the getters need no error path (a missing name is a bug and aborts with a message).
+// Threads: a value; immutable once made.
 #ifndef HEADRACE_IR_ATTRIBUTES_H_
 #define HEADRACE_IR_ATTRIBUTES_H_
 

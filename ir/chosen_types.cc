@@ -114,7 +114,7 @@ absl::Status ApplyChooser(const Declaration& chooser, const proto::Step& step, S
   HEADRACE_ASSIGN_OR_RETURN(const Branching branching, BranchingOfStep(chooser, step));
   HEADRACE_ASSIGN_OR_RETURN(Schema begin, Begin(step, branching, schema));
   if (branching.several) {
-    // Holds behind each of them as well.
+    // Holds after each of them as well.
     schema = std::move(begin);
     return absl::OkStatus();
   }

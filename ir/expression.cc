@@ -141,8 +141,8 @@ class TypeOfExpression {
     if (a.dtype == DType::kUnknown) return a;
     if (a.dtype == DType::kFloat16 || a.dtype == DType::kBFloat16) a.dtype = DType::kFloat32;
     if (!fits) {
-      return GraphError(ExpressionText(expression), " asks for ",
-                        function.kind == FunctionKind::kNot ? "a bool" : "a number", "; it gets ", DTypeName(a.dtype));
+      return GraphError(ExpressionText(expression), " needs ",
+                        function.kind == FunctionKind::kNot ? "a bool" : "a number", "; got ", DTypeName(a.dtype));
     }
     return a;
   }
@@ -160,7 +160,7 @@ class TypeOfExpression {
       return Operand{DType::kBool, false};
     }
     if (function.kind == FunctionKind::kLogic) {
-      if (!is(a, DType::kBool) || !is(b, DType::kBool)) return wrong("needs two bools; it gets");
+      if (!is(a, DType::kBool) || !is(b, DType::kBool)) return wrong("needs two bools; got");
       return Operand{DType::kBool, false};
     }
     absl::StatusOr<DType> dtype = ArithmeticDType(function.name, a, b);

@@ -266,11 +266,10 @@ class Evaluator {
 
   static absl::StatusOr<Scalar> EvaluateUnary(const std::string& function, Scalar a) {
     if (function == "not") {
-      if (a.dtype != DType::kBool) return GraphError("~ asks for a bool; it gets ", DTypeName(a.dtype));
+      if (a.dtype != DType::kBool) return GraphError("~ needs a bool; got ", DTypeName(a.dtype));
       return BoolScalar(a.whole == 0);
     }
-    if (!IsNumberExpressionEval(a.dtype))
-      return GraphError(function, " asks for a number; it gets ", DTypeName(a.dtype));
+    if (!IsNumberExpressionEval(a.dtype)) return GraphError(function, " needs a number; got ", DTypeName(a.dtype));
     if (IsNarrowFloat(a.dtype)) a.dtype = DType::kFloat32;
     const bool absolute = function == "abs";
     a.real = absolute ? std::abs(a.real) : -a.real;
@@ -280,11 +279,11 @@ class Evaluator {
 
   absl::StatusOr<Scalar> EvaluateLogic(const std::string& function, const Scalar& a,
                                        const proto::Expression& second) const {
-    if (a.dtype != DType::kBool) return GraphError(function, " asks for two bools; it gets ", DTypeName(a.dtype));
+    if (a.dtype != DType::kBool) return GraphError("\"", function, "\" needs two bools; got ", DTypeName(a.dtype));
     const bool decided = (function == "or") == (a.whole != 0);
     if (decided) return a;
     HEADRACE_ASSIGN_OR_RETURN(const Scalar b, Evaluate(second));
-    if (b.dtype != DType::kBool) return GraphError(function, " asks for two bools; it gets ", DTypeName(b.dtype));
+    if (b.dtype != DType::kBool) return GraphError("\"", function, "\" needs two bools; got ", DTypeName(b.dtype));
     return b;
   }
 

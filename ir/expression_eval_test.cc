@@ -146,7 +146,7 @@ TEST(EvaluateExpression, NamesTheCulprit) {
             "column \"image\" is uint8 (2, 3); an expression reads scalar columns only");
   EXPECT_EQ(Show(ColExpressionEval("lost")), "no column \"lost\"");
   EXPECT_EQ(Show("<", ColExpressionEval("path"), IntExpressionEval(1)), "cannot compare string and int64");
-  EXPECT_EQ(Show("and", ColExpressionEval("i32"), ColExpressionEval("yes")), "and asks for two bools; it gets int32");
+  EXPECT_EQ(Show("and", ColExpressionEval("i32"), ColExpressionEval("yes")), "\"and\" needs two bools; got int32");
   const absl::Status by_zero =
       EvaluateExpression(CallExpression("%", IntExpressionEval(7), ColExpressionEval("zero")), Lookup).status();
   EXPECT_EQ(by_zero.message(), "division of 7 by zero in an expression");

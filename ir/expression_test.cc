@@ -103,8 +103,8 @@ TEST(Expression, RefusesWhatDoesNotGoTogether) {
   EXPECT_EQ(TypeOf(CallExpression("+", ColExpression("yes"), IntExpression(1))),
             "col(\"yes\") + 1 computes with bool and int64");
   EXPECT_EQ(TypeOf(CallExpression("and", ColExpression("i32"), ColExpression("yes"))),
-            "col(\"i32\") & col(\"yes\") needs two bools; it gets int32 and bool");
-  EXPECT_EQ(TypeOf(CallExpression("not", ColExpression("i32"))), "~col(\"i32\") asks for a bool; it gets int32");
+            "col(\"i32\") & col(\"yes\") needs two bools; got int32 and bool");
+  EXPECT_EQ(TypeOf(CallExpression("not", ColExpression("i32"))), "~col(\"i32\") needs a bool; got int32");
   EXPECT_EQ(TypeOf(CallExpression("in", ColExpression("path"), LiteralExpression(IntsValue({1})))),
             "col(\"path\") in (1,) looks for string in a list of numbers");
   EXPECT_EQ(TypeOf(CallExpression("in", ColExpression("path"), ColExpression("path"))),

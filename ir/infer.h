@@ -1,4 +1,5 @@
-// Infers column names, types and shapes of every node before anything runs. Pure functions over canonical graphs.
+// `Infer` infers column names, types and shapes of every node before anything runs.
+// Threads: pure functions over canonical graphs.
 #ifndef HEADRACE_IR_INFER_H_
 #define HEADRACE_IR_INFER_H_
 

@@ -1,5 +1,6 @@
-// Whether kernels suit what the steps below them did to their columns: found before anything runs, although types alone
-// would allow them. Pure functions over canonical graphs.
+// `FindMisplacedKernels` checks, before a run, that each kernel fits what earlier steps did to its columns (axis order,
+// batching) where types alone do not tell.
+// Threads: pure functions over canonical graphs.
 #ifndef HEADRACE_IR_KERNEL_PLACEMENT_H_
 #define HEADRACE_IR_KERNEL_PLACEMENT_H_
 

@@ -1,4 +1,5 @@
-// Converts column types to and from protos. Pure functions.
+// `TypeToProto`, `SchemaToProto` and their counterparts convert column types to and from protos.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_SCHEMA_PROTO_H_
 #define HEADRACE_IR_SCHEMA_PROTO_H_
 

@@ -1,4 +1,6 @@
-// Finds all mistakes in a pipeline before it runs: structure, attributes, columns and types. Pure functions.
+// `FindMistakes` finds all mistakes in a pipeline before it runs: structure, attributes, columns and types. `Validate`
+// makes one error of them.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_VALIDATE_H_
 #define HEADRACE_IR_VALIDATE_H_
 

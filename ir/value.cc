@@ -93,7 +93,7 @@ std::vector<std::string> DTypeNames() {
 void CheckDType(const std::string& text, std::vector<std::string>& wrong) {
   const std::vector<std::string> names = DTypeNames();
   if (std::find(names.begin(), names.end(), text) != names.end()) return;
-  wrong.push_back(Cat("is ", StringText(text), ", which is no dtype", DidYouMean(text, names)));
+  wrong.push_back(Cat("is ", StringText(text), ", not a dtype", DidYouMean(text, names)));
 }
 
 template <typename Values>

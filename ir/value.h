@@ -1,4 +1,5 @@
-// Attribute values: makes them, and fits them to their declarations. Pure functions.
+// `IntValue` and its neighbours make attribute values; `FitValue` fits one to its declaration.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_VALUE_H_
 #define HEADRACE_IR_VALUE_H_
 

@@ -1,5 +1,7 @@
-// Companions of a kernel: others that have its attributes and draw the same numbers, for what belongs to its pictures,
-// or for what another place does with them. Users do not write them: messages name the kernel. Pure functions.
+// `CompanionOf` declares a companion of a kernel: another kernel that has its attributes and draws the same numbers,
+// for what belongs to its images, or for a device that does its work. Users do not write companions: messages name the
+// kernel.
+// Threads: pure functions.
 #ifndef HEADRACE_KERNELS_COMPANION_H_
 #define HEADRACE_KERNELS_COMPANION_H_
 
@@ -9,7 +11,7 @@
 
 namespace headrace {
 
-// The declaration of `kernel`'s companion of that name behind its own, but for what it takes and gives: summary, doc,
+// The declaration of `kernel`'s companion of that name after its own, but for what it takes and gives: summary, doc,
 // number of inputs, example and types.
 ir::Declaration CompanionOf(const ir::Declaration& kernel, std::string_view suffix);
 

@@ -1,7 +1,6 @@
 // `FusedRun` runs consecutive kernels as one pass over a value. The room whose kernels can be fused registers a maker
-// before main, so that who runs kernels depends on none of them. The plain kernels are the specification: the pass gives
-// the same bits.
-// Thread contract: made once and const afterwards; Apply is safe from any thread.
+// before main, so that who runs kernels depends on none of them. The plain kernels are the specification: the pass
+// gives the same bits. Threads: made once and const afterwards; Apply is safe from any thread.
 #ifndef HEADRACE_KERNELS_FUSED_RUN_H_
 #define HEADRACE_KERNELS_FUSED_RUN_H_
 

@@ -1,4 +1,4 @@
-"""How many cases the tests with many of them run: usually all, in a thinned run a few.
+"""Chooses how many cases the tests with many of them run: usually all, in a thinned run a few.
 
 `./test` and `./test --quick` set HEADRACE_QUICK=1. Every test runs in a thinned run, too, and the choice is the same each
 time. `./test --all` also runs some tests with HEADRACE_LONG=1, for which tests/test_faults.py tries every file operation.

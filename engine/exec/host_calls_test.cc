@@ -109,7 +109,7 @@ TEST(HostCalls, SeeNoRowThatHasNoSlot) {
   }
 }
 
-// A task takes no row behind the end of an epoch: the next one is not asked for yet.
+// A task takes no row after the end of an epoch: the next one is not asked for yet.
 TEST(HostCalls, EndWithTheEpoch) {
   Probe& probe = Probe::At(32);
   probe.Reset();

@@ -20,7 +20,7 @@
 namespace headrace {
 namespace {
 
-// How long a pipeline that is replaced by another waits for functions of the user's.
+// How long a pipeline that is replaced by another waits for user functions.
 constexpr std::chrono::seconds kPatience{1};
 
 absl::StatusOr<ShardAssignment::Even> EvenOf(const std::string& even) {

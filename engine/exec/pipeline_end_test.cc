@@ -352,7 +352,7 @@ TEST(PipelineEnd, CloseWaitsForTheRowThatIsWorkedOn) {
   }
 }
 
-// A function of the user's that does not return blocks no thread. What it works with is kept until it returns.
+// A user function that does not return blocks no thread. What it works with is kept until it returns.
 TEST(PipelineEnd, CloseLeavesBehindWhatDoesNotReturn) {
   Probe& probe = Probe::At(18);
   for (const bool pull : {true, false}) {
@@ -391,7 +391,7 @@ TEST(PipelineEnd, CloseLeavesBehindWhatDoesNotReturn) {
   }
 }
 
-// Each of several pipelines, in a function of the user's, closes the next one.
+// Each of several pipelines, in a user function, closes the next one.
 TEST(PipelineEnd, SeveralMayCloseEachOther) {
   for (int i = 0; i < kPipelineEndSchedules; ++i) {
     SCOPED_TRACE(i);

@@ -84,7 +84,7 @@ std::string QueueText(const StageReport& stage) {
   return Cat(Right(Cat(stage.queued), 4), "/", window);
 }
 
-// A line of the table of stages, behind their names.
+// A line of the table of stages, after their names.
 std::string Columns(const std::array<std::string, 7>& cells) {
   constexpr size_t kWidths[] = {10, 10, 8, 10, 10, 10, 8};
   std::string line;

@@ -277,9 +277,9 @@ class Window : public StreamOperator {
       held_.push_back(std::move(message));
       ++endings_;
     }
-    if (owes()) Continue(out);
+    if (has_pending_output()) Continue(out);
   }
-  bool owes() const override { return endings_ > 0 || held_.size() > rows_ + growth_ * epoch_; }
+  bool has_pending_output() const override { return endings_ > 0 || held_.size() > rows_ + growth_ * epoch_; }
   void Continue(Outbox& out) override {
     if (held_.front()->end != End::kNone) --endings_;
     out.Give(std::move(held_.front()));

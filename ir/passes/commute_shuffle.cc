@@ -16,7 +16,7 @@
 namespace headrace::ir {
 namespace {
 
-// Most encoded pictures and texts are smaller than this.
+// Most encoded images and texts are smaller than this.
 constexpr int64_t kEncodedBytes = 128 << 10;
 
 int64_t ValueBytes(const ColumnType& type) {

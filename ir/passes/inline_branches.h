@@ -1,4 +1,5 @@
-// Pass: replaces choosers that leave no choice by the steps that every row goes through.
+// `InlineBranches` is a pass that replaces choosers that leave no choice by the steps that every row goes through.
+// Threads: a pure function.
 #ifndef HEADRACE_IR_PASSES_INLINE_BRANCHES_H_
 #define HEADRACE_IR_PASSES_INLINE_BRANCHES_H_
 

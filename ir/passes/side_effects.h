@@ -1,4 +1,6 @@
-// The side effects of an operator, which limit what passes may leave out or repeat. Pure functions.
+// `ActsBesides` and its neighbours tell the side effects of an operator, which limit what passes may leave out or
+// repeat.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_PASSES_SIDE_EFFECTS_H_
 #define HEADRACE_IR_PASSES_SIDE_EFFECTS_H_
 

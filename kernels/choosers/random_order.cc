@@ -31,7 +31,7 @@ const KernelRegistration random_order_registration{
     {.name = "RandomOrder",
      .summary = "Applies several kernels to each row, in an order that is drawn.",
      .doc = "Takes the columns that the kernels take, of any type. Every row goes through all of them; all orders are "
-            "equally likely, and one order serves all columns. A size that any of them changes is not known behind "
+            "equally likely, and one order serves all columns. A size that any of them changes is not known after "
             "them. torchvision's RandomOrder.\n"
             "Errors: kernels that change the dtype, because others may come before them; Python functions.",
      .max_inputs = -1,

@@ -45,7 +45,7 @@ const KernelRegistration random_select_subpolicy_registration{
      .summary = "Applies one of several lists of kernels to each row, each kernel with a probability of its own.",
      .doc = "Takes the columns that the kernels take, of any type. One sub-policy is drawn, all equally likely; a row "
             "goes through its kernels in order, through each with the kernel's probability. One draw serves all "
-            "columns. A size that any kernel changes is not known behind them. MindSpore's RandomSelectSubpolicy.\n"
+            "columns. A size that any kernel changes is not known after them. MindSpore's RandomSelectSubpolicy.\n"
             "Errors: empty sub-policies; probabilities outside 0 … 1; kernels that change the dtype; Python functions.",
      .max_inputs = -1,
      .attributes = {{.name = "lengths",

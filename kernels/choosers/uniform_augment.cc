@@ -37,7 +37,7 @@ const KernelRegistration uniform_augment_registration{
      .summary = "Applies up to a number of kernels that are drawn from a list.",
      .doc = "Takes the columns that the kernels take, of any type. `num_ops` different kernels are drawn, all choices "
             "equally likely; each of them is applied with probability ½, in the order of the list. One draw serves all "
-            "columns. A size that any of them changes is not known behind them. MindSpore's UniformAugment.\n"
+            "columns. A size that any of them changes is not known after them. MindSpore's UniformAugment.\n"
             "Errors: fewer kernels than `num_ops`; kernels that change the dtype; Python functions.",
      .max_inputs = -1,
      .attributes =

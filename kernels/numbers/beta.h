@@ -1,4 +1,5 @@
-// Draws from the symmetric beta and Dirichlet distributions. Pure; safe from any thread with a stream of its own.
+// `DrawBeta` and `DrawDirichlet` draw from the symmetric beta and Dirichlet distributions.
+// Threads: pure; safe from any thread with a stream of its own.
 #ifndef HEADRACE_KERNELS_NUMBERS_BETA_H_
 #define HEADRACE_KERNELS_NUMBERS_BETA_H_
 

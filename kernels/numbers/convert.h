@@ -1,4 +1,5 @@
-// Converts numbers from one type to another, by the rules of TypeCast. Safe from any thread.
+// `ConvertValues` converts numbers from one type to another, by the rules of TypeCast.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_NUMBERS_CONVERT_H_
 #define HEADRACE_KERNELS_NUMBERS_CONVERT_H_
 

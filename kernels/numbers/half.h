@@ -1,5 +1,5 @@
-// The two 16-bit floating-point types as plain values that convert from and to float and double, rounding to the
-// nearest even as NumPy does.
+// `Float16` and `BFloat16` are the two 16-bit floating-point types as plain values that convert from and to float and
+// double, rounding to the nearest even as NumPy does.
 #ifndef HEADRACE_KERNELS_NUMBERS_HALF_H_
 #define HEADRACE_KERNELS_NUMBERS_HALF_H_
 

@@ -1,5 +1,6 @@
-// Numbers of a type known only at run time: selects the C++ type of a DType, converts between types, and stores a
-// number given by the user. Pure functions; safe from any thread.
+// `VisitNumber` selects the C++ type of a DType known only at run time; its neighbours convert between types, and store
+// a number given by the user.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_NUMBERS_NUMBER_H_
 #define HEADRACE_KERNELS_NUMBERS_NUMBER_H_
 

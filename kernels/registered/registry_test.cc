@@ -36,13 +36,13 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferEnds(const ir::Attributes&, abs
 }
 
 const KernelRegistration registry_registration{{.name = "FakeEnds",
-                                       .summary = "Gives the two first and the last element.",
-                                       .doc = "Takes numbers.\nErrors: bytes or strings.",
-                                       .python_module = "transforms",
-                                       .example = "T.FakeEnds()",
-                                       .sample = {.inputs = {ir::SampleInput::kVector}},
-                                       .infer_kernel = InferEnds},
-                                      Makes<Ends>()};
+                                                .summary = "Gives the two first and the last element.",
+                                                .doc = "Takes numbers.\nErrors: bytes or strings.",
+                                                .python_module = "transforms",
+                                                .example = "T.FakeEnds()",
+                                                .sample = {.inputs = {ir::SampleInput::kVector}},
+                                                .infer_kernel = InferEnds},
+                                               Makes<Ends>()};
 
 std::vector<const ir::Declaration*> KernelsAndChoosers() {
   std::vector<const ir::Declaration*> kernels;

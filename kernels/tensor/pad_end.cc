@@ -93,7 +93,7 @@ const KernelRegistration pad_end_registration{
      .summary = "Pads tensors of different lengths at their ends to equal lengths.",
      .doc =
          "Takes numbers of any type and gives the same type of shape `shape`, with the input at the beginning of each "
-         "axis and `value` behind it.\n"
+         "axis and `value` after it.\n"
          "Errors: another number of axes, an axis longer than wanted (nothing is cut off; see Slice), a value that the "
          "type cannot hold, bytes or strings.",
      .attributes = {{.name = "shape",
@@ -102,7 +102,7 @@ const KernelRegistration pad_end_registration{
                      .minimum = -1},
                     {.name = "value",
                      .type = ir::AttributeType::kFloat,
-                     .doc = "The padding behind the input.",
+                     .doc = "The padding after the input.",
                      .default_value = "0",
                      .keeps_whole = true}},
      .python_module = "transforms",

@@ -35,7 +35,7 @@ const OpRegistration batch_registration(
                "batch has the identity of its first row. The epoch's last batch may be smaller, unless "
                "`drop_remainder` is set, and so may, over groups that stay together, a batch in which rows are "
                "skipped.\n"
-               "A ragged column is one whose rows differ in their first axis, such as the boxes of a picture; dtype "
+               "A ragged column is one whose rows differ in their first axis, such as the boxes of an image; dtype "
                "and further axes agree. \"splits\" joins its rows along that axis and adds an int64 column: "
                "`boxes` and `boxes_splits` of shape (n + 1,), where row i is "
                "`boxes[boxes_splits[i]:boxes_splits[i + 1]]`. \"list\" gives a list of the n arrays, which are views "

@@ -1,5 +1,6 @@
-// How a batch joins each of its columns, from the attributes of the operator and the types of its rows, and the columns
-// that it gives. Pure functions.
+// `BatchColumns` says how a batch joins each of its columns, from the attributes of the operator and the types of its
+// rows, and which columns it gives.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_BATCH_BATCH_COLUMNS_H_
 #define HEADRACE_OPS_BATCH_BATCH_COLUMNS_H_
 

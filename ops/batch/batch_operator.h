@@ -1,6 +1,6 @@
-// Joins rows to batches, whatever a batch is made of (BatchRows) and however its size is chosen (BatchSizes): cuts
-// messages at the borders of batches, fills in for rows that failed, and counts for checkpoints.
-// Thread contract: as StreamOperator's.
+// `BatchOperator` joins rows to batches, whatever a batch is made of (BatchRows) and however its size is chosen
+// (BatchSizes): it cuts messages at the borders of batches, fills in for rows that failed, and counts for checkpoints.
+// Threads: as StreamOperator's.
 #ifndef HEADRACE_OPS_BATCH_BATCH_OPERATOR_H_
 #define HEADRACE_OPS_BATCH_BATCH_OPERATOR_H_
 
@@ -42,7 +42,7 @@ class BatchOperator : public StreamOperator {
   void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) override;
   void Receive(int input, Message message, Outbox& out) override;
   // A batch that is numbered is given before the next one is begun: what makes it may wait until it was received.
-  bool owes() const override { return message_ != nullptr; }
+  bool has_pending_output() const override { return message_ != nullptr; }
   void Continue(Outbox& out) override;
   void Finish(uint64_t epoch) override;
   size_t held_bytes() const override { return batch_->held_bytes(); }

@@ -1,7 +1,7 @@
-// Collects the rows of a batch and joins them. Derived classes define how columns are joined: StackedBatch, or
-// ListedBatch for a function of the user's. The identities, the rows that fill in for others, and the marks are the
-// same for all.
-// Thread contract: one thread.
+// `BatchRows` collects the rows of a batch and joins them. Derived classes define how columns are joined: StackedBatch,
+// or ListedBatch for a user function. The identities, the rows that fill in for others, and the marks are the same for
+// all.
+// Threads: one thread.
 #ifndef HEADRACE_OPS_BATCH_BATCH_ROWS_H_
 #define HEADRACE_OPS_BATCH_BATCH_ROWS_H_
 
@@ -54,7 +54,7 @@ class BatchRows {
   // Puts the columns of the batch into the block, which has its identity.
   virtual absl::Status JoinColumns(const BatchNumber& batch, Block& block) = 0;
   virtual void ClearColumns() = 0;
-  // Counts a row that waits behind `before` of its column: rows of one message share its memory, which counts once.
+  // Counts a row that waits after `before` of its column: rows of one message share its memory, which counts once.
   void Hold(const Tensor& row, const std::vector<Tensor>& before) {
     const bool shared = !before.empty() && row.buffer() && before.back().buffer().get() == row.buffer().get();
     held_bytes_ += shared ? (IsVariableLength(row.dtype()) ? row.bytes() : 0) : BlockColumn(row).footprint();
@@ -65,7 +65,7 @@ class BatchRows {
 
  private:
   void RepeatLast();
-  // Adds the first row, behind the fillers that waited for it.
+  // Adds the first row, after the fillers that waited for it.
   void AddFirst(Block& block, int row);
 
   int leading_ = 0;  // fillers before the first row

@@ -1,6 +1,6 @@
-// A batch that a function of the user's makes of its rows. The rows wait as they came; the function gets them all in
-// one call and gives the columns of the batch.
-// Thread contract: one thread, on which the function is called.
+// `ListedBatch` is a batch that a user function makes of its rows. The rows wait as they came; the function gets them
+// all in one call and gives the columns of the batch.
+// Threads: one thread, on which the function is called.
 #ifndef HEADRACE_OPS_BATCH_LISTED_BATCH_H_
 #define HEADRACE_OPS_BATCH_LISTED_BATCH_H_
 

@@ -1,4 +1,5 @@
-// Joins rows of unequal shapes: each axis is padded at its end to the largest row. Pure functions.
+// `StackPadded` joins rows of unequal shapes: each axis is padded at its end to the largest row.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_BATCH_PADDING_H_
 #define HEADRACE_OPS_BATCH_PADDING_H_
 

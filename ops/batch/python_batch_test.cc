@@ -50,7 +50,7 @@ GivenBatch Read(absl::Span<const Tensor> inputs) {
   return batch;
 }
 
-// The rows, as many times as they are, behind number, epoch and rank: each batch has another shape.
+// The rows, as many times as they are, after number, epoch and rank: each batch has another shape.
 Tensors Listed(absl::Span<const Tensor> inputs, RowRandom*) {
   const GivenBatch batch = Read(inputs);
   PythonBatchInts values = {batch.number, batch.epoch, batch.rank};

@@ -1,6 +1,6 @@
-// Joins the rows of one ragged column of a batch along their first axis. Numbers are copied behind each other as they
+// `RaggedRows` joins the rows of one ragged column of a batch along their first axis. Numbers are appended as they
 // come, into memory that grows, so that a row's own memory is freed at once; byte strings wait until the batch is full.
-// Thread contract: one thread.
+// Threads: one thread.
 #ifndef HEADRACE_OPS_BATCH_RAGGED_ROWS_H_
 #define HEADRACE_OPS_BATCH_RAGGED_ROWS_H_
 

@@ -282,7 +282,7 @@ TEST(AutomaticCache, IsExplained) {
       << "light rows";
 }
 
-// Pictures through random chains of vision kernels.
+// Images through random chains of vision kernels.
 class Pictures : public ::testing::Test {
  protected:
   Pictures() {

@@ -79,7 +79,7 @@ class OrderedCache : public StreamOperator {
     if (ends) EndReceived(out);
   }
 
-  bool owes() const override { return given_from_cache_ && epoch_ <= last_epoch_; }
+  bool has_pending_output() const override { return given_from_cache_ && epoch_ <= last_epoch_; }
 
   void Continue(Outbox& out) override {
     if (number_ == 0) ReleaseInput(out);

@@ -1,4 +1,4 @@
-// Cache folders with files that are damaged, gone, or hostile behind right checksums: rows are made again.
+// Cache folders with files that are damaged, gone, or hostile after right checksums: rows are made again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-// Converts what a message says of rows that failed to two tensors of a cache record and back, for caches in order.
-// Pure functions.
+// `WriteFailures` and `ReadFailures` convert what a message says of rows that failed to two tensors of a cache record
+// and back, for caches in order.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_CACHE_STORED_FAILURES_H_
 #define HEADRACE_OPS_CACHE_STORED_FAILURES_H_
 

@@ -1,4 +1,5 @@
-// Converts a message to the tensors of one cache record and back, for caches in order. Pure functions.
+// `WriteMessage` and `ReadMessage` convert a message to the tensors of one cache record and back, for caches in order.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_CACHE_STORED_MESSAGE_H_
 #define HEADRACE_OPS_CACHE_STORED_MESSAGE_H_
 

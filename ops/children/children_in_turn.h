@@ -1,10 +1,10 @@
-// Gives the rows that a function of the host makes of each row, its children, of several open rows in turn, as
-// tf.data's interleave does. An empty slot takes the next row when its turn comes; one whose row has no child left
-// passes its turn on and is empty from then on. So what comes next follows from the open rows and the children they
-// gave, and the checkpoint holds these. Where the input can read rows by number, it lists the rows with children left
+// `ChildrenInTurn` interleaves the rows that a user function makes of several open input rows, its children, like
+// tf.data's interleave. An empty slot takes the next row when its turn comes; one whose row has no child left passes
+// its turn on and is empty from then on. So what comes next follows from the open rows and the children they gave, and
+// the checkpoint holds these. Where the input can read rows by number, it lists the rows with children left
 // (listed_rows.h), and these come again alone. Else the input goes on before the oldest of them, and of the rows that
-// come again the function is called for the open ones alone. Thread contract: as StreamOperator's; the function is
-// called on the operator's thread.
+// come again the function is called for the open ones alone.
+// Threads: as StreamOperator's; the function is called on the operator's thread.
 #ifndef HEADRACE_OPS_CHILDREN_CHILDREN_IN_TURN_H_
 #define HEADRACE_OPS_CHILDREN_CHILDREN_IN_TURN_H_
 
@@ -37,7 +37,7 @@ class ChildrenInTurn : public StreamOperator {
   absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override;
   void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) override;
   void Receive(int input, Message message, Outbox& out) override;
-  bool owes() const override { return !rows_.empty() || (!rows_.replaying() && slots_[turn_].open); }
+  bool has_pending_output() const override { return !rows_.empty() || (!rows_.replaying() && slots_[turn_].open); }
   void Continue(Outbox& out) override;
   void Finish(uint64_t epoch) override;
   size_t held_bytes() const override { return held_bytes_ + rows_.held_bytes(); }

@@ -1,7 +1,7 @@
-// A row whose children are being given: those that its function has made and that wait, and the function itself, which
-// runs on as they are needed. It is asked for a run of them at a time, for twice as many as before up to a limit, so
-// that few cost little, many are cheap, and one that never ends takes no memory.
-// Thread contract: one thread, on which the function is called.
+// `OpenRow` is a row whose children are being given: it holds those that its function has made and that wait, and the
+// function itself, which runs on as they are needed. It is asked for a run of them at a time, for twice as many as
+// before up to a limit, so that few cost little, many are cheap, and one that never ends takes no memory.
+// Threads: one thread, on which the function is called.
 #ifndef HEADRACE_OPS_CHILDREN_OPEN_ROW_H_
 #define HEADRACE_OPS_CHILDREN_OPEN_ROW_H_
 
@@ -63,7 +63,7 @@ class OpenRow {
   Message waiting_;                         // null: no child waits
   int given_ = 0;                           // of those in waiting_
   size_t held_bytes_ = 0;
-  Message failed_;    // what comes behind those that wait; null: no error
+  Message failed_;    // what comes after those that wait; null: no error
   int64_t made_ = 0;  // children, those dropped included
   int run_ = 4;       // the children to ask for next
 };

@@ -16,7 +16,7 @@
 namespace headrace {
 namespace {
 
-// Decides for one row whether it stays. Thread contract: Keeps is called from many threads at once.
+// Decides for one row whether it stays. Threads: Keeps is called from many threads at once.
 class Condition {
  public:
   virtual ~Condition() = default;

@@ -33,7 +33,7 @@ class ShuffleOperator : public StreamOperator {
   absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override {
     HEADRACE_RETURN_IF_ERROR(CheckRowsOfMessage(counters[0]));
     if (counters[1] > kLastPosition) return CounterError("read ", counters[1], " rows");
-    // Before a row only rows of the window behind it can leave.
+    // Before a row only rows of the window after it can leave.
     if (counters[2] >= counters[1] && counters[2] - counters[1] <= window_) return absl::OkStatus();
     return CounterError("gave ", counters[2], " rows and kept the one at ", counters[1], " with a window of ", window_);
   }
@@ -66,10 +66,10 @@ class ShuffleOperator : public StreamOperator {
     since_ = continues ? since_ + static_cast<uint64_t>(rows) : 0;
     if (!continues) before_ = std::move(after);
     // As many rows as came may leave; more are due only when the epoch ends.
-    if (owes()) Continue(out);
+    if (has_pending_output()) Continue(out);
   }
 
-  bool owes() const override { return ended_ || due_given_ < due_.size(); }
+  bool has_pending_output() const override { return ended_ || due_given_ < due_.size(); }
 
   void Continue(Outbox& out) override {
     if (ended_) FillDue(static_cast<size_t>(group_));
@@ -104,7 +104,7 @@ class ShuffleOperator : public StreamOperator {
     uint64_t since;     // rows between `before` and its first
     bool tombstone;
   };
-  // The location of the row of a position; the position behind the last row of a message is its error.
+  // The location of the row of a position; the position after the last row of a message is its error.
   struct Slot {
     Kept* kept = nullptr;  // null: gone
     int row = 0;

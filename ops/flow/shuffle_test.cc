@@ -185,7 +185,7 @@ TEST(Shuffle, SkipsNoRowsOfTheNextEpoch) {
   Rows rows;
   const auto receive = [&](Message message) {
     shuffle->Receive(0, std::move(message), rows);
-    while (shuffle->owes()) shuffle->Continue(rows);
+    while (shuffle->has_pending_output()) shuffle->Continue(rows);
   };
   receive(MakeEndOfEpoch(5, {0}));
   EXPECT_EQ(rows.rows, 0);

@@ -1,7 +1,7 @@
-// The order in which shuffle(window) returns rows: by keys p + u·window, u drawn from the position p, equal keys by
-// position. A calendar queue (Brown, "Calendar queues", CACM 1988): buckets are one row wide, or wider for large
-// windows, so that adding and taking a row cost the same whatever the window.
-// Thread contract: one thread.
+// `WindowOrder` is the order in which shuffle(window) returns rows: by keys p + u·window, u drawn from the position p,
+// equal keys by position. It is a calendar queue (Brown, "Calendar queues", CACM 1988): buckets are one row wide, or
+// wider for large windows, so that adding and taking a row cost the same whatever the window.
+// Threads: one thread.
 #ifndef HEADRACE_OPS_FLOW_WINDOW_ORDER_H_
 #define HEADRACE_OPS_FLOW_WINDOW_ORDER_H_
 

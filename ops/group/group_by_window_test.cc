@@ -35,7 +35,7 @@ RunSpec Keys(GroupByWindowInts keys) {
       [](absl::Span<const Tensor> inputs, RowRandom*) -> absl::StatusOr<std::vector<Tensor>> {
         const auto* const number = inputs[0].data<uint64_t>();
         GroupByWindowInts values = {static_cast<int64_t>(number[0])};
-        // Behind the number, the names and the keys.
+        // After the number, the names and the keys.
         for (const Tensor& row : inputs.subspan(2 + number[3])) values.push_back(row.value<int64_t>());
         if (values.back() == 99) return DataError("99 is not welcome");
         return std::vector<Tensor>{Int64s(values)};

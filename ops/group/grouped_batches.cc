@@ -61,7 +61,7 @@ void GroupedBatches::Start(uint64_t epoch, absl::Span<const uint64_t> counters, 
 }
 
 void GroupedBatches::Receive(int /*input*/, Message message, Outbox& out) {
-  const bool waits = owes();
+  const bool waits = has_pending_output();
   rows_.Push(std::move(message));
   if (!waits) Continue(out);
 }

@@ -1,12 +1,12 @@
-// Joins rows to several batches at once: each row goes to the batch of its group, which is given when it is full, and
-// what is left when the epoch ends comes in the order of the groups. No row is ever in a state. Where the input can
-// read rows by number, it lists those that are held (listed_rows.h), and these come again alone. Else it has the point
-// from which the rows that were held come again, and what was given of the rows behind it:
+// `GroupedBatches` joins rows to several batches at once: each row goes to the batch of its group, which is given when
+// it is full, and what is left when the epoch ends comes in the order of the groups. No row is ever in a state. Where
+// the input can read rows by number, it lists those that are held (listed_rows.h), and these come again alone. Else it
+// has the point from which the rows that were held come again, and what was given of the rows after it:
 //   - where the number of groups is known, the rows of each group that were given; the point is before the oldest row
 //     held;
 //   - else the batches that were given; the point is the start of the epoch. So it is if too many rows are held to list
 //     them with each batch.
-// Thread contract: as StreamOperator's.
+// Threads: as StreamOperator's.
 #ifndef HEADRACE_OPS_GROUP_GROUPED_BATCHES_H_
 #define HEADRACE_OPS_GROUP_GROUPED_BATCHES_H_
 
@@ -65,7 +65,7 @@ class GroupedBatches : public StreamOperator {
   void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) override;
   void Receive(int input, Message message, Outbox& out) override;
   // A batch is given before the next one is begun: what makes it may wait until it was received.
-  bool owes() const override { return !rows_.empty(); }
+  bool has_pending_output() const override { return !rows_.empty(); }
   void Continue(Outbox& out) override;
   void Finish(uint64_t epoch) override;
   size_t held_bytes() const override { return held_bytes_ + rows_.held_bytes(); }

@@ -1,5 +1,5 @@
-// Rising numbers, of which any may be taken out: in time that does not grow with how many there are, but for a search.
-// Thread contract: a value.
+// `RisingNumbers` is an ordered set of increasing numbers with removal in amortized O(log n).
+// Threads: a value.
 #ifndef HEADRACE_OPS_GROUP_RISING_NUMBERS_H_
 #define HEADRACE_OPS_GROUP_RISING_NUMBERS_H_
 

@@ -90,7 +90,7 @@ absl::Status CachedMap::MakeInHalves(const AutomaticCache::Turn& turn, const Blo
   const uint64_t below_ns = block.MadeNsEach();
   const uint64_t started = NowNs();
   if (!program.Run(*halves.first, block, i, false, row).ok()) {
-    // A row that fails here may succeed if only part of a picture is looked at.
+    // A row that fails here may succeed if only part of an image is looked at.
     row.columns = start;
     if (turn.measured) cache_->Add(turn.point, std::nullopt);
     return program.Run(program.all(), block, i, true, row);

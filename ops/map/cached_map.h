@@ -1,6 +1,6 @@
-// A map with an automatic cache: stops at a point of its program to offer a row to the cache, and continues from there
-// with a row that was found.
-// Thread contract: Apply and ApplyRun from any thread.
+// `CachedMap` is a map with an automatic cache: it stops at a point of its program to offer a row to the cache, and
+// continues from there with a row that was found.
+// Threads: Apply and ApplyRun from any thread.
 #ifndef HEADRACE_OPS_MAP_CACHED_MAP_H_
 #define HEADRACE_OPS_MAP_CACHED_MAP_H_
 

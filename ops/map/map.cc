@@ -137,7 +137,7 @@ const OpRegistration map_registration(
                        "`rng`, it gets a numpy.random.Generator for the row."},
                       {"columns",
                        "The column, or columns, that the first kernel reads. Masks, boxes and keypoints that "
-                       "follow the picture named before them are hr.mask(…), hr.boxes(…) and hr.keypoints(…)."},
+                       "follow the image named before them are hr.mask(…), hr.boxes(…) and hr.keypoints(…)."},
                       {"output", "The columns for the results; None: they replace `columns`."},
                       {"ordered",
                        "Whether Python functions are called in row order; otherwise in any order. None: in "

@@ -1,5 +1,5 @@
-// The cache points of a map: before the first step, and after some of the steps.
-// Pure functions.
+// `CachePointsOf` gives the cache points of a map: before the first step, and after some of the steps.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_MAP_MAP_CACHE_POINTS_H_
 #define HEADRACE_OPS_MAP_MAP_CACHE_POINTS_H_
 

@@ -1,5 +1,5 @@
-// A map: runs its program on every row, and a function in other processes for many rows at once.
-// Thread contract: Apply and ApplyRun from any thread.
+// `MapOperator` runs the program of a map on every row, and a function in other processes for many rows at once.
+// Threads: Apply and ApplyRun from any thread.
 #ifndef HEADRACE_OPS_MAP_MAP_OPERATOR_H_
 #define HEADRACE_OPS_MAP_MAP_OPERATOR_H_
 

@@ -126,7 +126,7 @@ TEST(MapParameters, AreReadByTheEpochAsTheReaderNumbersIt) {
   EXPECT_THAT(kept.Ints(2, 6), Each(60));
 }
 
-// An automatic cache may keep what comes before the first step that reads, and nothing behind it.
+// An automatic cache may keep what comes before the first step that reads, and nothing after it.
 TEST(MapParameters, AreReadAnewForRowsThatACacheKept) {
   GraphBuilder builder = RowsMapParameters(9);
   builder.Add("map", {0});

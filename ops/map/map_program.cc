@@ -61,7 +61,7 @@ struct MapProgram::BoundStep {
 struct MapProgram::Action {
   absl::InlinedVector<const BoundStep*, 4> steps;
   std::shared_ptr<const FusedRun> fused = {};  // null: one step
-  int last_of = -1;  // the column that it is the last to write; -1: none, or several
+  int last_of = -1;                            // the column that it is the last to write; -1: none, or several
 };
 
 class MapProgram::Part {
@@ -273,7 +273,7 @@ absl::StatusOr<std::vector<MapProgram::BoundStep>> MapProgram::BindSteps(const i
 
 // The programs of the epochs of one map. They are made without a lock, as parameters call the user's code; values that
 // come again have one program.
-// Thread contract: any thread.
+// Threads: any thread.
 class MapProgram::OfEpochs {
  public:
   // `first`: the program of the epoch with which the run begins.
@@ -287,7 +287,7 @@ class MapProgram::OfEpochs {
     first_ = std::make_shared<const MapProgram>(first);
   }
 
-  // Errors: those of the user's code, and of values that do not fit their kernels.
+  // Errors: those of user code, and of values that do not fit their kernels.
   absl::StatusOr<std::shared_ptr<const MapProgram>> Of(uint64_t epoch) {
     if (std::shared_ptr<const MapProgram> made = Find(epoch)) return made;
     HEADRACE_ASSIGN_OR_RETURN(std::string values, ValuesIn(epoch));
@@ -585,7 +585,7 @@ absl::Status MapProgram::RunAction(const Action& action, const RowId& id, Output
 absl::StatusOr<absl::Span<const bool>> MapProgram::FillersOf(const BoundStep& bound, absl::Span<const Tensor> columns) {
   if (bound.fillers < 0) return absl::Span<const bool>();
   const Tensor& marks = columns[static_cast<size_t>(bound.fillers)];
-  // A function of the user's may have made more rows, or fewer, of those that are marked.
+  // A user function may have made more rows, or fewer, of those that are marked.
   const Tensor& rows = columns[static_cast<size_t>(bound.inputs[0])];
   const bool fits = rows.rank() == 0 || rows.dim(0) == marks.elements();
   if (marks.dtype() == DType::kBool && marks.rank() == 1 && marks.contiguous() && fits) {

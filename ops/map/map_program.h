@@ -1,9 +1,9 @@
-// The steps of a map, ready to run: kernels and functions of the user's, the columns that each reads and writes, and
-// which of them are fused. What choosers draw for a row is known before the row's first step: the steps that they draw
-// run, and are fused, like steps that every row goes through. Where parameters are read, each epoch has kernels of its
-// own, made of the epoch's values when its first row comes. A program works on the tensors of one row at a time, or
-// on rows that are contiguous in memory.
-// Thread contract: all methods from any thread, once it is made.
+// `MapProgram` holds the steps of a map, ready to run: kernels and user functions, the columns that each reads and
+// writes, and which of them are fused. What choosers draw for a row is known before the row's first step: the steps
+// that they draw run, and are fused, like steps that every row goes through. Where parameters are read, each epoch has
+// kernels of its own, made of the epoch's values when its first row comes. A program works on the tensors of one row at
+// a time, or on rows that are contiguous in memory.
+// Threads: all methods from any thread, once it is made.
 #ifndef HEADRACE_OPS_MAP_MAP_PROGRAM_H_
 #define HEADRACE_OPS_MAP_MAP_PROGRAM_H_
 
@@ -29,7 +29,7 @@
 
 namespace headrace {
 
-// The kernel that stands for a function of the user's.
+// The kernel that stands for a user function.
 inline constexpr std::string_view kPythonFunction = "PythonFunction";
 
 // One row on its way through a program; reused for many rows.
@@ -64,7 +64,7 @@ class MapProgram {
 
   // Whether every row goes through the same steps, of which one is a function that takes many calls in one run.
   bool takes_runs() const { return run_action_.has_value(); }
-  // Takes what became of rows that follow each other, from row `first` on.
+  // Receives the statuses of consecutive rows, starting at `first`.
   using TakeMade = absl::FunctionRef<void(size_t first, absl::Span<absl::Status> made)>;
   // For a program that takes runs: runs all steps for the first row of each block, whose columns are in `rows`, into
   // their batch slots. Gives rows out in order, as soon as they are made.

@@ -104,7 +104,7 @@ TEST(Map, NamesTheRowThatFailedAndKeepsThoseBefore) {
   EXPECT_THAT(GetErrorField(ran.error, ErrorField::kLocation), HasSubstr("test.py"));
 }
 
-// The steps of a map with a function in processes: before it, itself and behind it.
+// The steps of a map with a function in processes: before it, itself and after it.
 GraphBuilder RowsInRuns(int64_t start, int64_t stop) {
   GraphBuilder builder = RowsMap(start, stop);
   builder.Step("TypeCast", {"value"}, {"before"}, {{"dtype", StringValue("int32")}});

@@ -1,6 +1,6 @@
-// The kernel ReadFile: files whose paths are in a column, read whole when the row comes, with their bytes at that time.
-// It stands in ops/ as kernels know no files.
-// Thread contract: as Kernel's.
+// `MakeReadFile` makes the kernel ReadFile: it reads files whose paths are in a column, whole, when the row comes, with
+// their bytes at that time. It lives in ops/ because kernels do not read files.
+// Threads: as Kernel's.
 #ifndef HEADRACE_OPS_MAP_READ_FILE_H_
 #define HEADRACE_OPS_MAP_READ_FILE_H_
 

@@ -523,7 +523,7 @@ TEST(Mix, CountsARowThatFailedAsItsRow) {
   }
 }
 
-// What filters below remove is counted where the row behind it is given, after each restart, too.
+// What filters below remove is counted where the row after it is given, after each restart, too.
 TEST(Mix, PassesOnWhatWasRemoved) {
   const auto literal = [](int64_t value) { return ir::LiteralExpression(IntValue(value)); };
   const auto rest = ir::CallExpression("%", ir::ColumnExpression("value"), literal(3));

@@ -216,8 +216,8 @@ absl::Status CheckInputs(const IndexedSources& inputs, MixtureStop stop) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const IndexedProperties properties = inputs[i]->properties();
     if (properties.run_length > 1) {
-      return GraphError("takes apart the rows of input ", i, ", which a sampler keeps together in groups of ",
-                        properties.run_length, "; mix after batch");
+      return GraphError("would split groups of ", properties.run_length, " rows that the sampler of input ", i,
+                        " keeps together; mix after batch");
     }
     if (stop != MixtureStop::kRepeat) continue;
     if (inputs[i]->size() == 0) {

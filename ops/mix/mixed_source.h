@@ -1,6 +1,7 @@
-// A mixture of sources with random access, as one such source: the row at a position is that of the draw of this
-// number. The inputs of all draws of an epoch are worked out at once, in a table of about a byte a row; those of two
-// epochs are kept, charged to the pipeline. Thread contract: as IndexedSource's.
+// `MixSources` makes one source with random access of several sources: the row at a position is that of the draw of
+// this number. The inputs of all draws of an epoch are worked out at once, in a table of about a byte a row; those of
+// two epochs are kept, charged to the pipeline.
+// Threads: as IndexedSource's.
 #ifndef HEADRACE_OPS_MIX_MIXED_SOURCE_H_
 #define HEADRACE_OPS_MIX_MIXED_SOURCE_H_
 

@@ -1,8 +1,8 @@
-// Which input of a mixture each draw takes: one of those that are left, with its share of their weights. A draw follows
-// from the epoch's key, its own number and which inputs are left: attempt a of draw d compares the Uniform number a of
-// RowRandom(key, d) with the cumulated weights. Where the drawn input turns out to have no row, it may be left out, and
-// the next attempt of the same draw takes another one.
-// Thread contract: one thread at a time.
+// `MixtureDraws` tells which input of a mixture each draw takes: one of those that are left, with its share of their
+// weights. A draw follows from the epoch's key, its own number and which inputs are left: attempt a of draw d compares
+// the Uniform number a of RowRandom(key, d) with the cumulated weights. Where the drawn input turns out to have no row,
+// it may be left out, and the next attempt of the same draw takes another one.
+// Threads: one thread at a time.
 #ifndef HEADRACE_OPS_MIX_MIXTURE_DRAWS_H_
 #define HEADRACE_OPS_MIX_MIXTURE_DRAWS_H_
 

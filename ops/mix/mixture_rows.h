@@ -1,4 +1,5 @@
-// The draws of one epoch of a mixture, worked out from the numbers of rows of its inputs. Pure functions.
+// `DrawMixture` makes the draws of one epoch of a mixture from the numbers of rows of its inputs.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_MIX_MIXTURE_ROWS_H_
 #define HEADRACE_OPS_MIX_MIXTURE_ROWS_H_
 

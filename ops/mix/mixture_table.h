@@ -1,6 +1,6 @@
-// The inputs of the draws of an epoch, and how often each was drawn before a draw. It takes a byte a draw, or two for
-// more than 256 inputs, and at most one more for the counts before every so many draws.
-// Thread contract: immutable once all draws are added; any thread.
+// `MixtureTable` holds the inputs of the draws of an epoch, and how often each was drawn before a draw. It takes a byte
+// a draw, or two for more than 256 inputs, and at most one more for the counts before every so many draws.
+// Threads: immutable once all draws are added; any thread.
 #ifndef HEADRACE_OPS_MIX_MIXTURE_TABLE_H_
 #define HEADRACE_OPS_MIX_MIXTURE_TABLE_H_
 

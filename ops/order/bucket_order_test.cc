@@ -200,7 +200,7 @@ TEST(BucketOrder, RefusesStatesBehindABatch) {
   options.checkpoint = {1, 0};
   const Ran ran = *RunOnce(*Bucketed(3).Build(), options);
   EXPECT_EQ(KindOf(ran.error), ErrorKind::kState);
-  EXPECT_THAT(ran.error.message(), HasSubstr("stood behind the last row of a batch"));
+  EXPECT_THAT(ran.error.message(), HasSubstr("pointed past the last row of a batch"));
   options.checkpoint = {10, 0};
   EXPECT_THAT(RunOnce(*Bucketed(3).Build(), options)->error.message(), HasSubstr("gave 10 rows of 9"));
 }

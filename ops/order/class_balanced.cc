@@ -46,7 +46,7 @@ const OpRegistration class_balanced_registration(
                "shuffling; maps may stand between it and the source, and a column is one that the source gives, "
                "below them. Above another order, such as a sampler's, a list of labels is by the places in that order, "
                "and a column's labels follow their rows. A column is read anew for each iterator and for len(): of a "
-               "listing no pictures are read, but "
+               "listing no images are read, but "
                "of records every record, so give the labels there, as also over a source that calls Python.\n"
                "Errors: another number of labels than of rows; labels that are not single numbers or texts.",
         .min_inputs = 2,

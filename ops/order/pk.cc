@@ -123,7 +123,7 @@ const OpRegistration pk_registration(
             "such as a "
             "sampler's, a list of labels is by the places in that order, and a column's labels follow their rows. A "
             "column is read anew "
-            "for each iterator and for len(): of a listing no pictures are read, but of records every record, so give "
+            "for each iterator and for len(): of a listing no images are read, but of records every record, so give "
             "the labels there, as also over a source that calls Python.\n"
             "Errors: fewer classes than P; fewer rows than a group, where `groups` is None; another number of labels "
             "than of rows; labels that are not single numbers or texts.",

@@ -186,7 +186,7 @@ class PluginReader : public RecordReader {
   int64_t end_;
   const int64_t from_;
   const size_t block_bytes_;
-  int64_t offset_;  // behind the last row, or where the first one may begin
+  int64_t offset_;  // after the last row, or where the first one may begin
   headrace_file file_;
   void* reader_ = nullptr;
   bool opened_ = false;

@@ -42,7 +42,7 @@ using Steps = std::vector<std::pair<std::string, GraphBuilder::Given>>;
 const GraphBuilder::Given kStatistics = {{"mean", FloatsValue({124.0, 116.5, 103.25})},
                                          {"std", FloatsValue({58.5, 57.0, 57.25})}};
 
-// Pictures of that shape with a label, steps on the pictures, batches of 3, or none, and steps on both above them.
+// Images of that shape with a label, steps on the images, batches of 3, or none, and steps on both above them.
 struct Pictures {
   Shape shape = {4, 6, 3};
   Steps steps;
@@ -262,7 +262,7 @@ TEST(TakeTails, PassesRepeatsAndLeavesWhatABucketMeasures) {
   }
 }
 
-// What a table gives for a picture of any values.
+// What a table gives for an image of any values.
 Tensor Looked(const DeviceTail& tail, const Tensor& picture) {
   const Tensor result = *Tensor::Allocate(tail.table.dtype(), tail.ShapeOf(picture.shape()));
   ByteMapping mapping{};

@@ -129,8 +129,8 @@ TEST(HostileState, ThatListsRowsThatWereNotHeldIsRefused) {
   EXPECT_THAT(refusal({7, 1, 3, 7, 3}), HasSubstr("the operator held row 7 of 7"));
   EXPECT_THAT(refusal({7, 1, 3, 7, 3}), HasSubstr("bucket_by_length[2]"));
   EXPECT_THAT(refusal({7, 1, 3, ~uint64_t{0}, 3}), HasSubstr("held row 18446744073709551615 of 7"));
-  EXPECT_THAT(refusal({7, 3, 1, 5, 3}), HasSubstr("held row 1 behind row 3"));
-  EXPECT_THAT(refusal({7, 1, 1, 5, 3}), HasSubstr("held row 1 behind row 1"));
+  EXPECT_THAT(refusal({7, 3, 1, 5, 3}), HasSubstr("held row 1 after row 3"));
+  EXPECT_THAT(refusal({7, 1, 1, 5, 3}), HasSubstr("held row 1 after row 1"));
   EXPECT_THAT(refusal({21, 20, 1}), HasSubstr("gave 21 rows of 20"));
   EXPECT_THAT(refusal({7, 0, ~uint64_t{0}}), HasSubstr("held more rows than its batches have"));
   for (const std::vector<uint64_t>& counters : std::vector<std::vector<uint64_t>>{

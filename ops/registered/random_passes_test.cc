@@ -222,7 +222,7 @@ class RandomPipeline {
     const uint32_t other = builder_.Add("rename", {at_}, {{"mapping", ir::PairsValue(pairs)}});
     at_ = builder_.Add("zip", {at_, other});
     for (const auto& pair : pairs) columns_.push_back(pair.second);
-    hides_ |= failing_;  // of one side, behind the end of the other
+    hides_ |= failing_;  // of one side, after the end of the other
     if (Below(2) == 0) Project();
   }
 
@@ -388,7 +388,7 @@ class Comparison {
       EXPECT_EQ(result.error, reference_.error) << how;
       return;
     }
-    // An error of unused rows may be gone, and then the rows behind it come.
+    // An error of unused rows may be gone, and then the rows after it come.
     if (pipeline_.reorders_after_failure()) return;
     ASSERT_GE(result.rows.size(), reference_.rows.size()) << how;
     const auto end = result.rows.begin() + static_cast<std::ptrdiff_t>(reference_.rows.size());
@@ -479,7 +479,7 @@ TEST(RandomPasses, GiveTheSameRowsWhereSomeAreKept) {
   std::printf("HEADRACE-COUNT fuzz=%d\nHEADRACE-COUNT variants=%d\n", static_cast<int>(kRandomPassesGraphs / 5), runs);
 }
 
-// Rows behind an error fall with their message, and are not counted by a shuffle above.
+// Rows after an error fall with their message, and are not counted by a shuffle above.
 TEST(Passes, KeepRowsThatOvertakeAnError) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(30)}});

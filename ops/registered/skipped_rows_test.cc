@@ -131,7 +131,7 @@ TEST(SkippedRows, LeaveThePassesOfARepeatIfNothingElseIsThere) {
     EXPECT_EQ(KindOf(ran.error), ErrorKind::kData);
     EXPECT_THAT(DescribeError(ran.error), HasSubstr("every row of pass 0 of repeat() failed"));
   }
-  // Behind another source, so that restarts come between.
+  // After another source, so that restarts come between.
   SkippedRowsNumbers numbers(2);
   numbers.Failing({0, 1}).On("repeat", {{"count", IntValue(2)}});
   const uint32_t before = numbers.builder().Add("Range", {}, {{"stop", IntValue(4)}});
@@ -171,7 +171,7 @@ SkippedRowsNumbers Zipped(Ints left, Ints right) {
   return numbers;
 }
 
-// A take that ends inside a message of which a later row fails: the checkpoint behind it counts the whole message.
+// A take that ends inside a message of which a later row fails: the checkpoint after it counts the whole message.
 TEST(SkippedRows, BehindTheEndOfATakeLeaveItsCheckpointWhole) {
   SkippedRowsNumbers numbers(14);
   const uint32_t taken = numbers.Failing({6}).On("take", {{"count", IntValue(5)}}).at();

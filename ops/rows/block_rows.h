@@ -1,4 +1,5 @@
-// Takes rows out of blocks, whatever form the columns have. Pure functions on a block's owner's thread.
+// `TakeColumnRows`, `SeparateRows` and `KeepRows` take rows out of blocks, whatever form the columns have.
+// Threads: pure functions on a block's owner's thread.
 #ifndef HEADRACE_OPS_ROWS_BLOCK_ROWS_H_
 #define HEADRACE_OPS_ROWS_BLOCK_ROWS_H_
 
@@ -40,7 +41,7 @@ inline BlockColumn TakeColumnRows(BlockColumn& column, absl::Span<const int> row
   return kept;
 }
 
-// Strings that are one behind the other have memory of their own.
+// Strings that are end to end have memory of their own.
 inline void SeparateRows(Block& block) {
   for (BlockColumn& column : block.columns) {
     if (CopiesTogether(column) && !column.stack().joined()) {

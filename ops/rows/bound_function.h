@@ -1,4 +1,5 @@
-// Finds a function of the user's that a graph names. A pure function.
+// `BoundFunction` finds the user function that a graph names.
+// Threads: a pure function.
 #ifndef HEADRACE_OPS_ROWS_BOUND_FUNCTION_H_
 #define HEADRACE_OPS_ROWS_BOUND_FUNCTION_H_
 

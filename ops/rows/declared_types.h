@@ -1,4 +1,5 @@
-// Checks what a function of the user's gave against what he declared of it. A pure function.
+// `CheckDeclared` checks a user function's results against its declared types.
+// Threads: a pure function.
 #ifndef HEADRACE_OPS_ROWS_DECLARED_TYPES_H_
 #define HEADRACE_OPS_ROWS_DECLARED_TYPES_H_
 

@@ -1,4 +1,5 @@
-// Joins rows of several blocks into a new block. Thread contract: on the thread that owns the blocks.
+// `GatherRows` joins rows of several blocks into a new block.
+// Threads: on the thread that owns the blocks.
 #ifndef HEADRACE_OPS_ROWS_GATHER_ROWS_H_
 #define HEADRACE_OPS_ROWS_GATHER_ROWS_H_
 

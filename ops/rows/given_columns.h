@@ -1,5 +1,6 @@
-// The columns that a function of rows or batches gives, as far as its operator's attributes `output` and `types` say,
-// and these attributes. Pure functions.
+// `GivenColumns` gives the columns that a function of rows or batches returns, as far as its operator's attributes
+// `output` and `types` say; `WithGivenAttributes` declares these attributes.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_ROWS_GIVEN_COLUMNS_H_
 #define HEADRACE_OPS_ROWS_GIVEN_COLUMNS_H_
 

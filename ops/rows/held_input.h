@@ -1,7 +1,7 @@
-// An input of a stream operator that takes rows of several inputs at its own pace: the current message, and the
-// position of the next row in it. It keeps what a checkpoint needs: that of the input before the message, and the rows
-// used since, which come again after a restart and are left out.
-// Thread contract: on the thread that runs the operator.
+// `HeldInput` is an input of a stream operator that takes rows of several inputs at its own pace: it holds the current
+// message, and the position of the next row in it. It keeps what a checkpoint needs: the checkpoint of the input before
+// the message, and the rows used since, which come again after a restart and are left out.
+// Threads: on the thread that runs the operator.
 #ifndef HEADRACE_OPS_ROWS_HELD_INPUT_H_
 #define HEADRACE_OPS_ROWS_HELD_INPUT_H_
 
@@ -44,7 +44,7 @@ class HeldInput {
   int row() const { return row_; }
   // Rows that were removed before the front (Block::removed).
   bool has_removed() const { return removed_.removed != nullptr; }
-  // Puts them behind those that `target` has.
+  // Puts them after those that `target` has.
   void GiveRemoved(Block& target) {
     removed_.TakeRemovedOf(target);
     target.TakeRemovedOf(removed_);

@@ -1,5 +1,6 @@
-// Buckets of rows by their lengths: [0, b₀), [b₀, b₁) … [b_last, ∞), each with a batch size of its own.
-// Thread contract: a value.
+// `LengthBuckets` sorts rows into buckets by their lengths: [0, b₀), [b₀, b₁) … [b_last, ∞), each with a batch size of
+// its own.
+// Threads: a value.
 #ifndef HEADRACE_OPS_ROWS_LENGTH_BUCKETS_H_
 #define HEADRACE_OPS_ROWS_LENGTH_BUCKETS_H_
 

@@ -1,7 +1,7 @@
-// The rows that come to an operator which holds some of them back: one at a time, numbered from the start of the epoch,
-// or from where the input went on after a restart. It knows from where the input must go on so that a row comes again,
-// and which rows came before the restart.
-// Thread contract: one thread.
+// `NumberedRows` holds the rows that come to an operator which keeps some of them back: one at a time, numbered from
+// the start of the epoch, or from where the input went on after a restart. It knows from where the input must go on so
+// that a row comes again, and which rows came before the restart.
+// Threads: one thread.
 #ifndef HEADRACE_OPS_ROWS_NUMBERED_ROWS_H_
 #define HEADRACE_OPS_ROWS_NUMBERED_ROWS_H_
 

@@ -1,6 +1,7 @@
-// Ragged columns of a batch: rows that differ in length, joined along their first axis as one column of values, and a
-// column of int64 splits: row i is values[splits[i]:splits[i + 1]]. Splits are found by their name and by
-// ColumnType::ragged, which they alone have. Pure functions.
+// `RaggedColumns` finds the ragged columns of a batch: rows that differ in length, joined along their first axis as one
+// column of values, and a column of int64 splits: row i is values[splits[i]:splits[i + 1]]. Splits are found by their
+// name and by ColumnType::ragged, which they alone have.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_ROWS_RAGGED_COLUMNS_H_
 #define HEADRACE_OPS_ROWS_RAGGED_COLUMNS_H_
 

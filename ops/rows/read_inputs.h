@@ -1,4 +1,5 @@
-// Reads rows of several indexed inputs in one order. Pure functions.
+// `ReadRowsOfInputs` reads rows of several indexed inputs in one order.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_ROWS_READ_INPUTS_H_
 #define HEADRACE_OPS_ROWS_READ_INPUTS_H_
 

@@ -1,5 +1,6 @@
-// What operators have in common that give the rows of several inputs one after the other: the inputs have the same
-// columns, in any order, and the result has those of the first. Pure functions.
+// These functions serve operators that give the rows of several inputs one after the other: the inputs have the same
+// columns, in any order, and the result has those of the first.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_ROWS_SAME_COLUMNS_H_
 #define HEADRACE_OPS_ROWS_SAME_COLUMNS_H_
 

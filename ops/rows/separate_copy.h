@@ -1,6 +1,7 @@
-// A copy of a status that shares nothing with the original, for a status that stays behind while the original goes on
-// to another thread. Ordinary copies share their contents by reference counts, which ThreadSanitizer does not see,
-// because the packaged Abseil is not instrumented. A pure function.
+// `SeparateCopy` makes a copy of a status that shares nothing with the original, for a status that stays while the
+// original goes on to another thread. Ordinary copies share their contents by reference counts, which ThreadSanitizer
+// does not see, because the packaged Abseil is not instrumented.
+// Threads: a pure function.
 #ifndef HEADRACE_OPS_ROWS_SEPARATE_COPY_H_
 #define HEADRACE_OPS_ROWS_SEPARATE_COPY_H_
 

@@ -1,5 +1,6 @@
-// Byte strings may be views of a block of a file. An operator that keeps few rows of a block copies those rows, so that
-// the block can be freed. Thread contract: pure functions.
+// `SeparateRow` copies a byte string that is a view of a block of a file. Use it in operators that keep few rows of a
+// block, so that the block can be freed.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_ROWS_SEPARATE_ROW_H_
 #define HEADRACE_OPS_ROWS_SEPARATE_ROW_H_
 

@@ -115,7 +115,7 @@ TEST(FileSources, KnowNoOtherFileSystemThanThePipelines) {
     return call == "Read" || call == "ReadAt" ? DataError("as told") : absl::OkStatus();
   });
   for (const ir::Declaration* source : FileSources()) {
-    // What takes objects of the user's has a test of its own.
+    // What takes user objects has a test of its own.
     if (TakesObjects(*source)) continue;
     GraphBuilder builder;
     builder.Add(source->name, {}, AttributesOf(*source));

@@ -123,7 +123,7 @@ def test_what_is_encoded_is_decoded(tmp_path):
 
 
 def test_columns_keep_their_order_and_formats():
-    """Labels stand behind their boxes, wherever these are named."""
+    """Labels follow their boxes, wherever these are named."""
     centre = BOXES.reshape(ROWS, 5, 2, 2).mean(2)
     written = np.concatenate([centre, BOXES[..., 2:] - BOXES[..., :2]], -1) / ([WIDTH, HEIGHT] * 2)
     boxes = hr.boxes("b", format="cxcywh", relative=True, labels=["first", "second"])

@@ -316,7 +316,7 @@ def test_a_line_on_a_border_belongs_to_the_part_before(tmp_path_factory, lengths
     begins = np.cumsum([0] + [max(length, 2) for length in lengths])
     step = -(-int(begins[-1]) // parts)
     found = [im2rec_command._lines_of_part(str(listing), parts, part) for part in range(parts)]
-    # dmlc-core's InputSplit: part r has the lines that begin behind step·r, up to and with step·(r + 1).
+    # dmlc-core's InputSplit: part r has the lines that begin after step·r, up to and with step·(r + 1).
     for part, lines in enumerate(found):
         expected = [
             i

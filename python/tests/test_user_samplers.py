@@ -1,4 +1,4 @@
-"""Samplers of the user's own and of torch: called once for each epoch, sharded, resumed, and refused where they err."""
+"""User-defined samplers, and those of torch: called once for each epoch, sharded, resumed, and refused where they err."""
 
 import sys
 import threading

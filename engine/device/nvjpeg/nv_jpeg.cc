@@ -11,7 +11,7 @@
 namespace headrace {
 namespace {
 
-// nvJPEG keeps memory for the largest picture that a session had: after one of more pixels it is let go.
+// nvJPEG keeps memory for the largest image that a session had: after one of more pixels it is let go.
 constexpr int64_t kKeptPixels = int64_t{1} << 24;
 constexpr int kDevice = 0;
 

@@ -1,7 +1,8 @@
-// JPEGs decoded by nvJPEG on the GPU cuda:0, a picture at a time, into the host's memory. Always by the same of
-// nvJPEG's methods (Huffman codes on the CPU, the rest on the GPU), so that pixels depend on the file, the version of
-// nvJPEG and the GPU alone. Thread contract: any thread. Each decodes with a session of its own, with a stream, buffers
-// and page-locked memory, which is kept for the next picture; nobody waits for another's picture.
+// `NvJpeg` decodes JPEGs by nvJPEG on the GPU cuda:0, an image at a time, into the host's memory. It always uses the
+// same of nvJPEG's methods (Huffman codes on the CPU, the rest on the GPU), so that pixels depend on the file, the
+// version of nvJPEG and the GPU alone.
+// Threads: any thread. Each thread decodes with a session of its own, with a stream, buffers and page-locked memory,
+// which is kept for the next image; no thread waits for another's image.
 #ifndef HEADRACE_ENGINE_DEVICE_NVJPEG_NV_JPEG_H_
 #define HEADRACE_ENGINE_DEVICE_NVJPEG_NV_JPEG_H_
 

@@ -1,5 +1,5 @@
-// The part of nvJPEG's C interface that we call, which is the same in 12.1 and all later versions, so that its headers
-// are not needed. Numbers and orders are theirs.
+// `HEADRACE_NVJPEG_FUNCTIONS` lists the part of nvJPEG's C interface that we call, which is the same in 12.1 and all
+// later versions, so that its headers are not needed. Enumerator values and the order of fields match nvJPEG's.
 #ifndef HEADRACE_ENGINE_DEVICE_NVJPEG_NV_JPEG_FUNCTIONS_H_
 #define HEADRACE_ENGINE_DEVICE_NVJPEG_NV_JPEG_FUNCTIONS_H_
 

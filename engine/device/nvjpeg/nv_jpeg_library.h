@@ -1,5 +1,5 @@
-// NVIDIA's nvJPEG, loaded when it is first needed.
-// Thread contract: any thread. Calls of the table need a current context (CudaScope).
+// `NvJpegLibrary` is NVIDIA's nvJPEG, loaded when it is first needed.
+// Threads: any thread. Calls of the table need a current context (CudaScope).
 #ifndef HEADRACE_ENGINE_DEVICE_NVJPEG_NV_JPEG_LIBRARY_H_
 #define HEADRACE_ENGINE_DEVICE_NVJPEG_NV_JPEG_LIBRARY_H_
 

@@ -1,5 +1,6 @@
-// What decodes one picture after the other by nvJPEG: its objects, a stream, and memory for pixels on both sides.
-// Thread contract: one thread at a time, with the context current, also while it is destroyed.
+// `NvJpegSession` is the state reused by successive nvJPEG decodes: nvJPEG's objects, a stream, and memory for pixels
+// on both sides.
+// Threads: one thread at a time, with the context current, also while it is destroyed.
 #ifndef HEADRACE_ENGINE_DEVICE_NVJPEG_NV_JPEG_SESSION_H_
 #define HEADRACE_ENGINE_DEVICE_NVJPEG_NV_JPEG_SESSION_H_
 
@@ -49,7 +50,7 @@ class NvJpegSession {
   NvJpegPinnedBuffer* pinned_buffer_ = nullptr;
   NvJpegStream* bits_ = nullptr;
   NvJpegParams* params_ = nullptr;
-  CUdeviceptr on_device_ = 0;  // a picture's pixels
+  CUdeviceptr on_device_ = 0;  // an image's pixels
   size_t device_room_ = 0;
   void* on_host_ = nullptr;  // the wanted rows, in page-locked memory
   size_t host_room_ = 0;

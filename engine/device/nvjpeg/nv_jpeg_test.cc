@@ -134,7 +134,7 @@ TEST_P(NvJpegTest, GivesPartsOfPictures) {
   EXPECT_EQ(NvJpegPictures(), 3);
 }
 
-// What it refuses is decoded by the CPU, damage or not, and nothing of it is left for the next picture.
+// What it refuses is decoded by the CPU, damage or not, and nothing of it is left for the next image.
 TEST_P(NvJpegTest, LeavesDamagedPicturesToTheCpu) {
   const std::unique_ptr<Kernel> decode = MakeDecode("nvjpeg");
   const std::unique_ptr<Kernel> on_cpu = MakeDecode("cpu");
@@ -192,7 +192,7 @@ TEST_P(NvJpegTest, DecodesOnManyThreads) {
   EXPECT_EQ(NvJpegPictures(), kThreads * kPictures);
 }
 
-// A session keeps its memory for the next picture, but not that of a huge one.
+// A session keeps its memory for the next image, but not that of a huge one.
 TEST_P(NvJpegTest, KeepsMemoryOfCommonSizes) {
   TestDriverOptions driver = kPlainDriver;
   driver.device_bytes = driver.host_bytes = uint64_t{300} << 20;
@@ -233,7 +233,7 @@ struct FailedRun {
   int64_t calls = 0;
 };
 
-// Decodes two pictures, each again if it failed once, unless the device is lost. None may be `forbidden`.
+// Decodes two images, each again if it failed once, unless the device is lost. None may be `forbidden`.
 FailedRun DecodeTwice(const Tensor& encoded, const Tensor& forbidden, bool lost, int64_t (*calls)()) {
   const Tensor expected = Marked(OnCpu(encoded));
   FailedRun run;
@@ -280,7 +280,7 @@ TEST_P(NvJpegTest, NamesEachCallOfTheLibraryThatFails) {
                                          : "decoder=\"nvjpeg\" on cuda:0: nvjpeg[A-Za-z]+ failed "
                                            ".NVJPEG_STATUS_EXECUTION_FAILED."));
     }
-    // Nine that make objects, and five for each picture, of which two read it on the host.
+    // Nine that make objects, and five for each image, of which two read it on the host.
     EXPECT_EQ(named, of_memory ? 19 : 15);
   }
 }

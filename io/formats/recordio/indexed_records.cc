@@ -25,7 +25,7 @@ RandomAccessReader::Location IndexedRecords::LocationOf(uint64_t item) const {
   return {file, static_cast<int64_t>(item - table_->files()[file].first), table_->Begin(item, file)};
 }
 
-// A record counts only with the head of the next one behind it.
+// A record counts only with the head of the next one after it.
 int64_t IndexedRecords::EndOf(uint64_t item, uint64_t file) const {
   const RecordTable::File& of = table_->files()[file];
   const int64_t end = table_->End(item, file);

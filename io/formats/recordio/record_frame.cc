@@ -94,7 +94,7 @@ void Join(uint8_t* bytes, size_t count) {
   }
 }
 
-// The first magic word at a multiple of 4 bytes from the start, at `from` or behind; the size: there is none.
+// The first magic word at a multiple of 4 bytes from the start, at `from` or after; the size: there is none.
 size_t FindMagic(std::string_view payload, size_t from) {
   const __m128i magic = _mm_set1_epi32(static_cast<int>(RecordFrame::kMagic));
   constexpr size_t kAtOnce = sizeof(__m128i);

@@ -104,7 +104,7 @@ TEST(RecordIoFormat, GivesOffsetsOfHeads) {
   EXPECT_EQ(read.records[2].after, 36);
 }
 
-// No byte of a record of one part moves, whatever it is behind.
+// No byte of a record of one part moves, whatever it is after.
 TEST(RecordIoFormat, GivesViewsOfOneBuffer) {
   const OneFile file(Framed({"abcd", kRecordIoFormatMagic + "efgh", "ijkl"}));
   const RecordIoFormat format;
@@ -292,7 +292,7 @@ TEST(RecordIoFormat, ReadsOfASplitLittleMoreThanItsBytes) {
     EXPECT_EQ(ReadSplit(RecordIoFormat(), counted, "a", split, split.begin, block).records.size(), 500u);
     EXPECT_LE(counted.bytes(), 512'000 + 8192) << block;
   }
-  // One that is far longer than what is read behind a split by the way.
+  // One that is far longer than what is read after a split by the way.
   const OneFile far(Framed({std::string(1000, 'a'), std::string(3 << 20, 'b'), "c"}));
   const CountedReads counted(&far);
   EXPECT_EQ(ReadSplit(RecordIoFormat(), counted, "a", {0, 1500}, 0, 64 << 10).records.size(), 2u);
@@ -329,7 +329,7 @@ TEST(RecordIoFormat, AsksForTheNextBlockBeforeItNeedsIt) {
   RecordBlock block;
   ASSERT_TRUE((*reader)->Next(block).ok());
   EXPECT_EQ(files.outstanding(), 1u);
-  EXPECT_EQ(block.records.size(), 63u) << "the head behind the 64th shows that it ends there";
+  EXPECT_EQ(block.records.size(), 63u) << "the head after the 64th shows that it ends there";
   EXPECT_TRUE(files.CompleteOne());
 }
 

@@ -1,6 +1,6 @@
-// What AutoAugment, RandAugment, TrivialAugmentWide and AugMix choose from: operations on an image, each with a
-// magnitude. Definitions and magnitudes are torchvision's, pixels of uint8 Pillow's. Pure functions; safe from any
-// thread.
+// `Augment` applies what AutoAugment, RandAugment, TrivialAugmentWide and AugMix choose from: operations on an image,
+// each with a magnitude. Definitions and magnitudes are torchvision's, pixels of uint8 Pillow's.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_AUGMENT_AUGMENTATION_H_
 #define HEADRACE_KERNELS_VISION_AUGMENT_AUGMENTATION_H_
 
@@ -79,7 +79,7 @@ struct MagnitudeSpace {
 absl::StatusOr<Tensor> Augment(const Tensor& image, absl::Span<const Augmented> list, const WarpOptions& options,
                                OutputAllocator& output);
 
-// A kernel that changes a picture by such operations.
+// A kernel that changes an image by such operations.
 class AugmentingKernel : public UnaryKernel {
  public:
   explicit AugmentingKernel(const ir::Attributes& attributes);
@@ -95,7 +95,7 @@ class AugmentingKernel : public UnaryKernel {
   std::vector<ir::Number> fill_;
 };
 
-// One that draws a list for each picture.
+// One that draws a list for each image.
 class AugmentationKernel : public AugmentingKernel {
  public:
   using AugmentingKernel::AugmentingKernel;

@@ -88,7 +88,7 @@ TEST(Augmentation, HasTheMagnitudesOfMixtures) {
   EXPECT_EQ(space.Of(Augmentation::kSolarize, 3, false).magnitude, 170);
 }
 
-// What a kernel draws for many rows of pictures of 331 by 331 pixels.
+// What a kernel draws for many rows of images of 331 by 331 pixels.
 std::vector<AugmentedList> Drawn(const std::string& kernel, const Given& given, uint64_t rows) {
   const std::unique_ptr<Kernel> made = *MakeKernel(kernel, given);
   std::vector<AugmentedList> lists;
@@ -202,7 +202,7 @@ struct Applied {
   int64_t bin = 0;
 };
 
-// Adds what the operations behind those of `begun` may make of it.
+// Adds what the operations after those of `begun` may make of it.
 void AddOutcomes(absl::Span<const Applied> left, double chance, Outcome begun, Chances& chances) {
   if (left.empty()) {
     chances[begun] += chance;

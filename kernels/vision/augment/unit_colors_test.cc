@@ -97,7 +97,7 @@ TEST(UnitColors, JitterAsTorchvision) {
   }
 }
 
-// Of each width that leaves a part of a vector, the pixels are those of the whole picture.
+// Of each width that leaves a part of a vector, the pixels are those of the whole image.
 TEST(UnitColors, DoNotDependOnTheWidth) {
   const Tensor whole = Golden("unit");
   for (const Change& change : Changes()) {

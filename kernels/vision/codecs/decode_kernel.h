@@ -1,5 +1,6 @@
-// A kernel that decodes an image, or only a part of it that the caller chooses once the size is known.
-// Thread contract: that of kernels.
+// `DecodeKernel` is a kernel that decodes an image, or only a part of it that the caller chooses once the size is
+// known.
+// Threads: that of kernels.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_DECODE_KERNEL_H_
 #define HEADRACE_KERNELS_VISION_CODECS_DECODE_KERNEL_H_
 
@@ -16,10 +17,10 @@ namespace headrace {
 
 struct DecodedPart {
   Image image;
-  Window held;  // the position of the decoded part in the picture
+  Window held;  // the position of the decoded part in the image
 };
 
-// The wanted part of a picture.
+// The wanted part of an image.
 struct WantedPart {
   // Implicit, because most callers want the pixels for further steps.
   WantedPart(const Window& window) : window(window) {}
@@ -29,7 +30,7 @@ struct WantedPart {
   OutputAllocator* output = nullptr;  // allocates the pixels if they are the row's result
 };
 
-// Chooses the wanted part of a picture of this size; an error ends the decoding.
+// Chooses the wanted part of an image of this size; an error ends the decoding.
 using ChoosePart = absl::FunctionRef<absl::StatusOr<WantedPart>(int64_t height, int64_t width)>;
 
 class DecodeKernel : public UnaryKernel {

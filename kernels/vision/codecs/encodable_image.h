@@ -1,4 +1,6 @@
-// What the kernels that encode pictures take: uint8 or uint16 images of certain numbers of channels. Pure functions.
+// `EncodableImage` checks what the kernels that encode images take: uint8 or uint16 images of certain numbers of
+// channels.
+// Threads: pure functions.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_ENCODABLE_IMAGE_H_
 #define HEADRACE_KERNELS_VISION_CODECS_ENCODABLE_IMAGE_H_
 

@@ -1,4 +1,5 @@
-// Reads the orientation in EXIF data, and turns an image accordingly. Pure functions; safe from any thread.
+// `ExifOrientation` reads the orientation in EXIF data, and `Oriented` turns an image accordingly.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_EXIF_H_
 #define HEADRACE_KERNELS_VISION_CODECS_EXIF_H_
 

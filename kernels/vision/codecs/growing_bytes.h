@@ -1,5 +1,6 @@
-// Bytes that are written one run after the other, by a library that does not announce their number. Their memory is a
-// pooled buffer that doubles when it is full. Thread contract: used by one thread.
+// `GrowingBytes` takes bytes that are written run by run, by a library that does not announce their number. Their
+// memory is a pooled buffer that doubles when it is full.
+// Threads: used by one thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_GROWING_BYTES_H_
 #define HEADRACE_KERNELS_VISION_CODECS_GROWING_BYTES_H_
 
@@ -19,7 +20,7 @@ class GrowingBytes {
   // Twice the room, and at least as much as `more` bytes need.
   absl::Status Grow(size_t more);
 
-  // Room behind the written bytes, for the writer.
+  // Room after the written bytes, for the writer.
   uint8_t* free_begin() { return memory_.mutable_raw() + size_; }
   size_t free_bytes() const { return capacity_ - size_; }
   // The next `count` bytes of that room were written.

@@ -1,4 +1,5 @@
-// The step that puts the three channels of an image into another order. Thread contract: a constant.
+// `ChannelOrderStep` puts the three channels of an image into another order.
+// Threads: a constant.
 #ifndef HEADRACE_KERNELS_VISION_COLOR_CHANNEL_ORDER_H_
 #define HEADRACE_KERNELS_VISION_COLOR_CHANNEL_ORDER_H_
 

@@ -1,6 +1,7 @@
-// What the kernels that change colours of images share: their steps take uint8, or float32 of 0 … 1, of one channel, or
-// of red, green, blue; those with a p are applied to some rows only; and their declarations differ in little.
-// Thread contract: that of kernels and steps.
+// `ColorKernel` and `ColorStep` make what the kernels that change colours of images share: their steps take uint8, or
+// float32 of 0 … 1, of one channel, or of red, green, blue; those with a p are applied to some rows only; and their
+// declarations differ in little.
+// Threads: that of kernels and steps.
 #ifndef HEADRACE_KERNELS_VISION_COLOR_COLOR_KERNEL_H_
 #define HEADRACE_KERNELS_VISION_COLOR_COLOR_KERNEL_H_
 
@@ -34,7 +35,7 @@ class ColorStep : public PixelStep {
   virtual void RunFloats(const PixelRow& row, const PixelFacts& facts, float* target) const = 0;
 };
 
-// Maps each value independently, using facts of the picture.
+// Maps each value independently, using facts of the image.
 class TableStep : public ColorStep {
  public:
   bool by_table() const final { return true; }

@@ -1,6 +1,7 @@
-// The steps that change brightness, contrast, saturation and hue of images, of one channel or of red, green, blue:
+// `BrightnessStep`, `ContrastStep`, `SaturationStep` and `HueStep` change images of one channel or of red, green, blue:
 // torchvision's definitions, for uint8 with Pillow's arithmetic, for floats with that of its tensors. `factor` is given
-// for each picture (PixelFacts). Thread contract: the steps are constants.
+// for each image (PixelFacts).
+// Threads: the steps are constants.
 #ifndef HEADRACE_KERNELS_VISION_COLOR_COLOR_STEPS_H_
 #define HEADRACE_KERNELS_VISION_COLOR_COLOR_STEPS_H_
 
@@ -10,7 +11,7 @@ namespace headrace {
 
 // Blends with black.
 const PixelStep& BrightnessStep();
-// Blends with the mean of the picture's luma, for uint8 rounded.
+// Blends with the mean of the image's luma, for uint8 rounded.
 const PixelStep& ContrastStep();
 // Blends each pixel with its luma.
 const PixelStep& SaturationStep();

@@ -57,8 +57,7 @@ ir::Declaration DeclaredRandomFactors(const std::string& name, std::string_view 
                                       std::string_view what) {
   ir::Declaration declaration = ColorDeclaration(
       name, Cat("Raises or lowers ", what, " of an image by a random factor."),
-      Cat("It is ", fixed, " with a factor of its own for each picture, uniform in `degrees`: MindSpore's ", name,
-          "."));
+      Cat("It is ", fixed, " with a factor of its own for each image, uniform in `degrees`: MindSpore's ", name, "."));
   declaration.doc.insert(declaration.doc.size() - 1, "; an interval that ends before it begins");
   declaration.attributes = {
       {.name = kDegrees,

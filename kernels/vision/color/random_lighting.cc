@@ -49,7 +49,7 @@ class RandomLighting : public ImagePixelKernel {
 ir::Declaration DeclaredRandomLighting() {
   ir::Declaration declaration = ColorDeclaration(
       "RandomLighting", "Shifts the colours of an image along the principal components of natural images.",
-      "Each channel is shifted by one number for the picture, rounded, and cut off at 0 and 255: the sum of the "
+      "Each channel is shifted by one number for the image, rounded, and cut off at 0 and 255: the sum of the "
       "eigenvectors of ImageNet's colours, each times its eigenvalue (55.46, 4.794, 1.148 in units of 0 … 255) and a "
       "normal number of deviation `alpha`: the noise of AlexNet, and MindSpore's RandomLighting. Floats are shifted by "
       "a 255th of it, not rounded, and cut off at 0 and 1.");

@@ -79,7 +79,7 @@ ir::Declaration DeclaredRandomPhotometricDistort() {
   ir::Declaration declaration = ColorDeclaration(
       "RandomPhotometricDistort", "Changes brightness, contrast, saturation, hue and the order of channels at random.",
       "Each of AdjustBrightness, AdjustContrast, AdjustSaturation, AdjustHue and RandomChannelPermutation is applied "
-      "with probability `p`, in this order, or with the contrast behind the hue, which has chance one half: "
+      "with probability `p`, in this order, or with the contrast after the hue, which has chance one half: "
       "torchvision's "
       "RandomPhotometricDistort of Pillow images, from SSD.");
   declaration.traits.random = true;

@@ -38,7 +38,7 @@ ir::Declaration DeclaredSolarize() {
   ir::Declaration declaration = ColorDeclaration(
       "Solarize", "Inverts the values of an image that reach a threshold.",
       "Each value v that is at least `threshold` becomes 255 - v: Pillow's ImageOps.solarize, bit for bit; of floats "
-      "1 - v. `threshold` is in the units of the picture, as in torchvision: for floats of 0 … 1 it is at most 1.");
+      "1 - v. `threshold` is in the units of the image, as in torchvision: for floats of 0 … 1 it is at most 1.");
   declaration.attributes = {{.name = "threshold",
                              .type = ir::AttributeType::kFloat,
                              .doc = "The least value that is inverted, 0 … 255 for uint8, 0 … 1 for floats.",

@@ -101,7 +101,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeSubtractImage(const ir::Attributes& 
 const KernelRegistration subtract_image_registration{
     {.name = "SubtractImage",
      .summary = "Subtracts an image, such as the mean image of a data set, from every image.",
-     .doc = "Takes uint8 or float32 of the shape given, (H, W, C) or (H, W), or (C, H, W) behind HWC2CHW, and gives "
+     .doc = "Takes uint8 or float32 of the shape given, (H, W, C) or (H, W), or (C, H, W) after HWC2CHW, and gives "
             "float32 of that shape: x - image, computed in float32. Nothing is divided by 255. V.Normalize subtracts "
             "one value from all pixels of a channel.\n"
             "Errors: an image of another shape, another dtype or rank.",

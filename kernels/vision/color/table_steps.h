@@ -1,5 +1,6 @@
-// The steps that change each value of an image by itself, some by the picture's histograms: for uint8 as Pillow's
-// ImageOps do, for floats as torchvision does for tensors. Thread contract: constants.
+// `InvertStep`, `PosterizeStep` and their neighbours change each value of an image by itself, some by the image's
+// histograms: for uint8 as Pillow's ImageOps do, for floats as torchvision does for tensors.
+// Threads: constants.
 #ifndef HEADRACE_KERNELS_VISION_COLOR_TABLE_STEPS_H_
 #define HEADRACE_KERNELS_VISION_COLOR_TABLE_STEPS_H_
 

@@ -75,7 +75,7 @@ TEST(Tables, EqualPillow) {
   ExpectGolden(RunKernel("Grayscale", {}, Part())->Reshape({30, 40}), "tables.grey");
 }
 
-// Each of the random forms gives what its plain one gives, in p of the rows, or leaves the picture.
+// Each of the random forms gives what its plain one gives, in p of the rows, or leaves the image.
 TEST(Tables, AreAppliedToSomeRows) {
   const std::vector<std::pair<Change, std::string>> forms = {
       {{"RandomInvert", {}}, "Invert"},
@@ -179,7 +179,7 @@ TEST(Tables, DistortWithTheirProbability) {
   EXPECT_LT(std::abs(ChiSquareDeviation(applied, expected)), kMostDeviation);
 }
 
-// A picture of one colour is shifted by the same in each pixel, on average by nothing, mostly along the first
+// An image of one colour is shifted by the same in each pixel, on average by nothing, mostly along the first
 // component.
 TEST(Tables, LightingShiftsChannels) {
   Tensor image = *Tensor::Allocate(DType::kUInt8, {2, 2, 3});

@@ -66,7 +66,7 @@ const KernelRegistration gaussian_blur_registration{
     {.name = "GaussianBlur",
      .summary = "Blurs an image with a Gaussian.",
      .doc = "Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same type and shape. The standard "
-            "deviation is drawn uniformly from `sigma`, one for each picture; beyond the border the image is mirrored "
+            "deviation is drawn uniformly from `sigma`, one for each image; beyond the border the image is mirrored "
             "without its outermost pixels; uint8 is rounded. torchvision's GaussianBlur of tensors, within one level.\n"
             "Errors: an even kernel_size, or one of which half is not less than the image's side; another dtype or "
             "rank.",

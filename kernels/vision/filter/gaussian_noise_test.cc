@@ -129,7 +129,7 @@ std::vector<float> NumbersOf(uint64_t epoch, uint64_t row, size_t count) {
 TEST(NormalNumbers, AreNormal) {
   if (!kCountsChances) GTEST_SKIP();
   ExpectNormal(NumbersOf(0, 0, 400000), "one row");
-  // The first and the second number of many rows, as of pictures of a pixel.
+  // The first and the second number of many rows, as of images of a pixel.
   std::array<std::vector<float>, 3> firsts;
   for (uint64_t row = 0; row < 100000; ++row) {
     const std::vector<float> numbers = NumbersOf(0, row, 3);
@@ -178,7 +178,7 @@ TEST(GaussianNoise, ReadsViewsAndEitherLayout) {
   EXPECT_TRUE(TensorsEqual(*RunKernel("GaussianNoise", {}, planes), plain.Reshape({3, 30, 41})));
 }
 
-// Half of the noise is beyond, which is no error.
+// Half of the noise is beyond, which is not an error.
 TEST(GaussianNoise, CutsOffAtBlackAndWhite) {
   const auto shares = [](const Tensor& image, auto edge) {
     using T = decltype(edge);

@@ -93,7 +93,7 @@ struct Erasing {
   }
 };
 
-// Writes the value into the window that was drawn for the picture.
+// Writes the value into the window that was drawn for the image.
 class ErasingStep : public PixelStep {
  public:
   explicit ErasingStep(std::vector<ir::Number> value) : value_(std::move(value)) {}
@@ -235,7 +235,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeErasing(const ir::Attributes& attrib
   return std::make_unique<ErasingByValue>(attributes, erasing);
 }
 
-// What RandomErasing draws, for who erases it elsewhere.
+// The rectangle that RandomErasing draws; used where a device erases.
 class RandomErasingBox : public UnaryKernel {
  public:
   explicit RandomErasingBox(Erasing erasing) : erasing_(erasing) {}

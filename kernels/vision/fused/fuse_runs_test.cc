@@ -32,7 +32,7 @@ constexpr uint64_t kFuseRunsRuns = 300;
 constexpr uint64_t kFuseRunsRuns = 3000;
 #endif
 
-// A source of pictures, and a map; this room links no operators.
+// A source of images, and a map; this room links no operators.
 void Declare() {
   static const bool once = [] {
     ir::Declaration source;

@@ -1,4 +1,4 @@
-// The cost of a picture beyond its pixels, once a thread has made some: heap memory allocated and bytes copied, for a
+// The cost of an image beyond its pixels, once a thread has made some: heap memory allocated and bytes copied, for a
 // training and a validation pipeline fused into one pass that writes into a batch.
 // Replaces malloc, which operator new calls; the linker wraps memcpy and memmove where our own code calls them.
 #include <cstdint>
@@ -124,7 +124,7 @@ FusedAllocationsChain Validation() {
   return chain;
 }
 
-// Of the pictures after the first ones, which warm the thread up.
+// Of the images after the first ones, which warm the thread up.
 Counts CountsOf(const FusedAllocationsChain& chain, const char* picture) {
   // A pipeline lends the pool its budget, so that freed buffers are kept.
   BufferPool::Global().AddBudget(int64_t{1} << 30);
@@ -153,7 +153,7 @@ Counts CountsOf(const FusedAllocationsChain& chain, const char* picture) {
   return counts;
 }
 
-// What libjpeg and libpng take for one picture, and give back; more for a progressive one, whose coefficients wait for
+// What libjpeg and libpng take for one image, and give back; more for a progressive one, whose coefficients wait for
 // its last scan.
 constexpr int64_t kOfLibrary = 12 * kFusedAllocationsPictures;
 constexpr int64_t kOfProgressive = 16 * kFusedAllocationsPictures;

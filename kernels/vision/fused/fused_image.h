@@ -1,7 +1,7 @@
-// A run of vision kernels as one pass over the pixels: the part to cut out is chosen before decoding, resizing reads
-// the decoded part, and flips, arithmetic and layout are done while the result is written. The plain kernels are the
-// specification: the pass gives the same bits.
-// Thread contract: made once and const afterwards; Apply is safe from any thread.
+// `FusedImage` runs several vision kernels as one pass over the pixels: the part to cut out is chosen before decoding,
+// resizing reads the decoded part, and flips, arithmetic and layout are done while the result is written. The plain
+// kernels are the specification: the pass gives the same bits.
+// Threads: made once and const afterwards; Apply is safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_FUSED_FUSED_IMAGE_H_
 #define HEADRACE_KERNELS_VISION_FUSED_FUSED_IMAGE_H_
 

@@ -1,4 +1,4 @@
-// Runs of kernels in one pass give the bits of the kernels one after the other, on every sort of picture.
+// Runs of kernels in one pass give the bits of the kernels one after the other, on every sort of image.
 #include "kernels/vision/fused/fused_image.h"
 
 #include <cstdio>
@@ -117,7 +117,7 @@ void AddMove(RowRandom& random, FusedImageChain& chain) {
 
 enum class Values { kBytes, kUnit, kOthers };
 
-// Steps on whole pixels, of which some draw and some count the picture. They refuse floats that are not 0 … 1.
+// Steps on whole pixels, of which some draw and some count the image. They refuse floats that are not 0 … 1.
 void AddPixelStep(RowRandom& random, FusedImageChain& chain, Values values) {
   const bool bytes = values == Values::kBytes;
   const Given factor = {{"factor", ir::FloatValue(random.Uniform(0, 2))}};
@@ -322,7 +322,7 @@ TEST(FusedImage, ChecksTheRangeOfFloats) {
   }
 }
 
-// What of a picture was damaged shows in the warning alone, and only where it was read.
+// What of an image was damaged shows in the warning alone, and only where it was read.
 TEST(FusedImage, DecodesNoMoreThanTheCropNeeds) {
   FusedImageChain chain;
   chain.Add("Decode", {});

@@ -1,5 +1,6 @@
-// Kernels that compute pixels without moving them, or change the order of the axes. Each gives its steps for one
-// picture, so that one pass over the pixels can run the steps of several kernels. Thread contract: that of kernels.
+// `PixelKernel` is a kernel that computes pixels without moving them, or changes the order of the axes. It gives its
+// steps for one image, so that one pass over the pixels can run the steps of several kernels.
+// Threads: that of kernels.
 #ifndef HEADRACE_KERNELS_VISION_FUSED_PIXEL_KERNEL_H_
 #define HEADRACE_KERNELS_VISION_FUSED_PIXEL_KERNEL_H_
 
@@ -14,7 +15,7 @@ class PixelKernel : public UnaryKernel {
   // Whether its steps work on an image whose channels come first, or last; as its declaration says (TakesImage).
   virtual bool Takes(bool channels_first) const { return !channels_first; }
   virtual bool moves_channels_first() const { return false; }
-  // Adds its steps for one picture, which must not outlive the kernel. Also requires the steps that its draw leaves
+  // Adds its steps for one image, which must not outlive the kernel. Also requires the steps that its draw leaves
   // out, so that errors do not depend on draws.
   virtual void AddTo(PixelSteps& steps, RowRandom& random) const = 0;
 };

@@ -49,7 +49,7 @@ const PixelStep& CheckOfUnit() {
   return step;
 }
 
-// Some steps of a picture, from one image to one result.
+// Some steps of an image, from one image to one result.
 class RowPass {
  public:
   // `planes_from`: the number of calls before the change of layout.
@@ -86,7 +86,7 @@ class RowPass {
            formats_[call + 1].dtype == DType::kUInt8;
   }
 
-  // Steps by value are before the change of layout or behind it, so no run of them holds the place of the split.
+  // Steps by value are before the change of layout or after it, so no run of them holds the place of the split.
   void JoinTables() {
     for (size_t begin = 0; begin < calls_.size(); ++begin) {
       size_t end = begin;

@@ -1,5 +1,6 @@
-// The maps of the plane for rotations, affine and projective transformations, as Pillow and torchvision compute them,
-// to the last bit where those use float64. Pure functions; safe from any thread.
+// `InverseOf`, `TurningOf` and `ProjectionOf` compute the maps of the plane for rotations, affine and projective
+// transformations, as Pillow and torchvision compute them, to the last bit where those use float64.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_GEOMETRY_AFFINE_MAP_H_
 #define HEADRACE_KERNELS_VISION_GEOMETRY_AFFINE_MAP_H_
 

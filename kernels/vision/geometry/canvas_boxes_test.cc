@@ -121,9 +121,9 @@ TEST(CanvasBoxes, AreClampedByWhatCutsAlone) {
   EXPECT_THAT(Moved("RandomHorizontalFlip", {{"p", ir::FloatValue(1)}}, outside),
               ElementsAre(-8, -6, 37, 30, 0, 0, kCanvasBoxesWidth, kCanvasBoxesHeight));
   EXPECT_THAT(Moved("Resize", {{"size", Ints({48, 64})}}, outside), ElementsAre(-10, -12, 80, 60, 0, 0, 64, 48));
-  // To the result alone: what is beyond the picture may lie on its margins.
+  // To the result alone: what is beyond the image may lie on its margins.
   EXPECT_THAT(Moved("Pad", {{"padding", Ints({3, 10})}}, outside), ElementsAre(0, 4, 38, 40, 0, 0, 38, 44));
-  // Even where it keeps all of the picture.
+  // Even where it keeps all of the image.
   EXPECT_THAT(Moved("CenterCrop", {{"size", Ints({kCanvasBoxesHeight, kCanvasBoxesWidth})}}, outside),
               ElementsAre(0, 0, 32, 24, 0, 0, kCanvasBoxesWidth, kCanvasBoxesHeight));
 }

@@ -1,8 +1,9 @@
-// Keypoints on the canvas of their picture, as a map holds them between hr.keypoints's first step and its last. As a
-// tensor they are (n + 1, …, 2), float32, float64 or int64: x and y of each point, or group of points, in pixels, and
-// then (width, height) of the picture, as each point of one more group. Definitions are those of torchvision's
-// transforms of KeyPoints: a flip takes a point for the middle of a pixel, so that 0 becomes the width less 1, all else
-// takes it for a place of the plane, and a point may lie outside. Plain values; safe to read from any thread.
+// `CanvasKeypoints` holds keypoints on the canvas of their image, as a map holds them between hr.keypoints's first step
+// and its last. As a tensor they are (n + 1, …, 2), float32, float64 or int64: x and y of each point, or group of
+// points, in pixels, and then (width, height) of the image, as each point of one more group. Definitions are those of
+// torchvision's transforms of KeyPoints: a flip treats coordinates as pixel centres, so that 0 becomes the width less
+// 1, all else treats them as positions in the plane, and a point may lie outside.
+// Threads: plain values; safe to read from any thread.
 #ifndef HEADRACE_KERNELS_VISION_GEOMETRY_CANVAS_KEYPOINTS_H_
 #define HEADRACE_KERNELS_VISION_GEOMETRY_CANVAS_KEYPOINTS_H_
 
@@ -32,7 +33,7 @@ class CanvasKeypoints : public CanvasTarget {
 
   // A point by itself is a group.
   size_t groups() const { return points_.size() / of_group_; }
-  // For each group whether all of it is in the picture.
+  // For each group whether all of it is in the image.
   std::vector<bool> Inside() const;
   // Leaves the groups for which `keep` is true.
   void Keep(const std::vector<bool>& keep);

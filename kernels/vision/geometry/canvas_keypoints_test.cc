@@ -1,4 +1,4 @@
-// Keypoints on their canvas: they end where the pixels go, whatever is drawn, and may leave the picture.
+// Keypoints on their canvas: they end where the pixels go, whatever is drawn, and may leave the image.
 #include "kernels/vision/geometry/canvas_keypoints.h"
 
 #include <algorithm>

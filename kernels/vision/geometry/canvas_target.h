@@ -1,6 +1,7 @@
-// What lies on the canvas of its picture and moves by its points: boxes by their corners (canvas_boxes.h), keypoints by
-// themselves (canvas_keypoints.h). Kernels that move pixels move any of them, through this class alone. Definitions are
-// those of torchvision's transforms. Plain values; safe to read from any thread.
+// `CanvasTarget` lies on the canvas of its image and moves by its points: boxes by their corners (canvas_boxes.h),
+// keypoints by themselves (canvas_keypoints.h). Kernels that move pixels move any of them, through this class alone.
+// Definitions are those of torchvision's transforms.
+// Threads: plain values; safe to read from any thread.
 #ifndef HEADRACE_KERNELS_VISION_GEOMETRY_CANVAS_TARGET_H_
 #define HEADRACE_KERNELS_VISION_GEOMETRY_CANVAS_TARGET_H_
 
@@ -25,9 +26,9 @@ class CanvasTarget {
   int64_t height() const { return height_; }
   int64_t width() const { return width_; }
 
-  // Moves as the plan, made for a picture of this size, moves the picture.
+  // Moves as the plan, made for an image of this size, moves the image.
   void Follow(const MovePlan& plan);
-  // `map` leads from the result, of this size, to the picture.
+  // `map` leads from the result, of this size, to the image.
   void Warp(const PlaneMap& map, int64_t height, int64_t width);
   // Each point moves against the displacement of the pixel where it is, or of the nearest one: the field says from
   // where pixels are taken, not where they go, and is taken to change little over a displacement. It is of this canvas,
@@ -57,7 +58,7 @@ class CanvasTarget {
   virtual int64_t FlipsFrom(int64_t side) const = 0;
   // The pixel whose displacement moves what is at this place of an axis; pixel n lies from n to n + 1.
   virtual double PixelAt(double at) const = 0;
-  // Behind what cuts or warps.
+  // After what cuts or warps.
   virtual void Clamp() {}
 
   void Cut(const Window& window);
@@ -73,7 +74,7 @@ class CanvasTarget {
 class TargetMover {
  public:
   virtual ~TargetMover() = default;
-  // Fails where it would for a picture of this size.
+  // Fails where it would for an image of this size.
   virtual absl::Status MoveTarget(RowRandom& random, CanvasTarget& target) const = 0;
 };
 

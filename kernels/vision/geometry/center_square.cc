@@ -41,7 +41,7 @@ const MovingRegistration center_square_registration{
     {.name = "CenterSquare",
      .summary = "Cuts the largest square out of the middle of an image.",
      .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with height and width "
-            "min(H, W). An odd pixel stays behind the square: it begins at (H - W) // 2, as im2rec's --center-crop has "
+            "min(H, W). An odd pixel stays after the square: it begins at (H - W) // 2, as im2rec's --center-crop has "
             "it, where CenterCrop rounds as torchvision.\n"
             "Errors: another rank, bytes or strings, and an image without pixels.",
      .attributes = {},

@@ -1,5 +1,5 @@
-// The four corners and the middle of an image, as FiveCrop and TenCrop cut them out. Pure functions; safe from any
-// thread.
+// `AppendCorners` cuts the four corners and the middle out of an image, as FiveCrop and TenCrop do.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_GEOMETRY_CORNER_CROPS_H_
 #define HEADRACE_KERNELS_VISION_GEOMETRY_CORNER_CROPS_H_
 

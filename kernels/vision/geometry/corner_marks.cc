@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferCornerMarks(const ir::Attribute
 
 const KernelRegistration corner_marks_registration{
     {.name = "CornerMarks",
-     .summary = "Gives a picture of four marks, one for each corner, to be flipped in place of its input.",
+     .summary = "Gives an image of four marks, one for each corner, to be flipped in place of its input.",
      .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives uint8 of shape (2, 2): 0 and 1 above 2 "
             "and 3.\n"
             "Errors: another rank, bytes or strings, and an image without pixels.",

@@ -35,7 +35,7 @@ class ElasticTransform : public WarpKernel, public TargetMover {
         down_(WeightsOf(attributes.Floats("sigma")[1])) {}
 
   absl::Status MoveTarget(RowRandom& random, CanvasTarget& target) const override {
-    // A picture without pixels is refused by itself.
+    // An image without pixels is refused by itself.
     if (target.height() == 0 || target.width() == 0) return absl::OkStatus();
     HEADRACE_ASSIGN_OR_RETURN(const Displacements drawn, Draw(random, target.height(), target.width()));
     target.Displace(drawn.field());

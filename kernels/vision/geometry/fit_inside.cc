@@ -86,7 +86,7 @@ const MovingRegistration fit_inside_registration{
             "same dtype; values stay in the units of the input. The sides keep their ratio: height and width become "
             "those times min(size[0] / H, size[1] / W), truncated, in float32, and at least 1. With `enlarge=False` an "
             "image that fits stays as it is. These are MXNet's resize_mode \"fit\" and \"shrink\" of detection; "
-            "T.PadEnd then fills a picture up to one shape. Pixels are those of Resize.\n"
+            "T.PadEnd then fills an image up to one shape. Pixels are those of Resize.\n"
             "Errors: another dtype or rank, an image without pixels.",
      .attributes = {SizeAttribute("(height, width), or one number for both."),
                     {.name = "enlarge",

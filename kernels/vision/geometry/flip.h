@@ -1,4 +1,5 @@
-// Mirror images. Pure functions; safe from any thread.
+// `FlippedLeftRight` and `FlippedTopBottom` mirror images.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_GEOMETRY_FLIP_H_
 #define HEADRACE_KERNELS_VISION_GEOMETRY_FLIP_H_
 

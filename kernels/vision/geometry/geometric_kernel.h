@@ -1,6 +1,6 @@
-// A kernel that only moves pixels (cuts, resizing, flips). It plans its moves before any pixel is read, so that the
-// fused pass can join several of them.
-// Thread contract: that of kernels.
+// `GeometricKernel` is a kernel that only moves pixels (cuts, resizing, flips). It plans its moves before any pixel is
+// read, so that the fused pass can join several of them.
+// Threads: that of kernels.
 #ifndef HEADRACE_KERNELS_VISION_GEOMETRY_GEOMETRIC_KERNEL_H_
 #define HEADRACE_KERNELS_VISION_GEOMETRY_GEOMETRIC_KERNEL_H_
 

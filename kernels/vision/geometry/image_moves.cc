@@ -8,7 +8,7 @@
 namespace headrace {
 namespace {
 
-// A view of a part keeps the whole picture alive; the picture may be this many times as large.
+// A view of a part keeps the whole image alive; the image may be this many times as large.
 constexpr size_t kKeptAlive = 4;
 
 bool Inside(const Window& window, int64_t height, int64_t width) {

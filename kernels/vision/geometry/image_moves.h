@@ -1,7 +1,7 @@
-// A plan of cuts, resizings and flips of an image, made before any pixel is read. Each GeometricKernel adds to the
-// plan. A kernel alone carries its plan out at once; a run of kernels joins the plans, so that a decoder has to decode
-// no more than the first cuts keep.
-// Plain values; safe from any thread.
+// `MovePlan` is a plan of cuts, resizings and flips of an image, made before any pixel is read. Each GeometricKernel
+// adds to the plan. A kernel alone carries its plan out at once; a run of kernels joins the plans, so that a decoder
+// has to decode no more than the first cuts keep.
+// Threads: plain values; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_GEOMETRY_IMAGE_MOVES_H_
 #define HEADRACE_KERNELS_VISION_GEOMETRY_IMAGE_MOVES_H_
 

@@ -52,7 +52,7 @@ constexpr TargetKind kKinds[] = {
      MakeOf<CanvasKeypoints>},
 };
 
-// Pixels that repeat the picture may show objects that no target names.
+// Pixels that repeat the image may show objects that no target names.
 absl::Status CheckBorder(const ir::Attributes& attributes, const TargetKind& kind) {
   if (attributes.Find("mode") == nullptr || attributes.String("mode") == "constant") return absl::OkStatus();
   return GraphError("mode='", attributes.String("mode"), "' repeats the picture beyond its border, where ", kind.name,
@@ -74,7 +74,7 @@ ir::InferKernel InferOfTargets(ir::InferKernel of_pixels, const TargetKind& kind
 
 ir::Declaration OfTargets(const ir::Declaration& pixels, const TargetKind& kind) {
   ir::Declaration targets = CompanionOf(pixels, kind.suffix);
-  targets.summary = Cat("Moves ", kind.name, " as ", pixels.name, " moves the pixels of their picture.");
+  targets.summary = Cat("Moves ", kind.name, " as ", pixels.name, " moves the pixels of their image.");
   targets.doc =
       Cat("Takes ", kind.name, " on their canvas, has the attributes of ", pixels.name,
           " and draws the same numbers.\nErrors: those of ", pixels.name, ", and anything but ", kind.name, ".");

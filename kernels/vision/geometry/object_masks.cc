@@ -91,7 +91,7 @@ ir::InferKernel InferOfMasks(ir::InferKernel of_pixels) {
 
 ir::Declaration OfMasks(const ir::Declaration& pixels) {
   ir::Declaration masks = CompanionOf(pixels, "OfMasks");
-  masks.summary = Cat("Moves masks of single boxes as ", pixels.name, " moves the pixels of their picture.");
+  masks.summary = Cat("Moves masks of single boxes as ", pixels.name, " moves the pixels of their image.");
   masks.doc = Cat("Takes numbers of shape (n, H, W), has the attributes of ", pixels.name,
                   " and draws the same numbers.\nErrors: those of ", pixels.name, ", and anything but such masks.");
   masks.min_inputs = pixels.min_inputs;

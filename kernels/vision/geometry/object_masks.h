@@ -1,8 +1,8 @@
-// Masks of single objects, (n, H, W) of any numbers: each plane is a mask of the picture. Beside each kernel that moves
-// pixels is one that moves such masks: RandomCropOfMasks has RandomCrop's attributes and draws, and gives each plane
-// what RandomCrop gives for it alone. Without a plane the masks still have the picture's size, which moves as well. A
-// map writes them for columns that are given as hr.boxes(…, masks=…).
-// Before main, as KernelRegistration.
+// `ObjectMasksRegistration` declares the kernels that move masks of single objects, (n, H, W) of any numbers: each
+// plane is a mask of the image. Beside each kernel that moves pixels is one of them: RandomCropOfMasks has RandomCrop's
+// attributes and draws, and gives each plane what RandomCrop gives for it alone. Without a plane the masks still have
+// the image's size, which moves as well. A map writes them for columns that are given as hr.boxes(…, masks=…).
+// Threads: before main, as KernelRegistration.
 #ifndef HEADRACE_KERNELS_VISION_GEOMETRY_OBJECT_MASKS_H_
 #define HEADRACE_KERNELS_VISION_GEOMETRY_OBJECT_MASKS_H_
 

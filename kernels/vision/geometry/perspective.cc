@@ -85,7 +85,7 @@ class RandomPerspective : public WarpKernel, public TargetMover {
       corners[i][1] += corners[i][1] > 0 ? -inward_y : inward_y;
     }
     const absl::StatusOr<PlaneMap> map = ProjectionOf(whole, corners);
-    // Pictures of a pixel or two have corners that coincide.
+    // Images of a pixel or two have corners that coincide.
     return map.ok() ? std::make_optional(*map) : std::nullopt;
   }
 

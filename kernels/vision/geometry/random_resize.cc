@@ -23,7 +23,7 @@ struct Sides {
   double width;
 };
 
-// Resizes to sides drawn for each picture, which keep the ratio.
+// Resizes to sides drawn for each image, which keep the ratio.
 class DrawnResize : public GeometricKernel {
  public:
   explicit DrawnResize(const ir::Attributes& attributes) : resizing_(Resizing::Of(attributes)) {}

@@ -1,5 +1,6 @@
-// Resizes by any of the interpolations, with Pillow's filters (antialias) or OpenCV's cv::resize; and the attributes
-// that choose them. Reads any view of an image, so a crop is resized without a copy. Safe from any thread.
+// `Resized` resizes by any of the interpolations, with Pillow's filters (antialias) or OpenCV's cv::resize; the
+// attributes here choose them. It reads any view of an image, so a crop is resized without a copy.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_GEOMETRY_RESIZE_H_
 #define HEADRACE_KERNELS_VISION_GEOMETRY_RESIZE_H_
 

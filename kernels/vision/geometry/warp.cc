@@ -25,7 +25,7 @@ struct Canvas {
   uint8_t* row(int64_t y) const { return pixels + y * width * pixel_bytes; }
 };
 
-// The pixel that holds a coordinate; -1 before the image, at most `size` behind it.
+// The pixel that holds a coordinate; -1 before the image, at most `size` after it.
 int64_t PixelAt(double coordinate, int64_t size) {
   if (!(coordinate >= 0)) return -1;
   return coordinate < static_cast<double>(size) ? static_cast<int64_t>(coordinate) : size;
@@ -40,7 +40,7 @@ void ForPixelBytes(int64_t pixel_bytes, const Put& put) {
 
 // --- The nearest pixel ---
 
-// 16 bits behind the point.
+// 16 bits after the point.
 int64_t Fixed(double value) { return static_cast<int64_t>(std::floor(value * 65536.0 + 0.5)); }
 
 // The steps 0 … count at which start + step · i is in [0, limit).
@@ -63,7 +63,7 @@ Run Common(Run a, Run b) {
   return {begin, std::max(begin, std::min(a.end, b.end))};
 }
 
-// The pixels of a row that are taken at evenly spaced positions, with 16 bits behind the point.
+// The pixels of a row that are taken at evenly spaced positions, with 16 bits after the point.
 class EvenRow {
  public:
   EvenRow(const Canvas& canvas, int64_t first_x, int64_t first_y, int64_t across_x, int64_t across_y)
@@ -91,7 +91,7 @@ class EvenRow {
   int64_t across_y_;
 };
 
-// Three bytes as a word with the byte behind them, which takes half as long. That byte is read where the pixel is not
+// Three bytes as a word with the byte after them, which takes half as long. That byte is read where the pixel is not
 // the last of its row, and written where the next pixel is written later.
 void TakePixelsOfThree(const EvenRow& even, Run inside, int64_t columns, uint8_t* row) {
   const Run words = Common(even.Inside(columns - 1), {inside.begin, std::max(inside.begin, inside.end - 1)});

@@ -1,7 +1,7 @@
-// Resamples an image at the points that a map of the plane gives, or a field of displacements: Pillow's
-// Image.transform, bit for bit, which takes the nearest pixel by arithmetic of its own and does not filter where it
-// shrinks. uint16, which it does not interpolate, is rounded to the nearest number. Pure functions; safe from any
-// thread.
+// `Warped` and `Displaced` resample an image at the points that a map of the plane gives, or a field of displacements:
+// Pillow's Image.transform, bit for bit, which takes the nearest pixel by arithmetic of its own and does not filter
+// where it shrinks. uint16, which it does not interpolate, is rounded to the nearest number.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_GEOMETRY_WARP_H_
 #define HEADRACE_KERNELS_VISION_GEOMETRY_WARP_H_
 

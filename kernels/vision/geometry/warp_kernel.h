@@ -1,5 +1,6 @@
-// What the kernels that warp share: their attributes `interpolation`, `fill` and `center`, and their declarations.
-// Thread contract: that of kernels.
+// `WarpKernel` is what the kernels that warp share: their attributes `interpolation`, `fill` and `center`, and their
+// declarations.
+// Threads: that of kernels.
 #ifndef HEADRACE_KERNELS_VISION_GEOMETRY_WARP_KERNEL_H_
 #define HEADRACE_KERNELS_VISION_GEOMETRY_WARP_KERNEL_H_
 

@@ -261,7 +261,7 @@ TEST(Elastic, MovesNothingWithoutStrength) {
   }
 }
 
-// A mask without channels, of another type, behind the image.
+// A mask without channels, of another type, after the image.
 TEST(Elastic, MovesAMaskLikeItsImage) {
   Tensor mask = *Tensor::Allocate(DType::kInt32, {30, 40});
   for (int64_t i = 0; i < mask.elements(); ++i) mask.mutable_data<int32_t>()[i] = Part().raw()[3 * i] + 1000;

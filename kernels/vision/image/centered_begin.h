@@ -1,4 +1,5 @@
-// Where a crop out of the middle begins. A pure function; safe from any thread.
+// `CenteredBegin` tells where a centre crop begins.
+// Threads: a pure function; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_IMAGE_CENTERED_BEGIN_H_
 #define HEADRACE_KERNELS_VISION_IMAGE_CENTERED_BEGIN_H_
 

@@ -1,6 +1,6 @@
-// Images for the vision kernels: (height, width, channels), or (height, width) for a mask without channels. The pixels
-// of a row are contiguous; rows may be any distance apart, so a crop is a view.
-// Plain values; safe to read from any thread.
+// `Image` is an image for the vision kernels: (height, width, channels), or (height, width) for a mask without
+// channels. The pixels of a row are contiguous; rows may be any distance apart, so a crop is a view.
+// Threads: plain values; safe to read from any thread.
 #ifndef HEADRACE_KERNELS_VISION_IMAGE_IMAGE_H_
 #define HEADRACE_KERNELS_VISION_IMAGE_IMAGE_H_
 

@@ -1,4 +1,5 @@
-// The height and width of an image, in pixels. Thread contract: values and pure functions.
+// `ImageSize` is the height and width of an image, in pixels.
+// Threads: values and pure functions.
 #ifndef HEADRACE_KERNELS_VISION_IMAGE_IMAGE_SIZE_H_
 #define HEADRACE_KERNELS_VISION_IMAGE_IMAGE_SIZE_H_
 

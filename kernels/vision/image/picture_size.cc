@@ -23,7 +23,7 @@ absl::Status CheckPictureType(const ir::ColumnType& type) {
 ir::Attribute MaxPixelsAttribute() {
   return {.name = "max_pixels",
           .type = ir::AttributeType::kInt,
-          .doc = "Pictures of more pixels are refused; None: no limit.",
+          .doc = "Images of more pixels are refused; None: no limit.",
           .default_value = Cat(kDefaultMaxPixels),
           .nullable = true,
           .minimum = 1};
@@ -32,7 +32,7 @@ ir::Attribute MaxPixelsAttribute() {
 std::vector<ir::Attribute> PictureSizeAttributes() {
   return {{.name = "orientation",
            .type = ir::AttributeType::kBool,
-           .doc = "Whether Decode turns the picture as its EXIF orientation says.",
+           .doc = "Whether Decode turns the image as its EXIF orientation says.",
            .default_value = "False"},
           MaxPixelsAttribute()};
 }

@@ -1,6 +1,6 @@
-// The size of a picture without its pixels: that of an image, or what an encoded picture says before it is decoded, and
-// its format.
-// Pure functions; safe from any thread.
+// `SizeOfPicture` gives the size of an image without its pixels: that of a decoded image, or what an encoded one says
+// before it is decoded, and its format.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_IMAGE_PICTURE_SIZE_H_
 #define HEADRACE_KERNELS_VISION_IMAGE_PICTURE_SIZE_H_
 
@@ -26,15 +26,15 @@ struct PictureSize {
 
 // Of an image (H, W, C) or (H, W), or of encoded bytes decoded with these options. Fails as CheckImage or as Decode.
 absl::StatusOr<PictureSize> SizeOfPicture(const Tensor& picture, const DecodeOptions& options);
-// kGraph if no row of the type is a picture, encoded or not.
+// kGraph if no row of the type is an image, encoded or not.
 absl::Status CheckPictureType(const ir::ColumnType& type);
 
-// What V.Decode says of the pictures, and must be known before it: the attributes `orientation` and `max_pixels`.
+// What V.Decode says of the images, and must be known before it: the attributes `orientation` and `max_pixels`.
 std::vector<ir::Attribute> PictureSizeAttributes();
 ir::Attribute MaxPixelsAttribute();
 DecodeOptions PictureSizeOptions(const ir::Attributes& attributes);
 
-// Of an encoded picture alone, in decode.cc.
+// Of an encoded image alone, in decode.cc.
 absl::StatusOr<PictureSize> SizeOfEncoded(const Tensor& encoded, const DecodeOptions& options);
 
 // A format that Decode reads.

@@ -1,4 +1,5 @@
-// Refuses pictures above a number of pixels, from their header, before memory is allocated. Safe from any thread.
+// `CheckPixelLimit` refuses images above a number of pixels, from their header, before memory is allocated.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_IMAGE_PIXEL_LIMIT_H_
 #define HEADRACE_KERNELS_VISION_IMAGE_PIXEL_LIMIT_H_
 

@@ -1,5 +1,6 @@
-// The channels that a decode kernel returns, and conversions between them: integer formulas equal to Pillow's. Plain
-// functions; safe from any thread.
+// `PixelMode` names the channels that a decode kernel returns; the functions here convert between them by integer
+// formulas equal to Pillow's.
+// Threads: plain functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_IMAGE_PIXEL_MODE_H_
 #define HEADRACE_KERNELS_VISION_IMAGE_PIXEL_MODE_H_
 

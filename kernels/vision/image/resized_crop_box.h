@@ -1,5 +1,6 @@
-// The random rectangle of RandomResizedCrop, as torchvision draws it. Depends only on the image's size and the row's
-// stream, so images of one size in one row are cropped alike. Safe from any thread.
+// `DrawResizedCropBox` draws the random rectangle of RandomResizedCrop, as torchvision does. It depends only on the
+// image's size and the row's stream, so images of one size in one row are cropped alike.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_IMAGE_RESIZED_CROP_BOX_H_
 #define HEADRACE_KERNELS_VISION_IMAGE_RESIZED_CROP_BOX_H_
 

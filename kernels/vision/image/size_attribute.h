@@ -1,5 +1,5 @@
-// The attribute `size` of kernels whose results have a height and width that the user gives.
-// Thread contract: constants and pure functions.
+// `SizeAttribute` declares the attribute `size` of kernels whose results have a height and width that the user gives.
+// Threads: constants and pure functions.
 #ifndef HEADRACE_KERNELS_VISION_IMAGE_SIZE_ATTRIBUTE_H_
 #define HEADRACE_KERNELS_VISION_IMAGE_SIZE_ATTRIBUTE_H_
 

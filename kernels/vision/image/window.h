@@ -1,5 +1,6 @@
-// A window is a rectangle over an image that may extend beyond its borders: a crop, padding or both are one copy.
-// Pixels outside are filled by the border's rule. Pure functions; safe from any thread.
+// `Window` is a rectangle over an image that may extend beyond its borders: a crop, padding or both are one copy.
+// Pixels outside are filled by the border's rule.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_IMAGE_WINDOW_H_
 #define HEADRACE_KERNELS_VISION_IMAGE_WINDOW_H_
 

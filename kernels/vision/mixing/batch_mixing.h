@@ -1,5 +1,6 @@
-// What MixUp and CutMix share: which rows of a batch meet, and the labels of the mixtures.
-// Pure functions; safe from any thread.
+// `MixingPartners` and `BlendRows` make what MixUp and CutMix share: which rows of a batch meet, and the labels of the
+// mixtures.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_MIXING_BATCH_MIXING_H_
 #define HEADRACE_KERNELS_VISION_MIXING_BATCH_MIXING_H_
 

@@ -70,7 +70,7 @@ TEST(Mixing, DrawsForEachRow) {
   ExpectGolden("CutMix", "mixing.cut_mix_by_row", ByRow(1.0));
 }
 
-// The records and labels that MixUpPlan or CutMixPlan gives for the golden pictures, as channels last.
+// The records and labels that MixUpPlan or CutMixPlan gives for the golden images, as channels last.
 Tensors PlanOf(const std::string& kernel, const Given& given, uint64_t row, absl::Span<const bool> fillers = {}) {
   const Tensor pictures = *Tensor::Allocate(DType::kUInt8, {5, 12, 16, 3});
   return *Mix(kernel, given, {pictures, SampleLabels()}, row, fillers);

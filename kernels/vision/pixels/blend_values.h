@@ -1,5 +1,6 @@
-// Blends bytes with another picture as Pillow's Image.blend: other + factor · (value - other) in float32, cut off at 0
-// and 255 and truncated. Safe from any thread.
+// `BlendWithValue` and its neighbours blend bytes with another image as Pillow's Image.blend: other + factor · (value -
+// other) in float32, cut off at 0 and 255 and truncated.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_BLEND_VALUES_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_BLEND_VALUES_H_
 
@@ -7,7 +8,7 @@
 
 namespace headrace {
 
-// With a picture of one value.
+// With an image of one value.
 void BlendWithValue(const uint8_t* source, int64_t count, uint8_t other, float factor, uint8_t* target);
 
 // Pixels of red, green, blue, with their luma (pixel_mode.h).

@@ -1,4 +1,5 @@
-// Copies a picture that is turned or mirrored on the way. Safe from any thread.
+// `CopyTurned` copies an image and turns or mirrors it on the way.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_COPY_TURNED_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_COPY_TURNED_H_
 
@@ -6,7 +7,7 @@
 
 namespace headrace {
 
-// Where a picture is read: its first pixel, and the bytes from there to the next row's and the next column's.
+// Where an image is read: its first pixel, and the bytes from there to the next row's and the next column's.
 struct ReadingOrder {
   const uint8_t* start;
   int64_t row_step;

@@ -1,4 +1,4 @@
-// Tests copies of turned pictures against their definition, pixel by pixel.
+// Tests copies of turned images against their definition, pixel by pixel.
 #include "kernels/vision/pixels/copy_turned.h"
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace headrace {
 namespace {
 
-// Rows of the picture lie further apart than they are long; nothing behind the last pixel may be read.
+// Rows of the image lie further apart than they are long; nothing after the last pixel may be read.
 class Picture {
  public:
   Picture(int64_t height, int64_t width, int64_t pixel_bytes)

@@ -61,7 +61,7 @@ int64_t Between(RowRandom& random, int64_t least, int64_t most) {
 
 std::vector<uint8_t> RandomBytes(RowRandom& random, int64_t count) {
   std::vector<uint8_t> bytes(count);
-  // Extremes are frequent, as in pictures that are cut out.
+  // Extremes are frequent, as in images that are cut out.
   for (uint8_t& byte : bytes) {
     const uint64_t drawn = random.Below(512);
     byte = static_cast<uint8_t>(drawn < 256 ? drawn : drawn < 384 ? 0 : 255);

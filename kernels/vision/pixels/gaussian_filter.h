@@ -1,6 +1,7 @@
-// A separable filter with weights of its own along each axis, as a Gaussian has them: sums in float32, beyond the
-// border the image mirrored without its outermost pixels, again and again where it is smaller than the filter.
-// Pure functions; safe from any thread.
+// `FilterByWeights` is a separable filter with weights of its own along each axis, as a Gaussian has them: sums in
+// float32, beyond the border the image mirrored without its outermost pixels, again and again where it is smaller than
+// the filter.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_GAUSSIAN_FILTER_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_GAUSSIAN_FILTER_H_
 

@@ -1,4 +1,5 @@
-// Joins runs of bytes, one per channel, to interleaved pixels: the way back of split_channels.h. Safe from any thread.
+// `JoinThreeChannels` joins runs of bytes, one per channel, to interleaved pixels: the way back of split_channels.h.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_JOIN_CHANNELS_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_JOIN_CHANNELS_H_
 

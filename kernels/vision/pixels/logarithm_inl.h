@@ -1,6 +1,6 @@
-// The logarithm and the exponential of doubles, many at once, by additions, multiplications and divisions alone, so
-// that every CPU gives the same bits: a mathematical library's differ. Included by sources that are compiled for each
-// target.
+// `Log` and `Exp` compute the logarithm and the exponential of many doubles at once, by additions, multiplications and
+// divisions alone, so that every CPU gives the same bits: a mathematical library's differ. The file is included by
+// sources that are compiled for each target.
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
@@ -62,7 +62,7 @@ HWY_INLINE V Log(V x) {
 
 // Of -200 … 0, to 13 digits: a power of two, and a series for the rest, which is within ±ln √2.
 HWY_INLINE V Exp(V x) {
-  // Behind 1.5 · 2^52 no bit is left for a fraction.
+  // After 1.5 · 2^52 no bit is left for a fraction.
   const V rounder = hn::Set(kDoubles, 0x1.8p52);
   const V rounded = hn::Add(hn::Mul(x, hn::Set(kDoubles, std::numbers::log2e)), rounder);
   const V rest = hn::Sub(x, hn::Mul(hn::Sub(rounded, rounder), hn::Set(kDoubles, std::numbers::ln2)));

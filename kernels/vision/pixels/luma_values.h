@@ -1,5 +1,6 @@
-// The lumas of pixels of red, green, blue, many at once: those of Luma (pixel_mode.h). Pixels are split into planes, a
-// part at a time, because compilers vectorize loops over planes alone. Safe from any thread.
+// `FillLuma` and `SumLuma` compute the lumas of many pixels of red, green, blue at once: those of Luma (pixel_mode.h).
+// Pixels are split into planes, a part at a time, because compilers vectorize loops over planes alone.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_LUMA_VALUES_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_LUMA_VALUES_H_
 

@@ -1,5 +1,6 @@
-// Adds noise to values, many at once. In units of the values, the noise is mean + sigma · normal, for a normal number
-// each. The bits are the same on every CPU. Safe from any thread.
+// `AddNoise` adds noise to many values at once. In units of the values, the noise is mean + sigma · normal, for a
+// normal number each. The bits are the same on every CPU.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_NOISE_VALUES_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_NOISE_VALUES_H_
 

@@ -1,6 +1,7 @@
-// Normal numbers in bulk, the same bits on every CPU: Box and Muller's transform, whose logarithm, sine and cosine are
-// made of additions, multiplications, divisions and square roots alone, which IEEE 754 rounds in one way. The C
-// library's differ in their last bits between CPUs. Pure; safe from any thread with a stream of its own.
+// `FillNormal` draws many normal numbers, the same bits on every CPU: Box and Muller's transform, whose logarithm, sine
+// and cosine are made of additions, multiplications, divisions and square roots alone, which IEEE 754 rounds in one
+// way. The C library's differ in their last bits between CPUs.
+// Threads: pure; safe from any thread with a stream of its own.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_NORMAL_NUMBERS_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_NORMAL_NUMBERS_H_
 

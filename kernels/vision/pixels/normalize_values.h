@@ -1,5 +1,6 @@
-// (x - mean) / deviation over a run of values, in float32: rounded after each of the two operations, so that the bits
-// are the same on every CPU. Safe from any thread.
+// `NormalizeValues` computes (x - mean) / deviation over a run of values, in float32: rounded after each of the two
+// operations, so that the bits are the same on every CPU.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_NORMALIZE_VALUES_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_NORMALIZE_VALUES_H_
 

@@ -1,5 +1,6 @@
-// Pixels of three bytes move faster as words of four bytes, and four of them are stored at once, as many stores take
-// longer than many loads. Safe from any thread.
+// `ThreeBytesAt` and `StoreFourPixels` copy 3-byte pixels as 4-byte words and store four pixels at a time, because
+// stores are the bottleneck.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_PIXELS_OF_THREE_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_PIXELS_OF_THREE_H_
 
@@ -8,7 +9,7 @@
 
 namespace headrace {
 
-// The pixel there. Reads the byte behind it, too.
+// The pixel there. Reads the byte after it, too.
 inline uint64_t ThreeBytesAt(const uint8_t* pixel) {
   uint32_t word = 0;
   std::memcpy(&word, pixel, 4);

@@ -1,4 +1,5 @@
-// Raises values of 0 … 1 to a power, many at once. The bits are the same on every CPU. Safe from any thread.
+// `RaiseValues` raises values of 0 … 1 to a power, many at once. The bits are the same on every CPU.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_POWER_VALUES_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_POWER_VALUES_H_
 

@@ -1,7 +1,8 @@
-// Pillow's resampling: a separable filter that widens as the image shrinks, one pass along rows and one along columns,
-// with 22-bit coefficients and 8-bit rounding between the two for uint8. Bit-equal to Image.resize of Pillow 13: modes
-// L and RGB for uint8, mode F (channel by channel) for float32, and mode I;16 (likewise) for uint16, except that values
-// above 65535 are clamped, where Pillow's wrap around. Pure functions; safe from any thread.
+// `Resample` is Pillow's resampling: a separable filter that widens as the image shrinks, one pass along rows and one
+// along columns, with 22-bit coefficients and 8-bit rounding between the two for uint8. It is bit-equal to Image.resize
+// of Pillow 13: modes L and RGB for uint8, mode F (channel by channel) for float32, and mode I;16 (likewise) for
+// uint16, except that values above 65535 are clamped, where Pillow's wrap around.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_RESAMPLE_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_RESAMPLE_H_
 

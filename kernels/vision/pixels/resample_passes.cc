@@ -326,7 +326,7 @@ HWY_INLINE void AlongSomeRows(const RowsAndWeights& given, int64_t end) {
   }
 }
 
-// The bytes from the first of a position up to behind its last load.
+// The bytes from the first of a position up to after its last load.
 HWY_INLINE int64_t BytesRead(int64_t pairs, int64_t channels) { return (pairs - 1) / 2 * 4 * channels + 16; }
 
 // Positions before the first whose last load exceeds the row.

@@ -1,7 +1,7 @@
-// The two passes of a separable filter, along rows and along columns: each value of the result is a weighted sum of
-// neighbours. uint8 is computed in 22-bit fixed point, float32 is summed in double, in the order of the neighbours, and
-// so is uint16, which is rounded to the nearest and clamped; the bits are the same on every CPU. Pure functions; safe
-// from any thread.
+// `FilterRows` and `FilterColumns` are the two passes of a separable filter: each value of the result is a weighted sum
+// of neighbours. uint8 is computed in 22-bit fixed point, float32 is summed in double, in the order of the neighbours,
+// and so is uint16, which is rounded to the nearest and clamped; the bits are the same on every CPU.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_RESAMPLE_PASSES_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_RESAMPLE_PASSES_H_
 

@@ -1,4 +1,5 @@
-// x · scale + shift over a run of values, in float32. Safe from any thread.
+// `RescaleValues` computes x · scale + shift over a run of values, in float32.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_RESCALE_VALUES_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_RESCALE_VALUES_H_
 

@@ -1,4 +1,5 @@
-// Writes the pixels of a row in reverse order. Safe from any thread.
+// `ReverseRow` writes the pixels of a row in reverse order.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_REVERSE_ROW_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_REVERSE_ROW_H_
 

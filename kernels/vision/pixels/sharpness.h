@@ -1,5 +1,6 @@
-// Blends an image with its smoothing: uint8 as Pillow's ImageEnhance.Sharpness, floats as torchvision's tensors. A pure
-// function; safe from any thread.
+// `WithSharpness` blends an image with its smoothing: uint8 as Pillow's ImageEnhance.Sharpness, floats as torchvision's
+// tensors.
+// Threads: a pure function; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_SHARPNESS_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_SHARPNESS_H_
 

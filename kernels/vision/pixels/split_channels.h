@@ -1,4 +1,5 @@
-// Splits interleaved pixels into one run per channel. Safe from any thread.
+// `SplitChannels` splits interleaved pixels into one run per channel.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_SPLIT_CHANNELS_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_SPLIT_CHANNELS_H_
 

@@ -1,5 +1,6 @@
-// Turns the hue of pixels on Pillow's HSV of bytes: to HSV, the hue plus a number modulo 256, and back, each rounded as
-// Pillow's convert does. Safe from any thread.
+// `TurnHue` turns the hue of pixels on Pillow's HSV of bytes: to HSV, the hue plus a number modulo 256, and back, each
+// rounded as Pillow's convert does.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_TURN_HUE_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_TURN_HUE_H_
 

@@ -1,6 +1,7 @@
-// Changes pixels of red, green, blue, of 0 … 1 each, in float32: the definitions of torchvision's code for tensors of
-// floats. Each operation is rounded, so that every CPU gives the same bits; results are within 0 … 1. Safe from any
-// thread.
+// `FillLuma`, `BlendWithLuma` and `TurnHue` change pixels of red, green, blue, of 0 … 1 each, in float32: the
+// definitions of torchvision's code for tensors of floats. Each operation is rounded, so that every CPU gives the same
+// bits; results are within 0 … 1.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_UNIT_COLORS_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_UNIT_COLORS_H_
 

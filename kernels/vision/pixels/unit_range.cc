@@ -35,7 +35,7 @@ absl::Status CheckUnitRange(const float* values, int64_t count) {
   if (HWY_DYNAMIC_DISPATCH(AllWithin)(values, count)) return absl::OkStatus();
   const float outside = *std::find_if_not(values, values + count, [](float value) { return value >= 0 && value <= 1; });
   return DataError("takes floats of 0 … 1, and got ", outside,
-                   ": make them by ToFloat(), not by TypeCast, put it before Normalize, and behind bicubic or lanczos "
+                   ": make them by ToFloat(), not by TypeCast, put it before Normalize, and after bicubic or lanczos "
                    "interpolation, which leaves that range");
 }
 

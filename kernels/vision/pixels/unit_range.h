@@ -1,4 +1,5 @@
-// The range of floats that are a picture's values: 0 … 1. Safe from any thread.
+// `CheckUnitRange` checks the range of floats that are an image's values: 0 … 1.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_UNIT_RANGE_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_UNIT_RANGE_H_
 

@@ -1,5 +1,7 @@
-// Changes values of 0 … 1, many at once, in float32: the definitions of torchvision's code for tensors of floats. Each
-// operation is rounded, so that every CPU gives the same bits; results are within 0 … 1. Safe from any thread.
+// `BlendWithValue` and its neighbours change values of 0 … 1, many at once, in float32: the definitions of
+// torchvision's code for tensors of floats. Each operation is rounded, so that every CPU gives the same bits; results
+// are within 0 … 1.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_UNIT_VALUES_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_UNIT_VALUES_H_
 

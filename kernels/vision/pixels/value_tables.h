@@ -1,6 +1,6 @@
-// Steps that map bytes to bytes, as one table of 256 values for each channel: however long the chain, a value costs one
-// look-up, and each step's rounding is kept.
-// Thread contract: filled by one thread; const afterwards, and safe from any thread.
+// `ValueTables` holds steps that map bytes to bytes, as one table of 256 values for each channel: however long the
+// chain, a value costs one look-up, and each step's rounding is kept.
+// Threads: filled by one thread; const afterwards, and safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_VALUE_TABLES_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_VALUE_TABLES_H_
 

@@ -1,5 +1,6 @@
-// Sums of rows of values, each times a weight, in float32: one multiplication and one addition a value, each rounded,
-// so that every CPU gives the same bits. Safe from any thread.
+// `AddWeighted` sums rows of values, each times a weight, in float32: one multiplication and one addition a value, each
+// rounded, so that every CPU gives the same bits.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXELS_WEIGHTED_SUM_H_
 #define HEADRACE_KERNELS_VISION_PIXELS_WEIGHTED_SUM_H_
 

@@ -58,7 +58,7 @@ std::vector<ir::Attribute> BoxFormatAttributes() {
            .choices = {"xyxy", "xywh", "cxcywh"}},
           {.name = "relative",
            .type = ir::AttributeType::kBool,
-           .doc = "Whether numbers are parts of the picture's width and height; else they are pixels.",
+           .doc = "Whether numbers are parts of the image's width and height; else they are pixels.",
            .default_value = "False"}};
 }
 

@@ -1,5 +1,5 @@
-// How users write boxes: corners or a corner and a size, in pixels or as parts of the picture's sides.
-// Plain values; safe to read from any thread.
+// `BoxFormat` says how users write boxes: corners or a corner and a size, in pixels or as parts of the image's sides.
+// Threads: plain values; safe to read from any thread.
 #ifndef HEADRACE_KERNELS_VISION_TARGETS_BOX_FORMAT_H_
 #define HEADRACE_KERNELS_VISION_TARGETS_BOX_FORMAT_H_
 

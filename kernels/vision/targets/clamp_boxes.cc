@@ -15,7 +15,7 @@ class ClampBoxes : public UnaryKernel {
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     HEADRACE_ASSIGN_OR_RETURN(CanvasBoxes boxes, CanvasBoxes::Of(input));
-    // A cut that keeps all of the picture clamps what is on it.
+    // A cut that keeps all of the image clamps what is on it.
     MovePlan plan(boxes.height(), boxes.width());
     plan.Cut({0, 0, boxes.height(), boxes.width()}, Border::kConstant, {});
     boxes.Follow(plan);
@@ -31,11 +31,11 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferClampBoxes(const ir::Attributes
 
 const KernelRegistration clamp_boxes_registration{
     {.name = "ClampBoxes",
-     .summary = "Cuts boxes off at the border of the picture.",
+     .summary = "Cuts boxes off at the border of the image.",
      .doc =
          "For a map with hr.boxes(…): left and right come to 0 … width, top and bottom to 0 … height. A box outside "
          "becomes one without area, which SanitizeBoxes removes. Kernels that cut, pad or warp do this by themselves. "
-         "Pictures, masks and keypoints stay as they are. torchvision's ClampBoundingBoxes.\n"
+         "Images, masks and keypoints stay as they are. torchvision's ClampBoundingBoxes.\n"
          "Errors: a map without hr.boxes(…).",
      .python_module = "vision",
      .example = "V.ClampBoxes()",

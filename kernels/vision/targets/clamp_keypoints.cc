@@ -27,12 +27,11 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferClampKeypoints(const ir::Attrib
 
 const KernelRegistration clamp_keypoints_registration{
     {.name = "ClampKeypoints",
-     .summary = "Moves keypoints that left the picture to its border.",
-     .doc =
-         "For a map with hr.keypoints(…): a point outside comes to the nearest place of the picture, x from 0 to its "
-         "width less 1 and y from 0 to its height less 1. Pictures, masks and boxes stay as they are. torchvision's "
-         "ClampKeyPoints.\n"
-         "Errors: a map without hr.keypoints(…).",
+     .summary = "Moves keypoints that left the image to its border.",
+     .doc = "For a map with hr.keypoints(…): a point outside comes to the nearest place of the image, x from 0 to its "
+            "width less 1 and y from 0 to its height less 1. Images, masks and boxes stay as they are. torchvision's "
+            "ClampKeyPoints.\n"
+            "Errors: a map without hr.keypoints(…).",
      .python_module = "vision",
      .example = "V.ClampKeypoints()",
      .infer_kernel = InferClampKeypoints},

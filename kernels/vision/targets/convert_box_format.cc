@@ -43,7 +43,7 @@ const KernelRegistration convert_box_format_registration{
      .summary = "Gives boxes in another format than they came in.",
      .doc =
          "For a map with hr.boxes(…): boxes leave the map in this format, wherever among its kernels this one stands; "
-         "the last one counts. Pictures, masks and keypoints stay as they are. torchvision's "
+         "the last one counts. Images, masks and keypoints stay as they are. torchvision's "
          "ConvertBoundingBoxFormat.\n"
          "Errors: a map without hr.boxes(…), int64 boxes with relative=True, and a kernel that chooses around it.",
      .attributes = DeclaredConvertBoxFormat(),

@@ -77,7 +77,7 @@ ir::InferKernel InferOfKeypoints(KernelFactory factory) {
 
 ir::Declaration OfBoxes(const ir::Declaration& pictures) {
   ir::Declaration boxes = CompanionOf(pictures, "OfBoxes");
-  boxes.summary = Cat("Cuts boxes as ", pictures.name, " cuts their picture.");
+  boxes.summary = Cat("Cuts boxes as ", pictures.name, " cuts their image.");
   boxes.doc = Cat("Takes boxes on their canvas and what belongs to each of them, has the attributes of ", pictures.name,
                   " and draws the same numbers.\nErrors: anything but boxes, and another number of labels.");
   boxes.max_inputs = -1;
@@ -87,8 +87,8 @@ ir::Declaration OfBoxes(const ir::Declaration& pictures) {
 
 ir::Declaration OfKeypoints(const ir::Declaration& pictures) {
   ir::Declaration keypoints = CompanionOf(pictures, "OfKeypoints");
-  keypoints.summary = Cat("Moves keypoints as ", pictures.name, " cuts their picture.");
-  keypoints.doc = Cat("Takes keypoints on their canvas and the boxes of their picture, has the attributes of ",
+  keypoints.summary = Cat("Moves keypoints as ", pictures.name, " cuts their image.");
+  keypoints.doc = Cat("Takes keypoints on their canvas and the boxes of their image, has the attributes of ",
                       pictures.name, " and draws the same numbers.\nErrors: anything but keypoints and boxes.");
   keypoints.min_inputs = 2;
   keypoints.max_inputs = 2;
@@ -96,7 +96,7 @@ ir::Declaration OfKeypoints(const ir::Declaration& pictures) {
   return keypoints;
 }
 
-// `type`: of what is not of the boxes' picture.
+// `type`: of what is not of the boxes' image.
 absl::Status CheckCanvas(const CanvasBoxes& boxes, int64_t height, int64_t width, const std::string& type) {
   if (height == boxes.height() && width == boxes.width()) return absl::OkStatus();
   return GraphError("the boxes are those of a picture of height ", boxes.height(), " and width ", boxes.width(),

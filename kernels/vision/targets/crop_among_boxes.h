@@ -1,10 +1,10 @@
-// A crop that depends on the boxes of its picture, such as the samplers of SSD. One kernel cuts pictures and masks: it
-// takes the picture and its boxes on their canvas (canvas_boxes.h). Beside it is one that cuts the boxes, and takes
-// them with what belongs to each: RandomIoUCropOfBoxes beside RandomIoUCrop; and one that takes keypoints on their
-// canvas, and the boxes: RandomIoUCropOfKeypoints. A fourth cuts masks of single boxes: RandomIoUCropOfMasks
-// (object_masks.h). A map writes all, with one salt and the boxes last, so that all draw the same numbers from the same
-// boxes.
-// Thread contract: that of kernels.
+// `CropAmongBoxes` is a crop that depends on the boxes of its image, such as the samplers of SSD. It cuts images and
+// masks: it takes the image and its boxes on their canvas (canvas_boxes.h). `AmongBoxesRegistration` declares three
+// companions beside it: one cuts the boxes, and takes them with what belongs to each (RandomIoUCropOfBoxes beside
+// RandomIoUCrop); one takes keypoints on their canvas, and the boxes (RandomIoUCropOfKeypoints); one cuts masks of
+// single boxes (RandomIoUCropOfMasks, object_masks.h). A map writes all four, with one salt and the boxes last, so that
+// all draw the same numbers from the same boxes.
+// Threads: that of kernels.
 #ifndef HEADRACE_KERNELS_VISION_TARGETS_CROP_AMONG_BOXES_H_
 #define HEADRACE_KERNELS_VISION_TARGETS_CROP_AMONG_BOXES_H_
 
@@ -24,13 +24,13 @@ namespace headrace {
 
 // What a row has drawn.
 struct CropWithBoxes {
-  Window window;           // inside the picture
+  Window window;           // inside the image
   std::vector<bool> keep;  // the boxes that remain, one mark for each
 };
 
 class CropAmongBoxes : public Kernel {
  public:
-  // The part of the picture.
+  // The part of the image.
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const final;
   // The boxes in it, and what belongs to them.
   absl::StatusOr<Tensors> CropBoxes(absl::Span<const Tensor> inputs, KernelContext& context) const;
@@ -38,7 +38,7 @@ class CropAmongBoxes : public Kernel {
   absl::StatusOr<Tensors> CropKeypoints(absl::Span<const Tensor> inputs, KernelContext& context) const;
 
  protected:
-  // Unset: the picture and its boxes stay as they are.
+  // Unset: the image and its boxes stay as they are.
   virtual std::optional<CropWithBoxes> Draw(RowRandom& random, const CanvasBoxes& boxes) const = 0;
   // Whether boxes that do not remain become (0, 0, 0, 0), and keep what belongs to them.
   virtual bool marks() const { return false; }

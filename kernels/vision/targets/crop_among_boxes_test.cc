@@ -61,7 +61,7 @@ std::vector<Box> RowsOf(const Tensor& tensor) {
   return rows;
 }
 
-// Of the picture and of the boxes, with one row's numbers. The last of the boxes is the canvas.
+// Of the image and of the boxes, with one row's numbers. The last of the boxes is the canvas.
 Result CroppedBy(const std::string& kernel, const Given& given, const Tensor& picture, const Tensor& boxes,
                  uint64_t row) {
   const RowRandom random(5, 6, {.key = row});
@@ -207,7 +207,7 @@ TEST(RandomIoUCrop, TakesPartsThatOverlapAsAskedFor) {
 
 TEST(RandomIoUCrop, DrawsOptionsAlikeAndSidesUniformly) {
   if (!kCountsChances) GTEST_SKIP();
-  // A box that is all of the picture: each part of an allowed ratio is taken if it holds the middle.
+  // A box that is all of the image: each part of an allowed ratio is taken if it holds the middle.
   const Tensor boxes = OnCanvas({0, 0, 50, 50}, 50, 50);
   const Tensor picture = Numbered(50, 50);
   std::vector<int64_t> left_alone(2);

@@ -75,8 +75,8 @@ const KernelRegistration detection_label_registration{
      .summary = "Makes the label that MXNet's ImageDetRecordIter gives.",
      .doc =
          "Takes two columns, the header of SplitDetections, float32 of shape (h,), and objects, float32 of shape (n, "
-         "w). Gives float32 of shape (4 + h + n * w,): channels, rows and columns of the picture, how many numbers "
-         "follow, the header and the objects. A third column, a picture of shape (H, W, C) or (H, W), gives its own "
+         "w). Gives float32 of shape (4 + h + n * w,): channels, rows and columns of the image, how many numbers "
+         "follow, the header and the objects. A third column, an image of shape (H, W, C) or (H, W), gives its own "
          "rows "
          "and columns.\n"
          "Errors: other types.",
@@ -84,7 +84,7 @@ const KernelRegistration detection_label_registration{
      .max_inputs = 3,
      .attributes = {{.name = "data_shape",
                      .type = ir::AttributeType::kInts,
-                     .doc = "Channels, rows and columns of the picture. The rows and columns of a third column replace "
+                     .doc = "Channels, rows and columns of the image. The rows and columns of a third column replace "
                             "the latter two.",
                      .minimum = 1,
                      .lengths = {3}}},

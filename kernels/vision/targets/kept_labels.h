@@ -1,5 +1,5 @@
-// What belongs to boxes or keypoints, one element each, where some of them are removed. Pure functions; safe from any
-// thread.
+// `AppendKept` filters per-box and per-keypoint columns (labels, masks) when boxes or keypoints are removed.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_TARGETS_KEPT_LABELS_H_
 #define HEADRACE_KERNELS_VISION_TARGETS_KEPT_LABELS_H_
 
@@ -24,7 +24,7 @@ absl::Status AppendKept(absl::Span<const Tensor> labels, const std::vector<bool>
 // The type of a target on its canvas with so many more rows: RowsOfFourType or KeypointsType.
 using CanvasType = absl::FunctionRef<absl::StatusOr<ir::ColumnType>(const ir::ColumnType& type, int64_t more)>;
 
-// The types of a target on its canvas, and of its labels, behind what removes some of it. kGraph for others.
+// The types of a target on its canvas, and of its labels, after what removes some of it. kGraph for others.
 absl::StatusOr<std::vector<ir::ColumnType>> TypesOfFewer(absl::Span<const ir::ColumnType> inputs, CanvasType of_target,
                                                          std::string_view owner);
 

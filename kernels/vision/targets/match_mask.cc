@@ -79,9 +79,9 @@ std::vector<ir::Attribute> AttributesOfMasks() {
 const KernelRegistration mask{
     {.name = "MatchMask",
      .written_as = "hr.mask",
-     .summary = "Checks that a mask has the size of its picture.",
-     .doc = "Takes a picture and its mask, each encoded or not, and gives the mask.\n"
-            "Errors: of the row, another height or width than the picture's; of the graph, no pictures.",
+     .summary = "Checks that a mask has the size of its image.",
+     .doc = "Takes an image and its mask, each encoded or not, and gives the mask.\n"
+            "Errors: of the row, another height or width than the image's; of the graph, no images.",
      .min_inputs = 2,
      .max_inputs = 2,
      .attributes = PictureSizeAttributes(),
@@ -94,9 +94,9 @@ const KernelRegistration mask{
 const KernelRegistration masks{
     {.name = "MatchMasks",
      .written_as = "hr.boxes",
-     .summary = "Checks that masks of single boxes have the size of their picture.",
-     .doc = "Takes a picture, encoded or not, and numbers of shape (n, H, W), and gives the latter.\n"
-            "Errors: of the row, another height or width than the picture's; of the graph, other types.",
+     .summary = "Checks that masks of single boxes have the size of their image.",
+     .doc = "Takes an image, encoded or not, and numbers of shape (n, H, W), and gives the latter.\n"
+            "Errors: of the row, another height or width than the image's; of the graph, other types.",
      .min_inputs = 2,
      .max_inputs = 2,
      .attributes = AttributesOfMasks(),

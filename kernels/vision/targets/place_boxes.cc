@@ -14,7 +14,7 @@
 namespace headrace {
 namespace {
 
-// From the picture, the boxes and what belongs to each of them.
+// From the image, the boxes and what belongs to each of them.
 class PlaceBoxes : public Kernel {
  public:
   explicit PlaceBoxes(const ir::Attributes& attributes)
@@ -54,12 +54,12 @@ ir::Declaration DeclaredPlaceBoxes() {
   ir::Declaration declaration;
   declaration.name = "PlaceBoxes";
   declaration.written_as = "hr.boxes";
-  declaration.summary = "Places boxes on the canvas of their picture.";
+  declaration.summary = "Places boxes on the canvas of their image.";
   declaration.doc =
-      "Takes a picture, encoded or not, its boxes, float32, float64 or int64 of shape (n, 4), and what belongs to each "
+      "Takes an image, encoded or not, its boxes, float32, float64 or int64 of shape (n, 4), and what belongs to each "
       "box, of shape (n, …). Gives the boxes as the kernels that move boxes take them: (n + 1, 4), left, top, right "
-      "and bottom in pixels, and the picture's size last.\n"
-      "Errors: other types; of the row, boxes and labels of different number, and a picture whose size is not known.";
+      "and bottom in pixels, and the image's size last.\n"
+      "Errors: other types; of the row, boxes and labels of different number, and an image whose size is not known.";
   declaration.min_inputs = 2;
   declaration.max_inputs = -1;
   declaration.attributes = BoxFormatAttributes();

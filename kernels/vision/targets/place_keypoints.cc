@@ -12,7 +12,7 @@
 namespace headrace {
 namespace {
 
-// From the picture, the keypoints and what belongs to each of them.
+// From the image, the keypoints and what belongs to each of them.
 class PlaceKeypoints : public Kernel {
  public:
   explicit PlaceKeypoints(const ir::Attributes& attributes)
@@ -45,12 +45,12 @@ ir::Declaration DeclaredPlaceKeypoints() {
   ir::Declaration declaration;
   declaration.name = "PlaceKeypoints";
   declaration.written_as = "hr.keypoints";
-  declaration.summary = "Places keypoints on the canvas of their picture.";
+  declaration.summary = "Places keypoints on the canvas of their image.";
   declaration.doc =
-      "Takes a picture, encoded or not, its keypoints, float32, float64 or int64 of shape (n, …, 2), and what belongs "
+      "Takes an image, encoded or not, its keypoints, float32, float64 or int64 of shape (n, …, 2), and what belongs "
       "to each of the n, of shape (n, …). Gives the keypoints as the kernels that move keypoints take them: "
-      "(n + 1, …, 2), x and y in pixels, and the picture's size last.\n"
-      "Errors: other types; of the row, keypoints and labels of different number, and a picture whose size is not "
+      "(n + 1, …, 2), x and y in pixels, and the image's size last.\n"
+      "Errors: other types; of the row, keypoints and labels of different number, and an image whose size is not "
       "known.";
   declaration.min_inputs = 2;
   declaration.max_inputs = -1;

@@ -183,11 +183,11 @@ const AmongBoxesRegistration random_constrained_crop_registration{
      .doc = "For a map with hr.boxes(…): takes numbers of any type, of shape (H, W, C) or (H, W), and gives a part of "
             "it: the crop of MXNet's ImageDetRecordIter. The samplers are tried in random order. Each draws up to "
             "`max_crop_trials` parts. For a part it draws a scale s, then a ratio r: uniform between the bounds of the "
-            "aspect ratio, divided by the picture's aspect ratio, but never outside s² … 1 / s². The part's width is s "
-            "√r of the picture's, its height s / √r, both cut to whole pixels; its place is uniform. A part is taken if"
+            "aspect ratio, divided by the image's aspect ratio, but never outside s² … 1 / s². The part's width is s "
+            "√r of the image's, its height s / √r, both cut to whole pixels; its place is uniform. A part is taken if"
             " one box satisfies the constraints on overlap and coverages, of which a range 0 … 1 is none, and one box "
             "remains; without boxes every part is. What remains is clamped to the part, the other boxes are removed "
-            "with their labels and masks. If no sampler finds a part, the picture stays as it is. Each list has one "
+            "with their labels and masks. If no sampler finds a part, the image stays as it is. Each list has one "
             "number, or one for each sampler.\n"
             "Errors: a map without hr.boxes(…), lists of other lengths, another rank, bytes or strings.",
      .attributes = {Numbers("min_crop_scales", "The least scale.", "(0.0,)", 0, 1),

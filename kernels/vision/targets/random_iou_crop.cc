@@ -42,7 +42,7 @@ class RandomIoUCrop : public CropAmongBoxes {
   bool marks() const override { return true; }
 
   std::optional<CropWithBoxes> Draw(RowRandom& random, const CanvasBoxes& boxes) const override {
-    // No box can be in a part of the picture.
+    // No box can be in a part of the image.
     if (boxes.boxes().empty()) return std::nullopt;
     for (int round = 0; round < kMostRounds; ++round) {
       const double least = options_[random.Below(options_.size())];
@@ -118,9 +118,9 @@ const AmongBoxesRegistration random_iou_crop_registration{
          "For a map with hr.boxes(…): takes numbers of any type, of shape (H, W, C) or (H, W), and gives a part of it. "
          "Torchvision's RandomIoUCrop, from SSD: draws one of `sampler_options`, a least intersection over union, "
          "where 1 and more leave all as it is; then up to `trials` parts, whose width and height are shares of the "
-         "picture's, uniform between `min_scale` and `max_scale`, and whose place is uniform. A part is taken if its"
+         "image's, uniform between `min_scale` and `max_scale`, and whose place is uniform. A part is taken if its"
          " width over height is allowed, and of the boxes whose middle is inside it one overlaps it so much; without"
-         " one the option is drawn anew, at most 100 times in all, and then the picture stays as it is. Boxes are "
+         " one the option is drawn anew, at most 100 times in all, and then the image stays as it is. Boxes are "
          "clamped to the part, and those whose middle is outside become (0, 0, 0, 0), which V.SanitizeBoxes removes.\n"
          "Errors: a map without hr.boxes(…), another rank, bytes or strings.",
      .attributes = {Number("min_scale", "The least share of a side.", "0.3", 1),

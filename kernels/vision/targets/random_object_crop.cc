@@ -121,14 +121,13 @@ const AmongBoxesRegistration random_object_crop_registration{
          "uniform. The first is taken that holds more than `min_object_covered` of each box of which it holds any, one "
          "at least; boxes of up to 2 square pixels do not count. Boxes are clamped to the part; those of which no more "
          "than `min_eject_coverage` is left are removed with their labels and masks, and a part that leaves none is "
-         "not taken. Without a part, and without boxes, the picture stays as it is.\n"
+         "not taken. Without a part, and without boxes, the image stays as it is.\n"
          "Errors: a map without hr.boxes(…), another rank, bytes or strings.",
      .attributes = {ShareRandomObjectCrop("min_object_covered",
                                           "The share of each box that is touched, which must be in the part.", "0.1"),
                     Range("aspect_ratio_range", "The least and the greatest width over height.", "(0.75, 1.33)", 1e-3,
                           1e3),
-                    Range("area_range", "The least and the greatest share of the picture's area.", "(0.05, 1.0)", 0,
-                          1e4),
+                    Range("area_range", "The least and the greatest share of the image's area.", "(0.05, 1.0)", 0, 1e4),
                     ShareRandomObjectCrop("min_eject_coverage",
                                           "A box stays if more than this share of it is in the part.", "0.3"),
                     {.name = "max_attempts",

@@ -53,8 +53,8 @@ const KernelRegistration sanitize_boxes_registration{
     {.name = "SanitizeBoxes",
      .summary = "Removes boxes that hold nothing, with their labels and masks.",
      .doc = "For a map with hr.boxes(…): leaves the boxes whose width and height are at least `min_size` pixels, whose "
-            "area is at least `min_area`, and that lie inside the picture, with the elements of their label and mask "
-            "columns. Pictures, hr.mask(…) and keypoints stay as they are. The number of boxes differs from row to "
+            "area is at least `min_area`, and that lie inside the image, with the elements of their label and mask "
+            "columns. Images, hr.mask(…) and keypoints stay as they are. The number of boxes differs from row to "
             "row. torchvision's SanitizeBoundingBoxes.\n"
             "Errors: a map without hr.boxes(…), and another number of labels or masks than of boxes.",
      .min_inputs = 1,

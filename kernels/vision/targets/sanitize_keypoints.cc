@@ -33,11 +33,11 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferSanitizeKeypoints(const ir::Att
 
 const KernelRegistration sanitize_keypoints_registration{
     {.name = "SanitizeKeypoints",
-     .summary = "Removes keypoints that left the picture, and their labels.",
+     .summary = "Removes keypoints that left the image, and their labels.",
      .doc =
          "For a map with hr.keypoints(…): leaves the points with 0 ≤ x < width and 0 ≤ y < height, with the elements "
          "of their label columns. Of keypoints of shape (n, k, 2) it leaves the groups all of whose points are such. "
-         "Pictures, masks and boxes stay as they are. The number of keypoints differs from row to row. torchvision's "
+         "Images, masks and boxes stay as they are. The number of keypoints differs from row to row. torchvision's "
          "SanitizeKeyPoints.\n"
          "Errors: a map without hr.keypoints(…), and another number of labels than of keypoints.",
      .min_inputs = 1,

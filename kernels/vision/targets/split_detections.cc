@@ -113,7 +113,7 @@ const KernelRegistration split_detections_registration{
     {.name = "SplitDetections",
      .summary = "Takes a label of objects apart, as MXNet's records and lists have them.",
      .doc = "Takes float32 of shape (L,): the width of the header, at least 2, the width w of an object, at least 5, "
-            "the rest of the header, and for each object its class, xmin, ymin, xmax, ymax, as parts of the picture's "
+            "the rest of the header, and for each object its class, xmin, ymin, xmax, ymax, as parts of the image's "
             "width and height, and w - 5 further numbers; or objects alone, of shape (n, w). Gives three columns: the "
             "header, float32 of shape (h,); the boxes, float64 of shape (n, 4), for hr.boxes(…, relative=True); and "
             "classes with the further numbers, float32 of shape (n, w - 4). Objects without width or height are left "

@@ -34,7 +34,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferTakeBoxes(const ir::Attributes&
 const KernelRegistration take_boxes_registration{
     {.name = "TakeBoxes",
      .written_as = "hr.boxes",
-     .summary = "Takes boxes off the canvas of their picture.",
+     .summary = "Takes boxes off the canvas of their image.",
      .doc = "Takes boxes as the kernels that move boxes give them, and gives (n, 4) of the same dtype, in the format "
             "that the user stated.\n"
             "Errors: anything else.",

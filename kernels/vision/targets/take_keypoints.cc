@@ -27,7 +27,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferTakeKeypoints(const ir::Attribu
 const KernelRegistration take_keypoints_registration{
     {.name = "TakeKeypoints",
      .written_as = "hr.keypoints",
-     .summary = "Takes keypoints off the canvas of their picture.",
+     .summary = "Takes keypoints off the canvas of their image.",
      .doc = "Takes keypoints as the kernels that move keypoints give them, and gives (n, …, 2) of the same dtype.\n"
             "Errors: anything else.",
      .python_module = "internal",

@@ -1,5 +1,6 @@
-// What belongs to each box, or to each of the keypoints along their first axis: one element for each, in any shape.
-// Pure functions; safe from any thread.
+// `CheckLabels` checks what belongs to each box, or to each of the keypoints along their first axis: one element for
+// each, in any shape.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_TARGETS_TARGET_LABELS_H_
 #define HEADRACE_KERNELS_VISION_TARGETS_TARGET_LABELS_H_
 

@@ -1,6 +1,7 @@
-// Columns made from CSV: each record is a line of a fixed number of fields, and a column has the values of one field,
-// or those of consecutive fields as one row of a tensor. Numbers are written straight into the memory of their column.
-// Thread contract: one thread at a time.
+// `MakeCsvColumns` makes columns from CSV: each record is a line of a fixed number of fields, and a column has the
+// values of one field, or those of consecutive fields as one row of a tensor. Numbers are written straight into the
+// memory of their column.
+// Threads: one thread at a time.
 #ifndef HEADRACE_OPS_SOURCE_LINES_CSV_COLUMNS_H_
 #define HEADRACE_OPS_SOURCE_LINES_CSV_COLUMNS_H_
 
@@ -36,7 +37,7 @@ struct CsvLines {
 };
 
 // Leaves out blank lines unless lines have one field. Supports string columns and the WithFieldType types, with static
-// shapes. Records must have CsvField::kSlack bytes behind them. Errors of a record, kData: another number of fields, a
+// shapes. Records must have CsvField::kSlack bytes after them. Errors of a record, kData: another number of fields, a
 // fault of CsvField, text that is not UTF-8, a field that is not of its column's type, or an empty one that stands for
 // nothing. Fields of no column may hold anything.
 std::unique_ptr<RecordColumns> MakeCsvColumns(ir::Columns columns, CsvLines lines);

@@ -102,7 +102,7 @@ std::string FaultText(const CsvDialect& dialect, CsvFault fault, size_t number) 
                  " has a quote in it and none around it; put quotes around it and double those in it, or read with "
                  "quote=None");
     case CsvFault::kBehind:
-      return Cat("field ", number, " goes on behind its closing quote; double the quotes in it");
+      return Cat("field ", number, " goes on after its closing quote; double the quotes in it");
   }
   return "";
 }

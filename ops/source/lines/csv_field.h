@@ -1,7 +1,7 @@
-// One field of a line of CSV, as RFC 4180 has it: bytes up to the next delimiter, or bytes between quotes, in which a
-// quote is doubled. A quote elsewhere is a fault, and so are quotes that are not closed in the line, which ends where
-// LineFormat says.
-// Pure functions.
+// `CutField` cuts one field of a line of CSV, as RFC 4180 has it: bytes up to the next delimiter, or bytes between
+// quotes, in which a quote is doubled. A quote elsewhere is a fault, and so are quotes that are not closed in the line,
+// which ends where LineFormat says.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_SOURCE_LINES_CSV_FIELD_H_
 #define HEADRACE_OPS_SOURCE_LINES_CSV_FIELD_H_
 
@@ -26,7 +26,7 @@ struct CsvDialect {
 };
 
 struct CsvField {
-  // Bytes behind a line that may be read while its fields are cut.
+  // Bytes after a line that may be read while its fields are cut.
   static constexpr size_t kSlack = 16;
 
   std::string_view text;  // without the quotes around it; a quote in it is doubled
@@ -44,7 +44,7 @@ enum class CsvFault : uint8_t {
 // on may be read.
 CsvFault CutField(const CsvDialect& dialect, const char*& at, const char* end, CsvField& field);
 
-// Writes the field's text with single quotes, and returns the byte behind it; `target` has room for all of field.text.
+// Writes the field's text with single quotes, and returns the byte after it; `target` has room for all of field.text.
 uint8_t* CopySingleQuotes(const CsvField& field, char quote, uint8_t* target);
 
 // What is wrong with field `number`, counted from 1, and what to do about it.

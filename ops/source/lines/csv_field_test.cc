@@ -51,8 +51,8 @@ TEST(SplitLine, NamesTheFieldWhoseQuotesAreWrong) {
   EXPECT_THAT(Fields("\"a\"\""), ElementsAre(HasSubstr("the quotes of field 1 are not closed")));
   EXPECT_THAT(Fields("a,5\" pipe"), ElementsAre(HasSubstr("field 2 has a quote in it and none around it")));
   EXPECT_THAT(Fields("a, \"b\""), ElementsAre(HasSubstr("field 2 has a quote in it and none around it")));
-  EXPECT_THAT(Fields("\"a\" ,b"), ElementsAre(HasSubstr("field 1 goes on behind its closing quote")));
-  EXPECT_THAT(Fields("\"a\"b"), ElementsAre(HasSubstr("field 1 goes on behind its closing quote")));
+  EXPECT_THAT(Fields("\"a\" ,b"), ElementsAre(HasSubstr("field 1 goes on after its closing quote")));
+  EXPECT_THAT(Fields("\"a\"b"), ElementsAre(HasSubstr("field 1 goes on after its closing quote")));
 }
 
 TEST(CsvDialect, IsOfCharactersThatNumbersDoNotHave) {

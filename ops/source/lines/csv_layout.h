@@ -1,4 +1,5 @@
-// Which fields of a line of CSV the columns of a row are made of. Pure functions.
+// `RunsByNames` and `RunsByHeader` tell which fields of a line of CSV the columns of a row are made of.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_SOURCE_LINES_CSV_LAYOUT_H_
 #define HEADRACE_OPS_SOURCE_LINES_CSV_LAYOUT_H_
 

@@ -1,5 +1,6 @@
-// The columns that are declared for what a source reads: its hidden attribute `fields` holds their names and types, and
-// its hidden attribute `columns` those of them that are made. Pure functions.
+// `DeclareFields` declares the columns of what a source reads: its hidden attribute `fields` holds their names and
+// types, and its hidden attribute `columns` those of them that are made.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_SOURCE_LINES_DECLARED_FIELDS_H_
 #define HEADRACE_OPS_SOURCE_LINES_DECLARED_FIELDS_H_
 

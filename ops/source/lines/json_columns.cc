@@ -142,7 +142,7 @@ absl::StatusOr<Tensor> MissingValue(const std::string& text, const ir::Column& c
     if (column.type.dtype == DType::kFloat64) return Tensor::Scalar<double>(*number);
   }
   const Json value = Json::parse(text, nullptr, false);
-  if (value.is_discarded()) return DataError("\"", column.name, "\" is ", ShownText(text), ", which is no JSON");
+  if (value.is_discarded()) return DataError("\"", column.name, "\" is ", ShownText(text), ", not JSON");
   return ValueOf(value, column);
 }
 
@@ -187,7 +187,7 @@ class JsonColumns : public RecordColumns {
   }
 
  private:
-  // One behind the other where all rows have one shape.
+  // One after the other where all rows have one shape.
   static absl::StatusOr<BlockColumn> Joined(std::vector<Tensor> rows, const ir::ColumnType& type) {
     const bool texts = type.dtype == DType::kString;
     if (rows.size() > 1 && (texts ? type.shape->empty() : type.fully_known())) {

@@ -1,5 +1,6 @@
-// Columns made from JSON: each record is an object, and a column has the value of its key, of the type declared.
-// Thread contract: one thread at a time.
+// `MakeJsonColumns` makes columns from JSON: each record is an object, and a column has the value of its key, of the
+// type declared.
+// Threads: one thread at a time.
 #ifndef HEADRACE_OPS_SOURCE_LINES_JSON_COLUMNS_H_
 #define HEADRACE_OPS_SOURCE_LINES_JSON_COLUMNS_H_
 

@@ -96,7 +96,7 @@ TEST(ParseRow, ChecksWhatStandsForMissingValues) {
   EXPECT_EQ(refusal("a int8", "127"), "");
   EXPECT_EQ(refusal("a float32 (None, 2)", "[]"), "");
   EXPECT_THAT(refusal("a int8", "128"), HasSubstr("missing: \"a\" is 128; the column's type is int8"));
-  EXPECT_THAT(refusal("a int8", "NaN"), HasSubstr("\"a\" is NaN, which is no JSON"));
+  EXPECT_THAT(refusal("a int8", "NaN"), HasSubstr("\"a\" is NaN, not JSON"));
   EXPECT_THAT(refusal("a float32", "null"), HasSubstr("\"a\" is null"));
   EXPECT_THAT(refusal("a string", "1"), HasSubstr("type is string"));
 }

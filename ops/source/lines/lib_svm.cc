@@ -45,7 +45,7 @@ const OpRegistration lib_svm_registration(
         .summary = "Gives the lines of LibSVM files, one sparse row each.",
         .doc = "Columns: `label` (float32), and the features that the line names: `index` (int64 vector) and `value` "
                "(float32 vector of the same length). Others are 0. A line is \"label index:value index:value …\" with "
-               "blanks between fields and ascending indices; an index alone has the value 1. Left out are text behind "
+               "blanks between fields and ascending indices; an index alone has the value 1. Left out are text after "
                "\"#\", lines without a field, the weight in \"label:weight\", and a second field \"qid:number\". "
                "Files, order, splits, index and keys are those of Text, and numbers are those of Csv.\n"
                "Errors of a row, which name the file, the byte and the field: a field of another form, an index that "

@@ -145,7 +145,7 @@ absl::Status LibSvmColumns::CheckIndex(int64_t index, size_t number) const {
                      lines_.features - 1 + first, ": ", ShownText(line_));
   }
   if (features_ == begin() || index - first > indices()[features_ - 1]) return absl::OkStatus();
-  return DataError("field ", number, " has the index ", index, " behind ", indices()[features_ - 1] + first,
+  return DataError("field ", number, " has the index ", index, " after ", indices()[features_ - 1] + first,
                    "; the indices of a line must ascend: ", ShownText(line_));
 }
 

@@ -1,6 +1,7 @@
-// Columns made from LibSVM text: each record is a line `label index:value index:value …`, and gives its label and, as
-// two vectors of one length, the indices and values of its features. What the file leaves out is 0.
-// Thread contract: one thread at a time.
+// `MakeLibSvmColumns` makes columns from LibSVM text: each record is a line `label index:value index:value …`, and
+// gives its label and, as two vectors of one length, the indices and values of its features. What the file leaves out
+// is 0.
+// Threads: one thread at a time.
 #ifndef HEADRACE_OPS_SOURCE_LINES_LIB_SVM_COLUMNS_H_
 #define HEADRACE_OPS_SOURCE_LINES_LIB_SVM_COLUMNS_H_
 
@@ -19,7 +20,7 @@ struct LibSvmLines {
   bool zero_based = true;
 };
 
-// The columns label (float32), index (int64 vector) and value (float32 vector). Fields are between blanks; text behind
+// The columns label (float32), index (int64 vector) and value (float32 vector). Fields are between blanks; text after
 // "#" is left out, and so are the weight in `label:weight` and a field `qid:number`; an index without a value has 1.
 // Lines without a field are no rows. Errors of a record, kData: a field that is not of its form, an index that is not
 // above the one before it, or one beyond the features.

@@ -93,7 +93,7 @@ TEST(LibSvmColumns, CountFromZeroWhateverTheFileDoes) {
   EXPECT_THAT(made.errors,
               ElementsAre(HasSubstr("field 2 has the index 0; indices are 1 to 3"),
                           HasSubstr("field 2 has the index 4; indices are 1 to 3"),
-                          HasSubstr("field 3 has the index 2 behind 3; the indices of a line must ascend")));
+                          HasSubstr("field 3 has the index 2 after 3; the indices of a line must ascend")));
 }
 
 TEST(LibSvmColumns, NameTheFieldThatIsWrong) {
@@ -106,7 +106,7 @@ TEST(LibSvmColumns, NameTheFieldThatIsWrong) {
                           HasSubstr("field 3 is 1:;"), HasSubstr("field 2 is :2"),
                           HasSubstr("field 2 has the index -1; indices are 0 to 8"),
                           HasSubstr("field 2 has the index 9; indices are 0 to 8"),
-                          HasSubstr("field 3 has the index 2 behind 2; the indices of a line must ascend"),
+                          HasSubstr("field 3 has the index 2 after 2; the indices of a line must ascend"),
                           HasSubstr("field 3 is qid:3"), HasSubstr("field 2 is 0:1:2"), HasSubstr("field 2 is 1.0:2"),
                           HasSubstr("field 1 is 1,2"), HasSubstr("field 2 is 0:1e99")));
   // Features of lines that failed are not those of the next one.

@@ -1,6 +1,7 @@
-// What the sources of lines share: their attributes, how they read, with an index or without, and their parameters in
-// Python. They differ in the columns that they make of a line, and in which lines are rows.
-// Thread contract: pure functions; the sources have the contracts of their kinds.
+// `LineFactories` and `DeclareLineReading` make what the sources of lines share: their attributes, how they read, with
+// an index or without, and their parameters in Python. They differ in the columns that they make of a line, and in
+// which lines are rows.
+// Threads: pure functions; the sources have the contracts of their kinds.
 #ifndef HEADRACE_OPS_SOURCE_LINES_LINE_READING_H_
 #define HEADRACE_OPS_SOURCE_LINES_LINE_READING_H_
 
@@ -39,7 +40,7 @@ OpFactories LineFactories(MakeLineRows make);
 // Of files whose lines all have one form.
 OpFactories LineFactories(MakeColumns (*make)(const OpArguments& arguments));
 
-// `own`: the parameters behind `patterns`; `last`: those behind `split_bytes`.
+// `own`: the parameters after `patterns`; `last`: those after `split_bytes`.
 ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own = {}, std::vector<SourceParameter> last = {});
 
 }  // namespace headrace

@@ -1,6 +1,6 @@
-// A source of rows by position over lines: row i is line i, its key is i, and its columns are made as those of a stream
-// of lines are (ops/source/split_source.h).
-// Thread contract: as IndexedSource's.
+// `LineSource` is a source of rows by position over lines: row i is line i, its key is i, and its columns are made as
+// those of a stream of lines are (ops/source/split_source.h).
+// Threads: as IndexedSource's.
 #ifndef HEADRACE_OPS_SOURCE_LINES_LINE_SOURCE_H_
 #define HEADRACE_OPS_SOURCE_LINES_LINE_SOURCE_H_
 
@@ -17,7 +17,7 @@ namespace headrace {
 
 class LineSource : public IndexedSource {
  public:
-  // Contents of the reader have the slack behind them that the columns need.
+  // Contents of the reader have the slack after them that the columns need.
   LineSource(std::unique_ptr<const RandomAccessReader> reader, MakeColumns make, Fingerprint fingerprint)
       : reader_(std::move(reader)), make_(std::move(make)), fingerprint_(std::move(fingerprint)) {}
 

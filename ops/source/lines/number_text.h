@@ -1,10 +1,10 @@
-// Numbers and bools from text, as fields of CSV have them.
+// `ReadNumber` reads numbers and bools from text, as fields of CSV have them.
 //
 // A number is what Python's int() and float() read, without underscores and digits beyond ASCII: an optional sign, then
 // digits; of a float also a fraction, an exponent, "inf", "infinity" and "nan" in any case. A float has the bits of the
 // nearest one, as Python's; beyond its range there is none, below it is 0. An integer must be in its dtype's range, and
 // has neither point nor exponent. A bool is true, True, TRUE, 1, false, False, FALSE or 0.
-// Pure functions.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_SOURCE_LINES_NUMBER_TEXT_H_
 #define HEADRACE_OPS_SOURCE_LINES_NUMBER_TEXT_H_
 
@@ -95,7 +95,7 @@ const char* ReadPlainFloat(const char* at, const char* end, T& value) {
 
 }  // namespace number_internal
 
-// Reads the number that begins at `at`, if it is in the usual form: digits, for floats with a point, perhaps behind a
+// Reads the number that begins at `at`, if it is in the usual form: digits, for floats with a point, perhaps after a
 // minus. Returns the end of the parsed text; the caller checks that the field ends there. Null: the text has another
 // form, or is no number, as ReadNumber tells.
 template <typename T>

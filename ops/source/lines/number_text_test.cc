@@ -167,7 +167,7 @@ TEST(ReadPlainNumber, StopsBehindTheNumber) {
   double number = 0;
   EXPECT_EQ(ReadPlainNumber(text.data() + 3, end, number), text.data() + 8);
   EXPECT_EQ(number, -3.25);
-  // Nothing behind the end is looked at.
+  // Nothing after the end is looked at.
   EXPECT_EQ(ReadPlainNumber(text.data(), text.data() + 1, whole), text.data() + 1);
   EXPECT_EQ(whole, 1);
   EXPECT_EQ(ReadPlainNumber(text.data() + 4, text.data() + 6, number), text.data() + 6);

@@ -1,6 +1,6 @@
-// Texts of a column that grows, one behind the other in one buffer, with a table of their ends: they become a tensor
+// `StackedTexts` collects the texts of a column in one growing buffer, with a table of their ends: they become a tensor
 // without another copy.
-// Thread contract: one thread at a time.
+// Threads: one thread at a time.
 #ifndef HEADRACE_OPS_SOURCE_LINES_STACKED_TEXTS_H_
 #define HEADRACE_OPS_SOURCE_LINES_STACKED_TEXTS_H_
 
@@ -20,7 +20,7 @@ namespace headrace {
 
 class StackedTexts {
  public:
-  // Room that there is behind the bytes that were asked for.
+  // Room that there is after the bytes that were asked for.
   static constexpr size_t kShort = 32;
 
   // About so many texts will be added before the next Take, in all.
@@ -45,7 +45,7 @@ class StackedTexts {
 
   // Copies the text to `target` and advances it. May read and write kShort bytes past the end.
   static void Copy(std::string_view text, uint8_t*& target) {
-    // Copies short texts with what is behind them: a copy of fixed length is a few instructions.
+    // Copies short texts with what is after them: a copy of fixed length is a few instructions.
     if (text.size() <= kShort) {
       std::memcpy(target, text.data(), kShort);
     } else {
@@ -58,13 +58,13 @@ class StackedTexts {
   Tensor Take(absl::Span<const int64_t> shape);
 
  private:
-  // A long text must not make the messages behind it large.
+  // A long text must not make the messages after it large.
   static constexpr size_t kMostUsual = size_t{1} << 20;
 
   absl::Status Grow(size_t texts, size_t bytes);
 
-  BufferRef bytes_;  // of all texts, and room behind them
-  BufferRef ends_;   // where each text ends, behind a 0
+  BufferRef bytes_;  // of all texts, and room after them
+  BufferRef ends_;   // where each text ends, after a 0
   size_t count_ = 0;
   size_t filled_ = 0;
   size_t expected_ = 0;
@@ -73,7 +73,7 @@ class StackedTexts {
   size_t last_bytes_ = 0;
 };
 
-// Grows a buffer by `more` bytes behind the `used` ones of the buffer, and at first for `usual` bytes in all. False:
+// Grows a buffer by `more` bytes after the `used` ones of the buffer, and at first for `usual` bytes in all. False:
 // there is no memory, and it is unchanged.
 bool GrowBuffer(BufferRef& buffer, size_t used, size_t more, size_t usual);
 

@@ -14,7 +14,7 @@ namespace headrace {
 namespace {
 
 // One column of texts: views of a block of the file, or, where the lines of several blocks or only some of a block's
-// make a message, copies, one behind the other in one buffer.
+// make a message, copies, end to end in one buffer.
 class LineColumn : public RecordColumns {
  public:
   void Expect(size_t rows) override {

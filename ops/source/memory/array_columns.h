@@ -1,6 +1,6 @@
-// Columns whose values are the user's arrays, which an operator's attribute `arrays` names: row i of a column is
-// element i of its array. Rows are views where they can be.
-// Thread contract: const; any thread.
+// `ArrayColumns` gives columns whose values are the user's arrays, which an operator's attribute `arrays` names: row i
+// of a column is element i of its array. Rows are views where they can be.
+// Threads: const; any thread.
 #ifndef HEADRACE_OPS_SOURCE_MEMORY_ARRAY_COLUMNS_H_
 #define HEADRACE_OPS_SOURCE_MEMORY_ARRAY_COLUMNS_H_
 

@@ -66,7 +66,7 @@ TEST(Generator, GivesTheRowsOfABatchTogether) {
   EXPECT_EQ(next, 121);
 }
 
-// No row of a batch waits for one behind it, for which the function may wait in turn.
+// No row of a batch waits for one after it, for which the function may wait in turn.
 TEST(Generator, IsNotCalledForRowsBehindABatchBeforeThatIsGiven) {
   const auto joined = [](const std::function<void(GraphBuilder&)>& add) {
     GraphBuilder builder = Source();

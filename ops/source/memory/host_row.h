@@ -1,5 +1,5 @@
-// Rows that the user's own code gave: checked against the declared columns, and joined where they are small.
-// Pure functions.
+// `CheckHostRow` checks rows returned by user code against the declared columns; `JoinSmallRows` stacks small ones.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_SOURCE_MEMORY_HOST_ROW_H_
 #define HEADRACE_OPS_SOURCE_MEMORY_HOST_ROW_H_
 

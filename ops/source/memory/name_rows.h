@@ -1,4 +1,5 @@
-// Sets identities and provenances of rows that are identified by their index alone. A pure function.
+// `NameRows` sets identities and provenances of rows that are identified by their index alone.
+// Threads: a pure function.
 #ifndef HEADRACE_OPS_SOURCE_MEMORY_NAME_ROWS_H_
 #define HEADRACE_OPS_SOURCE_MEMORY_NAME_ROWS_H_
 

@@ -117,10 +117,10 @@ const OpRegistration image_folder_registration(
         .name = "ImageFolder",
         .version = 2,
         .role = ir::Role::kSource,
-        .summary = "Gives the pictures of a folder that holds one folder per class.",
+        .summary = "Gives the images of a folder that holds one folder per class.",
         .doc =
             "Columns: `image` (the bytes of the file), `label` (int32: classes numbered by name from 0); on request "
-            "`path` (string) and `index` (int64: the row's number in the listing). All pictures below a class "
+            "`path` (string) and `index` (int64: the row's number in the listing). All images below a class "
             "folder belong to that class, including those in subfolders; symbolic links are followed; pipes, sockets, "
             "devices and names that begin with a dot are skipped, unless `classes` names such a folder. Rows are in "
             "order of class name, then path, both in byte order; a "
@@ -134,7 +134,7 @@ const OpRegistration image_folder_registration(
                        DeclareShuffle(),
                        {.name = "extensions",
                         .type = ir::AttributeType::kStrings,
-                        .doc = "File name endings of pictures, in upper or lower case.",
+                        .doc = "File name endings of images, in upper or lower case.",
                         .default_value = "('.jpg', '.jpeg', '.png')"},
                        {.name = "classes",
                         .type = ir::AttributeType::kPairs,
@@ -143,7 +143,7 @@ const OpRegistration image_folder_registration(
                         .nullable = true},
                        {.name = "allow_empty",
                         .type = ir::AttributeType::kBool,
-                        .doc = "Accept class folders without pictures, which are otherwise an error.",
+                        .doc = "Accept class folders without images, which are otherwise an error.",
                         .default_value = "False"},
                        ChoiceImageFolder().Declare(),
                        {.name = "listing",

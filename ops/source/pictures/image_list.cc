@@ -119,8 +119,8 @@ const OpRegistration image_list_registration(
     {
         .name = "ImageList",
         .role = ir::Role::kSource,
-        .summary = "Gives the pictures that an image list of MXNet names.",
-        .doc = "A list (.lst) has a line for each picture: index, labels and path, between tabs. Columns: `image` (the "
+        .summary = "Gives the images that an image list of MXNet names.",
+        .doc = "A list (.lst) has a line for each image: index, labels and path, between tabs. Columns: `image` (the "
                "bytes of the file) and `label` (float32: shape (), or (label_width,)); on request `id` (int64: the "
                "line's index) and `path` (string). Rows come in the order of the lines; a row's key is its line's "
                "number, from 0.\n"

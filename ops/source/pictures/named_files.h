@@ -1,6 +1,7 @@
-// Whole files that the user's data name, by paths that may be relative to a folder. Their sizes are looked up when the
-// run is made, so that states and caches notice files that changed; a file that is missing fails its row.
-// Thread contract: as RandomAccessReader's.
+// `NamedFiles` reads whole files that the user's data name, by paths that may be relative to a folder. Their sizes are
+// looked up when the run is made, so that states and caches notice files that changed; a file that is missing fails its
+// row.
+// Threads: as RandomAccessReader's.
 #ifndef HEADRACE_OPS_SOURCE_PICTURES_NAMED_FILES_H_
 #define HEADRACE_OPS_SOURCE_PICTURES_NAMED_FILES_H_
 

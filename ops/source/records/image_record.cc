@@ -92,7 +92,7 @@ class ImageRecordColumns : public ItemColumns {
   const std::shared_ptr<const LabelList> list_;
 };
 
-// Whether a record is a picture, and not what face-recognition sets have beside them.
+// Whether a record is an image, and not what face-recognition sets have beside them.
 bool IsPicture(std::string_view bytes) {
   const absl::StatusOr<ImageRecord> record = ParseImageRecord(bytes);
   return !record.ok() || !FaceSetHeaderOf(*record).has_value();
@@ -135,11 +135,11 @@ const OpRegistration image_record_registration(
     {
         .name = "ImageRecord",
         .role = ir::Role::kSource,
-        .summary = "Gives the pictures of MXNet's image records, as im2rec packs them.",
-        .doc = "Columns: `image` (bytes: the encoded picture), `label` (float32: shape (), or (label_width,)) and `id` "
+        .summary = "Gives the images of MXNet's image records, as im2rec packs them.",
+        .doc = "Columns: `image` (bytes: the encoded image), `label` (float32: shape (), or (label_width,)) and `id` "
                "(int64: the record's, which im2rec takes from its list). Files, order and keys are those of "
                "RecordFile. The header and the identities of face-recognition sets are no rows: with an index these "
-               "are the records that the one of key 0 says, without all that have no picture and two labels which are "
+               "are the records that the one of key 0 says, without all that have no image and two labels which are "
                "whole numbers in order.\n"
                "Errors of a row: a record that is no image record, another number of labels than label_width.",
         .min_inputs = 0,

@@ -1,6 +1,7 @@
-// What the sources of RecordIO files share: their attributes, and how they read, with an index or without. They differ
-// in the columns that they make of a record, and in which records are rows.
-// Thread contract: pure functions; the sources have the contracts of their kinds.
+// `RecordFactories` and `DeclareRecordReading` make what the sources of RecordIO files share: their attributes, and how
+// they read, with an index or without. They differ in the columns that they make of a record, and in which records are
+// rows.
+// Threads: pure functions; the sources have the contracts of their kinds.
 #ifndef HEADRACE_OPS_SOURCE_RECORDS_RECORD_READING_H_
 #define HEADRACE_OPS_SOURCE_RECORDS_RECORD_READING_H_
 

@@ -146,7 +146,7 @@ void EagerChain::RequireAxes(absl::Span<const Tensor> values) const {
 
 absl::Status EagerChain::CheckAxes(absl::Span<const Tensor> values) const {
   if (!given_.has_value()) return absl::OkStatus();
-  // What stands behind the picture of a kernel of several columns has axes of its own.
+  // What follows the image of a kernel of several columns has axes of its own.
   if (!given_->one_column) values = values.subspan(0, 1);
   for (const Tensor& value : values) {
     if (value.rank() != 3) continue;

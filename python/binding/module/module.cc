@@ -39,7 +39,7 @@ std::string LocalPath(const std::string& path) {
   return place.path;
 }
 
-// Turns lack of memory or threads into a ResourceError in every call; pybind11 translates other exceptions.
+// Turns running out of memory or threads into a ResourceError in every call; pybind11 translates other exceptions.
 void RaiseShortage(std::exception_ptr thrown) {
   absl::Status lack;
   try {

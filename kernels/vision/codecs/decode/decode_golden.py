@@ -1,4 +1,4 @@
-"""Golden data of decode_test.cc: encoded pictures, and Pillow's pixels."""
+"""Golden data of decode_test.cc: encoded images, and Pillow's pixels."""
 
 from __future__ import annotations
 

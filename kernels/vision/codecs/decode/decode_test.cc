@@ -184,7 +184,7 @@ TEST(Decode, RefusesADamagedPng) {
   EXPECT_THAT(MessageOf(image), HasSubstr("damaged"));
 }
 
-// Puts another chunk before the first of the picture's data.
+// Puts another chunk before the first of the image's data.
 std::string WithChunk(const std::string& png, std::string_view type, std::string_view content) {
   const std::string body = Cat(type, content);
   const auto number = [](uint32_t value) {
@@ -309,7 +309,7 @@ TEST(Decode, MeasuresPixelsAgainstTheLimit) {
   EXPECT_TRUE(RunKernel("Decode", {{"max_pixels", ir::NoneValue()}}, Encoded("grey.jpg")).ok());
 }
 
-// What libjpeg-turbo itself makes of a picture of one or three components at 1/scale, in RGB.
+// What libjpeg-turbo itself makes of an image of one or three components at 1/scale, in RGB.
 Tensor ScaledByLibjpeg(const std::string& bytes, int scale) {
   jpeg_decompress_struct libjpeg;
   jpeg_error_mgr errors;

@@ -1,4 +1,4 @@
-// Encoded pictures against OpenCV's imencode, and round trips through V.Decode.
+// Encoded images against OpenCV's imencode, and round trips through V.Decode.
 #include <atomic>
 #include <string>
 #include <vector>

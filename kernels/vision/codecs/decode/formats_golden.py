@@ -1,4 +1,4 @@
-"""Golden data of formats_test.cc: pictures in formats that are decoded whole, and Pillow's pixels."""
+"""Golden data of formats_test.cc: images in formats that are decoded whole, and Pillow's pixels."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def webps(image: Image.Image) -> None:
 def gifs(image: Image.Image) -> None:
     palette = image.quantize(40)
     plain = encode(palette, "GIF", interlace=0)
-    # The frame stands at (7, 5) of a screen of 60 × 50; its descriptor begins with a comma behind the palette.
+    # The frame stands at (7, 5) of a screen of 60 × 50; its descriptor begins with a comma after the palette.
     part = bytearray(plain)
     descriptor = part.index(b"\x2c" + struct.pack("<HHHH", 0, 0, *SIZE))
     part[descriptor + 1 : descriptor + 5] = struct.pack("<HH", 7, 5)
@@ -195,7 +195,7 @@ TYPES = {"H": 3, "I": 4}
 
 
 def tiff_file(fields: dict[int, list[int]], parts: list[bytes], *, tiled: bool = False, order: str = "<") -> bytes:
-    """A TIFF of one picture. `parts`: its strips or tiles."""
+    """A TIFF of one image. `parts`: its strips or tiles."""
     offsets, counts = (324, 325) if tiled else (273, 279)
     at = 8
     places = []

@@ -131,7 +131,7 @@ TEST(Formats, ReadsWhatPillowDoesNot) {
   EXPECT_EQ(index(28, 0), 0);
 }
 
-// The masks of a BMP's colours, behind its second header.
+// The masks of a BMP's colours, after its second header.
 void SetMasks(std::string& bmp, const std::vector<uint32_t>& masks) {
   for (size_t i = 0; i < 4 * masks.size(); ++i) bmp[54 + i] = static_cast<char>(masks[i / 4] >> i % 4 * 8);
 }

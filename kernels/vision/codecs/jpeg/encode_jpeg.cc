@@ -35,7 +35,7 @@ const KernelRegistration encode_jpeg_registration{
             "pixels.",
      .attributes = {{.name = "quality",
                      .type = ir::AttributeType::kInt,
-                     .doc = "libjpeg's quality: 1, the smallest file, to 100, the best picture.",
+                     .doc = "libjpeg's quality: 1, the smallest file, to 100, the best image.",
                      .default_value = "95",
                      .minimum = 1,
                      .maximum = 100}},

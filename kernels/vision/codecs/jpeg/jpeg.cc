@@ -23,15 +23,15 @@
 namespace headrace {
 namespace {
 
-// Blocks that all scans of a file may visit, per byte: the picture of one colour that compresses best needs about ten
-// scans at eight blocks per byte. In any case scans may visit the picture's blocks kPasses times.
+// Blocks that all scans of a file may visit, per byte: the image of one colour that compresses best needs about ten
+// scans at eight blocks per byte. In any case scans may visit the image's blocks kPasses times.
 constexpr int64_t kBlocksPerByte = 128;
 constexpr int64_t kPasses = 16;
-// Arithmetic coding compresses one colour to almost nothing: pictures of up to this many blocks may have any number of
+// Arithmetic coding compresses one colour to almost nothing: images of up to this many blocks may have any number of
 // bytes.
 constexpr int64_t kArithmeticBlocks = 1 << 18;
 constexpr int kJpegRowsAtOnce = 16;
-// Pixels of the unscaled picture that are skipped before the stop signal is checked again.
+// Pixels of the unscaled image that are skipped before the stop signal is checked again.
 constexpr int64_t kPixelsSkippedAtOnce = 1 << 23;
 constexpr int kExifMarker = JPEG_APP0 + 1;
 
@@ -49,7 +49,7 @@ struct JpegSession {
   bool ended_early;
   bool damaged;
   bool strict;          // damage ends the work
-  bool scans;           // a picture of several scans is being read, all of them before the first row
+  bool scans;           // an image of several scans is being read, all of them before the first row
   unsigned scanned;     // a bit for each component that had a scan
   int64_t blocks;       // visited by scans
   int64_t most_blocks;  // that scans may visit
@@ -127,7 +127,7 @@ void Watch(j_common_ptr common) {
   if (session.scans) CountScan(session);
 }
 
-// Also computes the size of the decoded picture.
+// Also computes the size of the decoded image.
 bool ReadHeader(JpegSession& session, std::string_view bytes, bool keep_exif, int scale) {
   if (setjmp(session.jump) != 0) return false;
   jpeg_create_decompress(&session.libjpeg);
@@ -151,7 +151,7 @@ int64_t BlocksOf(const jpeg_decompress_struct& header) {
   return blocks;
 }
 
-// Refuses a picture that cannot be in so few bytes, before memory is allocated for it. A block takes a Huffman code for
+// Refuses an image that cannot be in so few bytes, before memory is allocated for it. A block takes a Huffman code for
 // its mean, and another if its other coefficients are in the same scan, and a code has at least one bit.
 absl::Status CheckBytes(const jpeg_decompress_struct& header, size_t bytes) {
   const int64_t blocks = BlocksOf(header);
@@ -162,7 +162,7 @@ absl::Status CheckBytes(const jpeg_decompress_struct& header, size_t bytes) {
                    header.image_height, " pixels: they take ", (fewest_bits + 7) / 8, " at least");
 }
 
-// libjpeg keeps the coefficients of a picture of several scans, two bytes each.
+// libjpeg keeps the coefficients of an image of several scans, two bytes each.
 int64_t CoefficientBytes(const jpeg_decompress_struct& header) {
   const auto rounded = [](int64_t count, int64_t multiple) { return (count + multiple - 1) / multiple * multiple; };
   int64_t bytes = 0;
@@ -220,7 +220,7 @@ struct Columns {
 
 // Whether libjpeg gives single columns the same pixels as in whole rows. After skipping columns it assumes that every
 // component is as many samples wide as its sampling factor says, which is wrong if the scaled transform made it larger
-// but not as large as the picture.
+// but not as large as the image.
 bool ColumnsCanGo(const jpeg_decompress_struct& header) {
   for (int i = 0; i < header.num_components; ++i) {
     const jpeg_component_info& component = header.comp_info[i];
@@ -245,7 +245,7 @@ Columns ColumnsFor(const jpeg_decompress_struct& header, const Window& part) {
   return {static_cast<JDIMENSION>(left), static_cast<JDIMENSION>(right - left)};
 }
 
-// Reads the tables and, for a picture of several scans, all scans.
+// Reads the tables and, for an image of several scans, all scans.
 bool Begin(JpegSession& session, const Plan& plan) {
   if (setjmp(session.jump) != 0) return false;
   session.libjpeg.out_color_space = plan.space;
@@ -315,7 +315,7 @@ int OrientationOf(const jpeg_decompress_struct& header) {
   return 1;
 }
 
-// The scans that are present in a picture of several.
+// The scans that are present in an image of several.
 struct Scans {
   bool first = true;  // every component has its first
   bool all = true;    // every coefficient is known to its last bit
@@ -336,7 +336,7 @@ Scans ScansOf(const JpegSession& session) {
   return scans;
 }
 
-// The part of the picture that `rows` are, which lie at `held`.
+// The part of the image that `rows` are, which lie at `held`.
 absl::StatusOr<DecodedPart> PartOf(const Tensor& rows, const Window& held, const Window& part) {
   HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(rows, PixelTypes::kByteOrFloat));
   return DecodedPart{Cropped(image, part.top - held.top, part.left - held.left, part.height, part.width), part};

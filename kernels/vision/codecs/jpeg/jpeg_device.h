@@ -1,5 +1,6 @@
-// A device that decodes JPEGs. A room above registers it, as kernels know no devices; Decode uses it where the user
-// says so. Thread contract: any thread; registration before main, or while nothing else calls.
+// `JpegDevice` is a device that decodes JPEGs. It is registered by engine/device, because kernels must not depend on
+// devices; Decode uses it where the user says so.
+// Threads: any thread; registration before main, or while nothing else calls.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_JPEG_JPEG_DEVICE_H_
 #define HEADRACE_KERNELS_VISION_CODECS_JPEG_JPEG_DEVICE_H_
 
@@ -19,7 +20,7 @@ struct JpegRows {
 class JpegDevice {
  public:
   virtual ~JpegDevice() = default;
-  // Writes whole rows of the picture to `pixels`, row-major: red, green and blue of a picture of three components, the
+  // Writes whole rows of the image to `pixels`, row-major: red, green and blue of an image of three components, the
   // luma of one. False, with `pixels` undefined: it cannot decode these bytes, wherever and whenever it is asked.
   // Errors are those of the machine: kUnsupported, with what is missing, or kResource.
   virtual absl::StatusOr<bool> Decode(const PlainJpeg& jpeg, JpegRows rows, uint8_t* pixels) = 0;

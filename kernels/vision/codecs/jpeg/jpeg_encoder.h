@@ -1,7 +1,7 @@
-// Encodes JPEG with libjpeg-turbo as OpenCV's imencode does: baseline, YCbCr with the chroma halved along both axes
-// (4:2:0) or grey, the accurate integer DCT, the standard Huffman tables. So bytes equal those of imencode wherever it
-// is built with a libjpeg-turbo of the same arithmetic. Pure functions; libjpeg's memory lives for one call. Safe from
-// any thread.
+// `EncodeJpeg` encodes JPEG with libjpeg-turbo as OpenCV's imencode does: baseline, YCbCr with the chroma halved along
+// both axes (4:2:0) or grey, the accurate integer DCT, the standard Huffman tables. So bytes equal those of imencode
+// wherever it is built with a libjpeg-turbo of the same arithmetic. libjpeg's memory lives for one call.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_JPEG_JPEG_ENCODER_H_
 #define HEADRACE_KERNELS_VISION_CODECS_JPEG_JPEG_ENCODER_H_
 
@@ -19,7 +19,7 @@ inline constexpr int64_t kJpegChannelCounts[] = {1, 3};
 inline constexpr EncodableChannels kJpegChannels = {kJpegChannelCounts, "1 or 3"};
 
 // Appends the JPEG to `out`. The image is uint8 of 1 or 3 channels, red first. Quality is 1 to 100, as libjpeg counts.
-// kData: a side of more than 65,500 pixels. kClosed if StopSignal is raised, kResource if memory is lacking.
+// kData: a side of more than 65,500 pixels. kClosed if StopSignal is raised, kResource when out of memory.
 absl::Status EncodeJpeg(const Image& image, int quality, GrowingBytes& out);
 
 }  // namespace headrace

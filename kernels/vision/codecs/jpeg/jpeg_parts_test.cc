@@ -240,7 +240,7 @@ TEST(JpegDamage, DamagedDataOfAWholeFileGiveAWarning) {
 
 TEST(JpegWork, IsBoundedByTheBytes) {
   RowRandom random = RandomOf(4);
-  // The picture that packs best is let through, in one scan and in many.
+  // The image that packs best is let through, in one scan and in many.
   JpegSpec flat{.width = 2000, .height = 2000, .quality = 1, .flat = true};
   const Decoder decoder(8);
   for (const bool progressive : {false, true}) {
@@ -256,7 +256,7 @@ TEST(JpegWork, IsBoundedByTheBytes) {
   }
 }
 
-// One colour in arithmetic coding takes hardly a byte, however large the picture: a bound is set all the same.
+// One colour in arithmetic coding takes hardly a byte, however large the image: a bound is set all the same.
 TEST(JpegWork, IsBoundedInArithmeticCoding) {
   RowRandom random = RandomOf(4);
   std::string jpeg = WriteJpeg({.width = 2000, .height = 2000, .arithmetic = true, .flat = true}, random);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kCoefficients = 64;
 constexpr int kTables = 4;
-// As many as libjpeg reads of a picture of any content.
+// As many as libjpeg reads of an image of any content.
 constexpr int kMostScans = 15;
 constexpr int kMostMissingBits = 13;
 

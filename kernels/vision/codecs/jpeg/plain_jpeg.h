@@ -1,6 +1,7 @@
-// Which JPEGs a decoder other than libjpeg is given: those of common kinds, whose markers fit together from the first
-// to the last, so that no part is missing. Decided by the bytes alone, without decoding, so that it is the same
-// everywhere. Pure functions; safe from any thread.
+// `FindPlainJpeg` tells which JPEGs a decoder other than libjpeg is given: those of common kinds, whose markers fit
+// together from the first to the last, so that no part is missing. It decides by the bytes alone, without decoding, so
+// that it is the same everywhere.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_JPEG_PLAIN_JPEG_H_
 #define HEADRACE_KERNELS_VISION_CODECS_JPEG_PLAIN_JPEG_H_
 

@@ -167,7 +167,7 @@ class PngReader {
   }
 
  private:
-  // Refuses a picture that cannot be in so few bytes, before memory is allocated for it.
+  // Refuses an image that cannot be in so few bytes, before memory is allocated for it.
   absl::Status CheckBytes(int64_t width, int64_t height) const {
     const int64_t bits = png_get_bit_depth(session_.libpng, session_.info);
     const int64_t unpacked = width * height * bits * png_get_channels(session_.libpng, session_.info) / 8;

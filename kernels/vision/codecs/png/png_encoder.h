@@ -1,6 +1,7 @@
-// Encodes PNG with libpng as OpenCV's imencode does: 8 or 16 bits, not interlaced, with its choice of filters and of
-// zlib's strategy. So bytes equal those of imencode wherever it is built with the same libpng and zlib. Pure functions;
-// libpng's memory lives for one call. Safe from any thread.
+// `EncodePng` encodes PNG with libpng as OpenCV's imencode does: 8 or 16 bits, not interlaced, with its choice of
+// filters and of zlib's strategy. So bytes equal those of imencode wherever it is built with the same libpng and zlib.
+// libpng's memory lives for one call.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_PNG_PNG_ENCODER_H_
 #define HEADRACE_KERNELS_VISION_CODECS_PNG_PNG_ENCODER_H_
 

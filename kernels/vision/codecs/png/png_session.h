@@ -1,6 +1,7 @@
-// What reading and writing a PNG with libpng share: its state, and the functions that libpng calls on errors and for
-// memory. libpng reports errors by longjmp. So no C++ object with a destructor lives in a function that calls setjmp,
-// or that calls longjmp, and a session holds plain data only. Thread contract: a session belongs to one thread.
+// `PngSession` is what reading and writing a PNG with libpng share: its state, and the functions that libpng calls on
+// errors and for memory. libpng reports errors by longjmp. So no C++ object with a destructor lives in a function that
+// calls setjmp, or that calls longjmp, and a session holds plain data only.
+// Threads: a session belongs to one thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_PNG_PNG_SESSION_H_
 #define HEADRACE_KERNELS_VISION_CODECS_PNG_PNG_SESSION_H_
 

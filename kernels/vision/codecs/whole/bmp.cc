@@ -131,7 +131,7 @@ class BmpReader {
       return;
     }
     for (size_t i = 0; i < 3; ++i) fields_[i].mask = NumberAt(bytes_, kMasks + 4 * i, 4);
-    // Behind the shorter headers the masks stand on their own.
+    // After the shorter headers the masks stand on their own.
     const bool alpha = size_ >= 56 || packing_ == kFieldsWithAlpha;
     if (alpha) fields_[3].mask = NumberAt(bytes_, kMasks + 12, 4);
     if (fields_[3].mask != 0) layout_.channels = 4;
@@ -214,7 +214,7 @@ class BmpReader {
     }
   }
 
-  // A byte pair is a run, or, where its first byte is 0, an escape: the end of the row or picture, a step to the right
+  // A byte pair is a run, or, where its first byte is 0, an escape: the end of the row or image, a step to the right
   // and on, or pixels that stand there one by one. Pixels that are passed over are 0.
   absl::Status ReadRuns(uint8_t* pixels) const {
     std::memset(pixels, 0, static_cast<size_t>(layout_.height * layout_.width));

@@ -1,4 +1,5 @@
-// Decodes BMP: Windows' and OS/2's bitmaps, after Microsoft's "Bitmap Storage". Pure functions; safe from any thread.
+// `DecodeBmp` decodes BMP: Windows' and OS/2's bitmaps, after Microsoft's "Bitmap Storage".
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_WHOLE_BMP_H_
 #define HEADRACE_KERNELS_VISION_CODECS_WHOLE_BMP_H_
 
@@ -12,7 +13,7 @@ namespace headrace {
 
 bool LooksLikeBmp(std::string_view bytes);
 
-// The whole picture, whatever part is chosen: 1, 4 and 8 bits, also run-length encoded, as palette indices; 16, 24 and
+// The whole image, whatever part is chosen: 1, 4 and 8 bits, also run-length encoded, as palette indices; 16, 24 and
 // 32 bits as colour, with alpha where the header has a mask for it. Fields of fewer than 8 bits are scaled to 0 … 255
 // and rounded down, as by Pillow. kData if the bytes are not a whole BMP, or a JPEG or PNG within one; kClosed if
 // StopSignal is raised.

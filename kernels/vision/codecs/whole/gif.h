@@ -1,4 +1,5 @@
-// Decodes the first frame of a GIF with giflib. Pure functions; safe from any thread.
+// `DecodeGif` decodes the first frame of a GIF with giflib.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_WHOLE_GIF_H_
 #define HEADRACE_KERNELS_VISION_CODECS_WHOLE_GIF_H_
 

@@ -38,7 +38,7 @@ class CodeReader {
   absl::Status Take(int result, const GifByteType* block) {
     if (StopSignal::Raised()) return StopSignal::Error();
     if (result == GIF_ERROR) return GifError(gif_->Error);
-    // The last block, which is empty, comes behind the last pixel.
+    // The last block, which is empty, comes after the last pixel.
     if (block == nullptr) return GifError(D_GIF_ERR_IMAGE_DEFECT);
     next_ = block + 1;
     end_ = next_ + block[0];
@@ -97,7 +97,7 @@ absl::Status GifError(int code) {
 }
 
 // A code below `clear` is a pixel. Each code but the first adds one to the table: the pixels of the code before it, and
-// the first of its own, which stand one behind the other in the picture.
+// the first of its own, which are contiguous in the image.
 absl::Status ReadGifPixels(GifFileType* gif, absl::Span<uint8_t> pixels) {
   CodeReader codes;
   int bits = 0;

@@ -1,4 +1,5 @@
-// The pixels of a GIF's frame, as codes of LZW hold them. Safe from any thread.
+// `ReadGifPixels` decodes the LZW codes of a GIF's frame to pixels.
+// Threads: safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_WHOLE_GIF_CODES_H_
 #define HEADRACE_KERNELS_VISION_CODECS_WHOLE_GIF_CODES_H_
 

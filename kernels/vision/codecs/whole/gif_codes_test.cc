@@ -23,7 +23,7 @@ using Codes = std::vector<uint32_t>;
 
 constexpr size_t kMostCodes = 4096;
 
-// A decoder knows each code from the code behind it on: its codes grow longer then.
+// A decoder knows each code from the code after it on: its codes grow longer then.
 std::string Packed(const Codes& codes, int bits) {
   const uint32_t clear = 1U << bits;
   std::string bytes;

@@ -1,4 +1,5 @@
-// Decodes TIFF with libtiff. Pure functions; safe from any thread.
+// `DecodeTiff` decodes TIFF with libtiff.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_WHOLE_TIFF_H_
 #define HEADRACE_KERNELS_VISION_CODECS_WHOLE_TIFF_H_
 
@@ -12,11 +13,11 @@ namespace headrace {
 
 bool LooksLikeTiff(std::string_view bytes);
 
-// The first picture of the file, whole, whatever part is chosen, in strips or tiles, with any compression that libtiff
+// The first image of the file, whole, whatever part is chosen, in strips or tiles, with any compression that libtiff
 // reads: grey of 1, 2, 4, 8 or 16 bits, palettes of 1, 2, 4 or 8, colour of 8 or 16, CMYK of 8, which becomes colour as
 // in a JPEG, and YCbCr that is compressed as JPEG. Fewer than 8 bits of grey are scaled to 0 … 255. A sample that the
 // file declares as alpha is kept as it stands, and other additional ones are left out. kData if the bytes are not a
-// whole TIFF, or one of another kind; kClosed if StopSignal is raised, kResource if memory is lacking.
+// whole TIFF, or one of another kind; kClosed if StopSignal is raised, kResource when out of memory.
 absl::StatusOr<DecodedPart> DecodeTiff(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
 
 }  // namespace headrace

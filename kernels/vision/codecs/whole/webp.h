@@ -1,4 +1,5 @@
-// Decodes WebP with libwebp. Pure functions; safe from any thread.
+// `DecodeWebp` decodes WebP with libwebp.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_WHOLE_WEBP_H_
 #define HEADRACE_KERNELS_VISION_CODECS_WHOLE_WEBP_H_
 
@@ -12,8 +13,8 @@ namespace headrace {
 
 bool LooksLikeWebp(std::string_view bytes);
 
-// The whole picture, whatever part is chosen, lossy or lossless: colour, 3 channels, or with alpha 4. Of an animation,
-// whose canvas has 4, the first frame. kData if the bytes are not a whole WebP; kResource if memory is lacking.
+// The whole image, whatever part is chosen, lossy or lossless: colour, 3 channels, or with alpha 4. Of an animation,
+// whose canvas has 4, the first frame. kData if the bytes are not a whole WebP; kResource when out of memory.
 absl::StatusOr<DecodedPart> DecodeWebp(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
 
 }  // namespace headrace

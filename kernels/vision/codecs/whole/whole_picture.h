@@ -1,5 +1,6 @@
-// Pictures that are decoded whole, whatever part is wanted: how a file holds its pixels, and their conversion to what a
-// PixelMode asks for. Pure functions; safe from any thread.
+// `ReadWhole` decodes images that are decoded whole, whatever part is wanted: `PictureLayout` says how a file holds its
+// pixels, which are converted to what a PixelMode asks for.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_WHOLE_WHOLE_PICTURE_H_
 #define HEADRACE_KERNELS_VISION_CODECS_WHOLE_WHOLE_PICTURE_H_
 
@@ -36,7 +37,7 @@ struct PictureLayout {
 // Writes all pixels of the layout, row by row without gaps.
 using ReadPixels = absl::FunctionRef<absl::Status(uint8_t* pixels)>;
 
-// Checks the limit, asks which part is wanted, and only then reads. The whole picture, as DecodePng gives it.
+// Checks the limit, asks which part is wanted, and only then reads. The whole image, as DecodePng gives it.
 absl::StatusOr<DecodedPart> ReadWhole(const PictureLayout& layout, const DecodeOptions& options,
                                       const ChoosePart& choose, const ReadPixels& read);
 
