@@ -15,9 +15,9 @@ def root(tmp_path: pathlib.Path) -> pathlib.Path:
         "BUILD",
         "kernels/BUILD",
         "kernels/kernel.h",
-        "kernels/vision/geometry/resize.cc",
-        "kernels/vision/geometry/resize_test.cc",
-        "kernels/vision/geometry/pad.cc",
+        "kernels/vision/resize.cc",
+        "kernels/vision/resize_test.cc",
+        "kernels/vision/pad.cc",
         "io/files/BUILD",
         "io/files/glob.h",
         "io/files/glob_test.cc",
@@ -29,7 +29,7 @@ def root(tmp_path: pathlib.Path) -> pathlib.Path:
     ]:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("")
-    (tmp_path / "kernels/vision/geometry/resize_test.cc").write_text("TEST(Resize, Halves) {}\n")
+    (tmp_path / "kernels/vision/resize_test.cc").write_text("TEST(Resize, Halves) {}\n")
     (tmp_path / "io/files/glob_test.cc").write_text("TEST_P(Glob, Finds) {}\n")
     return tmp_path
 
@@ -44,7 +44,7 @@ def files(package: str, *names: str) -> str:
     [
         ("kernels/vision", Selection(files("kernels", "vision/resize_test.cc"), "Resize.Halves")),
         ("kernels/vision/resize", Selection(files("kernels", "vision/resize_test.cc"), "Resize.Halves")),
-        ("kernels/vision/geometry/pad.cc", Selection(files("kernels", "vision/resize_test.cc"), "Resize.Halves")),
+        ("kernels/vision/pad.cc", Selection(files("kernels", "vision/resize_test.cc"), "Resize.Halves")),
         ("io/files", Selection("kind(cc_test, //io/files/...)")),
         ("io", Selection("kind(cc_test, //io/...)")),
         ("io/files/glob.h", Selection(files("io/files", "glob_test.cc", "glob_fuzz.cc"), "*Glob.Finds/*")),
