@@ -1,7 +1,8 @@
-// Validation by hand: the picture's shorter side becomes 256 by Pillow's bilinear filter, and the central 224 × 224 are
-// normalised into planes. A row of the result is summed from the rows of the picture in float, then along itself, so
-// that everything but the picture stays in the L1 cache; nothing is rounded in between.
-// Memory is reused for every picture. Belongs to one thread.
+// `AntialiasLoop` is validation by hand: the image's shorter side becomes 256 by Pillow's bilinear filter, and the
+// central 224 × 224 are normalised into planes. A row of the result is summed from the rows of the image in float, then
+// along itself, so that everything but the image stays in the L1 cache; nothing is rounded in between. Memory is reused
+// for every image.
+// Threads: belongs to one thread.
 #ifndef HEADRACE_BENCHMARKS_ANTIALIAS_LOOP_H_
 #define HEADRACE_BENCHMARKS_ANTIALIAS_LOOP_H_
 

@@ -1,4 +1,5 @@
-// Compiles a loop once for CPUs with AVX2 and FMA and once for all, the usual way without intrinsics.
+// `HEADRACE_CPU_CLONES` compiles a loop once for CPUs with AVX2 and FMA and once for all, the usual way without
+// intrinsics.
 #ifndef HEADRACE_BENCHMARKS_CPU_CLONES_H_
 #define HEADRACE_BENCHMARKS_CPU_CLONES_H_
 

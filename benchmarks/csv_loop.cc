@@ -1,5 +1,5 @@
 // A parser of CSV written by hand for one table, on one thread: it reads the mapped file from line to line, converts
-// numbers with std::from_chars straight into the columns of a batch, and copies texts one behind the other. It knows
+// numbers with std::from_chars straight into the columns of a batch, and copies texts end to end. It knows
 // that no field has quotes, and checks neither UTF-8 nor the number of fields. Prints megabytes a second.
 //   bazel run -c opt //benchmarks:csv_loop -- FILE FIELDS...
 // Each of FIELDS is f4, f8, i8 or text, with *N for N of them in one row: "f4*784 i8".

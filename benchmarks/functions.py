@@ -34,7 +34,7 @@ def light(build: Callable[[Any], Any]) -> float:
 
 
 def pictures(folder: str, apart: bool) -> float:
-    """Pictures a second, decoded and cropped, with an identity in Python behind."""
+    """Pictures a second, decoded and cropped, followed by an identity in Python."""
     import headrace as hr
     from headrace import vision as V
 

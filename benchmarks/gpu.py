@@ -1,4 +1,4 @@
-"""What the queue of batches on a GPU achieves: one command, about two minutes, without a network.
+"""Measures what the queue of batches on a GPU achieves: one command, about two minutes, without a network.
 
 - bandwidth: bytes a second to the device through the queue, and by plain copies from page-locked memory in a loop.
 - waits: how long a step of 1, 5, 20 and 50 ms waits in next() for batches that are made faster than the step.

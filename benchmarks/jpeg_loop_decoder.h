@@ -1,5 +1,6 @@
-// libjpeg-turbo for the hand-written loop: one decompressor and one pixel buffer, reused for every file.
-// Belongs to one thread.
+// `JpegLoopDecoder` is libjpeg-turbo for the hand-written loop: one decompressor and one pixel buffer, reused for every
+// file.
+// Threads: belongs to one thread.
 #ifndef HEADRACE_BENCHMARKS_JPEG_LOOP_DECODER_H_
 #define HEADRACE_BENCHMARKS_JPEG_LOOP_DECODER_H_
 

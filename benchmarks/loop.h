@@ -1,7 +1,7 @@
-// The hand-written loop that the engine is compared with: libjpeg-turbo and OpenCV with a plain loop over the files,
-// without an engine. Each thread takes the next file, reads, decodes, crops, resizes, flips and normalises it and
-// writes it to the next slot of a batch, in order of completion.
-// Thread contract: RunLoop starts its threads and joins them; calls share nothing.
+// `RunLoop` is the hand-written loop that the engine is compared with: libjpeg-turbo and OpenCV with a plain loop over
+// the files, without an engine. Each thread takes the next file, reads, decodes, crops, resizes, flips and normalises
+// it and writes it to the next slot of a batch, in order of completion.
+// Threads: RunLoop starts its threads and joins them; calls share nothing.
 #ifndef HEADRACE_BENCHMARKS_LOOP_H_
 #define HEADRACE_BENCHMARKS_LOOP_H_
 

@@ -25,6 +25,7 @@
 #include "engine/exec/iteration.h"
 #include "io/files/testing/counted_reads.h"
 #include "io/formats/recordio/record_frame.h"
+#include "ir/graph.pb.h"
 #include "ops/testing/graph_builder.h"
 
 namespace headrace {

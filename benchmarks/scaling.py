@@ -1,4 +1,4 @@
-"""How the cost of light rows grows with their number, with the number of operators and with the workers.
+"""Measures how the cost of light rows grows with their number, with the number of operators and with the workers.
 
 Growth must be linear: a row costs the same at the end of 10 million as at the end of 100,000, the 64th operator costs
 as much as the second, and more workers than cores cost nothing. Each time is the minimum of the rounds, because any

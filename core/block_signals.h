@@ -1,5 +1,5 @@
-// Leaves signals to the threads of the program: Python expects them on its main thread.
-// Thread contract: any thread, for itself.
+// `BlockSignals` blocks signals on a thread of the engine, so that Python's main thread receives them.
+// Threads: any thread, for itself.
 #ifndef HEADRACE_CORE_BLOCK_SIGNALS_H_
 #define HEADRACE_CORE_BLOCK_SIGNALS_H_
 

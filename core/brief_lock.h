@@ -1,6 +1,6 @@
-// Locks a mutex that others hold for about a microsecond at a time: tries for that long before it sleeps, because
-// putting a thread to sleep and waking it costs tens of microseconds.
-// Thread contract: any thread.
+// `BriefLock` locks a mutex that is held for about a microsecond at a time. It tries for that long before it sleeps,
+// because putting a thread to sleep and waking it costs tens of microseconds.
+// Threads: any thread.
 #ifndef HEADRACE_CORE_BRIEF_LOCK_H_
 #define HEADRACE_CORE_BRIEF_LOCK_H_
 

@@ -1,8 +1,8 @@
-// Memory has owners. A Buffer is a reference-counted, 64-byte-aligned block of bytes. It comes from a BufferPool over a
-// replaceable Allocator, and is charged to the MemoryAccount of the pipeline whose task made it, until it is freed or
-// handed to the user.
-// Thread contract: any thread, except that a TaskMemory belongs to one thread. Freeing a buffer needs no lock of
-// Python's and may happen after the pipeline is gone.
+// `Buffer` is a reference-counted, 64-byte-aligned block of bytes. It comes from a BufferPool over a replaceable
+// Allocator, and is charged to the MemoryAccount of the pipeline whose task made it, until it is freed or handed to the
+// user.
+// Threads: any thread, except that a TaskMemory belongs to one thread. Freeing a buffer needs no lock of Python's and
+// may happen after the pipeline is gone.
 #ifndef HEADRACE_CORE_BUFFER_H_
 #define HEADRACE_CORE_BUFFER_H_
 

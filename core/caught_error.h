@@ -1,6 +1,6 @@
-// Converts exceptions of the standard library to error values, so that no exception leaves a thread or a function that
-// must not throw.
-// Thread contract: any thread, within a catch handler.
+// `CaughtError` converts an exception of the standard library to an error value. Use it at the edge of threads and
+// functions that must not throw.
+// Threads: any thread, within a catch handler.
 #ifndef HEADRACE_CORE_CAUGHT_ERROR_H_
 #define HEADRACE_CORE_CAUGHT_ERROR_H_
 

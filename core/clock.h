@@ -1,4 +1,5 @@
-// Nanoseconds, only for statistics: no result depends on them. Safe from any thread.
+// `NowNs` and its neighbours read clocks in nanoseconds. Use them for statistics only: no result depends on them.
+// Threads: any.
 #ifndef HEADRACE_CORE_CLOCK_H_
 #define HEADRACE_CORE_CLOCK_H_
 

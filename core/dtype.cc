@@ -5,13 +5,13 @@
 namespace headrace {
 namespace {
 
-struct Entry {
+struct DtypeEntry {
   DType dtype;
   std::string_view name;
   size_t item_size;
 };
 
-constexpr std::array<Entry, 16> kEntries = {{
+constexpr std::array<DtypeEntry, 16> kEntries = {{
     {DType::kUnknown, "unknown", 0},
     {DType::kBool, "bool", 1},
     {DType::kInt8, "int8", 1},
@@ -37,7 +37,7 @@ size_t ItemSize(DType dtype) { return kEntries[static_cast<size_t>(dtype)].item_
 std::string_view DTypeName(DType dtype) { return kEntries[static_cast<size_t>(dtype)].name; }
 
 std::optional<DType> DTypeFromName(std::string_view name) {
-  for (const Entry& entry : kEntries) {
+  for (const DtypeEntry& entry : kEntries) {
     if (entry.name == name) return entry.dtype;
   }
   return std::nullopt;

@@ -1,4 +1,5 @@
-// Element types of tensors. Plain values; safe from any thread.
+// `DType` is the element type of a tensor.
+// Threads: any; plain values.
 #ifndef HEADRACE_CORE_DTYPE_H_
 #define HEADRACE_CORE_DTYPE_H_
 

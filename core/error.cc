@@ -42,7 +42,7 @@ constexpr std::array<FieldEntry, 6> kFields = {{
 
 constexpr std::string_view kBeyondRow = "headrace/beyond_row";
 
-const FieldEntry& Entry(ErrorField field) { return kFields[static_cast<size_t>(field)]; }
+const FieldEntry& EntryError(ErrorField field) { return kFields[static_cast<size_t>(field)]; }
 
 }  // namespace
 
@@ -64,13 +64,13 @@ ErrorKind KindOf(const absl::Status& status) {
 
 void AddErrorField(absl::Status& status, ErrorField field, std::string_view value) {
   if (status.ok() || value.empty()) return;
-  const absl::string_view url = ToAbsl(Entry(field).url);
+  const absl::string_view url = ToAbsl(EntryError(field).url);
   if (status.GetPayload(url).has_value()) return;
   status.SetPayload(url, absl::Cord(ToAbsl(value)));
 }
 
 std::string GetErrorField(const absl::Status& status, ErrorField field) {
-  const auto payload = status.GetPayload(ToAbsl(Entry(field).url));
+  const auto payload = status.GetPayload(ToAbsl(EntryError(field).url));
   return payload.has_value() ? std::string(*payload) : std::string();
 }
 

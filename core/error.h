@@ -1,6 +1,6 @@
-// Errors are values: an absl::Status that carries a kind (each with its Python exception type) and fields that tell a
-// user where it happened. User errors and internal errors are different kinds.
-// Statuses are immutable once passed on; safe from any thread.
+// Errors are values: `MakeError` makes an absl::Status that carries a kind (each with its Python exception type) and
+// fields that tell a user where it happened. User errors and internal errors are different kinds.
+// Threads: any; a status is immutable once passed on.
 #ifndef HEADRACE_CORE_ERROR_H_
 #define HEADRACE_CORE_ERROR_H_
 

@@ -1,6 +1,6 @@
-// Whether this process was forked from one whose engine had threads. The threads do not exist here, and their locks
-// stay locked.
-// Thread contract: any thread.
+// `LostInFork` tells whether this process was forked from one whose engine had threads. Those threads do not exist in
+// the child, and their locks stay locked.
+// Threads: any thread.
 #ifndef HEADRACE_CORE_FORK_WATCH_H_
 #define HEADRACE_CORE_FORK_WATCH_H_
 

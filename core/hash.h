@@ -1,5 +1,6 @@
-// A 64-bit hash of bytes that is the same in every version and on every machine, for fingerprints and checksums. It
-// detects accidents, not attacks. A pure function.
+// `HashBytes` is a 64-bit hash, the same in every version and on every machine. Use it for fingerprints and checksums.
+// It detects accidents, not attacks.
+// Threads: a pure function.
 #ifndef HEADRACE_CORE_HASH_H_
 #define HEADRACE_CORE_HASH_H_
 

@@ -1,6 +1,6 @@
-// Charges bytes that a library allocates for a row to the pipeline, like buffers, before they are allocated: other
-// tasks see less free budget, and the stage reserves as much for its next rows.
-// Thread contract: made and destroyed by one thread, within one task.
+// `MemoryReservation` charges bytes that a library allocates for a row to the pipeline, like buffers, before they are
+// allocated: other tasks see less free budget, and the stage reserves as much for its next rows.
+// Threads: made and destroyed by one thread, within one task.
 #ifndef HEADRACE_CORE_MEMORY_RESERVATION_H_
 #define HEADRACE_CORE_MEMORY_RESERVATION_H_
 

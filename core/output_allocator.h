@@ -1,7 +1,7 @@
-// Allocates a result where it is used next: in the row's batch slot if the result has the slot's dtype and shape,
-// otherwise in its own memory. A result elsewhere is copied into the batch later, so the slot is an optimization.
-// Intermediate values are allocated by Tensor::Allocate, or one of them would take the slot.
-// Thread contract: used by one thread.
+// `OutputAllocator` allocates a result where it is used next: in the row's batch slot if the result has the slot's
+// dtype and shape, otherwise in its own memory. A result elsewhere is copied into the batch later, so the slot is an
+// optimization. Intermediate values are allocated by Tensor::Allocate, or one of them would take the slot.
+// Threads: used by one thread.
 #ifndef HEADRACE_CORE_OUTPUT_ALLOCATOR_H_
 #define HEADRACE_CORE_OUTPUT_ALLOCATOR_H_
 

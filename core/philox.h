@@ -1,6 +1,7 @@
-// Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
-// A stream is determined by (seed, salt, row identity) alone, so a row's draws do not depend on threads, ranks,
-// position or restarts. A RowRandom is one row's stream: cheap to make, used by one thread.
+// `Philox4x32` and `RowRandom` draw counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random
+// numbers: as easy as 1, 2, 3", SC 2011). A stream is determined by (seed, salt, row identity) alone, so a row's draws
+// do not depend on threads, ranks, position or restarts. A RowRandom is one row's stream and cheap to make.
+// Threads: a RowRandom is used by one thread.
 #ifndef HEADRACE_CORE_PHILOX_H_
 #define HEADRACE_CORE_PHILOX_H_
 

@@ -8,7 +8,7 @@
 namespace headrace {
 namespace {
 
-// Uses to_chars, because absl::StrFormat ends the process where memory lacks.
+// Uses to_chars, because absl::StrFormat ends the process when out of memory.
 std::string Decimal(double value, int digits) {
   char text[400];
   return {text, std::to_chars(text, text + sizeof(text), value, std::chars_format::fixed, digits).ptr};

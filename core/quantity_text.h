@@ -1,4 +1,5 @@
-// Bytes and seconds in readable form: "3.0 KiB", "12.5 ms". Pure functions.
+// `BytesText` and `SecondsText` write quantities for people: "3.0 KiB", "12.5 ms".
+// Threads: pure functions.
 #ifndef HEADRACE_CORE_QUANTITY_TEXT_H_
 #define HEADRACE_CORE_QUANTITY_TEXT_H_
 

@@ -1,5 +1,6 @@
-// The identity of a row = (epoch, 64-bit key): randomness may depend on nothing else of the row. Provenance (file,
-// record, offset) is separate and serves only errors. Plain values.
+// `RowId` is the identity of a row: its epoch and a 64-bit key. Randomness may depend on nothing else of the row.
+// Provenance (file, record, offset) is separate and serves only errors.
+// Threads: plain values.
 #ifndef HEADRACE_CORE_ROW_ID_H_
 #define HEADRACE_CORE_ROW_ID_H_
 

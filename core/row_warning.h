@@ -1,6 +1,7 @@
-// A warning about a row that a kernel makes in spite of a fault, such as a picture whose damaged data lack pixels. The
-// operator that runs kernels opens a RowWarning around a row; the kernel raises it at any depth of its calls.
-// Thread contract: made, raised, read and destroyed by one thread.
+// `RowWarning` collects a warning about a row that a kernel makes in spite of a fault, such as an image whose damaged
+// data lack pixels. The operator that runs kernels opens a RowWarning around a row; the kernel raises it at any depth
+// of its calls.
+// Threads: made, raised, read and destroyed by one thread.
 #ifndef HEADRACE_CORE_ROW_WARNING_H_
 #define HEADRACE_CORE_ROW_WARNING_H_
 

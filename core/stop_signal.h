@@ -1,6 +1,6 @@
-// Ends long work on one row early if its result is no longer needed: a pipeline is closed while a large picture is
-// decoded. The engine sets a signal around each task; a kernel checks it between pieces of its work.
-// Thread contract: made, checked and destroyed by one thread; the flag may be set by any.
+// `StopSignal` ends long work on a row whose result is no longer needed, as when a pipeline is closed while a large
+// image is decoded. The engine sets a signal around each task; a kernel checks it between pieces of its work.
+// Threads: made, checked and destroyed by one thread; the flag may be set by any.
 #ifndef HEADRACE_CORE_STOP_SIGNAL_H_
 #define HEADRACE_CORE_STOP_SIGNAL_H_
 

@@ -38,10 +38,10 @@ void CopyStrided(const uint8_t* source, absl::Span<const int64_t> shape, absl::S
   }
 }
 
-// Copies of this length are a few instructions; shorter strings are copied with what is behind them.
+// Copies of this length are a few instructions; shorter strings are copied with what is after them.
 constexpr size_t kShort = 32;
 
-// Copies strings that are one behind the other to `target` + at, and writes their ends there.
+// Copies strings that are end to end to `target` + at, and writes their ends there.
 int64_t CopyJoined(const Tensor& strings, uint8_t* target, int64_t at, int64_t*& end) {
   const std::string_view bytes = strings.joined_bytes();
   if (!bytes.empty()) std::memcpy(target + at, bytes.data(), bytes.size());
@@ -51,11 +51,11 @@ int64_t CopyJoined(const Tensor& strings, uint8_t* target, int64_t at, int64_t*&
   return at + static_cast<int64_t>(bytes.size());
 }
 
-// The same of strings that are anywhere in their buffer. `target` has kShort bytes of room behind the last.
+// The same of strings that are anywhere in their buffer. `target` has kShort bytes of room after the last.
 int64_t CopySpans(const Tensor& strings, uint8_t* target, int64_t at, int64_t*& end) {
   const int64_t count = strings.elements();
   if (count == 0) return at;
-  // Bytes behind the array may be written meanwhile.
+  // Bytes after the array may be written meanwhile.
   const std::string_view last = strings.bytes_at(count - 1);
   const char* const readable = last.data() + last.size();
   for (int64_t i = 0; i < count; ++i) {

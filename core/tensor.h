@@ -1,6 +1,6 @@
-// A Tensor is a typed, shaped view of a shared Buffer; copying it copies no data.
-// Thread contract: a value; the bytes may be read from any thread, and written only by a thread that holds the only
-// reference (fresh from Allocate).
+// `Tensor` is a typed, shaped view of a shared Buffer; copying it copies no data.
+// Threads: a value; the bytes may be read from any thread, and written only by a thread that holds the only reference
+// (fresh from Allocate).
 #ifndef HEADRACE_CORE_TENSOR_H_
 #define HEADRACE_CORE_TENSOR_H_
 
@@ -39,7 +39,7 @@ class Tensor {
   // Byte strings of the given shape, in row-major order, copied into one buffer with a table of ends.
   static absl::StatusOr<Tensor> CopyBytesArray(DType dtype, absl::Span<const int64_t> shape,
                                                absl::Span<const std::string_view> elements);
-  // Byte strings of the given shape, in row-major order, one behind the other in `bytes`: string i begins at ends[i]
+  // Byte strings of the given shape, in row-major order, end to end in `bytes`: string i begins at ends[i]
   // and ends at ends[i + 1], where `ends` holds elements + 1 numbers of type int64.
   static Tensor ViewBytesArray(DType dtype, absl::Span<const int64_t> shape, BufferRef bytes, BufferRef ends);
   // Byte strings of the given shape, in row-major order, anywhere in `bytes`: string i begins at spans[2 i] and ends at
@@ -78,11 +78,11 @@ class Tensor {
   // Element i in row-major order, for a tensor of bytes or strings.
   std::string_view bytes_at(int64_t i) const;
   std::string_view bytes_value() const { return bytes_at(0); }
-  // Whether the byte strings of an array are one behind the other, so that joined_bytes() and ends() exist.
+  // Whether the byte strings of an array are end to end, so that joined_bytes() and ends() exist.
   bool joined() const { return table_step_ == 1; }
   // For an array that is not joined: the size of its table in bytes.
   size_t spans_bytes() const { return 2 * sizeof(int64_t) * static_cast<size_t>(elements()); }
-  // All byte strings of an array, one behind the other, and where they end there: string i from ends[i] - ends[0] on.
+  // All byte strings of an array, end to end, and where they end there: string i from ends[i] - ends[0] on.
   std::string_view joined_bytes() const { return {reinterpret_cast<const char*>(data_) + ends_[0], bytes()}; }
   absl::Span<const int64_t> ends() const { return {ends_, static_cast<size_t>(elements()) + 1}; }
   template <typename T>
@@ -99,7 +99,7 @@ class Tensor {
   Tensor Reshape(absl::Span<const int64_t> shape) const;
   // The tensor itself if row-major, else a copy.
   absl::StatusOr<Tensor> Contiguous() const;
-  // For an array of byte strings: the tensor itself if they are one behind the other, else a copy.
+  // For an array of byte strings: the tensor itself if they are end to end, else a copy.
   absl::StatusOr<Tensor> Joined() const;
   // Copies the elements, row-major, to `target` (elements times item size; fixed-size types).
   void CopyTo(void* target) const;
@@ -132,7 +132,7 @@ class Tensor {
 absl::StatusOr<Tensor> Stack(absl::Span<const Tensor> rows);
 
 // Joins arrays of byte strings, of equal dtype and further axes, along their first axis: the strings of the result are
-// one behind the other. At least one array. Fails with kResource if there is no memory.
+// end to end. At least one array. Fails with kResource if there is no memory.
 absl::StatusOr<Tensor> JoinStrings(absl::Span<const Tensor> arrays);
 
 // Whether dtype, shape and bytes are equal.

@@ -1,5 +1,6 @@
-// Joins text and numbers. Debian's Abseil has its own string_view, which std::string_view does not convert to; Cat and
-// Append take both, so that the rest of the code uses only std.
+// `Cat` and `Append` join text and numbers. Debian's Abseil has its own string_view, which std::string_view does not
+// convert to; these functions take both, so that the rest of the code uses only std.
+// Threads: pure functions.
 #ifndef HEADRACE_CORE_TEXT_H_
 #define HEADRACE_CORE_TEXT_H_
 

@@ -1,6 +1,7 @@
-// The C library loads its stack unwinder when the first exception passes through one of its functions, such as that of
-// std::call_once, and ends the process if there is no memory left for it.
-// Thread contract: any thread.
+// `LoadUnwinder` loads the stack unwinder of the C library ahead of time. Otherwise the library loads it when the first
+// exception passes through one of its functions, such as that of std::call_once, and ends the process if memory has run
+// out.
+// Threads: any thread.
 #ifndef HEADRACE_CORE_UNWINDER_H_
 #define HEADRACE_CORE_UNWINDER_H_
 

@@ -42,7 +42,7 @@ bool StepIsAscii(const uint8_t* text) {
   return ((all[0] | all[1]) & kHighBits) == 0;
 }
 
-// Whether the characters that begin in [text, stop) are well formed; moves `text` behind them. Bytes go on up to `end`.
+// Whether the characters that begin in [text, stop) are well formed; moves `text` after them. Bytes go on up to `end`.
 bool TakeCharacters(const uint8_t*& text, const uint8_t* stop, const uint8_t* end) {
   while (text < stop) {
     const auto left = static_cast<size_t>(end - text);

@@ -1,4 +1,4 @@
-// The version of Headrace, which the Python package also reports.
+// `kVersion` is the version of Headrace, which the Python package also reports.
 #ifndef HEADRACE_CORE_VERSION_H_
 #define HEADRACE_CORE_VERSION_H_
 

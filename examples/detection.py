@@ -1,4 +1,4 @@
-"""A training pipeline for detection: pictures with their boxes, cropped, flipped and resized together. An epoch, then a contact sheet.
+"""A training pipeline for detection: images with their boxes, cropped, flipped and resized together. An epoch, then a contact sheet.
 
 Usage: detection.py [--out DIR]   (writes detection.hrg and detection.png there; default: the current folder)
 """
@@ -16,12 +16,12 @@ SIZE = 300
 
 def training_pictures() -> hr.Dataset:
     """Columns: image, uint8 of shape (300, 300, 3); boxes, float32 of shape (n, 4), and labels, int64 of shape (n,)."""
-    # Line i of the file belongs to picture i, in order of class, then name.
+    # Line i of the file belongs to image i, in order of class, then name.
     objects = hr.JsonLines(
         str(HERE / "objects/boxes.jsonl"), {"boxes": ("float32", (None, 4)), "labels": ("int64", (None,))}
     )
     pictures = hr.ImageFolder(str(HERE / "photos"), columns=["image"])
-    # What SSD trains with in torchvision's reference: some boxes leave the picture, and their labels with them.
+    # What SSD trains with in torchvision's reference: some boxes leave the image, and their labels with them.
     augment = [
         V.Decode(),
         V.RandomPhotometricDistort(),
@@ -40,7 +40,7 @@ def main() -> None:
     out = parser.parse_args().out
 
     train = training_pictures()
-    # Pictures differ in how many boxes they have: each batch holds all boxes in one array, and where a picture's begin.
+    # Images differ in how many boxes they have: each batch holds all boxes in one array, and where an image's begin.
     for batch in train.batch(4, ragged="splits"):
         counts = batch["boxes_splits"][1:] - batch["boxes_splits"][:-1]
         print(f"{batch['image'].shape}, boxes {batch['boxes'].shape}: {' + '.join(map(str, counts))}")

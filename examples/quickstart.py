@@ -1,4 +1,4 @@
-"""A training pipeline over class folders of pictures: decode, crop, flip, normalise, batch. Two epochs, then a report.
+"""A training pipeline over class folders of images: decode, crop, flip, normalise, batch. Two epochs, then a report.
 
 Usage: quickstart.py [DIR]   (DIR holds one folder per class; default: the photographs beside this file)
 """
@@ -22,7 +22,7 @@ PICTURES = {".jpg", ".jpeg", ".png"}
 
 
 def class_folders(folder: pathlib.Path) -> dict[str, int]:
-    """Returns the number of pictures of each class folder, or exits with an error about `folder`."""
+    """Returns the number of images of each class folder, or exits with an error about `folder`."""
     if not folder.is_dir():
         sys.exit(f"{folder} is not a folder. Give a folder that holds one folder of pictures a class.")
 
@@ -60,7 +60,7 @@ def write_png(path: pathlib.Path, pixels: np.ndarray) -> None:
 
 
 def contact_sheet(images: list[np.ndarray], columns: int = 6, gap: int = 4) -> np.ndarray:
-    """Arranges normalised CHW pictures in rows, with their original colours."""
+    """Arranges normalised CHW images in rows, with their original colours."""
     rows = -(-len(images) // columns)
     step = SIZE + gap
     sheet = np.full((rows * step + gap, columns * step + gap, 3), 255, np.uint8)

@@ -1,4 +1,4 @@
-"""A training pipeline for segmentation: pictures with their masks, resized, cropped and flipped together. An epoch, then a contact sheet.
+"""A training pipeline for segmentation: images with their masks, resized, cropped and flipped together. An epoch, then a contact sheet.
 
 Usage: segmentation.py [--out DIR]   (writes segmentation.hrg and segmentation.png there; default: the current folder)
 """
@@ -14,7 +14,7 @@ from headrace import vision as V
 HERE = pathlib.Path(__file__).resolve().parent
 CLASSES = ["background", "cat", "person", "spacecraft", "cup", "spoon", "galaxy"]
 BASE, SIZE = 260, 240
-# What a loss leaves out: pixels beyond the picture.
+# What a loss leaves out: pixels beyond the image.
 IGNORED = 255
 
 

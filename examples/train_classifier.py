@@ -1,11 +1,11 @@
-"""Trains a small convolutional network on class folders of pictures, on the CPU or a GPU, and goes on where it was killed.
+"""Trains a small convolutional network on class folders of images, on the CPU or a GPU, and goes on where it was killed.
 
 Usage: train_classifier.py [DIR] [--checkpoint FILE] [--loader headrace|torch] [--device auto|cpu|cuda:0] …
 
 DIR holds one folder per class; default: the photographs beside this file. With --checkpoint the state of the model, the
 optimizer and the loader is saved every few steps, and a run that finds the file goes on with the very next batch: on the
 CPU, with as many threads, its losses are those of a run that was never killed, bit for bit. --loader torch reads the same
-pictures with a torch DataLoader and Pillow, for comparison; a DataLoader has no state, so that such a run starts its epoch
+images with a torch DataLoader and Pillow, for comparison; a DataLoader has no state, so that such a run starts its epoch
 again.
 
 Needs torch; --loader torch also needs Pillow.
@@ -109,7 +109,7 @@ def pictures(folder: pathlib.Path) -> list[pathlib.Path]:
 
 
 def class_names(folder: pathlib.Path) -> list[str]:
-    """Without hidden folders and folders that hold no picture."""
+    """Without hidden folders and folders that hold no image."""
     entries = [entry for entry in folder.iterdir() if entry.is_dir()] if folder.is_dir() else []
     names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and pictures(entry))
     if not names:

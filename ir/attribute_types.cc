@@ -1,5 +1,7 @@
 #include "ir/attribute_types.h"
 
+#include "ir/graph.pb.h"
+
 namespace headrace::ir {
 
 AttributeTypeFacts FactsOf(AttributeType type) {

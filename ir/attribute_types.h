@@ -1,4 +1,5 @@
-// What each type of attributes is called, and how the wire holds its values. Pure functions.
+// `FactsOf` tells what each type of attributes is called, and how the wire holds its values.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_ATTRIBUTE_TYPES_H_
 #define HEADRACE_IR_ATTRIBUTE_TYPES_H_
 

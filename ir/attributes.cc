@@ -2,26 +2,23 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <map>
+#include <utility>
 
 #include "core/text.h"
+#include "ir/graph.pb.h"
 #include "ir/parameters.h"
 #include "ir/schema_proto.h"
 
 namespace headrace::ir {
 namespace {
 
-using Kind = proto::Value::KindCase;
+using AttributesKind = proto::Value::KindCase;
 
 [[noreturn]] void Die(std::string_view name, std::string_view why) {
   std::fputs(Cat("Headrace: attribute \"", name, "\" ", why, "; declarations and code disagree\n").c_str(), stderr);
   std::abort();
-}
-
-template <typename Entries>
-std::map<std::string, proto::Value, std::less<>> ByName(const Entries& entries) {
-  std::map<std::string, proto::Value, std::less<>> values;
-  for (const proto::Attribute& attribute : entries) values[attribute.name()] = attribute.value();
-  return values;
 }
 
 const proto::Value& Get(const Attributes& attributes, std::string_view name) {
@@ -30,7 +27,7 @@ const proto::Value& Get(const Attributes& attributes, std::string_view name) {
   return *value;
 }
 
-const proto::Value& Get(const Attributes& attributes, std::string_view name, Kind kind) {
+const proto::Value& Get(const Attributes& attributes, std::string_view name, AttributesKind kind) {
   const proto::Value& value = Get(attributes, name);
   if (value.kind_case() != kind) Die(name, "has another type than was asked for");
   return value;
@@ -38,64 +35,73 @@ const proto::Value& Get(const Attributes& attributes, std::string_view name, Kin
 
 }  // namespace
 
-Attributes Attributes::Of(const proto::Node& node) {
+struct Attributes::Values {
+  std::map<std::string, proto::Value, std::less<>> by_name;
+};
+
+template <typename Entries>
+Attributes Attributes::OfEntries(const Entries& entries) {
+  auto values = std::make_shared<Values>();
+  for (const proto::Attribute& attribute : entries) values->by_name[attribute.name()] = attribute.value();
   Attributes attributes;
-  attributes.values_ = ByName(node.attributes());
+  attributes.values_ = std::move(values);
   return attributes;
 }
+
+Attributes Attributes::Of(const proto::Node& node) { return OfEntries(node.attributes()); }
 
 Attributes Attributes::Of(const proto::Step& step) {
-  Attributes attributes;
   // Parameters have no values yet.
-  attributes.values_ = ByName(ReadsParameter(step) ? WithExamples(step, 0).attributes() : step.attributes());
-  return attributes;
+  return ReadsParameter(step) ? OfEntries(WithExamples(step, 0).attributes()) : OfEntries(step.attributes());
 }
 
-bool Attributes::IsNone(std::string_view name) const { return Get(*this, name).kind_case() == Kind::kNone; }
+bool Attributes::IsNone(std::string_view name) const { return Get(*this, name).kind_case() == AttributesKind::kNone; }
 
-bool Attributes::Bool(std::string_view name) const { return Get(*this, name, Kind::kBoolean).boolean(); }
+bool Attributes::Bool(std::string_view name) const { return Get(*this, name, AttributesKind::kBoolean).boolean(); }
 
-int64_t Attributes::Int(std::string_view name) const { return Get(*this, name, Kind::kInteger).integer(); }
+int64_t Attributes::Int(std::string_view name) const { return Get(*this, name, AttributesKind::kInteger).integer(); }
 
 double Attributes::Float(std::string_view name) const {
   const proto::Value& value = Get(*this, name);
-  if (value.kind_case() == Kind::kInteger) return static_cast<double>(value.integer());
-  return Get(*this, name, Kind::kReal).real();
+  if (value.kind_case() == AttributesKind::kInteger) return static_cast<double>(value.integer());
+  return Get(*this, name, AttributesKind::kReal).real();
 }
 
-const std::string& Attributes::String(std::string_view name) const { return Get(*this, name, Kind::kText).text(); }
+const std::string& Attributes::String(std::string_view name) const {
+  return Get(*this, name, AttributesKind::kText).text();
+}
 
 std::vector<int64_t> Attributes::Ints(std::string_view name) const {
-  const auto& values = Get(*this, name, Kind::kIntegers).integers().values();
+  const auto& values = Get(*this, name, AttributesKind::kIntegers).integers().values();
   return {values.begin(), values.end()};
 }
 
 std::vector<double> Attributes::Floats(std::string_view name) const {
   const proto::Value& value = Get(*this, name);
-  if (value.kind_case() == Kind::kIntegers) {
+  if (value.kind_case() == AttributesKind::kIntegers) {
     return {value.integers().values().begin(), value.integers().values().end()};
   }
-  const auto& values = Get(*this, name, Kind::kReals).reals().values();
+  const auto& values = Get(*this, name, AttributesKind::kReals).reals().values();
   return {values.begin(), values.end()};
 }
 
 ir::Number Attributes::Number(std::string_view name) const {
   const proto::Value& value = Get(*this, name);
-  if (value.kind_case() == Kind::kInteger) return value.integer();
-  return Get(*this, name, Kind::kReal).real();
+  if (value.kind_case() == AttributesKind::kInteger) return value.integer();
+  return Get(*this, name, AttributesKind::kReal).real();
 }
 
 std::vector<ir::Number> Attributes::Numbers(std::string_view name) const {
   const proto::Value& value = Get(*this, name);
-  if (value.kind_case() == Kind::kIntegers) {
+  if (value.kind_case() == AttributesKind::kIntegers) {
     return {value.integers().values().begin(), value.integers().values().end()};
   }
-  const auto& values = Get(*this, name, Kind::kReals).reals().values();
+  const auto& values = Get(*this, name, AttributesKind::kReals).reals().values();
   return {values.begin(), values.end()};
 }
 
 std::vector<std::string> Attributes::Strings(std::string_view name) const {
-  const auto& values = Get(*this, name, Kind::kTexts).texts().values();
+  const auto& values = Get(*this, name, AttributesKind::kTexts).texts().values();
   return {values.begin(), values.end()};
 }
 
@@ -106,7 +112,7 @@ DType Attributes::Type(std::string_view name) const {
 }
 
 std::vector<std::pair<std::string, std::string>> Attributes::Pairs(std::string_view name) const {
-  const proto::Pairs& pairs = Get(*this, name, Kind::kPairs).pairs();
+  const proto::Pairs& pairs = Get(*this, name, AttributesKind::kPairs).pairs();
   if (pairs.keys_size() != pairs.values_size()) Die(name, "has keys without values");
   std::vector<std::pair<std::string, std::string>> result;
   for (int i = 0; i < pairs.keys_size(); ++i) result.emplace_back(pairs.keys(i), pairs.values(i));
@@ -114,24 +120,30 @@ std::vector<std::pair<std::string, std::string>> Attributes::Pairs(std::string_v
 }
 
 const proto::Expression& Attributes::Expr(std::string_view name) const {
-  return Get(*this, name, Kind::kExpression).expression();
+  return Get(*this, name, AttributesKind::kExpression).expression();
 }
 
 Schema Attributes::Columns(std::string_view name) const {
-  absl::StatusOr<Schema> schema = SchemaFromProto(Get(*this, name, Kind::kColumns).columns());
+  absl::StatusOr<Schema> schema = SchemaFromProto(Get(*this, name, AttributesKind::kColumns).columns());
   if (!schema.ok()) Die(name, "is no schema");
   return *std::move(schema);
 }
 
 const std::string& Attributes::ReferenceName(std::string_view name) const {
-  return Get(*this, name, Kind::kReference).reference().name();
+  return Get(*this, name, AttributesKind::kReference).reference().name();
 }
 
-void Attributes::Set(std::string name, proto::Value value) { values_[std::move(name)] = std::move(value); }
+void Attributes::Set(std::string name, proto::Value value) {
+  // Copies share the values of the original.
+  auto values = values_ == nullptr ? std::make_shared<Values>() : std::make_shared<Values>(*values_);
+  values->by_name[std::move(name)] = std::move(value);
+  values_ = std::move(values);
+}
 
 const proto::Value* Attributes::Find(std::string_view name) const {
-  auto found = values_.find(name);
-  return found == values_.end() ? nullptr : &found->second;
+  if (values_ == nullptr) return nullptr;
+  auto found = values_->by_name.find(name);
+  return found == values_->by_name.end() ? nullptr : &found->second;
 }
 
 }  // namespace headrace::ir

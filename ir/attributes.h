@@ -1,11 +1,11 @@
-// Attribute values of one node or step. After validation every declared attribute is present with its declared type, so
-// the getters need no error path (a missing name is a bug and aborts with a message).
-// A value; immutable once made.
+// `Attributes` holds the attribute values of one node or step. After validation every declared attribute is present
+// with its declared type, so the getters need no error path (a missing name is a bug and aborts with a message).
+// Threads: a value; immutable once made.
 #ifndef HEADRACE_IR_ATTRIBUTES_H_
 #define HEADRACE_IR_ATTRIBUTES_H_
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/dtype.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 #include "ir/type.h"
 
 namespace headrace::ir {
@@ -49,7 +49,12 @@ class Attributes {
   const proto::Value* Find(std::string_view name) const;
 
  private:
-  std::map<std::string, proto::Value, std::less<>> values_;
+  // By name; not here, as every kernel includes this header.
+  struct Values;
+  template <typename Entries>
+  static Attributes OfEntries(const Entries& entries);
+
+  std::shared_ptr<const Values> values_;  // null: none
 };
 
 }  // namespace headrace::ir

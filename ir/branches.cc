@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "ir/attributes.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/parameters.h"
 

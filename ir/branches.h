@@ -1,4 +1,5 @@
-// Steps of a map with those in the branches of its choosers. Pure functions, whose recursion CheckChoosers bounds.
+// `VisitSteps` visits the steps of a map together with those in the branches of its choosers.
+// Threads: pure functions; CheckChoosers bounds their recursion.
 #ifndef HEADRACE_IR_BRANCHES_H_
 #define HEADRACE_IR_BRANCHES_H_
 

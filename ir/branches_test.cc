@@ -10,6 +10,7 @@
 #include "ir/canonical.h"
 #include "ir/dump.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/graph_hash.h"
 #include "ir/infer.h"
@@ -32,7 +33,7 @@ GraphBuilder Pictures() {
   return builder;
 }
 
-GraphBuilder::Given Size(int64_t size) { return {{"size", IntValue(size)}}; }
+GraphBuilder::Given SizeBranches(int64_t size) { return {{"size", IntValue(size)}}; }
 
 std::string MistakesOf(const GraphBuilder& builder) { return std::string(Validate(builder.Canonical()).message()); }
 
@@ -43,12 +44,12 @@ const proto::Step& Nested(const proto::Step& step, int branch, int at = 0) { ret
 TEST(Branches, KeepWhatIsTrueOfAllRows) {
   GraphBuilder equal = Pictures();
   equal.Step("Either", {"image"}, {"image"});
-  equal.Branch().Step("Resize", {"image"}, {"image"}, Size(8)).End();
-  equal.Branch().Step("Negate", {"image"}, {"image"}).Step("Resize", {"image"}, {"image"}, Size(8)).End();
+  equal.Branch().Step("Resize", {"image"}, {"image"}, SizeBranches(8)).End();
+  equal.Branch().Step("Negate", {"image"}, {"image"}).Step("Resize", {"image"}, {"image"}, SizeBranches(8)).End();
   EXPECT_EQ(TypeName(ImageOf(equal)), "uint8 (8, 8, 3)");
   GraphBuilder other = Pictures();
   other.Step("Either", {"image"}, {"image"});
-  other.Branch().Step("Resize", {"image"}, {"image"}, Size(8)).End();
+  other.Branch().Step("Resize", {"image"}, {"image"}, SizeBranches(8)).End();
   other.Branch().Step("Resize", {"image"}, {"image"}, {{"size", IntsValue({8, 9})}}).End();
   EXPECT_EQ(TypeName(ImageOf(other)), "uint8 (8, None, 3)");
 }
@@ -56,9 +57,9 @@ TEST(Branches, KeepWhatIsTrueOfAllRows) {
 TEST(Branches, ThatNoRowGoesThroughChangeNoType) {
   const auto perhaps = [](double p) {
     GraphBuilder builder = Pictures();
-    builder.Step("Resize", {"image"}, {"image"}, Size(4));
+    builder.Step("Resize", {"image"}, {"image"}, SizeBranches(4));
     builder.Step("Perhaps", {"image"}, {"image"}, {{"p", FloatValue(p)}});
-    builder.Branch().Step("Resize", {"image"}, {"image"}, Size(8)).End();
+    builder.Branch().Step("Resize", {"image"}, {"image"}, SizeBranches(8)).End();
     return TypeName(ImageOf(builder));
   };
   EXPECT_EQ(perhaps(0), "uint8 (4, 4, 3)");
@@ -69,7 +70,7 @@ TEST(Branches, ThatNoRowGoesThroughChangeNoType) {
 // Any of them may come before another.
 TEST(Branches, InAnyOrderBeginWithWhatOthersLeave) {
   GraphBuilder builder = Pictures();
-  builder.Step("Resize", {"image"}, {"image"}, Size(4));
+  builder.Step("Resize", {"image"}, {"image"}, SizeBranches(4));
   builder.Step("AnyOrder", {"image"}, {"image"});
   builder.Branch().Step("Resize", {"image"}, {"image"}, {{"size", IntsValue({4, 9})}}).End();
   builder.Branch().Step("Negate", {"image"}, {"image"}).End();
@@ -158,7 +159,7 @@ TEST(Branches, InAnyOrderMayBeNested) {
   GraphBuilder builder = Pictures();
   for (int depth = 0; depth < kDeepestChoosers; ++depth) {
     builder.Step("AnyOrder", {"image"}, {"image"});
-    builder.Branch().Step("Resize", {"image"}, {"image"}, Size(depth + 1)).End().Branch();
+    builder.Branch().Step("Resize", {"image"}, {"image"}, SizeBranches(depth + 1)).End().Branch();
   }
   builder.Step("Negate", {"image"}, {"image"});
   for (int depth = 0; depth < kDeepestChoosers; ++depth) builder.End();

@@ -9,6 +9,7 @@
 #include "ir/branches.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/orders.h"
 #include "ir/salts.h"
 #include "ir/suggestion.h"

@@ -1,11 +1,12 @@
-// The canonical form of a graph: current versions, every attribute written out and sorted, orders as operators of their
-// own, a salt for every random operator. The canonical form is what is hashed, saved, validated and run. Pure
-// functions.
+// `Canonicalize` brings a graph into its canonical form: current versions, every attribute written out and sorted,
+// orders as operators of their own, a salt for every random operator. The canonical form is what is hashed, saved,
+// validated and run.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_CANONICAL_H_
 #define HEADRACE_IR_CANONICAL_H_
 
 #include "absl/status/status.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

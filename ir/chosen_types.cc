@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "ir/branches.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/suggestion.h"
 
@@ -113,7 +114,7 @@ absl::Status ApplyChooser(const Declaration& chooser, const proto::Step& step, S
   HEADRACE_ASSIGN_OR_RETURN(const Branching branching, BranchingOfStep(chooser, step));
   HEADRACE_ASSIGN_OR_RETURN(Schema begin, Begin(step, branching, schema));
   if (branching.several) {
-    // Holds behind each of them as well.
+    // Holds after each of them as well.
     schema = std::move(begin);
     return absl::OkStatus();
   }

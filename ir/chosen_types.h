@@ -1,12 +1,13 @@
-// Types of columns behind a step that chooses among others: what is true of a row whatever is drawn for it. Branches
-// must agree in dtypes; a size in which they differ is not known. Pure functions.
+// `ApplyChooser` infers the types of columns after a step that chooses among others: what is true of a row whatever is
+// drawn for it. Branches must agree in dtypes; a size in which they differ is not known.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_CHOSEN_TYPES_H_
 #define HEADRACE_IR_CHOSEN_TYPES_H_
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ir/declaration.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 #include "ir/type.h"
 
 namespace headrace::ir {

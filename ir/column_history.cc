@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "ir/branches.h"
 #include "ir/chosen_types.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/passes/column_ops.h"
 
@@ -121,7 +122,7 @@ absl::Status FollowChooser(const Declaration& chooser, const proto::Step& step, 
   ColumnHistories before = histories;
   HEADRACE_RETURN_IF_ERROR(EnterBranches(chooser, step, begin, before));
   if (branching.several) {
-    // Holds behind each of them as well.
+    // Holds after each of them as well.
     schema = std::move(begin);
     histories = std::move(before);
     return absl::OkStatus();

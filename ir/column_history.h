@@ -1,6 +1,7 @@
-// What the operators below a kernel have done to each column, beyond its type: the order of an image's axes, how often
-// its rows were joined in batches, whether its values are still 0 … 255. Follows the steps of maps, and columns by
-// their names through every other operator. Plain values and pure functions.
+// `ColumnHistory` tells what the operators below a kernel have done to a column, beyond its type: the order of an
+// image's axes, how often its rows were joined in batches, whether its values are still 0 … 255. It is followed through
+// the steps of maps, and by the columns' names through every other operator.
+// Threads: plain values and pure functions.
 #ifndef HEADRACE_IR_COLUMN_HISTORY_H_
 #define HEADRACE_IR_COLUMN_HISTORY_H_
 
@@ -11,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "ir/declaration.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 #include "ir/type.h"
 
 namespace headrace::ir {

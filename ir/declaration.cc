@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "ir/attributes.h"
+#include "ir/graph.pb.h"
 #include "ir/salts.h"
 #include "ir/value.h"
 

@@ -1,6 +1,6 @@
-// One declaration per operator. An op or kernel is declared once, in the file that implements it; the Python class,
-// validation, serialization, the reference page and error messages derive from the declaration.
-// Thread contract: declarations are immutable; most are registered before main, others at any time from any thread.
+// `Declaration` declares an operator or kernel once, in the file that implements it. The Python class, validation,
+// serialization, the reference page and error messages derive from it.
+// Threads: declarations are immutable; most are registered before main, others at any time from any thread.
 #ifndef HEADRACE_IR_DECLARATION_H_
 #define HEADRACE_IR_DECLARATION_H_
 
@@ -107,7 +107,7 @@ struct Traits {
   bool decodes = false;       // turns encoded bytes into an image
   bool geometric = false;     // moves or resamples pixels
   bool pointwise = false;     // each output element from one input element
-  bool per_pixel = false;     // each output pixel from one input pixel, and from facts of the whole picture
+  bool per_pixel = false;     // each output pixel from one input pixel, and from facts of the whole image
   bool casts = false;         // changes the type of numbers and nothing else
   bool layout = false;        // changes the order of an image's axes and nothing else
   bool indexed = false;       // a source with random access, or an op over such sources that only acts on indices

@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "ir/attributes.h"
+#include "ir/graph.pb.h"
 #include "ir/value.h"
 
 namespace headrace::ir {

@@ -3,6 +3,7 @@
 #include "absl/strings/str_join.h"
 #include "core/text.h"
 #include "ir/branches.h"
+#include "ir/graph.pb.h"
 #include "ir/value_text.h"
 
 namespace headrace::ir {

@@ -1,14 +1,15 @@
-// Shows a graph to people: a line for every operator, and Graphviz. Pure functions.
+// `GraphDump` and `ToDot` show a graph to people: a line for every operator, and Graphviz.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_DUMP_H_
 #define HEADRACE_IR_DUMP_H_
 
 #include <string>
 
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 
-// "Resize(size=(224, 224), antialias=True)": every attribute; behind those of a chooser the steps of each branch, as in
+// "Resize(size=(224, 224), antialias=True)": every attribute; after those of a chooser the steps of each branch, as in
 // "RandomChoice(p=None) [Invert()] [Flip(p=1.0), Crop(size=(8, 8))]".
 std::string StepText(const proto::Step& step);
 std::string NodeText(const proto::Node& node);

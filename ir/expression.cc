@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/suggestion.h"
 #include "ir/value_text.h"
@@ -46,7 +47,7 @@ const Function* FindFunction(std::string_view name) {
   return found == kFunctions.end() ? nullptr : &*found;
 }
 
-bool IsNumber(DType dtype) { return IsInteger(dtype) || IsFloating(dtype); }
+bool IsNumberExpression(DType dtype) { return IsInteger(dtype) || IsFloating(dtype); }
 bool IsSigned(DType dtype) { return dtype >= DType::kInt8 && dtype <= DType::kInt64; }
 
 // Whether whole numbers of that dtype go as far as `value`.
@@ -79,7 +80,7 @@ bool Comparable(DType a, DType b) {
   if (a == DType::kUnknown || b == DType::kUnknown) return true;
   if (IsVariableLength(a)) return IsVariableLength(b);
   if (a == DType::kBool) return b == DType::kBool;
-  return IsNumber(a) && IsNumber(b);
+  return IsNumberExpression(a) && IsNumberExpression(b);
 }
 
 class TypeOfExpression {
@@ -136,12 +137,12 @@ class TypeOfExpression {
   }
 
   absl::StatusOr<Operand> InferUnary(const Function& function, Operand a, const proto::Expression& expression) {
-    const bool fits = function.kind == FunctionKind::kNot ? a.dtype == DType::kBool : IsNumber(a.dtype);
+    const bool fits = function.kind == FunctionKind::kNot ? a.dtype == DType::kBool : IsNumberExpression(a.dtype);
     if (a.dtype == DType::kUnknown) return a;
     if (a.dtype == DType::kFloat16 || a.dtype == DType::kBFloat16) a.dtype = DType::kFloat32;
     if (!fits) {
-      return GraphError(ExpressionText(expression), " asks for ",
-                        function.kind == FunctionKind::kNot ? "a bool" : "a number", "; it gets ", DTypeName(a.dtype));
+      return GraphError(ExpressionText(expression), " needs ",
+                        function.kind == FunctionKind::kNot ? "a bool" : "a number", "; got ", DTypeName(a.dtype));
     }
     return a;
   }
@@ -159,7 +160,7 @@ class TypeOfExpression {
       return Operand{DType::kBool, false};
     }
     if (function.kind == FunctionKind::kLogic) {
-      if (!is(a, DType::kBool) || !is(b, DType::kBool)) return wrong("needs two bools; it gets");
+      if (!is(a, DType::kBool) || !is(b, DType::kBool)) return wrong("needs two bools; got");
       return Operand{DType::kBool, false};
     }
     absl::StatusOr<DType> dtype = ArithmeticDType(function.name, a, b);
@@ -287,7 +288,7 @@ absl::Status TooDeepExpression() {
 
 absl::StatusOr<DType> ArithmeticDType(std::string_view function, Operand a, Operand b) {
   if (a.dtype == DType::kUnknown || b.dtype == DType::kUnknown) return DType::kUnknown;
-  if (!IsNumber(a.dtype) || !IsNumber(b.dtype)) {
+  if (!IsNumberExpression(a.dtype) || !IsNumberExpression(b.dtype)) {
     return GraphError("\"", function, "\" takes numbers, not ", DTypeName(a.dtype), " and ", DTypeName(b.dtype));
   }
   DType dtype = PromoteOperands(a, b);

@@ -1,7 +1,8 @@
-// Column expressions: their type over a schema, the columns they read, and their text. Numbers follow NumPy with weak
-// Python literals: a column of int32 plus 1 stays int32, plus 0.5 becomes float64; "/" gives float64 (float32 stays),
-// float16 and bfloat16 are computed as float32. Comparisons are exact.
-// Pure functions.
+// `InferExpression` infers the type of a column expression over a schema; the functions beside it give the columns that
+// it reads, and its text. Numbers follow NumPy with weak Python literals: a column of int32 plus 1 stays int32, plus
+// 0.5 becomes float64; "/" gives float64 (float32 stays), float16 and bfloat16 are computed as float32. Comparisons are
+// exact.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_EXPRESSION_H_
 #define HEADRACE_IR_EXPRESSION_H_
 
@@ -10,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "ir/declaration.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 #include "ir/type.h"
 
 namespace headrace::ir {

@@ -8,22 +8,23 @@
 
 #include "core/error.h"
 #include "ir/expression.h"
+#include "ir/graph.pb.h"
 
 namespace headrace::ir {
 namespace {
 
 // Holds every whole number of 64 bits, and their products modulo 2^64.
-using Wide = __int128;
+using ExpressionEvalWide = __int128;
 
 struct Scalar {
   DType dtype = DType::kUnknown;
   bool literal = false;
-  Wide whole = 0;  // also of bools
+  ExpressionEvalWide whole = 0;  // also of bools
   double real = 0;
   std::string_view text;
 };
 
-bool IsNumber(DType dtype) { return IsInteger(dtype) || IsFloating(dtype); }
+bool IsNumberExpressionEval(DType dtype) { return IsInteger(dtype) || IsFloating(dtype); }
 bool IsNarrowFloat(DType dtype) { return IsFloating(dtype) && dtype != DType::kFloat64; }
 
 Scalar BoolScalar(bool value) { return {DType::kBool, false, value, 0, {}}; }
@@ -39,7 +40,7 @@ double HalfToDouble(uint16_t bits) {
 
 double BFloat16ToDouble(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
 
-Scalar WholeScalar(DType dtype, Wide whole) { return {dtype, false, whole, 0, {}}; }
+Scalar WholeScalar(DType dtype, ExpressionEvalWide whole) { return {dtype, false, whole, 0, {}}; }
 Scalar RealScalar(DType dtype, double real) { return {dtype, false, 0, real, {}}; }
 
 Scalar ReadTensor(const Tensor& tensor) {
@@ -80,7 +81,7 @@ Scalar ReadTensor(const Tensor& tensor) {
   return {};
 }
 
-Wide Wrapped(DType dtype, Wide whole) {
+ExpressionEvalWide Wrapped(DType dtype, ExpressionEvalWide whole) {
   switch (dtype) {
     case DType::kInt8:
       return static_cast<int8_t>(whole);
@@ -106,13 +107,13 @@ double AsReal(const Scalar& scalar) {
 }
 
 // Compares a whole number of 64 bits with a real, without rounding either.
-std::partial_ordering CompareExactly(Wide whole, double real) {
+std::partial_ordering CompareExactly(ExpressionEvalWide whole, double real) {
   if (std::isnan(real)) return std::partial_ordering::unordered;
   constexpr double kBeyond = 0x1p65;
   if (real >= kBeyond) return std::partial_ordering::less;
   if (real <= -kBeyond) return std::partial_ordering::greater;
   const double floor = std::floor(real);
-  const auto below = static_cast<Wide>(floor);
+  const auto below = static_cast<ExpressionEvalWide>(floor);
   if (whole != below) return whole < below ? std::partial_ordering::less : std::partial_ordering::greater;
   return floor < real ? std::partial_ordering::less : std::partial_ordering::equivalent;
 }
@@ -135,7 +136,7 @@ std::partial_ordering CompareNumbers(const Scalar& a, const Scalar& b) {
 absl::StatusOr<std::partial_ordering> Compare(const Scalar& a, const Scalar& b) {
   if (IsVariableLength(a.dtype) && IsVariableLength(b.dtype)) return a.text <=> b.text;
   const bool bools = a.dtype == DType::kBool && b.dtype == DType::kBool;
-  if (bools || (IsNumber(a.dtype) && IsNumber(b.dtype))) return CompareNumbers(a, b);
+  if (bools || (IsNumberExpressionEval(a.dtype) && IsNumberExpressionEval(b.dtype))) return CompareNumbers(a, b);
   return GraphError("cannot compare ", DTypeName(a.dtype), " and ", DTypeName(b.dtype));
 }
 
@@ -152,19 +153,19 @@ bool IsComparison(std::string_view function) {
          function == "!=";
 }
 
-Wide FloorDivide(Wide a, Wide b) {
-  const Wide quotient = a / b;
+ExpressionEvalWide FloorDivide(ExpressionEvalWide a, ExpressionEvalWide b) {
+  const ExpressionEvalWide quotient = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
-absl::StatusOr<Wide> ComputeWhole(std::string_view function, Wide a, Wide b) {
+absl::StatusOr<ExpressionEvalWide> ComputeWhole(std::string_view function, ExpressionEvalWide a, ExpressionEvalWide b) {
   using Bits = unsigned __int128;
   if (function == "+") return a + b;
   if (function == "-") return a - b;
   // Multiplies as unsigned bits, because overflow of signed numbers is undefined.
-  if (function == "*") return static_cast<Wide>(static_cast<Bits>(a) * static_cast<Bits>(b));
+  if (function == "*") return static_cast<ExpressionEvalWide>(static_cast<Bits>(a) * static_cast<Bits>(b));
   if (b == 0) return DataError("division of ", static_cast<int64_t>(a), " by zero in an expression");
-  const Wide quotient = FloorDivide(a, b);
+  const ExpressionEvalWide quotient = FloorDivide(a, b);
   return function == "//" ? quotient : a - quotient * b;
 }
 
@@ -196,7 +197,7 @@ absl::StatusOr<Scalar> Compute(std::string_view function, const Scalar& a, const
     result.real = Rounded(dtype, ComputeReal(function, x, y));
     return result;
   }
-  HEADRACE_ASSIGN_OR_RETURN(const Wide whole, ComputeWhole(function, a.whole, b.whole));
+  HEADRACE_ASSIGN_OR_RETURN(const ExpressionEvalWide whole, ComputeWhole(function, a.whole, b.whole));
   result.whole = Wrapped(dtype, whole);
   return result;
 }
@@ -265,10 +266,10 @@ class Evaluator {
 
   static absl::StatusOr<Scalar> EvaluateUnary(const std::string& function, Scalar a) {
     if (function == "not") {
-      if (a.dtype != DType::kBool) return GraphError("~ asks for a bool; it gets ", DTypeName(a.dtype));
+      if (a.dtype != DType::kBool) return GraphError("~ needs a bool; got ", DTypeName(a.dtype));
       return BoolScalar(a.whole == 0);
     }
-    if (!IsNumber(a.dtype)) return GraphError(function, " asks for a number; it gets ", DTypeName(a.dtype));
+    if (!IsNumberExpressionEval(a.dtype)) return GraphError(function, " needs a number; got ", DTypeName(a.dtype));
     if (IsNarrowFloat(a.dtype)) a.dtype = DType::kFloat32;
     const bool absolute = function == "abs";
     a.real = absolute ? std::abs(a.real) : -a.real;
@@ -278,11 +279,11 @@ class Evaluator {
 
   absl::StatusOr<Scalar> EvaluateLogic(const std::string& function, const Scalar& a,
                                        const proto::Expression& second) const {
-    if (a.dtype != DType::kBool) return GraphError(function, " asks for two bools; it gets ", DTypeName(a.dtype));
+    if (a.dtype != DType::kBool) return GraphError("\"", function, "\" needs two bools; got ", DTypeName(a.dtype));
     const bool decided = (function == "or") == (a.whole != 0);
     if (decided) return a;
     HEADRACE_ASSIGN_OR_RETURN(const Scalar b, Evaluate(second));
-    if (b.dtype != DType::kBool) return GraphError(function, " asks for two bools; it gets ", DTypeName(b.dtype));
+    if (b.dtype != DType::kBool) return GraphError("\"", function, "\" needs two bools; got ", DTypeName(b.dtype));
     return b;
   }
 

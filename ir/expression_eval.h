@@ -1,7 +1,8 @@
-// Evaluates column expressions for one row. Types are those of InferExpression. Whole numbers wrap around as NumPy's
-// do; dividing one by zero is an error of the row. A real literal combined with a float32 column (or a smaller one)
-// counts as float32; other comparisons are exact. "and" and "or" evaluate their second operand only if it matters.
-// Thread contract: functions and const methods from any thread.
+// `EvaluateExpression` evaluates a column expression for one row. Use `Predicate` to evaluate a condition for many
+// rows. Types are those of InferExpression. Whole numbers wrap around as NumPy's do; dividing one by zero is an error
+// of the row. A real literal combined with a float32 column (or a smaller one) counts as float32; other comparisons are
+// exact. "and" and "or" evaluate their second operand only if it matters.
+// Threads: functions and const methods from any thread.
 #ifndef HEADRACE_IR_EXPRESSION_EVAL_H_
 #define HEADRACE_IR_EXPRESSION_EVAL_H_
 
@@ -12,8 +13,8 @@
 
 #include "absl/status/statusor.h"
 #include "core/tensor.h"
-#include "ir/graph.pb.h"
 #include "ir/listed_values.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

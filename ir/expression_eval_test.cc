@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "ir/expression.h"
+#include "ir/graph.pb.h"
 #include "ir/value.h"
 #include "ir/value_text.h"
 
@@ -22,7 +23,7 @@ Tensor Half(DType dtype, uint16_t bits) {
   return tensor;
 }
 
-const Row& Columns() {
+const Row& ColumnsExpressionEval() {
   static const Row* row = new Row{
       {"i8", *Tensor::Scalar<int8_t>(100)},
       {"i32", *Tensor::Scalar<int32_t>(-7)},
@@ -44,14 +45,14 @@ const Row& Columns() {
 }
 
 const Tensor* Lookup(std::string_view name) {
-  auto found = Columns().find(name);
-  return found == Columns().end() ? nullptr : &found->second;
+  auto found = ColumnsExpressionEval().find(name);
+  return found == ColumnsExpressionEval().end() ? nullptr : &found->second;
 }
 
-proto::Expression Col(std::string_view name) { return ColumnExpression(name); }
-proto::Expression Int(int64_t value) { return LiteralExpression(IntValue(value)); }
-proto::Expression Float(double value) { return LiteralExpression(FloatValue(value)); }
-proto::Expression Text(std::string_view value) { return LiteralExpression(StringValue(value)); }
+proto::Expression ColExpressionEval(std::string_view name) { return ColumnExpression(name); }
+proto::Expression IntExpressionEval(int64_t value) { return LiteralExpression(IntValue(value)); }
+proto::Expression FloatExpressionEval(double value) { return LiteralExpression(FloatValue(value)); }
+proto::Expression TextExpressionEval(std::string_view value) { return LiteralExpression(StringValue(value)); }
 
 // "int32 -4", or the error.
 std::string Show(const proto::Expression& expression) {
@@ -87,69 +88,75 @@ std::string Show(std::string_view function, proto::Expression a, proto::Expressi
 }
 
 TEST(EvaluateExpression, ComputesAsNumPy) {
-  EXPECT_EQ(Show("+", Col("i32"), Int(3)), "int32 -4");
-  EXPECT_EQ(Show("//", Col("i32"), Int(2)), "int32 -4");
-  EXPECT_EQ(Show("%", Col("i32"), Int(2)), "int32 1");
-  EXPECT_EQ(Show("%", Col("i32"), Int(-2)), "int32 -1");
-  EXPECT_EQ(Show("/", Col("i32"), Int(2)), "float64 -3.5");
-  EXPECT_EQ(Show("+", Col("i8"), Int(100)), "int8 -56");
-  EXPECT_EQ(Show("+", Col("u8"), Col("i8")), "int16 300");
-  EXPECT_EQ(Show("*", Col("u64"), Col("u64")), "uint64 1");
-  EXPECT_EQ(Show("//", Col("least"), Int(-1)), "int64 -9223372036854775808");
-  EXPECT_EQ(Show("*", Col("least"), Col("least")), "int64 0");
-  EXPECT_EQ(Show(CallExpression("neg", Col("u8"))), "uint8 56");
-  EXPECT_EQ(Show(CallExpression("abs", Col("i32"))), "int32 7");
-  EXPECT_EQ(Show("*", Col("f64"), Int(3)), "float64 0.30000000000000004");
-  EXPECT_EQ(Show("+", Col("f16"), Col("f16")), "float32 3.0");
-  EXPECT_EQ(Show("+", Col("bf16"), Int(1)), "float32 2.5");
-  EXPECT_EQ(Show(CallExpression("neg", Col("f16"))), "float32 -1.5");
-  EXPECT_EQ(Show("//", Float(-7.5), Float(2)), "float64 -4.0");
-  EXPECT_EQ(Show("%", Float(-7.5), Float(2)), "float64 0.5");
-  EXPECT_EQ(Show("/", Float(1), Float(0)), "float64 float('inf')");
+  EXPECT_EQ(Show("+", ColExpressionEval("i32"), IntExpressionEval(3)), "int32 -4");
+  EXPECT_EQ(Show("//", ColExpressionEval("i32"), IntExpressionEval(2)), "int32 -4");
+  EXPECT_EQ(Show("%", ColExpressionEval("i32"), IntExpressionEval(2)), "int32 1");
+  EXPECT_EQ(Show("%", ColExpressionEval("i32"), IntExpressionEval(-2)), "int32 -1");
+  EXPECT_EQ(Show("/", ColExpressionEval("i32"), IntExpressionEval(2)), "float64 -3.5");
+  EXPECT_EQ(Show("+", ColExpressionEval("i8"), IntExpressionEval(100)), "int8 -56");
+  EXPECT_EQ(Show("+", ColExpressionEval("u8"), ColExpressionEval("i8")), "int16 300");
+  EXPECT_EQ(Show("*", ColExpressionEval("u64"), ColExpressionEval("u64")), "uint64 1");
+  EXPECT_EQ(Show("//", ColExpressionEval("least"), IntExpressionEval(-1)), "int64 -9223372036854775808");
+  EXPECT_EQ(Show("*", ColExpressionEval("least"), ColExpressionEval("least")), "int64 0");
+  EXPECT_EQ(Show(CallExpression("neg", ColExpressionEval("u8"))), "uint8 56");
+  EXPECT_EQ(Show(CallExpression("abs", ColExpressionEval("i32"))), "int32 7");
+  EXPECT_EQ(Show("*", ColExpressionEval("f64"), IntExpressionEval(3)), "float64 0.30000000000000004");
+  EXPECT_EQ(Show("+", ColExpressionEval("f16"), ColExpressionEval("f16")), "float32 3.0");
+  EXPECT_EQ(Show("+", ColExpressionEval("bf16"), IntExpressionEval(1)), "float32 2.5");
+  EXPECT_EQ(Show(CallExpression("neg", ColExpressionEval("f16"))), "float32 -1.5");
+  EXPECT_EQ(Show("//", FloatExpressionEval(-7.5), FloatExpressionEval(2)), "float64 -4.0");
+  EXPECT_EQ(Show("%", FloatExpressionEval(-7.5), FloatExpressionEval(2)), "float64 0.5");
+  EXPECT_EQ(Show("/", FloatExpressionEval(1), FloatExpressionEval(0)), "float64 float('inf')");
 }
 
 TEST(EvaluateExpression, ComparesExactly) {
-  EXPECT_EQ(Show("<", Col("i32"), Col("u64")), "True");
-  EXPECT_EQ(Show("==", Col("u64"), Float(0x1p64)), "False");
-  EXPECT_EQ(Show("<", Col("u64"), Float(0x1p64)), "True");
-  EXPECT_EQ(Show(">=", Col("i32"), Float(-7.5)), "True");
-  EXPECT_EQ(Show("<", Float(INFINITY), Int(3)), "False");
-  EXPECT_EQ(Show("==", Col("f32"), Float(0.1)), "True");
-  EXPECT_EQ(Show("==", Col("f32"), Col("f64")), "False");
-  EXPECT_EQ(Show("<", Col("nan"), Int(0)), "False");
-  EXPECT_EQ(Show("!=", Col("nan"), Col("nan")), "True");
-  EXPECT_EQ(Show("==", Col("path"), Text("cat/1.jpg")), "True");
-  EXPECT_EQ(Show("<", Col("data"), Text("cow")), "True");
-  EXPECT_EQ(Show("==", Col("yes"), LiteralExpression(BoolValue(true))), "True");
+  EXPECT_EQ(Show("<", ColExpressionEval("i32"), ColExpressionEval("u64")), "True");
+  EXPECT_EQ(Show("==", ColExpressionEval("u64"), FloatExpressionEval(0x1p64)), "False");
+  EXPECT_EQ(Show("<", ColExpressionEval("u64"), FloatExpressionEval(0x1p64)), "True");
+  EXPECT_EQ(Show(">=", ColExpressionEval("i32"), FloatExpressionEval(-7.5)), "True");
+  EXPECT_EQ(Show("<", FloatExpressionEval(INFINITY), IntExpressionEval(3)), "False");
+  EXPECT_EQ(Show("==", ColExpressionEval("f32"), FloatExpressionEval(0.1)), "True");
+  EXPECT_EQ(Show("==", ColExpressionEval("f32"), ColExpressionEval("f64")), "False");
+  EXPECT_EQ(Show("<", ColExpressionEval("nan"), IntExpressionEval(0)), "False");
+  EXPECT_EQ(Show("!=", ColExpressionEval("nan"), ColExpressionEval("nan")), "True");
+  EXPECT_EQ(Show("==", ColExpressionEval("path"), TextExpressionEval("cat/1.jpg")), "True");
+  EXPECT_EQ(Show("<", ColExpressionEval("data"), TextExpressionEval("cow")), "True");
+  EXPECT_EQ(Show("==", ColExpressionEval("yes"), LiteralExpression(BoolValue(true))), "True");
 }
 
 TEST(EvaluateExpression, CombinesAndLooksInLists) {
   const auto in = [](proto::Expression a, proto::Value list) {
     return Show("in", std::move(a), LiteralExpression(std::move(list)));
   };
-  EXPECT_EQ(in(Col("i32"), IntsValue({1, -7})), "True");
-  EXPECT_EQ(in(Col("i32"), FloatsValue({-7.5})), "False");
-  EXPECT_EQ(in(Col("path"), StringsValue({"a", "cat/1.jpg"})), "True");
-  EXPECT_EQ(Show(CallExpression("not", Col("yes"))), "False");
-  EXPECT_EQ(Show("or", Col("yes"), CallExpression("==", CallExpression("//", Int(1), Col("zero")), Int(1))), "True");
-  EXPECT_EQ(Show("and", Col("yes"), CallExpression("<", Col("i32"), Int(0))), "True");
-  EXPECT_EQ(Show(Col("path")), "string cat/1.jpg");
+  EXPECT_EQ(in(ColExpressionEval("i32"), IntsValue({1, -7})), "True");
+  EXPECT_EQ(in(ColExpressionEval("i32"), FloatsValue({-7.5})), "False");
+  EXPECT_EQ(in(ColExpressionEval("path"), StringsValue({"a", "cat/1.jpg"})), "True");
+  EXPECT_EQ(Show(CallExpression("not", ColExpressionEval("yes"))), "False");
+  EXPECT_EQ(Show("or", ColExpressionEval("yes"),
+                 CallExpression("==", CallExpression("//", IntExpressionEval(1), ColExpressionEval("zero")),
+                                IntExpressionEval(1))),
+            "True");
+  EXPECT_EQ(Show("and", ColExpressionEval("yes"), CallExpression("<", ColExpressionEval("i32"), IntExpressionEval(0))),
+            "True");
+  EXPECT_EQ(Show(ColExpressionEval("path")), "string cat/1.jpg");
 }
 
 TEST(EvaluateExpression, NamesTheCulprit) {
-  EXPECT_EQ(Show("+", Col("image"), Int(1)),
+  EXPECT_EQ(Show("+", ColExpressionEval("image"), IntExpressionEval(1)),
             "column \"image\" is uint8 (2, 3); an expression reads scalar columns only");
-  EXPECT_EQ(Show(Col("lost")), "no column \"lost\"");
-  EXPECT_EQ(Show("<", Col("path"), Int(1)), "cannot compare string and int64");
-  EXPECT_EQ(Show("and", Col("i32"), Col("yes")), "and asks for two bools; it gets int32");
-  const absl::Status by_zero = EvaluateExpression(CallExpression("%", Int(7), Col("zero")), Lookup).status();
+  EXPECT_EQ(Show(ColExpressionEval("lost")), "no column \"lost\"");
+  EXPECT_EQ(Show("<", ColExpressionEval("path"), IntExpressionEval(1)), "cannot compare string and int64");
+  EXPECT_EQ(Show("and", ColExpressionEval("i32"), ColExpressionEval("yes")), "\"and\" needs two bools; got int32");
+  const absl::Status by_zero =
+      EvaluateExpression(CallExpression("%", IntExpressionEval(7), ColExpressionEval("zero")), Lookup).status();
   EXPECT_EQ(by_zero.message(), "division of 7 by zero in an expression");
   EXPECT_EQ(KindOf(by_zero), ErrorKind::kData);
 }
 
 TEST(EvaluatePredicate, WantsABool) {
-  EXPECT_EQ(*EvaluatePredicate(CallExpression("<", Col("i32"), Int(0)), Lookup), true);
-  EXPECT_EQ(EvaluatePredicate(Col("i32"), Lookup).status().message(), "col(\"i32\") gives int32; it must give a bool");
+  EXPECT_EQ(*EvaluatePredicate(CallExpression("<", ColExpressionEval("i32"), IntExpressionEval(0)), Lookup), true);
+  EXPECT_EQ(EvaluatePredicate(ColExpressionEval("i32"), Lookup).status().message(),
+            "col(\"i32\") gives int32; it must give a bool");
 }
 
 // A predicate finds in long lists what a search from their start finds, and fails for the same columns.
@@ -165,10 +172,12 @@ TEST(Predicate, LooksInLongListsAsInShortOnes) {
   }
   const std::vector<proto::Value> lists = {IntsValue(integers), FloatsValue(reals), StringsValue(texts),
                                            IntsValue({2, 4, 6, 8, 10, 12, 14, 16, 18})};
-  std::vector<proto::Expression> values = {Int(255),    Int(1000),   Float(0.1),    Float(1000.25),
-                                           Float(-0.0), Text("cow"), Float(0x1p64), Float(1e300)};
-  for (const auto& [name, tensor] : Columns()) values.push_back(Col(name));
-  for (const char* name : {"f32", "u64", "f16", "i32"}) values.push_back(CallExpression("+", Col(name), Int(1)));
+  std::vector<proto::Expression> values = {
+      IntExpressionEval(255),    IntExpressionEval(1000),   FloatExpressionEval(0.1),    FloatExpressionEval(1000.25),
+      FloatExpressionEval(-0.0), TextExpressionEval("cow"), FloatExpressionEval(0x1p64), FloatExpressionEval(1e300)};
+  for (const auto& [name, tensor] : ColumnsExpressionEval()) values.push_back(ColExpressionEval(name));
+  for (const char* name : {"f32", "u64", "f16", "i32"})
+    values.push_back(CallExpression("+", ColExpressionEval(name), IntExpressionEval(1)));
   int found = 0;
   for (const proto::Value& list : lists) {
     for (const proto::Expression& value : values) {
@@ -189,10 +198,10 @@ TEST(Predicate, LooksInLongListsAsInShortOnes) {
 // The types promised before the run are those of the run.
 TEST(EvaluateExpression, GivesTheInferredType) {
   Schema schema;
-  std::vector<proto::Expression> operands = {Int(3), Float(0.5)};
-  for (const auto& [name, tensor] : Columns()) {
+  std::vector<proto::Expression> operands = {IntExpressionEval(3), FloatExpressionEval(0.5)};
+  for (const auto& [name, tensor] : ColumnsExpressionEval()) {
     schema.columns.push_back({name, ColumnType::Of(tensor.dtype(), tensor.shape())});
-    if (tensor.rank() == 0) operands.push_back(Col(name));
+    if (tensor.rank() == 0) operands.push_back(ColExpressionEval(name));
   }
   int agreed = 0;
   for (const char* function : {"+", "-", "*", "/", "//", "%", "<", "==", "and"}) {

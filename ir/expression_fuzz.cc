@@ -11,6 +11,7 @@
 #include "core/testing/require.h"
 #include "ir/expression.h"
 #include "ir/expression_eval.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/passes/fold_constants.h"
 

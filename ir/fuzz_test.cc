@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/testing/fake_ops.h"
 #include "ir/testing/take_in.h"
 

@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "ir/branches.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/graph_json.h"
 #include "ir/suggestion.h"

@@ -1,6 +1,6 @@
-// The graph's written forms: bytes (a .hrg file), text and JSON, all read with the same checks. Reading checks form and
-// versions only; Validate checks the meaning.
-// Pure functions.
+// `SerializeGraph`, `GraphToText` and `GraphToJson` write a graph as bytes (a .hrg file), text and JSON; their
+// counterparts read all three with the same checks. Reading checks form and versions only; Validate checks the meaning.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_GRAPH_H_
 #define HEADRACE_IR_GRAPH_H_
 
@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ir/declaration.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

@@ -1,4 +1,4 @@
-// Limits on the depth of a graph, so that recursive code fits on any thread's stack. Constants.
+// `kDeepestGraph` and its neighbours limit the depth of a graph, so that recursive code fits on any thread's stack.
 #ifndef HEADRACE_IR_GRAPH_DEPTH_H_
 #define HEADRACE_IR_GRAPH_DEPTH_H_
 

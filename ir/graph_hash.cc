@@ -8,6 +8,7 @@
 #include "ir/branches.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/post_order.h"
 
 namespace headrace::ir {

@@ -1,6 +1,6 @@
-// The name of a user's graph in states: equal for graphs that give the same rows in the same order for a seed. The bits
-// are the same in every version of Headrace, because states outlive a version.
-// Pure functions.
+// `UserGraphHash` names a user's graph in states: it is equal for graphs that give the same rows in the same order for
+// a seed. The bits are the same in every version of Headrace, because states outlive a version.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_GRAPH_HASH_H_
 #define HEADRACE_IR_GRAPH_HASH_H_
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 
 namespace headrace::ir {

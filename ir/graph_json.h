@@ -1,7 +1,7 @@
-// A graph's JSON, in protobuf's mapping (https://protobuf.dev/programming-guides/json/): fields by their names in
-// graph.proto, 64-bit numbers as strings. Written here because protobuf's own writer fails beyond some thirty nested
-// expressions.
-// Pure functions.
+// `WriteJson` and `ReadJson` convert a graph to and from JSON in protobuf's mapping
+// (https://protobuf.dev/programming-guides/json/): fields by their names in graph.proto, 64-bit numbers as strings.
+// They exist because protobuf's own writer fails beyond some thirty nested expressions.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_GRAPH_JSON_H_
 #define HEADRACE_IR_GRAPH_JSON_H_
 
@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

@@ -9,6 +9,7 @@
 #include "ir/canonical.h"
 #include "ir/dump.h"
 #include "ir/expression.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_hash.h"
 #include "ir/testing/fake_ops.h"
 #include "ir/validate.h"

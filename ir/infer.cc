@@ -9,6 +9,7 @@
 #include "ir/chosen_types.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/parameters.h"
 #include "ir/suggestion.h"
 

@@ -1,4 +1,5 @@
-// Infers column names, types and shapes of every node before anything runs. Pure functions over canonical graphs.
+// `Infer` infers column names, types and shapes of every node before anything runs.
+// Threads: pure functions over canonical graphs.
 #ifndef HEADRACE_IR_INFER_H_
 #define HEADRACE_IR_INFER_H_
 
@@ -7,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 #include "ir/mistake.h"
 #include "ir/type.h"
 

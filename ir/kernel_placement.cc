@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/parameters.h"
 
 namespace headrace::ir {
@@ -100,7 +101,7 @@ class StepVisitor {
   std::vector<ColumnHistories> histories_;
   int node_ = 0;
   int step_ = 0;
-  std::vector<const proto::Step*> path_;  // the current step, behind the choosers that enclose it
+  std::vector<const proto::Step*> path_;  // the current step, after the choosers that enclose it
   std::vector<Mistake> found_;
 };
 
@@ -131,7 +132,7 @@ class PlacementCheck : public StepVisitor {
   }
 };
 
-// The kind of target that a column of this type holds, unless it is pictures of so few columns; "": none.
+// The kind of target that a column of this type holds, unless it is images of so few columns; "": none.
 std::string_view TargetIn(const ColumnType& type) {
   if (!type.shape.has_value() || type.shape->size() != 2) return "";
   const int64_t numbers = type.shape->back();

@@ -1,5 +1,6 @@
-// Whether kernels suit what the steps below them did to their columns: found before anything runs, although types alone
-// would allow them. Pure functions over canonical graphs.
+// `FindMisplacedKernels` checks, before a run, that each kernel fits what earlier steps did to its columns (axis order,
+// batching) where types alone do not tell.
+// Threads: pure functions over canonical graphs.
 #ifndef HEADRACE_IR_KERNEL_PLACEMENT_H_
 #define HEADRACE_IR_KERNEL_PLACEMENT_H_
 
@@ -11,8 +12,8 @@
 #include "ir/attributes.h"
 #include "ir/column_history.h"
 #include "ir/declaration.h"
-#include "ir/graph.pb.h"
 #include "ir/infer.h"
+#include "ir/messages.h"
 #include "ir/mistake.h"
 
 namespace headrace::ir {

@@ -3,13 +3,15 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/graph.pb.h"
+
 namespace headrace::ir {
 namespace {
 
-using Wide = __int128;
+using ListedValuesWide = __int128;
 
-constexpr Wide kLeast = std::numeric_limits<int64_t>::min();
-constexpr Wide kMost = std::numeric_limits<int64_t>::max();
+constexpr ListedValuesWide kLeast = std::numeric_limits<int64_t>::min();
+constexpr ListedValuesWide kMost = std::numeric_limits<int64_t>::max();
 
 }  // namespace
 
@@ -20,10 +22,10 @@ ListedValues::ListedValues(const proto::Value& list)
   for (const double real : reals_) narrow_.insert(static_cast<double>(static_cast<float>(real)));
 }
 
-bool ListedValues::HasWhole(Wide number) const {
+bool ListedValues::HasWhole(ListedValuesWide number) const {
   if (number >= kLeast && number <= kMost && wholes_.count(static_cast<int64_t>(number)) > 0) return true;
   const auto real = static_cast<double>(number);
-  return !reals_.empty() && static_cast<Wide>(real) == number && reals_.count(real) > 0;
+  return !reals_.empty() && static_cast<ListedValuesWide>(real) == number && reals_.count(real) > 0;
 }
 
 bool ListedValues::HasReal(double number) const {

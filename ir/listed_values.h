@@ -1,6 +1,6 @@
-// The values of a list in an expression, arranged so that finding one takes the same time however many there are.
-// Numbers are compared exactly, whole numbers with reals too, as the operator == of expressions does.
-// Thread contract: const methods from any thread. The list must outlive it.
+// `ListedValues` finds a value in a list of an expression, in a time that does not depend on the list's length. Numbers
+// are compared exactly, whole numbers with reals too, as the operator == of expressions does.
+// Threads: const methods from any thread. The list must outlive it.
 #ifndef HEADRACE_IR_LISTED_VALUES_H_
 #define HEADRACE_IR_LISTED_VALUES_H_
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

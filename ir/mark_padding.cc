@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "ir/branches.h"
 #include "ir/declaration.h"
+#include "ir/graph.pb.h"
 #include "ir/node_traits.h"
 #include "ir/passes/column_ops.h"
 
@@ -30,9 +31,10 @@ bool TakesMarks(const proto::Node& node, int input) {
   return input == 0 || declaration == nullptr || !declaration->traits.side_by_side;
 }
 
-class Marker {
+class MarkPaddingMarker {
  public:
-  explicit Marker(proto::Graph& graph) : graph_(graph), wanted_(graph.nodes_size()), new_ids_(graph.nodes_size()) {
+  explicit MarkPaddingMarker(proto::Graph& graph)
+      : graph_(graph), wanted_(graph.nodes_size()), new_ids_(graph.nodes_size()) {
     for (proto::Node& node : *graph_.mutable_nodes()) {
       inputs_have_.push_back(InputsHave(node));
       has_.push_back(inputs_have_.back() || MarkOf(node) != nullptr);
@@ -122,6 +124,6 @@ class Marker {
 
 }  // namespace
 
-absl::Status MarkPadding(proto::Graph& graph) { return Marker(graph).Run(); }
+absl::Status MarkPadding(proto::Graph& graph) { return MarkPaddingMarker(graph).Run(); }
 
 }  // namespace headrace::ir

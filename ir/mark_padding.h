@@ -1,11 +1,12 @@
-// Makes a graph mark repeated rows, for runs that pad every rank to the same number of rows. A pure function.
+// `MarkPadding` makes a graph mark repeated rows, for runs that pad every rank to the same number of rows.
+// Threads: a pure function.
 #ifndef HEADRACE_IR_MARK_PADDING_H_
 #define HEADRACE_IR_MARK_PADDING_H_
 
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

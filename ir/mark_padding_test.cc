@@ -4,6 +4,7 @@
 
 #include "ir/declaration.h"
 #include "ir/dump.h"
+#include "ir/graph.pb.h"
 #include "ir/testing/fake_ops.h"
 
 namespace headrace::ir {

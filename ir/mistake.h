@@ -1,4 +1,5 @@
-// A mistake in a pipeline as written, for one message that lists all mistakes. Plain values.
+// `Mistake` is a mistake in a pipeline as written. Use `CombineMistakes` for one message that lists them all.
+// Threads: plain values.
 #ifndef HEADRACE_IR_MISTAKE_H_
 #define HEADRACE_IR_MISTAKE_H_
 

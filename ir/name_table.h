@@ -1,6 +1,6 @@
-// Named values that may be added while other threads look them up. Nothing is removed, so a pointer to a value stays
-// valid. Looking up takes no lock, so that a child forked meanwhile finds none taken.
-// Thread contract: any thread.
+// `NameTable` holds named values, which may be added while other threads look them up. Nothing is removed, so a pointer
+// to a value stays valid. A lookup takes no lock, so that a child forked meanwhile finds none taken.
+// Threads: any thread.
 #ifndef HEADRACE_IR_NAME_TABLE_H_
 #define HEADRACE_IR_NAME_TABLE_H_
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/text.h"
+#include "ir/graph.pb.h"
 
 namespace headrace::ir {
 namespace {

@@ -1,4 +1,5 @@
-// The traits of one use of an operator: those of its declaration, as its attributes refine them. Pure functions.
+// `TraitsOf` gives the traits of one use of an operator: those of its declaration, as its attributes refine them.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_NODE_TRAITS_H_
 #define HEADRACE_IR_NODE_TRAITS_H_
 
@@ -6,7 +7,7 @@
 #include <string_view>
 
 #include "ir/declaration.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 
@@ -14,7 +15,7 @@ namespace headrace::ir {
 Traits TraitsOf(const proto::Node& node);
 Traits TraitsOf(const proto::Step& step);
 
-// What would give random access to the source that it is, behind `before`: "; give it index=\"build\""; "": nothing.
+// What would give random access to the source that it is, after `before`: "; give it index=\"build\""; "": nothing.
 std::string HowToIndex(std::string_view before, const proto::Node& source);
 
 }  // namespace headrace::ir

@@ -9,6 +9,7 @@
 #include "core/text.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
 #include "ir/post_order.h"

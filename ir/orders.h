@@ -1,12 +1,14 @@
-// The canonical positions of operators that act on the order of rows: an order that an attribute of a source asks for
-// stands directly above that source; an operator that names rows by number (split) goes below the maps and orders under
-// it, next to the indices whose numbers it means, so that an order comes after the choice. Pure functions.
+// `PutOrdersAbove` and `PutChoicesBelow` move operators that act on the order of rows to their canonical positions. An
+// order that an attribute of a source asks for goes directly above that source. An operator that names rows by number
+// (split) goes below the maps and orders under it, next to the indices whose numbers it means, so that an order comes
+// after the choice.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_ORDERS_H_
 #define HEADRACE_IR_ORDERS_H_
 
 #include <vector>
 
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 #include "ir/mistake.h"
 
 namespace headrace::ir {

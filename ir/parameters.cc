@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "ir/graph.pb.h"
 #include "ir/value.h"
 #include "ir/value_text.h"
 

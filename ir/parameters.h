@@ -1,7 +1,8 @@
-// Parameters: numbers of steps that change from epoch to epoch. In the graph such an attribute is a reference, which
-// names the parameter, or the list in which parameters stand among numbers; its values come when the graph runs. Until
-// then an example stands for them: of the declared type and within the declared bounds.
-// Pure functions.
+// Parameters are numbers of steps that change from epoch to epoch; `PutValues` puts their values in. In the graph such
+// an attribute is a reference, which names the parameter, or the list in which parameters stand among numbers; its
+// values come when the graph runs. Until then an example stands for them: of the declared type and within the declared
+// bounds.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_PARAMETERS_H_
 #define HEADRACE_IR_PARAMETERS_H_
 

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "ir/dump.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
 #include "ir/orders.h"
@@ -100,7 +101,7 @@ const std::vector<Pass>& AllPasses() {
        "or skip drops disappear with the work, because those rows are unused. With on_error(\"skip\") a filter passes "
        "no "
        "map, so that the same rows fail."},
-      {"commute_shuffle", "Shuffles the inputs of maps, such as encoded pictures, instead of their results.",
+      {"commute_shuffle", "Shuffles the inputs of maps, such as encoded images, instead of their results.",
        CommuteShuffle,
        "shuffle(window) orders rows by their positions, and a map changes none, so the order of the two may change. "
        "The shuffle stays above a Python function that is called in order, above unbatch, and above a map unless rows "
@@ -124,7 +125,7 @@ const std::vector<Pass>& AllPasses() {
        "A decode kernel, geometric kernels and pixel kernels are marked if they follow each other on one column, in "
        "branches of choosers as well: what is drawn for a row is fused with what is around it. Each still draws from "
        "its own stream, and the result has the bits of the kernels run one by one. If the fused pass "
-       "fails, they run and report the error. Damage in a part of a picture that no crop keeps goes unnoticed."},
+       "fails, they run and report the error. Damage in a part of an image that no crop keeps goes unnoticed."},
       {"insert_caches",
        "Marks where rows may be kept for later epochs: before and after the steps that give the same in each epoch.",
        InsertCaches,
@@ -136,7 +137,7 @@ const std::vector<Pass>& AllPasses() {
        GroupRows,
        "Sources are marked; the engine measures the cost of a row in each stage and lets as many rows travel in a "
        "message as the slowest stage processes in 20 microseconds, up to 256 rows and 32 KiB; heavy rows, such as "
-       "pictures, travel alone. Every operator gives the same result for rows in groups as for single rows. Below "
+       "images, travel alone. Every operator gives the same result for rows in groups as for single rows. Below "
        "Python functions, caches and unbatch rows travel alone."},
   };
   return *passes;

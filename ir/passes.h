@@ -1,6 +1,6 @@
-// The optimizer: named passes from graph to graph, in a fixed order. Rows, their order and the result's columns are the
-// same with every pass on or off; a pass saves only unused work. The user's graph is not changed.
-// Pure functions.
+// `Optimize` applies named passes from graph to graph, in a fixed order. Rows, their order and the result's columns are
+// the same with every pass on or off; a pass saves only unused work. The user's graph is not changed.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_PASSES_H_
 #define HEADRACE_IR_PASSES_H_
 

@@ -12,6 +12,7 @@
 #include "ir/dump.h"
 #include "ir/expression.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/passes/merge_maps.h"
 #include "ir/passes/split_maps.h"
@@ -36,14 +37,14 @@ std::string DumpOptimized(const GraphBuilder& builder, std::vector<std::string> 
   return GraphDump(optimized->graph);
 }
 
-GraphBuilder::Given Columns(std::vector<std::string> names) { return {{"columns", StringsValue(names)}}; }
-GraphBuilder::Given Size(int64_t size) { return {{"size", IntValue(size)}}; }
+GraphBuilder::Given ColumnsPasses(std::vector<std::string> names) { return {{"columns", StringsValue(names)}}; }
+GraphBuilder::Given SizePasses(int64_t size) { return {{"size", IntValue(size)}}; }
 
 TEST(DropUnreadColumns, TellsTheSource) {
   GraphBuilder builder;
   builder.Add("pictures");
-  builder.Add("batch", {0}, Size(2));
-  builder.Add("project", {1}, Columns({"label"}));
+  builder.Add("batch", {0}, SizePasses(2));
+  builder.Add("project", {1}, ColumnsPasses({"label"}));
   EXPECT_EQ(DumpOptimized(builder),
             "#0  pictures(columns=('label',))\n"
             "#1  batch(#0, drop_remainder=False, size=2)\n"
@@ -52,14 +53,14 @@ TEST(DropUnreadColumns, TellsTheSource) {
 
 TEST(DropUnreadColumns, RemovesStepsAndWholeMaps) {
   GraphBuilder builder;
-  builder.Add("pictures", {}, Columns({"image", "label", "path", "big"}));
+  builder.Add("pictures", {}, ColumnsPasses({"image", "label", "path", "big"}));
   builder.Add("map", {0});
   builder.Step("Resize", {"image"}, {"small"}, {{"size", IntValue(8)}}).Step("Flip", {"small"}, {"flipped"});
   builder.Step("Negate", {"label"}, {"label"}).Step("Join", {"image", "big"}, {"joined"});
   builder.Add("map", {1});
   builder.Step("Negate", {"flipped"}, {"negated"});
-  builder.Add("batch", {2}, Size(2));
-  builder.Add("project", {3}, Columns({"flipped", "label"}));
+  builder.Add("batch", {2}, SizePasses(2));
+  builder.Add("project", {3}, ColumnsPasses({"flipped", "label"}));
   EXPECT_EQ(DumpOptimized(builder),
             "#0  pictures(columns=('image', 'label'))\n"
             "#1  map(#0, workers=None)\n"
@@ -73,21 +74,21 @@ TEST(DropUnreadColumns, RemovesStepsAndWholeMaps) {
 
 TEST(DropUnreadColumns, KeepsWhatTheUsersPythonMayDoBesides) {
   GraphBuilder builder;
-  builder.Add("pictures", {}, Columns({"label", "path"}));
+  builder.Add("pictures", {}, ColumnsPasses({"label", "path"}));
   builder.Add("map", {0});
   builder.Step("Call", {"path"}, {"path"}, {{"function", ReferenceValue("f")}});
-  builder.Add("project", {1}, Columns({"label"}));
+  builder.Add("project", {1}, ColumnsPasses({"label"}));
   EXPECT_NE(DumpOptimized(builder).find("path = Call(path"), std::string::npos);
 }
 
 TEST(DropUnreadColumns, KeepsWhatAFilterReadsUntilItHasReadIt) {
   GraphBuilder builder;
-  builder.Add("pictures", {}, Columns({"image", "label", "path"}));
+  builder.Add("pictures", {}, ColumnsPasses({"image", "label", "path"}));
   builder.Add(
       "filter", {0},
       {{"predicate", ExpressionValue(CallExpression("<", ColumnExpression("label"), LiteralExpression(IntValue(3))))}});
-  builder.Add("batch", {1}, Size(2));
-  builder.Add("project", {2}, Columns({"image"}));
+  builder.Add("batch", {1}, SizePasses(2));
+  builder.Add("project", {2}, ColumnsPasses({"image"}));
   EXPECT_EQ(DumpOptimized(builder),
             "#0  pictures(columns=('image', 'label'))\n"
             "#1  filter(#0, predicate=col(\"label\") < 3)\n"
@@ -100,7 +101,7 @@ TEST(DropUnreadColumns, ProjectsWhatASourceCannotLeaveOut) {
   GraphBuilder builder;
   builder.Add("numbers");
   builder.Add("shuffle", {0}, {{"window", IntValue(5)}});
-  builder.Add("project", {1}, Columns({"value"}));
+  builder.Add("project", {1}, ColumnsPasses({"value"}));
   EXPECT_EQ(DumpOptimized(builder),
             "#0  numbers(stop=10)\n"
             "#1  project(#0, columns=('value',))\n"
@@ -114,8 +115,8 @@ TEST(DropUnreadColumns, LeavesThePointWhereRowsAreSharded) {
   GraphBuilder over_source;
   over_source.Add("numbers");
   over_source.Add("take", {0}, {{"count", IntValue(5)}});
-  over_source.Add("batch", {1}, Size(2));
-  over_source.Add("project", {2}, Columns({"value"}));
+  over_source.Add("batch", {1}, SizePasses(2));
+  over_source.Add("project", {2}, ColumnsPasses({"value"}));
   EXPECT_EQ(DumpOptimized(over_source),
             "#0  numbers(stop=10)\n"
             "#1  take(#0, count=5)\n"
@@ -127,7 +128,7 @@ TEST(DropUnreadColumns, LeavesThePointWhereRowsAreSharded) {
   over_map.Add("map", {0});
   over_map.Step("Negate", {"image"}, {"image"}).Step("Negate", {"image"}, {"image"});
   over_map.Add("take", {1}, {{"count", IntValue(5)}});
-  over_map.Add("project", {2}, Columns({"label"}));
+  over_map.Add("project", {2}, ColumnsPasses({"label"}));
   EXPECT_EQ(DumpOptimized(over_map),
             "#0  pictures(columns=('label',))\n"
             "#1  project(#0, columns=('label',))\n"
@@ -137,11 +138,11 @@ TEST(DropUnreadColumns, LeavesThePointWhereRowsAreSharded) {
 
 TEST(DropUnreadColumns, KeepsTheOrderOfColumnsThatStepsReplace) {
   GraphBuilder builder;
-  builder.Add("pictures", {}, Columns({"image", "label", "path"}));
+  builder.Add("pictures", {}, ColumnsPasses({"image", "label", "path"}));
   builder.Add("map", {0});
   builder.Step("Negate", {"label"}, {"image"});  // reads no image, but replaces it
-  builder.Add("project", {1}, Columns({"image", "label"}));
-  builder.Add("batch", {2}, Size(2));
+  builder.Add("project", {1}, ColumnsPasses({"image", "label"}));
+  builder.Add("batch", {2}, SizePasses(2));
   EXPECT_NE(DumpOptimized(builder).find("pictures(columns=('image', 'label'))"), std::string::npos);
 }
 
@@ -151,16 +152,16 @@ TEST(DropUnreadColumns, KeepsTheCheapestColumnOfRowsThatOnlyCount) {
   builder.Add("shuffle", {0}, {{"window", IntValue(5)}});
   builder.Add("numbers");
   builder.Add("zip", {1, 2});
-  builder.Add("project", {3}, Columns({"value"}));
+  builder.Add("project", {3}, ColumnsPasses({"value"}));
   const std::string dump = DumpOptimized(builder);
   EXPECT_NE(dump.find("pictures(columns=('label',))"), std::string::npos) << dump;
 }
 
 TEST(DropUnreadColumns, ServesEveryUserOfANode) {
   GraphBuilder builder;
-  builder.Add("pictures", {}, Columns({"image", "label", "path", "big"}));
-  builder.Add("project", {0}, Columns({"image"}));
-  builder.Add("project", {0}, Columns({"path"}));
+  builder.Add("pictures", {}, ColumnsPasses({"image", "label", "path", "big"}));
+  builder.Add("project", {0}, ColumnsPasses({"image"}));
+  builder.Add("project", {0}, ColumnsPasses({"path"}));
   builder.Add("zip", {1, 2});
   EXPECT_NE(DumpOptimized(builder).find("pictures(columns=('image', 'path'))"), std::string::npos);
 }
@@ -168,11 +169,11 @@ TEST(DropUnreadColumns, ServesEveryUserOfANode) {
 // The second input cannot leave out the same columns as the first: then both keep what they have.
 TEST(DropUnreadColumns, GivesUpWhereInputsMustAgree) {
   GraphBuilder builder;
-  builder.Add("pictures", {}, Columns({"image", "label"}));
+  builder.Add("pictures", {}, ColumnsPasses({"image", "label"}));
   builder.Add("fixed");
   builder.Add("take", {1}, {{"count", IntValue(3)}});
   builder.Add("same", {0, 2});
-  builder.Add("project", {3}, Columns({"image"}));
+  builder.Add("project", {3}, ColumnsPasses({"image"}));
   const std::string dump = DumpOptimized(builder);
   EXPECT_NE(dump.find("#0  pictures(columns=('image', 'label'))"), std::string::npos) << dump;
 }
@@ -183,7 +184,7 @@ TEST(DropUnreadColumns, DropsReadsOfFilesButNoCallsOfPython) {
   builder.Add("map", {0});
   builder.Step("Fetch", {"image"}, {"fetched"});
   builder.Step("Call", {"image"}, {"called"}, {{"function", ReferenceValue("f")}});
-  builder.Add("project", {1}, Columns({"label"}));
+  builder.Add("project", {1}, ColumnsPasses({"label"}));
   const std::string dump = DumpOptimized(builder);
   EXPECT_EQ(dump.find("Fetch"), std::string::npos) << dump;
   EXPECT_NE(dump.find("Call"), std::string::npos) << dump;
@@ -197,7 +198,7 @@ TEST(SplitMaps, PutsPythonInMapsOfItsOwn) {
   builder.Step("Flip", {"image"}, {"image"}).Step("Negate", {"label"}, {"label"});
   builder.Step("Call", {"image"}, {"image"}, function).Step("Call", {"label"}, {"label"}, function);
   builder.Step("Flip", {"image"}, {"flipped"});
-  builder.Add("batch", {1}, Size(2));
+  builder.Add("batch", {1}, SizePasses(2));
   proto::Graph graph = builder.Canonical();
   for (proto::Step& step : *graph.mutable_nodes(1)->mutable_steps()) step.set_user_node(2);
   graph.mutable_nodes(1)->set_user_node(2);
@@ -324,7 +325,7 @@ TEST(MergeMaps, LeavesPythonAndCapsAndSharedMapsApart) {
   shared.Step("Negate", {"image"}, {"image"});
   shared.Add("map", {1});
   shared.Step("Negate", {"image"}, {"a"});
-  shared.Add("project", {2}, Columns({"a"}));
+  shared.Add("project", {2}, ColumnsPasses({"a"}));
   shared.Add("zip", {1, 3});
   EXPECT_EQ(maps(shared), 2);
 }
@@ -336,7 +337,7 @@ TEST(Passes, CanBeSwitchedOffByName) {
   builder.Step("Negate", {"image"}, {"image"});
   builder.Add("map", {1});
   builder.Step("Negate", {"label"}, {"label"});
-  builder.Add("project", {2}, Columns({"label"}));
+  builder.Add("project", {2}, ColumnsPasses({"label"}));
   const proto::Graph graph = builder.Canonical();
   EXPECT_EQ(DumpOptimized(builder, {"drop_unread_columns", "merge_maps"}), GraphDump(graph));
   EXPECT_NE(DumpOptimized(builder, {"merge_maps"}), DumpOptimized(builder, {"drop_unread_columns"}));
@@ -350,7 +351,7 @@ TEST(Passes, CanBeSwitchedOffByName) {
 TEST(Passes, ShowTheGraphBeforeAndAfterEach) {
   GraphBuilder builder;
   builder.Add("pictures");
-  builder.Add("project", {0}, Columns({"label"}));
+  builder.Add("project", {0}, ColumnsPasses({"label"}));
   const proto::Graph graph = builder.Canonical();
   const std::vector<std::string> off = {"merge_maps", "group_rows"};
   absl::StatusOr<Optimized> optimized = Optimize(graph, off);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "ir/graph.pb.h"
+
 namespace headrace::ir {
 
 std::vector<int> PostOrder(const proto::Graph& graph) {

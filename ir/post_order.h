@@ -1,11 +1,12 @@
-// The order in which a graph is built: every node after its inputs, first input's subtree first, each node once.
-// A pure function.
+// `PostOrder` gives the order in which a graph is built: every node after its inputs, first input's subtree first, each
+// node once.
+// Threads: a pure function.
 #ifndef HEADRACE_IR_POST_ORDER_H_
 #define HEADRACE_IR_POST_ORDER_H_
 
 #include <vector>
 
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "ir/attribute_types.h"
 #include "ir/attributes.h"
+#include "ir/graph.pb.h"
 #include "ir/passes.h"
 #include "ir/value.h"
 #include "ir/value_text.h"

@@ -1,5 +1,6 @@
-// All declarations as JSON, from which the Python generator makes classes and the reference page. Sorted by
-// name; the same declarations give the same text. A pure function over the registry.
+// `DeclarationsJson` writes all declarations as JSON, from which the Python generator makes classes and the reference
+// page. They are sorted by name; the same declarations give the same text.
+// Threads: a pure function over the registry.
 #ifndef HEADRACE_IR_REFERENCE_H_
 #define HEADRACE_IR_REFERENCE_H_
 

@@ -11,6 +11,7 @@
 #include "ir/branches.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/mistake.h"
 #include "ir/node_traits.h"
@@ -179,7 +180,7 @@ class SaltGiver {
   Occurrences functions_;
   int node_ = -1;
   int step_ = -1;
-  std::vector<const proto::Step*> path_;  // the current step, behind the choosers that enclose it; empty: a node
+  std::vector<const proto::Step*> path_;  // the current step, after the choosers that enclose it; empty: a node
   std::vector<Mistake> mistakes_;
 };
 

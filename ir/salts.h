@@ -1,7 +1,8 @@
-// Salts: numbers that separate the random streams of operators. A salt is a hash of the operator's name, of its path
-// through enclosing operators that choose among others, and of its occurrence among equals, inputs first; so an
-// operator of another kind changes no salt, wherever it is added. The attribute `name` of a random operator pins its
-// salt. Uses of users' functions are numbered as well. Pure functions.
+// `GiveSalts` gives salts, the numbers that separate the random streams of operators. A salt is a hash of the
+// operator's name, of its path through enclosing operators that choose among others, and of its occurrence among
+// equals, inputs first; so an operator of another kind changes no salt, wherever it is added. The attribute `name` of a
+// random operator pins its salt. Uses of users' functions are numbered as well.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_SALTS_H_
 #define HEADRACE_IR_SALTS_H_
 
@@ -10,7 +11,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

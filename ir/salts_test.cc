@@ -9,6 +9,7 @@
 #include "ir/attributes.h"
 #include "ir/canonical.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/testing/fake_ops.h"
 #include "ir/validate.h"
 #include "ir/value.h"

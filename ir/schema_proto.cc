@@ -1,6 +1,7 @@
 #include "ir/schema_proto.h"
 
 #include "core/error.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 
 namespace headrace::ir {

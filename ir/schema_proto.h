@@ -1,9 +1,10 @@
-// Converts column types to and from protos. Pure functions.
+// `TypeToProto`, `SchemaToProto` and their counterparts convert column types to and from protos.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_SCHEMA_PROTO_H_
 #define HEADRACE_IR_SCHEMA_PROTO_H_
 
 #include "absl/status/statusor.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 #include "ir/type.h"
 
 namespace headrace::ir {

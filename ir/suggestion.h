@@ -1,6 +1,7 @@
-// Suggests the name that a user may have meant, the nearest of the existing names, and what has to be loaded for an
-// operator that is not there. Operators of plugins are called "myops.Blur"; all others have no dot in their names.
-// Pure functions.
+// `DidYouMean` suggests the existing name nearest to the one that a user wrote; `MissingPlugin` and `UpgradeOf` say
+// what has to be loaded for an operator that is not there. Operators of plugins are called "myops.Blur"; all others
+// have no dot in their names.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_SUGGESTION_H_
 #define HEADRACE_IR_SUGGESTION_H_
 

@@ -1,4 +1,5 @@
-// Types of columns as known before anything runs. Plain values.
+// `ColumnType` is the type of a column as known before anything runs.
+// Threads: plain values.
 #ifndef HEADRACE_IR_TYPE_H_
 #define HEADRACE_IR_TYPE_H_
 

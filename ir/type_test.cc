@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/graph.pb.h"
 #include "ir/schema_proto.h"
 
 namespace headrace::ir {

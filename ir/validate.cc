@@ -11,6 +11,7 @@
 #include "ir/branches.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/infer.h"
 #include "ir/kernel_placement.h"
@@ -302,7 +303,7 @@ class Validator {
   const proto::Graph& graph_;
   int node_ = -1;
   int step_ = -1;
-  std::vector<const proto::Step*> path_;  // the step that is checked, behind the choosers that enclose it
+  std::vector<const proto::Step*> path_;  // the step that is checked, after the choosers that enclose it
   std::vector<Mistake> mistakes_;
 };
 

@@ -1,11 +1,13 @@
-// Finds all mistakes in a pipeline before it runs: structure, attributes, columns and types. Pure functions.
+// `FindMistakes` finds all mistakes in a pipeline before it runs: structure, attributes, columns and types. `Validate`
+// makes one error of them.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_VALIDATE_H_
 #define HEADRACE_IR_VALIDATE_H_
 
 #include <vector>
 
 #include "absl/status/status.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 #include "ir/mistake.h"
 
 namespace headrace::ir {

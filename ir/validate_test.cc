@@ -4,6 +4,7 @@
 
 #include "ir/expression.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/infer.h"
 #include "ir/testing/fake_ops.h"

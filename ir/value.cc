@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "ir/attribute_types.h"
+#include "ir/graph.pb.h"
 #include "ir/schema_proto.h"
 #include "ir/suggestion.h"
 #include "ir/value_text.h"
@@ -13,13 +14,13 @@
 namespace headrace::ir {
 namespace {
 
-using Kind = proto::Value::KindCase;
+using ValueKind = proto::Value::KindCase;
 
 // The proto kind of the attribute's values, or one of several.
-bool HasKind(const Attribute& attribute, Kind kind) {
-  const Kind wanted = FactsOf(attribute.type).kind;
+bool HasKind(const Attribute& attribute, ValueKind kind) {
+  const ValueKind wanted = FactsOf(attribute.type).kind;
   if (kind == wanted) return true;
-  return attribute.keeps_whole && kind == (wanted == Kind::kReal ? Kind::kInteger : Kind::kIntegers);
+  return attribute.keeps_whole && kind == (wanted == ValueKind::kReal ? ValueKind::kInteger : ValueKind::kIntegers);
 }
 
 bool IsEmptyList(const proto::Value& value) {
@@ -92,7 +93,7 @@ std::vector<std::string> DTypeNames() {
 void CheckDType(const std::string& text, std::vector<std::string>& wrong) {
   const std::vector<std::string> names = DTypeNames();
   if (std::find(names.begin(), names.end(), text) != names.end()) return;
-  wrong.push_back(Cat("is ", StringText(text), ", which is no dtype", DidYouMean(text, names)));
+  wrong.push_back(Cat("is ", StringText(text), ", not a dtype", DidYouMean(text, names)));
 }
 
 template <typename Values>

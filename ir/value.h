@@ -1,4 +1,5 @@
-// Attribute values: makes them, and fits them to their declarations. Pure functions.
+// `IntValue` and its neighbours make attribute values; `FitValue` fits one to its declaration.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_VALUE_H_
 #define HEADRACE_IR_VALUE_H_
 
@@ -12,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "ir/declaration.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

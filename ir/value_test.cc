@@ -6,6 +6,7 @@
 #include <cstring>
 #include <random>
 
+#include "ir/graph.pb.h"
 #include "ir/value_text.h"
 
 namespace headrace::ir {
@@ -139,7 +140,7 @@ TEST(Value, OutsideItsChoicesIsRefusedWithASuggestion) {
             "is 'bilnear'; did you mean \"bilinear\"? (one of 'nearest', 'bilinear')");
   EXPECT_EQ(Wrong(how, StringValue("nearest")), "");
   const Attribute dtype = {.name = "dtype", .type = AttributeType::kDType};
-  EXPECT_EQ(Wrong(dtype, StringValue("flaot32")), "is 'flaot32', which is no dtype; did you mean \"float32\"?");
+  EXPECT_EQ(Wrong(dtype, StringValue("flaot32")), "is 'flaot32', not a dtype; did you mean \"float32\"?");
   EXPECT_NE(Wrong(dtype, StringValue("unknown")), "");
   EXPECT_EQ(Wrong(dtype, StringValue("uint8")), "");
 }

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "ir/expression.h"
+#include "ir/graph.pb.h"
 #include "ir/schema_proto.h"
 #include "ir/value.h"
 

@@ -1,4 +1,5 @@
-// Values and expressions in Python's notation, for the defaults of declarations, messages and dumps. Pure functions.
+// `ValueText` writes values and expressions in Python's notation, for the defaults of declarations, messages and dumps.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_VALUE_TEXT_H_
 #define HEADRACE_IR_VALUE_TEXT_H_
 
@@ -6,7 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

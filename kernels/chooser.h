@@ -1,7 +1,8 @@
-// Kernels that choose among others: each holds branches, lists of kernels, and draws for each row those that the row
-// goes through. What is drawn depends on the row's identity alone, so that it is known before a pixel is read: the
-// caller evaluates all choosers first (VisitDrawn), and then runs the remaining kernels as if they had been written one
-// after the other. Thread contract: that of kernels.
+// `Chooser` is a kernel that chooses among others: it holds branches, lists of kernels, and draws for each row those
+// that the row goes through. What is drawn depends on the row's identity alone, so that it is known before a pixel is
+// read: the caller evaluates all choosers first (VisitDrawn), and then runs the remaining kernels as if they had been
+// written one after the other.
+// Threads: that of kernels.
 #ifndef HEADRACE_KERNELS_CHOOSER_H_
 #define HEADRACE_KERNELS_CHOOSER_H_
 

@@ -1,9 +1,8 @@
-// Kernels: pure functions from the tensors of one row to tensors of that row. No threads, no graph, no files. A kernel
-// allocates its result from its context and everything else from the pool of the running task; it may return a view of
-// its input. After `batch` a row is a batch: a kernel whose trait is `by_batch` knows that its tensors hold rows along
-// their first axis, and joins them; every other kernel treats the batch as one array.
-// Thread contract: a Kernel is made once from its attributes and is const afterwards; any thread may apply it to any
-// row.
+// `Kernel` is a pure function from the tensors of one row to tensors of that row. It knows no threads, no graph and no
+// files. A kernel allocates its result from its context and everything else from the pool of the running task; it may
+// return a view of its input. After `batch` a row is a batch: a kernel whose trait is `by_batch` knows that its tensors
+// hold rows along their first axis, and joins them; every other kernel treats the batch as one array.
+// Threads: a Kernel is made once from its attributes and is const afterwards; any thread may apply it to any row.
 #ifndef HEADRACE_KERNELS_KERNEL_H_
 #define HEADRACE_KERNELS_KERNEL_H_
 

@@ -1,5 +1,5 @@
-/* Operators built outside: the C interface between Headrace and a plugin, a shared library that hr.load_plugin() opens:
- * kernels, sources with random access, and readers of file formats.
+/* This header is the C interface between Headrace and a plugin, a shared library that hr.load_plugin() opens. A plugin
+ * declares operators that are built outside: kernels, sources with random access, and readers of file formats.
  *
  * A plugin includes this header alone and links nothing of Headrace's. It exports two symbols: headrace_plugin_abi, the
  * version that it needs, and headrace_plugin_query(), which gives what the plugin has, as data. Headrace makes Python
@@ -220,7 +220,7 @@ typedef struct headrace_host {
   uint32_t abi; /* HEADRACE_PLUGIN_ABI of this Headrace */
 
   /* Says why the callback fails, and returns `result`: return host->fail(call, HEADRACE_DATA_ERROR, "is empty").
-   * The text continues a sentence that begins with the kernel's name; it is copied, and cut behind 4,096 bytes. Bytes
+   * The text continues a sentence that begins with the kernel's name; it is copied, and cut after 4,096 bytes. Bytes
    * that are not UTF-8 are replaced. After it the callback returns the error, not HEADRACE_OK. */
   int32_t (*fail)(headrace_call* call, int32_t result, const char* text);
 
@@ -271,7 +271,7 @@ typedef struct headrace_host {
 
   /* For find(), open() and next(), of the file that they were given. Its size in bytes when it was opened: */
   int32_t (*file_size)(headrace_call* call, const headrace_file* file, int64_t* bytes);
-  /* Reads `bytes` bytes from `offset` on; an error of the data if the file ends before them. Reads one behind the other
+  /* Reads `bytes` bytes from `offset` on; an error of the data if the file ends before them. Consecutive reads
    * are cheap, however small: a block of the file is read at once, and the next one ahead. Others read what is asked
    * for, and wait for it. */
   int32_t (*read_file)(headrace_call* call, headrace_file* file, int64_t offset, uint64_t bytes, void* target);
@@ -357,8 +357,8 @@ typedef struct headrace_source {
   int32_t (*open)(headrace_call* call, const headrace_value* const* values, void** state, headrace_rows* rows);
   /* Of a state that open() made without an error, once. NULL: none is needed. */
   void (*destroy)(void* state);
-  /* Makes each output of row `row`, which is less than the count, by allocate() or give_strings(), from any thread. Each
-   * time the same, unless the traits say HEADRACE_NOT_DETERMINISTIC. */
+  /* Makes each output of row `row`, which is less than the count, by allocate() or give_strings(), from any thread.
+   * Each time the same, unless the traits say HEADRACE_NOT_DETERMINISTIC. */
   int32_t (*read)(headrace_call* call, const void* state, uint64_t row);
 } headrace_source;
 
@@ -382,7 +382,7 @@ typedef struct headrace_format {
   /* What the others need of the attributes; as of a kernel. NULL: the state is NULL. */
   int32_t (*create)(headrace_call* call, const headrace_value* const* values, void** state);
   void (*destroy)(void* state);
-  /* Where the first row begins that begins at byte `byte` of the file or behind it; the file's size if there is none.
+  /* Where the first row begins that begins at byte `byte` of the file or after it; the file's size if there is none.
    * For a byte at which a row begins it gives that byte. NULL: that cannot be found out without reading from the start:
    * a file is one split, and a state is gone on from by reading it again. */
   int32_t (*find)(headrace_call* call, const void* state, headrace_file* file, int64_t byte, int64_t* begin);
@@ -392,7 +392,7 @@ typedef struct headrace_format {
                   void** reader);
   /* Gives the next row: begin_row(), then each output by allocate() or give_strings(). If it returns HEADRACE_OK
    * without begin_row(), the split has no more. An error after begin_row() is that row's own, and next() is called for
-   * the row behind it where such rows are left out; an error before it ends the reading. */
+   * the row after it where such rows are left out; an error before it ends the reading. */
   int32_t (*next)(headrace_call* call, void* reader, headrace_file* file);
   /* Of a reader that open() made without an error, once, in any state of it. NULL: none is needed. */
   void (*close)(void* reader);

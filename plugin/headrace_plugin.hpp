@@ -1,6 +1,6 @@
-// Kernels, sources and formats of a plugin in C++17, over headrace_plugin.h: classes instead of tables and callbacks,
-// exceptions instead of results. Nothing of it crosses the interface, so compiler and standard library are the plugin's
-// own choice.
+// `HEADRACE_PLUGIN` declares kernels, sources and formats of a plugin in C++17, over headrace_plugin.h: classes instead
+// of tables and callbacks, exceptions instead of results. Nothing of it crosses the interface, so compiler and standard
+// library are the plugin's own choice.
 //
 //   class Scale {
 //    public:
@@ -44,7 +44,7 @@
 // Build with -fvisibility=hidden, or with the classes in an anonymous namespace: otherwise static variables of classes
 // of one name are shared by all plugins.
 //
-// Thread contract: a kernel, source or format is made once from its attributes and is const afterwards; any thread may
+// Threads: a kernel, source or format is made once from its attributes and is const afterwards; any thread may
 // call it. Everything else belongs to the thread of its call.
 #ifndef HEADRACE_PLUGIN_HPP_
 #define HEADRACE_PLUGIN_HPP_
@@ -437,8 +437,8 @@ namespace headrace_plugin_cc __attribute__((visibility("hidden"))) {
   class FileRow : public Outputs {
    public:
     using Outputs::Outputs;
-    // First: the row takes the bytes `begin` to `end` of the file. What is thrown behind it is an error of the row, and
-    // Next is called for the one behind it where such rows are left out.
+    // First: the row takes the bytes `begin` to `end` of the file. What is thrown after it is an error of the row, and
+    // Next is called for the one after it where such rows are left out.
     void Begin(int64_t begin, int64_t end) {
       Check(host->begin_row(call_, begin, end));
       begun_ = true;

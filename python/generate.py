@@ -199,7 +199,7 @@ def formatted(name: str, text: str) -> str:
 def generate() -> dict[str, str]:
     """File -> contents."""
     writer = Writer(json.loads(engine().declarations()))
-    vision = "Kernels for pictures. Heights come before widths; channels come last until HWC2CHW."
+    vision = "Kernels for images. Heights come before widths; channels come last until HWC2CHW."
     files = {
         "python/headrace/vision.py": writer.kernels("vision", vision),
         "python/headrace/transforms.py": writer.kernels("transforms", "Kernels for any tensor."),

@@ -1,4 +1,4 @@
-"""What the iterators of headrace.mx give, and what they cost, for tests of several of them."""
+"""Reads what the iterators of headrace.mx give, and what they cost, for tests of several of them."""
 
 from __future__ import annotations
 

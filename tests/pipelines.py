@@ -109,7 +109,7 @@ def image_record(number: int, label: float, image: bytes) -> bytes:
 
 
 def _write_records(folder: pathlib.Path) -> None:
-    """Image records in two files, one with damage behind its first record, and a list that names the pictures."""
+    """Image records in two files, one with damage after its first record, and a list that names the pictures."""
     photos = sorted((folder / "photos").rglob("*.jpg"))
     pictures = [image_record(number, number % 3, photo.read_bytes()) for number, photo in enumerate(photos)]
     records = folder / "records"
@@ -338,7 +338,7 @@ def ragged_pictures(data: pathlib.Path) -> hr.Dataset:
 
 
 def colored(data: pathlib.Path) -> hr.Dataset:
-    """Pixel steps that draw, look at whole pixels and at the picture, in one pass and behind one that does not fit."""
+    """Pixel steps that draw, look at whole pixels and at the picture, in one pass and after one that does not fit."""
     jitter = V.ColorJitter(brightness=0.4, contrast=0.4, saturation=0.4, hue=0.1)
     return (
         hr.ImageFolder(data / "photos", shuffle=True)

@@ -134,6 +134,7 @@ def test_an_installation_that_fails_is_in_the_table(compare, tmp_path, pictures,
     assert "| Far | – | not measured: pip: no matching distribution (it needs Debian's some-library) |" in shown
 
 
+@pytest.mark.timing
 def test_a_busy_machine_gets_no_page(compare, tmp_path, pictures, capsys):
     compare.machine.busy_cores = lambda: 3.5
     peers = write_peers(tmp_path, good=FAKE.format(title="Good", batch=32))
@@ -232,6 +233,7 @@ def test_our_own_peer_gives_batches_and_rows(compare, photos, tmp_path):
     assert compare.run_child(peer, peers, "rows", 5000, 2)["ns_per_row"] > 0
 
 
+@pytest.mark.timing
 def test_a_child_that_hangs_is_given_up(compare, tmp_path):
     text = FAKE.format(title="Slow", batch=32).replace(
         "    while True:\n", "    import time\n    time.sleep(600)\n    while True:\n"
@@ -244,6 +246,7 @@ def test_a_child_that_hangs_is_given_up(compare, tmp_path):
         compare.run_child(peer, peers, "images", tmp_path / "data", 3, 32, 32, timeout=1)
 
 
+@pytest.mark.timing
 def test_memory_and_time_of_children_count(compare):
     code = "import time; block = bytearray(60 << 20); print('there', flush=True); time.sleep(600)"
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)

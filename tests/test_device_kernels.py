@@ -1,4 +1,5 @@
-"""What kernels of devices may compute: + − × ÷ √ and integers, so that their results are the host's in every bit."""
+"""Kernels of devices compute with a few operations alone, + − × ÷ √ and integers, so that their results are the host's in
+every bit."""
 
 import re
 

@@ -12,6 +12,7 @@ import dataclasses
 import gc
 import importlib.util
 import io
+import itertools
 import os
 import pathlib
 import re
@@ -22,7 +23,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # docs/ops.md is generated; its examples are tested with the declarations they come from.
-PAGES = sorted(path for path in (ROOT / "docs").glob("*.md") if path.name != "ops.md") + [ROOT / "README.md"]
+PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "ops.md") + [ROOT / "README.md"]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 SCRIPT = "train.py"
 HAS_TORCH = importlib.util.find_spec("torch") is not None
@@ -153,19 +154,64 @@ def test_quoted_code_stands_in_its_file(page: pathlib.Path) -> None:
             assert part.strip("\n") in code, f"{where}: this is not in {name}:\n{part}"
 
 
-LINK = re.compile(r"\]\((?!https?://)([^)#\s]+)(?:#[^)]*)?\)")
+# Whatever a reader of the repository may open: links and anchors are checked here, examples only in PAGES.
+LINKED = PAGES + [ROOT / "docs/ops.md"] + sorted(ROOT.glob("C*.md")) + [ROOT / "benchmarks/README.md"]
+LINKED_NAMES = [str(page.relative_to(ROOT)) for page in LINKED]
+LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)(#[^)]*)?\)")
 PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:h|cc|py|proto|md|txt|bzl))`")
 
 
+def prose_of(markdown: str) -> str:
+    return re.sub(r"^```.*?^```$", "", markdown, flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors_of(markdown: str) -> set[str]:
+    """The anchors of its headings, as GitHub makes them."""
+    anchors: set[str] = set()
+    for heading in re.findall(r"^#+ (.+)$", prose_of(markdown), re.MULTILINE):
+        shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        base = re.sub(r"[^\w\- ]", "", shown.lower()).replace(" ", "-")
+        repeats = (f"{base}-{number}" for number in itertools.count(1))
+        anchors.add(next(name for name in itertools.chain([base], repeats) if name not in anchors))
+    return anchors
+
+
+def leads_nowhere(page: pathlib.Path, path: str, anchor: str) -> bool:
+    target = page.parent / path if path else page
+    if not target.exists():
+        return True
+    return bool(anchor) and anchor.removeprefix("#") not in anchors_of(target.read_text())
+
+
+@pytest.mark.parametrize("page", LINKED, ids=LINKED_NAMES)
+def test_links_and_anchors_lead_somewhere(page: pathlib.Path) -> None:
+    links = LINK.findall(prose_of(page.read_text()))
+    assert [path + anchor for path, anchor in links if leads_nowhere(page, path, anchor)] == []
+
+
+def test_a_dead_anchor_is_seen(tmp_path: pathlib.Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# Python's side\n\n## `a` of [b](c.md)\n\n## Twice\n\n## Twice\n\n```sh\n# no heading\n```\n")
+    assert anchors_of(page.read_text()) == {"pythons-side", "a-of-b", "twice", "twice-1"}
+    assert not leads_nowhere(page, "", "#twice-1")
+    assert leads_nowhere(page, "", "#no-heading")
+    assert leads_nowhere(page, "other.md", "")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_links_and_paths_lead_somewhere(page: pathlib.Path) -> None:
-    text = page.read_text()
-    dead = [link for link in LINK.findall(text) if not (page.parent / link).exists()]
-    dead += [path for path in PATH.findall(text) if not (ROOT / path).exists()]
-    assert dead == []
+def test_paths_lead_somewhere(page: pathlib.Path) -> None:
+    assert [path for path in PATH.findall(page.read_text()) if not (ROOT / path).exists()] == []
 
 
 def test_every_page_is_linked_from_the_readme() -> None:
     readme = (ROOT / "README.md").read_text()
     pages = [os.path.relpath(page, ROOT) for page in (ROOT / "docs").glob("*.md")]
     assert [page for page in pages if f"({page})" not in readme] == []
+
+
+def test_every_page_of_semantics_is_in_its_contents() -> None:
+    folder = ROOT / "docs/semantics"
+    contents = (folder / "README.md").read_text()
+    assert "(docs/semantics/README.md)" in (ROOT / "README.md").read_text()
+    names = sorted(page.name for page in folder.glob("*.md") if page.name != "README.md")
+    assert names == sorted(re.findall(r"^\| \[[^\]]+\]\(([\w-]+\.md)\)", contents, re.MULTILINE))

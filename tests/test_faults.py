@@ -28,10 +28,10 @@ PIPELINES = [
     "saved_and_restored",
 ]
 LAST = 1_000_000
-# Every fifth operation on files lacks something, in turn one of three; with ./test --long each operation lacks each.
+# Every fifth operation on files lacks something, in turn one of three; with ./test --all each operation lacks each.
 STEP, SCARCE = (1, ["ENOMEM", "EMFILE", "ENOSPC"]) if LONG else (5, ["scarce"])
 MOST_THREADS = 200
-# With ./test --quick every fifth operation, and every fifth start of a thread, fails.
+# In a thinned run every fifth operation, and every fifth start of a thread, fails.
 FAILING_STEP = 5 if QUICK else 1
 
 

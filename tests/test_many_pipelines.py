@@ -96,6 +96,7 @@ def test_a_slow_function_holds_up_nobody():
     assert [int(row["value"]) for row in results] == [0, 1, 2]
 
 
+@pytest.mark.timing
 def test_each_gets_its_share():
     """Among equal pipelines, none waits until the others are done."""
     build = lambda: hr.ImageFolder(ROOT / "examples/photos").map(hr.vision.Decode(), "image").repeat(4)  # noqa: E731

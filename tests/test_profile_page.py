@@ -1,4 +1,4 @@
-"""The page of a profile in a real browser, wide and narrow, light and dark; ./test --browser installs it."""
+"""The page of a profile in a real browser, wide and narrow, light and dark; ./test --ci installs it."""
 
 import io
 import pathlib

@@ -70,6 +70,13 @@ def test_every_operator_has_its_place_in_the_reference(name):
     assert operator["example"] in section
 
 
+@pytest.mark.parametrize("name", [name for name, each in OPERATORS.items() if each["role"] != "kernel"])
+def test_every_operator_has_a_test_of_its_own(name):
+    """Of its name, in its room: PK in pk_test.cc, ImageFolder in image_folder_test.cc."""
+    file_name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    assert list((ROOT / "ops").rglob(f"{file_name}_test.cc"))
+
+
 def loaded(dataset: hr.Dataset, path: pathlib.Path) -> hr.Dataset:
     names = dataset._graph().references
     bindings = [binding for each in _all(dataset) for binding in each._bindings]

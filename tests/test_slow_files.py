@@ -48,6 +48,7 @@ def test_rows_are_the_same(folder: pathlib.Path, slow_disk: concurrent.futures.E
     assert slow_disk.submit(read_all, folder).result() == read_all(folder)
 
 
+@pytest.mark.timing
 def test_the_report_says_what_a_read_takes(folder: pathlib.Path, slow_disk: concurrent.futures.Executor) -> None:
     report, text = slow_disk.submit(report_of, folder, 3000).result()
     source = report["stages"][-1]

@@ -1,16 +1,13 @@
-"""tests/thinning.py: which cases a quick run has."""
-
-import importlib
-import subprocess
-import types
+"""tests/thinning.py: which cases a thinned run has."""
 
 import pytest
 
 from tests import thinning
-from tests.conftest import ROOT
 from tests.pipelines import PIPELINES
 from tests.test_variants import PAIRS, pairs
 from tests.variants import KINDS, VARIANTS
+from tools.check.parts import Level
+from tools.check.python_tests import environment_of
 
 
 @pytest.fixture
@@ -29,18 +26,14 @@ def test_a_full_run_has_all_cases(full):
     assert len(pairs()) == len(PIPELINES) * len(VARIANTS)
 
 
-@pytest.mark.parametrize(("long", "quick"), [(False, False), (False, True), (True, False)])
-def test_the_environment_of_the_caller_decides_nothing(monkeypatch, long, quick):
-    monkeypatch.syspath_prepend(ROOT / "tools/check")
-    check = importlib.import_module("check")
-    given: list[dict[str, str]] = []
-    monkeypatch.setattr(
-        subprocess, "run", lambda *_, env, **__: given.append(env) or types.SimpleNamespace(returncode=0)
-    )
+@pytest.mark.parametrize(
+    ("level", "long", "quick"), [(Level.THINNED, "0", "1"), (Level.FULL, "0", "0"), (Level.LONG, "1", "0")]
+)
+def test_the_environment_of_the_caller_decides_nothing(monkeypatch, level, long, quick):
     for name in ("HEADRACE_QUICK", "HEADRACE_LONG"):
         monkeypatch.setenv(name, "1")
-    check.Checks().pytest(["torch"], long, quick)("pytest")
-    assert [given[0]["HEADRACE_LONG"], given[0]["HEADRACE_QUICK"]] == [str(int(long)), str(int(quick))]
+    environment = environment_of(level)
+    assert (environment["HEADRACE_LONG"], environment["HEADRACE_QUICK"]) == (long, quick)
 
 
 def test_a_quick_run_has_some_of_them_and_never_none(quick):

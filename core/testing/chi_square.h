@@ -1,5 +1,6 @@
-// Pearson's chi-square test, for tests of random numbers: how far counts deviate from their expectation.
-// Pure functions.
+// `ChiSquareDeviation` is Pearson's chi-square test for random numbers: it measures how far counts deviate from their
+// expectation.
+// Threads: pure functions.
 #ifndef HEADRACE_CORE_TESTING_CHI_SQUARE_H_
 #define HEADRACE_CORE_TESTING_CHI_SQUARE_H_
 

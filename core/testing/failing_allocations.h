@@ -1,7 +1,7 @@
-// Makes one allocation of the process fail. A test that links this has its allocation functions replaced: operator new
-// under a sanitizer, which has a malloc of its own; otherwise malloc and its kin, which operator new, the buffer pool
-// and the libraries of C (libjpeg, libpng, glibc itself) call.
-// Thread contract: one object at a time; allocations of all threads count.
+// `FailingAllocation` makes one allocation of the process fail. A test that links this has its allocation functions
+// replaced: operator new under a sanitizer, which has a malloc of its own; otherwise malloc and its kin, which operator
+// new, the buffer pool and the libraries of C (libjpeg, libpng, glibc itself) call.
+// Threads: one object at a time; allocations of all threads count.
 #ifndef HEADRACE_CORE_TESTING_FAILING_ALLOCATIONS_H_
 #define HEADRACE_CORE_TESTING_FAILING_ALLOCATIONS_H_
 

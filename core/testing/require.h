@@ -1,5 +1,6 @@
-// Assertions for fuzz tests, which have no test framework: aborts the process, so that the fuzzer keeps the input. Pure
-// function.
+// `Require` asserts in fuzz tests, which have no test framework. It aborts the process, so that the fuzzer keeps the
+// input.
+// Threads: pure function.
 #ifndef HEADRACE_CORE_TESTING_REQUIRE_H_
 #define HEADRACE_CORE_TESTING_REQUIRE_H_
 

@@ -1,9 +1,9 @@
-// Chooses a cache point of a map, and keeps rows there for later epochs. A point is a number of steps: a row at point p
-// has gone through the first p. The first rows are made in two parts, up to a point and from there on, for each point
-// in turn. Their times, and the bytes at each point, determine which point saves the most of an epoch's work, or that
-// none is worth its memory. A kept row records its point, so that rows kept earlier can be used whatever is chosen
-// later. No result depends on the choice.
-// Thread contract: Open, Decline and Close from one thread, the others from any.
+// `AutomaticCache` chooses a cache point of a map, and keeps rows there for later epochs. A point is a number of steps:
+// a row at point p has gone through the first p. The first rows are made in two parts, up to a point and from there on,
+// for each point in turn. Their times, and the bytes at each point, determine which point saves the most of an epoch's
+// work, or that none is worth its memory. A kept row records its point, so that rows kept earlier can be used whatever
+// is chosen later. No result depends on the choice.
+// Threads: Open, Decline and Close from one thread, the others from any.
 #ifndef HEADRACE_ENGINE_CACHE_AUTOMATIC_CACHE_H_
 #define HEADRACE_ENGINE_CACHE_AUTOMATIC_CACHE_H_
 

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr uint64_t kRows = 1000;
+constexpr uint64_t kAutomaticCacheRows = 1000;
 constexpr uint64_t kMicrosecond = 1000;
 
 // The cost of a row in a test: for each point, the time of the remaining steps, and the bytes that a row takes there.
@@ -34,14 +34,14 @@ class AutomaticCacheTest : public ::testing::Test {
     cache_ = std::make_unique<AutomaticCache>(
         "map[1]", std::vector<CachePoint>{{"the source", "0 image"}, {"Decode", "0 image"}, {"Resize", "0 image"}});
     AutomaticCache::Use use;
-    use.rows = {account_, budget, "content", kRows, &shelf_};
+    use.rows = {account_, budget, "content", kAutomaticCacheRows, &shelf_};
     if (point != AutomaticCache::kNoPoint) use.choose_point = [point](absl::Span<const CachePoint>) { return point; };
     ASSERT_TRUE(cache_->Open(use).ok());
   }
 
   // The point that is chosen if each row has these costs; kNoPoint: none.
   int Choose(const Costs& costs) {
-    for (uint64_t key = 0; key < kRows; ++key) {
+    for (uint64_t key = 0; key < kAutomaticCacheRows; ++key) {
       const AutomaticCache::Turn turn = cache_->TurnOf(key);
       if (!turn.measured) continue;
       const size_t point = static_cast<size_t>(turn.point);

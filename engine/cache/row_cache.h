@@ -1,8 +1,8 @@
-// Keeps rows by their 64-bit keys, in memory and in a folder, so that they need not be made again. Nothing is evicted:
-// the bytes of the first rows settle once which share of the rows fits, and a row is kept if a hash of its key is below
-// that share. So the same rows are kept whatever their order, and the others are made again each time. Memory counts in
-// the pipeline's budget; the folder also serves later runs.
-// Thread contract: Open and Close from one thread, the others from any; no lock is held while a row's bytes move.
+// `RowCache` keeps rows by their 64-bit keys, in memory and in a folder, so that they need not be made again. Nothing
+// is evicted: the bytes of the first rows settle once which share of the rows fits, and a row is kept if a hash of its
+// key is below that share. So the same rows are kept whatever their order, and the others are made again each time.
+// Memory counts in the pipeline's budget; the folder also serves later runs.
+// Threads: Open and Close from one thread, the others from any; no lock is held while a row's bytes move.
 #ifndef HEADRACE_ENGINE_CACHE_ROW_CACHE_H_
 #define HEADRACE_ENGINE_CACHE_ROW_CACHE_H_
 

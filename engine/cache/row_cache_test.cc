@@ -11,7 +11,7 @@
 namespace headrace {
 namespace {
 
-constexpr uint64_t kRows = 500;
+constexpr uint64_t kRowCacheRows = 500;
 constexpr size_t kBytes = 1000;
 
 std::vector<Tensor> RowOf(uint64_t key) {
@@ -26,7 +26,7 @@ class Account {
   Account() : account_(MemoryAccount::Open()) {}
   ~Account() { account_->Close(); }
   MemoryAccount* get() const { return account_; }
-  RowCache::Use Use(int64_t budget, uint64_t rows = kRows) const { return {account_, budget, "content", rows}; }
+  RowCache::Use Use(int64_t budget, uint64_t rows = kRowCacheRows) const { return {account_, budget, "content", rows}; }
 
  private:
   MemoryAccount* const account_;
@@ -38,8 +38,8 @@ RowCache::Limits Both(std::optional<int64_t> memory, const TemporaryFolder& fold
 }
 
 void OfferAll(RowCache& cache, bool backwards = false) {
-  for (uint64_t i = 0; i < kRows; ++i) {
-    const uint64_t key = backwards ? kRows - 1 - i : i;
+  for (uint64_t i = 0; i < kRowCacheRows; ++i) {
+    const uint64_t key = backwards ? kRowCacheRows - 1 - i : i;
     cache.Offer(key, RowOf(key), 1000);
   }
 }
@@ -47,7 +47,7 @@ void OfferAll(RowCache& cache, bool backwards = false) {
 std::set<uint64_t> KeysIn(RowCache& cache) {
   std::set<uint64_t> keys;
   std::vector<Tensor> row;
-  for (uint64_t key = 0; key < kRows; ++key) {
+  for (uint64_t key = 0; key < kRowCacheRows; ++key) {
     if (!cache.Find(key, row)) continue;
     keys.insert(key);
     EXPECT_TRUE(TensorsEqual(row[0], RowOf(key)[0]) && TensorsEqual(row[1], RowOf(key)[1])) << key;
@@ -61,12 +61,12 @@ TEST(RowCache, GivesWayWhenItShrinks) {
   ASSERT_TRUE(cache.Open(account.Use(1 << 30)).ok());
   OfferAll(cache);
   const std::set<uint64_t> all = KeysIn(cache);
-  EXPECT_EQ(all.size(), kRows);
+  EXPECT_EQ(all.size(), kRowCacheRows);
   cache.Shrink(200'000);
   EXPECT_LE(account.get()->held(), 200'000);
   EXPECT_LE(cache.memory_bytes(), 200'000);
   const std::set<uint64_t> left = KeysIn(cache);
-  EXPECT_GT(left.size(), kRows / 10);
+  EXPECT_GT(left.size(), kRowCacheRows / 10);
   OfferAll(cache);
   EXPECT_EQ(KeysIn(cache), left) << "the same rows are kept from then on";
   cache.Shrink(-5);
@@ -79,8 +79,8 @@ TEST(RowCache, KeepsAllThatFits) {
   RowCache cache("cache[1]", true, {});
   ASSERT_TRUE(cache.Open(account.Use(1 << 30)).ok());
   OfferAll(cache);
-  EXPECT_EQ(KeysIn(cache).size(), kRows);
-  EXPECT_GT(account.get()->held(), static_cast<int64_t>(kRows * kBytes));
+  EXPECT_EQ(KeysIn(cache).size(), kRowCacheRows);
+  EXPECT_GT(account.get()->held(), static_cast<int64_t>(kRowCacheRows * kBytes));
   cache.Close();
   EXPECT_EQ(account.get()->held(), 0);
 }
@@ -98,8 +98,8 @@ TEST(RowCache, KeepsTheSameShareWhateverTheOrder) {
   OfferAll(backwards, true);
   const std::set<uint64_t> keys = KeysIn(forwards);
   EXPECT_EQ(keys, KeysIn(backwards));
-  EXPECT_GT(keys.size(), kRows * 4 / 10);
-  EXPECT_LT(keys.size(), kRows * 6 / 10);
+  EXPECT_GT(keys.size(), kRowCacheRows * 4 / 10);
+  EXPECT_LT(keys.size(), kRowCacheRows * 6 / 10);
   EXPECT_LE(forwards.memory_bytes(), 300'000);
 }
 
@@ -147,7 +147,7 @@ TEST(RowCache, WritesWhatDoesNotFitIntoMemory) {
   ASSERT_TRUE(cache.Open(account.Use(1 << 30)).ok());
   OfferAll(cache);
   OfferAll(cache);
-  EXPECT_EQ(KeysIn(cache).size(), kRows);
+  EXPECT_EQ(KeysIn(cache).size(), kRowCacheRows);
   EXPECT_LE(cache.memory_bytes(), 100'000);
 }
 
@@ -161,7 +161,7 @@ TEST(RowCache, FindsWhatAnEarlierOneKeptUnderTheSameContent) {
   }
   RowCache same("cache[1]", true, Both(0, folder));
   ASSERT_TRUE(same.Open(account.Use(1 << 30)).ok());
-  EXPECT_EQ(KeysIn(same).size(), kRows);
+  EXPECT_EQ(KeysIn(same).size(), kRowCacheRows);
   RowCache other("cache[1]", true, Both(std::nullopt, folder));
   RowCache::Use use = account.Use(1 << 30);
   use.content = "other content";
@@ -204,7 +204,7 @@ TEST(RowCache, LeavesItsRowsToTheNextOne) {
   }
   RowCache third("cache[1]", true, {});
   ASSERT_TRUE(third.Open(use).ok());
-  EXPECT_EQ(KeysIn(third).size(), kRows);
+  EXPECT_EQ(KeysIn(third).size(), kRowCacheRows);
   EXPECT_EQ(account.get()->held(), third.memory_bytes());
 }
 
@@ -241,9 +241,9 @@ TEST(RowCache, SaysWhatItSaved) {
   OfferAll(cache);
   KeysIn(cache);
   const CacheReport report = cache.report();
-  EXPECT_EQ(report.kept, kRows);
-  EXPECT_EQ(report.hits, kRows);
-  EXPECT_NEAR(report.saved_s, 1e-6 * kRows, 1e-9);
+  EXPECT_EQ(report.kept, kRowCacheRows);
+  EXPECT_EQ(report.hits, kRowCacheRows);
+  EXPECT_NEAR(report.saved_s, 1e-6 * kRowCacheRows, 1e-9);
   cache.TurnOff("for a reason");
   EXPECT_EQ(KeysIn(cache).size(), 0u);
   EXPECT_EQ(account.get()->held(), 0);
@@ -264,7 +264,7 @@ TEST(RowCache, ServesManyThreads) {
   }
   for (std::thread& thread : threads) thread.join();
   OfferAll(cache);
-  EXPECT_EQ(KeysIn(cache).size(), kRows);
+  EXPECT_EQ(KeysIn(cache).size(), kRowCacheRows);
   cache.Close();
   EXPECT_EQ(account.get()->held(), 0);
 }

@@ -1,6 +1,6 @@
-// Memory for cached rows. Large rows are adjacent in chunks that use huge pages: first touching 4 KiB at a time takes
-// as long as decoding much of a picture. The pages of a row are freed with its last reference.
-// Thread contract: any thread; returned memory may outlive it.
+// `RowMemory` allocates memory for cached rows. Large rows are adjacent in chunks that use huge pages: first touching 4
+// KiB at a time takes as long as decoding much of an image. The pages of a row are freed with its last reference.
+// Threads: any thread; returned memory may outlive it.
 #ifndef HEADRACE_ENGINE_CACHE_ROW_MEMORY_H_
 #define HEADRACE_ENGINE_CACHE_ROW_MEMORY_H_
 

@@ -1,5 +1,6 @@
-// Converts the tensors of a row to one record of bytes and back. Each tensor begins at a multiple of kBufferAlignment.
-// Pure functions.
+// `WriteRecord` and `ReadRecord` convert the tensors of a row to one record of bytes and back. Each tensor begins at a
+// multiple of kBufferAlignment.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_CACHE_ROW_RECORD_H_
 #define HEADRACE_ENGINE_CACHE_ROW_RECORD_H_
 

@@ -5,6 +5,7 @@
 
 #include "engine/plan/cache_content.h"
 #include "engine/plan/plan_checks.h"
+#include "ir/graph.pb.h"
 #include "ir/type.h"
 
 namespace headrace {

@@ -1,5 +1,5 @@
-// The caches of one run, as its plan lists them: opened, given memory and closed together.
-// Thread contract: Open and Close from one thread, the others from any.
+// `RunCaches` holds the caches of one run, as its plan lists them, and opens, closes and gives memory to them together.
+// Threads: Open and Close from one thread, the others from any.
 #ifndef HEADRACE_ENGINE_CACHE_RUN_CACHES_H_
 #define HEADRACE_ENGINE_CACHE_RUN_CACHES_H_
 

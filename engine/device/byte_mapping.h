@@ -1,9 +1,8 @@
-// What a device does with pictures after their copy: each byte becomes the value that a table has for it and its
-// channel; pictures may be resized, flipped, erased in part and mixed with others of the batch, and channels may become
-// planes.
-// One definition for the host and for CUDA, of moves, integers, and products and sums of floats that are rounded one by
-// one, so that both give the same bytes.
-// Thread contract: values; calls with different threads write different memory.
+// `ByteMapping` is what a device does with images after their copy: each byte becomes the value that a table has for it
+// and its channel; images may be resized, flipped, erased in part and mixed with others of the batch, and channels may
+// become planes. There is one definition for the host and for CUDA, of moves, integers, and products and sums of floats
+// that are rounded one by one, so that both give the same bytes.
+// Threads: values; calls with different threads write different memory.
 #ifndef HEADRACE_ENGINE_DEVICE_BYTE_MAPPING_H_
 #define HEADRACE_ENGINE_DEVICE_BYTE_MAPPING_H_
 
@@ -28,18 +27,18 @@ inline constexpr uint32_t kErased = 256;
 inline constexpr uint32_t kTogether = 4;
 // Of a block, on a device.
 inline constexpr uint32_t kThreadsOfBlock = 256;
-// Of a piece of the work that has nothing to do with pictures.
+// Of a piece of the work that has nothing to do with images.
 inline constexpr uint32_t kThreadsOfPiece = 1024;
 // Tables of more channels do not fit in the memory of a block of threads.
 inline constexpr uint32_t kMostMappedChannels = 8;
 
-// How a picture is flipped: the mark of its upper left corner, where corners were marked 0, 1 in the upper row and 2, 3
-// in the lower one, and then flipped as the picture is.
+// How an image is flipped: the mark of its upper left corner, where corners were marked 0, 1 in the upper row and 2, 3
+// in the lower one, and then flipped as the image is.
 inline constexpr uint32_t kFlippedLeftRight = 1;
 inline constexpr uint32_t kFlippedTopBottom = 2;
 inline constexpr uint32_t kCorners = 4;
 
-// Of a picture as it results. Aligned, as what follows, so that a device reads it at once.
+// Of an image as it results. Aligned, as what follows, so that a device reads it at once.
 struct alignas(16) PictureBox {
   int32_t left;
   int32_t top;
@@ -54,7 +53,7 @@ struct alignas(16) PictureBox {
 
 inline constexpr int32_t kNotMixed = -1;
 
-// How a picture is mixed with its partner: partner · of_partner + own · of_own, or the partner's pixels in the box.
+// How an image is mixed with its partner: partner · of_partner + own · of_own, or the partner's pixels in the box.
 struct MixedPicture {
   int32_t partner;  // its number in the batch, or kNotMixed
   float of_own;
@@ -69,7 +68,7 @@ enum class Mixing : uint32_t { kNone, kBlend, kPaste };
 // How the work is divided among threads: by four values that lie as their bytes do; by four pixels of three channels,
 // which are three words, and become four aligned values of each plane; by four aligned values of pixels of one channel
 // or three that stay together, of the words of four pixels; or by four values of each run. All but the first are of one
-// picture or of two that are mixed; only the last may be of pictures that are resized.
+// image or of two that are mixed; only the last may be of images that are resized.
 enum class MappingWay {
   kInPlace,
   kFourPixels,
@@ -82,15 +81,15 @@ enum class MappingWay {
 };
 inline constexpr int kMappingWays = 8;
 
-// An argument of the kernels, by value: fixed sizes, no padding. A picture has fewer than 2^31 values.
+// An argument of the kernels, by value: fixed sizes, no padding. An image has fewer than 2^31 values.
 struct ByteMapping {
-  const uint8_t* bytes;  // [pictures, byte_height, byte_width, channels]; aligned to 256, as the others
+  const uint8_t* bytes;  // [images, byte_height, byte_width, channels]; aligned to 256, as the others
   const void* table;     // [channels, 257], of values
-  void* values;          // as the bytes, or as planes [pictures, channels, height, width]
-  // What was drawn for each picture; null: nothing.
-  const int32_t* taps;       // of what bytes each row and column is made: [pictures, numbers_of_taps()], see ResizeTaps
-  const uint8_t* marks;      // of its corners, as it was resized: [pictures, 4]
-  const PictureBox* erased;  // after it was flipped
+  void* values;          // as the bytes, or as planes [images, channels, height, width]
+  // What was drawn for each image; null: nothing.
+  const int32_t* taps;        // of what bytes each row and column is made: [images, numbers_of_taps()], see ResizeTaps
+  const uint8_t* marks;       // of its corners, as it was resized: [images, 4]
+  const PictureBox* erased;   // after it was flipped
   const MixedPicture* mixed;  // after that
   uint64_t pictures;
   uint32_t height;
@@ -102,12 +101,12 @@ struct ByteMapping {
   uint32_t byte_width;
   uint32_t weights;  // of a position, in taps
 
-  HEADRACE_ON_DEVICE uint32_t pixels() const { return height * width; }  // of a picture
+  HEADRACE_ON_DEVICE uint32_t pixels() const { return height * width; }  // of an image
   HEADRACE_ON_DEVICE uint64_t all_values() const { return pictures * values_of_picture(); }
   HEADRACE_ON_DEVICE uint32_t values_of_picture() const { return pixels() * channels; }
   HEADRACE_ON_DEVICE uint32_t bytes_of_picture() const { return byte_height * byte_width * channels; }
   HEADRACE_ON_DEVICE uint32_t numbers_of_taps() const { return 1 + (height + width) * (2 + weights); }
-  // A picture is so many runs of values that lie together.
+  // An image is so many runs of values that lie together.
   HEADRACE_ON_DEVICE uint32_t runs() const { return planes == 0 ? 1 : channels; }
   HEADRACE_ON_DEVICE uint32_t values_of_run() const { return planes == 0 ? values_of_picture() : pixels(); }
   // Enough for every run, wherever it begins between two aligned places.
@@ -121,13 +120,13 @@ struct ByteMapping {
     const bool apart = planes != 0 && channels > 1;
     if (!by_rows() && !apart) return MappingWay::kInPlace;
     const bool mixes = mixing != Mixing::kNone;
-    // Four pixels of a row stay together in a picture that is flipped, too.
+    // Four pixels of a row stay together in an image that is flipped, too.
     const bool in_fours = (by_rows() ? width : pixels()) % kTogether == 0;
     if (!in_fours || (channels != 3 && channels != 1)) return mixes ? MappingWay::kMixedFours : MappingWay::kFours;
     if (apart) return mixes ? MappingWay::kMixedFourPixels : MappingWay::kFourPixels;
     return mixes ? MappingWay::kMixedWords : MappingWay::kWords;
   }
-  // The work is in so many pieces, each of so many threads: pictures, so that no thread has to find its own.
+  // The work is in so many pieces, each of so many threads: images, so that no thread has to find its own.
   HEADRACE_ON_DEVICE uint64_t pieces() const {
     if (way() != MappingWay::kInPlace) return pictures;
     constexpr uint64_t kValuesOfPiece = kThreadsOfPiece * kTogether;
@@ -224,7 +223,7 @@ HEADRACE_ON_DEVICE inline void MapInPlace(const ByteMapping& mapping, const V* t
   }
 }
 
-// The places of four values that are written at once, in the picture as it results; behind its end, some.
+// The places of four values that are written at once, in the image as it results; after its end, some.
 struct FourPlaces {
   uint32_t channel[kTogether];
   uint32_t y[kTogether];
@@ -264,7 +263,7 @@ HEADRACE_ON_DEVICE inline uint32_t Blended(uint32_t own, uint32_t partner, const
   return bits;
 }
 
-// How a picture is mixed, as ByteMapping has it; a picture that is not is its own partner.
+// How an image is mixed, as ByteMapping has it; an image that is not is its own partner.
 template <Mixing kMixing>
 class Mix {
  public:
@@ -319,13 +318,13 @@ HEADRACE_ON_DEVICE inline uint32_t Ordered(uint32_t low, uint32_t high, uint32_t
 #endif
 }
 
-// The groups of four pixels in which a picture lies.
+// The groups of four pixels in which an image lies.
 class PixelGroups {
  public:
   HEADRACE_ON_DEVICE explicit PixelGroups(const ByteMapping& mapping)
       : by_rows_(mapping.by_rows()), height_(mapping.height), of_row_(by_rows_ ? mapping.width / kTogether : 1) {}
 
-  // Four pixels of a row, by their number in the picture as it results.
+  // Four pixels of a row, by their number in the image as it results.
   struct Group {
     uint32_t number;
     uint32_t y;  // known if the mapping is by rows
@@ -339,7 +338,7 @@ class PixelGroups {
     return {number, y, number - y * of_row_.value()};
   }
 
-  // Where these pixels lie before the picture is flipped.
+  // Where these pixels lie before the image is flipped.
   HEADRACE_ON_DEVICE uint32_t Before(const Group& group, uint32_t flips) const {
     if (!by_rows_) return group.number;
     return ((flips & kFlippedTopBottom) == 0 ? group.y : height_ - 1 - group.y) * of_row_.value() +
@@ -355,7 +354,7 @@ class PixelGroups {
 template <uint32_t kChannels>
 class FourPixels;
 
-// A picture that is read by four pixels.
+// An image that is read by four pixels.
 template <uint32_t kChannels>
 class PictureOfWords {
  public:
@@ -496,14 +495,14 @@ HEADRACE_ON_DEVICE inline void MapWordsMixed(const ByteMapping& mapping, const V
   MapWordsOf<V, kMixing, 3>(mapping, table, picture, threads);
 }
 
-// The inputs of a row or column of a resized picture.
+// The inputs of a row or column of a resized image.
 struct Taps {
   uint32_t first;
   uint32_t count;
   const int32_t* weights;
 };
 
-// A picture of bytes that is resized: Pillow's weighted sums along rows and columns, in units of 2^-22, rounded to
+// An image of bytes that is resized: Pillow's weighted sums along rows and columns, in units of 2^-22, rounded to
 // bytes in between.
 class ResizedPicture {
  public:
@@ -555,7 +554,7 @@ struct ValuePlace {
   uint32_t x;
 };
 
-// Where the values of runs lie in a picture. By rows, or else all pixels of a picture are one row.
+// Where the values of runs lie in an image. By rows, or else all pixels of an image are one row.
 template <bool kByRows>
 class PlacesOfRuns {
  public:
@@ -610,10 +609,10 @@ class PlacesOfRuns {
   Divisor of_row_;
 };
 
-// How the bytes of a picture are found: one after the other, by rows that may be flipped and erased, or resized too.
+// How the bytes of an image are found: one after the other, by rows that may be flipped and erased, or resized too.
 enum class Reading { kAsTheyLie, kByRows, kResized };
 
-// A picture of bytes, as it is flipped and erased.
+// An image of bytes, as it is flipped and erased.
 template <Reading kReading>
 class MappedPicture {
  public:
@@ -632,7 +631,7 @@ class MappedPicture {
     }
   }
 
-  // Of places behind the picture: some.
+  // Of places after the image: some.
   HEADRACE_ON_DEVICE FourEntries Entries(const FourPlaces& places) const {
     FourEntries entries;
     if constexpr (kReading == Reading::kResized) {
@@ -664,7 +663,7 @@ class MappedPicture {
   uint64_t picture_;
   const uint8_t* bytes_;
   PictureBox erased_ = {0, 0, 0, 0};
-  // Before the picture is flipped, modulo 2^32.
+  // Before the image is flipped, modulo 2^32.
   uint32_t first_y_ = 0;
   uint32_t first_x_ = 0;
   uint32_t step_y_ = 1;
@@ -702,7 +701,7 @@ struct FourOfRun {
   }
 };
 
-// A picture and its partner, by runs.
+// An image and its partner, by runs.
 template <typename V, Mixing kMixing, Reading kReading>
 class PictureOfRuns {
  public:
@@ -740,7 +739,7 @@ class PictureOfRuns {
     const FourPlaces places = places_.From(place);
     const FourEntries own = own_.Entries(places);
     FourEntries partner = own;
-    // A picture is resized again only for another one.
+    // An image is resized again only for another one.
     if (kMixing != Mixing::kNone && (kReading != Reading::kResized || mix_.mixes())) partner = partner_.Entries(places);
     return mix_.Values(table_, places, own, partner);
   }

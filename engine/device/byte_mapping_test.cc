@@ -29,7 +29,7 @@ constexpr uint64_t kShapes = 5000;
 constexpr size_t kAlignment = 256;
 constexpr uint8_t kGuard = 0x5B;
 
-// Memory aligned as a device's, with bytes behind it that must stay.
+// Memory aligned as a device's, with bytes after it that must stay.
 class Guarded {
  public:
   explicit Guarded(size_t bytes) : memory_(bytes + 2 * kAlignment, kGuard), bytes_(bytes) {}
@@ -49,7 +49,7 @@ class Guarded {
   size_t bytes_;
 };
 
-// Memory that ends where no byte can be read, so that a read behind it ends the test.
+// Memory that ends where no byte can be read, so that a read after it ends the test.
 class Walled {
  public:
   Walled(size_t bytes, size_t alignment) {
@@ -92,7 +92,7 @@ bool IsIn(const PictureBox& box, int64_t y, int64_t x) {
   return x >= box.left && x < box.left + box.width && y >= box.top && y < box.top + box.height;
 }
 
-// Of the picture as it is resized.
+// Of the image as it is resized.
 uint8_t ByteAt(const ByteMapping& mapping, uint64_t picture, uint32_t channel, uint32_t y, uint32_t x) {
   const auto byte_at = [&](int64_t row, int64_t column) -> int64_t {
     const auto pixel = (picture * mapping.byte_height + static_cast<uint64_t>(row)) * mapping.byte_width;
@@ -176,7 +176,7 @@ void FillTable(ScheduleRandom& random, uint8_t* table, uint32_t channels) {
   }
 }
 
-// Weighted sums of bytes anywhere in each picture, whose weights may be below 0.
+// Weighted sums of bytes anywhere in each image, whose weights may be below 0.
 std::vector<int32_t> RandomTaps(ScheduleRandom& random, const ByteMapping& mapping) {
   std::vector<int32_t> taps(mapping.pictures * mapping.numbers_of_taps());
   int32_t* at = taps.data();

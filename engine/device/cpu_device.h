@@ -1,6 +1,6 @@
-// The host as a device: every part of the device's queue works with it, on any machine. Copies are done when they
-// return, and there are no streams.
-// Thread contract: as Device's.
+// `CpuDevice` is the host as a device: every part of the device's queue works with it, on any machine. Copies are done
+// when they return, and there are no streams.
+// Threads: as Device's.
 #ifndef HEADRACE_ENGINE_DEVICE_CPU_DEVICE_H_
 #define HEADRACE_ENGINE_DEVICE_CPU_DEVICE_H_
 

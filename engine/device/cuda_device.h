@@ -1,5 +1,6 @@
-// An NVIDIA GPU, reached through the driver API. Batches are copied on a stream of its own, which synchronizes with
-// other streams only through fences. Thread contract: as Device's.
+// `CudaDevice` is an NVIDIA GPU, reached through the driver API. Batches are copied on a stream of its own, which
+// synchronizes with other streams only through fences.
+// Threads: as Device's.
 #ifndef HEADRACE_ENGINE_DEVICE_CUDA_DEVICE_H_
 #define HEADRACE_ENGINE_DEVICE_CUDA_DEVICE_H_
 

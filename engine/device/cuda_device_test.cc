@@ -28,12 +28,12 @@ constexpr int64_t kCallsApart = 1;
 
 using ir::BoolValue;
 using ir::IntValue;
-using Outcome = Pipeline::Outcome;
+using CudaDeviceOutcome = Pipeline::Outcome;
 using ::testing::HasSubstr;
 
-constexpr std::chrono::seconds kPatience{60};
-constexpr int64_t kRowBytes = 1000;
-constexpr int64_t kBufferBytes = 256 + 1024;
+constexpr std::chrono::seconds kCudaDevicePatience{60};
+constexpr int64_t kCudaDeviceRowBytes = 1000;
+constexpr int64_t kCudaDeviceBufferBytes = 256 + 1024;
 
 int64_t Allocations() { return FromDriver<decltype(TestDriverAllocations)>("TestDriverAllocations")(); }
 // Without what was not given back.
@@ -51,12 +51,12 @@ std::string Violations() {
 
 FakeGraph Counting(int64_t rows) {
   FakeGraph graph;
-  graph.Add("fake_count", {{"rows", IntValue(rows)}, {"bytes", IntValue(kRowBytes)}});
+  graph.Add("fake_count", {{"rows", IntValue(rows)}, {"bytes", IntValue(kCudaDeviceRowBytes)}});
   graph.Add("fake_work", {{"copy", BoolValue(true)}});
   return graph;
 }
 
-IterateOptions OptionsWith(int depth, int64_t memory = 0) {
+IterateOptions OptionsWithCudaDevice(int depth, int64_t memory = 0) {
   IterateOptions options;
   options.device =
       PlannedDevice{.name = "cuda:0", .sends_from = MemoryKind::kPageLocked, .depth = depth, .memory = memory};
@@ -66,7 +66,7 @@ IterateOptions OptionsWith(int depth, int64_t memory = 0) {
 
 // Each row is sent while the loop waits for it: the calls are the same in each run.
 IterateOptions PulledWith(int64_t memory = 0) {
-  IterateOptions options = OptionsWith(2, memory);
+  IterateOptions options = OptionsWithCudaDevice(2, memory);
   options.pull = true;
   return options;
 }
@@ -91,12 +91,12 @@ class User {
     if (!scope.status().ok()) return;
     const auto handle = reinterpret_cast<CUstream>(stream);
     const auto expect = FromDriver<decltype(TestDriverExpect)>("TestDriverExpect");
-    const std::vector<uint8_t> data(kRowBytes, static_cast<uint8_t>(value));
+    const std::vector<uint8_t> data(kCudaDeviceRowBytes, static_cast<uint8_t>(value));
     expect(handle, reinterpret_cast<CUdeviceptr>(row.columns[0].raw()), &value, sizeof(value));
     expect(handle, reinterpret_cast<CUdeviceptr>(row.columns[1].raw()), data.data(), data.size());
     if (!writes) return;
     FromDriver<decltype(TestDriverWrite)>("TestDriverWrite")(
-        handle, reinterpret_cast<CUdeviceptr>(row.columns[1].raw()), 0x55, kRowBytes);
+        handle, reinterpret_cast<CUdeviceptr>(row.columns[1].raw()), 0x55, kCudaDeviceRowBytes);
   }
   // Whether the capture is whole.
   bool Capture(bool begins) const {
@@ -111,20 +111,20 @@ class User {
 // What the user does with a row; the row is let go after it, unless `keep` rows are kept.
 using UseRow = std::function<absl::Status(DeviceRow& row, int64_t value)>;
 
-struct Ran {
+struct CudaDeviceRan {
   int64_t rows = 0;
   absl::Status error;
 };
 
-Ran RunEpoch(DeviceIteration& iteration, const UseRow& use, size_t keep = 0) {
+CudaDeviceRan RunEpoch(DeviceIteration& iteration, const UseRow& use, size_t keep = 0) {
   iteration.Ask(iteration.epoch());
-  Ran ran;
+  CudaDeviceRan ran;
   std::deque<DeviceRow> kept;
   while (ran.error.ok()) {
     DeviceRow row;
-    const absl::StatusOr<Outcome> outcome = iteration.Fetch(kPatience, row);
+    const absl::StatusOr<CudaDeviceOutcome> outcome = iteration.Fetch(kCudaDevicePatience, row);
     ran.error = outcome.status();
-    if (!outcome.ok() || *outcome == Outcome::kEpochEnd) break;
+    if (!outcome.ok() || *outcome == CudaDeviceOutcome::kEpochEnd) break;
     iteration.Given();
     ran.error = use(row, ran.rows);
     if (ran.error.ok()) ++ran.rows;
@@ -154,11 +154,12 @@ UseRow OnStreamOf(const User& user) {
 }
 
 // One run of 12 rows with everything that a user may do, and nothing left at its end.
-Ran RunWhole(IterateOptions options, size_t keep, const std::function<UseRow(const User&)>& use = OnStreamOf) {
+CudaDeviceRan RunWhole(IterateOptions options, size_t keep,
+                       const std::function<UseRow(const User&)>& use = OnStreamOf) {
   auto iteration = DeviceIteration::Start(Counting(12).Build(), std::move(options));
   if (!iteration.ok()) return {0, iteration.status()};
   const User user;
-  const Ran ran = RunEpoch(**iteration, use(user), keep);
+  const CudaDeviceRan ran = RunEpoch(**iteration, use(user), keep);
   iteration->reset();
   return ran;
 }
@@ -170,9 +171,9 @@ TEST(CudaDevice, GivesItsRowsInEveryOrderOfStreams) {
     given.seed = seed;
     SetUpDriver(given);
     ScheduleRandom random(seed);
-    IterateOptions options = OptionsWith(static_cast<int>(1 + random.Below(3)));
+    IterateOptions options = OptionsWithCudaDevice(static_cast<int>(1 + random.Below(3)));
     options.pull = random.OneIn(4);
-    const Ran ran = RunWhole(options, random.Below(3));
+    const CudaDeviceRan ran = RunWhole(options, random.Below(3));
     ASSERT_TRUE(ran.error.ok()) << ran.error;
     ASSERT_EQ(ran.rows, 12);
     ASSERT_EQ(Findings(), "") << "seed " << seed;
@@ -202,13 +203,13 @@ TEST(CudaDevice, HandsOverWithoutACallWhatHasArrived) {
 TEST(CudaDevice, SendsFromWhereTheResultWasMade) {
   SetUpDriver(kPlainDriver);
   {
-    auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWith(3));
+    auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWithCudaDevice(3));
     const User user;
     EXPECT_EQ(RunEpoch(*iteration, OnStreamOf(user)).rows, 12);
     const Report report = iteration->report();
     // The values lie in the source's messages: 8 bytes a row.
     EXPECT_EQ(report.device->staged_bytes, 12U * 8);
-    EXPECT_EQ(report.device->bytes, 12U * (8 + kRowBytes));
+    EXPECT_EQ(report.device->bytes, 12U * (8 + kCudaDeviceRowBytes));
   }
   EXPECT_EQ(Findings(), "");
 }
@@ -217,9 +218,9 @@ TEST(CudaDevice, SendsRowsThatLieInPlainMemory) {
   SetUpDriver(kPlainDriver);
   {
     FakeGraph graph;
-    graph.Add("fake_count", {{"rows", IntValue(12)}, {"bytes", IntValue(kRowBytes)}});
+    graph.Add("fake_count", {{"rows", IntValue(12)}, {"bytes", IntValue(kCudaDeviceRowBytes)}});
     graph.Add("fake_work", {{"copy", BoolValue(true)}, {"lent", BoolValue(true)}, {"python", BoolValue(true)}});
-    auto iteration = *DeviceIteration::Start(graph.Build(), OptionsWith(3));
+    auto iteration = *DeviceIteration::Start(graph.Build(), OptionsWithCudaDevice(3));
     const User user;
     EXPECT_EQ(RunEpoch(*iteration, OnStreamOf(user)).rows, 12);
     EXPECT_EQ(iteration->report().device->staged_bytes, iteration->report().device->bytes);
@@ -234,7 +235,7 @@ TEST(CudaDevice, WaitsForEveryStreamThatIsKnownToUseARow) {
     SetUpDriver(given);
     {
       const User other;
-      const Ran ran = RunWhole(OptionsWith(2), 1, [&other](const User& user) {
+      const CudaDeviceRan ran = RunWhole(OptionsWithCudaDevice(2), 1, [&other](const User& user) {
         return [&user, &other](DeviceRow& row, int64_t value) -> absl::Status {
           HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(user.stream()));
           user.Use(row, value, user.stream(), false);
@@ -253,7 +254,7 @@ TEST(CudaDevice, WaitsForEveryStreamThatIsKnownToUseARow) {
 
 TEST(CudaDevice, KnowsTheLegacyDefaultStream) {
   SetUpDriver(kPlainDriver);
-  const Ran ran = RunWhole(OptionsWith(2), 0, [](const User& user) {
+  const CudaDeviceRan ran = RunWhole(OptionsWithCudaDevice(2), 0, [](const User& user) {
     return [&user](DeviceRow& row, int64_t value) -> absl::Status {
       HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(kLegacy));
       user.Use(row, value, kLegacy, true);
@@ -267,7 +268,7 @@ TEST(CudaDevice, KnowsTheLegacyDefaultStream) {
 TEST(CudaDevice, WaitsForAllWorkWhereStreamsAreNotNamed) {
   for (const bool names_one : {false, true}) {
     SetUpDriver(kPlainDriver);
-    const Ran ran = RunWhole(OptionsWith(2), 0, [names_one](const User& user) {
+    const CudaDeviceRan ran = RunWhole(OptionsWithCudaDevice(2), 0, [names_one](const User& user) {
       return [&user, names_one](DeviceRow& row, int64_t value) -> absl::Status {
         HEADRACE_RETURN_IF_ERROR(names_one ? row.batch->HandOverToAny(kLegacy) : row.batch->HandOverToAny());
         user.Use(row, value, names_one ? kLegacy : user.stream(), true);
@@ -282,7 +283,7 @@ TEST(CudaDevice, WaitsForAllWorkWhereStreamsAreNotNamed) {
 
 TEST(CudaDevice, QueuesNothingOnAStreamUnderCapture) {
   SetUpDriver(kPlainDriver);
-  const Ran ran = RunWhole(OptionsWith(2), 0, [](const User& user) {
+  const CudaDeviceRan ran = RunWhole(OptionsWithCudaDevice(2), 0, [](const User& user) {
     return [&user](DeviceRow& row, int64_t value) -> absl::Status {
       HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(user.stream()));
       if (value % 3 < 2) user.Use(row, value, user.stream(), false);
@@ -302,7 +303,7 @@ TEST(CudaDevice, QueuesNothingOnTheLegacyStreamBesideACapture) {
   {
     const User captured(0, CU_STREAM_DEFAULT);
     bool whole = true;
-    const Ran ran = RunWhole(OptionsWith(2), 0, [&](const User& user) {
+    const CudaDeviceRan ran = RunWhole(OptionsWithCudaDevice(2), 0, [&](const User& user) {
       return [&](DeviceRow& row, int64_t value) -> absl::Status {
         HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(kLegacy));
         if (value % 3 < 2) user.Use(row, value, kLegacy, false);
@@ -321,7 +322,7 @@ TEST(CudaDevice, ReusesRowsOnStreamsThatNobodyNames) {
   SetUpDriver(kPlainDriver);
   auto iteration = *DeviceIteration::Start(Counting(20).Build(), PulledWith());
   const User user;
-  const Ran ran = RunEpoch(*iteration, OnAnyStream(user), 1);
+  const CudaDeviceRan ran = RunEpoch(*iteration, OnAnyStream(user), 1);
   EXPECT_EQ(ran.rows, 20);
   // The loop's, the one that it keeps, and the one that is filled next.
   EXPECT_LE(Allocations(), 3);
@@ -335,9 +336,9 @@ TEST(CudaDevice, BreaksNoCaptureThatItCanSee) {
   {
     const User captured(0, CU_STREAM_DEFAULT);
     const User user;
-    auto iteration = *DeviceIteration::Start(Counting(12).Build(), PulledWith(3 * kBufferBytes));
+    auto iteration = *DeviceIteration::Start(Counting(12).Build(), PulledWith(3 * kCudaDeviceBufferBytes));
     bool whole = true;
-    const Ran ran = RunEpoch(*iteration, [&](DeviceRow& row, int64_t value) -> absl::Status {
+    const CudaDeviceRan ran = RunEpoch(*iteration, [&](DeviceRow& row, int64_t value) -> absl::Status {
       HEADRACE_RETURN_IF_ERROR(row.batch->HandOverToAny());
       user.Use(row, value, user.stream(), true);
       whole &= captured.Capture(value % 3 == 1);
@@ -354,8 +355,8 @@ TEST(CudaDevice, SaysThatRowsWaitForTheEndOfACapture) {
   SetUpDriver(kPlainDriver);
   {
     const User captured(0, CU_STREAM_DEFAULT);
-    auto iteration = *DeviceIteration::Start(Counting(12).Build(), PulledWith(2 * kBufferBytes));
-    const Ran ran = RunEpoch(*iteration, [&](DeviceRow& row, int64_t value) -> absl::Status {
+    auto iteration = *DeviceIteration::Start(Counting(12).Build(), PulledWith(2 * kCudaDeviceBufferBytes));
+    const CudaDeviceRan ran = RunEpoch(*iteration, [&](DeviceRow& row, int64_t value) -> absl::Status {
       if (value == 2) captured.Capture(true);
       return row.batch->HandOverToAny();
     });
@@ -374,7 +375,7 @@ TEST(CudaDevice, FreesNothingDuringACaptureThatItCannotSee) {
   {
     const User user;
     {
-      auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWith(2));
+      auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWithCudaDevice(2));
       user.Capture(true);
       const User other;
       EXPECT_EQ(RunEpoch(*iteration,
@@ -390,7 +391,7 @@ TEST(CudaDevice, FreesNothingDuringACaptureThatItCannotSee) {
     EXPECT_THAT(Findings(), HasSubstr("pieces of device memory were not given back"));
     user.Capture(false);
     // The next one frees what was left.
-    EXPECT_EQ(RunWhole(OptionsWith(2), 0).rows, 12);
+    EXPECT_EQ(RunWhole(OptionsWithCudaDevice(2), 0).rows, 12);
   }
   EXPECT_EQ(Findings(), "");
 }
@@ -400,10 +401,10 @@ TEST(CudaDevice, RefusesStreamsOfOtherDevices) {
   given.devices = 2;
   SetUpDriver(given);
   {
-    auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWith(2));
+    auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWithCudaDevice(2));
     const User user;
     const User other(1);
-    const Ran ran = RunEpoch(*iteration, [&](DeviceRow& row, int64_t) -> absl::Status {
+    const CudaDeviceRan ran = RunEpoch(*iteration, [&](DeviceRow& row, int64_t) -> absl::Status {
       const absl::Status lent = row.batch->HandOver(other.stream());
       EXPECT_EQ(KindOf(lent), ErrorKind::kUnsupported);
       EXPECT_THAT(std::string(lent.message()), HasSubstr("another device or context than the batch on cuda:0"));
@@ -420,19 +421,20 @@ TEST(CudaDevice, GoesOnFromEveryState) {
   for (int64_t step = 1; step < 8; ++step) {
     std::string state;
     {
-      auto iteration = *DeviceIteration::Start(Counting(8).Build(), OptionsWith(3));
+      auto iteration = *DeviceIteration::Start(Counting(8).Build(), OptionsWithCudaDevice(3));
       iteration->Ask(0);
       DeviceRow row;
-      for (int64_t i = 0; i < step; ++i) ASSERT_EQ(*iteration->Fetch(kPatience, row), Outcome::kRow);
+      for (int64_t i = 0; i < step; ++i)
+        ASSERT_EQ(*iteration->Fetch(kCudaDevicePatience, row), CudaDeviceOutcome::kRow);
       iteration->Given();
       state = *iteration->State();
     }
-    IterateOptions options = OptionsWith(3);
+    IterateOptions options = OptionsWithCudaDevice(3);
     options.state = state;
     auto iteration = *DeviceIteration::Start(Counting(8).Build(), options);
     const User user;
     int64_t at = step;
-    const Ran rest = RunEpoch(*iteration, [&](DeviceRow& row, int64_t) -> absl::Status {
+    const CudaDeviceRan rest = RunEpoch(*iteration, [&](DeviceRow& row, int64_t) -> absl::Status {
       HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(user.stream()));
       user.Use(row, at++, user.stream(), true);
       return absl::OkStatus();
@@ -448,9 +450,9 @@ TEST(CudaDevice, RowsOutliveTheIteration) {
     const User user;
     std::vector<DeviceRow> kept(5);
     {
-      auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWith(2));
+      auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWithCudaDevice(2));
       iteration->Ask(0);
-      for (DeviceRow& row : kept) ASSERT_EQ(*iteration->Fetch(kPatience, row), Outcome::kRow);
+      for (DeviceRow& row : kept) ASSERT_EQ(*iteration->Fetch(kCudaDevicePatience, row), CudaDeviceOutcome::kRow);
     }
     for (int64_t i = 0; i < 5; ++i) EXPECT_TRUE(OnStreamOf(user)(kept[static_cast<size_t>(i)], i).ok());
   }
@@ -462,9 +464,9 @@ TEST(CudaDevice, SendsToTwoDevicesAtOnce) {
   given.devices = 2;
   SetUpDriver(given);
   {
-    IterateOptions second = OptionsWith(2);
+    IterateOptions second = OptionsWithCudaDevice(2);
     second.device->name = "cuda:1";
-    auto first = *DeviceIteration::Start(Counting(12).Build(), OptionsWith(2));
+    auto first = *DeviceIteration::Start(Counting(12).Build(), OptionsWithCudaDevice(2));
     auto other = *DeviceIteration::Start(Counting(12).Build(), second);
     EXPECT_EQ(other->device()->dlpack_id(), 1);
     const User user(0);
@@ -473,9 +475,9 @@ TEST(CudaDevice, SendsToTwoDevicesAtOnce) {
     other->Ask(0);
     for (int64_t i = 0; i < 12; ++i) {
       DeviceRow row;
-      ASSERT_EQ(*first->Fetch(kPatience, row), Outcome::kRow);
+      ASSERT_EQ(*first->Fetch(kCudaDevicePatience, row), CudaDeviceOutcome::kRow);
       EXPECT_TRUE(OnStreamOf(user)(row, i).ok());
-      ASSERT_EQ(*other->Fetch(kPatience, row), Outcome::kRow);
+      ASSERT_EQ(*other->Fetch(kCudaDevicePatience, row), CudaDeviceOutcome::kRow);
       EXPECT_TRUE(OnStreamOf(others)(row, i).ok());
     }
   }
@@ -484,7 +486,7 @@ TEST(CudaDevice, SendsToTwoDevicesAtOnce) {
 
 TEST(CudaDevice, EachCallFailsOnceInTurn) {
   SetUpDriver(kPlainDriver);
-  ASSERT_TRUE(RunWhole(OptionsWith(2), 1).error.ok());
+  ASSERT_TRUE(RunWhole(OptionsWithCudaDevice(2), 1).error.ok());
   const int64_t calls = DriverCalls() + 20;  // their number depends on the threads
   int faults = 0;
   struct Fault {
@@ -503,14 +505,14 @@ TEST(CudaDevice, EachCallFailsOnceInTurn) {
       given.fail_code = code;
       given.sticky = sticky;
       SetUpDriver(given);
-      auto iteration = DeviceIteration::Start(Counting(12).Build(), OptionsWith(2));
+      auto iteration = DeviceIteration::Start(Counting(12).Build(), OptionsWithCudaDevice(2));
       if (!iteration.ok()) {
         EXPECT_THAT((std::array{ErrorKind::kResource, ErrorKind::kUnsupported}),
                     testing::Contains(KindOf(iteration.status())));
         EXPECT_THAT(std::string(iteration.status().message()), HasSubstr(name));
       } else {
         // Its own calls may fail, too: then the row is not used.
-        const Ran ran = RunEpoch(**iteration, [](DeviceRow& row, int64_t value) {
+        const CudaDeviceRan ran = RunEpoch(**iteration, [](DeviceRow& row, int64_t value) {
           return value % 2 == 0 ? row.batch->HandOver(kLegacy) : row.batch->HandOverToAny(kLegacy);
         });
         if (ran.error.ok()) {
@@ -552,12 +554,12 @@ TEST(CudaDevice, FreesNoMemoryThatItCouldNotWaitFor) {
 TEST(CudaDevice, SaysWhatIsMissing) {
   const auto refusal = [](const TestDriverOptions& given) {
     SetUpDriver(given);
-    return RunWhole(OptionsWith(2), 0).error;
+    return RunWhole(OptionsWithCudaDevice(2), 0).error;
   };
   TestDriverOptions given = kPlainDriver;
   absl::Status error = RunWhole(
                            [] {
-                             IterateOptions options = OptionsWith(2);
+                             IterateOptions options = OptionsWithCudaDevice(2);
                              options.device->name = "cuda:3";
                              return options;
                            }(),
@@ -579,9 +581,9 @@ TEST(CudaDevice, SaysWhatIsMissing) {
 
 TEST(CudaDevice, GrowsNoFurtherThanTheDeviceHasMemory) {
   TestDriverOptions given = kPlainDriver;
-  given.device_bytes = 5 * kBufferBytes;
+  given.device_bytes = 5 * kCudaDeviceBufferBytes;
   SetUpDriver(given);
-  const Ran ran = RunWhole(OptionsWith(2, 100 * kBufferBytes), 20);
+  const CudaDeviceRan ran = RunWhole(OptionsWithCudaDevice(2, 100 * kCudaDeviceBufferBytes), 20);
   EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
   EXPECT_THAT(std::string(ran.error.message()), HasSubstr("the loop keeps 5 batches on cuda:0"));
   EXPECT_EQ(ran.rows, 5);
@@ -636,7 +638,7 @@ std::string FindingsWithout(Mutant::Omits omits, int order) {
   {
     const User user;
     const auto mutant = std::make_shared<Mutant>(*CudaDevice::Open(0), omits);
-    auto iteration = *DeviceIteration::StartOn(mutant, Counting(12).Build(), OptionsWith(2));
+    auto iteration = *DeviceIteration::StartOn(mutant, Counting(12).Build(), OptionsWithCudaDevice(2));
     EXPECT_EQ(RunEpoch(*iteration, OnStreamOf(user)).rows, 12);
     mutant->closing = true;
   }

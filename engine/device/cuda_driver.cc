@@ -13,7 +13,7 @@ namespace headrace {
 namespace {
 
 // Of the driver's interface: all functions have it, and CUDA 12.0 is from 2022.
-constexpr int kVersion = 12000;
+constexpr int kCudaDriverVersion = 12000;
 
 std::string VersionText(int version) { return Cat(version / 1000, ".", version % 1000 / 10); }
 
@@ -28,8 +28,8 @@ absl::StatusOr<PFN_cuGetProcAddress_v12000> Library() {
   }
   const auto find = reinterpret_cast<PFN_cuGetProcAddress_v12000>(dlsym(library, "cuGetProcAddress_v2"));
   if (find == nullptr) {
-    return UnsupportedError("no CUDA device can be used: NVIDIA's driver is older than CUDA ", VersionText(kVersion),
-                            ": install a newer one");
+    return UnsupportedError("no CUDA device can be used: NVIDIA's driver is older than CUDA ",
+                            VersionText(kCudaDriverVersion), ": install a newer one");
   }
   return find;
 }
@@ -40,7 +40,7 @@ absl::Status Fill(CudaDriver& driver) {
   const auto fill = [&](const char* name, auto& function) {
     void* found = nullptr;
     CUdriverProcAddressQueryResult how = CU_GET_PROC_ADDRESS_SUCCESS;
-    const CUresult result = find(name, &found, kVersion, CU_GET_PROC_ADDRESS_DEFAULT, &how);
+    const CUresult result = find(name, &found, kCudaDriverVersion, CU_GET_PROC_ADDRESS_DEFAULT, &how);
     if (result != CUDA_SUCCESS || found == nullptr) missing = name;
     function = reinterpret_cast<std::decay_t<decltype(function)>>(found);
   };
@@ -49,7 +49,7 @@ absl::Status Fill(CudaDriver& driver) {
 #undef HEADRACE_USE
   if (missing.empty()) return absl::OkStatus();
   return UnsupportedError("no CUDA device can be used: NVIDIA's driver has no ", missing, ": install one for CUDA ",
-                          VersionText(kVersion), " or newer");
+                          VersionText(kCudaDriverVersion), " or newer");
 }
 
 absl::Status LostDriver() {
@@ -67,9 +67,9 @@ absl::Status Begin(const CudaDriver& driver) {
   }
   int version = 0;
   HEADRACE_RETURN_IF_ERROR(driver.Check(driver.DriverGetVersion(&version), "cuDriverGetVersion"));
-  if (version >= kVersion) return absl::OkStatus();
+  if (version >= kCudaDriverVersion) return absl::OkStatus();
   return UnsupportedError("no CUDA device can be used: NVIDIA's driver is for CUDA ", VersionText(version),
-                          ", and this needs one for ", VersionText(kVersion), " or newer");
+                          ", and this needs one for ", VersionText(kCudaDriverVersion), " or newer");
 }
 
 struct Contexts {

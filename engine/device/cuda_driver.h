@@ -1,6 +1,6 @@
-// The CUDA driver's own API, loaded when it is first needed: nothing of CUDA is linked, so that one module serves
-// machines with and without a GPU.
-// Thread contract: any thread. Calls of the table need a current context (CudaScope) where the driver says so.
+// `CudaDriver` is the CUDA driver's own API, loaded when it is first needed: nothing of CUDA is linked, so that one
+// module serves machines with and without a GPU.
+// Threads: any thread. Calls of the table need a current context (CudaScope) where the driver says so.
 #ifndef HEADRACE_ENGINE_DEVICE_CUDA_DRIVER_H_
 #define HEADRACE_ENGINE_DEVICE_CUDA_DRIVER_H_
 

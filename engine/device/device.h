@@ -1,6 +1,7 @@
-// A device that batches are copied to: its memory, its copies, and the order of its work. Work on a device runs in
-// streams; a fence marks a point in one, and whatever must come later waits for it, on the device or on the host.
-// Thread contract: any thread. A device outlives the memory and the fences that it gave out.
+// `Device` is a device that batches are copied to: its memory, its copies, and the order of its work. Work on a device
+// runs in streams; a fence marks a point in one, and whatever must come later waits for it, on the device or on the
+// host.
+// Threads: any thread. A device outlives the memory and the fences that it gave out.
 #ifndef HEADRACE_ENGINE_DEVICE_DEVICE_H_
 #define HEADRACE_ENGINE_DEVICE_DEVICE_H_
 
@@ -42,7 +43,7 @@ struct DeviceCopy {
   size_t bytes;
 };
 
-// Work on pictures that were copied: bytes become values of so many bytes each.
+// Work on images that were copied: bytes become values of so many bytes each.
 struct DeviceMapping {
   ByteMapping mapping;
   size_t value_bytes;  // 2 or 4
@@ -100,7 +101,7 @@ class Device {
   virtual absl::Status CheckStream(DeviceStream stream) = 0;
   // For the thread of a user: what it queues on the stream from now on runs after the fence.
   virtual absl::Status MakeWait(DeviceStream stream, const FencePtr& fence) = 0;
-  // For the thread of a user: records a fence behind what was queued on the stream so far.
+  // For the thread of a user: records a fence after what was queued on the stream so far.
   virtual absl::StatusOr<FencePtr> RecordFence(DeviceStream stream) = 0;
   // Whether the fence may be waited for. False while its stream is captured into a graph.
   virtual bool Reached(const FencePtr& /*fence*/) { return true; }

@@ -7,6 +7,7 @@
 #include "engine/device/device_name.h"
 #include "engine/device/open_device.h"
 #include "engine/device/placement.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 
 namespace headrace {

@@ -1,6 +1,7 @@
-// An iteration as front ends see it, whose batches may end on a device: an Iteration, with a DeviceQueue behind it if
-// its options name a device. Its position, and so its state, is that of the batch given last, wherever the queue is.
-// Thread contract: as Iteration's.
+// `DeviceIteration` is an iteration as front ends see it, whose batches may end on a device: an Iteration, followed by
+// a DeviceQueue if its options name a device. Its position, and so its state, is that of the batch given last, wherever
+// the queue is.
+// Threads: as Iteration's.
 #ifndef HEADRACE_ENGINE_DEVICE_DEVICE_ITERATION_H_
 #define HEADRACE_ENGINE_DEVICE_DEVICE_ITERATION_H_
 
@@ -13,7 +14,7 @@
 #include "engine/device/device_queue.h"
 #include "engine/device/result_memory.h"
 #include "engine/exec/iteration.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace {
 

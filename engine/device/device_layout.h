@@ -1,7 +1,7 @@
-// Where the columns of a batch lie in its memory on a device, one aligned place after the other, and the copies and
-// mappings that fill them. A column with a tail has a place for its values, and one for each of what they are made of:
-// its bytes, the table, and what was drawn for each picture.
-// Used by one thread, for one batch.
+// `DeviceLayout` places the columns of a batch in its memory on a device, one aligned place after the other, with the
+// copies and mappings that fill them. A column with a tail has a place for its values, and one for each of what they
+// are made of: its bytes, the table, and what was drawn for each image.
+// Threads: used by one thread, for one batch.
 #ifndef HEADRACE_ENGINE_DEVICE_DEVICE_LAYOUT_H_
 #define HEADRACE_ENGINE_DEVICE_DEVICE_LAYOUT_H_
 
@@ -23,7 +23,7 @@ class DeviceLayout {
  public:
   // A row-major tensor of numbers, which is copied as it is.
   void Add(size_t column, Tensor source);
-  // What was drawn for each of its pictures, as the tail's `drawn`.
+  // What was drawn for each of its images, as the tail's `drawn`.
   using DrawnTensors = std::array<std::optional<Tensor>, kDrawnKinds>;
   // One with the tail, which outlives the layout.
   void Add(size_t column, Tensor source, const DeviceTail& tail, DrawnTensors drawn);

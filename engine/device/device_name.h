@@ -1,4 +1,5 @@
-// The names of devices: "cpu:0", "cuda:1"; without a number it is 0. Pure functions.
+// `ParseDeviceName` reads the name of a device: "cpu:0", "cuda:1"; without a number it is 0.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_DEVICE_DEVICE_NAME_H_
 #define HEADRACE_ENGINE_DEVICE_DEVICE_NAME_H_
 

@@ -256,7 +256,7 @@ absl::StatusOr<DeviceRow> DeviceQueue::Copy(ResultRow row, size_t& number) {
 
 absl::Status DeviceQueue::Add(const ResultRow& row, size_t column, DeviceTail& tail, DeviceLayout& layout) {
   HEADRACE_ASSIGN_OR_RETURN(Tensor source, Readable(row.columns[column]));
-  // Other bytes than the plan says would be looked up behind the table.
+  // Other bytes than the plan says would be looked up beyond the table.
   if (source.dtype() != DType::kUInt8 || source.rank() < 3 || source.shape().back() != tail.table.dim(0)) {
     return InternalError("column ", tail.column, " is ", source.TypeName(), " before ", tail.steps);
   }
@@ -338,7 +338,7 @@ absl::StatusOr<std::unique_ptr<DeviceBatch>> DeviceQueue::TakeBuffer(size_t byte
 bool DeviceQueue::AwaitRelease(std::unique_lock<std::mutex>& lock, uint64_t seen) {
   const auto in_use = [&] { return releases_ == seen && !(user_waits_ && ready_.empty()); };
   if (!WaitWhile(lock, Doing::kWaitingForBuffer, report_.buffer_wait_s, in_use)) return false;
-  // The loop waits too. Another thread of the user's may be about to let go.
+  // The loop waits too. Another user thread may be about to let go.
   const uint64_t start = NowNs();
   doing_ = Doing::kWaitingForLoop;
   for_sender_.wait_for(lock, kPatience, [&] { return stopped_ || releases_ != seen; });
@@ -412,7 +412,7 @@ absl::StatusOr<DeviceQueue::Outcome> DeviceQueue::Fetch(std::chrono::nanoseconds
   last_ns_.store(end, std::memory_order_relaxed);
   user_wait_ns_.fetch_add(end - start, std::memory_order_relaxed);
   if (stopped_) return IteratorClosed();
-  // Under the lock, so that no note is made behind a Stop.
+  // Under the lock, so that no note is made after a Stop.
   if (threaded_) iteration_->LoopWaited(start, end);
   if (!ready) return Outcome::kNothingYet;
   Item item = std::move(ready_.front());

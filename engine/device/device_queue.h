@@ -1,12 +1,12 @@
-// The last part of a run that ends on a device: a thread of its own takes batches from the pipeline, starts their
-// copies, and keeps up to `depth` of them ready or on their way. The loop takes the next one without waiting for a
-// copy. Errors, ends of epochs and batches come in the pipeline's order; the position is that of the loop, not of the
-// thread.
+// `DeviceQueue` is the last part of a run that ends on a device: a thread of its own takes batches from the pipeline,
+// starts their copies, and keeps up to `depth` of them ready or on their way. The consumer loop takes the next one
+// without waiting for a copy. Errors, ends of epochs and batches come in the pipeline's order; the position is that of
+// the loop, not of the thread.
 //
 // Columns of numbers go to the device; byte strings and strings stay on the host.
 //
-// Thread contract: one thread, the user's, calls Fetch, Given, Ask and position; any thread may call Stop, Close, AddTo
-// and Describe. Without a thread of its own (pull) the user's thread does the sending.
+// Threads: one thread, the user's, calls Fetch, Given, Ask and position; any thread may call Stop, Close, AddTo and
+// Describe. Without a thread of its own (pull) the user's thread does the sending.
 #ifndef HEADRACE_ENGINE_DEVICE_DEVICE_QUEUE_H_
 #define HEADRACE_ENGINE_DEVICE_DEVICE_QUEUE_H_
 
@@ -100,7 +100,7 @@ class DeviceQueue {
   DeviceTail* TailOf(size_t column);
   // Returns the tensor, or a copy of it in memory that the device can read.
   absl::StatusOr<Tensor> Readable(const Tensor& tensor);
-  // An error for lack of memory, with the device's words where it gave no page-locked memory.
+  // An out-of-memory error, with the device's words where it gave no page-locked memory.
   absl::Status WithRefusal(const absl::Status& error);
   absl::StatusOr<std::unique_ptr<DeviceBatch>> TakeBuffer(size_t bytes);
   // Waits until another batch is returned after `seen`, or briefly once the loop is waiting; false: stopped.

@@ -36,41 +36,41 @@ constexpr int kSchedules = 600;
 using ir::BoolValue;
 using ir::IntsValue;
 using ir::IntValue;
-using Outcome = Pipeline::Outcome;
+using DeviceQueueOutcome = Pipeline::Outcome;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::chrono::seconds kPatience{60};
-constexpr int64_t kRows = 30;
-constexpr int64_t kRowBytes = 1000;
+constexpr std::chrono::seconds kDeviceQueuePatience{60};
+constexpr int64_t kDeviceQueueRows = 30;
+constexpr int64_t kDeviceQueueRowBytes = 1000;
 // Of a row on the device: its value and its data, each from an aligned place on.
-constexpr int64_t kBufferBytes = 256 + 1024;
+constexpr int64_t kDeviceQueueBufferBytes = 256 + 1024;
 
-FakeGraph Counting(int64_t rows = kRows) {
+FakeGraph Counting(int64_t rows = kDeviceQueueRows) {
   FakeGraph graph;
-  graph.Add("fake_count", {{"rows", IntValue(rows)}, {"bytes", IntValue(kRowBytes)}});
+  graph.Add("fake_count", {{"rows", IntValue(rows)}, {"bytes", IntValue(kDeviceQueueRowBytes)}});
   graph.Add("fake_work", {{"copy", BoolValue(true)}, {"cost", IntValue(20)}});
   return graph;
 }
 
-IterateOptions OptionsWith(int depth, int64_t memory = 0) {
+IterateOptions OptionsWithDeviceQueue(int depth, int64_t memory = 0) {
   IterateOptions options;
   options.device = PlannedDevice{.name = "cpu:0", .depth = depth, .memory = memory};
   return options;
 }
 
-struct Ran {
+struct DeviceQueueRan {
   std::vector<int64_t> values;
   std::vector<std::string> states;  // after each row
   absl::Status error;
 };
 
 // Takes the next row into `row`; false: the epoch ended, or an error came.
-bool TakeRow(DeviceIteration& iteration, DeviceRow& row, Ran& ran) {
-  const absl::StatusOr<Outcome> outcome = iteration.Fetch(kPatience, row);
+bool TakeRow(DeviceIteration& iteration, DeviceRow& row, DeviceQueueRan& ran) {
+  const absl::StatusOr<DeviceQueueOutcome> outcome = iteration.Fetch(kDeviceQueuePatience, row);
   ran.error = outcome.status();
-  if (!outcome.ok() || *outcome == Outcome::kEpochEnd) return false;
-  EXPECT_EQ(*outcome, Outcome::kRow);
+  if (!outcome.ok() || *outcome == DeviceQueueOutcome::kEpochEnd) return false;
+  EXPECT_EQ(*outcome, DeviceQueueOutcome::kRow);
   iteration.Given();
   ran.values.push_back(CheckedValue(row));
   const absl::StatusOr<std::string> state = iteration.State();
@@ -80,8 +80,8 @@ bool TakeRow(DeviceIteration& iteration, DeviceRow& row, Ran& ran) {
 }
 
 // One epoch.
-Ran RunEpoch(DeviceIteration& iteration) {
-  Ran ran;
+DeviceQueueRan RunEpoch(DeviceIteration& iteration) {
+  DeviceQueueRan ran;
   DeviceRow row;
   while (TakeRow(iteration, row, ran)) {
   }
@@ -113,19 +113,19 @@ TEST(DeviceQueue, GivesTheStatesOfARunWithoutIt) {
   alone.group = 1;
   auto plain = *DeviceIteration::Start(graph.Build(), alone);
   plain->Ask(0);
-  const Ran expected = RunEpoch(*plain);
-  EXPECT_EQ(expected.values, Numbers(0, kRows));
+  const DeviceQueueRan expected = RunEpoch(*plain);
+  EXPECT_EQ(expected.values, Numbers(0, kDeviceQueueRows));
   for (const bool pull : {false, true}) {
     const auto device = std::make_shared<FaultyDevice>();
-    IterateOptions options = OptionsWith(2);
+    IterateOptions options = OptionsWithDeviceQueue(2);
     options.pull = pull;
     options.group = 1;
     auto iteration = Start(device, graph, options);
-    const Ran ran = RunEpoch(*iteration);
+    const DeviceQueueRan ran = RunEpoch(*iteration);
     EXPECT_EQ(ran.values, expected.values);
     EXPECT_TRUE(ran.states == expected.states);
     EXPECT_TRUE(ran.error.ok()) << ran.error;
-    EXPECT_EQ(device->copies(), kRows);
+    EXPECT_EQ(device->copies(), kDeviceQueueRows);
     iteration.reset();
     EXPECT_EQ(device->lent(), 0);
   }
@@ -134,9 +134,9 @@ TEST(DeviceQueue, GivesTheStatesOfARunWithoutIt) {
 TEST(DeviceQueue, GoesOnFromEveryState) {
   const FakeGraph graph = Counting(8);
   const auto device = std::make_shared<FaultyDevice>();
-  const Ran whole = RunEpoch(*Start(device, graph, OptionsWith(3)));
+  const DeviceQueueRan whole = RunEpoch(*Start(device, graph, OptionsWithDeviceQueue(3)));
   for (size_t step = 0; step < whole.states.size(); ++step) {
-    IterateOptions options = OptionsWith(3);
+    IterateOptions options = OptionsWithDeviceQueue(3);
     options.state = whole.states[step];
     EXPECT_EQ(RunEpoch(*Start(device, graph, options)).values, Numbers(static_cast<int64_t>(step) + 1, 8));
   }
@@ -144,7 +144,7 @@ TEST(DeviceQueue, GoesOnFromEveryState) {
 
 TEST(DeviceQueue, RunsEpochAfterEpoch) {
   const auto device = std::make_shared<FaultyDevice>();
-  IterateOptions options = OptionsWith(4);
+  IterateOptions options = OptionsWithDeviceQueue(4);
   options.endless = true;
   auto iteration = Start(device, Counting(5), options);
   for (uint64_t epoch = 0; epoch < 4; ++epoch) {
@@ -161,7 +161,7 @@ TEST(DeviceQueue, RunsTheUsersFunctionsForNoEpochThatWasNotAskedFor) {
   FakeGraph graph;
   graph.Add("fake_count", {{"rows", IntValue(5)}});
   graph.Add("fake_work", {{"probe", IntValue(71)}, {"python", BoolValue(true)}});
-  IterateOptions options = OptionsWith(8);
+  IterateOptions options = OptionsWithDeviceQueue(8);
   options.endless = true;
   auto iteration = Start(std::make_shared<FaultyDevice>(), graph, options);
   for (uint64_t epoch = 0; epoch < 3; ++epoch) {
@@ -173,8 +173,8 @@ TEST(DeviceQueue, RunsTheUsersFunctionsForNoEpochThatWasNotAskedFor) {
 
 TEST(DeviceQueue, KeepsAsManyAheadAsItMay) {
   const auto device = std::make_shared<FaultyDevice>();
-  auto iteration = Start(device, Counting(), OptionsWith(3));
-  Ran ran;
+  auto iteration = Start(device, Counting(), OptionsWithDeviceQueue(3));
+  DeviceQueueRan ran;
   DeviceRow row;
   ASSERT_TRUE(TakeRow(*iteration, row, ran));
   // The thread goes to sleep once it holds three; it holds no more after it had all the time it needs.
@@ -189,7 +189,7 @@ TEST(DeviceQueue, KeepsAsManyAheadAsItMay) {
 
 // The queue's line, once it has this text, or after a long time.
 std::string DescribedWith(DeviceIteration& iteration, std::string_view text) {
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto until = std::chrono::steady_clock::now() + kDeviceQueuePatience;
   std::string line;
   do {
     std::this_thread::yield();
@@ -199,7 +199,7 @@ std::string DescribedWith(DeviceIteration& iteration, std::string_view text) {
 }
 
 TEST(DeviceQueue, KeepsAsManyEpochsWithoutRowsAhead) {
-  IterateOptions options = OptionsWith(3);
+  IterateOptions options = OptionsWithDeviceQueue(3);
   options.endless = true;
   auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(0), options);
   for (uint64_t epoch = 0; epoch < 10; ++epoch) {
@@ -213,8 +213,8 @@ TEST(DeviceQueue, KeepsAsManyEpochsWithoutRowsAhead) {
 
 TEST(DeviceQueue, GrowsForRowsThatAreKeptUpToItsBudget) {
   const auto device = std::make_shared<FaultyDevice>();
-  auto iteration = Start(device, Counting(), OptionsWith(2, 10 * kBufferBytes));
-  Ran ran;
+  auto iteration = Start(device, Counting(), OptionsWithDeviceQueue(2, 10 * kDeviceQueueBufferBytes));
+  DeviceQueueRan ran;
   std::vector<DeviceRow> kept(1);
   while (TakeRow(*iteration, kept.back(), ran)) kept.emplace_back();
   EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
@@ -225,7 +225,7 @@ TEST(DeviceQueue, GrowsForRowsThatAreKeptUpToItsBudget) {
   for (int64_t i = 0; i < 10; ++i) EXPECT_EQ(CheckedValue(kept[static_cast<size_t>(i)]), i);
   // The error stays, and kept rows outlive the iteration.
   DeviceRow none;
-  EXPECT_EQ(iteration->Fetch(kPatience, none).status(), ran.error);
+  EXPECT_EQ(iteration->Fetch(kDeviceQueuePatience, none).status(), ran.error);
   EXPECT_EQ(ran.states.back(), *iteration->State());
   iteration.reset();
   EXPECT_EQ(device->lent(), 10);
@@ -240,10 +240,10 @@ using Free = void (*)(FaultyDevice&, DeviceRow&);
 bool GoesOnWhereAnotherThreadFrees(Free free, bool pull) {
   const auto device = std::make_shared<FaultyDevice>();
   device->room = 1;
-  IterateOptions options = OptionsWith(2);
+  IterateOptions options = OptionsWithDeviceQueue(2);
   options.pull = pull;
   auto iteration = Start(device, Counting(), options);
-  Ran ran;
+  DeviceQueueRan ran;
   DeviceRow first, next;
   EXPECT_TRUE(TakeRow(*iteration, first, ran));
   std::atomic<bool> over{false};
@@ -271,9 +271,9 @@ TEST(DeviceQueue, GoesOnWhereMemoryIsFreedWhileTheLoopWaits) {
 
 TEST(DeviceQueue, GoesOnWithinItsBudgetWhereRowsAreLetGoInAnotherOrder) {
   const auto device = std::make_shared<FaultyDevice>();
-  auto iteration = Start(device, Counting(300), OptionsWith(3, 8 * kBufferBytes));
+  auto iteration = Start(device, Counting(300), OptionsWithDeviceQueue(3, 8 * kDeviceQueueBufferBytes));
   ScheduleRandom random(5);
-  Ran ran;
+  DeviceQueueRan ran;
   std::vector<std::pair<int64_t, DeviceRow>> kept;
   DeviceRow row;
   while (TakeRow(*iteration, row, ran)) {
@@ -289,8 +289,8 @@ TEST(DeviceQueue, GoesOnWithinItsBudgetWhereRowsAreLetGoInAnotherOrder) {
 
 TEST(DeviceQueue, LetsGoOfBuffersThatItNeedsNoMore) {
   const auto device = std::make_shared<FaultyDevice>();
-  auto iteration = Start(device, Counting(100), OptionsWith(2));
-  Ran ran;
+  auto iteration = Start(device, Counting(100), OptionsWithDeviceQueue(2));
+  DeviceQueueRan ran;
   std::vector<DeviceRow> kept(20);
   for (DeviceRow& row : kept) ASSERT_TRUE(TakeRow(*iteration, row, ran));
   EXPECT_GE(device->lent(), 20);
@@ -303,8 +303,9 @@ TEST(DeviceQueue, LetsGoOfBuffersThatItNeedsNoMore) {
 }
 
 TEST(DeviceQueue, RefusesABatchBeyondItsBudget) {
-  auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), OptionsWith(2, kBufferBytes - 1));
-  const Ran ran = RunEpoch(*iteration);
+  auto iteration =
+      Start(std::make_shared<FaultyDevice>(), Counting(), OptionsWithDeviceQueue(2, kDeviceQueueBufferBytes - 1));
+  const DeviceQueueRan ran = RunEpoch(*iteration);
   EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
   EXPECT_THAT(std::string(ran.error.message()), HasSubstr("a batch takes 1.2 KiB on cpu:0"));
 }
@@ -313,9 +314,9 @@ TEST(DeviceQueue, GivesARowsErrorAfterTheRowsBeforeIt) {
   FakeGraph graph = Counting();
   graph.Add("fake_work", {{"fail", IntsValue({7})}});
   for (const bool pull : {false, true}) {
-    IterateOptions options = OptionsWith(5);
+    IterateOptions options = OptionsWithDeviceQueue(5);
     options.pull = pull;
-    const Ran ran = RunEpoch(*Start(std::make_shared<FaultyDevice>(), graph, options));
+    const DeviceQueueRan ran = RunEpoch(*Start(std::make_shared<FaultyDevice>(), graph, options));
     EXPECT_EQ(ran.values, Numbers(0, 7));
     EXPECT_EQ(KindOf(ran.error), ErrorKind::kData);
   }
@@ -326,10 +327,10 @@ TEST(DeviceQueue, GivesADevicesErrorAfterTheRowsBeforeIt) {
     for (const bool pull : {false, true}) {
       const auto device = std::make_shared<FaultyDevice>();
       device->fail_copy = at;
-      IterateOptions options = OptionsWith(3);
+      IterateOptions options = OptionsWithDeviceQueue(3);
       options.pull = pull;
       auto iteration = Start(device, Counting(), options);
-      const Ran ran = RunEpoch(*iteration);
+      const DeviceQueueRan ran = RunEpoch(*iteration);
       EXPECT_EQ(ran.values, Numbers(0, at));
       EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
       EXPECT_EQ(GetErrorField(ran.error, ErrorField::kOperator), "to_device(\"cpu:0\")");
@@ -344,14 +345,14 @@ TEST(DeviceQueue, LosesNoRowSilentlyWhereTheHostHasNoMemory) {
     for (const bool pull : {false, true}) {
       const auto device = std::make_shared<FaultyDevice>();
       device->throw_copy = at;
-      IterateOptions options = OptionsWith(3);
+      IterateOptions options = OptionsWithDeviceQueue(3);
       options.pull = pull;
       auto iteration = Start(device, Counting(), options);
-      const Ran ran = RunEpoch(*iteration);
+      const DeviceQueueRan ran = RunEpoch(*iteration);
       EXPECT_EQ(ran.values, Numbers(0, at));
       EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
       DeviceRow none;
-      EXPECT_EQ(iteration->Fetch(kPatience, none).status(), ran.error);
+      EXPECT_EQ(iteration->Fetch(kDeviceQueuePatience, none).status(), ran.error);
       EXPECT_EQ(iteration->delivered(), static_cast<uint64_t>(at));
       iteration.reset();
       EXPECT_EQ(device->lent(), 0);
@@ -363,18 +364,18 @@ TEST(DeviceQueue, WorksWithTheBuffersThatTheDeviceHasMemoryFor) {
   const auto device = std::make_shared<FaultyDevice>();
   // The loop holds a row while it waits for the next one.
   device->room = 2;
-  EXPECT_EQ(RunEpoch(*Start(device, Counting(), OptionsWith(3))).values, Numbers(0, kRows));
+  EXPECT_EQ(RunEpoch(*Start(device, Counting(), OptionsWithDeviceQueue(3))).values, Numbers(0, kDeviceQueueRows));
   const auto empty = std::make_shared<FaultyDevice>();
   empty->room = 0;
-  const Ran ran = RunEpoch(*Start(empty, Counting(), OptionsWith(3)));
+  const DeviceQueueRan ran = RunEpoch(*Start(empty, Counting(), OptionsWithDeviceQueue(3)));
   EXPECT_THAT(std::string(ran.error.message()), HasSubstr("the device has no memory, says the test"));
 }
 
 TEST(DeviceQueue, SaysWhyTheDeviceHasNoMoreMemoryForRowsThatAreKept) {
   const auto device = std::make_shared<FaultyDevice>();
   device->room = 5;
-  auto iteration = Start(device, Counting(), OptionsWith(2));
-  Ran ran;
+  auto iteration = Start(device, Counting(), OptionsWithDeviceQueue(2));
+  DeviceQueueRan ran;
   std::vector<DeviceRow> kept(1);
   while (TakeRow(*iteration, kept.back(), ran)) kept.emplace_back();
   EXPECT_EQ(ran.values, Numbers(0, 5));
@@ -385,8 +386,8 @@ TEST(DeviceQueue, SaysWhyTheDeviceHasNoMoreMemoryForRowsThatAreKept) {
 
 TEST(DeviceQueue, BlamesAFaultOfTheDeviceOnNoLoopThatKeepsRows) {
   const auto device = std::make_shared<FaultyDevice>();
-  auto iteration = Start(device, Counting(), OptionsWith(2));
-  Ran ran;
+  auto iteration = Start(device, Counting(), OptionsWithDeviceQueue(2));
+  DeviceQueueRan ran;
   std::vector<DeviceRow> kept(4);
   for (DeviceRow& row : kept) ASSERT_TRUE(TakeRow(*iteration, row, ran));
   device->faulty = true;
@@ -398,15 +399,15 @@ TEST(DeviceQueue, BlamesAFaultOfTheDeviceOnNoLoopThatKeepsRows) {
 }
 
 TEST(DeviceQueue, ReportsWhatItDid) {
-  auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), OptionsWith(3, 1 << 20));
+  auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), OptionsWithDeviceQueue(3, 1 << 20));
   RunEpoch(*iteration);
   const Report report = iteration->report();
-  EXPECT_EQ(report.delivered, static_cast<uint64_t>(kRows));
+  EXPECT_EQ(report.delivered, static_cast<uint64_t>(kDeviceQueueRows));
   EXPECT_GT(report.wall_s, 0);
   EXPECT_GE(report.wall_s, report.user_wait_s);
   EXPECT_EQ(report.device->name, "cpu:0");
-  EXPECT_EQ(report.device->batches, static_cast<uint64_t>(kRows));
-  EXPECT_EQ(report.device->bytes, static_cast<uint64_t>(kRows * (kRowBytes + 8)));
+  EXPECT_EQ(report.device->batches, static_cast<uint64_t>(kDeviceQueueRows));
+  EXPECT_EQ(report.device->bytes, static_cast<uint64_t>(kDeviceQueueRows * (kDeviceQueueRowBytes + 8)));
   EXPECT_EQ(report.device->staged_bytes, 0U);
   EXPECT_EQ(report.device->budget_bytes, 1 << 20);
   EXPECT_EQ(report.device->ready, 0);
@@ -414,7 +415,7 @@ TEST(DeviceQueue, ReportsWhatItDid) {
 
 TEST(DeviceQueue, ReportsNoTimeDuringTheFirstWait) {
   const auto device = std::make_shared<FaultyDevice>();
-  IterateOptions options = OptionsWith(3);
+  IterateOptions options = OptionsWithDeviceQueue(3);
   options.pull = true;
   auto iteration = Start(device, Counting(), options);
   double least = 0, most = 0;
@@ -431,12 +432,12 @@ TEST(DeviceQueue, ReportsNoTimeDuringTheFirstWait) {
 
 TEST(DeviceQueue, TellsItsThreadFromTheUsersLoopInProfiles) {
   for (const bool pull : {false, true}) {
-    IterateOptions options = OptionsWith(3);
+    IterateOptions options = OptionsWithDeviceQueue(3);
     options.profile = 1 << 16;
     options.pull = pull;
     auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), options);
     RunEpoch(*iteration);
-    iteration->Close(kPatience);
+    iteration->Close(kDeviceQueuePatience);
     const Profile profile = iteration->profile();
     std::map<std::string, int> waits;
     for (const Profile::Thread& thread : profile.threads) {
@@ -450,22 +451,22 @@ TEST(DeviceQueue, TellsItsThreadFromTheUsersLoopInProfiles) {
 
 TEST(DeviceQueue, NotesTheWayOfEachBatchInProfiles) {
   for (const bool pull : {false, true}) {
-    IterateOptions options = OptionsWith(3);
-    options.profile = 2 * kRows;
+    IterateOptions options = OptionsWithDeviceQueue(3);
+    options.profile = 2 * kDeviceQueueRows;
     options.pull = pull;
     auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), options);
     std::deque<DeviceRow> kept;
-    Ran ran;
+    DeviceQueueRan ran;
     DeviceRow row;
     while (TakeRow(*iteration, row, ran)) {
       kept.push_back(std::move(row));
       if (kept.size() > 2) kept.pop_front();
     }
-    iteration->Close(kPatience);
+    iteration->Close(kDeviceQueuePatience);
     const Profile profile = iteration->profile();
     EXPECT_EQ(profile.device, iteration->report().device->name);
     EXPECT_EQ(profile.dropped_batches, 0U);
-    ASSERT_EQ(profile.batches.size(), static_cast<size_t>(kRows));
+    ASSERT_EQ(profile.batches.size(), static_cast<size_t>(kDeviceQueueRows));
     for (size_t i = 0; i < profile.batches.size(); ++i) {
       const DeviceBatchTimes& batch = profile.batches[i];
       EXPECT_LE(batch.copy_ns, batch.copied_ns);
@@ -481,14 +482,14 @@ TEST(DeviceQueue, NotesTheWayOfEachBatchInProfiles) {
 }
 
 TEST(DeviceQueue, NotesNoMoreBatchesThanItMay) {
-  IterateOptions options = OptionsWith(3);
+  IterateOptions options = OptionsWithDeviceQueue(3);
   options.profile = 2;
   auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), options);
   RunEpoch(*iteration);
-  iteration->Close(kPatience);
+  iteration->Close(kDeviceQueuePatience);
   const Profile profile = iteration->profile();
   EXPECT_EQ(profile.batches.size(), 2U);
-  EXPECT_EQ(profile.dropped_batches, static_cast<uint64_t>(kRows) - 2);
+  EXPECT_EQ(profile.dropped_batches, static_cast<uint64_t>(kDeviceQueueRows) - 2);
 }
 
 TEST(DeviceQueue, GivesTheSameRowsInEverySchedule) {
@@ -500,14 +501,14 @@ TEST(DeviceQueue, GivesTheSameRowsInEverySchedule) {
     const int depth = static_cast<int>(1 + random.Below(4));
     // As many as are kept, the one that comes, and those ahead; sometimes fewer of those.
     const auto buffers = static_cast<int64_t>(keep) + 1 + static_cast<int64_t>(random.Below(4));
-    IterateOptions options = OptionsWith(depth, buffers * kBufferBytes);
+    IterateOptions options = OptionsWithDeviceQueue(depth, buffers * kDeviceQueueBufferBytes);
     options.endless = true;
     options.pull = random.OneIn(4);
     auto iteration = Start(device, Counting(12), options);
     std::deque<std::pair<int64_t, DeviceRow>> kept;
     for (uint64_t epoch = 0; epoch < 2; ++epoch) {
       iteration->Ask(epoch);
-      Ran ran;
+      DeviceQueueRan ran;
       DeviceRow row;
       while (TakeRow(*iteration, row, ran)) {
         kept.emplace_back(ran.values.back(), std::move(row));
@@ -531,16 +532,16 @@ TEST(DeviceQueue, MayBeClosedAtAnyTimeByAnotherThread) {
     ScheduleRandom random(static_cast<uint64_t>(i));
     const auto device = std::make_shared<FaultyDevice>();
     device->copy_pause = random.Below(20);
-    IterateOptions options = OptionsWith(static_cast<int>(1 + random.Below(3)));
+    IterateOptions options = OptionsWithDeviceQueue(static_cast<int>(1 + random.Below(3)));
     options.endless = true;
     options.pull = random.OneIn(4);
     auto iteration = Start(device, Counting(50), options);
     const uint64_t pause = random.Below(400);
     std::thread closer([&] {
       PauseSchedule(pause);
-      iteration->Close(kPatience);
+      iteration->Close(kDeviceQueuePatience);
     });
-    Ran ran;
+    DeviceQueueRan ran;
     while (ran.error.ok()) {
       ran = RunEpoch(*iteration);
       ASSERT_EQ(ran.values, Numbers(0, ran.error.ok() ? 50 : static_cast<int64_t>(ran.values.size())));

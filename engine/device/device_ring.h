@@ -1,8 +1,8 @@
-// The buffers on a device that the batches of one queue lie in, used again and again. A batch that nobody holds any
-// more gives its buffer back together with fences of the streams that used it; the next copy into the buffer waits for
-// them, on the device. A user who keeps batches makes the ring grow, up to its budget. Thread contract: Take
-// from the thread that sends; Close from any, when Take is called no more; levels from any. A DeviceBatch may be
-// dropped by any thread, also after the queue is gone.
+// `DeviceRing` holds the buffers on a device that the batches of one queue lie in, used again and again. A batch that
+// nobody holds any more gives its buffer back together with fences of the streams that used it; the next copy into the
+// buffer waits for them, on the device. A user who keeps batches makes the ring grow, up to its budget.
+// Threads: Take: the thread that sends. Close: any thread, after the last Take. levels: any thread. A DeviceBatch may
+// be dropped by any thread, also after the queue is gone.
 #ifndef HEADRACE_ENGINE_DEVICE_DEVICE_RING_H_
 #define HEADRACE_ENGINE_DEVICE_DEVICE_RING_H_
 
@@ -31,7 +31,7 @@ struct DeviceBuffer {
 };
 
 // The memory of one batch on the device, with the streams that use it.
-// Thread contract: any thread.
+// Threads: any thread.
 class DeviceBatch {
  public:
   DeviceBatch(std::shared_ptr<DeviceRing> ring, DeviceBuffer buffer)

@@ -18,6 +18,7 @@
 #include "ir/attributes.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
 #include "ir/parameters.h"
@@ -47,14 +48,14 @@ bool ReplacesColumn(const ir::proto::Step& step, const std::string& column) {
   return step.inputs(0) == column && step.outputs(0) == column && !ir::ReadsParameter(step);
 }
 
-// Whether it flips pictures or leaves them, whatever their size. Valid graphs have none after the channels were moved.
+// Whether it flips images or leaves them, whatever their size. Valid graphs have none after the channels were moved.
 bool Flips(const ir::proto::Step& step) {
   constexpr std::string_view kFlips[] = {"HorizontalFlip", "VerticalFlip", "RandomHorizontalFlip",
                                          "RandomVerticalFlip"};
   return std::find(std::begin(kFlips), std::end(kFlips), step.kernel()) != std::end(kFlips);
 }
 
-// Whether it resizes pictures, or parts of them, by weighted sums.
+// Whether it resizes images, or parts of them, by weighted sums.
 bool Resizes(const ir::proto::Step& step) {
   if (step.kernel() != "Resize" && step.kernel() != "RandomResizedCrop") return false;
   const ir::Attributes attributes = ir::Attributes::Of(step);
@@ -62,7 +63,7 @@ bool Resizes(const ir::proto::Step& step) {
   return attributes.Bool("antialias") && interpolation != "nearest" && interpolation != "auto";
 }
 
-// Whether it erases a part of pictures, to a value that follows from the channel alone.
+// Whether it erases a part of images, to a value that follows from the channel alone.
 bool Erases(const ir::proto::Step& step) {
   return step.kernel() == "RandomErasing" && !ir::Attributes::Of(step).Bool("noise");
 }
@@ -72,14 +73,14 @@ Mixing MixingOf(const ir::proto::Step& step) {
   return step.kernel() == "CutMix" ? Mixing::kPaste : Mixing::kNone;
 }
 
-// Whether it mixes the pictures of a batch with each other, and their labels in another column.
+// Whether it mixes the images of a batch with each other, and their labels in another column.
 bool MixesColumn(const ir::proto::Step& step, const std::string& column) {
   if (MixingOf(step) == Mixing::kNone || ir::ReadsParameter(step)) return false;
   const auto same = [&step](int i) { return step.inputs(i) == step.outputs(i); };
   return same(0) && same(1) && step.inputs(0) == column && step.inputs(1) != column;
 }
 
-// Whether what it gives for a picture follows from each byte and its channel alone.
+// Whether what it gives for an image follows from each byte and its channel alone.
 bool MapsBytes(const ir::proto::Step& step) {
   const ir::Traits traits = ir::TraitsOf(step);
   return (traits.pointwise || traits.layout) && traits.deterministic && !traits.random && !traits.python &&
@@ -92,11 +93,11 @@ bool IsPictureOfBytes(const ir::ColumnType& type) {
          (*type.shape)[2] <= static_cast<int64_t>(kMostMappedChannels);
 }
 
-using Steps = std::vector<const ir::proto::Step*>;
+using DeviceTailSteps = std::vector<const ir::proto::Step*>;
 
-// Pictures are resized first, then flipped; or they are flipped, then erased, once, in the layout that they have there.
-// What is erased is drawn for the size that pictures have on the host.
-bool DrawsInOrder(const Steps& steps) {
+// Images are resized first, then flipped; or they are flipped, then erased, once, in the layout that they have there.
+// What is erased is drawn for the size that images have on the host.
+bool DrawsInOrder(const DeviceTailSteps& steps) {
   bool erased = false;
   bool planes = false;
   const bool resized = Resizes(*steps.front());
@@ -116,7 +117,7 @@ absl::StatusOr<Tensor> AllBytes(int64_t channels) {
   return bytes;
 }
 
-// What the steps make of the picture.
+// What the steps make of the image.
 absl::StatusOr<Tensor> Applied(const std::vector<ir::proto::Step>& steps, Tensor picture) {
   for (const ir::proto::Step& step : steps) {
     HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<Kernel> kernel,
@@ -132,7 +133,7 @@ absl::StatusOr<Tensor> Applied(const std::vector<ir::proto::Step>& steps, Tensor
 
 // The steps without those that draw; but with `erases` the one that erases, so that it always erases the middle one of
 // 3 × 3 pixels.
-std::vector<ir::proto::Step> Certain(const Steps& steps, bool erases) {
+std::vector<ir::proto::Step> Certain(const DeviceTailSteps& steps, bool erases) {
   std::vector<ir::proto::Step> certain;
   for (const ir::proto::Step* step : steps) {
     if (Resizes(*step) || Flips(*step) || (Erases(*step) && !erases)) continue;
@@ -148,8 +149,8 @@ std::vector<ir::proto::Step> Certain(const Steps& steps, bool erases) {
   return certain;
 }
 
-// What an erased pixel becomes: a picture of 3 × 3 pixels.
-absl::StatusOr<Tensor> ErasedPicture(const Steps& steps, int64_t channels) {
+// What an erased pixel becomes: an image of 3 × 3 pixels.
+absl::StatusOr<Tensor> ErasedPicture(const DeviceTailSteps& steps, int64_t channels) {
   HEADRACE_ASSIGN_OR_RETURN(Tensor picture, Tensor::Allocate(DType::kUInt8, Shape{3, 3, channels}));
   std::fill_n(picture.mutable_raw(), picture.bytes(), uint8_t{0});
   return Applied(Certain(steps, true), std::move(picture));
@@ -162,7 +163,7 @@ void CopyValue(const Tensor& made, int64_t from, Tensor& table, int64_t to) {
 }
 
 // Fills in table and planes; false: the steps cannot be a table.
-bool MakeTable(const Steps& steps, int64_t channels, DeviceTail& tail) {
+bool MakeTable(const DeviceTailSteps& steps, int64_t channels, DeviceTail& tail) {
   absl::StatusOr<Tensor> bytes = AllBytes(channels);
   if (!bytes.ok()) return false;
   const absl::StatusOr<Tensor> made = Applied(Certain(steps, false), *std::move(bytes));
@@ -196,7 +197,7 @@ bool AllFinite(const Tensor& floats) {
 // Whether the step can mix what the tail gives.
 bool CanMix(const ir::proto::Step& step, const DeviceTail& tail) {
   if (MixingOf(step) == Mixing::kBlend) return tail.table.dtype() == DType::kFloat32 && AllFinite(tail.table);
-  // The rectangle is drawn for the size that pictures have on the host.
+  // The rectangle is drawn for the size that images have on the host.
   return !tail.resizes() && (ir::Attributes::Of(step).String("layout") == "CHW") == tail.planes;
 }
 
@@ -218,7 +219,7 @@ class TailTaker {
   }
 
  private:
-  // Steps on the column that nothing after them reads, the last one first.
+  // DeviceTailSteps on the column that nothing after them reads, the last one first.
   struct Candidates {
     std::optional<StepAt> mixing;  // above a batch
     bool batched = false;
@@ -232,7 +233,7 @@ class TailTaker {
     for (auto first = candidates.steps.rbegin(); first != candidates.steps.rend(); ++first) {
       HEADRACE_ASSIGN_OR_RETURN(const ir::ColumnType before, TypeBefore(*first, column.name));
       if (!IsPictureOfBytes(before)) continue;
-      Steps steps;
+      DeviceTailSteps steps;
       for (auto each = first; each != candidates.steps.rend(); ++each) steps.push_back(&StepOf(*each));
       if (!DrawsInOrder(steps) || !MakeTable(steps, before.shape->back(), tail)) continue;
       HEADRACE_ASSIGN_OR_RETURN(const bool sized, SetSize(*first, column.name, before, tail));
@@ -251,7 +252,7 @@ class TailTaker {
     return false;
   }
 
-  // Of pictures that are resized after the copy. False: that would send more than the values.
+  // Of images that are resized after the copy. False: that would send more than the values.
   absl::StatusOr<bool> SetSize(const StepAt& first, const std::string& column, const ir::ColumnType& before,
                                DeviceTail& tail) const {
     tail.height = tail.width = 0;
@@ -277,7 +278,7 @@ class TailTaker {
         }
         continue;
       }
-      // Steps above a batch see it as one array.
+      // DeviceTailSteps above a batch see it as one array.
       if (!found.steps.empty() || !PassesColumn(id, column, found.batched)) return found;
     }
     return found;
@@ -352,7 +353,7 @@ class TailTaker {
     }
   }
 
-  // What is drawn is given in place of the pictures.
+  // What is drawn is given in place of the images.
   void ReplaceMixing(const StepAt& at, DeviceTail& tail) {
     const ir::proto::Step& step = StepOf(at);
     tail.mixing = MixingOf(step);

@@ -1,16 +1,16 @@
-// The steps at the end of a pipeline that a device can do after the copy: those that give each byte of a picture
-// another value, those that only move channels to planes, among them flips and one that erases a rectangle; before them
-// one that resizes, with weights, pictures of one size; and after them one that mixes the pictures of a batch. They are
-// taken out of the graph, so that bytes travel instead of the floats that they become, and the device looks their
-// values up in a table, which the same steps made here: the results are the same in every bit.
+// `TakeTails` takes steps at the end of a pipeline that a device can do after the copy out of the graph: those that
+// give each byte of an image another value, those that only move channels to planes, among them flips and one that
+// erases a rectangle; before them one that resizes, with weights, images of one size; and after them one that mixes the
+// images of a batch. Bytes then travel instead of the floats that they become, and the device looks their values up in
+// a table, which the same steps made on the host: the results are the same in every bit.
 //
-// What is drawn is drawn here, with the random stream of the step, and travels in a column of its own: a flip flips a
-// picture of four marks, one for each corner; of the others a kernel beside theirs (ResizeTaps, RandomErasingBox,
+// Draws are made on the host, with the random stream of the step, and travel in a column of their own: a flip flips an
+// image of four marks, one for each corner; of the others a kernel beside theirs (ResizeTaps, RandomErasingBox,
 // MixUpPlan) gives what they draw.
 //
 // Steps stay where something else could see the difference: below anything but batches and operators that pass rows by
-// position, where another operator reads the column, and where shapes of pictures are not known before the run.
-// Thread contract: values, pure functions.
+// position, where another operator reads the column, and where shapes of images are not known before the run.
+// Threads: values, pure functions.
 #ifndef HEADRACE_ENGINE_DEVICE_DEVICE_TAIL_H_
 #define HEADRACE_ENGINE_DEVICE_DEVICE_TAIL_H_
 
@@ -27,7 +27,7 @@
 
 namespace headrace {
 
-// What is drawn for each picture, in the order in which it is done.
+// What is drawn for each image, in the order in which it is done.
 enum class Drawn : size_t { kTaps, kMarks, kErased, kMixed };
 inline constexpr size_t kDrawnKinds = 4;
 
@@ -35,8 +35,8 @@ struct DeviceTail {
   std::string column;
   std::string steps;    // "Normalize, HWC2CHW"
   Tensor table;         // (channels, 257): the value of each byte, and of what is erased
-  bool planes = false;  // pictures become (channels, height, width)
-  uint32_t height = 0;  // to which pictures are resized; 0: they are not
+  bool planes = false;  // images become (channels, height, width)
+  uint32_t height = 0;  // to which images are resized; 0: they are not
   uint32_t width = 0;
   Mixing mixing = Mixing::kNone;
   // By Drawn, columns that are not part of the result; empty: nothing of the kind is drawn.
@@ -45,7 +45,7 @@ struct DeviceTail {
 
   bool resizes() const { return height > 0; }
   std::string& drawn_of(Drawn kind) { return drawn[static_cast<size_t>(kind)]; }
-  // Of the values of pictures of that shape (…, height, width, channels).
+  // Of the values of images of that shape (…, height, width, channels).
   Shape ShapeOf(const Shape& pictures) const;
 };
 

@@ -1,6 +1,6 @@
-// When each batch of a profiled run was copied to the device, filled, handed over and released. Batches that do not fit
-// are left out and counted, so memory is bounded. Thread contract: any thread; a batch may be noted after its queue is
-// gone.
+// `DeviceTrack` records when each batch of a profiled run was copied to the device, filled, handed over and released.
+// Batches that do not fit are left out and counted, so memory is bounded.
+// Threads: any thread; a batch may be noted after its queue is gone.
 #ifndef HEADRACE_ENGINE_DEVICE_DEVICE_TRACK_H_
 #define HEADRACE_ENGINE_DEVICE_DEVICE_TRACK_H_
 

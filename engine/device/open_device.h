@@ -1,5 +1,5 @@
-// Opens devices by their names.
-// Thread contract: any thread.
+// `OpenDevice` opens a device by its name.
+// Threads: any thread.
 #ifndef HEADRACE_ENGINE_DEVICE_OPEN_DEVICE_H_
 #define HEADRACE_ENGINE_DEVICE_OPEN_DEVICE_H_
 

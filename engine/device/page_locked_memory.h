@@ -1,6 +1,7 @@
-// Page-locked host memory, from which a device copies by itself. Taking some costs a system call of milliseconds, so a
-// pool keeps it for reuse; it belongs to the device's context, which stays open while any is taken.
-// Thread contract: any thread.
+// `PageLockedMemory` allocates page-locked host memory, from which a device copies by itself. Taking some costs a
+// system call of milliseconds, so a pool keeps it for reuse; it belongs to the device's context, which stays open while
+// any is taken.
+// Threads: any thread.
 #ifndef HEADRACE_ENGINE_DEVICE_PAGE_LOCKED_MEMORY_H_
 #define HEADRACE_ENGINE_DEVICE_PAGE_LOCKED_MEMORY_H_
 

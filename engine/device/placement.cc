@@ -7,11 +7,12 @@
 #include "core/error.h"
 #include "engine/plan/plan_node.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {
 
-using Steps = google::protobuf::RepeatedPtrField<ir::proto::Step>;
+using PlacementSteps = google::protobuf::RepeatedPtrField<ir::proto::Step>;
 
 bool AsksForDevice(const OperatorLimits& limits, const std::string& name) {
   const auto found = limits.find(name);
@@ -19,7 +20,7 @@ bool AsksForDevice(const OperatorLimits& limits, const std::string& name) {
 }
 
 // The steps of the user's operator that are left.
-Steps StepsLeft(const ir::proto::Graph& graph, uint32_t user_node) {
+PlacementSteps StepsLeft(const ir::proto::Graph& graph, uint32_t user_node) {
   for (const ir::proto::Node& node : graph.nodes()) {
     if (node.user_node() == user_node) return node.steps();
   }
@@ -27,7 +28,7 @@ Steps StepsLeft(const ir::proto::Graph& graph, uint32_t user_node) {
 }
 
 // What a step draws is drawn on the host, by a step with a column of its own.
-bool IsAmong(const ir::proto::Step& step, const Steps& steps) {
+bool IsAmong(const ir::proto::Step& step, const PlacementSteps& steps) {
   return std::any_of(steps.begin(), steps.end(), [&step](const ir::proto::Step& each) {
     return each.kernel() == step.kernel() &&
            std::equal(each.outputs().begin(), each.outputs().end(), step.outputs().begin(), step.outputs().end());
@@ -54,7 +55,7 @@ absl::StatusOr<ir::proto::Graph> PlaceSteps(const ir::proto::Graph& graph, const
     const ir::proto::Node& node = graph.nodes(i);
     const std::string name = NodeName(graph, i);
     if (!AsksForDevice(limits, name)) continue;
-    const Steps left = StepsLeft(taken.graph, node.user_node());
+    const PlacementSteps left = StepsLeft(taken.graph, node.user_node());
     // The last of those left stands in the way of the others.
     const auto step = std::find_if(node.steps().rbegin(), node.steps().rend(),
                                    [&left](const ir::proto::Step& each) { return IsAmong(each, left); });

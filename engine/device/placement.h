@@ -1,5 +1,6 @@
-// Where the steps of a run that ends on a device are done: what the device can do is taken out of the graph, and maps
-// that ask for the device must have nothing left on the host. Thread contract: pure functions.
+// `PlaceSteps` decides where the steps of a run that ends on a device are done: what the device can do is taken out of
+// the graph, and maps that ask for the device must have nothing left on the host.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_DEVICE_PLACEMENT_H_
 #define HEADRACE_ENGINE_DEVICE_PLACEMENT_H_
 
@@ -9,7 +10,7 @@
 #include "engine/device/device_tail.h"
 #include "engine/exec/iteration.h"
 #include "engine/plan/stage_limits.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace {
 

@@ -13,7 +13,7 @@ namespace headrace {
 namespace {
 
 // Of the driver's interface, which all functions here have.
-constexpr int kVersion = 12000;
+constexpr int kResultMemoryVersion = 12000;
 
 class PageLockedOrPlain : public Allocator {
  public:
@@ -48,7 +48,7 @@ template <typename Function>
 Function Find(PFN_cuGetProcAddress_v12000 find, const char* name) {
   void* found = nullptr;
   CUdriverProcAddressQueryResult how = CU_GET_PROC_ADDRESS_SUCCESS;
-  const CUresult result = find(name, &found, kVersion, CU_GET_PROC_ADDRESS_DEFAULT, &how);
+  const CUresult result = find(name, &found, kResultMemoryVersion, CU_GET_PROC_ADDRESS_DEFAULT, &how);
   return result == CUDA_SUCCESS ? reinterpret_cast<Function>(found) : nullptr;
 }
 

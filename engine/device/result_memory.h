@@ -1,6 +1,6 @@
-// Host memory for results that the user sends to a device: page-locked where this process uses the device already,
-// plain elsewhere. It makes no context, and is no error where page-locked memory cannot be had. Thread contract: any
-// thread.
+// `ResultMemory` allocates host memory for results that the user sends to a device: page-locked where this process uses
+// the device already, plain elsewhere. It makes no context, and is no error where page-locked memory cannot be had.
+// Threads: any thread.
 #ifndef HEADRACE_ENGINE_DEVICE_RESULT_MEMORY_H_
 #define HEADRACE_ENGINE_DEVICE_RESULT_MEMORY_H_
 

@@ -21,12 +21,12 @@ namespace {
 
 using ir::BoolValue;
 using ir::IntValue;
-using Outcome = Pipeline::Outcome;
+using ResultMemoryOutcome = Pipeline::Outcome;
 using ::testing::HasSubstr;
 
-constexpr int64_t kRows = 12;
-constexpr int64_t kRowBytes = 1000;
-constexpr std::chrono::seconds kPatience{60};
+constexpr int64_t kResultMemoryRows = 12;
+constexpr int64_t kResultMemoryRowBytes = 1000;
+constexpr std::chrono::seconds kResultMemoryPatience{60};
 
 IterateOptions OptionsFor(int device) {
   IterateOptions options;
@@ -36,32 +36,32 @@ IterateOptions OptionsFor(int device) {
 }
 
 bool IsRow(const DeviceRow& row, int64_t number) {
-  const std::vector<uint8_t> expected(kRowBytes, static_cast<uint8_t>(number));
+  const std::vector<uint8_t> expected(kResultMemoryRowBytes, static_cast<uint8_t>(number));
   return std::equal(expected.begin(), expected.end(), static_cast<const uint8_t*>(row.columns[1].raw()));
 }
 
 // What a run gave.
-struct Ran {
+struct ResultMemoryRan {
   int64_t rows = 0;         // those before a wrong one
   int64_t page_locked = 0;  // rows that lie there, of `device`
 };
 
 // Its rows end up in `kept`, if that is not null.
-Ran RunFor(int device, IterateOptions options, std::vector<DeviceRow>* kept = nullptr) {
+ResultMemoryRan RunFor(int device, IterateOptions options, std::vector<DeviceRow>* kept = nullptr) {
   FakeGraph graph;
-  graph.Add("fake_count", {{"rows", IntValue(kRows)}, {"bytes", IntValue(kRowBytes)}});
+  graph.Add("fake_count", {{"rows", IntValue(kResultMemoryRows)}, {"bytes", IntValue(kResultMemoryRowBytes)}});
   graph.Add("fake_work", {{"copy", BoolValue(true)}});
   auto started = DeviceIteration::Start(graph.Build(), std::move(options));
   EXPECT_TRUE(started.ok()) << started.status();
   DeviceIteration& iteration = **started;
   EXPECT_EQ(iteration.device(), nullptr);
   iteration.Ask(iteration.epoch());
-  Ran ran;
+  ResultMemoryRan ran;
   while (true) {
     DeviceRow row;
-    const absl::StatusOr<Outcome> outcome = iteration.Fetch(kPatience, row);
+    const absl::StatusOr<ResultMemoryOutcome> outcome = iteration.Fetch(kResultMemoryPatience, row);
     EXPECT_TRUE(outcome.ok()) << outcome.status();
-    if (!outcome.ok() || *outcome == Outcome::kEpochEnd) break;
+    if (!outcome.ok() || *outcome == ResultMemoryOutcome::kEpochEnd) break;
     iteration.Given();
     if (IsRow(row, ran.rows)) ++ran.rows;
     ran.page_locked += PageLockedMemory::Of(device).Has(row.columns[1].raw()) ? 1 : 0;
@@ -70,20 +70,22 @@ Ran RunFor(int device, IterateOptions options, std::vector<DeviceRow>* kept = nu
   return ran;
 }
 
-Ran RunFor(int device, std::vector<DeviceRow>* kept = nullptr) { return RunFor(device, OptionsFor(device), kept); }
+ResultMemoryRan RunFor(int device, std::vector<DeviceRow>* kept = nullptr) {
+  return RunFor(device, OptionsFor(device), kept);
+}
 
 // First, as a driver that was loaded stays.
 TEST(ResultMemory, IsPlainWithoutADriver) {
   if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr) GTEST_SKIP() << "a driver is loaded";
   EXPECT_FALSE(HasActiveContext(0));
-  EXPECT_EQ(RunFor(0).rows, kRows);
+  EXPECT_EQ(RunFor(0).rows, kResultMemoryRows);
   EXPECT_EQ(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), nullptr);
 }
 
 TEST(ResultMemory, IsPlainWhereNobodyUsesTheDriver) {
   SetUpDriver(kPlainDriver);
   EXPECT_FALSE(HasActiveContext(0));
-  EXPECT_EQ(RunFor(0).rows, kRows);
+  EXPECT_EQ(RunFor(0).rows, kResultMemoryRows);
   // Not even begun.
   EXPECT_EQ(DriverCalls(), 0);
 }
@@ -95,12 +97,12 @@ TEST(ResultMemory, IsPlainOnADeviceWithoutAContextAndMakesNone) {
   {
     const auto other = *CudaContext::Open(1);
     EXPECT_FALSE(HasActiveContext(0));
-    const Ran ran = RunFor(0);
-    EXPECT_EQ(ran.rows, kRows);
+    const ResultMemoryRan ran = RunFor(0);
+    EXPECT_EQ(ran.rows, kResultMemoryRows);
     EXPECT_EQ(ran.page_locked, 0);
     for (const int none : {-1, 2, 1000}) {
       EXPECT_FALSE(HasActiveContext(none));
-      EXPECT_EQ(RunFor(std::max(none, 2)).rows, kRows);
+      EXPECT_EQ(RunFor(std::max(none, 2)).rows, kResultMemoryRows);
     }
     EXPECT_THAT(Findings(), HasSubstr("1 contexts"));
   }
@@ -111,7 +113,7 @@ TEST(ResultMemory, IsPageLockedWhereTheProcessUsesTheDevice) {
   SetUpDriver(kPlainDriver);
   auto context = *CudaContext::Open(0);
   EXPECT_TRUE(HasActiveContext(0));
-  EXPECT_EQ(RunFor(0).page_locked, kRows);
+  EXPECT_EQ(RunFor(0).page_locked, kResultMemoryRows);
   context.reset();
   EXPECT_EQ(Findings(), "");
   EXPECT_FALSE(HasActiveContext(0));
@@ -122,26 +124,26 @@ TEST(ResultMemory, OutlivesTheRunAndTheOthersThatUseTheDevice) {
   std::vector<DeviceRow> kept;
   {
     const auto context = *CudaContext::Open(0);
-    EXPECT_EQ(RunFor(0, &kept).page_locked, kRows);
+    EXPECT_EQ(RunFor(0, &kept).page_locked, kResultMemoryRows);
   }
-  for (int64_t i = 0; i < kRows; ++i) EXPECT_TRUE(IsRow(kept[static_cast<size_t>(i)], i));
+  for (int64_t i = 0; i < kResultMemoryRows; ++i) EXPECT_TRUE(IsRow(kept[static_cast<size_t>(i)], i));
   kept.clear();
   // What was let go of after its run is kept for the next one, and given back with that.
-  EXPECT_EQ(RunFor(0).page_locked, kRows);
+  EXPECT_EQ(RunFor(0).page_locked, kResultMemoryRows);
   EXPECT_EQ(Findings(), "");
 }
 
 TEST(ResultMemory, IsPlainWhereThereIsNoPageLockedMemoryLeft) {
   TestDriverOptions small = kPlainDriver;
-  small.host_bytes = 4 * kRowBytes;
+  small.host_bytes = 4 * kResultMemoryRowBytes;
   SetUpDriver(small);
   {
     const auto context = *CudaContext::Open(0);
     std::vector<DeviceRow> kept;
-    const Ran ran = RunFor(0, &kept);
-    EXPECT_EQ(ran.rows, kRows);
+    const ResultMemoryRan ran = RunFor(0, &kept);
+    EXPECT_EQ(ran.rows, kResultMemoryRows);
     EXPECT_GT(ran.page_locked, 0);
-    EXPECT_LT(ran.page_locked, kRows);
+    EXPECT_LT(ran.page_locked, kResultMemoryRows);
     kept.clear();
     RunFor(0);
   }
@@ -159,7 +161,7 @@ TEST(ResultMemory, IsPlainWhereACallFails) {
     SetUpDriver(given);
     const auto context = *CudaContext::Open(0);
     begin = DriverCalls();
-    EXPECT_EQ(RunFor(0, pulled).rows, kRows) << "call " << fail_at << " fails";
+    EXPECT_EQ(RunFor(0, pulled).rows, kResultMemoryRows) << "call " << fail_at << " fails";
     return DriverCalls();
   };
   int64_t begin = 0;

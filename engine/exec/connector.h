@@ -1,4 +1,4 @@
-// A connector carries numbered items from one stage to the next in order, whatever the order in which they are
+// `Connector` carries numbered items from one stage to the next in order, whatever the order in which they are
 // produced. It is a ring of Q queues, drained round-robin: item s passes through queue s mod Q, and the number that is
 // due selects the queue that is popped. A producer takes number s only while s < due + Q. So any free worker may
 // produce any number, a slow item blocks no other until the window is full, and a taken number always has a slot.
@@ -9,8 +9,8 @@
 // With a bound in bytes, a number is given out only if the queued bytes and the largest item seen fit. The due number
 // is always given out: otherwise a full window of later items would wait for it forever.
 //
-// Thread contract: any number of producers; one consumer at a time. Take, Pop and WaitReady wait on `Wake`, which a
-// test may replace; the others never block. No user code runs under the lock, except the move of an item.
+// Threads: any number of producers; one consumer at a time. Take, Pop and WaitReady wait on `Wake`, which a test may
+// replace; the others never block. No user code runs under the lock, except the move of an item.
 #ifndef HEADRACE_ENGINE_EXEC_CONNECTOR_H_
 #define HEADRACE_ENGINE_EXEC_CONNECTOR_H_
 

@@ -21,11 +21,11 @@ namespace {
 
 #ifdef HEADRACE_SANITIZER
 constexpr int kTurnSchedules = 600;
-constexpr int kThreadSchedules = 200;
+constexpr int kConnectorThreadSchedules = 200;
 constexpr int kLossSchedules = 0;
 #else
 constexpr int kTurnSchedules = 10000;
-constexpr int kThreadSchedules = 4000;
+constexpr int kConnectorThreadSchedules = 4000;
 constexpr int kLossSchedules = 1500;
 #endif
 
@@ -376,7 +376,7 @@ class Watchdog {
 
 TEST(Connector, LosesNothingWithThreads) {
   std::array<Watchdog, kScheduleLanes> watchdogs;
-  RunInLanes(kThreadSchedules, [&watchdogs](int i, int lane) {
+  RunInLanes(kConnectorThreadSchedules, [&watchdogs](int i, int lane) {
     const uint64_t seed = 1'000'000 + static_cast<uint64_t>(i);
     watchdogs[static_cast<size_t>(lane)].Begin(seed);
     const Plan plan(seed);
@@ -388,7 +388,7 @@ TEST(Connector, LosesNothingWithThreads) {
     watchdogs[static_cast<size_t>(lane)].End();
   });
   EXPECT_EQ(Part::alive.load(), 0);
-  std::printf("HEADRACE-COUNT schedules=%d\n", kThreadSchedules);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kConnectorThreadSchedules);
 }
 
 // The wake that producers wait on is made first.

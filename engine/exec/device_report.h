@@ -1,5 +1,5 @@
-// The report of a device's queue, during a run and after it.
-// Thread contract: a value.
+// `DeviceReport` is the report of a device's queue, during a run and after it.
+// Threads: a value.
 #ifndef HEADRACE_ENGINE_EXEC_DEVICE_REPORT_H_
 #define HEADRACE_ENGINE_EXEC_DEVICE_REPORT_H_
 

@@ -16,6 +16,7 @@
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
 #include "io/files/testing/temporary_folder.h"
+#include "ir/graph.pb.h"
 
 namespace {
 
@@ -44,11 +45,11 @@ namespace {
 using ir::BoolValue;
 using ir::IntValue;
 
-constexpr int64_t kRows = 12;
+constexpr int64_t kExhaustionRows = 12;
 
 ir::proto::Graph Small(bool python) {
   FakeGraph graph;
-  graph.Add("fake_count", {{"rows", IntValue(kRows)}, {"bytes", IntValue(2000)}, {"io", BoolValue(true)}});
+  graph.Add("fake_count", {{"rows", IntValue(kExhaustionRows)}, {"bytes", IntValue(2000)}, {"io", BoolValue(true)}});
   graph.Add("fake_work", {{"copy", BoolValue(true)}, {"python", BoolValue(python)}});
   graph.Add("fake_work", {{"python", BoolValue(python)}});
   graph.Add("fake_window", {{"rows", IntValue(3)}});
@@ -57,7 +58,7 @@ ir::proto::Graph Small(bool python) {
 
 std::vector<int64_t> Expected() {
   std::vector<int64_t> values;
-  for (int64_t value = 0; value < kRows; ++value) values.push_back(value);
+  for (int64_t value = 0; value < kExhaustionRows; ++value) values.push_back(value);
   return values;
 }
 
@@ -100,7 +101,7 @@ TEST(Exhaustion, EachAllocationOfASmallPipelineFailsOnce) {
       {
         absl::StatusOr<std::unique_ptr<Pipeline>> made = absl::UnknownError("");
         std::vector<int64_t> values;
-        values.reserve(kRows);
+        values.reserve(kExhaustionRows);
         absl::Status error;
         FailingAllocation failing(at);
         try {

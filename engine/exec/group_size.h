@@ -1,6 +1,7 @@
-// The number of rows in one message: as many as the slowest stage processes in about 20 µs, so that handing a message
-// over costs little in comparison, and within a bound in bytes; or a whole batch, which then needs no copy. Pure
-// functions.
+// `GroupSize` gives the number of rows in one message: as many as the slowest stage processes in about 20 µs, so that
+// handing a message over costs little in comparison, and within a bound in bytes; or a whole batch, which then needs no
+// copy.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_EXEC_GROUP_SIZE_H_
 #define HEADRACE_ENGINE_EXEC_GROUP_SIZE_H_
 

@@ -11,15 +11,16 @@
 #include "engine/exec/pipeline.h"
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {
 
 using ir::BoolValue;
 using ir::IntValue;
-using Outcome = Pipeline::Outcome;
+using HostCallsOutcome = Pipeline::Outcome;
 
-constexpr auto kPatience = std::chrono::seconds(60);
+constexpr auto kHostCallsPatience = std::chrono::seconds(60);
 
 // Counts how often it is taken, and how many threads hold it.
 class CountedLock : public HostLock {
@@ -83,10 +84,10 @@ TEST(HostCalls, ARowIsGivenOutBeforeTheNextIsCalled) {
     ResultRow row;
     for (int64_t i = 0; i < 400; ++i) {
       if (i == held) probe.Release();
-      ASSERT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kRow) << i;
+      ASSERT_EQ(*(*pipeline)->Next(kHostCallsPatience, row), HostCallsOutcome::kRow) << i;
       EXPECT_EQ(CheckedValue(row), i);
     }
-    EXPECT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kEpochEnd);
+    EXPECT_EQ(*(*pipeline)->Next(kHostCallsPatience, row), HostCallsOutcome::kEpochEnd);
   }
 }
 
@@ -102,13 +103,13 @@ TEST(HostCalls, SeeNoRowThatHasNoSlot) {
     ASSERT_TRUE(pipeline.ok());
     ResultRow row;
     for (int64_t i = 0; i < 1000; ++i) {
-      ASSERT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kRow);
+      ASSERT_EQ(*(*pipeline)->Next(kHostCallsPatience, row), HostCallsOutcome::kRow);
       ASSERT_LE(probe.rows(), i + 1 + window);
     }
   }
 }
 
-// A task takes no row behind the end of an epoch: the next one is not asked for yet.
+// A task takes no row after the end of an epoch: the next one is not asked for yet.
 TEST(HostCalls, EndWithTheEpoch) {
   Probe& probe = Probe::At(32);
   probe.Reset();
@@ -120,8 +121,8 @@ TEST(HostCalls, EndWithTheEpoch) {
   ResultRow row;
   for (int64_t epoch = 0; epoch < 60; ++epoch) {
     (*pipeline)->Ask(static_cast<uint64_t>(epoch));
-    for (int i = 0; i < 7; ++i) ASSERT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kRow);
-    ASSERT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kEpochEnd);
+    for (int i = 0; i < 7; ++i) ASSERT_EQ(*(*pipeline)->Next(kHostCallsPatience, row), HostCallsOutcome::kRow);
+    ASSERT_EQ(*(*pipeline)->Next(kHostCallsPatience, row), HostCallsOutcome::kEpochEnd);
     ASSERT_EQ(probe.latest_epoch(), epoch);
     ASSERT_EQ(probe.rows(), 7 * (epoch + 1));
   }

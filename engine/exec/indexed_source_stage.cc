@@ -90,7 +90,7 @@ bool IndexedSourceStage::NextTicketLocked(int most_rows, Ticket& ticket) {
         step_ < shard_.world ? run_length - local_ % run_length : (size_ - position % size_ - 1) / shard_.world + 1;
     const uint64_t in_run = properties_.uneven_runs ? RowsLeftInRun(position % size_) : in_pass;
     const uint64_t rows = std::min({static_cast<uint64_t>(most_rows), epoch_rows_ - local_, in_pass, in_run});
-    // The positions behind the last row of an uneven run hold none, and are passed with it.
+    // The positions after the last row of an uneven run hold none, and are passed with it.
     const bool ends_run = properties_.uneven_runs && rows == in_run;
     local_ += ends_run ? run_length - local_ % run_length : rows;
     ticket = {epoch_, position % size_, static_cast<int>(rows), local_, position / size_, chosen_, Ticket::Kind::kRows};
@@ -181,7 +181,7 @@ Message IndexedSourceStage::Begin(const Ticket& ticket) {
     if (ticket.local > rows) {
       begun = CounterError("gave ", ticket.local, " rows of ", rows);
     } else if (ticket.local < rows && InGap(ticket.local, begun->rows)) {
-      begun = CounterError("stood behind the last row of a batch");
+      begun = CounterError("pointed past the last row of a batch");
     }
   }
   const auto lock = BriefLock(mutex_);

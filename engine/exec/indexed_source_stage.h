@@ -1,6 +1,6 @@
-// Reads rows of an indexed source: any task may read any row. Where epochs begin (IndexedSource::Begin), a task of its
-// own begins each, with an empty message, while no other runs.
-// Thread contract: as Stage's.
+// `IndexedSourceStage` reads rows of an indexed source: any task may read any row. Where epochs begin
+// (IndexedSource::Begin), a task of its own begins each, with an empty message, while no other runs.
+// Threads: as Stage's.
 #ifndef HEADRACE_ENGINE_EXEC_INDEXED_SOURCE_STAGE_H_
 #define HEADRACE_ENGINE_EXEC_INDEXED_SOURCE_STAGE_H_
 

@@ -11,6 +11,7 @@
 #include "ir/branches.h"
 #include "ir/canonical.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_hash.h"
 #include "ir/mark_padding.h"
 #include "ir/passes.h"
@@ -19,7 +20,7 @@
 namespace headrace {
 namespace {
 
-// How long a pipeline that is replaced by another waits for functions of the user's.
+// How long a pipeline that is replaced by another waits for user functions.
 constexpr std::chrono::seconds kPatience{1};
 
 absl::StatusOr<ShardAssignment::Even> EvenOf(const std::string& even) {

@@ -1,6 +1,6 @@
-// One iteration over a data set, as front ends see it: checks, optimizes and runs the user's graph, and takes and
-// restores its state.
-// Thread contract: as Pipeline's; StateAt also from a second thread.
+// `Iteration` is one iteration over a data set, as front ends see it: it checks, optimizes and runs the user's graph,
+// and takes and restores its state.
+// Threads: as Pipeline's; StateAt also from a second thread.
 #ifndef HEADRACE_ENGINE_EXEC_ITERATION_H_
 #define HEADRACE_ENGINE_EXEC_ITERATION_H_
 

@@ -1,6 +1,6 @@
-// Reserves budget for a stage's next messages: for as many as are worth a task; else for one; else, if nothing else can
-// run, for the due message, which may overdraw the budget.
-// Thread contract: under the stage's lock.
+// `AdmitMessages` reserves budget for a stage's next messages: for as many as are worth a task; else for one; else, if
+// nothing else can run, for the due message, which may overdraw the budget.
+// Threads: under the stage's lock.
 #ifndef HEADRACE_ENGINE_EXEC_MEMORY_ADMISSION_H_
 #define HEADRACE_ENGINE_EXEC_MEMORY_ADMISSION_H_
 

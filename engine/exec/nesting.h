@@ -1,7 +1,7 @@
-// The pipelines that a thread works for: those whose tasks it runs (several, if a function of the user's iterates over
-// another pipeline), and those within whose tasks these pipelines were made. A thread that waited for one of them would
-// wait for itself.
-// Thread contract: all methods from any thread; a TaskOf belongs to the thread that made it.
+// `Nesting` tracks which pipelines a thread works for, so that Close does not wait for its own thread: those whose
+// tasks the thread runs (several, if a Python function iterates over another pipeline), and those within whose tasks
+// these pipelines were made.
+// Threads: all methods from any thread; a TaskOf belongs to the thread that made it.
 #ifndef HEADRACE_ENGINE_EXEC_NESTING_H_
 #define HEADRACE_ENGINE_EXEC_NESTING_H_
 

@@ -14,6 +14,7 @@
 #include "engine/exec/stage_maker.h"
 #include "engine/plan/epoch_limit.h"
 #include "engine/plan/planner.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {
@@ -102,7 +103,7 @@ class Pipeline::LaneClient : public PoolClient {
     // A thread that runs a light task looks again before another one would be awake, so it signals only if a sleeping
     // thread may be woken.
     if ((!light || pool_->Wakes()) && HasFullTask()) pool_->Signal(this);
-    // A function of the user's may iterate over another pipeline, and run its tasks here.
+    // A user function may iterate over another pipeline, and run its tasks here.
     LaneClient* const outer = std::exchange(running_here_, this);
     {
       const Nesting::TaskOf here(pipeline_->nesting_);

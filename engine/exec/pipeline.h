@@ -1,7 +1,7 @@
-// A running pipeline: the execution tree of one graph, its budget and its error domain.
-// Thread contract: one thread, the user's or that of a device's queue, calls Next, Fetch, Given, Ask and position; any
-// thread may call SetWorkers, Close, report and DescribeStall. The destructor waits until nothing runs; it leaves no
-// thread and no memory of the pipeline, except batches that the user holds.
+// `Pipeline` is a running pipeline: the execution tree of one graph, its budget and its error domain.
+// Threads: one thread, the user's or that of a device's queue, calls Next, Fetch, Given, Ask and position; any thread
+// may call SetWorkers, Close, report and DescribeStall. The destructor waits until nothing runs; it leaves no thread
+// and no memory of the pipeline, except batches that the user holds.
 #ifndef HEADRACE_ENGINE_EXEC_PIPELINE_H_
 #define HEADRACE_ENGINE_EXEC_PIPELINE_H_
 
@@ -31,7 +31,7 @@
 #include "engine/plan/physical_plan.h"
 #include "engine/plan/plan_options.h"
 #include "engine/plan/prepared_graph.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace {
 
@@ -111,10 +111,10 @@ class Pipeline : private RunControl {
   enum class Closed {
     kEntirely,    // nothing runs any more
     kFromWithin,  // told to end; a thread outside that closes or destroys it waits
-    kTooLate,     // told to end, but a function of the user's did not return in time
+    kTooLate,     // told to end, but a user function did not return in time
   };
   static constexpr std::chrono::hours kForever{24 * 365};
-  // Tells the pipeline to end and waits until nothing runs, for functions of the user's at most `patience`. Does not
+  // Tells the pipeline to end and waits until nothing runs, for user functions at most `patience`. Does not
   // wait within its own tasks, nor within those of another pipeline that is ending, because that one may be waited for
   // in turn. Unless the result is kEntirely, the pipeline must be kept, and destroyed by a thread that may wait.
   Closed Close(std::chrono::nanoseconds patience = kForever);
@@ -158,7 +158,7 @@ class Pipeline : private RunControl {
   absl::Status StartThreads();
   std::vector<Stage*> StagesOf(std::string_view op) const;
   absl::Status UnknownOperator(std::string_view op) const;
-  // False: a function of the user's still runs at `until`.
+  // False: a user function still runs at `until`.
   bool Join(WorkerPool::Clock::time_point until);
   bool RemoveClients(WorkerPool::Clock::time_point until);
   absl::Status EndError() const;
@@ -194,7 +194,7 @@ class Pipeline : private RunControl {
   Nesting nesting_;
   TimedMutex close_mutex_;
   bool ended_ = false;  // under close_mutex_
-  // Held while the user's thread is inside. With pull, a function of the user's may lock it again on that thread.
+  // Held while the user's thread is inside. With pull, a user function may lock it again on that thread.
   TimedMutex user_mutex_;
   // Used by the user's thread only.
   Message block_;

@@ -13,24 +13,25 @@
 #include "engine/testing/run_pipeline.h"
 #include "engine/testing/schedule_lanes.h"
 #include "engine/testing/schedule_pause.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {
 
 #ifdef HEADRACE_SANITIZER
-constexpr int kSchedules = 40;
+constexpr int kPipelineEndSchedules = 40;
 #else
-constexpr int kSchedules = 400;
+constexpr int kPipelineEndSchedules = 400;
 #endif
 
 using ir::BoolValue;
 using ir::IntsValue;
 using ir::IntValue;
-using Outcome = Pipeline::Outcome;
+using PipelineEndOutcome = Pipeline::Outcome;
 
-constexpr auto kPatience = std::chrono::seconds(60);
+constexpr auto kPipelineEndPatience = std::chrono::seconds(60);
 
-std::vector<int64_t> Numbers(int64_t count) {
+std::vector<int64_t> NumbersPipelineEnd(int64_t count) {
   std::vector<int64_t> values;
   for (int64_t i = 0; i < count; ++i) values.push_back(i);
   return values;
@@ -38,7 +39,7 @@ std::vector<int64_t> Numbers(int64_t count) {
 
 // Waits until something holds; false: it never did.
 template <typename Condition>
-bool Eventually(Condition condition) {
+bool EventuallyPipelineEnd(Condition condition) {
   for (int i = 0; i < 15'000; ++i) {
     if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -64,12 +65,12 @@ TEST(PipelineEnd, TellsWorkUnderWayToStop) {
   Probe& probe = Probe::At(11);
   probe.Reset();
   std::atomic<int> stopped = 0;
-  probe.OnEnter([&stopped] { stopped += Eventually([] { return StopSignal::Raised(); }) ? 1 : 0; });
+  probe.OnEnter([&stopped] { stopped += EventuallyPipelineEnd([] { return StopSignal::Raised(); }) ? 1 : 0; });
   FakeGraph graph;
   graph.Add("fake_count", {{"rows", IntValue(1000)}});
   graph.Add("fake_work", {{"probe", IntValue(11)}});
   auto pipeline = *Pipeline::Make(graph.Build(), {});
-  ASSERT_TRUE(Eventually([&probe] { return probe.running() > 0; }));
+  ASSERT_TRUE(EventuallyPipelineEnd([&probe] { return probe.running() > 0; }));
   pipeline->Close();
   EXPECT_GT(stopped.load(), 0);
   EXPECT_FALSE(StopSignal::Raised());
@@ -77,7 +78,7 @@ TEST(PipelineEnd, TellsWorkUnderWayToStop) {
 }
 
 TEST(PipelineEnd, AnotherThreadMayCloseItAtAnyTime) {
-  RunInLanes(kSchedules, [](int i, int lane) {
+  RunInLanes(kPipelineEndSchedules, [](int i, int lane) {
     SCOPED_TRACE(i);
     const int64_t number = 100 + lane;
     Probe& probe = Probe::At(number);
@@ -102,25 +103,25 @@ TEST(PipelineEnd, AnotherThreadMayCloseItAtAnyTime) {
     ResultRow row;
     absl::Status error;
     while (error.ok()) {
-      const auto outcome = pipeline.Next(kPatience, row);
+      const auto outcome = pipeline.Next(kPipelineEndPatience, row);
       error = outcome.status();
       if (outcome.ok()) {
-        ASSERT_EQ(*outcome, Outcome::kRow);
+        ASSERT_EQ(*outcome, PipelineEndOutcome::kRow);
       }
     }
     EXPECT_EQ(KindOf(error), ErrorKind::kClosed);
     pipeline.Ask(3);
-    EXPECT_EQ(KindOf(pipeline.Next(kPatience, row).status()), ErrorKind::kClosed);
+    EXPECT_EQ(KindOf(pipeline.Next(kPipelineEndPatience, row).status()), ErrorKind::kClosed);
     for (std::thread& closer : closers) closer.join();
     EXPECT_EQ(probe.running(), 0);
   });
-  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kPipelineEndSchedules);
 }
 
 // Such a task cannot wait for itself; the thread that destroys the pipeline elsewhere waits for it.
 TEST(PipelineEnd, OneOfItsOwnTasksMayCloseIt) {
   Probe& probe = Probe::At(12);
-  for (int i = 0; i < kSchedules; ++i) {
+  for (int i = 0; i < kPipelineEndSchedules; ++i) {
     SCOPED_TRACE(i);
     probe.Reset();
     ScheduleRandom random(2000 + static_cast<uint64_t>(i));
@@ -143,7 +144,7 @@ TEST(PipelineEnd, OneOfItsOwnTasksMayCloseIt) {
     });
     ResultRow row;
     absl::Status error;
-    while (error.ok()) error = pipeline->Next(kPatience, row).status();
+    while (error.ok()) error = pipeline->Next(kPipelineEndPatience, row).status();
     EXPECT_EQ(KindOf(error), ErrorKind::kClosed);
     EXPECT_FALSE(pipeline->RunsHere());
     closer.join();
@@ -151,12 +152,12 @@ TEST(PipelineEnd, OneOfItsOwnTasksMayCloseIt) {
     EXPECT_EQ(probe.running(), 0);
   }
   probe.Reset();
-  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kPipelineEndSchedules);
 }
 
 TEST(PipelineEnd, NoThreadWorksForADestroyedOne) {
   Probe& probe = Probe::At(11);
-  for (int i = 0; i < kSchedules; ++i) {
+  for (int i = 0; i < kPipelineEndSchedules; ++i) {
     probe.Reset();
     ScheduleRandom random(1000 + static_cast<uint64_t>(i));
     PipelineOptions options;
@@ -165,7 +166,7 @@ TEST(PipelineEnd, NoThreadWorksForADestroyedOne) {
     ASSERT_TRUE(pipeline.ok());
     for (uint64_t taken = random.Below(20); taken > 0; --taken) {
       ResultRow row;
-      ASSERT_TRUE((*pipeline)->Next(kPatience, row).ok());
+      ASSERT_TRUE((*pipeline)->Next(kPipelineEndPatience, row).ok());
     }
     pipeline->reset();
     EXPECT_EQ(probe.running(), 0);
@@ -173,7 +174,7 @@ TEST(PipelineEnd, NoThreadWorksForADestroyedOne) {
     PauseSchedule(40);
     EXPECT_EQ(probe.rows(), rows);
   }
-  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kPipelineEndSchedules);
 }
 
 TEST(PipelineEnd, ManyAtOnceDoNotDisturbEachOther) {
@@ -182,7 +183,7 @@ TEST(PipelineEnd, ManyAtOnceDoNotDisturbEachOther) {
   std::atomic<int> failed{0};
   for (int user = 0; user < kPipelines; ++user) {
     users.emplace_back([user, &failed] {
-      for (int run = 0; run < kSchedules / 20; ++run) {
+      for (int run = 0; run < kPipelineEndSchedules / 20; ++run) {
         FakeGraph graph;
         graph.Add("fake_count", {{"rows", IntValue(60)}, {"io", BoolValue(user % 2 == 0)}});
         FakeGraph::Given work = {{"cost", IntValue(40)}};
@@ -194,7 +195,7 @@ TEST(PipelineEnd, ManyAtOnceDoNotDisturbEachOther) {
         options.epochs = {0, 1};
         const auto ran = RunPipeline(graph.Build(), options);
         ASSERT_TRUE(ran.ok()) << ran.status();
-        std::vector<int64_t> expected = Numbers(fails ? 20 + user : 60);
+        std::vector<int64_t> expected = NumbersPipelineEnd(fails ? 20 + user : 60);
         EXPECT_EQ(ran->epochs[0], expected);
         EXPECT_EQ(ran->error.ok(), !fails);
         if (fails) {
@@ -207,8 +208,8 @@ TEST(PipelineEnd, ManyAtOnceDoNotDisturbEachOther) {
     });
   }
   for (std::thread& user : users) user.join();
-  EXPECT_EQ(failed.load(), 2 * (kSchedules / 20));
-  std::printf("HEADRACE-COUNT schedules=%d\n", kPipelines * (kSchedules / 20));
+  EXPECT_EQ(failed.load(), 2 * (kPipelineEndSchedules / 20));
+  std::printf("HEADRACE-COUNT schedules=%d\n", kPipelines * (kPipelineEndSchedules / 20));
 }
 
 // Rows of the next epoch are ready before it is asked for, but no function of the user's was called for them.
@@ -230,18 +231,18 @@ TEST(PipelineEnd, RunsAheadButNotIntoUsersCode) {
       (*pipeline)->Ask(static_cast<uint64_t>(epoch));
       ResultRow row;
       for (int i = 0; i < 5; ++i) {
-        const auto outcome = (*pipeline)->Next(kPatience, row);
+        const auto outcome = (*pipeline)->Next(kPipelineEndPatience, row);
         ASSERT_TRUE(outcome.ok());
-        EXPECT_EQ(*outcome, Outcome::kRow);
+        EXPECT_EQ(*outcome, PipelineEndOutcome::kRow);
       }
-      EXPECT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kEpochEnd);
-      EXPECT_EQ(*(*pipeline)->Next(std::chrono::milliseconds(20), row), Outcome::kNothingYet);
+      EXPECT_EQ(*(*pipeline)->Next(kPipelineEndPatience, row), PipelineEndOutcome::kEpochEnd);
+      EXPECT_EQ(*(*pipeline)->Next(std::chrono::milliseconds(20), row), PipelineEndOutcome::kNothingYet);
       EXPECT_EQ(users.latest_epoch(), epoch);
       if (python_source) {
         EXPECT_EQ(source.latest_epoch(), epoch);
         EXPECT_EQ(ahead.latest_epoch(), epoch);
       } else {
-        EXPECT_TRUE(Eventually([&ahead, epoch] { return ahead.latest_epoch() > epoch; }));
+        EXPECT_TRUE(EventuallyPipelineEnd([&ahead, epoch] { return ahead.latest_epoch() > epoch; }));
       }
     }
   }
@@ -263,12 +264,12 @@ TEST(PipelineEnd, NamesTheRowThatIsWorkedOn) {
     // This thread may be the one that works on it.
     std::thread user([&] {
       for (; taken < 400; ++taken) {
-        ASSERT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kRow);
+        ASSERT_EQ(*(*pipeline)->Next(kPipelineEndPatience, row), PipelineEndOutcome::kRow);
         EXPECT_EQ(CheckedValue(row), taken);
       }
     });
     std::vector<std::string> lines;
-    EXPECT_TRUE(Eventually([&] {
+    EXPECT_TRUE(EventuallyPipelineEnd([&] {
       lines = (*pipeline)->DescribeStall();
       return probe.held() && lines.size() == 1 && lines[0].find("fake_work[1] has worked for ") == 0;
     })) << lines[0];
@@ -280,9 +281,9 @@ TEST(PipelineEnd, NamesTheRowThatIsWorkedOn) {
     // It was late, not lost.
     probe.Release();
     user.join();
-    EXPECT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kEpochEnd);
+    EXPECT_EQ(*(*pipeline)->Next(kPipelineEndPatience, row), PipelineEndOutcome::kEpochEnd);
     // The last task may still be cleaning up.
-    EXPECT_TRUE(Eventually([&pipeline] {
+    EXPECT_TRUE(EventuallyPipelineEnd([&pipeline] {
       return (*pipeline)->DescribeStall()[0].find(" is idle with 0 messages queued") != std::string::npos;
     }));
   }
@@ -291,7 +292,7 @@ TEST(PipelineEnd, NamesTheRowThatIsWorkedOn) {
 // A slow row blocks no other until the window is full, and no row outside the window is begun.
 TEST(PipelineEnd, ASlowRowBlocksNoOtherWithinTheWindow) {
   Probe& probe = Probe::At(16);
-  for (int i = 0; i < kSchedules / 4; ++i) {
+  for (int i = 0; i < kPipelineEndSchedules / 4; ++i) {
     probe.Reset();
     FakeGraph graph;
     graph.Add("fake_count", {{"rows", IntValue(1000)}});
@@ -304,14 +305,15 @@ TEST(PipelineEnd, ASlowRowBlocksNoOtherWithinTheWindow) {
     const auto pipeline = Pipeline::Make(graph.Build(), options);
     ASSERT_TRUE(pipeline.ok());
     ResultRow row;
-    for (int64_t value = 0; value < 20; ++value) ASSERT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kRow);
-    const bool full = Eventually([&probe] { return probe.held() && probe.rows() >= 20 + 8; });
+    for (int64_t value = 0; value < 20; ++value)
+      ASSERT_EQ(*(*pipeline)->Next(kPipelineEndPatience, row), PipelineEndOutcome::kRow);
+    const bool full = EventuallyPipelineEnd([&probe] { return probe.held() && probe.rows() >= 20 + 8; });
     EXPECT_TRUE(full) << probe.rows() << " rows begun, run " << i;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_EQ(probe.rows(), 20 + 8);
     probe.Release();
     if (!full) break;
-    ASSERT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kRow);
+    ASSERT_EQ(*(*pipeline)->Next(kPipelineEndPatience, row), PipelineEndOutcome::kRow);
     EXPECT_EQ(CheckedValue(row), 20);
   }
 }
@@ -332,9 +334,9 @@ TEST(PipelineEnd, CloseWaitsForTheRowThatIsWorkedOn) {
     absl::Status ended;
     std::thread user([&pipeline, &ended] {
       ResultRow row;
-      while (ended.ok()) ended = pipeline.Next(kPatience, row).status();
+      while (ended.ok()) ended = pipeline.Next(kPipelineEndPatience, row).status();
     });
-    EXPECT_TRUE(Eventually([&probe] { return probe.held(); }));
+    EXPECT_TRUE(EventuallyPipelineEnd([&probe] { return probe.held(); }));
     std::atomic<bool> closed{false};
     std::thread closer([&pipeline, &closed] {
       pipeline.Close();
@@ -350,7 +352,7 @@ TEST(PipelineEnd, CloseWaitsForTheRowThatIsWorkedOn) {
   }
 }
 
-// A function of the user's that does not return blocks no thread. What it works with is kept until it returns.
+// A user function that does not return blocks no thread. What it works with is kept until it returns.
 TEST(PipelineEnd, CloseLeavesBehindWhatDoesNotReturn) {
   Probe& probe = Probe::At(18);
   for (const bool pull : {true, false}) {
@@ -369,9 +371,9 @@ TEST(PipelineEnd, CloseLeavesBehindWhatDoesNotReturn) {
     absl::Status ended;
     std::thread user([&pipeline, &ended] {
       ResultRow row;
-      while (ended.ok()) ended = pipeline->Next(kPatience, row).status();
+      while (ended.ok()) ended = pipeline->Next(kPipelineEndPatience, row).status();
     });
-    EXPECT_TRUE(Eventually([&probe] { return probe.held(); }));
+    EXPECT_TRUE(EventuallyPipelineEnd([&probe] { return probe.held(); }));
     EXPECT_EQ(pipeline->Close(std::chrono::milliseconds(5)), Pipeline::Closed::kTooLate);
     if (!pull) user.join();
     EXPECT_EQ(pipeline->Close(std::chrono::milliseconds(1)), Pipeline::Closed::kTooLate);
@@ -389,9 +391,9 @@ TEST(PipelineEnd, CloseLeavesBehindWhatDoesNotReturn) {
   }
 }
 
-// Each of several pipelines, in a function of the user's, closes the next one.
+// Each of several pipelines, in a user function, closes the next one.
 TEST(PipelineEnd, SeveralMayCloseEachOther) {
-  for (int i = 0; i < kSchedules; ++i) {
+  for (int i = 0; i < kPipelineEndSchedules; ++i) {
     SCOPED_TRACE(i);
     ScheduleRandom random(4000 + static_cast<uint64_t>(i));
     const size_t count = 2 + random.Below(3);
@@ -425,12 +427,12 @@ TEST(PipelineEnd, SeveralMayCloseEachOther) {
     }
     for (auto& pipeline : pipelines) pipeline->Ask(1);
     if (meet) {
-      ASSERT_TRUE(Eventually([&] { return inside == count; }));
+      ASSERT_TRUE(EventuallyPipelineEnd([&] { return inside == count; }));
     }
     for (auto& pipeline : pipelines) EXPECT_EQ(pipeline->Close(), Pipeline::Closed::kEntirely);
   }
   for (int64_t at = 20; at < 25; ++at) Probe::At(at).Reset();
-  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kPipelineEndSchedules);
 }
 
 // A function iterates over a pipeline of its own, whose function closes the outer one.
@@ -457,7 +459,7 @@ TEST(PipelineEnd, ANestedOneMayCloseTheOuter) {
       const auto inner = Pipeline::Make(graph.Build(), options);
       ASSERT_TRUE(inner.ok());
       ResultRow row;
-      while (*(*inner)->Next(kPatience, row) == Outcome::kRow) ++rows;
+      while (*(*inner)->Next(kPipelineEndPatience, row) == PipelineEndOutcome::kRow) ++rows;
     });
     FakeGraph graph;
     graph.Add("fake_count", {{"rows", IntValue(1)}});
@@ -470,7 +472,7 @@ TEST(PipelineEnd, ANestedOneMayCloseTheOuter) {
     outer.notify_all();
     ResultRow row;
     absl::Status error;
-    while (error.ok()) error = (*made)->Next(kPatience, row).status();
+    while (error.ok()) error = (*made)->Next(kPipelineEndPatience, row).status();
     EXPECT_EQ(KindOf(error), ErrorKind::kClosed);
     EXPECT_EQ((*made)->Close(), Pipeline::Closed::kEntirely);
     EXPECT_EQ(rows, 3);
@@ -494,12 +496,12 @@ TEST(PipelineEnd, ARowCountsWhenItIsGiven) {
     const std::unique_ptr<Pipeline> pipeline = make({});
     const auto next_after = [&](const Position& position) {
       ResultRow row;
-      const auto outcome = make(position)->Next(kPatience, row);
-      return *outcome == Outcome::kRow ? CheckedValue(row) : 7;
+      const auto outcome = make(position)->Next(kPipelineEndPatience, row);
+      return *outcome == PipelineEndOutcome::kRow ? CheckedValue(row) : 7;
     };
     ResultRow row;
     for (int64_t value = 0; value < 7; ++value) {
-      ASSERT_EQ(*pipeline->Fetch(kPatience, row), Outcome::kRow);
+      ASSERT_EQ(*pipeline->Fetch(kPipelineEndPatience, row), PipelineEndOutcome::kRow);
       EXPECT_EQ(CheckedValue(row), value);
       EXPECT_EQ(pipeline->position().delivered, static_cast<uint64_t>(value));
       EXPECT_EQ(pipeline->report().delivered, static_cast<uint64_t>(value));
@@ -510,7 +512,7 @@ TEST(PipelineEnd, ARowCountsWhenItIsGiven) {
       pipeline->Given();
       EXPECT_EQ(next_after(pipeline->position()), value + 1);
     }
-    EXPECT_EQ(*pipeline->Fetch(kPatience, row), Outcome::kEpochEnd);
+    EXPECT_EQ(*pipeline->Fetch(kPipelineEndPatience, row), PipelineEndOutcome::kEpochEnd);
   }
 }
 
@@ -558,7 +560,7 @@ TEST(PipelineEnd, ClosesWhileNothingComes) {
       (*pipeline)->Close();
     });
     const auto start = std::chrono::steady_clock::now();
-    EXPECT_EQ(KindOf((*pipeline)->Next(kPatience, row).status()), ErrorKind::kClosed);
+    EXPECT_EQ(KindOf((*pipeline)->Next(kPipelineEndPatience, row).status()), ErrorKind::kClosed);
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
     closer.join();
   }

@@ -14,12 +14,12 @@ namespace {
 
 #ifdef HEADRACE_SANITIZER
 constexpr int kLentRuns = 10;
-constexpr int kHandSchedules = 20;
-constexpr int kThreadSchedules = 20;
+constexpr int kPipelineMemoryHandSchedules = 20;
+constexpr int kPipelineMemoryThreadSchedules = 20;
 #else
 constexpr int kLentRuns = 60;
-constexpr int kHandSchedules = 150;
-constexpr int kThreadSchedules = 200;
+constexpr int kPipelineMemoryHandSchedules = 150;
+constexpr int kPipelineMemoryThreadSchedules = 200;
 #endif
 
 using ir::BoolValue;
@@ -30,16 +30,17 @@ constexpr int64_t kRowBytes = 64 << 10;
 constexpr int64_t kMessageBytes = kRowBytes + 1024;
 // The due row goes ahead alone: the row, and the copy that is made of it.
 constexpr int64_t kOver = 2 * kMessageBytes;
-constexpr int64_t kRows = 60;
+constexpr int64_t kPipelineMemoryRows = 60;
 
-std::vector<int64_t> Numbers(int64_t count) {
+std::vector<int64_t> NumbersPipelineMemory(int64_t count) {
   std::vector<int64_t> values;
   for (int64_t i = 0; i < count; ++i) values.push_back(i);
   return values;
 }
 
 uint32_t AddSource(FakeGraph& graph, bool io) {
-  return graph.Add("fake_count", {{"rows", IntValue(kRows)}, {"bytes", IntValue(kRowBytes)}, {"io", BoolValue(io)}});
+  return graph.Add("fake_count",
+                   {{"rows", IntValue(kPipelineMemoryRows)}, {"bytes", IntValue(kRowBytes)}, {"io", BoolValue(io)}});
 }
 // Memory like that of rows from a Python function.
 uint32_t AddLent(FakeGraph& graph) {
@@ -54,7 +55,7 @@ std::vector<int64_t> BigRows(uint64_t seed, FakeGraph& graph) {
   ScheduleRandom random(seed);
   AddSource(graph, random.OneIn(2));
   AddCopy(graph, random.OneIn(2) ? 300 : 0, random.OneIn(6));
-  std::vector<int64_t> values = Numbers(kRows);
+  std::vector<int64_t> values = NumbersPipelineMemory(kPipelineMemoryRows);
   if (random.OneIn(3)) {
     const uint32_t left = AddCopy(graph);
     AddSource(graph, random.OneIn(2));
@@ -83,7 +84,7 @@ void CheckBigRun(const absl::StatusOr<PipelineRun>& run, const std::vector<int64
 }
 
 TEST(PipelineMemory, StaysWithinTheBudgetWhateverTaskRunsNext) {
-  for (int i = 0; i < kHandSchedules && !HasFailure(); ++i) {
+  for (int i = 0; i < kPipelineMemoryHandSchedules && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     FakeGraph graph;
     const std::vector<int64_t> values = BigRows(static_cast<uint64_t>(i), graph);
@@ -91,11 +92,11 @@ TEST(PipelineMemory, StaysWithinTheBudgetWhateverTaskRunsNext) {
     CheckBigRun(RunByHand(graph.Build(), OptionsOf(budget), static_cast<uint64_t>(i), 1 + i % 7), values,
                 budget + kOver);
   }
-  std::printf("HEADRACE-COUNT schedules=%d\n", kHandSchedules);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kPipelineMemoryHandSchedules);
 }
 
 TEST(PipelineMemory, StaysWithinTheBudgetWithThreads) {
-  for (int i = 0; i < kThreadSchedules && !HasFailure(); ++i) {
+  for (int i = 0; i < kPipelineMemoryThreadSchedules && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     FakeGraph graph;
     const std::vector<int64_t> values = BigRows(1'000'000 + static_cast<uint64_t>(i), graph);
@@ -105,7 +106,7 @@ TEST(PipelineMemory, StaysWithinTheBudgetWithThreads) {
     options.pull = i % 7 == 0;
     CheckBigRun(RunPipeline(graph.Build(), options), values, budget + kOver);
   }
-  std::printf("HEADRACE-COUNT schedules=%d\n", kThreadSchedules);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kPipelineMemoryThreadSchedules);
 }
 
 // Several sources, joined; returns the expected values.
@@ -119,7 +120,7 @@ std::vector<int64_t> WideRows(int sides, bool lent, FakeGraph& graph) {
   }
   // Makes the data that go with the joined value.
   AddCopy(graph);
-  for (int64_t i = 0; i < kRows; ++i) {
+  for (int64_t i = 0; i < kPipelineMemoryRows; ++i) {
     int64_t value = i;
     for (int side = 1; side < sides; ++side) value = value * 1000 + i;
     values.push_back(value);
@@ -132,7 +133,7 @@ TEST(PipelineMemory, CountsWhatItWasLent) {
   for (int i = 0; i < kLentRuns && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     FakeGraph graph;
-    std::vector<int64_t> values = Numbers(kRows);
+    std::vector<int64_t> values = NumbersPipelineMemory(kPipelineMemoryRows);
     if (i % 2 == 0) {
       AddSource(graph, false);
       for (int copy = 0; copy < 12; ++copy) AddLent(graph);
@@ -150,21 +151,21 @@ TEST(PipelineMemory, CountsWhatItWasLent) {
 
 // If every stage may work on a row at a time, none has to overdraw: stages that run ahead leave room for the others.
 TEST(PipelineMemory, LeavesRoomForWhatIsDue) {
-  for (int i = 0; i < kHandSchedules && !HasFailure(); ++i) {
+  for (int i = 0; i < kPipelineMemoryHandSchedules && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     FakeGraph graph;
     AddSource(graph, i % 2 == 0);
     for (int copy = 0; copy < 7; ++copy) AddCopy(graph);
     const int64_t budget = (14 + i % 8) * kMessageBytes;
-    CheckBigRun(RunByHand(graph.Build(), OptionsOf(budget), static_cast<uint64_t>(i), 1 + i % 7), Numbers(kRows),
-                budget);
+    CheckBigRun(RunByHand(graph.Build(), OptionsOf(budget), static_cast<uint64_t>(i), 1 + i % 7),
+                NumbersPipelineMemory(kPipelineMemoryRows), budget);
   }
-  std::printf("HEADRACE-COUNT schedules=%d\n", kHandSchedules);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kPipelineMemoryHandSchedules);
 }
 
 // Memory that one lane frees wakes the other lane, even if no connector was full.
 TEST(PipelineMemory, StagesThatWaitForMemoryAreWokenInEveryLane) {
-  for (int i = 0; i < kThreadSchedules && !HasFailure(); ++i) {
+  for (int i = 0; i < kPipelineMemoryThreadSchedules && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     FakeGraph graph;
     AddSource(graph, true);
@@ -174,12 +175,12 @@ TEST(PipelineMemory, StagesThatWaitForMemoryAreWokenInEveryLane) {
     const int64_t budget = 9 * kMessageBytes;
     PipelineOptions options = OptionsOf(budget, 1);
     options.workers = i % 4;
-    std::vector<int64_t> values = Numbers(kRows);
+    std::vector<int64_t> values = NumbersPipelineMemory(kPipelineMemoryRows);
     const std::vector<int64_t> again = values;
     values.insert(values.end(), again.begin(), again.end());
     CheckBigRun(RunPipeline(graph.Build(), options), values, budget + kOver);
   }
-  std::printf("HEADRACE-COUNT schedules=%d\n", kThreadSchedules);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kPipelineMemoryThreadSchedules);
 }
 
 TEST(PipelineMemory, ARowLargerThanTheBudgetGoesThrough) {
@@ -190,7 +191,7 @@ TEST(PipelineMemory, ARowLargerThanTheBudgetGoesThrough) {
     for (int copy = 0; copy < 3; ++copy) AddCopy(graph, i % 3 == 0 ? 100 : 0);
     PipelineOptions options = OptionsOf(16 << 10);
     options.pull = i % 5 == 0;
-    CheckBigRun(RunPipeline(graph.Build(), options), Numbers(kRows), (16 << 10) + kOver);
+    CheckBigRun(RunPipeline(graph.Build(), options), NumbersPipelineMemory(kPipelineMemoryRows), (16 << 10) + kOver);
   }
 }
 
@@ -224,7 +225,7 @@ TEST(PipelineMemory, AnOperatorThatHoldsTooMuchLaterIsNamed) {
     options.pull = pull;
     const auto run = RunPipeline(graph.Build(), options);
     ASSERT_TRUE(run.ok()) << run.status();
-    EXPECT_EQ(run->AllValues(), Numbers(3));
+    EXPECT_EQ(run->AllValues(), NumbersPipelineMemory(3));
     EXPECT_EQ(KindOf(run->error), ErrorKind::kResource) << run->error;
     EXPECT_EQ(GetErrorField(run->error, ErrorField::kOperator), "fake_window[1]");
   }
@@ -259,7 +260,7 @@ TEST(PipelineMemory, WhatTheUserHoldsLeavesTheBudget) {
   const int64_t budget = 5 * kMessageBytes;
   auto pipeline = Pipeline::Make(graph.Build(), OptionsOf(budget));
   ASSERT_TRUE(pipeline.ok());
-  std::vector<ResultRow> rows(kRows);
+  std::vector<ResultRow> rows(kPipelineMemoryRows);
   for (ResultRow& row : rows) {
     const auto outcome = (*pipeline)->Next(std::chrono::seconds(60), row);
     ASSERT_TRUE(outcome.ok());
@@ -268,7 +269,7 @@ TEST(PipelineMemory, WhatTheUserHoldsLeavesTheBudget) {
   EXPECT_LE((*pipeline)->report().peak_bytes, budget + kOver);
   // And it outlives the pipeline.
   pipeline->reset();
-  for (int64_t i = 0; i < kRows; ++i) EXPECT_EQ(CheckedValue(rows[static_cast<size_t>(i)]), i);
+  for (int64_t i = 0; i < kPipelineMemoryRows; ++i) EXPECT_EQ(CheckedValue(rows[static_cast<size_t>(i)]), i);
 }
 
 TEST(PipelineMemory, NothingIsLeftOfAPipelineGivenUp) {

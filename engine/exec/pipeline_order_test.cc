@@ -9,17 +9,18 @@
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {
 
 #ifdef HEADRACE_SANITIZER
-constexpr int kHandSchedules = 400;
-constexpr int kThreadSchedules = 200;
+constexpr int kPipelineOrderHandSchedules = 400;
+constexpr int kPipelineOrderThreadSchedules = 200;
 constexpr int kRestartGraphs = 15;
 #else
-constexpr int kHandSchedules = 6000;
-constexpr int kThreadSchedules = 2500;
+constexpr int kPipelineOrderHandSchedules = 6000;
+constexpr int kPipelineOrderThreadSchedules = 2500;
 constexpr int kRestartGraphs = 120;
 #endif
 
@@ -28,14 +29,14 @@ using ir::IntsValue;
 using ir::IntValue;
 
 // The expected rows of one epoch, from the definitions of its operators alone.
-struct Rows {
+struct PipelineOrderRows {
   std::vector<int64_t> values;
   bool failed = false;  // instead of giving the next row
 };
 
 struct RandomGraph {
   FakeGraph graph;
-  Rows rows;
+  PipelineOrderRows rows;
 };
 
 struct Allowed {
@@ -56,8 +57,8 @@ class GraphMaker {
  private:
   int64_t Below(uint64_t bound) { return static_cast<int64_t>(random_.Below(bound)); }
 
-  Rows Branch(FakeGraph& graph, int ops, bool may_pair) {
-    Rows rows;
+  PipelineOrderRows Branch(FakeGraph& graph, int ops, bool may_pair) {
+    PipelineOrderRows rows;
     if (may_pair && random_.OneIn(4)) {
       rows = PairOf(graph);
     } else {
@@ -73,11 +74,11 @@ class GraphMaker {
     return rows;
   }
 
-  Rows PairOf(FakeGraph& graph) {
-    const Rows left = Branch(graph, static_cast<int>(random_.Below(3)), false);
+  PipelineOrderRows PairOf(FakeGraph& graph) {
+    const PipelineOrderRows left = Branch(graph, static_cast<int>(random_.Below(3)), false);
     const uint32_t left_node = last_;
-    const Rows right = Branch(graph, static_cast<int>(random_.Below(3)), false);
-    Rows rows;
+    const PipelineOrderRows right = Branch(graph, static_cast<int>(random_.Below(3)), false);
+    PipelineOrderRows rows;
     const size_t most = std::max(left.values.size(), right.values.size()) + 1;
     for (size_t i = 0; i < most; ++i) {
       const bool left_over = i >= left.values.size();
@@ -93,7 +94,7 @@ class GraphMaker {
     return rows;
   }
 
-  void AddOp(FakeGraph& graph, Rows& rows) {
+  void AddOp(FakeGraph& graph, PipelineOrderRows& rows) {
     switch (random_.Below(9)) {
       case 0:
       case 1:
@@ -134,7 +135,7 @@ class GraphMaker {
     }
   }
 
-  void AddWork(FakeGraph& graph, Rows& rows) {
+  void AddWork(FakeGraph& graph, PipelineOrderRows& rows) {
     FakeGraph::Given given = {{"cost", IntValue(random_.OneIn(3) ? 60 : 0)}, {"python", BoolValue(random_.OneIn(12))}};
     if (allowed_.errors && random_.OneIn(5) && !rows.values.empty()) {
       const int64_t bad = rows.values[random_.Below(rows.values.size())];
@@ -146,10 +147,10 @@ class GraphMaker {
     last_ = graph.Add("fake_work", given);
   }
 
-  void AddSplit(FakeGraph& graph, Rows& rows) {
+  void AddSplit(FakeGraph& graph, PipelineOrderRows& rows) {
     if (splits_++ > 1) return;
     last_ = graph.Add("fake_split");
-    Rows split;
+    PipelineOrderRows split;
     split.failed = rows.failed;
     for (const int64_t value : rows.values) {
       for (int64_t i = 0; i < value % 4; ++i) split.values.push_back(value * 8 + i);
@@ -173,7 +174,7 @@ PipelineOptions RandomOptions(ScheduleRandom& random) {
   return options;
 }
 
-void CheckRun(const absl::StatusOr<PipelineRun>& run, const Rows& rows, const PipelineOptions& options) {
+void CheckRun(const absl::StatusOr<PipelineRun>& run, const PipelineOrderRows& rows, const PipelineOptions& options) {
   ASSERT_TRUE(run.ok()) << DescribeError(run.status());
   EXPECT_EQ(run->error.ok(), !rows.failed) << DescribeError(run->error);
   std::vector<int64_t> expected;
@@ -185,7 +186,7 @@ void CheckRun(const absl::StatusOr<PipelineRun>& run, const Rows& rows, const Pi
 }
 
 TEST(PipelineOrder, IsTheSameWhateverTaskRunsNext) {
-  for (int i = 0; i < kHandSchedules && !HasFailure(); ++i) {
+  for (int i = 0; i < kPipelineOrderHandSchedules && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     ScheduleRandom random(static_cast<uint64_t>(i));
     const RandomGraph graph = GraphMaker(random.Below(1 << 30), {}).Make();
@@ -194,11 +195,11 @@ TEST(PipelineOrder, IsTheSameWhateverTaskRunsNext) {
     const int workers = 1 + static_cast<int>(random.Below(6));
     CheckRun(RunByHand(graph.graph.Build(), options, static_cast<uint64_t>(i), workers), graph.rows, options);
   }
-  std::printf("HEADRACE-COUNT schedules=%d\n", kHandSchedules);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kPipelineOrderHandSchedules);
 }
 
 TEST(PipelineOrder, IsTheSameWithThreads) {
-  for (int i = 0; i < kThreadSchedules && !HasFailure(); ++i) {
+  for (int i = 0; i < kPipelineOrderThreadSchedules && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     ScheduleRandom random(1'000'000 + static_cast<uint64_t>(i));
     const RandomGraph graph = GraphMaker(random.Below(1 << 30), {}).Make();
@@ -207,7 +208,7 @@ TEST(PipelineOrder, IsTheSameWithThreads) {
     options.pull = random.OneIn(6);
     CheckRun(RunPipeline(graph.graph.Build(), options), graph.rows, options);
   }
-  std::printf("HEADRACE-COUNT schedules=%d\n", kThreadSchedules);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kPipelineOrderThreadSchedules);
 }
 
 TEST(PipelineOrder, GoesOnFromEveryRow) {

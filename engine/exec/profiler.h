@@ -1,7 +1,8 @@
-// Records when every task ran, and how full the connectors and the memory were when it ended. Each thread has a buffer
-// of its own with a fixed bound: what does not fit is left out and counted, so memory is bounded however long a run is.
-// Thread contract: TaskEnded and LoopWaited from any thread; without a lock, except for the first note of a thread, or
-// if one thread serves several profiled pipelines in turn. Take when no thread works for the pipeline any more.
+// `Profiler` records when every task ran, and how full the connectors and the memory were when it ended. Each thread
+// has a buffer of its own with a fixed bound: what does not fit is left out and counted, so memory is bounded however
+// long a run is.
+// Threads: TaskEnded and LoopWaited from any thread; without a lock, except for the first note of a thread, or if one
+// thread serves several profiled pipelines in turn. Take when no thread works for the pipeline any more.
 #ifndef HEADRACE_ENGINE_EXEC_PROFILER_H_
 #define HEADRACE_ENGINE_EXEC_PROFILER_H_
 

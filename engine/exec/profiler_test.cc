@@ -11,18 +11,19 @@
 #include "engine/exec/pipeline.h"
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {
 
 using ir::IntValue;
 
-constexpr int64_t kRows = 300;
+constexpr int64_t kProfilerRows = 300;
 
 // A source that reads files, a map, and a stream operator, each in a stage of its own.
 ir::proto::Graph ThreeStages() {
   FakeGraph graph;
-  graph.Add("fake_count", {{"rows", IntValue(kRows)}, {"bytes", IntValue(8)}, {"io", ir::BoolValue(true)}});
+  graph.Add("fake_count", {{"rows", IntValue(kProfilerRows)}, {"bytes", IntValue(8)}, {"io", ir::BoolValue(true)}});
   graph.Add("fake_work", {{"cost", IntValue(5)}});
   graph.Add("fake_window", {{"rows", IntValue(16)}});
   return graph.Build();
@@ -98,7 +99,7 @@ TEST(Profiler, NumbersOfRowsLeaveNoGap) {
     EXPECT_EQ(first, next);
     next = first + count;
   }
-  EXPECT_EQ(next, static_cast<uint64_t>(kRows) + 1) << "rows and the end-of-epoch marker";
+  EXPECT_EQ(next, static_cast<uint64_t>(kProfilerRows) + 1) << "rows and the end-of-epoch marker";
 }
 
 TEST(Profiler, TasksOfAThreadFollowEachOtherWithinTheRun) {
@@ -169,7 +170,7 @@ TEST(Profiler, KeepsToItsBoundAndCountsTheRest) {
   PipelineOptions options = OptionsOf(kMost);
   options.window = 1;
   const Profiled run = RunProfiled(ThreeStages(), std::move(options));
-  EXPECT_EQ(run.values.size(), static_cast<size_t>(kRows));
+  EXPECT_EQ(run.values.size(), static_cast<size_t>(kProfilerRows));
   uint64_t kept = 0;
   for (const auto& thread : run.profile.threads) {
     EXPECT_LE(thread.tasks.size(), static_cast<size_t>(kMost)) << thread.name;

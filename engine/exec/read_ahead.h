@@ -1,5 +1,6 @@
-// Chooses how many reads of a source may be outstanding, while it runs: as many as keep the stage above supplied, and
-// no more than help. A thread that waits for a disk costs little, but threads that compete for a core cost much.
+// `ReadAhead` chooses how many reads of a source may be outstanding, while it runs: as many as keep the stage above
+// supplied, and no more than help. A thread that waits for a disk costs little, but threads that compete for a core
+// cost much.
 //
 // The limit rises by doubling. Reads are counted in rounds. If all permitted reads were outstanding in a round, the
 // rows read ahead were used up and the cores had time to spare, the limit is doubled. The next round decides whether
@@ -8,7 +9,7 @@
 // permitted reads, the limit is halved; the number of rounds that this takes rises each time the limit has to rise
 // again. So steps become ever rarer, and the limit settles. It changes when rows arrive, never which rows.
 //
-// Thread contract: Ended and changes under a lock of the caller's; limit from any thread.
+// Threads: Ended and changes under a lock of the caller's; limit from any thread.
 #ifndef HEADRACE_ENGINE_EXEC_READ_AHEAD_H_
 #define HEADRACE_ENGINE_EXEC_READ_AHEAD_H_
 

@@ -19,6 +19,7 @@
 #include "engine/operator/operator.h"
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 
 namespace headrace {
@@ -30,9 +31,9 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Outcome = Pipeline::Outcome;
+using RowRunsOutcome = Pipeline::Outcome;
 
-constexpr auto kPatience = std::chrono::seconds(60);
+constexpr auto kRowRunsPatience = std::chrono::seconds(60);
 
 std::atomic<int> longest_run{0};
 
@@ -108,7 +109,7 @@ const OpRegistration kTogether(
                        properties.processes = static_cast<int>(arguments.attributes.Int("processes"));
                      }});
 
-FakeGraph Rows(int64_t rows, const FakeGraph::Given& given = {}) {
+FakeGraph RowsRowRuns(int64_t rows, const FakeGraph::Given& given = {}) {
   FakeGraph graph;
   graph.Add("fake_count", {{"rows", IntValue(rows)}});
   graph.Add("fake_together", given);
@@ -124,7 +125,7 @@ std::vector<int64_t> UpTo(int64_t rows) {
 TEST(RowRuns, AreOfManyRowsWhereRowsAreLight) {
   for (const int64_t processes : {1, 2, 7}) {
     longest_run = 0;
-    const auto run = RunPipeline(Rows(20'000, {{"processes", IntValue(processes)}}).Build(), {});
+    const auto run = RunPipeline(RowsRowRuns(20'000, {{"processes", IntValue(processes)}}).Build(), {});
     ASSERT_TRUE(run.ok());
     EXPECT_EQ(run->AllValues(), UpTo(20'000));
     EXPECT_GT(longest_run, 1) << processes;
@@ -148,7 +149,7 @@ TEST(RowRuns, HaveNoRowsThatAreTooLargeForOneExchange) {
 
 TEST(RowRuns, GiveTheRowsOfRowsAloneInAnyOrderOfTasks) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
-    FakeGraph graph = Rows(60);
+    FakeGraph graph = RowsRowRuns(60);
     graph.Add("fake_drop", {{"modulus", IntValue(3)}});
     graph.Add("fake_take", {{"count", IntValue(13)}});
     PipelineOptions options;
@@ -166,7 +167,7 @@ TEST(RowRuns, GiveTheRowsOfRowsAloneInAnyOrderOfTasks) {
 
 TEST(RowRuns, NameTheFirstRowThatFails) {
   for (int i = 0; i < 20; ++i) {
-    const auto run = RunPipeline(Rows(3000, {{"fail", IntsValue({2500, 2501, 2900})}}).Build(), {});
+    const auto run = RunPipeline(RowsRowRuns(3000, {{"fail", IntsValue({2500, 2501, 2900})}}).Build(), {});
     ASSERT_TRUE(run.ok());
     EXPECT_EQ(run->AllValues(), UpTo(2500));
     EXPECT_THAT(DescribeError(run->error), HasSubstr("the value 2500 fails"));
@@ -175,7 +176,7 @@ TEST(RowRuns, NameTheFirstRowThatFails) {
 }
 
 TEST(RowRuns, LeaveOutTheRowsThatFailAlone) {
-  ir::proto::Graph graph = Rows(3000, {{"fail", IntsValue({0, 1, 2000, 2500, 2501, 2999})}}).Build();
+  ir::proto::Graph graph = RowsRowRuns(3000, {{"fail", IntsValue({0, 1, 2000, 2500, 2501, 2999})}}).Build();
   graph.mutable_skip_failed()->set_max_errors(100);
   const auto run = RunPipeline(graph, {});
   ASSERT_TRUE(run.ok() && run->error.ok());
@@ -190,15 +191,15 @@ TEST(RowRuns, GiveOutEachRowAsSoonAsItIsDone) {
   for (const int64_t held : {1, 57, 300, 399}) {
     probe.Reset();
     const auto pipeline = Pipeline::Make(
-        Rows(400, {{"probe", IntValue(41)}, {"hold", IntValue(held)}, {"processes", IntValue(1)}}).Build(), {});
+        RowsRowRuns(400, {{"probe", IntValue(41)}, {"hold", IntValue(held)}, {"processes", IntValue(1)}}).Build(), {});
     ASSERT_TRUE(pipeline.ok());
     ResultRow row;
     for (int64_t i = 0; i < 400; ++i) {
       if (i == held) probe.Release();
-      ASSERT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kRow) << i;
+      ASSERT_EQ(*(*pipeline)->Next(kRowRunsPatience, row), RowRunsOutcome::kRow) << i;
       EXPECT_EQ(CheckedValue(row), i);
     }
-    EXPECT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kEpochEnd);
+    EXPECT_EQ(*(*pipeline)->Next(kRowRunsPatience, row), RowRunsOutcome::kEpochEnd);
   }
 }
 
@@ -207,13 +208,13 @@ TEST(RowRuns, EndWithTheEpoch) {
   probe.Reset();
   PipelineOptions options;
   options.epochs = {0, 100};
-  const auto pipeline = Pipeline::Make(Rows(7, {{"probe", IntValue(42)}}).Build(), options);
+  const auto pipeline = Pipeline::Make(RowsRowRuns(7, {{"probe", IntValue(42)}}).Build(), options);
   ASSERT_TRUE(pipeline.ok());
   ResultRow row;
   for (int64_t epoch = 0; epoch < 60; ++epoch) {
     (*pipeline)->Ask(static_cast<uint64_t>(epoch));
-    for (int i = 0; i < 7; ++i) ASSERT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kRow);
-    ASSERT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kEpochEnd);
+    for (int i = 0; i < 7; ++i) ASSERT_EQ(*(*pipeline)->Next(kRowRunsPatience, row), RowRunsOutcome::kRow);
+    ASSERT_EQ(*(*pipeline)->Next(kRowRunsPatience, row), RowRunsOutcome::kEpochEnd);
     ASSERT_EQ(probe.latest_epoch(), epoch);
     ASSERT_EQ(probe.rows(), 7 * (epoch + 1));
   }
@@ -224,10 +225,10 @@ TEST(RowRuns, SayWhichRowIsWorkedOn) {
   Probe& probe = Probe::At(43);
   probe.Reset();
   const auto pipeline = Pipeline::Make(
-      Rows(400, {{"probe", IntValue(43)}, {"hold", IntValue(350)}, {"processes", IntValue(1)}}).Build(), {});
+      RowsRowRuns(400, {{"probe", IntValue(43)}, {"hold", IntValue(350)}, {"processes", IntValue(1)}}).Build(), {});
   ASSERT_TRUE(pipeline.ok());
   ResultRow row;
-  for (int64_t i = 0; i < 350; ++i) ASSERT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kRow);
+  for (int64_t i = 0; i < 350; ++i) ASSERT_EQ(*(*pipeline)->Next(kRowRunsPatience, row), RowRunsOutcome::kRow);
   while (!probe.held()) std::this_thread::yield();
   const std::vector<std::string> lines = (*pipeline)->DescribeStall();
   EXPECT_THAT(lines, Contains(AllOf(HasSubstr("fake_together[1]"), HasSubstr(" on the row epoch 0, key 350"),

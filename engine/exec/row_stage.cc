@@ -250,7 +250,7 @@ void RowStage::RunTask(Task& claimed) {
   }
   for (int i = 0; i < task.count; ++i) {
     RunMessage(std::move(task.inputs[i]), task, i);
-    // A function of the user's may wait until its results so far have reached the user.
+    // A user function may wait until its results so far have reached the user.
     if (plan_.gated) Deliver(task);
   }
   Deliver(task);

@@ -1,5 +1,5 @@
-// Applies row operators: any task may work on any message.
-// Thread contract: as Stage's.
+// `RowStage` applies row operators: any task may work on any message.
+// Threads: as Stage's.
 #ifndef HEADRACE_ENGINE_EXEC_ROW_STAGE_H_
 #define HEADRACE_ENGINE_EXEC_ROW_STAGE_H_
 

@@ -1,5 +1,5 @@
-// What the stages of one pipeline share: its budget, its end, and the signals for changes.
-// Thread contract: all methods from any thread; only faults take a lock.
+// `RunControl` holds what the stages of one pipeline share: its budget, its end, and the signals for changes.
+// Threads: all methods from any thread; only faults take a lock.
 #ifndef HEADRACE_ENGINE_EXEC_RUN_CONTROL_H_
 #define HEADRACE_ENGINE_EXEC_RUN_CONTROL_H_
 

@@ -1,4 +1,6 @@
-// The bytes of a state: what State() returns to users and what they pass back. Pure functions.
+// `SealState` and `OpenState` convert a state to and from the bytes that State() returns to users and that they pass
+// back.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_EXEC_SEALED_STATE_H_
 #define HEADRACE_ENGINE_EXEC_SEALED_STATE_H_
 

@@ -21,16 +21,16 @@ namespace headrace {
 namespace {
 
 #ifdef HEADRACE_SANITIZER
-constexpr int kSchedules = 40;
+constexpr int kSetWorkersSchedules = 40;
 #else
-constexpr int kSchedules = 300;
+constexpr int kSetWorkersSchedules = 300;
 #endif
 
 using ir::BoolValue;
 using ir::IntValue;
 using ::testing::HasSubstr;
 
-constexpr auto kPatience = std::chrono::seconds(60);
+constexpr auto kSetWorkersPatience = std::chrono::seconds(60);
 constexpr char kWork[] = "fake_work[1]";
 
 // Rows that cost so much that each is a task of its own.
@@ -87,7 +87,7 @@ TEST(SetWorkers, BoundsWhatMayBeClaimed) {
 TEST(SetWorkers, NeverRunsMoreAtOnce) {
   Probe& probe = Probe::At(2);
   probe.OnEnter(nullptr);
-  for (int i = 0; i < kSchedules && !HasFailure(); ++i) {
+  for (int i = 0; i < kSetWorkersSchedules && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     ScheduleRandom random(static_cast<uint64_t>(i));
     probe.Reset();
@@ -101,13 +101,13 @@ TEST(SetWorkers, NeverRunsMoreAtOnce) {
     EXPECT_EQ(run->AllValues(), ValuesTo(30));
     EXPECT_LE(probe.widest(), limits.workers);
   }
-  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kSetWorkersSchedules);
 }
 
 TEST(SetWorkers, KeepsToTheLargestNumberSetDuringTheRun) {
   Probe& probe = Probe::At(3);
   probe.OnEnter(nullptr);
-  for (int i = 0; i < kSchedules / 3 && !HasFailure(); ++i) {
+  for (int i = 0; i < kSetWorkersSchedules / 3 && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     ScheduleRandom random(1'000'000 + static_cast<uint64_t>(i));
     probe.Reset();
@@ -129,7 +129,7 @@ TEST(SetWorkers, KeepsToTheLargestNumberSetDuringTheRun) {
     });
     std::vector<int64_t> values;
     ResultRow row;
-    while (values.size() < 60 && *pipeline->Next(kPatience, row) == Pipeline::Outcome::kRow) {
+    while (values.size() < 60 && *pipeline->Next(kSetWorkersPatience, row) == Pipeline::Outcome::kRow) {
       values.push_back(CheckedValue(row));
     }
     over.store(true);
@@ -137,7 +137,7 @@ TEST(SetWorkers, KeepsToTheLargestNumberSetDuringTheRun) {
     EXPECT_EQ(values, ValuesTo(60));
     EXPECT_LE(probe.widest(), 3);
   }
-  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules / 3);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kSetWorkersSchedules / 3);
 }
 
 // Tasks after the first wait inside until they are let go.
@@ -152,7 +152,7 @@ class HeldTasks {
     });
   }
   ~HeldTasks() { probe_.OnEnter(nullptr); }
-  bool WaitForOne() { return entered_.try_acquire_for(kPatience); }
+  bool WaitForOne() { return entered_.try_acquire_for(kSetWorkersPatience); }
   void LetGo() {
     go_.store(true);
     go_.notify_all();
@@ -187,7 +187,7 @@ void ExpectRaisingActs(bool python) {
   held.LetGo();
   ResultRow row;
   for (int64_t value = 0; value < 20; ++value) {
-    ASSERT_EQ(*pipeline->Next(kPatience, row), Pipeline::Outcome::kRow);
+    ASSERT_EQ(*pipeline->Next(kSetWorkersPatience, row), Pipeline::Outcome::kRow);
     EXPECT_EQ(CheckedValue(row), value);
   }
   EXPECT_LE(probe.widest(), 3);

@@ -10,6 +10,7 @@
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {
@@ -68,7 +69,7 @@ ir::proto::Graph SourceOf(std::string_view op, uint64_t size) {
   return graph.Build();
 }
 
-std::vector<int64_t> Numbers(uint64_t from, uint64_t to) {
+std::vector<int64_t> NumbersSharding(uint64_t from, uint64_t to) {
   std::vector<int64_t> values;
   for (uint64_t i = from; i < to; ++i) values.push_back(static_cast<int64_t>(i));
   return values;
@@ -98,8 +99,8 @@ TEST(ShardAssignment, EveryPositionOnceAcrossRanks) {
         EXPECT_EQ(at, rows.values.size());
         all.insert(all.end(), rows.values.begin(), rows.values.end());
       }
-      std::vector<int64_t> expected = Numbers(base, size);
-      const std::vector<int64_t> next = Numbers(0, size);
+      std::vector<int64_t> expected = NumbersSharding(base, size);
+      const std::vector<int64_t> next = NumbersSharding(0, size);
       expected.insert(expected.end(), next.begin(), next.end());
       std::sort(all.begin(), all.end());
       std::sort(expected.begin(), expected.end());
@@ -126,7 +127,7 @@ TEST(ShardAssignment, RunsStayTogether) {
       const uint64_t rounds = even == Even::kPad ? (runs - base + world - 1) / world : (runs - base) / world;
       for (uint64_t number = base + rank, round = 0; even == Even::kOff ? number < runs : round < rounds;
            number += world, ++round) {
-        const std::vector<int64_t> rows = Numbers(number % runs * run, (number % runs + 1) * run);
+        const std::vector<int64_t> rows = NumbersSharding(number % runs * run, (number % runs + 1) * run);
         expected.insert(expected.end(), rows.begin(), rows.end());
       }
       EXPECT_EQ(RunRank(graph.Build(), {rank, world, base * run, even}).values, expected);
@@ -182,7 +183,7 @@ TEST(ShardAssignment, DropAndPadMakeRanksStepAlike) {
       }
       std::sort(plain.begin(), plain.end());
       const uint64_t kept = even == Even::kDrop ? base + each * world : size;
-      EXPECT_EQ(plain, Numbers(base, kept));
+      EXPECT_EQ(plain, NumbersSharding(base, kept));
       EXPECT_EQ(padded, even == Even::kDrop ? 0 : each * world - (size - base));
       for (size_t a = 0; a < ids.size(); ++a) {
         for (size_t b = a + 1; b < ids.size(); ++b) EXPECT_FALSE(ids[a] == ids[b]);
@@ -226,7 +227,7 @@ TEST(ShardAssignment, GoesOnWithOtherRanks) {
       all.insert(all.end(), rows.values.begin(), rows.values.end());
     }
     std::sort(all.begin(), all.end());
-    EXPECT_EQ(all, Numbers(0, size)) << size << " rows, " << world << " then " << later << " ranks";
+    EXPECT_EQ(all, NumbersSharding(0, size)) << size << " rows, " << world << " then " << later << " ranks";
   }
 }
 

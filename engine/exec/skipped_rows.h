@@ -1,6 +1,7 @@
-// The rows that a run leaves out because they failed, in the order of the rows: counted up to the limit of an epoch,
-// reported by operator, and written to a log. A skipped row is counted when the next result row has been delivered.
-// Thread contract: the user's thread; reports from any.
+// `SkippedRows` takes the rows that a run leaves out because they failed, in the order of the rows: it counts them up
+// to the limit of an epoch, reports them by operator, and writes them to a log. A skipped row is counted when the next
+// result row has been delivered.
+// Threads: the user's thread; reports from any.
 #ifndef HEADRACE_ENGINE_EXEC_SKIPPED_ROWS_H_
 #define HEADRACE_ENGINE_EXEC_SKIPPED_ROWS_H_
 
@@ -26,7 +27,7 @@ class SkippedRows {
   absl::Status LogTo(const std::string& path);
   // Leaves out a row of `epoch`. If there are now more than allowed, returns that row's error, which says so.
   absl::Status Add(uint64_t epoch, const FailedRow& row);
-  // The row of the result behind those left out was given.
+  // The row of the result after those left out was given.
   void Given();
   void EndEpoch() { counted_ = ahead_ = 0; }
   // Rows of the epoch left out before the row given last.

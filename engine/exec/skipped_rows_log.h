@@ -1,6 +1,6 @@
-// A file of JSON lines, one for each row that a run left out: epoch, key, record, offset, file, operator, kind and
-// message. Several processes may write to one file: each line is one write at its end.
-// Thread contract: one thread.
+// `SkippedRowsLog` writes a file of JSON lines, one for each row that a run left out: epoch, key, record, offset, file,
+// operator, kind and message. Several processes may write to one file: each line is one write at its end.
+// Threads: one thread.
 #ifndef HEADRACE_ENGINE_EXEC_SKIPPED_ROWS_LOG_H_
 #define HEADRACE_ENGINE_EXEC_SKIPPED_ROWS_LOG_H_
 

@@ -14,6 +14,7 @@
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
 #include "io/files/testing/temporary_folder.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {
@@ -24,9 +25,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 #ifdef HEADRACE_SANITIZER
-constexpr uint64_t kSchedules = 200;
+constexpr uint64_t kSkippedRowsSchedules = 200;
 #else
-constexpr uint64_t kSchedules = 3000;
+constexpr uint64_t kSkippedRowsSchedules = 3000;
 #endif
 
 FailedRow Row(uint64_t key, const std::string& op) {
@@ -113,7 +114,7 @@ TEST(SkippedRows, AreThoseOfErrorsOfTheirOwn) {
 
 // Rows, of which some fail in one operator, some in another, on any schedule.
 TEST(SkippedRows, AreTheSameOnEverySchedule) {
-  for (uint64_t seed = 0; seed < kSchedules; ++seed) {
+  for (uint64_t seed = 0; seed < kSkippedRowsSchedules; ++seed) {
     SCOPED_TRACE(seed);
     ScheduleRandom random(seed);
     const int64_t rows = 6 + static_cast<int64_t>(random.Below(30));
@@ -144,7 +145,7 @@ TEST(SkippedRows, AreTheSameOnEverySchedule) {
       for (size_t i = 0; i < epoch.size(); ++i) ASSERT_EQ(epoch[i], expected[i % expected.size()]);
     }
   }
-  std::printf("HEADRACE-COUNT schedules=%d\n", static_cast<int>(kSchedules));
+  std::printf("HEADRACE-COUNT schedules=%d\n", static_cast<int>(kSkippedRowsSchedules));
 }
 
 ir::proto::Graph Streamed(bool goes_on, bool skips) {

@@ -1,11 +1,11 @@
-// A stage: neighbouring operators that run in one task, with the connector they fill. A task is a stage and message
-// numbers; it is claimed only when its input is available and its output has a slot, so a task never blocks.
+// `Stage` is a run of neighbouring operators that run in one task, with the connector they fill. A task is a stage and
+// message numbers; it is claimed only when its input is available and its output has a slot, so a task never blocks.
 //
 // A stage decides what may be claimed, and runs it. StageCost measures what its messages cost, AdmitMessages reserves
 // the memory of its next task, and StageCounters holds its statistics for reports.
 //
-// Thread contract: Claim and Run from any worker. Claim decides under the stage's lock how many tasks may run at once:
-// many, one, or up to `cap`, depending on the kind of stage. No lock is held while operators run.
+// Threads: Claim and Run from any worker. Claim decides under the stage's lock how many tasks may run at once: many,
+// one, or up to `cap`, depending on the kind of stage. No lock is held while operators run.
 #ifndef HEADRACE_ENGINE_EXEC_STAGE_H_
 #define HEADRACE_ENGINE_EXEC_STAGE_H_
 

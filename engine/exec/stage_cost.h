@@ -1,6 +1,6 @@
-// What the messages and rows of a stage have cost so far, in time and in bytes. This determines how many messages are
-// worth one task, and how many rows one message.
-// Thread contract: Note under the stage's lock, the rest from any thread.
+// `StageCost` measures what the messages and rows of a stage have cost so far, in time and in bytes. This determines
+// how many messages are worth one task, and how many rows one message.
+// Threads: Note under the stage's lock, the rest from any thread.
 #ifndef HEADRACE_ENGINE_EXEC_STAGE_COST_H_
 #define HEADRACE_ENGINE_EXEC_STAGE_COST_H_
 

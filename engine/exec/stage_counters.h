@@ -1,5 +1,5 @@
-// Statistics of a stage for reports, and how long it was blocked.
-// Thread contract: StageCounters from any thread; BlockedTimes under the stage's lock.
+// `StageCounters` holds the statistics of a stage for reports; `BlockedTimes` holds how long it was blocked.
+// Threads: StageCounters from any thread; BlockedTimes under the stage's lock.
 #ifndef HEADRACE_ENGINE_EXEC_STAGE_COUNTERS_H_
 #define HEADRACE_ENGINE_EXEC_STAGE_COUNTERS_H_
 

@@ -1,5 +1,5 @@
-// Makes the stages of a plan, and starts their operators where the plan says.
-// Thread contract: used by the thread that makes the pipeline.
+// `MakeStages` makes the stages of a plan, and starts their operators where the plan says.
+// Threads: used by the thread that makes the pipeline.
 #ifndef HEADRACE_ENGINE_EXEC_STAGE_MAKER_H_
 #define HEADRACE_ENGINE_EXEC_STAGE_MAKER_H_
 

@@ -1,5 +1,5 @@
-// The report of a stage, during a run and after it.
-// Thread contract: a value.
+// `StageReport` is the report of a stage, during a run and after it.
+// Threads: a value.
 #ifndef HEADRACE_ENGINE_EXEC_STAGE_REPORT_H_
 #define HEADRACE_ENGINE_EXEC_STAGE_REPORT_H_
 

@@ -11,7 +11,7 @@
 namespace headrace {
 namespace {
 
-// A message waits no longer than this for those behind it to be made: twice what a task should take.
+// A message waits no longer than this for those after it to be made: twice what a task should take.
 constexpr uint64_t kMostDelayNs = 400'000;
 
 }  // namespace
@@ -59,7 +59,7 @@ RowShare StreamSourceStage::Share() const {
   return {shard_.rank, shard_.world, base_};
 }
 
-// Whether the source can be asked for the row behind one that failed and is skipped.
+// Whether the source can be asked for the row after one that failed and is skipped.
 bool StreamSourceStage::GoesOn(const Block& block, const absl::Status& status) const {
   return op_.skips_failed && block.failed != nullptr && IsOfOneRow(status);
 }

@@ -1,5 +1,5 @@
-// Reads rows of a stream source: one task at a time, in order.
-// Thread contract: as Stage's.
+// `StreamSourceStage` reads rows of a stream source: one task at a time, in order.
+// Threads: as Stage's.
 #ifndef HEADRACE_ENGINE_EXEC_STREAM_SOURCE_STAGE_H_
 #define HEADRACE_ENGINE_EXEC_STREAM_SOURCE_STAGE_H_
 

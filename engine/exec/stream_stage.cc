@@ -54,7 +54,7 @@ void StreamStage::DropOperators() {
 
 int StreamStage::OwingElement() const {
   for (size_t i = elements_.size(); i-- > 0;) {
-    if (elements_[i].stream && elements_[i].stream->owes()) return static_cast<int>(i);
+    if (elements_[i].stream && elements_[i].stream->has_pending_output()) return static_cast<int>(i);
   }
   return -1;
 }
@@ -180,7 +180,7 @@ void StreamStage::Flush(Task& task) {
 }
 
 // Pops up to `most` messages of the input under one lock; only one if there are several inputs, because another one may
-// be wanted next; and none behind an epoch's end where the user's code may not be allowed to run for the next epoch
+// be wanted next; and none after an epoch's end where the user's code may not be allowed to run for the next epoch
 // yet.
 bool StreamStage::Receive(int wanted, int most) {
   if (ReceivedCount() > 0) return true;
@@ -237,7 +237,7 @@ void StreamStage::RunTask(Task& task) {
   while (steps < task.count && ReadyCount() < slots && !control_->closed() && Step(task, task.count - steps)) {
     ++steps;
     if (!plan_.gated || ReadyCount() == 0) continue;
-    // A function of the user's may wait until its results so far have reached the user.
+    // A user function may wait until its results so far have reached the user.
     Flush(task);
     slots = output_.FreeSlots();
   }

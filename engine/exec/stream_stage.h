@@ -1,5 +1,5 @@
-// Applies stream operators: one task at a time, one message after the other.
-// Thread contract: as Stage's.
+// `StreamStage` applies stream operators: one task at a time, one message after the other.
+// Threads: as Stage's.
 #ifndef HEADRACE_ENGINE_EXEC_STREAM_STAGE_H_
 #define HEADRACE_ENGINE_EXEC_STREAM_STAGE_H_
 

@@ -1,5 +1,5 @@
-// The work of one claim of a stage: message numbers, and what the stage took for them.
-// Thread contract: a task belongs to the thread that claimed it until Run returns; between two claims, to its stage.
+// `Task` is the work of one claim of a stage: message numbers, and what the stage took for them.
+// Threads: a task belongs to the thread that claimed it until Run returns; between two claims, to its stage.
 #ifndef HEADRACE_ENGINE_EXEC_TASK_H_
 #define HEADRACE_ENGINE_EXEC_TASK_H_
 

@@ -1,6 +1,6 @@
-// A recursive mutex with a timed wait. std::recursive_timed_mutex would do, but ThreadSanitizer does not see the call
-// by which it waits on the steady clock.
-// Thread contract: any thread; the thread that locked it unlocks it. The thread that locked it last may destroy it.
+// `TimedMutex` is a recursive mutex with a timed wait. It replaces std::recursive_timed_mutex, because ThreadSanitizer
+// does not see the call by which that waits on the steady clock.
+// Threads: any thread; the thread that locked it unlocks it. The thread that locked it last may destroy it.
 #ifndef HEADRACE_ENGINE_EXEC_TIMED_MUTEX_H_
 #define HEADRACE_ENGINE_EXEC_TIMED_MUTEX_H_
 

@@ -1,8 +1,8 @@
-// Threads that run ready tasks of many pipelines. A client is one pipeline's share of one pool; clients that may have
-// work are in a queue and take turns, one task each.
-// Thread contract: all methods from any thread. No lock is held while a client runs. No thread polls: a client that
-// gains work must be signalled, and a signal given while it runs makes it run again. Only Start and Grow need memory or
-// new threads, and they make do with the threads there are.
+// `WorkerPool` holds the threads that run ready tasks of many pipelines. A client is one pipeline's share of one pool;
+// clients that may have work are in a queue and take turns, one task each.
+// Threads: all methods from any thread. No lock is held while a client runs. No thread polls: a client that gains work
+// must be signalled, and a signal given while it runs makes it run again. Only Start and Grow need memory or new
+// threads, and they make do with the threads there are.
 #ifndef HEADRACE_ENGINE_EXEC_WORKER_POOL_H_
 #define HEADRACE_ENGINE_EXEC_WORKER_POOL_H_
 

@@ -22,14 +22,14 @@ namespace headrace {
 namespace {
 
 #ifdef HEADRACE_SANITIZER
-constexpr int kSchedules = 300;
+constexpr int kWorkerPoolSchedules = 300;
 #else
-constexpr int kSchedules = 4000;
+constexpr int kWorkerPoolSchedules = 4000;
 #endif
 
 // Whether the condition comes to hold; looks again often, and leaves the cores to the threads that make it hold.
 template <typename Condition>
-bool Eventually(Condition condition) {
+bool EventuallyWorkerPool(Condition condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
@@ -110,7 +110,7 @@ class Counter : public PoolClient {
 };
 
 TEST(WorkerPool, LosesNoSignal) {
-  RunInLanes(kSchedules, [](int i, int /*lane*/) {
+  RunInLanes(kWorkerPoolSchedules, [](int i, int /*lane*/) {
     SCOPED_TRACE(i);
     ScheduleRandom random(static_cast<uint64_t>(i));
     WorkerPool pool("test", 1 + static_cast<int>(random.Below(4)), 1 + static_cast<int>(random.Below(3)));
@@ -146,7 +146,7 @@ TEST(WorkerPool, LosesNoSignal) {
       EXPECT_EQ(client->running(), 0);
     }
   });
-  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kWorkerPoolSchedules);
 }
 
 // The thread that runs the client looks again, but may take long: a signal gets another thread.
@@ -165,12 +165,12 @@ TEST(WorkerPool, PassingOnSwallowsNoSignal) {
   slow.entered.wait(0);
   pool.PassOn(&slow);
   pool.Signal(&slow);
-  EXPECT_TRUE(Eventually([&slow] { return slow.entered >= 3; })) << slow.entered;
+  EXPECT_TRUE(EventuallyWorkerPool([&slow] { return slow.entered >= 3; })) << slow.entered;
   pool.Remove(&slow);
 }
 
 TEST(WorkerPool, RemoveWaitsForWhatRunsAndNothingFollows) {
-  for (int i = 0; i < kSchedules / 20 && !HasFailure(); ++i) {
+  for (int i = 0; i < kWorkerPoolSchedules / 20 && !HasFailure(); ++i) {
     ScheduleRandom random(1'000'000 + static_cast<uint64_t>(i));
     WorkerPool pool("test", 3);
     Counter client(1 + random.Below(20));
@@ -193,12 +193,12 @@ TEST(WorkerPool, RemoveWaitsForWhatRunsAndNothingFollows) {
     EXPECT_EQ(client.done(), done);
     // The others go on.
     const int others = other.done();
-    EXPECT_TRUE(Eventually([&] { return other.done() > others; }));
+    EXPECT_TRUE(EventuallyWorkerPool([&] { return other.done() > others; }));
     over.store(true);
     giver.join();
     pool.Remove(&other);
   }
-  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules / 20);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kWorkerPoolSchedules / 20);
 }
 
 TEST(WorkerPool, RemoveGivesUpInTime) {
@@ -214,7 +214,7 @@ TEST(WorkerPool, RemoveGivesUpInTime) {
   } stuck;
   WorkerPool pool("test", 1);
   pool.Signal(&stuck);
-  ASSERT_TRUE(Eventually([&stuck] { return stuck.inside.load(); }));
+  ASSERT_TRUE(EventuallyWorkerPool([&stuck] { return stuck.inside.load(); }));
   EXPECT_FALSE(pool.Remove(&stuck, WorkerPool::Clock::now()));
   EXPECT_FALSE(pool.Remove(&stuck, WorkerPool::Clock::now() + std::chrono::milliseconds(5)));
   stuck.go.Open();
@@ -230,7 +230,7 @@ class Crowd : public PoolClient {
     const int inside = inside_.fetch_add(1) + 1;
     if (inside < wanted_) pool_->Signal(this);
     if (inside >= wanted_) full_.store(true);
-    const bool all = Eventually([this] { return full_.load(); });
+    const bool all = EventuallyWorkerPool([this] { return full_.load(); });
     if (!all) failed_.store(true);
     pool_->EndLongTask();
     return false;
@@ -266,7 +266,7 @@ TEST(WorkerPool, TheReserveStartsWhenItIsCalledUp) {
   EXPECT_LE(ThreadsNamed("reserve"), 1);
   Crowd crowd(&pool, 4);
   pool.Signal(&crowd);
-  EXPECT_TRUE(Eventually([&crowd] { return crowd.full(); }));
+  EXPECT_TRUE(EventuallyWorkerPool([&crowd] { return crowd.full(); }));
   EXPECT_GE(ThreadsNamed("reserve"), 4);
   EXPECT_LE(ThreadsNamed("reserve"), 8);
   EXPECT_EQ(pool.threads(), 5000);
@@ -277,7 +277,7 @@ TEST(WorkerPool, TheReserveStartsWhenItIsCalledUp) {
 }
 
 TEST(WorkerPool, GoesOnAfterAStop) {
-  for (int i = 0; i < kSchedules / 4 && !HasFailure(); ++i) {
+  for (int i = 0; i < kWorkerPoolSchedules / 4 && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     ScheduleRandom random(2'000'000 + static_cast<uint64_t>(i));
     WorkerPool pool("test", 1 + static_cast<int>(random.Below(3)));
@@ -301,7 +301,7 @@ TEST(WorkerPool, GoesOnAfterAStop) {
     EXPECT_TRUE(client.WaitFor(kUnits)) << client.done();
     pool.Remove(&client);
   }
-  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules / 4);
+  std::printf("HEADRACE-COUNT schedules=%d\n", kWorkerPoolSchedules / 4);
 }
 
 TEST(WorkerPool, StopJoinsAndDoesNothingMore) {
@@ -358,7 +358,7 @@ TEST(WorkerPool, GrowsAndRunsOneClientOnAllThreads) {
   EXPECT_EQ(pool.threads(), 5);
   Crowd crowd(&pool, 5);
   pool.Signal(&crowd);
-  EXPECT_TRUE(Eventually([&crowd] { return crowd.full(); }));
+  EXPECT_TRUE(EventuallyWorkerPool([&crowd] { return crowd.full(); }));
   pool.Remove(&crowd);
   pool.Remove(&first);
   EXPECT_FALSE(crowd.failed());
@@ -392,14 +392,14 @@ class Held : public PoolClient {
 // Starts a task that keeps its thread busy.
 void Start(WorkerPool& pool, Held& task) {
   pool.Signal(&task);
-  ASSERT_TRUE(Eventually([&task] { return task.runs(); }));
+  ASSERT_TRUE(EventuallyWorkerPool([&task] { return task.runs(); }));
 }
 
 // Waits until all threads have started and sleep: one that is starting would take work for which no thread was woken.
 void LetAllSleep(WorkerPool* pool) {
   Crowd crowd(pool, pool->threads());
   pool->Signal(&crowd);
-  ASSERT_TRUE(Eventually([&crowd] { return crowd.full(); }));
+  ASSERT_TRUE(EventuallyWorkerPool([&crowd] { return crowd.full(); }));
   pool->Remove(&crowd);
   ASSERT_EQ(pool->idle(), pool->threads());
 }
@@ -417,7 +417,7 @@ TEST(WorkerPool, WakesNoThreadWhileLightTasksHaveTheCores) {
   EXPECT_EQ(pool.idle(), 2);
   // The free thread takes it.
   first.LetGo();
-  EXPECT_TRUE(Eventually([&third] { return third.runs(); }));
+  EXPECT_TRUE(EventuallyWorkerPool([&third] { return third.runs(); }));
   EXPECT_EQ(pool.idle(), 2);
 }
 
@@ -434,7 +434,7 @@ TEST(WorkerPool, AThreadInFrontIsWokenThoughTheQueueIsLong) {
   EXPECT_EQ(pool.idle(), 3);
   // Its thread takes the first of them. Other threads, which slept through the signals, take the others.
   in_reserve.LetGo();
-  for (Held* each : {&long1, &long2, &long3}) EXPECT_TRUE(Eventually([each] { return each->runs(); }));
+  for (Held* each : {&long1, &long2, &long3}) EXPECT_TRUE(EventuallyWorkerPool([each] { return each->runs(); }));
 }
 
 TEST(WorkerPool, TheReserveLeavesLightTasksToTheFront) {
@@ -450,7 +450,7 @@ TEST(WorkerPool, TheReserveLeavesLightTasksToTheFront) {
   EXPECT_EQ(pool.idle(), 1);
   EXPECT_FALSE(light2.runs());
   light1.LetGo();
-  EXPECT_TRUE(Eventually([&light2] { return light2.runs(); }));
+  EXPECT_TRUE(EventuallyWorkerPool([&light2] { return light2.runs(); }));
 }
 
 TEST(WorkerPool, LightTasksStayOnTheThreadsInFront) {
@@ -472,12 +472,12 @@ TEST(WorkerPool, LightTasksStayOnTheThreadsInFront) {
     std::set<std::thread::id> threads_;
     std::atomic<int> runs_{0};
   } clients[3];
-  for (int i = 0; i < kSchedules; ++i) {
+  for (int i = 0; i < kWorkerPoolSchedules; ++i) {
     for (Where& client : clients) pool.Signal(&client);
     PauseSchedule(i % 7);
   }
   for (Where& client : clients) {
-    EXPECT_TRUE(Eventually([&client] { return client.runs() > 0; }));
+    EXPECT_TRUE(EventuallyWorkerPool([&client] { return client.runs() > 0; }));
     pool.Remove(&client);
     EXPECT_LE(client.threads(), 2u);
   }
@@ -494,7 +494,7 @@ TEST(WorkerPool, ALongTaskWakesThoseThatLightOnesLeftAsleep) {
   EXPECT_FALSE(long1.runs() || long2.runs() || long3.runs());
   // One thread becomes free and finds that its next task is long: all the others run beside it.
   first.LetGo();
-  for (Held* each : {&long1, &long2, &long3}) EXPECT_TRUE(Eventually([each] { return each->runs(); }));
+  for (Held* each : {&long1, &long2, &long3}) EXPECT_TRUE(EventuallyWorkerPool([each] { return each->runs(); }));
 }
 
 TEST(WorkerPool, ASignalGivenWhileAClientRunsMakesItRunAgain) {
@@ -512,12 +512,12 @@ TEST(WorkerPool, ASignalGivenWhileAClientRunsMakesItRunAgain) {
   } client;
   WorkerPool pool("test", 1);
   pool.Signal(&client);
-  ASSERT_TRUE(Eventually([&client] { return client.inside.load(); }));
+  ASSERT_TRUE(EventuallyWorkerPool([&client] { return client.inside.load(); }));
   // Two signals cause one more run, not none.
   pool.Signal(&client);
   pool.Signal(&client);
   client.go.Open();
-  EXPECT_TRUE(Eventually([&client] { return client.runs.load() == 2; }));
+  EXPECT_TRUE(EventuallyWorkerPool([&client] { return client.runs.load() == 2; }));
   pool.Remove(&client);
   EXPECT_EQ(client.runs.load(), 2);
 }

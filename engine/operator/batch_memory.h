@@ -1,6 +1,7 @@
-// The memory of one batch, allocated before its rows are made, so that each can be written into its slot. Counting
-// predicts which rows meet in a batch; the batch operator checks each slot and copies a row that is not in its slot.
-// Thread contract: SlotOf from any thread, each slot once; the contents are read after the row was handed over.
+// `BatchMemory` is the memory of one batch, allocated before its rows are made, so that each can be written into its
+// slot. Counting predicts which rows meet in a batch; the batch operator checks each slot and copies a row that is not
+// in its slot.
+// Threads: SlotOf from any thread, each slot once; the contents are read after the row was handed over.
 #ifndef HEADRACE_ENGINE_OPERATOR_BATCH_MEMORY_H_
 #define HEADRACE_ENGINE_OPERATOR_BATCH_MEMORY_H_
 

@@ -1,6 +1,6 @@
-// What travels between stages: a columnar block of zero, one or many rows with their identities, the checkpoint of the
+// `Block` is the message between stages: columns of zero, one or many rows with their identities, the checkpoint of the
 // operators below, and at most one terminator at its end.
-// Thread contract: a block has one owner at a time; connectors hand it over.
+// Threads: a block has one owner at a time; connectors hand it over.
 #ifndef HEADRACE_ENGINE_OPERATOR_BLOCK_H_
 #define HEADRACE_ENGINE_OPERATOR_BLOCK_H_
 
@@ -80,7 +80,7 @@ struct Block {
   // For a block of one row: the memory of its future batch. Null: not known.
   std::shared_ptr<BatchMemory> batch_memory;
   int64_t batch_slot = 0;
-  // For a block in which an operator failed: the rows behind the failed one, which the operator has not seen, and the
+  // For a block in which an operator failed: the rows after the failed one, which the operator has not seen, and the
   // terminator. The caller of the operator takes it.
   std::unique_ptr<Block> rest;
   // For a block in which an operator failed: the row that failed. Null: not known.
@@ -119,7 +119,7 @@ struct Block {
   // Ends the block with an error instead of row `row`; later rows go to `rest`.
   void Fail(int row, absl::Status status);
   // For a block that ends where a row failed: removes that terminator, and returns the row as a tombstone. `more`:
-  // rows of the message follow behind it.
+  // rows of the message follow it.
   std::unique_ptr<Block> TakeTombstone(bool more);
   // Turns a tombstone into a note that the row was removed.
   void MarkRemoved();

@@ -10,8 +10,8 @@
 namespace headrace {
 namespace {
 
-constexpr size_t kExchanged = 32;   // at once, between a thread and the others
-constexpr size_t kMostKept = 1024;  // by all threads together, besides their own
+constexpr size_t kExchanged = 32;              // at once, between a thread and the others
+constexpr size_t kBlockMemoryMostKept = 1024;  // by all threads together, besides their own
 
 // A stack that needs no memory of its own, for it is filled where blocks are destroyed.
 template <size_t kMost>
@@ -27,7 +27,7 @@ struct Stack {
 
 struct Shared {
   std::mutex mutex;
-  Stack<kMostKept> kept;
+  Stack<kBlockMemoryMostKept> kept;
 };
 
 // Lives as long as the process, for threads that end late give back to it.

@@ -1,5 +1,5 @@
-// Facts about the rows of a block, for the caches above their source.
-// Thread contract: belongs to the block that carries it.
+// `CacheTrail` carries facts about the rows of a block, for the caches above their source.
+// Threads: belongs to the block that carries it.
 #ifndef HEADRACE_ENGINE_OPERATOR_CACHE_TRAIL_H_
 #define HEADRACE_ENGINE_OPERATOR_CACHE_TRAIL_H_
 

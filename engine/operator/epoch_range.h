@@ -1,4 +1,5 @@
-// The epochs that a pipeline runs, in the numbers of one operator. A plain value.
+// `EpochRange` is the range of epochs that a pipeline runs, in the numbers of one operator.
+// Threads: a plain value.
 #ifndef HEADRACE_ENGINE_OPERATOR_EPOCH_RANGE_H_
 #define HEADRACE_ENGINE_OPERATOR_EPOCH_RANGE_H_
 

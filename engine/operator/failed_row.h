@@ -1,7 +1,8 @@
-// A row that failed, under the policy to skip such rows (Dataset.on_error). It keeps its number: it travels as a
-// tombstone, a block of one row without columns, until a filter, a batch or the delivery to the user removes it. A
-// removed row travels on as a note in the next block, so that removals are counted in the order of the rows.
-// Thread contract: values.
+// `FailedRow` is a row that failed, under the policy to skip such rows (Dataset.on_error). It keeps its number: it
+// travels as a tombstone, a block of one row without columns, until a filter, a batch or the delivery to the user
+// removes it. A removed row travels on as a note in the next block, so that removals are counted in the order of the
+// rows.
+// Threads: values.
 #ifndef HEADRACE_ENGINE_OPERATOR_FAILED_ROW_H_
 #define HEADRACE_ENGINE_OPERATOR_FAILED_ROW_H_
 

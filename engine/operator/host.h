@@ -1,7 +1,8 @@
-// The interfaces to the user's own language: functions, iterators, rows and arrays, bound by the names in the graph.
-// The engine does not depend on Python; the front end implements these interfaces. Thread contract: functions are
-// called from the threads of one stage; each call takes the locks that it needs itself, or finds them taken by a
-// HostLock of its thread.
+// `HostFunction`, `HostIterator` and `HostRows` are the interfaces to the user's own language: functions, iterators,
+// rows and arrays, bound by the names in the graph. The engine does not depend on Python; the front end implements
+// these interfaces.
+// Threads: functions are called from the threads of one stage; each call takes the locks that it needs itself, or finds
+// them taken by a HostLock of its thread.
 #ifndef HEADRACE_ENGINE_OPERATOR_HOST_H_
 #define HEADRACE_ENGINE_OPERATOR_HOST_H_
 

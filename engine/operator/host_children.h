@@ -1,6 +1,6 @@
-// The rows that a function of the host makes of one row, as from a generator: it is called for the row, and runs on as
-// its rows are asked for.
-// Thread contract: as HostFunction's; what it gives is used by one thread at a time and may be destroyed on any.
+// `HostChildren` gives the rows that a host function makes of one row, as from a generator: the function is called for
+// the row, and runs on as its rows are asked for.
+// Threads: as HostFunction's; what it gives is used by one thread at a time and may be destroyed on any.
 #ifndef HEADRACE_ENGINE_OPERATOR_HOST_CHILDREN_H_
 #define HEADRACE_ENGINE_OPERATOR_HOST_CHILDREN_H_
 

@@ -1,6 +1,7 @@
-// Parameters: numbers of the user's that change from epoch to epoch, and which operators read them. A parameter is
-// bound by the name in the graph among the functions of the host, and is not called with rows.
-// Thread contract: ReaderEpochs is a value; the rest is said at each method.
+// `HostParameter` is a number that the user changes from epoch to epoch; `ReaderEpochs` and `ParameterReader` tell
+// which operators read it. A parameter is bound by the name in the graph among the host functions, and is not called
+// with rows.
+// Threads: ReaderEpochs is a value; the rest is said at each method.
 #ifndef HEADRACE_ENGINE_OPERATOR_HOST_PARAMETER_H_
 #define HEADRACE_ENGINE_OPERATOR_HOST_PARAMETER_H_
 
@@ -16,7 +17,7 @@
 #include "engine/operator/host.h"
 #include "engine/operator/operator.h"
 #include "engine/operator/operator_properties.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace {
 

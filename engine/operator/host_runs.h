@@ -1,6 +1,6 @@
-// Calls of a function of the host that are made in one exchange, as with another process, which costs more than a small
-// call itself.
-// Thread contract: as HostFunction's.
+// `RunFunction` makes several calls of a host function in one exchange, as with another process, which costs more than
+// a small call itself.
+// Threads: as HostFunction's.
 #ifndef HEADRACE_ENGINE_OPERATOR_HOST_RUNS_H_
 #define HEADRACE_ENGINE_OPERATOR_HOST_RUNS_H_
 

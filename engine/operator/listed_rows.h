@@ -1,8 +1,9 @@
-// The end of an operator's counters in a checkpoint, where it lists rows of its input that it holds: the input can
-// read them by number, so after a restart they come first, and then what is behind the checkpoint. They are the numbers
-// of these rows among the input's of this rank, rising, and then how many there are. An operator that holds too many
-// of them has `kFromStart` for their number and one counter of its own before it: the input begins the epoch anew.
-// Thread contract: pure functions.
+// `ListedRows` reads the end of an operator's counters in a checkpoint, where the operator lists rows of its input that
+// it holds. The input can read these by number, so after a restart they come first, and then what follows the
+// checkpoint. The counters are the numbers of these rows among the input's of this rank, rising, and then how many
+// there are. An operator that holds too many of them has `kFromStart` for their number and one counter of its own
+// before it: the input begins the epoch anew.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_OPERATOR_LISTED_ROWS_H_
 #define HEADRACE_ENGINE_OPERATOR_LISTED_ROWS_H_
 

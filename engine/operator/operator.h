@@ -1,10 +1,10 @@
-// The interfaces of operators. Operators own no threads: the engine owns threads, queues, errors, counters and
-// shutdown. An operator is one of
+// `IndexedSource`, `StreamSource`, `RowOperator` and `StreamOperator` are the interfaces of operators. Operators own no
+// threads: the engine owns threads, queues, errors, counters and shutdown. An operator is one of
 //   - a source with random access (IndexedSource) or one that streams (StreamSource),
 //   - a row operator: stateless, any worker may run any block,
 //   - a stream operator: stateful, one message at a time, in order.
-// Thread contract: IndexedSource::Read and RowOperator::Apply are called from many threads at once; the others from one
-// thread at a time.
+// Threads: IndexedSource::Read and RowOperator::Apply are called from many threads at once; the others from one thread
+// at a time.
 #ifndef HEADRACE_ENGINE_OPERATOR_OPERATOR_H_
 #define HEADRACE_ENGINE_OPERATOR_OPERATOR_H_
 
@@ -69,7 +69,7 @@ struct IndexedProperties {
   bool asks_user = false;
   // Rows stay together in runs of so many positions, from the start of each epoch; it divides the size of every epoch.
   uint64_t run_length = 1;
-  // Runs may have fewer rows, as RunRows says: the positions behind those rows hold none. It then `begins`.
+  // Runs may have fewer rows, as RunRows says: the positions after those rows hold none. It then `begins`.
   bool uneven_runs = false;
   // Orders in it in which rows recur, above the source whose keys it gives; 0 for a source that gives keys of its own.
   uint64_t recurring_orders = 0;
@@ -120,7 +120,7 @@ class StreamSource {
   // contiguous column for each where it can. The position of a row is the number of rows read before it in this epoch.
   // Sets `counters` to the counters after the last row put there; later rows outside the share may already have been
   // read. Sets `end` instead if no row is left. On an error the rows before the failed one are in the block. A
-  // source that can go on behind a row that failed sets block.failed to its identity, and `counters` to those after it:
+  // source that can go on after a row that failed sets block.failed to its identity, and `counters` to those after it:
   // if such rows are skipped, ReadRows is called again.
   virtual absl::Status ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,
                                 bool& end) = 0;
@@ -132,7 +132,7 @@ class RowOperator {
  public:
   virtual ~RowOperator() = default;
   // Changes the rows in place. A row that fails ends the block: block.Fail(row, status), with the columns of the rows
-  // behind it unchanged. Keeps terminators. Never called for a tombstone.
+  // after it unchanged. Keeps terminators. Never called for a tombstone.
   virtual void Apply(Block& block) const = 0;
   // For an operator whose properties say `splits_messages`: makes several blocks of one, in order, one of each row; the
   // last takes the terminator. Its one checkpoint counter, the last one of `before`, the checkpoint before the block,
@@ -171,7 +171,7 @@ class StreamOperator {
   // counts as a row and is passed on (Block::tombstone); rows that a message notes as removed (Block::removed) are
   // attached to the next row and must be emitted with it or earlier.
   virtual void Receive(int input, Message message, Outbox& out) = 0;
-  virtual bool owes() const { return false; }
+  virtual bool has_pending_output() const { return false; }
   virtual void Continue(Outbox& /*out*/) {}
   // Downstream needs nothing more of all epochs up to `epoch`: drops what it holds of them. The end-of-epoch marker
   // follows from below.

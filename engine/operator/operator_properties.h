@@ -1,6 +1,6 @@
-// What is known of an operator before it runs: one value, computed once when the plan is made. No property identifies
-// one operator: other operators could have it too.
-// Thread contract: values.
+// `OperatorProperties` is what is known of an operator before it runs: one value, computed once when the plan is made.
+// No property identifies one operator: other operators could have it too.
+// Threads: values.
 #ifndef HEADRACE_ENGINE_OPERATOR_OPERATOR_PROPERTIES_H_
 #define HEADRACE_ENGINE_OPERATOR_OPERATOR_PROPERTIES_H_
 
@@ -82,7 +82,8 @@ struct OperatorProperties {
   // It can list the rows that it holds (listed_rows.h), and then has so many counters besides the numbers of these
   // rows. Not set: it cannot.
   std::optional<int> counters_if_listing;
-  // It does, because its input can read rows by number, and what stands above takes checkpoints of any width.
+  // Set by the planner when the input supports reads by row number and every operator above accepts checkpoints of
+  // variable width.
   bool lists_rows = false;
   // Rows of its input that it joins into one, in order; 0: it forms no batches.
   int64_t batch_rows = 0;
@@ -102,13 +103,13 @@ struct OperatorProperties {
   bool asks_for_order = false;
   // Rows stay together in runs of so many, from the start of each epoch: ranks get whole runs, and so do batches.
   uint64_t run_length = 1;
-  // Runs may have fewer rows: the positions behind them are counted, but hold none.
+  // Runs may have fewer rows: the positions after them are counted, but hold none.
   bool uneven_runs = false;
   // A source that shards itself: which rows a rank gets does not follow from the number of rows given out.
   bool shards_itself = false;
   // A source that reads so many rows in one call, where they may travel together; 0: the engine chooses.
   int run_rows = 0;
-  // Worker processes that take its calls of the user's code, in any order; 0: they are made in this process.
+  // Worker processes that take its calls of user code, in any order; 0: they are made in this process.
   int processes = 0;
   // It keeps its input rows and gives them again in later epochs; not set: it keeps none.
   std::optional<RowStorage> keeps;

@@ -1,4 +1,5 @@
-// Positions of rows in an epoch, for the rows of one message. A value.
+// `Positions` holds the positions of rows in an epoch, for the rows of one message.
+// Threads: a value.
 #ifndef HEADRACE_ENGINE_OPERATOR_POSITIONS_H_
 #define HEADRACE_ENGINE_OPERATOR_POSITIONS_H_
 

@@ -1,6 +1,7 @@
-// The provenances of the rows of a block. Rows of one file that follow each other share one reference to its path: a
-// reference for each row would make two threads wait for each other wherever rows are made on one and freed on another.
-// Thread contract: as its block's.
+// `Provenances` holds the provenances of the rows of a block. Rows of one file that follow each other share one
+// reference to its path: a reference for each row would make two threads wait for each other wherever rows are made on
+// one and freed on another.
+// Threads: as its block's.
 #ifndef HEADRACE_ENGINE_OPERATOR_PROVENANCES_H_
 #define HEADRACE_ENGINE_OPERATOR_PROVENANCES_H_
 

@@ -15,11 +15,11 @@ namespace {
 // Memory is reused from 4 KiB to 128 KiB, in powers of two; at most about 8 MiB of it lie unused.
 constexpr size_t kLeastBits = 12;
 constexpr size_t kClasses = 6;
-constexpr size_t kMostKept = 32;  // in each class
+constexpr size_t kRowArrayMostKept = 32;  // in each class
 
 struct Kept {
   std::mutex mutex;
-  std::array<void*, kMostKept> slots;
+  std::array<void*, kRowArrayMostKept> slots;
   size_t size = 0;
 };
 
@@ -60,7 +60,7 @@ void GiveRowMemory(void* memory, size_t bytes) noexcept {
   if (size_class < kClasses) {
     Kept& kept = KeptMemory()[size_class];
     const auto lock = BriefLock(kept.mutex);
-    if (kept.size < kMostKept) {
+    if (kept.size < kRowArrayMostKept) {
       kept.slots[kept.size++] = memory;
       return;
     }

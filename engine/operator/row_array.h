@@ -1,6 +1,6 @@
-// Arrays with one element for each row of a block. The memory of long ones is reused: a general allocator gives what
-// another thread frees back to the system, and each new array then costs page faults.
-// Thread contract: as absl::InlinedVector's; memory may be freed by any thread.
+// `RowArray` is an array with one element for each row of a block. The memory of long arrays is reused: a general
+// allocator gives what another thread frees back to the system, and each new array then costs page faults.
+// Threads: as absl::InlinedVector's; memory may be freed by any thread.
 #ifndef HEADRACE_ENGINE_OPERATOR_ROW_ARRAY_H_
 #define HEADRACE_ENGINE_OPERATOR_ROW_ARRAY_H_
 

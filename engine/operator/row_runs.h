@@ -1,6 +1,6 @@
-// Row operators that work on the rows of many messages in one go. The rows stay apart: each has a message, a batch slot
-// and errors of its own, whatever rows come with it.
-// Thread contract: as RowOperator's.
+// `RunOperator` is a row operator that works on the rows of many messages in one go. The rows stay apart: each has a
+// message, a batch slot and errors of its own, whatever rows come with it.
+// Threads: as RowOperator's.
 #ifndef HEADRACE_ENGINE_OPERATOR_ROW_RUNS_H_
 #define HEADRACE_ENGINE_OPERATOR_ROW_RUNS_H_
 

@@ -1,6 +1,6 @@
-// The rows of a stream that a rank keeps, by their positions in the epoch: `rank`, `rank` + `world`, … counted from
-// `base` on, where a restart of other ranks may have begun.
-// Thread contract: a value.
+// `RowShare` tells which rows of a stream a rank keeps, by their positions in the epoch: `rank`, `rank` + `world`, …
+// counted from `base` on, where a restart of other ranks may have begun.
+// Threads: a value.
 #ifndef HEADRACE_ENGINE_OPERATOR_ROW_SHARE_H_
 #define HEADRACE_ENGINE_OPERATOR_ROW_SHARE_H_
 

@@ -1,5 +1,6 @@
-// Counts the rows of an operator that have a warning (core/row_warning.h), and keeps the first few by name.
-// Thread contract: any thread.
+// `RowWarnings` counts the rows of an operator that have a warning (core/row_warning.h), and keeps the first few by
+// name.
+// Threads: any thread.
 #ifndef HEADRACE_ENGINE_OPERATOR_ROW_WARNINGS_H_
 #define HEADRACE_ENGINE_OPERATOR_ROW_WARNINGS_H_
 

@@ -6,6 +6,7 @@
 #include "core/version.h"
 #include "engine/plan/parameter_uses.h"
 #include "ir/branches.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_hash.h"
 #include "ir/node_traits.h"
 

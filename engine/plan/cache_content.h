@@ -1,5 +1,6 @@
-// Describes the rows that come to a cache: a name for them, their number, and whether any comes twice.
-// Pure functions.
+// `ContentOf` and its neighbours describe the rows that come to a cache: a name for them, their number, and whether any
+// comes twice.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_PLAN_CACHE_CONTENT_H_
 #define HEADRACE_ENGINE_PLAN_CACHE_CONTENT_H_
 
@@ -9,7 +10,7 @@
 #include "engine/operator/epoch_range.h"
 #include "engine/plan/plan_node.h"
 #include "engine/plan/shard_assignment.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace {
 

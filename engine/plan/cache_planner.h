@@ -1,6 +1,6 @@
-// Where the rows of a run may be kept: in the caches that the user put in, and at the cache points of operators that
-// may hold an automatic cache.
-// Pure functions.
+// `PlanOwnCache` and `PlanAutomaticCache` decide where the rows of a run may be kept: in the caches that the user put
+// in, and at the cache points of operators that may hold an automatic cache.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_PLAN_CACHE_PLANNER_H_
 #define HEADRACE_ENGINE_PLAN_CACHE_PLANNER_H_
 

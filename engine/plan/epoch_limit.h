@@ -1,5 +1,6 @@
-// The last epoch that can be counted: repeats number the passes of all epochs one after the other, in 64 bits.
-// Pure functions.
+// `LastEpochOf` gives the last epoch that can be counted: repeats number the passes of all epochs one after the other,
+// in 64 bits.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_PLAN_EPOCH_LIMIT_H_
 #define HEADRACE_ENGINE_PLAN_EPOCH_LIMIT_H_
 

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/operator/host_parameter.h"
+#include "ir/graph.pb.h"
 #include "ir/parameters.h"
 #include "ir/value_text.h"
 

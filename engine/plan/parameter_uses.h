@@ -1,6 +1,6 @@
-// What a plan has to do with the parameters that its operators read: it tells them where they are read, and names of
-// caches hold their values.
-// Thread contract: pure functions, apart from the parameters' own code.
+// `TellReaders` registers with each parameter where the plan's operators read it; `ValuesInFirstEpoch` gives parameter
+// values for the names of caches.
+// Threads: pure functions, apart from the parameters' own code.
 #ifndef HEADRACE_ENGINE_PLAN_PARAMETER_USES_H_
 #define HEADRACE_ENGINE_PLAN_PARAMETER_USES_H_
 
@@ -16,7 +16,7 @@ void TellReaders(const PlanNode& root);
 // Whether the node, or one below it, reads parameters.
 bool ReadsParameters(const PlanNode& node);
 // The values that decide the node's rows in epoch 0: " parameter strength from 0 0.5". kGraph: they are those of an
-// endless repeat. Else: errors of the user's code.
+// endless repeat. Else: errors of user code.
 absl::StatusOr<std::string> ValuesInFirstEpoch(const PlanNode& node);
 
 }  // namespace headrace

@@ -1,8 +1,9 @@
-// What one run of a graph means, as data: operators with their properties and epochs, the stages that they share, the
-// threads that run these, how rows are sharded, where the run begins. It can be printed (plan_text.h), compared and
-// tested without a thread. It fixes every row and the order of rows. It also lists what is left open (which cache point
-// is used, how many rows travel in a message, how many reads are outstanding), which the run chooses by measurement.
-// Thread contract: a value, constant once MakePlan has returned it.
+// `PhysicalPlan` is what one run of a graph means, as data: operators with their properties and epochs, the stages that
+// they share, the threads that run these, how rows are sharded, where the run begins. It can be printed (plan_text.h),
+// compared and tested without a thread. It fixes every row and the order of rows. It also lists what is left open
+// (which cache point is used, how many rows travel in a message, how many reads are outstanding), which the run chooses
+// by measurement.
+// Threads: a value, constant once MakePlan has returned it.
 #ifndef HEADRACE_ENGINE_PLAN_PHYSICAL_PLAN_H_
 #define HEADRACE_ENGINE_PLAN_PHYSICAL_PLAN_H_
 

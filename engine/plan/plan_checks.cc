@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "engine/operator/listed_rows.h"
+#include "ir/graph.pb.h"
 #include "ir/node_traits.h"
 
 namespace headrace {
@@ -70,8 +71,8 @@ absl::Status CheckPairs(const PlanNode& node) {
   return absl::OkStatus();
 }
 
-// Where an operator gives the rows of several inputs one after the other: the length of the shortest runs. nullopt: it
-// does not.
+// Where an operator gives the rows of several inputs one after the other: the length of the shortest runs. nullopt:
+// it does not.
 std::optional<uint64_t> ShortestJoined(const PlanNode& node) {
   const ir::Traits& traits = node.properties.traits;
   if (node.inputs.size() < 2 || traits.random || traits.side_by_side) return std::nullopt;
@@ -84,7 +85,7 @@ std::optional<uint64_t> ShortestJoined(const PlanNode& node) {
 absl::Status CheckListed(absl::Span<const uint64_t> rows, uint64_t read) {
   for (size_t i = 0; i < rows.size(); ++i) {
     if (rows[i] >= read) return CounterError("held row ", rows[i], " of ", read);
-    if (i > 0 && rows[i] <= rows[i - 1]) return CounterError("held row ", rows[i], " behind row ", rows[i - 1]);
+    if (i > 0 && rows[i] <= rows[i - 1]) return CounterError("held row ", rows[i], " after row ", rows[i - 1]);
   }
   return absl::OkStatus();
 }
@@ -110,7 +111,7 @@ absl::Status CheckRuns(const PlanNode& root) {
   if (properties.batch_rows == 0) {
     return ErrorAt(root, GraphError("does not keep rows together that a sampler below it gives in groups of ", length,
                                     ": between that sampler and batch only maps, take and skip of whole groups, and "
-                                    "concat of groups of one size may stand; put it behind batch"));
+                                    "concat of groups of one size may stand; put it after batch"));
   }
   if (static_cast<uint64_t>(properties.batch_rows) % length == 0) return absl::OkStatus();
   return ErrorAt(root, GraphError("has ", properties.batch_rows, " rows, which would cut the groups of ", length,

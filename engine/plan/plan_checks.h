@@ -1,5 +1,6 @@
-// Checks that a graph allows the requested run: its shards, and the checkpoint from which it continues.
-// Pure functions.
+// `CheckShards` and its neighbours check that a graph allows the requested run: its shards, and the checkpoint from
+// which it continues.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_PLAN_PLAN_CHECKS_H_
 #define HEADRACE_ENGINE_PLAN_PLAN_CHECKS_H_
 

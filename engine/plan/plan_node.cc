@@ -10,6 +10,7 @@
 #include "engine/operator/listed_rows.h"
 #include "engine/plan/named_source.h"
 #include "ir/branches.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
 #include "ir/salts.h"

@@ -1,6 +1,7 @@
-// The operators of a graph, made as a tree: a node that is used twice is made twice. It holds what is known before
-// threads start: number of rows, size of checkpoints, fingerprints, where rows are sharded.
-// Thread contract: built and taken apart by one thread.
+// `PlanNode` is an operator of the graph, made for a run; its inputs make it a tree, so a node of the graph that is
+// used twice is made twice. It holds what is known before threads start: number of rows, size of checkpoints,
+// fingerprints, where rows are sharded.
+// Threads: built and taken apart by one thread.
 #ifndef HEADRACE_ENGINE_PLAN_PLAN_NODE_H_
 #define HEADRACE_ENGINE_PLAN_PLAN_NODE_H_
 
@@ -11,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/operator/operator.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace {
 

@@ -1,6 +1,6 @@
-// The input of the planner besides the graph: which part of the data is run, where the run begins, and numbers that the
-// user fixed.
-// Thread contract: a value.
+// `PlanOptions` is the input of the planner besides the graph: which part of the data is run, where the run begins, and
+// numbers that the user fixed.
+// Threads: a value.
 #ifndef HEADRACE_ENGINE_PLAN_PLAN_OPTIONS_H_
 #define HEADRACE_ENGINE_PLAN_PLAN_OPTIONS_H_
 

@@ -1,5 +1,5 @@
-// A plan as text: a line for each stage, then the caches, then the expected memory.
-// A pure function.
+// `PlanText` writes a plan as text: a line for each stage, then the caches, then the expected memory.
+// Threads: a pure function.
 #ifndef HEADRACE_ENGINE_PLAN_PLAN_TEXT_H_
 #define HEADRACE_ENGINE_PLAN_PLAN_TEXT_H_
 
@@ -16,7 +16,7 @@ std::string PlanText(const PhysicalPlan& plan);
 
 // A stage's name, indented by its depth below the user.
 std::string TreeName(std::string_view name, int depth);
-// The width of a column of such names, with two spaces behind the longest.
+// The width of a column of such names, with two spaces after the longest.
 template <typename Stages>
 size_t NameWidth(const Stages& stages) {
   size_t width = 20;

@@ -1,5 +1,6 @@
-// The device to which the batches of a run are sent, and the kind of memory from which they are sent there.
-// Thread contract: values.
+// `PlannedDevice` is the device to which the batches of a run are sent, with the kind of memory from which they are
+// sent there.
+// Threads: values.
 #ifndef HEADRACE_ENGINE_PLAN_PLANNED_DEVICE_H_
 #define HEADRACE_ENGINE_PLAN_PLANNED_DEVICE_H_
 

@@ -18,6 +18,7 @@
 #include "engine/plan/epoch_limit.h"
 #include "engine/plan/plan_checks.h"
 #include "engine/plan/steps_text.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {
@@ -394,7 +395,7 @@ class StageLayout {
     if (!streams && (stage.kind != PlannedStage::Kind::kIndexedSource || !calls)) return;
     if (stage.group == 0) stage.joined_rows = JoinedRows(stage);
     // Rows that call Python travel alone, except to a batch that is delivered only when complete: so a run that goes on
-    // behind a batch calls it for no row before.
+    // after a batch calls it for no row before.
     if (!calls || options_.group > 0) return;
     stage.joined_rows = op(stage.operators[0]).skips_failed ? 0 : JoinedRows(stage);
     if (stage.joined_rows > 0) stage.group = op(stage.operators[0]).properties.run_rows;

@@ -1,6 +1,6 @@
-// Lays a prepared graph out in stages: which operators share a task, where connectors are, which threads run what,
-// where rows may be kept, and where each operator begins. A pure function: the same graph, data and options give an
-// equal plan.
+// `MakePlan` lays a prepared graph out in stages: which operators share a task, where connectors are, which threads run
+// what, where rows may be kept, and where each operator begins.
+// Threads: a pure function: the same graph, data and options give an equal plan.
 #ifndef HEADRACE_ENGINE_PLAN_PLANNER_H_
 #define HEADRACE_ENGINE_PLAN_PLANNER_H_
 

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/fork_watch.h"
 #include "engine/plan/parameter_uses.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {

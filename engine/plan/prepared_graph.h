@@ -1,6 +1,6 @@
-// A graph with its operators made: sources have looked at their files, nothing runs. A plan lays out its operators,
-// which are then moved to the stages.
-// Thread contract: built and used by one thread; DataChanged from any.
+// `PreparedGraph` is a graph with its operators made: sources have looked at their files, nothing runs. A plan lays out
+// its operators, which are then moved to the stages.
+// Threads: built and used by one thread; DataChanged from any.
 #ifndef HEADRACE_ENGINE_PLAN_PREPARED_GRAPH_H_
 #define HEADRACE_ENGINE_PLAN_PREPARED_GRAPH_H_
 

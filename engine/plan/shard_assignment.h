@@ -1,5 +1,6 @@
-// Which rows of a source a rank gets: rank r of `world` gets the positions r, r + world, … of the whole epoch, or,
-// where rows stay together in runs, the runs of these numbers. Thread contract: a value.
+// `ShardAssignment` tells which rows of a source a rank gets: rank r of `world` gets the positions r, r + world, … of
+// the whole epoch, or, where rows stay together in runs, the runs of these numbers.
+// Threads: a value.
 #ifndef HEADRACE_ENGINE_PLAN_SHARD_ASSIGNMENT_H_
 #define HEADRACE_ENGINE_PLAN_SHARD_ASSIGNMENT_H_
 

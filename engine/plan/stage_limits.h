@@ -1,5 +1,6 @@
-// What the user fixed of single operators: of their stages, and where their steps are done. Options of a run: rows do
-// not depend on them, and no graph, state or name of a cache holds them. Thread contract: values.
+// `StageLimits` holds what the user fixed of one operator: limits of its stage, and where its steps are done. These are
+// options of a run: rows do not depend on them, and no graph, state or name of a cache holds them.
+// Threads: values.
 #ifndef HEADRACE_ENGINE_PLAN_STAGE_LIMITS_H_
 #define HEADRACE_ENGINE_PLAN_STAGE_LIMITS_H_
 

@@ -1,6 +1,7 @@
 #include "engine/plan/steps_text.h"
 
 #include "core/text.h"
+#include "ir/graph.pb.h"
 #include "ir/salts.h"
 
 namespace headrace {

@@ -1,5 +1,7 @@
-// The steps of a map for people: "image: Decode + RandomResizedCrop, Posterize; label: function train.py:clean", where
-// + joins steps of one pass, the first of which decodes no more of a picture than the next ones read. Pure functions.
+// `StepsText` writes the steps of a map for people: "image: Decode + RandomResizedCrop, Posterize; label: function
+// train.py:clean", where + joins steps of one pass, the first of which decodes no more of an image than the next ones
+// read.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_PLAN_STEPS_TEXT_H_
 #define HEADRACE_ENGINE_PLAN_STEPS_TEXT_H_
 

@@ -1,4 +1,5 @@
-// What limited a run, and what would help: sentences derived from its report. Pure functions.
+// `FindLimit` tells what limited a run, and `Advice` what would help, in sentences derived from its report.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_REPORT_ADVICE_H_
 #define HEADRACE_ENGINE_REPORT_ADVICE_H_
 

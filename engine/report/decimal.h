@@ -1,5 +1,6 @@
-// Numbers in decimal form, and texts as columns of a table. Unlike absl::StrFormat, they throw std::bad_alloc where
-// memory lacks, and do not end the process; unlike printf, they ignore the locale. Pure functions.
+// `Decimal` and `Right` write numbers in decimal form, and texts as columns of a table. Unlike absl::StrFormat, they
+// throw std::bad_alloc when out of memory, and do not end the process; unlike printf, they ignore the locale.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_REPORT_DECIMAL_H_
 #define HEADRACE_ENGINE_REPORT_DECIMAL_H_
 
@@ -9,7 +10,7 @@
 
 namespace headrace {
 
-// With that many digits behind the point.
+// With that many digits after the point.
 inline std::string Decimal(double value, int digits) {
   char text[400];
   return {text, std::to_chars(text, text + sizeof(text), value, std::chars_format::fixed, digits).ptr};

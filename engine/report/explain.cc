@@ -10,6 +10,7 @@
 #include "engine/report/advice.h"
 #include "engine/report/named_rows.h"
 #include "engine/report/wait_text.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {
@@ -83,7 +84,7 @@ std::string QueueText(const StageReport& stage) {
   return Cat(Right(Cat(stage.queued), 4), "/", window);
 }
 
-// A line of the table of stages, behind their names.
+// A line of the table of stages, after their names.
 std::string Columns(const std::array<std::string, 7>& cells) {
   constexpr size_t kWidths[] = {10, 10, 8, 10, 10, 10, 8};
   std::string line;

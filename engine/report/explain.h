@@ -1,5 +1,5 @@
-// A run as text: the plan and the passes before it, the times after it.
-// Pure functions.
+// `ExplainRun` and `ExplainGraph` write a run as text: the plan and the passes before it, the times after it.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_REPORT_EXPLAIN_H_
 #define HEADRACE_ENGINE_REPORT_EXPLAIN_H_
 

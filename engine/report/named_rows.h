@@ -1,5 +1,6 @@
-// The rows of a run that its reports name: those made in spite of a fault, and those that failed and were left out.
-// A pure function.
+// `RowsToName` gives the rows of a run that its reports name: those made in spite of a fault, and those that failed and
+// were left out.
+// Threads: a pure function.
 #ifndef HEADRACE_ENGINE_REPORT_NAMED_ROWS_H_
 #define HEADRACE_ENGINE_REPORT_NAMED_ROWS_H_
 

@@ -194,7 +194,7 @@ std::string TimeBars(const Report& report) {
   return bars;
 }
 
-// Of each queue, and behind them of the memory held.
+// Of each queue, and after them of the memory held.
 std::vector<std::vector<double>> HighestLevels(const Profile& profile) {
   std::vector<Series> levels(profile.stages.size() + 1);
   for (const Profile::Thread& thread : profile.threads) {

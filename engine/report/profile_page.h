@@ -1,5 +1,6 @@
-// A profile as one self-contained HTML page: the tree, times, queue levels and threads over time, and advice. Also
-// well-formed XML. Pure functions.
+// `ProfilePage` writes a profile as one self-contained HTML page: the tree, times, queue levels and threads over time,
+// and advice. The page is also well-formed XML.
+// Threads: pure functions.
 #ifndef HEADRACE_ENGINE_REPORT_PROFILE_PAGE_H_
 #define HEADRACE_ENGINE_REPORT_PROFILE_PAGE_H_
 

@@ -1,4 +1,5 @@
-// How long the loop waited for data, and the share of its time: "83.0 ms (99.3%)". Pure.
+// `WaitText` says how long the consumer loop waited for data, and the share of its time: "83.0 ms (99.3%)".
+// Threads: pure.
 #ifndef HEADRACE_ENGINE_REPORT_WAIT_TEXT_H_
 #define HEADRACE_ENGINE_REPORT_WAIT_TEXT_H_
 

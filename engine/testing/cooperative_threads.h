@@ -1,9 +1,9 @@
-// Threads of which one runs at a time; a random number decides which one runs next. A schedule is a function of its
-// seed, and a schedule in which all threads wait is recognized as a hang at once. The threads are fibers, contexts of
-// the thread that calls Run: between system threads a turn costs a wake-up, which takes most of a schedule's time, and
-// far more if other programs run.
-// Thread contract: Run is called by the test; the rest by the fibers, while they have the turn. No system lock may be
-// held at a point where the turn may pass on.
+// `CooperativeThreads` runs threads of which one runs at a time; a random number decides which one runs next. A
+// schedule is a function of its seed, and a schedule in which all threads wait is recognized as a hang at once. The
+// threads are fibers, contexts of the thread that calls Run: between system threads a turn costs a wake-up, which takes
+// most of a schedule's time, and far more if other programs run.
+// Threads: Run is called by the test; the rest by the fibers, while they have the turn. No system lock may be held at a
+// point where the turn may pass on.
 #ifndef HEADRACE_ENGINE_TESTING_COOPERATIVE_THREADS_H_
 #define HEADRACE_ENGINE_TESTING_COOPERATIVE_THREADS_H_
 

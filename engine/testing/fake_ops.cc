@@ -14,6 +14,7 @@
 #include "engine/operator/operator.h"
 #include "engine/testing/group_rows.h"
 #include "ir/canonical.h"
+#include "ir/graph.pb.h"
 #include "ir/validate.h"
 
 namespace headrace {
@@ -276,9 +277,9 @@ class Window : public StreamOperator {
       held_.push_back(std::move(message));
       ++endings_;
     }
-    if (owes()) Continue(out);
+    if (has_pending_output()) Continue(out);
   }
-  bool owes() const override { return endings_ > 0 || held_.size() > rows_ + growth_ * epoch_; }
+  bool has_pending_output() const override { return endings_ > 0 || held_.size() > rows_ + growth_ * epoch_; }
   void Continue(Outbox& out) override {
     if (held_.front()->end != End::kNone) --endings_;
     out.Give(std::move(held_.front()));

@@ -1,12 +1,13 @@
-// Small operators for the engine's own tests, graphs of them, and probes that record what they did. Every row has the
-// column `value` (int64), and `data` (uint8, filled with the value's low byte) if the source was given `bytes`.
+// The fake operators are small operators for the engine's own tests; functions here make graphs of them, and `Probe`
+// records what they did. Every row has the column `value` (int64), and `data` (uint8, filled with the value's low byte)
+// if the source was given `bytes`.
 //
 //   fake_count(rows, bytes, io, grows, run)
 //                                          indexed source: the value is the position; its epochs begin and have `grows`
 //                                          more rows each, if that is not 0; rows stay together in runs of `run`
 //   fake_stream(rows, python, fail_start, fail, goes_on)
 //                                          the same as a stream source; its start fails, or the value `fail`, and a
-//                                          read after that aborts the process, unless it goes on behind the value
+//                                          read after that aborts the process, unless it goes on after the value
 //   fake_work(cost, steady, fail, python, copy, lent, light, probe, hold)
 //                                          row operator: takes up to `cost` µs (all of it if `steady`), fails the
 //                                          values in `fail`, makes its data anew if `copy` (in memory that is not the
@@ -20,7 +21,7 @@
 //   fake_group(rows)                       several rows a message
 //   fake_tap(probe)                        passes all on and records end-of-epoch markers
 //
-// Thread contract: probes from any thread; the rest by the test's.
+// Threads: probes from any thread; the rest by the test's.
 #ifndef HEADRACE_ENGINE_TESTING_FAKE_OPS_H_
 #define HEADRACE_ENGINE_TESTING_FAKE_OPS_H_
 

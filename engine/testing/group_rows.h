@@ -1,4 +1,4 @@
-// For tests: sends rows on in messages of several.
+// `GroupRows` is an operator for tests that sends rows on in messages of several.
 #ifndef HEADRACE_ENGINE_TESTING_GROUP_ROWS_H_
 #define HEADRACE_ENGINE_TESTING_GROUP_ROWS_H_
 

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/testing/cooperative_threads.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {

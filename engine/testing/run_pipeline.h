@@ -1,5 +1,6 @@
-// Runs a pipeline to its end and records the rows: as users do, or task by task in an order drawn from a seed.
-// Used by the test's thread.
+// `RunPipeline` runs a pipeline to its end and records the rows, as users do; `RunByHand` runs it task by task in an
+// order drawn from a seed.
+// Threads: used by the test's thread.
 #ifndef HEADRACE_ENGINE_TESTING_RUN_PIPELINE_H_
 #define HEADRACE_ENGINE_TESTING_RUN_PIPELINE_H_
 

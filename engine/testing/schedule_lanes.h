@@ -1,6 +1,6 @@
-// Runs many schedules of real threads, several at a time: beside busy processes each start and each wake-up of a thread
-// takes milliseconds, in which other schedules run.
-// Thread contract: called by a test.
+// `RunInLanes` runs many schedules of real threads, several at a time: beside busy processes each start and each
+// wake-up of a thread takes milliseconds, in which other schedules run.
+// Threads: called by a test.
 #ifndef HEADRACE_ENGINE_TESTING_SCHEDULE_LANES_H_
 #define HEADRACE_ENGINE_TESTING_SCHEDULE_LANES_H_
 

@@ -1,5 +1,6 @@
-// Pauses of schedules that run on real threads. They never yield: beside busy processes each yield costs a time slice
-// of milliseconds, and a schedule of hundreds takes seconds. Thread contract: any thread.
+// `PauseSchedule` pauses schedules that run on real threads. They never yield: beside busy processes each yield costs a
+// time slice of milliseconds, and a schedule of hundreds takes seconds.
+// Threads: any thread.
 #ifndef HEADRACE_ENGINE_TESTING_SCHEDULE_PAUSE_H_
 #define HEADRACE_ENGINE_TESTING_SCHEDULE_PAUSE_H_
 

@@ -51,7 +51,7 @@ class Readings : public Format {
   }
   explicit Readings(const Attributes& attributes) : channels_(attributes.Int("channels")), bytes_(8 + 4 * channels_) {}
 
-  // The next multiple of a reading's size behind the head: so files are read in splits.
+  // The next multiple of a reading's size after the head: so files are read in splits.
   int64_t Find(File& file, int64_t byte) const {
     const int64_t number = byte <= kHead ? 0 : (byte - kHead + bytes_ - 1) / bytes_;
     return std::min(file.size(), kHead + number * bytes_);

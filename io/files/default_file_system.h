@@ -1,5 +1,6 @@
-// The default file system: the registry, which selects a file system by the scheme of the path. Declared apart, because
-// most code only passes it on. Thread contract: any thread.
+// `DefaultFileSystem` is the registry, which selects a file system by the scheme of the path. It is declared apart,
+// because most code only passes it on.
+// Threads: any thread.
 #ifndef HEADRACE_IO_FILES_DEFAULT_FILE_SYSTEM_H_
 #define HEADRACE_IO_FILES_DEFAULT_FILE_SYSTEM_H_
 

@@ -1,4 +1,5 @@
-// A file descriptor that its owner closes. A movable value; used by one thread at a time.
+// `Descriptor` owns a file descriptor and closes it.
+// Threads: a movable value; used by one thread at a time.
 #ifndef HEADRACE_IO_FILES_DESCRIPTOR_H_
 #define HEADRACE_IO_FILES_DESCRIPTOR_H_
 

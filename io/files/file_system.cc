@@ -47,7 +47,7 @@ absl::Status CheckNoNul(std::string_view what, std::string_view path) {
       shown += letter;
     }
   }
-  return GraphError(what, " '", shown, "' holds a NUL character, which no path can: take it out");
+  return GraphError(what, " '", shown, "' contains a NUL character, which paths cannot; remove it");
 }
 
 absl::Status SizeChangedError(std::string_view path, int64_t before, int64_t after) {

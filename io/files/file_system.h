@@ -1,10 +1,10 @@
-// Bytes in. A FileSystem reads whole files, ranges and folders; everything that touches a file goes through one, so
-// that tests can inject delays and faults, and a remote store is one more implementation
-// (io/files/file_system_registry.h finds it by the scheme of a path). Paths use '/'; links are followed; only regular
-// files are read, without blocking on others; a path with a NUL in it is refused (kGraph). Listing and stat calls end
-// with kClosed if the thread's Interrupt is wanted (io/files/interrupt.h).
-// Thread contract: a FileSystem and a RandomAccessFile may be used from any thread at once; FolderPages belong to one
-// thread at a time.
+// `FileSystem` reads whole files, ranges and folders. Everything that touches a file goes through one, so that tests
+// can inject delays and faults, and a remote store is one more implementation (io/files/file_system_registry.h finds it
+// by the scheme of a path). Paths use '/'; links are followed; only regular files are read, without blocking on others;
+// a path with a NUL in it is refused (kGraph). Listing and stat calls end with kClosed if the thread's Interrupt is
+// wanted (io/files/interrupt.h).
+// Threads: a FileSystem and a RandomAccessFile may be used from any thread at once; FolderPages belong to one thread at
+// a time.
 #ifndef HEADRACE_IO_FILES_FILE_SYSTEM_H_
 #define HEADRACE_IO_FILES_FILE_SYSTEM_H_
 

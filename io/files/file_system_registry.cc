@@ -31,7 +31,7 @@ std::string_view RootOf(std::string_view path) {
   const std::string_view after = path.substr(colon);
   if (after.substr(0, 3) == "://") {
     const bool local = path.substr(0, colon) == kFile;
-    // The root of the machine's files is the slash behind the host.
+    // The root of the machine's files is the slash after the host.
     const size_t slash = local ? path.find('/', colon + 3) : std::string_view::npos;
     return path.substr(0, slash == std::string_view::npos ? colon + 3 : slash + 1);
   }

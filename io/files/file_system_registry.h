@@ -1,8 +1,8 @@
-// File systems by the scheme of a URI: "file:///photos" and plain paths are the machine's own files. The registry is a
-// file system itself, which passes every call to the one that the path names, so that no other code knows of schemes.
-// A scheme is a letter and letters, digits, '+', '-' or '.', before "://"; for files ":/" is enough. What follows
-// "file://" or "file://localhost" is the path as it is: percent signs are not decoded.
-// Thread contract: Add before the registry is shared; everything else from any thread at once.
+// `FileSystemRegistry` finds a file system by the scheme of a URI: "file:///photos" and plain paths are the machine's
+// own files. The registry is a file system itself, which passes every call to the one that the path names, so that no
+// other code knows of schemes. A scheme is a letter and letters, digits, '+', '-' or '.', before "://"; for files ":/"
+// is enough. What follows "file://" or "file://localhost" is the path as it is: percent signs are not decoded.
+// Threads: Add before the registry is shared; everything else from any thread at once.
 #ifndef HEADRACE_IO_FILES_FILE_SYSTEM_REGISTRY_H_
 #define HEADRACE_IO_FILES_FILE_SYSTEM_REGISTRY_H_
 

@@ -186,7 +186,7 @@ TEST(LocalFileSystem, RefusesANulInAPath) {
        {Local().Read(path).status(), Local().Open(path).status(), Local().Stat(path).status(),
         Local().List(path).status(), Local().Write(path, {"x"}), Local().ReadRange(path, 0, 1).status()}) {
     EXPECT_EQ(KindOf(status), ErrorKind::kGraph);
-    EXPECT_THAT(Message(status), HasSubstr("file\\0.jpg' holds a NUL character"));
+    EXPECT_THAT(Message(status), HasSubstr("file\\0.jpg' contains a NUL character"));
   }
 }
 

@@ -1,7 +1,7 @@
-// Stops endless walks. Walks follow symbolic links, so a link may lead back to a folder above it, and links in linked
-// folders may reach one folder by very many paths: 25 folders with two links each make 33 million. Either ends the walk
-// with an error.
-// Thread contract: belongs to one walk, on one thread.
+// `FollowedLinks` ends endless walks over folders. A walk follows symbolic links, so a link may lead back to a folder
+// above it, and links in linked folders may reach one folder by very many paths: 25 folders with two links each make 33
+// million. Either ends the walk with an error.
+// Threads: belongs to one walk, on one thread.
 #ifndef HEADRACE_IO_FILES_FOLLOWED_LINKS_H_
 #define HEADRACE_IO_FILES_FOLLOWED_LINKS_H_
 

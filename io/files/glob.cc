@@ -110,7 +110,7 @@ class Walk {
     return absl::OkStatus();
   }
 
-  // Null if there is no such folder. Keeps the last one, because the part behind a ** begins in the same folder.
+  // Null if there is no such folder. Keeps the last one, because the part after a ** begins in the same folder.
   absl::StatusOr<Entries> List(const std::string& folder) {
     if (listed_ != nullptr && listed_folder_ == folder) return listed_;
     const std::string path = folder.empty() ? "." : folder;

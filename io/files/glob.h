@@ -1,7 +1,7 @@
-// Finds files by pattern. In one part of a path, * matches any characters, ? one, [abc] and [a-z] one of those, [!abc]
-// one of the others; a part ** matches any number of folders, including none. [*] is a plain star. As in Python's glob,
-// a leading dot must be written out, and links are followed.
-// Thread contract: functions without state; safe from any thread.
+// `Glob` finds files by pattern. In one part of a path, * matches any characters, ? one, [abc] and [a-z] one of those,
+// [!abc] one of the others; a part ** matches any number of folders, including none. [*] is a plain star. As in
+// Python's glob, a leading dot must be written out, and links are followed.
+// Threads: functions without state; safe from any thread.
 #ifndef HEADRACE_IO_FILES_GLOB_H_
 #define HEADRACE_IO_FILES_GLOB_H_
 

@@ -176,7 +176,7 @@ TEST_F(GlobTest, PassesOverWhatIsNoFileAndRefusesANul) {
   ASSERT_EQ(mkfifo((folder_ / "pipe.jpg").c_str(), 0600), 0);
   EXPECT_THAT(Find({"*.jpg"}), ElementsAre("a.jpg"));
   EXPECT_THAT(Find({"pipe.jpg"}), ElementsAre(HasSubstr("is a pipe, a socket or a device")));
-  EXPECT_THAT(Find({std::string("a.jpg\0.gif", 10)}), ElementsAre(HasSubstr("a.jpg\\0.gif' holds a NUL")));
+  EXPECT_THAT(Find({std::string("a.jpg\0.gif", 10)}), ElementsAre(HasSubstr("a.jpg\\0.gif' contains a NUL")));
 }
 
 TEST_F(GlobTest, EndsWhereItIsInterrupted) {

@@ -1,6 +1,6 @@
-// Ends a listing early, as for Ctrl-C: while an Interrupt exists on a thread, file-system calls of the thread that list
-// and stat files ask it, and return kClosed once it is wanted.
-// Thread contract: made, asked and destroyed on one thread; other threads may follow it during its life.
+// `Interrupt` ends a listing early, as for Ctrl-C: while one exists on a thread, file-system calls of the thread that
+// list and stat files ask it, and return kClosed once it is wanted.
+// Threads: made, asked and destroyed on one thread; other threads may follow it during its life.
 #ifndef HEADRACE_IO_FILES_INTERRUPT_H_
 #define HEADRACE_IO_FILES_INTERRUPT_H_
 

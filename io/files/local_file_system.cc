@@ -172,7 +172,7 @@ class LocalFile : public WritableFile {
   const FileSystem* files_;
   std::string path_;
   Descriptor descriptor_;
-  mutable std::atomic<int64_t> behind_last_{kNothingRead};  // the byte behind the last read that was asked for
+  mutable std::atomic<int64_t> behind_last_{kNothingRead};  // the byte after the last read that was asked for
 };
 
 class Local : public LocalFiles {

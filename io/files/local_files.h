@@ -1,6 +1,7 @@
-// What only the machine's own files can do: they are written to in place, locked, renamed and deleted. A log that
-// several processes share (io/records/record_log.h) and files that are written bit by bit need it; other code uses
-// FileSystem. Thread contract: any thread at once.
+// `LocalFiles` does what only the machine's own files allow: they are written to in place, locked, renamed and deleted.
+// A log that several processes share (io/records/record_log.h) and files that are written bit by bit need it; other
+// code uses FileSystem.
+// Threads: any thread at once.
 #ifndef HEADRACE_IO_FILES_LOCAL_FILES_H_
 #define HEADRACE_IO_FILES_LOCAL_FILES_H_
 
@@ -19,7 +20,7 @@ namespace headrace {
 class WritableFile : public RandomAccessFile {
  public:
   virtual absl::Status WriteAt(int64_t offset, absl::Span<const uint8_t> bytes) const = 0;
-  // Cuts the file off behind `bytes` bytes.
+  // Cuts the file off after `bytes` bytes.
   virtual absl::Status Truncate(int64_t bytes) const = 0;
   // Returns once all that was written is on the disk.
   virtual absl::Status Sync() const = 0;

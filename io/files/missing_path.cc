@@ -64,7 +64,7 @@ absl::Status MissingPathError(const FileSystem& all, const std::string& named) {
   HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located located, all.Locate(named));
   const FileSystem& files = *located.files;
   const std::string& path = located.path;
-  if (path.empty()) return NotFoundError("an empty path names no file: say where it is");
+  if (path.empty()) return NotFoundError("the path is empty");
   std::string_view missing = path;
   while (missing.size() > 1 && missing.back() == '/') missing.remove_suffix(1);
   std::string parent(ParentOf(missing));

@@ -1,6 +1,6 @@
-// Many paths in one block of memory: a million of them are two allocations, not a million strings. Thread contract:
-// filled by one thread; const afterwards and readable from any. Views are valid until the next Add, and as long as the
-// arena exists.
+// `PathArena` holds many paths in one block of memory: a million of them are two allocations, not a million strings.
+// Threads: filled by one thread; const afterwards and readable from any. Views are valid until the next Add, and as
+// long as the arena exists.
 #ifndef HEADRACE_IO_FILES_PATH_ARENA_H_
 #define HEADRACE_IO_FILES_PATH_ARENA_H_
 

@@ -139,7 +139,7 @@ absl::Status FramedReader::StartRead() {
   return absl::OkStatus();
 }
 
-// Keeps asked_ at the byte behind those that there are.
+// Keeps asked_ at the byte after those that there are.
 absl::Status FramedReader::Account(size_t asked, int64_t got) {
   at_end_ = got < static_cast<int64_t>(asked);
   asked_ -= static_cast<int64_t>(asked) - got;

@@ -1,7 +1,7 @@
-// Reads formats whose records can be cut out of a run of bytes, as lines and frames with a length can: a Framing says
-// where a record begins and ends, and FramedReader does the rest: it reads blocks ahead, carries a record that two
-// blocks share over to the next, finds the first record of a split or behind damage, and notices files that change.
-// Thread contract: a Framing may be used from any thread at once; a FramedReader belongs to one thread at a time.
+// `FramedReader` reads formats whose records can be cut out of a run of bytes, as lines and frames with a length can. A
+// Framing says where a record begins and ends; FramedReader does the rest: it reads blocks ahead, carries a record that
+// two blocks share over to the next, finds the first record of a split or after damage, and notices files that change.
+// Threads: a Framing may be used from any thread at once; a FramedReader belongs to one thread at a time.
 #ifndef HEADRACE_IO_FORMATS_FRAMED_READER_H_
 #define HEADRACE_IO_FORMATS_FRAMED_READER_H_
 
@@ -88,7 +88,7 @@ class FramedReader : public RecordReader {
   size_t begin_ = 0;
   size_t end_ = 0;
   std::shared_ptr<PendingRead> next_;  // null: none was started
-  bool searching_;                     // for the first record of the split, or for one behind damage
+  bool searching_;                     // for the first record of the split, or for one after damage
   bool losing_ = false;                // skipped bytes count as lost
   size_t reach_ = 0;                   // of the record that does not end in bytes(), as Framing::Piece
   bool at_end_ = false;                // the file ends with bytes()

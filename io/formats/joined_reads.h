@@ -1,7 +1,7 @@
-// Reads pieces of numbered files for a RandomAccessReader: pieces that follow each other in a file and are asked for
-// together are read together, and all reads of one call are outstanding at once where the file system allows. Keeps a
-// few files open.
-// Thread contract: const; any thread.
+// `JoinedReads` reads pieces of numbered files for a RandomAccessReader. Pieces that follow each other in a file and
+// are asked for together are read together, and all reads of one call are outstanding at once where the file system
+// allows. It keeps a few files open.
+// Threads: const; any thread.
 #ifndef HEADRACE_IO_FORMATS_JOINED_READS_H_
 #define HEADRACE_IO_FORMATS_JOINED_READS_H_
 

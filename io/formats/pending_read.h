@@ -1,6 +1,6 @@
-// A read into a pooled buffer of its own, which may complete later. Dropping it waits for nothing: the buffer and the
-// file live until the read completes.
-// Thread contract: used by one thread; completed on any.
+// `PendingRead` is a read into a pooled buffer of its own, which may complete later. Dropping it waits for nothing: the
+// buffer and the file live until the read completes.
+// Threads: used by one thread; completed on any.
 #ifndef HEADRACE_IO_FORMATS_PENDING_READ_H_
 #define HEADRACE_IO_FORMATS_PENDING_READ_H_
 

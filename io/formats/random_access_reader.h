@@ -1,5 +1,6 @@
-// Reads items by number: the files of a listing, or the records of files that have an index. Indexed sources are built
-// on it (ops/source/item_source.h). Thread contract: const; any thread.
+// `RandomAccessReader` reads items by number: the files of a listing, or the records of files that have an index.
+// Indexed sources are built on it (ops/source/item_source.h).
+// Threads: const; any thread.
 #ifndef HEADRACE_IO_FORMATS_RANDOM_ACCESS_READER_H_
 #define HEADRACE_IO_FORMATS_RANDOM_ACCESS_READER_H_
 

@@ -36,7 +36,7 @@ absl::Status ReadAheadFile::Start(int64_t begin, Block& block) const {
 }
 
 absl::StatusOr<ReadAheadFile::Block*> ReadAheadFile::Find(int64_t byte) {
-  // Begins a block where a range behind the last one is in none, as after a jump.
+  // Begins a block where a range after the last one is in none, as after a jump.
   const bool goes_on = byte == last_end_ && byte < until_;
   const auto has = [byte](const Block& block) { return block.Has(byte); };
   if (goes_on && std::none_of(blocks_.begin(), blocks_.end(), has)) {

@@ -1,6 +1,6 @@
-// A file for code that asks for ranges of its bytes and waits for them, mostly one behind the other: a block is read at
-// once, and the one behind it ahead. Other ranges are read as they are asked for.
-// Thread contract: one thread at a time.
+// `ReadAheadFile` gives buffered sequential reads of a file with one block of read-ahead. Other ranges are read when
+// they are asked for. Use it for code that asks for ranges and waits for them, mostly in order.
+// Threads: one thread at a time.
 #ifndef HEADRACE_IO_FORMATS_READ_AHEAD_FILE_H_
 #define HEADRACE_IO_FORMATS_READ_AHEAD_FILE_H_
 

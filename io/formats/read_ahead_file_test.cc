@@ -39,7 +39,7 @@ TEST(ReadAheadFile, GivesAnyRangesInAnyOrder) {
       auto file = *ReadAheadFile::Open(files, "a", 40, until, block);
       int64_t at = 40;
       for (int i = 0; i < 2000; ++i) {
-        // Mostly one behind the other.
+        // Mostly in order.
         if (random() % 4 == 0) at = static_cast<int64_t>(random() % 1000);
         const auto count = std::min<uint64_t>(random() % 60, static_cast<uint64_t>(1000 - at));
         ASSERT_EQ(*Range(*file, at, count), bytes.substr(static_cast<size_t>(at), count)) << block << " " << at;

@@ -1,7 +1,7 @@
-// The interface of formats: a format cuts files into splits and reads the records of one split, in blocks that are
-// views of one pooled buffer each. A record belongs to the split that holds its first byte, so that splits can be read
-// in any order, by any process, and together give each record once. Thread contract: a Format may be used from any
-// thread at once; a RecordReader belongs to one thread at a time.
+// `Format` is the interface of formats: it cuts files into splits. A `RecordReader` reads the records of one split, in
+// blocks that are views of one pooled buffer each. A record belongs to the split that holds its first byte, so that
+// splits can be read in any order, by any process, and together give each record once.
+// Threads: a Format may be used from any thread at once; a RecordReader belongs to one thread at a time.
 #ifndef HEADRACE_IO_FORMATS_RECORD_READER_H_
 #define HEADRACE_IO_FORMATS_RECORD_READER_H_
 
@@ -53,12 +53,12 @@ struct RecordBlock {
   // Of formats whose readers give tensors: those of each record, or why it is no row. `bytes` is null then.
   std::vector<absl::StatusOr<std::vector<Tensor>>> rows;
   std::vector<LostBytes> lost;  // under kSkip: in front of the records, or at the end of the split
-  int64_t end = 0;              // the byte of the file at which the record behind the last one would begin
+  int64_t end = 0;              // the byte of the file at which the record after the last one would begin
 
   std::string_view content(size_t i) const {
     return {reinterpret_cast<const char*>(bytes) + records[i].begin, records[i].length};
   }
-  // The byte of the file at which the record behind record i begins.
+  // The byte of the file at which the record after record i begins.
   int64_t After(size_t i) const { return i + 1 < records.size() ? records[i + 1].offset : end; }
 };
 
@@ -68,7 +68,7 @@ class RecordReader {
   // Replaces the block by the next records in order; none: the split has no more, but may have lost some. kData: the
   // record at offset() is damaged, or the file changed while it was read.
   virtual absl::Status Next(RecordBlock& block) = 0;
-  // The byte of the file behind the records given so far.
+  // The byte of the file after the records given so far.
   virtual int64_t offset() const = 0;
   // The size of the file when it was opened, in bytes.
   virtual int64_t file_size() const = 0;

@@ -1,7 +1,7 @@
-// The splits of a list of files, by number: each file is cut by itself into pieces of `split_bytes`, in order. A file
-// has at least one split, also if it was listed as empty. A table may hold those of one part of the files: a range of
-// their bytes, one file behind the other.
-// Thread contract: immutable.
+// `SplitTable` holds the splits of a list of files, by number: each file is cut by itself into pieces of `split_bytes`,
+// in order. A file has at least one split, also if it was listed as empty. A table may hold those of one part of the
+// files: a range of the bytes of all files in succession.
+// Threads: immutable.
 #ifndef HEADRACE_IO_FORMATS_SPLIT_TABLE_H_
 #define HEADRACE_IO_FORMATS_SPLIT_TABLE_H_
 

@@ -1,5 +1,5 @@
-// Files as items: item i is file i of a listing, read whole with its current bytes.
-// Thread contract: as RandomAccessReader's.
+// `WholeFiles` gives files as items: item i is file i of a listing, read whole with its current bytes.
+// Threads: as RandomAccessReader's.
 #ifndef HEADRACE_IO_FORMATS_WHOLE_FILES_H_
 #define HEADRACE_IO_FORMATS_WHOLE_FILES_H_
 

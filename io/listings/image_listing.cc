@@ -24,7 +24,7 @@ constexpr size_t kMostNamed = 5;  // the most names in a message
 // Files and folders of editors and systems: .ipynb_checkpoints, ._photo.jpg.
 bool IsHidden(std::string_view name) { return name.front() == '.'; }
 
-// One class folder's pictures in byte order, found by one worker.
+// One class folder's images in byte order, found by one worker.
 struct ClassPictures {
   PathArena paths;
   std::vector<int64_t> sizes;
@@ -256,7 +256,7 @@ absl::StatusOr<std::vector<ImageClass>> FindClasses(const FileSystem& files, con
   return classes;
 }
 
-// No pictures at all are an error whatever the options; an empty class is one unless allowed.
+// No images at all are an error whatever the options; an empty class is one unless allowed.
 absl::Status CheckPictures(const std::string& folder, const std::vector<ImageClass>& classes,
                            const std::vector<ClassPictures>& pictures, const std::vector<std::string>& extensions,
                            bool allow_empty) {

@@ -1,7 +1,7 @@
-// The listing behind ImageFolder: a folder holds one folder per class, and all pictures below a class folder belong to
-// that class. Row i of the source is picture i of the listing. The order is fixed: classes by name, and within a class
-// by path relative to the class folder, both in byte order.
-// Thread contract: made by Make or Load, const afterwards; readable from any thread.
+// `ImageListing` is the listing of ImageFolder: a folder holds one folder per class, and all images below a class
+// folder belong to that class. Row i of the source is image i of the listing. The order is fixed: classes by name, and
+// within a class by path relative to the class folder, both in byte order.
+// Threads: made by Make or Load, const afterwards; readable from any thread.
 #ifndef HEADRACE_IO_LISTINGS_IMAGE_LISTING_H_
 #define HEADRACE_IO_LISTINGS_IMAGE_LISTING_H_
 
@@ -23,14 +23,14 @@ struct ImageListingOptions {
   std::vector<std::string> extensions = {".jpg", ".jpeg", ".png"};  // any case; the dot may be left out
   // From class folder to label; other folders are left out. Empty: every folder, labelled 0, 1, … by name.
   std::map<std::string, int32_t> class_map = {};
-  bool allow_empty = false;  // a class folder without pictures is not an error
+  bool allow_empty = false;  // a class folder without images is not an error
   int threads = 0;           // 0: chosen; more than there are cores, because most of the work is waiting for the disk
 };
 
 struct ImageClass {
   std::string name;
   int32_t label = 0;
-  int64_t begin = 0;  // its pictures are [begin, end)
+  int64_t begin = 0;  // its images are [begin, end)
   int64_t end = 0;
 };
 
@@ -49,7 +49,7 @@ class ImageListing {
                                            const ImageListingOptions& options);
 
   // A saved listing replaces the walk. Its paths are relative to the folder, so the folder may have moved. It is
-  // trusted as it is: pictures added since are not seen. A listing made with other options is refused (kGraph), and so
+  // trusted as it is: images added since are not seen. A listing made with other options is refused (kGraph), and so
   // is a damaged one (kData).
   absl::Status Save(const FileSystem& files, const std::string& path) const;
   static absl::StatusOr<ImageListing> Load(const FileSystem& files, const std::string& path, const std::string& folder,
@@ -66,8 +66,8 @@ class ImageListing {
   // The listed size, in bytes.
   int64_t file_size(int64_t i) const { return sizes_[static_cast<size_t>(i)]; }
 
-  // Covers, in order: the extensions, each class's name, label and number of pictures, each picture's path relative to
-  // the folder and its size in bytes. It does not cover the folder's path, change times, or the pictures' bytes: a copy
+  // Covers, in order: the extensions, each class's name, label and number of images, each image's path relative to
+  // the folder and its size in bytes. It does not cover the folder's path, change times, or the images' bytes: a copy
   // elsewhere has the same fingerprint.
   uint64_t fingerprint() const { return fingerprint_; }
 

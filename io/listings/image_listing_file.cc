@@ -1,8 +1,8 @@
 // The file format of a listing, all numbers little-endian:
 //   magic (8 bytes), version (u32), payload bytes (u64), hash of the payload (u64), payload:
-//   options hash, fingerprint, classes, pictures, bytes of paths (u64 each);
+//   options hash, fingerprint, classes, images, bytes of paths (u64 each);
 //   per class: label (i32), bytes of its name (u32), end (u64), name;
-//   per picture: end of its path (u64); per picture: bytes of its file (i64);
+//   per image: end of its path (u64); per image: bytes of its file (i64);
 //   the paths, relative to their class's folder.
 // Every value of a payload is checked before use: no path leads out of the folder.
 #include <cstring>

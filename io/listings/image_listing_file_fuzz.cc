@@ -1,4 +1,4 @@
-// Fuzzes the payload of a listing, behind a valid header: it is refused, or all paths of the listing lead down.
+// Fuzzes the payload of a listing, after a valid header: it is refused, or all paths of the listing lead down.
 #include <cstddef>
 #include <cstdint>
 #include <string>

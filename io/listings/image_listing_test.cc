@@ -163,7 +163,7 @@ TEST(ImageListing, RefusesANulInAPath) {
   folder.Write("cat/1.jpg");
   const auto listing = List(folder.path() + std::string("\0/x", 3));
   EXPECT_EQ(KindOf(listing.status()), ErrorKind::kGraph);
-  EXPECT_THAT(Message(listing.status()), HasSubstr("\\0/x' holds a NUL"));
+  EXPECT_THAT(Message(listing.status()), HasSubstr("\\0/x' contains a NUL"));
 }
 
 TEST(ImageListing, RefusesABrokenLinkThatShouldBeAPicture) {
@@ -303,7 +303,7 @@ class SavedListing : public testing::Test {
   absl::StatusOr<ImageListing> LoadBytes(std::string_view bytes) const {
     return ImageListing::Load(OneFile(std::string(bytes)), Saved(), "elsewhere", {});
   }
-  // Hashes the payload anew, so that what lies behind the checksum is tried as well.
+  // Hashes the payload anew, so that what lies after the checksum is tried as well.
   static void Seal(std::string& bytes) {
     if (bytes.size() < 28) return;
     const uint64_t payload = bytes.size() - 28;

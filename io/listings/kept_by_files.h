@@ -1,7 +1,7 @@
-// Caches values derived from files, such as a parsed list or an index, for the next iteration over the same files; a
-// value is derived again once a file has changed. Only the last few are kept. Values of files that changed just before
-// the read are not kept, because a further change might not alter the change time. Thread contract: any thread; no lock
-// is held while a value is made.
+// `KeptByFiles` caches values derived from files, such as a parsed list or an index, for the next iteration over the
+// same files; a value is derived again once a file has changed. Only the last few are kept. Values of files that
+// changed just before the read are not kept, because a further change might not alter the change time.
+// Threads: any thread; no lock is held while a value is made.
 #ifndef HEADRACE_IO_LISTINGS_KEPT_BY_FILES_H_
 #define HEADRACE_IO_LISTINGS_KEPT_BY_FILES_H_
 

@@ -1,10 +1,10 @@
-// Keeps the last listings of this process for the next iteration over the same folder: a walk over a million files
-// takes seconds, checking its folders milliseconds. A kept listing is reused while each of its folders is the same and
-// unchanged, so that added, removed and renamed files are seen. A listing read from a file is reused while that file is
-// unchanged. Sizes are those at the time of the walk; a listing is dropped when a reader finds another size. Bounded:
-// only the last few listings are kept, and none with too many folders to check, or with folders changed so shortly
-// before the walk that their change times could not show another change. Thread contract: any thread; no lock is held
-// during file operations.
+// `KeptListings` keeps the last listings of this process for the next iteration over the same folder: a walk over a
+// million files takes seconds, checking its folders milliseconds. A kept listing is reused while each of its folders is
+// the same and unchanged, so that added, removed and renamed files are seen. A listing read from a file is reused while
+// that file is unchanged. Sizes are those at the time of the walk; a listing is dropped when a reader finds another
+// size. Only the last few listings are kept, and none with too many folders to check, or with folders changed so
+// shortly before the walk that their change times could not show another change.
+// Threads: any thread; no lock is held during file operations.
 #ifndef HEADRACE_IO_LISTINGS_KEPT_LISTINGS_H_
 #define HEADRACE_IO_LISTINGS_KEPT_LISTINGS_H_
 

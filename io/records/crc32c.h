@@ -1,5 +1,6 @@
-// CRC-32C (Castagnoli), the checksum of records on disk: with the CPU's instruction if it has one, otherwise by a
-// table. A pure function.
+// `Crc32c` computes CRC-32C (Castagnoli), the checksum of records on disk, with the CPU's instruction if it has one,
+// otherwise by a table.
+// Threads: a pure function.
 #ifndef HEADRACE_IO_RECORDS_CRC32C_H_
 #define HEADRACE_IO_RECORDS_CRC32C_H_
 

@@ -1,14 +1,13 @@
-// Records in a folder, found by a 64-bit key in later runs. Every writer appends to its own file and never changes
-// earlier bytes, and every record has checksums of its head and of its bytes. So a writer that is killed at any moment
-// leaves only whole records, and many processes may share a folder. A writer that ends normally leaves a list of its
-// records; without a list, opening the folder scans the file.
-// However many files there are, few are open at once. If ended writers left many small files, the next process that
-// opens the folder copies their records into its own file and deletes them. A writer locks its file (flock), so that it
-// is not deleted during its life; a reader that misses a merged file lists the folder again and finds the records in
-// the new file.
-// Files of another name, format or version are never read, and never deleted. Only regular files are opened. The
-// contents of files and lists are checked before use, because a checksum does not prevent forgery.
-// Thread contract: all methods from any thread; none holds a lock while bytes move.
+// `RecordLog` keeps records in a folder, where later runs find them by a 64-bit key. Every writer appends to its own
+// file and never changes earlier bytes, and every record has checksums of its head and of its bytes. So a writer that
+// is killed at any moment leaves only whole records, and many processes may share a folder. A writer that ends normally
+// leaves a list of its records; without a list, opening the folder scans the file. However many files there are, few
+// are open at once. If ended writers left many small files, the next process that opens the folder copies their records
+// into its own file and deletes them. A writer locks its file (flock), so that it is not deleted during its life; a
+// reader that misses a merged file lists the folder again and finds the records in the new file. Files of another name,
+// format or version are never read, and never deleted. Only regular files are opened. The contents of files and lists
+// are checked before use, because a checksum does not prevent forgery.
+// Threads: all methods from any thread; none holds a lock while bytes move.
 #ifndef HEADRACE_IO_RECORDS_RECORD_LOG_H_
 #define HEADRACE_IO_RECORDS_RECORD_LOG_H_
 

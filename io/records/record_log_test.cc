@@ -239,7 +239,7 @@ TEST(RecordLog, ForgetsARecordThatWasFoundDamaged) {
   EXPECT_EQ(KeysIn(*log, 9), std::vector<uint64_t>{8});
 }
 
-// A list's numbers may be any, behind a right checksum.
+// A list's numbers may be any, after a right checksum.
 // Files are read in the order of their names, which are random.
 TEST(RecordLog, ReadsTheSoundOneOfTwoRecords) {
   constexpr uint64_t kKey = 3;
@@ -312,7 +312,7 @@ TEST(RecordLog, WaitsForNoPipe) {
 TEST(RecordLog, RefusesANulInItsFolder) {
   const TemporaryFolder folder;
   const auto log = RecordLog::Open(*LocalFileSystem(), folder.path() + std::string("\0/x", 3), "a");
-  EXPECT_NE(std::string(log.status().message()).find("holds a NUL"), std::string::npos) << log.status();
+  EXPECT_NE(std::string(log.status().message()).find("contains a NUL"), std::string::npos) << log.status();
 }
 
 // As so many writers leave them that were cut short, some with a list.

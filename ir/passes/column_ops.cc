@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "ir/attributes.h"
+#include "ir/graph.pb.h"
 #include "ir/value.h"
 
 namespace headrace::ir {

@@ -1,4 +1,5 @@
-// The operators that only choose and name columns, made and read for passes. Pure functions.
+// These functions make and read the operators that only choose and name columns. Use them in passes.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_PASSES_COLUMN_OPS_H_
 #define HEADRACE_IR_PASSES_COLUMN_OPS_H_
 
@@ -7,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

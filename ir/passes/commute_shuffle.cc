@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "ir/branches.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/node_traits.h"
 #include "ir/passes/graph_editor.h"
 #include "ir/passes/side_effects.h"
@@ -15,7 +16,7 @@
 namespace headrace::ir {
 namespace {
 
-// Most encoded pictures and texts are smaller than this.
+// Most encoded images and texts are smaller than this.
 constexpr int64_t kEncodedBytes = 128 << 10;
 
 int64_t ValueBytes(const ColumnType& type) {

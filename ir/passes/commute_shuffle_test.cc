@@ -10,8 +10,8 @@ namespace {
 
 std::string Commuted(const GraphBuilder& builder) { return GraphDump(*CommuteShuffle(builder.Canonical())); }
 
-GraphBuilder::Given Window(int64_t window) { return {{"window", IntValue(window)}}; }
-GraphBuilder::Given Size(int64_t size) { return {{"size", IntValue(size)}}; }
+GraphBuilder::Given WindowCommuteShuffle(int64_t window) { return {{"window", IntValue(window)}}; }
+GraphBuilder::Given SizeCommuteShuffle(int64_t size) { return {{"size", IntValue(size)}}; }
 
 TEST(CommuteShuffle, ShufflesEncodedPictures) {
   GraphBuilder builder;
@@ -19,8 +19,8 @@ TEST(CommuteShuffle, ShufflesEncodedPictures) {
   builder.Add("map", {0});
   builder.Step("Decode", {"image"}, {"image"});
   builder.Add("map", {1});
-  builder.Step("Resize", {"image"}, {"image"}, Size(256));
-  builder.Add("shuffle", {2}, Window(100));
+  builder.Step("Resize", {"image"}, {"image"}, SizeCommuteShuffle(256));
+  builder.Add("shuffle", {2}, WindowCommuteShuffle(100));
   EXPECT_EQ(Commuted(builder),
             "#0  encoded()\n"
             "#1  shuffle(#0, name=None, seed=None, window=100)  salt 12448176966133054717\n"
@@ -35,7 +35,7 @@ TEST(CommuteShuffle, ShufflesWholePicturesEncoded) {
   builder.Add("encoded");
   builder.Add("map", {0});
   builder.Step("Decode", {"image"}, {"image"});
-  builder.Add("shuffle", {1}, Window(100));
+  builder.Add("shuffle", {1}, WindowCommuteShuffle(100));
   EXPECT_NE(Commuted(builder).find("shuffle(#0"), std::string::npos) << Commuted(builder);
 }
 
@@ -43,16 +43,16 @@ TEST(CommuteShuffle, HoldsWhatIsSmaller) {
   GraphBuilder thumbnails;
   thumbnails.Add("encoded");
   thumbnails.Add("map", {0});
-  thumbnails.Step("Decode", {"image"}, {"image"}).Step("Resize", {"image"}, {"image"}, Size(32));
-  thumbnails.Add("shuffle", {1}, Window(100));
+  thumbnails.Step("Decode", {"image"}, {"image"}).Step("Resize", {"image"}, {"image"}, SizeCommuteShuffle(32));
+  thumbnails.Add("shuffle", {1}, WindowCommuteShuffle(100));
   EXPECT_EQ(Commuted(thumbnails), GraphDump(thumbnails.Canonical()));
   GraphBuilder upper;
   upper.Add("pictures");
   upper.Add("map", {0});
-  upper.Step("Resize", {"image"}, {"image"}, Size(32));
+  upper.Step("Resize", {"image"}, {"image"}, SizeCommuteShuffle(32));
   upper.Add("map", {1});
-  upper.Step("Resize", {"image"}, {"image"}, Size(64));
-  upper.Add("shuffle", {2}, Window(100));
+  upper.Step("Resize", {"image"}, {"image"}, SizeCommuteShuffle(64));
+  upper.Add("shuffle", {2}, WindowCommuteShuffle(100));
   EXPECT_EQ(Commuted(upper),
             "#0  pictures(columns=None)\n"
             "#1  map(#0, workers=None)\n"
@@ -68,7 +68,7 @@ TEST(CommuteShuffle, LeavesCallsInOrder) {
     builder.Add("numbers");
     builder.Add("map", {0});
     builder.Step("Call", {"value"}, {"more"}, {{"function", ReferenceValue("f")}, {"ordered", BoolValue(ordered)}});
-    builder.Add("shuffle", {1}, Window(100));
+    builder.Add("shuffle", {1}, WindowCommuteShuffle(100));
     EXPECT_EQ(Commuted(builder) == GraphDump(builder.Canonical()), ordered);
   }
 }
@@ -78,7 +78,7 @@ TEST(CommuteShuffle, LeavesMapsThatTwoUseAndRowsThatTravelTogether) {
   shared.Add("numbers");
   shared.Add("map", {0});
   shared.Step("Negate", {"value"}, {"more"});
-  shared.Add("shuffle", {1}, Window(5));
+  shared.Add("shuffle", {1}, WindowCommuteShuffle(5));
   shared.Add("rename", {1}, {{"mapping", PairsValue({{"value", "a"}, {"square", "b"}, {"more", "c"}})}});
   shared.Add("zip", {2, 3});
   EXPECT_EQ(Commuted(shared), GraphDump(shared.Canonical()));
@@ -87,7 +87,7 @@ TEST(CommuteShuffle, LeavesMapsThatTwoUseAndRowsThatTravelTogether) {
   together.Add("split", {0});
   together.Add("map", {1});
   together.Step("Negate", {"value"}, {"more"});
-  together.Add("shuffle", {2}, Window(5));
+  together.Add("shuffle", {2}, WindowCommuteShuffle(5));
   EXPECT_EQ(Commuted(together), GraphDump(together.Canonical()));
 }
 

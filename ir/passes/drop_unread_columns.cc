@@ -12,6 +12,7 @@
 #include "ir/canonical.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
 #include "ir/passes/column_ops.h"

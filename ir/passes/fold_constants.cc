@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "ir/expression.h"
 #include "ir/expression_eval.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/value.h"
 

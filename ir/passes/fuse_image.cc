@@ -14,6 +14,7 @@
 #include "ir/chosen_types.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 
 namespace headrace::ir {
@@ -103,7 +104,7 @@ class StepFuser {
     HEADRACE_ASSIGN_OR_RETURN(const Schema begin, SchemaInBranches(chooser, step, schema));
     Enter(step, open);
     ++depth_;
-    // Of several branches each may follow any; what a third one could join, it begins behind the second.
+    // Of several branches each may follow any; what a third one could join, it begins after the second.
     for (int round = branching.several ? 2 : 1; round > 0; --round) {
       std::optional<OpenColumns> behind;
       if (branching.none || branching.several) behind = open;

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "ir/canonical.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
 #include "ir/passes/column_ops.h"

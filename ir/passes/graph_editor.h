@@ -1,6 +1,6 @@
-// A graph that a pass is rewriting. Operators are swapped and removed one at a time, and every edit preserves the
-// invariants: the inputs of other nodes, the columns, and the point where rows are sharded among ranks.
-// Used by one thread.
+// `GraphEditor` is a graph that a pass is rewriting. Operators are swapped and removed one at a time, and every edit
+// preserves the invariants: the inputs of other nodes, the columns, and the point where rows are sharded among ranks.
+// Threads: used by one thread.
 #ifndef HEADRACE_IR_PASSES_GRAPH_EDITOR_H_
 #define HEADRACE_IR_PASSES_GRAPH_EDITOR_H_
 

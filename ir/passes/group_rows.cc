@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ir/declaration.h"
+#include "ir/graph.pb.h"
 #include "ir/passes/side_effects.h"
 
 namespace headrace::ir {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "ir/graph.pb.h"
 #include "ir/testing/fake_ops.h"
 
 namespace headrace::ir {

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "ir/branches.h"
+#include "ir/graph.pb.h"
 
 namespace headrace::ir {
 namespace {

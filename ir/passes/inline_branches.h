@@ -1,9 +1,10 @@
-// Pass: replaces choosers that leave no choice by the steps that every row goes through.
+// `InlineBranches` is a pass that replaces choosers that leave no choice by the steps that every row goes through.
+// Threads: a pure function.
 #ifndef HEADRACE_IR_PASSES_INLINE_BRANCHES_H_
 #define HEADRACE_IR_PASSES_INLINE_BRANCHES_H_
 
 #include "absl/status/statusor.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

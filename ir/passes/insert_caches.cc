@@ -7,6 +7,7 @@
 #include "ir/branches.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/parameters.h"
 #include "ir/passes/graph_editor.h"
 #include "ir/passes/side_effects.h"
@@ -37,9 +38,10 @@ struct Rows {
   int marked = -1;        // the map here or below that has cache points
 };
 
-class Marker {
+class InsertCachesMarker {
  public:
-  Marker(const GraphEditor& editor, proto::Graph& graph) : editor_(editor), graph_(graph), rows_(graph.nodes_size()) {}
+  InsertCachesMarker(const GraphEditor& editor, proto::Graph& graph)
+      : editor_(editor), graph_(graph), rows_(graph.nodes_size()) {}
 
   void Mark() {
     FindFeedingCaches();
@@ -104,7 +106,7 @@ class Marker {
 absl::StatusOr<proto::Graph> InsertCaches(const proto::Graph& graph) {
   HEADRACE_ASSIGN_OR_RETURN(const GraphEditor editor, GraphEditor::Of(graph));
   proto::Graph result = graph;
-  Marker(editor, result).Mark();
+  InsertCachesMarker(editor, result).Mark();
   return result;
 }
 

@@ -3,12 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "ir/expression.h"
+#include "ir/graph.pb.h"
 #include "ir/testing/fake_ops.h"
 
 namespace headrace::ir {
 namespace {
 
-GraphBuilder::Given Count(int64_t count) { return {{"count", IntValue(count)}}; }
+GraphBuilder::Given CountInsertCaches(int64_t count) { return {{"count", IntValue(count)}}; }
 
 // Of each node.
 std::vector<uint32_t> CachePoints(const GraphBuilder& builder) {
@@ -45,7 +46,7 @@ TEST(InsertCaches, MarksNothingAfterPython) {
 TEST(InsertCaches, MarksOneOfSeveralMaps) {
   GraphBuilder builder;
   builder.Add("pictures");
-  builder.Add("take", {0}, Count(5));
+  builder.Add("take", {0}, CountInsertCaches(5));
   builder.Add("map", {1});
   builder.Step("Negate", {"image"}, {"image"});
   builder.Add("project", {2}, {{"columns", StringsValue({"image"})}});
@@ -73,15 +74,15 @@ TEST(InsertCaches, MarksAboveWhatDropsRepeatsAndShufflesRows) {
   EXPECT_EQ(CachePoints(shuffled), (Expected{0, 0, 2}));
   GraphBuilder builder;
   builder.Add("pictures");
-  builder.Add("repeat", {0}, Count(3));
-  builder.Add("take", {1}, Count(50));
+  builder.Add("repeat", {0}, CountInsertCaches(3));
+  builder.Add("take", {1}, CountInsertCaches(50));
   builder.Add(
       "filter", {2},
       {{"predicate", ExpressionValue(CallExpression("<", ColumnExpression("label"), LiteralExpression(IntValue(3))))}});
   builder.Add("map", {3});
   builder.Step("Negate", {"image"}, {"image"});
   builder.Step("Flip", {"image"}, {"image"});
-  builder.Add("repeat", {4}, Count(2));
+  builder.Add("repeat", {4}, CountInsertCaches(2));
   builder.Add("map", {5});
   builder.Step("Negate", {"image"}, {"image"});
   EXPECT_EQ(CachePoints(builder), (Expected{0, 0, 0, 0, 2, 0, 0})) << "nothing after a draw";

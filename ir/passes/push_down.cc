@@ -11,6 +11,7 @@
 #include "ir/declaration.h"
 #include "ir/expression.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/passes/column_ops.h"
 #include "ir/passes/graph_editor.h"
 #include "ir/passes/side_effects.h"

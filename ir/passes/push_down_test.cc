@@ -4,6 +4,7 @@
 
 #include "ir/dump.h"
 #include "ir/expression.h"
+#include "ir/graph.pb.h"
 #include "ir/testing/fake_ops.h"
 
 namespace headrace::ir {
@@ -11,9 +12,9 @@ namespace {
 
 std::string Pushed(const GraphBuilder& builder) { return GraphDump(*PushDown(builder.Canonical())); }
 
-GraphBuilder::Given Count(int64_t count) { return {{"count", IntValue(count)}}; }
-GraphBuilder::Given Window(int64_t window) { return {{"window", IntValue(window)}}; }
-GraphBuilder::Given Columns(std::vector<std::string> names) { return {{"columns", StringsValue(names)}}; }
+GraphBuilder::Given CountPushDown(int64_t count) { return {{"count", IntValue(count)}}; }
+GraphBuilder::Given WindowPushDown(int64_t window) { return {{"window", IntValue(window)}}; }
+GraphBuilder::Given ColumnsPushDown(std::vector<std::string> names) { return {{"columns", StringsValue(names)}}; }
 GraphBuilder::Given Mapping(std::vector<std::pair<std::string, std::string>> pairs) {
   return {{"mapping", PairsValue(pairs)}};
 }
@@ -26,12 +27,12 @@ GraphBuilder::Given Predicate(std::string_view column, std::string_view function
 TEST(PushDown, TakeAndSkipGoBelowMaps) {
   GraphBuilder builder;
   builder.Add("pictures");
-  builder.Add("shuffle", {0}, Window(4));
+  builder.Add("shuffle", {0}, WindowPushDown(4));
   builder.Add("map", {1});
   builder.Step("Flip", {"image"}, {"image"});
-  builder.Add("skip", {2}, Count(2));
-  builder.Add("project", {3}, Columns({"label", "image"}));
-  builder.Add("take", {4}, Count(3));
+  builder.Add("skip", {2}, CountPushDown(2));
+  builder.Add("project", {3}, ColumnsPushDown({"label", "image"}));
+  builder.Add("take", {4}, CountPushDown(3));
   EXPECT_EQ(Pushed(builder),
             "#0  pictures(columns=None)\n"
             "#1  shuffle(#0, name=None, seed=None, window=4)  salt 12448176966133054717\n"
@@ -48,7 +49,7 @@ TEST(PushDown, LeavesThePointWhereRowsAreSharded) {
   builder.Add("pictures");
   builder.Add("map", {0});
   builder.Step("Negate", {"image"}, {"image"});
-  builder.Add("take", {1}, Count(3));
+  builder.Add("take", {1}, CountPushDown(3));
   EXPECT_EQ(Pushed(builder),
             "#0  pictures(columns=None)\n"
             "#1  project(#0, columns=('image', 'label'))\n"
@@ -57,13 +58,13 @@ TEST(PushDown, LeavesThePointWhereRowsAreSharded) {
             "      image = Negate(image)\n");
   GraphBuilder light;
   light.Add("numbers");
-  light.Add("project", {0}, Columns({"value"}));
-  light.Add("take", {1}, Count(3));
+  light.Add("project", {0}, ColumnsPushDown({"value"}));
+  light.Add("take", {1}, CountPushDown(3));
   EXPECT_EQ(Pushed(light), GraphDump(light.Canonical()));
   GraphBuilder indexed;
   indexed.Add("numbers");
-  indexed.Add("take", {0}, Count(3));
-  indexed.Add("project", {1}, Columns({"value"}));
+  indexed.Add("take", {0}, CountPushDown(3));
+  indexed.Add("project", {1}, ColumnsPushDown({"value"}));
   EXPECT_EQ(Pushed(indexed), GraphDump(indexed.Canonical()));
 }
 
@@ -71,22 +72,22 @@ TEST(PushDown, ATakePassesPythonAndASkipDoesNot) {
   for (const std::string op : {"take", "skip"}) {
     GraphBuilder builder;
     builder.Add("pictures");
-    builder.Add("shuffle", {0}, Window(4));
+    builder.Add("shuffle", {0}, WindowPushDown(4));
     builder.Add("map", {1});
     builder.Step("Call", {"image"}, {"image"}, {{"function", ReferenceValue("f")}});
-    builder.Add(op, {2}, Count(2));
+    builder.Add(op, {2}, CountPushDown(2));
     EXPECT_EQ(Pushed(builder) == GraphDump(builder.Canonical()), op == "skip") << Pushed(builder);
   }
 }
 
 TEST(PushDown, AFilterPassesMapsThatWriteNothingItReads) {
   GraphBuilder builder;
-  builder.Add("pictures", {}, Columns({"image", "label", "path"}));
+  builder.Add("pictures", {}, ColumnsPushDown({"image", "label", "path"}));
   builder.Add("map", {0});
   builder.Step("Negate", {"label"}, {"label"});
   builder.Add("map", {1});
   builder.Step("Flip", {"image"}, {"image"});
-  builder.Add("project", {2}, Columns({"image", "label"}));
+  builder.Add("project", {2}, ColumnsPushDown({"image", "label"}));
   builder.Add("filter", {3}, Predicate("label"));
   EXPECT_EQ(Pushed(builder),
             "#0  pictures(columns=('image', 'label', 'path'))\n"
@@ -116,18 +117,18 @@ TEST(PushDown, AFilterThatMayFailOrWouldSavePythonStays) {
 TEST(PushDown, AFilterDoesNotPassWhatCountsRows) {
   GraphBuilder builder;
   builder.Add("pictures");
-  builder.Add("shuffle", {0}, Window(4));
+  builder.Add("shuffle", {0}, WindowPushDown(4));
   builder.Add("filter", {1}, Predicate("label"));
-  builder.Add("take", {2}, Count(2));
+  builder.Add("take", {2}, CountPushDown(2));
   EXPECT_EQ(Pushed(builder), GraphDump(builder.Canonical()));
 }
 
 TEST(PushDown, ProjectsBecomeOneAndKeepTheOrderOfColumns) {
   GraphBuilder builder;
-  builder.Add("pictures", {}, Columns({"image", "label", "path", "big"}));
+  builder.Add("pictures", {}, ColumnsPushDown({"image", "label", "path", "big"}));
   builder.Add("rename", {0}, Mapping({{"image", "label"}, {"label", "image"}, {"big", "small"}}));
-  builder.Add("project", {1}, Columns({"small", "label", "image"}));
-  builder.Add("project", {2}, Columns({"image", "label"}));
+  builder.Add("project", {1}, ColumnsPushDown({"small", "label", "image"}));
+  builder.Add("project", {2}, ColumnsPushDown({"image", "label"}));
   EXPECT_EQ(Pushed(builder),
             "#0  pictures(columns=('image', 'label', 'path', 'big'))\n"
             "#1  project(#0, columns=('label', 'image'))\n"
@@ -139,13 +140,13 @@ TEST(PushDown, AProjectStaysAboveAMapThatAddsColumnsOrReadsMore) {
   adds.Add("pictures");
   adds.Add("map", {0});
   adds.Step("Flip", {"image"}, {"flipped"});
-  adds.Add("project", {1}, Columns({"flipped", "image"}));
+  adds.Add("project", {1}, ColumnsPushDown({"flipped", "image"}));
   EXPECT_EQ(Pushed(adds), GraphDump(adds.Canonical()));
   GraphBuilder reads;
-  reads.Add("pictures", {}, Columns({"image", "label", "big"}));
+  reads.Add("pictures", {}, ColumnsPushDown({"image", "label", "big"}));
   reads.Add("map", {0});
   reads.Step("Join", {"image", "big"}, {"image"});
-  reads.Add("project", {1}, Columns({"image"}));
+  reads.Add("project", {1}, ColumnsPushDown({"image"}));
   EXPECT_EQ(Pushed(reads), GraphDump(reads.Canonical()));
 }
 
@@ -154,7 +155,7 @@ TEST(PushDown, ARenameGoesThroughMapsAndNamesTheirColumns) {
   builder.Add("pictures");
   builder.Add("map", {0});
   builder.Step("Flip", {"image"}, {"flipped"}).Step("Negate", {"label"}, {"label"});
-  builder.Add("shuffle", {1}, Window(4));
+  builder.Add("shuffle", {1}, WindowPushDown(4));
   builder.Add("rename", {2}, Mapping({{"flipped", "image"}, {"image", "whole"}}));
   builder.Add("rename", {3}, Mapping({{"image", "picture"}}));
   EXPECT_EQ(Pushed(builder),
@@ -171,8 +172,8 @@ TEST(PushDown, LeavesWhatTwoUse) {
   builder.Add("numbers");
   builder.Add("map", {0});
   builder.Step("Negate", {"value"}, {"value"});
-  builder.Add("project", {1}, Columns({"value"}));
-  builder.Add("project", {1}, Columns({"square"}));
+  builder.Add("project", {1}, ColumnsPushDown({"value"}));
+  builder.Add("project", {1}, ColumnsPushDown({"square"}));
   builder.Add("zip", {2, 3});
   EXPECT_EQ(Pushed(builder), GraphDump(builder.Canonical()));
 }

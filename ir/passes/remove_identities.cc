@@ -9,6 +9,7 @@
 #include "ir/attributes.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/parameters.h"
 #include "ir/passes/graph_editor.h"

@@ -4,6 +4,7 @@
 
 #include "ir/dump.h"
 #include "ir/expression.h"
+#include "ir/graph.pb.h"
 #include "ir/testing/fake_ops.h"
 
 namespace headrace::ir {
@@ -11,8 +12,10 @@ namespace {
 
 std::string Without(const GraphBuilder& builder) { return GraphDump(*RemoveIdentities(builder.Canonical())); }
 
-GraphBuilder::Given Count(int64_t count) { return {{"count", IntValue(count)}}; }
-GraphBuilder::Given Columns(std::vector<std::string> names) { return {{"columns", StringsValue(names)}}; }
+GraphBuilder::Given CountRemoveIdentities(int64_t count) { return {{"count", IntValue(count)}}; }
+GraphBuilder::Given ColumnsRemoveIdentities(std::vector<std::string> names) {
+  return {{"columns", StringsValue(names)}};
+}
 GraphBuilder::Given Predicate(proto::Value literal) {
   return {{"predicate", ExpressionValue(LiteralExpression(std::move(literal)))}};
 }
@@ -20,11 +23,11 @@ GraphBuilder::Given Predicate(proto::Value literal) {
 TEST(RemoveIdentities, OverIndices) {
   GraphBuilder builder;
   builder.Add("fixed");
-  builder.Add("skip", {0}, Count(0));
-  builder.Add("take", {1}, Count(3));
-  builder.Add("take", {2}, Count(2));
-  builder.Add("skip", {3}, Count(1));
-  builder.Add("take", {4}, Count(2));
+  builder.Add("skip", {0}, CountRemoveIdentities(0));
+  builder.Add("take", {1}, CountRemoveIdentities(3));
+  builder.Add("take", {2}, CountRemoveIdentities(2));
+  builder.Add("skip", {3}, CountRemoveIdentities(1));
+  builder.Add("take", {4}, CountRemoveIdentities(2));
   EXPECT_EQ(Without(builder),
             "#0  fixed()\n"
             "#1  take(#0, count=2)\n"
@@ -36,19 +39,19 @@ TEST(RemoveIdentities, KeepsWhatCountsRows) {
   GraphBuilder builder;
   builder.Add("fixed");
   builder.Add("shuffle", {0}, {{"window", IntValue(2)}});
-  builder.Add("skip", {1}, Count(0));
-  builder.Add("take", {2}, Count(9));
+  builder.Add("skip", {1}, CountRemoveIdentities(0));
+  builder.Add("take", {2}, CountRemoveIdentities(9));
   EXPECT_EQ(Without(builder), GraphDump(builder.Canonical()));
 }
 
 TEST(RemoveIdentities, OfRowsAndColumns) {
   GraphBuilder builder;
   builder.Add("numbers");
-  builder.Add("project", {0}, Columns({"value", "square"}));
+  builder.Add("project", {0}, ColumnsRemoveIdentities({"value", "square"}));
   builder.Add("rename", {1}, {{"mapping", PairsValue({{"value", "value"}})}});
   builder.Add("filter", {2}, Predicate(BoolValue(true)));
   builder.Add("filter", {3}, Predicate(BoolValue(false)));
-  builder.Add("project", {4}, Columns({"square", "value"}));
+  builder.Add("project", {4}, ColumnsRemoveIdentities({"square", "value"}));
   EXPECT_EQ(Without(builder),
             "#0  numbers(stop=10)\n"
             "#1  filter(#0, predicate=False)\n"
@@ -58,10 +61,10 @@ TEST(RemoveIdentities, OfRowsAndColumns) {
 TEST(RemoveIdentities, LeavesAProjectWhereItKeptOperatorsOnIndicesApart) {
   GraphBuilder builder;
   builder.Add("numbers");
-  builder.Add("project", {0}, Columns({"value", "square"}));
+  builder.Add("project", {0}, ColumnsRemoveIdentities({"value", "square"}));
   builder.Add("filter", {1}, Predicate(BoolValue(true)));
-  builder.Add("take", {2}, Count(5));
-  builder.Add("project", {3}, Columns({"value", "square"}));
+  builder.Add("take", {2}, CountRemoveIdentities(5));
+  builder.Add("project", {3}, ColumnsRemoveIdentities({"value", "square"}));
   EXPECT_EQ(Without(builder),
             "#0  numbers(stop=10)\n"
             "#1  project(#0, columns=('value', 'square'))\n"
@@ -88,7 +91,7 @@ TEST(RemoveIdentities, OfWhatTwoUse) {
   GraphBuilder builder;
   builder.Add("numbers");
   builder.Add("shuffle", {0}, {{"window", IntValue(2)}});
-  builder.Add("project", {1}, Columns({"value", "square"}));
+  builder.Add("project", {1}, ColumnsRemoveIdentities({"value", "square"}));
   builder.Add("rename", {2}, {{"mapping", PairsValue({{"value", "a"}, {"square", "b"}})}});
   builder.Add("zip", {2, 3});
   EXPECT_EQ(Without(builder),

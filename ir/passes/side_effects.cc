@@ -4,6 +4,7 @@
 
 #include "ir/branches.h"
 #include "ir/declaration.h"
+#include "ir/graph.pb.h"
 #include "ir/node_traits.h"
 
 namespace headrace::ir {

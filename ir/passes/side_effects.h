@@ -1,8 +1,10 @@
-// The side effects of an operator, which limit what passes may leave out or repeat. Pure functions.
+// `ActsBesides` and its neighbours tell the side effects of an operator, which limit what passes may leave out or
+// repeat.
+// Threads: pure functions.
 #ifndef HEADRACE_IR_PASSES_SIDE_EFFECTS_H_
 #define HEADRACE_IR_PASSES_SIDE_EFFECTS_H_
 
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace::ir {
 

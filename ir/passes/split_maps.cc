@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/passes/side_effects.h"
 
 namespace headrace::ir {

@@ -13,6 +13,7 @@
 #include "ir/declaration.h"
 #include "ir/expression.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/salts.h"
 #include "ir/suggestion.h"
 

@@ -1,4 +1,5 @@
-// Small operators for the tests of this room, and graphs of them. Only for tests; one thread.
+// `DeclareFakeOps` declares small operators for the tests of this room, and `GraphBuilder` makes graphs of them.
+// Threads: one.
 #ifndef HEADRACE_IR_TESTING_FAKE_OPS_H_
 #define HEADRACE_IR_TESTING_FAKE_OPS_H_
 

@@ -7,6 +7,7 @@
 #include "ir/canonical.h"
 #include "ir/dump.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_hash.h"
 #include "ir/passes.h"
 #include "ir/validate.h"

@@ -1,4 +1,5 @@
-// Processes an untrusted graph as front ends do: reads, checks, optimizes and writes it. Only for tests; one thread.
+// `TakeIn` processes an untrusted graph as front ends do: it reads, checks, optimizes and writes it. Use it in tests.
+// Threads: one.
 #ifndef HEADRACE_IR_TESTING_TAKE_IN_H_
 #define HEADRACE_IR_TESTING_TAKE_IN_H_
 

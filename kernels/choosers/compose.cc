@@ -12,12 +12,12 @@ class Compose : public Chooser {
   Drawn Draw(size_t, RowRandom&) const override { return {0}; }
 };
 
-absl::StatusOr<ir::Branching> BranchingOf(const ir::Attributes&, size_t branches) {
+absl::StatusOr<ir::Branching> BranchingOfCompose(const ir::Attributes&, size_t branches) {
   if (branches != 1) return GraphError("has one list of kernels, not ", branches);
   return ir::Branching{.drawn = {true}};
 }
 
-const KernelRegistration registration{
+const KernelRegistration compose_registration{
     {.name = "Compose",
      .summary = "Applies several kernels to each row, one after the other.",
      .doc = "A list of kernels as one kernel. In map and in other kernels it is the same as the list, and draws the "
@@ -27,7 +27,7 @@ const KernelRegistration registration{
      .python_module = "vision",
      .python = {.parameters = "kernels: Sequence[Kernel]", .docs = {{"kernels", "The kernels, in order."}}},
      .example = "V.Compose([V.Decode(), V.Resize(256), V.CenterCrop(224)])",
-     .branching = BranchingOf},
+     .branching = BranchingOfCompose},
     Makes<Compose>()};
 
 }  // namespace

@@ -16,13 +16,13 @@ class RandomApply : public Chooser {
   double p_;
 };
 
-absl::StatusOr<ir::Branching> BranchingOf(const ir::Attributes& attributes, size_t branches) {
+absl::StatusOr<ir::Branching> BranchingOfRandomApply(const ir::Attributes& attributes, size_t branches) {
   if (branches != 1) return GraphError("has one list of kernels, not ", branches);
   const double p = attributes.Float("p");
   return ir::Branching{.drawn = {p > 0}, .none = p < 1};
 }
 
-const KernelRegistration registration{
+const KernelRegistration random_apply_registration{
     {.name = "RandomApply",
      .summary = "Applies kernels to some rows.",
      .doc = "Takes the columns that the kernels take, of any type. With probability `p` a row goes through all of "
@@ -45,7 +45,7 @@ const KernelRegistration registration{
                          {"seed", "The seed of what is drawn here; kernels keep theirs. None: the pipeline's."},
                          {"name"}}},
      .example = "V.RandomApply([V.GaussianBlur(5), V.RandomInvert()], p=0.3)",
-     .branching = BranchingOf},
+     .branching = BranchingOfRandomApply},
     Makes<RandomApply>()};
 
 }  // namespace

@@ -35,7 +35,7 @@ class RandomChoice : public Chooser {
   double sum_;
 };
 
-absl::StatusOr<ir::Branching> BranchingOf(const ir::Attributes& attributes, size_t branches) {
+absl::StatusOr<ir::Branching> BranchingOfRandomChoice(const ir::Attributes& attributes, size_t branches) {
   if (attributes.IsNone("p")) return ir::Branching{.drawn = std::vector<bool>(branches, true)};
   const std::vector<double> weights = attributes.Floats("p");
   if (weights.size() != branches) return GraphError("p has ", weights.size(), " weights for ", branches, " branches");
@@ -46,7 +46,7 @@ absl::StatusOr<ir::Branching> BranchingOf(const ir::Attributes& attributes, size
   return branching;
 }
 
-const KernelRegistration registration{
+const KernelRegistration random_choice_registration{
     {.name = "RandomChoice",
      .summary = "Applies one of several kernels, or of several lists of kernels, to each row.",
      .doc =
@@ -72,7 +72,7 @@ const KernelRegistration registration{
                          {"seed", "The seed of what is drawn here; kernels keep theirs. None: the pipeline's."},
                          {"name"}}},
      .example = "V.RandomChoice([V.Invert(), [V.RandomVerticalFlip(), V.Equalize()]], p=[2, 1])",
-     .branching = BranchingOf},
+     .branching = BranchingOfRandomChoice},
     Makes<RandomChoice>()};
 
 }  // namespace

@@ -23,15 +23,15 @@ class RandomOrder : public Chooser {
   }
 };
 
-absl::StatusOr<ir::Branching> BranchingOf(const ir::Attributes&, size_t branches) {
+absl::StatusOr<ir::Branching> BranchingOfRandomOrder(const ir::Attributes&, size_t branches) {
   return ir::Branching{.drawn = std::vector<bool>(branches, true), .several = branches > 1};
 }
 
-const KernelRegistration registration{
+const KernelRegistration random_order_registration{
     {.name = "RandomOrder",
      .summary = "Applies several kernels to each row, in an order that is drawn.",
      .doc = "Takes the columns that the kernels take, of any type. Every row goes through all of them; all orders are "
-            "equally likely, and one order serves all columns. A size that any of them changes is not known behind "
+            "equally likely, and one order serves all columns. A size that any of them changes is not known after "
             "them. torchvision's RandomOrder.\n"
             "Errors: kernels that change the dtype, because others may come before them; Python functions.",
      .max_inputs = -1,
@@ -43,7 +43,7 @@ const KernelRegistration registration{
                          {"seed", "The seed of what is drawn here; kernels keep theirs. None: the pipeline's."},
                          {"name"}}},
      .example = "V.RandomOrder([V.RandomHorizontalFlip(), V.RandomRotation(10), V.ColorJitter(0.4)])",
-     .branching = BranchingOf},
+     .branching = BranchingOfRandomOrder},
     Makes<RandomOrder>()};
 
 }  // namespace

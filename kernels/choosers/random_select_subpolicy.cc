@@ -28,7 +28,7 @@ class RandomSelectSubpolicy : public Chooser {
   std::vector<double> chances_;
 };
 
-absl::StatusOr<ir::Branching> BranchingOf(const ir::Attributes& attributes, size_t branches) {
+absl::StatusOr<ir::Branching> BranchingOfRandomSelectSubpolicy(const ir::Attributes& attributes, size_t branches) {
   const std::vector<double> chances = attributes.Floats("chances");
   int64_t left = static_cast<int64_t>(branches);
   for (const int64_t length : attributes.Ints("lengths")) left = length > left ? -1 : left - length;
@@ -40,12 +40,12 @@ absl::StatusOr<ir::Branching> BranchingOf(const ir::Attributes& attributes, size
   return branching;
 }
 
-const KernelRegistration registration{
+const KernelRegistration random_select_subpolicy_registration{
     {.name = "RandomSelectSubpolicy",
      .summary = "Applies one of several lists of kernels to each row, each kernel with a probability of its own.",
      .doc = "Takes the columns that the kernels take, of any type. One sub-policy is drawn, all equally likely; a row "
             "goes through its kernels in order, through each with the kernel's probability. One draw serves all "
-            "columns. A size that any kernel changes is not known behind them. MindSpore's RandomSelectSubpolicy.\n"
+            "columns. A size that any kernel changes is not known after them. MindSpore's RandomSelectSubpolicy.\n"
             "Errors: empty sub-policies; probabilities outside 0 … 1; kernels that change the dtype; Python functions.",
      .max_inputs = -1,
      .attributes = {{.name = "lengths",
@@ -68,7 +68,7 @@ const KernelRegistration registration{
                          {"name"}}},
      .example = "V.RandomSelectSubpolicy([[(V.Invert(), 0.3), (V.Equalize(), 0.9)], [(V.RandomRotation(20), 1)]])",
      .sample = {.attributes = {{"lengths", "(1, 1)"}, {"chances", "(0.5, 1)"}}},
-     .branching = BranchingOf},
+     .branching = BranchingOfRandomSelectSubpolicy},
     Makes<RandomSelectSubpolicy>()};
 
 }  // namespace

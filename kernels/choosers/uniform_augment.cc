@@ -26,18 +26,18 @@ class UniformAugment : public Chooser {
   size_t count_;
 };
 
-absl::StatusOr<ir::Branching> BranchingOf(const ir::Attributes& attributes, size_t branches) {
+absl::StatusOr<ir::Branching> BranchingOfUniformAugment(const ir::Attributes& attributes, size_t branches) {
   const auto count = static_cast<size_t>(attributes.Int("num_ops"));
   if (count > branches) return GraphError("num_ops is ", count, "; there are ", branches, " kernels");
   return ir::Branching{.drawn = std::vector<bool>(branches, true), .none = true, .several = count > 1};
 }
 
-const KernelRegistration registration{
+const KernelRegistration uniform_augment_registration{
     {.name = "UniformAugment",
      .summary = "Applies up to a number of kernels that are drawn from a list.",
      .doc = "Takes the columns that the kernels take, of any type. `num_ops` different kernels are drawn, all choices "
             "equally likely; each of them is applied with probability ½, in the order of the list. One draw serves all "
-            "columns. A size that any of them changes is not known behind them. MindSpore's UniformAugment.\n"
+            "columns. A size that any of them changes is not known after them. MindSpore's UniformAugment.\n"
             "Errors: fewer kernels than `num_ops`; kernels that change the dtype; Python functions.",
      .max_inputs = -1,
      .attributes =
@@ -51,7 +51,7 @@ const KernelRegistration registration{
                          {"seed", "The seed of what is drawn here; kernels keep theirs. None: the pipeline's."},
                          {"name"}}},
      .example = "V.UniformAugment([V.RandomRotation(30), V.Equalize(), V.Invert()], num_ops=2)",
-     .branching = BranchingOf},
+     .branching = BranchingOfUniformAugment},
     Makes<UniformAugment>()};
 
 }  // namespace

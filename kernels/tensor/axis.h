@@ -1,5 +1,5 @@
-// Views one axis of a tensor as (outer, axis, inner): the axes before it, itself, and the axes behind it. Plain
-// functions.
+// `SplitAt` views one axis of a tensor as (outer, axis, inner): the axes before it, itself, and the axes after it.
+// Threads: plain functions.
 #ifndef HEADRACE_KERNELS_TENSOR_AXIS_H_
 #define HEADRACE_KERNELS_TENSOR_AXIS_H_
 

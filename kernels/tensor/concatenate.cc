@@ -75,8 +75,8 @@ class Concatenate : public Kernel {
   int64_t axis_;
 };
 
-absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
-                                                  absl::Span<const ir::ColumnType> inputs) {
+absl::StatusOr<std::vector<ir::ColumnType>> InferConcatenate(const ir::Attributes& attributes,
+                                                             absl::Span<const ir::ColumnType> inputs) {
   ir::ColumnType joined = inputs[0];
   for (const ir::ColumnType& input : inputs) {
     if (!input.fields.empty()) return GraphError("needs tensors; got ", ir::TypeName(input));
@@ -99,7 +99,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return std::vector{joined};
 }
 
-const KernelRegistration registration{
+const KernelRegistration concatenate_registration{
     {.name = "Concatenate",
      .summary = "Joins several columns of a row along one axis.",
      .doc = "Takes one or more tensors of one dtype (any) whose other dimensions are equal, and gives one tensor: "
@@ -113,7 +113,7 @@ const KernelRegistration registration{
      .python_module = "transforms",
      .example = "T.Concatenate(axis=-1)",
      .sample = {.inputs = {ir::SampleInput::kVector, ir::SampleInput::kVector, ir::SampleInput::kVector}},
-     .infer_kernel = Infer},
+     .infer_kernel = InferConcatenate},
     Makes<Concatenate>()};
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
-#include "kernels/tensor/number.h"
+#include "kernels/numbers/number.h"
 
 namespace headrace {
 namespace {
@@ -24,8 +24,8 @@ class Fill : public UnaryKernel {
   ir::Number value_;
 };
 
-absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
-                                                  absl::Span<const ir::ColumnType> inputs) {
+absl::StatusOr<std::vector<ir::ColumnType>> InferFill(const ir::Attributes& attributes,
+                                                      absl::Span<const ir::ColumnType> inputs) {
   const ir::ColumnType& type = inputs[0];
   if (!type.fields.empty()) return GraphError("needs numbers; got ", ir::TypeName(type));
   uint8_t element[sizeof(double)];
@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return std::vector{type};
 }
 
-const KernelRegistration registration{
+const KernelRegistration fill_registration{
     {.name = "Fill",
      .summary = "Replaces every element by one number.",
      .doc = "Takes numbers of any type and shape and gives the same type and shape, each element being `value`.\n"
@@ -44,7 +44,7 @@ const KernelRegistration registration{
      .python_module = "transforms",
      .example = "T.Fill(0)",
      .sample = {.attributes = {{"value", "9"}}, .inputs = {ir::SampleInput::kVector}},
-     .infer_kernel = Infer},
+     .infer_kernel = InferFill},
     Makes<Fill>()};
 
 }  // namespace

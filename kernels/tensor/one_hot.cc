@@ -3,7 +3,7 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
-#include "kernels/tensor/number.h"
+#include "kernels/numbers/number.h"
 
 namespace headrace {
 namespace {
@@ -65,8 +65,8 @@ class OneHot : public UnaryKernel {
   DType dtype_;
 };
 
-absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
-                                                  absl::Span<const ir::ColumnType> inputs) {
+absl::StatusOr<std::vector<ir::ColumnType>> InferOneHot(const ir::Attributes& attributes,
+                                                        absl::Span<const ir::ColumnType> inputs) {
   ir::ColumnType type = inputs[0];
   const bool unknown = type.dtype == DType::kUnknown && type.fields.empty();
   if (!unknown && !IsInteger(type.dtype)) return GraphError("needs whole numbers; got ", ir::TypeName(type));
@@ -75,7 +75,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return std::vector{type};
 }
 
-const KernelRegistration registration{
+const KernelRegistration one_hot_registration{
     {.name = "OneHot",
      .summary = "Turns class numbers into vectors with a single one.",
      .doc = "Takes whole numbers of any shape S, each from 0 to num_classes - 1, and gives `dtype` of shape S + "
@@ -94,7 +94,7 @@ const KernelRegistration registration{
      .python_module = "transforms",
      .example = "T.OneHot(10)",
      .sample = {.attributes = {{"num_classes", "5"}}, .inputs = {ir::SampleInput::kVector}},
-     .infer_kernel = Infer},
+     .infer_kernel = InferOneHot},
     OneHot::Make};
 
 }  // namespace

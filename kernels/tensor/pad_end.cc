@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
-#include "kernels/tensor/number.h"
+#include "kernels/numbers/number.h"
 
 namespace headrace {
 namespace {
@@ -59,8 +59,8 @@ class PadEnd : public UnaryKernel {
   ir::Number value_;
 };
 
-absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
-                                                  absl::Span<const ir::ColumnType> inputs) {
+absl::StatusOr<std::vector<ir::ColumnType>> InferPadEnd(const ir::Attributes& attributes,
+                                                        absl::Span<const ir::ColumnType> inputs) {
   ir::ColumnType type = inputs[0];
   if (!type.fields.empty()) return GraphError("needs numbers; got ", ir::TypeName(type));
   uint8_t element[sizeof(double)];
@@ -82,18 +82,18 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
 bool AddsNothing(const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
   const ir::ColumnType& type = inputs[0];
   const std::vector<int64_t> wanted = attributes.Ints("shape");
-  // The value must fit the dtype even if nothing is padded: Infer has checked that if it knew the dtype.
+  // The value must fit the dtype even if nothing is padded: InferPadEnd has checked that if it knew the dtype.
   if (!type.shape || type.dtype == DType::kUnknown || type.shape->size() != wanted.size()) return false;
   return std::equal(wanted.begin(), wanted.end(), type.shape->begin(),
                     [](int64_t length, int64_t size) { return length == kKeep || length == size; });
 }
 
-const KernelRegistration registration{
+const KernelRegistration pad_end_registration{
     {.name = "PadEnd",
      .summary = "Pads tensors of different lengths at their ends to equal lengths.",
      .doc =
          "Takes numbers of any type and gives the same type of shape `shape`, with the input at the beginning of each "
-         "axis and `value` behind it.\n"
+         "axis and `value` after it.\n"
          "Errors: another number of axes, an axis longer than wanted (nothing is cut off; see Slice), a value that the "
          "type cannot hold, bytes or strings.",
      .attributes = {{.name = "shape",
@@ -102,13 +102,13 @@ const KernelRegistration registration{
                      .minimum = -1},
                     {.name = "value",
                      .type = ir::AttributeType::kFloat,
-                     .doc = "The padding behind the input.",
+                     .doc = "The padding after the input.",
                      .default_value = "0",
                      .keeps_whole = true}},
      .python_module = "transforms",
      .example = "T.PadEnd((128,), value=-1)",
      .sample = {.attributes = {{"shape", "(6,)"}}, .inputs = {ir::SampleInput::kVector}},
-     .infer_kernel = Infer,
+     .infer_kernel = InferPadEnd,
      .is_kernel_identity = AddsNothing},
     Makes<PadEnd>()};
 

@@ -96,8 +96,8 @@ class Slice : public UnaryKernel {
   int64_t axis_;
 };
 
-absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
-                                                  absl::Span<const ir::ColumnType> inputs) {
+absl::StatusOr<std::vector<ir::ColumnType>> InferSlice(const ir::Attributes& attributes,
+                                                       absl::Span<const ir::ColumnType> inputs) {
   ir::ColumnType type = inputs[0];
   if (!type.fields.empty()) return GraphError("needs a tensor; got ", ir::TypeName(type));
   if (!type.shape) return std::vector{type};
@@ -119,7 +119,7 @@ bool TakesEverything(const ir::Attributes& attributes, absl::Span<const ir::Colu
   return size != ir::kUnknownDim && PositionsIn(range, size).count == size;
 }
 
-const KernelRegistration registration{
+const KernelRegistration slice_registration{
     {.name = "Slice",
      .summary = "Keeps a range of one axis.",
      .doc =
@@ -149,7 +149,7 @@ const KernelRegistration registration{
      .python_module = "transforms",
      .example = "T.Slice(0, 10)",
      .sample = {.attributes = {{"start", "1"}}, .inputs = {ir::SampleInput::kVector}},
-     .infer_kernel = Infer,
+     .infer_kernel = InferSlice,
      .is_kernel_identity = TakesEverything},
     Makes<Slice>()};
 

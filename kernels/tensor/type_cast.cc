@@ -3,8 +3,8 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
-#include "kernels/tensor/convert.h"
-#include "kernels/vision/pixel_kernel.h"
+#include "kernels/numbers/convert.h"
+#include "kernels/vision/fused/pixel_kernel.h"
 
 namespace headrace {
 namespace {
@@ -62,8 +62,8 @@ class TypeCast : public PixelKernel {
   CastStep step_;
 };
 
-absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
-                                                  absl::Span<const ir::ColumnType> inputs) {
+absl::StatusOr<std::vector<ir::ColumnType>> InferTypeCast(const ir::Attributes& attributes,
+                                                          absl::Span<const ir::ColumnType> inputs) {
   ir::ColumnType type = inputs[0];
   const DType dtype = attributes.Type("dtype");
   const bool from_text = IsVariableLength(type.dtype) && type.dtype != dtype;
@@ -74,7 +74,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return std::vector{type};
 }
 
-const KernelRegistration registration{
+const KernelRegistration type_cast_registration{
     {.name = "TypeCast",
      .summary = "Converts numbers to another type.",
      .doc =
@@ -87,7 +87,7 @@ const KernelRegistration registration{
      .python_module = "transforms",
      .example = "T.TypeCast('float16')",
      .sample = {.attributes = {{"dtype", "'float32'"}}, .inputs = {ir::SampleInput::kVector}},
-     .infer_kernel = Infer,
+     .infer_kernel = InferTypeCast,
      .is_kernel_identity =
          [](const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
            return inputs[0].dtype == attributes.Type("dtype");

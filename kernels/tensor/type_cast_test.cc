@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kernels/tensor/half.h"
+#include "kernels/numbers/half.h"
 #include "kernels/testing/golden.h"
 #include "kernels/testing/run_kernel.h"
 

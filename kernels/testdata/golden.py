@@ -101,7 +101,7 @@ class RowRandom:
 def main() -> None:
     save("source", source())
     save("source.float32", float_source())
-    for script in sorted(ROOT.glob("kernels/*/*_golden.py")):
+    for script in sorted((ROOT / "kernels").rglob("*_golden.py")):
         importlib.import_module(".".join(script.relative_to(ROOT).with_suffix("").parts)).main()
 
 

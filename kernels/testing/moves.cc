@@ -1,5 +1,7 @@
 #include "kernels/testing/moves.h"
 
+#include "ir/graph.pb.h"
+
 namespace headrace::fixture {
 
 bool Move::turns() const {

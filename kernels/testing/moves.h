@@ -1,4 +1,4 @@
-// Every kernel that moves pixels by whole pixels or with the nearest one, for tests of what follows them.
+// `Moves` gives every kernel that moves pixels by whole pixels or with the nearest one, for tests of what follows them.
 #ifndef HEADRACE_KERNELS_TESTING_MOVES_H_
 #define HEADRACE_KERNELS_TESTING_MOVES_H_
 
@@ -10,7 +10,7 @@
 
 namespace headrace::fixture {
 
-// Of the pictures that they are for.
+// Of the images that they are for.
 inline constexpr int64_t kMovedHeight = 24;
 inline constexpr int64_t kMovedWidth = 32;
 

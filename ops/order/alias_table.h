@@ -1,6 +1,6 @@
-// Draws numbers with given weights, each in constant time: Walker's alias method, with the table made as by Vose ("A
-// linear algorithm for generating random numbers with a given distribution", IEEE Trans. Softw. Eng. 1991).
-// Thread contract: immutable; any thread.
+// `AliasTable` draws numbers with given weights, each in constant time: Walker's alias method, with the table made as
+// by Vose ("A linear algorithm for generating random numbers with a given distribution", IEEE Trans. Softw. Eng. 1991).
+// Threads: immutable; any thread.
 #ifndef HEADRACE_OPS_ORDER_ALIAS_TABLE_H_
 #define HEADRACE_OPS_ORDER_ALIAS_TABLE_H_
 

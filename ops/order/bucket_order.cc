@@ -8,9 +8,9 @@
 
 #include "core/error.h"
 #include "engine/operator/positions.h"
-#include "ops/length_buckets.h"
 #include "ops/order/epoch_slots.h"
 #include "ops/order/values_by_number.h"
+#include "ops/rows/length_buckets.h"
 
 namespace headrace {
 namespace {
@@ -224,7 +224,7 @@ absl::Status CheckInput(const IndexedProperties& input) {
       "forms batches before an epoch is asked for, and the sampler below it is your own code; leave length= out");
 }
 
-absl::StatusOr<std::unique_ptr<IndexedSource>> Make(const OpArguments& arguments, IndexedSources inputs) {
+absl::StatusOr<std::unique_ptr<IndexedSource>> MakeBucketOrder(const OpArguments& arguments, IndexedSources inputs) {
   std::unique_ptr<IndexedSource> rows = std::move(inputs[0]);
   HEADRACE_RETURN_IF_ERROR(CheckInput(rows->properties()));
   HEADRACE_RETURN_IF_ERROR(BucketedSource::CheckRows(std::max(rows->size(), rows->numbers())));
@@ -239,7 +239,7 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> Make(const OpArguments& arguments
   return source;
 }
 
-absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
+absl::StatusOr<ir::Schema> InferBucketOrder(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
   HEADRACE_RETURN_IF_ERROR(LengthBuckets::Check(attributes));
   return InferWithValues(attributes, inputs, "lengths", false);
 }
@@ -250,7 +250,7 @@ std::vector<ir::Attribute> Attributes() {
   return attributes;
 }
 
-const OpRegistration registration(
+const OpRegistration bucket_order_registration(
     {
         .name = "bucket_order",
         .role = ir::Role::kStream,
@@ -265,10 +265,10 @@ const OpRegistration registration(
         .traits = {.indexed = true, .light = true},
         .python_module = "internal",
         .example = "ds.bucket_by_length(\"tokens\", [10, 50], [64, 16, 4], length=lengths)",
-        .infer = Infer,
+        .infer = InferBucketOrder,
         .reads = ReadsValues,
     },
-    {.indexed = Make});
+    {.indexed = MakeBucketOrder});
 
 }  // namespace
 }  // namespace headrace

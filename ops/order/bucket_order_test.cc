@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "engine/exec/iteration.h"
+#include "ir/graph.pb.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 
@@ -199,7 +200,7 @@ TEST(BucketOrder, RefusesStatesBehindABatch) {
   options.checkpoint = {1, 0};
   const Ran ran = *RunOnce(*Bucketed(3).Build(), options);
   EXPECT_EQ(KindOf(ran.error), ErrorKind::kState);
-  EXPECT_THAT(ran.error.message(), HasSubstr("stood behind the last row of a batch"));
+  EXPECT_THAT(ran.error.message(), HasSubstr("pointed past the last row of a batch"));
   options.checkpoint = {10, 0};
   EXPECT_THAT(RunOnce(*Bucketed(3).Build(), options)->error.message(), HasSubstr("gave 10 rows of 9"));
 }

@@ -22,8 +22,8 @@ DrawRows DrawFrom(Classes classes, uint64_t stream) {
   };
 }
 
-absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, const IndexedSource& input,
-                                               const IndexedSource& values) {
+absl::StatusOr<std::unique_ptr<RowOrder>> MakeClassBalanced(const OpArguments& arguments, const IndexedSource& input,
+                                                            const IndexedSource& values) {
   HEADRACE_ASSIGN_OR_RETURN(std::vector<uint32_t> class_of, ReadClasses(arguments, input, values));
   const auto draws = [stream = RowRandom::StreamOf(arguments.seed, arguments.salt)](
                          absl::Span<const uint32_t> of_rows, const DrawnSize& /*size*/) -> absl::StatusOr<DrawRows> {
@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, con
   return MakeOrderByValues<uint32_t>(arguments, input, std::move(class_of), {DrawnSizes(arguments), draws});
 }
 
-const OpRegistration registration(
+const OpRegistration class_balanced_registration(
     {
         .name = "ClassBalanced",
         .version = 2,
@@ -46,7 +46,7 @@ const OpRegistration registration(
                "shuffling; maps may stand between it and the source, and a column is one that the source gives, "
                "below them. Above another order, such as a sampler's, a list of labels is by the places in that order, "
                "and a column's labels follow their rows. A column is read anew for each iterator and for len(): of a "
-               "listing no pictures are read, but "
+               "listing no images are read, but "
                "of records every record, so give the labels there, as also over a source that calls Python.\n"
                "Errors: another number of labels than of rows; labels that are not single numbers or texts.",
         .min_inputs = 2,
@@ -68,7 +68,7 @@ const OpRegistration registration(
         .reads = ReadsValues,
         .most_rows = MostDrawnRows,
     },
-    OrderFactories(Make, {.new_each_epoch = true, .of_any_size = true}));
+    OrderFactories(MakeClassBalanced, {.new_each_epoch = true, .of_any_size = true}));
 
 }  // namespace
 }  // namespace headrace

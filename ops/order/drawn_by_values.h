@@ -1,7 +1,7 @@
-// An order that is drawn by a value of each row: its weight, or the number of its class. The values are by positions in
-// the input, the same in each epoch, or by the rows' numbers (IndexedSource::numbers), which they then follow through
-// the orders below: each epoch has the values of the rows that come in it.
-// Thread contract: as RowOrder's.
+// `MakeOrderByValues` makes an order that is drawn by a value of each row: its weight, or the number of its class. The
+// values are by positions in the input, the same in each epoch, or by the rows' numbers (IndexedSource::numbers), which
+// they then follow through the orders below: each epoch has the values of the rows that come in it.
+// Threads: as RowOrder's.
 #ifndef HEADRACE_OPS_ORDER_DRAWN_BY_VALUES_H_
 #define HEADRACE_OPS_ORDER_DRAWN_BY_VALUES_H_
 

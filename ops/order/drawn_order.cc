@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "core/error.h"
+#include "ir/graph.pb.h"
 #include "ops/order/epoch_slots.h"
 
 namespace headrace {
 namespace {
 
-constexpr uint64_t kMostRows = std::numeric_limits<uint32_t>::max();
+constexpr uint64_t kDrawnOrderMostRows = std::numeric_limits<uint32_t>::max();
 constexpr uint64_t kBytesEach = 2 * sizeof(uint32_t);
 constexpr uint64_t kEpochsKept = 2;
 // What a value of a row takes with the table made of it, and while it is made.
@@ -90,8 +91,8 @@ std::vector<uint32_t> CountOccurrences(absl::Span<const uint32_t> rows, uint64_t
 }
 
 absl::Status CheckOrderFits(const DrawnSize& size) {
-  if (size.input_rows > kMostRows) {
-    return UnsupportedError("draws from at most ", kMostRows, " rows; there are ", size.input_rows);
+  if (size.input_rows > kDrawnOrderMostRows) {
+    return UnsupportedError("draws from at most ", kDrawnOrderMostRows, " rows; there are ", size.input_rows);
   }
   const uint64_t room = static_cast<uint64_t>(size.memory) / 2;
   const uint64_t of_input = size.input_rows * kBytesOfInputRow;

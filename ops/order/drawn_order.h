@@ -1,6 +1,7 @@
-// An order whose rows are drawn anew in each epoch, those of all positions at once. It keeps a table for each of two
-// epochs: the row of every position and, where rows recur, how often each came before; 8 bytes a position at most.
-// Thread contract: as RowOrder's.
+// `MakeDrawnOrder` makes an order whose rows are drawn anew in each epoch, those of all positions at once. It keeps a
+// table for each of two epochs: the row of every position and, where rows recur, how often each came before; 8 bytes a
+// position at most.
+// Threads: as RowOrder's.
 #ifndef HEADRACE_OPS_ORDER_DRAWN_ORDER_H_
 #define HEADRACE_OPS_ORDER_DRAWN_ORDER_H_
 

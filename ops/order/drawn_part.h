@@ -1,6 +1,6 @@
-// A part of a source's rows that one permutation draws, in the order of the source. The permutation depends on a seed
-// and the number of rows alone, so parts of equal borders do not overlap, wherever they are made.
-// Thread contract: any thread.
+// `DrawPart` draws a part of a source's rows by a permutation, in the order of the source. The permutation depends on a
+// seed and the number of rows alone, so parts of equal borders do not overlap, wherever they are made.
+// Threads: any thread.
 #ifndef HEADRACE_OPS_ORDER_DRAWN_PART_H_
 #define HEADRACE_OPS_ORDER_DRAWN_PART_H_
 

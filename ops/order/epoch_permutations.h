@@ -1,6 +1,7 @@
-// A random permutation of 0 … size-1 for each epoch. For up to UniformPermutation::kMostRows rows it is stored, once
-// per epoch, and all permutations are equally likely; more rows have a keyed permutation, which takes no memory. Thread
-// contract: any thread. Reading the permutation of a recent epoch takes no lock; those of the last epochs are kept.
+// `EpochPermutations` gives a random permutation of 0 … size-1 for each epoch. For up to UniformPermutation::kMostRows
+// rows it is stored, once per epoch, and all permutations are equally likely; more rows have a keyed permutation, which
+// takes no memory.
+// Threads: any thread. Reading the permutation of a recent epoch takes no lock; those of the last epochs are kept.
 #ifndef HEADRACE_OPS_ORDER_EPOCH_PERMUTATIONS_H_
 #define HEADRACE_OPS_ORDER_EPOCH_PERMUTATIONS_H_
 

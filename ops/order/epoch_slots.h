@@ -1,6 +1,6 @@
-// What orders make once for each epoch, such as its permutation: that of two epochs is kept, charged to the pipeline of
-// the task that asked for it first. Thread contract: any thread. Reading what is kept takes no lock; while one thread
-// makes it, others that need it wait.
+// `EpochSlots` keeps what orders make once for each epoch, such as its permutation: that of two epochs is kept, charged
+// to the pipeline of the task that asked for it first.
+// Threads: any thread. Reading what is kept takes no lock; while one thread makes it, others that need it wait.
 #ifndef HEADRACE_OPS_ORDER_EPOCH_SLOTS_H_
 #define HEADRACE_OPS_ORDER_EPOCH_SLOTS_H_
 

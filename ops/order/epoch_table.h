@@ -1,5 +1,6 @@
-// The rows of one epoch of an order, and how often each came before: 8 bytes a position at most, charged to the
-// pipeline of the task that made it. Thread contract: made and destroyed by one thread, read by any.
+// `EpochTable` holds the rows of one epoch of an order, and how often each came before: 8 bytes a position at most,
+// charged to the pipeline of the task that made it.
+// Threads: made and destroyed by one thread, read by any.
 #ifndef HEADRACE_OPS_ORDER_EPOCH_TABLE_H_
 #define HEADRACE_OPS_ORDER_EPOCH_TABLE_H_
 

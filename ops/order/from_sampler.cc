@@ -140,7 +140,7 @@ class UserOrder : public RowOrder {
   std::unique_ptr<const EpochTable> table_;  // of the epoch begun last
 };
 
-absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uint64_t rows) {
+absl::StatusOr<std::unique_ptr<RowOrder>> MakeFromSampler(const OpArguments& arguments, uint64_t rows) {
   if (rows == 0) return GraphError("its input has no rows to choose from");
   HEADRACE_ASSIGN_OR_RETURN(UserSampler sampler, UserSampler::Of(arguments));
   HEADRACE_ASSIGN_OR_RETURN(const uint64_t size, sampler.Size(arguments.first_epoch));
@@ -149,7 +149,7 @@ absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uin
   return std::make_unique<UserOrder>(std::move(sampler), size, memory);
 }
 
-const OpRegistration registration(
+const OpRegistration from_sampler_registration(
     {
         .name = "from_sampler",
         .role = ir::Role::kStream,
@@ -191,7 +191,7 @@ const OpRegistration registration(
         .infer = ir::PassesSchema(),
         .reads = ir::PassesColumns(),
     },
-    OrderFactories(Make, {.new_each_epoch = true, .of_any_size = true}));
+    OrderFactories(MakeFromSampler, {.new_each_epoch = true, .of_any_size = true}));
 
 }  // namespace
 }  // namespace headrace

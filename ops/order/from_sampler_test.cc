@@ -10,6 +10,7 @@
 
 #include "core/buffer.h"
 #include "engine/plan/plan_node.h"
+#include "ir/graph.pb.h"
 #include "ops/order/occurrence_key.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"

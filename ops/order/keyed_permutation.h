@@ -1,10 +1,10 @@
-// A keyed permutation of 0 … size-1 that takes no memory: a Feistel network over pairs (high, low). The high half is
-// added modulo the smallest number of blocks that holds all rows; the low half is combined bit by bit. A result beyond
-// the rows, at most one block, goes through the network again (cycle walking: Black and Rogaway, "Ciphers with
-// arbitrary finite domains", CT-RSA 2002, also the source of this generalized Feistel network). The ten rounds are
-// those of FF1 (NIST SP 800-38G). A network alone can be confined to even permutations, so one bit of the key swaps the
-// first two rows or not.
-// A value; safe from any thread.
+// `KeyedPermutation` is a keyed permutation of 0 … size-1 that takes no memory: a Feistel network over pairs (high,
+// low). The high half is added modulo the smallest number of blocks that holds all rows; the low half is combined bit
+// by bit. A result beyond the rows, at most one block, goes through the network again (cycle walking: Black and
+// Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002, also the source of this generalized Feistel network).
+// The ten rounds are those of FF1 (NIST SP 800-38G). A network alone can be confined to even permutations, so one bit
+// of the key swaps the first two rows or not.
+// Threads: a value; safe from any thread.
 #ifndef HEADRACE_OPS_ORDER_KEYED_PERMUTATION_H_
 #define HEADRACE_OPS_ORDER_KEYED_PERMUTATION_H_
 

@@ -13,7 +13,7 @@ uint64_t Share(uint64_t rows, int64_t part, int64_t parts) {
   return static_cast<uint64_t>(product / static_cast<uint64_t>(parts));
 }
 
-absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uint64_t rows) {
+absl::StatusOr<std::unique_ptr<RowOrder>> MakeKfold(const OpArguments& arguments, uint64_t rows) {
   const int64_t k = arguments.attributes.Int("k");
   const int64_t fold = arguments.attributes.Int("fold");
   if (rows < static_cast<uint64_t>(k)) {
@@ -24,14 +24,14 @@ absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uin
       {.begin = Share(rows, fold, k), .end = Share(rows, fold + 1, k), .rest = !arguments.attributes.Bool("held_out")});
 }
 
-absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
+absl::StatusOr<ir::Schema> InferKfold(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
   if (attributes.Int("fold") >= attributes.Int("k")) {
     return GraphError("fold is ", attributes.Int("fold"), " of ", attributes.Int("k"));
   }
   return inputs[0];
 }
 
-const OpRegistration registration(
+const OpRegistration kfold_registration(
     {
         .name = "kfold",
         .role = ir::Role::kStream,
@@ -55,11 +55,11 @@ const OpRegistration registration(
                    .docs = {{"k"}, {"seed"}},
                    .returns = "list[tuple[Dataset, Dataset]]"},
         .example = "ds.kfold(5)",
-        .infer = Infer,
+        .infer = InferKfold,
         .reads = ir::PassesColumns(),
         .most_rows = ir::NoMoreRows(),
     },
-    OrderFactories(Make));
+    OrderFactories(MakeKfold));
 
 }  // namespace
 }  // namespace headrace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/graph.pb.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {

@@ -1,4 +1,5 @@
-// The key of a row that comes again in an epoch of an order. A pure function.
+// `KeyOfOccurrence` gives the key of a row that comes again in an epoch of an order.
+// Threads: a pure function.
 #ifndef HEADRACE_OPS_ORDER_OCCURRENCE_KEY_H_
 #define HEADRACE_OPS_ORDER_OCCURRENCE_KEY_H_
 

@@ -1,7 +1,8 @@
-// Makes an operator on indices of an order: it gives the rows of its input in that order. A row keeps its key, with
-// which later occurrences in the epoch mix theirs; where an order stands on another one, also its level, as the second
-// time of the first row must differ from the first time of a second. Operators that leave keys alone may stand between.
-// Thread contract: as IndexedSource's.
+// `OrderFactories` makes an operator on indices of an order: it gives the rows of its input in that order. A row keeps
+// its key, with which later occurrences in the epoch mix theirs; where an order stands on another one, also its level,
+// as the second time of the first row must differ from the first time of a second. Operators that leave keys alone may
+// stand between.
+// Threads: as IndexedSource's.
 #ifndef HEADRACE_OPS_ORDER_ORDERED_SOURCE_H_
 #define HEADRACE_OPS_ORDER_ORDERED_SOURCE_H_
 

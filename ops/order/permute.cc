@@ -23,7 +23,7 @@ class RandomOrder : public RowOrder {
   const EpochPermutations permutations_;
 };
 
-const OpRegistration registration(
+const OpRegistration permute_registration(
     {
         .name = "permute",
         .role = ir::Role::kStream,

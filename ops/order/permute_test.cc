@@ -8,6 +8,7 @@
 #include "ir/attributes.h"
 #include "ir/canonical.h"
 #include "ir/dump.h"
+#include "ir/graph.pb.h"
 #include "ir/salts.h"
 #include "ops/testing/run_operator.h"
 

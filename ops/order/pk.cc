@@ -84,8 +84,8 @@ std::function<absl::StatusOr<DrawnSize>(uint64_t rows)> SizesOf(const OpArgument
   };
 }
 
-absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, const IndexedSource& input,
-                                               const IndexedSource& values) {
+absl::StatusOr<std::unique_ptr<RowOrder>> MakePk(const OpArguments& arguments, const IndexedSource& input,
+                                                 const IndexedSource& values) {
   HEADRACE_ASSIGN_OR_RETURN(std::vector<uint32_t> class_of, ReadClasses(arguments, input, values));
   const auto draws = [group = GroupSizeOf(arguments.attributes),
                       stream = RowRandom::StreamOf(arguments.seed, arguments.salt)](
@@ -97,14 +97,14 @@ absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, con
   return MakeOrderByValues<uint32_t>(arguments, input, std::move(class_of), {SizesOf(arguments), draws});
 }
 
-std::optional<uint64_t> MostRows(const ir::Attributes& attributes, absl::Span<const std::optional<uint64_t>> inputs) {
+std::optional<uint64_t> MostRowsPk(const ir::Attributes& attributes, absl::Span<const std::optional<uint64_t>> inputs) {
   if (attributes.IsNone("groups")) return inputs[0];
   return static_cast<uint64_t>(attributes.Int("groups")) * GroupSizeOf(attributes).rows();
 }
 
 constexpr int64_t kMost = 1 << 20;
 
-const OpRegistration registration(
+const OpRegistration pk_registration(
     {
         .name = "PK",
         .role = ir::Role::kStream,
@@ -123,7 +123,7 @@ const OpRegistration registration(
             "such as a "
             "sampler's, a list of labels is by the places in that order, and a column's labels follow their rows. A "
             "column is read anew "
-            "for each iterator and for len(): of a listing no pictures are read, but of records every record, so give "
+            "for each iterator and for len(): of a listing no images are read, but of records every record, so give "
             "the labels there, as also over a source that calls Python.\n"
             "Errors: fewer classes than P; fewer rows than a group, where `groups` is None; another number of labels "
             "than of rows; labels that are not single numbers or texts.",
@@ -155,9 +155,9 @@ const OpRegistration registration(
         .infer = [](const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs)
             -> absl::StatusOr<ir::Schema> { return InferWithValues(attributes, inputs, "labels", true); },
         .reads = ReadsValues,
-        .most_rows = MostRows,
+        .most_rows = MostRowsPk,
     },
-    OrderFactories(Make, {.new_each_epoch = true, .of_any_size = true}));
+    OrderFactories(MakePk, {.new_each_epoch = true, .of_any_size = true}));
 
 }  // namespace
 }  // namespace headrace

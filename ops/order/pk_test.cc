@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/testing/chi_square.h"
+#include "ir/graph.pb.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 
@@ -35,7 +36,7 @@ GraphBuilder Over(int64_t classes, int64_t samples, int64_t groups) {
   return builder;
 }
 
-RunSpec Labelled(uint64_t epochs = 2) {
+RunSpec LabelledPk(uint64_t epochs = 2) {
   RunSpec spec;
   spec.epochs = epochs;
   spec.bindings.arrays["labels"].columns = {{"value", Int64s(kLabels)}};
@@ -45,7 +46,7 @@ RunSpec Labelled(uint64_t epochs = 2) {
 int64_t LabelOf(int64_t row) { return kLabels[static_cast<size_t>(row)]; }
 
 TEST(PK, GivesGroupsOfDifferentClasses) {
-  const Ran ran = RunEveryWay(Over(3, 2, 20), Labelled());
+  const Ran ran = RunEveryWay(Over(3, 2, 20), LabelledPk());
   const std::vector<int64_t> rows = ran.Ints();
   ASSERT_THAT(rows, SizeIs(120));
   for (size_t group = 0; group < 20; ++group) {
@@ -62,12 +63,12 @@ TEST(PK, GivesGroupsOfDifferentClasses) {
   std::vector<uint64_t> keys = ran.Keys();
   std::sort(keys.begin(), keys.end());
   EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end()) << "a row that comes again has draws of its own";
-  EXPECT_THAT(RunEveryWay(Over(2, 3, 0), Labelled()).Ints(), SizeIs(12)) << "two groups fit into 14 rows";
+  EXPECT_THAT(RunEveryWay(Over(2, 3, 0), LabelledPk()).Ints(), SizeIs(12)) << "two groups fit into 14 rows";
 }
 
 TEST(PK, DrawsEveryChoiceOfClassesAndRowsEquallyOften) {
   if (!kCountsChances) GTEST_SKIP();
-  const Ran ran = *RunOnce(*Over(2, 2, 50).Build(), OptionsOf(Labelled(400)));
+  const Ran ran = *RunOnce(*Over(2, 2, 50).Build(), OptionsOf(LabelledPk(400)));
   std::map<std::set<int64_t>, int64_t> classes;
   std::map<std::set<int64_t>, int64_t> of_four;
   std::map<std::pair<int64_t, int64_t>, int64_t> of_two;
@@ -99,7 +100,7 @@ TEST(PK, DrawsEveryChoiceOfClassesAndRowsEquallyOften) {
 
 TEST(PK, ReplacesInAClassOfFewerRows) {
   if (!kCountsChances) GTEST_SKIP();
-  const Ran ran = *RunOnce(*Over(5, 3, 20).Build(), OptionsOf(Labelled(400)));
+  const Ran ran = *RunOnce(*Over(5, 3, 20).Build(), OptionsOf(LabelledPk(400)));
   std::map<std::vector<int64_t>, int64_t> of_two;
   int64_t sum = 0;
   for (uint64_t epoch = 0; epoch < 400; ++epoch) {
@@ -117,8 +118,8 @@ TEST(PK, ReplacesInAClassOfFewerRows) {
 }
 
 TEST(PK, IsShardedInWholeGroups) {
-  const std::vector<int64_t> whole = RunEveryWay(Over(2, 2, 7), Labelled()).Ints();
-  const std::vector<Ran> ranks = RunRanks(Over(2, 2, 7), 3, Labelled());
+  const std::vector<int64_t> whole = RunEveryWay(Over(2, 2, 7), LabelledPk()).Ints();
+  const std::vector<Ran> ranks = RunRanks(Over(2, 2, 7), 3, LabelledPk());
   for (size_t rank = 0; rank < 3; ++rank) {
     std::vector<int64_t> expected;
     for (size_t group = rank; group < 7; group += 3) {
@@ -145,8 +146,8 @@ TEST(PK, MapsMayStandBelowTakeAndSkip) {
   const uint32_t skipped_above = above.Add("skip", {3}, {{"count", IntValue(4)}});
   const uint32_t again = above.Add("project", {skipped_above}, {{"columns", ir::StringsValue({"value"})}});
   above.Add("take", {again}, {{"count", IntValue(20)}});
-  const std::vector<Ran> expected = RunRanks(next_to_it, 2, Labelled());
-  const std::vector<Ran> found = RunRanks(above, 2, Labelled());
+  const std::vector<Ran> expected = RunRanks(next_to_it, 2, LabelledPk());
+  const std::vector<Ran> found = RunRanks(above, 2, LabelledPk());
   for (size_t rank = 0; rank < 2; ++rank) {
     EXPECT_THAT(found[rank].Ints(), SizeIs(rank == 0 ? 12 : 8));
     EXPECT_EQ(found[rank].Ints(), expected[rank].Ints());
@@ -165,14 +166,14 @@ std::vector<int64_t> GroupsOf(const std::vector<int64_t>& rows, size_t first, si
 
 // Rank r gets the groups r, r + world, … of each input, one input after the other.
 TEST(PK, ConcatAboveMapsKeepsGroupsWhole) {
-  const std::vector<int64_t> rows = RunEveryWay(Over(2, 2, 7), Labelled(1)).Ints();
+  const std::vector<int64_t> rows = RunEveryWay(Over(2, 2, 7), LabelledPk(1)).Ints();
   GraphBuilder joined = Mapped();
   joined.Add("concat", {3, 2});
   GraphBuilder taken = joined;
   const uint32_t skipped = taken.Add("skip", {4}, {{"count", IntValue(4)}});
   taken.Add("take", {skipped}, {{"count", IntValue(12)}});
-  const std::vector<Ran> ranks = RunRanks(joined, 3, Labelled(1));
-  const std::vector<Ran> taking = RunRanks(taken, 3, Labelled(1));
+  const std::vector<Ran> ranks = RunRanks(joined, 3, LabelledPk(1));
+  const std::vector<Ran> taking = RunRanks(taken, 3, LabelledPk(1));
   for (size_t rank = 0; rank < 3; ++rank) {
     std::vector<int64_t> expected = GroupsOf(rows, rank, 3);
     const std::vector<int64_t> second = expected;
@@ -187,22 +188,22 @@ TEST(PK, ConcatAboveMapsKeepsGroupsWhole) {
 TEST(PK, RefusesWhatCutsGroupsAboveMaps) {
   GraphBuilder cut = Mapped();
   cut.Add("take", {3}, {{"count", IntValue(6)}});
-  EXPECT_THAT(Refusal(cut, Labelled()), HasSubstr("count of 6 rows, which would cut the groups of 4"));
+  EXPECT_THAT(Refusal(cut, LabelledPk()), HasSubstr("count of 6 rows, which would cut the groups of 4"));
   GraphBuilder joined = Mapped();
   joined.Add("concat", {3, 2});
   GraphBuilder cut_above = joined;
   cut_above.Add("skip", {4}, {{"count", IntValue(6)}});
-  EXPECT_THAT(Refusal(cut_above, Labelled()), HasSubstr("count of 6 rows, which would cut the groups of 4"));
+  EXPECT_THAT(Refusal(cut_above, LabelledPk()), HasSubstr("count of 6 rows, which would cut the groups of 4"));
   GraphBuilder without = Mapped();
   without.Add("concat", {3, 0});
-  EXPECT_THAT(Refusal(without, Labelled()),
+  EXPECT_THAT(Refusal(without, LabelledPk()),
               HasSubstr("rows stay together in groups of 4 with one that has no groups; concat after batch"));
 }
 
 TEST(PK, RefusesWhatItCannotDraw) {
-  EXPECT_THAT(Refusal(Over(6, 2, 1), Labelled()), HasSubstr("groups of 6 different classes, but there are 5"));
-  EXPECT_THAT(Refusal(Over(5, 3, 0), Labelled()), HasSubstr("has 14 rows, fewer than a group of 15"));
-  EXPECT_THAT(Refusal(Over(5, 1 << 20, 1 << 20), Labelled()), HasSubstr("more than half of the budget"));
+  EXPECT_THAT(Refusal(Over(6, 2, 1), LabelledPk()), HasSubstr("groups of 6 different classes, but there are 5"));
+  EXPECT_THAT(Refusal(Over(5, 3, 0), LabelledPk()), HasSubstr("has 14 rows, fewer than a group of 15"));
+  EXPECT_THAT(Refusal(Over(5, 1 << 20, 1 << 20), LabelledPk()), HasSubstr("more than half of the budget"));
 }
 
 }  // namespace

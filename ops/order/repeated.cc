@@ -34,18 +34,19 @@ class InSuccession : public RowOrder {
   uint64_t size_ = 0;
 };
 
-absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uint64_t rows) {
+absl::StatusOr<std::unique_ptr<RowOrder>> MakeRepeated(const OpArguments& arguments, uint64_t rows) {
   return InSuccession::Of(rows, static_cast<uint64_t>(arguments.attributes.Int("times")));
 }
 
-std::optional<uint64_t> MostRows(const ir::Attributes& attributes, absl::Span<const std::optional<uint64_t>> inputs) {
+std::optional<uint64_t> MostRowsRepeated(const ir::Attributes& attributes,
+                                         absl::Span<const std::optional<uint64_t>> inputs) {
   uint64_t rows = 0;
   if (!inputs[0].has_value()) return std::nullopt;
   if (__builtin_mul_overflow(*inputs[0], static_cast<uint64_t>(attributes.Int("times")), &rows)) return std::nullopt;
   return rows;
 }
 
-const OpRegistration registration(
+const OpRegistration repeated_registration(
     {
         .name = "Repeated",
         .version = 2,
@@ -63,9 +64,9 @@ const OpRegistration registration(
         .example = "ds.sample(hr.Repeated(3))",
         .infer = ir::PassesSchema(),
         .reads = ir::PassesColumns(),
-        .most_rows = MostRows,
+        .most_rows = MostRowsRepeated,
     },
-    OrderFactories(Make, {.of_any_size = true}));
+    OrderFactories(MakeRepeated, {.of_any_size = true}));
 
 }  // namespace
 }  // namespace headrace

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/row_id.h"
+#include "ir/graph.pb.h"
 #include "ops/order/occurrence_key.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"

@@ -1,5 +1,7 @@
-// An order of rows: which row of its input an operator gives at each position of an epoch. Shuffles, choices of rows
-// and samplers are orders, one file each; ordered_source.h makes operators of them. Thread contract: any thread.
+// `RowOrder` is an order of rows: it tells which row of its input an operator gives at each position of an epoch. Use
+// it for a new shuffle, choice of rows or sampler, one file each; ordered_source.h makes operators of orders. Python
+// calls the orders of `sample` samplers.
+// Threads: any thread.
 #ifndef HEADRACE_OPS_ORDER_ROW_ORDER_H_
 #define HEADRACE_OPS_ORDER_ROW_ORDER_H_
 

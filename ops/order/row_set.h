@@ -1,6 +1,6 @@
-// A set of rows of 0 … size-1 that gives its rows by rank, in rising order: a bit for each row, and a count for every
-// 512 of them.
-// Thread contract: built by one thread; then any.
+// `RowSet` is a set of rows of 0 … size-1 that gives its rows by rank, in rising order: a bit for each row, and a count
+// for every 512 of them.
+// Threads: built by one thread; then any.
 #ifndef HEADRACE_OPS_ORDER_ROW_SET_H_
 #define HEADRACE_OPS_ORDER_ROW_SET_H_
 

@@ -35,7 +35,7 @@ class Selection : public RowOrder {
   std::vector<uint64_t> occurrences_;
 };
 
-absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uint64_t rows) {
+absl::StatusOr<std::unique_ptr<RowOrder>> MakeSelect(const OpArguments& arguments, uint64_t rows) {
   std::vector<int64_t> chosen = arguments.attributes.Ints("indices");
   for (size_t i = 0; i < chosen.size(); ++i) {
     if (static_cast<uint64_t>(chosen[i]) < rows) continue;
@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uin
   return std::make_unique<Selection>(std::move(chosen));
 }
 
-const OpRegistration registration(
+const OpRegistration select_registration(
     {
         .name = "select",
         .version = 2,
@@ -69,7 +69,7 @@ const OpRegistration registration(
         .most_rows = [](const ir::Attributes& attributes, absl::Span<const std::optional<uint64_t>>)
             -> std::optional<uint64_t> { return attributes.Ints("indices").size(); },
     },
-    OrderFactories(Make));
+    OrderFactories(MakeSelect));
 
 }  // namespace
 }  // namespace headrace

@@ -7,6 +7,7 @@
 #include "ir/canonical.h"
 #include "ir/dump.h"
 #include "ir/expression.h"
+#include "ir/graph.pb.h"
 #include "ops/order/occurrence_key.h"
 #include "ops/testing/run_operator.h"
 

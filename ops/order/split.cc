@@ -26,7 +26,7 @@ std::vector<uint64_t> Ends(const std::vector<double>& fractions, uint64_t rows) 
   return ends;
 }
 
-absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uint64_t rows) {
+absl::StatusOr<std::unique_ptr<RowOrder>> MakeSplit(const OpArguments& arguments, uint64_t rows) {
   const std::vector<double> fractions = arguments.attributes.Floats("fractions");
   const std::vector<uint64_t> ends = Ends(fractions, rows);
   const auto begin_of = [&](size_t part) { return part == 0 ? 0 : ends[part - 1]; };
@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uin
   return DrawPart(rows, arguments.seed, {.begin = begin_of(part), .end = ends[part]});
 }
 
-absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
+absl::StatusOr<ir::Schema> InferSplit(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
   const std::vector<double> fractions = attributes.Floats("fractions");
   double sum = 0;
   for (const double fraction : fractions) sum += fraction;
@@ -51,7 +51,7 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
   return inputs[0];
 }
 
-const OpRegistration registration(
+const OpRegistration split_registration(
     {
         .name = "split",
         .role = ir::Role::kStream,
@@ -77,11 +77,11 @@ const OpRegistration registration(
                    .docs = {{"fractions"}, {"seed"}},
                    .returns = "tuple[Dataset, ...]"},
         .example = "ds.split([0.8, 0.2])",
-        .infer = Infer,
+        .infer = InferSplit,
         .reads = ir::PassesColumns(),
         .most_rows = ir::NoMoreRows(),
     },
-    OrderFactories(Make));
+    OrderFactories(MakeSplit));
 
 }  // namespace
 }  // namespace headrace

@@ -1,6 +1,7 @@
-// A stored permutation of 0 … size-1; all are equally likely. Made by Fisher and Yates' shuffle (Durstenfeld,
-// "Algorithm 235: Random permutation", CACM 1964) with unbiased numbers of the Philox stream that its key names.
-// Immutable; safe from any thread.
+// `UniformPermutation` is a stored permutation of 0 … size-1; all are equally likely. It is made by Fisher and Yates'
+// shuffle (Durstenfeld, "Algorithm 235: Random permutation", CACM 1964) with unbiased numbers of the Philox stream that
+// its key names.
+// Threads: immutable; safe from any thread.
 #ifndef HEADRACE_OPS_ORDER_UNIFORM_PERMUTATION_H_
 #define HEADRACE_OPS_ORDER_UNIFORM_PERMUTATION_H_
 

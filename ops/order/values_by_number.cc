@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kColumn = "column";
 constexpr std::string_view kFollowsRows = "follows_rows";
-constexpr uint64_t kMostRows = std::numeric_limits<uint32_t>::max();
+constexpr uint64_t kValuesByNumberMostRows = std::numeric_limits<uint32_t>::max();
 // What a label that no row before had takes beside its bytes.
 constexpr uint64_t kBytesOfLabel = 128;
 constexpr size_t kLongestLabel = 4096;
@@ -97,7 +97,8 @@ absl::Status CheckCount(const OpArguments& arguments, const IndexedSource& input
                         std::string_view what) {
   const uint64_t rows = input.size();
   if (rows == 0) return GraphError("its input has no rows to draw from");
-  if (rows > kMostRows) return UnsupportedError("draws from at most ", kMostRows, " rows; there are ", rows);
+  if (rows > kValuesByNumberMostRows)
+    return UnsupportedError("draws from at most ", kValuesByNumberMostRows, " rows; there are ", rows);
   if (values.size() != rows && !FollowsRows(arguments)) {
     const std::string advice = values.size() == input.numbers()
                                    ? Cat("; those of the source's rows follow them where they are a column of it")

@@ -1,6 +1,7 @@
-// Operators on indices that take a value for each row of their input, such as a weight or a label: their second input
-// has the values, by the positions of the rows, or by their numbers (IndexedSource::numbers). The optimizer always
-// drops the other columns of that input, so no file is read for it where a listing has the values. Pure functions.
+// These functions declare operators on indices that take a value for each row of their input, such as a weight or a
+// label: the second input has the values, by the positions of the rows, or by their numbers (IndexedSource::numbers).
+// The optimizer always drops the other columns of that input, so no file is read for it where a listing has the values.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_ORDER_VALUES_BY_NUMBER_H_
 #define HEADRACE_OPS_ORDER_VALUES_BY_NUMBER_H_
 

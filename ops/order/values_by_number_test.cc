@@ -9,6 +9,7 @@
 #include "core/buffer.h"
 #include "core/error.h"
 #include "io/files/interrupt.h"
+#include "ir/graph.pb.h"
 #include "ir/value.h"
 
 namespace headrace {
@@ -18,9 +19,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Rows whose labels are those given, which each take `bytes` while they are read. Row `failing` fails.
-class Labelled : public IndexedSource {
+class ValuesByNumberLabelled : public IndexedSource {
  public:
-  explicit Labelled(std::vector<std::string> labels, size_t bytes = 0, size_t failing = -1)
+  explicit ValuesByNumberLabelled(std::vector<std::string> labels, size_t bytes = 0, size_t failing = -1)
       : labels_(std::move(labels)), bytes_(bytes), failing_(failing) {}
 
   uint64_t size() const override { return labels_.size(); }
@@ -51,7 +52,7 @@ class Labelled : public IndexedSource {
   const size_t failing_;
 };
 
-absl::StatusOr<std::vector<uint32_t>> Read(const Labelled& labels, RunOptions run = {}) {
+absl::StatusOr<std::vector<uint32_t>> Read(const ValuesByNumberLabelled& labels, RunOptions run = {}) {
   ir::proto::Node node;
   ir::proto::Attribute* const column = node.add_attributes();
   column->set_name("column");
@@ -72,8 +73,8 @@ absl::StatusOr<std::vector<uint32_t>> Read(const Labelled& labels, RunOptions ru
 
 TEST(ReadClasses, ReadsFewRowsAtOnceWhereTheyTakeMuch) {
   const std::vector<std::string> labels(600, "a");
-  const Labelled light(labels);
-  const Labelled heavy(labels, 1 << 20);
+  const ValuesByNumberLabelled light(labels);
+  const ValuesByNumberLabelled heavy(labels, 1 << 20);
   EXPECT_EQ(Classes(*Read(light)).count(), 1);
   EXPECT_EQ(Classes(*Read(heavy)).count(), 1);
   EXPECT_EQ(light.most_at_once, 256);
@@ -81,7 +82,7 @@ TEST(ReadClasses, ReadsFewRowsAtOnceWhereTheyTakeMuch) {
 }
 
 TEST(ReadClasses, LeavesOutRowsThatFailWhereTheyAreSkipped) {
-  const Labelled labels({"a", "b", "b", "a"}, 0, 1);
+  const ValuesByNumberLabelled labels({"a", "b", "b", "a"}, 0, 1);
   EXPECT_THAT(Read(labels).status().message(), HasSubstr("no label"));
   RunOptions skips;
   skips.skips_failed = true;
@@ -89,11 +90,11 @@ TEST(ReadClasses, LeavesOutRowsThatFailWhereTheyAreSkipped) {
   ASSERT_EQ(classes.count(), 2);
   EXPECT_THAT(classes.rows(0), ElementsAre(0, 3));
   EXPECT_THAT(classes.rows(1), ElementsAre(2));
-  EXPECT_THAT(Read(Labelled({"a"}, 0, 0), skips).status().message(), HasSubstr("all labels failed"));
+  EXPECT_THAT(Read(ValuesByNumberLabelled({"a"}, 0, 0), skips).status().message(), HasSubstr("all labels failed"));
 }
 
 TEST(ReadClasses, RefusesContentsAsLabels) {
-  const absl::Status refused = Read(Labelled({"a", std::string(5000, 'x')})).status();
+  const absl::Status refused = Read(ValuesByNumberLabelled({"a", std::string(5000, 'x')})).status();
   EXPECT_EQ(KindOf(refused), ErrorKind::kGraph);
   EXPECT_THAT(refused.message(), HasSubstr("a label has at most 4096 bytes; name the column of the labels"));
   EXPECT_THAT(refused.message(), HasSubstr("the 5000 bytes of row 1"));
@@ -104,14 +105,14 @@ TEST(ReadClasses, CountsTheBytesOfLabels) {
   for (char letter = 'a'; letter <= 'z'; ++letter) long_labels.emplace_back(4000, letter);
   RunOptions run;
   run.memory = 64 << 10;
-  EXPECT_EQ(KindOf(Read(Labelled(long_labels), run).status()), ErrorKind::kResource);
+  EXPECT_EQ(KindOf(Read(ValuesByNumberLabelled(long_labels), run).status()), ErrorKind::kResource);
 }
 
 TEST(ReadClasses, EndsWhenInterrupted) {
   const Interrupt interrupt([] { return true; });
   while (Interrupt::Check().ok()) {
   }
-  EXPECT_EQ(KindOf(Read(Labelled({"a"})).status()), ErrorKind::kClosed);
+  EXPECT_EQ(KindOf(Read(ValuesByNumberLabelled({"a"})).status()), ErrorKind::kClosed);
 }
 
 }  // namespace

@@ -67,8 +67,8 @@ absl::StatusOr<DrawRows> DrawsBy(absl::Span<const double> weights, const DrawnSi
   return DrawWithoutReplacement(weights, drawable, stream);
 }
 
-absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, const IndexedSource& input,
-                                               const IndexedSource& values) {
+absl::StatusOr<std::unique_ptr<RowOrder>> MakeWeighted(const OpArguments& arguments, const IndexedSource& input,
+                                                       const IndexedSource& values) {
   HEADRACE_ASSIGN_OR_RETURN(std::vector<double> weights, ReadNumbers(arguments, input, values, "weights"));
   HEADRACE_RETURN_IF_ERROR(CheckWeights(weights));
   const bool replacement = arguments.attributes.Bool("replacement");
@@ -79,7 +79,7 @@ absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, con
   return MakeOrderByValues<double>(arguments, input, std::move(weights), {DrawnSizes(arguments), draws});
 }
 
-const OpRegistration registration(
+const OpRegistration weighted_registration(
     {
         .name = "Weighted",
         .version = 2,
@@ -121,7 +121,7 @@ const OpRegistration registration(
         .reads = ReadsValues,
         .most_rows = MostDrawnRows,
     },
-    OrderFactories(Make, {.new_each_epoch = true, .of_any_size = true}));
+    OrderFactories(MakeWeighted, {.new_each_epoch = true, .of_any_size = true}));
 
 }  // namespace
 }  // namespace headrace

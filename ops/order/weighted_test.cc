@@ -8,6 +8,7 @@
 
 #include "core/row_id.h"
 #include "core/testing/chi_square.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/passes.h"
 #include "ops/order/occurrence_key.h"

@@ -1,5 +1,6 @@
-// Operators that leave out rows at the ends of an epoch keep runs whole (IndexedProperties::run_length).
-// Pure functions.
+// `CheckWholeRuns` checks that operators that leave out rows at the ends of an epoch keep runs whole
+// (IndexedProperties::run_length).
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_ORDER_WHOLE_RUNS_H_
 #define HEADRACE_OPS_ORDER_WHOLE_RUNS_H_
 

@@ -54,7 +54,7 @@ ErrorKind KindOfResult(int32_t result) {
 
 // What a callback that makes no row does wrong.
 std::string OutsideRow(std::string_view function) {
-  return Cat("calls ", function, "(), which is for apply() and read() alone, and for next() behind begin_row()");
+  return Cat("calls ", function, "(), which is for apply() and read() alone, and for next() after begin_row()");
 }
 
 // Every byte but 0 is true, and readers of bools rely on 1.
@@ -96,7 +96,7 @@ absl::Status headrace_call::Run(absl::FunctionRef<int32_t(headrace_call*)> callb
   if (!error_.ok()) return error_;
   if (result == HEADRACE_OK && failed_ != 0) return Broken("calls fail() and returns HEADRACE_OK");
   if (result == HEADRACE_OK) return absl::OkStatus();
-  if (!IsResult(result)) return Broken(Cat("returned ", result, ", which is no headrace_result"));
+  if (!IsResult(result)) return Broken(Cat("returned ", result, ", not a headrace_result"));
   if (failed_ == 0)
     return MakeError(KindOfResult(result), Cat(callback_, "() of ", op_, " failed and did not say why"));
   return MakeError(KindOfResult(result), text_);
@@ -145,7 +145,7 @@ absl::Status headrace_call::CheckOutput(uint32_t output, int32_t dtype, absl::Sp
   }
   if (row_->outputs[output].valid()) return Broken(Cat("gives output ", output, " twice"));
   if (dtype <= HEADRACE_UNKNOWN || dtype > HEADRACE_STRING) {
-    return Broken(Cat("gives dtype ", dtype, ", which is no headrace_dtype"));
+    return Broken(Cat("gives dtype ", dtype, ", not a headrace_dtype"));
   }
   const auto given = static_cast<DType>(dtype);
   if (headrace::ir::FitsType(row_->types[output], given, shape)) return absl::OkStatus();

@@ -1,7 +1,7 @@
-// One call of a plugin's callback: what the callback may ask for, what it says of a failure, and what becomes of
-// exceptions that leave it. A callback that breaks the interface's rules gives an error that names plugin, operator and
-// callback, and that no policy leaves out as a row's own.
-// Thread contract: made, used and destroyed by one thread.
+// `headrace_call` is one call of a plugin's callback: what the callback may ask for, what it says of a failure, and
+// what becomes of exceptions that leave it. A callback that breaks the interface's rules gives an error that names
+// plugin, operator and callback, and that no policy leaves out as a row's own.
+// Threads: made, used and destroyed by one thread.
 #ifndef HEADRACE_OPS_PLUGIN_PLUGIN_CALL_H_
 #define HEADRACE_OPS_PLUGIN_PLUGIN_CALL_H_
 

@@ -1,4 +1,5 @@
-// The columns of a plugin's source or format, as its columns() adds them. Pure functions.
+// `PluginColumns` collects the columns of a plugin's source or format, as its columns() adds them.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_PLUGIN_PLUGIN_COLUMNS_H_
 #define HEADRACE_OPS_PLUGIN_PLUGIN_COLUMNS_H_
 

@@ -115,7 +115,7 @@ absl::Status CheckAttribute(const headrace_attribute& attribute, std::string_vie
     HEADRACE_RETURN_IF_ERROR(CheckText(*choice, true, Cat("choice", what)));
   }
   if (!TypeOf(attribute.type).has_value()) {
-    return UnsupportedError("gives type ", attribute.type, what, ", which is no headrace_attribute_type");
+    return UnsupportedError("gives type ", attribute.type, what, ", not a headrace_attribute_type");
   }
   constexpr uint64_t kKnown =
       HEADRACE_NULLABLE | HEADRACE_HAS_MINIMUM | HEADRACE_HAS_MAXIMUM | HEADRACE_EXCLUSIVE_MINIMUM | HEADRACE_BROADCAST;

@@ -1,5 +1,6 @@
-// What a plugin declares of a kernel, a source or a format, checked, and as a declaration of ours.
-// Thread contract: immutable once made; any thread.
+// `ReadKernel`, `ReadSource` and `ReadFormat` check what a plugin declares; `DeclarationOf` makes a declaration of ours
+// of it.
+// Threads: immutable once made; any thread.
 #ifndef HEADRACE_OPS_PLUGIN_PLUGIN_DECLARATION_H_
 #define HEADRACE_OPS_PLUGIN_PLUGIN_DECLARATION_H_
 

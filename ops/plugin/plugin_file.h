@@ -1,4 +1,5 @@
-// The file of a plugin's format, as the interface names it. Thread contract: one thread at a time.
+// `headrace_file` is the file of a plugin's format, as the interface names it.
+// Threads: one thread at a time.
 #ifndef HEADRACE_OPS_PLUGIN_PLUGIN_FILE_H_
 #define HEADRACE_OPS_PLUGIN_PLUGIN_FILE_H_
 

@@ -17,7 +17,7 @@
 #include "ops/plugin/plugin_file.h"
 #include "ops/plugin/plugin_values.h"
 #include "ops/source/file_patterns.h"
-#include "ops/source/host_row.h"
+#include "ops/source/memory/host_row.h"
 #include "ops/source/split_source.h"
 
 namespace headrace {
@@ -186,7 +186,7 @@ class PluginReader : public RecordReader {
   int64_t end_;
   const int64_t from_;
   const size_t block_bytes_;
-  int64_t offset_;  // behind the last row, or where the first one may begin
+  int64_t offset_;  // after the last row, or where the first one may begin
   headrace_file file_;
   void* reader_ = nullptr;
   bool opened_ = false;

@@ -1,6 +1,6 @@
-// A format of a plugin: its callbacks as a Format (io/formats/record_reader.h), whose records are rows of tensors, and
-// as an operator that reads it in splits (ops/source/split_source.h).
-// Thread contract: a pure function; a PluginFormatTable outlives what is made of it.
+// `RegisterFormat` registers a format of a plugin: its callbacks become a Format (io/formats/record_reader.h), whose
+// records are rows of tensors, and an operator that reads it in splits (ops/source/split_source.h).
+// Threads: a pure function; a PluginFormatTable outlives what is made of it.
 #ifndef HEADRACE_OPS_PLUGIN_PLUGIN_FORMAT_H_
 #define HEADRACE_OPS_PLUGIN_PLUGIN_FORMAT_H_
 

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
+#include "ir/graph.pb.h"
 #include "ir/value.h"
 #include "ops/plugin/plugin_library.h"
 #include "ops/testing/run_operator.h"
@@ -99,7 +100,7 @@ TEST(PluginFormat, PassesOnFaultsOfTheDisk) {
 struct Fault {
   std::string name;
   std::string message;
-  int64_t byte = 11;  // behind the first record
+  int64_t byte = 11;  // after the first record
 };
 
 class FaultyFormat : public ::testing::TestWithParam<Fault> {};
@@ -118,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
               "the rows before end (a fault of the plugin readops"},
         Fault{"empty", "gives a row of bytes 11 to 11, which is none of a file of 33 bytes (a fault of"},
         Fault{"beyond", "gives a row of bytes 11 to 34, which is none of a file of 33 bytes (a fault of"},
-        Fault{"before begin", "calls allocate(), which is for apply() and read() alone, and for next() behind"},
+        Fault{"before begin", "calls allocate(), which is for apply() and read() alone, and for next() after"},
         Fault{"twice", "calls begin_row() twice for one row"}, Fault{"without begin", "gives a row without Begin()"},
         Fault{"none", "begins a row and says that there is none"},
         Fault{"no output", "next() of readops.Frames gives no output 0 and no error (a fault of the plugin readops"},

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "ir/graph.pb.h"
 #include "ops/plugin/plugin_call.h"
 #include "ops/plugin/plugin_type.h"
 #include "ops/plugin/plugin_values.h"
@@ -75,7 +76,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferTypes(const PluginKernelTable& 
   return types;
 }
 
-// Row-major, and aligned to its elements; byte strings one behind the other.
+// Row-major, and aligned to its elements; byte strings end to end.
 absl::StatusOr<Tensor> Dense(const Tensor& input) {
   if (IsVariableLength(input.dtype())) return input.Joined();
   HEADRACE_ASSIGN_OR_RETURN(Tensor dense, input.Contiguous());

@@ -1,5 +1,6 @@
-// A kernel of a plugin: attributes, types and tensors in the structures of the interface, and what comes back checked.
-// Thread contract: as Kernel; a PluginKernelTable outlives what is made of it.
+// `FactoryOf` makes a kernel of a plugin's: it passes attributes, types and tensors in the structures of the interface,
+// and checks what comes back.
+// Threads: as Kernel; a PluginKernelTable outlives what is made of it.
 #ifndef HEADRACE_OPS_PLUGIN_PLUGIN_KERNEL_H_
 #define HEADRACE_OPS_PLUGIN_PLUGIN_KERNEL_H_
 

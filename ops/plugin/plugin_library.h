@@ -1,6 +1,6 @@
-// Plugins: shared libraries that declare operators through plugin/headrace_plugin.h. Loading one registers its
-// operators for the life of the process; nothing but a call of LoadPlugin opens a library. Thread contract: any thread.
-// Loaded plugins are immutable and never freed.
+// `LoadPlugin` loads a plugin: a shared library that declares operators through plugin/headrace_plugin.h. Loading
+// registers its operators for the life of the process; nothing but a call of LoadPlugin opens a library.
+// Threads: any thread. Loaded plugins are immutable and never freed.
 #ifndef HEADRACE_OPS_PLUGIN_PLUGIN_LIBRARY_H_
 #define HEADRACE_OPS_PLUGIN_PLUGIN_LIBRARY_H_
 

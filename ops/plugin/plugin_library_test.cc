@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "ir/attributes.h"
+#include "ir/graph.pb.h"
 #include "ir/value.h"
 #include "kernels/kernel.h"
 

@@ -11,7 +11,7 @@
 #include "ops/plugin/plugin_call.h"
 #include "ops/plugin/plugin_columns.h"
 #include "ops/plugin/plugin_values.h"
-#include "ops/source/host_row.h"
+#include "ops/source/memory/host_row.h"
 
 namespace headrace {
 namespace {

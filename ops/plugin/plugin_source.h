@@ -1,5 +1,5 @@
-// A source with random access of a plugin: its callbacks as an operator.
-// Thread contract: a pure function; a PluginSourceTable outlives what is made of it.
+// `RegisterSource` registers a source with random access of a plugin: its callbacks become an operator.
+// Threads: a pure function; a PluginSourceTable outlives what is made of it.
 #ifndef HEADRACE_OPS_PLUGIN_PLUGIN_SOURCE_H_
 #define HEADRACE_OPS_PLUGIN_PLUGIN_SOURCE_H_
 

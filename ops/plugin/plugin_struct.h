@@ -1,5 +1,6 @@
-// Structures that a plugin gives: each begins with its size, which depends on the version of the interface that the
-// plugin was built with. Pure functions.
+// `ReadStruct` reads a structure that a plugin gives: it begins with its size, which depends on the version of the
+// interface that the plugin was built with.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_PLUGIN_PLUGIN_STRUCT_H_
 #define HEADRACE_OPS_PLUGIN_PLUGIN_STRUCT_H_
 

@@ -1,4 +1,5 @@
-// Text returned by a plugin, not yet validated as UTF-8. Pure functions.
+// `PluginText` is text returned by a plugin, not yet validated as UTF-8.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_PLUGIN_PLUGIN_TEXT_H_
 #define HEADRACE_OPS_PLUGIN_PLUGIN_TEXT_H_
 

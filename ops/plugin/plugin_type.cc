@@ -7,7 +7,7 @@ namespace headrace {
 
 absl::StatusOr<ir::ColumnType> TypeOfParts(int32_t dtype, int32_t axes, const int64_t* shape) {
   if (dtype < HEADRACE_UNKNOWN || dtype > HEADRACE_STRING) {
-    return UnsupportedError("dtype ", dtype, ", which is no headrace_dtype");
+    return UnsupportedError("dtype ", dtype, ", not a headrace_dtype");
   }
   ir::ColumnType type = ir::ColumnType::AnyShape(static_cast<DType>(dtype));
   if (axes == -1) return type;

@@ -1,4 +1,5 @@
-// Column types in the parts that the interface has. Pure functions.
+// `TypeOfParts` makes a column type of the parts that the interface has.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_PLUGIN_PLUGIN_TYPE_H_
 #define HEADRACE_OPS_PLUGIN_PLUGIN_TYPE_H_
 

@@ -1,5 +1,5 @@
-// Attributes of one operator as a plugin reads them: values in the order of their declaration.
-// Thread contract: immutable once made; any thread.
+// `PluginValues` holds the attributes of one operator as a plugin reads them: values in the order of their declaration.
+// Threads: immutable once made; any thread.
 #ifndef HEADRACE_OPS_PLUGIN_PLUGIN_VALUES_H_
 #define HEADRACE_OPS_PLUGIN_PLUGIN_VALUES_H_
 

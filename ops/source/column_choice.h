@@ -1,5 +1,6 @@
-// The columns that a source offers and the attribute `columns`, which chooses some of them, in its order. Columns that
-// nothing reads are not made. A value; safe from any thread.
+// `ColumnChoice` holds the columns that a source offers, and declares the attribute `columns`, which chooses some of
+// them, in its order. Columns that nothing reads are not made.
+// Threads: a value; safe from any thread.
 #ifndef HEADRACE_OPS_SOURCE_COLUMN_CHOICE_H_
 #define HEADRACE_OPS_SOURCE_COLUMN_CHOICE_H_
 

@@ -1,4 +1,5 @@
-// The attribute `patterns` of sources that read files, and the files that match. Values; safe from any thread.
+// `MatchFiles` finds the files that match the attribute `patterns` of sources that read files.
+// Threads: values; safe from any thread.
 #ifndef HEADRACE_OPS_SOURCE_FILE_PATTERNS_H_
 #define HEADRACE_OPS_SOURCE_FILE_PATTERNS_H_
 

@@ -14,6 +14,7 @@
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "ir/declaration.h"
+#include "ir/graph.pb.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -114,7 +115,7 @@ TEST(FileSources, KnowNoOtherFileSystemThanThePipelines) {
     return call == "Read" || call == "ReadAt" ? DataError("as told") : absl::OkStatus();
   });
   for (const ir::Declaration* source : FileSources()) {
-    // What takes objects of the user's has a test of its own.
+    // What takes user objects has a test of its own.
     if (TakesObjects(*source)) continue;
     GraphBuilder builder;
     builder.Add(source->name, {}, AttributesOf(*source));

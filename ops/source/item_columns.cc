@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/separate_row.h"
+#include "ops/rows/separate_row.h"
 
 namespace headrace {
 namespace {

@@ -1,6 +1,6 @@
-// How items become rows: the columns that a source makes of the items that it has random access to, or of the records
-// of a stream.
-// Thread contract: const; any thread.
+// `ItemColumns` makes the columns of a source from the items that it has random access to, or from the records of a
+// stream.
+// Threads: const; any thread.
 #ifndef HEADRACE_OPS_SOURCE_ITEM_COLUMNS_H_
 #define HEADRACE_OPS_SOURCE_ITEM_COLUMNS_H_
 

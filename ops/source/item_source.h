@@ -1,6 +1,6 @@
-// A source of rows by position over items (io/formats/random_access_reader.h): row i is item i, and its key is i.
-// Items are read only if a column needs their bytes.
-// Thread contract: as IndexedSource's.
+// `ItemSource` is a source of rows by position over items (io/formats/random_access_reader.h): row i is item i, and its
+// key is i. Items are read only if a column needs their bytes.
+// Threads: as IndexedSource's.
 #ifndef HEADRACE_OPS_SOURCE_ITEM_SOURCE_H_
 #define HEADRACE_OPS_SOURCE_ITEM_SOURCE_H_
 

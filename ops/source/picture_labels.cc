@@ -20,12 +20,11 @@ KeptByFiles<LabelList>& KeptLists() {
 }  // namespace
 
 ir::Attribute DeclareLabelWidth() {
-  return {
-      .name = "label_width",
-      .doc = "The number of labels of a picture; 1: `label` has shape (), otherwise (label_width,). -1: any number.",
-      .default_value = "1",
-      .minimum = kAnyLabels,
-      .maximum = 1 << 24};
+  return {.name = "label_width",
+          .doc = "The number of labels of an image; 1: `label` has shape (), otherwise (label_width,). -1: any number.",
+          .default_value = "1",
+          .minimum = kAnyLabels,
+          .maximum = 1 << 24};
 }
 
 absl::Status SetLabelType(const ir::Attributes& attributes, ir::Schema& schema) {

@@ -1,6 +1,6 @@
-// The labels of pictures in MXNet's lists and records: `label_width` of them, float32. One is a number, several are an
-// array, and a width of -1 takes rows of any number.
-// Thread contract: pure functions; a LabelList is immutable.
+// `LabelColumn` makes the labels of images in MXNet's lists and records: `label_width` of them, float32. One label is a
+// number, several are an array, and a width of -1 takes rows of any number.
+// Threads: pure functions; a LabelList is immutable.
 #ifndef HEADRACE_OPS_SOURCE_PICTURE_LABELS_H_
 #define HEADRACE_OPS_SOURCE_PICTURE_LABELS_H_
 

@@ -1,4 +1,6 @@
-// The Read of indexed sources that make the columns of many rows at once. A pure function.
+// `ReadOne` implements IndexedSource::Read by ReadRows of one row. Use it in sources that make the columns of many rows
+// at once.
+// Threads: a pure function.
 #ifndef HEADRACE_OPS_SOURCE_READ_ONE_H_
 #define HEADRACE_OPS_SOURCE_READ_ONE_H_
 

@@ -1,4 +1,5 @@
-// Text of a file as messages show it. A pure function.
+// `ShownText` quotes and shortens file text for error messages.
+// Threads: a pure function.
 #ifndef HEADRACE_OPS_SOURCE_SHOWN_TEXT_H_
 #define HEADRACE_OPS_SOURCE_SHOWN_TEXT_H_
 

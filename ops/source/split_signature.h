@@ -1,5 +1,6 @@
-// The class in Python of a source that is read in splits (ops/source/split_source.h): its parameters, among them
-// the window of the shuffle above it. Pure functions.
+// `SplitSignature` gives the Python class of a source that is read in splits (split_source.h): its parameters, among
+// them the window of the shuffle above it.
+// Threads: pure functions.
 #ifndef HEADRACE_OPS_SOURCE_SPLIT_SIGNATURE_H_
 #define HEADRACE_OPS_SOURCE_SPLIT_SIGNATURE_H_
 
@@ -21,7 +22,7 @@ struct SplitParameters {
   std::vector<SourceParameter> first;  // up to `window`
   std::string_view window;             // its default
   std::string_view window_doc;
-  std::vector<SourceParameter> last = {};  // behind `split_bytes`
+  std::vector<SourceParameter> last = {};  // after `split_bytes`
 };
 
 ir::PythonSignature SplitSignature(const SplitParameters& parameters);

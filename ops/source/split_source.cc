@@ -24,7 +24,7 @@ constexpr int64_t kMessageShare = 8;  // of the budget
 
 // The counters of a checkpoint, after the rows read.
 enum Counter { kRows, kOpened, kTurn, kGiven, kLanes };
-// Of each lane, from kLanes on: its split plus one, or 0, and the byte behind its last row.
+// Of each lane, from kLanes on: its split plus one, or 0, and the byte after its last row.
 constexpr size_t kCountersOfLane = 2;
 
 int64_t BytesOf(const MatchedFiles& files) {

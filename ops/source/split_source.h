@@ -1,7 +1,7 @@
-// A stream source of any format that can be cut into splits (io/formats/record_reader.h): it opens the splits in the
-// order of the listing, or in a permutation of its own for each epoch, reads several at once, and gives their records
-// in turns. Its attributes are the same for every format.
-// Thread contract: as StreamSource's.
+// `SplitSource` is a stream source of any format that can be cut into splits (io/formats/record_reader.h): it opens the
+// splits in the order of the listing, or in a permutation of its own for each epoch, reads several at once, and gives
+// their records in turns. Its attributes are the same for every format.
+// Threads: as StreamSource's.
 #ifndef HEADRACE_OPS_SOURCE_SPLIT_SOURCE_H_
 #define HEADRACE_OPS_SOURCE_SPLIT_SOURCE_H_
 
@@ -39,7 +39,7 @@ class RecordColumns {
   virtual absl::Status Take(Block& block) = 0;
 };
 
-// How splits become rows; see docs/semantics.md, "Splits".
+// How splits become rows; see docs/semantics/splits.md.
 struct SplitReading {
   static constexpr uint64_t kTurn = 16;  // rows that a reader gives in one turn
   static constexpr int kMostReaders = 64;
@@ -94,7 +94,7 @@ class SplitSource : public StreamSource {
     Opened opened;  // without a reader: it has no split
     RecordBlock block;
     size_t at = 0;     // the next record of the block
-    int64_t byte = 0;  // behind the last record given
+    int64_t byte = 0;  // after the last record given
   };
 
   static SplitTable SplitsOf(const SplitReading& reading, const MatchedFiles& files, PartBorders borders,

@@ -21,6 +21,7 @@
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "io/formats/recordio/testing/record_bytes.h"
+#include "ir/graph.pb.h"
 #include "ops/plugin/plugin_library.h"
 #include "ops/testing/run_operator.h"
 #include "ops/testing/state_run.h"
@@ -50,7 +51,7 @@ struct FormatCase {
   std::function<std::string(const std::vector<std::string>& records)> encode;
   // The text of a row of RunOperator with this record.
   std::function<std::string(const std::string& record)> row;
-  // Bytes that can be no record, in a file behind whole records.
+  // Bytes that can be no record, in a file after whole records.
   std::string damage;
   PartBorders borders;
   bool damage_is_a_row = true;  // so that it can be skipped by itself, and the next row comes

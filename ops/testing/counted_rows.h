@@ -1,4 +1,5 @@
-// How many rows went through the operator `test_counted`, in all graphs of the process. Safe from any thread.
+// `counted_rows` counts the rows that went through the operator `test_counted`, in all graphs of the process.
+// Threads: safe from any thread.
 #ifndef HEADRACE_OPS_TESTING_COUNTED_ROWS_H_
 #define HEADRACE_OPS_TESTING_COUNTED_ROWS_H_
 

@@ -1,5 +1,5 @@
-// Replaces a function of the user's that makes several rows of one, in tests.
-// Thread contract: as HostFunction's; the counts from any thread.
+// `FakeChildren` replaces a user function that makes several rows of one, in tests.
+// Threads: as HostFunction's; the counts from any thread.
 #ifndef HEADRACE_OPS_TESTING_FAKE_CHILDREN_H_
 #define HEADRACE_OPS_TESTING_FAKE_CHILDREN_H_
 

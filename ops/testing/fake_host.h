@@ -1,5 +1,6 @@
-// Replaces the user's Python in tests: arrays, functions and iterators to bind to a graph. Used by the test's thread,
-// except for the calls of the engine.
+// `FakeFunction` and its neighbours replace the user's Python in tests: arrays, functions and iterators to bind to a
+// graph.
+// Threads: used by the test's thread, except for the calls of the engine.
 #ifndef HEADRACE_OPS_TESTING_FAKE_HOST_H_
 #define HEADRACE_OPS_TESTING_FAKE_HOST_H_
 

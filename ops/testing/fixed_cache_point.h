@@ -1,5 +1,5 @@
-// Lets automatic caches keep rows at one point, whatever they cost, in place of measuring.
-// A pure function.
+// `FixedCachePoint` makes automatic caches keep rows at one point, whatever they cost, instead of measuring.
+// Threads: a pure function.
 #ifndef HEADRACE_OPS_TESTING_FIXED_CACHE_POINT_H_
 #define HEADRACE_OPS_TESTING_FIXED_CACHE_POINT_H_
 

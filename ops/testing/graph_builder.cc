@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "ir/canonical.h"
+#include "ir/graph.pb.h"
 #include "ir/validate.h"
 
 namespace headrace {

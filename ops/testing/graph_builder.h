@@ -1,5 +1,6 @@
-// Builds graphs in tests of operators: GraphBuilder().Add("Range", {}, {{"stop", IntValue(3)}}) and so on; the last
-// node added is the result. Used by one thread.
+// `GraphBuilder` builds graphs in tests of operators: GraphBuilder().Add("Range", {}, {{"stop", IntValue(3)}}) and so
+// on; the last node added is the result.
+// Threads: used by one thread.
 #ifndef HEADRACE_OPS_TESTING_GRAPH_BUILDER_H_
 #define HEADRACE_OPS_TESTING_GRAPH_BUILDER_H_
 

@@ -1,5 +1,6 @@
-// Measures how far many permutations deviate from uniform ones, in units of ChiSquareDeviation.
-// Pure functions, except for `draw`.
+// `AllPermutationsDeviation` and its neighbours measure how far many permutations deviate from uniform ones, in units
+// of ChiSquareDeviation.
+// Threads: pure functions, except for `draw`.
 #ifndef HEADRACE_OPS_TESTING_PERMUTATION_CHANCE_H_
 #define HEADRACE_OPS_TESTING_PERMUTATION_CHANCE_H_
 

@@ -1,7 +1,7 @@
-// Runs a small graph in every way the engine offers and compares the rows. The test of an operator gives the expected
-// rows; the harness checks that they are the same pulled and threaded, with one worker and several, with the narrowest
-// window, with little memory, with rows in groups, and when restarted after every row, once and twice.
-// Used by the test's thread.
+// `RunEveryWay` runs a small graph in every way the engine offers and compares the rows. The test of an operator gives
+// the expected rows; the harness checks that they are the same pulled and threaded, with one worker and several, with
+// the narrowest window, with little memory, with rows in groups, and when restarted after every row, once and twice.
+// Threads: used by the test's thread.
 #ifndef HEADRACE_OPS_TESTING_RUN_OPERATOR_H_
 #define HEADRACE_OPS_TESTING_RUN_OPERATOR_H_
 

@@ -5,11 +5,12 @@
 
 #include "core/testing/require.h"
 #include "engine/exec/sealed_state.h"
+#include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(5);
+constexpr auto kStateRunPatience = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -22,7 +23,7 @@ proto::State StateAfter(const ir::proto::Graph& graph, int rows, const HostBindi
   Require(iteration.ok(), "the graph runs");
   ResultRow row;
   for (int i = 0; i < rows; ++i) {
-    const auto outcome = (*iteration)->Fetch(kPatience, row);
+    const auto outcome = (*iteration)->Fetch(kStateRunPatience, row);
     Require(outcome.ok() && *outcome == Pipeline::Outcome::kRow, "the graph gives so many rows");
     (*iteration)->Given();
   }

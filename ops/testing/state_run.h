@@ -1,4 +1,5 @@
-// Takes states of small graphs and resumes from them. Only for tests; one thread, on which the pipeline also runs.
+// `StateAfter` takes a state of a small graph, and `FromState` resumes from it. Use them in tests.
+// Threads: one thread, on which the pipeline also runs.
 #ifndef HEADRACE_OPS_TESTING_STATE_RUN_H_
 #define HEADRACE_OPS_TESTING_STATE_RUN_H_
 
@@ -8,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "engine/exec/iteration.h"
 #include "engine/exec/state.pb.h"
-#include "ir/graph.pb.h"
+#include "ir/messages.h"
 
 namespace headrace {
 

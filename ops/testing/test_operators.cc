@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "engine/operator/operator.h"
 #include "engine/testing/group_rows.h"
+#include "ir/graph.pb.h"
 #include "ops/testing/counted_rows.h"
 
 namespace headrace {

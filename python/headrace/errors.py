@@ -43,7 +43,7 @@ class GraphError(Error, ValueError):
 
 
 class DataError(Error, ValueError):
-    """A row's bytes are not what they should be: a truncated picture, a file of another kind."""
+    """A row's bytes are not what they should be: a truncated image, a file of another kind."""
 
 
 class NotFoundError(Error, FileNotFoundError):

@@ -21,7 +21,7 @@ class ClassBalanced(Sampler):
     has without shuffling; maps may stand between it and the source, and a column is one that the source
     gives, below them. Above another order, such as a sampler's, a list of labels is by the places in
     that order, and a column's labels follow their rows. A column is read anew for each iterator and for
-    len(): of a listing no pictures are read, but of records every record, so give the labels there, as
+    len(): of a listing no images are read, but of records every record, so give the labels there, as
     also over a source that calls Python.
 
     Errors: another number of labels than of rows; labels that are not single numbers or texts.
@@ -61,8 +61,8 @@ class PK(Sampler):
     Labels are by the rows' numbers in the order that the source has without shuffling; maps may stand
     between it and the source, and a column is one that the source gives, below them. Above another
     order, such as a sampler's, a list of labels is by the places in that order, and a column's labels
-    follow their rows. A column is read anew for each iterator and for len(): of a listing no pictures
-    are read, but of records every record, so give the labels there, as also over a source that calls
+    follow their rows. A column is read anew for each iterator and for len(): of a listing no images are
+    read, but of records every record, so give the labels there, as also over a source that calls
     Python.
 
     Errors: fewer classes than P; fewer rows than a group, where `groups` is None; another number of

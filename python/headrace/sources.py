@@ -189,10 +189,10 @@ class Generator(Dataset):
 
 
 class ImageFolder(Dataset):
-    """Gives the pictures of a folder that holds one folder per class.
+    """Gives the images of a folder that holds one folder per class.
 
     Columns: `image` (the bytes of the file), `label` (int32: classes numbered by name from 0); on
-    request `path` (string) and `index` (int64: the row's number in the listing). All pictures below a
+    request `path` (string) and `index` (int64: the row's number in the listing). All images below a
     class folder belong to that class, including those in subfolders; symbolic links are followed;
     pipes, sockets, devices and names that begin with a dot are skipped, unless `classes` names such a
     folder. Rows are in order of class name, then path, both in byte order; a row's key is its index.
@@ -200,9 +200,9 @@ class ImageFolder(Dataset):
     Args:
         root: The folder that holds the class folders.
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
-        extensions: File name endings of pictures, in upper or lower case.
+        extensions: File name endings of images, in upper or lower case.
         classes: Labels of the classes to read, by folder name; None: all folders, numbered by name.
-        allow_empty: Accept class folders without pictures, which are otherwise an error.
+        allow_empty: Accept class folders without images, which are otherwise an error.
         columns: Columns to give, of image, label, path, index; None: image, label.
         listing: A file that keeps the listing: trusted if it exists, written if it does not.
         seed: This operator's own seed; None: the pipeline's.
@@ -243,12 +243,12 @@ class ImageFolder(Dataset):
 
 
 class ImageList(Dataset):
-    """Gives the pictures that an image list of MXNet names.
+    """Gives the images that an image list of MXNet names.
 
-    A list (.lst) has a line for each picture: index, labels and path, between tabs. Columns: `image`
-    (the bytes of the file) and `label` (float32: shape (), or (label_width,)); on request `id` (int64:
-    the line's index) and `path` (string). Rows come in the order of the lines; a row's key is its
-    line's number, from 0.
+    A list (.lst) has a line for each image: index, labels and path, between tabs. Columns: `image` (the
+    bytes of the file) and `label` (float32: shape (), or (label_width,)); on request `id` (int64: the
+    line's index) and `path` (string). Rows come in the order of the lines; a row's key is its line's
+    number, from 0.
 
     Errors: a list without a line, lines that are not as the format says, an index that comes twice,
     another number of labels than label_width. A file that cannot be read is an error of its row.
@@ -257,7 +257,7 @@ class ImageList(Dataset):
         listing: The list.
         root: The folder to which paths in the list are relative; empty: the working folder.
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
-        label_width: The number of labels of a picture; 1: `label` has shape (), otherwise
+        label_width: The number of labels of an image; 1: `label` has shape (), otherwise
             (label_width,). -1: any number (at least -1, at most 16,777,216).
         columns: Columns to give, of image, label, id, path; None: image, label.
         seed: This operator's own seed; None: the pipeline's.
@@ -294,13 +294,13 @@ class ImageList(Dataset):
 
 
 class ImageRecord(Dataset):
-    """Gives the pictures of MXNet's image records, as im2rec packs them.
+    """Gives the images of MXNet's image records, as im2rec packs them.
 
-    Columns: `image` (bytes: the encoded picture), `label` (float32: shape (), or (label_width,)) and
-    `id` (int64: the record's, which im2rec takes from its list). Files, order and keys are those of
+    Columns: `image` (bytes: the encoded image), `label` (float32: shape (), or (label_width,)) and `id`
+    (int64: the record's, which im2rec takes from its list). Files, order and keys are those of
     RecordFile. The header and the identities of face-recognition sets are no rows: with an index these
-    are the records that the one of key 0 says, without all that have no picture and two labels which
-    are whole numbers in order.
+    are the records that the one of key 0 says, without all that have no image and two labels which are
+    whole numbers in order.
 
     Errors of a row: a record that is no image record, another number of labels than label_width.
 
@@ -313,7 +313,7 @@ class ImageRecord(Dataset):
         shuffle: With an index: all orders of the rows are equally likely, and each epoch has a new
             one. Without: read the splits of the files in an order that differs in each epoch,
             several at once.
-        label_width: The number of labels of a picture; 1: `label` has shape (), otherwise
+        label_width: The number of labels of an image; 1: `label` has shape (), otherwise
             (label_width,). -1: any number (at least -1, at most 16,777,216).
         path_imglist: An image list (.lst) whose labels take the place of those in the records, by
             id; a record that it does not name is an error.
@@ -456,9 +456,9 @@ class LibSvm(Dataset):
 
     Columns: `label` (float32), and the features that the line names: `index` (int64 vector) and `value`
     (float32 vector of the same length). Others are 0. A line is "label index:value index:value …" with
-    blanks between fields and ascending indices; an index alone has the value 1. Left out are text
-    behind "#", lines without a field, the weight in "label:weight", and a second field "qid:number".
-    Files, order, splits, index and keys are those of Text, and numbers are those of Csv.
+    blanks between fields and ascending indices; an index alone has the value 1. Left out are text after
+    "#", lines without a field, the weight in "label:weight", and a second field "qid:number". Files,
+    order, splits, index and keys are those of Text, and numbers are those of Csv.
 
     Errors of a row, which name the file, the byte and the field: a field of another form, an index that
     does not ascend, or one beyond the features.
@@ -773,8 +773,8 @@ class from_dataset(Dataset):
     The object is asked for row i as dataset[i], by numbers from 0, in the order in which the rows are
     needed, never for an epoch that was not requested; if it has `__getitems__`, for runs of rows. Only
     the rows that a rank needs are asked for, and a state goes on at once. A row is a dict, a tuple or
-    list in the order of the columns, or one value; Pillow's pictures become uint8 of shape (H, W, C),
-    and everything else becomes what numpy.asarray makes of it. A row's key is its number.
+    list in the order of the columns, or one value; Pillow's images become uint8 of shape (H, W, C), and
+    everything else becomes what numpy.asarray makes of it. A row's key is its number.
 
     Errors: an object without `__len__`, for which there is Generator; rows without a column, or of
     another type than declared.

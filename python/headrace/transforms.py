@@ -54,15 +54,15 @@ class DetectionLabel(Kernel):
     """Makes the label that MXNet's ImageDetRecordIter gives.
 
     Takes two columns, the header of SplitDetections, float32 of shape (h,), and objects, float32 of
-    shape (n, w). Gives float32 of shape (4 + h + n * w,): channels, rows and columns of the picture,
-    how many numbers follow, the header and the objects. A third column, a picture of shape (H, W, C) or
-    (H, W), gives its own rows and columns.
+    shape (n, w). Gives float32 of shape (4 + h + n * w,): channels, rows and columns of the image, how
+    many numbers follow, the header and the objects. A third column, an image of shape (H, W, C) or (H,
+    W), gives its own rows and columns.
 
     Errors: other types.
 
     Args:
-        data_shape: Channels, rows and columns of the picture. The rows and columns of a third
-            column replace the latter two (at least 1).
+        data_shape: Channels, rows and columns of the image. The rows and columns of a third column
+            replace the latter two (at least 1).
 
     Example:
         T.DetectionLabel((3, 300, 300))
@@ -136,14 +136,14 @@ class PadEnd(Kernel):
     """Pads tensors of different lengths at their ends to equal lengths.
 
     Takes numbers of any type and gives the same type of shape `shape`, with the input at the beginning
-    of each axis and `value` behind it.
+    of each axis and `value` after it.
 
     Errors: another number of axes, an axis longer than wanted (nothing is cut off; see Slice), a value
     that the type cannot hold, bytes or strings.
 
     Args:
         shape: The length of each axis; -1 leaves one as it is (at least -1).
-        value: The padding behind the input.
+        value: The padding after the input.
 
     Example:
         T.PadEnd((128,), value=-1)
@@ -210,10 +210,10 @@ class SplitDetections(Kernel):
 
     Takes float32 of shape (L,): the width of the header, at least 2, the width w of an object, at least
     5, the rest of the header, and for each object its class, xmin, ymin, xmax, ymax, as parts of the
-    picture's width and height, and w - 5 further numbers; or objects alone, of shape (n, w). Gives
-    three columns: the header, float32 of shape (h,); the boxes, float64 of shape (n, 4), for
-    hr.boxes(…, relative=True); and classes with the further numbers, float32 of shape (n, w - 4).
-    Objects without width or height are left out.
+    image's width and height, and w - 5 further numbers; or objects alone, of shape (n, w). Gives three
+    columns: the header, float32 of shape (h,); the boxes, float64 of shape (n, 4), for hr.boxes(…,
+    relative=True); and classes with the further numbers, float32 of shape (n, w - 4). Objects without
+    width or height are left out.
 
     Errors: another type, and a label whose widths do not add up.
 

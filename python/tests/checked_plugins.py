@@ -1,4 +1,4 @@
-"""What `headrace check-plugin` says of a plugin."""
+"""Runs `headrace check-plugin` over a plugin and reads what it says."""
 
 import pathlib
 

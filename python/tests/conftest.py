@@ -76,7 +76,7 @@ def run_python(code: str, *arguments: str, timeout: float = 60.0) -> subprocess.
 
 
 def state_after(dataset, rows: int, **options) -> bytes:
-    """The state behind so many rows of a run with these options."""
+    """The state after so many rows of a run with these options."""
     with dataset.iterate(**options) as iterator:
         for _ in range(rows):
             next(iterator)

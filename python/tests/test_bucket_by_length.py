@@ -1,4 +1,4 @@
-"""Batches of rows of similar length."""
+"""`bucket_by_length`: batches of rows of similar length."""
 
 import numpy as np
 import pytest

@@ -64,16 +64,16 @@ FOUND = {
     ),
     "Divides": ("empty inputs", "float32 (0, 7, 3)", "apply() ended the process by SIGFPE"),
     "Silent": ("extreme values", "each element NaN", "apply() returned DataError and did not say why"),
-    "Overruns": ("memory", "float32 (5, 7, 3)", "apply() wrote behind output 0, which has 420 bytes: 1 or more"),
+    "Overruns": ("memory", "float32 (5, 7, 3)", "apply() wrote after output 0, which has 420 bytes: 1 or more"),
     "OverrunsEmpty": (
         "empty inputs",
         "float32 (0, 7, 3)",
-        "apply() wrote behind output 0, which has 0 bytes: 1 or more",
+        "apply() wrote after output 0, which has 0 bytes: 1 or more",
     ),
     "Fails": ("inference", "every type that infer() takes", "apply() gives DataError: no for all of them"),
     "Overreads": (
         "memory",
-        "memory behind inputs and outputs that cannot be touched",
+        "memory after inputs and outputs that cannot be touched",
         "apply() ended the process by SIGSEGV",
     ),
     "Spoils": ("memory", "float32 (5, 7, 3)", "apply() wrote into input 0"),
@@ -126,6 +126,7 @@ def test_a_kernel_that_does_not_return_is_named(capfd, few_broken):
     ]
 
 
+@pytest.mark.timing
 def test_ctrl_c_ends_all_processes(few_broken):
     command = [sys.executable, "-m", "headrace", "check-plugin", str(few_broken)]
     options = ["--operator", "ByData", "--operator", "Hangs", "--check", "inference", "--time-limit", "30"]

@@ -99,6 +99,10 @@ def test_what_goes_in_comes_out():
     data = V.EncodePng()(PICTURE)
     assert isinstance(data, bytes)
     np.testing.assert_array_equal(V.Decode()(data), PICTURE)
+
+
+@pytest.mark.torch
+def test_a_tensor_of_torch_gives_one():
     torch = pytest.importorskip("torch")
     turned = V.Rotate(90)(torch.from_numpy(PICTURE[:60, :60].copy()))
     assert isinstance(turned, torch.Tensor)

@@ -123,7 +123,7 @@ def test_what_is_encoded_is_decoded(tmp_path):
 
 
 def test_columns_keep_their_order_and_formats():
-    """Labels stand behind their boxes, wherever these are named."""
+    """Labels follow their boxes, wherever these are named."""
     centre = BOXES.reshape(ROWS, 5, 2, 2).mean(2)
     written = np.concatenate([centre, BOXES[..., 2:] - BOXES[..., :2]], -1) / ([WIDTH, HEIGHT] * 2)
     boxes = hr.boxes("b", format="cxcywh", relative=True, labels=["first", "second"])
@@ -161,7 +161,12 @@ def test_what_goes_in_comes_out():
         np.testing.assert_array_equal(result, array)
     with pytest.raises(hr.GraphError, match="mode P"):
         call(mask, mask, BOXES[0], LABELS[0])
+
+
+@pytest.mark.torch
+def test_boxes_that_are_a_tensor_of_torch_give_one():
     torch = pytest.importorskip("torch")
+    call = hr.compose([V.RandomCrop(20), V.RandomHorizontalFlip()], FOLLOWED, seed=1)
     assert isinstance(call(IMAGES[0], MASKS[0], torch.from_numpy(BOXES[0]), LABELS[0])[2], torch.Tensor)
 
 

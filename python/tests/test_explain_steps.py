@@ -1,4 +1,4 @@
-"""What `explain()` and messages say of the steps and sources of a pipeline."""
+"""`explain()` and messages describe the steps and sources of a pipeline."""
 
 import numpy as np
 import pytest

@@ -126,7 +126,7 @@ NUL = {
 
 @pytest.mark.parametrize("where", NUL)
 def test_a_nul_in_a_path_is_refused(where: str):
-    with pytest.raises(hr.GraphError, match="holds a NUL character") as raised:
+    with pytest.raises(hr.GraphError, match="contains a NUL character") as raised:
         NUL[where]()
     assert "\0" not in str(raised.value)
 

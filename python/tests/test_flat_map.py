@@ -1,4 +1,4 @@
-"""Rows that a function makes of one."""
+"""`flat_map`: rows that a function makes of one."""
 
 import gc
 import itertools

@@ -1,4 +1,4 @@
-"""Objects of the user's with __len__ and __getitem__ as sources with random access."""
+"""User objects with __len__ and __getitem__ as sources with random access."""
 
 import pathlib
 import threading
@@ -94,7 +94,7 @@ def test_declared_types_are_checked_and_known():
     assert dataset.schema == {"x": ("unknown", None), "square": ("int64", ())}
     with pytest.raises(hr.DataError, match='"x" of row 0 of the dataset .*Squares#0 is int64 .*declared as float32'):
         list(hr.from_dataset(Squares(3), types={"x": "float32"}))
-    with pytest.raises(hr.GraphError, match='types names "y", which is no column'):
+    with pytest.raises(hr.GraphError, match='types names "y", not a column'):
         hr.from_dataset(Squares(3), types={"y": "float32"})
 
 

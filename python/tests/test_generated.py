@@ -72,7 +72,7 @@ def cpp_tests() -> str:
 def test_every_operator_has_a_test(name):
     # What moves targets as a kernel moves pixels is compared with it.
     of_pixels = name.removesuffix("OfBoxes").removesuffix("OfKeypoints").removesuffix("OfMasks")
-    compared = ("kernels/testing/moves.cc", "kernels/detection/crop_among_boxes_test.cc")
+    compared = ("kernels/testing/moves.cc", "kernels/vision/targets/crop_among_boxes_test.cc")
     tests = cpp_tests() if name == of_pixels else "".join((ROOT / each).read_text() for each in compared)
     assert f'"{of_pixels}"' in tests
 

@@ -56,7 +56,7 @@ def test_a_state_resumes_at_every_batch_without_calling_again():
         calls.clear()
         rest = [(batch["value"].tolist(), int(batch["number"])) for batch in dataset.iterate(state=state)]
         assert rest == whole[step:]
-        # Behind the end the next epoch may have begun.
+        # After the end the next epoch may have begun.
         assert calls[: len(rest)] == list(range(step, len(whole)))
 
 

@@ -43,7 +43,7 @@ def test_a_group_has_a_row_at_least():
 
 
 def test_rows_that_overtake_an_error_are_those_that_would_come_alone():
-    """An error splits its group: the rows behind it keep their positions in a shuffle."""
+    """An error splits its group: the rows after it keep their positions in a shuffle."""
     dataset = hr.Range(200).map(T.OneHot(120), "value", "hot").shuffle(40).batch(1)
 
     def rows(**options: object) -> list[int]:

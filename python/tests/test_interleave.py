@@ -1,4 +1,4 @@
-"""Rows that a function makes of several rows in turn."""
+"""`interleave`: rows that a function makes of several rows in turn."""
 
 import numpy as np
 import pytest

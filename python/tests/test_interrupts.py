@@ -13,6 +13,8 @@ from conftest import run_python
 import headrace as hr
 from headrace._runs.iterator import Iterator
 
+pytestmark = pytest.mark.timing
+
 
 def napping(rows: int) -> hr.Dataset:
     def nap(x):

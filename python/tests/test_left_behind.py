@@ -6,6 +6,8 @@ import time
 import pytest
 from conftest import run_python
 
+pytestmark = pytest.mark.timing
+
 # Another thread may be late on a busy machine; a hang lasts forever.
 LIMIT_S = 40.0
 

@@ -1,4 +1,4 @@
-"""Loader in the loops that people write for torch's DataLoader. Most need no torch; ./test --torch runs the others."""
+"""Loader in the loops that people write for torch's DataLoader. Most need no torch; ./test --ci runs the others."""
 
 import contextlib
 import gc

@@ -159,7 +159,7 @@ def test_objects_of_another_shape_run_as_said_around(folder, around):
 
 
 class Own(mx.io.DataIter):
-    """An iterator of the user's own."""
+    """A user-defined iterator."""
 
     def __init__(self):
         super().__init__(2)

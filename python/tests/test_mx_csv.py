@@ -293,7 +293,7 @@ def test_there_is_a_label_for_each_line(folder, tmp_path):
         ({"on_error": "ignore"}, "on_error is 'ignore'"),
         ({"prefetch_buffer": 0}, "prefetch_buffer is 0"),
         ({"data_csv": []}, r"data_csv is \[\]; it must be a path"),
-        ({"data_csv": [3]}, "data_csv has 3, which is no path"),
+        ({"data_csv": [3]}, "data_csv has 3, not a path"),
         ({"batch_size": 8}, "7 rows, fewer than batch_size=8.*round_batch=False"),
     ],
 )

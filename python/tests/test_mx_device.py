@@ -102,7 +102,7 @@ def test_epochs_are_those_in_host_memory(folder, make):
 @all_iterators
 def test_resets_in_mid_epoch_are_those_in_host_memory(folder, make):
     on_host, there = make(folder), make(folder, device="cpu:0")
-    # Behind the last batch, too, whose end the loop has not seen.
+    # After the last batch, too, whose end the loop has not seen.
     for taken in range(5):
         told = []
         for each in (on_host, there):

@@ -1,4 +1,4 @@
-"""What the iterators of headrace.mx draw at random, beside what those of MXNet 1.9.1 draw: crops, flips, colours, and the
+"""The random draws of headrace.mx's iterators, compared with MXNet 1.9.1's: crops, flips, colours, and the
 boxes of objects.
 
 The pictures say where each pixel was: red is its column, green its row. `docs/from-mxnet.md` names the distributions that
@@ -149,7 +149,7 @@ def test_augmenters_draw_as_mxnets(folder, tmp_path):
 
 
 def objects_of(label):
-    """The first object of each label that has one; of ImageDetRecordIter behind eight numbers."""
+    """The first object of each label that has one; of ImageDetRecordIter after eight numbers."""
     objects = label[:, 6:11] if label.ndim == 2 else label[:, 0]
     return objects[objects[:, 0] == 7]
 

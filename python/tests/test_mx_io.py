@@ -405,7 +405,7 @@ def test_a_state_that_does_not_fit_those_within_is_refused():
             lambda state: mx.io.ResizeIter(rolled(), 4, state=state),
             r'data_iter, a NDArrayIter, .* state=state\["data_iter"\]',
         ),
-        (lambda state: mx.io.ResizeIter(rolled(state["data_iter"]), 1, state=state), "behind batch 2 .* size is 1"),
+        (lambda state: mx.io.ResizeIter(rolled(state["data_iter"]), 1, state=state), "after batch 2 .* size is 1"),
         (lambda state: mx.io.ResizeIter(rolled(), 4, state={}), "state is {}; give what state"),
         (lambda state: mx.io.ResizeIter(rolled(), 4, state=state["data_iter"]), "state is {.*; give what state"),
         (

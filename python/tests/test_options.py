@@ -96,6 +96,7 @@ def test_a_state_goes_on_with_the_options():
         shuffled().options(seed=6).iterate(state=state, shard=(0, 2))
 
 
+@pytest.mark.torch
 def test_a_torch_loop():
     torch = pytest.importorskip("torch")
     for batch in hr.Range(4).batch(2).options(as_="torch"):

@@ -1,4 +1,4 @@
-"""What users of other libraries write at first: each mistake is answered by what to write here."""
+"""Mistakes that users of other libraries make at first: each is answered by what to write here."""
 
 import enum
 import functools
@@ -190,7 +190,7 @@ def test_the_advised_methods_keep_names_and_documentation():
 
 def test_the_schema_is_advised_as_the_property_that_it_is():
     for name in ("element_spec", "output_shapes", "output_types"):
-        with pytest.raises(AttributeError, match=r"write schema, which is no method"):
+        with pytest.raises(AttributeError, match=r"write schema, which is not a method"):
             getattr(hr.Range(3), name)
 
 

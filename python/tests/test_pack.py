@@ -316,7 +316,7 @@ def test_a_line_on_a_border_belongs_to_the_part_before(tmp_path_factory, lengths
     begins = np.cumsum([0] + [max(length, 2) for length in lengths])
     step = -(-int(begins[-1]) // parts)
     found = [im2rec_command._lines_of_part(str(listing), parts, part) for part in range(parts)]
-    # dmlc-core's InputSplit: part r has the lines that begin behind step·r, up to and with step·(r + 1).
+    # dmlc-core's InputSplit: part r has the lines that begin after step·r, up to and with step·(r + 1).
     for part, lines in enumerate(found):
         expected = [
             i
@@ -510,6 +510,7 @@ def clear(listing) -> None:
             path.unlink()
 
 
+@pytest.mark.timing
 def test_ten_kills_give_the_same_bytes_in_the_end(slow):
     root, listing, expected, index = slow
     draw = random.Random(7)
@@ -682,6 +683,7 @@ def has_checkpoints(listing: pathlib.Path) -> bool:
     return journal.exists() and journal.read_bytes().count(b"\n") > 1
 
 
+@pytest.mark.timing
 def test_ctrl_c_keeps_what_was_packed(many):
     root, listing, expected, _ = many
     process = signalled(many, signal.SIGINT, has_checkpoints)

@@ -314,7 +314,7 @@ def test_even_pad_fills_the_places_of_rows_that_fail(joined, drop_remainder):
     [
         (
             lambda: grouped().filter(hr.col("value") > 2).batch(6),
-            r"(?s)does not keep rows together.*put it behind batch.*in: filter\[3\]",
+            r"(?s)does not keep rows together.*put it after batch.*in: filter\[3\]",
         ),
         (lambda: grouped().shuffle(4).batch(6), r"(?s)does not keep rows together.*in: shuffle\[3\]"),
         (

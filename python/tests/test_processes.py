@@ -324,6 +324,7 @@ def test_a_row_that_kills_three_processes_is_an_error_that_is_not_skipped():
     assert "key 4" in raised.value.row
 
 
+@pytest.mark.timing
 def test_processes_that_die_between_calls_are_replaced(capfd):
     # No row is asked for ahead, so that all processes are idle between two rows.
     rows = hr.Range(12).map(doubled, "value", processes=3).iterate(executor="pull")
@@ -353,6 +354,7 @@ def started_as(pid):
     return None
 
 
+@pytest.mark.timing
 def test_another_process_that_got_the_number_lives_on():
     with hr.Range(2).map(doubled, "value", processes=1).iterate(executor="pull") as iterator:
         next(iterator)
@@ -415,6 +417,7 @@ def listed(dataset, **options):
         return [value for batch in iterator for value in batch["value"].tolist()]
 
 
+@pytest.mark.timing
 def test_light_rows_are_sent_together_and_others_alone():
     def place(x):
         until = time.perf_counter() + 0.003 * x[0]
@@ -561,6 +564,7 @@ def test_arrays_kept_from_a_run_stay_as_they_are():
     assert listed(rows.batch(10)) == list(range(1, 1501))
 
 
+@pytest.mark.timing
 def test_close_ends_a_function_that_hangs():
     rows = hr.Range(5).map(lambda x: time.sleep(100), "value", processes=2).iterate()
     # The first row runs alone, to learn what a row takes.
@@ -574,6 +578,7 @@ def exists(pid):
     return os.path.exists(f"/proc/{pid}")
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("way", ["close", "die"])
 def test_what_a_function_starts_ends_with_its_process(way):
     def starts(value):
@@ -627,6 +632,7 @@ def test_a_fork_that_comes_back_gives_no_row(way, capfd):
     assert capfd.readouterr().err.count(told) == 6
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("way", ["kill", "exit", "interrupt", "raise"])
 def test_no_process_outlives_its_parent(way, tmp_path):
     code = f"""
@@ -778,6 +784,7 @@ def test_without_cloudpickle_code_of_the_script_is_refused_and_its_texts_are_not
         processes.packed(("function", [(sent, False, None)], None))
 
 
+@pytest.mark.timing
 def test_a_signal_before_the_wait_for_a_process_is_seen():
     def hangs(value):
         time.sleep(100 if value else 0)

@@ -251,6 +251,7 @@ def test_dlpack_gives_two_tensors_or_a_list() -> None:
     assert [np.from_dlpack(boxes).shape for boxes in batch["boxes"]] == [(2, 4), (0, 4), (3, 4)]
 
 
+@pytest.mark.torch
 def test_torch_gets_lists_of_tensors() -> None:
     torch = pytest.importorskip("torch")
     batch = next(pictures().batch(3, ragged="list").iterate(as_="torch"))

@@ -156,7 +156,7 @@ def test_samplers_follow_each_other():
 
 
 class Own:
-    """A sampler of the user's own: `rows` numbers below `of`."""
+    """A user-defined sampler: `rows` numbers below `of`."""
 
     def __init__(self, rows, of, grows=0):
         self.rows, self.of, self.grows = rows, of, grows

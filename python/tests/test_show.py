@@ -170,7 +170,7 @@ def test_encoded_pictures_are_decoded(photos):
 
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF"])
 def test_pictures_of_each_format_are_found(format):
-    """Behind a column of other bytes."""
+    """After a column of other bytes."""
     target = io.BytesIO()
     Image.fromarray(random(16, 16, 3)).save(target, format)
     row = {"other": format.encode(), "picture": target.getvalue()}
@@ -550,7 +550,7 @@ def test_errors_of_the_pipeline_are_its_own(photos):
 
 def test_pictures_that_change_their_axes_are_an_error():
     rows = hr.Range(2).map(lambda value: np.zeros((4, 4, 3)[: 3 - int(value)], np.uint8), "value", "x")
-    with pytest.raises(hr.DataError, match=r"row 1: column x is uint8 of shape \(4, 4\), which is no picture"):
+    with pytest.raises(hr.DataError, match=r"row 1: column x is uint8 of shape \(4, 4\), not an image"):
         rows.show()
 
 

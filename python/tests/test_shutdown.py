@@ -14,6 +14,8 @@ from conftest import eventually, pipeline_threads, run_python, thread_names, val
 import headrace as hr
 from headrace import _engine
 
+pytestmark = pytest.mark.timing
+
 
 def napping(seconds: float = 0.02) -> hr.Dataset:
     """An endless pipeline: a Python thread, workers and full queues."""

@@ -13,6 +13,8 @@ from conftest import eventually, run_python
 import headrace as hr
 from headrace._runs.stall_watch import StallWatch, stall_watch
 
+pytestmark = pytest.mark.timing
+
 
 def stuck_at(*rows: int, seconds: float = 0.6) -> hr.Dataset:
     def stuck(x: int) -> int:

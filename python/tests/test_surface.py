@@ -208,7 +208,7 @@ def test_bytes_as_views_of_the_engines_memory(tmp_path):
     assert all(isinstance(row["data"], bytes) for row in files)
 
 
-@pytest.mark.parametrize("as_", ["numpy", "dlpack", "torch"])
+@pytest.mark.parametrize("as_", ["numpy", "dlpack", pytest.param("torch", marks=pytest.mark.torch)])
 def test_batches_of_bytes_as_views(as_):
     if as_ == "torch":
         pytest.importorskip("torch")

@@ -293,7 +293,7 @@ def test_boxes_are_shown_from_another_point_of_view():
 
 
 def test_boxes_move_against_the_displacements_of_their_corners():
-    """torchvision's elastic_bounding_boxes, which takes the pixel behind a corner, or the last one."""
+    """torchvision's elastic_bounding_boxes, which takes the pixel after a corner, or the last one."""
     elastic = V.ElasticTransform((40.0, 70.0), (3.0, 4.0), "bilinear")
     for corners in (BOXES, BOXES - 0.25):
         for row, boxes in zip(moved(elastic, boxes=corners), corners, strict=True):
@@ -320,7 +320,7 @@ def test_boxes_stay_where_nothing_is_displaced():
 
 
 def test_clamping_cuts_boxes_off_at_the_picture():
-    """Behind a resizing, which does not."""
+    """After a resizing, which does not."""
     given = BOXES + [-5.5, 2.25, 3, 9]
     resized = moved(V.Resize((HEIGHT * 2, WIDTH)), boxes=given)
     for kernels in ([V.Resize((HEIGHT * 2, WIDTH)), V.ClampBoxes()], [V.ClampBoxes(), V.Resize((HEIGHT * 2, WIDTH))]):

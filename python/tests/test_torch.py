@@ -1,4 +1,4 @@
-"""Batches as PyTorch tensors; ./test --torch installs it."""
+"""Batches as PyTorch tensors; ./test --ci installs it."""
 
 import gc
 

@@ -1,4 +1,4 @@
-"""Samplers of the user's own and of torch: called once for each epoch, sharded, resumed, and refused where they err."""
+"""User-defined samplers, and those of torch: called once for each epoch, sharded, resumed, and refused where they err."""
 
 import sys
 import threading
@@ -239,6 +239,7 @@ def test_two_iterators_over_one_sampler_get_their_own_epochs():
         assert np.array_equal(given_rows[epoch], (np.arange(20_000) + epoch) % 50)
 
 
+@pytest.mark.torch
 def test_torch_samplers_follow_from_the_seed_alone():
     torch = pytest.importorskip("torch")
     data = torch.utils.data

@@ -1,7 +1,7 @@
 // Makes one call of the engine into the C library fail: the n-th start of a thread, or the n-th operation on a file,
 // since it was armed. Loaded by LD_PRELOAD; calls from other libraries (Python, NumPy) go through untouched.
 //
-// Thread contract: Arm and Disarm from one thread, while others call into the library as they like.
+// Threads: Arm and Disarm from one thread, while others call into the library as they like.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>

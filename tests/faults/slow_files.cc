@@ -2,7 +2,7 @@
 // and SLOW_FILES_READ_US are the microseconds. Calls from other libraries (Python, NumPy), folders and files that are
 // opened for writing are not delayed.
 //
-// Thread contract: any thread; a delayed call sleeps on its own.
+// Threads: any thread; a delayed call sleeps on its own.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>

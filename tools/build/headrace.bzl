@@ -3,58 +3,156 @@
 load("@cuda//:nvcc.bzl", "NVCC", "NVCC_VERSION")
 
 # -ffp-contract=off: a*b+c contracted into one FMA gives different bits on different CPUs, and bits are guaranteed.
-_COPTS = ["-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
+# -Wno-subobject-linkage: GCC takes the sources that are merged into one for headers, in which private types are doubtful.
+_COPTS = ["-Wall", "-Wextra", "-Werror", "-Wno-subobject-linkage", "-ffp-contract=off"]
 
-def headrace_cc_library(name, copts = [], **kwargs):
-    native.cc_library(name = name, copts = _COPTS + copts, **kwargs)
+# Loops over pixels gain from -O3; sanitizers need not wait for it.
+KERNEL_COPTS = select({
+    "//tools/build:optimized": ["-O3"],
+    "//conditions:default": [],
+})
 
+# Sources that are compiled at a time: most of what the compiler does for one is to parse the headers that all include.
+_MERGED = 8
+_MERGED_TESTS = 5
+
+# Test files that one process runs.
+_SHARD = 6
+
+def merged_sources(name, srcs, suffix = "", size = _MERGED):
+    """`srcs` as fewer sources, each with the text of up to `size` of them; under --config=alone, `srcs` themselves.
+
+    Names of one library's sources are therefore unique, those without linkage, too. Lines keep their file and number.
+    A source that includes itself (Highway's foreach_target.h) must stay alone.
+    """
+    if len(srcs) < 2:
+        return srcs
+    groups = (len(srcs) + size - 1) // size
+    merged = []
+    for group in range(groups):
+        members = srcs[group * len(srcs) // groups:(group + 1) * len(srcs) // groups]
+        output = "%s_part%d%s.cc" % (name, group, suffix)
+        native.genrule(
+            name = output + "_merge",
+            srcs = members,
+            outs = [output],
+            cmd = "for source in $(SRCS); do printf '#line 1 \"%s\"\\n' $$source; cat $$source; done > $@",
+        )
+        merged.append(output)
+    return select({
+        "//tools/build:alone": srcs,
+        "//conditions:default": merged,
+    })
+
+def headrace_cc_library(name, srcs = [], alone = [], generated = [], copts = [], **kwargs):
+    """A library; those of `srcs` that are not named in `alone` are compiled several at a time.
+
+    `generated` are files that the sources include.
+    """
+    native.cc_library(
+        name = name,
+        srcs = merged_sources(name, [src for src in srcs if src not in alone]) + alone + generated,
+        copts = _COPTS + copts,
+        **kwargs
+    )
+
+def headrace_room(
+        name,
+        folders = [""],
+        apart = [],
+        alone = [],
+        generated = [],
+        deps = [],
+        copts = [],
+        linkopts = [],
+        alwayslink = False,
+        test_deps = [],
+        test_data = [],
+        test_size = "medium",
+        test_tags = [],
+        fuzz_deps = []):
+    """A folder: one library NAME, one test program NAME_test, and its fuzz tests.
+
+    `folders` are this folder and those below that belong to the room. Files named in `apart` are left to other rules,
+    those in `alone` are compiled by themselves; `generated` are further inputs of the sources.
+    """
+    sources = native.glob([folder + "*.cc" for folder in folders], exclude = apart)
+    tests = [source for source in sources if source.endswith("_test.cc")]
+    fuzz_tests = [source for source in sources if source.endswith("_fuzz.cc")]
+    headrace_cc_library(
+        name = name,
+        srcs = [source for source in sources if source not in tests + fuzz_tests],
+        hdrs = native.glob([folder + "*.h" for folder in folders], exclude = apart, allow_empty = True),
+        alone = alone,
+        generated = generated,
+        copts = copts,
+        linkopts = linkopts,
+        alwayslink = alwayslink,
+        deps = deps,
+    )
+    if tests:
+        headrace_cc_test(
+            name = name + "_test",
+            size = test_size,
+            srcs = tests,
+            data = test_data,
+            shard_count = (len(tests) + _SHARD - 1) // _SHARD,
+            tags = test_tags,
+            deps = [":" + name] + deps + test_deps,
+        )
+    for fuzz_test in fuzz_tests:
+        headrace_cc_fuzz_test(
+            name = fuzz_test[:-len(".cc")].rpartition("/")[2],
+            srcs = [fuzz_test],
+            deps = [":" + name] + deps + fuzz_deps,
+        )
+
+def headrace_cc_binary(name, copts = [], **kwargs):
+    native.cc_binary(name = name, copts = _COPTS + copts, **kwargs)
+
+# Libraries that are linked, without their headers: a change of one does not recompile what depends on this.
 def _linked_library(ctx):
     linked = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps])
     return [CcInfo(linking_context = linked.linking_context)]
 
-# Libraries that are linked, without their headers: a change of one does not recompile what depends on this.
 linked_library = rule(
     implementation = _linked_library,
     attrs = {"deps": attr.label_list(providers = [CcInfo])},
 )
 
-def headrace_cc_binary(name, copts = [], **kwargs):
-    native.cc_binary(name = name, copts = _COPTS + copts, **kwargs)
-
 # At a fixed address a test needs no table of relocations, a quarter of its size under AddressSanitizer.
 _TEST_LINKOPTS = ["-no-pie"]
 
-def headrace_cc_test(name, copts = [], linkopts = [], deps = [], size = "small", **kwargs):
+def headrace_cc_test(name, srcs, copts = [], linkopts = [], deps = [], size = "small", **kwargs):
+    """A test program; its sources are compiled several at a time."""
     native.cc_test(
         name = name,
         size = size,
+        srcs = merged_sources(name, srcs, "_test", _MERGED_TESTS),
         copts = _COPTS + copts,
         linkopts = _TEST_LINKOPTS + linkopts,
-        deps = deps + ["@debian//:gtest"],
+        deps = _unique(deps + ["@debian//:gtest"]),
         **kwargs
     )
 
-def headrace_cc_fuzz_test(name, deps = [], data = [], linkopts = [], **kwargs):
+def _unique(labels):
+    return {label: None for label in labels}.keys()
+
+def headrace_cc_fuzz_test(name, srcs = None, deps = [], data = [], linkopts = [], **kwargs):
     """A parser of bytes from outside, given any bytes: NAME.cc holds LLVMFuzzerTestOneInput.
 
-    Under --config=fuzz it is a libFuzzer binary, which tools/fuzz runs; otherwise a test that replays the files of
-    corpus/NAME beside it. A dictionary for libFuzzer may stand in corpus/NAME.dict.
+    It is a libFuzzer program, so only --config=asan builds it. As a test it replays the files of corpus/NAME beside it;
+    tools/fuzz runs it. A dictionary for libFuzzer may stand in corpus/NAME.dict.
     """
     native.cc_test(
         name = name,
         size = "small",
-        srcs = [name + ".cc"],
+        srcs = srcs or [name + ".cc"],
         copts = _COPTS,
-        args = [native.package_name() + "/corpus/" + name],
+        args = ["-runs=0", native.package_name() + "/corpus/" + name],
         data = data + native.glob(["corpus/" + name + "/*"]),
-        linkopts = _TEST_LINKOPTS + linkopts + select({
-            "//tools/build:fuzz": ["-fsanitize=fuzzer"],
-            "//conditions:default": [],
-        }),
-        deps = deps + select({
-            "//tools/build:fuzz": [],
-            "//conditions:default": ["//core/testing:corpus_replay"],
-        }),
+        linkopts = _TEST_LINKOPTS + ["-fsanitize=fuzzer"] + linkopts,
+        deps = _unique(deps),
         tags = ["fuzz"],
         **kwargs
     )

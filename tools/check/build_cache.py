@@ -1,17 +1,23 @@
-"""Bounds the size of the build cache (.bazelrc's --disk_cache): Bazel 4.2 never deletes from it.
+"""Bounds what the build keeps on the disk: Bazel's outputs, and its cache (.bazelrc's --disk_cache), from which Bazel 4.2
+never deletes.
 
-A build compiles missing files again, so any file may be deleted at any time, even during a build.
+A build compiles missing files of the cache again, so any of them may be deleted at any time, even during a build.
 """
 
+import os
 import pathlib
 import shutil
 import stat
 
+from tools.check.limits import LARGEST_GB
+
 FOLDER = pathlib.Path("~/.cache/headrace-bazel").expanduser()
-# Twice what a clean run of ./test writes, so that making it smaller leaves what the next run needs.
-LARGEST = 10_000_000_000
-# What a clean run needs, most of it programs under AddressSanitizer.
-LEAST_FREE = 28_000_000_000
+# Of the outputs and the cache together.
+LARGEST = LARGEST_GB * 1_000_000_000
+# What the cache may have however large the outputs are, so that the next clone need not compile everything.
+LEAST_CACHE = 3_000_000_000
+# What a clean run of `./test --all` needs: all that it may keep, and what it writes besides.
+LEAST_FREE = LARGEST + 2_000_000_000
 
 
 def trim(folder: pathlib.Path, largest: int) -> int:
@@ -37,17 +43,37 @@ def trim(folder: pathlib.Path, largest: int) -> int:
     return freed
 
 
+def size_of(folder: pathlib.Path) -> int:
+    """The bytes on the disk of all files in the folder, each once; links lead nowhere."""
+    seen: dict[tuple[int, int], int] = {}
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                status = os.lstat(os.path.join(parent, name))
+            except FileNotFoundError:  # another build is running
+                continue
+            seen[status.st_dev, status.st_ino] = status.st_blocks * 512
+    return sum(seen.values())
+
+
+def bound(outputs: int, folder: pathlib.Path = FOLDER) -> None:
+    """Makes the cache small enough beside outputs of so many bytes."""
+    trim(folder, max(LARGEST - outputs, LEAST_CACHE))
+
+
 def free_bytes(folder: pathlib.Path) -> int:
     """The free bytes of the disk that `folder` is on, or will be once it is made."""
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     return shutil.disk_usage(existing).free
 
 
-def warning_of(free: int) -> str:
-    """What to print before a run if so few bytes are free that the run may fill the disk, or an empty text."""
-    if free >= LEAST_FREE:
+def warning_of(free: int, kept: int) -> str:
+    """What to print before a run if so few bytes are free, beside those that earlier runs have kept, that it may fill
+    the disk; or an empty text.
+    """
+    if free + kept >= LEAST_FREE:
         return ""
     return (
-        f"warning: the disk of {FOLDER} has {free / 1e9:.1f} GB free, but a clean run of ./test needs "
-        f"{LEAST_FREE / 1e9:.0f} GB: the outputs of four configurations (plain, tsan, asan, fuzz)"
+        f"warning: the disk of {FOLDER} has {free / 1e9:.1f} GB free, but a clean run of ./test --all needs "
+        f"{LEAST_FREE / 1e9:.0f} GB: the outputs of four configurations (plain, asan, tsan, alone), and the cache"
     )

@@ -1,7 +1,8 @@
 """Builds the fuzz tests with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, and runs them.
 
-A fuzz test is a target of the rule headrace_cc_fuzz_test. Its corpus is in corpus/NAME beside it, an optional
-dictionary in corpus/NAME.dict. New inputs are kept in .fuzz/NAME, and inputs that fail in .fuzz/failed/NAME.
+A fuzz test is a target of the rule headrace_cc_fuzz_test, which --config=asan makes a libFuzzer binary. Its corpus is
+in corpus/NAME beside it, an optional dictionary in corpus/NAME.dict. New inputs are kept in .fuzz/NAME, and inputs that
+fail in .fuzz/failed/NAME.
 """
 
 import argparse
@@ -10,15 +11,17 @@ import dataclasses
 import os
 import pathlib
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator, Sequence
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from tools.check import bazel
+from tools.check.deadline import ROOT, SAY_S, Deadline
+
 KEPT = ROOT / ".fuzz"
-BAZEL = shlex.split(os.environ.get("HEADRACE_BAZEL", "bazel"))
-QUIET = ["--noshow_progress", "--ui_event_filters=-info"]
+CONFIG = "--config=asan"
 # An input that exceeds these limits is a failure like a crash. Sanitizers cost a factor of about ten.
 SECONDS_AN_INPUT = 10
 MEMORY_MB = 2048
@@ -64,11 +67,10 @@ class Outcome:
     failure: str
 
 
-def find_targets(names: list[str]) -> list[Target]:
+def find_targets(names: Sequence[str], deadline: Deadline) -> list[Target]:
     """All fuzz tests, or those of these names; ValueError for an unknown name."""
-    query = [*BAZEL, "query", "--noshow_progress", "attr(tags, fuzz, kind(cc_test, //...))"]
-    found = subprocess.run(query, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    targets = [Target(label) for label in sorted(found.stdout.split())]
+    found = bazel.query(deadline, "attr(tags, fuzz, kind(cc_test, //...))")
+    targets = [Target(label) for label in found]
     unknown = set(names) - {target.name for target in targets}
     if unknown:
         known = ", ".join(target.name for target in targets)
@@ -76,47 +78,51 @@ def find_targets(names: list[str]) -> list[Target]:
     return [target for target in targets if not names or target.name in names]
 
 
-def build(targets: list[Target]) -> pathlib.Path:
-    """Returns the folder of the binaries; subprocess.CalledProcessError if one does not build."""
+def build(targets: Sequence[Target], deadline: Deadline) -> pathlib.Path:
+    """Returns the folder of the binaries; RuntimeError if one does not build."""
     labels = [target.label for target in targets]
-    subprocess.run([*BAZEL, "build", "--config=fuzz", *QUIET, *labels], cwd=ROOT, check=True)
-    where = subprocess.run(
-        [*BAZEL, "info", "--config=fuzz", "bazel-bin"], cwd=ROOT, check=True, capture_output=True, text=True
-    )
-    return pathlib.Path(where.stdout.strip())
+    if bazel.build(deadline, "fuzz tests", [CONFIG], labels):
+        raise RuntimeError("a fuzz test does not build")
+    return bazel.info(deadline, "bazel-bin", CONFIG)
 
 
 def binary_of(folder: pathlib.Path, target: Target) -> pathlib.Path:
     return folder / target.package / target.name
 
 
-def run(folder: pathlib.Path, target: Target, seconds: int) -> Outcome:
+def run(folder: pathlib.Path, target: Target, seconds: int, deadline: Deadline) -> Outcome:
     """Lets one fuzz test search for new inputs, starting from its corpus and from inputs of earlier runs."""
     found = KEPT / target.name
     failed = KEPT / "failed" / target.name
     for each in (found, failed, target.corpus):
         each.mkdir(parents=True, exist_ok=True)
     limits = [f"-timeout={SECONDS_AN_INPUT}", f"-rss_limit_mb={MEMORY_MB}", f"-max_len={LONGEST_INPUT}"]
-    with tempfile.TemporaryDirectory() as workplace:
-        done = subprocess.run(
-            [binary_of(folder, target), *limits, *target.dictionary]
+    with tempfile.TemporaryDirectory() as workplace, tempfile.TemporaryFile() as output:
+        code = deadline.run(
+            [str(binary_of(folder, target)), *limits, *target.dictionary]
             + [f"-max_total_time={seconds}", f"-artifact_prefix={failed}/", "-print_final_stats=1"]
-            + [found, target.corpus],
-            cwd=workplace,
-            env=ENVIRONMENT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
+            + [str(found), str(target.corpus)],
+            ENVIRONMENT,
+            output,
+            cwd=pathlib.Path(workplace),
         )
-    executions = EXECUTIONS.search(done.stdout)
-    return Outcome(target, int(executions.group(1)) if executions else 0, done.stdout if done.returncode else "")
+        output.seek(0)
+        text = output.read().decode(errors="replace")
+    executions = EXECUTIONS.search(text)
+    return Outcome(target, int(executions.group(1)) if executions else 0, text if code else "")
 
 
-def run_all(folder: pathlib.Path, targets: list[Target], seconds: int) -> list[Outcome]:
-    """One fuzz test per core at a time."""
+def run_all(folder: pathlib.Path, targets: Sequence[Target], seconds: int, deadline: Deadline) -> Iterator[Outcome]:
+    """One fuzz test per core at a time; gives out each as it ends, and raises deadline.Passed."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(lambda target: run(folder, target, seconds), targets))
+        running = {pool.submit(run, folder, target, seconds, deadline) for target in targets}
+        said = time.monotonic()
+        while running:
+            done, running = concurrent.futures.wait(running, SAY_S, concurrent.futures.FIRST_COMPLETED)
+            yield from (future.result() for future in done)
+            if time.monotonic() - said >= SAY_S:
+                said = time.monotonic()
+                print(f"fuzz tests: {len(targets) - len(running)} of {len(targets)}", flush=True)
 
 
 def report(outcome: Outcome) -> None:
@@ -137,12 +143,12 @@ def merge(folder: pathlib.Path, target: Target) -> None:
         merged.mkdir(parents=True)
         sources = [path for path in (target.corpus, KEPT / target.name) if path.is_dir()]
         command = [
-            binary_of(folder, target),
+            str(binary_of(folder, target)),
             "-set_cover_merge=1",
             "-use_counters=0",
             f"-max_len={LONGEST_INPUT}",
-            merged,
-            *sources,
+            str(merged),
+            *map(str, sources),
         ]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for path in target.corpus.iterdir():
@@ -165,16 +171,18 @@ def main() -> int:
     if options.input and len(options.names) != 1:
         parser.error("--input needs the name of one fuzz test")
 
+    deadline = Deadline()
     try:
-        targets = find_targets(options.names)
+        targets = find_targets(options.names, deadline)
     except ValueError as error:
         parser.error(str(error))
-    folder = build(targets)
+    folder = build(targets, deadline)
     if options.input:
-        return subprocess.run([binary_of(folder, targets[0]), options.input], env=ENVIRONMENT).returncode
-    outcomes = run_all(folder, targets, round(60 * options.minutes))
-    for outcome in outcomes:
+        return subprocess.run([str(binary_of(folder, targets[0])), options.input], env=ENVIRONMENT).returncode
+    outcomes = []
+    for outcome in run_all(folder, targets, round(60 * options.minutes), deadline):
         report(outcome)
+        outcomes.append(outcome)
     if options.merge:
         for target in targets:
             merge(folder, target)

@@ -1,22 +1,22 @@
 """The loop of editing, building and testing one part: formats files changed since the last commit and runs their tests.
 
-A PATH is a folder (kernels/vision: all tests in it), or a file with or without its suffix (kernels/vision/resize: its
-test, or all tests of its folder if it has none). Without a PATH, the changed files. pytest runs Python tests after the
-engine module is built.
+A PATH is a folder (kernels/vision: all tests in it), or a file with or without its suffix (kernels/vision/resize: the
+tests of its test file, or all tests of its folder if it has none). Without a PATH, the changed files. pytest runs Python
+tests after the engine module is built.
 """
 
 import argparse
 import os
 import pathlib
-import re
-import shlex
 import subprocess
 import sys
 import time
 from collections.abc import Iterable
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BAZEL = shlex.split(os.environ.get("HEADRACE_BAZEL", "bazel"))
+from tools.check import bazel
+from tools.check.cpp_selection import Selection, selection_of
+from tools.check.deadline import ROOT, Deadline
+
 CPP = (".cc", ".cu", ".h")
 
 
@@ -39,41 +39,10 @@ def format_files(root: pathlib.Path, files: Iterable[pathlib.Path]) -> None:
         subprocess.run([bin_folder / "ruff", "format", "-q", *python], cwd=root, check=True)
 
 
-def package_of(root: pathlib.Path, path: pathlib.Path) -> pathlib.Path | None:
-    """The nearest folder with a BUILD file, at or above the path; None if that is the top-level one."""
-    for folder in (path, *path.parents):
-        if folder != pathlib.Path() and (root / folder / "BUILD").is_file():
-            return folder
-    return None
-
-
-def stem_of(path: pathlib.Path) -> pathlib.Path:
-    """kernels/vision/resize for kernels/vision/resize.cc and for kernels/vision/resize_test.cc."""
-    return path.with_name(re.sub(r"(_test|_fuzz)?(\.\w+)?$", "", path.name))
-
-
-def query_of(root: pathlib.Path, path: pathlib.Path) -> str | None:
-    """The Bazel query for the C++ tests of the path; None if there are none."""
-    package = package_of(root, path)
-    if (root / path).is_dir():
-        if not any((root / path).rglob("*_test.cc")) and not any((root / path).rglob("*_fuzz.cc")):
-            return None
-        if package is None or package == path:
-            return f"kind(cc_test, //{path}/...)"
-        return f'attr(srcs, "//{package}:{re.escape(str(path.relative_to(package)))}/", kind(cc_test, //{package}:all))'
-    stem = stem_of(path)
-    if package is None:
-        return None
-    if not any((root / stem).with_name(stem.name + end).is_file() for end in ("_test.cc", "_fuzz.cc")):
-        return query_of(root, path.parent)
-    name = re.escape(str(stem.relative_to(package)))
-    return f'attr(srcs, "//{package}:{name}_(test|fuzz)[.]cc", kind(cc_test, //{package}:all))'
-
-
 def is_python(root: pathlib.Path, path: pathlib.Path) -> bool:
     """Whether pytest runs the path: a file of tests, or a folder with such files and no C++ tests."""
     if (root / path).is_dir():
-        return query_of(root, path) is None and any((root / path).rglob("test_*.py"))
+        return selection_of(root, path) is None and any((root / path).rglob("test_*.py"))
     return path.suffix == ".py" and path.name.startswith("test_")
 
 
@@ -85,14 +54,37 @@ def relative(root: pathlib.Path, given: str) -> pathlib.Path:
     return path
 
 
-def run_bazel(queries: list[str], options: list[str]) -> int:
-    query = [*BAZEL, "query", "--noshow_progress", "--ui_event_filters=-info", " + ".join(queries)]
-    targets = subprocess.run(query, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
-    if not targets:
-        print("no test beside")
+def merged(selections: Iterable[Selection]) -> list[Selection]:
+    """Those with a filter as one, since a program without a test of that name runs none; and the others as one."""
+    by_kind: dict[bool, list[Selection]] = {}
+    for selection in selections:
+        by_kind.setdefault(bool(selection.filter), []).append(selection)
+    return [
+        Selection(
+            " + ".join(sorted({one.query for one in of})), ":".join(sorted({one.filter for one in of if one.filter}))
+        )
+        for of in by_kind.values()
+    ]
+
+
+def query_under(config: str | None, query: str) -> str:
+    """The programs of a query that there are under a configuration: fuzz tests under AddressSanitizer alone."""
+    return query if config == "asan" else f"let tests = {query} in $tests except attr(tags, fuzz, $tests)"
+
+
+def run_bazel(selection: Selection, config: str | None) -> int:
+    try:
+        targets = bazel.query(Deadline(), query_under(config, selection.query))
+    except RuntimeError as error:
+        print(error)
         return 1
-    command = [*BAZEL, "test", *options, "--ui_event_filters=-info", "--test_verbose_timeout_warnings=no", *targets]
-    return subprocess.run(command, cwd=ROOT).returncode
+    if not targets:
+        print("no test beside, but perhaps a fuzz test: tools/loop --asan runs those")
+        return 1
+    options = [f"--config={config}"] if config else []
+    options += [f"--test_filter={selection.filter}"] if selection.filter else []
+    command = [*bazel.BAZEL, "test", *options, "--ui_event_filters=-info", "--test_verbose_timeout_warnings=no"]
+    return subprocess.run([*command, *targets], cwd=ROOT).returncode
 
 
 def run_pytest(paths: list[str]) -> int:
@@ -120,13 +112,14 @@ def main() -> int:
     if not paths:
         paths = [path for path in changed if path.suffix in CPP or is_python(ROOT, path)]
     python = [str(path) for path in paths if is_python(ROOT, path)]
-    queries = [query for path in paths if not is_python(ROOT, path) if (query := query_of(ROOT, path)) is not None]
-    if not python and not queries:
+    found = (selection_of(ROOT, path) for path in paths if not is_python(ROOT, path))
+    selections = merged(selection for selection in found if selection is not None)
+    if not python and not selections:
         print("no test beside " + (", ".join(map(str, paths)) or "what changed"))
         return 1
     failed = False
-    if queries:
-        failed |= run_bazel(sorted(set(queries)), [f"--config={options.config}"] if options.config else []) != 0
+    for selection in selections:
+        failed |= run_bazel(selection, options.config) != 0
     if python:
         failed |= run_pytest(python) != 0
     print(f"{'FAILED' if failed else 'ok'}, {time.monotonic() - started:.0f} s")

@@ -108,7 +108,7 @@ class Chain:
             with self.drawn.build(self._cache).iterate(state=state, **options, **run) as iterator:
                 if iterator.epoch == self.drawn.run["epoch"]:
                     self._read(iterator, steps, expected, next_row, report)
-                else:  # interrupted behind the last row
+                else:  # interrupted after the last row
                     self._end(self.progress["given"], None, expected, report)
         except Difference as difference:
             raise Difference(f"{self.drawn.text}, {self.progress}, run with {options}: {difference}") from None

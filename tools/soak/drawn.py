@@ -106,7 +106,7 @@ def write_damaged_pictures(rng: random.Random, data: pathlib.Path, folder: pathl
     """Makes the folder elsewhere and renames it, because another process may need the same folder."""
     photos = sorted((data / "photos").rglob("*.jpg"))
     folder.parent.mkdir(exist_ok=True)
-    # Under a new name each time: an interrupt or a lack of memory may have left an incomplete one.
+    # Under a new name each time: an interrupt, or running out of memory, may have left an incomplete one.
     made = pathlib.Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
     (made / "class").mkdir()
     for index in range(8):

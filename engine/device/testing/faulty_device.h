@@ -1,6 +1,6 @@
-// A device in host memory for tests: it overwrites memory that it gets back, counts what it lent, takes its time, and
-// fails the call that a test chooses.
-// Thread contract: as Device's; set it up before it is used, but for its room.
+// `FaultyDevice` is a device in host memory for tests: it overwrites memory that it gets back, counts what it lent,
+// takes its time, and fails the call that a test chooses.
+// Threads: as Device's; set it up before it is used, but for its room.
 #ifndef HEADRACE_ENGINE_DEVICE_TESTING_FAULTY_DEVICE_H_
 #define HEADRACE_ENGINE_DEVICE_TESTING_FAULTY_DEVICE_H_
 
@@ -23,7 +23,7 @@ class FaultyDevice : public CpuDevice {
   FaultyDevice() : CpuDevice("cpu:0") {}
 
   int fail_copy = -1;               // the copy of this number, from 0; below 0: none
-  int throw_copy = -1;              // the same, for lack of memory on the host
+  int throw_copy = -1;              // the same, out of memory on the host
   std::atomic<bool> faulty{false};  // it gives no memory for a fault of its own
   std::atomic<int> room = -1;       // it has memory for so many buffers at once; below 0: for any
   bool maps = false;                // it does the work after a copy

@@ -1,5 +1,6 @@
-// The driver for tests, loaded into this process, where the product finds it as libcuda.so.1, and its own functions.
-// Thread contract: any thread; functions as test_driver.h says.
+// `FromDriver` finds functions of the driver for tests, which is loaded into this process where the product finds it as
+// libcuda.so.1.
+// Threads: any thread; functions as test_driver.h says.
 #ifndef HEADRACE_ENGINE_DEVICE_TESTING_LOADED_DRIVER_H_
 #define HEADRACE_ENGINE_DEVICE_TESTING_LOADED_DRIVER_H_
 

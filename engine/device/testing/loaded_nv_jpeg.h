@@ -1,5 +1,6 @@
-// The nvJPEG for tests, loaded into this process, where the product finds it as libnvjpeg.so.13, and its own functions.
-// Thread contract: any thread; functions as test_nv_jpeg.h says.
+// `FromNvJpeg` finds functions of the nvJPEG for tests, which is loaded into this process where the product finds it as
+// libnvjpeg.so.13.
+// Threads: any thread; functions as test_nv_jpeg.h says.
 #ifndef HEADRACE_ENGINE_DEVICE_TESTING_LOADED_NV_JPEG_H_
 #define HEADRACE_ENGINE_DEVICE_TESTING_LOADED_NV_JPEG_H_
 

@@ -86,7 +86,7 @@ uint64_t HashOf(const void* data, uint64_t bytes) {
   return hash;
 }
 
-class Driver {
+class TestDriverDriver {
  public:
   std::mutex mutex;
 
@@ -399,12 +399,12 @@ class Driver {
   static thread_local std::vector<Context*>* current_;
   static thread_local CUstreamCaptureMode mode_;
 };
-thread_local std::vector<Context*>* Driver::current_ = nullptr;
-thread_local CUstreamCaptureMode Driver::mode_ = CU_STREAM_CAPTURE_MODE_GLOBAL;
+thread_local std::vector<Context*>* TestDriverDriver::current_ = nullptr;
+thread_local CUstreamCaptureMode TestDriverDriver::mode_ = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
-Driver& It() {
+TestDriverDriver& ItTestDriver() {
   static auto* const driver = [] {
-    auto* made = new Driver;
+    auto* made = new TestDriverDriver;
     // As a small machine with one device, for those who say nothing.
     made->SetUp({.order = kRunLate,
                  .seed = 0,
@@ -421,7 +421,7 @@ Driver& It() {
 }
 
 #define ENTER()                                     \
-  Driver& it = It();                                \
+  TestDriverDriver& it = ItTestDriver();            \
   const std::lock_guard<std::mutex> lock(it.mutex); \
   if (const CUresult fails = it.Enter(); fails != CUDA_SUCCESS) return fails
 
@@ -434,7 +434,7 @@ Driver& It() {
   }
 
 CUresult Init(unsigned int) {
-  Driver& it = It();
+  TestDriverDriver& it = ItTestDriver();
   const std::lock_guard<std::mutex> lock(it.mutex);
   if (const CUresult fails = it.Fails(); fails != CUDA_SUCCESS) return fails;
   return it.Begin();
@@ -468,7 +468,7 @@ CUresult GetErrorString(CUresult code, const char** words) {
 
 // Also asked by who wants to know whether the driver is in use.
 CUresult DeviceGet(CUdevice* device, int number) {
-  if (!It().Begun()) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!ItTestDriver().Begun()) return CUDA_ERROR_NOT_INITIALIZED;
   ENTER();
   *device = number;
   return number < it.given_.devices ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
@@ -503,20 +503,20 @@ CUresult DevicePrimaryCtxGetState(CUdevice device, unsigned int* flags, int* act
 
 CUresult CtxPushCurrent(CUcontext handle) {
   ENTER();
-  if (Driver::current_ == nullptr) Driver::current_ = new std::vector<Context*>;
-  Driver::current_->push_back(reinterpret_cast<Context*>(handle));
+  if (TestDriverDriver::current_ == nullptr) TestDriverDriver::current_ = new std::vector<Context*>;
+  TestDriverDriver::current_->push_back(reinterpret_cast<Context*>(handle));
   return CUDA_SUCCESS;
 }
 
 // Done also where it fails: it may give the error of earlier work.
 CUresult CtxPopCurrent(CUcontext* handle) {
-  Driver& it = It();
+  TestDriverDriver& it = ItTestDriver();
   const std::lock_guard<std::mutex> lock(it.mutex);
   const CUresult fails = it.Enter();
   if (it.Current() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   *handle = reinterpret_cast<CUcontext>(it.Current());
-  Driver::current_->pop_back();
-  if (Driver::current_->empty()) delete std::exchange(Driver::current_, nullptr);
+  TestDriverDriver::current_->pop_back();
+  if (TestDriverDriver::current_->empty()) delete std::exchange(TestDriverDriver::current_, nullptr);
   return fails;
 }
 
@@ -530,7 +530,7 @@ CUresult CtxSynchronize() {
 
 CUresult ThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
   ENTER();
-  std::swap(*mode, Driver::mode_);
+  std::swap(*mode, TestDriverDriver::mode_);
   return CUDA_SUCCESS;
 }
 
@@ -850,19 +850,19 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** function, int, cuuint64_
 }
 
 void TestDriverSetUp(const struct TestDriverOptions* given) {
-  Driver& it = It();
+  TestDriverDriver& it = ItTestDriver();
   const std::lock_guard<std::mutex> lock(it.mutex);
   it.SetUp(*given);
 }
 
 int64_t TestDriverCalls() {
-  Driver& it = It();
+  TestDriverDriver& it = ItTestDriver();
   const std::lock_guard<std::mutex> lock(it.mutex);
   return it.calls_;
 }
 
 uint64_t TestDriverFindings(char* text, uint64_t room) {
-  Driver& it = It();
+  TestDriverDriver& it = ItTestDriver();
   const std::lock_guard<std::mutex> lock(it.mutex);
   const std::string findings = it.Findings();
   if (room > 0) std::snprintf(text, room, "%s", findings.c_str());
@@ -870,7 +870,7 @@ uint64_t TestDriverFindings(char* text, uint64_t room) {
 }
 
 int64_t TestDriverAllocations() {
-  Driver& it = It();
+  TestDriverDriver& it = ItTestDriver();
   const std::lock_guard<std::mutex> lock(it.mutex);
   return it.Allocations();
 }
@@ -897,11 +897,11 @@ CUresult TestDriverWrite(CUstream handle, CUdeviceptr memory, int value, uint64_
 }
 
 void TestDriverEnter(int device) {
-  Driver& it = It();
+  TestDriverDriver& it = ItTestDriver();
   const std::lock_guard<std::mutex> lock(it.mutex);
   it.Begin();
-  if (Driver::current_ == nullptr) Driver::current_ = new std::vector<Context*>;
-  Driver::current_->push_back(it.contexts_[static_cast<size_t>(device)].get());
+  if (TestDriverDriver::current_ == nullptr) TestDriverDriver::current_ = new std::vector<Context*>;
+  TestDriverDriver::current_->push_back(it.contexts_[static_cast<size_t>(device)].get());
 }
 
 CUstream TestDriverMakeStream() {
@@ -913,7 +913,7 @@ CUstream TestDriverMakeStream() {
 void TestDriverEndStream(CUstream stream) { StreamDestroy(stream); }
 
 int TestDriverCapture(CUstream handle, int begins) {
-  Driver& it = It();
+  TestDriverDriver& it = ItTestDriver();
   const std::lock_guard<std::mutex> lock(it.mutex);
   const auto found = it.streams_.find(handle);
   if (found == it.streams_.end()) return 0;

@@ -1,13 +1,14 @@
-// A CUDA driver for tests, found as libcuda.so.1, and what a test may tell it. Streams are lists of deferred work, run
-// as late as the API allows, as early, or in any legal order drawn from a seed. It says of every access to memory
-// whether work that is not ordered before it uses the same memory, whatever the order that this run happens to have; it
-// finds use after free, sources that change under a pending copy, memory freed under pending work, and leaks.
+// The test driver is a CUDA driver for tests, found as libcuda.so.1; these functions are what a test may tell it.
+// Streams are lists of deferred work, run as late as the API allows, as early, or in any legal order drawn from a seed.
+// It says of every access to memory whether work that is not ordered before it uses the same memory, whatever the order
+// that this run happens to have; it finds use after free, sources that change under a pending copy, memory freed under
+// pending work, and leaks.
 //
 // Modelled: primary contexts, current contexts by thread, streams (the legacy default stream and streams that wait for
 // it), events, device and page-locked memory, copies between host and device, the product's kernels, captures and what
 // breaks them, forks. Not modelled: other kernels and copies, the per-thread default stream, time.
 //
-// Thread contract: any thread; SetUp while nothing else calls.
+// Threads: any thread; SetUp while nothing else calls.
 #ifndef HEADRACE_ENGINE_DEVICE_TESTING_TEST_DRIVER_H_
 #define HEADRACE_ENGINE_DEVICE_TESTING_TEST_DRIVER_H_
 

@@ -18,7 +18,7 @@
 #include <jpeglib.h>  // needs size_t and FILE from above
 // clang-format on
 
-#include "engine/device/nv_jpeg_functions.h"
+#include "engine/device/nvjpeg/nv_jpeg_functions.h"
 
 namespace headrace {
 
@@ -57,7 +57,7 @@ struct NvJpegState {
 
 namespace {
 
-struct Driver {
+struct TestNvJpegDriver {
   PFN_cuMemGetInfo_v3020 MemGetInfo;
   PFN_cuMemAlloc_v3020 MemAlloc;
   PFN_cuMemFree_v3020 MemFree;
@@ -66,11 +66,11 @@ struct Driver {
   PFN_cuMemcpyHtoDAsync_v3020 MemcpyHtoDAsync;
 };
 
-const Driver& TheDriver() {
-  static const Driver driver = [] {
+const TestNvJpegDriver& TheDriver() {
+  static const TestNvJpegDriver driver = [] {
     const auto find = reinterpret_cast<PFN_cuGetProcAddress_v12000>(
         dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), "cuGetProcAddress_v2"));
-    Driver made = {};
+    TestNvJpegDriver made = {};
     const auto fill = [&](const char* name, auto& function) {
       void* found = nullptr;
       find(name, &found, 12000, CU_GET_PROC_ADDRESS_DEFAULT, nullptr);
@@ -147,13 +147,13 @@ class Library {
   std::map<std::string, int64_t> alive_;
 };
 
-Library& It() {
+Library& ItTestNvJpeg() {
   static auto* const library = new Library;
   return *library;
 }
 
 #define ENTER() \
-  if (const NvJpegStatus fails = It().Enter(); fails != kNvJpegSuccess) return fails
+  if (const NvJpegStatus fails = ItTestNvJpeg().Enter(); fails != kNvJpegSuccess) return fails
 
 // Errors end the work; so do warnings, which the real library reports as a bad JPEG.
 struct Session {
@@ -183,7 +183,7 @@ bool ReadHeader(Session& session, const unsigned char* data, size_t length, NvJp
   jpeg_read_header(&session.libjpeg, TRUE);
   stream.components = session.libjpeg.num_components;
   const bool known = session.libjpeg.jpeg_color_space == JCS_YCbCr || session.libjpeg.jpeg_color_space == JCS_GRAYSCALE;
-  if (session.libjpeg.arith_code || !known) It().Find("a JPEG of a kind that it does not decode");
+  if (session.libjpeg.arith_code || !known) ItTestNvJpeg().Find("a JPEG of a kind that it does not decode");
   return true;
 }
 
@@ -226,7 +226,7 @@ NvJpegStatus MakeRoom(NvJpegDeviceBuffer& buffer, size_t bytes) {
 
 template <typename Object>
 NvJpegStatus Create(const char* what, Object** object, Object* made) {
-  It().Count(what, 1);
+  ItTestNvJpeg().Count(what, 1);
   *object = made;
   return kNvJpegSuccess;
 }
@@ -234,18 +234,18 @@ NvJpegStatus Create(const char* what, Object** object, Object* made) {
 // Done also where it fails.
 template <typename Object>
 NvJpegStatus Destroy(const char* what, Object* object) {
-  It().Count(what, -1);
+  ItTestNvJpeg().Count(what, -1);
   delete object;
-  return It().Enter();
+  return ItTestNvJpeg().Enter();
 }
 
 // A phase of decoding with a state, which one thread at a time may use, and nobody after a failure.
 template <typename Phase>
 NvJpegStatus Use(NvJpegState& state, const Phase& phase) {
   const bool alone = !state.busy.exchange(true);
-  if (!alone) It().Find("a state that two threads use");
-  if (state.failed) It().Find("a state that is used after it failed");
-  NvJpegStatus status = It().Enter();
+  if (!alone) ItTestNvJpeg().Find("a state that two threads use");
+  if (state.failed) ItTestNvJpeg().Find("a state that is used after it failed");
+  NvJpegStatus status = ItTestNvJpeg().Enter();
   if (status == kNvJpegSuccess) status = phase();
   state.failed = status != kNvJpegSuccess;
   if (alone) state.busy = false;
@@ -254,7 +254,8 @@ NvJpegStatus Use(NvJpegState& state, const Phase& phase) {
 
 NvJpegStatus ReadOnHost(NvJpegState& state, const NvJpegParams& params, const NvJpegStream& stream) {
   state.read = state.transferred = false;
-  if ((params.output == kNvJpegLuma) != (stream.components == 1)) It().Find("colours of a grey JPEG, or its reverse");
+  if ((params.output == kNvJpegLuma) != (stream.components == 1))
+    ItTestNvJpeg().Find("colours of a grey JPEG, or its reverse");
   Session session = {};
   std::vector<unsigned char> pixels;
   const bool good = ReadPixels(session, stream, params.output, state, pixels);
@@ -267,8 +268,8 @@ NvJpegStatus ReadOnHost(NvJpegState& state, const NvJpegParams& params, const Nv
 }
 
 NvJpegStatus Transfer(NvJpegState& state, const NvJpegStream& stream, CUstream queue) {
-  if (!state.read) It().Find("a transfer of what was not read");
-  if (std::memcmp(stream.data, stream.copy.data(), stream.length) != 0) It().Find("a file that changed");
+  if (!state.read) ItTestNvJpeg().Find("a transfer of what was not read");
+  if (std::memcmp(stream.data, stream.copy.data(), stream.length) != 0) ItTestNvJpeg().Find("a file that changed");
   const size_t bytes = state.width * state.height * state.channels;
   if (const NvJpegStatus status = MakeRoom(*state.device, bytes); status != kNvJpegSuccess) return status;
   if (TheDriver().MemcpyHtoDAsync(state.device->memory, state.pinned->memory, bytes, queue) != CUDA_SUCCESS) {
@@ -279,14 +280,14 @@ NvJpegStatus Transfer(NvJpegState& state, const NvJpegStream& stream, CUstream q
 }
 
 NvJpegStatus DecodeOnDevice(const NvJpegState& state, const NvJpegImage& image, CUstream queue) {
-  if (!state.transferred) It().Find("decoding what was not transferred");
+  if (!state.transferred) ItTestNvJpeg().Find("decoding what was not transferred");
   const size_t row = state.width * state.channels;
-  if (image.pitch[0] != row) It().Find("another pitch");
+  if (image.pitch[0] != row) ItTestNvJpeg().Find("another pitch");
   if (TheDriver().MemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(image.channel[0]), state.pinned->memory,
                                   row * state.height, queue) != CUDA_SUCCESS) {
     return kNvJpegExecutionFailed;
   }
-  It().CountPicture();
+  ItTestNvJpeg().CountPicture();
   return kNvJpegSuccess;
 }
 
@@ -296,13 +297,13 @@ extern "C" {
 
 NvJpegStatus nvjpegGetProperty(NvJpegProperty property, int* value) {
   ENTER();
-  *value = property == kNvJpegMajorVersion ? It().given().major : It().given().minor;
+  *value = property == kNvJpegMajorVersion ? ItTestNvJpeg().given().major : ItTestNvJpeg().given().minor;
   return kNvJpegSuccess;
 }
 
 NvJpegStatus nvjpegCreateEx(NvJpegBackend, void*, void*, unsigned flags, NvJpegHandle** handle) {
   ENTER();
-  if (flags != (kNvJpegStrict | kNvJpegInterpolatedUpsampling)) It().Find("other flags");
+  if (flags != (kNvJpegStrict | kNvJpegInterpolatedUpsampling)) ItTestNvJpeg().Find("other flags");
   size_t free = 0;
   size_t all = 0;
   // The runtime inside it makes the current context its own.
@@ -313,7 +314,7 @@ NvJpegStatus nvjpegDestroy(NvJpegHandle* handle) { return Destroy("handles", han
 
 NvJpegStatus nvjpegDecoderCreate(NvJpegHandle* handle, NvJpegBackend backend, NvJpegDecoder** decoder) {
   ENTER();
-  if (backend != kNvJpegHybrid) It().Find("a decoder of another kind");
+  if (backend != kNvJpegHybrid) ItTestNvJpeg().Find("a decoder of another kind");
   return Create("decoders", decoder, new NvJpegDecoder{handle});
 }
 NvJpegStatus nvjpegDecoderDestroy(NvJpegDecoder* decoder) { return Destroy("decoders", decoder); }
@@ -366,7 +367,8 @@ NvJpegStatus nvjpegJpegStreamParse(NvJpegHandle*, const unsigned char* data, siz
   const bool good = ReadHeader(session, data, length, *stream);
   jpeg_destroy_decompress(&session.libjpeg);
   if (!good) return kNvJpegBadJpeg;
-  if (length < 2 || data[length - 2] != 0xFF || data[length - 1] != 0xD9) It().Find("bytes after the end marker");
+  if (length < 2 || data[length - 2] != 0xFF || data[length - 1] != 0xD9)
+    ItTestNvJpeg().Find("bytes after the end marker");
   stream->data = data;
   stream->length = length;
   stream->copy.assign(data, data + length);
@@ -400,12 +402,12 @@ NvJpegStatus nvjpegDecodeJpegDevice(NvJpegHandle*, NvJpegDecoder*, NvJpegState* 
   return Use(*state, [&] { return DecodeOnDevice(*state, *image, queue); });
 }
 
-void TestNvJpegSetUp(const struct TestNvJpegOptions* given) { It().SetUp(*given); }
-int64_t TestNvJpegCalls() { return It().calls(); }
-int64_t TestNvJpegPictures() { return It().pictures(); }
+void TestNvJpegSetUp(const struct TestNvJpegOptions* given) { ItTestNvJpeg().SetUp(*given); }
+int64_t TestNvJpegCalls() { return ItTestNvJpeg().calls(); }
+int64_t TestNvJpegPictures() { return ItTestNvJpeg().pictures(); }
 
 uint64_t TestNvJpegFindings(char* text, uint64_t room) {
-  const std::string findings = It().Findings();
+  const std::string findings = ItTestNvJpeg().Findings();
   if (room > 0) std::snprintf(text, room, "%s", findings.c_str());
   return findings.size();
 }

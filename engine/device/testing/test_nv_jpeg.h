@@ -1,10 +1,10 @@
-// An nvJPEG for tests, found as libnvjpeg.so.13, and what a test may tell it. It decodes by libjpeg on the host,
-// changes the lowest bit of each value so that its pixels are known, and copies them on the stream that it is given,
-// over the driver for tests, which finds memory that is used too early or freed too late. It refuses damaged data,
-// finds JPEGs that the real one does not decode, objects that two threads use at once or after a failure, wrong
-// pitches, and what is not given back.
+// The test nvJPEG is an nvJPEG for tests, found as libnvjpeg.so.13; these functions are what a test may tell it. It
+// decodes by libjpeg on the host, changes the lowest bit of each value so that its pixels are known, and copies them on
+// the stream that it is given, over the driver for tests, which finds memory that is used too early or freed too late.
+// It refuses damaged data, finds JPEGs that the real one does not decode, objects that two threads use at once or after
+// a failure, wrong pitches, and what is not given back.
 //
-// Thread contract: any thread; SetUp while nothing else calls.
+// Threads: any thread; SetUp while nothing else calls.
 #ifndef HEADRACE_ENGINE_DEVICE_TESTING_TEST_NV_JPEG_H_
 #define HEADRACE_ENGINE_DEVICE_TESTING_TEST_NV_JPEG_H_
 
@@ -22,7 +22,7 @@ struct TestNvJpegOptions {
 void TestNvJpegSetUp(const struct TestNvJpegOptions* given);
 // Calls since.
 int64_t TestNvJpegCalls();
-// Pictures that were queued for the device since.
+// Images that were queued for the device since.
 int64_t TestNvJpegPictures();
 // What was found, one line each. Returns the length without the final zero.
 uint64_t TestNvJpegFindings(char* text, uint64_t room);

@@ -1,4 +1,5 @@
-// For tests: a file system that counts the bytes that are read of each file. Thread-safe.
+// `CountedReads` is a file system for tests that counts the bytes that are read of each file.
+// Threads: any.
 #ifndef HEADRACE_IO_FILES_TESTING_COUNTED_READS_H_
 #define HEADRACE_IO_FILES_TESTING_COUNTED_READS_H_
 

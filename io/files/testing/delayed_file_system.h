@@ -1,5 +1,6 @@
-// For tests: a file system whose asynchronous reads (StartReadAt) complete when the test completes them, in any order,
-// like those of a remote store. All other calls are synchronous. Thread contract: any thread.
+// `DelayedFileSystem` is a file system for tests whose asynchronous reads (StartReadAt) complete when the test
+// completes them, in any order, like those of a remote store. All other calls are synchronous.
+// Threads: any thread.
 #ifndef HEADRACE_IO_FILES_TESTING_DELAYED_FILE_SYSTEM_H_
 #define HEADRACE_IO_FILES_TESTING_DELAYED_FILE_SYSTEM_H_
 

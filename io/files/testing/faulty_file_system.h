@@ -1,5 +1,5 @@
-// For tests: a file system that runs a callback before each call, and so can fail, wait or count. Thread-safe if the
-// callback is.
+// `FaultyFileSystem` is a file system for tests that runs a callback before each call, and so can fail, wait or count.
+// Threads: any, if the callback allows it.
 #ifndef HEADRACE_IO_FILES_TESTING_FAULTY_FILE_SYSTEM_H_
 #define HEADRACE_IO_FILES_TESTING_FAULTY_FILE_SYSTEM_H_
 

@@ -1,4 +1,5 @@
-// For tests: a file system of one file in memory, which every path names. Any thread.
+// `OneFile` is a file system for tests: one file in memory, which every path names.
+// Threads: any.
 #ifndef HEADRACE_IO_FILES_TESTING_ONE_FILE_H_
 #define HEADRACE_IO_FILES_TESTING_ONE_FILE_H_
 

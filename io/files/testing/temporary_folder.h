@@ -1,4 +1,5 @@
-// For tests: a folder that is deleted after the test, and ways to fill it. Used by one thread.
+// `TemporaryFolder` is a folder that is deleted after the test, with ways to fill it.
+// Threads: one.
 #ifndef HEADRACE_IO_FILES_TESTING_TEMPORARY_FOLDER_H_
 #define HEADRACE_IO_FILES_TESTING_TEMPORARY_FOLDER_H_
 

@@ -1,5 +1,6 @@
-// MXNet's files of named arrays, as mean images are (mean.bin): what mx.nd.save writes, of every version since 0.x.
-// Thread contract: pure functions.
+// `ParseArrayFile` and `FormatArrayFile` read and write MXNet's files of named arrays, such as mean images (mean.bin):
+// what mx.nd.save writes, of every version since 0.x.
+// Threads: pure functions.
 #ifndef HEADRACE_IO_FORMATS_NDARRAY_ARRAY_FILE_H_
 #define HEADRACE_IO_FORMATS_NDARRAY_ARRAY_FILE_H_
 

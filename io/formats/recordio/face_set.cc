@@ -13,7 +13,7 @@
 namespace headrace {
 namespace {
 
-// The records of a set without a picture: a header and two labels.
+// The records of a set without an image: a header and two labels.
 constexpr size_t kPayload = ImageRecordHeader::kBytes + 2 * sizeof(float);
 
 // The payload of the record at `offset` if it has that length; otherwise an empty one.

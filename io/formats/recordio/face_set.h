@@ -1,6 +1,7 @@
-// Which records of a face-recognition set (MS1MV3, Glint360K, WebFace42M) are pictures: those of the keys 1 to a - 1,
-// where the record of key 0, its header, names a. The header and the identities behind the pictures have none.
-// Thread contract: pure functions.
+// `ChoosePictures` tells which records of a face-recognition set (MS1MV3, Glint360K, WebFace42M) are images: those of
+// the keys 1 to a - 1, where the record of key 0, its header, names a. The header, and the identities after the images,
+// hold no image.
+// Threads: pure functions.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_FACE_SET_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_FACE_SET_H_
 
@@ -13,7 +14,7 @@
 
 namespace headrace {
 
-// A ChooseRecords: leaves pictures alone. The index of any other file stays as it is.
+// A ChooseRecords: leaves images alone. The index of any other file stays as it is.
 absl::StatusOr<int64_t> ChoosePictures(const FileSystem& files, const std::string& path, int64_t size,
                                        RecordIndex& index);
 

@@ -21,7 +21,7 @@ bool ReadLabel(std::string_view text, float& label) {
 
 std::string Quoted(std::string_view text) { return Cat("\"", text.substr(0, 100), "\""); }
 
-// The part of the message behind the path and the line; empty: the line is good.
+// The part of the message after the path and the line; empty: the line is good.
 std::string AddLine(std::string_view line, std::vector<float>& labels, ImageList& list) {
   const size_t first = line.find('\t');
   const size_t last = line.rfind('\t');

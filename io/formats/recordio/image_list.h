@@ -1,6 +1,7 @@
-// MXNet's lists of pictures, .lst: lines `index\tlabel[\tlabel…]\tpath\n`. The labels of detection are the width of
-// their head, the width of an object, further head values, and the objects; here they are labels like others. Thread
-// contract: a value; const functions from any thread.
+// `ImageList` holds one of MXNet's lists of images, .lst: lines `index\tlabel[\tlabel…]\tpath\n`. The labels of
+// detection are the width of their head, the width of an object, further head values, and the objects; here they are
+// labels like others.
+// Threads: a value; const functions from any thread.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_IMAGE_LIST_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_IMAGE_LIST_H_
 
@@ -22,7 +23,7 @@ class ImageList {
   uint64_t index(size_t i) const { return indices_[i]; }
   // At least one.
   absl::Span<const float> labels(size_t i) const;
-  // As the line has it, relative to the folder of the pictures; never empty.
+  // As the line has it, relative to the folder of the images; never empty.
   std::string_view path(size_t i) const;
 
   void Add(uint64_t index, absl::Span<const float> labels, std::string_view path);
@@ -41,7 +42,7 @@ class ImageList {
 absl::StatusOr<ImageList> ParseImageList(std::string_view text, std::string_view path);
 
 enum class LabelText {
-  kFixed,     // "%f", as MXNet 1.x writes: 6 digits behind the point
+  kFixed,     // "%f", as MXNet 1.x writes: 6 digits after the point
   kShortest,  // the fewest digits that give the same float32, as MXNet 2.x: 0.5, 3
 };
 

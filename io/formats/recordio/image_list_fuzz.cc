@@ -1,4 +1,4 @@
-// Fuzzes the text of a list of pictures: one that is good is read back as it was written.
+// Fuzzes the text of a list of images: one that is good is read back as it was written.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

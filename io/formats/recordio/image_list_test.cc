@@ -23,7 +23,7 @@ ImageList Parse(std::string_view text) {
   return *std::move(list);
 }
 
-std::string WrongWith(std::string_view text) {
+std::string WrongWithImageList(std::string_view text) {
   const absl::Status status = ParseImageList(text, "a.lst").status();
   EXPECT_EQ(KindOf(status), ErrorKind::kData);
   return std::string(ToStd(status.message()));
@@ -91,15 +91,16 @@ TEST(ImageList, GivesBackEveryLabelThatItWrote) {
 }
 
 TEST(ImageList, NamesALineThatIsNoEntry) {
-  EXPECT_THAT(WrongWith("0\t0\ta\n1 0 b\n"), HasSubstr("a.lst, line 2: a list has an index, labels and a path"));
-  EXPECT_THAT(WrongWith("\n\n1\ta.jpg"), HasSubstr("a.lst, line 3"));
-  EXPECT_THAT(WrongWith("x\t0\ta"), HasSubstr("a.lst, line 1: the index \"x\" is not a whole number"));
-  EXPECT_THAT(WrongWith("-1\t0\ta"), HasSubstr("the index \"-1\""));
-  EXPECT_THAT(WrongWith("18446744073709551616\t0\ta"), HasSubstr("the index"));
-  EXPECT_THAT(WrongWith("1\tcat\ta"), HasSubstr("the label \"cat\" is not a number"));
-  EXPECT_THAT(WrongWith("1\t0\t\ta"), HasSubstr("the label \"\""));
-  EXPECT_THAT(WrongWith("1\t1e39\ta"), HasSubstr("the label \"1e39\""));
-  EXPECT_THAT(WrongWith("1\t0\t\t\n"), HasSubstr("a list has an index, labels and a path"));
+  EXPECT_THAT(WrongWithImageList("0\t0\ta\n1 0 b\n"),
+              HasSubstr("a.lst, line 2: a list has an index, labels and a path"));
+  EXPECT_THAT(WrongWithImageList("\n\n1\ta.jpg"), HasSubstr("a.lst, line 3"));
+  EXPECT_THAT(WrongWithImageList("x\t0\ta"), HasSubstr("a.lst, line 1: the index \"x\" is not a whole number"));
+  EXPECT_THAT(WrongWithImageList("-1\t0\ta"), HasSubstr("the index \"-1\""));
+  EXPECT_THAT(WrongWithImageList("18446744073709551616\t0\ta"), HasSubstr("the index"));
+  EXPECT_THAT(WrongWithImageList("1\tcat\ta"), HasSubstr("the label \"cat\" is not a number"));
+  EXPECT_THAT(WrongWithImageList("1\t0\t\ta"), HasSubstr("the label \"\""));
+  EXPECT_THAT(WrongWithImageList("1\t1e39\ta"), HasSubstr("the label \"1e39\""));
+  EXPECT_THAT(WrongWithImageList("1\t0\t\t\n"), HasSubstr("a list has an index, labels and a path"));
 }
 
 }  // namespace

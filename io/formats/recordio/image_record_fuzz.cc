@@ -1,4 +1,4 @@
-// Fuzzes the payload of an image record: it is its header, its labels and its picture, one behind the other.
+// Fuzzes the payload of an image record: it is its header, its labels and its image, end to end.
 #include <cstddef>
 #include <cstdint>
 #include <string>

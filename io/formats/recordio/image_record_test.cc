@@ -77,7 +77,7 @@ TEST(ImageRecord, KnowsTheHeaderOfAFaceRecognitionSet) {
   EXPECT_EQ(found->identities_begin, 5'822'654u);
   EXPECT_EQ(found->identities_end, 5'908'396u);
   EXPECT_EQ(found->slack, 0u);
-  // 42,474,557 pictures: float32 has multiples of 4 there.
+  // 42,474,557 images: float32 has multiples of 4 there.
   const std::string large = Payload({2, 0, 0, 0}, {42'474'558.0F, 44'533'946.0F}, "");
   const auto rounded = FaceSetHeaderOf(*ParseImageRecord(large));
   ASSERT_TRUE(rounded.has_value());

@@ -9,7 +9,7 @@
 namespace headrace {
 namespace {
 
-constexpr auto kHead = static_cast<int64_t>(RecordFrame::kHeadBytes);
+constexpr auto kIndexedRecordsHead = static_cast<int64_t>(RecordFrame::kHeadBytes);
 // Bytes between two records that are read along. Few: a rank reads its own records.
 constexpr int64_t kMostBetween = 64;
 // What is read at first of a record whose length is not known.
@@ -25,12 +25,12 @@ RandomAccessReader::Location IndexedRecords::LocationOf(uint64_t item) const {
   return {file, static_cast<int64_t>(item - table_->files()[file].first), table_->Begin(item, file)};
 }
 
-// A record counts only with the head of the next one behind it.
+// A record counts only with the head of the next one after it.
 int64_t IndexedRecords::EndOf(uint64_t item, uint64_t file) const {
   const RecordTable::File& of = table_->files()[file];
   const int64_t end = table_->End(item, file);
   const int64_t most = table_->Begin(item, file) + kFirstRead;
-  return std::min(of.size, (of.complete ? end : std::min(end, most)) + kHead);
+  return std::min(of.size, (of.complete ? end : std::min(end, most)) + kIndexedRecordsHead);
 }
 
 size_t IndexedRecords::Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const {

@@ -1,5 +1,5 @@
-// Records of RecordIO files as items, by a table of where they are.
-// Thread contract: as RandomAccessReader's.
+// `IndexedRecords` gives records of RecordIO files as items, by a table of their offsets.
+// Threads: as RandomAccessReader's.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_INDEXED_RECORDS_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_INDEXED_RECORDS_H_
 

@@ -22,7 +22,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-const std::string kMagicWord("\x0a\x23\xd7\xce", 4);
+const std::string kIndexedRecordsMagicWord("\x0a\x23\xd7\xce", 4);
 
 class IndexedRecordsTest : public ::testing::Test {
  protected:
@@ -32,7 +32,8 @@ class IndexedRecordsTest : public ::testing::Test {
     std::vector<std::string> payloads;
     for (int i = 0; i < count; ++i) {
       std::string payload = Cat(seed, "-", i, std::string(random() % 50, 'x'));
-      if (i % 5 == 0) payload += std::string(random() % 5, 'y') + kMagicWord + kMagicWord + "z";
+      if (i % 5 == 0)
+        payload += std::string(random() % 5, 'y') + kIndexedRecordsMagicWord + kIndexedRecordsMagicWord + "z";
       if (i % 17 == 0) payload += std::string(100'000, 'l');
       payloads.push_back(std::move(payload));
     }
@@ -134,15 +135,18 @@ TEST_F(IndexedRecordsTest, ReadsItsRecordsAlone) {
 
 TEST_F(IndexedRecordsTest, ReadsARecordOfWhichTheIndexDoesNotSayTheEnd) {
   const std::string longer(300'000, 'x');
-  folder_.Write("a.rec", RecordBytes({"one", longer, "three", longer + kMagicWord + kMagicWord + longer, "five"}));
+  folder_.Write("a.rec", RecordBytes({"one", longer, "three",
+                                      longer + kIndexedRecordsMagicWord + kIndexedRecordsMagicWord + longer, "five"}));
   const IndexedRecords reader = ReaderOf("0\t0\n1\t12\n");
   EXPECT_EQ(Read(reader, {0, 1}).texts, (std::vector<std::string>{"one", longer}));
   const IndexedRecords parts = ReaderOf(Cat("3\t", 12 + 8 + 300'000 + 16, "\n"));
-  EXPECT_EQ(Read(parts, {0}).texts, (std::vector<std::string>{longer + kMagicWord + kMagicWord + longer}));
+  EXPECT_EQ(Read(parts, {0}).texts,
+            (std::vector<std::string>{longer + kIndexedRecordsMagicWord + kIndexedRecordsMagicWord + longer}));
 }
 
 TEST_F(IndexedRecordsTest, NamesAnIndexThatPointsBetweenRecords) {
-  const std::string path = folder_.Write("a.rec", RecordBytes({"one", std::string(100, 'x'), "abcd" + kMagicWord}));
+  const std::string path =
+      folder_.Write("a.rec", RecordBytes({"one", std::string(100, 'x'), "abcd" + kIndexedRecordsMagicWord}));
   const IndexedRecords reader = ReaderOf("0\t0\n8\t40\n2\t120\n");
   const Got got = Read(reader, {0, 1, 2});
   EXPECT_EQ(got.texts, std::vector<std::string>{"one"});

@@ -10,7 +10,7 @@
 namespace headrace {
 namespace {
 
-constexpr size_t kHead = RecordFrame::kHeadBytes;
+constexpr size_t kRecordFrameHead = RecordFrame::kHeadBytes;
 constexpr size_t kWord = RecordFrame::kAlignment;
 constexpr uint32_t kPartShift = RecordFrame::kPartShift;
 constexpr uint32_t kLengthMask = (uint32_t{1} << kPartShift) - 1;
@@ -42,7 +42,7 @@ absl::Status NotContinued(int64_t offset, size_t end) {
 }
 
 absl::Status CutOff(int64_t offset, const Frames& frames) {
-  const size_t end = frames.end + (frames.more ? kHead : 0);
+  const size_t end = frames.end + (frames.more ? kRecordFrameHead : 0);
   return DataError("the record at byte ", offset, " is cut off: it reaches to byte ",
                    offset + static_cast<int64_t>(end), ", and the file ends before");
 }
@@ -55,7 +55,7 @@ absl::Status NotFollowed(int64_t offset, const Frames& frames) {
 
 absl::StatusOr<Frames> FollowFrames(absl::Span<const uint8_t> bytes, int64_t offset) {
   Frames frames;
-  while (frames.more && frames.end + kHead <= bytes.size()) {
+  while (frames.more && frames.end + kRecordFrameHead <= bytes.size()) {
     const uint8_t* const head = bytes.data() + frames.end;
     const uint32_t word = WordAt(head + kWord);
     const uint32_t part = word >> kPartShift;
@@ -70,7 +70,7 @@ absl::StatusOr<Frames> FollowFrames(absl::Span<const uint8_t> bytes, int64_t off
       return DataError("the record at byte ", offset, " is longer than ", RecordFrame::kLongest, " bytes");
     }
     ++frames.count;
-    frames.end += kHead + RecordFrame::Padded(length);
+    frames.end += kRecordFrameHead + RecordFrame::Padded(length);
     frames.more = part == RecordFrame::kFirst || part == RecordFrame::kMiddle;
   }
   return frames;
@@ -79,11 +79,11 @@ absl::StatusOr<Frames> FollowFrames(absl::Span<const uint8_t> bytes, int64_t off
 // Moves the payloads of later frames to that of the first, with a magic word in front of each.
 void Join(uint8_t* bytes, size_t count) {
   const uint32_t magic = RecordFrame::kMagic;
-  uint8_t* target = bytes + kHead;
+  uint8_t* target = bytes + kRecordFrameHead;
   const uint8_t* head = bytes;
   for (size_t i = 0; i < count; ++i) {
     const size_t length = WordAt(head + kWord) & kLengthMask;
-    const uint8_t* const payload = head + kHead;
+    const uint8_t* const payload = head + kRecordFrameHead;
     head = payload + RecordFrame::Padded(length);
     if (i > 0) {
       std::memcpy(target, &magic, kWord);
@@ -94,7 +94,7 @@ void Join(uint8_t* bytes, size_t count) {
   }
 }
 
-// The first magic word at a multiple of 4 bytes from the start, at `from` or behind; the size: there is none.
+// The first magic word at a multiple of 4 bytes from the start, at `from` or after; the size: there is none.
 size_t FindMagic(std::string_view payload, size_t from) {
   const __m128i magic = _mm_set1_epi32(static_cast<int>(RecordFrame::kMagic));
   constexpr size_t kAtOnce = sizeof(__m128i);
@@ -111,19 +111,19 @@ size_t FindMagic(std::string_view payload, size_t from) {
 
 void PutHead(uint32_t part, size_t length, char* target) {
   const uint32_t head[] = {RecordFrame::kMagic, part << kPartShift | static_cast<uint32_t>(length)};
-  std::memcpy(target, head, kHead);
+  std::memcpy(target, head, kRecordFrameHead);
 }
 
 // The frames of a payload that has a magic word at `magic`.
 void AppendParts(std::string_view payload, size_t magic, std::string& frames) {
   uint32_t part = RecordFrame::kFirst;
   size_t begin = 0;
-  char head[kHead];
+  char head[kRecordFrameHead];
   while (true) {
     const bool last = magic == payload.size();
     const std::string_view piece = payload.substr(begin, magic - begin);
     PutHead(last ? RecordFrame::kLast : part, piece.size(), head);
-    frames.append(head, kHead);
+    frames.append(head, kRecordFrameHead);
     frames += piece;
     if (last) return;
     begin = magic + kWord;
@@ -135,33 +135,33 @@ void AppendParts(std::string_view payload, size_t magic, std::string& frames) {
 }  // namespace
 
 bool BeginsLikeHead(absl::Span<const uint8_t> bytes) {
-  if (bytes.size() >= kHead) return IsRecordHead(bytes.data());
+  if (bytes.size() >= kRecordFrameHead) return IsRecordHead(bytes.data());
   const uint32_t magic = RecordFrame::kMagic;
   return std::memcmp(bytes.data(), &magic, std::min(bytes.size(), kWord)) == 0;
 }
 
 absl::StatusOr<CutRecord> CutRecordAt(absl::Span<uint8_t> bytes, int64_t offset, bool last) {
   HEADRACE_ASSIGN_OR_RETURN(const Frames frames, FollowFrames(bytes, offset));
-  const size_t known = frames.end + kHead;
+  const size_t known = frames.end + kRecordFrameHead;
   if (frames.more || frames.end > bytes.size()) {
     if (!last) return CutRecord{.end = known};
     return CutOff(offset, frames);
   }
   const absl::Span<const uint8_t> behind = bytes.subspan(frames.end);
-  if (behind.size() < kHead && !last) return CutRecord{.end = known};
+  if (behind.size() < kRecordFrameHead && !last) return CutRecord{.end = known};
   if (!behind.empty() && !BeginsLikeHead(behind)) return NotFollowed(offset, frames);
   if (frames.count > 1) Join(bytes.data(), frames.count);
-  return CutRecord{.whole = true, .begin = kHead, .length = frames.length, .end = frames.end};
+  return CutRecord{.whole = true, .begin = kRecordFrameHead, .length = frames.length, .end = frames.end};
 }
 
 absl::Status CheckRecordReach(absl::Span<const uint8_t> bytes, int64_t offset, const RandomAccessFile& file) {
   HEADRACE_ASSIGN_OR_RETURN(const Frames frames, FollowFrames(bytes, offset));
   if (frames.count == 0) return absl::OkStatus();
   const int64_t end = offset + static_cast<int64_t>(frames.end);
-  uint8_t buffer[kHead];
+  uint8_t buffer[kRecordFrameHead];
   HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file.ReadAt(end, absl::MakeSpan(buffer)));
   HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file.Size());
-  if (end > size || (frames.more && got < static_cast<int64_t>(kHead))) return CutOff(offset, frames);
+  if (end > size || (frames.more && got < static_cast<int64_t>(kRecordFrameHead))) return CutOff(offset, frames);
   const absl::Span<const uint8_t> behind = absl::MakeSpan(buffer).first(static_cast<size_t>(got));
   if (!frames.more) return behind.empty() || BeginsLikeHead(behind) ? absl::OkStatus() : NotFollowed(offset, frames);
   const uint32_t part = WordAt(buffer + kWord) >> kPartShift;
@@ -171,7 +171,7 @@ absl::Status CheckRecordReach(absl::Span<const uint8_t> bytes, int64_t offset, c
 
 size_t FindRecordHead(absl::Span<const uint8_t> bytes, int64_t offset, bool last) {
   size_t at = static_cast<size_t>(-offset & (kWord - 1));
-  for (; at + kHead <= bytes.size(); at += kWord) {
+  for (; at + kRecordFrameHead <= bytes.size(); at += kWord) {
     if (IsRecordHead(bytes.data() + at)) return at;
   }
   for (; last && at < bytes.size(); at += kWord) {
@@ -187,10 +187,10 @@ absl::Status AppendRecord(absl::Span<const std::string_view> payload, std::strin
     return DataError("a record of RecordIO holds at most ", RecordFrame::kLongest, " bytes, and this one has ", length);
   }
   const size_t begin = frames.size();
-  frames.reserve(begin + kHead + RecordFrame::Padded(length));
-  frames.resize(begin + kHead);
+  frames.reserve(begin + kRecordFrameHead + RecordFrame::Padded(length));
+  frames.resize(begin + kRecordFrameHead);
   for (const std::string_view piece : payload) frames += piece;
-  const std::string_view joined = std::string_view(frames).substr(begin + kHead);
+  const std::string_view joined = std::string_view(frames).substr(begin + kRecordFrameHead);
   const size_t magic = FindMagic(joined, 0);
   if (magic == length) {
     PutHead(RecordFrame::kWhole, length, &frames[begin]);

@@ -1,7 +1,8 @@
-// The frame of a RecordIO record, as dmlc-core and MXNet define it: u32 magic | u32 part << 29 | length | payload,
-// zeros up to a multiple of 4 bytes; little-endian. A magic word that a payload has at a multiple of 4 bytes from its
-// start is left out, and the payload continues in a frame of its own, so that such a word in a file always begins a
-// frame. Thread contract: pure functions.
+// `CutRecordAt` and `AppendRecord` read and write the frame of a RecordIO record, as dmlc-core and MXNet define it: u32
+// magic | u32 part << 29 | length | payload, zeros up to a multiple of 4 bytes; little-endian. A magic word that a
+// payload has at a multiple of 4 bytes from its start is left out, and the payload continues in a frame of its own, so
+// that such a word in a file always begins a frame.
+// Threads: pure functions.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_RECORD_FRAME_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_RECORD_FRAME_H_
 
@@ -25,7 +26,7 @@ struct RecordFrame {
 
   static constexpr uint32_t kPartShift = 29;
 
-  // The part flag (whole, first, middle, last): bits of the word behind the magic, from kPartShift on.
+  // The part flag (whole, first, middle, last): bits of the word after the magic, from kPartShift on.
   enum Part : uint32_t { kWhole = 0, kFirst = 1, kMiddle = 2, kLast = 3 };
 
   // What a payload, or a piece of one, takes in the file, in bytes.
@@ -34,10 +35,10 @@ struct RecordFrame {
 
 // A record cut out of bytes.
 struct CutRecord {
-  bool whole = false;  // false: it goes on behind the bytes
+  bool whole = false;  // false: it goes on after the bytes
   size_t begin = 0;    // of its payload in the bytes
   size_t length = 0;   // of its payload
-  size_t end = 0;      // behind the record; of one that goes on, how many bytes at least are needed
+  size_t end = 0;      // after the record; of one that goes on, how many bytes at least are needed
 };
 
 // The record whose head is at bytes[0], which is byte `offset` of the file; with `last` the file ends with the bytes.
@@ -60,7 +61,7 @@ inline bool IsRecordHead(const uint8_t* bytes) {
 // The same of the fewer bytes at the end of a file, as far as there are any.
 bool BeginsLikeHead(absl::Span<const uint8_t> bytes);
 
-// The record at bytes[0], if it is of one frame and the head behind it is in the bytes, as most are; not whole: ask
+// The record at bytes[0], if it is of one frame and the head after it is in the bytes, as most are; not whole: ask
 // CutRecordAt, which costs more.
 inline CutRecord CutPlainRecordAt(absl::Span<const uint8_t> bytes) {
   uint32_t head[2];
@@ -77,7 +78,7 @@ inline CutRecord CutPlainRecordAt(absl::Span<const uint8_t> bytes) {
 // the file; with `last`, also of one that the file's end cuts off. bytes.size(): there is none.
 size_t FindRecordHead(absl::Span<const uint8_t> bytes, int64_t offset, bool last);
 
-// Appends the frames of a record whose payload is these pieces, one behind the other. kData: the payload is longer than
+// Appends the frames of a record whose payload is these pieces, end to end. kData: the payload is longer than
 // RecordFrame::kLongest.
 absl::Status AppendRecord(absl::Span<const std::string_view> payload, std::string& frames);
 

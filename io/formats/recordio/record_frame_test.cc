@@ -17,11 +17,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::string kMagic = "\x0a\x23\xd7\xce";
+const std::string kRecordFrameMagic = "\x0a\x23\xd7\xce";
 
 std::string Head(uint32_t part, uint32_t length) {
   const uint32_t word = part << 29 | length;
-  return kMagic + std::string(reinterpret_cast<const char*>(&word), sizeof(word));
+  return kRecordFrameMagic + std::string(reinterpret_cast<const char*>(&word), sizeof(word));
 }
 
 std::string Framed(std::string_view payload) {
@@ -42,7 +42,7 @@ absl::StatusOr<Cutting> Cut(std::string bytes, bool last = true, int64_t offset 
 }
 
 // What is wrong with it; "" for nothing.
-std::string WrongWith(const std::string& bytes, int64_t offset = 0) {
+std::string WrongWithRecordFrame(const std::string& bytes, int64_t offset = 0) {
   const absl::Status status = Cut(bytes, true, offset).status();
   EXPECT_TRUE(status.ok() || KindOf(status) == ErrorKind::kData);
   return std::string(ToStd(status.message()));
@@ -52,11 +52,12 @@ std::string WrongWith(const std::string& bytes, int64_t offset = 0) {
 TEST(RecordFrame, IsWrittenAsDmlcCoreWritesIt) {
   EXPECT_EQ(Framed(""), Head(0, 0));
   EXPECT_EQ(Framed("abcde"), Head(0, 5) + "abcde" + std::string(3, '\0'));
-  EXPECT_EQ(Framed(kMagic), Head(1, 0) + Head(3, 0));
-  EXPECT_EQ(Framed("abcd" + kMagic + "x"), Head(1, 4) + "abcd" + Head(3, 1) + "x" + std::string(3, '\0'));
-  EXPECT_EQ(Framed(kMagic + kMagic + "abc"), Head(1, 0) + Head(2, 0) + Head(3, 3) + "abc" + std::string(1, '\0'));
-  EXPECT_EQ(Framed("ab" + kMagic + "cd"), Head(0, 8) + "ab" + kMagic + "cd");
-  EXPECT_EQ(Framed("abc" + kMagic.substr(0, 1)), Head(0, 4) + "abc" + kMagic.substr(0, 1));
+  EXPECT_EQ(Framed(kRecordFrameMagic), Head(1, 0) + Head(3, 0));
+  EXPECT_EQ(Framed("abcd" + kRecordFrameMagic + "x"), Head(1, 4) + "abcd" + Head(3, 1) + "x" + std::string(3, '\0'));
+  EXPECT_EQ(Framed(kRecordFrameMagic + kRecordFrameMagic + "abc"),
+            Head(1, 0) + Head(2, 0) + Head(3, 3) + "abc" + std::string(1, '\0'));
+  EXPECT_EQ(Framed("ab" + kRecordFrameMagic + "cd"), Head(0, 8) + "ab" + kRecordFrameMagic + "cd");
+  EXPECT_EQ(Framed("abc" + kRecordFrameMagic.substr(0, 1)), Head(0, 4) + "abc" + kRecordFrameMagic.substr(0, 1));
 }
 
 TEST(RecordFrame, GivesBackWhatWasWritten) {
@@ -64,7 +65,8 @@ TEST(RecordFrame, GivesBackWhatWasWritten) {
   for (int i = 0; i < 2000; ++i) {
     std::string payload;
     for (size_t words = random() % 12; words > 0; --words) {
-      payload += random() % 2 == 0 ? kMagic : std::string(random() % 6, static_cast<char>('a' + random() % 26));
+      payload +=
+          random() % 2 == 0 ? kRecordFrameMagic : std::string(random() % 6, static_cast<char>('a' + random() % 26));
     }
     const absl::StatusOr<Cutting> cut = Cut(Framed(payload) + (i % 2 == 0 ? "" : Framed("next")));
     ASSERT_TRUE(cut.ok()) << cut.status();
@@ -75,7 +77,8 @@ TEST(RecordFrame, GivesBackWhatWasWritten) {
 }
 
 TEST(RecordFrame, IsTheSameForAPayloadInPieces) {
-  const std::string payload = "abc" + kMagic + kMagic + "d" + kMagic + "efgh" + kMagic;
+  const std::string payload =
+      "abc" + kRecordFrameMagic + kRecordFrameMagic + "d" + kRecordFrameMagic + "efgh" + kRecordFrameMagic;
   for (size_t first = 0; first <= payload.size(); ++first) {
     for (size_t second = first; second <= payload.size(); ++second) {
       const std::string_view whole = payload;
@@ -91,7 +94,7 @@ TEST(RecordFrame, IsTheSameForAPayloadInPieces) {
 TEST(RecordFrame, FindsMagicWordsWhereverTheyAre) {
   for (size_t at = 0; at < 80; ++at) {
     std::string payload(100, 'x');
-    payload.replace(at, 4, kMagic);
+    payload.replace(at, 4, kRecordFrameMagic);
     const std::string frames = Framed(payload);
     EXPECT_EQ(frames.substr(0, 8), at % 4 == 0 ? Head(1, static_cast<uint32_t>(at)) : Head(0, 100)) << at;
     EXPECT_EQ(Cut(frames)->payload, payload) << at;
@@ -109,7 +112,7 @@ TEST(RecordFrame, RefusesAPayloadThatIsTooLong) {
 }
 
 TEST(RecordFrame, AsksForMoreBytesAsLongAsTheRecordGoesOn) {
-  const std::string frames = Framed("abcd" + kMagic + "efgh") + Framed("");
+  const std::string frames = Framed("abcd" + kRecordFrameMagic + "efgh") + Framed("");
   const size_t end = frames.size() - 8;
   for (size_t bytes = 0; bytes < frames.size(); ++bytes) {
     const absl::StatusOr<Cutting> cut = Cut(frames.substr(0, bytes), /*last=*/false);
@@ -123,20 +126,21 @@ TEST(RecordFrame, AsksForMoreBytesAsLongAsTheRecordGoesOn) {
 }
 
 TEST(RecordFrame, SaysWhatIsWrongAndWhere) {
-  EXPECT_THAT(WrongWith("not a record", 40), HasSubstr("no record begins at byte 40: the magic word"));
-  EXPECT_THAT(WrongWith(Head(3, 0), 40), HasSubstr("part is at byte 40 lacks the parts before it"));
-  EXPECT_THAT(WrongWith(Head(7, 0), 40), HasSubstr("byte 40 lacks"));
-  EXPECT_THAT(WrongWith(kMagic, 40), HasSubstr("at byte 40 is cut off"));
-  EXPECT_THAT(WrongWith(Head(0, 20) + "abc", 40), HasSubstr("at byte 40 is cut off: it reaches to byte 68"));
-  EXPECT_THAT(WrongWith(Head(0, 5) + "abcde", 40), HasSubstr("cut off")) << "without its padding";
-  EXPECT_THAT(WrongWith(Head(1, 4) + "abcd", 40), HasSubstr("at byte 40 is cut off"));
-  EXPECT_THAT(WrongWith(Head(1, 4) + "abcd" + Head(0, 0), 40), HasSubstr("not continued at byte 52"));
-  EXPECT_THAT(WrongWith(Head(1, 4) + "abcdabcdabcd", 40), HasSubstr("not continued at byte 52"));
-  EXPECT_THAT(WrongWith(Head(0, 4) + "abcdabcdabcd", 40), HasSubstr("ends at byte 52, where neither another record"));
-  EXPECT_THAT(WrongWith(Head(0, 4) + "abcd" + Head(3, 0), 40), HasSubstr("ends at byte 52"));
-  EXPECT_THAT(WrongWith(Head(0, 4) + "abcdx", 40), HasSubstr("ends at byte 52"));
+  EXPECT_THAT(WrongWithRecordFrame("not a record", 40), HasSubstr("no record begins at byte 40: the magic word"));
+  EXPECT_THAT(WrongWithRecordFrame(Head(3, 0), 40), HasSubstr("part is at byte 40 lacks the parts before it"));
+  EXPECT_THAT(WrongWithRecordFrame(Head(7, 0), 40), HasSubstr("byte 40 lacks"));
+  EXPECT_THAT(WrongWithRecordFrame(kRecordFrameMagic, 40), HasSubstr("at byte 40 is cut off"));
+  EXPECT_THAT(WrongWithRecordFrame(Head(0, 20) + "abc", 40), HasSubstr("at byte 40 is cut off: it reaches to byte 68"));
+  EXPECT_THAT(WrongWithRecordFrame(Head(0, 5) + "abcde", 40), HasSubstr("cut off")) << "without its padding";
+  EXPECT_THAT(WrongWithRecordFrame(Head(1, 4) + "abcd", 40), HasSubstr("at byte 40 is cut off"));
+  EXPECT_THAT(WrongWithRecordFrame(Head(1, 4) + "abcd" + Head(0, 0), 40), HasSubstr("not continued at byte 52"));
+  EXPECT_THAT(WrongWithRecordFrame(Head(1, 4) + "abcdabcdabcd", 40), HasSubstr("not continued at byte 52"));
+  EXPECT_THAT(WrongWithRecordFrame(Head(0, 4) + "abcdabcdabcd", 40),
+              HasSubstr("ends at byte 52, where neither another record"));
+  EXPECT_THAT(WrongWithRecordFrame(Head(0, 4) + "abcd" + Head(3, 0), 40), HasSubstr("ends at byte 52"));
+  EXPECT_THAT(WrongWithRecordFrame(Head(0, 4) + "abcdx", 40), HasSubstr("ends at byte 52"));
   for (size_t bytes = 0; bytes <= 8; ++bytes) {
-    EXPECT_EQ(WrongWith(Head(0, 4) + "abcd" + Head(0, 0).substr(0, bytes)), "")
+    EXPECT_EQ(WrongWithRecordFrame(Head(0, 4) + "abcd" + Head(0, 0).substr(0, bytes)), "")
         << "the next one is cut off at " << bytes;
   }
 }
@@ -161,7 +165,7 @@ TEST(RecordFrame, LooksWhereALongRecordWouldEnd) {
         absl::MakeConstSpan(reinterpret_cast<const uint8_t*>(there.data()), there.size()), offset, **opened);
     return std::string(ToStd(status.message()));
   };
-  const std::string payload = std::string(20, 'x') + kMagic + std::string(30, 'y');
+  const std::string payload = std::string(20, 'x') + kRecordFrameMagic + std::string(30, 'y');
   const std::string file = Framed("first") + Framed(payload) + Framed("last");
   const auto second = static_cast<int64_t>(Framed("first").size());
   const auto third = second + static_cast<int64_t>(Framed(payload).size());
@@ -185,9 +189,9 @@ TEST(RecordFrame, FindsHeadsAtMultiplesOfFourBytesOfTheFile) {
   EXPECT_EQ(find("x" + Head(0, 3), 8), 9u) << "none";
   EXPECT_EQ(find("x" + Head(0, 3), 7), 1u);
   EXPECT_EQ(find("xyz" + Head(0, 3), 5), 3u);
-  EXPECT_EQ(find("abcd" + kMagic, 0), 8u) << "perhaps one";
-  EXPECT_EQ(find("abcd" + kMagic, 0, true), 4u) << "one that is cut off";
-  EXPECT_EQ(find("abcd" + kMagic.substr(0, 1), 0, true), 4u);
+  EXPECT_EQ(find("abcd" + kRecordFrameMagic, 0), 8u) << "perhaps one";
+  EXPECT_EQ(find("abcd" + kRecordFrameMagic, 0, true), 4u) << "one that is cut off";
+  EXPECT_EQ(find("abcd" + kRecordFrameMagic.substr(0, 1), 0, true), 4u);
   EXPECT_EQ(find("abcdx", 0, true), 5u);
   EXPECT_EQ(find("", 0, true), 0u);
 }

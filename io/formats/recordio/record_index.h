@@ -1,6 +1,6 @@
-// Where the records of a RecordIO file begin: MXNet's .idx files, lines `key\toffset\n`, and scans of a file that has
-// none. Offsets that are no record's head are found when they are read.
-// Thread contract: pure functions; ScanRecords reads on the calling thread.
+// `RecordIndex` says where the records of a RecordIO file begin. It is read from MXNet's .idx files, lines
+// `key\toffset\n`, or made by a scan of the file. Offsets at which no record begins are found when they are read.
+// Threads: pure functions; ScanRecords reads on the calling thread.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_RECORD_INDEX_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_RECORD_INDEX_H_
 

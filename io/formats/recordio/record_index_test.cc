@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string WrongWith(std::string_view text) {
+std::string WrongWithRecordIndex(std::string_view text) {
   const absl::Status status = ParseRecordIndex(text, "a.idx").status();
   EXPECT_EQ(KindOf(status), ErrorKind::kData);
   return std::string(ToStd(status.message()));
@@ -40,13 +40,13 @@ TEST(RecordIndex, TakesOtherEndsOfLinesKeysInAnyOrderAndTwice) {
 }
 
 TEST(RecordIndex, NamesALineThatIsNoKeyAndOffset) {
-  EXPECT_THAT(WrongWith("0\t0\n1 8\n"), HasSubstr("a.idx, line 2: an index has lines of a key, a tab"));
+  EXPECT_THAT(WrongWithRecordIndex("0\t0\n1 8\n"), HasSubstr("a.idx, line 2: an index has lines of a key, a tab"));
   for (const char* line :
        {"1", "1\t", "\t8", "1\tx", "1\t8x", "1\t-8", "1\t9223372036854775808", "1\t8\t9", "1\t0x10"}) {
-    EXPECT_THAT(WrongWith(Cat("0\t0\n\n", line)), HasSubstr("a.idx, line 3")) << line;
+    EXPECT_THAT(WrongWithRecordIndex(Cat("0\t0\n\n", line)), HasSubstr("a.idx, line 3")) << line;
   }
   for (const char* key : {"x", "-1", "1.0", "18446744073709551616"}) {
-    EXPECT_THAT(WrongWith(Cat(key, "\t8")), HasSubstr("is not a whole number from 0")) << key;
+    EXPECT_THAT(WrongWithRecordIndex(Cat(key, "\t8")), HasSubstr("is not a whole number from 0")) << key;
   }
 }
 

@@ -1,7 +1,8 @@
-// RecordIO files, whole or cut into splits. A record's offset is that of its head; its content is its payload, joined
-// where it was written in parts. Heads are at multiples of 4 bytes of the file. A record is valid only if the head of
-// another or the end of the file follows it; a record whose length was overwritten is treated as damage, unless the
-// length happens to lead to another head. Thread contract: immutable.
+// `RecordIoFormat` reads RecordIO files, whole or cut into splits. A record's offset is that of its head; its content
+// is its payload, joined where it was written in parts. Heads are at multiples of 4 bytes of the file. A record is
+// valid only if the head of another or the end of the file follows it; a record whose length was overwritten is treated
+// as damage, unless the length happens to lead to another head.
+// Threads: immutable.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_RECORD_IO_FORMAT_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_RECORD_IO_FORMAT_H_
 

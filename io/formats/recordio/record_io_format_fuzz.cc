@@ -1,7 +1,7 @@
 // Fuzzes RecordIO files. Any bytes: every size of blocks gives the same records and the same damage, under both
 // policies, and what was lost and what was given together are the file. Any payloads: written, they are read back
 // from splits of any size.
-// Input: a byte, whose lowest bit chooses between the two, and the file; or the payloads, each behind its length (u8).
+// Input: a byte, whose lowest bit chooses between the two, and the file; or the payloads, each after its length (u8).
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

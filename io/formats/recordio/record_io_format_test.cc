@@ -29,7 +29,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::string kMagic = "\x0a\x23\xd7\xce";
+const std::string kRecordIoFormatMagic = "\x0a\x23\xd7\xce";
 
 std::string Framed(const std::vector<std::string>& payloads) {
   std::string frames;
@@ -52,7 +52,8 @@ std::vector<std::string> Read(const std::string& bytes) {
 std::string RandomPayload(std::mt19937& random) {
   std::string payload;
   for (size_t words = random() % 9; words > 0; --words) {
-    payload += random() % 3 == 0 ? kMagic : std::string(random() % 7, static_cast<char>('a' + random() % 26));
+    payload +=
+        random() % 3 == 0 ? kRecordIoFormatMagic : std::string(random() % 7, static_cast<char>('a' + random() % 26));
   }
   return payload;
 }
@@ -61,8 +62,10 @@ TEST(RecordIoFormat, GivesThePayloads) {
   EXPECT_TRUE(Read("").empty());
   EXPECT_THAT(Read(Framed({""})), ElementsAre(""));
   EXPECT_THAT(Read(Framed({"a", "", "bcde", ""})), ElementsAre("a", "", "bcde", ""));
-  EXPECT_THAT(Read(Framed({kMagic, "x" + kMagic, "abcd" + kMagic + kMagic + "x"})),
-              ElementsAre(kMagic, "x" + kMagic, "abcd" + kMagic + kMagic + "x"));
+  EXPECT_THAT(Read(Framed({kRecordIoFormatMagic, "x" + kRecordIoFormatMagic,
+                           "abcd" + kRecordIoFormatMagic + kRecordIoFormatMagic + "x"})),
+              ElementsAre(kRecordIoFormatMagic, "x" + kRecordIoFormatMagic,
+                          "abcd" + kRecordIoFormatMagic + kRecordIoFormatMagic + "x"));
 }
 
 // dmlc-core's own sample: 10 records of a header of 24 bytes and 10 lines of their number.
@@ -93,7 +96,7 @@ TEST(RecordIoFormat, GivesTheSameRecordsWhateverTheSizeOfSplitsAndBlocks) {
 }
 
 TEST(RecordIoFormat, GivesOffsetsOfHeads) {
-  const ReadRecords read = ReadEveryWay(RecordIoFormat(), Framed({"abc", kMagic, ""}));
+  const ReadRecords read = ReadEveryWay(RecordIoFormat(), Framed({"abc", kRecordIoFormatMagic, ""}));
   ASSERT_EQ(read.records.size(), 3u);
   EXPECT_EQ(read.records[0].offset, 0);
   EXPECT_EQ(read.records[1].offset, 12);
@@ -101,9 +104,9 @@ TEST(RecordIoFormat, GivesOffsetsOfHeads) {
   EXPECT_EQ(read.records[2].after, 36);
 }
 
-// No byte of a record of one part moves, whatever it is behind.
+// No byte of a record of one part moves, whatever it is after.
 TEST(RecordIoFormat, GivesViewsOfOneBuffer) {
-  const OneFile file(Framed({"abcd", kMagic + "efgh", "ijkl"}));
+  const OneFile file(Framed({"abcd", kRecordIoFormatMagic + "efgh", "ijkl"}));
   const RecordIoFormat format;
   const auto reader = format.Open(file, "a", {}, 0, 4096);
   ASSERT_TRUE(reader.ok());
@@ -125,7 +128,7 @@ TEST(RecordIoFormat, NamesDamageByItsByteAfterTheRecordsBefore) {
     EXPECT_THAT(Payloads(read), ElementsAre("one", "two")) << bytes;
     EXPECT_EQ(read.failed, at) << bytes;
   }
-  const ReadRecords orphan = ReadEveryWay(RecordIoFormat(), Framed({kMagic}).substr(8));
+  const ReadRecords orphan = ReadEveryWay(RecordIoFormat(), Framed({kRecordIoFormatMagic}).substr(8));
   EXPECT_THAT(std::string(ToStd(orphan.error.message())), HasSubstr("byte 0 lacks the parts before it"));
 }
 
@@ -150,8 +153,8 @@ TEST(RecordIoFormat, GivesNoRecordWhoseLengthIsWrong) {
 }
 
 TEST(RecordIoFormat, GoesOnBehindDamage) {
-  const std::vector<std::string> payloads = {"one",  "two " + kMagic + " parts", "",
-                                             "four", std::string(70, 'x'),       "six"};
+  const std::vector<std::string> payloads = {
+      "one", "two " + kRecordIoFormatMagic + " parts", "", "four", std::string(70, 'x'), "six"};
   std::vector<std::string> frames;
   for (const std::string& payload : payloads) frames.push_back(Framed({payload}));
   const std::string good = Framed(payloads);
@@ -242,7 +245,7 @@ class LargestAllocation : public Allocator {
 TEST(RecordIoFormat, TakesNoMemoryForWhatAHeadMerelyClaims) {
   const std::string good = Framed({"good"});
   for (const std::string claim : {"\xf0\xff\xff\x03", "\xff\xff\xff\x1f"}) {
-    std::string bytes = good + kMagic + claim;
+    std::string bytes = good + kRecordIoFormatMagic + claim;
     bytes.resize((64 << 20) + 64);
     const OneFile file(bytes + Framed({"behind"}));
     for (const OnDamage on_damage : {OnDamage::kFail, OnDamage::kSkip}) {
@@ -270,7 +273,7 @@ TEST(RecordIoFormat, TakesNoMemoryForWhatAHeadMerelyClaims) {
 
 TEST(RecordIoFormat, ReadsRecordsThatAreLongerThanABlock) {
   std::string joined;
-  for (int i = 0; i < 3000; ++i) joined += kMagic + std::string(static_cast<size_t>(i % 50), 'y');
+  for (int i = 0; i < 3000; ++i) joined += kRecordIoFormatMagic + std::string(static_cast<size_t>(i % 50), 'y');
   const std::vector<std::string> payloads = {std::string(1 << 20, 'x'), "short", joined, std::string(100'000, 'z')};
   const OneFile file(Framed(payloads));
   for (const size_t block : {64, 4096, 100'000, 1 << 20, 8 << 20}) {
@@ -289,7 +292,7 @@ TEST(RecordIoFormat, ReadsOfASplitLittleMoreThanItsBytes) {
     EXPECT_EQ(ReadSplit(RecordIoFormat(), counted, "a", split, split.begin, block).records.size(), 500u);
     EXPECT_LE(counted.bytes(), 512'000 + 8192) << block;
   }
-  // One that is far longer than what is read behind a split by the way.
+  // One that is far longer than what is read after a split by the way.
   const OneFile far(Framed({std::string(1000, 'a'), std::string(3 << 20, 'b'), "c"}));
   const CountedReads counted(&far);
   EXPECT_EQ(ReadSplit(RecordIoFormat(), counted, "a", {0, 1500}, 0, 64 << 10).records.size(), 2u);
@@ -326,7 +329,7 @@ TEST(RecordIoFormat, AsksForTheNextBlockBeforeItNeedsIt) {
   RecordBlock block;
   ASSERT_TRUE((*reader)->Next(block).ok());
   EXPECT_EQ(files.outstanding(), 1u);
-  EXPECT_EQ(block.records.size(), 63u) << "the head behind the 64th shows that it ends there";
+  EXPECT_EQ(block.records.size(), 63u) << "the head after the 64th shows that it ends there";
   EXPECT_TRUE(files.CompleteOne());
 }
 

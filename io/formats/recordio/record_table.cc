@@ -40,7 +40,7 @@ void SortByOffset(RecordIndex& index) {
   index = std::move(sorted);
 }
 
-// The byte behind the record at `offset`; nullopt if no whole record is there. Reads the heads of its frames alone.
+// The byte after the record at `offset`; nullopt if no whole record is there. Reads the heads of its frames alone.
 absl::StatusOr<std::optional<int64_t>> EndOfRecord(const RandomAccessFile& file, int64_t offset) {
   constexpr auto kHead = static_cast<int64_t>(RecordFrame::kHeadBytes);
   size_t payload = 0;

@@ -1,6 +1,6 @@
-// Where the records of several RecordIO files are, by number: in the order of the files, and of the bytes in each. It
-// is made of an index for each file: of .idx files, or of scans, which are saved beside the files where that is
-// possible. Thread contract: made by one thread; const afterwards, and readable from any.
+// `RecordTable` maps record numbers to offsets across several RecordIO files, in the order of the files and of the
+// bytes in each. It is built from .idx files or by scans, which are saved beside the files where that is possible.
+// Threads: made by one thread; const afterwards, and readable from any.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_RECORD_TABLE_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_RECORD_TABLE_H_
 

@@ -1,5 +1,5 @@
 // Fuzzes an index beside its file: whatever the two hold, a record that is read by number is one that the file has.
-// Input: the index up to the first 0 byte, and the file behind it.
+// Input: the index up to the first 0 byte, and the file after it.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -25,7 +25,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // The magic word, at which a record is written in parts.
-const std::string kMagicWord("\x0a\x23\xd7\xce", 4);
+const std::string kRecordTableMagicWord("\x0a\x23\xd7\xce", 4);
 
 class RecordTableTest : public ::testing::Test {
  protected:
@@ -47,7 +47,7 @@ class RecordTableTest : public ::testing::Test {
 
   TemporaryFolder folder_;
   // Records at 0, 12, 20 and 44; the third has two parts.
-  const std::vector<std::string> records_ = {"one", "", "abcd" + kMagicWord + "efg", "three"};
+  const std::vector<std::string> records_ = {"one", "", "abcd" + kRecordTableMagicWord + "efg", "three"};
   const std::string path_ = folder_.Write("a.rec", RecordBytes(records_));
 };
 
@@ -205,7 +205,8 @@ TEST_F(RecordTableTest, ScansNoFurtherOnceItIsInterrupted) {
 
 TEST_F(RecordTableTest, NotesWhatWasLost) {
   // A record that claims more bytes than follow.
-  folder_.Write("a.rec", RecordBytes({"one"}) + kMagicWord + std::string("\x40\0\0\0oops", 8) + RecordBytes({"two"}));
+  folder_.Write("a.rec",
+                RecordBytes({"one"}) + kRecordTableMagicWord + std::string("\x40\0\0\0oops", 8) + RecordBytes({"two"}));
   EXPECT_THAT(DescribeError(Build().status()), AllOf(HasSubstr("a.rec"), HasSubstr("byte 12")));
   const auto table = Build(OnDamage::kSkip);
   ASSERT_TRUE(table.ok()) << table.status();
@@ -255,7 +256,7 @@ TEST_F(RecordTableTest, LeavesDamagedRecordsOutOfAnIndexThatNamesThem) {
   // The head at 20 is overwritten, so the record at 12 is not followed by another one; that at 60 is cut off.
   std::string bytes = RecordBytes(records_);
   bytes[20] = 'x';
-  folder_.Write("a.rec", bytes + kMagicWord + std::string("\x40\0\0\0oops", 8));
+  folder_.Write("a.rec", bytes + kRecordTableMagicWord + std::string("\x40\0\0\0oops", 8));
   folder_.Write("a.idx", IndexBytes(records_) + "4\t60\n");
   ASSERT_TRUE(Read().ok());
   EXPECT_EQ(Read()->size(), 5u);

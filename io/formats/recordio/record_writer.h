@@ -1,7 +1,7 @@
-// Writes a RecordIO file. The records go to a draft beside it, `<path>.draft`, which takes the file's name when all of
-// them are on the disk, so readers never see a partial file. The draft is locked while it is written, so a second
-// writer of the same file is refused; the draft of a killed process is overwritten, or continued by Resume. Thread
-// contract: one thread at a time.
+// `RecordWriter` writes a RecordIO file. The records go to a draft beside it, `<path>.draft`, which takes the file's
+// name when all of them are on the disk, so readers never see a partial file. The draft is locked while it is written,
+// so a second writer of the same file is refused; the draft of a killed process is overwritten, or continued by Resume.
+// Threads: one thread at a time.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_RECORD_WRITER_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_RECORD_WRITER_H_
 
@@ -20,7 +20,7 @@ class RecordWriter {
  public:
   // kUnsupported: the file system cannot write, or another process is writing the file.
   static absl::StatusOr<std::unique_ptr<RecordWriter>> Create(const FileSystem& files, const std::string& path);
-  // Goes on with a draft that was kept, behind its first `offset` bytes; the rest of it is dropped. The caller must
+  // Goes on with a draft that was kept, after its first `offset` bytes; the rest of it is dropped. The caller must
   // check those bytes: ScanRecords of DraftPath says where records end. kNotFound: there is no draft. kData: it is
   // shorter.
   static absl::StatusOr<std::unique_ptr<RecordWriter>> Resume(const FileSystem& files, const std::string& path,
@@ -30,7 +30,7 @@ class RecordWriter {
   // Removes the draft, unless Close or Keep was called.
   ~RecordWriter();
 
-  // Appends a record whose payload is these pieces, one behind the other, and returns the offset of its head. kData: it
+  // Appends a record whose payload is these pieces, end to end, and returns the offset of its head. kData: it
   // is longer than RecordFrame::kLongest. kResource: the disk is full. After an error of the disk every call fails.
   absl::StatusOr<int64_t> Append(absl::Span<const std::string_view> payload);
   // The offset of the next record's head.

@@ -1,6 +1,6 @@
-// Lines and numbers of small text files, such as indices and lists of pictures, as Python's readline, strip, int and
-// float read them.
-// Thread contract: pure functions.
+// `ForEachLine`, `WithoutSpaces` and `ReadNumber` read lines and numbers of small text files, such as indices and image
+// lists, as Python's readline, strip, int and float do.
+// Threads: pure functions.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_TEXT_FIELDS_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_TEXT_FIELDS_H_
 

@@ -1,5 +1,6 @@
-// For tests of formats: reads records of files and checks the properties of every format: any split size and any block
-// size give the same records and lose the same bytes, and reading goes on from each. Thread contract: any thread.
+// `ReadEveryWay` reads records of files and checks the properties of every format: any split size and any block size
+// give the same records and lose the same bytes, and reading goes on from each. Use it in tests of formats.
+// Threads: any thread.
 #ifndef HEADRACE_IO_FORMATS_TESTING_READ_RECORDS_H_
 #define HEADRACE_IO_FORMATS_TESTING_READ_RECORDS_H_
 

@@ -9,14 +9,15 @@
 namespace headrace {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kHeadedLinesByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kLongestEnd = "\r\n";
 // Enough for most headers.
 constexpr size_t kHeaderBytes = 4096;
 
 // Whether a file that begins with these bytes has the header; they are all that it needs, or the whole file.
 bool BeginsWith(std::string_view bytes, std::string_view header) {
-  if (bytes.substr(0, kByteOrderMark.size()) == kByteOrderMark) bytes.remove_prefix(kByteOrderMark.size());
+  if (bytes.substr(0, kHeadedLinesByteOrderMark.size()) == kHeadedLinesByteOrderMark)
+    bytes.remove_prefix(kHeadedLinesByteOrderMark.size());
   if (bytes.substr(0, header.size()) != header) return false;
   const std::string_view end = bytes.substr(header.size(), kLongestEnd.size());
   return end.empty() || end[0] == '\n' || end == kLongestEnd || end == "\r";
@@ -83,7 +84,7 @@ absl::StatusOr<std::unique_ptr<RecordReader>> HeadedLines::Open(const FileSystem
   std::shared_ptr<PendingRead> first;
   if (from > 0) {
     HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, files.Open(path));
-    const size_t bytes = kByteOrderMark.size() + header_.size() + kLongestEnd.size();
+    const size_t bytes = kHeadedLinesByteOrderMark.size() + header_.size() + kLongestEnd.size();
     HEADRACE_ASSIGN_OR_RETURN(first, PendingRead::Start(std::move(file), 0, 0, bytes));
   }
   return std::make_unique<Reader>(this, path, std::move(lines), std::move(first));

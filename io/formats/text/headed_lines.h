@@ -1,7 +1,7 @@
-// Lines of files that all begin with the same line, a header, which is no record. A file without a byte has none. Every
-// reader checks the header of its file before it gives a line of it, whichever split it reads, at the cost of a read of
-// the header's length where the split does not begin with the file.
-// Thread contract: immutable.
+// `HeadedLines` reads lines of files that all begin with the same line, a header, which is not a record. An empty file
+// has no header. Every reader checks the header of its file before it gives a line of it, whichever split it reads, at
+// the cost of a read of the header's length where the split does not begin with the file.
+// Threads: immutable.
 #ifndef HEADRACE_IO_FORMATS_TEXT_HEADED_LINES_H_
 #define HEADRACE_IO_FORMATS_TEXT_HEADED_LINES_H_
 

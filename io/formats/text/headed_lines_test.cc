@@ -22,24 +22,24 @@ constexpr size_t kBlock = 4096;
 HeadedLines Headed(std::string header = "a,b") { return {std::move(header), "first.csv"}; }
 
 // The first byte of each line, and the line.
-using Lines = std::vector<std::pair<int64_t, std::string>>;
+using HeadedLinesLines = std::vector<std::pair<int64_t, std::string>>;
 
-Lines Read(const std::string& bytes, const std::string& header = "a,b") {
+HeadedLinesLines Read(const std::string& bytes, const std::string& header = "a,b") {
   const ReadRecords read = ReadEveryWay(Headed(header), bytes);
   EXPECT_TRUE(read.error.ok()) << read.error;
-  Lines lines;
+  HeadedLinesLines lines;
   for (const ReadRecord& record : read.records) lines.emplace_back(record.offset, record.content);
   return lines;
 }
 
 TEST(HeadedLines, LeavesOutTheHeaderAlone) {
-  EXPECT_EQ(Read("a,b\n1\n\na,b\n"), (Lines{{4, "1"}, {6, ""}, {7, "a,b"}}));
-  EXPECT_EQ(Read("a,b\r\n1\r\n2"), (Lines{{5, "1"}, {8, "2"}}));
+  EXPECT_EQ(Read("a,b\n1\n\na,b\n"), (HeadedLinesLines{{4, "1"}, {6, ""}, {7, "a,b"}}));
+  EXPECT_EQ(Read("a,b\r\n1\r\n2"), (HeadedLinesLines{{5, "1"}, {8, "2"}}));
   EXPECT_EQ(Read("\xEF\xBB\xBF"
                  "a,b\n1\n"),
-            (Lines{{7, "1"}}));
-  EXPECT_EQ(Read("\n1\n", ""), (Lines{{1, "1"}}));
-  for (const char* none : {"", "a,b", "a,b\n", "a,b\r", "a,b\r\n"}) EXPECT_EQ(Read(none), Lines()) << none;
+            (HeadedLinesLines{{7, "1"}}));
+  EXPECT_EQ(Read("\n1\n", ""), (HeadedLinesLines{{1, "1"}}));
+  for (const char* none : {"", "a,b", "a,b\n", "a,b\r", "a,b\r\n"}) EXPECT_EQ(Read(none), HeadedLinesLines()) << none;
 }
 
 TEST(HeadedLines, AreFoundBehindHeadersOfAnyLength) {

@@ -1,5 +1,5 @@
-// Lines of files as items, by a table of where they begin.
-// Thread contract: as RandomAccessReader's.
+// `IndexedLines` gives lines of files as items, by a table of their offsets.
+// Threads: as RandomAccessReader's.
 #ifndef HEADRACE_IO_FORMATS_TEXT_INDEXED_LINES_H_
 #define HEADRACE_IO_FORMATS_TEXT_INDEXED_LINES_H_
 
@@ -25,7 +25,7 @@ class IndexedLines : public RandomAccessReader {
   uint64_t size() const override { return table_->size(); }
   Location LocationOf(uint64_t item) const override;
   std::shared_ptr<const std::string> Path(uint64_t file) const override { return reads_.path(file); }
-  // Contents have PendingRead::kSlack bytes behind them. kData: no line begins, or ends, where one did when the table
+  // Contents have PendingRead::kSlack bytes after them. kData: no line begins, or ends, where one did when the table
   // was made.
   size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const override;
 

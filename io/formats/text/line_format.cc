@@ -12,7 +12,7 @@
 namespace headrace {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kLineFormatByteOrderMark = "\xEF\xBB\xBF";
 constexpr size_t kMaskBytes = 64;
 
 // Bit i: whether byte i is the wanted one. Finds the ends of many short lines at a few bytes a cycle, where a call for
@@ -72,8 +72,8 @@ size_t FindLineEnd(std::string_view bytes, std::optional<char> quote) {
 std::string_view LineOf(std::string_view bytes, int64_t offset, std::optional<char> quote) {
   std::string_view line = bytes.substr(0, FindLineEnd(bytes, quote));
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  if (offset == 0 && line.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
-    line.remove_prefix(kByteOrderMark.size());
+  if (offset == 0 && line.substr(0, kLineFormatByteOrderMark.size()) == kLineFormatByteOrderMark) {
+    line.remove_prefix(kLineFormatByteOrderMark.size());
   }
   return line;
 }
@@ -116,9 +116,9 @@ absl::StatusOr<Framing::Piece> LineFormat::Cut(absl::Span<uint8_t> bytes, int64_
   if (offset == 0 && !records.empty()) {
     Record& first = records[0];
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), first.length);
-    if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
-      first.begin += static_cast<uint32_t>(kByteOrderMark.size());
-      first.length -= static_cast<uint32_t>(kByteOrderMark.size());
+    if (text.substr(0, kLineFormatByteOrderMark.size()) == kLineFormatByteOrderMark) {
+      first.begin += static_cast<uint32_t>(kLineFormatByteOrderMark.size());
+      first.length -= static_cast<uint32_t>(kLineFormatByteOrderMark.size());
     }
   }
   return Piece{begin, 0};

@@ -22,34 +22,34 @@ namespace {
 using ::testing::HasSubstr;
 
 // The first byte of each line, and the line.
-using Lines = std::vector<std::pair<int64_t, std::string>>;
+using LineFormatLines = std::vector<std::pair<int64_t, std::string>>;
 
-Lines LinesOf(const ReadRecords& read) {
+LineFormatLines LinesOf(const ReadRecords& read) {
   EXPECT_TRUE(read.error.ok()) << read.error;
-  Lines lines;
+  LineFormatLines lines;
   for (const ReadRecord& record : read.records) lines.emplace_back(record.offset, record.content);
   return lines;
 }
 
-Lines Read(const std::string& bytes) { return LinesOf(ReadEveryWay(LineFormat(), bytes)); }
+LineFormatLines Read(const std::string& bytes) { return LinesOf(ReadEveryWay(LineFormat(), bytes)); }
 
 TEST(LineFormat, GivesLinesWithoutTheirEnds) {
-  EXPECT_EQ(Read(""), (Lines{}));
-  EXPECT_EQ(Read("\n"), (Lines{{0, ""}}));
-  EXPECT_EQ(Read("a\n\nbc\r\n"), (Lines{{0, "a"}, {2, ""}, {3, "bc"}}));
-  EXPECT_EQ(Read("a\nno end"), (Lines{{0, "a"}, {2, "no end"}}));
-  EXPECT_EQ(Read("a\r"), (Lines{{0, "a"}}));
+  EXPECT_EQ(Read(""), (LineFormatLines{}));
+  EXPECT_EQ(Read("\n"), (LineFormatLines{{0, ""}}));
+  EXPECT_EQ(Read("a\n\nbc\r\n"), (LineFormatLines{{0, "a"}, {2, ""}, {3, "bc"}}));
+  EXPECT_EQ(Read("a\nno end"), (LineFormatLines{{0, "a"}, {2, "no end"}}));
+  EXPECT_EQ(Read("a\r"), (LineFormatLines{{0, "a"}}));
 }
 
 TEST(LineFormat, LeavesOutAByteOrderMarkAtTheStartAlone) {
   const std::string mark = "\xEF\xBB\xBF";
-  EXPECT_EQ(Read(mark + "a\n" + mark + "b\n"), (Lines{{0, "a"}, {5, mark + "b"}}));
-  EXPECT_EQ(Read(mark), (Lines{{0, ""}}));
-  EXPECT_EQ(Read("\xEF\xBB"), (Lines{{0, "\xEF\xBB"}}));
+  EXPECT_EQ(Read(mark + "a\n" + mark + "b\n"), (LineFormatLines{{0, "a"}, {5, mark + "b"}}));
+  EXPECT_EQ(Read(mark), (LineFormatLines{{0, ""}}));
+  EXPECT_EQ(Read("\xEF\xBB"), (LineFormatLines{{0, "\xEF\xBB"}}));
 }
 
 // Of a whole file, whatever the size of blocks, and from each line on.
-Lines ReadQuoted(const std::string& bytes) {
+LineFormatLines ReadQuoted(const std::string& bytes) {
   const LineFormat format(LineFormat::kLongest, '"');
   const OneFile file(bytes);
   const ReadRecords whole = ReadSplit(format, file, "f", Split(), 0, 1 << 16);
@@ -64,13 +64,13 @@ Lines ReadQuoted(const std::string& bytes) {
 }
 
 TEST(LineFormat, GoesOnWithinQuotes) {
-  EXPECT_EQ(ReadQuoted("a,\"b\nc\"\r\nd\n"), (Lines{{0, "a,\"b\nc\""}, {9, "d"}}));
-  EXPECT_EQ(ReadQuoted("\"a\r\n\"\"\n\"\n\n\"\""), (Lines{{0, "\"a\r\n\"\"\n\""}, {9, ""}, {10, "\"\""}}));
-  EXPECT_EQ(ReadQuoted("a\n\"b\nc\n"), (Lines{{0, "a"}, {2, "\"b\nc\n"}})) << "quotes that are never closed";
+  EXPECT_EQ(ReadQuoted("a,\"b\nc\"\r\nd\n"), (LineFormatLines{{0, "a,\"b\nc\""}, {9, "d"}}));
+  EXPECT_EQ(ReadQuoted("\"a\r\n\"\"\n\"\n\n\"\""), (LineFormatLines{{0, "\"a\r\n\"\"\n\""}, {9, ""}, {10, "\"\""}}));
+  EXPECT_EQ(ReadQuoted("a\n\"b\nc\n"), (LineFormatLines{{0, "a"}, {2, "\"b\nc\n"}})) << "quotes that are never closed";
   std::mt19937 random(5);
   for (int i = 0; i < 60; ++i) {
     std::string bytes, line;
-    Lines lines;
+    LineFormatLines lines;
     while (bytes.size() < 300) {
       const int64_t begin = static_cast<int64_t>(bytes.size());
       for (size_t fields = 1 + random() % 4; fields > 0; --fields) {
@@ -105,7 +105,7 @@ TEST(LineFormat, ReadsLinesOnBothSidesOfEveryBoundaryOfItsBlocks) {
     for (const std::string end : {"\n", "\r\n"}) {
       const OneFile file(line + end + "b");
       EXPECT_EQ(LinesOf(ReadSplit(LineFormat(), file, "a", {}, 0, kBlock)),
-                (Lines{{0, line}, {at - 1 + static_cast<int64_t>(end.size()), "b"}}))
+                (LineFormatLines{{0, line}, {at - 1 + static_cast<int64_t>(end.size()), "b"}}))
           << bytes;
     }
   }

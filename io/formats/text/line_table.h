@@ -1,6 +1,6 @@
-// Where the lines of several files begin, by number: in the order of the files, and of the bytes in each. It is made by
-// one pass over the files, and takes 8 bytes a line.
-// Thread contract: made by one thread; const afterwards, and readable from any.
+// `LineTable` maps line numbers to offsets across several files, in the order of the files and of the bytes in each. It
+// is made by one pass over the files, and takes 8 bytes a line.
+// Threads: made by one thread; const afterwards, and readable from any.
 #ifndef HEADRACE_IO_FORMATS_TEXT_LINE_TABLE_H_
 #define HEADRACE_IO_FORMATS_TEXT_LINE_TABLE_H_
 

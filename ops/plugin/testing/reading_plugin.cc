@@ -132,7 +132,7 @@ class Frames : public Format {
   std::string fault_;
 };
 
-// Numbers of one byte behind a header, each of which is the sum of those before, so that a file is read from its start.
+// Numbers of one byte after a header, each of which is the sum of those before, so that a file is read from its start.
 class Sums : public Format {
  public:
   static Declaration Declared() { return Declaration("Sums", 1, "Gives the sums of bytes."); }

@@ -1,5 +1,5 @@
-// Calls the user's own code through Python: such calls may return while the interpreter shuts down.
-// Thread contract: with the GIL held.
+// `Called` calls user code through Python: such calls may return while the interpreter shuts down.
+// Threads: with the GIL held.
 #ifndef HEADRACE_PYTHON_BINDING_HOST_CALLED_H_
 #define HEADRACE_PYTHON_BINDING_HOST_CALLED_H_
 

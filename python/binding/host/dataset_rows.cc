@@ -50,7 +50,7 @@ class PythonRows : public HostRows {
     return Called(dataset.attr("__getitems__"), py::make_tuple(numbers));
   }
 
-  // Null if one of the rows failed. What is no fault of a row, such as Ctrl-C or a lack of memory, is raised.
+  // Null if one of the rows failed. What is no fault of a row, such as Ctrl-C or running out of memory, is raised.
   static py::object RunOrNull(const py::object& dataset, absl::Span<const uint64_t> indices) {
     try {
       return RunOf(dataset, indices);

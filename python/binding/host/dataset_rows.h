@@ -1,5 +1,5 @@
-// Rows of an object with __len__ and __getitem__, such as a torch Dataset.
-// Thread contract: made with the GIL held; as HostRows'.
+// `DatasetRows` gives the rows of an object with __len__ and __getitem__, such as a torch Dataset.
+// Threads: made with the GIL held; as HostRows'.
 #ifndef HEADRACE_PYTHON_BINDING_HOST_DATASET_ROWS_H_
 #define HEADRACE_PYTHON_BINDING_HOST_DATASET_ROWS_H_
 

@@ -1,7 +1,7 @@
-// Iterations that could not end where they were released: on a thread of their own, which cannot wait for itself, or
-// while a function of the user had not returned. Another thread waits for them.
-// Thread contract: EndOrphan and LeaveBehind from any thread; WaitForOrphans without the GIL, which the iterations may
-// need to end.
+// `EndOrphan` and `LeaveBehind` take iterations that could not end where they were released: on a thread of their own,
+// which cannot wait for itself, or while a user function had not returned. Another thread waits for them.
+// Threads: EndOrphan and LeaveBehind from any thread; WaitForOrphans without the GIL, which the iterations may need to
+// end.
 #ifndef HEADRACE_PYTHON_BINDING_HOST_ORPHANS_H_
 #define HEADRACE_PYTHON_BINDING_HOST_ORPHANS_H_
 

@@ -1,6 +1,6 @@
-// Calls the user's Python for the engine: every failure of a call is an error value, and the calls that have not
-// returned are known by name.
-// Thread contract: Call from any thread, with or without the GIL; Running with it.
+// `UserCalls` calls the user's Python for the engine: every failure of a call is an error value, and the calls that
+// have not returned are known by name.
+// Threads: Call from any thread, with or without the GIL; Running with it.
 #ifndef HEADRACE_PYTHON_BINDING_HOST_USER_CALLS_H_
 #define HEADRACE_PYTHON_BINDING_HOST_USER_CALLS_H_
 

@@ -1,5 +1,5 @@
-// The rows that a function of the user's makes of one row: an iterator of the user's, run as rows are asked for.
-// Thread contract: made with the GIL held; as HostChildren's.
+// `UserChildren` gives the rows that a user function makes of one row: a user iterator, run as rows are asked for.
+// Threads: made with the GIL held; as HostChildren's.
 #ifndef HEADRACE_PYTHON_BINDING_HOST_USER_CHILDREN_H_
 #define HEADRACE_PYTHON_BINDING_HOST_USER_CHILDREN_H_
 
@@ -16,7 +16,7 @@
 namespace headrace::python {
 
 // The places of a function's iterators among the objects: those of rows that are done are used again.
-// Thread contract: with the GIL held.
+// Threads: with the GIL held.
 class IteratorPlaces {
  public:
   explicit IteratorPlaces(std::shared_ptr<UserObjects> objects) : objects_(std::move(objects)) {}

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/operator/host_children.h"
+#include "ir/graph.pb.h"
 #include "python/binding/host/called.h"
 #include "python/binding/host/user_children.h"
 #include "python/binding/host/user_row.h"

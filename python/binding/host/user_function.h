@@ -1,5 +1,5 @@
-// A function of the user's, called in this process.
-// Thread contract: made with the GIL held; as HostFunction's.
+// `UserFunction` is a user function that is called in this process.
+// Threads: made with the GIL held; as HostFunction's.
 #ifndef HEADRACE_PYTHON_BINDING_HOST_USER_FUNCTION_H_
 #define HEADRACE_PYTHON_BINDING_HOST_USER_FUNCTION_H_
 

@@ -1,8 +1,9 @@
-// The user's Python objects that one pipeline holds: functions, their iterators and results, and the exceptions they
-// raised. One container makes them visible to Python's garbage collector, which can free a pipeline held by an object
-// that the pipeline itself holds, as with `map(self.augment)` if `self` keeps the iterator. It does not hold arrays:
-// NumPy's arrays take no part in garbage collection, and rows in the user's hands share them.
-// Thread contract: with the GIL held; may be destroyed on any thread.
+// `UserObjects` holds the Python objects of the user that belong to one pipeline: functions, their iterators and
+// results, and the exceptions they raised. One container makes them visible to Python's garbage collector, which can
+// free a pipeline held by an object that the pipeline itself holds, as with `map(self.augment)` if `self` keeps the
+// iterator. It does not hold arrays: NumPy's arrays take no part in garbage collection, and rows in the user's hands
+// share them.
+// Threads: with the GIL held; may be destroyed on any thread.
 #ifndef HEADRACE_PYTHON_BINDING_HOST_USER_OBJECTS_H_
 #define HEADRACE_PYTHON_BINDING_HOST_USER_OBJECTS_H_
 

@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "ir/graph.pb.h"
 #include "ir/parameters.h"
 #include "python/binding/values/value_conversion.h"
 

@@ -1,5 +1,5 @@
-// A parameter of the user's: the engine's view of a headrace.Parameter, which holds what is set.
-// Thread contract: made with the GIL held; the others say it.
+// `UserParameter` is the engine's view of a headrace.Parameter, which holds what is set.
+// Threads: made with the GIL held; the others say it.
 #ifndef HEADRACE_PYTHON_BINDING_HOST_USER_PARAMETER_H_
 #define HEADRACE_PYTHON_BINDING_HOST_USER_PARAMETER_H_
 

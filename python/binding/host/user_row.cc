@@ -23,13 +23,13 @@ std::string KeyList(const py::dict& values) {
   return list;
 }
 
-// Null if nothing has imported Pillow: then there is no picture of it.
+// Null if nothing has imported Pillow: then there is no image of it.
 py::object PictureType() {
   PyObject* const module = PyDict_GetItemString(PyImport_GetModuleDict(), "PIL.Image");
   return module == nullptr ? py::object() : py::reinterpret_borrow<py::object>(module).attr("Image");
 }
 
-// A picture as an array of shape (H, W, C); any other value as it is.
+// An image as an array of shape (H, W, C); any other value as it is.
 py::object WithoutPicture(py::object value) {
   const py::object type = PictureType();
   if (!type || PyObject_IsInstance(value.ptr(), type.ptr()) != 1) return value;

@@ -1,5 +1,5 @@
-// Turns what the user's code gives for a row into the tensors of its columns.
-// Thread contract: with the GIL held.
+// `RowOf` turns what user code gives for a row into the tensors of its columns.
+// Threads: with the GIL held.
 #ifndef HEADRACE_PYTHON_BINDING_HOST_USER_ROW_H_
 #define HEADRACE_PYTHON_BINDING_HOST_USER_ROW_H_
 
@@ -22,7 +22,7 @@ std::vector<Tensor> TensorsOfTuple(pybind11::object tuple, OutputAllocator& outp
 struct __attribute__((visibility("hidden"))) RowForm {
   std::string source;  // by which errors name it
   std::vector<std::string> columns;
-  // Rows as of a torch Dataset: a dict may have further keys, a list stands for a tuple, and Pillow's pictures become
+  // Rows as of a torch Dataset: a dict may have further keys, a list stands for a tuple, and Pillow's images become
   // uint8 of shape (H, W, C).
   bool of_dataset = false;
 };

@@ -1,5 +1,5 @@
-// MXNet's files of named arrays for Python.
-// Thread contract: with the GIL held.
+// `BindArrayFiles` binds MXNet's files of named arrays for Python.
+// Threads: with the GIL held.
 #ifndef HEADRACE_PYTHON_BINDING_MODULE_ARRAY_FILE_BINDING_H_
 #define HEADRACE_PYTHON_BINDING_MODULE_ARRAY_FILE_BINDING_H_
 

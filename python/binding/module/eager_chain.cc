@@ -9,6 +9,7 @@
 #include "core/text.h"
 #include "ir/branches.h"
 #include "ir/declaration.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/kernel_placement.h"
 #include "ir/value.h"
@@ -145,7 +146,7 @@ void EagerChain::RequireAxes(absl::Span<const Tensor> values) const {
 
 absl::Status EagerChain::CheckAxes(absl::Span<const Tensor> values) const {
   if (!given_.has_value()) return absl::OkStatus();
-  // What stands behind the picture of a kernel of several columns has axes of its own.
+  // What follows the image of a kernel of several columns has axes of its own.
   if (!given_->one_column) values = values.subspan(0, 1);
   for (const Tensor& value : values) {
     if (value.rank() != 3) continue;
@@ -187,23 +188,23 @@ absl::Status EagerChain::RunStep(const Step& step, uint64_t seed, uint64_t key, 
 
 size_t EagerChain::RunFused(absl::Span<const Step* const> steps, uint64_t seed, uint64_t key,
                             std::vector<Tensor>& values) {
-  std::vector<FusedImage::Part> parts;
+  std::vector<FusedRun::Part> parts;
   for (const Step* step : steps) {
     if (!step->unary) break;
     parts.push_back({step->kernel.get(), step->seed.value_or(seed), step->salt});
   }
-  const FusedImage fused = FusedImage::Make(parts);
-  if (fused.parts() < 2) return 0;
+  const std::shared_ptr<const FusedRun> fused = FuseRun(parts);
+  if (fused == nullptr) return 0;
   std::vector<Tensor> results;
   for (const Tensor& value : values) {
     OutputAllocator output;
-    absl::StatusOr<Tensor> result = fused.Apply(value, RowId{.epoch = 0, .key = key}, output);
+    absl::StatusOr<Tensor> result = fused->Apply(value, RowId{.epoch = 0, .key = key}, output);
     // The separate steps report what is wrong, and where.
     if (!result.ok()) return 0;
     results.push_back(*std::move(result));
   }
   values = std::move(results);
-  return fused.parts();
+  return fused->parts();
 }
 
 EagerChain::Steps EagerChain::StepsOf(uint64_t seed, uint64_t key) const {

@@ -1,5 +1,5 @@
-// Kernels called on one picture, without a graph: a list of them, fused as in a map.
-// Thread contract: made with the GIL held; calls from any thread with the GIL held, which is released meanwhile.
+// `EagerChain` calls kernels on one image, without a graph: a list of them, fused as in a map.
+// Threads: made with the GIL held; calls from any thread with the GIL held, which is released meanwhile.
 #ifndef HEADRACE_PYTHON_BINDING_MODULE_EAGER_CHAIN_H_
 #define HEADRACE_PYTHON_BINDING_MODULE_EAGER_CHAIN_H_
 
@@ -18,8 +18,8 @@
 #include "ir/column_history.h"
 #include "ir/declaration.h"
 #include "kernels/chooser.h"
+#include "kernels/fused_run.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/fused_image.h"
 
 namespace headrace::python {
 

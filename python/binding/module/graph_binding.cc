@@ -17,6 +17,7 @@
 #include "ir/declaration.h"
 #include "ir/dump.h"
 #include "ir/graph.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/graph_hash.h"
 #include "ir/infer.h"

@@ -1,5 +1,5 @@
-// Makes graphs from Python: values, expressions, nodes and graphs.
-// Thread contract: with the GIL held.
+// `BindGraph` binds what makes graphs from Python: values, expressions, nodes and graphs.
+// Threads: with the GIL held.
 #ifndef HEADRACE_PYTHON_BINDING_MODULE_GRAPH_BINDING_H_
 #define HEADRACE_PYTHON_BINDING_MODULE_GRAPH_BINDING_H_
 

@@ -1,5 +1,5 @@
-// Adapts the user's Python functions, iterators and arrays to the engine.
-// Thread contract: made and dropped with or without the GIL; calls take the GIL themselves.
+// `BindingsOf` adapts the user's Python functions, iterators and arrays to the engine.
+// Threads: made and dropped with or without the GIL; calls take the GIL themselves.
 #ifndef HEADRACE_PYTHON_BINDING_MODULE_HOST_BINDING_H_
 #define HEADRACE_PYTHON_BINDING_MODULE_HOST_BINDING_H_
 

@@ -25,6 +25,7 @@
 #include "engine/report/profile_page.h"
 #include "engine/report/trace.h"
 #include "io/files/interrupt.h"
+#include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/validate.h"
 #include "python/binding/host/orphans.h"

@@ -1,4 +1,5 @@
-// A running pipeline for Python. Thread contract: with the GIL held, which is released while waiting and closing.
+// `BindIterator` binds a running pipeline for Python.
+// Threads: with the GIL held, which is released while waiting and closing.
 #ifndef HEADRACE_PYTHON_BINDING_MODULE_ITERATOR_BINDING_H_
 #define HEADRACE_PYTHON_BINDING_MODULE_ITERATOR_BINDING_H_
 

@@ -1,5 +1,5 @@
-// Loads plugins, and runs a kernel on one value, without a graph. Thread contract: with the GIL held, which is released
-// meanwhile.
+// `BindKernels` binds what loads plugins, and what runs a kernel on one value, without a graph.
+// Threads: with the GIL held, which is released meanwhile.
 #ifndef HEADRACE_PYTHON_BINDING_MODULE_KERNEL_BINDING_H_
 #define HEADRACE_PYTHON_BINDING_MODULE_KERNEL_BINDING_H_
 

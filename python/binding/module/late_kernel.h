@@ -1,5 +1,6 @@
-// A kernel for tests of operators that are registered while the process runs, as plugins will be.
-// Thread contract: any thread.
+// `RegisterLateKernel` registers a kernel for tests of operators that are registered while the process runs, as those
+// of plugins are.
+// Threads: any thread.
 #ifndef HEADRACE_PYTHON_BINDING_MODULE_LATE_KERNEL_H_
 #define HEADRACE_PYTHON_BINDING_MODULE_LATE_KERNEL_H_
 

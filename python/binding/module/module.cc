@@ -12,10 +12,10 @@
 #include "core/buffer.h"
 #include "core/caught_error.h"
 #include "core/version.h"
-#include "engine/device/nv_jpeg_library.h"
+#include "engine/device/nvjpeg/nv_jpeg_library.h"
 #include "io/files/file_system.h"
 #include "ir/reference.h"
-#include "ops/source/csv_field.h"
+#include "ops/source/lines/csv_field.h"
 #include "python/binding/module/array_file_binding.h"
 #include "python/binding/module/eager_chain.h"
 #include "python/binding/module/graph_binding.h"
@@ -39,7 +39,7 @@ std::string LocalPath(const std::string& path) {
   return place.path;
 }
 
-// Turns lack of memory or threads into a ResourceError in every call; pybind11 translates other exceptions.
+// Turns running out of memory or threads into a ResourceError in every call; pybind11 translates other exceptions.
 void RaiseShortage(std::exception_ptr thrown) {
   absl::Status lack;
   try {

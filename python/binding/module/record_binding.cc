@@ -178,7 +178,7 @@ class __attribute__((visibility("hidden"))) Reader {
     }));
   }
 
-  // The byte of the file behind the record that was read last, or that was sought.
+  // The byte of the file after the record that was read last, or that was sought.
   int64_t offset() {
     return RunForkable([&] {
       const std::lock_guard<std::mutex> lock(mutex_);

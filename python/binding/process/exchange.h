@@ -1,6 +1,6 @@
-// One exchange between this process and a worker process: the calls that are made in it, which begin in the shared
-// memory of calls, and how far the worker has come with them.
-// Thread contract: one thread in each process; Made and SetMade are how they meet.
+// `Exchange` is one exchange between this process and a worker process: the calls that are made in it, which begin in
+// the shared memory of calls, and how far the worker has come with them.
+// Threads: one thread in each process; Made and SetMade are how they meet.
 #ifndef HEADRACE_PYTHON_BINDING_PROCESS_EXCHANGE_H_
 #define HEADRACE_PYTHON_BINDING_PROCESS_EXCHANGE_H_
 

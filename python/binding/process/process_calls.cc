@@ -18,7 +18,7 @@ absl::Status TakeTensors(WireReader& reader, OutputAllocator& output, std::vecto
   for (uint64_t i = 0; i < count && reader.status().ok(); ++i) {
     absl::StatusOr<Tensor> tensor = reader.Copy(count == 1 ? output : apart);
     failed.Update(tensor.status());
-    // Goes on if there is no memory for it: the next result stands behind all of them.
+    // Goes on if there is no memory for it: the next result follows all of them.
     if (tensor.ok()) tensors.push_back(*std::move(tensor));
   }
   return reader.status().ok() ? failed : reader.status();

@@ -1,5 +1,5 @@
-// Functions and objects of the user's that are called in worker processes.
-// Thread contract: made with the GIL held; as HostFunction's and HostRows'.
+// `FunctionInProcesses` and `RowsInProcesses` call user functions and objects in worker processes.
+// Threads: made with the GIL held; as HostFunction's and HostRows'.
 #ifndef HEADRACE_PYTHON_BINDING_PROCESS_PROCESS_CALLS_H_
 #define HEADRACE_PYTHON_BINDING_PROCESS_PROCESS_CALLS_H_
 

@@ -1,7 +1,7 @@
-// The worker processes of the functions of one map, or of one object of the user's. They are started when they are
-// first needed. A process is sent one call, or many light ones in one exchange. A call whose process dies is made again
-// by another one; one that dies without a call is replaced.
-// Thread contract: any thread, with or without the GIL.
+// `ProcessPool` holds the worker processes of the functions of one map, or of one user object. Processes are started
+// when they are first needed. A process is sent one call, or many light ones in one exchange. A call whose process dies
+// is made again by another one; one that dies without a call is replaced.
+// Threads: any thread, with or without the GIL.
 #ifndef HEADRACE_PYTHON_BINDING_PROCESS_PROCESS_POOL_H_
 #define HEADRACE_PYTHON_BINDING_PROCESS_PROCESS_POOL_H_
 
@@ -56,7 +56,7 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
     bool taken = false;
   };
   // How an exchange ended: with an answer, by the death of the process, by that of one that had not begun with it, or
-  // by an error here, behind which the process is of no further use.
+  // by an error here, after which the process is of no further use.
   enum class Ended { kAnswered, kDied, kGone, kBroken };
   // How far the calls have come, and what became of the next one.
   struct Progress {

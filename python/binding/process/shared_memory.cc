@@ -70,7 +70,7 @@ void SharedMemory::Written(size_t bytes) {
   writes_ = 0;
   most_used_ = 0;
   if (this->bytes() < kLarge || needed >= this->bytes() / kPart) return;
-  // Maps less first, so that no page behind the end stays mapped. If either fails, the memory stays as large.
+  // Maps less first, so that no page after the end stays mapped. If either fails, the memory stays as large.
   if (!Map(needed).ok() || ftruncate(descriptor_, static_cast<off_t>(needed)) != 0) return;
 }
 

@@ -1,6 +1,6 @@
-// Memory that two processes share, without a name that could outlive them: a memfd. One side writes, and makes it
-// larger or smaller, the other maps what there is. Thread contract: one thread at a time; mappings may be let go on any
-// thread.
+// `SharedMemory` is memory that two processes share, without a name that could outlive them: a memfd. One side writes,
+// and makes it larger or smaller, the other maps what there is.
+// Threads: one thread at a time; mappings may be let go on any thread.
 #ifndef HEADRACE_PYTHON_BINDING_PROCESS_SHARED_MEMORY_H_
 #define HEADRACE_PYTHON_BINDING_PROCESS_SHARED_MEMORY_H_
 

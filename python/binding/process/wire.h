@@ -1,6 +1,6 @@
-// How calls and their results stand in shared memory: numbers, texts, tensors and errors, one behind the other. Both
-// processes run the same build.
-// Thread contract: one thread.
+// `WireWriter` and `WireReader` write and read calls and their results in shared memory: numbers, texts, tensors and
+// errors, in succession. Both processes run the same build.
+// Threads: one thread.
 #ifndef HEADRACE_PYTHON_BINDING_PROCESS_WIRE_H_
 #define HEADRACE_PYTHON_BINDING_PROCESS_WIRE_H_
 
@@ -30,7 +30,7 @@ class WireWriter {
   void Put(const Tensor& tensor);
   // With its fields; also one that is OK.
   void Put(const absl::Status& error);
-  // Forgets what was written behind the first `bytes`, and errors.
+  // Forgets what was written after the first `bytes`, and errors.
   void Rewind(size_t bytes) {
     at_ = bytes;
     status_ = absl::OkStatus();

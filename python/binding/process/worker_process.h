@@ -1,7 +1,7 @@
-// One process that works for a pipeline: started with exec, controlled over a socket and two pieces of shared memory,
-// and terminated with SIGKILL, together with what it has started. It ends by itself as soon as this process is gone
-// (worker_loop.h).
-// Thread contract: one thread at a time, without the GIL; Kill from any.
+// `WorkerProcess` is one process that works for a pipeline: started with exec, controlled over a socket and two pieces
+// of shared memory, and terminated with SIGKILL, together with what it has started. It ends by itself as soon as this
+// process is gone (worker_loop.h).
+// Threads: one thread at a time, without the GIL; Kill from any.
 #ifndef HEADRACE_PYTHON_BINDING_PROCESS_WORKER_PROCESS_H_
 #define HEADRACE_PYTHON_BINDING_PROCESS_WORKER_PROCESS_H_
 

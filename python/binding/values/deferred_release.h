@@ -1,8 +1,8 @@
-// Releases Python objects from threads that do not hold the GIL: it appends them to a list, which the next thread with
-// the GIL empties. So a worker never waits for the GIL to free memory, and nothing touches an interpreter that is
-// shutting down.
-// Thread contract: ~HeldObject from any thread, even without free memory; it takes no lock, so that a child forked
-// meanwhile finds none taken. Everything else with the GIL held.
+// `ReleaseLater` releases Python objects from threads that do not hold the GIL: it appends them to a list, which the
+// next thread with the GIL empties. So a worker never waits for the GIL to free memory, and nothing touches an
+// interpreter that is shutting down.
+// Threads: ~HeldObject from any thread, even without free memory; it takes no lock, so that a child forked meanwhile
+// finds none taken. Everything else with the GIL held.
 #ifndef HEADRACE_PYTHON_BINDING_VALUES_DEFERRED_RELEASE_H_
 #define HEADRACE_PYTHON_BINDING_VALUES_DEFERRED_RELEASE_H_
 

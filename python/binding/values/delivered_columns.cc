@@ -1,6 +1,6 @@
 #include "python/binding/values/delivered_columns.h"
 
-#include "ops/ragged_columns.h"
+#include "ops/rows/ragged_columns.h"
 #include "python/binding/values/status_error.h"
 
 namespace headrace::python {

@@ -1,6 +1,6 @@
-// The columns of a result as users see them: a list of rows in place of the values and the splits that the engine has
-// for it.
-// Thread contract: pure functions; ListOf with the GIL held.
+// `DeliveredColumns` gives the columns of a result as users see them: a list of rows in place of the values and the
+// splits that the engine has for it.
+// Threads: pure functions; ListOf with the GIL held.
 #ifndef HEADRACE_PYTHON_BINDING_VALUES_DELIVERED_COLUMNS_H_
 #define HEADRACE_PYTHON_BINDING_VALUES_DELIVERED_COLUMNS_H_
 

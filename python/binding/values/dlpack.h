@@ -1,4 +1,6 @@
-// DLPack 1.0: the C structs by which array libraries share memory (github.com/dmlc/dlpack). Plain data.
+// `DLTensor` and its neighbours are DLPack 1.0: the C structs by which array libraries share memory
+// (github.com/dmlc/dlpack).
+// Threads: plain data.
 #ifndef HEADRACE_PYTHON_BINDING_VALUES_DLPACK_H_
 #define HEADRACE_PYTHON_BINDING_VALUES_DLPACK_H_
 

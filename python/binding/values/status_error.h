@@ -1,5 +1,5 @@
-// Converts a Status to the Python exception of its kind, with its fields as attributes.
-// Thread contract: with the GIL held; RaisedExceptions may be destroyed on any thread.
+// `RaiseIfError` converts a Status to the Python exception of its kind, with its fields as attributes.
+// Threads: with the GIL held; RaisedExceptions may be destroyed on any thread.
 #ifndef HEADRACE_PYTHON_BINDING_VALUES_STATUS_ERROR_H_
 #define HEADRACE_PYTHON_BINDING_VALUES_STATUS_ERROR_H_
 
@@ -16,8 +16,8 @@
 
 namespace headrace::python {
 
-// The exceptions of the user's functions in one pipeline, until an error that carries the handle reaches the user.
-// Tracebacks keep frames alive, and frames all objects of the user's functions and loops, so nothing is kept longer.
+// The exceptions of user functions in one pipeline, until an error that carries the handle reaches the user.
+// Tracebacks keep frames alive, and frames all objects of user functions and loops, so nothing is kept longer.
 class __attribute__((visibility("hidden"))) RaisedExceptions {
  public:
   // Returns a FunctionError, or for a MemoryError a ResourceError, that names the exception and carries its handle.

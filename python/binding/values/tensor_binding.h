@@ -1,5 +1,6 @@
-// Converts tensors to NumPy arrays and back, sharing memory where that is safe.
-// Thread contract: with the GIL held.
+// `BindTensors` binds tensors; `ArrayOf` and `TensorOf` convert them to NumPy arrays and back, sharing memory where
+// that is safe.
+// Threads: with the GIL held.
 #ifndef HEADRACE_PYTHON_BINDING_VALUES_TENSOR_BINDING_H_
 #define HEADRACE_PYTHON_BINDING_VALUES_TENSOR_BINDING_H_
 

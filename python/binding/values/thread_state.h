@@ -1,6 +1,6 @@
-// Keeps Python's state of an engine thread as long as the thread lives, so that data that user code stores by thread
-// (threading.local) is there at the next call, and a call does not pay for making the state.
-// Thread contract: on the thread in question, with or without the GIL.
+// `KeepThreadState` keeps Python's state of an engine thread as long as the thread lives, so that data that user code
+// stores by thread (threading.local) is there at the next call, and a call does not pay for making the state.
+// Threads: on the thread in question, with or without the GIL.
 #ifndef HEADRACE_PYTHON_BINDING_VALUES_THREAD_STATE_H_
 #define HEADRACE_PYTHON_BINDING_VALUES_THREAD_STATE_H_
 

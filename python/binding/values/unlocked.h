@@ -1,5 +1,5 @@
-// Releases the GIL for a block of code that waits or works without Python.
-// Thread contract: made and destroyed by one thread, which holds the GIL around it.
+// `Unlocked` releases the GIL for a block of code that waits or works without Python.
+// Threads: made and destroyed by one thread, which holds the GIL around it.
 #ifndef HEADRACE_PYTHON_BINDING_VALUES_UNLOCKED_H_
 #define HEADRACE_PYTHON_BINDING_VALUES_UNLOCKED_H_
 

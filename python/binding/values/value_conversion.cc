@@ -11,6 +11,7 @@
 
 #include "core/dtype.h"
 #include "ir/expression.h"
+#include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/schema_proto.h"
 #include "ir/value.h"
@@ -24,7 +25,7 @@ using ir::proto::Value;
 
 constexpr size_t kShownBytes = 200;
 
-// Rewords the error of Python when it refuses a conversion; other exceptions of the user's code are passed on.
+// Rewords the error of Python when it refuses a conversion; other exceptions of user code are passed on.
 template <typename Convert>
 auto Converted(const py::handle& value, std::string_view refusal, Convert convert) {
   try {

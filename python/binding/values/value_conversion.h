@@ -1,4 +1,5 @@
-// Converts attribute values from Python. Thread contract: with the GIL held.
+// `ValueOf` converts an attribute value from Python.
+// Threads: with the GIL held.
 #ifndef HEADRACE_PYTHON_BINDING_VALUES_VALUE_CONVERSION_H_
 #define HEADRACE_PYTHON_BINDING_VALUES_VALUE_CONVERSION_H_
 

@@ -1,4 +1,4 @@
-"""The ways in which users may give an element type."""
+"""`dtype_name` accepts the forms in which users may give an element type."""
 
 from typing import Any, TypeAlias
 

@@ -1,4 +1,5 @@
-"""Functions of this package that call one of the user's: graphs and messages name the user's."""
+"""`FunctionAdapter` is a function of this package that calls a user function; graphs and messages name the user
+function."""
 
 import functools
 from collections.abc import Callable

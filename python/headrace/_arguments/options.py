@@ -98,7 +98,7 @@ def text(name: str, value: Any, of: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise GraphError(f"{of}: {name} is {shown(value)}, which is no text that UTF-8 can hold") from None
+        raise GraphError(f"{of}: {name} is {shown(value)}, not text that UTF-8 can hold") from None
     return value
 
 
@@ -112,7 +112,7 @@ def path(name: str, value: Any, of: str) -> str:
     if not given:
         raise GraphError(f"{of}: {name} is {shown(value)}; it must be a path")
     if "\0" in given:
-        raise GraphError(f"{of}: the path {shown(given)} holds a NUL character, which no path can: take it out")
+        raise GraphError(f"{of}: the path {shown(given)} contains a NUL character, which paths cannot; remove it")
     return given
 
 

@@ -1,4 +1,4 @@
-"""What is written here in place of names that users of other libraries know, for error messages."""
+"""Advice for error messages: what to write instead of the names that users of other libraries know."""
 
 import functools
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _WORKERS = (
 )
 _ITERATE = "iterate over the dataset itself: for batch in dataset"
 _SIZE = "write len(dataset)"
-_SCHEMA = "write schema, which is no method"
+_SCHEMA = "write schema, which is not a method"
 _RANKS = "write iterate(shard=(rank, world))"
 _DEVICE = 'leave it out: to_device("cuda:0") sends batches ahead, from memory that the device copies from'
 _TRANSFORM = "write it as a map, as in map([V.Decode(), V.Resize((8, 8))], columns), with kernels of headrace.vision or functions"

@@ -1,5 +1,5 @@
-"""The functions that `Dataset.batch` and `group_by_window` call: one that makes a batch of its rows, and one that chooses
-its size."""
+"""Adapts the functions that `Dataset.batch` and `group_by_window` call: one makes a batch of its rows, one chooses its
+size."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def of_batches(function: Any, of: str = "batch") -> tuple[Bound, bool]:
     function."""
     if isinstance(function, Kernel):
         raise GraphError(
-            f"{of}: {function!r} is a kernel, no function of the columns; write map({function!r}, …) behind"
+            f"{of}: {function!r} is a kernel, not a function of the columns; write map({function!r}, …) after it"
         )
     if not callable(function):
         raise GraphError(f"{of}: {shown(function)} is no function; it must take the columns as lists of rows")

@@ -80,7 +80,7 @@ class Dataset(Methods, Runs):
         """Writes the rows of epoch `ds.epoch`, in their order, to a RecordIO file and its index.
 
         With the columns `image` (encoded bytes) and `label`, and perhaps `id`, each row becomes an image record, which
-        MXNet and `hr.ImageRecord` read: a number as label is the header's, an array is packed behind it as float32; the
+        MXNet and `hr.ImageRecord` read: a number as label is the header's, an array is packed after it as float32; the
         key is the id, else the row's number. With one column of bytes each row becomes a record of those bytes.
 
             ds.map([V.Decode(), V.Resize(256), V.EncodeJpeg()], "image").write_records("train.rec")
@@ -107,16 +107,16 @@ class Dataset(Methods, Runs):
         keypoints: str | None = None,
         side: int = 160,
     ) -> ContactSheet:
-        """The pictures of the first n rows of epoch 0 in a grid, with labels, ids and texts under them: a notebook shows
+        """The images of the first n rows of epoch 0 in a grid, with labels, ids and texts under them: a notebook shows
         it, and `.save("sheet.png")` writes it. The rows of batches are taken apart. `ds.epoch` stays as it is.
 
-        Pictures are uint8, uint16 or floats of shape (H, W, C) or (C, H, W) with 1, 3 or 4 channels, the fourth opacity,
-        or encoded bytes. Floats of 0 … 1 are shown from black to white; a picture with others is shown from its own least
-        value, black, to its greatest, white, and both are written under it. Large pictures are shrunk, small ones enlarged
+        Images are uint8, uint16 or floats of shape (H, W, C) or (C, H, W) with 1, 3 or 4 channels, the fourth opacity,
+        or encoded bytes. Floats of 0 … 1 are shown from black to white; an image with others is shown from its own least
+        value, black, to its greatest, white, and both are written under it. Large images are shrunk, small ones enlarged
         by a whole number. Bytes that cannot be decoded are a grey square with the reason.
 
-        Raises GraphError, with all columns and their types, if none holds pictures, and for a column that is not what it
-        is named as; DataError if there are no rows, or a mask and its picture differ in size; and the errors of the
+        Raises GraphError, with all columns and their types, if none holds images, and for a column that is not what it
+        is named as; DataError if there are no rows, or a mask and its image differ in size; and the errors of the
         pipeline.
 
             ds.show(boxes="boxes", box_format="xywh").save("sheet.png")
@@ -124,14 +124,14 @@ class Dataset(Methods, Runs):
         Args:
             n: How many rows, also of batches, 1 to 4,096.
             columns: The columns to show; None: all, without captions of large ones.
-            image: The column of pictures, which then may be of shape (H, W); None: the first that holds some.
+            image: The column of images, which then may be of shape (H, W); None: the first that holds some.
             mask: The column of integers or bool, of shape (H, W) or (H, W, 1), that is drawn over them, half transparent,
-                a colour for each value but 0; None: the first of the picture's own (H, W), if there is one.
-            boxes: The column of boxes, floats or integers of shape (n, 4) in pixels of the picture; None: none.
+                a colour for each value but 0; None: the first of the image's own (H, W), if there is one.
+            boxes: The column of boxes, floats or integers of shape (n, 4) in pixels of the image; None: none.
             box_format: What the four are: two corners; or a corner or the middle, with width and height.
             keypoints: The column of points, x and y, floats or integers of shape (n, 2), or (n, k, 2) for n groups, in
-                pixels of the picture; None: none. Points and boxes with the same number have the same colour.
-            side: The longest side of a picture on the sheet, 16 to 1,024 pixels.
+                pixels of the image; None: none. Points and boxes with the same number have the same colour.
+            side: The longest side of an image on the sheet, 16 to 1,024 pixels.
         """
         return show(self, n, columns, image, mask, boxes, box_format, keypoints, side)
 

@@ -27,7 +27,7 @@ __all__ = ["Composed", "compose"]
 
 # Kernels whose declarations doubt the range of the values that they get.
 _DOUBTING = frozenset({"GaussianNoise", "Normalize"})
-# The kind of a value that is probably no picture: boxes or keypoints.
+# The kind of a value that is probably no image: boxes or keypoints.
 _TARGETS = "targets"
 # What a pipeline says of them.
 _TARGETS_MOVED = re.compile(r'column "([^"]*)" is (.*), as (boxes|keypoints) are; .*')
@@ -39,14 +39,14 @@ def compose(
     *,
     seed: int | None = None,
 ) -> Composed:
-    """Kernels as one function of a picture, fused as in `map`, for what has no pipeline, such as a server.
+    """Kernels as one function of an image, fused as in `map`, for what has no pipeline, such as a server.
 
     Args:
         kernels: One, or several that are applied one after the other.
-        columns: What the function takes and gives, as `map` names it, with targets that follow the picture.
+        columns: What the function takes and gives, as `map` names it, with targets that follow the image.
             With `["image", hr.mask("mask"), hr.boxes("boxes", labels="labels")]` it is called as
             `f(image, mask, boxes, labels)` and gives these four. Names tell arguments apart, and stand in errors.
-            None: every argument is a picture.
+            None: every argument is an image.
         seed: Call k, counted from 0, draws as row k of epoch 0 of a pipeline with this seed, step i with salt i (a
             kernel that applies others counts before those), in each process alike. None: the system gives one at the
             first call, and another one in a process that is forked. Kernels with a `seed` of their own keep it.
@@ -97,11 +97,11 @@ class Composed:
     def __call__(
         self, *values: Any, rng: np.random.Generator | None = None, layout: Literal["HWC", "CHW"] | None = None
     ) -> Any:
-        """Applies the kernels to a picture, or to several columns with the same draws.
+        """Applies the kernels to an image, or to several columns with the same draws.
 
         Args:
             values: Arrays, bytes, PIL images or torch tensors. What comes out is of the same kind, as far as it can be.
-                Where `compose` got columns, one value for each, what belongs to boxes and keypoints behind them.
+                Where `compose` got columns, one value for each, what belongs to boxes and keypoints after them.
             rng: Takes one 64-bit number from it, which determines this call's draws.
             layout: "CHW" for arrays of three axes whose channels come first; results are so too. None: "HWC", and an
                 array that seems to have its channels first is refused.
@@ -137,7 +137,7 @@ class Composed:
             return
         for location, message in self._doubts(arrays):
             moved = _TARGETS_MOVED.search(message)
-            # A picture may be 2 or 4 pixels wide.
+            # An image may be 2 or 4 pixels wide.
             if moved is None or moved[1] in targets:
                 advice = r'give it images alone, or say what it is: hr.compose(kernels, ["image", hr.\3("…")])'
                 said = _TARGETS_MOVED.sub(rf"\1 is \2, as \3 are; {advice}", message)
@@ -195,7 +195,7 @@ class Composed:
         return tuple(_array_of(value, i in masks) for i, value in enumerate(values))
 
     def _turned(self, turn: Callable[[Any], Any], values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Labels have no axes of a picture."""
+        """Labels have no axes of an image."""
         if not isinstance(self._chain, TargetChain):
             return tuple(map(turn, values))
         images = self._chain.images

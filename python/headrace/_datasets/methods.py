@@ -43,7 +43,7 @@ class Methods(Base):
         `drop_remainder` is set, and so may, over groups that stay together, a batch in which rows are
         skipped.
 
-        A ragged column is one whose rows differ in their first axis, such as the boxes of a picture; dtype
+        A ragged column is one whose rows differ in their first axis, such as the boxes of an image; dtype
         and further axes agree. "splits" joins its rows along that axis and adds an int64 column: `boxes`
         and `boxes_splits` of shape (n + 1,), where row i is `boxes[boxes_splits[i]:boxes_splits[i + 1]]`.
         "list" gives a list of the n arrays, which are views of one. `unbatch` gives the rows of both back.
@@ -387,8 +387,7 @@ class Methods(Base):
                 one array, or a tuple of as many as there are output columns; if it has a parameter
                 `rng`, it gets a numpy.random.Generator for the row.
             columns: The column, or columns, that the first kernel reads. Masks, boxes and keypoints
-                that follow the picture named before them are hr.mask(…), hr.boxes(…) and
-                hr.keypoints(…).
+                that follow the image named before them are hr.mask(…), hr.boxes(…) and hr.keypoints(…).
             output: The columns for the results; None: they replace `columns`.
             ordered: Whether Python functions are called in row order; otherwise in any order. None: in
                 order, except in processes.

@@ -1,4 +1,4 @@
-"""What the samplers have in common: they are orders of rows, which `Dataset.sample` puts on a dataset."""
+"""`Sampler` is the base class of samplers: orders of rows that `Dataset.sample` puts on a dataset."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def array_of(op: str, what: str, given: Any) -> Any:
     try:
         array = np.array(given)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise GraphError(f"{op}: {what} is {shown(given)}, which is no array: {error}") from error
+        raise GraphError(f"{op}: {what} is {shown(given)}, not an array: {error}") from error
     except MemoryError as error:
         raise ResourceError(f"{op}: {what} does not fit into memory as an array: {error}") from error
     if array.ndim != 1:

@@ -1,4 +1,4 @@
-"""Rows that a function of the user's gives, joined along a new first axis."""
+"""`stacked` joins the rows that a user function returns along a new first axis."""
 
 from collections.abc import Sequence
 from typing import Any

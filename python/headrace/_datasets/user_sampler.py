@@ -1,4 +1,4 @@
-"""Samplers of the user's own, and of torch: the two functions that the engine calls for the order of an epoch."""
+"""Adapts user samplers, and those of torch: the two functions that the engine calls for the order of an epoch."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _check_iterable(sampler: Any) -> None:
     if any(each.__name__ == "BatchSampler" for each in type(sampler).__mro__):
         raise GraphError(
             f"from_sampler: a {kind} gives batches of rows; give the sampler that it was made of, such as its "
-            ".sampler, and write .batch(n) behind"
+            ".sampler, and write .batch(n) after it"
         )
     lacks = [name for name in ("__iter__", "__len__") if not hasattr(sampler, name)]
     if lacks:
@@ -123,7 +123,7 @@ def _row_numbers(given: Any) -> Any:
 
 
 class _Iterated:
-    """A sampler with `__iter__` and `__len__`, such as torch's, in the form of a user's own. Thread contract: any
+    """A sampler with `__iter__` and `__len__`, such as torch's, in the form of a user's own. Threads: any
     thread; threads that ask one sampler, here and elsewhere, take turns, for its epoch is set before it is asked."""
 
     def __init__(self, sampler: Any) -> None:

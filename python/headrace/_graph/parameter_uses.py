@@ -1,4 +1,4 @@
-"""Which attributes of kernels read parameters."""
+"""Finds the attributes of kernels that read parameters."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -48,7 +48,7 @@ def kernel_list(kernels: Kernels) -> list[Kernel | Callable[..., Any]]:
 
 
 def check_needs_no_target(kernels: Iterable[Any]) -> None:
-    """For a call or map of pictures alone."""
+    """For a call or map of images alone."""
     for kernel in kernels:
         if isinstance(kernel, Chooser):
             for branch in kernel._branches:

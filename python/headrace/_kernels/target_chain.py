@@ -1,4 +1,4 @@
-"""Kernels called on a picture and what follows it, with the draws and rules of a map over such columns.
+"""`TargetChain` calls kernels on an image and its targets, with the draws and rules of a map over such columns.
 
 A chain of the engine applies its steps to every value that it gets. So each column has a chain of its own, and in it a
 step that is never drawn stands for each kernel that leaves the column alone: step i has salt i in all of them, and they
@@ -33,7 +33,7 @@ _copies = _engine.EagerChain([])
 class TargetChain:
     """Kernels that are called on columns as a map names them, with their targets.
 
-    Takes a value for each of `names`, the columns with those of labels and masks behind their boxes or keypoints, and gives
+    Takes a value for each of `names`, the columns with those of labels and masks after their boxes or keypoints, and gives
     as many.
 
     Calls may come from several threads."""
@@ -56,7 +56,7 @@ class TargetChain:
         if self._targets and self.takes_channels_first:
             raise GraphError(
                 "compose: kernels take images of shape (C, H, W), and what follows a picture needs (H, W, C): write "
-                "layout='HWC' in them, or compose them apart, behind V.HWC2CHW()"
+                "layout='HWC' in them, or compose them apart, after V.HWC2CHW()"
             )
         self.gives_channels_first: bool = self._of_picture.gives_channels_first
 
@@ -110,7 +110,7 @@ _Part: TypeAlias = Callable[[_Call], None]
 
 @dataclass(frozen=True)
 class _Placing:
-    """Reads the picture as it was given, and is no step of the user's."""
+    """Reads the image as it was given, and is no step of the user's."""
 
     chain: _engine.EagerChain
     reads: Sequence[str]
@@ -141,7 +141,7 @@ class _Move:
 class _DrawnMoves:
     """Those of a chooser that are drawn, kernel by kernel."""
 
-    # Pads a picture with the number of each kernel that is drawn.
+    # Pads an image with the number of each kernel that is drawn.
     probe: _engine.EagerChain
     moves: dict[int, list[_Move]]
 
@@ -201,7 +201,7 @@ def _plan_of(steps: Sequence[Step], pictures: Sequence[str]) -> list[_Part]:
             plan += [part for kernel in kernels for part in _joining(moves, kernel, first)]
         else:
             plan += _apart(moves, [step for kernel in kernels for step in kernel], first)
-    # A picture that is refused is refused before it is measured.
+    # An image that is refused is refused before it is measured.
     before = len(list(takewhile(lambda part: _reads_alone(part, pictures), plan)))
     plan[before:before] = [_Placing(_engine.EagerChain([_eager(step)]), step[2], step[3][0]) for step in steps[:begin]]
     ends = [step for step in steps[begin:] if step[4] == 0]

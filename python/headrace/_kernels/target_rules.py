@@ -1,4 +1,4 @@
-"""What each kernel does to masks, boxes and keypoints: moves them, leaves them alone, or looks at them."""
+"""Tells for each kernel whether it moves masks, boxes and keypoints, leaves them alone, or looks at them."""
 
 import json
 from functools import cache
@@ -20,8 +20,8 @@ __all__ = [
 CHANGES_BOXES = frozenset({"ClampBoxes", "ConvertBoxFormat", "SanitizeBoxes"})
 CHANGES_KEYPOINTS = frozenset({"ClampKeypoints", "SanitizeKeypoints"})
 
-# Kernels that change the values of a pixel from others around it, or at random: they leave targets alone, as those do
-# whose traits say that they look at one pixel.
+# Kernels that change pixel values but move none; targets pass through unchanged. Kernels whose traits say that they look
+# at one pixel need no entry.
 _OF_VALUES = frozenset(
     {
         "AdjustSharpness",
@@ -59,7 +59,7 @@ def leaves_targets(kernel: str) -> bool:
 
 
 def looks_at_boxes(kernel: str) -> bool:
-    """Whether what it does to a picture depends on the picture's boxes, which it takes beside it."""
+    """Whether what it does to an image depends on the image's boxes, which it takes beside it."""
     return moves_boxes(kernel) and _operators()[kernel]["inputs"]["least"] > 1
 
 

@@ -1,4 +1,5 @@
-"""Writes the steps of a map over pictures and their targets: what each kernel is to each kind of target.
+"""`TargetStepWriter` writes the steps of a map over images and their targets: the steps that each kernel becomes for
+each kind of target.
 
 All columns of one kernel's steps are of one group, so they make the same draws. The graph holds the steps as they run:
 those of a mask take the nearest pixel, and those of boxes, their masks and keypoints are kernels of their own, such as
@@ -177,7 +178,7 @@ class TargetStepWriter(StepWriter):
         if chooser is not None:
             raise GraphError(
                 f"{self._of}: {kernel._name} in {chooser._name}: the format of boxes cannot differ from row to row; write it "
-                "behind the kernel that chooses"
+                "after the kernel that chooses"
             )
         self._converted = dict(kernel._attributes)
 

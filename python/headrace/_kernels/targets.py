@@ -1,4 +1,4 @@
-"""Targets: columns that follow the picture of their row in a map, each in its own way."""
+"""Targets: columns that follow the image of their row in a map, each in its own way."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ Target: TypeAlias = Mask | Boxes | Keypoints
 def mask(column: str, fill: float | Sequence[float] = 0) -> Mask:
     """A column of masks, for `map` and `headrace.compose`: `ds.map(kernels, ["image", hr.mask("mask")])`.
 
-    A mask has its picture's height and width, (H, W) or (H, W, C), and any dtype of numbers. Kernels that move pixels
-    move it with the draws that they make for the picture, and take the nearest pixel; `V.Decode` decodes it with
+    A mask has its image's height and width, (H, W) or (H, W, C), and any dtype of numbers. Kernels that move pixels
+    move it with the draws that they make for the image, and take the nearest pixel; `V.Decode` decodes it with
     mode="unchanged", unless the schema says that it is an image; kernels that change values or the order of axes leave it
     alone.
 
@@ -80,9 +80,9 @@ def boxes(
 ) -> Boxes:
     """A column of boxes, for `map` and `headrace.compose`: `ds.map(kernels, ["image", hr.boxes("boxes", labels="label")])`.
 
-    Boxes are float32, float64 or int64 of shape (n, 4), where n may differ from row to row, in pixels of the picture:
+    Boxes are float32, float64 or int64 of shape (n, 4), where n may differ from row to row, in pixels of the image:
     x from 0 to its width, y from 0 to its height. Kernels that move pixels move them with the draws that they make for
-    the picture, as torchvision's transforms do: those that cut, pad or warp also clamp boxes to the picture.
+    the image, as torchvision's transforms do: those that cut, pad or warp also clamp boxes to the image.
     `V.ClampBoxes` does so anywhere. `V.SanitizeBoxes` removes boxes, and so do `V.RandomObjectCrop` and
     `V.RandomConstrainedCrop`, which look at them. Whole numbers lose their fractions. Boxes leave as they came, or in
     the format of `V.ConvertBoxFormat`.
@@ -93,9 +93,9 @@ def boxes(
             "cxcywh", the middle, width and height.
         labels: The column, or columns, that hold one value a box, of shape (n, …). What removes boxes removes
             these, too.
-        masks: The column, or columns, that hold one mask a box, numbers of shape (n, H, W) with the picture's height
+        masks: The column, or columns, that hold one mask a box, numbers of shape (n, H, W) with the image's height
             and width, also where n is 0. Each moves as an `hr.mask` with fill 0; what removes boxes removes these, too.
-        relative: Whether numbers are parts of the picture's width and height, instead of pixels.
+        relative: Whether numbers are parts of the image's width and height, instead of pixels.
     """
     if format not in _FORMATS:
         raise GraphError(f"boxes: format is {shown(format)}; it must be one of {', '.join(map(repr, _FORMATS))}")
@@ -112,9 +112,9 @@ def keypoints(column: str, labels: str | Sequence[str] | None = None) -> Keypoin
     """A column of keypoints, for `map` and `headrace.compose`: `ds.map(kernels, ["image", hr.keypoints("points")])`.
 
     Keypoints are float32, float64 or int64 of shape (n, 2), or (n, k, 2) for groups of k points, such as skeletons and
-    polygons, where n may differ from row to row: x, then y, in pixels of the picture. Kernels that move pixels move
-    them with the draws that they make for the picture, as torchvision's transforms do: a flip takes a point for the
-    middle of a pixel, so that x becomes the width less 1 less x. A point may leave the picture, and comes back if a
+    polygons, where n may differ from row to row: x, then y, in pixels of the image. Kernels that move pixels move
+    them with the draws that they make for the image, as torchvision's transforms do: a flip takes a point for the
+    middle of a pixel, so that x becomes the width less 1 less x. A point may leave the image, and comes back if a
     later kernel moves it there; `V.ClampKeypoints` moves it to the border, and `V.SanitizeKeypoints` removes it. Whole
     numbers lose their fractions.
 
@@ -138,7 +138,7 @@ def target_columns(target: Target) -> list[str]:
 
 
 def pictures_and_targets(columns: Any, of: str = "map") -> tuple[list[Any], list[Target]] | None:
-    """The names of pictures among a map's columns, and its targets; None: it has none."""
+    """The names of images among a map's columns, and its targets; None: it has none."""
     listed = list(columns) if isinstance(columns, (list, tuple)) else [columns]
     targets = [each for each in listed if isinstance(each, Target)]
     if not targets:

@@ -17,7 +17,7 @@ __all__ = ["progress"]
 def progress(batches: Dataset | Iterator, description: str | None = None, *, file: TextIO | None = None) -> "Progress":
     """The batches, with a bar on the terminal that says how far the epoch is: `for batch in hr.progress(ds)`.
 
-    Behind tqdm's own figures it shows rows a second, where the batches are as `batch` made them, and `waited`: the share
+    After tqdm's own figures it shows rows a second, where the batches are as `batch` made them, and `waited`: the share
     of the time that the loop has spent waiting for batches. If that is near 0%, the pipeline is fast enough. Where the
     file is no terminal, it shows nothing. What it gives has the methods of an iterator, such as `state()`.
 

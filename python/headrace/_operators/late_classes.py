@@ -67,7 +67,7 @@ def attribute_of(module: str, name: str) -> Any:
 
 
 def _advice(module: str, name: str) -> str:
-    """What to write in place of a class that a module lacks, behind the error that says so."""
+    """What to write in place of a class that a module lacks, after the error that says so."""
     kernels = {"vision": vision.__all__, "transforms": transforms.__all__}
     for other, names in kernels.items():
         if name in names:

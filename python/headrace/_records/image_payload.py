@@ -1,4 +1,4 @@
-"""The payload of an image record: 24 bytes of header, labels, and the picture, as MXNet's readers expect them."""
+"""The payload of an image record: 24 bytes of header, labels, and the image, as MXNet's readers expect them."""
 
 import struct
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _MOST_LABELS = 1 << 20
 
 
 class ImagePayload(NamedTuple):
-    """A parsed payload; the picture is a view of it."""
+    """A parsed payload; the image is a view of it."""
 
     key: int
     labels: tuple[float, ...]
@@ -20,7 +20,7 @@ class ImagePayload(NamedTuple):
 
 
 def image_header(key: int, labels: Sequence[float], packs_all: bool, first_in_header: bool) -> bytes:
-    """What stands in front of the picture.
+    """What stands in front of the image.
 
     With `packs_all` all labels follow the header as float32; otherwise the first is the header's. `first_in_header` has
     it there in either case, as the C++ packer does.

@@ -3,7 +3,7 @@
 Beside `train.rec` lie `train.rec.draft`, `train.idx.draft` and `train.rec.journal`. The journal's first line names the
 job; each further one is a checkpoint: how far the job is, how many bytes both drafts have, and the CRC of those of the
 records since the checkpoint before. A checkpoint is written when its bytes are in the system's hands, so that it holds
-after a kill; `resume` reads the drafts again and goes on behind the last checkpoint whose bytes are there. Finished files
+after a kill; `resume` reads the drafts again and goes on after the last checkpoint whose bytes are there. Finished files
 take their names at the very end.
 """
 
@@ -26,7 +26,7 @@ _FINISHED = b'{"finished": true}\n'
 
 
 def index_path(record_path: str) -> str:
-    """ "a/train.rec" to "a/train.idx"; of another ending, with ".idx" behind it."""
+    """ "a/train.rec" to "a/train.idx"; of another ending, with ".idx" after it."""
     stem, ending = os.path.splitext(record_path)
     return f"{stem}.idx" if ending == ".rec" else f"{record_path}.idx"
 
@@ -48,7 +48,7 @@ class Checkpoint:
     crc: int = 0
     """CRC-32 of the bytes of both since the checkpoint before."""
     skipped: list[list[str]] = field(default_factory=list)
-    """Pictures left out since the checkpoint before: path and reason."""
+    """Images left out since the checkpoint before: path and reason."""
 
 
 class RecordDraft:
@@ -77,7 +77,7 @@ class RecordDraft:
 
     @classmethod
     def resume(cls, path: str, job: str) -> Self:
-        """Goes on behind the last checkpoint whose bytes are there; begins anew if there is none. StateError: the draft
+        """Goes on after the last checkpoint whose bytes are there; begins anew if there is none. StateError: the draft
         is of another job."""
         before = _kept(path, job)
         if not before:
@@ -98,7 +98,7 @@ class RecordDraft:
         return self._writer.offset
 
     def append(self, key: int, payload: Sequence[Any]) -> None:
-        """A record of these pieces of bytes, one behind the other. DataError: it is too long."""
+        """A record of these pieces of bytes, end to end. DataError: it is too long."""
         offset = self._writer.append(payload)
         self._lines.append(f"{key}\t{offset}\n")
 

@@ -1,4 +1,4 @@
-"""What is done with rows that fail: a setting of a pipeline that its datasets share."""
+"""`ErrorPolicy` says what is done with rows that fail; the datasets of a pipeline share it."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple

@@ -1,5 +1,4 @@
-"""What an operator says of its own stage: how many of its tasks run at once, how much may wait above it, and whether a
-device does its steps."""
+"""Per-stage limits given to `map`: workers, window, device."""
 
 from typing import NamedTuple
 

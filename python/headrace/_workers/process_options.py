@@ -1,4 +1,4 @@
-"""What an operator says of the worker processes that call the user's code."""
+"""`ProcessOptions` holds the options of worker processes that call user code."""
 
 import hashlib
 from collections.abc import Callable

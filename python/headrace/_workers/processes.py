@@ -92,7 +92,7 @@ class _Pickler(pickle.Pickler):
 
 
 def _in_memory(parts: list[Any]) -> int:
-    """A descriptor of memory with the parts, behind a table of their offsets and sizes."""
+    """A descriptor of memory with the parts, after a table of their offsets and sizes."""
     extents = []
     end = 8 + 16 * len(parts)
     for part in parts:

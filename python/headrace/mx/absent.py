@@ -1,4 +1,4 @@
-"""What is written in place of names of MXNet that are not here, for error messages."""
+"""Advice for error messages: what to write instead of MXNet's names that do not exist here."""
 
 import numpy as np
 

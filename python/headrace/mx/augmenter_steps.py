@@ -1,4 +1,4 @@
-"""What a list of augmenters is in a pipeline: kernels, and Python functions for those that are the user's own."""
+"""`steps` turns a list of augmenters into steps of a pipeline: kernels, and Python functions for user augmenters."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,10 +21,10 @@ Step = Kernel | Callable[..., Any]
 
 
 def steps(augmenters: Any, of: str) -> list[Step]:
-    """From pictures of uint8 and shape (height, width, 3) to float32 of shape (3, height, width).
+    """From images of uint8 and shape (height, width, 3) to float32 of shape (3, height, width).
 
     Args:
-        augmenters: Augmenters, functions of a picture, or kernels.
+        augmenters: Augmenters, functions of an image, or kernels.
         of: The iterator, for messages.
 
     Raises:
@@ -97,7 +97,7 @@ def _in_random_order(augmenter: RandomOrderAug, values: Values) -> Steps:
         if behind is not values:
             raise GraphError(
                 f"{type(augmenter).__name__}: {type(each).__name__} changes the type or the range of values; place it "
-                "before or behind the augmenters in random order"
+                "before or after the augmenters in random order"
             )
     # Of kernels alone, as the caller has seen.
     ordered: list[Any] = [kernels for kernels, _ in branches if kernels]

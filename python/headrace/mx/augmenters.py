@@ -1,4 +1,4 @@
-"""Augmenters of single pictures, as `mxnet.image` has them. `ImageIter` runs them as kernels, without Python; called on
+"""Augmenters of single images, as `mxnet.image` has them. `ImageIter` runs them as kernels, without Python; called on
 an array they give the same pixels. What they draw then, Python's `random` decides."""
 
 import functools
@@ -53,7 +53,7 @@ _CAST_TYPES = ("float32", "uint8", "float16", "float64", "int8", "int32", "int64
 
 
 class Augmenter:
-    """The base of augmenters: users derive their own from it, whose `__call__` takes a picture and gives another one.
+    """The base of augmenters: users derive their own from it, whose `__call__` takes an image and gives another one.
 
     Args:
         kwargs: What `dumps()` says of it; arrays become lists.
@@ -67,7 +67,7 @@ class Augmenter:
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src: Any) -> Any:
-        """From a picture, of shape (height, width, channels), to another one."""
+        """From an image, of shape (height, width, channels), to another one."""
         raise NotImplementedError(f"{type(self).__name__} does not say what it does: define __call__(self, src)")
 
 
@@ -79,11 +79,11 @@ class KernelAugmenter(Augmenter):
         self._chains: dict[Values, Composed | None] = {}
 
     def kernels(self, values: Values) -> Steps:
-        """Its kernels for a picture of such values."""
+        """Its kernels for an image of such values."""
         raise NotImplementedError
 
     def __call__(self, src: Any) -> NDArray:
-        """From a picture of shape (height, width, 3) to another one; `src` stays as it is."""
+        """From an image of shape (height, width, 3) to another one; `src` stays as it is."""
         picture = np.asarray(src)
         values = Values.BYTES if picture.dtype == np.uint8 else Values.REALS
         if values not in self._chains:
@@ -119,19 +119,19 @@ class SequentialAug(_OfSeveral):
     """
 
     def __call__(self, src: Any) -> Any:
-        """From a picture to another one."""
+        """From an image to another one."""
         return functools.reduce(lambda picture, each: each(picture), self.ts, src)
 
 
 class RandomOrderAug(_OfSeveral):
-    """Applies augmenters in an order that is drawn for each picture.
+    """Applies augmenters in an order that is drawn for each image.
 
     Args:
         ts: The augmenters, of which none changes the type of the values.
     """
 
     def __call__(self, src: Any) -> Any:
-        """From a picture to another one."""
+        """From an image to another one."""
         return functools.reduce(lambda picture, each: each(picture), random.sample(self.ts, len(self.ts)), src)
 
 
@@ -140,7 +140,7 @@ class ResizeAug(KernelAugmenter):
 
     Args:
         size: The length.
-        interp: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes, 10 one of 0 to 4, drawn for each picture.
+        interp: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes, 10 one of 0 to 4, drawn for each image.
     """
 
     def __init__(self, size: int, interp: int = 2) -> None:
@@ -174,11 +174,11 @@ class ForceResizeAug(KernelAugmenter):
 
 
 class RandomCropAug(KernelAugmenter):
-    """Cuts out a part at a random place. A picture that is smaller is enlarged first.
+    """Cuts out a part at a random place. An image that is smaller is enlarged first.
 
     Args:
         size: (width, height) of the part.
-        interp: How a picture is enlarged, as for `ResizeAug`.
+        interp: How an image is enlarged, as for `ResizeAug`.
     """
 
     def __init__(self, size: Sequence[int], interp: int = 2) -> None:
@@ -193,11 +193,11 @@ class RandomCropAug(KernelAugmenter):
 
 
 class CenterCropAug(KernelAugmenter):
-    """Cuts out the middle. A picture that is smaller is enlarged first.
+    """Cuts out the middle. An image that is smaller is enlarged first.
 
     Args:
         size: (width, height) of the part.
-        interp: How a picture is enlarged, as for `ResizeAug`.
+        interp: How an image is enlarged, as for `ResizeAug`.
     """
 
     def __init__(self, size: Sequence[int], interp: int = 2) -> None:
@@ -216,7 +216,7 @@ class RandomSizedCropAug(KernelAugmenter):
 
     Args:
         size: (width, height) of the result.
-        area: The least and the greatest share of the picture's area; a number is the least, and the greatest is 1.
+        area: The least and the greatest share of the image's area; a number is the least, and the greatest is 1.
         ratio: The least and the greatest width over height, whose logarithm is uniform.
         interp: As for `ResizeAug`, but for 9.
     """
@@ -247,7 +247,7 @@ class RandomSizedCropAug(KernelAugmenter):
 
 
 class HorizontalFlipAug(KernelAugmenter):
-    """Swaps left and right in some pictures.
+    """Swaps left and right in some images.
 
     Args:
         p: How likely that is, 0 to 1.
@@ -316,7 +316,7 @@ class BrightnessJitterAug(KernelAugmenter):
 
 
 class ContrastJitterAug(KernelAugmenter):
-    """Multiplies the distances of the values from the picture's mean brightness by a random factor.
+    """Multiplies the distances of the values from the image's mean brightness by a random factor.
 
     Args:
         contrast: The factor is between 1 - v and 1 + v; 0 to 1.
@@ -404,7 +404,7 @@ class LightingAug(KernelAugmenter):
 
 
 class RandomGrayAug(KernelAugmenter):
-    """Makes some pictures grey, in three equal channels.
+    """Makes some images grey, in three equal channels.
 
     Args:
         p: How likely that is, 0 to 1.

@@ -55,10 +55,10 @@ def CreateAugmenter(
 
     Args:
         data_shape: (3, height, width) of the result.
-        resize: The length of the shorter side, to which pictures are resized first; 0: they are not.
-        rand_crop: Whether pictures are cropped at random places, else in the middle.
+        resize: The length of the shorter side, to which images are resized first; 0: they are not.
+        rand_crop: Whether images are cropped at random places, else in the middle.
         rand_resize: Whether the crop has a random area from 0.08 on, and a ratio between 3/4 and 4/3; needs rand_crop.
-        rand_mirror: Swaps left and right in half of the pictures.
+        rand_mirror: Swaps left and right in half of the images.
         mean: What is subtracted: an array of one or three numbers; True: 123.68, 116.28, 103.53; None: nothing.
         std: What values are divided by then; True: 58.395, 57.12, 57.375.
         brightness: The factor is between 1 - v and 1 + v; 0 to 1.
@@ -66,9 +66,9 @@ def CreateAugmenter(
         saturation: Likewise.
         hue: Turns it by at most v half turns; 0 to 1.
         pca_noise: The deviation of the noise along the colours' principal components.
-        rand_gray: How likely a picture becomes grey, 0 to 1.
+        rand_gray: How likely an image becomes grey, 0 to 1.
         inter_method: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes (not with rand_resize), 10 one of 0
-            to 4, drawn for each picture.
+            to 4, drawn for each image.
 
     Raises:
         GraphError: A parameter is out of its range.

@@ -1,4 +1,4 @@
-"""The augmenters of pictures and objects that a script names by numbers, in MXNet's order."""
+"""The augmenters of images and objects that a script names by numbers, in MXNet's order."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -57,11 +57,11 @@ def CreateDetAugmenter(
 
     Args:
         data_shape: (3, height, width) of the result.
-        resize: The length of the shorter side, to which pictures are resized first; 0: they are not.
-        rand_crop: How likely a picture is cropped, 0 to 1.
+        resize: The length of the shorter side, to which images are resized first; 0: they are not.
+        rand_crop: How likely an image is cropped, 0 to 1.
         rand_pad: How likely it is put on a larger canvas, 0 to 1.
         rand_gray: How likely it becomes grey, 0 to 1.
-        rand_mirror: Swaps left and right in half of the pictures.
+        rand_mirror: Swaps left and right in half of the images.
         mean: What is subtracted: an array of one or three numbers; True: 123.68, 116.28, 103.53; None: nothing.
         std: What values are divided by then; True: 58.395, 57.12, 57.375.
         brightness: The factor is between 1 - v and 1 + v; 0 to 1.
@@ -70,13 +70,13 @@ def CreateDetAugmenter(
         pca_noise: The deviation of the noise along the colours' principal components.
         hue: Turns it by at most v half turns; 0 to 1.
         inter_method: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes, 10 one of 0 to 4, drawn for each
-            picture.
+            image.
         min_object_covered: Of the crop, as for `DetRandomCropAug`; lists are for several crops, one of which is chosen.
         aspect_ratio_range: Of the crop, and of the canvas.
         area_range: The least and the greatest area of the crop; the greatest is that of the canvas as well.
         min_eject_coverage: Of the crop.
         max_attempts: Of the crop, and of the canvas.
-        pad_val: The value of pixels beyond the picture.
+        pad_val: The value of pixels beyond the image.
 
     Raises:
         GraphError: A parameter is out of its range.

@@ -1,5 +1,5 @@
-"""Augmenters of pictures and the objects in them, as `mxnet.image` has them. `ImageDetIter` runs them as kernels, without
-Python; called on a picture and its label they do the same. What they draw then, Python's `random` decides."""
+"""Augmenters of images and the objects in them, as `mxnet.image` has them. `ImageDetIter` runs them as kernels, without
+Python; called on an image and its label they do the same. What they draw then, Python's `random` decides."""
 
 import json
 import random
@@ -36,7 +36,7 @@ Range = float | Sequence[float]
 
 
 class DetAugmenter:
-    """The base of augmenters with objects: users derive their own from it, whose `__call__` takes a picture and its label,
+    """The base of augmenters with objects: users derive their own from it, whose `__call__` takes an image and its label,
     float32 of shape (objects, width), and gives both.
 
     Args:
@@ -51,7 +51,7 @@ class DetAugmenter:
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src: Any, label: Any) -> Any:
-        """From a picture, of shape (height, width, channels), and its objects to others."""
+        """From an image, of shape (height, width, channels), and its objects to others."""
         raise NotImplementedError(f"{type(self).__name__} does not say what it does: define __call__(self, src, label)")
 
 
@@ -59,11 +59,11 @@ class DetKernelAugmenter(DetAugmenter):
     """An augmenter that kernels of `headrace.vision` make up."""
 
     def kernels(self, values: Values) -> Steps:
-        """Its kernels for a picture of such values."""
+        """Its kernels for an image of such values."""
         raise NotImplementedError
 
     def __call__(self, src: Any, label: Any) -> Any:
-        """From a picture of shape (height, width, 3) and its objects to others; what is given stays as it is."""
+        """From an image of shape (height, width, 3) and its objects to others; what is given stays as it is."""
         picture = np.ascontiguousarray(src)
         kernels, behind = self.kernels(Values.BYTES if picture.dtype == np.uint8 else Values.REALS)
         steps = [*kernels, *as_reals(behind)]
@@ -75,7 +75,7 @@ class DetKernelAugmenter(DetAugmenter):
 
 
 class DetBorrowAug(DetKernelAugmenter):
-    """An augmenter of pictures that moves nothing, or resizes the whole picture: objects stay as they are.
+    """An augmenter of images that moves nothing, or resizes the whole image: objects stay as they are.
 
     Args:
         augmenter: Such as `CastAug()` or `ForceResizeAug(size)`.
@@ -94,7 +94,7 @@ class DetBorrowAug(DetKernelAugmenter):
         return [type(self).__name__.lower(), self.augmenter.dumps()]
 
     def __call__(self, src: Any, label: Any) -> Any:
-        """From a picture to another one; the objects are the same."""
+        """From an image to another one; the objects are the same."""
         return self.augmenter(src), label
 
 
@@ -111,7 +111,7 @@ class DetRandomSelectAug(DetKernelAugmenter):
         listed = [*aug_list] if isinstance(aug_list, (list, tuple)) else [aug_list]
         for each in listed:
             if not isinstance(each, DetAugmenter):
-                raise GraphError(f"DetRandomSelectAug: aug_list has {options.shown(each)}, which is no DetAugmenter")
+                raise GraphError(f"DetRandomSelectAug: aug_list has {options.shown(each)}, not a DetAugmenter")
         self.aug_list: list[Any] = listed
         self.skip_prob = share("skip_prob", skip_prob, "DetRandomSelectAug") if listed else 1.0
 
@@ -138,7 +138,7 @@ class DetRandomSelectAug(DetKernelAugmenter):
 
 
 class DetHorizontalFlipAug(DetKernelAugmenter):
-    """Swaps left and right in some pictures, objects too.
+    """Swaps left and right in some images, objects too.
 
     Args:
         p: How likely that is, 0 to 1.
@@ -158,9 +158,9 @@ class DetRandomCropAug(DetKernelAugmenter):
     Args:
         min_object_covered: The part must hold more than this share of each object of which it holds any.
         aspect_ratio_range: The least and the greatest width over height; a number is both.
-        area_range: The least and the greatest share of the picture's area; a number is both.
+        area_range: The least and the greatest share of the image's area; a number is both.
         min_eject_coverage: An object stays if more than this share of it is in the part.
-        max_attempts: The most parts that are drawn; if none fits, the picture stays as it is.
+        max_attempts: The most parts that are drawn; if none fits, the image stays as it is.
     """
 
     def __init__(
@@ -197,13 +197,13 @@ class DetRandomCropAug(DetKernelAugmenter):
 
 
 class DetRandomPadAug(DetKernelAugmenter):
-    """Puts pictures on a larger canvas: `vision.RandomPad`.
+    """Puts images on a larger canvas: `vision.RandomPad`.
 
     Args:
         aspect_ratio_range: The least and the greatest width over height of the canvas; a number is both.
-        area_range: The least and the greatest area of the canvas over the picture's; a number is both.
-        max_attempts: The most canvases that are drawn; if none is larger by two pixels, the picture stays as it is.
-        pad_val: The value of pixels beyond the picture: a number, or one for each channel.
+        area_range: The least and the greatest area of the canvas over the image's; a number is both.
+        max_attempts: The most canvases that are drawn; if none is larger by two pixels, the image stays as it is.
+        pad_val: The value of pixels beyond the image: a number, or one for each channel.
     """
 
     def __init__(
@@ -240,7 +240,7 @@ def CreateMultiRandCropAugmenter(
     max_attempts: Any = 50,
     skip_prob: float = 0,
 ) -> DetRandomSelectAug:
-    """Crops, one of which is chosen for each picture.
+    """Crops, one of which is chosen for each image.
 
     Args:
         min_object_covered: As for `DetRandomCropAug`; a list has one for each crop.
@@ -273,7 +273,7 @@ def CreateMultiRandCropAugmenter(
 
 
 def segments(augmenters: Any, of: str, decode: Kernel) -> list[Segment]:
-    """From encoded pictures to float32 of shape (3, height, width), in maps that follow each other."""
+    """From encoded images to float32 of shape (3, height, width), in maps that follow each other."""
     if not isinstance(augmenters, (list, tuple)):
         raise GraphError(f"{of}: aug_list is {options.shown(augmenters)}; it must be a list of augmenters")
     made = [Segment("kernels", [decode])]

@@ -1,5 +1,5 @@
-"""Rows of pictures with objects on their way to a batch. A label as records and lists have it is split into its header, the
-boxes, which follow the picture, and the rest of each object; behind the kernels it is joined again."""
+"""Rows of images with objects on their way to a batch. A label as records and lists have it is split into its header, the
+boxes, which follow the image, and the rest of each object; after the kernels it is joined again."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
@@ -23,7 +23,7 @@ class Segment(NamedTuple):
     """What follows each other in one map."""
 
     through: Literal["kernels", "picture", "both"]
-    """Kernels, which boxes follow; a function of pictures; or one of pictures and their objects."""
+    """Kernels, which boxes follow; a function of images; or one of images and their objects."""
     steps: Sequence[Any]
 
 
@@ -36,7 +36,7 @@ class _OfPicturesAndObjects(FunctionAdapter):
 
 
 def split(rows: Dataset) -> Dataset:
-    """`label` goes to the columns that follow the picture."""
+    """`label` goes to the columns that follow the image."""
     return rows.map(T.SplitDetections(), "label", [_HEADER, _BOXES, _REST])
 
 
@@ -63,7 +63,7 @@ def _with_objects(rows: Dataset, functions: Sequence[Any]) -> Dataset:
 
 def joined(rows: Dataset, data_shape: Sequence[int] | None = None, own_size: bool = False) -> Dataset:
     """Columns image, label and id; `label` holds the objects, (n, width), or with `data_shape` what ImageDetRecordIter
-    gives, before padding. `own_size`: with the picture's own height and width in place of those of `data_shape`."""
+    gives, before padding. `own_size`: with the image's own height and width in place of those of `data_shape`."""
     rows = rows.map(T.JoinDetections(), [_BOXES, _REST], "label")
     if data_shape is not None:
         columns = [_HEADER, "label", "image"] if own_size else [_HEADER, "label"]
@@ -80,7 +80,7 @@ def label_widths(rows: Dataset, on_error: Literal["raise", "skip"], max_errors: 
 
 
 def object_shape(rows: Dataset, on_error: Literal["raise", "skip"], max_errors: int, of: str) -> tuple[int, int]:
-    """The most objects of a picture, and how many numbers each has: reads the rows once."""
+    """The most objects of an image, and how many numbers each has: reads the rows once."""
     most, widths = 0, set()
     for batch in _ragged(split(rows), [_HEADER, _BOXES], on_error, max_errors):
         most = max(most, int(np.diff(batch[f"{_BOXES}_splits"]).max()))

@@ -1,4 +1,4 @@
-"""Pictures on which the boxes of their objects are drawn, as `ImageDetIter.draw_next` gives them."""
+"""Draws the boxes of objects on their images, as `ImageDetIter.draw_next` does."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -15,13 +15,13 @@ _INDENT = 5
 
 
 class Drawing(NamedTuple):
-    """How boxes and pictures are drawn."""
+    """How boxes and images are drawn."""
 
     color: Sequence[float] | None
     """Red, green and blue of all boxes; None: one for each class."""
     thickness: int
     mean: np.ndarray | None
-    """What is added to the values behind `std`; None: nothing."""
+    """What is added to the values after `std`; None: nothing."""
     std: np.ndarray | None
     """What they are multiplied by; None: nothing."""
     clip: bool

@@ -1,5 +1,5 @@
 """Interpolations as scripts for MXNet give them: by OpenCV's numbers, 9 for that which the sizes decide, or 10 for one that
-is drawn for each picture."""
+is drawn for each image."""
 
 import random
 from collections.abc import Callable
@@ -40,5 +40,5 @@ class GivenInterpolation:
         return vision.RandomChoice([make(INTERPOLATIONS[number]) for number in _DRAWN_FROM], **seed)
 
     def now(self) -> Interpolation:
-        """That of a single picture; Python's `random` draws it."""
+        """That of a single image; Python's `random` draws it."""
         return INTERPOLATIONS[random.choice(_DRAWN_FROM)] if self.fixed is None else self.fixed

@@ -1,4 +1,4 @@
-"""Functions on single pictures, as `mxnet.image` has them: arrays of shape (height, width, channels), in the order red,
+"""Functions on single images, as `mxnet.image` has them: arrays of shape (height, width, channels), in the order red,
 green, blue; `ImageIter` with its augmenters, and `ImageDetIter` with those that move objects, too. Batches are made by
 these, `mx.io.ImageRecordIter` and pipelines, which run the steps without Python."""
 
@@ -112,7 +112,7 @@ _TRIES = 10
 # Channels of OpenCV's Scalar.
 _SCALAR = 4
 
-# Kernels, which take longer to make than to call for a small picture.
+# Kernels, which take longer to make than to call for a small image.
 
 
 @functools.lru_cache
@@ -126,15 +126,15 @@ def _resize(height: int, width: int, interpolation: Interpolation) -> vision.Res
 
 
 def imdecode(buf: bytes | bytearray | memoryview | np.ndarray, flag: int = 1, to_rgb: bool = True) -> NDArray:
-    """An encoded picture as uint8, turned as its EXIF orientation says: of any format that `V.Decode` reads.
+    """An encoded image as uint8, turned as its EXIF orientation says: of any format that `V.Decode` reads.
 
     Args:
-        buf: The encoded picture: bytes, or an array of them.
+        buf: The encoded image: bytes, or an array of them.
         flag: 1: three channels; 0: one, grey.
         to_rgb: Whether the channels are red, green, blue, else blue, green, red.
 
     Raises:
-        DataError: The picture is damaged, or of another format.
+        DataError: The image is damaged, or of another format.
         GraphError: buf is something else, or flag another number.
     """
     if not isinstance(buf, (bytes, bytearray, memoryview, np.ndarray)):
@@ -150,7 +150,7 @@ def imdecode(buf: bytes | bytearray | memoryview | np.ndarray, flag: int = 1, to
 
 
 def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True) -> NDArray:
-    """The picture in a file, as `imdecode` gives it. Raises NotFoundError if it is not there."""
+    """The image in a file, as `imdecode` gives it. Raises NotFoundError if it is not there."""
     try:
         encoded = read_whole(filename)
     except OSError as raised:
@@ -199,7 +199,7 @@ def fixed_crop(
     src: np.ndarray, x0: int, y0: int, w: int, h: int, size: tuple[int, int] | None = None, interp: int = 2
 ) -> NDArray:
     """The rectangle at column `x0` and row `y0`, resized to `size` (width, height) if that is given: an array of its own. What
-    lies right of the picture or below it is cut off. Raises GraphError if it begins outside of the picture, or has no pixel."""
+    lies right of the image or below it is cut off. Raises GraphError if it begins outside of the image, or has no pixel."""
     left, top = options.whole("x0", x0, 0, "fixed_crop"), options.whole("y0", y0, 0, "fixed_crop")
     columns, rows = options.whole("w", w, 0, "fixed_crop"), options.whole("h", h, 0, "fixed_crop")
     cut = src[top : top + rows, left : left + columns]
@@ -214,9 +214,9 @@ def fixed_crop(
 
 
 def center_crop(src: np.ndarray, size: tuple[int, int], interp: int = 2) -> tuple[NDArray, Box]:
-    """The middle of the picture, and where it was: (x0, y0, width, height).
+    """The middle of the image, and where it was: (x0, y0, width, height).
 
-    A picture smaller than `size` (width, height) gives the largest part in that ratio, enlarged.
+    An image smaller than `size` (width, height) gives the largest part in that ratio, enlarged.
     """
     return _crop(src, size, interp, lambda room: room // 2)
 
@@ -235,12 +235,12 @@ def random_size_crop(
 ) -> tuple[NDArray, Box]:
     """A part of random area and ratio, resized to `size` (width, height), and where it was: (x0, y0, width, height).
 
-    Python's `random` draws it. A picture in which none of ten draws fits gives the part in its middle, as `center_crop`.
+    Python's `random` draws it. An image in which none of ten draws fits gives the part in its middle, as `center_crop`.
 
     Args:
-        src: The picture.
+        src: The image.
         size: (width, height) of the result.
-        area: The least and the greatest share of the picture's area; a number is the least, and the greatest is 1.
+        area: The least and the greatest share of the image's area; a number is the least, and the greatest is 1.
         ratio: The least and the greatest width over height, whose logarithm is uniform.
         interp: As for `imresize`.
     """
@@ -266,16 +266,16 @@ def copyMakeBorder(
     value: float = 0,
     values: Sequence[float] | np.ndarray = (),
 ) -> NDArray:
-    """The picture with a border around it.
+    """The image with a border around it.
 
     Args:
-        src: The picture.
+        src: The image.
         top: Rows above it.
         bot: Rows below it.
         left: Columns to the left of it.
         right: Columns to the right of it.
-        type: What the border holds: 0 `values`, 1 the nearest pixel, 2 the mirrored picture, 3 the picture again, 4 the
-            mirrored picture without its edge.
+        type: What the border holds: 0 `values`, 1 the nearest pixel, 2 the mirrored image, 3 the image again, 4 the
+            mirrored image without its edge.
         value: One number for all channels; for pixels of integers it is rounded, and cut off to their range.
         values: In its place, one for each channel; channels beyond them get 0.
     """

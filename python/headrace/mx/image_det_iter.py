@@ -1,4 +1,4 @@
-"""Batches of pictures, in records or in files that a list names, with the objects in them."""
+"""`ImageDetIter` gives batches of images with their objects, from records or from files that a list names."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,18 +33,18 @@ _log = logging.getLogger("headrace.mx")
 
 
 class ImageDetIter(EngineBatches):
-    """Gives batches of pictures with the objects in them, as `mxnet.image.ImageDetIter` does: a float32 array of shape
+    """Gives batches of images with the objects in them, as `mxnet.image.ImageDetIter` does: a float32 array of shape
     (batch_size, 3, height, width), in the order red, green, blue, and objects, float32 of shape (batch_size, objects, width):
-    class, xmin, ymin, xmax, ymax as parts of the picture's sides, and further numbers, filled with -1.
+    class, xmin, ymin, xmax, ymax as parts of the image's sides, and further numbers, filled with -1.
 
     Labels are what records and lists of detection sets have: the width of the header, the width of an object, the rest of
-    the header, and the objects; those without width or height are left out. They are read once, to see how many objects a
-    picture has at most. Python runs for a row only where `aug_list` has a function of the user's own. In addition each batch
+    the header, and the objects; those without width or height are left out. They are read once, to see how many objects an
+    image has at most. Python runs for a row only where `aug_list` has a user function. In addition each batch
     has the rows' ids as `index`.
 
     Args:
         batch_size: Rows in a batch, from 1 on.
-        data_shape: (3, height, width) of a picture.
+        data_shape: (3, height, width) of an image.
         path_imgrec: The file of records that im2rec packed.
         path_imglist: An image list: of the files below path_root, or with path_imgrec of labels that take the place of
             those in the records.
@@ -54,7 +54,7 @@ class ImageDetIter(EngineBatches):
         shuffle: Whether each epoch has an order of its own.
         part_index: Which part is read.
         num_parts: Into how many runs of ⌊rows / num_parts⌋ rows the rows are divided; what is left is not read.
-        aug_list: DetAugmenters, functions from a picture and its objects to both, or kernels, in order; None: those of
+        aug_list: DetAugmenters, functions from an image and its objects to both, or kernels, in order; None: those of
             `CreateDetAugmenter`.
         imglist: A list of [label, path] or [number, number, …, path], in place of path_imglist.
         data_name: In `provide_data`.
@@ -62,15 +62,15 @@ class ImageDetIter(EngineBatches):
         last_batch_handle: As for `ImageIter`.
         seed: Of the order and the augmentation; None: Python's `random` draws it.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
-        on_error: "skip" leaves pictures out that cannot be read, or whose label is none of objects.
+        on_error: "skip" leaves images out that cannot be read, or whose label is none of objects.
         max_errors: The most rows that may be left out in an epoch.
         device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
             a batch there are objects for `from_dlpack` of any library.
-        state: What `state()` gave: the iterator goes on with the batch behind it.
+        state: What `state()` gave: the iterator goes on with the batch after it.
         augmentation: Arguments of `CreateDetAugmenter`, without aug_list.
 
     Raises:
-        DataError: A label is none of objects; no picture has any; or from `next()`: a picture cannot be read.
+        DataError: A label is none of objects; no image has any; or from `next()`: an image cannot be read.
         GraphError: A parameter is out of its range, or has no effect with the others.
         NotFoundError: A file is not there.
         StateError: The state is of other data or another iterator.
@@ -156,7 +156,7 @@ class ImageDetIter(EngineBatches):
         """Gives batches of other shapes, before the first batch of an epoch.
 
         Args:
-            data_shape: (3, height, width) of a picture; None: as before. Augmenters of `aug_list` must give it.
+            data_shape: (3, height, width) of an image; None: as before. Augmenters of `aug_list` must give it.
             label_shape: (objects, width): not fewer objects than before, and the same width; None: as before.
 
         Raises:
@@ -223,7 +223,7 @@ class ImageDetIter(EngineBatches):
         window_name: str = "draw_next",
         id2labels: Mapping[int, str] | None = None,
     ) -> Iterator[np.ndarray]:
-        """Draws the boxes on the pictures of this epoch's batches that are left, which count as given.
+        """Draws the boxes on the images of this epoch's batches that are left, which count as given.
 
         Args:
             color: Red, green and blue of all boxes, 0 to 255; None: a colour for each class.
@@ -236,7 +236,7 @@ class ImageDetIter(EngineBatches):
             id2labels: Names of the classes, which are written into their boxes.
 
         Returns:
-            uint8 of shape (height, width, 3), one picture after the other, in the order blue, green, red.
+            uint8 of shape (height, width, 3), one image after the other, in the order blue, green, red.
 
         Raises:
             GraphError: An argument is out of its range.

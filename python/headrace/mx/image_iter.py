@@ -1,4 +1,4 @@
-"""Batches of pictures in records, or in files that a list names."""
+"""`ImageIter` gives batches of images, from records or from files that a list names."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -32,16 +32,16 @@ _ENDINGS = {"pad": Ending.PAD, "discard": Ending.DISCARD, "roll_over": Ending.RO
 
 
 class ImageIter(EngineBatches):
-    """Gives batches of pictures, as `mxnet.image.ImageIter` does: a float32 array of shape (batch_size, 3, height, width),
+    """Gives batches of images, as `mxnet.image.ImageIter` does: a float32 array of shape (batch_size, 3, height, width),
     in the order red, green, blue, and the labels.
 
     The batches come from `headrace.ImageRecord`, `ImageList` or `Manifest`, and kernels of `headrace.vision`; Python runs
-    for a row only where `aug_list` has a function of the user's own. In addition each batch has the rows' ids as `index`.
+    for a row only where `aug_list` has a user function. In addition each batch has the rows' ids as `index`.
 
     Args:
         batch_size: Rows in a batch, from 1 on.
-        data_shape: (3, height, width) of a picture.
-        label_width: Labels of a picture, from 1 on.
+        data_shape: (3, height, width) of an image.
+        label_width: Labels of an image, from 1 on.
         path_imgrec: The file of records that im2rec packed.
         path_imglist: An image list: of the files below path_root, or with path_imgrec of labels that take the place of
             those in the records.
@@ -51,7 +51,7 @@ class ImageIter(EngineBatches):
         shuffle: Whether each epoch has an order of its own.
         part_index: Which part is read.
         num_parts: Into how many runs of ⌊rows / num_parts⌋ rows the rows are divided; what is left is not read.
-        aug_list: Augmenters, functions from a picture to a picture, or kernels, in order; None: those of
+        aug_list: Augmenters, functions from an image to an image, or kernels, in order; None: those of
             `CreateAugmenter`.
         imglist: A list of [label, path] or [label, label, …, path], in place of path_imglist; a label may be a list.
         data_name: In `provide_data`.
@@ -59,18 +59,18 @@ class ImageIter(EngineBatches):
         dtype: Of the labels: "float32", "int32", "int64" or "float64".
         last_batch_handle: What becomes of the rows left at an epoch's end. "pad": the batch is filled with the first rows
             of the epoch, and `pad` says how many these are; "discard": they are left out; "roll_over": they begin the next
-            epoch, and the `pad` of its first batch says how many rows are behind them.
+            epoch, and the `pad` of its first batch says how many rows are after them.
         seed: Of the order and the augmentation; None: Python's `random` draws it.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
-        on_error: "skip" leaves pictures out that cannot be read, and fills batches with the rows behind them.
+        on_error: "skip" leaves images out that cannot be read, and fills batches with the rows behind them.
         max_errors: The most rows that may be left out in an epoch.
         device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
             a batch there are objects for `from_dlpack` of any library.
-        state: What `state()` gave: the iterator goes on with the batch behind it.
+        state: What `state()` gave: the iterator goes on with the batch after it.
         augmentation: Arguments of `CreateAugmenter`, without aug_list.
 
     Raises:
-        DataError: From `next()`: a picture cannot be read, or has another shape than data_shape behind aug_list.
+        DataError: From `next()`: an image cannot be read, or has another shape than data_shape after aug_list.
         GraphError: A parameter is out of its range, or has no effect with the others.
         NotFoundError: A file is not there.
         StateError: The state is of other data or another iterator.

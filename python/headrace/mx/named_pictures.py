@@ -1,4 +1,4 @@
-"""The pictures that an iterator of `mx.image` reads: in records, in files that a list names, or in a list in Python."""
+"""The images that an iterator of `mx.image` reads: in records, in files that a list names, or in a list in Python."""
 
 import os
 import random
@@ -30,7 +30,7 @@ def shown_step(step: Any) -> str:
 
 
 class NamedPictures:
-    """What names the pictures: one of path_imgrec, path_imglist and imglist, and what belongs to it."""
+    """What names the images: one of path_imgrec, path_imglist and imglist, and what belongs to it."""
 
     def __init__(
         self,

@@ -1,4 +1,5 @@
-"""What the values of a picture are between two augmenters, and the conversions that kernels need there."""
+"""`Values` names the form of an image's values between two augmenters; the functions here convert where a kernel needs
+another."""
 
 import enum
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ __all__ = ["Steps", "Values", "as_reals", "interpolated", "on_levels"]
 
 
 class Values(enum.Enum):
-    """Of a picture of shape (height, width, 3)."""
+    """Of an image of shape (height, width, 3)."""
 
     BYTES = "uint8"
     CAST = "uint8, after a cast to float32 that is put off until a kernel needs it"
@@ -21,7 +22,7 @@ class Values(enum.Enum):
 
 
 Steps = tuple[list[Kernel], Values]
-"""Kernels, and what the values are behind them."""
+"""Kernels, and what the values are after them."""
 
 
 def as_reals(values: Values) -> list[Kernel]:

@@ -313,12 +313,12 @@ class _Writing:
 
 
 class IRHeader(NamedTuple):
-    """What is known of the picture in a record.
+    """What is known of the image in a record.
 
     Attributes:
-        flag: The number of labels behind the header; 0: the label is in the header. `pack` sets it.
+        flag: The number of labels after the header; 0: the label is in the header. `pack` sets it.
         label: A number, or an array of float32.
-        id: The number of the picture, a whole number below 2^64.
+        id: The number of the image, a whole number below 2^64.
         id2: A second one, usually 0.
     """
 
@@ -329,11 +329,11 @@ class IRHeader(NamedTuple):
 
 
 def pack(header: IRHeader | Iterable[Any], s: bytes) -> bytes:
-    """A record of a header and the bytes of an encoded picture.
+    """A record of a header and the bytes of an encoded image.
 
     Args:
         header: Its label is a number, or numbers, which are stored as float32; its flag is not used.
-        s: The picture, or any other bytes.
+        s: The image, or any other bytes.
 
     Raises:
         DataError: The header holds something else.
@@ -355,7 +355,7 @@ def pack(header: IRHeader | Iterable[Any], s: bytes) -> bytes:
 
 
 def unpack(s: bytes) -> tuple[IRHeader, bytes]:
-    """The header of an image record, and the bytes of its picture. Its label is a float, or an array of float32.
+    """The header of an image record, and the bytes of its image. Its label is a float, or an array of float32.
 
     Raises:
         DataError: The record is shorter than its header, or than the labels that its header claims.
@@ -372,16 +372,16 @@ def unpack(s: bytes) -> tuple[IRHeader, bytes]:
 
 
 def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, NDArray[Any]]:
-    """The header of an image record, and its picture as OpenCV decodes it: (H, W, 3) in the order blue, green, red, or
+    """The header of an image record, and its image as OpenCV decodes it: (H, W, 3) in the order blue, green, red, or
     (H, W) if it is grey, uint8.
 
     Args:
         s: The record.
         iscolor: -1 gives what the file holds, with 4 channels, alpha last, if it has alpha; 0 grey; 1 colour. 0 and 1
-            turn the picture as its EXIF orientation says. Of 16 bits the higher 8 are kept.
+            turn the image as its EXIF orientation says. Of 16 bits the higher 8 are kept.
 
     Raises:
-        DataError: The record, or the picture in it, is damaged or neither JPEG nor PNG.
+        DataError: The record, or the image in it, is damaged or neither JPEG nor PNG.
     """
     header, encoded = unpack(s)
     if iscolor not in (-1, 0, 1):
@@ -394,7 +394,7 @@ def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, NDArray[Any]]:
 
 
 def pack_img(header: IRHeader | Iterable[Any], img: ArrayLike, quality: int = 95, img_fmt: str = ".jpg") -> bytes:
-    """A record of a header and a picture, which is encoded as OpenCV does.
+    """A record of a header and an image, which is encoded as OpenCV does.
 
     Args:
         header: As for `pack`.
@@ -403,7 +403,7 @@ def pack_img(header: IRHeader | Iterable[Any], img: ArrayLike, quality: int = 95
         img_fmt: ".jpg", ".jpeg" or ".png", in any case.
 
     Raises:
-        GraphError: The array is no such picture, or the format another one.
+        GraphError: The array is no such image, or the format another one.
     """
     kind = img_fmt.lower()
     encode: Kernel

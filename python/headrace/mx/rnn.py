@@ -104,7 +104,7 @@ class BucketSentenceIter(EngineBatches):
         on_error: Accepted for uniformity; has no effect.
         device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
             a batch there are objects for `from_dlpack` of any library.
-        state: What `state()` gave: the iterator goes on with the batch behind it.
+        state: What `state()` gave: the iterator goes on with the batch after it.
 
     Raises:
         GraphError: An argument is out of its range, no bucket has sentences for a batch, or dtype cannot hold a number.
@@ -188,7 +188,7 @@ def _buckets(sentences: Sequence[Sequence[int]], size: int, given: Sequence[int]
 
 
 class _Filled:
-    """The sentences in their buckets, one bucket behind the other."""
+    """The sentences in their buckets, one bucket after the other."""
 
     def __init__(
         self, sentences: Sequence[Sequence[int]], buckets: list[int], invalid_label: int, dtype: Any, of: str

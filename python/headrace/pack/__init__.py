@@ -1,4 +1,4 @@
-"""Packing pictures into RecordIO files, as MXNet's im2rec does: `headrace pack` and `headrace im2rec` as functions.
+"""Packing images into RecordIO files, as MXNet's im2rec does: `headrace pack` and `headrace im2rec` as functions.
 
 from headrace import pack
 
@@ -33,32 +33,32 @@ def pack_images(
     resume: bool = False,
     workers: int | None = None,
 ) -> Packed:
-    """Packs the pictures of a list into a `.rec` file of image records, and writes its `.idx`, in the list's order.
+    """Packs the images of a list into a `.rec` file of image records, and writes its `.idx`, in the list's order.
 
     The files take their names when they are complete; a run that was killed leaves drafts beside them. Bytes are the same
     whatever the number of workers, and, where OpenCV has the same JPEG library, those of im2rec.py of MXNet 1.9.1.
 
     Raises NotFoundError without the list, DataError for a line that is none, UnsupportedError while another process
-    writes the same file, ResourceError for a full disk, and NothingPackedError, a DataError, where every picture was left
+    writes the same file, ResourceError for a full disk, and NothingPackedError, a DataError, where every image was left
     out; then nothing is kept. After the others `resume=True` goes on with what was packed.
 
     Args:
         listing: The list, `.lst`: lines of a number, a label or several, and a path below `root`.
-        root: The folder of the pictures.
+        root: The folder of the images.
         path: The file to write; None: the list's with the ending `.rec`. The index has its name with `.idx`.
         pass_through: Pack the files as they are; what follows up to `encoding` is then without effect.
         resize: Resize the shorter edge to so many pixels, by OpenCV's bilinear interpolation; 0: keep the size.
         center_crop: Cut the largest square out of the middle first.
         quality: Of JPEG, 1 to 100; of PNG the compression, 0 to 9, and more counts as 9.
         color: 1: three channels; 0: grey; -1: as the file has them, with 16 bits where it has them, which only
-            encoding=".png" holds. Pictures are turned by their EXIF orientation unless it is -1.
+            encoding=".png" holds. Images are turned by their EXIF orientation unless it is -1.
         encoding: What is packed: ".jpg" or ".png".
         pack_label: Pack all labels of a line that has several; else the first.
-        on_error: "skip": pictures that cannot be packed are left out, and named in the result; "raise": the first of
+        on_error: "skip": images that cannot be packed are left out, and named in the result; "raise": the first of
             them ends the run.
-        resume: Go on with what an earlier run with the same arguments had packed before it ended. Its pictures are not
+        resume: Go on with what an earlier run with the same arguments had packed before it ended. Its images are not
             encoded again, and the file is the same in the end.
-        workers: The most pictures at once; None: the engine chooses.
+        workers: The most images at once; None: the engine chooses.
     """
     listing = options.local_path("listing", listing, "pack_images")
     if path is None:

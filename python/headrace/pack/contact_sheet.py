@@ -1,4 +1,4 @@
-"""A contact sheet: small squares of pictures from all over a file, in one PNG."""
+"""A contact sheet: small squares of images from all over a file, in one PNG."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST = 1 << 14
 
 
 def write_contact_sheet(path: str, out: str, most: int) -> int:
-    """Writes `out` and returns the number of pictures on it. DataError if the file holds none that can be decoded."""
+    """Writes `out` and returns the number of images on it. DataError if the file holds none that can be decoded."""
     if not 1 <= most <= _MOST:
         raise GraphError(f"inspect: the sheet has {most} pictures; it must have 1 to {_MOST:,}")
     pictures = _pictures(path, most)

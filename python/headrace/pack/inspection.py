@@ -1,4 +1,4 @@
-"""What is in a RecordIO file: one pass over its records, of which the pictures' headers are read and nothing decoded."""
+"""Inspects a RecordIO file in one pass over its records: the headers of images are read, and nothing is decoded."""
 
 import collections
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class Inspection:
     smallest: int = 0
     largest: int = 0
     pictures: collections.Counter[str] = field(default_factory=collections.Counter)
-    """Records by the format of their picture."""
+    """Records by the format of their image."""
     widths: collections.Counter[int] = field(default_factory=collections.Counter)
     heights: collections.Counter[int] = field(default_factory=collections.Counter)
     shorter_edges: collections.Counter[int] = field(default_factory=collections.Counter)
@@ -30,7 +30,7 @@ class Inspection:
     labels: collections.Counter[float] = field(default_factory=collections.Counter)
     """Image records by their first label."""
     without_picture: int = 0
-    """Records of other bytes, or whose picture is of no format that is decoded, or has no header that can be read."""
+    """Records of other bytes, or whose image is of no format that is decoded, or has no header that can be read."""
     offsets: list[int] = field(default_factory=list)
     """Of the records' heads."""
     lost: list[LostBytes] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Inspection:
 
 
 def inspect_records(path: str) -> Inspection:
-    """Goes on behind damage, which it lists. NotFoundError if there is no such file."""
+    """Goes on after damage, which it lists. NotFoundError if there is no such file."""
     scan = RecordScan(path)
     found = Inspection(path, scan.file_bytes)
     for record in scan:

@@ -1,4 +1,4 @@
-"""Lists of pictures, as MXNet's im2rec.py makes them: the same lines in the same order."""
+"""Lists of images, as MXNet's im2rec.py makes them: the same lines in the same order."""
 
 import os
 import random
@@ -24,7 +24,7 @@ class MadeLists(NamedTuple):
     pictures: int
     """In all lists together."""
     classes: dict[str, int]
-    """Each folder that holds pictures, relative to the root, with its label; empty if not recursive."""
+    """Each folder that holds images, relative to the root, with its label; empty if not recursive."""
 
 
 class _Found(NamedTuple):
@@ -45,21 +45,21 @@ def make_lists(
     train_ratio: float = 1.0,
     test_ratio: float = 0.0,
 ) -> MadeLists:
-    """Lists the pictures of a folder in `.lst` files: one line each, of a number, a label and a path below the folder.
+    """Lists the images of a folder in `.lst` files: one line each, of a number, a label and a path below the folder.
 
-    Pictures are numbered in the order of their names, folder by folder, a folder's files before its folders; links are
-    followed. A folder's label is its number among the folders with pictures, in that order. With the same arguments the
+    Images are numbered in the order of their names, folder by folder, a folder's files before its folders; links are
+    followed. A folder's label is its number among the folders with images, in that order. With the same arguments the
     lists are those of im2rec.py of MXNet 1.9.1.
 
     Each list is written whole or not at all. Raises NotFoundError if the folder cannot be read, DataError if it holds no
-    picture, or one whose name cannot stand in a list.
+    image, or one whose name cannot stand in a list.
 
     Args:
         prefix: What the names of the lists begin with: `PREFIX.lst`; with several chunks `PREFIX_0.lst` and so on; with
             a train_ratio below 1 `PREFIX_train.lst`, `PREFIX_val.lst` and, with a test_ratio, `PREFIX_test.lst`.
         root: The folder.
         recursive: Also list the folders below it, each with a label of its own; else every label is 0.
-        exts: The endings of pictures, in lower case; those of files may be in any.
+        exts: The endings of images, in lower case; those of files may be in any.
         shuffle: Put the lines in a random order, chosen by `seed`.
         seed: Of the order; im2rec.py's is 100.
         chunks: The number of lists among which the lines are divided, in runs of equal length but for the last.

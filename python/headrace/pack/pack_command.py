@@ -138,7 +138,7 @@ def _pack(options: argparse.Namespace, prefix: str, root: str) -> int:
                 workers=options.num_thread,
             )
         except NothingPackedError as error:
-            # The pictures of the other lists may be good.
+            # The images of the other lists may be good.
             print(f"headrace: {error}", file=sys.stderr)
             code = 1
     return code

@@ -1,4 +1,4 @@
-"""What the commands that pack say: pictures that were left out as it happens, a summary at the end, and after an error
+"""Prints the reports of the packing commands: images left out, as it happens; a summary at the end; after an error,
 whether another run can go on."""
 
 import sys
@@ -24,14 +24,14 @@ def pack_and_report(listing: str, root: str, path: str, recipe: Recipe, **given:
 
 
 class _SkippedOnStderr(Listener):
-    """Names each picture."""
+    """Names each image."""
 
     def skipped(self, picture: Skipped) -> None:
         print(f"headrace: skipped {picture.path}: {picture.reason}", file=sys.stderr)
 
 
 def summary_of(packed: Packed) -> str:
-    """Records, bytes, rate, and how many pictures were left out for which kind of reason."""
+    """Records, bytes, rate, and how many images were left out for which kind of reason."""
     made = packed.records - packed.kept
     average = packed.bytes / packed.records / 1e3 if packed.records else 0.0
     lines = [

@@ -1,4 +1,4 @@
-"""Format and size of an encoded picture, as the engine reads them from its header: nothing is decoded."""
+"""Format and size of an encoded image, as the engine reads them from its header: nothing is decoded."""
 
 from typing import NamedTuple
 

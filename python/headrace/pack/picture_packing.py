@@ -1,4 +1,4 @@
-"""Packs the pictures of a list into records: a pipeline over the list, whose rows go to a draft in the list's order."""
+"""Packs the images of a list into records: a pipeline over the list, whose rows go to a draft in the list's order."""
 
 import collections
 import contextlib
@@ -27,21 +27,21 @@ __all__ = ["Labels", "Listener", "NothingPackedError", "Packed", "Part", "Skippe
 # What a kill may cost: seconds of work, and bytes that the system does not have yet.
 _CHECKPOINT_S = 0.1
 _CHECKPOINT_BYTES = 8 << 20
-# In an error. A reason may be a picture's own.
+# In an error. A reason may be an image's own.
 _SHOWN_REASONS = 5
 # Changes when the same recipe gives other bytes.
 _FORMAT = 2
 
 
 class Skipped(NamedTuple):
-    """A picture that was left out."""
+    """An image that was left out."""
 
     path: str
     reason: str
 
 
 class NothingPackedError(DataError):
-    """Every picture of a list was left out, so that there is no file."""
+    """Every image of a list was left out, so that there is no file."""
 
     __module__ = "headrace.pack"  # where users find it
 
@@ -83,7 +83,7 @@ class Part:
 
 
 class Listener:
-    """Receives the skipped pictures, as they occur. This one does nothing."""
+    """Receives the skipped images, as they occur. This one does nothing."""
 
     def skipped(self, picture: Skipped) -> None:
         pass
@@ -102,12 +102,12 @@ def pack_pictures(
     workers: int | None = None,
     listener: Listener | None = None,
 ) -> Packed:
-    """Packs the pictures of the list `listing`, whose paths are relative to `root`, into `path` and its index.
+    """Packs the images of the list `listing`, whose paths are relative to `root`, into `path` and its index.
 
     Records are in the list's order. Both files take their names when they are complete; after an error or a kill what
     was packed is kept, and `resume` goes on with it. Raises UnsupportedError if another process writes `path`,
-    ResourceError if the disk is full, NothingPackedError if every picture was left out, and with on_error="raise" the
-    error of the first picture that cannot be packed.
+    ResourceError if the disk is full, NothingPackedError if every image was left out, and with on_error="raise" the
+    error of the first image that cannot be packed.
     """
     started = time.monotonic()
     # Lines that are none are found here.
@@ -160,13 +160,13 @@ def _pictures(listing: str, root: str, labels: Labels) -> Dataset:
 
 
 def reasons_of(skipped: Sequence[Skipped]) -> list[str]:
-    """Each kind of reason with the number of its pictures, the most frequent first."""
+    """Each kind of reason with the number of its images, the most frequent first."""
     kinds = collections.Counter(_kind(each) for each in skipped)
     return [f"{count:,} × {kind}" for kind, count in kinds.most_common()]
 
 
 def _kind(picture: Skipped) -> str:
-    """The reason without what is the picture's own: its path, and its name in quotes."""
+    """The reason without what is the image's own: its path, and its name in quotes."""
     # Other words of the reason may contain or be the same letters.
     path, name = re.escape(picture.path), os.path.basename(picture.path)
     reason = re.sub(rf"(?<![^\s'\"(]){path}(?![^\s'\":;,)])", "…", picture.reason)

@@ -1,4 +1,4 @@
-"""How pictures are changed before they are packed, in im2rec's terms, as kernels."""
+"""`Recipe` turns im2rec's options, which say how images are changed before they are packed, into kernels."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +16,10 @@ _BEST_PNG = 9
 
 @dataclass(frozen=True)
 class Recipe:
-    """The work on each picture: decode, cut the middle square, resize the shorter edge, encode.
+    """The work on each image: decode, cut the middle square, resize the shorter edge, encode.
 
     The pixels are those of im2rec.py of MXNet 1.9.1 with OpenCV 4, and so are the bytes where its libjpeg-turbo is the
-    same. As there, a picture is turned by its EXIF orientation, unless `color` is -1.
+    same. As there, an image is turned by its EXIF orientation, unless `color` is -1.
     """
 
     pass_through: bool = False

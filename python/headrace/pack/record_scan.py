@@ -1,4 +1,4 @@
-"""Goes over the records of a RecordIO file, from head to tail, behind damage too."""
+"""Goes over the records of a RecordIO file, from head to tail, also after damage."""
 
 import os
 from collections.abc import Iterator

@@ -1,5 +1,4 @@
-"""The rows that a run leaves out, while it runs: the log of `on_error("skip", log=…)`, read as it grows; and those that
-it keeps, perhaps none."""
+"""`SkippedLog` follows the log of skipped rows, `on_error("skip", log=…)`, while a run writes it."""
 
 import json
 import os

@@ -23,12 +23,12 @@ class Unpacked:
     listing: str | None
     """The list; None for raw records."""
     empty: int
-    """Image records without a picture, which get no file."""
+    """Image records without an image, which get no file."""
     lost: list[LostBytes]
 
 
 def unpack_records(path: str, folder: str, raw: bool = False) -> Unpacked:
-    """Writes each picture to `folder`/LABEL/ID.jpg, with the ending of its format, and a list `folder`/list.lst; with `raw` each record to
+    """Writes each image to `folder`/LABEL/ID.jpg, with the ending of its format, and a list `folder`/list.lst; with `raw` each record to
     `folder`/NUMBER.bin.
 
     The folder must not be there, or be empty. The list is written last, so it stands for a complete folder.

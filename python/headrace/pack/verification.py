@@ -1,4 +1,4 @@
-"""Checks a RecordIO file: frames, index, headers, and every picture by decoding it."""
+"""Checks a RecordIO file: frames, index, headers, and every image by decoding it."""
 
 import os
 from collections.abc import Iterator
@@ -30,8 +30,8 @@ class Verification:
 
 
 def verify_records(path: str, decodes: bool = True) -> Verification:
-    """Reads `path` once. Records that hold no labels and no picture, as those at the end of face-recognition sets, are
-    good; with `decodes` every picture is decoded. NotFoundError if there is no such file."""
+    """Reads `path` once. Records that hold no labels and no image, as those at the end of face-recognition sets, are
+    good; with `decodes` every image is decoded. NotFoundError if there is no such file."""
     checking = _Checking(path)
     if decodes:
         checking.decode_all()
@@ -48,7 +48,7 @@ class _Checking:
         self._path = path
         self._scan = RecordScan(path)
         self._offsets: list[int] = []
-        # The offset of each picture given to the pipeline.
+        # The offset of each image given to the pipeline.
         self._given: list[int] = []
 
     def scan(self) -> Iterator[ScannedRecord]:
@@ -65,7 +65,7 @@ class _Checking:
     def decode_all(self) -> None:
         with SkippedLog() as log:
             dataset = sources.Generator(self._pictures, {"image": "bytes"}).map(V.Decode(mode="any"), "image")
-            # A picture of many colours is large, and only whether it can be decoded is wanted.
+            # An image of many colours is large, and only whether it can be decoded is wanted.
             dataset = dataset.on_error("skip", max_errors=(1 << 63) - 1, log=log.path)
             with dataset.iterate() as rows:
                 self.found.pictures = sum(1 for _ in kept_rows(rows))

@@ -1,1 +1,1 @@
-"""Contact sheets: the pictures of any dataset's rows in a grid, as `Dataset.show` and `headrace show` make them."""
+"""Contact sheets: the images of any dataset's rows in a grid, as `Dataset.show` and `headrace show` make them."""

@@ -1,4 +1,4 @@
-"""What is written under a picture: the small values of its row."""
+"""`caption` writes the text under an image: the small values of its row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A contact sheet: pictures with their captions, for notebooks and as a file."""
+"""A contact sheet: images with their captions, for notebooks and as a file."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ def check_png(name: str, path: str, of: str) -> None:
 
 @dataclass
 class Cell:
-    """A picture as it is shown."""
+    """An image as it is shown."""
 
     pixels: np.ndarray
     """uint8 of shape (H, W, 3)."""
     captions: list[str] = field(default_factory=list)
     decoded: bool = True
-    """False: the row's picture cannot be decoded, and a grey square is in its place."""
+    """False: the row's image cannot be decoded, and a grey square is in its place."""
 
 
 class ContactSheet:
-    """Pictures of a dataset, as `Dataset.show` makes them. A notebook shows it."""
+    """Images of a dataset, as `Dataset.show` makes them. A notebook shows it."""
 
     def __init__(self, cells: list[Cell], side: int) -> None:
         self._cells = cells
         self._side = side
 
     def __len__(self) -> int:
-        """The number of pictures."""
+        """The number of images."""
         return len(self._cells)
 
     def __repr__(self) -> str:
@@ -60,7 +60,7 @@ class ContactSheet:
         """Writes it as a PNG, in place of an older file once it is complete.
 
         Captions are in ASCII there, of two lines at most; the form for notebooks has them whole.
-        Raises an Error that names the path if it cannot be written, or ends as a picture of another format does.
+        Raises an Error that names the path if it cannot be written, or ends as an image of another format does.
         """
         path = options.local_path("path", path, "show")
         check_png("path", path, "show")
@@ -77,7 +77,7 @@ class ContactSheet:
         return f'<div style="display:flex;flex-wrap:wrap;gap:{2 * GAP}px">\n{figures}\n</div>'
 
     def _tile(self, cell: Cell) -> np.ndarray:
-        """The picture with its captions under it."""
+        """The image with its captions under it."""
         if not cell.captions:
             return cell.pixels
         text = lettered(cell.captions, self._side)

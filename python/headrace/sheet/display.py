@@ -1,4 +1,4 @@
-"""Pictures as a screen shows them: 3 channels of bytes, no larger than a cell."""
+"""Converts images to what a screen shows: 3 channels of bytes, no larger than a cell."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Displayed(NamedTuple):
 def displayed(picture: np.ndarray) -> Displayed:
     """Takes uint8, uint16 or floats of shape (H, W, C) with 1, 3 or 4 channels, the fourth opacity, over white.
 
-    Of uint16 the higher 8 bits are shown. Floats of 0 … 1 go from black to white; where a picture has others, it goes from
+    Of uint16 the higher 8 bits are shown. Floats of 0 … 1 go from black to white; where an image has others, it goes from
     its own least value to its greatest. NaN is black.
     """
     pixels, note = _bytes(picture)

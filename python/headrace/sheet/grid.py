@@ -1,4 +1,4 @@
-"""Pictures in a grid, and a picture as a PNG."""
+"""Images in a grid, and an image as a PNG."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WHITE = 255
 
 
 def grid(tiles: Sequence[np.ndarray]) -> np.ndarray:
-    """One picture of all tiles, row by row, about as many rows as columns, on white.
+    """One image of all tiles, row by row, about as many rows as columns, on white.
 
     Takes uint8 of shape (H, W, 3), at least one, and gives the same. Each cell has the size of the highest and the widest
     tile, and the tile in its top left corner.

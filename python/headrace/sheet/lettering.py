@@ -1,4 +1,4 @@
-"""Letters for pictures: printable ASCII, each 5 pixels wide and 8 high, of which the last is below the line."""
+"""Letters for images: printable ASCII, each 5 pixels wide and 8 high, of which the last is below the line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is drawn over pictures: masks, boxes and keypoints, in colours that differ."""
+"""Draws masks, boxes and keypoints over images, in colours that differ."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def with_mask(pixels: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 
 def draw_boxes(pixels: np.ndarray, boxes: np.ndarray, box_format: str, scale: tuple[float, float]) -> int:
-    """Draws the outlines of boxes, in the order of their colours, as far as they are within the picture.
+    """Draws the outlines of boxes, in the order of their colours, as far as they are within the image.
 
     Takes pixels, uint8 of shape (H, W, 3), which it changes, boxes of shape (n, 4), and by what their x and y are
     multiplied. Returns how many have no area, or no finite numbers, and are left out.
@@ -59,7 +59,7 @@ def draw_boxes(pixels: np.ndarray, boxes: np.ndarray, box_format: str, scale: tu
 
 
 def draw_keypoints(pixels: np.ndarray, points: np.ndarray, scale: tuple[float, float]) -> int:
-    """Draws a square of three pixels a side for each point, as far as it is within the picture; the points of a group
+    """Draws a square of three pixels a side for each point, as far as it is within the image; the points of a group
     have one colour, those of the boxes in the same order.
 
     Takes pixels, uint8 of shape (H, W, 3), which it changes, points of shape (n, 2) or (n, k, 2), and by what their x and

@@ -1,4 +1,4 @@
-"""Which column holds pictures, and in which form: found by the types of its values."""
+"""`picture_column` finds the column that holds images, and their form, by the types of its values."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class PictureColumn:
     batched: bool
     """Whether each value holds several along its first axis."""
     axes: str
-    """Of one picture: HWC, CHW or HW; "" where it is encoded."""
+    """Of one image: HWC, CHW or HW; "" where it is encoded."""
 
     def picture(self, value: Any, row: int) -> np.ndarray:
-        """One picture, of shape (H, W, C). DataError if it is encoded and cannot be decoded, or has no pixels."""
+        """One image, of shape (H, W, C). DataError if it is encoded and cannot be decoded, or has no pixels."""
         if not self.axes:
             decoded: np.ndarray = V.Decode(orientation=True)(value)
             return decoded
         if value.ndim != len(self.axes) or value.size == 0:
-            raise DataError(f"show: row {row}: column {self.name} is {type_text(value)}, which is no picture")
+            raise DataError(f"show: row {row}: column {self.name} is {type_text(value)}, not an image")
         if self.axes == "HW":
             picture: np.ndarray = value[..., None]
         else:
@@ -46,7 +46,7 @@ class PictureColumn:
 
 
 def picture_column(row: Mapping[str, Any], named: str | None, of: Dataset) -> PictureColumn:
-    """The named column, or the first of `row` that holds pictures. GraphError if there is none.
+    """The named column, or the first of `row` that holds images. GraphError if there is none.
 
     Axes: a named column may be without channels. Where both (H, W, C) and (C, H, W) are possible, it is the second if
     kernels of the dataset made it so.

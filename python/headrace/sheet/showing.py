@@ -74,7 +74,7 @@ class _Wanted(NamedTuple):
         return self.columns is None or name in (*self.columns, self.image, self.mask, *self.drawn())
 
     def drawn(self) -> tuple[str | None, ...]:
-        """What is drawn over the pictures by its numbers."""
+        """What is drawn over the images by its numbers."""
         return self.boxes, self.keypoints
 
 
@@ -193,7 +193,7 @@ def _of_numbers(value: Any) -> bool:
 
 
 def _scale(pixels: np.ndarray, size: tuple[int, ...]) -> tuple[float, float]:
-    """Along x and y, of what is drawn over a picture of this height and width."""
+    """Along x and y, of what is drawn over an image of this height and width."""
     return pixels.shape[1] / size[1], pixels.shape[0] / size[0]
 
 

@@ -1,4 +1,5 @@
-// For tests: the bytes of RecordIO files, made in memory. Pure functions.
+// `RecordBytes` makes the bytes of RecordIO files in memory. Use it in tests.
+// Threads: pure functions.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_TESTING_RECORD_BYTES_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_TESTING_RECORD_BYTES_H_
 
@@ -31,7 +32,7 @@ inline std::string IndexBytes(const std::vector<std::string>& payloads) {
   return text;
 }
 
-// An image record. One label stands in the header; with `behind`, behind it like several.
+// An image record. One label stands in the header; with `behind`, after it like several.
 inline std::string ImagePayload(uint64_t id, const std::vector<float>& labels, std::string_view image,
                                 bool behind = false) {
   ImageRecordHeader header;

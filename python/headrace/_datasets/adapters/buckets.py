@@ -1,4 +1,4 @@
-"""Batches of rows of similar length."""
+"""Makes `Dataset.bucket_by_length`: batches of rows of similar length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that make several rows of one: `Dataset.flat_map` and `Dataset.interleave`."""
+"""Adapts functions that make several rows of one, for `Dataset.flat_map` and `Dataset.interleave`."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _made(
     if turns and isinstance(turns["cycle"], str):
         raise GraphError(
             f"{of}: cycle is {shown(turns['cycle'])}; it is the number of rows that are open at a time, and the columns "
-            f'come behind it: {of}(function, 4, columns="path")'
+            f'come after it: {of}(function, 4, columns="path")'
         )
     read = None if columns is None else names(columns, "columns", of)
     bound, wants_rng = reference.function(function, columns=read, reads=True)

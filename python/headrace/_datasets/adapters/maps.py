@@ -1,4 +1,4 @@
-"""`map`: kernels and functions over columns, and over what follows a picture."""
+"""`map`: kernels and functions over columns, and over what follows an image."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def from_dataset(
     declared = {} if types is None else {each[0]: each for each in column_types(types, "from_dataset")}
     for name in declared:
         if name not in listed:
-            raise GraphError(f'from_dataset: types names "{name}", which is no column (columns: {", ".join(listed)})')
+            raise GraphError(f'from_dataset: types names "{name}", not a column (columns: {", ".join(listed)})')
     found = {
         "dataset": reference.rows(dataset, listed, in_processes),
         "columns": _engine.Columns([declared.get(name, (name, "unknown", None)) for name in listed]),

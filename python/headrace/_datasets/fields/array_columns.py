@@ -51,7 +51,7 @@ def _array_of(name: str, given: Any, of: str) -> Any:
     try:
         column = np.asarray(given)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise GraphError(f'{of}: column "{name}" is {shown(given)}, which is no array: {error}') from error
+        raise GraphError(f'{of}: column "{name}" is {shown(given)}, not an array: {error}') from error
     except MemoryError as error:
         raise ResourceError(f'{of}: column "{name}" does not fit into memory as an array: {error}') from error
     if column.ndim == 0:

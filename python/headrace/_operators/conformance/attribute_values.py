@@ -1,4 +1,5 @@
-"""Values of attributes that a declaration allows: those that must be taken, and those that must do no harm."""
+"""`allowed_values` gives values that an attribute's declaration allows; `try_all` calls an operator with values that
+must do no harm."""
 
 import itertools
 import math

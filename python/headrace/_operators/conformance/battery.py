@@ -1,4 +1,4 @@
-"""Which checks an operator goes through, by what it is."""
+"""`BATTERIES` lists the checks that each kind of operator goes through."""
 
 import dataclasses
 

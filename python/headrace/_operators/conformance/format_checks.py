@@ -96,7 +96,7 @@ def _try(subject: FormatSubject, changed: dict[str, Any]) -> Failure | None:
 
 
 def row_borders(subject: FormatSubject) -> None:
-    """For every byte find() gives where the first row begins that begins there or behind it."""
+    """For every byte find() gives where the first row begins that begins there or after it."""
     if not subject.can_be_cut:
         raise NotNeeded
     state, file = subject.state(), HostedFile(subject.contents)
@@ -107,7 +107,7 @@ def row_borders(subject: FormatSubject) -> None:
         if found != expected:
             came = f"find() gives {found}, and the first row from there on begins at byte {expected:,}"
             if expected == file.size:
-                came = f"find() gives {found}, and no row begins there or behind it: the file has {file.size:,} bytes"
+                came = f"find() gives {found}, and no row begins there or after it: the file has {file.size:,} bytes"
             advice = "give the byte where a row begins as next() gives it, at `byte` itself, too; else the file's size"
             raise CheckFailed(f"byte {byte:,} of {subject.file}", came, advice)
 
@@ -150,7 +150,7 @@ _ADVICE_FOR_SPLITS = (
 
 
 def _ways_to_cut(subject: FormatSubject, begins: list[int]) -> Iterator[list[int]]:
-    """At one byte: where a row begins, before and behind; then into equal splits, at last of a byte each."""
+    """At one byte: where a row begins, before and after; then into equal splits, at last of a byte each."""
     size = len(subject.contents)
     for byte in _places(subject, begins):
         if byte > 0:
@@ -210,7 +210,7 @@ def memory(subject: FormatSubject) -> None:
         if left is not None:
             given = f"the row of bytes {one.begin:,} to {one.end:,} of {subject.file}"
             raise CheckFailed(given, f"next() {left}", "write each element: the memory is not initialised")
-    for block, where in ((GuardedBlock, "behind"), (GuardedBlockAtStart, "before")):
+    for block, where in ((GuardedBlock, "after"), (GuardedBlockAtStart, "before")):
         subject.host.surroundings = f"memory {where} outputs that cannot be touched"
         subject.read(state, HostedFile(subject.contents), how=How(block=block))
 

@@ -1,6 +1,6 @@
-"""What a host does when an operator asks for something, and the rules that the operator may break then.
+"""The functions that a host offers to operators, and the rules that an operator may break by calling them.
 
-Functions return a headrace_result. What a call is given is in it, as is what it asked for: other threads have theirs."""
+Functions return a headrace_result. A call holds what it was given and what it asked for; each thread has its own."""
 
 import ctypes as c
 import dataclasses
@@ -79,7 +79,7 @@ class How:
     failing: str = ""
     spared: int = 0
     most_output: int = MOST_OUTPUT
-    # Functions of the host take up to so many seconds, so that calls on several threads overlap.
+    # Host functions take up to so many seconds, so that calls on several threads overlap.
     delays: float = 0.0
 
     def fails(self, name: str) -> bool:

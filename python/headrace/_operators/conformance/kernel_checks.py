@@ -117,7 +117,7 @@ def memory(subject: KernelSubject) -> None:
     for types in subject.types[:_FEW]:
         for each in [types, *resized(subject.host, subject.kernel, state.given, types, 3)]:
             _check_writes(subject, state, each)
-    for block, where in ((GuardedBlock, "behind"), (GuardedBlockAtStart, "before")):
+    for block, where in ((GuardedBlock, "after"), (GuardedBlockAtStart, "before")):
         subject.host.surroundings = (
             f"memory {where} inputs and outputs that cannot be touched, and inputs that cannot be written"
         )

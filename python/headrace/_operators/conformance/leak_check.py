@@ -1,4 +1,4 @@
-"""Whether memory, descriptors or threads stay behind after calls, and after states that were destroyed."""
+"""Checks that no memory, descriptors or threads remain after calls, and after states were destroyed."""
 
 import ctypes as c
 import dataclasses

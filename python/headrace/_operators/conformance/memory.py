@@ -1,4 +1,4 @@
-"""Where a call's inputs and outputs are: in memory that shows who reads or writes beside it.
+"""`Block` holds an input or output of a call in memory that shows reads and writes out of bounds.
 
 A block belongs to one call. Of one with margins `fault` says what was written beside it or, of an input, into it; a
 guarded one stands at the border of a page that ends the process when it is touched, and as an input cannot be written."""
@@ -63,7 +63,7 @@ class BlockWithMargins(Block):
     def fault(self, name: str) -> str | None:
         start = self.address - self._array.ctypes.data
         before, after = self._array[:start], self._array[start + self.size :]
-        for margin, where in ((before, "before"), (after, "behind")):
+        for margin, where in ((before, "before"), (after, "after")):
             written = int(np.count_nonzero(margin != _PATTERN))
             if written:
                 return f"wrote {where} {name}, which has {self.size} bytes: {written} or more"
@@ -98,6 +98,6 @@ class GuardedBlock(Block):
 
 
 class GuardedBlockAtStart(GuardedBlock):
-    """Begins behind such a page."""
+    """Begins after such a page."""
 
     _at_end = False

@@ -1,4 +1,4 @@
-"""What is found where two results are compared."""
+"""Differences between two results."""
 
 from headrace._operators.conformance.host_functions import Failure, Result
 from headrace._operators.conformance.values import shown

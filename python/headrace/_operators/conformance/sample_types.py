@@ -1,4 +1,4 @@
-"""Which types a kernel takes, found by asking its infer(): nothing in a declaration says so."""
+"""Finds the types that a kernel takes by asking its infer(), because no declaration names them."""
 
 import itertools
 from collections.abc import Iterator, Mapping

@@ -188,7 +188,7 @@ def memory(subject: SourceSubject) -> None:
         left = unwritten(*made)
         if left is not None and subject.operator.deterministic:
             raise CheckFailed(f"row {row:,}", f"read() {left}", "write each element: the memory is not initialised")
-    for block, where in ((GuardedBlock, "behind"), (GuardedBlockAtStart, "before")):
+    for block, where in ((GuardedBlock, "after"), (GuardedBlockAtStart, "before")):
         subject.host.surroundings = f"memory {where} outputs that cannot be touched"
         for row in rows[:8]:
             source.read(row, How(block=block))

@@ -99,10 +99,10 @@ class SplitReader:
     def _check_place(self, begin: int, end: int) -> None:
         came = f"next() gives a row of bytes {begin:,} to {end:,}"
         if begin < self._at:
-            advice = "begin a row at the end of the row before it, or behind"
+            advice = "begin a row at the end of the row before it, or after"
             raise BrokenRule(f"{came}, and the rows before end at {self._at:,}", advice)
         if begin >= self._end:
-            advice = "remember the `end` given to open(), and give no row that begins there or behind"
+            advice = "remember the `end` given to open(), and give no row that begins there or after"
             raise BrokenRule(f"{came}, and its split ends at {self._end:,}", advice)
         if not begin < end <= self._file.size:
             raise BrokenRule(f"{came} of a file of {self._file.size:,}", "give at least one byte, of the file")
@@ -128,7 +128,7 @@ class SplitReader:
 def find(
     host: PluginHost, state: State[DeclaredFormat], file: HostedFile, byte: int, how: How | None = None
 ) -> int | Failure:
-    """Where the first row begins at the byte or behind it."""
+    """Where the first row begins at the byte or after it."""
     begin = c.c_int64(-1)
     call = Call("find", state.operator, how=how)
     call.file = file

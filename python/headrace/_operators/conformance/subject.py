@@ -1,4 +1,4 @@
-"""What a check is about: one operator of a plugin, and how a check says that it failed."""
+"""The operator under test, and the exceptions by which checks fail."""
 
 import dataclasses
 import functools
@@ -74,7 +74,7 @@ class Subject:
 
     @property
     def host(self) -> PluginHost:
-        """Not behind in_engine(): a plugin keeps the functions of one host, that of its last query."""
+        """Not after in_engine(): a plugin keeps the functions of one host, that of its last query."""
         assert not self._engine_has_it
         if self._host is None:
             self._host = PluginHost(self.path, self.note, self._samples)

@@ -61,7 +61,7 @@ def numpy_dtype(dtype: str) -> np.dtype:
 
 
 def drawn(column: ColumnType, seed: int) -> Value:
-    """Ordinary contents: pictures' bytes, small whole numbers, normal numbers, words."""
+    """Ordinary contents: images' bytes, small whole numbers, normal numbers, words."""
     assert column.shape is not None
     generator = np.random.default_rng([seed, *column.dtype.encode()])
     elements = math.prod(column.shape)

@@ -1,6 +1,6 @@
 """MXNet's parameters of augmentation, as kernels of ours: `headrace.vision`, in the order in which MXNet's default
-augmenter does what they say. What asks for a step that the others leave out is refused; what says how a step is done, such
-as fill_value, is taken without one."""
+augmenter does what they say. A parameter that asks for a step that the others leave out is refused; one that says how a
+step is done, such as fill_value, is taken without one."""
 
 import math
 import os
@@ -26,9 +26,9 @@ class AugmentationParameters(TypedDict, total=False):
     """Those of `mxnet.io.ImageRecordIter`, by the same names; values are in units of 0 … 255."""
 
     resize: int
-    """The length of the shorter side, to which pictures are resized first; -1: they are not."""
+    """The length of the shorter side, to which images are resized first; -1: they are not."""
     rand_crop: bool
-    """Whether pictures are cropped at random places, else in the middle. A picture smaller than the crop is enlarged."""
+    """Whether images are cropped at random places, else in the middle. An image smaller than the crop is enlarged."""
     random_resized_crop: bool
     """Whether a rectangle of random area and ratio is cropped and resized, if these may differ from 1."""
     max_random_area: float
@@ -49,16 +49,16 @@ class AugmentationParameters(TypedDict, total=False):
     pca_noise: float
     """The deviation of the noise along the colours' principal components."""
     fill_value: int
-    """The value of pixels beyond the picture."""
+    """The value of pixels beyond the image."""
     inter_method: int
-    """0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes, 10 one of 0 to 4 for each picture, drawn anew for
-    each use. Not 4 or 10 where pictures are turned or stretched."""
+    """0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes, 10 one of 0 to 4 for each image, drawn anew for
+    each use. Not 4 or 10 where images are turned or stretched."""
     pad: int
     """Pixels that are added on each side."""
     mirror: bool
-    """Swaps left and right in all pictures."""
+    """Swaps left and right in all images."""
     rand_mirror: bool
-    """Swaps left and right in half of the pictures."""
+    """Swaps left and right in half of the images."""
     mean_r: float
     mean_g: float
     mean_b: float
@@ -84,7 +84,7 @@ class AugmentationParameters(TypedDict, total=False):
     """The greatest and the least factor by which both sides are resized at random, before the crop."""
     max_img_size: float
     min_img_size: float
-    """The greatest and the least side of a picture before the crop; beyond them it is cut off or gets a border."""
+    """The greatest and the least side of an image before the crop; beyond them it is cut off or gets a border."""
     random_h: int
     random_s: int
     random_l: int
@@ -189,7 +189,7 @@ def augmentation(
     seed: int | None,
     of: str,
 ) -> KernelsOf:
-    """What gives the kernels from encoded pictures to data of `data_shape` (channels, height, width) and `dtype`,
+    """What gives the kernels from encoded images to data of `data_shape` (channels, height, width) and `dtype`,
     "float32", "uint8" or "int8". All parameters are checked before.
 
     Args:
@@ -279,7 +279,7 @@ class _Steps:
         return _Steps({**self._given, **fixed}, self._data_shape, self._dtype, None, self._of)._geometry()
 
     def _decoding(self) -> Kernel:
-        # As OpenCV's imdecode, which turns a picture unless it is decoded as it is.
+        # As OpenCV's imdecode, which turns an image unless it is decoded as it is.
         if self._channels == 4:
             return vision.Decode(mode="any")
         return vision.Decode(mode="RGB" if self._channels == 3 else "L", orientation=True)

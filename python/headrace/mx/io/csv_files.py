@@ -1,4 +1,4 @@
-"""CSV files as MXNet takes them: empty lines at a file's end are no rows, and of several fields no empty lines are."""
+"""MXNet's CSV dialect: trailing empty lines are ignored; with several fields, all empty lines are."""
 
 import os
 from collections.abc import Sequence

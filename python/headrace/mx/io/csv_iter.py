@@ -1,4 +1,4 @@
-"""Batches of CSV files."""
+"""`CSVIter` gives batches of rows of CSV files."""
 
 import math
 import os
@@ -47,7 +47,7 @@ class CSVIter(EngineBatches):
             batch. None: all labels are 0.
         label_shape: The shape of a label. (1,): labels are numbers, of shape (batch_size,).
         round_batch: Whether the last batch of an epoch is filled with the first rows of the next pass, which then begins
-            behind them; else with the first rows of the epoch. `pad` says how many.
+            after them; else with the first rows of the epoch. `pad` says how many.
         dtype: "float32", "int32" or "int64": of data and labels. None: "float32".
         data_name: In `provide_data`.
         label_name: In `provide_label`.
@@ -60,7 +60,7 @@ class CSVIter(EngineBatches):
         max_errors: The most rows that may be left out in an epoch.
         device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
             a batch there are objects for `from_dlpack` of any library.
-        state: What `state()` gave: the iterator goes on with the batch behind it.
+        state: What `state()` gave: the iterator goes on with the batch after it.
 
     Raises:
         DataError: There are not as many labels as lines of data. From `next()`: a line has another number of fields, or a

@@ -1,4 +1,4 @@
-"""What iterators give, and what they say of it, as in `mxnet.io`."""
+"""`DataBatch` is a batch of an iterator, and `DataDesc` its description, as in `mxnet.io`."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self

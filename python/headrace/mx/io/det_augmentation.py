@@ -25,11 +25,11 @@ class DetAugmentationParameters(TypedDict, total=False):
     """Those of `mxnet.io.ImageDetRecordIter`, by the same names; values are in units of 0 … 255."""
 
     resize: int
-    """The length of the shorter side, to which pictures are resized first; -1: they are not."""
+    """The length of the shorter side, to which images are resized first; -1: they are not."""
     rand_crop_prob: float
-    """How likely a picture is cropped."""
+    """How likely an image is cropped."""
     num_crop_sampler: int
-    """Into how many samplers the lists below fall; each has one number, or one for each sampler. 0 or less: pictures are not
+    """Into how many samplers the lists below fall; each has one number, or one for each sampler. 0 or less: images are not
     cropped."""
     min_crop_scales: Numbers
     max_crop_scales: Numbers
@@ -47,7 +47,7 @@ class DetAugmentationParameters(TypedDict, total=False):
     emit_overlap_thresh: float
     """The share of an object that must be in the crop, for "overlap"."""
     rand_pad_prob: float
-    """How likely a picture is put on a larger canvas."""
+    """How likely an image is put on a larger canvas."""
     max_pad_scale: float
     """The greatest factor of its sides."""
     max_random_hue: int
@@ -63,12 +63,12 @@ class DetAugmentationParameters(TypedDict, total=False):
     rand_mirror_prob: float
     """How likely left and right are swapped."""
     fill_value: int
-    """The value of pixels beyond the picture."""
+    """The value of pixels beyond the image."""
     inter_method: int
-    """0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes, 10 one of 0 to 4 for each picture, drawn anew for
+    """0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes, 10 one of 0 to 4 for each image, drawn anew for
     each use."""
     resize_mode: str
-    """"force": pictures get the size of data_shape. "shrink", "fit": they keep the ratio of their sides within it, and their
+    """"force": images get the size of data_shape. "shrink", "fit": they keep the ratio of their sides within it, and their
     rows and columns are those of the label; "shrink" leaves smaller ones as they are. `fill_value` is beside them."""
     mean_r: float
     mean_g: float
@@ -130,12 +130,12 @@ _DEFAULTS: dict[str, Any] = {
 
 
 class Stages(NamedTuple):
-    """The kernels of a picture."""
+    """The kernels of an image."""
 
     moving: list[Kernel]
-    """Those that boxes follow; the label has the size that the picture has behind them."""
+    """Those that boxes follow; the label has the size that the image has after them."""
     behind: list[Kernel]
-    """Those of the picture alone that follow; none: the picture has the size of `data_shape` already."""
+    """Those of the image alone that follow; none: the image has the size of `data_shape` already."""
 
 
 StagesOf: TypeAlias = Callable[[MeanOf | None], Stages]
@@ -143,7 +143,7 @@ StagesOf: TypeAlias = Callable[[MeanOf | None], Stages]
 
 
 class DetAugmentation:
-    """The kernels from encoded pictures to data of `data_shape` (channels, height, width), float32.
+    """The kernels from encoded images to data of `data_shape` (channels, height, width), float32.
 
     Raises:
         GraphError: A parameter is out of its range.
@@ -282,7 +282,7 @@ class DetAugmentation:
         return self._how.kernel(sized)
 
     def _filling(self) -> list[Kernel]:
-        """Beside a picture that kept its ratio."""
+        """Beside an image that kept its ratio."""
         return [] if self._mode() == "force" else [T.PadEnd((*self._size, self._channels), self._fill)]
 
     def _values(self) -> list[Kernel]:

@@ -31,7 +31,7 @@ class Source(Protocol):
         """The next batch; None: the epoch is over."""
 
     def state_on_host(self) -> dict[str, Any]:
-        """Behind the batch made last."""
+        """After the batch made last."""
 
     def interrupt(self) -> None:
         """Has the batch that is being made fail soon, if there is one; on another thread."""
@@ -72,7 +72,7 @@ class _Note(NamedTuple):
     batch: DataBatch
     """With the shapes in place of arrays."""
     state: dict[str, Any] | Error
-    """The source's behind the batch, or why it has none."""
+    """The source's after the batch, or why it has none."""
 
 
 class _Feed:
@@ -169,7 +169,7 @@ class DeviceBatches:
         return columns
 
     def state(self) -> dict[str, Any] | None:
-        """The source's behind the batch given last; None: that of the source itself, of which nothing is ahead."""
+        """The source's after the batch given last; None: that of the source itself, of which nothing is ahead."""
         if self._run is None or self._over:
             return None
         if isinstance(self._state, Error):

@@ -229,12 +229,12 @@ class EngineRuns(GivenBatches):
     # ---- states ----
 
     def state(self) -> dict[str, Any]:
-        """Where the iterator is, for `state=`: behind the batch given last. Raises StateError if it cannot be restored."""
+        """Where the iterator is, for `state=`: after the batch given last. Raises StateError if it cannot be restored."""
         of_loop = None if self._sent is None else self._sent.state()
         return self.state_on_host() if of_loop is None else of_loop
 
     def state_on_host(self) -> dict[str, Any]:
-        """As `state()`, behind the batch made last, which may be ahead of the loop."""
+        """As `state()`, after the batch made last, which may be ahead of the loop."""
         run = self._running().state() if self._ahead is None else self._ahead[1]
         given = {"on_error": self._runs.on_error} if self._runs.otherwise else {}
         return (

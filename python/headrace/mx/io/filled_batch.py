@@ -8,7 +8,7 @@ Columns = dict[str, np.ndarray]
 
 
 def filled(columns: Columns, first: Columns, batch_size: int, pad_value: float | None = None) -> Columns:
-    """`columns` and behind them rows of `first`, the first rows of the epoch, as often as needed. Where rows are vectors of
+    """`columns` and after them rows of `first`, the first rows of the epoch, as often as needed. Where rows are vectors of
     unequal length in the two, the shorter ones are filled with `pad_value`."""
     behind = np.arange(batch_size - _rows(columns)) % _rows(first)
     joined = {}

@@ -71,7 +71,7 @@ def paths_of(name: str, given: Any, of: str) -> list[str | os.PathLike[str]]:
         raise GraphError(f"{of}: {name} is {options.shown(given)}; it must be a path, or a list of paths")
     for each in paths:
         if not isinstance(each, (str, os.PathLike)) or not os.fspath(each):
-            raise GraphError(f"{of}: {name} has {options.shown(each)}, which is no path")
+            raise GraphError(f"{of}: {name} has {options.shown(each)}, not a path")
     return [*paths]
 
 

@@ -1,4 +1,4 @@
-"""Batches of the pictures in image records, with the objects in them."""
+"""`ImageDetRecordIter` gives batches of the images in image records, with their objects."""
 
 import logging
 import os
@@ -34,18 +34,18 @@ _BEFORE = 4
 
 
 class ImageDetRecordIter(EngineBatches):
-    """Gives batches of pictures with the objects in them, as `mxnet.io.ImageDetRecordIter` does: a float32 array of shape
+    """Gives batches of images with the objects in them, as `mxnet.io.ImageDetRecordIter` does: a float32 array of shape
     (batch_size, channels, height, width), in the order red, green, blue, and labels of shape (batch_size,
     label_pad_width + 4): channels, height, width, the length of the label, the label, and what pads it.
 
     A label is what records of detection sets have: the width of its header, the width of an object, the rest of the header,
-    and for each object its class, xmin, ymin, xmax, ymax as parts of the picture's sides, and further numbers. Boxes move
-    with their picture. Kernels do all of it; the page "From MXNet" of the documentation maps every parameter. In addition
+    and for each object its class, xmin, ymin, xmax, ymax as parts of the image's sides, and further numbers. Boxes move
+    with their image. Kernels do all of it; the page "From MXNet" of the documentation maps every parameter. In addition
     each batch has the records' ids as `index`.
 
     Args:
         path_imgrec: The file; several, between semicolons or in a list; or a folder of them.
-        data_shape: (channels, height, width) of a picture; 1 or 3 channels.
+        data_shape: (channels, height, width) of an image; 1 or 3 channels.
         batch_size: Rows in a batch, from 1 on.
         path_imgidx: The index of the file, or a list with one for each file, or "build", which makes it if it is missing:
             then rows have numbers. "": the file is read in splits.
@@ -59,7 +59,7 @@ class ImageDetRecordIter(EngineBatches):
             files.
         shuffle_chunk_seed: Of the order of these splits.
         round_batch: Whether the last batch of an epoch is filled with the first rows of the next pass, which then begins
-            behind them; else with the first rows of the epoch. `pad` says how many.
+            after them; else with the first rows of the epoch. `pad` says how many.
         num_parts: As for `ImageRecordIter`.
         part_index: Which of the parts is read.
         dtype: "float32" alone.
@@ -77,7 +77,7 @@ class ImageDetRecordIter(EngineBatches):
         max_errors: The most rows that may be left out in an epoch.
         device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
             a batch there are objects for `from_dlpack` of any library.
-        state: What `state()` gave: the iterator goes on with the batch behind it.
+        state: What `state()` gave: the iterator goes on with the batch after it.
         augmentation_parameters: `DetAugmentationParameters`, by MXNet's names.
 
     Raises:

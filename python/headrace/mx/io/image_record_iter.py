@@ -1,4 +1,4 @@
-"""Batches of the pictures in image records."""
+"""`ImageRecordIter` gives batches of the images in image records."""
 
 import logging
 import os
@@ -29,7 +29,7 @@ _log = logging.getLogger("headrace.mx")
 
 
 class ImageRecordIter(EngineBatches):
-    """Gives batches of the pictures that im2rec packed, as `mxnet.io.ImageRecordIter` does: a float32 array of shape
+    """Gives batches of the images that im2rec packed, as `mxnet.io.ImageRecordIter` does: a float32 array of shape
     (batch_size, channels, height, width), in the order red, green, blue, and the labels.
 
     The batches come from `headrace.ImageRecord` and kernels of `headrace.vision`, in MXNet's order: resize, rotation, pad,
@@ -38,12 +38,12 @@ class ImageRecordIter(EngineBatches):
 
     Args:
         path_imgrec: The file; several, between semicolons or in a list; or a folder of them.
-        data_shape: (channels, height, width) of a picture; 1, 3 or 4 channels.
+        data_shape: (channels, height, width) of an image; 1, 3 or 4 channels.
         batch_size: Rows in a batch, from 1 on.
         path_imgidx: The index of the file, or a list with one for each file, or "build", which makes it if it is missing:
             then rows have numbers. "": the file is read in splits.
         path_imglist: An image list whose labels take the place of those in the records; "": there is none.
-        label_width: Labels of a picture, from 1 on.
+        label_width: Labels of an image, from 1 on.
         shuffle: Whether each epoch has an order of its own: of all rows with an index, else of splits and within a window.
         seed: Of the order and, unless seed_aug is given, of the augmentation.
         seed_aug: Of the augmentation; None: `seed`.
@@ -51,7 +51,7 @@ class ImageRecordIter(EngineBatches):
             files.
         shuffle_chunk_seed: Of the order of these splits.
         round_batch: Whether the last batch of an epoch is filled with the first rows of the next pass, which then begins
-            behind them; else with the first rows of the epoch. `pad` says how many.
+            after them; else with the first rows of the epoch. `pad` says how many.
         num_parts: Into how many runs of equal length the rows are divided: with an index of ⌈N/num_parts⌉ rows, without one
             of equally many bytes.
         part_index: Which of them is read.
@@ -70,7 +70,7 @@ class ImageRecordIter(EngineBatches):
         max_errors: The most rows that may be left out in an epoch.
         device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
             a batch there are objects for `from_dlpack` of any library.
-        state: What `state()` gave: the iterator goes on with the batch behind it.
+        state: What `state()` gave: the iterator goes on with the batch after it.
         augmentation_parameters: `AugmentationParameters`, by MXNet's names.
 
     Raises:

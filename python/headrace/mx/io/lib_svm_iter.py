@@ -1,4 +1,4 @@
-"""Batches of LibSVM files, which are sparse."""
+"""`LibSVMIter` gives batches of LibSVM files, which are sparse."""
 
 import os
 import re
@@ -56,7 +56,7 @@ class LibSVMIter(EngineBatches):
         num_parts: Into how many parts of equally many bytes the files are cut; with label_libsvm, of ⌈N/num_parts⌉ rows.
         part_index: Which of them is read.
         round_batch: Whether the last batch of an epoch is filled with the first rows of the next pass, which then begins
-            behind them; else with the first rows of the epoch. `pad` says how many.
+            after them; else with the first rows of the epoch. `pad` says how many.
         dtype: "float32" alone, as in MXNet; None is the same.
         data_name: In `provide_data`.
         label_name: In `provide_label`.
@@ -67,7 +67,7 @@ class LibSVMIter(EngineBatches):
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: "skip" leaves lines out that cannot be read, and the label of such a line with it.
         max_errors: The most rows that may be left out in an epoch.
-        state: What `state()` gave: the iterator goes on with the batch behind it.
+        state: What `state()` gave: the iterator goes on with the batch after it.
 
     Raises:
         DataError: There are not as many labels as lines of data. From `next()`: a line is not of the form
@@ -201,7 +201,7 @@ def _labelled(
 
 
 def _compressed(indices: np.ndarray, values: np.ndarray, features: int) -> CSRNDArray:
-    """Of rows that are filled with `_NO_FEATURE` behind their indices."""
+    """Of rows that are filled with `_NO_FEATURE` after their indices."""
     there = indices != _NO_FEATURE
     ends = np.zeros(len(indices) + 1, np.int64)
     np.cumsum(there.sum(axis=1), out=ends[1:])

@@ -36,8 +36,8 @@ class MeanImage(NamedTuple):
         """float32 of shape (height, width, channels).
 
         Args:
-            geometry: From a record to the uint8 picture of the size of `data_shape` (channels, height, width).
-            data_shape: The shape that a mean in a file, and each picture, must have.
+            geometry: From a record to the uint8 image of the size of `data_shape` (channels, height, width).
+            data_shape: The shape that a mean in a file, and each image, must have.
             of: The iterator, for messages.
 
         Raises:

@@ -1,5 +1,5 @@
-"""The kernel of the parameter `mean_img`: the mean image is known only when all else is found good, as making it may take
-long."""
+"""`mean_subtraction` makes the kernel of the parameter `mean_img`. The mean image comes last, when all else is checked,
+because making it may take long."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from headrace.errors import GraphError
 __all__ = ["KernelsOf", "MeanOf", "mean_subtraction"]
 
 MeanOf: TypeAlias = Callable[[str, list[Kernel]], np.ndarray]
-"""From the path of the mean image, and the kernels that give the pictures that it is made of, to the mean, of shape
+"""From the path of the mean image, and the kernels that give the images that it is made of, to the mean, of shape
 (height, width, channels)."""
 KernelsOf: TypeAlias = Callable[[MeanOf | None], list[Kernel]]
 """From what gives the mean image to the kernels; None: to such kernels with a mean of zeros, to check them by."""
@@ -33,7 +33,7 @@ def mean_subtraction(
     Args:
         path: The parameter mean_img.
         means: The parameters of a mean for each channel, beside which there is no mean image.
-        geometry: Gives the kernels from encoded pictures to those that the mean is made of.
+        geometry: Gives the kernels from encoded images to those that the mean is made of.
         shape: (height, width, channels).
         of: The iterator, for messages.
 

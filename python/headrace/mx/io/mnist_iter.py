@@ -1,4 +1,4 @@
-"""Batches of the MNIST files."""
+"""`MNISTIter` gives batches of the MNIST files."""
 
 import logging
 import math
@@ -37,11 +37,11 @@ class MNISTIter(EngineBatches):
     `index`.
 
     Args:
-        image: The idx file of the pictures, not compressed.
+        image: The idx file of the images, not compressed.
         label: That of the labels.
         batch_size: Rows in a batch, from 1 on.
         shuffle: Whether the rows are shuffled.
-        flat: Whether a picture is one axis: (batch_size, rows · columns).
+        flat: Whether an image is one axis: (batch_size, rows · columns).
         seed: Of the order.
         silent: Whether no line about the data goes to the log `headrace.mx`.
         num_parts: Into how many runs of rows the data are divided.
@@ -52,7 +52,7 @@ class MNISTIter(EngineBatches):
             memory. -1: in plain memory.
         data_name: In `provide_data`.
         label_name: In `provide_label`.
-        data_shape: The shape that a script expects of a picture, which MXNet ignores: it must have as many pixels as those
+        data_shape: The shape that a script expects of an image, which MXNet ignores: it must have as many pixels as those
             of the file; `flat` alone decides the shape. None: any.
         input_shape: Likewise.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
@@ -60,10 +60,10 @@ class MNISTIter(EngineBatches):
         max_errors: The most rows that may be left out in an epoch.
         device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
             a batch there are objects for `from_dlpack` of any library.
-        state: What `state()` gave: the iterator goes on with the batch behind it.
+        state: What `state()` gave: the iterator goes on with the batch after it.
 
     Raises:
-        DataError: A file is no idx file of bytes, or shorter than it says, or there are not as many labels as pictures.
+        DataError: A file is no idx file of bytes, or shorter than it says, or there are not as many labels as images.
         GraphError: A parameter is out of its range.
         NotFoundError: A file is not there.
         StateError: The state is of other data or another iterator.

@@ -1,4 +1,4 @@
-"""Batches of arrays in memory."""
+"""`NDArrayIter` gives batches of arrays in memory."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeAlias
@@ -47,7 +47,7 @@ class NDArrayIter(GivenBatches):
         on_error: Taken as by the other iterators; no row of an array can fail.
         device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
             a batch there are objects for `from_dlpack` of any library.
-        state: What `state()` gave: the iterator goes on with the batch behind it.
+        state: What `state()` gave: the iterator goes on with the batch after it.
 
     Raises:
         GraphError: The arrays differ in their number of rows, or are none of numbers; or an argument is out of its range, or
@@ -130,7 +130,7 @@ class NDArrayIter(GivenBatches):
         return self._described(self.label)
 
     def reset(self) -> None:
-        """Begins the next epoch: behind the last batch with the rows that are left, in mid-epoch at row 0."""
+        """Begins the next epoch: after the last batch with the rows that are left, in mid-epoch at row 0."""
         ended = None if self._sent is None else self._sent.end()
         if ended is None:
             ended = self._given == self._batches_of_epoch()
@@ -149,7 +149,7 @@ class NDArrayIter(GivenBatches):
         self._given = 0
 
     def state(self) -> dict[str, Any]:
-        """Where the iterator is, for `state=`: behind the batch given last."""
+        """Where the iterator is, for `state=`: after the batch given last."""
         of_loop = None if self._sent is None else self._sent.state()
         return self.state_on_host() if of_loop is None else of_loop
 
@@ -163,7 +163,7 @@ class NDArrayIter(GivenBatches):
             self._run.close()  # type: ignore[attr-defined]
 
     def state_on_host(self) -> dict[str, Any]:
-        """As `state()`, behind the batch made last, which may be ahead of the loop."""
+        """As `state()`, after the batch made last, which may be ahead of the loop."""
         run = None if self._run is None else self._run.state()  # type: ignore[attr-defined]
         return {
             "seed": self._seed,

@@ -21,7 +21,7 @@ class Ending(enum.Enum):
     """What becomes of the rows left at an epoch's end."""
 
     ROUND = "round"
-    """The batch is filled with the first rows of the next pass, which then begins behind them."""
+    """The batch is filled with the first rows of the next pass, which then begins after them."""
     ROLL_OVER = "roll_over"
     """They are the first rows of the next epoch, whose first batch is filled with the first rows of its pass."""
     PAD = "pad"

@@ -1,4 +1,4 @@
-"""Batches of several iterators side by side, made on threads of their own."""
+"""`PrefetchingIter` joins the batches of several iterators, made on threads of their own."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ class _Made(NamedTuple):
     batch: DataBatch | None
     """None: the iterator's epoch is over."""
     state: Any
-    """Its state behind the batch, or the error with which it has none."""
+    """Its state after the batch, or the error with which it has none."""
 
 
 class PrefetchingIter(GivenBatches):
@@ -43,7 +43,7 @@ class PrefetchingIter(GivenBatches):
         rename_label: Likewise for labels.
         memory: As if each of iters, of which none may have begun, had been made with it; None: as they were made.
         on_error: Likewise: "skip" leaves out rows that fail, "raise" does not.
-        state: What `state()` gave: the iterator goes on with the batch behind it. Each of iters must be there already, made
+        state: What `state()` gave: the iterator goes on with the batch after it. Each of iters must be there already, made
             with its part of `state["iters"]` as its own state.
 
     Raises:
@@ -83,7 +83,7 @@ class PrefetchingIter(GivenBatches):
         self._was_ahead = False
         """Whether the next batch is to be asked for before anything else, as it was where the state was taken."""
         self._states: list[Any] | None = None
-        """Those of the iterators behind the batch given last, or errors; None: none of them is ahead of the loop."""
+        """Those of the iterators after the batch given last, or errors; None: none of them is ahead of the loop."""
         if state is not None:
             self._restore(state)
 
@@ -93,12 +93,12 @@ class PrefetchingIter(GivenBatches):
 
     @property
     def provide_data(self) -> list[DataDesc]:  # type: ignore[override]
-        """What the iterators provide, one behind the other."""
+        """What the iterators provide, in their order."""
         return _renamed([each.provide_data for each in self.iters], self.rename_data)
 
     @property
     def provide_label(self) -> list[DataDesc]:  # type: ignore[override]
-        """The labels that the iterators provide, one behind the other."""
+        """The labels that the iterators provide, in their order."""
         return _renamed([each.provide_label for each in self.iters], self.rename_label)
 
     def reset(self) -> None:
@@ -126,7 +126,7 @@ class PrefetchingIter(GivenBatches):
         return {f"iters[{i}]": each for i, each in enumerate(self.iters)}
 
     def state(self) -> dict[str, Any]:
-        """Where the iterator is, for `state=`: behind the batch given last, with the states of the iterators there. Raises
+        """Where the iterator is, for `state=`: after the batch given last, with the states of the iterators there. Raises
         StateError if one has none."""
         states = self._noted() if self._states is None else self._states
         for each in states:

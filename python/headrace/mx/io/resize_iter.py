@@ -1,4 +1,4 @@
-"""Epochs of another length."""
+"""`ResizeIter` changes the number of batches per epoch."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -32,7 +32,7 @@ class ResizeIter(GivenBatches):
         reset_internal: Whether `reset()` also resets the iterator within; else it goes on where it was.
         memory: As if data_iter, which must not have begun, had been made with it; None: as it was made.
         on_error: Likewise: "skip" leaves out rows that fail, "raise" does not.
-        state: What `state()` gave: the iterator goes on with the batch behind it. data_iter must be there already, made with
+        state: What `state()` gave: the iterator goes on with the batch after it. data_iter must be there already, made with
             `state["data_iter"]` as its own state.
 
     Raises:
@@ -84,7 +84,7 @@ class ResizeIter(GivenBatches):
         run_otherwise({"data_iter": self.data_iter}, memory, on_error, "ResizeIter")
 
     def state(self) -> dict[str, Any]:
-        """Where the iterator is, for `state=`: behind the batch given last, with the state of the one within. Raises StateError
+        """Where the iterator is, for `state=`: after the batch given last, with the state of the one within. Raises StateError
         if that has none."""
         within = state_of(self.data_iter, "data_iter", "ResizeIter")
         return {"iterator": "ResizeIter", "cur": self.cur, "data_iter": within}
@@ -99,7 +99,7 @@ class ResizeIter(GivenBatches):
         check_around(state, {"cur": (int,), "data_iter": (object,)}, "ResizeIter")
         if not 0 <= state["cur"] <= self.size:
             raise StateError(
-                f"ResizeIter: the state is behind batch {state['cur']} of an epoch, and size is {self.size}"
+                f"ResizeIter: the state is after batch {state['cur']} of an epoch, and size is {self.size}"
             )
         check_within(self.data_iter, state["data_iter"], "data_iter", '["data_iter"]', "ResizeIter")
         self.cur = state["cur"]

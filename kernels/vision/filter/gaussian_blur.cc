@@ -1,0 +1,98 @@
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/image/image.h"
+#include "kernels/vision/image/resized_crop_box.h"
+#include "kernels/vision/pixels/gaussian_filter.h"
+
+namespace headrace {
+namespace {
+
+absl::Status CheckSize(const std::vector<int64_t>& size) {
+  for (const int64_t side : size) {
+    if (side % 2 == 0) return GraphError("kernel_size has an even number; the middle of the kernel is a pixel: ", side);
+  }
+  return absl::OkStatus();
+}
+
+// One number is the only one.
+absl::StatusOr<Interval> SigmaOf(const ir::Attributes& attributes) {
+  const std::vector<double> given = attributes.Floats("sigma");
+  if (given.size() == 1) return Interval{given[0], given[0]};
+  return Interval::Of(attributes, "sigma");
+}
+
+class GaussianBlur : public UnaryKernel {
+ public:
+  GaussianBlur(std::vector<int64_t> size, Interval sigma) : size_(std::move(size)), sigma_(sigma) {}
+
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
+    HEADRACE_RETURN_IF_ERROR(CheckSize(attributes.Ints("kernel_size")));
+    HEADRACE_ASSIGN_OR_RETURN(const Interval sigma, SigmaOf(attributes));
+    return std::make_unique<GaussianBlur>(attributes.Ints("kernel_size"), sigma);
+  }
+
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
+    if (image.height <= size_[0] / 2 || image.width <= size_[1] / 2) {
+      return GraphError("kernel_size (", size_[0], ", ", size_[1], ") is too large for the image ", input.TypeName(),
+                        ", whose sides must be greater than half of it");
+    }
+    const double sigma = context.random().Uniform(sigma_.low, sigma_.high);
+    const std::vector<float> down = GaussianWeights(size_[0], sigma);
+    const std::vector<float> along = GaussianWeights(size_[1], sigma);
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, AllocateLike(image, image.height, image.width, context.output()));
+    FilterByWeights(image, down, along, output.mutable_raw());
+    return output;
+  }
+
+ private:
+  std::vector<int64_t> size_;
+  Interval sigma_;
+};
+
+absl::StatusOr<std::vector<ir::ColumnType>> InferGaussianBlur(const ir::Attributes& attributes,
+                                                              absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_RETURN_IF_ERROR(CheckSize(attributes.Ints("kernel_size")));
+  HEADRACE_RETURN_IF_ERROR(SigmaOf(attributes).status());
+  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kByteOrFloat));
+  return std::vector{type};
+}
+
+const KernelRegistration gaussian_blur_registration{
+    {.name = "GaussianBlur",
+     .summary = "Blurs an image with a Gaussian.",
+     .doc = "Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same type and shape. The standard "
+            "deviation is drawn uniformly from `sigma`, one for each image; beyond the border the image is mirrored "
+            "without its outermost pixels; uint8 is rounded. torchvision's GaussianBlur of tensors, within one level.\n"
+            "Errors: an even kernel_size, or one of which half is not less than the image's side; another dtype or "
+            "rank.",
+     .attributes = {{.name = "kernel_size",
+                     .type = ir::AttributeType::kInts,
+                     .doc = "The kernel's (height, width) in pixels, odd numbers, or one for both.",
+                     .in_words = "a whole number or (height, width)",
+                     .minimum = 1,
+                     .maximum = 1023,
+                     .lengths = {2},
+                     .broadcast = true},
+                    {.name = "sigma",
+                     .type = ir::AttributeType::kFloats,
+                     .doc = "The least and the greatest standard deviation in pixels, or one number for both.",
+                     .default_value = "(0.1, 2.0)",
+                     .minimum = 0,
+                     .maximum = 1e6,
+                     .exclusive_minimum = true,
+                     .lengths = {1, 2}}},
+     .traits = {.random = true},
+     .python_module = "vision",
+     .example = "V.GaussianBlur(5, sigma=(0.1, 2.0))",
+     .sample = {.attributes = {{"kernel_size", "(5, 3)"}}, .inputs = {ir::SampleInput::kImage}},
+     .infer_kernel = InferGaussianBlur,
+     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; }},
+    GaussianBlur::Make};
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,71 @@
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/geometry/geometric_kernel.h"
+#include "kernels/vision/geometry/image_moves.h"
+#include "kernels/vision/geometry/moving_registration.h"
+#include "kernels/vision/image/centered_begin.h"
+#include "kernels/vision/image/size_attribute.h"
+#include "kernels/vision/image/window.h"
+
+namespace headrace {
+namespace {
+
+constexpr ir::Number kCenterCropZeros[] = {int64_t{0}};
+constexpr absl::Span<const ir::Number> kZero(kCenterCropZeros);
+
+class CenterCrop : public GeometricKernel {
+ public:
+  explicit CenterCrop(const ir::Attributes& attributes)
+      : size_(attributes.Ints("size")), rounds_down_(attributes.String("rounding") == "down") {}
+
+  PixelTypes accepted() const override { return PixelTypes::kFixedSize; }
+  absl::Status Plan(RowRandom&, MovePlan& plan) const override {
+    plan.Cut({CenteredBegin(plan.height(), size_[0], rounds_down_), CenteredBegin(plan.width(), size_[1], rounds_down_),
+              size_[0], size_[1]},
+             Border::kConstant, kZero);
+    return absl::OkStatus();
+  }
+
+ private:
+  std::vector<int64_t> size_;
+  bool rounds_down_;
+};
+
+absl::StatusOr<std::vector<ir::ColumnType>> InferCenterCrop(const ir::Attributes& attributes,
+                                                            absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kFixedSize));
+  const std::vector<int64_t> size = attributes.Ints("size");
+  return std::vector{WithSize(type, size[0], size[1])};
+}
+
+const MovingRegistration center_crop_registration{
+    {.name = "CenterCrop",
+     .summary = "Cuts a rectangle out of the middle of an image.",
+     .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with the height and "
+            "width of `size`. A smaller image is padded with zeros. Follows torchvision's CenterCrop to the pixel.\n"
+            "Errors: another rank, bytes or strings, and an image without pixels.",
+     .attributes = {SizeAttribute(),
+                    {.name = "rounding",
+                     .type = ir::AttributeType::kString,
+                     .doc =
+                         "Where an odd number of pixels is cut away: even: the half is rounded to an even number, as "
+                         "torchvision does; down: the rectangle begins at (H - h) // 2, as in MXNet.",
+                     .default_value = "'even'",
+                     .choices = {"even", "down"}}},
+     .traits = {.geometric = true},
+     .python_module = "vision",
+     .example = "V.CenterCrop(224)",
+     .sample = {.attributes = {{"size", "20"}}, .inputs = {ir::SampleInput::kImage}},
+     .infer_kernel = InferCenterCrop,
+     .is_kernel_identity =
+         [](const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
+           const std::vector<int64_t> size = attributes.Ints("size");
+           return AlwaysAnImage(inputs[0], PixelTypes::kFixedSize) && size[0] == (*inputs[0].shape)[0] &&
+                  size[1] == (*inputs[0].shape)[1];
+         }},
+    Makes<CenterCrop>()};
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,159 @@
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/vision/geometry/canvas_target.h"
+#include "kernels/vision/geometry/moving_registration.h"
+#include "kernels/vision/geometry/warp_kernel.h"
+
+namespace headrace {
+namespace {
+
+Corners CornersOf(const ir::Attributes& attributes, std::string_view name) {
+  const std::vector<double> numbers = attributes.Floats(name);
+  Corners corners;
+  for (size_t i = 0; i < corners.size(); ++i) corners[i] = {numbers[2 * i], numbers[2 * i + 1]};
+  return corners;
+}
+
+class Perspective : public WarpKernel, public TargetMover {
+ public:
+  Perspective(const ir::Attributes& attributes, const PlaneMap& map) : WarpKernel(attributes), map_(map) {}
+
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
+    HEADRACE_ASSIGN_OR_RETURN(const PlaneMap map,
+                              ProjectionOf(CornersOf(attributes, "startpoints"), CornersOf(attributes, "endpoints")));
+    return std::make_unique<Perspective>(attributes, map);
+  }
+
+  absl::Status MoveTarget(RowRandom&, CanvasTarget& target) const override {
+    target.Warp(map_, target.height(), target.width());
+    return absl::OkStatus();
+  }
+
+ protected:
+  absl::StatusOr<Tensor> Warp(const Image& image, const WarpOptions& options, RowRandom&,
+                              OutputAllocator& output) const override {
+    return Warped(image, map_, image.height, image.width, options, output);
+  }
+
+ private:
+  PlaneMap map_;
+};
+
+class RandomPerspective : public WarpKernel, public TargetMover {
+ public:
+  explicit RandomPerspective(const ir::Attributes& attributes)
+      : WarpKernel(attributes),
+        distortion_(attributes.Float("distortion_scale")),
+        probability_(attributes.Float("p")) {}
+
+  absl::Status MoveTarget(RowRandom& random, CanvasTarget& target) const override {
+    const std::optional<PlaneMap> map = Draw(random, target.height(), target.width());
+    if (map.has_value()) target.Warp(*map, target.height(), target.width());
+    return absl::OkStatus();
+  }
+
+ protected:
+  absl::StatusOr<Tensor> Warp(const Image& image, const WarpOptions& options, RowRandom& random,
+                              OutputAllocator& output) const override {
+    const std::optional<PlaneMap> map = Draw(random, image.height, image.width);
+    if (!map.has_value()) return image.tensor;
+    return Warped(image, *map, image.height, image.width, options, output);
+  }
+
+ private:
+  // nullopt: the image stays as it is.
+  std::optional<PlaneMap> Draw(RowRandom& random, int64_t height, int64_t width) const {
+    if (random.Uniform() >= probability_) return std::nullopt;
+    const auto bound = [this](int64_t side) {
+      return static_cast<uint64_t>(distortion_ * static_cast<double>(side / 2)) + 1;
+    };
+    const uint64_t bound_x = bound(width);
+    const uint64_t bound_y = bound(height);
+    const auto right = static_cast<double>(width - 1);
+    const auto bottom = static_cast<double>(height - 1);
+    // Inwards from each corner, x first, clockwise from the top left.
+    Corners corners = {{{0, 0}, {right, 0}, {right, bottom}, {0, bottom}}};
+    const Corners whole = corners;
+    for (size_t i = 0; i < corners.size(); ++i) {
+      const auto inward_x = static_cast<double>(random.Below(bound_x));
+      const auto inward_y = static_cast<double>(random.Below(bound_y));
+      corners[i][0] += corners[i][0] > 0 ? -inward_x : inward_x;
+      corners[i][1] += corners[i][1] > 0 ? -inward_y : inward_y;
+    }
+    const absl::StatusOr<PlaneMap> map = ProjectionOf(whole, corners);
+    // Images of a pixel or two have corners that coincide.
+    return map.ok() ? std::make_optional(*map) : std::nullopt;
+  }
+
+  double distortion_;
+  double probability_;
+};
+
+constexpr const char* kPoints = "x and y of four points: top left, top right, bottom right, bottom left";
+
+absl::StatusOr<std::vector<ir::ColumnType>> InferPerspective(const ir::Attributes& attributes,
+                                                             absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_RETURN_IF_ERROR(
+      ProjectionOf(CornersOf(attributes, "startpoints"), CornersOf(attributes, "endpoints")).status());
+  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, InferWarped(attributes, inputs[0], true));
+  return std::vector{std::move(type)};
+}
+
+ir::Declaration DeclarePerspective() {
+  ir::Declaration declaration = WarpDeclaration(
+      "Perspective", "Moves four points of an image to four others.",
+      "The projective map of the plane that does this is applied in the image's own size: torchvision's perspective, "
+      "which finds the map by least squares, so that single pixels where two colours meet may differ.",
+      {{.name = "startpoints",
+        .type = ir::AttributeType::kFloats,
+        .doc = Cat("Eight numbers: ", kPoints, " in the image."),
+        .minimum = -1e6,
+        .maximum = 1e6,
+        .lengths = {8}},
+       {.name = "endpoints",
+        .type = ir::AttributeType::kFloats,
+        .doc = "Eight numbers: where these points go.",
+        .minimum = -1e6,
+        .maximum = 1e6,
+        .lengths = {8}}},
+      "bilinear");
+  declaration.infer_kernel = InferPerspective;
+  declaration.example = "V.Perspective((0, 0, 79, 0, 79, 59, 0, 59), (5, 2, 70, 0, 79, 59, 3, 50))";
+  declaration.sample.attributes = {{"startpoints", "(0.0, 0.0, 79.0, 0.0, 79.0, 59.0, 0.0, 59.0)"},
+                                   {"endpoints", "(5.0, 2.0, 70.0, 0.0, 79.0, 59.0, 3.0, 50.0)"}};
+  return declaration;
+}
+
+ir::Declaration DeclareRandomPerspective() {
+  ir::Declaration declaration = WarpDeclaration(
+      "RandomPerspective", "Shows some images from a random point of view.",
+      "With probability `p` each corner moves inwards by whole pixels, drawn uniformly in each direction from 0 to "
+      "`distortion_scale` times half the side: torchvision's RandomPerspective.",
+      {{.name = "distortion_scale",
+        .type = ir::AttributeType::kFloat,
+        .doc = "How far corners may move, as a part of half the side.",
+        .default_value = "0.5",
+        .minimum = 0,
+        .maximum = 1},
+       {.name = "p",
+        .type = ir::AttributeType::kFloat,
+        .doc = "How likely a row is changed.",
+        .default_value = "0.5",
+        .minimum = 0,
+        .maximum = 1}},
+      "bilinear");
+  declaration.traits.random = true;
+  declaration.example = "V.RandomPerspective(0.5, p=0.5)";
+  declaration.sample.attributes = {{"p", "1.0"}};
+  return declaration;
+}
+
+const MovingRegistration perspective_registration{DeclarePerspective(), Perspective::Make};
+const MovingRegistration random_perspective_registration{DeclareRandomPerspective(), Makes<RandomPerspective>()};
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,20 @@
+// `TapsRegistration` declares, beside a kernel that cuts a part out of an image and resizes it (Resize,
+// RandomResizedCrop), a companion that returns the filter taps, for devices that resize themselves: ResizeTaps has
+// Resize's attributes and draws. It gives whole numbers, of 32 bits: whether columns are filtered before rows, then for
+// each row of the result, and then for each column, the first row or column of the image that is read, how many are,
+// and their weights in units of 2^-22.
+// Threads: before main, as KernelRegistration, and after the kernel itself.
+#ifndef HEADRACE_KERNELS_VISION_GEOMETRY_RESIZE_TAPS_H_
+#define HEADRACE_KERNELS_VISION_GEOMETRY_RESIZE_TAPS_H_
+
+#include <string>
+
+namespace headrace {
+
+struct TapsRegistration {
+  explicit TapsRegistration(const std::string& kernel);
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_GEOMETRY_RESIZE_TAPS_H_

@@ -1,0 +1,156 @@
+#include "ops/batch/stacked_batch.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "engine/operator/batch_memory.h"
+
+namespace headrace {
+namespace {
+
+Block RowOf(Tensor value) {
+  Block block;
+  std::vector<Tensor> columns = {std::move(value)};
+  AppendRow(block, {}, {}, columns);
+  return block;
+}
+
+// Rows of one size are copied into memory taken with the first.
+TEST(StackedBatch, TakesMemoryForTheFirstRowAlone) {
+  StackedBatch batch(3, {{.name = "value"}});
+  EXPECT_EQ(batch.expected_bytes(), std::nullopt);
+  for (int row = 0; row < 2; ++row) {
+    Block block = RowOf(*Tensor::Allocate(DType::kFloat32, {100}));
+    batch.Add(block, 0, 1);
+    EXPECT_EQ(batch.expected_bytes(), 0);
+  }
+  Block block = RowOf(*Tensor::Allocate(DType::kFloat32, {100}));
+  batch.Add(block, 0, 1);
+  ASSERT_TRUE(batch.Take({}, false).ok());
+  EXPECT_EQ(batch.expected_bytes(), std::nullopt);
+}
+
+// Others wait, and are copied at the end.
+TEST(StackedBatch, TakesMemoryForRowsThatWaitAtTheEnd) {
+  StackedBatch batch(3, {{.name = "value"}});
+  int64_t waiting = 0;
+  for (int row = 1; row < 3; ++row) {
+    const Tensor text = *Tensor::CopyBytes(DType::kBytes, std::string(static_cast<size_t>(1000 * row), 'x'));
+    waiting += static_cast<int64_t>(text.bytes());
+    Block block = RowOf(text);
+    batch.Add(block, 0, 1);
+    EXPECT_EQ(batch.expected_bytes(), waiting);
+  }
+  batch.Clear();
+  EXPECT_EQ(batch.expected_bytes(), std::nullopt);
+}
+
+// Has no memory after so many allocations.
+class LimitedAllocator : public Allocator {
+ public:
+  explicit LimitedAllocator(int allocations) : left_(allocations) {}
+  void* Allocate(size_t bytes) override { return left_-- > 0 ? SystemAllocator()->Allocate(bytes) : nullptr; }
+  void Free(void* memory, size_t bytes) override { SystemAllocator()->Free(memory, bytes); }
+
+ private:
+  int left_;
+};
+
+// A row that does not lie in its slot makes the batch copy those before it: a refusal of memory is the batch's error.
+TEST(StackedBatch, NamesMemoryThatIsRefusedForRowsBeforeALateOne) {
+  const auto types = std::make_shared<const std::vector<ir::ColumnType>>(2, ir::ColumnType::Of(DType::kFloat32, {100}));
+  for (int refused = 0; refused < 3; ++refused) {
+    LimitedAllocator allocator(4 + refused);
+    BufferPool pool(&allocator);
+    MemoryAccount* const account = MemoryAccount::Open();
+    {
+      const TaskMemory task(&pool, account, 0);
+      const auto memory = std::make_shared<BatchMemory>(MemorySource{&pool, account}, 3, types, /*reserved=*/0);
+      Block first;
+      Block second;
+      std::vector<Tensor> slots = {memory->SlotOf(0, 0), memory->SlotOf(1, 0)};
+      std::vector<Tensor> own = {*Tensor::Allocate(DType::kFloat32, {100}), *Tensor::Allocate(DType::kFloat32, {100})};
+      AppendRow(first, {}, {}, slots);
+      AppendRow(second, {}, {}, own);
+      first.batch_memory = memory;
+      StackedBatch batch(3, {{.name = "one"}, {.name = "other"}});
+      batch.Add(first, 0, 1);
+      batch.Add(second, 0, 1);
+      EXPECT_EQ(batch.expected_bytes(), 0);
+      EXPECT_EQ(batch.Take({}, false).status().code(),
+                refused < 2 ? absl::StatusCode::kResourceExhausted : absl::StatusCode::kOk);
+    }
+    account->Close();
+    pool.Trim(0);
+  }
+}
+
+// The other rows of the block count for themselves.
+TEST(StackedBatch, CountsOfABlockOfAFileWhatItsRowsAre) {
+  const BufferRef file = BufferPool::Global().Allocate(size_t{1} << 20);
+  StackedBatch batch(10, {{.name = "record"}});
+  for (int row = 0; row < 5; ++row) {
+    Block block = RowOf(Tensor::ViewBytes(DType::kBytes, file, file->data() + 1000 * row, 1000));
+    batch.Add(block, 0, 1);
+  }
+  EXPECT_EQ(batch.held_bytes(), 5000u);
+}
+
+Tensor Strings() { return *Tensor::CopyBytesArray(DType::kString, {4}, {"one", "two", "three", "four"}); }
+
+Block BlockOf(Tensor rows) {
+  Block block;
+  for (int64_t row = 0; row < rows.dim(0); ++row) {
+    block.ids.push_back({});
+    block.provenances.push_back({});
+  }
+  block.columns.push_back(BlockColumn::Stacked(std::move(rows)));
+  return block;
+}
+
+Tensor BatchOf(Block& block, int from, int count) {
+  StackedBatch batch(count, {{.name = "text"}});
+  batch.Add(block, from, count);
+  return (*batch.Take({}, false))->columns[0].row(0);
+}
+
+TEST(StackedBatch, TakesStringsOfAWholeBatchAsTheyAre) {
+  Tensor large = *Tensor::CopyBytesArray(DType::kString, {2}, {std::string(5000, 'x'), std::string(6000, 'y')});
+  const uint8_t* const bytes = large.raw();
+  Block block = BlockOf(std::move(large));
+  const Tensor batch = BatchOf(block, 0, 2);
+  EXPECT_EQ(batch.raw(), bytes);
+  EXPECT_EQ(batch.bytes_at(1), std::string(6000, 'y'));
+}
+
+// A filler copies the last row, also of rows that came as one.
+TEST(StackedBatch, RepeatsTheLastOfStringsThatCameTogether) {
+  StackedBatch batch(5, {{.name = "text"}});
+  Block block = BlockOf(Strings());
+  batch.Add(block, 0, 4);
+  batch.AddFiller();
+  const Message made = *batch.Take({}, true);
+  const Tensor texts = made->columns[0].row(0);
+  ASSERT_EQ(texts.elements(), 5);
+  EXPECT_EQ(texts.bytes_at(3), "four");
+  EXPECT_EQ(texts.bytes_at(4), "four");
+  EXPECT_TRUE(made->columns[1].row(0).data<bool>()[4]);
+}
+
+TEST(StackedBatch, CopiesStringsThatOthersHoldOrThatArePartOfMore) {
+  const Tensor held = Strings();
+  Block whole = BlockOf(held);
+  const Tensor all = BatchOf(whole, 0, 4);
+  EXPECT_NE(all.raw(), held.raw());
+  EXPECT_TRUE(TensorsEqual(all, held));
+  Block block = BlockOf(Strings());
+  const Tensor two = BatchOf(block, 1, 2);
+  EXPECT_NE(two.raw(), block.columns[0].stack().raw());
+  EXPECT_EQ(two.bytes_at(0), "two");
+  EXPECT_EQ(two.bytes_at(1), "three");
+}
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,243 @@
+#include "ops/source/lines/json_columns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "ops/source/lines/declared_fields.h"
+#include "ops/source/shown_text.h"
+
+namespace headrace {
+namespace {
+
+using Json = nlohmann::json;
+
+// Lists are not written out, as they may be nested deeper than the stack.
+std::string Shown(const Json& value) {
+  if (value.is_structured()) return value.is_array() ? "a list of other lengths or elements" : "an object";
+  return ShownText(value.dump());
+}
+
+// Whole numbers must be held exactly, as they are numbers or classes that are compared; others are rounded.
+template <typename T>
+bool ConvertToFloat(const Json& value, T& target) {
+  if (!value.is_number()) return false;
+  target = value.get<T>();
+  if (!std::isfinite(target)) return false;
+  if (value.is_number_float()) return true;
+  // A double holds the next power of two that 64 bits cannot, so compares with the range first.
+  constexpr T kEnd = 18446744073709551616.0;
+  if (value.is_number_unsigned()) return target < kEnd && static_cast<uint64_t>(target) == value.get<uint64_t>();
+  return static_cast<int64_t>(target) == value.get<int64_t>();
+}
+
+// Whether the JSON value is one of T, which is then in `target`.
+template <typename T>
+bool Convert(const Json& value, T& target) {
+  if constexpr (std::is_same_v<T, bool>) {
+    if (!value.is_boolean()) return false;
+    target = value.get<bool>();
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return ConvertToFloat(value, target);
+  } else if (value.is_number_unsigned()) {
+    const auto number = value.get<uint64_t>();
+    if (number > static_cast<uint64_t>(std::numeric_limits<T>::max())) return false;
+    target = static_cast<T>(number);
+  } else {
+    if (!value.is_number_integer()) return false;
+    const auto number = value.get<int64_t>();
+    if (std::is_unsigned_v<T> || number < static_cast<int64_t>(std::numeric_limits<T>::min())) return false;
+    target = static_cast<T>(number);
+  }
+  return true;
+}
+
+// The shape of nested lists, by the first of each, of the rank declared; below an empty list that declared.
+bool ShapeOf(const Json& value, const Shape& declared, Shape& shape) {
+  const Json* at = &value;
+  for (size_t axis = 0; axis < declared.size(); ++axis) {
+    if (!at->is_array()) return false;
+    shape.push_back(static_cast<int64_t>(at->size()));
+    if (!at->empty()) {
+      at = &(*at)[0];
+      continue;
+    }
+    for (++axis; axis < declared.size(); ++axis) shape.push_back(std::max<int64_t>(declared[axis], 0));
+    return true;
+  }
+  return true;
+}
+
+// Calls take(scalar) for each, in row-major order; false: the lists are no box of that shape, or take is false.
+template <typename Take>
+bool ForEachScalar(const Json& value, absl::Span<const int64_t> shape, Take& take) {
+  if (shape.empty()) return take(value);
+  if (!value.is_array() || static_cast<int64_t>(value.size()) != shape[0]) return false;
+  for (const Json& each : value) {
+    if (!ForEachScalar(each, shape.subspan(1), take)) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<Tensor> TextsOf(const Json& value, const Shape& shape, bool& fits) {
+  std::vector<std::string_view> texts;
+  auto take = [&](const Json& scalar) {
+    if (!scalar.is_string()) return false;
+    texts.push_back(scalar.get_ref<const std::string&>());
+    return true;
+  };
+  fits = ForEachScalar(value, shape, take);
+  if (!fits) return Tensor();
+  return shape.empty() ? Tensor::CopyBytes(DType::kString, texts[0])
+                       : Tensor::CopyBytesArray(DType::kString, shape, texts);
+}
+
+absl::StatusOr<Tensor> NumbersOf(const Json& value, DType dtype, const Shape& shape, bool& fits) {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape));
+  fits = WithFieldType(dtype, [&](auto zero) {
+    auto* next = tensor.mutable_data<decltype(zero)>();
+    auto take = [&](const Json& scalar) { return Convert(scalar, *next++); };
+    return ForEachScalar(value, shape, take);
+  });
+  return tensor;
+}
+
+// Whether the lists are a box of the shape: the first elements of a few megabytes may claim one of terabytes.
+bool IsBox(const Json& value, const Shape& shape) {
+  auto any = [](const Json&) { return true; };
+  return ForEachScalar(value, shape, any);
+}
+
+absl::StatusOr<Tensor> ValueOf(const Json& value, const ir::Column& column) {
+  Shape shape;
+  const bool shaped = ShapeOf(value, *column.type.shape, shape) && IsBox(value, shape);
+  if (shaped && ir::FitsType(column.type, column.type.dtype, shape)) {
+    bool fits = false;
+    absl::StatusOr<Tensor> tensor = column.type.dtype == DType::kString
+                                        ? TextsOf(value, shape, fits)
+                                        : NumbersOf(value, column.type.dtype, shape, fits);
+    if (!tensor.ok() || fits) return tensor;
+  }
+  return DataError("\"", column.name, "\" is ", Shown(value), "; the column's type is ", ir::TypeName(column.type));
+}
+
+// A double that JSON has no name for; nullopt: the text is another.
+std::optional<double> NotFinite(std::string_view text) {
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Infinity") return std::numeric_limits<double>::infinity();
+  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  return std::nullopt;
+}
+
+// A tensor of its own for each row that lacks the value.
+absl::StatusOr<Tensor> MissingValue(const std::string& text, const ir::Column& column) {
+  if (const std::optional<double> number = NotFinite(text); number.has_value() && column.type.shape->empty()) {
+    if (column.type.dtype == DType::kFloat32) return Tensor::Scalar<float>(static_cast<float>(*number));
+    if (column.type.dtype == DType::kFloat64) return Tensor::Scalar<double>(*number);
+  }
+  const Json value = Json::parse(text, nullptr, false);
+  if (value.is_discarded()) return DataError("\"", column.name, "\" is ", ShownText(text), ", not JSON");
+  return ValueOf(value, column);
+}
+
+std::string HowToSayMissing(const ir::Column& column) {
+  return Cat("; say what that stands for, such as missing={\"", column.name,
+             column.type.dtype == DType::kString ? "\": \"\"}" : "\": 0}");
+}
+
+// `value`: null of JSON, or a null pointer for an object without the key.
+absl::StatusOr<Tensor> ValueOrMissing(const Json* value, const ir::Column& column,
+                                      const std::optional<std::string>& missing, std::string_view object) {
+  if (value != nullptr && !value->is_null()) return ValueOf(*value, column);
+  if (missing.has_value()) return MissingValue(*missing, column);
+  if (value == nullptr) {
+    return DataError("the line has no \"", column.name, "\"", HowToSayMissing(column), ": ", ShownText(object));
+  }
+  return DataError("\"", column.name, "\" is null; the column's type is ", ir::TypeName(column.type),
+                   HowToSayMissing(column));
+}
+
+class JsonColumns : public RecordColumns {
+ public:
+  JsonColumns(ir::Columns columns, JsonMissing missing)
+      : columns_(std::move(columns)), missing_(std::move(missing)), made_(columns_.size()) {}
+
+  size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) override {
+    std::vector<Tensor> values(columns_.size());
+    for (size_t i = 0; i < count; ++i) {
+      wrong = ParseRow(block.content(first + i * step), columns_, missing_, absl::MakeSpan(values));
+      if (!wrong.ok()) return i;
+      for (size_t c = 0; c < values.size(); ++c) made_[c].push_back(std::move(values[c]));
+    }
+    return count;
+  }
+
+  absl::Status Take(Block& block) override {
+    for (size_t c = 0; c < made_.size(); ++c) {
+      HEADRACE_ASSIGN_OR_RETURN(BlockColumn column, Joined(std::exchange(made_[c], {}), columns_[c].type));
+      block.columns.push_back(std::move(column));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // One after the other where all rows have one shape.
+  static absl::StatusOr<BlockColumn> Joined(std::vector<Tensor> rows, const ir::ColumnType& type) {
+    const bool texts = type.dtype == DType::kString;
+    if (rows.size() > 1 && (texts ? type.shape->empty() : type.fully_known())) {
+      HEADRACE_ASSIGN_OR_RETURN(Tensor stack, Stack(rows));
+      return BlockColumn::Stacked(std::move(stack));
+    }
+    BlockColumn column;
+    for (Tensor& row : rows) column.Append(std::move(row));
+    return column;
+  }
+
+  const ir::Columns columns_;
+  const JsonMissing missing_;
+  std::vector<std::vector<Tensor>> made_;
+};
+
+}  // namespace
+
+absl::Status CheckMissing(const ir::Columns& columns, const JsonMissing& missing) {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (!missing[i].has_value()) continue;
+    const absl::StatusOr<Tensor> value = MissingValue(*missing[i], columns[i]);
+    if (!value.ok()) return GraphError("missing: ", ToStd(value.status().message()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ParseRow(std::string_view object, const ir::Columns& columns, const JsonMissing& missing,
+                      absl::Span<Tensor> values) {
+  Json row;
+  try {
+    row = Json::parse(object.begin(), object.end());
+  } catch (const Json::parse_error& error) {
+    return DataError("the line is not JSON: what is wrong begins at its byte ", error.byte == 0 ? 0 : error.byte - 1,
+                     "; each line is a whole object: {\"name\": value, …}");
+  } catch (const Json::out_of_range&) {
+    return DataError("the line has a number beyond a double");
+  }
+  if (!row.is_object())
+    return DataError("the line is ", ShownText(object), "; it must be an object: {\"name\": value, …}");
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const auto found = row.find(columns[i].name);
+    const Json* const value = found == row.end() ? nullptr : &*found;
+    HEADRACE_ASSIGN_OR_RETURN(values[i], ValueOrMissing(value, columns[i], missing[i], object));
+  }
+  return absl::OkStatus();
+}
+
+std::unique_ptr<RecordColumns> MakeJsonColumns(ir::Columns columns, JsonMissing missing) {
+  return std::make_unique<JsonColumns>(std::move(columns), std::move(missing));
+}
+
+}  // namespace headrace

@@ -1,0 +1,104 @@
+#include "ops/source/lines/line_reading.h"
+
+#include <utility>
+
+#include "core/error.h"
+#include "io/formats/text/indexed_lines.h"
+#include "io/formats/text/line_format.h"
+#include "io/formats/text/line_table.h"
+#include "io/listings/kept_by_files.h"
+#include "ir/graph.pb.h"
+#include "ops/source/lines/line_source.h"
+
+namespace headrace {
+namespace {
+
+KeptByFiles<LineTable>& KeptTables() {
+  static auto* const kept = new KeptByFiles<LineTable>;
+  return *kept;
+}
+
+absl::StatusOr<std::shared_ptr<const LineTable>> TableOf(const OpArguments& arguments, const LineRows& rows,
+                                                         const PathArena& matched) {
+  std::string name = Cat(arguments.node->op(), " ", rows.rule);
+  std::vector<std::string> paths;
+  for (int64_t i = 0; i < matched.size(); ++i) {
+    paths.emplace_back(matched[i]);
+    Append(name, "\n", matched[i]);
+  }
+  const FileSystem& files = *arguments.run->files;
+  return KeptTables().Get(files, name, paths, [&] {
+    const std::unique_ptr<const RecordColumns> columns = rows.columns();
+    return LineTable::Build(files, paths, *rows.format, [&](RecordBlock& block) { columns->Choose(block); });
+  });
+}
+
+absl::StatusOr<MatchedFiles> FilesOf(const OpArguments& arguments) {
+  return MatchFiles(*arguments.run->files, arguments.node->op(), arguments.attributes);
+}
+
+absl::StatusOr<std::unique_ptr<StreamSource>> MakeStream(const OpArguments& arguments, const MakeLineRows& make) {
+  HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, FilesOf(arguments));
+  HEADRACE_ASSIGN_OR_RETURN(LineRows rows, make(arguments, files));
+  return std::make_unique<SplitSource>(std::move(rows.format), std::move(files), rows.columns(), arguments,
+                                       SplitSource::kBlockBytes, rows.quote.has_value() ? SplitTable::kWholeFiles : 0);
+}
+
+absl::StatusOr<std::unique_ptr<IndexedSource>> MakeIndexed(const OpArguments& arguments, const MakeLineRows& make) {
+  HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, FilesOf(arguments));
+  HEADRACE_ASSIGN_OR_RETURN(LineRows rows, make(arguments, files));
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const LineTable> table, TableOf(arguments, rows, files.paths));
+  files.fingerprint.count = table->size();
+  files.fingerprint.hash = MixKey(files.fingerprint.hash, table->fingerprint());
+  return std::make_unique<LineSource>(
+      std::make_unique<IndexedLines>(arguments.run->files, std::move(table), rows.quote), std::move(rows.columns),
+      std::move(files.fingerprint));
+}
+
+}  // namespace
+
+std::vector<ir::Attribute> DeclareLineReading(std::vector<ir::Attribute> own) {
+  std::vector<ir::Attribute> attributes = {DeclarePatterns()};
+  for (ir::Attribute& attribute : own) attributes.push_back(std::move(attribute));
+  attributes.push_back({.name = "index",
+                        .type = ir::AttributeType::kString,
+                        .doc = "\"build\": read the files once, when a run begins, for where each line is; rows are "
+                               "then read by their numbers. None: the files are read in splits.",
+                        .default_value = "None",
+                        .nullable = true,
+                        .choices = {"build"},
+                        .indexes = true});
+  for (ir::Attribute& attribute : SplitReading::DeclareBesideIndex()) attributes.push_back(std::move(attribute));
+  return attributes;
+}
+
+absl::Status CheckLineReading(const ir::Attributes& attributes) {
+  HEADRACE_RETURN_IF_ERROR(CheckPatterns(attributes));
+  return SplitReading::CheckBesideIndex(attributes);
+}
+
+OpFactories LineFactories(MakeLineRows make) {
+  OpFactories factories = SplitFactories([make](const OpArguments& arguments) { return MakeStream(arguments, make); });
+  factories.indexed_source = [make](const OpArguments& arguments) { return MakeIndexed(arguments, make); };
+  return factories;
+}
+
+OpFactories LineFactories(MakeColumns (*make)(const OpArguments& arguments)) {
+  return LineFactories([make](const OpArguments& arguments, const MatchedFiles& /*files*/) -> absl::StatusOr<LineRows> {
+    return LineRows{std::make_unique<LineFormat>(), make(arguments)};
+  });
+}
+
+ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own, std::vector<SourceParameter> last) {
+  std::vector<SourceParameter> first = {{"patterns", "patterns: str | PathLike[str] | Sequence[str | PathLike[str]]"}};
+  first.insert(first.end(), own.begin(), own.end());
+  first.push_back({"shuffle", "shuffle: bool = False"});
+  last.push_back({"index", "index: str | None = None"});
+  return SplitSignature(
+      {.first = std::move(first),
+       .window = "16384",
+       .window_doc = "With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they are not.",
+       .last = std::move(last)});
+}
+
+}  // namespace headrace

@@ -1,0 +1,48 @@
+// `LineFactories` and `DeclareLineReading` make what the sources of lines share: their attributes, how they read, with
+// an index or without, and their parameters in Python. They differ in the columns that they make of a line, and in
+// which lines are rows.
+// Threads: pure functions; the sources have the contracts of their kinds.
+#ifndef HEADRACE_OPS_SOURCE_LINES_LINE_READING_H_
+#define HEADRACE_OPS_SOURCE_LINES_LINE_READING_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/operator/operator.h"
+#include "io/formats/record_reader.h"
+#include "ops/source/file_patterns.h"
+#include "ops/source/split_signature.h"
+#include "ops/source/split_source.h"
+
+namespace headrace {
+
+using MakeColumns = std::function<std::unique_ptr<RecordColumns>()>;
+
+// How the lines of files become rows.
+struct LineRows {
+  std::unique_ptr<const Format> format;
+  MakeColumns columns;    // also leave out the lines that are no rows
+  std::string rule = {};  // differs where the operator has other lines, or leaves out others
+  // Line ends within these quotes are part of a line, as the format has it: each file is one split.
+  std::optional<char> quote = std::nullopt;
+};
+using MakeLineRows = std::function<absl::StatusOr<LineRows>(const OpArguments& arguments, const MatchedFiles& files)>;
+
+// `patterns`, the source's own attributes, `index`, and those of its splits.
+std::vector<ir::Attribute> DeclareLineReading(std::vector<ir::Attribute> own = {});
+// kGraph: no patterns, or attributes that do not go together.
+absl::Status CheckLineReading(const ir::Attributes& attributes);
+OpFactories LineFactories(MakeLineRows make);
+// Of files whose lines all have one form.
+OpFactories LineFactories(MakeColumns (*make)(const OpArguments& arguments));
+
+// `own`: the parameters after `patterns`; `last`: those after `split_bytes`.
+ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own = {}, std::vector<SourceParameter> last = {});
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_SOURCE_LINES_LINE_READING_H_

@@ -1,0 +1,206 @@
+"""The stages of each mode, and what is in them."""
+
+import pathlib
+import subprocess
+
+import pytest
+
+from tests.conftest import ROOT
+from tools.check import changes, check, limits, plan
+from tools.check.deadline import Deadline
+from tools.check.groups import Groups
+from tools.check.marks import Mark, Marks
+from tools.check.modes import Mode
+from tools.check.parts import Fingerprints, Level
+from tools.check.result import Result
+from tools.check.stages import Line, Run, Stage
+from tools.check.tree import Tree
+
+TREE = Tree.of(ROOT)
+QUICK = [
+    "clang-format",
+    "ruff format",
+    "ruff check",
+    "mypy",
+    "C++ tests",
+    "rooms keep their visibility",
+    "Python tests",
+]
+TEST = [*QUICK, "Python tests that wait for clocks"]
+CI = [
+    *TEST,
+    "AddressSanitizer, other rooms",
+    "ThreadSanitizer",
+    "fuzz tests",
+    "soak",
+    "wheel",
+    "Python tests with torch",
+    "Python tests with browser",
+]
+ALL = [*CI, "long C++ tests", "long Python tests", "files by themselves"]
+
+
+@pytest.fixture
+def marks(tmp_path: pathlib.Path) -> Marks:
+    return Marks(tmp_path / "green")
+
+
+def plan_of(marks: Marks, mode: Mode, edited: str = "", touched: tuple[str, ...] = ()) -> plan.Plan:
+    """The plan after an edit of one file."""
+    tree = Tree(TREE.hashes | ({edited: "edited"} if edited else {}))
+    run = Run(marks, Deadline(), "abc123", 0)
+    return plan.Plan(run, Groups.read(ROOT, tree), Fingerprints(tree, {}), mode, touched)
+
+
+def parts_of(stages: list[Stage], name: str) -> list[str]:
+    return [part.name for stage in stages if stage.name == name for part in stage.parts]
+
+
+def due_after(marks: Marks, mode: Mode, edited: str = "") -> dict[str, list[str]]:
+    """The parts of each stage that run after an edit of one file."""
+    made = plan_of(marks, mode, edited)
+    return {stage.name: [part.name for part in made.run.due(stage)] for stage in made.stages()}
+
+
+def pass_everything(marks: Marks, mode: Mode) -> None:
+    for stage in plan_of(marks, mode).stages():
+        for part in stage.parts:
+            marks.write(part, Mark("abc123", 1))
+
+
+@pytest.mark.parametrize(("mode", "names"), [(Mode.QUICK, QUICK), (Mode.TEST, TEST), (Mode.CI, CI), (Mode.ALL, ALL)])
+def test_each_mode_has_its_stages(marks, mode, names):
+    assert [stage.name for stage in plan_of(marks, mode).stages()] == names
+
+
+def test_parts_have_one_name_each(marks):
+    names = [part.name for stage in plan_of(marks, Mode.ALL).stages() for part in stage.parts]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("mode", "level"), [(Mode.QUICK, Level.THINNED), (Mode.TEST, Level.THINNED), (Mode.CI, Level.FULL)]
+)
+def test_each_mode_has_its_number_of_cases(marks, mode, level):
+    stages = {stage.name: stage for stage in plan_of(marks, mode).stages()}
+    assert {part.level for part in stages["Python tests"].parts} == {level}
+
+
+def test_what_must_run_is_what_shows_most(marks):
+    must = [stage.name for stage in plan_of(marks, Mode.CI, touched=("core",)).stages() if stage.must]
+    assert must == [*TEST, "AddressSanitizer, changed rooms"]
+
+
+@pytest.mark.parametrize(
+    ("edited", "due"),
+    [
+        ("", []),
+        ("docs/new.md", ["docs"]),
+        ("python/headrace/mx/new.py", ["surface", "mx-augmentation", "mx", "docs", "repository"]),
+    ],
+)
+def test_what_an_edit_does_not_reach_is_left_out(marks, edited, due):
+    pass_everything(marks, Mode.CI)
+    after = due_after(marks, Mode.CI, edited)
+    assert after["Python tests"] == due and after["ThreadSanitizer"] == []
+    assert due_after(marks, Mode.TEST, edited)["Python tests"] == due
+
+
+def test_a_kernel_reaches_the_rooms_above(marks):
+    pass_everything(marks, Mode.CI)
+    due = due_after(marks, Mode.CI, "kernels/vision/new.cc")
+    assert due["AddressSanitizer, changed rooms"] == ["asan.kernels"]
+    assert due["AddressSanitizer, other rooms"] == ["asan.engine", "asan.ops"]
+    assert due["C++ tests"] == ["cpp"] and due["soak"] == ["soak"] and due["fuzz tests"] != []
+    assert due["Python tests with torch"] == [] and due["mypy"] == []
+
+
+def test_where_no_room_is_known_those_of_the_last_commit_changed(marks):
+    marks.put("cpp", "0" * 32, Mark("a", 1))
+    made = plan_of(marks, Mode.CI, touched=("docs", "io"))
+    assert parts_of(made.stages(), "AddressSanitizer, changed rooms") == ["asan.io"]
+
+
+def test_a_quick_run_has_what_the_edit_is_about(marks):
+    pass_everything(marks, Mode.TEST)
+    assert due_after(marks, Mode.QUICK, "core/tensor.h")["Python tests"] == ["surface", "variants"]
+    assert {"mx", "mx-augmentation"} <= set(due_after(marks, Mode.QUICK, "python/headrace/mx/new.py")["Python tests"])
+
+
+def test_a_quick_run_says_what_it_leaves_to_others(marks):
+    pass_everything(marks, Mode.TEST)
+    made = plan_of(marks, Mode.QUICK, "core/tensor.h")
+    made.stages()
+    assert "mx" in made.left and "surface" not in made.left
+
+
+def test_more_cases_are_run_again_where_there_are_some(marks):
+    pass_everything(marks, Mode.CI)
+    due = due_after(marks, Mode.ALL)
+    assert due["Python tests"] == due["wheel"] == []
+    assert due["soak"] == ["soak"] and len(due["fuzz tests"]) > 10
+    assert due["long Python tests"] == ["pipelines.long", "functions.long"]
+
+
+def test_each_fuzz_test_is_a_part(marks):
+    stems = sorted(f"fuzz.{pathlib.Path(path).stem}" for path in TREE.matching(["**/*_fuzz.cc"]))
+    assert sorted(parts_of(plan_of(marks, Mode.CI).stages(), "fuzz tests")) == stems
+
+
+def test_every_stage_of_a_plan_has_files(marks):
+    files = plan_of(marks, Mode.ALL).python_tests().files
+    assert all(files[name] for name in (*parts_of(plan_of(marks, Mode.ALL).stages(), "long Python tests"), "torch"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mode"), [([], Mode.TEST), (["--quick"], Mode.QUICK), (["--ci"], Mode.CI), (["--all"], Mode.ALL)]
+)
+def test_an_option_chooses_the_mode(arguments, mode):
+    assert check.parser().parse_args(arguments).mode is mode
+
+
+def test_modes_exclude_each_other(capsys):
+    with pytest.raises(SystemExit):
+        check.parser().parse_args(["--quick", "--all"])
+
+
+def test_the_limit_is_that_of_the_mode():
+    assert check.limit_of(Mode.TEST, ["core"], knows_nothing=True) is limits.TEST
+    assert check.limit_of(Mode.QUICK, ["core"], knows_nothing=False) is limits.QUICK
+    assert check.limit_of(Mode.CI, ["kernels"], knows_nothing=False) is limits.CI_KERNEL
+    assert check.limit_of(Mode.CI, ["kernels"], knows_nothing=True) is None
+    assert check.limit_of(Mode.ALL, [], knows_nothing=False) is None
+
+
+def test_what_is_owed_is_said_and_so_is_that_nothing_is(marks):
+    run = Run(marks, Deadline(), "abc123", 0)
+    assert check.owed(run, Mode.ALL) == ["everything has passed for these files"] and check.owed(run, Mode.CI) == []
+    run.lines.append(Line("soak", Result(0, 1), 1.0))
+    assert check.owed(run, Mode.ALL) == []
+    run.owed = ["soak", "wheel"]
+    assert check.owed(run, Mode.CI) == ["owed, and first in the next run: soak, wheel"]
+
+
+def test_folders_that_changed_are_those_without_a_mark(marks):
+    tree = Tree({"core/a.h": "1", "kernels/b.h": "1", "README.md": "1"})
+    assert changes.changed_folders(marks, tree) == ["core", "kernels"]
+    changes.keep_folders(marks, tree, "abc123")
+    assert changes.changed_folders(marks, tree) == []
+    assert changes.changed_folders(marks, Tree(tree.hashes | {"kernels/b.h": "2"})) == ["kernels"]
+
+
+def test_git_tells_the_commit_and_what_it_touched(tmp_path):
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *arguments], cwd=tmp_path, check=True)
+
+    git("init", "-q")
+    for folder in ("core", "io"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.h").write_text("")
+        git("add", ".")
+        git("commit", "-q", "-m", folder)
+    assert changes.touched_by_last(tmp_path) == ["io"] and changes.commits_of(tmp_path) == 2
+    commit = changes.commit_of(tmp_path)
+    (tmp_path / "core/a.h").write_text("int a;")
+    assert changes.commit_of(tmp_path) == commit + "+"
+    assert changes.commits_of(tmp_path / "..") == 0 and changes.touched_by_last(tmp_path / "..") == []

@@ -1,0 +1,115 @@
+"""Fuzz tests, soak, wheel: what of their output counts."""
+
+import pathlib
+
+import pytest
+
+from tools.check import bazel, fuzz, installs
+from tools.check.deadline import Deadline, Passed
+from tools.check.parts import Level, Part
+from tools.check.product_checks import FUZZ_SECONDS, ProductChecks
+from tools.check.result import Result
+
+
+def script(path: pathlib.Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch) -> pathlib.Path:
+    """Three fuzz tests: two that find nothing, and one that does."""
+    labels = ["//io/files:glob_fuzz", "//ops:plan_fuzz", "//ops:state_fuzz"]
+    monkeypatch.setattr(bazel, "query", lambda *_: labels)
+    monkeypatch.setattr(bazel, "build", lambda *_: 0)
+    monkeypatch.setattr(bazel, "info", lambda *_: tmp_path)
+    monkeypatch.setattr(fuzz, "ROOT", tmp_path)
+    monkeypatch.setattr(fuzz, "KEPT", tmp_path / ".fuzz")
+    for path in ("io/files/glob_fuzz", "ops/plan_fuzz"):
+        script(tmp_path / path, 'echo "$@"\necho "stat::number_of_executed_units: 7"')
+    script(tmp_path / "ops/state_fuzz", "echo it crashed; exit 1")
+    return tmp_path
+
+
+def parts(*names: str, level: Level = Level.FULL) -> list[Part]:
+    return [Part(name, "1", level=level) for name in names]
+
+
+def test_each_fuzz_test_passes_or_fails_by_itself(programs, capsys):
+    marked: dict[str, int] = {}
+    checks = ProductChecks(Deadline(), {}, marked.__setitem__)
+    found = checks.fuzz(parts("fuzz.glob_fuzz", "fuzz.plan_fuzz", "fuzz.state_fuzz"))
+    assert (found.passed, found.failed, found.red) == (2, 1, {"fuzz.state_fuzz"})
+    assert marked == {"fuzz.glob_fuzz": 1, "fuzz.plan_fuzz": 1} and found.counts["fuzz"] == 14
+    assert "it crashed" in capsys.readouterr().out
+
+
+def test_only_fuzz_tests_that_are_due_run(programs, capsys):
+    found = ProductChecks(Deadline(), {}).fuzz(parts("fuzz.plan_fuzz", level=Level.LONG))
+    assert (found.passed, found.note) == (1, f"{FUZZ_SECONDS[Level.LONG]} seconds each")
+    assert "ok: plan_fuzz, 7 inputs" in capsys.readouterr().out
+
+
+def test_a_deadline_ends_fuzz_tests(programs):
+    script(programs / "ops/plan_fuzz", "exec sleep 1000")
+    with pytest.raises(Passed):
+        ProductChecks(Deadline(0.2), {}).fuzz(parts("fuzz.plan_fuzz"))
+
+
+def test_an_unknown_fuzz_test_is_an_error(programs):
+    with pytest.raises(ValueError, match="no fuzz test other"):
+        fuzz.find_targets(["other"], Deadline())
+
+
+def test_a_fuzz_test_that_does_not_build_is_an_error(programs, monkeypatch):
+    monkeypatch.setattr(bazel, "build", lambda *_: 1)
+    with pytest.raises(RuntimeError, match="does not build"):
+        ProductChecks(Deadline(), {}).fuzz(parts("fuzz.plan_fuzz"))
+
+
+def said(monkeypatch, code: int, text: str) -> ProductChecks:
+    deadline = Deadline()
+    monkeypatch.setattr(deadline, "output_of", lambda *_, **__: (code, text))
+    return ProductChecks(deadline, {})
+
+
+def test_the_soak_counts_what_it_covered(monkeypatch):
+    found = said(monkeypatch, 0, "HEADRACE-COUNT soak-kills=5\nsoak: every row was right\n").soak(parts("soak"))
+    assert (found.passed, found.counts["soak-kills"], found.green) == (1, 5, {"soak": 1})
+    assert said(monkeypatch, 1, "").soak(parts("soak")).red == {"soak"}
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "passed", "failed"),
+    [(0, "ok: a\nok: b\n", 2, 0), (1, "ok: a\nFAILED: b\n", 1, 1), (1, "ok: a\nTraceback\n", 1, 1)],
+)
+def test_the_wheel_has_as_many_tests_as_it_says(monkeypatch, tmp_path, code, text, passed, failed):
+    (tmp_path / "python").mkdir()
+    (tmp_path / "python/headrace-0.1.0.whl").write_bytes(b"")
+    monkeypatch.setattr(bazel, "build", lambda *_: 0)
+    monkeypatch.setattr(bazel, "info", lambda *_: tmp_path)
+    found = said(monkeypatch, code, text).wheel(parts("wheel"))
+    assert (found.passed, found.failed, bool(found.green)) == (passed, failed, not failed)
+    monkeypatch.setattr(bazel, "build", lambda *_: 1)
+    assert said(monkeypatch, 0, "").wheel(parts("wheel")).failed == 1
+
+
+def test_what_is_installed_is_not_installed_again(monkeypatch):
+    monkeypatch.setattr(installs, "installed", lambda _: True)
+    monkeypatch.setattr(installs, "pip", lambda *_: pytest.fail("it was installed"))
+    installs.install_torch(Deadline())
+    monkeypatch.setattr(installs, "installed", lambda _: False)
+    monkeypatch.setattr(installs, "pip", lambda *_: False)
+    with pytest.raises(RuntimeError, match="torch==.* cannot be installed"):
+        installs.install_torch(Deadline())
+
+
+def test_versions_count():
+    assert not installs.installed("pytest==0.0.1") and not installs.installed("no-such-thing==1.0")
+
+
+def test_parts_that_pass_together_are_open_after_a_suspect():
+    assert Result(3).about(parts("a", "b")).green == {"a": 3, "b": 3}
+    assert Result(3, suspects=["t"]).about(parts("a")).green == {}
+    assert Result(3, 1).about(parts("a")).red == {"a"}

@@ -1,0 +1,175 @@
+"""tools/setup: what is installed, and what is said of how far it is."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+
+import pytest
+
+from tests.conftest import ROOT
+
+SETUP = ROOT / "tools/setup"
+PREAMBLE = f"""
+set -euo pipefail
+say() {{ echo "== $*" >&2; }}
+die() {{ echo "setup: $*" >&2; exit 1; }}
+. {SETUP}/progress.sh
+. {SETUP}/packages.sh
+. {SETUP}/requirements.sh
+progress_s=0
+"""
+
+
+def command(folder: pathlib.Path, name: str, text: str) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/bash\n{text}\n")
+    path.chmod(0o755)
+
+
+def bash(text: str, folder: pathlib.Path) -> subprocess.CompletedProcess[str]:
+    """Runs text in the folder, with the functions of the set-up and the folder's bin before other commands."""
+    environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"}
+    return subprocess.run(
+        ["bash", "-c", PREAMBLE + text], cwd=folder, env=environment, capture_output=True, text=True, timeout=60
+    )
+
+
+def machine(folder: pathlib.Path, installed: str, apt: str) -> None:
+    """A machine with these packages, on which apt-get does this."""
+    lines = "\\n".join(f"installed {name}" for name in installed.split())
+    command(folder, "bin/dpkg-query", f'printf "{lines}\\n"')
+    command(folder, "bin/sudo", 'exec "$@"')
+    command(folder, "bin/apt-get", apt)
+    (folder / "packages.txt").write_text("# A heading.\na\nb\nc\n")
+
+
+def states(stderr: str) -> list[str]:
+    """The reports of progress without seconds and repetitions."""
+    reports = [line.strip().rsplit(" (", 1)[0] for line in stderr.splitlines() if line.startswith("   ")]
+    return list(dict.fromkeys(reports))
+
+
+def test_lists_name_each_package_once():
+    names = [line for path in SETUP.glob("packages*.txt") for line in path.read_text().splitlines() if line[0] != "#"]
+    assert len(names) == len(set(names))
+
+
+def test_requirements_are_pinned_once():
+    lines = [line for path in SETUP.glob("requirements*.txt") for line in path.read_text().splitlines()]
+    pins = [line.split("==") for line in lines if line[0] != "#"]
+    assert all(len(pin) == 2 for pin in pins)
+    assert len(pins) == len({name for name, _ in pins})
+
+
+def test_what_is_installed_is_left_alone(tmp_path):
+    machine(tmp_path, installed="a b c", apt="echo called >> calls")
+    assert bash("install_packages packages.txt", tmp_path).returncode == 0
+    assert not (tmp_path / "calls").exists()
+
+
+def test_missing_packages_are_installed(tmp_path):
+    machine(tmp_path, installed="b", apt='echo "$@" >> calls')
+    done = bash("install_packages packages.txt", tmp_path)
+    assert done.returncode == 0, done.stderr
+    installs = [line for line in (tmp_path / "calls").read_text().splitlines() if line.startswith("install -y")]
+    assert len(installs) == 1 and installs[0].endswith(" a c")
+
+
+def test_apt_tells_how_far_it_is(tmp_path):
+    machine(
+        tmp_path,
+        installed="a",
+        apt="""
+        case "$*" in
+          update*) ;;
+          *-s*) printf 'Inst b (1 Debian)\\nInst d (1 Debian)\\nInst c (1 Debian)\\nConf b\\n' ;;
+          *)
+            echo 'dlstatus:1:20.0:Retrieving file 1 of 3 (2s remaining)' >&3
+            for package in b d c; do
+              echo "Unpacking $package"
+              echo "pmstatus:$package:30.0:Unpacking $package (amd64)" >&3
+            done
+            echo 'pmstatus:b:60.0:Installed b (amd64)' >&3
+            ;;
+        esac""",
+    )
+    done = bash("install_packages packages.txt", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "packages: Retrieving file 1 of 3 (2s remaining)" in states(done.stderr)
+    assert states(done.stderr)[-1] == "packages: 3 of 3 unpacked, 1 set up"
+
+
+def test_pip_tells_how_far_it_is(tmp_path):
+    command(
+        tmp_path,
+        ".venv/bin/python",
+        """
+        echo 'Collecting x==1'
+        echo 'Collecting dependency>=2 (from x==1)'
+        echo 'Collecting y==3'
+        echo 'Installing collected packages: x, dependency, y'
+        until [ -e .venv/headrace-installing ]; do :; done
+        mkdir .venv/lib/x-1.dist-info .venv/lib/y-3.dist-info
+        touch -d '+1 second' .venv/lib/{x-1,y-3}.dist-info
+        echo 'Successfully installed x-1 dependency-2 y-3'
+        """,
+    )
+    (tmp_path / ".venv/lib/old-1.dist-info").mkdir(parents=True)
+    (tmp_path / "requirements.txt").write_text("# A heading.\nx==1\ny==3\n")
+    done = bash("install_requirements requirements.txt", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Python packages: collecting, 2 of 2 requirements" in states(done.stderr)
+    assert states(done.stderr)[-1] == "Python packages: 2 of 3 installed"
+
+
+def test_requirements_are_installed_when_a_list_changed(tmp_path):
+    command(tmp_path, ".venv/bin/python", 'echo "$@" >> calls')
+    (tmp_path / "base.txt").write_text("x==1\n")
+    (tmp_path / "more.txt").write_text("y==1\n")
+
+    def calls() -> int:
+        assert bash("install_requirements base.txt more.txt", tmp_path).returncode == 0
+        return len((tmp_path / "calls").read_text().splitlines())
+
+    assert [calls(), calls()] == [1, 1]
+    (tmp_path / "base.txt").write_text("x==2\n")
+    assert [calls(), calls()] == [2, 2]
+
+
+def test_requirements_that_failed_are_tried_again(tmp_path):
+    command(tmp_path, ".venv/bin/python", "echo no such version; exit 1")
+    (tmp_path / "more.txt").write_text("y==1\n")
+    for _ in range(2):
+        done = bash("install_requirements more.txt", tmp_path)
+        assert done.returncode == 1
+        assert "no such version" in done.stderr
+
+
+@pytest.mark.parametrize(("status", "shown"), [(0, False), (3, True)])
+def test_output_is_shown_if_the_command_fails(tmp_path, status, shown):
+    done = bash(f"with_progress true bash -c 'echo its output; exit {status}'", tmp_path)
+    assert done.returncode == status
+    assert ("its output" in done.stderr) == shown
+
+
+def test_an_interrupt_ends_the_command(tmp_path):
+    text = (
+        PREAMBLE + "with_progress true bash -c 'trap \"touch interrupted; exit 1\" INT; echo > began; sleep 30 & wait'"
+    )
+    os.mkfifo(tmp_path / "began")
+    process = subprocess.Popen(["bash", "-c", text], cwd=tmp_path, start_new_session=True, stderr=subprocess.DEVNULL)
+    (tmp_path / "began").read_text()
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(timeout=10) != 0
+    assert (tmp_path / "interrupted").exists()
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_an_option_that_does_not_exist_is_refused():
+    done = subprocess.run([SETUP / "setup", "--no-such"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("setup: no such option: --no-such (there are --generate, ")

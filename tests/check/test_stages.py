@@ -1,0 +1,154 @@
+"""Stages: which run, in which order, what is named as unchanged, and what is owed."""
+
+import time
+
+import pytest
+
+from tools.check import stages, summary
+from tools.check.deadline import Deadline, Passed
+from tools.check.marks import Mark, Marks
+from tools.check.parts import Part
+from tools.check.result import Result
+from tools.check.stages import Run, Stage
+
+
+@pytest.fixture
+def marks(tmp_path) -> Marks:
+    return Marks(tmp_path / "green")
+
+
+def part(name: str, digest: str = "1") -> Part:
+    return Part(name, digest)
+
+
+def run_of(marks: Marks, left: float | None = None, commits: int = 0, fresh: bool = False) -> Run:
+    return Run(marks, Deadline(left), "abc123", commits, fresh)
+
+
+class Checks:
+    """Stages that remember which of their parts ran, and fail where they are told to."""
+
+    def __init__(self, red: str = "", late: str = "") -> None:
+        self.red = red
+        self.late = late
+        self.ran: list[str] = []
+
+    def stage(self, name: str, *parts: Part, must: bool = True, resumes: bool = False) -> Stage:
+        def check(due) -> Result:
+            names = [each.name for each in due] or [name]
+            self.ran += names
+            if self.late in names:
+                raise Passed
+            bad = {each for each in names if each == self.red}
+            return Result(
+                len(names) - len(bad), len(bad), green={each: 7 for each in names if each not in bad}, red=bad
+            )
+
+        return Stage(name, check, parts, must, resumes)
+
+
+def test_what_passed_is_not_run_again_and_is_named(marks):
+    checks = Checks(red="pack")
+    for _ in range(2):
+        run = run_of(marks)
+        run.perform([checks.stage("Python", part("mx"), part("pack")), checks.stage("C++", part("cpp"))])
+    assert checks.ran == ["mx", "pack", "cpp", "pack"]
+    assert run.unchanged == [("mx", Mark("abc123", 7)), ("cpp", Mark("abc123", 7))]
+    assert "mx: unchanged since abc123, 7 tests" in summary.text_of(run.lines, run.unchanged, [])
+    run_of(marks).perform([checks.stage("Python", part("mx", digest="2"))])
+    assert checks.ran[-1] == "mx"
+
+
+def test_a_stage_without_parts_always_runs(marks):
+    checks = Checks()
+    for _ in range(2):
+        run_of(marks).perform([Stage("form", lambda _: checks.ran.append("form") or Result(1))])
+    assert checks.ran == ["form", "form"]
+
+
+def test_a_check_that_breaks_fails_and_the_others_run(marks):
+    def broken(_) -> Result:
+        raise OSError("no such file")
+
+    checks = Checks()
+    run = run_of(marks)
+    run.perform([Stage("broken", broken), checks.stage("C++", part("cpp"))])
+    assert [line.result.failed for line in run.lines] == [1, 0] and checks.ran == ["cpp"]
+
+
+def test_what_must_run_comes_first_and_then_what_passed_longest_ago(marks, monkeypatch):
+    monkeypatch.setattr(stages.Marks, "last_passed", lambda _, name: {"soak": 30.0, "wheel": 10.0}.get(name, 0.0))
+    marks.write(part("other"), Mark("a", 1))
+    checks = Checks()
+    may = [checks.stage(name, part(name), must=False) for name in ("soak", "wheel", "fuzz")]
+    run_of(marks).perform([*may, checks.stage("C++", part("cpp"))])
+    assert checks.ran == ["cpp", "fuzz", "wheel", "soak"]
+
+
+@pytest.mark.parametrize(("commits", "order"), [(0, "abc"), (1, "bca"), (5, "cab")])
+def test_where_nothing_is_known_the_order_turns_with_the_commits(marks, commits, order):
+    checks = Checks()
+    run_of(marks, commits=commits).perform([checks.stage(name, part(name), must=False) for name in "abc"])
+    assert checks.ran == list(order)
+
+
+def test_what_takes_longer_than_is_left_is_owed_unless_it_resumes(marks):
+    marks.keep_duration("soak", 600)
+    marks.keep_duration("tsan", 600)
+    checks = Checks()
+    run = run_of(marks, left=300)
+    run.perform(
+        [
+            checks.stage("soak", part("soak"), must=False),
+            checks.stage("tsan", part("tsan"), must=False, resumes=True),
+            checks.stage("C++", part("cpp")),
+        ]
+    )
+    assert checks.ran == ["cpp", "tsan"] and run.owed == ["soak"]
+
+
+def test_what_the_deadline_ends_is_owed_and_no_failure_unless_it_must_run(marks):
+    checks = Checks(late="tsan")
+    run = run_of(marks)
+    run.perform([checks.stage("tsan", part("tsan"), part("other"), must=False)])
+    assert run.owed == ["tsan", "other"] and run.lines == []
+    run.perform([checks.stage("C++", part("tsan"))])
+    assert [line.result.failed for line in run.lines] == [1]
+
+
+def test_over_several_calls_nothing_is_late(marks):
+    checks = Checks(late="cpp")
+    run = Run(marks, Deadline(60), "abc123", 0, several=True)
+    run.perform([checks.stage("C++", part("cpp"))])
+    run.deadline = Deadline(-1)
+    run.perform([checks.stage("Python", part("mx"))])
+    assert run.owed == ["cpp", "mx"] and checks.ran == ["cpp"] and run.lines == []
+
+
+def test_parts_that_passed_before_the_deadline_are_not_owed(marks):
+    run = run_of(marks)
+
+    def check(_) -> Result:
+        run.mark("mx", 5)
+        raise Passed
+
+    run.perform([Stage("Python", check, (part("mx"), part("pack")), must=False)])
+    assert run.owed == ["pack"] and marks.of(part("mx")) == Mark("abc123", 5)
+
+
+def test_a_failure_of_what_would_have_been_left_out_fails_the_selection(marks):
+    marks.write(part("mx"), Mark("a", 1))
+    checks = Checks(red="mx")
+    run = run_of(marks, fresh=True)
+    run.perform([checks.stage("Python", part("mx"), part("pack"))])
+    assert [(line.stage, line.result.failed) for line in run.lines] == [("Python", 1), ("selection", 1)]
+    assert run.lines[1].result.note == "groups.toml lacks something that these can see: mx"
+    assert marks.of(part("mx")) is None and marks.of(part("pack")) is not None
+
+
+def test_the_time_of_each_stage_is_kept(marks, monkeypatch):
+    now = iter([100.0, 142.5])
+    run = run_of(marks)
+    monkeypatch.setattr(time, "monotonic", lambda: next(now, 142.5))
+    run.perform([Stage("soak", lambda _: Result(1))])
+    assert run.lines[0].seconds == 42.5

@@ -1,0 +1,47 @@
+"""Installs what some tests need and a clone does not: PyTorch and who is tested with it, and Chromium."""
+
+import importlib.metadata
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+
+from tools.check.deadline import Deadline, StillRunning
+
+TORCH = "torch==2.13.0"
+# Whose loops are tested, and who takes batches by DLPack, where they can be installed.
+TORCH_LOOPS = ["lightning==2.6.6", "accelerate==1.15.0", "jax==0.10.2"]
+
+
+def installed(requirement: str) -> bool:
+    name, version = requirement.split("==")
+    try:
+        return importlib.metadata.version(name).split("+")[0] == version
+    except importlib.metadata.PackageNotFoundError:
+        return False
+
+
+def pip(deadline: Deadline, requirements: Sequence[str]) -> bool:
+    command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *requirements]
+    return deadline.run(command, look=StillRunning(f"installing {requirements[0]}")) == 0
+
+
+def install_torch(deadline: Deadline) -> None:
+    if not installed(TORCH) and not pip(deadline, [TORCH]):
+        raise RuntimeError(f"{TORCH} cannot be installed")
+    if not all(map(installed, TORCH_LOOPS)) and not pip(deadline, [TORCH, *TORCH_LOOPS]):
+        print(f"not installed, so their tests are skipped: {', '.join(TORCH_LOOPS)}")
+
+
+def install_browser(deadline: Deadline) -> None:
+    if shutil.which("chromium"):
+        return
+    sudo = [] if os.getuid() == 0 else ["sudo"]
+    environment = ["env", "DEBIAN_FRONTEND=noninteractive"]
+    deadline.run([*sudo, "apt-get", "update", "-q"])
+    install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", "chromium"]
+    if deadline.run([*sudo, *environment, *install]):
+        raise RuntimeError("Chromium cannot be installed")
+
+
+INSTALLS = {"torch": install_torch, "browser": install_browser}

@@ -1,0 +1,162 @@
+"""The stages of each mode."""
+
+import dataclasses
+import pathlib
+import re
+from collections.abc import Sequence
+
+from tools.check.bazel import query
+from tools.check.cpp_selection import of_files
+from tools.check.cpp_tests import CppTests
+from tools.check.deadline import ROOT
+from tools.check.groups import Group, Groups
+from tools.check.installs import INSTALLS
+from tools.check.lint import Lint
+from tools.check.modes import Mode
+from tools.check.parts import Fingerprints, Level, Part
+from tools.check.product_checks import FUZZ, ProductChecks
+from tools.check.python_tests import NEEDS, TIMING, PythonTests
+from tools.check.result import Result
+from tools.check.stages import Run, Stage
+from tools.check.visibility import Visibility
+
+# Tests of C++ that look at this variable have more cases.
+LONG = "HEADRACE_LONG"
+
+
+@dataclasses.dataclass
+class Plan:
+    """Makes the stages; `left` then holds the groups that a quick run leaves to others."""
+
+    run: Run
+    groups: Groups
+    make: Fingerprints
+    mode: Mode
+    # Folders at the top that the last commit touched, which count as changed where no earlier run is known.
+    touched: Sequence[str] = ()
+    left: list[str] = dataclasses.field(default_factory=list)
+
+    def stages(self) -> list[Stage]:
+        stages = [*self.lint(), *self.cpp(), *self.python()]
+        if self.mode.sanitizes:
+            stages += [*self.sanitized(), *self.product(), *self.needing()]
+        if self.mode is Mode.ALL:
+            stages += self.long()
+        return stages
+
+    def part(self, name: str, level: Level = Level.FULL) -> Part:
+        return self.groups.stage_part(self.make, name, level)
+
+    def lint(self) -> list[Stage]:
+        lint = Lint(self.run.deadline, self.make.tree, self.run.durations)
+        return [
+            Stage("clang-format", lint.clang_format, (self.part("format"),)),
+            Stage("ruff format", lint.ruff("format", "--check")),
+            Stage("ruff check", lint.ruff("check")),
+            Stage("mypy", lint.mypy, (self.part("mypy"),)),
+        ]
+
+    def cpp(self) -> list[Stage]:
+        tests = CppTests(self.run.deadline, "C++ tests", [], "cpp")
+        visibility = Visibility(self.run.deadline)
+        return [
+            Stage("C++ tests", tests.everything, (self.part("cpp"),), resumes=True),
+            Stage("rooms keep their visibility", visibility.check, (self.part("visibility"),)),
+        ]
+
+    def python(self) -> list[Stage]:
+        level = min(self.mode.python_level, Level.FULL)
+        parts = self.groups.parts(self.make, level)
+        if self.mode is Mode.QUICK:
+            parts = {group.name: parts[group.name] for group in self.groups.groups if self.is_quick(group, parts)}
+            self.left = [group.name for group in self.groups.groups if group.name not in parts]
+            return [Stage("Python tests", self.python_tests().together, tuple(parts.values()))] if parts else []
+        timing = self.groups.timing_parts(self.make, level)
+        return [
+            Stage("Python tests", self.python_tests().together, tuple(parts.values())),
+            Stage("Python tests that wait for clocks", self.python_tests().alone, tuple(timing.values())),
+        ]
+
+    def is_quick(self, group: Group, parts: dict[str, Part]) -> bool:
+        """Whether a quick run has the group: after an edit of what it is about, or as one of those that see most."""
+        return group.quick or not self.run.marks.knows_own(parts[group.name])
+
+    def python_tests(self) -> PythonTests:
+        files: dict[str, Sequence[str]] = {}
+        for group in self.groups.groups:
+            files[group.name] = self.groups.files_of(group)
+            files[f"{group.name}.{TIMING}"] = self.groups.marked(files[group.name], TIMING)
+            files[f"{group.name}.long"] = self.groups.long_files_of(group)
+        files |= {need: self.groups.marked(self.groups.test_files, need) for need in NEEDS}
+        return PythonTests(self.run.deadline, files, self.run.mark)
+
+    def room_parts(self, prefix: str) -> list[Part]:
+        return [self.groups.room_part(self.make, prefix, room) for room in self.groups.rooms]
+
+    def changed(self, parts: Sequence[Part]) -> list[Part]:
+        """Those of rooms that changed themselves since they passed."""
+        if not any(self.run.marks.last_passed(part.name) for part in parts):
+            return [part for part in parts if part.name.partition(".")[2] in self.touched]
+        return [part for part in parts if not self.run.marks.knows_own(part)]
+
+    def sanitized(self) -> list[Stage]:
+        asan = CppTests(self.run.deadline, "AddressSanitizer", ["--config=asan"], "asan")
+        tsan = CppTests(self.run.deadline, "ThreadSanitizer", ["--config=tsan"], "tsan")
+        parts = self.room_parts("asan")
+        changed = self.changed(parts)
+        others = [part for part in parts if part not in changed]
+        stages = [
+            Stage("AddressSanitizer, changed rooms", asan.rooms, tuple(changed), resumes=True),
+            Stage("AddressSanitizer, other rooms", asan.rooms, tuple(others), must=False, resumes=True),
+            Stage("ThreadSanitizer", tsan.rooms, tuple(self.room_parts("tsan")), must=False, resumes=True),
+        ]
+        return [stage for stage in stages if stage.parts]
+
+    def product(self) -> list[Stage]:
+        checks = ProductChecks(self.run.deadline, self.run.durations, self.run.mark)
+        level = Level.LONG if self.mode is Mode.ALL else Level.FULL
+        return [
+            Stage("fuzz tests", checks.fuzz, tuple(self.fuzz_parts(level)), must=False),
+            Stage("soak", checks.soak, (self.part("soak", level),), must=False),
+            Stage("wheel", checks.wheel, (self.part("wheel"),), must=False, resumes=True),
+        ]
+
+    def fuzz_parts(self, level: Level) -> list[Part]:
+        """A part for each fuzz test, which sees what the tests of its room see."""
+        return [
+            dataclasses.replace(
+                self.groups.room_part(self.make, "fuzz", path.parts[0]), name=FUZZ + path.stem, own="", level=level
+            )
+            for path in map(pathlib.Path, self.make.tree.matching(["**/*_fuzz.cc"]))
+        ]
+
+    def needing(self) -> list[Stage]:
+        """Tests that need PyTorch or Chromium, with their installation."""
+        return [self.stage_needing(need) for need in NEEDS]
+
+    def stage_needing(self, need: str) -> Stage:
+        def check(parts: Sequence[Part]) -> Result:
+            INSTALLS[need](self.run.deadline)
+            return self.python_tests().needing(need)(parts)
+
+        return Stage(f"Python tests with {need}", check, (self.groups.marker_part(self.make, need),), must=False)
+
+    def long(self) -> list[Stage]:
+        """What only `--all` runs: tests with more cases, and each file compiled by itself."""
+        checks = ProductChecks(self.run.deadline, self.run.durations, self.run.mark)
+        python = tuple(self.groups.long_parts(self.make))
+        return [
+            Stage("long C++ tests", self.long_cpp, (self.part("long"),), must=False, resumes=True),
+            Stage("long Python tests", self.python_tests().together, python, must=False),
+            Stage("files by themselves", checks.alone, (self.part("alone"),), must=False, resumes=True),
+        ]
+
+    def long_cpp(self, parts: Sequence[Part]) -> Result:
+        tree = self.make.tree
+        files = [path for path in tree.matching(["**/*_test.cc"]) if re.search(LONG, (ROOT / path).read_text())]
+        selection = of_files(ROOT, map(pathlib.Path, files))
+        if selection is None:
+            raise RuntimeError(f"no test looks at {LONG}")
+        options = [f"--test_env={LONG}=1", f"--test_filter={selection.filter}"]
+        tests = CppTests(self.run.deadline, "long C++ tests", options, "long")
+        return tests.some(parts, query(self.run.deadline, selection.query))

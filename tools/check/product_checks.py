@@ -1,0 +1,71 @@
+"""Checks of what is built as a whole: fuzz tests, the soak, the wheel, and files compiled by themselves."""
+
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+from tools.check import bazel, fuzz
+from tools.check.deadline import ROOT, Deadline, StillRunning
+from tools.check.parts import Level, Part
+from tools.check.result import Result, of_exit
+
+# Seconds for each fuzz test, and for the soak.
+FUZZ_SECONDS = {Level.FULL: 5, Level.LONG: 300}
+SOAK_SECONDS = {Level.FULL: 30, Level.LONG: 600}
+FUZZ = "fuzz."
+
+
+class ProductChecks:
+    def __init__(
+        self, deadline: Deadline, expected: Mapping[str, float], mark: Callable[[str, int], None] = lambda *_: None
+    ) -> None:
+        self.deadline = deadline
+        self.expected = expected
+        self.mark = mark
+
+    def still_running(self, title: str) -> StillRunning:
+        return StillRunning(title, self.expected.get(title, 0.0))
+
+    def fuzz(self, parts: Sequence[Part]) -> Result:
+        """Each fuzz test is a part, and marked as soon as its time is over."""
+        seconds = FUZZ_SECONDS[parts[0].level]
+        targets = fuzz.find_targets([part.name.removeprefix(FUZZ) for part in parts], self.deadline)
+        folder = fuzz.build(targets, self.deadline)
+        result = Result(note=f"{seconds} seconds each")
+        for outcome in fuzz.run_all(folder, targets, seconds, self.deadline):
+            fuzz.report(outcome)
+            result.counts["fuzz"] += outcome.executions
+            name = FUZZ + outcome.target.name
+            if outcome.failure:
+                result.failed += 1
+                result.red.add(name)
+            else:
+                result.passed += 1
+                self.mark(name, 1)
+        return result
+
+    def soak(self, parts: Sequence[Part]) -> Result:
+        seconds = SOAK_SECONDS[parts[0].level]
+        command = [sys.executable, "tools/soak/soak.py", f"--seconds={seconds}"]
+        code, said = self.deadline.output_of(command, look=self.still_running("soak"))
+        print(said, end="", flush=True)
+        result = of_exit(code, f"{seconds} seconds").about(parts)
+        result.count(said)
+        return result
+
+    def alone(self, parts: Sequence[Part]) -> Result:
+        """Compiles each file by itself: it includes what it uses, though the build puts files together."""
+        code = bazel.build(self.deadline, "files by themselves", ["--config=alone"], ["//..."])
+        return of_exit(code).about(parts)
+
+    def wheel(self, parts: Sequence[Part]) -> Result:
+        if bazel.build(self.deadline, "wheel", [], ["//python:wheel"]):
+            return Result(failed=1, note="does not build")
+        (wheel,) = (bazel.info(self.deadline, "bazel-bin", "-c", "opt") / "python").glob("headrace-*.whl")
+        command = [sys.executable, "tools/wheel/wheel_test.py", str(wheel), str(ROOT / "examples/photos")]
+        code, said = self.deadline.output_of(command, look=self.still_running("wheel"))
+        print(said, end="", flush=True)
+        passed = len(re.findall(r"^ok: ", said, re.MULTILINE))
+        failed = len(re.findall(r"^FAILED: ", said, re.MULTILINE)) or int(code != 0)
+        note = f"{wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB"
+        return Result(passed, failed, note).about(parts)

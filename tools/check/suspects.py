@@ -1,0 +1,26 @@
+"""Tests that wait for clocks, run again: one that fails, and then passes twice alone, is suspect and not failed."""
+
+import json
+import pathlib
+from collections.abc import Callable, Iterable
+
+# How often a test must pass alone.
+RUNS = 2
+
+
+def sort_out(failed: Iterable[str], passes_alone: Callable[[str], bool]) -> tuple[list[str], list[str]]:
+    """Divides tests that failed into suspects and those that fail again."""
+    suspects: list[str] = []
+    again: list[str] = []
+    for test in failed:
+        (suspects if all(passes_alone(test) for _ in range(RUNS)) else again).append(test)
+    return suspects, again
+
+
+def write(path: pathlib.Path, suspects: list[str]) -> None:
+    """Writes the suspects of a run; without any the file is removed."""
+    if not suspects:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(suspects, indent=1) + "\n")
