@@ -69,7 +69,7 @@ class Chain {
   uint32_t last_ = 0;
 };
 
-void ExpectDifferentKeys(const Ran& ran) {
+void ExpectDifferentKeysChainedOrders(const Ran& ran) {
   std::vector<uint64_t> keys = ran.Keys();
   std::sort(keys.begin(), keys.end());
   EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end()) << "each row has draws of its own";
@@ -88,16 +88,17 @@ TEST(ChainedOrders, NumbersArePlacesInTheOrderBelow) {
     ASSERT_THAT(rows, SizeIs(20));
     for (const int64_t row : rows) EXPECT_TRUE(row == of[2] || row == of[5]);
   }
-  ExpectDifferentKeys(ran);
+  ExpectDifferentKeysChainedOrders(ran);
 }
 
 TEST(ChainedOrders, RowsThatComeAgainOnSeveralWaysDiffer) {
-  ExpectDifferentKeys(DrawnChainedOrders()
-                          .Sample("Weighted", {1, 1, 1, 1, 1, 1}, {{"n", IntValue(12)}})
-                          .Add("Repeated", {{"times", IntValue(2)}})
-                          .Run());
-  ExpectDifferentKeys(Chain(2).Add("Repeated", {{"times", IntValue(3)}}).Sample("Weighted", {1, 1, 1, 1, 1, 1}).Run());
-  ExpectDifferentKeys(
+  ExpectDifferentKeysChainedOrders(DrawnChainedOrders()
+                                       .Sample("Weighted", {1, 1, 1, 1, 1, 1}, {{"n", IntValue(12)}})
+                                       .Add("Repeated", {{"times", IntValue(2)}})
+                                       .Run());
+  ExpectDifferentKeysChainedOrders(
+      Chain(2).Add("Repeated", {{"times", IntValue(3)}}).Sample("Weighted", {1, 1, 1, 1, 1, 1}).Run());
+  ExpectDifferentKeysChainedOrders(
       Chain(4, true)
           .Add("take", {{"count", IntValue(3)}})
           .Sample("ClassBalanced", {5, 5, 6}, {{"n", IntValue(9)}})
@@ -116,8 +117,10 @@ TEST(ChainedOrders, ShufflesBelowTakeAreOrders) {
 
 TEST(ChainedOrders, StandBelowMaps) {
   const Ran plain = DrawnChainedOrders().Sample("Weighted", {1, 0, 0, 0, 0, 2}).Run();
-  const Ran above =
-      DrawnChainedOrders().Add("project", {{"columns", ir::StringsValue({"value"})}}).Sample("Weighted", {1, 0, 0, 0, 0, 2}).Run();
+  const Ran above = DrawnChainedOrders()
+                        .Add("project", {{"columns", ir::StringsValue({"value"})}})
+                        .Sample("Weighted", {1, 0, 0, 0, 0, 2})
+                        .Run();
   EXPECT_EQ(plain.Ints(), above.Ints());
 }
 
@@ -132,7 +135,7 @@ TEST(ChainedOrders, ValuesByNumberFollowTheirRows) {
       EXPECT_NE(std::find(come.begin(), come.end(), row), come.end());
     }
   }
-  ExpectDifferentKeys(ran);
+  ExpectDifferentKeysChainedOrders(ran);
 }
 
 TEST(ChainedOrders, AreSharded) {
@@ -170,7 +173,8 @@ TEST(ChainedOrders, RefuseOtherNumbersOfValuesThanOfRowsBelow) {
   EXPECT_THAT(DrawnChainedOrders().Sample("Weighted", {1, 1, 1, 1}).Refused(),
               HasSubstr("has 6 rows; give one of the weights for each, not 4; those of the source's rows follow them "
                         "where they are a column of it"));
-  EXPECT_THAT(DrawnChainedOrders().Sample("Weighted", {1, 1, 1}).Refused(), HasSubstr("give one of the weights for each, not 3"));
+  EXPECT_THAT(DrawnChainedOrders().Sample("Weighted", {1, 1, 1}).Refused(),
+              HasSubstr("give one of the weights for each, not 3"));
 }
 
 TEST(ChainedOrders, RefuseEpochsInWhichNothingCanBeDrawn) {
@@ -184,7 +188,8 @@ TEST(ChainedOrders, RefuseEpochsInWhichNothingCanBeDrawn) {
 }
 
 TEST(ChainedOrders, KeepPartsThatAreTheSameInEachEpoch) {
-  EXPECT_THAT(DrawnChainedOrders().Add("select", {{"indices", ir::IntsValue({0})}}).Refused(), HasSubstr("parts would overlap"));
+  EXPECT_THAT(DrawnChainedOrders().Add("select", {{"indices", ir::IntsValue({0})}}).Refused(),
+              HasSubstr("parts would overlap"));
 }
 
 }  // namespace

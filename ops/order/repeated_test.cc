@@ -77,7 +77,7 @@ TEST(Repeated, TellsRowsApartAcrossTakeAndSkip) {
   }
 }
 
-void ExpectDifferentKeys(const GraphBuilder& builder, size_t rows, const RunSpec& spec = {}) {
+void ExpectDifferentKeysRepeated(const GraphBuilder& builder, size_t rows, const RunSpec& spec = {}) {
   std::vector<uint64_t> keys = RunEveryWay(builder, spec).Keys();
   EXPECT_EQ(keys.size(), rows);
   std::sort(keys.begin(), keys.end());
@@ -93,7 +93,7 @@ TEST(Repeated, TellsTimesFromTheNumbersOfInputs) {
   const uint32_t second = AddRange(builder, 4);
   const uint32_t third = builder.Add("Repeated", {AddRange(builder, 4)}, {{"times", IntValue(2)}});
   builder.Add("Repeated", {builder.Add("concat", {first, second, third})}, {{"times", IntValue(3)}});
-  ExpectDifferentKeys(builder, 48);
+  ExpectDifferentKeysRepeated(builder, 48);
 }
 
 TEST(Repeated, TellsTimesApartAboveZip) {
@@ -104,7 +104,7 @@ TEST(Repeated, TellsTimesApartAboveZip) {
   builder.Add("Repeated", {builder.Add("zip", {first, second})}, {{"times", IntValue(3)}});
   RunSpec spec;
   spec.bindings.arrays["a"].columns = {{"a", Int64s({0, 1, 2, 3, 4, 5, 6, 7})}};
-  ExpectDifferentKeys(builder, 24, spec);
+  ExpectDifferentKeysRepeated(builder, 24, spec);
 }
 
 // Rows that fill the last round, too: the passes of one input are not the numbers of others.

@@ -50,14 +50,14 @@ def merged_sources(name, srcs, suffix = "", size = _MERGED):
         "//conditions:default": merged,
     })
 
-def headrace_cc_library(name, srcs = [], alone = [], generated = [], copts = [], **kwargs):
-    """A library; those of `srcs` that are not named in `alone` are compiled several at a time.
+def headrace_cc_library(name, srcs = [], alone = [], generated = [], merged = _MERGED, copts = [], **kwargs):
+    """A library; those of `srcs` that are not named in `alone` are compiled `merged` at a time.
 
     `generated` are files that the sources include.
     """
     native.cc_library(
         name = name,
-        srcs = merged_sources(name, [src for src in srcs if src not in alone]) + alone + generated,
+        srcs = merged_sources(name, [src for src in srcs if src not in alone], size = merged) + alone + generated,
         copts = _MERGED_COPTS + copts,
         **kwargs
     )
