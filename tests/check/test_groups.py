@@ -82,6 +82,10 @@ def test_the_pins_and_packages_count():
     assert "g++" in package_names(ROOT)
 
 
+def test_every_glob_names_a_file_that_there_is():
+    assert [glob for glob in every_glob() if not TREE.matching([glob])] == []
+
+
 def test_globs_have_no_slips():
     assert [glob for glob in every_glob() if glob.startswith("/") or glob.endswith("/") or "//" in glob] == []
     assert pattern_of("a/**/b.py").fullmatch("a/b.py") and pattern_of("a/**/b.py").fullmatch("a/c/d/b.py")
