@@ -219,7 +219,7 @@ class TailTaker {
   }
 
  private:
-  // DeviceTailSteps on the column that nothing after them reads, the last one first.
+  // Steps on the column that nothing after them reads, the last one first.
   struct Candidates {
     std::optional<StepAt> mixing;  // above a batch
     bool batched = false;
@@ -278,7 +278,7 @@ class TailTaker {
         }
         continue;
       }
-      // DeviceTailSteps above a batch see it as one array.
+      // Steps above a batch see it as one array.
       if (!found.steps.empty() || !PassesColumn(id, column, found.batched)) return found;
     }
     return found;

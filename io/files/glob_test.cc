@@ -214,7 +214,7 @@ TEST_F(GlobTest, ListsAFolderOnceAndPassesErrorsOn) {
 }
 
 TEST(Glob, WorksFromTheWorkingFolder) {
-  const auto found = Glob(*LocalFileSystem(), {"**/glob_test*"});
+  const auto found = Glob(*LocalFileSystem(), {"**/files_test*"});
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_NE((*found)[0][0], '/');
 }

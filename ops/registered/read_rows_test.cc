@@ -17,7 +17,7 @@
 namespace headrace {
 namespace {
 
-// ReadRowsNumbers from 0, of which one fails; in one piece where it is asked for many.
+// Numbers from 0, of which one fails; in one piece where it is asked for many.
 class ReadRowsNumbers : public IndexedSource {
  public:
   ReadRowsNumbers(uint64_t size, uint64_t factor, std::optional<uint64_t> fails = std::nullopt)

@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Ints = std::vector<int64_t>;
 
-// SkippedRowsNumbers of which some fail, and operators on them.
+// Numbers of which some fail, and operators on them.
 class SkippedRowsNumbers {
  public:
   explicit SkippedRowsNumbers(int64_t rows, uint64_t max_errors = 100) {

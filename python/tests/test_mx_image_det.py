@@ -822,7 +822,7 @@ def test_what_cannot_be_drawn_is_named(squares, given, message):
         (lambda f: mx.image.DetBorrowAug(mx.image.HorizontalFlipAug(1)), "use DetHorizontalFlipAug"),
         (lambda f: mx.image.DetRandomCropAug(area_range=(0.5, 0.1)), "area_range"),
         (lambda f: mx.image.DetRandomPadAug(area_range=(0.5, 2)), "at least the picture's area"),
-        (lambda f: mx.image.DetRandomSelectAug([mx.image.CastAug()]), "no DetAugmenter"),
+        (lambda f: mx.image.DetRandomSelectAug([mx.image.CastAug()]), "not a DetAugmenter"),
     ],
 )
 def test_what_cannot_be_is_named(folder, call, message):

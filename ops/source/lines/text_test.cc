@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::UnorderedElementsAreArray;
 
-class TextText : public ::testing::Test {
+class TextTest : public ::testing::Test {
  protected:
   GraphBuilder Source(std::string_view pattern = "*.txt") const {
     GraphBuilder builder;
@@ -37,7 +37,7 @@ class TextText : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(TextText, GivesTheLinesOfAllFiles) {
+TEST_F(TextTest, GivesTheLinesOfAllFiles) {
   folder_.Write("a.txt", "one\ntwo\n");
   folder_.Write("b.txt", "");
   folder_.Write("c.txt", "\nthree");
@@ -49,12 +49,12 @@ TEST_F(TextText, GivesTheLinesOfAllFiles) {
   EXPECT_EQ(ran.rows[0].columns[0].dtype(), DType::kString);
 }
 
-TEST_F(TextText, LeavesOutLineEndsAndTheByteOrderMark) {
+TEST_F(TextTest, LeavesOutLineEndsAndTheByteOrderMark) {
   folder_.Write("a.txt", "\xEF\xBB\xBFone\r\ntwo\r\n\r\n\n");
   EXPECT_THAT(RunEveryWay(Source()).Texts(), ElementsAre("line='one'", "line='two'", "line=''", "line=''"));
 }
 
-TEST_F(TextText, TakesLinesLongerThanItReadsAtOnce) {
+TEST_F(TextTest, TakesLinesLongerThanItReadsAtOnce) {
   const std::string longest(700'000, 'x');
   folder_.Write("a.txt", Cat("short\n", longest, "\n", longest, "y"));
   const Ran ran = RunEveryWay(Source());
@@ -63,7 +63,7 @@ TEST_F(TextText, TakesLinesLongerThanItReadsAtOnce) {
   EXPECT_EQ(ran.rows[2].columns[0].bytes_value(), longest + "y");
 }
 
-TEST_F(TextText, ReadsOnAcrossItsChunks) {
+TEST_F(TextTest, ReadsOnAcrossItsChunks) {
   std::string text;
   for (int i = 0; i < 40'000; ++i) Append(text, "line ", i, "\n");
   folder_.Write("a.txt", text);
@@ -74,7 +74,7 @@ TEST_F(TextText, ReadsOnAcrossItsChunks) {
   for (int i = 0; i < 40'000; ++i) ASSERT_EQ(texts[i], Cat("line='line ", i, "'"));
 }
 
-TEST_F(TextText, CutsLinesOfAnyLengthOutOfLargeBlocks) {
+TEST_F(TextTest, CutsLinesOfAnyLengthOutOfLargeBlocks) {
   std::string text;
   std::vector<std::string> lines;
   uint64_t draw = 7;
@@ -113,7 +113,7 @@ ptrdiff_t StepOf(const GraphBuilder& builder, uint64_t world) {
   return second.columns[0].raw() - first.columns[0].raw();
 }
 
-TEST_F(TextText, GivesViewsOfItsBlocksAndCopiesOfAShare) {
+TEST_F(TextTest, GivesViewsOfItsBlocksAndCopiesOfAShare) {
   std::string text;
   for (int i = 0; i < 40'000; ++i) text += "ten letters\r\n";
   folder_.Write("a.txt", text);
@@ -123,7 +123,7 @@ TEST_F(TextText, GivesViewsOfItsBlocksAndCopiesOfAShare) {
 }
 
 // The lines of five other ranks are between two lines of this one.
-TEST_F(TextText, CopiesLinesByNumberThatWouldKeepManyOthers) {
+TEST_F(TextTest, CopiesLinesByNumberThatWouldKeepManyOthers) {
   std::string text;
   for (int i = 0; i < 10'000; ++i) text += std::string(80, 'x') + "\n";
   folder_.Write("a.txt", text);
@@ -133,7 +133,7 @@ TEST_F(TextText, CopiesLinesByNumberThatWouldKeepManyOthers) {
 }
 
 // The end of one line and the start of the next are no letter together.
-TEST_F(TextText, RefusesHalvesOfLettersByNumber) {
+TEST_F(TextTest, RefusesHalvesOfLettersByNumber) {
   const std::string filler = std::string(100, 'x') + "\n";
   const std::string between = filler + filler + filler + filler;
   folder_.Write("a.txt", "a\xC3\n" + between + "\xA9z\n" + between);
@@ -145,7 +145,7 @@ TEST_F(TextText, RefusesHalvesOfLettersByNumber) {
   EXPECT_EQ(KindOf((*iteration)->Fetch(std::chrono::seconds(10), row).status()), ErrorKind::kData);
 }
 
-TEST_F(TextText, ShardsLines) {
+TEST_F(TextTest, ShardsLines) {
   folder_.Write("a.txt", "0\n1\n2\n");
   folder_.Write("b.txt", "3\n4\n");
   const std::vector<Ran> ranks = RunRanks(Source(), 2);
@@ -153,7 +153,7 @@ TEST_F(TextText, ShardsLines) {
   EXPECT_THAT(ranks[1].Texts(1), ElementsAre("line='1'", "line='3'"));
 }
 
-TEST_F(TextText, StandsBelowShuffleAndBatch) {
+TEST_F(TextTest, StandsBelowShuffleAndBatch) {
   folder_.Write("a.txt", "a\nb\nc\nd\ne\nf\ng\n");
   GraphBuilder builder = Source();
   builder.Add("shuffle", {0}, {{"window", IntValue(4)}});
@@ -163,7 +163,7 @@ TEST_F(TextText, StandsBelowShuffleAndBatch) {
   EXPECT_NE(ran.Texts(0), ran.Texts(1));
 }
 
-TEST_F(TextText, GivesTheSameLinesByNumber) {
+TEST_F(TextTest, GivesTheSameLinesByNumber) {
   std::string text;
   for (int i = 0; i < 50; ++i)
     Append(text, i, std::string(static_cast<size_t>(i * 37 % 90), 'x'), i % 3 ? "\n" : "\r\n");
@@ -181,7 +181,7 @@ TEST_F(TextText, GivesTheSameLinesByNumber) {
   for (const RanRow& row : shuffled.rows) EXPECT_EQ(row.text, streamed.Texts(0)[row.id.key]);
 }
 
-TEST_F(TextText, ShardsLinesEvenlyByNumberAlone) {
+TEST_F(TextTest, ShardsLinesEvenlyByNumberAlone) {
   folder_.Write("a.txt", "0\n1\n2\n");
   folder_.Write("b.txt", "3\n4\n");
   RunSpec spec;
@@ -195,14 +195,14 @@ TEST_F(TextText, ShardsLinesEvenlyByNumberAlone) {
   EXPECT_THAT(refusal, Not(HasSubstr("path of an index")));
 }
 
-TEST_F(TextText, RefusesWaysOfReadingThatAnIndexRulesOut) {
+TEST_F(TextTest, RefusesWaysOfReadingThatAnIndexRulesOut) {
   folder_.Write("a.txt", "0\n");
   EXPECT_THAT(Refusal(Numbered({{"sharding", ir::StringValue("splits")}})),
               HasSubstr("sharding= is for reading in splits"));
   EXPECT_THAT(Refusal(Numbered({{"interleave", IntValue(2)}})), HasSubstr("interleave= is for reading in splits"));
 }
 
-TEST_F(TextText, NamesFileAndByteOfALineThatIsNoTextByNumber) {
+TEST_F(TextTest, NamesFileAndByteOfALineThatIsNoTextByNumber) {
   const std::string path = folder_.Write("a.txt", "fine\nalso fine\n\xFF\xFE\nthe last\n");
   const Ran ran = RunEveryWay(Numbered());
   EXPECT_THAT(ran.Texts(), ElementsAre("line='fine'", "line='also fine'"));
@@ -212,7 +212,7 @@ TEST_F(TextText, NamesFileAndByteOfALineThatIsNoTextByNumber) {
   EXPECT_THAT(RunEveryWay(skipping).Texts(1), ElementsAre("line='fine'", "line='also fine'", "line='the last'"));
 }
 
-TEST_F(TextText, TellsByNumberWhenLinesMoved) {
+TEST_F(TextTest, TellsByNumberWhenLinesMoved) {
   folder_.Write("a.txt", "one\ntwo\n");
   const Fingerprint before = RunEveryWay(Numbered()).fingerprints.at(0);
   folder_.Write("a.txt", "o\ne\ntwo\n");
@@ -223,28 +223,28 @@ TEST_F(TextText, TellsByNumberWhenLinesMoved) {
   EXPECT_NE(RunEveryWay(Numbered()).fingerprints.at(0).hash, after.hash);
 }
 
-TEST_F(TextText, OfEmptyFilesIsEmptyByNumber) {
+TEST_F(TextTest, OfEmptyFilesIsEmptyByNumber) {
   folder_.Write("a.txt", "");
   const Ran ran = RunEveryWay(Numbered());
   EXPECT_THAT(ran.rows, IsEmpty());
   EXPECT_EQ(ran.cardinality, Cardinality::Of(0));
 }
 
-TEST_F(TextText, OfEmptyFilesIsEmpty) {
+TEST_F(TextTest, OfEmptyFilesIsEmpty) {
   folder_.Write("a.txt", "");
   EXPECT_THAT(RunEveryWay(Source()).rows, IsEmpty());
 }
 
-TEST_F(TextText, NamesFileAndByteOfALineThatIsNoText) {
+TEST_F(TextTest, NamesFileAndByteOfALineThatIsNoText) {
   const std::string path = folder_.Write("a.txt", "fine\nalso fine\n\xFF\xFE\nnever seen\n");
   const Ran ran = RunEveryWay(Source());
   EXPECT_THAT(ran.Texts(), ElementsAre("line='fine'", "line='also fine'"));
   EXPECT_EQ(KindOf(ran.error), ErrorKind::kData);
   EXPECT_EQ(GetErrorField(ran.error, ErrorField::kFile), path + ", byte 15");
-  EXPECT_EQ(GetErrorField(ran.error, ErrorField::kOperator), "TextText[0]");
+  EXPECT_EQ(GetErrorField(ran.error, ErrorField::kOperator), "Text[0]");
 }
 
-TEST_F(TextText, PassesItsProvenanceOn) {
+TEST_F(TextTest, PassesItsProvenanceOn) {
   const std::string path = folder_.Write("a.txt", "fine\nbad\n");
   GraphBuilder builder = Source();
   builder.Add("map", {0});
@@ -253,7 +253,7 @@ TEST_F(TextText, PassesItsProvenanceOn) {
   EXPECT_THAT(refusal, HasSubstr("string")) << "text is no number before anything runs";
 }
 
-TEST_F(TextText, TellsWhenTheDataChanged) {
+TEST_F(TextTest, TellsWhenTheDataChanged) {
   folder_.Write("a.txt", "one\n");
   const Fingerprint before = RunEveryWay(Source()).fingerprints.at(0);
   folder_.Write("b.txt", "two\n");
@@ -263,7 +263,7 @@ TEST_F(TextText, TellsWhenTheDataChanged) {
   EXPECT_NE(before.hash, after.hash);
 }
 
-TEST_F(TextText, RefusesPatternsThatMatchNothing) { EXPECT_THAT(Refusal(Source("*.tar")), HasSubstr("*.tar")); }
+TEST_F(TextTest, RefusesPatternsThatMatchNothing) { EXPECT_THAT(Refusal(Source("*.tar")), HasSubstr("*.tar")); }
 
 }  // namespace
 }  // namespace headrace
