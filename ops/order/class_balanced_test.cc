@@ -48,7 +48,8 @@ TEST(ClassBalanced, DrawsClassesEquallyOftenAndTheirRowsToo) {
   if (!kCountsChances) GTEST_SKIP();
   for (Tensor labels : {Int64s({7, 5, 5, 9, 9, 9}), Strings({"a", "bb", "bb", "", "", ""})}) {
     const DType dtype = labels.dtype();
-    const Ran ran = *RunOnce(*OverClassBalanced(6, 60, dtype).Build(), OptionsOf(WithClassBalanced(std::move(labels), 500)));
+    const Ran ran =
+        *RunOnce(*OverClassBalanced(6, 60, dtype).Build(), OptionsOf(WithClassBalanced(std::move(labels), 500)));
     std::vector<int64_t> counts(6);
     for (uint64_t epoch = 0; epoch < 500; ++epoch) {
       for (const int64_t row : ran.Ints(0, epoch)) ++counts[static_cast<size_t>(row)];
@@ -66,7 +67,8 @@ TEST(ClassBalanced, IsShardedAboveItsDraws) {
 }
 
 TEST(ClassBalanced, RefusesOtherLabels) {
-  EXPECT_THAT(Refusal(OverClassBalanced(3, 5), WithClassBalanced(Int64s({1}))), HasSubstr("has 3 rows; give one of the labels for each, not 1"));
+  EXPECT_THAT(Refusal(OverClassBalanced(3, 5), WithClassBalanced(Int64s({1}))),
+              HasSubstr("has 3 rows; give one of the labels for each, not 1"));
   EXPECT_THAT(Refusal(OverClassBalanced(0, 5), WithClassBalanced(Int64s({}))), HasSubstr("has no rows to draw from"));
   GraphBuilder many;
   many.Add("Range", {}, {{"stop", IntValue(1 << 30)}});

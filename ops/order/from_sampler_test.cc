@@ -118,7 +118,8 @@ TEST(FromSampler, NamesWhatIsWrong) {
   EXPECT_THAT(ErrorOf(number(2), Int64s({-1, 2})), HasSubstr("gave -1 at 0"));
   EXPECT_THAT(ErrorOf(number(4), Int64Tensor({2, 2}, {0, 1, 2, 3})), HasSubstr("gave int64 (2, 2)"));
   EXPECT_THAT(ErrorOf(number(1), *Tensor::Allocate(DType::kFloat64, {1})), HasSubstr("gave float64 (1,)"));
-  EXPECT_THAT(Refusal(OverFromSampler(0), Asking([](int64_t) { return std::vector<int64_t>{0}; })), HasSubstr("no rows"));
+  EXPECT_THAT(Refusal(OverFromSampler(0), Asking([](int64_t) { return std::vector<int64_t>{0}; })),
+              HasSubstr("no rows"));
   EXPECT_THAT(Refusal(OverFromSampler(3)), HasSubstr("is not here"));
 }
 

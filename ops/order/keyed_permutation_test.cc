@@ -56,7 +56,9 @@ TEST(KeyedPermutation, PutsEveryIndexAnywhere) {
 
 TEST(KeyedPermutation, HasNothingToDoWithThatOfTheNextEpoch) {
   for (const uint64_t size : {16, 100}) {
-    const auto between = [draw = DrawnKeyedPermutation(size)](uint64_t epoch) { return Between(draw(epoch), draw(epoch + 1)); };
+    const auto between = [draw = DrawnKeyedPermutation(size)](uint64_t epoch) {
+      return Between(draw(epoch), draw(epoch + 1));
+    };
     EXPECT_LT(std::abs(PositionsDeviation(size, 10'000, between)), kMostDeviation) << size;
     EXPECT_LT(std::abs(FixedPointsDeviation(10'000, between)), kMostDeviation) << size;
     EXPECT_LT(std::abs(ParityDeviation(10'000, between)), kMostDeviation) << size;

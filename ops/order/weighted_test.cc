@@ -176,14 +176,17 @@ TEST(Weighted, TakesAColumnOfTheListing) {
 }
 
 TEST(Weighted, RefusesWeightsThatCannotBeDrawn) {
-  EXPECT_THAT(Refusal(OverWeighted(3, 5), WithWeighted({1, 2})), HasSubstr("has 3 rows; give one of the weights for each, not 2"));
-  EXPECT_THAT(Refusal(OverWeighted(2, 5), WithWeighted({1, -2})), HasSubstr("weights[1] is -2; weights are finite numbers, 0 or more"));
+  EXPECT_THAT(Refusal(OverWeighted(3, 5), WithWeighted({1, 2})),
+              HasSubstr("has 3 rows; give one of the weights for each, not 2"));
+  EXPECT_THAT(Refusal(OverWeighted(2, 5), WithWeighted({1, -2})),
+              HasSubstr("weights[1] is -2; weights are finite numbers, 0 or more"));
   EXPECT_THAT(Refusal(OverWeighted(2, 5), WithWeighted({std::nan(""), 1})), HasSubstr("weights[0] is nan"));
   EXPECT_THAT(Refusal(OverWeighted(2, 5), WithWeighted({0, 0})), HasSubstr("no weight above 0"));
   EXPECT_THAT(Refusal(OverWeighted(0, 5), WithWeighted({})), HasSubstr("has no rows to draw from"));
   EXPECT_THAT(Refusal(OverWeighted(3, 3, false), WithWeighted({1, 0, 2})),
               HasSubstr("draws 3 rows without replacement, but 2 of 3 rows have a weight above 0"));
-  EXPECT_THAT(Refusal(OverWeighted(2, int64_t{1} << 40), WithWeighted({1, 2})), HasSubstr("more than half of the budget"));
+  EXPECT_THAT(Refusal(OverWeighted(2, int64_t{1} << 40), WithWeighted({1, 2})),
+              HasSubstr("more than half of the budget"));
 }
 
 TEST(Weighted, RefusesColumnsThatAreNoWeights) {
@@ -202,8 +205,9 @@ TEST(Weighted, IsNoPartOfAnother) {
   GraphBuilder builder;
   Weighted(builder, RangeWeighted(builder, 4), 9);
   builder.Add("select", {2}, {{"indices", ir::IntsValue({0})}});
-  EXPECT_THAT(Refusal(builder, WithWeighted({1, 1, 1, 1})), HasSubstr("Weighted (test.py:3) gives other rows in each epoch, "
-                                                              "which it draws"));
+  EXPECT_THAT(Refusal(builder, WithWeighted({1, 1, 1, 1})),
+              HasSubstr("Weighted (test.py:3) gives other rows in each epoch, "
+                        "which it draws"));
 }
 
 TEST(Weighted, RefusesValuesThatCannotBeReadByNumber) {

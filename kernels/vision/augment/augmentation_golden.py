@@ -9,8 +9,8 @@ import numpy as np
 from PIL import Image, ImageEnhance, ImageOps
 
 from kernels.testdata.golden import RowRandom, save, source
-from kernels.vision.mixing_golden import beta
-from kernels.vision.warp_golden import inverse
+from kernels.vision.geometry.warp_golden import inverse
+from kernels.vision.mixing.mixing_golden import beta
 
 # "Po.4/8 Ro.6/9": posterize with probability 0.4 and magnitude 8, then rotate with 0.6 and 9.
 POLICIES = {

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from kernels.testdata.golden import RowRandom, save, source
-from kernels.vision.resize_golden import PILLOW, pillow_resize
+from kernels.vision.geometry.resize_golden import PILLOW, pillow_resize
 
 
 def resized_crop_box(

@@ -45,7 +45,9 @@ RunSpec WithFromDataset(std::shared_ptr<FakeRows> rows) {
   return spec;
 }
 
-RunSpec Rows(uint64_t count, FakeRows::Row row = TenTimes) { return WithFromDataset(std::make_shared<FakeRows>(count, row)); }
+RunSpec Rows(uint64_t count, FakeRows::Row row = TenTimes) {
+  return WithFromDataset(std::make_shared<FakeRows>(count, row));
+}
 
 TEST(FromDataset, GivesTheRowsInTheOrderOfTheirNumbers) {
   const Ran ran = RunEveryWay(SourceFromDataset(), Rows(5));

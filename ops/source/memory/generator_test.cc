@@ -53,10 +53,11 @@ TEST(Generator, StandsBelowShuffleAndBatch) {
 TEST(Generator, GivesTheRowsOfABatchTogether) {
   GraphBuilder builder = SourceGenerator();
   builder.Add("batch", {0}, {{"size", IntValue(50)}});
-  const Ran ran = RunEveryWay(builder, WithGenerator([](uint64_t epoch, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
-                                if (i >= 120 + epoch) return std::vector<Tensor>();
-                                return std::vector<Tensor>{*Tensor::Scalar(static_cast<int64_t>(i))};
-                              }));
+  const Ran ran =
+      RunEveryWay(builder, WithGenerator([](uint64_t epoch, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
+                    if (i >= 120 + epoch) return std::vector<Tensor>();
+                    return std::vector<Tensor>{*Tensor::Scalar(static_cast<int64_t>(i))};
+                  }));
   ASSERT_EQ(ran.rows.size(), 6u);
   int64_t next = 0;
   for (const RanRow& row : ran.rows) {
@@ -101,7 +102,8 @@ TEST(Generator, ShardsRows) {
 }
 
 TEST(Generator, PassesItsErrorOnAfterTheRowsBefore) {
-  const Ran ran = RunEveryWay(SourceGenerator(), WithGenerator([](uint64_t epoch, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
+  const Ran ran = RunEveryWay(SourceGenerator(),
+                              WithGenerator([](uint64_t epoch, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
                                 if (i == 2) return MakeError(ErrorKind::kFunction, "no third row");
                                 return Growing(epoch, i);
                               }));
@@ -112,11 +114,13 @@ TEST(Generator, PassesItsErrorOnAfterTheRowsBefore) {
 }
 
 TEST(Generator, NamesTheColumnThatIsNotAsDeclared) {
-  const Ran type = RunEveryWay(SourceGenerator({{{"x", ir::ColumnType::Of(DType::kFloat32, {})}}}), WithGenerator(Growing));
+  const Ran type =
+      RunEveryWay(SourceGenerator({{{"x", ir::ColumnType::Of(DType::kFloat32, {})}}}), WithGenerator(Growing));
   EXPECT_THAT(type.error.ToString(),
               HasSubstr("column \"x\" of row 0 of the generator rows is int64 (); it was declared "
                         "as float32 ()"));
-  const Ran shape = RunEveryWay(SourceGenerator({{{"x", ir::ColumnType::Of(DType::kInt64, {ir::kUnknownDim})}}}), WithGenerator(Growing));
+  const Ran shape = RunEveryWay(SourceGenerator({{{"x", ir::ColumnType::Of(DType::kInt64, {ir::kUnknownDim})}}}),
+                                WithGenerator(Growing));
   EXPECT_THAT(shape.error.ToString(), HasSubstr("declared as int64 (None,)"));
   const Ran count = RunEveryWay(SourceGenerator(Int64Columns("xy")), WithGenerator(Growing));
   EXPECT_THAT(count.error.ToString(), HasSubstr("has 1 values for 2 columns"));

@@ -32,8 +32,9 @@ RunSpec WithNumpy(std::vector<std::pair<std::string, Tensor>> columns) {
 }
 
 TEST(Numpy, GivesRowsAlongTheFirstAxis) {
-  const Ran ran = RunEveryWay(SourceNumpy({{{"x", ir::ColumnType::Of(DType::kInt64, {2})}, Int64Columns("y").columns[0]}}),
-                              WithNumpy({{"x", Int64Tensor({3, 2}, {1, 2, 3, 4, 5, 6})}, {"y", Int64s({7, 8, 9})}}));
+  const Ran ran =
+      RunEveryWay(SourceNumpy({{{"x", ir::ColumnType::Of(DType::kInt64, {2})}, Int64Columns("y").columns[0]}}),
+                  WithNumpy({{"x", Int64Tensor({3, 2}, {1, 2, 3, 4, 5, 6})}, {"y", Int64s({7, 8, 9})}}));
   EXPECT_THAT(ran.Texts(1),
               ElementsAre("x=int64 (2,) [1 2], y=7", "x=int64 (2,) [3 4], y=8", "x=int64 (2,) [5 6], y=9"));
   EXPECT_THAT(ran.Keys(1), ElementsAre(0, 1, 2));
