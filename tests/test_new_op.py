@@ -15,7 +15,7 @@ def copy(tmp_path: pathlib.Path) -> pathlib.Path:
     (tmp_path / "tools").mkdir()
     shutil.copy(ROOT / "tools/new_op", tmp_path / "tools/new_op")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for folder in ("vision", "tensor", "testdata"):
+    for folder in ("vision/color", "tensor", "testdata"):
         (tmp_path / "kernels" / folder).mkdir(parents=True)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     shutil.copy(ROOT / "kernels/testdata/golden.py", tmp_path / "kernels/testdata")
@@ -28,7 +28,7 @@ def new_op(root: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[s
 
 
 @pytest.mark.parametrize(
-    "kernel, folder, name", [("V.ColorJitter", "vision", "color_jitter"), ("T.Clip", "tensor", "clip")]
+    "kernel, folder, name", [("V.ColorJitter", "vision/color", "color_jitter"), ("T.Clip", "tensor", "clip")]
 )
 def test_writes_a_kernel_a_test_and_a_golden_stub(kernel, folder, name, copy):
     done = new_op(copy, kernel)
@@ -43,10 +43,13 @@ def test_writes_a_kernel_a_test_and_a_golden_stub(kernel, folder, name, copy):
     assert f'.name = "{kernel[2:]}"' in declaration and f'.example = "{kernel}()"' in declaration
     assert f'InternalError("write me: kernels/{folder}/{name}.cc")' in declaration
     golden = subprocess.run(
-        [sys.executable, "-m", f"kernels.{folder}.{name}_golden"], capture_output=True, text=True, cwd=copy
+        [sys.executable, "-m", f"kernels.{folder.replace('/', '.')}.{name}_golden"],
+        capture_output=True,
+        text=True,
+        cwd=copy,
     )
     assert f"write me: kernels/{folder}/{name}_golden.py" in golden.stderr
-    assert f"bazel test //kernels:{folder}_{name}_test" in done.stdout
+    assert f"tools/loop kernels/{folder}/{name}\n" in done.stdout
 
 
 def test_overwrites_nothing(copy):
