@@ -1,5 +1,4 @@
 // The queue's thread cannot be started.
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -8,6 +7,7 @@
 #include <cerrno>
 
 #include "core/error.h"
+#include "core/testing/real_pthread_create.h"
 #include "engine/device/device_iteration.h"
 #include "engine/testing/fake_ops.h"
 
@@ -18,9 +18,7 @@ std::atomic<bool> refuses{false};
 }  // namespace
 
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* given) {
-  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-  static const auto real = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
-  return refuses ? EAGAIN : real(thread, attributes, run, given);
+  return refuses ? EAGAIN : headrace::RealPthreadCreate(thread, attributes, run, given);
 }
 
 namespace headrace {

@@ -1,6 +1,5 @@
 // Memory and threads run out at any moment: the result is an error of the right kind or no error at all, and the next
 // pipeline runs as if nothing had happened.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -11,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/testing/failing_allocations.h"
+#include "core/testing/real_pthread_create.h"
 #include "engine/cache/row_cache.h"
 #include "engine/exec/pipeline.h"
 #include "engine/testing/fake_ops.h"
@@ -34,9 +34,7 @@ bool ThreadFails() {
 }  // namespace
 
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* given) {
-  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-  static const auto real = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
-  return ThreadFails() ? EAGAIN : real(thread, attributes, run, given);
+  return ThreadFails() ? EAGAIN : headrace::RealPthreadCreate(thread, attributes, run, given);
 }
 
 namespace headrace {
