@@ -42,7 +42,10 @@ struct Attributes::Values {
 template <typename Entries>
 Attributes Attributes::OfEntries(const Entries& entries) {
   auto values = std::make_shared<Values>();
-  for (const proto::Attribute& attribute : entries) values->by_name[attribute.name()] = attribute.value();
+  // Makes copies in place: an assignment that runs out of memory leaves a message that cannot be destroyed.
+  for (const proto::Attribute& attribute : entries) {
+    values->by_name.insert_or_assign(attribute.name(), attribute.value());
+  }
   Attributes attributes;
   attributes.values_ = std::move(values);
   return attributes;
