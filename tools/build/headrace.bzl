@@ -76,11 +76,13 @@ def headrace_room(
         test_data = [],
         test_size = "medium",
         test_tags = [],
+        shards = None,
         fuzz_deps = []):
     """A folder: one library NAME, one test program NAME_test, and its fuzz tests.
 
     `folders` are this folder and those below that belong to the room. Files named in `apart` are left to other rules,
-    those in `alone` are compiled by themselves; `generated` are further inputs of the sources.
+    those in `alone` are compiled by themselves; `generated` are further inputs of the sources. `shards` processes share
+    the tests; one for six files unless said.
     """
     sources = native.glob([folder + "*.cc" for folder in folders], exclude = apart)
     tests = [source for source in sources if source.endswith("_test.cc")]
@@ -102,7 +104,7 @@ def headrace_room(
             size = test_size,
             srcs = tests,
             data = test_data,
-            shard_count = (len(tests) + _SHARD - 1) // _SHARD,
+            shard_count = shards or (len(tests) + _SHARD - 1) // _SHARD,
             tags = test_tags,
             deps = [":" + name] + deps + test_deps,
         )
