@@ -59,6 +59,8 @@ def headrace_cc_library(name, srcs = [], alone = [], generated = [], merged = _M
         name = name,
         srcs = merged_sources(name, [src for src in srcs if src not in alone], size = merged) + alone + generated,
         copts = _MERGED_COPTS + copts,
+        # Everything is linked from archives: a shared object of each library would be linked for nothing.
+        linkstatic = True,
         **kwargs
     )
 
@@ -222,6 +224,7 @@ def headrace_proto_library(name, src, visibility = None):
         name = name,
         srcs = [stem + ".pb.cc"],
         hdrs = [stem + ".pb.h"],
+        linkstatic = True,
         visibility = visibility,
         deps = ["@debian//:protobuf"],
     )
