@@ -116,16 +116,17 @@ struct Traits {
   bool ordered = false;       // must see the rows one after the other, in order
   bool light = false;         // so cheap that it should share a stage
   // For the optimizer. Each says that the op depends on nothing else, and keeps columns and identities.
-  bool by_position = false;   // drops or reorders rows by their positions alone
-  bool selects = false;       // keeps or drops each row by that row alone
-  bool one_to_many = false;   // makes several rows of one, which travel together
-  bool by_row = false;        // needs its rows one per message
-  bool repeats = false;       // gives each row any number of times, under new identities
-  bool side_by_side = false;  // row i is made of row i of each input
-  bool reorders = false;      // over indices: gives all rows, in another order in each epoch
-  bool by_number = false;     // over indices: names rows of its input by their numbers in unshuffled order
-  bool of_attribute = false;  // the canonical form makes it of an attribute of its input, whose name it has in messages
-  bool joins_rows = false;    // makes one row of several, along a new first axis
+  bool by_position = false;          // drops or reorders rows by their positions alone
+  bool selects = false;              // keeps or drops each row by that row alone
+  bool one_to_many = false;          // makes several rows of one, which travel together
+  bool single_row_messages = false;  // needs its rows one per message
+  bool repeats = false;              // gives each row any number of times, under new identities
+  bool side_by_side = false;         // row i is made of row i of each input
+  bool reorders = false;             // over indices: gives all rows, in another order in each epoch
+  bool by_number = false;            // over indices: names rows of its input by their numbers in unshuffled order
+  // The canonical form makes it of an attribute of its input, whose name it has in messages.
+  bool stands_for_attribute = false;
+  bool joins_rows = false;  // makes one row of several, along a new first axis
   // A kernel that works on a batch as a whole: what it gives depends on which rows meet, so it stays where it is
   // between operators that join rows or take them apart.
   bool by_batch = false;

@@ -96,12 +96,12 @@ std::string TraitsJson(const Traits& traits) {
                  {"by_position", Bool(traits.by_position)},
                  {"selects", Bool(traits.selects)},
                  {"one_to_many", Bool(traits.one_to_many)},
-                 {"by_row", Bool(traits.by_row)},
+                 {"single_row_messages", Bool(traits.single_row_messages)},
                  {"repeats", Bool(traits.repeats)},
                  {"side_by_side", Bool(traits.side_by_side)},
                  {"reorders", Bool(traits.reorders)},
                  {"by_number", Bool(traits.by_number)},
-                 {"of_attribute", Bool(traits.of_attribute)},
+                 {"stands_for_attribute", Bool(traits.stands_for_attribute)},
                  {"joins_rows", Bool(traits.joins_rows)},
                  {"by_batch", Bool(traits.by_batch)}});
 }
