@@ -235,8 +235,8 @@ struct Declaration {
   // pipeline's seed, and leaves the salt to the canonical form.
   std::vector<Attribute> attributes = {};
   Traits traits = {};
-  // The module of the Python class: "vision", "transforms" (kernels), "" (sources: headrace.NAME), "dataset" (methods
-  // of Dataset, under `python_name`).
+  // The module of the Python class: one of FrontModules() (ir/front_module.h), or "internal": users do not write it. In
+  // "dataset" it is a method, under `python_name`.
   std::string python_module = {};
   std::string python_name = {};  // for methods: "batch"; empty: `name`
   PythonSignature python = {};   // without `parameters`: one parameter per attribute

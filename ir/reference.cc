@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "ir/attribute_types.h"
 #include "ir/attributes.h"
+#include "ir/front_module.h"
 #include "ir/graph.pb.h"
 #include "ir/passes.h"
 #include "ir/value.h"
@@ -162,6 +163,16 @@ std::string DeclarationJson(const Declaration& declaration) {
                  {"traits", TraitsJson(declaration.traits)}});
 }
 
+std::string FrontModuleJson(const FrontModule& module) {
+  return Object({{"name", Quoted(module.name)},
+                 {"prefix", Quoted(module.prefix)},
+                 {"title", Quoted(module.title)},
+                 {"doc", Quoted(module.doc)},
+                 {"kernels", Bool(module.has_kernels())},
+                 {"sample", module.has_kernels() ? Quoted(SampleInputName(module.sample)) : "null"},
+                 {"images", Bool(module.images)}});
+}
+
 }  // namespace
 
 std::string_view RoleName(Role role) {
@@ -181,13 +192,15 @@ std::string_view RoleName(Role role) {
 std::string DeclarationsJson(const Registry& registry) {
   std::vector<std::string> operators;
   for (const Declaration* declaration : registry.All()) operators.push_back(DeclarationJson(*declaration));
+  std::vector<std::string> modules;
+  for (const FrontModule& module : FrontModules()) modules.push_back(FrontModuleJson(module));
   std::vector<std::string> passes;
   for (const Pass& pass : AllPasses()) {
     passes.push_back(
         Object({{"name", Quoted(pass.name)}, {"doc", Quoted(pass.doc)}, {"details", Quoted(pass.details)}}));
   }
-  return Cat("{\"format\": 1,\n  \"operators\": ", Lines(operators, "    "), ",\n  \"passes\": ", Lines(passes, "    "),
-             "}\n");
+  return Cat("{\"format\": 1,\n  \"modules\": ", Lines(modules, "    "),
+             ",\n  \"operators\": ", Lines(operators, "    "), ",\n  \"passes\": ", Lines(passes, "    "), "}\n");
 }
 
 }  // namespace headrace::ir

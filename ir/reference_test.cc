@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/attributes.h"
+#include "ir/front_module.h"
 
 namespace headrace::ir {
 namespace {
@@ -75,6 +76,26 @@ TEST(Reference, SaysEverythingThatIsDeclared) {
   const auto& sample = resize.at("sample").struct_value().fields();
   EXPECT_EQ(sample.at("attributes").struct_value().fields().at("size").string_value(), "3");
   EXPECT_EQ(sample.at("inputs").list_value().values(0).string_value(), "image");
+}
+
+TEST(Reference, ListsTheModulesOfTheFront) {
+  const google::protobuf::Struct parsed = Parsed(DeclarationsJson(Registry()));
+  const auto& modules = parsed.fields().at("modules").list_value();
+  ASSERT_EQ(modules.values_size(), static_cast<int>(FrontModules().size()));
+  for (int i = 0; i < modules.values_size(); ++i) {
+    const auto& module = modules.values(i).struct_value().fields();
+    EXPECT_EQ(module.at("name").string_value(), FrontModules()[i].name);
+    EXPECT_EQ(module.at("prefix").string_value(), FrontModules()[i].prefix);
+    EXPECT_EQ(module.at("kernels").bool_value(), FrontModules()[i].has_kernels());
+    EXPECT_EQ(module.at("images").bool_value(), FrontModules()[i].images);
+  }
+}
+
+TEST(FrontModule, IsFoundByItsName) {
+  EXPECT_EQ(FindFrontModule("vision")->prefix, "V.");
+  EXPECT_EQ(FindFrontModule("myplugin"), nullptr);
+  EXPECT_TRUE(IsOfImages("vision"));
+  EXPECT_FALSE(IsOfImages("transforms") || IsOfImages("myplugin"));
 }
 
 TEST(Reference, CountsTheOutputsOfASample) {

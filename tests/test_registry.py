@@ -10,6 +10,7 @@ import pytest
 import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
+from headrace._graph.declared import prefixes
 from headrace._kernels.kernel import Kernel
 from tests import pipelines
 from tests.conftest import ROOT
@@ -60,8 +61,7 @@ def test_every_operator_has_its_place_in_the_reference(name):
     operator = OPERATORS[name]
     if operator["python_module"] == "internal":
         return
-    prefixes = {"": "hr.", "samplers": "hr.", "functions": "hr.", "dataset": "ds.", "vision": "V.", "transforms": "T."}
-    prefix = prefixes[operator["python_module"]]
+    prefix = prefixes()[operator["python_module"]]
     pages = (ROOT / "docs/ops.md").read_text()
     _, found, rest = pages.partition(f"### {prefix}{operator['python_name'] or name}\n")
     assert found

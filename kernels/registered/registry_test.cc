@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "gtest/gtest.h"
 #include "ir/declaration.h"
+#include "ir/front_module.h"
 #include "kernels/chooser.h"
 #include "kernels/testing/golden.h"
 #include "kernels/testing/run_kernel.h"
@@ -113,9 +115,9 @@ TEST(Registry, EveryKernelIsDocumented) {
     EXPECT_TRUE(kernel->traits.one_to_one) << kernel->name;
     // Maps write those that are internal.
     if (kernel->python_module != "internal") {
-      EXPECT_TRUE(kernel->python_module == "vision" || kernel->python_module == "transforms") << kernel->name;
-      const std::string prefix = kernel->python_module == "vision" ? "V." : "T.";
-      EXPECT_TRUE(kernel->example.starts_with(prefix + kernel->name + "(")) << kernel->example;
+      const ir::FrontModule* const module = ir::FindFrontModule(kernel->python_module);
+      ASSERT_TRUE(module != nullptr && module->has_kernels()) << kernel->name;
+      EXPECT_TRUE(kernel->example.starts_with(Cat(module->prefix, kernel->name, "("))) << kernel->example;
     }
     for (const ir::Attribute& attribute : kernel->attributes) {
       EXPECT_TRUE(IsSentence(attribute.doc)) << kernel->name << "." << attribute.name;
@@ -124,6 +126,18 @@ TEST(Registry, EveryKernelIsDocumented) {
       ASSERT_TRUE(value.ok()) << kernel->name << "." << attribute.name << ": " << value.status();
       EXPECT_TRUE(ir::CheckValue(attribute, *value).empty()) << kernel->name << "." << attribute.name;
     }
+  }
+}
+
+TEST(Registry, EveryModuleOfKernelsHasOneOfItsSample) {
+  for (const ir::FrontModule& module : ir::FrontModules()) {
+    if (!module.has_kernels()) continue;
+    EXPECT_TRUE(IsSentence(std::string(module.doc))) << module.name;
+    const std::vector<const ir::Declaration*> kernels = Kernels();
+    EXPECT_TRUE(std::any_of(kernels.begin(), kernels.end(), [&module](const ir::Declaration* kernel) {
+      return kernel->python_module == module.name && !kernel->sample.inputs.empty() &&
+             kernel->sample.inputs[0] == module.sample;
+    })) << module.name;
   }
 }
 

@@ -18,6 +18,7 @@ from headrace import vision as V
 from headrace._graph.adapters import adapter_of, adapters
 from headrace._kernels.target_rules import needed_target
 from headrace._operators import class_text
+from tests.front import front_of
 
 OPERATORS = [op for op in json.loads(_engine.declarations())["operators"] if op["python_module"] != "internal"]
 NAMES = [op["name"] for op in OPERATORS]
@@ -25,8 +26,7 @@ NAMES = [op["name"] for op in OPERATORS]
 
 def in_python(op):
     name = op["python_name"] or op["name"]
-    modules = {"": hr, "samplers": hr, "functions": hr, "dataset": hr.Dataset, "vision": V, "transforms": T}
-    return getattr(modules[op["python_module"]], name)
+    return getattr(front_of(op), name)
 
 
 def test_the_files_are_fresh():

@@ -9,6 +9,7 @@
 #include "core/text.h"
 #include "ir/branches.h"
 #include "ir/declaration.h"
+#include "ir/front_module.h"
 #include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/kernel_placement.h"
@@ -119,7 +120,7 @@ absl::Status EagerChain::FollowAxes(const ir::Declaration& declaration, const ir
   const bool says_first = says && !given_.has_value();
   if (says_first) {
     const bool of_images =
-        (declaration.python_module == "vision" || declaration.takes_layout != nullptr) && !traits.by_batch;
+        (ir::IsOfImages(declaration.python_module) || declaration.takes_layout != nullptr) && !traits.by_batch;
     given_ = Given{.by = declaration.name,
                    .channels_first = takes_first,
                    .channels_last = of_images && !takes_first && !traits.decodes,
