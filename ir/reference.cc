@@ -87,6 +87,7 @@ std::string TraitsJson(const Traits& traits) {
                  {"decodes", Bool(traits.decodes)},
                  {"geometric", Bool(traits.geometric)},
                  {"layout", Bool(traits.layout)},
+                 {"leaves_places", Bool(traits.leaves_places)},
                  {"pointwise", Bool(traits.pointwise)},
                  {"per_pixel", Bool(traits.per_pixel)},
                  {"casts", Bool(traits.casts)},
@@ -141,6 +142,14 @@ std::string PythonJson(const PythonSignature& python) {
                  {"returns", Quoted(python.returns.empty() ? "Dataset" : python.returns)}});
 }
 
+std::string CompanionsJson(const Declaration& declaration) {
+  std::vector<std::pair<std::string, std::string>> companions;
+  for (const auto& [role, name] : declaration.companions) {
+    companions.emplace_back(CompanionRoleName(role), Quoted(name));
+  }
+  return Object(companions);
+}
+
 std::string DeclarationJson(const Declaration& declaration) {
   std::vector<std::string> attributes;
   for (const Attribute& attribute : declaration.attributes) attributes.push_back(AttributeJson(attribute));
@@ -157,6 +166,9 @@ std::string DeclarationJson(const Declaration& declaration) {
                  {"example", Quoted(declaration.example)},
                  {"sample", SampleJson(declaration.sample)},
                  {"inputs", Object({{"least", std::to_string(declaration.min_inputs)}, {"most", most}})},
+                 {"companions", CompanionsJson(declaration)},
+                 {"target_work", Quoted(TargetWorkName(declaration.target_work))},
+                 {"doubts", Bool(declaration.doubt != nullptr)},
                  {"chooses", Bool(declaration.branching != nullptr)},
                  {"outputs", outputs.has_value() ? std::to_string(*outputs) : "null"},
                  {"attributes", Lines(attributes, "      ")},

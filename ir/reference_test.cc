@@ -38,7 +38,10 @@ TEST(Reference, SaysEverythingThatIsDeclared) {
                          .python_module = "vision",
                          .python = {.parameters = "size: int", .docs = {{"size"}, {"how", "In which way."}}},
                          .example = "V.Resize(3)",
-                         .sample = {.attributes = {{"size", "3"}}, .inputs = {SampleInput::kImage}}}));
+                         .sample = {.attributes = {{"size", "3"}}, .inputs = {SampleInput::kImage}},
+                         .companions = {{CompanionRole::kBoxes, "ResizeOfBoxes"}},
+                         .target_work = TargetWork::kChangesBoxes,
+                         .doubt = [](const Attributes&, absl::Span<const KnownInput>) { return std::string(); }}));
   const google::protobuf::Struct parsed = Parsed(DeclarationsJson(registry));
   const auto& resize = parsed.fields().at("operators").list_value().values(0).struct_value().fields();
   EXPECT_EQ(resize.at("name").string_value(), "Resize");
@@ -73,6 +76,9 @@ TEST(Reference, SaysEverythingThatIsDeclared) {
   EXPECT_TRUE(python.at("docs").struct_value().fields().at("size").has_null_value());
   EXPECT_EQ(python.at("docs").struct_value().fields().at("how").string_value(), "In which way.");
   EXPECT_EQ(python.at("returns").string_value(), "Dataset");
+  EXPECT_EQ(resize.at("companions").struct_value().fields().at("boxes").string_value(), "ResizeOfBoxes");
+  EXPECT_EQ(resize.at("target_work").string_value(), "changes_boxes");
+  EXPECT_TRUE(resize.at("doubts").bool_value());
   const auto& sample = resize.at("sample").struct_value().fields();
   EXPECT_EQ(sample.at("attributes").struct_value().fields().at("size").string_value(), "3");
   EXPECT_EQ(sample.at("inputs").list_value().values(0).string_value(), "image");

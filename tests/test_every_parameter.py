@@ -84,7 +84,7 @@ OF_PICTURES = [
     for name, each in DECLARED.items()
     if each["role"] == "kernel" and each["python_module"] in KERNEL_MODULES and len(each["sample"]["inputs"]) in (1, 2)
 ]
-OF_BOXES = [name for name in DECLARED if f"{name}OfBoxes" in DECLARED] + ["SanitizeBoxes"]
+OF_BOXES = [name for name, each in DECLARED.items() if "boxes" in each["companions"]] + ["SanitizeBoxes"]
 
 
 def value_of(name: str, attribute: dict[str, Any], given: dict[str, Any]) -> Any:

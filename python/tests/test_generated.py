@@ -20,7 +20,10 @@ from headrace._kernels.target_rules import needed_target
 from headrace._operators import class_text
 from tests.front import front_of
 
-OPERATORS = [op for op in json.loads(_engine.declarations())["operators"] if op["python_module"] != "internal"]
+ALL = json.loads(_engine.declarations())["operators"]
+OPERATORS = [op for op in ALL if op["python_module"] != "internal"]
+# What companions of kernels move.
+TARGETS = ("boxes", "keypoints", "object_masks")
 NAMES = [op["name"] for op in OPERATORS]
 
 
@@ -71,7 +74,7 @@ def cpp_tests() -> str:
 @pytest.mark.parametrize("name", [op["name"] for op in json.loads(_engine.declarations())["operators"]])
 def test_every_operator_has_a_test(name):
     # What moves targets as a kernel moves pixels is compared with it.
-    of_pixels = name.removesuffix("OfBoxes").removesuffix("OfKeypoints").removesuffix("OfMasks")
+    of_pixels = next((op["name"] for op in ALL for role in TARGETS if op["companions"].get(role) == name), name)
     compared = ("kernels/testing/moves.cc", "kernels/vision/targets/crop_among_boxes_test.cc")
     tests = cpp_tests() if name == of_pixels else "".join((ROOT / each).read_text() for each in compared)
     assert f'"{of_pixels}"' in tests

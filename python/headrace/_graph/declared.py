@@ -9,7 +9,7 @@ from typing import Any
 
 from headrace import _engine
 
-__all__ = ["kernels", "modules", "prefixes"]
+__all__ = ["companion", "doubts", "function_kernel", "kernel_that", "kernels", "modules", "operator", "prefixes"]
 
 
 @cache
@@ -41,3 +41,31 @@ def kernels() -> dict[str, list[str]]:
         for each in modules()
         if each["kernels"]
     }
+
+
+def operator(name: str) -> dict[str, Any] | None:
+    return _operators().get(name)
+
+
+def companion(kernel: str, role: str) -> str | None:
+    """The kernel that does for a role, such as "boxes", what `kernel` does for images."""
+    found = operator(kernel)
+    return None if found is None else found["companions"].get(role)
+
+
+def doubts(kernel: str) -> bool:
+    """Whether its declaration doubts some of the values that it may get."""
+    found = operator(kernel)
+    return found is not None and found["doubts"]
+
+
+def function_kernel() -> str:
+    """The one kernel that calls functions of Python."""
+    (name,) = (each["name"] for each in _operators().values() if each["role"] == "kernel" and each["traits"]["python"])
+    return str(name)
+
+
+def kernel_that(work: str) -> str:
+    """The one kernel that does this to targets, such as "places_boxes"."""
+    (name,) = (each["name"] for each in _operators().values() if each["target_work"] == work)
+    return str(name)
