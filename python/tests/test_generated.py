@@ -138,7 +138,7 @@ def test_a_kernel_of_several_outputs_says_how_many():
     (cast,) = [op for op in OPERATORS if op["name"] == "TypeCast"]
 
     def classes(outputs):
-        writer = generate.Writer({"operators": [cast | {"outputs": outputs}], "passes": []})
+        writer = generate.Writer({"modules": [], "operators": [cast | {"outputs": outputs}], "passes": []})
         return writer.kernels("transforms", "")
 
     assert "_unary = False" in classes(2) and "_outputs = 2" in classes(2)
