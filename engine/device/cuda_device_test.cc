@@ -49,7 +49,7 @@ std::string Violations() {
   return violations;
 }
 
-FakeGraph Counting(int64_t rows) {
+FakeGraph CountingCudaDevice(int64_t rows) {
   FakeGraph graph;
   graph.Add("fake_count", {{"rows", IntValue(rows)}, {"bytes", IntValue(kCudaDeviceRowBytes)}});
   graph.Add("fake_work", {{"copy", BoolValue(true)}});
@@ -116,7 +116,7 @@ struct CudaDeviceRan {
   absl::Status error;
 };
 
-CudaDeviceRan RunEpoch(DeviceIteration& iteration, const UseRow& use, size_t keep = 0) {
+CudaDeviceRan RunEpochCudaDevice(DeviceIteration& iteration, const UseRow& use, size_t keep = 0) {
   iteration.Ask(iteration.epoch());
   CudaDeviceRan ran;
   std::deque<DeviceRow> kept;
@@ -156,10 +156,10 @@ UseRow OnStreamOf(const User& user) {
 // One run of 12 rows with everything that a user may do, and nothing left at its end.
 CudaDeviceRan RunWhole(IterateOptions options, size_t keep,
                        const std::function<UseRow(const User&)>& use = OnStreamOf) {
-  auto iteration = DeviceIteration::Start(Counting(12).Build(), std::move(options));
+  auto iteration = DeviceIteration::Start(CountingCudaDevice(12).Build(), std::move(options));
   if (!iteration.ok()) return {0, iteration.status()};
   const User user;
-  const CudaDeviceRan ran = RunEpoch(**iteration, use(user), keep);
+  const CudaDeviceRan ran = RunEpochCudaDevice(**iteration, use(user), keep);
   iteration->reset();
   return ran;
 }
@@ -203,9 +203,9 @@ TEST(CudaDevice, HandsOverWithoutACallWhatHasArrived) {
 TEST(CudaDevice, SendsFromWhereTheResultWasMade) {
   SetUpDriver(kPlainDriver);
   {
-    auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWithCudaDevice(3));
+    auto iteration = *DeviceIteration::Start(CountingCudaDevice(12).Build(), OptionsWithCudaDevice(3));
     const User user;
-    EXPECT_EQ(RunEpoch(*iteration, OnStreamOf(user)).rows, 12);
+    EXPECT_EQ(RunEpochCudaDevice(*iteration, OnStreamOf(user)).rows, 12);
     const Report report = iteration->report();
     // The values lie in the source's messages: 8 bytes a row.
     EXPECT_EQ(report.device->staged_bytes, 12U * 8);
@@ -222,7 +222,7 @@ TEST(CudaDevice, SendsRowsThatLieInPlainMemory) {
     graph.Add("fake_work", {{"copy", BoolValue(true)}, {"lent", BoolValue(true)}, {"python", BoolValue(true)}});
     auto iteration = *DeviceIteration::Start(graph.Build(), OptionsWithCudaDevice(3));
     const User user;
-    EXPECT_EQ(RunEpoch(*iteration, OnStreamOf(user)).rows, 12);
+    EXPECT_EQ(RunEpochCudaDevice(*iteration, OnStreamOf(user)).rows, 12);
     EXPECT_EQ(iteration->report().device->staged_bytes, iteration->report().device->bytes);
   }
   EXPECT_EQ(Findings(), "");
@@ -320,9 +320,9 @@ TEST(CudaDevice, QueuesNothingOnTheLegacyStreamBesideACapture) {
 
 TEST(CudaDevice, ReusesRowsOnStreamsThatNobodyNames) {
   SetUpDriver(kPlainDriver);
-  auto iteration = *DeviceIteration::Start(Counting(20).Build(), PulledWith());
+  auto iteration = *DeviceIteration::Start(CountingCudaDevice(20).Build(), PulledWith());
   const User user;
-  const CudaDeviceRan ran = RunEpoch(*iteration, OnAnyStream(user), 1);
+  const CudaDeviceRan ran = RunEpochCudaDevice(*iteration, OnAnyStream(user), 1);
   EXPECT_EQ(ran.rows, 20);
   // The loop's, the one that it keeps, and the one that is filled next.
   EXPECT_LE(Allocations(), 3);
@@ -336,9 +336,9 @@ TEST(CudaDevice, BreaksNoCaptureThatItCanSee) {
   {
     const User captured(0, CU_STREAM_DEFAULT);
     const User user;
-    auto iteration = *DeviceIteration::Start(Counting(12).Build(), PulledWith(3 * kCudaDeviceBufferBytes));
+    auto iteration = *DeviceIteration::Start(CountingCudaDevice(12).Build(), PulledWith(3 * kCudaDeviceBufferBytes));
     bool whole = true;
-    const CudaDeviceRan ran = RunEpoch(*iteration, [&](DeviceRow& row, int64_t value) -> absl::Status {
+    const CudaDeviceRan ran = RunEpochCudaDevice(*iteration, [&](DeviceRow& row, int64_t value) -> absl::Status {
       HEADRACE_RETURN_IF_ERROR(row.batch->HandOverToAny());
       user.Use(row, value, user.stream(), true);
       whole &= captured.Capture(value % 3 == 1);
@@ -355,8 +355,8 @@ TEST(CudaDevice, SaysThatRowsWaitForTheEndOfACapture) {
   SetUpDriver(kPlainDriver);
   {
     const User captured(0, CU_STREAM_DEFAULT);
-    auto iteration = *DeviceIteration::Start(Counting(12).Build(), PulledWith(2 * kCudaDeviceBufferBytes));
-    const CudaDeviceRan ran = RunEpoch(*iteration, [&](DeviceRow& row, int64_t value) -> absl::Status {
+    auto iteration = *DeviceIteration::Start(CountingCudaDevice(12).Build(), PulledWith(2 * kCudaDeviceBufferBytes));
+    const CudaDeviceRan ran = RunEpochCudaDevice(*iteration, [&](DeviceRow& row, int64_t value) -> absl::Status {
       if (value == 2) captured.Capture(true);
       return row.batch->HandOverToAny();
     });
@@ -375,15 +375,15 @@ TEST(CudaDevice, FreesNothingDuringACaptureThatItCannotSee) {
   {
     const User user;
     {
-      auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWithCudaDevice(2));
+      auto iteration = *DeviceIteration::Start(CountingCudaDevice(12).Build(), OptionsWithCudaDevice(2));
       user.Capture(true);
       const User other;
-      EXPECT_EQ(RunEpoch(*iteration,
-                         [&](DeviceRow& row, int64_t value) -> absl::Status {
-                           HEADRACE_RETURN_IF_ERROR(row.batch->HandOverToAny());
-                           other.Use(row, value, other.stream(), true);
-                           return absl::OkStatus();
-                         })
+      EXPECT_EQ(RunEpochCudaDevice(*iteration,
+                                   [&](DeviceRow& row, int64_t value) -> absl::Status {
+                                     HEADRACE_RETURN_IF_ERROR(row.batch->HandOverToAny());
+                                     other.Use(row, value, other.stream(), true);
+                                     return absl::OkStatus();
+                                   })
                     .rows,
                 12);
     }
@@ -401,10 +401,10 @@ TEST(CudaDevice, RefusesStreamsOfOtherDevices) {
   given.devices = 2;
   SetUpDriver(given);
   {
-    auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWithCudaDevice(2));
+    auto iteration = *DeviceIteration::Start(CountingCudaDevice(12).Build(), OptionsWithCudaDevice(2));
     const User user;
     const User other(1);
-    const CudaDeviceRan ran = RunEpoch(*iteration, [&](DeviceRow& row, int64_t) -> absl::Status {
+    const CudaDeviceRan ran = RunEpochCudaDevice(*iteration, [&](DeviceRow& row, int64_t) -> absl::Status {
       const absl::Status lent = row.batch->HandOver(other.stream());
       EXPECT_EQ(KindOf(lent), ErrorKind::kUnsupported);
       EXPECT_THAT(std::string(lent.message()), HasSubstr("another device or context than the batch on cuda:0"));
@@ -421,7 +421,7 @@ TEST(CudaDevice, GoesOnFromEveryState) {
   for (int64_t step = 1; step < 8; ++step) {
     std::string state;
     {
-      auto iteration = *DeviceIteration::Start(Counting(8).Build(), OptionsWithCudaDevice(3));
+      auto iteration = *DeviceIteration::Start(CountingCudaDevice(8).Build(), OptionsWithCudaDevice(3));
       iteration->Ask(0);
       DeviceRow row;
       for (int64_t i = 0; i < step; ++i)
@@ -431,10 +431,10 @@ TEST(CudaDevice, GoesOnFromEveryState) {
     }
     IterateOptions options = OptionsWithCudaDevice(3);
     options.state = state;
-    auto iteration = *DeviceIteration::Start(Counting(8).Build(), options);
+    auto iteration = *DeviceIteration::Start(CountingCudaDevice(8).Build(), options);
     const User user;
     int64_t at = step;
-    const CudaDeviceRan rest = RunEpoch(*iteration, [&](DeviceRow& row, int64_t) -> absl::Status {
+    const CudaDeviceRan rest = RunEpochCudaDevice(*iteration, [&](DeviceRow& row, int64_t) -> absl::Status {
       HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(user.stream()));
       user.Use(row, at++, user.stream(), true);
       return absl::OkStatus();
@@ -450,7 +450,7 @@ TEST(CudaDevice, RowsOutliveTheIteration) {
     const User user;
     std::vector<DeviceRow> kept(5);
     {
-      auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWithCudaDevice(2));
+      auto iteration = *DeviceIteration::Start(CountingCudaDevice(12).Build(), OptionsWithCudaDevice(2));
       iteration->Ask(0);
       for (DeviceRow& row : kept) ASSERT_EQ(*iteration->Fetch(kCudaDevicePatience, row), CudaDeviceOutcome::kRow);
     }
@@ -466,8 +466,8 @@ TEST(CudaDevice, SendsToTwoDevicesAtOnce) {
   {
     IterateOptions second = OptionsWithCudaDevice(2);
     second.device->name = "cuda:1";
-    auto first = *DeviceIteration::Start(Counting(12).Build(), OptionsWithCudaDevice(2));
-    auto other = *DeviceIteration::Start(Counting(12).Build(), second);
+    auto first = *DeviceIteration::Start(CountingCudaDevice(12).Build(), OptionsWithCudaDevice(2));
+    auto other = *DeviceIteration::Start(CountingCudaDevice(12).Build(), second);
     EXPECT_EQ(other->device()->dlpack_id(), 1);
     const User user(0);
     const User others(1);
@@ -505,14 +505,14 @@ TEST(CudaDevice, EachCallFailsOnceInTurn) {
       given.fail_code = code;
       given.sticky = sticky;
       SetUpDriver(given);
-      auto iteration = DeviceIteration::Start(Counting(12).Build(), OptionsWithCudaDevice(2));
+      auto iteration = DeviceIteration::Start(CountingCudaDevice(12).Build(), OptionsWithCudaDevice(2));
       if (!iteration.ok()) {
         EXPECT_THAT((std::array{ErrorKind::kResource, ErrorKind::kUnsupported}),
                     testing::Contains(KindOf(iteration.status())));
         EXPECT_THAT(std::string(iteration.status().message()), HasSubstr(name));
       } else {
         // Its own calls may fail, too: then the row is not used.
-        const CudaDeviceRan ran = RunEpoch(**iteration, [](DeviceRow& row, int64_t value) {
+        const CudaDeviceRan ran = RunEpochCudaDevice(**iteration, [](DeviceRow& row, int64_t value) {
           return value % 2 == 0 ? row.batch->HandOver(kLegacy) : row.batch->HandOverToAny(kLegacy);
         });
         if (ran.error.ok()) {
@@ -536,10 +536,10 @@ TEST(CudaDevice, FreesNoMemoryThatItCouldNotWaitFor) {
     given.fail_at = fail_at;
     given.fail_code = CUDA_ERROR_LAUNCH_FAILED;
     SetUpDriver(given);
-    auto iteration = *DeviceIteration::Start(Counting(12).Build(), PulledWith());
+    auto iteration = *DeviceIteration::Start(CountingCudaDevice(12).Build(), PulledWith());
     const User user;
     begin = DriverCalls();
-    RunEpoch(*iteration, OnAnyStream(user));
+    RunEpochCudaDevice(*iteration, OnAnyStream(user));
     iteration.reset();
     return DriverCalls();
   };
@@ -638,8 +638,8 @@ std::string FindingsWithout(Mutant::Omits omits, int order) {
   {
     const User user;
     const auto mutant = std::make_shared<Mutant>(*CudaDevice::Open(0), omits);
-    auto iteration = *DeviceIteration::StartOn(mutant, Counting(12).Build(), OptionsWithCudaDevice(2));
-    EXPECT_EQ(RunEpoch(*iteration, OnStreamOf(user)).rows, 12);
+    auto iteration = *DeviceIteration::StartOn(mutant, CountingCudaDevice(12).Build(), OptionsWithCudaDevice(2));
+    EXPECT_EQ(RunEpochCudaDevice(*iteration, OnStreamOf(user)).rows, 12);
     mutant->closing = true;
   }
   return Violations();

@@ -46,7 +46,7 @@ constexpr int64_t kDeviceQueueRowBytes = 1000;
 // Of a row on the device: its value and its data, each from an aligned place on.
 constexpr int64_t kDeviceQueueBufferBytes = 256 + 1024;
 
-FakeGraph Counting(int64_t rows = kDeviceQueueRows) {
+FakeGraph CountingDeviceQueue(int64_t rows = kDeviceQueueRows) {
   FakeGraph graph;
   graph.Add("fake_count", {{"rows", IntValue(rows)}, {"bytes", IntValue(kDeviceQueueRowBytes)}});
   graph.Add("fake_work", {{"copy", BoolValue(true)}, {"cost", IntValue(20)}});
@@ -80,7 +80,7 @@ bool TakeRow(DeviceIteration& iteration, DeviceRow& row, DeviceQueueRan& ran) {
 }
 
 // One epoch.
-DeviceQueueRan RunEpoch(DeviceIteration& iteration) {
+DeviceQueueRan RunEpochDeviceQueue(DeviceIteration& iteration) {
   DeviceQueueRan ran;
   DeviceRow row;
   while (TakeRow(iteration, row, ran)) {
@@ -107,13 +107,13 @@ static_assert(!std::is_reference_v<decltype(std::declval<DeviceIteration>().sche
 static_assert(!std::is_reference_v<decltype(std::declval<Iteration>().schema())>);
 
 TEST(DeviceQueue, GivesTheStatesOfARunWithoutIt) {
-  const FakeGraph graph = Counting();
+  const FakeGraph graph = CountingDeviceQueue();
   // Rows in one message have the checkpoint of the message before.
   IterateOptions alone;
   alone.group = 1;
   auto plain = *DeviceIteration::Start(graph.Build(), alone);
   plain->Ask(0);
-  const DeviceQueueRan expected = RunEpoch(*plain);
+  const DeviceQueueRan expected = RunEpochDeviceQueue(*plain);
   EXPECT_EQ(expected.values, Numbers(0, kDeviceQueueRows));
   for (const bool pull : {false, true}) {
     const auto device = std::make_shared<FaultyDevice>();
@@ -121,7 +121,7 @@ TEST(DeviceQueue, GivesTheStatesOfARunWithoutIt) {
     options.pull = pull;
     options.group = 1;
     auto iteration = Start(device, graph, options);
-    const DeviceQueueRan ran = RunEpoch(*iteration);
+    const DeviceQueueRan ran = RunEpochDeviceQueue(*iteration);
     EXPECT_EQ(ran.values, expected.values);
     EXPECT_TRUE(ran.states == expected.states);
     EXPECT_TRUE(ran.error.ok()) << ran.error;
@@ -132,13 +132,13 @@ TEST(DeviceQueue, GivesTheStatesOfARunWithoutIt) {
 }
 
 TEST(DeviceQueue, GoesOnFromEveryState) {
-  const FakeGraph graph = Counting(8);
+  const FakeGraph graph = CountingDeviceQueue(8);
   const auto device = std::make_shared<FaultyDevice>();
-  const DeviceQueueRan whole = RunEpoch(*Start(device, graph, OptionsWithDeviceQueue(3)));
+  const DeviceQueueRan whole = RunEpochDeviceQueue(*Start(device, graph, OptionsWithDeviceQueue(3)));
   for (size_t step = 0; step < whole.states.size(); ++step) {
     IterateOptions options = OptionsWithDeviceQueue(3);
     options.state = whole.states[step];
-    EXPECT_EQ(RunEpoch(*Start(device, graph, options)).values, Numbers(static_cast<int64_t>(step) + 1, 8));
+    EXPECT_EQ(RunEpochDeviceQueue(*Start(device, graph, options)).values, Numbers(static_cast<int64_t>(step) + 1, 8));
   }
 }
 
@@ -146,11 +146,11 @@ TEST(DeviceQueue, RunsEpochAfterEpoch) {
   const auto device = std::make_shared<FaultyDevice>();
   IterateOptions options = OptionsWithDeviceQueue(4);
   options.endless = true;
-  auto iteration = Start(device, Counting(5), options);
+  auto iteration = Start(device, CountingDeviceQueue(5), options);
   for (uint64_t epoch = 0; epoch < 4; ++epoch) {
     iteration->Ask(epoch);
     EXPECT_EQ(iteration->epoch(), epoch);
-    EXPECT_EQ(RunEpoch(*iteration).values, Numbers(0, 5));
+    EXPECT_EQ(RunEpochDeviceQueue(*iteration).values, Numbers(0, 5));
   }
   EXPECT_EQ(iteration->epoch(), 4U);
 }
@@ -166,14 +166,14 @@ TEST(DeviceQueue, RunsTheUsersFunctionsForNoEpochThatWasNotAskedFor) {
   auto iteration = Start(std::make_shared<FaultyDevice>(), graph, options);
   for (uint64_t epoch = 0; epoch < 3; ++epoch) {
     iteration->Ask(epoch);
-    EXPECT_EQ(RunEpoch(*iteration).values, Numbers(0, 5));
+    EXPECT_EQ(RunEpochDeviceQueue(*iteration).values, Numbers(0, 5));
     EXPECT_EQ(probe.latest_epoch(), static_cast<int64_t>(epoch));
   }
 }
 
 TEST(DeviceQueue, KeepsAsManyAheadAsItMay) {
   const auto device = std::make_shared<FaultyDevice>();
-  auto iteration = Start(device, Counting(), OptionsWithDeviceQueue(3));
+  auto iteration = Start(device, CountingDeviceQueue(), OptionsWithDeviceQueue(3));
   DeviceQueueRan ran;
   DeviceRow row;
   ASSERT_TRUE(TakeRow(*iteration, row, ran));
@@ -201,9 +201,9 @@ std::string DescribedWith(DeviceIteration& iteration, std::string_view text) {
 TEST(DeviceQueue, KeepsAsManyEpochsWithoutRowsAhead) {
   IterateOptions options = OptionsWithDeviceQueue(3);
   options.endless = true;
-  auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(0), options);
+  auto iteration = Start(std::make_shared<FaultyDevice>(), CountingDeviceQueue(0), options);
   for (uint64_t epoch = 0; epoch < 10; ++epoch) {
-    EXPECT_EQ(RunEpoch(*iteration).values, Numbers(0, 0));
+    EXPECT_EQ(RunEpochDeviceQueue(*iteration).values, Numbers(0, 0));
     EXPECT_EQ(iteration->epoch(), epoch + 1);
     constexpr std::string_view kFull = "holds 0 batches and 3 ends of epochs, as many as it may";
     ASSERT_THAT(DescribedWith(*iteration, kFull), HasSubstr(kFull));
@@ -213,7 +213,7 @@ TEST(DeviceQueue, KeepsAsManyEpochsWithoutRowsAhead) {
 
 TEST(DeviceQueue, GrowsForRowsThatAreKeptUpToItsBudget) {
   const auto device = std::make_shared<FaultyDevice>();
-  auto iteration = Start(device, Counting(), OptionsWithDeviceQueue(2, 10 * kDeviceQueueBufferBytes));
+  auto iteration = Start(device, CountingDeviceQueue(), OptionsWithDeviceQueue(2, 10 * kDeviceQueueBufferBytes));
   DeviceQueueRan ran;
   std::vector<DeviceRow> kept(1);
   while (TakeRow(*iteration, kept.back(), ran)) kept.emplace_back();
@@ -242,7 +242,7 @@ bool GoesOnWhereAnotherThreadFrees(Free free, bool pull) {
   device->room = 1;
   IterateOptions options = OptionsWithDeviceQueue(2);
   options.pull = pull;
-  auto iteration = Start(device, Counting(), options);
+  auto iteration = Start(device, CountingDeviceQueue(), options);
   DeviceQueueRan ran;
   DeviceRow first, next;
   EXPECT_TRUE(TakeRow(*iteration, first, ran));
@@ -271,7 +271,7 @@ TEST(DeviceQueue, GoesOnWhereMemoryIsFreedWhileTheLoopWaits) {
 
 TEST(DeviceQueue, GoesOnWithinItsBudgetWhereRowsAreLetGoInAnotherOrder) {
   const auto device = std::make_shared<FaultyDevice>();
-  auto iteration = Start(device, Counting(300), OptionsWithDeviceQueue(3, 8 * kDeviceQueueBufferBytes));
+  auto iteration = Start(device, CountingDeviceQueue(300), OptionsWithDeviceQueue(3, 8 * kDeviceQueueBufferBytes));
   ScheduleRandom random(5);
   DeviceQueueRan ran;
   std::vector<std::pair<int64_t, DeviceRow>> kept;
@@ -289,7 +289,7 @@ TEST(DeviceQueue, GoesOnWithinItsBudgetWhereRowsAreLetGoInAnotherOrder) {
 
 TEST(DeviceQueue, LetsGoOfBuffersThatItNeedsNoMore) {
   const auto device = std::make_shared<FaultyDevice>();
-  auto iteration = Start(device, Counting(100), OptionsWithDeviceQueue(2));
+  auto iteration = Start(device, CountingDeviceQueue(100), OptionsWithDeviceQueue(2));
   DeviceQueueRan ran;
   std::vector<DeviceRow> kept(20);
   for (DeviceRow& row : kept) ASSERT_TRUE(TakeRow(*iteration, row, ran));
@@ -303,20 +303,20 @@ TEST(DeviceQueue, LetsGoOfBuffersThatItNeedsNoMore) {
 }
 
 TEST(DeviceQueue, RefusesABatchBeyondItsBudget) {
-  auto iteration =
-      Start(std::make_shared<FaultyDevice>(), Counting(), OptionsWithDeviceQueue(2, kDeviceQueueBufferBytes - 1));
-  const DeviceQueueRan ran = RunEpoch(*iteration);
+  auto iteration = Start(std::make_shared<FaultyDevice>(), CountingDeviceQueue(),
+                         OptionsWithDeviceQueue(2, kDeviceQueueBufferBytes - 1));
+  const DeviceQueueRan ran = RunEpochDeviceQueue(*iteration);
   EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
   EXPECT_THAT(std::string(ran.error.message()), HasSubstr("a batch takes 1.2 KiB on cpu:0"));
 }
 
 TEST(DeviceQueue, GivesARowsErrorAfterTheRowsBeforeIt) {
-  FakeGraph graph = Counting();
+  FakeGraph graph = CountingDeviceQueue();
   graph.Add("fake_work", {{"fail", IntsValue({7})}});
   for (const bool pull : {false, true}) {
     IterateOptions options = OptionsWithDeviceQueue(5);
     options.pull = pull;
-    const DeviceQueueRan ran = RunEpoch(*Start(std::make_shared<FaultyDevice>(), graph, options));
+    const DeviceQueueRan ran = RunEpochDeviceQueue(*Start(std::make_shared<FaultyDevice>(), graph, options));
     EXPECT_EQ(ran.values, Numbers(0, 7));
     EXPECT_EQ(KindOf(ran.error), ErrorKind::kData);
   }
@@ -329,8 +329,8 @@ TEST(DeviceQueue, GivesADevicesErrorAfterTheRowsBeforeIt) {
       device->fail_copy = at;
       IterateOptions options = OptionsWithDeviceQueue(3);
       options.pull = pull;
-      auto iteration = Start(device, Counting(), options);
-      const DeviceQueueRan ran = RunEpoch(*iteration);
+      auto iteration = Start(device, CountingDeviceQueue(), options);
+      const DeviceQueueRan ran = RunEpochDeviceQueue(*iteration);
       EXPECT_EQ(ran.values, Numbers(0, at));
       EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
       EXPECT_EQ(GetErrorField(ran.error, ErrorField::kOperator), "to_device(\"cpu:0\")");
@@ -347,8 +347,8 @@ TEST(DeviceQueue, LosesNoRowSilentlyWhereTheHostHasNoMemory) {
       device->throw_copy = at;
       IterateOptions options = OptionsWithDeviceQueue(3);
       options.pull = pull;
-      auto iteration = Start(device, Counting(), options);
-      const DeviceQueueRan ran = RunEpoch(*iteration);
+      auto iteration = Start(device, CountingDeviceQueue(), options);
+      const DeviceQueueRan ran = RunEpochDeviceQueue(*iteration);
       EXPECT_EQ(ran.values, Numbers(0, at));
       EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
       DeviceRow none;
@@ -364,17 +364,18 @@ TEST(DeviceQueue, WorksWithTheBuffersThatTheDeviceHasMemoryFor) {
   const auto device = std::make_shared<FaultyDevice>();
   // The loop holds a row while it waits for the next one.
   device->room = 2;
-  EXPECT_EQ(RunEpoch(*Start(device, Counting(), OptionsWithDeviceQueue(3))).values, Numbers(0, kDeviceQueueRows));
+  EXPECT_EQ(RunEpochDeviceQueue(*Start(device, CountingDeviceQueue(), OptionsWithDeviceQueue(3))).values,
+            Numbers(0, kDeviceQueueRows));
   const auto empty = std::make_shared<FaultyDevice>();
   empty->room = 0;
-  const DeviceQueueRan ran = RunEpoch(*Start(empty, Counting(), OptionsWithDeviceQueue(3)));
+  const DeviceQueueRan ran = RunEpochDeviceQueue(*Start(empty, CountingDeviceQueue(), OptionsWithDeviceQueue(3)));
   EXPECT_THAT(std::string(ran.error.message()), HasSubstr("the device has no memory, says the test"));
 }
 
 TEST(DeviceQueue, SaysWhyTheDeviceHasNoMoreMemoryForRowsThatAreKept) {
   const auto device = std::make_shared<FaultyDevice>();
   device->room = 5;
-  auto iteration = Start(device, Counting(), OptionsWithDeviceQueue(2));
+  auto iteration = Start(device, CountingDeviceQueue(), OptionsWithDeviceQueue(2));
   DeviceQueueRan ran;
   std::vector<DeviceRow> kept(1);
   while (TakeRow(*iteration, kept.back(), ran)) kept.emplace_back();
@@ -386,7 +387,7 @@ TEST(DeviceQueue, SaysWhyTheDeviceHasNoMoreMemoryForRowsThatAreKept) {
 
 TEST(DeviceQueue, BlamesAFaultOfTheDeviceOnNoLoopThatKeepsRows) {
   const auto device = std::make_shared<FaultyDevice>();
-  auto iteration = Start(device, Counting(), OptionsWithDeviceQueue(2));
+  auto iteration = Start(device, CountingDeviceQueue(), OptionsWithDeviceQueue(2));
   DeviceQueueRan ran;
   std::vector<DeviceRow> kept(4);
   for (DeviceRow& row : kept) ASSERT_TRUE(TakeRow(*iteration, row, ran));
@@ -399,8 +400,8 @@ TEST(DeviceQueue, BlamesAFaultOfTheDeviceOnNoLoopThatKeepsRows) {
 }
 
 TEST(DeviceQueue, ReportsWhatItDid) {
-  auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), OptionsWithDeviceQueue(3, 1 << 20));
-  RunEpoch(*iteration);
+  auto iteration = Start(std::make_shared<FaultyDevice>(), CountingDeviceQueue(), OptionsWithDeviceQueue(3, 1 << 20));
+  RunEpochDeviceQueue(*iteration);
   const Report report = iteration->report();
   EXPECT_EQ(report.delivered, static_cast<uint64_t>(kDeviceQueueRows));
   EXPECT_GT(report.wall_s, 0);
@@ -417,14 +418,14 @@ TEST(DeviceQueue, ReportsNoTimeDuringTheFirstWait) {
   const auto device = std::make_shared<FaultyDevice>();
   IterateOptions options = OptionsWithDeviceQueue(3);
   options.pull = true;
-  auto iteration = Start(device, Counting(), options);
+  auto iteration = Start(device, CountingDeviceQueue(), options);
   double least = 0, most = 0;
   device->watch = [&] {
     const double wall = iteration->report().wall_s;
     least = std::min(least, wall);
     most = std::max(most, wall);
   };
-  RunEpoch(*iteration);
+  RunEpochDeviceQueue(*iteration);
   EXPECT_EQ(least, 0);
   EXPECT_GT(most, 0);
   EXPECT_LE(most, iteration->report().wall_s);
@@ -435,8 +436,8 @@ TEST(DeviceQueue, TellsItsThreadFromTheUsersLoopInProfiles) {
     IterateOptions options = OptionsWithDeviceQueue(3);
     options.profile = 1 << 16;
     options.pull = pull;
-    auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), options);
-    RunEpoch(*iteration);
+    auto iteration = Start(std::make_shared<FaultyDevice>(), CountingDeviceQueue(), options);
+    RunEpochDeviceQueue(*iteration);
     iteration->Close(kDeviceQueuePatience);
     const Profile profile = iteration->profile();
     std::map<std::string, int> waits;
@@ -454,7 +455,7 @@ TEST(DeviceQueue, NotesTheWayOfEachBatchInProfiles) {
     IterateOptions options = OptionsWithDeviceQueue(3);
     options.profile = 2 * kDeviceQueueRows;
     options.pull = pull;
-    auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), options);
+    auto iteration = Start(std::make_shared<FaultyDevice>(), CountingDeviceQueue(), options);
     std::deque<DeviceRow> kept;
     DeviceQueueRan ran;
     DeviceRow row;
@@ -484,8 +485,8 @@ TEST(DeviceQueue, NotesTheWayOfEachBatchInProfiles) {
 TEST(DeviceQueue, NotesNoMoreBatchesThanItMay) {
   IterateOptions options = OptionsWithDeviceQueue(3);
   options.profile = 2;
-  auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), options);
-  RunEpoch(*iteration);
+  auto iteration = Start(std::make_shared<FaultyDevice>(), CountingDeviceQueue(), options);
+  RunEpochDeviceQueue(*iteration);
   iteration->Close(kDeviceQueuePatience);
   const Profile profile = iteration->profile();
   EXPECT_EQ(profile.batches.size(), 2U);
@@ -504,7 +505,7 @@ TEST(DeviceQueue, GivesTheSameRowsInEverySchedule) {
     IterateOptions options = OptionsWithDeviceQueue(depth, buffers * kDeviceQueueBufferBytes);
     options.endless = true;
     options.pull = random.OneIn(4);
-    auto iteration = Start(device, Counting(12), options);
+    auto iteration = Start(device, CountingDeviceQueue(12), options);
     std::deque<std::pair<int64_t, DeviceRow>> kept;
     for (uint64_t epoch = 0; epoch < 2; ++epoch) {
       iteration->Ask(epoch);
@@ -535,7 +536,7 @@ TEST(DeviceQueue, MayBeClosedAtAnyTimeByAnotherThread) {
     IterateOptions options = OptionsWithDeviceQueue(static_cast<int>(1 + random.Below(3)));
     options.endless = true;
     options.pull = random.OneIn(4);
-    auto iteration = Start(device, Counting(50), options);
+    auto iteration = Start(device, CountingDeviceQueue(50), options);
     const uint64_t pause = random.Below(400);
     std::thread closer([&] {
       PauseSchedule(pause);
@@ -543,7 +544,7 @@ TEST(DeviceQueue, MayBeClosedAtAnyTimeByAnotherThread) {
     });
     DeviceQueueRan ran;
     while (ran.error.ok()) {
-      ran = RunEpoch(*iteration);
+      ran = RunEpochDeviceQueue(*iteration);
       ASSERT_EQ(ran.values, Numbers(0, ran.error.ok() ? 50 : static_cast<int64_t>(ran.values.size())));
     }
     closer.join();

@@ -72,7 +72,7 @@ void CheckRows(const std::vector<int64_t>& values, const absl::Status& error) {
 }
 
 // The rows of one run while something fails: all of them, or the first ones and an error of resources.
-void CheckRun(const absl::StatusOr<PipelineRun>& run) {
+void CheckRunExhaustion(const absl::StatusOr<PipelineRun>& run) {
   if (!run.ok()) {
     EXPECT_EQ(KindOf(run.status()), ErrorKind::kResource) << run.status();
     return;
@@ -190,7 +190,7 @@ TEST(Exhaustion, EachThreadOfASmallPipelineFailsOnce) {
     threads_left.store(at);
     const auto run = RunPipeline(graph, options);
     const bool met = threads_left.exchange(-1) < 0;
-    CheckRun(run);
+    CheckRunExhaustion(run);
     CheckAllIsWell(graph, options);
     met ? ++points : ++without;
   }
@@ -209,7 +209,7 @@ TEST(Exhaustion, AsManyThreadsAsThereAreDoTheWork) {
     const auto run = RunPipeline(graph, PipelineOptions{});
     threads_left.store(-1);
     lasts.store(false);
-    CheckRun(run);
+    CheckRunExhaustion(run);
   }
   CheckAllIsWell(graph, PipelineOptions{});
 }

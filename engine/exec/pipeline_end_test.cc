@@ -48,7 +48,7 @@ bool EventuallyPipelineEnd(Condition condition) {
 }
 
 // A source and some work, in one lane or three.
-ir::proto::Graph Working(uint64_t seed, int64_t probe) {
+ir::proto::Graph WorkingPipelineEnd(uint64_t seed, int64_t probe) {
   ScheduleRandom random(seed);
   FakeGraph graph;
   if (random.OneIn(3)) {
@@ -87,7 +87,7 @@ TEST(PipelineEnd, AnotherThreadMayCloseItAtAnyTime) {
     PipelineOptions options;
     options.pull = random.OneIn(4);
     options.window = static_cast<int>(random.Below(4));
-    const auto made = Pipeline::Make(Working(random.Below(1 << 30), number), options);
+    const auto made = Pipeline::Make(WorkingPipelineEnd(random.Below(1 << 30), number), options);
     ASSERT_TRUE(made.ok()) << made.status();
     Pipeline& pipeline = **made;
     const uint64_t patience = random.Below(600);
@@ -135,7 +135,7 @@ TEST(PipelineEnd, OneOfItsOwnTasksMayCloseIt) {
     });
     PipelineOptions options;
     options.window = static_cast<int>(random.Below(4));
-    auto made = Pipeline::Make(Working(random.Below(1 << 30), 12), options);
+    auto made = Pipeline::Make(WorkingPipelineEnd(random.Below(1 << 30), 12), options);
     ASSERT_TRUE(made.ok()) << made.status();
     std::unique_ptr<Pipeline> pipeline = *std::move(made);
     shared = pipeline.get();
@@ -162,7 +162,7 @@ TEST(PipelineEnd, NoThreadWorksForADestroyedOne) {
     ScheduleRandom random(1000 + static_cast<uint64_t>(i));
     PipelineOptions options;
     options.workers = static_cast<int>(random.Below(4));
-    auto pipeline = Pipeline::Make(Working(random.Below(1 << 30), 11), options);
+    auto pipeline = Pipeline::Make(WorkingPipelineEnd(random.Below(1 << 30), 11), options);
     ASSERT_TRUE(pipeline.ok());
     for (uint64_t taken = random.Below(20); taken > 0; --taken) {
       ResultRow row;

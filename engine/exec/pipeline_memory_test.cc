@@ -69,7 +69,7 @@ std::vector<int64_t> BigRows(uint64_t seed, FakeGraph& graph) {
   return values;
 }
 
-PipelineOptions OptionsOf(int64_t memory, uint64_t last_epoch = 0) {
+PipelineOptions OptionsOfPipelineMemory(int64_t memory, uint64_t last_epoch = 0) {
   PipelineOptions options;
   options.memory = memory;
   options.epochs = {0, last_epoch};
@@ -89,7 +89,7 @@ TEST(PipelineMemory, StaysWithinTheBudgetWhateverTaskRunsNext) {
     FakeGraph graph;
     const std::vector<int64_t> values = BigRows(static_cast<uint64_t>(i), graph);
     const int64_t budget = (10 + i % 20) * kMessageBytes;
-    CheckBigRun(RunByHand(graph.Build(), OptionsOf(budget), static_cast<uint64_t>(i), 1 + i % 7), values,
+    CheckBigRun(RunByHand(graph.Build(), OptionsOfPipelineMemory(budget), static_cast<uint64_t>(i), 1 + i % 7), values,
                 budget + kOver);
   }
   std::printf("HEADRACE-COUNT schedules=%d\n", kPipelineMemoryHandSchedules);
@@ -101,7 +101,7 @@ TEST(PipelineMemory, StaysWithinTheBudgetWithThreads) {
     FakeGraph graph;
     const std::vector<int64_t> values = BigRows(1'000'000 + static_cast<uint64_t>(i), graph);
     const int64_t budget = (10 + i % 20) * kMessageBytes;
-    PipelineOptions options = OptionsOf(budget);
+    PipelineOptions options = OptionsOfPipelineMemory(budget);
     options.workers = i % 5;
     options.pull = i % 7 == 0;
     CheckBigRun(RunPipeline(graph.Build(), options), values, budget + kOver);
@@ -143,7 +143,7 @@ TEST(PipelineMemory, CountsWhatItWasLent) {
     // A message of every stage, and the row of a pair that waits for the other.
     const int64_t budget = (i % 2 == 0 ? 14 + i % 5 : 20 + i % 5) * kMessageBytes;
     TakeMostLent();
-    CheckBigRun(RunPipeline(graph.Build(), OptionsOf(budget)), values, budget + kOver);
+    CheckBigRun(RunPipeline(graph.Build(), OptionsOfPipelineMemory(budget)), values, budget + kOver);
     // One row is the user's.
     EXPECT_LE(TakeMostLent(), budget + kOver + kRowBytes);
   }
@@ -157,7 +157,7 @@ TEST(PipelineMemory, LeavesRoomForWhatIsDue) {
     AddSource(graph, i % 2 == 0);
     for (int copy = 0; copy < 7; ++copy) AddCopy(graph);
     const int64_t budget = (14 + i % 8) * kMessageBytes;
-    CheckBigRun(RunByHand(graph.Build(), OptionsOf(budget), static_cast<uint64_t>(i), 1 + i % 7),
+    CheckBigRun(RunByHand(graph.Build(), OptionsOfPipelineMemory(budget), static_cast<uint64_t>(i), 1 + i % 7),
                 NumbersPipelineMemory(kPipelineMemoryRows), budget);
   }
   std::printf("HEADRACE-COUNT schedules=%d\n", kPipelineMemoryHandSchedules);
@@ -173,7 +173,7 @@ TEST(PipelineMemory, StagesThatWaitForMemoryAreWokenInEveryLane) {
     graph.Add("fake_window", {{"rows", IntValue(3 + i % 5)}});
     if (i % 2 == 0) AddCopy(graph, 100);
     const int64_t budget = 9 * kMessageBytes;
-    PipelineOptions options = OptionsOf(budget, 1);
+    PipelineOptions options = OptionsOfPipelineMemory(budget, 1);
     options.workers = i % 4;
     std::vector<int64_t> values = NumbersPipelineMemory(kPipelineMemoryRows);
     const std::vector<int64_t> again = values;
@@ -189,7 +189,7 @@ TEST(PipelineMemory, ARowLargerThanTheBudgetGoesThrough) {
     FakeGraph graph;
     AddSource(graph, i % 2 == 0);
     for (int copy = 0; copy < 3; ++copy) AddCopy(graph, i % 3 == 0 ? 100 : 0);
-    PipelineOptions options = OptionsOf(16 << 10);
+    PipelineOptions options = OptionsOfPipelineMemory(16 << 10);
     options.pull = i % 5 == 0;
     CheckBigRun(RunPipeline(graph.Build(), options), NumbersPipelineMemory(kPipelineMemoryRows), (16 << 10) + kOver);
   }
@@ -201,7 +201,7 @@ TEST(PipelineMemory, AnOperatorThatHoldsTooMuchIsNamed) {
     AddSource(graph, false);
     graph.Add("fake_window", {{"rows", IntValue(40)}});
     AddCopy(graph);
-    PipelineOptions options = OptionsOf(10 * kMessageBytes);
+    PipelineOptions options = OptionsOfPipelineMemory(10 * kMessageBytes);
     options.pull = pull;
     const auto run = RunPipeline(graph.Build(), options);
     ASSERT_TRUE(run.ok()) << run.status();
@@ -221,7 +221,7 @@ TEST(PipelineMemory, AnOperatorThatHoldsTooMuchLaterIsNamed) {
     graph.Add("fake_window", {{"rows", IntValue(0)}, {"growth", IntValue(20)}});
     graph.Add("fake_take", {{"count", IntValue(3)}});
     AddCopy(graph);
-    PipelineOptions options = OptionsOf(10 * kMessageBytes, 4);
+    PipelineOptions options = OptionsOfPipelineMemory(10 * kMessageBytes, 4);
     options.pull = pull;
     const auto run = RunPipeline(graph.Build(), options);
     ASSERT_TRUE(run.ok()) << run.status();
@@ -238,7 +238,7 @@ TEST(PipelineMemory, RunningAheadDoesNotOverdraw) {
   for (int i = 0; i < 8; ++i) AddCopy(graph);
   AddCopy(graph, 0, true);
   const int64_t budget = 9 * kMessageBytes;
-  PipelineOptions options = OptionsOf(budget, 1000);
+  PipelineOptions options = OptionsOfPipelineMemory(budget, 1000);
   const auto pipeline = Pipeline::Make(graph.Build(), options);
   ASSERT_TRUE(pipeline.ok());
   (*pipeline)->Ask(0);
@@ -258,7 +258,7 @@ TEST(PipelineMemory, WhatTheUserHoldsLeavesTheBudget) {
   AddSource(graph, false);
   AddCopy(graph);
   const int64_t budget = 5 * kMessageBytes;
-  auto pipeline = Pipeline::Make(graph.Build(), OptionsOf(budget));
+  auto pipeline = Pipeline::Make(graph.Build(), OptionsOfPipelineMemory(budget));
   ASSERT_TRUE(pipeline.ok());
   std::vector<ResultRow> rows(kPipelineMemoryRows);
   for (ResultRow& row : rows) {
@@ -277,7 +277,7 @@ TEST(PipelineMemory, NothingIsLeftOfAPipelineGivenUp) {
   for (int i = 0; i < 200; ++i) {
     FakeGraph graph;
     BigRows(2'000'000 + static_cast<uint64_t>(i), graph);
-    PipelineOptions options = OptionsOf(int64_t{64} << 20, 5);
+    PipelineOptions options = OptionsOfPipelineMemory(int64_t{64} << 20, 5);
     options.pull = i % 6 == 0;
     auto pipeline = Pipeline::Make(graph.Build(), options);
     ASSERT_TRUE(pipeline.ok()) << pipeline.status();

@@ -174,7 +174,8 @@ PipelineOptions RandomOptions(ScheduleRandom& random) {
   return options;
 }
 
-void CheckRun(const absl::StatusOr<PipelineRun>& run, const PipelineOrderRows& rows, const PipelineOptions& options) {
+void CheckRunPipelineOrder(const absl::StatusOr<PipelineRun>& run, const PipelineOrderRows& rows,
+                           const PipelineOptions& options) {
   ASSERT_TRUE(run.ok()) << DescribeError(run.status());
   EXPECT_EQ(run->error.ok(), !rows.failed) << DescribeError(run->error);
   std::vector<int64_t> expected;
@@ -193,7 +194,8 @@ TEST(PipelineOrder, IsTheSameWhateverTaskRunsNext) {
     SCOPED_TRACE(graph.graph.Text());
     const PipelineOptions options = RandomOptions(random);
     const int workers = 1 + static_cast<int>(random.Below(6));
-    CheckRun(RunByHand(graph.graph.Build(), options, static_cast<uint64_t>(i), workers), graph.rows, options);
+    CheckRunPipelineOrder(RunByHand(graph.graph.Build(), options, static_cast<uint64_t>(i), workers), graph.rows,
+                          options);
   }
   std::printf("HEADRACE-COUNT schedules=%d\n", kPipelineOrderHandSchedules);
 }
@@ -206,7 +208,7 @@ TEST(PipelineOrder, IsTheSameWithThreads) {
     SCOPED_TRACE(graph.graph.Text());
     PipelineOptions options = RandomOptions(random);
     options.pull = random.OneIn(6);
-    CheckRun(RunPipeline(graph.graph.Build(), options), graph.rows, options);
+    CheckRunPipelineOrder(RunPipeline(graph.graph.Build(), options), graph.rows, options);
   }
   std::printf("HEADRACE-COUNT schedules=%d\n", kPipelineOrderThreadSchedules);
 }
@@ -223,7 +225,7 @@ TEST(PipelineOrder, GoesOnFromEveryRow) {
     options.epochs = {0, 1};
     options.pull = true;
     const absl::StatusOr<PipelineRun> whole = RunPipeline(built, options);
-    CheckRun(whole, graph.rows, options);
+    CheckRunPipelineOrder(whole, graph.rows, options);
     if (HasFailure()) return;
     const std::vector<int64_t> all = whole->AllValues();
     // All of a short run, some of a long one.

@@ -29,7 +29,7 @@ ir::proto::Graph ThreeStages() {
   return graph.Build();
 }
 
-PipelineOptions OptionsOf(int64_t profile, bool pull = false) {
+PipelineOptions OptionsOfProfiler(int64_t profile, bool pull = false) {
   PipelineOptions options;
   options.profile = profile;
   options.pull = pull;
@@ -72,7 +72,7 @@ uint64_t TasksOf(const Profile& profile, size_t stage) {
 }
 
 TEST(Profiler, HoldsEveryTaskOfEveryStage) {
-  const Profiled run = RunProfiled(ThreeStages(), OptionsOf(1 << 16));
+  const Profiled run = RunProfiled(ThreeStages(), OptionsOfProfiler(1 << 16));
   ASSERT_EQ(run.profile.stages.size(), 3u);
   ASSERT_EQ(run.report.stages.size(), 3u);
   EXPECT_EQ(run.profile.dropped_tasks + run.profile.dropped_levels, 0u);
@@ -84,7 +84,7 @@ TEST(Profiler, HoldsEveryTaskOfEveryStage) {
 }
 
 TEST(Profiler, NumbersOfRowsLeaveNoGap) {
-  const Profiled run = RunProfiled(ThreeStages(), OptionsOf(1 << 16));
+  const Profiled run = RunProfiled(ThreeStages(), OptionsOfProfiler(1 << 16));
   std::map<uint64_t, uint32_t> numbers;  // of the map's tasks
   for (const auto& thread : run.profile.threads) {
     for (const TaskEvent& task : thread.tasks) {
@@ -103,7 +103,7 @@ TEST(Profiler, NumbersOfRowsLeaveNoGap) {
 }
 
 TEST(Profiler, TasksOfAThreadFollowEachOtherWithinTheRun) {
-  const Profiled run = RunProfiled(ThreeStages(), OptionsOf(1 << 16));
+  const Profiled run = RunProfiled(ThreeStages(), OptionsOfProfiler(1 << 16));
   std::set<std::string> names;
   for (const auto& thread : run.profile.threads) {
     EXPECT_TRUE(names.insert(thread.name).second) << thread.name;
@@ -131,7 +131,7 @@ TEST(Profiler, TasksOfAThreadFollowEachOtherWithinTheRun) {
 }
 
 TEST(Profiler, SamplesEveryLevelButNotAtEveryTask) {
-  const Profiled run = RunProfiled(ThreeStages(), OptionsOf(1 << 16));
+  const Profiled run = RunProfiled(ThreeStages(), OptionsOfProfiler(1 << 16));
   std::set<uint32_t> sampled;
   for (const auto& thread : run.profile.threads) {
     std::map<uint32_t, uint64_t> last;
@@ -148,13 +148,13 @@ TEST(Profiler, SamplesEveryLevelButNotAtEveryTask) {
 
 TEST(Profiler, ChangesNoRow) {
   for (const bool pull : {false, true}) {
-    EXPECT_EQ(RunProfiled(ThreeStages(), OptionsOf(1 << 16, pull)).values,
-              RunProfiled(ThreeStages(), OptionsOf(0, pull)).values);
+    EXPECT_EQ(RunProfiled(ThreeStages(), OptionsOfProfiler(1 << 16, pull)).values,
+              RunProfiled(ThreeStages(), OptionsOfProfiler(0, pull)).values);
   }
 }
 
 TEST(Profiler, OnTheCallersThreadTasksLieWithinItsWaits) {
-  const Profiled run = RunProfiled(ThreeStages(), OptionsOf(1 << 16, true));
+  const Profiled run = RunProfiled(ThreeStages(), OptionsOfProfiler(1 << 16, true));
   ASSERT_EQ(run.profile.threads.size(), 1u);
   const std::vector<TaskEvent>& tasks = run.profile.threads[0].tasks;
   for (const TaskEvent& task : tasks) {
@@ -167,7 +167,7 @@ TEST(Profiler, OnTheCallersThreadTasksLieWithinItsWaits) {
 
 TEST(Profiler, KeepsToItsBoundAndCountsTheRest) {
   constexpr int64_t kMost = 4;
-  PipelineOptions options = OptionsOf(kMost);
+  PipelineOptions options = OptionsOfProfiler(kMost);
   options.window = 1;
   const Profiled run = RunProfiled(ThreeStages(), std::move(options));
   EXPECT_EQ(run.values.size(), static_cast<size_t>(kProfilerRows));
@@ -186,8 +186,8 @@ TEST(Profiler, KeepsToItsBoundAndCountsTheRest) {
 }
 
 TEST(Profiler, TwoPipelinesOfTheSameThreadsKeepApart) {
-  auto first = Pipeline::Make(ThreeStages(), OptionsOf(1 << 16));
-  auto second = Pipeline::Make(ThreeStages(), OptionsOf(1 << 16));
+  auto first = Pipeline::Make(ThreeStages(), OptionsOfProfiler(1 << 16));
+  auto second = Pipeline::Make(ThreeStages(), OptionsOfProfiler(1 << 16));
   ASSERT_TRUE(first.ok() && second.ok());
   for (Pipeline* pipeline : {first->get(), second->get()}) {
     const Profiled run = RunProfiled(*pipeline);
@@ -196,7 +196,7 @@ TEST(Profiler, TwoPipelinesOfTheSameThreadsKeepApart) {
 }
 
 TEST(Profiler, IsOffUnlessAskedFor) {
-  const Profiled run = RunProfiled(ThreeStages(), OptionsOf(0));
+  const Profiled run = RunProfiled(ThreeStages(), OptionsOfProfiler(0));
   EXPECT_TRUE(run.profile.threads.empty());
   EXPECT_TRUE(run.profile.stages.empty());
 }

@@ -34,7 +34,7 @@ constexpr auto kSetWorkersPatience = std::chrono::seconds(60);
 constexpr char kWork[] = "fake_work[1]";
 
 // Rows that cost so much that each is a task of its own.
-FakeGraph Working(int64_t rows, int64_t cost, int64_t probe) {
+FakeGraph WorkingSetWorkers(int64_t rows, int64_t cost, int64_t probe) {
   FakeGraph graph;
   graph.Add("fake_count", {{"rows", IntValue(rows)}});
   graph.Add("fake_work", {{"cost", IntValue(cost)}, {"steady", BoolValue(true)}, {"probe", IntValue(probe)}});
@@ -51,7 +51,7 @@ TEST(SetWorkers, BoundsWhatMayBeClaimed) {
   PipelineOptions options;
   options.idle = true;
   options.limits[kWork].workers = 2;
-  const std::unique_ptr<Pipeline> pipeline = *Pipeline::Make(Working(40, 100, 1).Build(), options);
+  const std::unique_ptr<Pipeline> pipeline = *Pipeline::Make(WorkingSetWorkers(40, 100, 1).Build(), options);
   pipeline->Ask(0);
   Stage& work = *pipeline->stages()[0];
   Stage& source = *pipeline->stages()[1];
@@ -96,7 +96,7 @@ TEST(SetWorkers, NeverRunsMoreAtOnce) {
     StageLimits& limits = options.limits[kWork];
     limits.workers = 1 + static_cast<int>(random.Below(4));
     limits.window = static_cast<int>(random.Below(5));
-    const auto run = RunPipeline(Working(30, random.OneIn(2) ? 40 : 0, 2).Build(), options);
+    const auto run = RunPipeline(WorkingSetWorkers(30, random.OneIn(2) ? 40 : 0, 2).Build(), options);
     ASSERT_TRUE(run.ok()) << DescribeError(run.status());
     EXPECT_EQ(run->AllValues(), ValuesTo(30));
     EXPECT_LE(probe.widest(), limits.workers);

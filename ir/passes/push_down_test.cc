@@ -18,7 +18,7 @@ GraphBuilder::Given ColumnsPushDown(std::vector<std::string> names) { return {{"
 GraphBuilder::Given Mapping(std::vector<std::pair<std::string, std::string>> pairs) {
   return {{"mapping", PairsValue(pairs)}};
 }
-GraphBuilder::Given Predicate(std::string_view column, std::string_view function = "<") {
+GraphBuilder::Given PredicatePushDown(std::string_view column, std::string_view function = "<") {
   proto::Expression left = ColumnExpression(column);
   if (function != "<") left = CallExpression(function, std::move(left), LiteralExpression(IntValue(2)));
   return {{"predicate", ExpressionValue(CallExpression("<", std::move(left), LiteralExpression(IntValue(5))))}};
@@ -88,7 +88,7 @@ TEST(PushDown, AFilterPassesMapsThatWriteNothingItReads) {
   builder.Add("map", {1});
   builder.Step("Flip", {"image"}, {"image"});
   builder.Add("project", {2}, ColumnsPushDown({"image", "label"}));
-  builder.Add("filter", {3}, Predicate("label"));
+  builder.Add("filter", {3}, PredicatePushDown("label"));
   EXPECT_EQ(Pushed(builder),
             "#0  pictures(columns=('image', 'label', 'path'))\n"
             "#1  project(#0, columns=('image', 'label'))\n"
@@ -104,13 +104,13 @@ TEST(PushDown, AFilterThatMayFailOrWouldSavePythonStays) {
   divides.Add("pictures");
   divides.Add("map", {0});
   divides.Step("Flip", {"image"}, {"image"});
-  divides.Add("filter", {1}, Predicate("label", "%"));
+  divides.Add("filter", {1}, PredicatePushDown("label", "%"));
   EXPECT_EQ(Pushed(divides), GraphDump(divides.Canonical()));
   GraphBuilder python;
   python.Add("pictures");
   python.Add("map", {0});
   python.Step("Call", {"image"}, {"image"}, {{"function", ReferenceValue("f")}});
-  python.Add("filter", {1}, Predicate("label"));
+  python.Add("filter", {1}, PredicatePushDown("label"));
   EXPECT_EQ(Pushed(python), GraphDump(python.Canonical()));
 }
 
@@ -118,7 +118,7 @@ TEST(PushDown, AFilterDoesNotPassWhatCountsRows) {
   GraphBuilder builder;
   builder.Add("pictures");
   builder.Add("shuffle", {0}, WindowPushDown(4));
-  builder.Add("filter", {1}, Predicate("label"));
+  builder.Add("filter", {1}, PredicatePushDown("label"));
   builder.Add("take", {2}, CountPushDown(2));
   EXPECT_EQ(Pushed(builder), GraphDump(builder.Canonical()));
 }

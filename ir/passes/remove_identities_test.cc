@@ -16,7 +16,7 @@ GraphBuilder::Given CountRemoveIdentities(int64_t count) { return {{"count", Int
 GraphBuilder::Given ColumnsRemoveIdentities(std::vector<std::string> names) {
   return {{"columns", StringsValue(names)}};
 }
-GraphBuilder::Given Predicate(proto::Value literal) {
+GraphBuilder::Given PredicateRemoveIdentities(proto::Value literal) {
   return {{"predicate", ExpressionValue(LiteralExpression(std::move(literal)))}};
 }
 
@@ -49,8 +49,8 @@ TEST(RemoveIdentities, OfRowsAndColumns) {
   builder.Add("numbers");
   builder.Add("project", {0}, ColumnsRemoveIdentities({"value", "square"}));
   builder.Add("rename", {1}, {{"mapping", PairsValue({{"value", "value"}})}});
-  builder.Add("filter", {2}, Predicate(BoolValue(true)));
-  builder.Add("filter", {3}, Predicate(BoolValue(false)));
+  builder.Add("filter", {2}, PredicateRemoveIdentities(BoolValue(true)));
+  builder.Add("filter", {3}, PredicateRemoveIdentities(BoolValue(false)));
   builder.Add("project", {4}, ColumnsRemoveIdentities({"square", "value"}));
   EXPECT_EQ(Without(builder),
             "#0  numbers(stop=10)\n"
@@ -62,7 +62,7 @@ TEST(RemoveIdentities, LeavesAProjectWhereItKeptOperatorsOnIndicesApart) {
   GraphBuilder builder;
   builder.Add("numbers");
   builder.Add("project", {0}, ColumnsRemoveIdentities({"value", "square"}));
-  builder.Add("filter", {1}, Predicate(BoolValue(true)));
+  builder.Add("filter", {1}, PredicateRemoveIdentities(BoolValue(true)));
   builder.Add("take", {2}, CountRemoveIdentities(5));
   builder.Add("project", {3}, ColumnsRemoveIdentities({"value", "square"}));
   EXPECT_EQ(Without(builder),

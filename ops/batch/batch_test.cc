@@ -16,7 +16,7 @@ using ir::IntValue;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-GraphBuilder Batched(int64_t rows, int64_t size, bool drop_remainder = false) {
+GraphBuilder BatchedBatch(int64_t rows, int64_t size, bool drop_remainder = false) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(rows)}});
   builder.Add("batch", {0}, {{"size", IntValue(size)}, {"drop_remainder", BoolValue(drop_remainder)}});
@@ -24,34 +24,34 @@ GraphBuilder Batched(int64_t rows, int64_t size, bool drop_remainder = false) {
 }
 
 TEST(Batch, JoinsRowsAlongANewAxis) {
-  const Ran ran = RunEveryWay(Batched(5, 2));
+  const Ran ran = RunEveryWay(BatchedBatch(5, 2));
   EXPECT_THAT(ran.Texts(0), ElementsAre("value=int64 (2,) [0 1]", "value=int64 (2,) [2 3]", "value=int64 (1,) [4]"));
   EXPECT_EQ(ran.Texts(0), ran.Texts(1));
 }
 
-TEST(Batch, HasTheIdentityOfItsFirstRow) { EXPECT_THAT(RunEveryWay(Batched(5, 2)).Keys(), ElementsAre(0, 2, 4)); }
+TEST(Batch, HasTheIdentityOfItsFirstRow) { EXPECT_THAT(RunEveryWay(BatchedBatch(5, 2)).Keys(), ElementsAre(0, 2, 4)); }
 
 TEST(Batch, DropsTheRemainder) {
-  EXPECT_THAT(RunEveryWay(Batched(5, 2, true)).Texts(0),
+  EXPECT_THAT(RunEveryWay(BatchedBatch(5, 2, true)).Texts(0),
               ElementsAre("value=int64 (2,) [0 1]", "value=int64 (2,) [2 3]"));
 }
 
 TEST(Batch, OfOneKeepsTheAxis) {
-  EXPECT_THAT(RunEveryWay(Batched(2, 1)).Texts(0), ElementsAre("value=int64 (1,) [0]", "value=int64 (1,) [1]"));
+  EXPECT_THAT(RunEveryWay(BatchedBatch(2, 1)).Texts(0), ElementsAre("value=int64 (1,) [0]", "value=int64 (1,) [1]"));
 }
 
 TEST(Batch, LargerThanTheEpochGivesWhatThereIs) {
-  EXPECT_THAT(RunEveryWay(Batched(3, 1'000'000'000)).Texts(0), ElementsAre("value=int64 (3,) [0 1 2]"));
+  EXPECT_THAT(RunEveryWay(BatchedBatch(3, 1'000'000'000)).Texts(0), ElementsAre("value=int64 (3,) [0 1 2]"));
 }
 
 TEST(Batch, OfBatchesAddsAnAxis) {
-  GraphBuilder builder = Batched(4, 2);
+  GraphBuilder builder = BatchedBatch(4, 2);
   builder.Add("batch", {1}, {{"size", IntValue(2)}});
   EXPECT_THAT(RunEveryWay(builder).Texts(0), ElementsAre("value=int64 (2, 2) [0 1 2 3]"));
 }
 
 TEST(Batch, OfUnequalRowsNamesTheColumnAndBothShapes) {
-  GraphBuilder builder = Batched(5, 2);
+  GraphBuilder builder = BatchedBatch(5, 2);
   builder.Add("batch", {1}, {{"size", IntValue(3)}});
   const Ran ran = RunEveryWay(builder);
   EXPECT_THAT(std::string(ran.error.message()), HasSubstr("column \"value\""));
@@ -59,7 +59,7 @@ TEST(Batch, OfUnequalRowsNamesTheColumnAndBothShapes) {
 }
 
 TEST(Batch, PadsUnequalRowsWhenAsked) {
-  GraphBuilder builder = Batched(5, 2);
+  GraphBuilder builder = BatchedBatch(5, 2);
   builder.Add("batch", {1}, {{"size", IntValue(3)}, {"pad", BoolValue(true)}, {"pad_value", ir::FloatValue(-1)}});
   EXPECT_THAT(RunEveryWay(builder).Texts(0), ElementsAre("value=int64 (3, 2) [0 1 2 3 4 -1]"));
 }
@@ -73,14 +73,14 @@ TEST(Batch, CrossesThePassesOfARepeat) {
 }
 
 TEST(Batch, DeliversCompleteBatchesBeforeAnError) {
-  GraphBuilder builder = Batched(7, 2);  // 2, 2, 2, 1
+  GraphBuilder builder = BatchedBatch(7, 2);  // 2, 2, 2, 1
   builder.Add("batch", {1}, {{"size", IntValue(2)}});
   const Ran ran = RunEveryWay(builder);
   EXPECT_THAT(ran.Texts(0), ElementsAre("value=int64 (2, 2) [0 1 2 3]"));
   EXPECT_FALSE(ran.error.ok());
 }
 
-TEST(Batch, RefusesASizeOfZero) { EXPECT_THAT(Refusal(Batched(5, 0)), HasSubstr("size is 0")); }
+TEST(Batch, RefusesASizeOfZero) { EXPECT_THAT(Refusal(BatchedBatch(5, 0)), HasSubstr("size is 0")); }
 
 TEST(Batch, MarksPaddedRows) {
   GraphBuilder builder;

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using BucketBatchInts = std::vector<int64_t>;
 
 // Seven numbers, of which 2 and 4 are long.
-GraphBuilder Failing(const BucketBatchInts& failing) {
+GraphBuilder FailingBucketBatch(const BucketBatchInts& failing) {
   const ir::Schema lengths{{{"value", ir::ColumnType::Of(DType::kInt64, {})}}};
   GraphBuilder::Given buckets{
       {"column", ir::StringValue("value")}, {"boundaries", IntsValue({4})}, {"batch_sizes", IntsValue({3, 1})}};
@@ -40,7 +40,7 @@ RunSpec Lengths() {
 }
 
 std::vector<std::string> BatchesOf(const BucketBatchInts& failing) {
-  const Ran ran = RunEveryWay(Failing(failing), Lengths());
+  const Ran ran = RunEveryWay(FailingBucketBatch(failing), Lengths());
   EXPECT_TRUE(ran.error.ok()) << ran.error;
   EXPECT_EQ(ran.Texts(0), ran.Texts(1));
   return ran.Texts();
@@ -63,7 +63,7 @@ TEST(BucketBatch, IsShorterWhereRowsFail) {
 TEST(BucketBatch, TakesNoRowOfTheNextWhereRanksAreEven) {
   RunSpec spec = Lengths();
   spec.shard.even = ShardAssignment::Even::kPad;
-  const std::vector<Ran> ranks = RunRanks(Failing({0, 6}), 2, spec);
+  const std::vector<Ran> ranks = RunRanks(FailingBucketBatch({0, 6}), 2, spec);
   EXPECT_THAT(ranks[0].Texts(), ElementsAre("value=int64 (1,) [2]", "value=int64 (1,) [4]"));
   EXPECT_THAT(ranks[1].Texts(), ElementsAre("value=int64 (2,) [1 3]", "value=int64 (1,) [5]"));
 }

@@ -82,7 +82,7 @@ GraphBuilder::Given Choosing(GraphBuilder::Given more = {}) {
   return more;
 }
 
-GraphBuilder Batched(int64_t rows, const GraphBuilder::Given& batch) {
+GraphBuilder BatchedPythonBatch(int64_t rows, const GraphBuilder::Given& batch) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(rows)}});
   builder.Add("python_batch", {0}, batch);
@@ -90,7 +90,7 @@ GraphBuilder Batched(int64_t rows, const GraphBuilder::Given& batch) {
 }
 
 TEST(PythonBatch, IsWhatItsFunctionMakes) {
-  const Ran ran = RunEveryWay(Batched(5, Making(2)), With(Listed));
+  const Ran ran = RunEveryWay(BatchedPythonBatch(5, Making(2)), With(Listed));
   EXPECT_THAT(ran.Texts(0), ElementsAre("value=int64 (5,) [0 0 0 0 1]", "value=int64 (5,) [1 0 0 2 3]",
                                         "value=int64 (4,) [2 0 0 4]"));
   EXPECT_THAT(ran.Texts(1), ElementsAre("value=int64 (5,) [0 1 0 0 1]", "value=int64 (5,) [1 1 0 2 3]",
@@ -100,7 +100,7 @@ TEST(PythonBatch, IsWhatItsFunctionMakes) {
 }
 
 TEST(PythonBatch, LeavesOutTheRemainder) {
-  const Ran ran = RunEveryWay(Batched(5, Making(2, {{"drop_remainder", BoolValue(true)}})), With(Listed));
+  const Ran ran = RunEveryWay(BatchedPythonBatch(5, Making(2, {{"drop_remainder", BoolValue(true)}})), With(Listed));
   EXPECT_EQ(ran.Texts(0).size(), 2u);
   EXPECT_EQ(ran.cardinality, Cardinality::Of(2));
 }
@@ -127,31 +127,34 @@ TEST(PythonBatch, DrawsFromTheStreamOfItsFirstRow) {
                                *Tensor::Scalar(static_cast<int64_t>(random->row()))};
   };
   const Ran ran = RunEveryWay(
-      Batched(5, Making(2, {{"random", BoolValue(true)}, {"output", StringsValue({"key", "row"})}})), With(draw));
+      BatchedPythonBatch(5, Making(2, {{"random", BoolValue(true)}, {"output", StringsValue({"key", "row"})}})),
+      With(draw));
   EXPECT_EQ(ran.Ints(1), (PythonBatchInts{0, 2, 4}));
   EXPECT_EQ(ran.Ints(0)[0], ran.Ints(0)[2]);
   EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1));
 }
 
 TEST(PythonBatch, HasTheSizeThatIsChosen) {
-  const Ran ran = RunEveryWay(Batched(8, Choosing()), With(Listed));
+  const Ran ran = RunEveryWay(BatchedPythonBatch(8, Choosing()), With(Listed));
   EXPECT_THAT(ran.Texts(0), ElementsAre("value=int64 (1,) [0]", "value=int64 (2,) [1 2]", "value=int64 (3,) [3 4 5]",
                                         "value=int64 (1,) [6]", "value=int64 (1,) [7]"));
   EXPECT_THAT(ran.Texts(1), ElementsAre("value=int64 (2,) [0 1]", "value=int64 (3,) [2 3 4]", "value=int64 (1,) [5]",
                                         "value=int64 (2,) [6 7]"));
   EXPECT_EQ(ran.cardinality, Cardinality::Unknown());
-  EXPECT_EQ(RunEveryWay(Batched(8, Choosing({{"drop_remainder", BoolValue(true)}})), With(Listed)).Texts(0).size(), 4u);
-  EXPECT_THAT(RunEveryWay(Batched(0, Choosing()), With(Listed)).Texts(), IsEmpty());
+  EXPECT_EQ(
+      RunEveryWay(BatchedPythonBatch(8, Choosing({{"drop_remainder", BoolValue(true)}})), With(Listed)).Texts(0).size(),
+      4u);
+  EXPECT_THAT(RunEveryWay(BatchedPythonBatch(0, Choosing()), With(Listed)).Texts(), IsEmpty());
 }
 
 TEST(PythonBatch, HasSizesThatAreChosenAndItsFunction) {
-  const Ran ran = RunEveryWay(Batched(5, Choosing({{"function", ReferenceValue("make")}})), With(Listed));
+  const Ran ran = RunEveryWay(BatchedPythonBatch(5, Choosing({{"function", ReferenceValue("make")}})), With(Listed));
   EXPECT_THAT(ran.Texts(0), ElementsAre("value=int64 (4,) [0 0 0 0]", "value=int64 (5,) [1 0 0 1 2]",
                                         "value=int64 (5,) [2 0 0 3 4]"));
 }
 
 TEST(PythonBatch, PadsRowsOfChosenSizes) {
-  GraphBuilder builder = Batched(8, Choosing());
+  GraphBuilder builder = BatchedPythonBatch(8, Choosing());
   builder.Add("python_batch", {1}, Choosing({{"pad", BoolValue(true)}, {"pad_value", ir::FloatValue(-1)}}));
   EXPECT_THAT(RunEveryWay(builder, With(Listed)).Texts(0),
               ElementsAre("value=int64 (1, 1) [0]", "value=int64 (2, 3) [1 2 -1 3 4 5]", "value=int64 (2, 1) [6 7]"));
@@ -170,7 +173,7 @@ TEST(PythonBatch, CutsGroupsOfRows) {
 
 // Under repeat the batches are those of a pass.
 TEST(PythonBatch, CountsInTheEpochsOfItsRows) {
-  GraphBuilder builder = Batched(3, Making(2));
+  GraphBuilder builder = BatchedPythonBatch(3, Making(2));
   builder.Add("repeat", {1}, {{"count", IntValue(2)}});
   EXPECT_THAT(RunEveryWay(builder, With(Listed)).Texts(1),
               ElementsAre("value=int64 (5,) [0 2 0 0 1]", "value=int64 (4,) [1 2 0 2]", "value=int64 (5,) [0 3 0 0 1]",
@@ -180,14 +183,15 @@ TEST(PythonBatch, CountsInTheEpochsOfItsRows) {
 TEST(PythonBatch, MarksPaddedRows) {
   RunSpec spec = With(Listed);
   spec.shard.even = ShardAssignment::Even::kPad;
-  const std::vector<Ran> ranks = RunRanks(Batched(3, Making(2, {{"mark_padding", BoolValue(true)}})), 2, spec);
+  const std::vector<Ran> ranks =
+      RunRanks(BatchedPythonBatch(3, Making(2, {{"mark_padding", BoolValue(true)}})), 2, spec);
   EXPECT_THAT(ranks[0].Texts(0), ElementsAre("value=int64 (5,) [0 0 0 0 2], _pad=bool (2,) [0 0]"));
   EXPECT_THAT(ranks[1].Texts(0), ElementsAre("value=int64 (5,) [0 0 1 1 0], _pad=bool (2,) [0 1]"));
 }
 
 // ---- rows and batches that fail ----
 
-GraphBuilder Failing(PythonBatchInts values, const GraphBuilder::Given& batch) {
+GraphBuilder FailingPythonBatch(PythonBatchInts values, const GraphBuilder::Given& batch) {
   GraphBuilder builder;
   builder.SkipFailed(100);
   builder.Add("Range", {}, {{"stop", IntValue(7)}});
@@ -197,16 +201,16 @@ GraphBuilder Failing(PythonBatchInts values, const GraphBuilder::Given& batch) {
 }
 
 TEST(PythonBatch, TakesTheNextRowForOneThatFailed) {
-  EXPECT_THAT(RunEveryWay(Failing({0, 3, 4}, Making(2)), With(Listed)).Texts(),
+  EXPECT_THAT(RunEveryWay(FailingPythonBatch({0, 3, 4}, Making(2)), With(Listed)).Texts(),
               ElementsAre("value=int64 (5,) [0 0 0 1 2]", "value=int64 (5,) [1 0 0 5 6]"));
-  EXPECT_THAT(RunEveryWay(Failing({1, 6}, Choosing()), With(Listed)).Texts(),
+  EXPECT_THAT(RunEveryWay(FailingPythonBatch({1, 6}, Choosing()), With(Listed)).Texts(),
               ElementsAre("value=int64 (1,) [0]", "value=int64 (2,) [2 3]", "value=int64 (2,) [4 5]"));
 }
 
 TEST(PythonBatch, RepeatsARowForOneThatFailedWhereRanksStepAlike) {
   RunSpec spec = With(Listed);
   spec.shard.even = ShardAssignment::Even::kPad;
-  const Ran ran = RunEveryWay(Failing({0, 3}, Making(3, {{"mark_padding", BoolValue(true)}})), spec);
+  const Ran ran = RunEveryWay(FailingPythonBatch({0, 3}, Making(3, {{"mark_padding", BoolValue(true)}})), spec);
   EXPECT_THAT(ran.Texts(), ElementsAre("value=int64 (6,) [0 0 0 1 1 2], _pad=bool (3,) [1 0 0]",
                                        "value=int64 (6,) [1 0 0 4 4 5], _pad=bool (3,) [1 0 0]",
                                        "value=int64 (4,) [2 0 0 6], _pad=bool (1,) [0]"));
@@ -225,8 +229,8 @@ TEST(PythonBatch, ThatFailsIsNamedAndEndsTheRunUnderEitherPolicy) {
   };
   const auto named = AllOf(HasSubstr("collate raised ValueError: no"), HasSubstr("python_batch["),
                            HasSubstr("batch 1, of 2 rows, which begins with epoch 0, key 2"));
-  EXPECT_THAT(FailureOf(Batched(7, Making(2)), With(fails), 1), named);
-  EXPECT_THAT(FailureOf(Failing({6}, Making(2)), With(fails), 1), named);
+  EXPECT_THAT(FailureOf(BatchedPythonBatch(7, Making(2)), With(fails), 1), named);
+  EXPECT_THAT(FailureOf(FailingPythonBatch({6}, Making(2)), With(fails), 1), named);
 }
 
 TEST(PythonBatch, IsNotMadeBehindOneThatFailed) {
@@ -235,21 +239,21 @@ TEST(PythonBatch, IsNotMadeBehindOneThatFailed) {
     ++calls;
     return MakeError(ErrorKind::kFunction, "no");
   };
-  const absl::StatusOr<Ran> ran = RunOnce(*Batched(100, Making(2)).Build(), OptionsOf(With(fails)));
+  const absl::StatusOr<Ran> ran = RunOnce(*BatchedPythonBatch(100, Making(2)).Build(), OptionsOf(With(fails)));
   ASSERT_TRUE(ran.ok());
   EXPECT_FALSE(ran->error.ok());
   EXPECT_EQ(calls, 1);
 }
 
 TEST(PythonBatch, RefusesAnotherNumberOfColumnsAndOtherTypes) {
-  EXPECT_THAT(FailureOf(Batched(3, Making(2, {{"output", StringsValue({"a", "b"})}})), With(Listed), 0),
+  EXPECT_THAT(FailureOf(BatchedPythonBatch(3, Making(2, {{"output", StringsValue({"a", "b"})}})), With(Listed), 0),
               HasSubstr("its function gave 1 values for 2 columns"));
   ir::Schema types;
   types.columns.push_back({"value", ir::ColumnType::Of(DType::kFloat32, {ir::kUnknownDim})});
-  EXPECT_THAT(FailureOf(Batched(3, Making(2, {{"types", ir::ColumnsValue(types)}})), With(Listed), 0),
+  EXPECT_THAT(FailureOf(BatchedPythonBatch(3, Making(2, {{"types", ir::ColumnsValue(types)}})), With(Listed), 0),
               HasSubstr("gave int64 (5,) for column \"value\", which was declared as float32 (None,)"));
   types.columns.type(0) = ir::ColumnType::Of(DType::kInt64, {ir::kUnknownDim});
-  const Ran ran = RunEveryWay(Batched(3, Making(2, {{"types", ir::ColumnsValue(types)}})), With(Listed));
+  const Ran ran = RunEveryWay(BatchedPythonBatch(3, Making(2, {{"types", ir::ColumnsValue(types)}})), With(Listed));
   EXPECT_TRUE(ran.error.ok()) << ran.error;
 }
 
@@ -265,7 +269,7 @@ TEST(PythonBatch, RefusesSizesThatAreNone) {
       if (inputs[0].data<uint64_t>()[0] == 2) return std::vector<Tensor>{given};
       return Size(inputs, random);
     };
-    EXPECT_THAT(FailureOf(Batched(7, Choosing()), With(Listed, size), 2), HasSubstr(text));
+    EXPECT_THAT(FailureOf(BatchedPythonBatch(7, Choosing()), With(Listed, size), 2), HasSubstr(text));
   }
 }
 
@@ -273,7 +277,7 @@ TEST(PythonBatch, NamesTheBatchWhoseSizeCouldNotBeChosen) {
   const auto size = [](absl::Span<const Tensor>, RowRandom*) -> Tensors {
     return MakeError(ErrorKind::kFunction, "sizes raised KeyError: 7");
   };
-  EXPECT_THAT(FailureOf(Batched(7, Choosing()), With(Listed, size), 0),
+  EXPECT_THAT(FailureOf(BatchedPythonBatch(7, Choosing()), With(Listed, size), 0),
               AllOf(HasSubstr("sizes raised KeyError: 7"), HasSubstr("the size of batch 0 of epoch 0")));
 }
 
@@ -281,7 +285,9 @@ TEST(PythonBatch, NamesTheBatchWhoseSizeCouldNotBeChosen) {
 
 TEST(PythonBatch, RefusesAttributesThatDoNotGoTogether) {
   const RunSpec spec = With(Listed);
-  const auto refusal = [&spec](const GraphBuilder::Given& batch) { return Refusal(Batched(3, batch), spec); };
+  const auto refusal = [&spec](const GraphBuilder::Given& batch) {
+    return Refusal(BatchedPythonBatch(3, batch), spec);
+  };
   EXPECT_THAT(refusal({{"function", ReferenceValue("make")}}),
               HasSubstr("needs a size, or a function that chooses it"));
   EXPECT_THAT(refusal(Choosing({{"size", IntValue(2)}})), HasSubstr("and not both"));
@@ -292,8 +298,8 @@ TEST(PythonBatch, RefusesAttributesThatDoNotGoTogether) {
   EXPECT_THAT(refusal(Choosing({{"output", StringsValue({"a"})}})), HasSubstr("give function="));
   EXPECT_THAT(refusal(Making(2, {{"types", ir::ColumnsValue(Int64Columns("x"))}})),
               HasSubstr("types names \"x\", which the function does not give (value)"));
-  EXPECT_THAT(Refusal(Batched(3, Making(2))), HasSubstr("the Python function make is not here"));
-  EXPECT_THAT(Refusal(Batched(3, Choosing())), HasSubstr("the Python function size is not here"));
+  EXPECT_THAT(Refusal(BatchedPythonBatch(3, Making(2))), HasSubstr("the Python function make is not here"));
+  EXPECT_THAT(Refusal(BatchedPythonBatch(3, Choosing())), HasSubstr("the Python function size is not here"));
 }
 
 TEST(PythonBatch, OfChosenSizesDoesNotCutGroups) {
@@ -330,11 +336,13 @@ TEST(PythonBatch, HasAStageAndAThreadOfItsOwn) {
 }
 
 // It is called once for many rows.
-TEST(PythonBatch, LetsRowsTravelInGroups) { EXPECT_EQ(PlanOf(Batched(9, Making(2))).stages.back().group, 0); }
+TEST(PythonBatch, LetsRowsTravelInGroups) {
+  EXPECT_EQ(PlanOf(BatchedPythonBatch(9, Making(2))).stages.back().group, 0);
+}
 
 TEST(PythonBatch, FixesPositionsWhereSizesAreConstant) {
-  EXPECT_EQ(PlanOf(Batched(9, Making(2))).position_inexact, -1);
-  EXPECT_EQ(PlanOf(Batched(9, Choosing())).position_inexact, 1);
+  EXPECT_EQ(PlanOf(BatchedPythonBatch(9, Making(2))).position_inexact, -1);
+  EXPECT_EQ(PlanOf(BatchedPythonBatch(9, Choosing())).position_inexact, 1);
 }
 
 }  // namespace

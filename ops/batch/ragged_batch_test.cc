@@ -36,7 +36,7 @@ GraphBuilder Rows(const ir::ColumnType& boxes = Boxes()) {
   return builder;
 }
 
-GraphBuilder Batched(Options options, int64_t size = 2, const ir::ColumnType& boxes = Boxes()) {
+GraphBuilder BatchedRaggedBatch(Options options, int64_t size = 2, const ir::ColumnType& boxes = Boxes()) {
   GraphBuilder builder = Rows(boxes);
   options.emplace_back("size", IntValue(size));
   builder.Add("batch", {0}, options);
@@ -65,7 +65,7 @@ RunSpec Counts(std::vector<int64_t> counts, int64_t odd_one = -1) {
 }
 
 TEST(RaggedBatch, JoinsRowsAlongTheirFirstAxisWithSplits) {
-  const Ran ran = RunEveryWay(Batched(Splits()), Counts({1, 2, 0, 0, 2}));
+  const Ran ran = RunEveryWay(BatchedRaggedBatch(Splits()), Counts({1, 2, 0, 0, 2}));
   EXPECT_THAT(ran.Texts(0),
               ElementsAre("boxes=int64 (3, 2) [0 0 1 1 1 1], boxes_splits=int64 (3,) [0 1 3], value=int64 (2,) [0 1]",
                           "boxes=int64 (0, 2) [], boxes_splits=int64 (3,) [0 0 0], value=int64 (2,) [2 3]",
@@ -76,7 +76,7 @@ TEST(RaggedBatch, JoinsRowsAlongTheirFirstAxisWithSplits) {
 // The splits of a list have a name that no column of a user's has.
 TEST(RaggedBatch, OfListsHasTheSameValues) {
   EXPECT_THAT(
-      RunEveryWay(Batched(Lists()), Counts({1, 2})).Texts(0),
+      RunEveryWay(BatchedRaggedBatch(Lists()), Counts({1, 2})).Texts(0),
       ElementsAre("boxes=int64 (3, 2) [0 0 1 1 1 1], boxes[splits]=int64 (3,) [0 1 3], value=int64 (2,) [0 1]"));
 }
 
@@ -84,7 +84,7 @@ class RaggedUnbatch : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(RaggedUnbatch, GivesTheRowsBack) {
   const RunSpec spec = Counts({1, 2, 0, 0, 0, 3, 1});
-  GraphBuilder unbatched = Batched({{"ragged", StringValue(GetParam())}}, 3);
+  GraphBuilder unbatched = BatchedRaggedBatch({{"ragged", StringValue(GetParam())}}, 3);
   unbatched.Add("unbatch", {1});
   const std::vector<std::string> rows = RunEveryWay(Rows(), spec).Texts(0);
   EXPECT_EQ(RunEveryWay(unbatched, spec).Texts(0), rows);
@@ -99,10 +99,10 @@ INSTANTIATE_TEST_SUITE_P(Forms, RaggedUnbatch, ::testing::Values("splits", "list
 
 TEST(RaggedBatch, JoinsTheColumnsThatAreNamed) {
   const ir::ColumnType unknown = ir::ColumnType::Unknown();
-  const GraphBuilder named = Batched({{"ragged_columns", PairsValue({{"boxes", "splits"}})}}, 2, unknown);
+  const GraphBuilder named = BatchedRaggedBatch({{"ragged_columns", PairsValue({{"boxes", "splits"}})}}, 2, unknown);
   EXPECT_THAT(RunEveryWay(named, Counts({0, 1})).Texts(0),
               ElementsAre("boxes=int64 (1, 2) [1 1], boxes_splits=int64 (3,) [0 0 1], value=int64 (2,) [0 1]"));
-  EXPECT_THAT(Refusal(Batched(Splits(), 2, unknown), Counts({})),
+  EXPECT_THAT(Refusal(BatchedRaggedBatch(Splits(), 2, unknown), Counts({})),
               HasSubstr("the shape of column \"boxes\" is not known before the run; say which columns are ragged, "
                         "ragged={\"boxes\": \"splits\"}"));
 }
@@ -111,7 +111,7 @@ TEST(RaggedBatch, PadsByColumn) {
   const Options options = {{"ragged_columns", PairsValue({{"boxes", "pad"}})},
                            {"pad_columns", ir::StringsValue({"boxes"})},
                            {"pad_values", ir::FloatsValue({-1})}};
-  EXPECT_THAT(RunEveryWay(Batched(options), Counts({1, 2})).Texts(0),
+  EXPECT_THAT(RunEveryWay(BatchedRaggedBatch(options), Counts({1, 2})).Texts(0),
               ElementsAre("boxes=int64 (2, 2, 2) [0 0 -1 -1 1 1 1 1], value=int64 (2,) [0 1]"));
 }
 
@@ -133,7 +133,7 @@ TEST(RaggedBatch, RepeatsRowsAsFillers) {
 TEST(RaggedBatch, NamesTheRowThatDiffersInAnotherAxis) {
   ir::ColumnType any = Boxes();
   any.shape = Shape{ir::kUnknownDim, ir::kUnknownDim};
-  const Ran ran = RunEveryWay(Batched(Splits(), 4, any), Counts({1, 0, 2, 1}, 2));
+  const Ran ran = RunEveryWay(BatchedRaggedBatch(Splits(), 4, any), Counts({1, 0, 2, 1}, 2));
   EXPECT_THAT(
       std::string(ran.error.message()),
       HasSubstr("column \"boxes\", in the row of epoch 0, key 2: rows of a batch differ: int64 (None, 2) before, "
@@ -141,29 +141,31 @@ TEST(RaggedBatch, NamesTheRowThatDiffersInAnotherAxis) {
 }
 
 TEST(RaggedBatch, RefusesWhatCannotBeJoinedSo) {
-  EXPECT_THAT(Refusal(Batched({{"ragged_columns", PairsValue({{"value", "splits"}})}}), Counts({})),
+  EXPECT_THAT(Refusal(BatchedRaggedBatch({{"ragged_columns", PairsValue({{"value", "splits"}})}}), Counts({})),
               HasSubstr("column \"value\" is int64 (): a ragged column needs a first axis"));
-  EXPECT_THAT(Refusal(Batched({{"ragged_columns", PairsValue({{"box", "splits"}})}}), Counts({})),
+  EXPECT_THAT(Refusal(BatchedRaggedBatch({{"ragged_columns", PairsValue({{"box", "splits"}})}}), Counts({})),
               HasSubstr("no column \"box\" (columns: boxes, value)"));
-  EXPECT_THAT(Refusal(Batched({{"ragged_columns", PairsValue({{"boxes", "rows"}})}}), Counts({})),
+  EXPECT_THAT(Refusal(BatchedRaggedBatch({{"ragged_columns", PairsValue({{"boxes", "rows"}})}}), Counts({})),
               HasSubstr("ragged is \"rows\""));
-  EXPECT_THAT(Refusal(Batched({{"pad_columns", ir::StringsValue({"boxes"})}, {"pad_values", ir::FloatsValue({1})}}),
-                      Counts({})),
-              HasSubstr("pad_value names column \"boxes\", which is not padded"));
-  EXPECT_THAT(Refusal(Batched({{"pad", ir::BoolValue(true)}, {"ragged", StringValue("splits")}}), Counts({})),
-              HasSubstr("give one of pad and ragged=\"splits\""));
+  EXPECT_THAT(
+      Refusal(BatchedRaggedBatch({{"pad_columns", ir::StringsValue({"boxes"})}, {"pad_values", ir::FloatsValue({1})}}),
+              Counts({})),
+      HasSubstr("pad_value names column \"boxes\", which is not padded"));
+  EXPECT_THAT(
+      Refusal(BatchedRaggedBatch({{"pad", ir::BoolValue(true)}, {"ragged", StringValue("splits")}}), Counts({})),
+      HasSubstr("give one of pad and ragged=\"splits\""));
   GraphBuilder clash = Rows();
   clash.Add("rename", {0}, {{"mapping", PairsValue({{"value", "boxes_splits"}})}});
   clash.Add("batch", {1}, {{"size", IntValue(2)}, {"ragged", StringValue("splits")}});
   EXPECT_THAT(Refusal(clash, Counts({})), HasSubstr("are to be column \"boxes_splits\", and there is a column of that "
                                                     "name; rename one of the two"));
-  GraphBuilder twice = Batched(Splits());
+  GraphBuilder twice = BatchedRaggedBatch(Splits());
   twice.Add("batch", {1}, {{"size", IntValue(2)}});
   EXPECT_THAT(Refusal(twice, Counts({})), HasSubstr("column \"boxes\" is ragged already"));
 }
 
 TEST(RaggedBatch, NeedsItsSplitsToBeTakenApart) {
-  GraphBuilder builder = Batched(Splits());
+  GraphBuilder builder = BatchedRaggedBatch(Splits());
   builder.Add("rename", {1}, {{"mapping", PairsValue({{"boxes", "b"}})}});
   builder.Add("unbatch", {2});
   EXPECT_THAT(Refusal(builder, Counts({})), HasSubstr("column \"boxes_splits\" holds the splits of a ragged column"));
@@ -171,14 +173,14 @@ TEST(RaggedBatch, NeedsItsSplitsToBeTakenApart) {
 
 // Of a list, the splits are chosen with the values; what would part them is refused.
 TEST(RaggedBatch, KeepsListsWhole) {
-  GraphBuilder builder = Batched(Lists());
+  GraphBuilder builder = BatchedRaggedBatch(Lists());
   builder.Add("project", {1}, {{"columns", ir::StringsValue({"value", "boxes"})}});
   EXPECT_THAT(RunEveryWay(builder, Counts({1, 1})).Texts(0),
               ElementsAre("value=int64 (2,) [0 1], boxes=int64 (2, 2) [0 0 1 1], boxes[splits]=int64 (3,) [0 1 2]"));
-  GraphBuilder renamed = Batched(Lists());
+  GraphBuilder renamed = BatchedRaggedBatch(Lists());
   renamed.Add("rename", {1}, {{"mapping", PairsValue({{"boxes", "b"}})}});
   EXPECT_THAT(Refusal(renamed, Counts({})), HasSubstr("it cannot be renamed; do that below batch"));
-  GraphBuilder mapped = Batched(Lists());
+  GraphBuilder mapped = BatchedRaggedBatch(Lists());
   mapped.Add("map", {1});
   mapped.Step("TypeCast", {"boxes"}, {"boxes"}, {{"dtype", ir::StringValue("float32")}});
   EXPECT_THAT(Refusal(mapped, Counts({})), HasSubstr("it cannot be mapped; do that below batch"));
@@ -204,7 +206,7 @@ TEST(RaggedBatch, LeavesColumnsThatAreCalledAsSplitsAlone) {
 }
 
 TEST(RaggedBatch, DropsColumnsThatNothingReads) {
-  GraphBuilder builder = Batched(Splits());
+  GraphBuilder builder = BatchedRaggedBatch(Splits());
   builder.Add("project", {1}, {{"columns", ir::StringsValue({"boxes_splits"})}});
   EXPECT_THAT(RunEveryWay(builder, Counts({2, 1})).Texts(0), ElementsAre("boxes_splits=int64 (3,) [0 2 3]"));
 }

@@ -32,7 +32,7 @@ GraphBuilder Rows(int64_t rows, bool shuffled = false) {
 }
 
 // Rows whose order is no function of their keys.
-GraphBuilder Ordered(int64_t rows) {
+GraphBuilder OrderedCache(int64_t rows) {
   GraphBuilder builder = Rows(rows);
   builder.Add("shuffle", {1}, {{"window", IntValue(4)}});
   return builder;
@@ -43,7 +43,7 @@ GraphBuilder Cached(GraphBuilder builder, const GraphBuilder::Given& attributes 
   return builder;
 }
 
-RunSpec Epochs(uint64_t epochs) {
+RunSpec EpochsCache(uint64_t epochs) {
   RunSpec spec;
   spec.epochs = epochs;
   return spec;
@@ -58,7 +58,7 @@ int CountedIn(const GraphBuilder& builder, uint64_t epochs, RunSpec spec = {}) {
 }
 
 TEST(Cache, GivesTheRowsOfEpochZeroInEachEpoch) {
-  for (const GraphBuilder& below : {Rows(9, true), Ordered(9)}) {
+  for (const GraphBuilder& below : {Rows(9, true), OrderedCache(9)}) {
     const Ran ran = RunEveryWay(Cached(below));
     const Ran plain = RunEveryWay(below);
     EXPECT_EQ(ran.Ints(0, 0), plain.Ints(0, 0));
@@ -80,8 +80,8 @@ TEST(Cache, LeavesEpochsAsTheyAreWhereTransparent) {
   const GraphBuilder::Given transparent = {{"transparent", ir::BoolValue(true)}};
   const GraphBuilder below = Rows(9, true);
   const GraphBuilder builder = Cached(below, transparent);
-  const Ran ran = RunEveryWay(builder, Epochs(3));
-  const Ran plain = RunEveryWay(below, Epochs(3));
+  const Ran ran = RunEveryWay(builder, EpochsCache(3));
+  const Ran plain = RunEveryWay(below, EpochsCache(3));
   for (uint64_t epoch = 0; epoch < 3; ++epoch) EXPECT_EQ(ran.Ints(0, epoch), plain.Ints(0, epoch));
   for (const RanRow& row : ran.rows) EXPECT_EQ(row.id.epoch, row.epoch);
   EXPECT_NE(ran.Ints(0, 1), ran.Ints(0, 0));
@@ -89,7 +89,7 @@ TEST(Cache, LeavesEpochsAsTheyAreWhereTransparent) {
   const std::vector<Ran> ranks = RunRanks(builder, 2);
   const std::vector<Ran> plain_ranks = RunRanks(below, 2);
   EXPECT_EQ(ranks[1].Ints(0, 1), plain_ranks[1].Ints(0, 1));
-  EXPECT_THAT(Refusal(Cached(Ordered(9), transparent)), HasSubstr("needs a source with random access"));
+  EXPECT_THAT(Refusal(Cached(OrderedCache(9), transparent)), HasSubstr("needs a source with random access"));
   GraphBuilder drawing = below;
   drawing.Add("map", {1});
   drawing.Step("PythonFunction", {"value"}, {"value"},
@@ -102,19 +102,19 @@ TEST(Cache, LeavesEpochsAsTheyAreWhereTransparent) {
 TEST(Cache, MakesEachRowOnce) {
   EXPECT_EQ(CountedIn(Cached(Rows(9)), 4), 9);
   EXPECT_EQ(CountedIn(Cached(Rows(200)), 3), 200) << "more rows than are measured";
-  EXPECT_EQ(CountedIn(Cached(Ordered(9)), 4), 9);
+  EXPECT_EQ(CountedIn(Cached(OrderedCache(9)), 4), 9);
 }
 
 TEST(Cache, MakesAnewWhatDoesNotFit) {
   EXPECT_EQ(CountedIn(Cached(Rows(9), {{"memory", IntValue(0)}}), 4), 36);
-  EXPECT_EQ(CountedIn(Cached(Ordered(9), {{"memory", IntValue(100)}}), 4), 36);
+  EXPECT_EQ(CountedIn(Cached(OrderedCache(9), {{"memory", IntValue(100)}}), 4), 36);
   const int some = CountedIn(Cached(Rows(1000), {{"memory", IntValue(100'000)}}), 4);
   EXPECT_GT(some, 1500);
   EXPECT_LT(some, 3500);
 }
 
 TEST(Cache, IsRightWithNoRoomAtAll) {
-  for (const GraphBuilder& below : {Rows(9, true), Ordered(9)}) {
+  for (const GraphBuilder& below : {Rows(9, true), OrderedCache(9)}) {
     EXPECT_EQ(RunEveryWay(Cached(below, {{"memory", IntValue(0)}})).Ints(0, 1), RunEveryWay(below).Ints(0, 0));
   }
 }
@@ -129,11 +129,11 @@ TEST(Cache, KeepsAShareOfTheRowsEveryWay) {
 
 TEST(Cache, OfNothingIsEmpty) {
   EXPECT_TRUE(RunEveryWay(Cached(Rows(0))).rows.empty());
-  EXPECT_TRUE(RunEveryWay(Cached(Ordered(0))).rows.empty());
+  EXPECT_TRUE(RunEveryWay(Cached(OrderedCache(0))).rows.empty());
 }
 
 TEST(Cache, StandsBelowTakeAndRepeat) {
-  for (const GraphBuilder& below : {Rows(5), Ordered(5)}) {
+  for (const GraphBuilder& below : {Rows(5), OrderedCache(5)}) {
     GraphBuilder builder = Cached(below);
     builder.Add("repeat", {Last(builder)}, {{"count", IntValue(3)}});
     builder.Add("take", {Last(builder)}, {{"count", IntValue(8)}});
@@ -148,7 +148,7 @@ TEST(Cache, StandsBelowTakeAndRepeat) {
 
 // An epoch that is cut short does not pass for the whole.
 TEST(Cache, FillsInTheFirstWholeEpoch) {
-  GraphBuilder builder = Cached(Ordered(30));
+  GraphBuilder builder = Cached(OrderedCache(30));
   builder.Add("take", {Last(builder)}, {{"count", IntValue(7)}});
   const Ran ran = RunEveryWay(builder);
   EXPECT_EQ(ran.Ints(0, 0).size(), 7u);
@@ -157,9 +157,9 @@ TEST(Cache, FillsInTheFirstWholeEpoch) {
 
 // Its passes are the same in each epoch, and differ from each other.
 TEST(Cache, HoldsTheRowsOfARepeatBelow) {
-  GraphBuilder builder = Ordered(6);
+  GraphBuilder builder = OrderedCache(6);
   builder.Add("repeat", {Last(builder)}, {{"count", IntValue(2)}});
-  const Ran ran = RunEveryWay(Cached(builder), Epochs(3));
+  const Ran ran = RunEveryWay(Cached(builder), EpochsCache(3));
   const std::vector<int64_t> rows = ran.Ints(0, 0);
   EXPECT_FALSE(std::equal(rows.begin(), rows.begin() + 6, rows.begin() + 6));
   EXPECT_EQ(ran.Ints(0, 1), rows);
@@ -171,7 +171,7 @@ TEST(Cache, MayStandAboveAnother) {
   keyed.Add("test_counted", {Last(keyed)});
   EXPECT_EQ(CountedIn(Cached(keyed), 3), 14);
   EXPECT_EQ(CountedIn(Cached(keyed, {{"memory", IntValue(0)}}), 3), 28) << "from the lower one, through one counter";
-  const Ran ran = RunEveryWay(Cached(Cached(Ordered(7))), Epochs(3));
+  const Ran ran = RunEveryWay(Cached(Cached(OrderedCache(7))), EpochsCache(3));
   EXPECT_EQ(ran.Ints(0, 2), ran.Ints(0, 0));
 }
 
@@ -187,7 +187,7 @@ TEST(Cache, HoldsMessagesOfManyRowsAndOriginsOfRows) {
 }
 
 TEST(Cache, PassesErrorsOn) {
-  for (GraphBuilder below : {Rows(9), Ordered(9)}) {
+  for (GraphBuilder below : {Rows(9), OrderedCache(9)}) {
     below.Add("test_fail", {Last(below)}, {{"values", ir::IntsValue({5})}});
     const Ran ran = RunEveryWay(Cached(below));
     EXPECT_THAT(DescribeError(ran.error), HasSubstr("the value 5 is not liked"));
@@ -198,7 +198,7 @@ TEST(Cache, PassesErrorsOn) {
 }
 
 TEST(Cache, IsSharded) {
-  for (const GraphBuilder& below : {Rows(11, true), Ordered(11)}) {
+  for (const GraphBuilder& below : {Rows(11, true), OrderedCache(11)}) {
     std::vector<int64_t> all;
     for (const Ran& rank : RunRanks(Cached(below), 3)) {
       EXPECT_EQ(rank.Ints(0, 0), rank.Ints(0, 1));
@@ -239,7 +239,7 @@ TEST(Cache, StandsAboveAPythonFunctionInMemoryAlone) {
 TEST(Cache, KeepsRowsBetweenRuns) {
   for (const bool keyed : {true, false}) {
     const TemporaryFolder folder;
-    const GraphBuilder below = keyed ? Rows(90, true) : Ordered(90);
+    const GraphBuilder below = keyed ? Rows(90, true) : OrderedCache(90);
     for (const int64_t memory : {int64_t{0}, int64_t{1} << 20}) {
       const GraphBuilder builder =
           Cached(below, {{"directory", StringValue(folder.path())}, {"memory", IntValue(memory)}});
@@ -257,11 +257,11 @@ TEST(Cache, KeepsRowsBetweenRuns) {
 // What is complete does not even begin to make rows ahead of time.
 TEST(Cache, LeavesItsInputAloneWhereAnEarlierRunKeptAll) {
   const TemporaryFolder folder;
-  GraphBuilder below = Ordered(40);
+  GraphBuilder below = OrderedCache(40);
   below.Add("repeat", {Last(below)}, {{"count", IntValue(2)}});
   const GraphBuilder builder = Cached(below, {{"directory", StringValue(folder.path())}});
   CountedIn(builder, 1);
-  PipelineOptions options = OptionsOf(Epochs(2));
+  PipelineOptions options = OptionsOf(EpochsCache(2));
   options.pull = false;
   counted_rows = 0;
   EXPECT_EQ(RunOnce(*builder.Build(), options)->rows.size(), 160u);
@@ -273,11 +273,11 @@ TEST(Cache, NeverReadsWhatOtherGraphsKept) {
   const GraphBuilder::Given kept = {{"directory", StringValue(folder.path())}};
   EXPECT_EQ(CountedIn(Cached(Rows(20), kept), 1), 20);
   EXPECT_EQ(CountedIn(Cached(Rows(21), kept), 1), 21);
-  EXPECT_EQ(CountedIn(Cached(Ordered(20), kept), 1), 20);
+  EXPECT_EQ(CountedIn(Cached(OrderedCache(20), kept), 1), 20);
   RunSpec other;
   other.seed = 8;
   EXPECT_EQ(CountedIn(Cached(Rows(20), kept), 1, other), 0) << "nothing is drawn";
-  EXPECT_EQ(CountedIn(Cached(Ordered(20), kept), 1, other), 20) << "the order is";
+  EXPECT_EQ(CountedIn(Cached(OrderedCache(20), kept), 1, other), 20) << "the order is";
 }
 
 TEST(Cache, StaysWithinItsDisk) {

@@ -50,7 +50,7 @@ void Write(const std::string& path, std::string_view bytes) {
 }
 
 // Shuffled, so that they are kept in their order and as a whole.
-GraphBuilder Ordered(const std::string& folder) {
+GraphBuilder OrderedDamagedCache(const std::string& folder) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(kRows)}});
   builder.Add("test_counted", {0});
@@ -69,7 +69,7 @@ GraphBuilder Keyed(const std::string& folder) {
   return builder;
 }
 
-IterateOptions Epochs(bool pull) {
+IterateOptions EpochsDamagedCache(bool pull) {
   IterateOptions options;
   options.endless = true;
   options.pull = pull;
@@ -80,7 +80,7 @@ IterateOptions Epochs(bool pull) {
 std::vector<int64_t> ValuesOf(const GraphBuilder& builder, bool pull,
                               const std::function<void(int, Iteration&)>& at = nullptr) {
   std::vector<int64_t> values;
-  auto iteration = Iteration::Start(builder.raw(), Epochs(pull));
+  auto iteration = Iteration::Start(builder.raw(), EpochsDamagedCache(pull));
   EXPECT_TRUE(iteration.ok()) << iteration.status();
   if (!iteration.ok()) return values;
   (*iteration)->Ask(2);
@@ -106,12 +106,12 @@ void FlipLast(const std::string& path, size_t before_end) {
 
 TEST(DamagedCache, MakesTheRowsOfAnEpochInOrderAgain) {
   const TemporaryFolder plain;
-  const std::vector<int64_t> expected = ValuesOf(Ordered(plain / "kept"), true);
+  const std::vector<int64_t> expected = ValuesOf(OrderedDamagedCache(plain / "kept"), true);
   ASSERT_EQ(expected.size(), static_cast<size_t>(3 * kRows));
   for (const bool pull : {true, false}) {
     for (size_t at = 0; at < 1500; at += pull ? 53 : 211) {
       const TemporaryFolder folder;
-      const GraphBuilder builder = Ordered(folder / "kept");
+      const GraphBuilder builder = OrderedDamagedCache(folder / "kept");
       ValuesOf(builder, true);
       FlipLast(FilesOf(folder.path())[0], at);
       EXPECT_EQ(ValuesOf(builder, pull), expected) << at;
@@ -125,10 +125,10 @@ TEST(DamagedCache, MakesTheRowsOfAnEpochInOrderAgain) {
 
 TEST(DamagedCache, MakesTheRowsAgainWhereFilesGoMeanwhile) {
   const TemporaryFolder plain;
-  const std::vector<int64_t> expected = ValuesOf(Ordered(plain / "kept"), true);
+  const std::vector<int64_t> expected = ValuesOf(OrderedDamagedCache(plain / "kept"), true);
   for (const int when : {0, 3, 8, 13}) {
     const TemporaryFolder folder;
-    const GraphBuilder builder = Ordered(folder / "kept");
+    const GraphBuilder builder = OrderedDamagedCache(folder / "kept");
     ValuesOf(builder, true);
     const auto remove = [&](int batch, Iteration&) {
       if (batch != when) return;
@@ -142,7 +142,7 @@ TEST(DamagedCache, MakesTheRowsAgainWhereFilesGoMeanwhile) {
 
 TEST(DamagedCache, SaysSoAndRunsAnewNextTime) {
   const TemporaryFolder folder;
-  const GraphBuilder builder = Ordered(folder / "kept");
+  const GraphBuilder builder = OrderedDamagedCache(folder / "kept");
   ValuesOf(builder, true);
   FlipLast(FilesOf(folder.path())[0], 700);
   ValuesOf(builder, true, [](int batch, Iteration& iteration) {
@@ -158,12 +158,12 @@ TEST(DamagedCache, SaysSoAndRunsAnewNextTime) {
 TEST(DamagedCache, GoesOnFromAStateAndOnManyRanks) {
   for (uint64_t rank = 0; rank < 2; ++rank) {
     const TemporaryFolder folder;
-    const GraphBuilder builder = Ordered(folder / "kept");
+    const GraphBuilder builder = OrderedDamagedCache(folder / "kept");
     std::vector<std::vector<int64_t>> runs;
     for (const bool damaged : {false, true}) {
       if (damaged) FlipLast(FilesOf(folder.path())[0], 300);
       std::vector<int64_t> values;
-      IterateOptions options = Epochs(true);
+      IterateOptions options = EpochsDamagedCache(true);
       options.rank = rank;
       options.world = 2;
       options.even = "drop";
@@ -227,7 +227,7 @@ TEST(DamagedCache, SurvivesHostileRecordsBehindRightChecksums) {
   std::mt19937_64 random(9);
   for (int round = 0; round < kRounds; ++round) {
     const TemporaryFolder folder;
-    const GraphBuilder builder = round % 2 == 0 ? Ordered(folder / "kept") : Keyed(folder / "kept");
+    const GraphBuilder builder = round % 2 == 0 ? OrderedDamagedCache(folder / "kept") : Keyed(folder / "kept");
     const std::vector<int64_t> expected = ValuesOf(builder, true);
     for (const std::string& path : FilesOf(folder.path())) {
       Forge(path, [&](uint64_t, std::string& payload) {

@@ -69,7 +69,7 @@ class Chain {
   uint32_t last_ = 0;
 };
 
-void ExpectDifferentKeys(const Ran& ran) {
+void ExpectDifferentKeysChainedOrders(const Ran& ran) {
   std::vector<uint64_t> keys = ran.Keys();
   std::sort(keys.begin(), keys.end());
   EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end()) << "each row has draws of its own";
@@ -77,27 +77,28 @@ void ExpectDifferentKeys(const Ran& ran) {
 
 const std::vector<int64_t> kEqual = {1, 1, 1, 1};
 
-Chain Drawn() { return Chain(4).Sample("Weighted", kEqual, {{"n", IntValue(6)}}); }
+Chain DrawnChainedOrders() { return Chain(4).Sample("Weighted", kEqual, {{"n", IntValue(6)}}); }
 
 TEST(ChainedOrders, NumbersArePlacesInTheOrderBelow) {
-  const Ran below = Drawn().Run();
-  const Ran ran = Drawn().Sample("Weighted", {0, 0, 1, 0, 0, 1}, {{"n", IntValue(20)}}).Run();
+  const Ran below = DrawnChainedOrders().Run();
+  const Ran ran = DrawnChainedOrders().Sample("Weighted", {0, 0, 1, 0, 0, 1}, {{"n", IntValue(20)}}).Run();
   for (const uint64_t epoch : {0, 1, 2}) {
     const std::vector<int64_t> of = below.Ints(0, epoch);
     const std::vector<int64_t> rows = ran.Ints(0, epoch);
     ASSERT_THAT(rows, SizeIs(20));
     for (const int64_t row : rows) EXPECT_TRUE(row == of[2] || row == of[5]);
   }
-  ExpectDifferentKeys(ran);
+  ExpectDifferentKeysChainedOrders(ran);
 }
 
 TEST(ChainedOrders, RowsThatComeAgainOnSeveralWaysDiffer) {
-  ExpectDifferentKeys(Drawn()
-                          .Sample("Weighted", {1, 1, 1, 1, 1, 1}, {{"n", IntValue(12)}})
-                          .Add("Repeated", {{"times", IntValue(2)}})
-                          .Run());
-  ExpectDifferentKeys(Chain(2).Add("Repeated", {{"times", IntValue(3)}}).Sample("Weighted", {1, 1, 1, 1, 1, 1}).Run());
-  ExpectDifferentKeys(
+  ExpectDifferentKeysChainedOrders(DrawnChainedOrders()
+                                       .Sample("Weighted", {1, 1, 1, 1, 1, 1}, {{"n", IntValue(12)}})
+                                       .Add("Repeated", {{"times", IntValue(2)}})
+                                       .Run());
+  ExpectDifferentKeysChainedOrders(
+      Chain(2).Add("Repeated", {{"times", IntValue(3)}}).Sample("Weighted", {1, 1, 1, 1, 1, 1}).Run());
+  ExpectDifferentKeysChainedOrders(
       Chain(4, true)
           .Add("take", {{"count", IntValue(3)}})
           .Sample("ClassBalanced", {5, 5, 6}, {{"n", IntValue(9)}})
@@ -115,9 +116,11 @@ TEST(ChainedOrders, ShufflesBelowTakeAreOrders) {
 }
 
 TEST(ChainedOrders, StandBelowMaps) {
-  const Ran plain = Drawn().Sample("Weighted", {1, 0, 0, 0, 0, 2}).Run();
-  const Ran above =
-      Drawn().Add("project", {{"columns", ir::StringsValue({"value"})}}).Sample("Weighted", {1, 0, 0, 0, 0, 2}).Run();
+  const Ran plain = DrawnChainedOrders().Sample("Weighted", {1, 0, 0, 0, 0, 2}).Run();
+  const Ran above = DrawnChainedOrders()
+                        .Add("project", {{"columns", ir::StringsValue({"value"})}})
+                        .Sample("Weighted", {1, 0, 0, 0, 0, 2})
+                        .Run();
   EXPECT_EQ(plain.Ints(), above.Ints());
 }
 
@@ -132,11 +135,11 @@ TEST(ChainedOrders, ValuesByNumberFollowTheirRows) {
       EXPECT_NE(std::find(come.begin(), come.end(), row), come.end());
     }
   }
-  ExpectDifferentKeys(ran);
+  ExpectDifferentKeysChainedOrders(ran);
 }
 
 TEST(ChainedOrders, AreSharded) {
-  const Chain chain = Drawn().Follow("ClassBalanced", {7, 7, 8, 9}, {{"n", IntValue(11)}});
+  const Chain chain = DrawnChainedOrders().Follow("ClassBalanced", {7, 7, 8, 9}, {{"n", IntValue(11)}});
   const std::vector<int64_t> whole = chain.Run().Ints();
   const std::vector<Ran> ranks = RunRanks(chain.builder(), 3, chain.spec());
   for (size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(ranks[i % 3].Ints()[i / 3], whole[i]);
@@ -167,10 +170,11 @@ TEST(ChainedOrders, DrawByTheValuesOfTheRowsThatCome) {
 }
 
 TEST(ChainedOrders, RefuseOtherNumbersOfValuesThanOfRowsBelow) {
-  EXPECT_THAT(Drawn().Sample("Weighted", {1, 1, 1, 1}).Refused(),
+  EXPECT_THAT(DrawnChainedOrders().Sample("Weighted", {1, 1, 1, 1}).Refused(),
               HasSubstr("has 6 rows; give one of the weights for each, not 4; those of the source's rows follow them "
                         "where they are a column of it"));
-  EXPECT_THAT(Drawn().Sample("Weighted", {1, 1, 1}).Refused(), HasSubstr("give one of the weights for each, not 3"));
+  EXPECT_THAT(DrawnChainedOrders().Sample("Weighted", {1, 1, 1}).Refused(),
+              HasSubstr("give one of the weights for each, not 3"));
 }
 
 TEST(ChainedOrders, RefuseEpochsInWhichNothingCanBeDrawn) {
@@ -184,7 +188,8 @@ TEST(ChainedOrders, RefuseEpochsInWhichNothingCanBeDrawn) {
 }
 
 TEST(ChainedOrders, KeepPartsThatAreTheSameInEachEpoch) {
-  EXPECT_THAT(Drawn().Add("select", {{"indices", ir::IntsValue({0})}}).Refused(), HasSubstr("parts would overlap"));
+  EXPECT_THAT(DrawnChainedOrders().Add("select", {{"indices", ir::IntsValue({0})}}).Refused(),
+              HasSubstr("parts would overlap"));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ using ir::IntValue;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-GraphBuilder Over(int64_t rows, int64_t n, DType dtype = DType::kInt64) {
+GraphBuilder OverClassBalanced(int64_t rows, int64_t n, DType dtype = DType::kInt64) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(rows)}});
   builder.Add("Numpy", {},
@@ -28,7 +28,7 @@ GraphBuilder Over(int64_t rows, int64_t n, DType dtype = DType::kInt64) {
   return builder;
 }
 
-RunSpec With(Tensor labels, uint64_t epochs = 2) {
+RunSpec WithClassBalanced(Tensor labels, uint64_t epochs = 2) {
   RunSpec spec;
   spec.epochs = epochs;
   spec.bindings.arrays["labels"].columns = {{"value", std::move(labels)}};
@@ -36,11 +36,11 @@ RunSpec With(Tensor labels, uint64_t epochs = 2) {
 }
 
 TEST(ClassBalanced, GivesSoManyRowsAndOthersInEachEpoch) {
-  const RunSpec spec = With(Int64s({3, 3, 3, -8, 3}));
-  const Ran ran = RunEveryWay(Over(5, 40), spec);
+  const RunSpec spec = WithClassBalanced(Int64s({3, 3, 3, -8, 3}));
+  const Ran ran = RunEveryWay(OverClassBalanced(5, 40), spec);
   EXPECT_THAT(ran.Ints(), SizeIs(40));
   EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1));
-  EXPECT_THAT(RunEveryWay(Over(5, 0), spec).Ints(), SizeIs(5));
+  EXPECT_THAT(RunEveryWay(OverClassBalanced(5, 0), spec).Ints(), SizeIs(5));
 }
 
 // One row of six is a class, two are another, three the last.
@@ -48,7 +48,7 @@ TEST(ClassBalanced, DrawsClassesEquallyOftenAndTheirRowsToo) {
   if (!kCountsChances) GTEST_SKIP();
   for (Tensor labels : {Int64s({7, 5, 5, 9, 9, 9}), Strings({"a", "bb", "bb", "", "", ""})}) {
     const DType dtype = labels.dtype();
-    const Ran ran = *RunOnce(*Over(6, 60, dtype).Build(), OptionsOf(With(std::move(labels), 500)));
+    const Ran ran = *RunOnce(*OverClassBalanced(6, 60, dtype).Build(), OptionsOf(WithClassBalanced(std::move(labels), 500)));
     std::vector<int64_t> counts(6);
     for (uint64_t epoch = 0; epoch < 500; ++epoch) {
       for (const int64_t row : ran.Ints(0, epoch)) ++counts[static_cast<size_t>(row)];
@@ -59,15 +59,15 @@ TEST(ClassBalanced, DrawsClassesEquallyOftenAndTheirRowsToo) {
 }
 
 TEST(ClassBalanced, IsShardedAboveItsDraws) {
-  const RunSpec spec = With(Int64s({0, 1, 1, 1}));
-  const std::vector<int64_t> whole = RunEveryWay(Over(4, 10), spec).Ints();
-  const std::vector<Ran> ranks = RunRanks(Over(4, 10), 2, spec);
+  const RunSpec spec = WithClassBalanced(Int64s({0, 1, 1, 1}));
+  const std::vector<int64_t> whole = RunEveryWay(OverClassBalanced(4, 10), spec).Ints();
+  const std::vector<Ran> ranks = RunRanks(OverClassBalanced(4, 10), 2, spec);
   for (size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(ranks[i % 2].Ints()[i / 2], whole[i]);
 }
 
 TEST(ClassBalanced, RefusesOtherLabels) {
-  EXPECT_THAT(Refusal(Over(3, 5), With(Int64s({1}))), HasSubstr("has 3 rows; give one of the labels for each, not 1"));
-  EXPECT_THAT(Refusal(Over(0, 5), With(Int64s({}))), HasSubstr("has no rows to draw from"));
+  EXPECT_THAT(Refusal(OverClassBalanced(3, 5), WithClassBalanced(Int64s({1}))), HasSubstr("has 3 rows; give one of the labels for each, not 1"));
+  EXPECT_THAT(Refusal(OverClassBalanced(0, 5), WithClassBalanced(Int64s({}))), HasSubstr("has no rows to draw from"));
   GraphBuilder many;
   many.Add("Range", {}, {{"stop", IntValue(1 << 30)}});
   many.Add("ClassBalanced", {0, 0}, {{"column", ir::StringValue("value")}});

@@ -16,7 +16,7 @@
 namespace headrace {
 namespace {
 
-std::vector<uint64_t> RowsOf(uint64_t rows, uint64_t seed, const PartBorders& borders) {
+std::vector<uint64_t> RowsOfDrawnPart(uint64_t rows, uint64_t seed, const PartBorders& borders) {
   const auto part = DrawPart(rows, seed, borders);
   std::vector<uint64_t> positions((*part)->size());
   std::vector<uint64_t> occurrences(positions.size());
@@ -31,7 +31,7 @@ TEST(DrawnPart, KeepsTheOrderAndSharesNoRow) {
   for (const uint64_t rows : {uint64_t{40}, UniformPermutation::kMostRows + 40}) {
     std::set<uint64_t> seen;
     for (const PartBorders& borders : {PartBorders{0, 7}, PartBorders{7, 30}, PartBorders{30, rows}}) {
-      const std::vector<uint64_t> part = RowsOf(rows, 5, borders);
+      const std::vector<uint64_t> part = RowsOfDrawnPart(rows, 5, borders);
       EXPECT_EQ(part.size(), borders.end - borders.begin);
       EXPECT_TRUE(std::is_sorted(part.begin(), part.end()));
       seen.insert(part.begin(), part.end());
@@ -41,16 +41,16 @@ TEST(DrawnPart, KeepsTheOrderAndSharesNoRow) {
 }
 
 TEST(DrawnPart, OfTheRestIsAllOthers) {
-  std::vector<uint64_t> both = RowsOf(100, 1, {10, 40});
-  const std::vector<uint64_t> rest = RowsOf(100, 1, {10, 40, true});
+  std::vector<uint64_t> both = RowsOfDrawnPart(100, 1, {10, 40});
+  const std::vector<uint64_t> rest = RowsOfDrawnPart(100, 1, {10, 40, true});
   both.insert(both.end(), rest.begin(), rest.end());
   std::sort(both.begin(), both.end());
   for (uint64_t row = 0; row < 100; ++row) ASSERT_EQ(both[row], row);
 }
 
 TEST(DrawnPart, DependsOnTheSeed) {
-  EXPECT_EQ(RowsOf(100, 1, {0, 30}), RowsOf(100, 1, {0, 30}));
-  EXPECT_NE(RowsOf(100, 1, {0, 30}), RowsOf(100, 2, {0, 30}));
+  EXPECT_EQ(RowsOfDrawnPart(100, 1, {0, 30}), RowsOfDrawnPart(100, 1, {0, 30}));
+  EXPECT_NE(RowsOfDrawnPart(100, 1, {0, 30}), RowsOfDrawnPart(100, 2, {0, 30}));
 }
 
 // Which two of six rows are drawn: each of 15 pairs.
@@ -59,7 +59,7 @@ TEST(DrawnPart, DrawsEverySetEquallyOften) {
   std::vector<int64_t> counts(64);
   for (uint64_t seed = 0; seed < 12'000; ++seed) {
     size_t set = 0;
-    for (const uint64_t row : RowsOf(6, seed, {2, 4})) set |= size_t{1} << row;
+    for (const uint64_t row : RowsOfDrawnPart(6, seed, {2, 4})) set |= size_t{1} << row;
     ++counts[set];
   }
   std::erase(counts, 0);

@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 
 using Order = std::function<std::vector<int64_t>(int64_t epoch)>;
 
-GraphBuilder Over(int64_t rows, bool shuffle = false) {
+GraphBuilder OverFromSampler(int64_t rows, bool shuffle = false) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(rows)}, {"shuffle", BoolValue(shuffle)}});
   builder.Add("from_sampler", {0}, {{"size", ir::ReferenceValue("size")}, {"indices", ir::ReferenceValue("indices")}});
@@ -50,18 +50,18 @@ RunSpec Asking(Order order) {
 TEST(FromSampler, GivesWhatItSaysForEachEpoch) {
   const RunSpec spec = Asking(
       [](int64_t epoch) { return epoch % 2 == 0 ? std::vector<int64_t>{4, 0, 4, 2, 4} : std::vector<int64_t>{1, 3}; });
-  const Ran ran = RunEveryWay(Over(5), spec);
+  const Ran ran = RunEveryWay(OverFromSampler(5), spec);
   EXPECT_THAT(ran.Ints(), ElementsAre(4, 0, 4, 2, 4));
   EXPECT_THAT(ran.Keys(), ElementsAre(4, 0, KeyOfOccurrence(4, 0, 1), 2, KeyOfOccurrence(4, 0, 2)));
   EXPECT_THAT(ran.Ints(0, 1), ElementsAre(1, 3));
-  const std::vector<Ran> ranks = RunRanks(Over(5), 2, spec);
+  const std::vector<Ran> ranks = RunRanks(OverFromSampler(5), 2, spec);
   EXPECT_THAT(ranks[0].Ints(), ElementsAre(4, 4, 4));
   EXPECT_THAT(ranks[1].Ints(), ElementsAre(0, 2));
   EXPECT_THAT(ranks[1].Ints(0, 1), ElementsAre(3));
 }
 
 TEST(FromSampler, TakesThePlaceOfAShuffle) {
-  EXPECT_THAT(RunEveryWay(Over(9, true), Asking([](int64_t) { return std::vector<int64_t>{8, 1}; })).Ints(),
+  EXPECT_THAT(RunEveryWay(OverFromSampler(9, true), Asking([](int64_t) { return std::vector<int64_t>{8, 1}; })).Ints(),
               ElementsAre(8, 1));
 }
 
@@ -73,7 +73,7 @@ std::vector<int64_t> Growing(int64_t epoch) {
 }
 
 TEST(FromSampler, EpochsOfTheirOwnSizesGoThroughOtherOperatorsOnIndices) {
-  GraphBuilder builder = Over(10);
+  GraphBuilder builder = OverFromSampler(10);
   builder.Add("Repeated", {1}, {{"times", IntValue(2)}});
   builder.Add("skip", {2}, {{"count", IntValue(3)}});
   builder.Add("take", {3}, {{"count", IntValue(4)}});
@@ -82,7 +82,7 @@ TEST(FromSampler, EpochsOfTheirOwnSizesGoThroughOtherOperatorsOnIndices) {
   const Ran ran = RunEveryWay(builder, Asking(Growing));
   EXPECT_THAT(ran.Ints(), ElementsAre(7, 4, 4, 0, 1));
   EXPECT_THAT(ran.Ints(0, 1), ElementsAre(8, 5, 5, 2, 0, 1));
-  builder = Over(10);
+  builder = OverFromSampler(10);
   builder.Add("Range", {}, {{"start", IntValue(0)}, {"stop", IntValue(4)}});
   builder.Add("rename", {2}, {{"mapping", ir::PairsValue({{"value", "other"}})}});
   builder.Add("zip", {1, 3}, {});
@@ -95,9 +95,9 @@ std::string ErrorOf(Tensor size, Tensor indices) {
   RunSpec spec;
   spec.bindings.functions["size"] = Function([size](int64_t) { return size; });
   spec.bindings.functions["indices"] = Function([indices](int64_t) { return indices; });
-  const std::string refused = Refusal(Over(5), spec);
+  const std::string refused = Refusal(OverFromSampler(5), spec);
   if (!refused.empty()) return refused;
-  const auto graph = Over(5).Build();
+  const auto graph = OverFromSampler(5).Build();
   const absl::StatusOr<Ran> ran = RunOnce(*graph, OptionsOf(spec));
   return ran.ok() ? std::string(ran->error.message()) : std::string(ran.status().message());
 }
@@ -118,13 +118,13 @@ TEST(FromSampler, NamesWhatIsWrong) {
   EXPECT_THAT(ErrorOf(number(2), Int64s({-1, 2})), HasSubstr("gave -1 at 0"));
   EXPECT_THAT(ErrorOf(number(4), Int64Tensor({2, 2}, {0, 1, 2, 3})), HasSubstr("gave int64 (2, 2)"));
   EXPECT_THAT(ErrorOf(number(1), *Tensor::Allocate(DType::kFloat64, {1})), HasSubstr("gave float64 (1,)"));
-  EXPECT_THAT(Refusal(Over(0), Asking([](int64_t) { return std::vector<int64_t>{0}; })), HasSubstr("no rows"));
-  EXPECT_THAT(Refusal(Over(3)), HasSubstr("is not here"));
+  EXPECT_THAT(Refusal(OverFromSampler(0), Asking([](int64_t) { return std::vector<int64_t>{0}; })), HasSubstr("no rows"));
+  EXPECT_THAT(Refusal(OverFromSampler(3)), HasSubstr("is not here"));
 }
 
 TEST(FromSampler, TablesCountInTheBudget) {
   const RunSpec spec = Asking([](int64_t) { return std::vector<int64_t>(2000, 1); });
-  const ir::proto::Graph graph = *Over(5).Build();
+  const ir::proto::Graph graph = *OverFromSampler(5).Build();
   RunOptions run;
   run.bindings = &spec.bindings;
   MemoryAccount* const account = MemoryAccount::Open();
@@ -145,7 +145,7 @@ TEST(FromSampler, MayChooseFewOfManyRows) {
   RunSpec spec = Asking([](int64_t) { return std::vector<int64_t>{7, 99'999'999}; });
   PipelineOptions options = OptionsOf(spec);
   options.memory = 1 << 16;
-  const absl::StatusOr<Ran> ran = RunOnce(*Over(100'000'000).Build(), options);
+  const absl::StatusOr<Ran> ran = RunOnce(*OverFromSampler(100'000'000).Build(), options);
   ASSERT_TRUE(ran.ok()) << ran.status();
   EXPECT_THAT(ran->Ints(), ElementsAre(7, 99'999'999));
 }
@@ -154,7 +154,7 @@ TEST(FromSampler, TablesFitInHalfOfTheBudget) {
   const auto refusal = [](size_t rows, int64_t of) {
     PipelineOptions options = OptionsOf(Asking([rows](int64_t) { return std::vector<int64_t>(rows, 1); }));
     options.memory = 160'000;
-    const absl::StatusOr<Ran> ran = RunOnce(*Over(of).Build(), options);
+    const absl::StatusOr<Ran> ran = RunOnce(*OverFromSampler(of).Build(), options);
     return ran.ok() ? std::string() : std::string(ran.status().message());
   };
   EXPECT_EQ(refusal(9'000, 2'000), "");

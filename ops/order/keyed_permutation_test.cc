@@ -12,7 +12,7 @@
 namespace headrace {
 namespace {
 
-DrawPermutation Drawn(uint64_t size) {
+DrawPermutation DrawnKeyedPermutation(uint64_t size) {
   return [size](uint64_t draw) {
     const KeyedPermutation permutation(size, RowRandom::KeyOf(1, size, draw));
     DrawnPermutation indices;
@@ -24,7 +24,7 @@ DrawPermutation Drawn(uint64_t size) {
 TEST(KeyedPermutation, HitsEveryIndexOnce) {
   for (uint64_t size = 1; size < 400; ++size) {
     std::vector<bool> seen(size);
-    for (const uint64_t index : Drawn(size)(size)) {
+    for (const uint64_t index : DrawnKeyedPermutation(size)(size)) {
       ASSERT_LT(index, size);
       ASSERT_FALSE(seen[index]) << "size " << size;
       seen[index] = true;
@@ -33,30 +33,30 @@ TEST(KeyedPermutation, HitsEveryIndexOnce) {
 }
 
 TEST(KeyedPermutation, IsAnotherOneForEveryKey) {
-  EXPECT_EQ(Drawn(64)(1), Drawn(64)(1));
-  EXPECT_NE(Drawn(64)(1), Drawn(64)(2));
+  EXPECT_EQ(DrawnKeyedPermutation(64)(1), DrawnKeyedPermutation(64)(1));
+  EXPECT_NE(DrawnKeyedPermutation(64)(1), DrawnKeyedPermutation(64)(2));
 }
 
 // Where a Feistel network over an even number of bits would give even ones alone, and elsewhere.
 TEST(KeyedPermutation, IsOddAsOftenAsEven) {
   for (const uint64_t size : {16, 64, 100, 256, 1000}) {
-    EXPECT_LT(std::abs(ParityDeviation(4000, Drawn(size))), kMostDeviation) << size;
+    EXPECT_LT(std::abs(ParityDeviation(4000, DrawnKeyedPermutation(size))), kMostDeviation) << size;
   }
 }
 
 TEST(KeyedPermutation, PutsEveryIndexAnywhere) {
   for (const uint64_t size : {16, 23, 64}) {
-    EXPECT_LT(std::abs(PositionsDeviation(size, 20'000, Drawn(size))), kMostDeviation) << size;
-    EXPECT_LT(std::abs(FixedPointsDeviation(20'000, Drawn(size))), kMostDeviation) << size;
+    EXPECT_LT(std::abs(PositionsDeviation(size, 20'000, DrawnKeyedPermutation(size))), kMostDeviation) << size;
+    EXPECT_LT(std::abs(FixedPointsDeviation(20'000, DrawnKeyedPermutation(size))), kMostDeviation) << size;
     for (const uint64_t second : {uint64_t{1}, size - 1}) {
-      EXPECT_LT(std::abs(PairsDeviation(size, 0, second, 20'000, Drawn(size))), kMostDeviation) << size;
+      EXPECT_LT(std::abs(PairsDeviation(size, 0, second, 20'000, DrawnKeyedPermutation(size))), kMostDeviation) << size;
     }
   }
 }
 
 TEST(KeyedPermutation, HasNothingToDoWithThatOfTheNextEpoch) {
   for (const uint64_t size : {16, 100}) {
-    const auto between = [draw = Drawn(size)](uint64_t epoch) { return Between(draw(epoch), draw(epoch + 1)); };
+    const auto between = [draw = DrawnKeyedPermutation(size)](uint64_t epoch) { return Between(draw(epoch), draw(epoch + 1)); };
     EXPECT_LT(std::abs(PositionsDeviation(size, 10'000, between)), kMostDeviation) << size;
     EXPECT_LT(std::abs(FixedPointsDeviation(10'000, between)), kMostDeviation) << size;
     EXPECT_LT(std::abs(ParityDeviation(10'000, between)), kMostDeviation) << size;

@@ -61,7 +61,7 @@ std::unique_ptr<IndexedSource> Made() {
   return *factories.indexed(OpArguments(), std::move(inputs));
 }
 
-std::string RowsOf(const Block& block) {
+std::string RowsOfOrderedSource(const Block& block) {
   std::string text;
   for (int i = 0; i < block.rows(); ++i) {
     Append(text, block.columns[0].row(i).value<int64_t>(), " ", DescribeRowId(block.ids[static_cast<size_t>(i)]), "\n");
@@ -84,7 +84,7 @@ TEST(OrderedSource, GivesTheSameOneByOneAndTogether) {
     EXPECT_EQ(id, one_by_one.ids.back());
     EXPECT_EQ(provenance.record, one_by_one.provenances[one_by_one.provenances.size() - 1].record);
   }
-  EXPECT_EQ(RowsOf(together), RowsOf(one_by_one));
+  EXPECT_EQ(RowsOfOrderedSource(together), RowsOfOrderedSource(one_by_one));
 }
 
 TEST(OrderedSource, MixesLaterOccurrencesIntoTheKey) {

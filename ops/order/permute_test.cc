@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 GraphBuilder::Given Shuffled(int64_t rows) { return {{"stop", IntValue(rows)}, {"shuffle", BoolValue(true)}}; }
 
-GraphBuilder Over(std::string_view op, int64_t count) {
+GraphBuilder OverPermute(std::string_view op, int64_t count) {
   GraphBuilder builder;
   builder.Add("Range", {}, Shuffled(12));
   builder.Add(op, {0}, {{"count", IntValue(count)}});
@@ -48,7 +48,7 @@ TEST(Permute, StandsForTheShuffleOfASource) {
 }
 
 TEST(Permute, HasTheNameOfItsSource) {
-  ir::proto::Graph graph = *Over("take", 3).Build();
+  ir::proto::Graph graph = *OverPermute("take", 3).Build();
   EXPECT_EQ(NodeName(graph, 1), "Range[0]");
   EXPECT_EQ(NodeName(graph, 2), "take[1]");
   NumberOperators(graph);
@@ -73,9 +73,9 @@ TEST(Permute, OverWhatHasNoNumbersIsRefused) {
 }
 
 TEST(Permute, IsBelowTakeAndSkipWhichCountWhatComes) {
-  const Ran all = RunEveryWay(Over("take", 12));
-  const Ran taken = RunEveryWay(Over("take", 5));
-  const Ran skipped = RunEveryWay(Over("skip", 5));
+  const Ran all = RunEveryWay(OverPermute("take", 12));
+  const Ran taken = RunEveryWay(OverPermute("take", 5));
+  const Ran skipped = RunEveryWay(OverPermute("skip", 5));
   for (const uint64_t epoch : {0, 1}) {
     std::vector<int64_t> both = taken.Ints(0, epoch);
     EXPECT_EQ(both.size(), 5u);
@@ -103,10 +103,10 @@ TEST(Permute, ActsOverOperatorsOnIndices) {
 
 TEST(Permute, ComesBeforeSharding) {
   std::multiset<int64_t> seen;
-  for (const Ran& rank : RunRanks(Over("take", 7), 3)) {
+  for (const Ran& rank : RunRanks(OverPermute("take", 7), 3)) {
     for (const int64_t value : rank.Ints()) seen.insert(value);
   }
-  const std::vector<int64_t> taken = RunEveryWay(Over("take", 7)).Ints();
+  const std::vector<int64_t> taken = RunEveryWay(OverPermute("take", 7)).Ints();
   EXPECT_EQ(seen, std::multiset<int64_t>(taken.begin(), taken.end()));
 }
 

@@ -23,7 +23,7 @@ using ::testing::SizeIs;
 // Rows of five classes: one of 1 row, one of 2, one of 3, two of 4.
 const std::vector<int64_t> kLabels = {7, 5, 5, 9, 9, 9, 3, 3, 3, 3, 8, 8, 8, 8};
 
-GraphBuilder Over(int64_t classes, int64_t samples, int64_t groups) {
+GraphBuilder OverPk(int64_t classes, int64_t samples, int64_t groups) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(static_cast<int64_t>(kLabels.size()))}});
   builder.Add("Numpy", {},
@@ -46,7 +46,7 @@ RunSpec LabelledPk(uint64_t epochs = 2) {
 int64_t LabelOf(int64_t row) { return kLabels[static_cast<size_t>(row)]; }
 
 TEST(PK, GivesGroupsOfDifferentClasses) {
-  const Ran ran = RunEveryWay(Over(3, 2, 20), LabelledPk());
+  const Ran ran = RunEveryWay(OverPk(3, 2, 20), LabelledPk());
   const std::vector<int64_t> rows = ran.Ints();
   ASSERT_THAT(rows, SizeIs(120));
   for (size_t group = 0; group < 20; ++group) {
@@ -63,12 +63,12 @@ TEST(PK, GivesGroupsOfDifferentClasses) {
   std::vector<uint64_t> keys = ran.Keys();
   std::sort(keys.begin(), keys.end());
   EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end()) << "a row that comes again has draws of its own";
-  EXPECT_THAT(RunEveryWay(Over(2, 3, 0), LabelledPk()).Ints(), SizeIs(12)) << "two groups fit into 14 rows";
+  EXPECT_THAT(RunEveryWay(OverPk(2, 3, 0), LabelledPk()).Ints(), SizeIs(12)) << "two groups fit into 14 rows";
 }
 
 TEST(PK, DrawsEveryChoiceOfClassesAndRowsEquallyOften) {
   if (!kCountsChances) GTEST_SKIP();
-  const Ran ran = *RunOnce(*Over(2, 2, 50).Build(), OptionsOf(LabelledPk(400)));
+  const Ran ran = *RunOnce(*OverPk(2, 2, 50).Build(), OptionsOf(LabelledPk(400)));
   std::map<std::set<int64_t>, int64_t> classes;
   std::map<std::set<int64_t>, int64_t> of_four;
   std::map<std::pair<int64_t, int64_t>, int64_t> of_two;
@@ -100,7 +100,7 @@ TEST(PK, DrawsEveryChoiceOfClassesAndRowsEquallyOften) {
 
 TEST(PK, ReplacesInAClassOfFewerRows) {
   if (!kCountsChances) GTEST_SKIP();
-  const Ran ran = *RunOnce(*Over(5, 3, 20).Build(), OptionsOf(LabelledPk(400)));
+  const Ran ran = *RunOnce(*OverPk(5, 3, 20).Build(), OptionsOf(LabelledPk(400)));
   std::map<std::vector<int64_t>, int64_t> of_two;
   int64_t sum = 0;
   for (uint64_t epoch = 0; epoch < 400; ++epoch) {
@@ -118,8 +118,8 @@ TEST(PK, ReplacesInAClassOfFewerRows) {
 }
 
 TEST(PK, IsShardedInWholeGroups) {
-  const std::vector<int64_t> whole = RunEveryWay(Over(2, 2, 7), LabelledPk()).Ints();
-  const std::vector<Ran> ranks = RunRanks(Over(2, 2, 7), 3, LabelledPk());
+  const std::vector<int64_t> whole = RunEveryWay(OverPk(2, 2, 7), LabelledPk()).Ints();
+  const std::vector<Ran> ranks = RunRanks(OverPk(2, 2, 7), 3, LabelledPk());
   for (size_t rank = 0; rank < 3; ++rank) {
     std::vector<int64_t> expected;
     for (size_t group = rank; group < 7; group += 3) {
@@ -132,14 +132,14 @@ TEST(PK, IsShardedInWholeGroups) {
 
 // The groups of PK, with a map above it.
 GraphBuilder Mapped() {
-  GraphBuilder builder = Over(2, 2, 7);
+  GraphBuilder builder = OverPk(2, 2, 7);
   builder.Add("project", {2}, {{"columns", ir::StringsValue({"value"})}});
   return builder;
 }
 
 // What acts on whole groups acts before ranks get them, wherever maps stand.
 TEST(PK, MapsMayStandBelowTakeAndSkip) {
-  GraphBuilder next_to_it = Over(2, 2, 7);
+  GraphBuilder next_to_it = OverPk(2, 2, 7);
   const uint32_t skipped = next_to_it.Add("skip", {2}, {{"count", IntValue(4)}});
   next_to_it.Add("take", {skipped}, {{"count", IntValue(20)}});
   GraphBuilder above = Mapped();
@@ -166,7 +166,7 @@ std::vector<int64_t> GroupsOf(const std::vector<int64_t>& rows, size_t first, si
 
 // Rank r gets the groups r, r + world, … of each input, one input after the other.
 TEST(PK, ConcatAboveMapsKeepsGroupsWhole) {
-  const std::vector<int64_t> rows = RunEveryWay(Over(2, 2, 7), LabelledPk(1)).Ints();
+  const std::vector<int64_t> rows = RunEveryWay(OverPk(2, 2, 7), LabelledPk(1)).Ints();
   GraphBuilder joined = Mapped();
   joined.Add("concat", {3, 2});
   GraphBuilder taken = joined;
@@ -201,9 +201,9 @@ TEST(PK, RefusesWhatCutsGroupsAboveMaps) {
 }
 
 TEST(PK, RefusesWhatItCannotDraw) {
-  EXPECT_THAT(Refusal(Over(6, 2, 1), LabelledPk()), HasSubstr("groups of 6 different classes, but there are 5"));
-  EXPECT_THAT(Refusal(Over(5, 3, 0), LabelledPk()), HasSubstr("has 14 rows, fewer than a group of 15"));
-  EXPECT_THAT(Refusal(Over(5, 1 << 20, 1 << 20), LabelledPk()), HasSubstr("more than half of the budget"));
+  EXPECT_THAT(Refusal(OverPk(6, 2, 1), LabelledPk()), HasSubstr("groups of 6 different classes, but there are 5"));
+  EXPECT_THAT(Refusal(OverPk(5, 3, 0), LabelledPk()), HasSubstr("has 14 rows, fewer than a group of 15"));
+  EXPECT_THAT(Refusal(OverPk(5, 1 << 20, 1 << 20), LabelledPk()), HasSubstr("more than half of the budget"));
 }
 
 }  // namespace

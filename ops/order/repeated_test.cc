@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-GraphBuilder Over(int64_t rows, int64_t times, bool shuffle = false) {
+GraphBuilder OverRepeated(int64_t rows, int64_t times, bool shuffle = false) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(rows)}, {"shuffle", BoolValue(shuffle)}});
   builder.Add("Repeated", {0}, {{"times", IntValue(times)}});
@@ -26,19 +26,19 @@ GraphBuilder Over(int64_t rows, int64_t times, bool shuffle = false) {
 }
 
 TEST(Repeated, GivesEachRowSeveralTimesInSuccession) {
-  const Ran ran = RunEveryWay(Over(3, 2));
+  const Ran ran = RunEveryWay(OverRepeated(3, 2));
   EXPECT_THAT(ran.Ints(), ElementsAre(0, 0, 1, 1, 2, 2));
   EXPECT_THAT(ran.Keys(),
               ElementsAre(0, KeyOfOccurrence(0, 0, 1), 1, KeyOfOccurrence(1, 0, 1), 2, KeyOfOccurrence(2, 0, 1)));
-  EXPECT_THAT(RunEveryWay(Over(3, 1)).Keys(), ElementsAre(0, 1, 2));
-  EXPECT_THAT(RunEveryWay(Over(0, 5)).Ints(), IsEmpty());
+  EXPECT_THAT(RunEveryWay(OverRepeated(3, 1)).Keys(), ElementsAre(0, 1, 2));
+  EXPECT_THAT(RunEveryWay(OverRepeated(0, 5)).Ints(), IsEmpty());
 }
 
 TEST(Repeated, KeepsTheOrderOfAShuffle) {
   GraphBuilder plain;
   plain.Add("Range", {}, {{"stop", IntValue(20)}, {"shuffle", BoolValue(true)}});
   const std::vector<int64_t> shuffled = RunEveryWay(plain).Ints();
-  const std::vector<int64_t> repeated = RunEveryWay(Over(20, 3, true)).Ints();
+  const std::vector<int64_t> repeated = RunEveryWay(OverRepeated(20, 3, true)).Ints();
   for (size_t i = 0; i < repeated.size(); ++i) EXPECT_EQ(repeated[i], shuffled[i / 3]);
 }
 
@@ -51,11 +51,11 @@ TEST(Repeated, StandsBelowMapsAndAboveShuffles) {
   std::vector<std::string> ops;
   for (const ir::proto::Node& node : graph.nodes()) ops.push_back(node.op());
   EXPECT_THAT(ops, ElementsAre("Range", "permute", "Repeated", "project"));
-  EXPECT_EQ(RunEveryWay(builder).Keys(), RunEveryWay(Over(4, 2, true)).Keys());
+  EXPECT_EQ(RunEveryWay(builder).Keys(), RunEveryWay(OverRepeated(4, 2, true)).Keys());
 }
 
 TEST(Repeated, OfARepetitionCountsEach) {
-  GraphBuilder builder = Over(2, 2);
+  GraphBuilder builder = OverRepeated(2, 2);
   builder.Add("Repeated", {1}, {{"times", IntValue(2)}});
   builder.Add("Repeated", {2}, {{"times", IntValue(2)}});
   const Ran ran = RunEveryWay(builder);
@@ -67,7 +67,7 @@ TEST(Repeated, OfARepetitionCountsEach) {
 
 TEST(Repeated, TellsRowsApartAcrossTakeAndSkip) {
   for (const char* cut : {"take", "skip"}) {
-    GraphBuilder builder = Over(3, 3);
+    GraphBuilder builder = OverRepeated(3, 3);
     builder.Add(cut, {1}, {{"count", IntValue(cut == std::string_view("take") ? 8 : 1)}});
     builder.Add("Repeated", {2}, {{"times", IntValue(2)}});
     std::vector<uint64_t> keys = RunEveryWay(builder).Keys();
@@ -77,7 +77,7 @@ TEST(Repeated, TellsRowsApartAcrossTakeAndSkip) {
   }
 }
 
-void ExpectDifferentKeys(const GraphBuilder& builder, size_t rows, const RunSpec& spec = {}) {
+void ExpectDifferentKeysRepeated(const GraphBuilder& builder, size_t rows, const RunSpec& spec = {}) {
   std::vector<uint64_t> keys = RunEveryWay(builder, spec).Keys();
   EXPECT_EQ(keys.size(), rows);
   std::sort(keys.begin(), keys.end());
@@ -93,7 +93,7 @@ TEST(Repeated, TellsTimesFromTheNumbersOfInputs) {
   const uint32_t second = AddRange(builder, 4);
   const uint32_t third = builder.Add("Repeated", {AddRange(builder, 4)}, {{"times", IntValue(2)}});
   builder.Add("Repeated", {builder.Add("concat", {first, second, third})}, {{"times", IntValue(3)}});
-  ExpectDifferentKeys(builder, 48);
+  ExpectDifferentKeysRepeated(builder, 48);
 }
 
 TEST(Repeated, TellsTimesApartAboveZip) {
@@ -104,7 +104,7 @@ TEST(Repeated, TellsTimesApartAboveZip) {
   builder.Add("Repeated", {builder.Add("zip", {first, second})}, {{"times", IntValue(3)}});
   RunSpec spec;
   spec.bindings.arrays["a"].columns = {{"a", Int64s({0, 1, 2, 3, 4, 5, 6, 7})}};
-  ExpectDifferentKeys(builder, 24, spec);
+  ExpectDifferentKeysRepeated(builder, 24, spec);
 }
 
 // Rows that fill the last round, too: the passes of one input are not the numbers of others.
@@ -126,19 +126,19 @@ TEST(Repeated, TellsPassesOfPaddingFromTheNumbersOfInputs) {
 }
 
 TEST(Repeated, GoesToDifferentRanks) {
-  const std::vector<Ran> ranks = RunRanks(Over(4, 3), 3);
+  const std::vector<Ran> ranks = RunRanks(OverRepeated(4, 3), 3);
   for (const Ran& rank : ranks) EXPECT_THAT(rank.Ints(), ElementsAre(0, 1, 2, 3));
 }
 
 TEST(Repeated, IsRefusedWhereItCannotCount) {
-  GraphBuilder builder = Over(int64_t{1} << 62, 1 << 30);
+  GraphBuilder builder = OverRepeated(int64_t{1} << 62, 1 << 30);
   EXPECT_THAT(Refusal(builder), HasSubstr("more than 64 bits can count"));
   GraphBuilder batched;
   batched.Add("Range", {}, {{"stop", IntValue(4)}});
   batched.Add("batch", {0}, {{"size", IntValue(2)}});
   batched.Add("Repeated", {1}, {{"times", IntValue(2)}});
   EXPECT_THAT(Refusal(batched), HasSubstr("acts on the numbers of rows"));
-  EXPECT_THAT(Refusal(Over(4, 0)), HasSubstr("times is 0; it must be at least 1"));
+  EXPECT_THAT(Refusal(OverRepeated(4, 0)), HasSubstr("times is 0; it must be at least 1"));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-uint32_t Range(GraphBuilder& builder, bool shuffle, int64_t rows = 10) {
+uint32_t RangeSelect(GraphBuilder& builder, bool shuffle, int64_t rows = 10) {
   return builder.Add("Range", {}, {{"stop", IntValue(rows)}, {"shuffle", BoolValue(shuffle)}});
 }
 
@@ -34,9 +34,9 @@ uint32_t Project(GraphBuilder& builder, uint32_t input) {
   return builder.Add("project", {input}, {{"columns", ir::StringsValue({"value"})}});
 }
 
-GraphBuilder Over(const std::vector<int64_t>& rows) {
+GraphBuilder OverSelect(const std::vector<int64_t>& rows) {
   GraphBuilder builder;
-  Selected(builder, Range(builder, false), rows);
+  Selected(builder, RangeSelect(builder, false), rows);
   return builder;
 }
 
@@ -48,28 +48,28 @@ std::vector<std::string> Ops(const GraphBuilder& builder) {
 }
 
 TEST(Select, GivesTheRowsInTheirGivenOrder) {
-  const Ran ran = RunEveryWay(Over({7, 0, 3}));
+  const Ran ran = RunEveryWay(OverSelect({7, 0, 3}));
   EXPECT_THAT(ran.Ints(), ElementsAre(7, 0, 3));
   EXPECT_THAT(ran.Keys(), ElementsAre(7, 0, 3));
   EXPECT_THAT(ran.Ints(0, 1), ElementsAre(7, 0, 3));
 }
 
-TEST(Select, OfNoneIsEmpty) { EXPECT_THAT(RunEveryWay(Over({})).rows, IsEmpty()); }
+TEST(Select, OfNoneIsEmpty) { EXPECT_THAT(RunEveryWay(OverSelect({})).rows, IsEmpty()); }
 
 TEST(Select, OfARowAgainHasAnotherKey) {
-  const Ran ran = RunEveryWay(Over({4, 2, 4, 4}));
+  const Ran ran = RunEveryWay(OverSelect({4, 2, 4, 4}));
   EXPECT_THAT(ran.Ints(), ElementsAre(4, 2, 4, 4));
   EXPECT_THAT(ran.Keys(), ElementsAre(4, 2, KeyOfOccurrence(4, 0, 1), KeyOfOccurrence(4, 0, 2)));
 }
 
 TEST(Select, RefusesWhatIsNoRow) {
-  EXPECT_THAT(Refusal(Over({1, 10})), HasSubstr("indices[1] is 10, but there are 10 rows, numbered from 0"));
-  EXPECT_THAT(Refusal(Over({1, -1})), HasSubstr("indices"));
+  EXPECT_THAT(Refusal(OverSelect({1, 10})), HasSubstr("indices[1] is 10, but there are 10 rows, numbered from 0"));
+  EXPECT_THAT(Refusal(OverSelect({1, -1})), HasSubstr("indices"));
 }
 
 TEST(Select, PassesMapsAndTheShuffleBelowThem) {
   GraphBuilder builder;
-  Selected(builder, Project(builder, Range(builder, true)), {1, 3, 5, 7});
+  Selected(builder, Project(builder, RangeSelect(builder, true)), {1, 3, 5, 7});
   EXPECT_THAT(Ops(builder), ElementsAre("Range", "select", "permute", "project"));
   const Ran ran = RunEveryWay(builder);
   EXPECT_THAT(ran.Ints(0, 0), UnorderedElementsAre(1, 3, 5, 7));
@@ -84,14 +84,14 @@ TEST(Select, PassesMapsAndTheShuffleBelowThem) {
 
 TEST(Select, OfASelectionNamesItsRows) {
   GraphBuilder builder;
-  Selected(builder, Project(builder, Selected(builder, Range(builder, true), {9, 8, 7, 6})), {0, 3});
+  Selected(builder, Project(builder, Selected(builder, RangeSelect(builder, true), {9, 8, 7, 6})), {0, 3});
   EXPECT_THAT(Ops(builder), ElementsAre("Range", "select", "select", "permute", "project"));
   EXPECT_THAT(RunEveryWay(builder).Ints(), UnorderedElementsAre(9, 6));
 }
 
 TEST(Select, LeavesOtherUsesOfItsInputAlone) {
   GraphBuilder builder;
-  const uint32_t all = Project(builder, Range(builder, true));
+  const uint32_t all = Project(builder, RangeSelect(builder, true));
   const uint32_t two =
       builder.Add("rename", {Selected(builder, all, {2, 3})}, {{"mapping", ir::PairsValue({{"value", "chosen"}})}});
   builder.Add("zip", {all, two});
@@ -104,7 +104,7 @@ TEST(Select, LeavesOtherUsesOfItsInputAlone) {
 
 TEST(Select, IsOverUnshuffledIndices) {
   GraphBuilder builder;
-  const uint32_t both = builder.Add("concat", {Range(builder, false), Range(builder, false, 5)});
+  const uint32_t both = builder.Add("concat", {RangeSelect(builder, false), RangeSelect(builder, false, 5)});
   Selected(builder, builder.Add("skip", {both}, {{"count", IntValue(8)}}), {0, 1, 2});
   EXPECT_THAT(RunEveryWay(builder).Ints(), ElementsAre(8, 9, 0));
 }
@@ -114,31 +114,31 @@ TEST(Select, IsRefusedWhereRowsHaveNoNumbers) {
   const auto odd = ir::CallExpression("%", ir::ColumnExpression("value"), ir::LiteralExpression(IntValue(2)));
   Selected(filtered,
            filtered.Add(
-               "filter", {Range(filtered, false)},
+               "filter", {RangeSelect(filtered, false)},
                {{"predicate", ir::ExpressionValue(ir::CallExpression("==", odd, ir::LiteralExpression(IntValue(1))))}}),
            {0});
   EXPECT_THAT(Refusal(filtered), HasSubstr("put it below filter (test.py:2), next to the source"));
   GraphBuilder windowed;
-  Selected(windowed, windowed.Add("shuffle", {Range(windowed, false)}, {{"window", IntValue(3)}}), {0});
+  Selected(windowed, windowed.Add("shuffle", {RangeSelect(windowed, false)}, {{"window", IntValue(3)}}), {0});
   EXPECT_THAT(Refusal(windowed), HasSubstr("put it below shuffle (test.py:2)"));
   GraphBuilder taken;
-  Selected(taken, taken.Add("take", {Project(taken, Range(taken, false))}, {{"count", IntValue(3)}}), {0});
+  Selected(taken, taken.Add("take", {Project(taken, RangeSelect(taken, false))}, {{"count", IntValue(3)}}), {0});
   EXPECT_THAT(Refusal(taken), HasSubstr("put it below take (test.py:3)"));
 }
 
 TEST(Select, IsRefusedWherePartsWouldOverlap) {
   GraphBuilder taken;
-  Selected(taken, taken.Add("take", {Range(taken, true)}, {{"count", IntValue(3)}}), {0});
+  Selected(taken, taken.Add("take", {RangeSelect(taken, true)}, {{"count", IntValue(3)}}), {0});
   EXPECT_THAT(Refusal(taken), HasSubstr("take (test.py:2) gives other rows in each epoch, as a source below it is "
                                         "shuffled: parts would overlap; put it below take"));
   GraphBuilder chained;
-  Selected(chained, chained.Add("concat", {Range(chained, true), Range(chained, false)}), {0});
+  Selected(chained, chained.Add("concat", {RangeSelect(chained, true), RangeSelect(chained, false)}), {0});
   EXPECT_THAT(Refusal(chained), HasSubstr("concat (test.py:3) gives other rows in each epoch"));
 }
 
 TEST(Select, OverManyOthersIsPlacedInTime) {
   GraphBuilder builder;
-  uint32_t top = Range(builder, true);
+  uint32_t top = RangeSelect(builder, true);
   for (int i = 0; i < 300; ++i) top = Selected(builder, Project(builder, top), {0, 1});
   EXPECT_EQ(Ops(builder).size(), 602u);
 }

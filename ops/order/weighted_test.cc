@@ -32,7 +32,7 @@ Tensor Doubles(const std::vector<double>& values) {
   return tensor;
 }
 
-uint32_t Range(GraphBuilder& builder, int64_t rows, bool shuffle = false) {
+uint32_t RangeWeighted(GraphBuilder& builder, int64_t rows, bool shuffle = false) {
   return builder.Add("Range", {}, {{"stop", IntValue(rows)}, {"shuffle", BoolValue(shuffle)}});
 }
 
@@ -49,16 +49,16 @@ void Weighted(GraphBuilder& builder, uint32_t rows, int64_t n, bool replacement 
   builder.Add("Weighted", {rows, weights}, given);
 }
 
-RunSpec With(const std::vector<double>& weights, uint64_t epochs = 2) {
+RunSpec WithWeighted(const std::vector<double>& weights, uint64_t epochs = 2) {
   RunSpec spec;
   spec.epochs = epochs;
   spec.bindings.arrays["weights"].columns = {{"value", Doubles(weights)}};
   return spec;
 }
 
-GraphBuilder Over(int64_t rows, int64_t n, bool replacement = true) {
+GraphBuilder OverWeighted(int64_t rows, int64_t n, bool replacement = true) {
   GraphBuilder builder;
-  Weighted(builder, Range(builder, rows), n, replacement);
+  Weighted(builder, RangeWeighted(builder, rows), n, replacement);
   return builder;
 }
 
@@ -71,15 +71,15 @@ std::vector<std::vector<int64_t>> Epochs(const GraphBuilder& builder, const RunS
 }
 
 TEST(Weighted, GivesSoManyRowsAndOthersInEachEpoch) {
-  const Ran ran = RunEveryWay(Over(4, 30), With({1, 0, 5, 1}));
+  const Ran ran = RunEveryWay(OverWeighted(4, 30), WithWeighted({1, 0, 5, 1}));
   EXPECT_THAT(ran.Ints(0, 0), SizeIs(30));
   EXPECT_THAT(ran.Ints(0, 0), Each(::testing::Ne(1)));
   EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1));
-  EXPECT_THAT(RunEveryWay(Over(4, 0), With({1, 0, 5, 1})).Ints(), SizeIs(4));
+  EXPECT_THAT(RunEveryWay(OverWeighted(4, 0), WithWeighted({1, 0, 5, 1})).Ints(), SizeIs(4));
 }
 
 TEST(Weighted, GivesARowAgainWithAnotherKey) {
-  const Ran ran = RunEveryWay(Over(3, 12), With({1, 1, 2}));
+  const Ran ran = RunEveryWay(OverWeighted(3, 12), WithWeighted({1, 1, 2}));
   std::map<int64_t, uint64_t> earlier;
   const std::vector<int64_t> rows = ran.Ints();
   const std::vector<uint64_t> keys = ran.Keys();
@@ -94,7 +94,7 @@ TEST(Weighted, DrawsByWeight) {
   if (!kCountsChances) GTEST_SKIP();
   const std::vector<double> weights{1, 2, 0, 3, 4};
   std::vector<int64_t> counts(5), first(5), pairs(25);
-  for (const std::vector<int64_t>& rows : Epochs(Over(5, 50), With(weights, 2000))) {
+  for (const std::vector<int64_t>& rows : Epochs(OverWeighted(5, 50), WithWeighted(weights, 2000))) {
     for (const int64_t row : rows) ++counts[static_cast<size_t>(row)];
     ++first[static_cast<size_t>(rows[0])];
     ++pairs[static_cast<size_t>(rows[0] * 5 + rows[1])];
@@ -113,7 +113,7 @@ TEST(Weighted, DrawsByWeight) {
 }
 
 TEST(Weighted, WithoutReplacementGivesEachRowOnce) {
-  const Ran ran = RunEveryWay(Over(6, 5, false), With({1, 1, 0, 9, 1, 1}));
+  const Ran ran = RunEveryWay(OverWeighted(6, 5, false), WithWeighted({1, 1, 0, 9, 1, 1}));
   EXPECT_THAT(ran.Ints(), UnorderedElementsAre(0, 1, 3, 4, 5));
   EXPECT_THAT(ran.Keys(), UnorderedElementsAre(0, 1, 3, 4, 5));
   EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1));
@@ -121,9 +121,9 @@ TEST(Weighted, WithoutReplacementGivesEachRowOnce) {
 
 TEST(Weighted, WithoutReplacementDrawsByTheSmallestWeightsToo) {
   const std::vector<double> tiny(6, 1e-310);
-  const RunSpec spec = With(tiny, 8);
+  const RunSpec spec = WithWeighted(tiny, 8);
   std::set<std::vector<int64_t>> orders;
-  for (const std::vector<int64_t>& rows : Epochs(Over(6, 6, false), spec)) orders.insert(rows);
+  for (const std::vector<int64_t>& rows : Epochs(OverWeighted(6, 6, false), spec)) orders.insert(rows);
   EXPECT_GT(orders.size(), 4) << "not in the order of the rows";
 }
 
@@ -132,7 +132,7 @@ TEST(Weighted, WithoutReplacementDrawsByTheWeightsLeft) {
   if (!kCountsChances) GTEST_SKIP();
   std::vector<int64_t> counts(9);
   constexpr int kEpochs = 6000;
-  for (const std::vector<int64_t>& rows : Epochs(Over(3, 2, false), With({1, 2, 3}, kEpochs))) {
+  for (const std::vector<int64_t>& rows : Epochs(OverWeighted(3, 2, false), WithWeighted({1, 2, 3}, kEpochs))) {
     ++counts[static_cast<size_t>(rows[0] * 3 + rows[1])];
   }
   std::vector<int64_t> found;
@@ -149,75 +149,75 @@ TEST(Weighted, WithoutReplacementDrawsByTheWeightsLeft) {
 }
 
 TEST(Weighted, IsShardedAboveItsDraws) {
-  const std::vector<int64_t> whole = RunEveryWay(Over(5, 23), With({1, 2, 3, 4, 5})).Ints();
-  const std::vector<Ran> ranks = RunRanks(Over(5, 23), 3, With({1, 2, 3, 4, 5}));
+  const std::vector<int64_t> whole = RunEveryWay(OverWeighted(5, 23), WithWeighted({1, 2, 3, 4, 5})).Ints();
+  const std::vector<Ran> ranks = RunRanks(OverWeighted(5, 23), 3, WithWeighted({1, 2, 3, 4, 5}));
   for (size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(ranks[i % 3].Ints()[i / 3], whole[i]);
 }
 
 TEST(Weighted, NamesRowsByNumberBelowMapsAndShuffles) {
   GraphBuilder builder;
   const uint32_t shuffled =
-      builder.Add("project", {Range(builder, 4, true)}, {{"columns", ir::StringsValue({"value"})}});
+      builder.Add("project", {RangeWeighted(builder, 4, true)}, {{"columns", ir::StringsValue({"value"})}});
   Weighted(builder, shuffled, 9);
   const ir::proto::Graph graph = *builder.Build();
   std::vector<std::string> ops;
   for (const ir::proto::Node& node : graph.nodes()) ops.push_back(node.op());
   EXPECT_THAT(ops, ElementsAre("Range", "Numpy", "Weighted", "project")) << "it is an order itself";
-  EXPECT_THAT(RunEveryWay(builder, With({0, 0, 1, 0})).Ints(), Each(2));
+  EXPECT_THAT(RunEveryWay(builder, WithWeighted({0, 0, 1, 0})).Ints(), Each(2));
 }
 
 TEST(Weighted, TakesAColumnOfTheListing) {
   GraphBuilder builder;
-  const uint32_t numbers = Range(builder, 4);
-  const uint32_t again = Range(builder, 4, true);
+  const uint32_t numbers = RangeWeighted(builder, 4);
+  const uint32_t again = RangeWeighted(builder, 4, true);
   builder.Add("Weighted", {numbers, again}, {{"column", ir::StringValue("value")}, {"n", IntValue(40)}});
   const std::vector<int64_t> rows = RunEveryWay(builder).Ints();
   EXPECT_EQ(std::set<int64_t>(rows.begin(), rows.end()), (std::set<int64_t>{1, 2, 3})) << "by number, not shuffled";
 }
 
 TEST(Weighted, RefusesWeightsThatCannotBeDrawn) {
-  EXPECT_THAT(Refusal(Over(3, 5), With({1, 2})), HasSubstr("has 3 rows; give one of the weights for each, not 2"));
-  EXPECT_THAT(Refusal(Over(2, 5), With({1, -2})), HasSubstr("weights[1] is -2; weights are finite numbers, 0 or more"));
-  EXPECT_THAT(Refusal(Over(2, 5), With({std::nan(""), 1})), HasSubstr("weights[0] is nan"));
-  EXPECT_THAT(Refusal(Over(2, 5), With({0, 0})), HasSubstr("no weight above 0"));
-  EXPECT_THAT(Refusal(Over(0, 5), With({})), HasSubstr("has no rows to draw from"));
-  EXPECT_THAT(Refusal(Over(3, 3, false), With({1, 0, 2})),
+  EXPECT_THAT(Refusal(OverWeighted(3, 5), WithWeighted({1, 2})), HasSubstr("has 3 rows; give one of the weights for each, not 2"));
+  EXPECT_THAT(Refusal(OverWeighted(2, 5), WithWeighted({1, -2})), HasSubstr("weights[1] is -2; weights are finite numbers, 0 or more"));
+  EXPECT_THAT(Refusal(OverWeighted(2, 5), WithWeighted({std::nan(""), 1})), HasSubstr("weights[0] is nan"));
+  EXPECT_THAT(Refusal(OverWeighted(2, 5), WithWeighted({0, 0})), HasSubstr("no weight above 0"));
+  EXPECT_THAT(Refusal(OverWeighted(0, 5), WithWeighted({})), HasSubstr("has no rows to draw from"));
+  EXPECT_THAT(Refusal(OverWeighted(3, 3, false), WithWeighted({1, 0, 2})),
               HasSubstr("draws 3 rows without replacement, but 2 of 3 rows have a weight above 0"));
-  EXPECT_THAT(Refusal(Over(2, int64_t{1} << 40), With({1, 2})), HasSubstr("more than half of the budget"));
+  EXPECT_THAT(Refusal(OverWeighted(2, int64_t{1} << 40), WithWeighted({1, 2})), HasSubstr("more than half of the budget"));
 }
 
 TEST(Weighted, RefusesColumnsThatAreNoWeights) {
   GraphBuilder missing;
-  const uint32_t rows = Range(missing, 3);
-  missing.Add("Weighted", {rows, Range(missing, 3)}, {{"column", ir::StringValue("label")}});
+  const uint32_t rows = RangeWeighted(missing, 3);
+  missing.Add("Weighted", {rows, RangeWeighted(missing, 3)}, {{"column", ir::StringValue("label")}});
   EXPECT_THAT(Refusal(missing), HasSubstr("takes its weights from the column \"label\", which the source does not "
                                           "have; name one of its columns (value)"));
   GraphBuilder texts;
-  const uint32_t three = Range(texts, 3);
+  const uint32_t three = RangeWeighted(texts, 3);
   texts.Add("Weighted", {three, Array(texts, DType::kString)}, {{"column", ir::StringValue("value")}});
-  EXPECT_THAT(Refusal(texts, With({1})), HasSubstr("they must be single numbers"));
+  EXPECT_THAT(Refusal(texts, WithWeighted({1})), HasSubstr("they must be single numbers"));
 }
 
 TEST(Weighted, IsNoPartOfAnother) {
   GraphBuilder builder;
-  Weighted(builder, Range(builder, 4), 9);
+  Weighted(builder, RangeWeighted(builder, 4), 9);
   builder.Add("select", {2}, {{"indices", ir::IntsValue({0})}});
-  EXPECT_THAT(Refusal(builder, With({1, 1, 1, 1})), HasSubstr("Weighted (test.py:3) gives other rows in each epoch, "
+  EXPECT_THAT(Refusal(builder, WithWeighted({1, 1, 1, 1})), HasSubstr("Weighted (test.py:3) gives other rows in each epoch, "
                                                               "which it draws"));
 }
 
 TEST(Weighted, RefusesValuesThatCannotBeReadByNumber) {
   const auto over = [](auto add_values) {
     GraphBuilder builder;
-    const uint32_t rows = Range(builder, 4);
+    const uint32_t rows = RangeWeighted(builder, 4);
     const uint32_t values = add_values(builder);
     builder.Add("Weighted", {rows, values}, {{"column", ir::StringValue("value")}});
-    return Refusal(builder, With({1, 1, 1, 1}));
+    return Refusal(builder, WithWeighted({1, 1, 1, 1}));
   };
-  EXPECT_THAT(over([](GraphBuilder& builder) { return builder.Add("map", {Range(builder, 4)}); }),
+  EXPECT_THAT(over([](GraphBuilder& builder) { return builder.Add("map", {RangeWeighted(builder, 4)}); }),
               HasSubstr("takes a value for each row from map (test.py:3), which does not give rows by their numbers"));
   EXPECT_THAT(over([](GraphBuilder& builder) {
-                return builder.Add("take", {Range(builder, 4, true)}, {{"count", IntValue(4)}});
+                return builder.Add("take", {RangeWeighted(builder, 4, true)}, {{"count", IntValue(4)}});
               }),
               HasSubstr("from take (test.py:3), which gives other rows in each epoch; give them as a list"));
   EXPECT_THAT(over([](GraphBuilder& builder) {
@@ -245,22 +245,22 @@ TEST(Weighted, ReadsNoOtherColumnsWithAnyPasses) {
 // The numbers are places in the epoch's order, with the operator between the two and without it.
 TEST(Weighted, StaysAboveAnOrderWhereAPassRemovesWhatKeptItThere) {
   GraphBuilder builder;
-  Weighted(builder, builder.Add("take", {Range(builder, 8, true)}, {{"count", IntValue(9)}}), 0);
+  Weighted(builder, builder.Add("take", {RangeWeighted(builder, 8, true)}, {{"count", IntValue(9)}}), 0);
   const ir::Optimized optimized = *ir::Optimize(*builder.Build());
   std::vector<std::string> ops;
   for (const ir::proto::Node& node : optimized.graph.nodes()) ops.push_back(node.op());
   EXPECT_THAT(ops, ElementsAre("Range", "permute", "Numpy", "Weighted"));
   GraphBuilder order;
-  Range(order, 8, true);
-  const Ran ran = RunEveryWay(builder, With({1, 0, 0, 0, 0, 0, 0, 0}));
+  RangeWeighted(order, 8, true);
+  const Ran ran = RunEveryWay(builder, WithWeighted({1, 0, 0, 0, 0, 0, 0, 0}));
   for (const uint64_t epoch : {0, 1}) {
-    EXPECT_THAT(ran.Ints(0, epoch), Each(RunEveryWay(order, With({})).Ints(0, epoch)[0]));
+    EXPECT_THAT(ran.Ints(0, epoch), Each(RunEveryWay(order, WithWeighted({})).Ints(0, epoch)[0]));
   }
 }
 
 TEST(Weighted, FitsNoStateOfOtherWeights) {
   const auto prints = [](const std::vector<double>& weights) {
-    return RunOnce(*Over(2, 5).Build(), OptionsOf(With(weights)))->fingerprints;
+    return RunOnce(*OverWeighted(2, 5).Build(), OptionsOf(WithWeighted(weights)))->fingerprints;
   };
   EXPECT_EQ(prints({1, 2}), prints({1, 2}));
   EXPECT_NE(prints({1, 2}), prints({1, 3}));

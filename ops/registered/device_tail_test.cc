@@ -317,7 +317,7 @@ struct Batch {
 };
 
 // Takes the rest of an epoch. `use`: called with each row before its bytes are read.
-std::vector<Batch> BatchesOf(DeviceIteration& iteration, const std::function<void(DeviceRow&)>& use) {
+std::vector<Batch> BatchesOfDeviceTail(DeviceIteration& iteration, const std::function<void(DeviceRow&)>& use) {
   std::vector<Batch> batches;
   iteration.Ask(iteration.epoch());
   while (true) {
@@ -346,7 +346,7 @@ IterateOptions OptionsFor(const Pictures& pictures) {
 
 std::vector<Batch> OnTheHost(const Pictures& pictures) {
   const auto iteration = *DeviceIteration::Start(*pictures.Build().Build(), OptionsFor(pictures));
-  return BatchesOf(*iteration, [](DeviceRow&) {});
+  return BatchesOfDeviceTail(*iteration, [](DeviceRow&) {});
 }
 
 void AddMixing(const Shape& shape, std::vector<Pictures>& chains) {
@@ -407,7 +407,7 @@ TEST(DeviceTail, BatchesAreThoseOfTheHost) {
       IterateOptions options = OptionsFor(pictures);
       options.device = PlannedDevice{.name = "cpu:0"};
       const auto iteration = *DeviceIteration::StartOn(device, *pictures.Build().Build(), options);
-      EXPECT_EQ(BatchesOf(*iteration, [](DeviceRow&) {}), expected);
+      EXPECT_EQ(BatchesOfDeviceTail(*iteration, [](DeviceRow&) {}), expected);
       EXPECT_EQ(iteration->report().device->steps.empty(), !maps);
     }
   }
@@ -424,12 +424,12 @@ TEST(DeviceTail, KnowsWhichRowsStandApart) {
     options.rank = 3;
     options.even = "pad";
     const auto here = *DeviceIteration::Start(graph, options);
-    const std::vector<Batch> expected = BatchesOf(*here, [](DeviceRow&) {});
+    const std::vector<Batch> expected = BatchesOfDeviceTail(*here, [](DeviceRow&) {});
     const auto device = std::make_shared<FaultyDevice>();
     device->maps = true;
     options.device = PlannedDevice{.name = "cpu:0"};
     const auto there = *DeviceIteration::StartOn(device, graph, options);
-    const std::vector<Batch> batches = BatchesOf(*there, [](DeviceRow&) {});
+    const std::vector<Batch> batches = BatchesOfDeviceTail(*there, [](DeviceRow&) {});
     ASSERT_EQ(batches.size(), expected.size());
     for (size_t i = 0; i < batches.size(); ++i) EXPECT_EQ(batches[i].bytes, expected[i].bytes);
     EXPECT_NE(there->report().device->steps, "");
@@ -449,7 +449,7 @@ TEST(DeviceTail, StatesHoldWithAndWithoutIt) {
     options.device = PlannedDevice{.name = "cpu:0"};
     options.state = expected[done - 1].state;
     const auto iteration = *DeviceIteration::StartOn(device, *pictures.Build().Build(), options);
-    const std::vector<Batch> rest = BatchesOf(*iteration, [](DeviceRow&) {});
+    const std::vector<Batch> rest = BatchesOfDeviceTail(*iteration, [](DeviceRow&) {});
     EXPECT_EQ(rest, std::vector<Batch>(expected.begin() + static_cast<std::ptrdiff_t>(done), expected.end()));
   }
 }
@@ -489,7 +489,7 @@ TEST(DeviceTail, BatchesOfTheDriverForTestsAreThoseOfTheHost) {
         options.device = PlannedDevice{.name = "cuda:0", .sends_from = MemoryKind::kPageLocked};
         const auto iteration = *DeviceIteration::Start(*pictures.Build().Build(), options);
         const auto wait = [](DeviceRow& row) { EXPECT_TRUE(row.batch->HandOverToAny().ok()); };
-        EXPECT_EQ(BatchesOf(*iteration, wait), expected);
+        EXPECT_EQ(BatchesOfDeviceTail(*iteration, wait), expected);
         steps += iteration->report().device->steps.empty() ? 0 : 1;
       }
       EXPECT_EQ(Findings(), "");
@@ -508,7 +508,8 @@ TEST(DeviceTail, ProfilesStepsApartFromCopies) {
     options.device = PlannedDevice{.name = device, .sends_from = MemoryKind::kPageLocked};
     options.profile = 64;
     const auto iteration = *DeviceIteration::Start(*pictures.Build().Build(), options);
-    const size_t given = BatchesOf(*iteration, [](DeviceRow& row) { row.batch->HandOverToAny().IgnoreError(); }).size();
+    const size_t given =
+        BatchesOfDeviceTail(*iteration, [](DeviceRow& row) { row.batch->HandOverToAny().IgnoreError(); }).size();
     iteration->Close(kDeviceTailPatience);
     const Profile profile = iteration->profile();
     ASSERT_EQ(profile.batches.size(), given) << device;

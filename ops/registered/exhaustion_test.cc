@@ -54,7 +54,7 @@ struct Rows {
 };
 
 // The rows of some epochs, from the start to the destruction of the iteration, during which one allocation fails.
-Rows RowsOf(const ir::proto::Graph& graph, const IterateOptions& options, int epochs, int64_t point) {
+Rows RowsOfExhaustion(const ir::proto::Graph& graph, const IterateOptions& options, int epochs, int64_t point) {
   Rows result;
   result.rows.reserve(kMostRows);
   IterateOptions given = options;
@@ -88,7 +88,7 @@ constexpr int64_t kNoPoint = int64_t{1} << 60;
 
 void CheckAllIsWell(const ir::proto::Graph& graph, const IterateOptions& options, int epochs,
                     const std::vector<std::string>& expected) {
-  const Rows rows = RowsOf(graph, options, epochs, kNoPoint);
+  const Rows rows = RowsOfExhaustion(graph, options, epochs, kNoPoint);
   EXPECT_TRUE(rows.error.ok()) << DescribeError(rows.error);
   EXPECT_EQ(rows.Texts(), expected);
 }
@@ -96,7 +96,7 @@ void CheckAllIsWell(const ir::proto::Graph& graph, const IterateOptions& options
 // Returns the number of points. `forget` makes the next run as new to the process.
 int64_t FailEach(const ir::proto::Graph& graph, const IterateOptions& options, int epochs,
                  const std::function<void()>& forget) {
-  const std::vector<std::string> expected = RowsOf(graph, options, epochs, kNoPoint).Texts();
+  const std::vector<std::string> expected = RowsOfExhaustion(graph, options, epochs, kNoPoint).Texts();
   EXPECT_FALSE(expected.empty());
   CheckAllIsWell(graph, options, epochs, expected);
   const int64_t before = BufferPool::Global().outstanding_bytes();
@@ -104,7 +104,7 @@ int64_t FailEach(const ir::proto::Graph& graph, const IterateOptions& options, i
     SCOPED_TRACE(at);
     forget();
     {
-      const Rows rows = RowsOf(graph, options, epochs, at);
+      const Rows rows = RowsOfExhaustion(graph, options, epochs, at);
       std::vector<std::string> wanted = expected;
       if (!rows.error.ok()) {
         EXPECT_EQ(KindOf(rows.error), ErrorKind::kResource) << DescribeError(rows.error);
@@ -133,7 +133,7 @@ void FailEachWay(const GraphBuilder& builder, IterateOptions options, int epochs
     const int64_t more = FailEach(builder.raw(), options, epochs, forget);
     EXPECT_GT(more, 0);
     points += more;
-    CheckAllIsWell(builder.raw(), options, epochs, RowsOf(builder.raw(), options, epochs, kNoPoint).Texts());
+    CheckAllIsWell(builder.raw(), options, epochs, RowsOfExhaustion(builder.raw(), options, epochs, kNoPoint).Texts());
   }
   std::printf("HEADRACE-COUNT faults=%lld\n", static_cast<long long>(points));
 }

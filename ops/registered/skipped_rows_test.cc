@@ -53,22 +53,22 @@ class SkippedRowsNumbers {
   uint32_t at_;
 };
 
-Ints RowsOf(const SkippedRowsNumbers& numbers) {
+Ints RowsOfSkippedRows(const SkippedRowsNumbers& numbers) {
   const Ran ran = RunEveryWay(numbers.builder());
   EXPECT_TRUE(ran.error.ok()) << ran.error;
   EXPECT_EQ(ran.Ints(0, 0), ran.Ints(0, 1));
   return ran.Ints();
 }
 
-std::vector<std::string> BatchesOf(const SkippedRowsNumbers& numbers) {
+std::vector<std::string> BatchesOfSkippedRows(const SkippedRowsNumbers& numbers) {
   const Ran ran = RunEveryWay(numbers.builder());
   EXPECT_TRUE(ran.error.ok()) << ran.error;
   return ran.Texts();
 }
 
 TEST(SkippedRows, AreLeftOutWhereRowsAreGiven) {
-  EXPECT_EQ(RowsOf(SkippedRowsNumbers(9).Failing({0, 3, 4, 8})), (Ints{1, 2, 5, 6, 7}));
-  EXPECT_EQ(RowsOf(SkippedRowsNumbers(6).Failing({1}).Failing({4, 5})), (Ints{0, 2, 3}));
+  EXPECT_EQ(RowsOfSkippedRows(SkippedRowsNumbers(9).Failing({0, 3, 4, 8})), (Ints{1, 2, 5, 6, 7}));
+  EXPECT_EQ(RowsOfSkippedRows(SkippedRowsNumbers(6).Failing({1}).Failing({4, 5})), (Ints{0, 2, 3}));
   EXPECT_EQ(RunEveryWay(SkippedRowsNumbers(9).Failing({3}).builder()).cardinality, Cardinality::Of(9));
 }
 
@@ -83,25 +83,30 @@ TEST(SkippedRows, EndTheRunUnderTheOtherPolicy) {
 }
 
 TEST(SkippedRows, AreReplacedInBatchesByTheRowsBehind) {
-  EXPECT_THAT(BatchesOf(SkippedRowsNumbers(10).Failing({0, 2, 3, 9}).Batch(3)),
+  EXPECT_THAT(BatchesOfSkippedRows(SkippedRowsNumbers(10).Failing({0, 2, 3, 9}).Batch(3)),
               ElementsAre("value=int64 (3,) [1 4 5]", "value=int64 (3,) [6 7 8]"));
-  EXPECT_THAT(BatchesOf(SkippedRowsNumbers(5).Failing({4}).Batch(3)),
+  EXPECT_THAT(BatchesOfSkippedRows(SkippedRowsNumbers(5).Failing({4}).Batch(3)),
               ElementsAre("value=int64 (3,) [0 1 2]", "value=int64 (1,) [3]"));
 }
 
 TEST(SkippedRows, CountInTakeAndSkip) {
-  EXPECT_EQ(RowsOf(SkippedRowsNumbers(9).Failing({1, 3}).On("take", {{"count", IntValue(4)}})), (Ints{0, 2}));
-  EXPECT_EQ(RowsOf(SkippedRowsNumbers(9).Failing({3, 4}).On("take", {{"count", IntValue(4)}})), (Ints{0, 1, 2}));
-  EXPECT_EQ(RowsOf(SkippedRowsNumbers(9).Failing({1, 5}).On("skip", {{"count", IntValue(4)}})), (Ints{4, 6, 7, 8}));
+  EXPECT_EQ(RowsOfSkippedRows(SkippedRowsNumbers(9).Failing({1, 3}).On("take", {{"count", IntValue(4)}})),
+            (Ints{0, 2}));
+  EXPECT_EQ(RowsOfSkippedRows(SkippedRowsNumbers(9).Failing({3, 4}).On("take", {{"count", IntValue(4)}})),
+            (Ints{0, 1, 2}));
+  EXPECT_EQ(RowsOfSkippedRows(SkippedRowsNumbers(9).Failing({1, 5}).On("skip", {{"count", IntValue(4)}})),
+            (Ints{4, 6, 7, 8}));
   // Not counted as left out: it is not wanted.
-  EXPECT_EQ(RowsOf(SkippedRowsNumbers(5, 0).Failing({1}).On("skip", {{"count", IntValue(2)}})), (Ints{2, 3, 4}));
-  EXPECT_EQ(RowsOf(SkippedRowsNumbers(5, 0).Failing({3}).On("take", {{"count", IntValue(3)}})), (Ints{0, 1, 2}));
+  EXPECT_EQ(RowsOfSkippedRows(SkippedRowsNumbers(5, 0).Failing({1}).On("skip", {{"count", IntValue(2)}})),
+            (Ints{2, 3, 4}));
+  EXPECT_EQ(RowsOfSkippedRows(SkippedRowsNumbers(5, 0).Failing({3}).On("take", {{"count", IntValue(3)}})),
+            (Ints{0, 1, 2}));
 }
 
 TEST(SkippedRows, AreRemovedByAFilter) {
-  EXPECT_EQ(RowsOf(SkippedRowsNumbers(12).Failing({0, 2, 3}).Even().On("take", {{"count", IntValue(3)}})),
+  EXPECT_EQ(RowsOfSkippedRows(SkippedRowsNumbers(12).Failing({0, 2, 3}).Even().On("take", {{"count", IntValue(3)}})),
             (Ints{4, 6, 8}));
-  EXPECT_EQ(RowsOf(SkippedRowsNumbers(12).Failing({2, 7}).Even().On("shuffle", {{"window", IntValue(1)}})),
+  EXPECT_EQ(RowsOfSkippedRows(SkippedRowsNumbers(12).Failing({2, 7}).Even().On("shuffle", {{"window", IntValue(1)}})),
             (Ints{0, 4, 6, 8, 10}));
 }
 
@@ -117,8 +122,9 @@ TEST(SkippedRows, KeepTheirNumberInAShuffle) {
 }
 
 TEST(SkippedRows, AreCountedInEachPass) {
-  EXPECT_EQ(RowsOf(SkippedRowsNumbers(3).Failing({1}).On("repeat", {{"count", IntValue(2)}})), (Ints{0, 2, 0, 2}));
-  EXPECT_EQ(RowsOf(SkippedRowsNumbers(3).Failing({1}).On("repeat").On("take", {{"count", IntValue(7)}})),
+  EXPECT_EQ(RowsOfSkippedRows(SkippedRowsNumbers(3).Failing({1}).On("repeat", {{"count", IntValue(2)}})),
+            (Ints{0, 2, 0, 2}));
+  EXPECT_EQ(RowsOfSkippedRows(SkippedRowsNumbers(3).Failing({1}).On("repeat").On("take", {{"count", IntValue(7)}})),
             (Ints{0, 2, 0, 2, 0}));
 }
 
@@ -156,7 +162,7 @@ TEST(SkippedRows, PassThroughConcat) {
   const uint32_t range = numbers.builder().Add("Range", {}, {{"start", IntValue(10)}, {"stop", IntValue(14)}});
   const uint32_t right = numbers.builder().Add("test_fail", {range}, {{"values", ir::IntsValue({10, 12})}});
   numbers.set_at(numbers.builder().Add("concat", {left, right}));
-  EXPECT_EQ(RowsOf(numbers.On("take", {{"count", IntValue(7)}})), (Ints{1, 2, 11}));
+  EXPECT_EQ(RowsOfSkippedRows(numbers.On("take", {{"count", IntValue(7)}})), (Ints{1, 2, 11}));
 }
 
 SkippedRowsNumbers Zipped(Ints left, Ints right) {
@@ -179,7 +185,7 @@ TEST(SkippedRows, BehindTheEndOfATakeLeaveItsCheckpointWhole) {
   const uint32_t batches = numbers.builder().Add("batch", {other}, {{"size", IntValue(5)}});
   const uint32_t rows = numbers.builder().Add("unbatch", {batches});
   numbers.set_at(numbers.builder().Add("concat", {taken, rows}));
-  EXPECT_EQ(RowsOf(numbers), (Ints{0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(RowsOfSkippedRows(numbers), (Ints{0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
 TEST(SkippedRows, LeaveOutBothSidesOfAZip) {
@@ -203,10 +209,10 @@ TEST(SkippedRows, AreFatalAboveABatchUntilItIsSplit) {
   const auto failing = [](SkippedRowsNumbers& numbers) -> SkippedRowsNumbers& { return numbers.Failing({4}); };
   SkippedRowsNumbers split(6);
   split.Batch(4).On("unbatch");
-  EXPECT_EQ(RowsOf(failing(split)), (Ints{0, 1, 2, 3, 5}));
+  EXPECT_EQ(RowsOfSkippedRows(failing(split)), (Ints{0, 1, 2, 3, 5}));
   SkippedRowsNumbers twice(6);
   twice.Failing({2}).Batch(2).On("unbatch").Failing({4}).Batch(2);
-  EXPECT_THAT(BatchesOf(twice), ElementsAre("value=int64 (2,) [0 1]", "value=int64 (2,) [3 5]"));
+  EXPECT_THAT(BatchesOfSkippedRows(twice), ElementsAre("value=int64 (2,) [0 1]", "value=int64 (2,) [3 5]"));
 }
 
 // Through stream operators, too, which pass the error on.

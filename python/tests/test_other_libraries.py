@@ -17,6 +17,7 @@ from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
 from headrace._arguments import other_libraries
+from headrace._runs.run_options import RunParameters
 from tests.front import front_of
 
 PICTURES = np.zeros((3, 8, 8, 3), np.uint8)
@@ -289,7 +290,7 @@ def test_pickling_an_iterator_proposes_its_state():
 
 
 def test_choices_have_literal_types():
-    hints = get_type_hints(hr.Dataset.iterate)
+    hints = get_type_hints(RunParameters)
     for name, choices in {
         "even": ("off", "drop", "pad"),
         "as_": ("numpy", "torch", "dlpack"),

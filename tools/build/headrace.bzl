@@ -2,9 +2,15 @@
 
 load("@cuda//:nvcc.bzl", "NVCC", "NVCC_VERSION")
 
-# -ffp-contract=off: a*b+c contracted into one FMA gives different bits on different CPUs, and bits are guaranteed.
-# -Wno-subobject-linkage: GCC takes the sources that are merged into one for headers, in which private types are doubtful.
-_COPTS = ["-Wall", "-Wextra", "-Werror", "-Wno-subobject-linkage", "-ffp-contract=off"]
+_WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+
+# a*b+c contracted into one FMA gives different bits on different CPUs, and bits are guaranteed.
+_NUMBERS = ["-ffp-contract=off"]
+
+_COPTS = _WARNINGS + _NUMBERS
+
+# GCC takes the sources that are merged into one for headers, in which private types are doubtful.
+_MERGED_COPTS = _WARNINGS + ["-Wno-subobject-linkage"] + _NUMBERS
 
 # Loops over pixels gain from -O3; sanitizers need not wait for it.
 KERNEL_COPTS = select({
@@ -44,15 +50,15 @@ def merged_sources(name, srcs, suffix = "", size = _MERGED):
         "//conditions:default": merged,
     })
 
-def headrace_cc_library(name, srcs = [], alone = [], generated = [], copts = [], **kwargs):
-    """A library; those of `srcs` that are not named in `alone` are compiled several at a time.
+def headrace_cc_library(name, srcs = [], alone = [], generated = [], merged = _MERGED, copts = [], **kwargs):
+    """A library; those of `srcs` that are not named in `alone` are compiled `merged` at a time.
 
     `generated` are files that the sources include.
     """
     native.cc_library(
         name = name,
-        srcs = merged_sources(name, [src for src in srcs if src not in alone]) + alone + generated,
-        copts = _COPTS + copts,
+        srcs = merged_sources(name, [src for src in srcs if src not in alone], size = merged) + alone + generated,
+        copts = _MERGED_COPTS + copts,
         **kwargs
     )
 
@@ -129,7 +135,7 @@ def headrace_cc_test(name, srcs, copts = [], linkopts = [], deps = [], size = "s
         name = name,
         size = size,
         srcs = merged_sources(name, srcs, "_test", _MERGED_TESTS),
-        copts = _COPTS + copts,
+        copts = _MERGED_COPTS + copts,
         linkopts = _TEST_LINKOPTS + linkopts,
         deps = _unique(deps + ["@debian//:gtest"]),
         **kwargs

@@ -88,7 +88,7 @@ def run_bazel(selection: Selection, config: str | None) -> int:
 
 
 def run_pytest(paths: list[str]) -> int:
-    subprocess.run(["tools/setup/setup"], cwd=ROOT, check=True)
+    subprocess.run(["tools/setup/setup", "--test"], cwd=ROOT, check=True)
     return subprocess.run([sys.executable, "-m", "pytest", "-q", "--durations=10", *paths], cwd=ROOT).returncode
 
 

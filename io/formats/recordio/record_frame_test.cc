@@ -24,7 +24,7 @@ std::string Head(uint32_t part, uint32_t length) {
   return kRecordFrameMagic + std::string(reinterpret_cast<const char*>(&word), sizeof(word));
 }
 
-std::string Framed(std::string_view payload) {
+std::string FramedRecordFrame(std::string_view payload) {
   std::string frames;
   EXPECT_TRUE(AppendRecord({payload}, frames).ok());
   return frames;
@@ -50,14 +50,16 @@ std::string WrongWithRecordFrame(const std::string& bytes, int64_t offset = 0) {
 
 // The vectors that dmlc-core's writer gives.
 TEST(RecordFrame, IsWrittenAsDmlcCoreWritesIt) {
-  EXPECT_EQ(Framed(""), Head(0, 0));
-  EXPECT_EQ(Framed("abcde"), Head(0, 5) + "abcde" + std::string(3, '\0'));
-  EXPECT_EQ(Framed(kRecordFrameMagic), Head(1, 0) + Head(3, 0));
-  EXPECT_EQ(Framed("abcd" + kRecordFrameMagic + "x"), Head(1, 4) + "abcd" + Head(3, 1) + "x" + std::string(3, '\0'));
-  EXPECT_EQ(Framed(kRecordFrameMagic + kRecordFrameMagic + "abc"),
+  EXPECT_EQ(FramedRecordFrame(""), Head(0, 0));
+  EXPECT_EQ(FramedRecordFrame("abcde"), Head(0, 5) + "abcde" + std::string(3, '\0'));
+  EXPECT_EQ(FramedRecordFrame(kRecordFrameMagic), Head(1, 0) + Head(3, 0));
+  EXPECT_EQ(FramedRecordFrame("abcd" + kRecordFrameMagic + "x"),
+            Head(1, 4) + "abcd" + Head(3, 1) + "x" + std::string(3, '\0'));
+  EXPECT_EQ(FramedRecordFrame(kRecordFrameMagic + kRecordFrameMagic + "abc"),
             Head(1, 0) + Head(2, 0) + Head(3, 3) + "abc" + std::string(1, '\0'));
-  EXPECT_EQ(Framed("ab" + kRecordFrameMagic + "cd"), Head(0, 8) + "ab" + kRecordFrameMagic + "cd");
-  EXPECT_EQ(Framed("abc" + kRecordFrameMagic.substr(0, 1)), Head(0, 4) + "abc" + kRecordFrameMagic.substr(0, 1));
+  EXPECT_EQ(FramedRecordFrame("ab" + kRecordFrameMagic + "cd"), Head(0, 8) + "ab" + kRecordFrameMagic + "cd");
+  EXPECT_EQ(FramedRecordFrame("abc" + kRecordFrameMagic.substr(0, 1)),
+            Head(0, 4) + "abc" + kRecordFrameMagic.substr(0, 1));
 }
 
 TEST(RecordFrame, GivesBackWhatWasWritten) {
@@ -68,11 +70,11 @@ TEST(RecordFrame, GivesBackWhatWasWritten) {
       payload +=
           random() % 2 == 0 ? kRecordFrameMagic : std::string(random() % 6, static_cast<char>('a' + random() % 26));
     }
-    const absl::StatusOr<Cutting> cut = Cut(Framed(payload) + (i % 2 == 0 ? "" : Framed("next")));
+    const absl::StatusOr<Cutting> cut = Cut(FramedRecordFrame(payload) + (i % 2 == 0 ? "" : FramedRecordFrame("next")));
     ASSERT_TRUE(cut.ok()) << cut.status();
     ASSERT_TRUE(cut->record.whole);
     ASSERT_EQ(cut->payload, payload);
-    ASSERT_EQ(cut->record.end, Framed(payload).size());
+    ASSERT_EQ(cut->record.end, FramedRecordFrame(payload).size());
   }
 }
 
@@ -86,7 +88,7 @@ TEST(RecordFrame, IsTheSameForAPayloadInPieces) {
       ASSERT_TRUE(
           AppendRecord({whole.substr(0, first), whole.substr(first, second - first), whole.substr(second)}, frames)
               .ok());
-      EXPECT_EQ(frames, "before" + Framed(payload));
+      EXPECT_EQ(frames, "before" + FramedRecordFrame(payload));
     }
   }
 }
@@ -95,7 +97,7 @@ TEST(RecordFrame, FindsMagicWordsWhereverTheyAre) {
   for (size_t at = 0; at < 80; ++at) {
     std::string payload(100, 'x');
     payload.replace(at, 4, kRecordFrameMagic);
-    const std::string frames = Framed(payload);
+    const std::string frames = FramedRecordFrame(payload);
     EXPECT_EQ(frames.substr(0, 8), at % 4 == 0 ? Head(1, static_cast<uint32_t>(at)) : Head(0, 100)) << at;
     EXPECT_EQ(Cut(frames)->payload, payload) << at;
   }
@@ -112,7 +114,7 @@ TEST(RecordFrame, RefusesAPayloadThatIsTooLong) {
 }
 
 TEST(RecordFrame, AsksForMoreBytesAsLongAsTheRecordGoesOn) {
-  const std::string frames = Framed("abcd" + kRecordFrameMagic + "efgh") + Framed("");
+  const std::string frames = FramedRecordFrame("abcd" + kRecordFrameMagic + "efgh") + FramedRecordFrame("");
   const size_t end = frames.size() - 8;
   for (size_t bytes = 0; bytes < frames.size(); ++bytes) {
     const absl::StatusOr<Cutting> cut = Cut(frames.substr(0, bytes), /*last=*/false);
@@ -166,9 +168,9 @@ TEST(RecordFrame, LooksWhereALongRecordWouldEnd) {
     return std::string(ToStd(status.message()));
   };
   const std::string payload = std::string(20, 'x') + kRecordFrameMagic + std::string(30, 'y');
-  const std::string file = Framed("first") + Framed(payload) + Framed("last");
-  const auto second = static_cast<int64_t>(Framed("first").size());
-  const auto third = second + static_cast<int64_t>(Framed(payload).size());
+  const std::string file = FramedRecordFrame("first") + FramedRecordFrame(payload) + FramedRecordFrame("last");
+  const auto second = static_cast<int64_t>(FramedRecordFrame("first").size());
+  const auto third = second + static_cast<int64_t>(FramedRecordFrame(payload).size());
   for (size_t bytes = 0; bytes < 60; ++bytes) EXPECT_EQ(reach(file, bytes, second), "") << bytes;
   EXPECT_EQ(reach(file, 8, third), "") << "to the file's end";
   EXPECT_THAT(reach(Head(0, 536870911), 8), HasSubstr("cut off"));

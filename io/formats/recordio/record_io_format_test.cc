@@ -31,7 +31,7 @@ using ::testing::HasSubstr;
 
 const std::string kRecordIoFormatMagic = "\x0a\x23\xd7\xce";
 
-std::string Framed(const std::vector<std::string>& payloads) {
+std::string FramedRecordIoFormat(const std::vector<std::string>& payloads) {
   std::string frames;
   for (const std::string& payload : payloads) EXPECT_TRUE(AppendRecord({payload}, frames).ok());
   return frames;
@@ -43,7 +43,7 @@ std::vector<std::string> Payloads(const ReadRecords& read) {
   return payloads;
 }
 
-std::vector<std::string> Read(const std::string& bytes) {
+std::vector<std::string> ReadRecordIoFormat(const std::string& bytes) {
   const ReadRecords read = ReadEveryWay(RecordIoFormat(), bytes);
   EXPECT_TRUE(read.error.ok()) << read.error;
   return Payloads(read);
@@ -59,11 +59,11 @@ std::string RandomPayload(std::mt19937& random) {
 }
 
 TEST(RecordIoFormat, GivesThePayloads) {
-  EXPECT_TRUE(Read("").empty());
-  EXPECT_THAT(Read(Framed({""})), ElementsAre(""));
-  EXPECT_THAT(Read(Framed({"a", "", "bcde", ""})), ElementsAre("a", "", "bcde", ""));
-  EXPECT_THAT(Read(Framed({kRecordIoFormatMagic, "x" + kRecordIoFormatMagic,
-                           "abcd" + kRecordIoFormatMagic + kRecordIoFormatMagic + "x"})),
+  EXPECT_TRUE(ReadRecordIoFormat("").empty());
+  EXPECT_THAT(ReadRecordIoFormat(FramedRecordIoFormat({""})), ElementsAre(""));
+  EXPECT_THAT(ReadRecordIoFormat(FramedRecordIoFormat({"a", "", "bcde", ""})), ElementsAre("a", "", "bcde", ""));
+  EXPECT_THAT(ReadRecordIoFormat(FramedRecordIoFormat({kRecordIoFormatMagic, "x" + kRecordIoFormatMagic,
+                                                       "abcd" + kRecordIoFormatMagic + kRecordIoFormatMagic + "x"})),
               ElementsAre(kRecordIoFormatMagic, "x" + kRecordIoFormatMagic,
                           "abcd" + kRecordIoFormatMagic + kRecordIoFormatMagic + "x"));
 }
@@ -73,14 +73,14 @@ TEST(RecordIoFormat, ReadsAFileOfDmlcCore) {
   std::ifstream file("io/formats/recordio/testdata/dmlc-sample.rec", std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   ASSERT_EQ(bytes.size(), 532u);
-  const std::vector<std::string> payloads = Read(bytes);
+  const std::vector<std::string> payloads = ReadRecordIoFormat(bytes);
   ASSERT_EQ(payloads.size(), 10u);
   for (size_t i = 0; i < 10; ++i) {
     std::string lines;
     for (int line = 0; line < 10; ++line) lines += std::to_string(i + 1) + "\n";
     EXPECT_EQ(payloads[i].substr(24), lines);
   }
-  EXPECT_EQ(Framed(payloads), bytes) << "written again";
+  EXPECT_EQ(FramedRecordIoFormat(payloads), bytes) << "written again";
 }
 
 TEST(RecordIoFormat, GivesTheSameRecordsWhateverTheSizeOfSplitsAndBlocks) {
@@ -88,15 +88,15 @@ TEST(RecordIoFormat, GivesTheSameRecordsWhateverTheSizeOfSplitsAndBlocks) {
   for (int i = 0; i < 60; ++i) {
     std::vector<std::string> payloads(random() % 20);
     for (std::string& payload : payloads) payload = RandomPayload(random);
-    EXPECT_EQ(Read(Framed(payloads)), payloads);
+    EXPECT_EQ(ReadRecordIoFormat(FramedRecordIoFormat(payloads)), payloads);
   }
   std::vector<std::string> lengths;
   for (size_t length = 0; length < 150; ++length) lengths.emplace_back(length, 'x');
-  EXPECT_EQ(Read(Framed(lengths)), lengths);
+  EXPECT_EQ(ReadRecordIoFormat(FramedRecordIoFormat(lengths)), lengths);
 }
 
 TEST(RecordIoFormat, GivesOffsetsOfHeads) {
-  const ReadRecords read = ReadEveryWay(RecordIoFormat(), Framed({"abc", kRecordIoFormatMagic, ""}));
+  const ReadRecords read = ReadEveryWay(RecordIoFormat(), FramedRecordIoFormat({"abc", kRecordIoFormatMagic, ""}));
   ASSERT_EQ(read.records.size(), 3u);
   EXPECT_EQ(read.records[0].offset, 0);
   EXPECT_EQ(read.records[1].offset, 12);
@@ -106,7 +106,7 @@ TEST(RecordIoFormat, GivesOffsetsOfHeads) {
 
 // No byte of a record of one part moves, whatever it is after.
 TEST(RecordIoFormat, GivesViewsOfOneBuffer) {
-  const OneFile file(Framed({"abcd", kRecordIoFormatMagic + "efgh", "ijkl"}));
+  const OneFile file(FramedRecordIoFormat({"abcd", kRecordIoFormatMagic + "efgh", "ijkl"}));
   const RecordIoFormat format;
   const auto reader = format.Open(file, "a", {}, 0, 4096);
   ASSERT_TRUE(reader.ok());
@@ -119,22 +119,22 @@ TEST(RecordIoFormat, GivesViewsOfOneBuffer) {
 }
 
 TEST(RecordIoFormat, NamesDamageByItsByteAfterTheRecordsBefore) {
-  const std::string good = Framed({"one", "two"});
+  const std::string good = FramedRecordIoFormat({"one", "two"});
   const auto at = static_cast<int64_t>(good.size());
-  const std::string third = Framed({std::string(100, 'x')});
+  const std::string third = FramedRecordIoFormat({std::string(100, 'x')});
   for (size_t bytes = 1; bytes < third.size(); ++bytes) {
     const ReadRecords read = ReadEveryWay(RecordIoFormat(), good + third.substr(0, bytes));
     EXPECT_EQ(KindOf(read.error), ErrorKind::kData) << bytes;
     EXPECT_THAT(Payloads(read), ElementsAre("one", "two")) << bytes;
     EXPECT_EQ(read.failed, at) << bytes;
   }
-  const ReadRecords orphan = ReadEveryWay(RecordIoFormat(), Framed({kRecordIoFormatMagic}).substr(8));
+  const ReadRecords orphan = ReadEveryWay(RecordIoFormat(), FramedRecordIoFormat({kRecordIoFormatMagic}).substr(8));
   EXPECT_THAT(std::string(ToStd(orphan.error.message())), HasSubstr("byte 0 lacks the parts before it"));
 }
 
 // A record whose end is no other's head is not given: its length may be wrong.
 TEST(RecordIoFormat, GivesNoRecordWhoseLengthIsWrong) {
-  const std::string good = Framed({"one", std::string(20, 'x'), "three"});
+  const std::string good = FramedRecordIoFormat({"one", std::string(20, 'x'), "three"});
   for (uint32_t length = 0; length < 60; ++length) {
     // What is right, and what leads to the end of the next record, where a head could be as well.
     if ((length > 16 && length <= 20) || (length > 32 && length <= 36)) continue;
@@ -156,8 +156,8 @@ TEST(RecordIoFormat, GoesOnBehindDamage) {
   const std::vector<std::string> payloads = {
       "one", "two " + kRecordIoFormatMagic + " parts", "", "four", std::string(70, 'x'), "six"};
   std::vector<std::string> frames;
-  for (const std::string& payload : payloads) frames.push_back(Framed({payload}));
-  const std::string good = Framed(payloads);
+  for (const std::string& payload : payloads) frames.push_back(FramedRecordIoFormat({payload}));
+  const std::string good = FramedRecordIoFormat(payloads);
   for (size_t at = 0; at + 4 <= good.size(); at += 4) {
     std::string bytes = good;
     bytes.replace(at, 4, "\xFF\xFF\xFF\xFF");
@@ -177,8 +177,8 @@ TEST(RecordIoFormat, GoesOnBehindDamage) {
 
 TEST(RecordIoFormat, TellsOfAllLostBytes) {
   const std::string garbage(40, '?');
-  const std::string first = Framed({"first"});
-  const std::string second = Framed({"second"});
+  const std::string first = FramedRecordIoFormat({"first"});
+  const std::string second = FramedRecordIoFormat({"second"});
   const ReadRecords start = ReadEveryWay(RecordIoFormat(OnDamage::kSkip), garbage + first + second);
   EXPECT_THAT(Payloads(start), ElementsAre("first", "second"));
   ASSERT_EQ(start.lost.size(), 1u);
@@ -200,7 +200,7 @@ TEST(RecordIoFormat, TellsOfAllLostBytes) {
 TEST(RecordIoFormat, TellsOfDamageThatGoesOnAsOne) {
   std::string claims;
   for (int i = 0; i < 1000; ++i) claims += std::string("\x0a\x23\xd7\xce\xff\xff\xff\x1f", 8);
-  const ReadRecords read = ReadEveryWay(RecordIoFormat(OnDamage::kSkip), claims + Framed({"good"}));
+  const ReadRecords read = ReadEveryWay(RecordIoFormat(OnDamage::kSkip), claims + FramedRecordIoFormat({"good"}));
   EXPECT_THAT(Payloads(read), ElementsAre("good"));
   ASSERT_EQ(read.lost.size(), 1u);
   EXPECT_EQ(read.lost[0].bytes, 8000);
@@ -211,7 +211,7 @@ TEST(RecordIoFormat, ReadsOnFromAnyRecordOfADamagedFile) {
   for (int i = 0; i < 40; ++i) {
     std::vector<std::string> payloads(1 + random() % 12);
     for (std::string& payload : payloads) payload = RandomPayload(random);
-    std::string bytes = Framed(payloads);
+    std::string bytes = FramedRecordIoFormat(payloads);
     for (int damages = 0; damages < 3; ++damages) {
       const size_t at = random() % bytes.size();
       if (random() % 2 == 0) {
@@ -243,11 +243,11 @@ class LargestAllocation : public Allocator {
 
 // A record that claims 64 MB of a file that has them, and one that claims 512 MB.
 TEST(RecordIoFormat, TakesNoMemoryForWhatAHeadMerelyClaims) {
-  const std::string good = Framed({"good"});
+  const std::string good = FramedRecordIoFormat({"good"});
   for (const std::string claim : {"\xf0\xff\xff\x03", "\xff\xff\xff\x1f"}) {
     std::string bytes = good + kRecordIoFormatMagic + claim;
     bytes.resize((64 << 20) + 64);
-    const OneFile file(bytes + Framed({"behind"}));
+    const OneFile file(bytes + FramedRecordIoFormat({"behind"}));
     for (const OnDamage on_damage : {OnDamage::kFail, OnDamage::kSkip}) {
       LargestAllocation allocator;
       BufferPool pool(&allocator);
@@ -275,7 +275,7 @@ TEST(RecordIoFormat, ReadsRecordsThatAreLongerThanABlock) {
   std::string joined;
   for (int i = 0; i < 3000; ++i) joined += kRecordIoFormatMagic + std::string(static_cast<size_t>(i % 50), 'y');
   const std::vector<std::string> payloads = {std::string(1 << 20, 'x'), "short", joined, std::string(100'000, 'z')};
-  const OneFile file(Framed(payloads));
+  const OneFile file(FramedRecordIoFormat(payloads));
   for (const size_t block : {64, 4096, 100'000, 1 << 20, 8 << 20}) {
     const ReadRecords read = ReadSplit(RecordIoFormat(), file, "a", {}, 0, block);
     EXPECT_TRUE(read.error.ok()) << read.error;
@@ -285,7 +285,7 @@ TEST(RecordIoFormat, ReadsRecordsThatAreLongerThanABlock) {
 
 TEST(RecordIoFormat, ReadsOfASplitLittleMoreThanItsBytes) {
   std::vector<std::string> payloads(2000, std::string(1016, 'x'));
-  const OneFile one(Framed(payloads));
+  const OneFile one(FramedRecordIoFormat(payloads));
   for (const size_t block : {16 << 10, 64 << 10, 8 << 20}) {
     const CountedReads counted(&one);
     const Split split{512'000, 1'024'000};
@@ -293,7 +293,7 @@ TEST(RecordIoFormat, ReadsOfASplitLittleMoreThanItsBytes) {
     EXPECT_LE(counted.bytes(), 512'000 + 8192) << block;
   }
   // One that is far longer than what is read after a split by the way.
-  const OneFile far(Framed({std::string(1000, 'a'), std::string(3 << 20, 'b'), "c"}));
+  const OneFile far(FramedRecordIoFormat({std::string(1000, 'a'), std::string(3 << 20, 'b'), "c"}));
   const CountedReads counted(&far);
   EXPECT_EQ(ReadSplit(RecordIoFormat(), counted, "a", {0, 1500}, 0, 64 << 10).records.size(), 2u);
   EXPECT_LE(counted.bytes(), 1500 + (3 << 20) + (64 << 10));
@@ -301,9 +301,9 @@ TEST(RecordIoFormat, ReadsOfASplitLittleMoreThanItsBytes) {
 
 TEST(RecordIoFormat, RefusesAFileThatChangesWhileItIsReadWhateverIsSkipped) {
   const TemporaryFolder folder;
-  const std::string path = folder.Write("a.rec", Framed({"what was there"}));
+  const std::string path = folder.Write("a.rec", FramedRecordIoFormat({"what was there"}));
   const FaultyFileSystem files(LocalFileSystem(), [&](std::string_view call, const std::string&) {
-    if (call == "ReadAt") folder.Write("a.rec", Framed({"short"}));
+    if (call == "ReadAt") folder.Write("a.rec", FramedRecordIoFormat({"short"}));
     return absl::OkStatus();
   });
   EXPECT_EQ(KindOf(ReadSplit(RecordIoFormat(OnDamage::kSkip), files, path, {}, 0, 4096).error), ErrorKind::kData);
@@ -311,7 +311,7 @@ TEST(RecordIoFormat, RefusesAFileThatChangesWhileItIsReadWhateverIsSkipped) {
 
 TEST(RecordIoFormat, PassesOnWhatReadingFailsOf) {
   const TemporaryFolder folder;
-  const std::string path = folder.Write("a.rec", Framed({"a"}));
+  const std::string path = folder.Write("a.rec", FramedRecordIoFormat({"a"}));
   const FaultyFileSystem files(LocalFileSystem(), [&](std::string_view call, const std::string&) {
     return call == "ReadAt" ? ResourceError("no more") : absl::OkStatus();
   });
@@ -319,7 +319,7 @@ TEST(RecordIoFormat, PassesOnWhatReadingFailsOf) {
 }
 
 TEST(RecordIoFormat, AsksForTheNextBlockBeforeItNeedsIt) {
-  const OneFile one(Framed(std::vector<std::string>(1000, std::string(56, 'x'))));
+  const OneFile one(FramedRecordIoFormat(std::vector<std::string>(1000, std::string(56, 'x'))));
   const DelayedFileSystem files(&one);
   const RecordIoFormat format;
   const auto reader = format.Open(files, "a.rec", {}, 0, 4096);

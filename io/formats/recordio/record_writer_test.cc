@@ -40,7 +40,7 @@ int64_t Append(RecordWriter& writer, std::string_view payload) {
   return *offset;
 }
 
-std::vector<std::string> Read(const std::string& path) {
+std::vector<std::string> ReadRecordWriter(const std::string& path) {
   const ReadRecords read = ReadSplit(RecordIoFormat(), Files(), path, {}, 0, 4096);
   EXPECT_TRUE(read.error.ok()) << read.error;
   std::vector<std::string> payloads;
@@ -59,7 +59,7 @@ TEST(RecordWriter, GivesTheFileItsNameWhenAllIsThere) {
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_TRUE(std::filesystem::exists(RecordWriter::DraftPath(path)));
   ASSERT_TRUE(writer->Close().ok());
-  EXPECT_THAT(Read(path), ElementsAre("one", "", "three"));
+  EXPECT_THAT(ReadRecordWriter(path), ElementsAre("one", "", "three"));
   EXPECT_FALSE(std::filesystem::exists(RecordWriter::DraftPath(path)));
 }
 
@@ -102,7 +102,7 @@ TEST(RecordWriter, RefusesASecondWriterOfTheSameFile) {
     EXPECT_THAT(std::string(ToStd(second.message())), HasSubstr("a.rec.draft is being written by another"));
   }
   ASSERT_TRUE(first->Close().ok());
-  EXPECT_THAT(Read(folder / "a.rec"), ElementsAre("first"));
+  EXPECT_THAT(ReadRecordWriter(folder / "a.rec"), ElementsAre("first"));
   ASSERT_TRUE(Create(folder / "a.rec")->Close().ok());
 }
 
@@ -113,7 +113,7 @@ TEST(RecordWriter, WritesOverADraftThatWasLeft) {
   const auto writer = Create(folder / "a.rec");
   Append(*writer, "one");
   ASSERT_TRUE(writer->Close().ok());
-  EXPECT_THAT(Read(folder / "a.rec"), ElementsAre("one"));
+  EXPECT_THAT(ReadRecordWriter(folder / "a.rec"), ElementsAre("one"));
 }
 
 TEST(RecordWriter, GoesOnWithADraftThatWasKept) {
@@ -129,7 +129,7 @@ TEST(RecordWriter, GoesOnWithADraftThatWasKept) {
   ASSERT_TRUE(resumed.ok()) << resumed.status();
   EXPECT_EQ(Append(**resumed, "zwei"), second);
   ASSERT_TRUE((*resumed)->Close().ok());
-  EXPECT_THAT(Read(path), ElementsAre("one", "zwei"));
+  EXPECT_THAT(ReadRecordWriter(path), ElementsAre("one", "zwei"));
 }
 
 TEST(RecordWriter, RefusesToGoOnWhereNoRecordEnds) {
@@ -156,7 +156,7 @@ TEST(RecordWriter, OutlivesTheProcessUpToTheLastFlush) {
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_FALSE(std::filesystem::exists(path));
-  EXPECT_EQ(Read(RecordWriter::DraftPath(path)).size(), 10u);
+  EXPECT_EQ(ReadRecordWriter(RecordWriter::DraftPath(path)).size(), 10u);
 }
 
 TEST(RecordWriter, RefusesWhatIsNoPlaceForAFile) {
@@ -177,7 +177,7 @@ TEST(RecordWriter, RefusesARecordThatIsTooLongAndGoesOn) {
   EXPECT_EQ(KindOf(writer->Append(pieces).status()), ErrorKind::kData);
   EXPECT_EQ(Append(*writer, "one"), 0);
   ASSERT_TRUE(writer->Close().ok());
-  EXPECT_THAT(Read(folder / "a.rec"), ElementsAre("one"));
+  EXPECT_THAT(ReadRecordWriter(folder / "a.rec"), ElementsAre("one"));
 }
 
 // A limit of the size of files stands for a full disk.

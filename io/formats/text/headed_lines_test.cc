@@ -24,7 +24,7 @@ HeadedLines Headed(std::string header = "a,b") { return {std::move(header), "fir
 // The first byte of each line, and the line.
 using HeadedLinesLines = std::vector<std::pair<int64_t, std::string>>;
 
-HeadedLinesLines Read(const std::string& bytes, const std::string& header = "a,b") {
+HeadedLinesLines ReadHeadedLines(const std::string& bytes, const std::string& header = "a,b") {
   const ReadRecords read = ReadEveryWay(Headed(header), bytes);
   EXPECT_TRUE(read.error.ok()) << read.error;
   HeadedLinesLines lines;
@@ -33,19 +33,20 @@ HeadedLinesLines Read(const std::string& bytes, const std::string& header = "a,b
 }
 
 TEST(HeadedLines, LeavesOutTheHeaderAlone) {
-  EXPECT_EQ(Read("a,b\n1\n\na,b\n"), (HeadedLinesLines{{4, "1"}, {6, ""}, {7, "a,b"}}));
-  EXPECT_EQ(Read("a,b\r\n1\r\n2"), (HeadedLinesLines{{5, "1"}, {8, "2"}}));
-  EXPECT_EQ(Read("\xEF\xBB\xBF"
-                 "a,b\n1\n"),
+  EXPECT_EQ(ReadHeadedLines("a,b\n1\n\na,b\n"), (HeadedLinesLines{{4, "1"}, {6, ""}, {7, "a,b"}}));
+  EXPECT_EQ(ReadHeadedLines("a,b\r\n1\r\n2"), (HeadedLinesLines{{5, "1"}, {8, "2"}}));
+  EXPECT_EQ(ReadHeadedLines("\xEF\xBB\xBF"
+                            "a,b\n1\n"),
             (HeadedLinesLines{{7, "1"}}));
-  EXPECT_EQ(Read("\n1\n", ""), (HeadedLinesLines{{1, "1"}}));
-  for (const char* none : {"", "a,b", "a,b\n", "a,b\r", "a,b\r\n"}) EXPECT_EQ(Read(none), HeadedLinesLines()) << none;
+  EXPECT_EQ(ReadHeadedLines("\n1\n", ""), (HeadedLinesLines{{1, "1"}}));
+  for (const char* none : {"", "a,b", "a,b\n", "a,b\r", "a,b\r\n"})
+    EXPECT_EQ(ReadHeadedLines(none), HeadedLinesLines()) << none;
 }
 
 TEST(HeadedLines, AreFoundBehindHeadersOfAnyLength) {
   for (const size_t length : {kBlock - 1, kBlock, 3 * kBlock}) {
     const std::string header(length, 'x');
-    EXPECT_EQ(Read(header + "\n1\n2\n", header).size(), 2u);
+    EXPECT_EQ(ReadHeadedLines(header + "\n1\n2\n", header).size(), 2u);
     EXPECT_EQ(*HeadedLines::HeaderOf(OneFile(header + "\n1\n"), "f"), header);
   }
 }

@@ -31,21 +31,21 @@ LineFormatLines LinesOf(const ReadRecords& read) {
   return lines;
 }
 
-LineFormatLines Read(const std::string& bytes) { return LinesOf(ReadEveryWay(LineFormat(), bytes)); }
+LineFormatLines ReadLineFormat(const std::string& bytes) { return LinesOf(ReadEveryWay(LineFormat(), bytes)); }
 
 TEST(LineFormat, GivesLinesWithoutTheirEnds) {
-  EXPECT_EQ(Read(""), (LineFormatLines{}));
-  EXPECT_EQ(Read("\n"), (LineFormatLines{{0, ""}}));
-  EXPECT_EQ(Read("a\n\nbc\r\n"), (LineFormatLines{{0, "a"}, {2, ""}, {3, "bc"}}));
-  EXPECT_EQ(Read("a\nno end"), (LineFormatLines{{0, "a"}, {2, "no end"}}));
-  EXPECT_EQ(Read("a\r"), (LineFormatLines{{0, "a"}}));
+  EXPECT_EQ(ReadLineFormat(""), (LineFormatLines{}));
+  EXPECT_EQ(ReadLineFormat("\n"), (LineFormatLines{{0, ""}}));
+  EXPECT_EQ(ReadLineFormat("a\n\nbc\r\n"), (LineFormatLines{{0, "a"}, {2, ""}, {3, "bc"}}));
+  EXPECT_EQ(ReadLineFormat("a\nno end"), (LineFormatLines{{0, "a"}, {2, "no end"}}));
+  EXPECT_EQ(ReadLineFormat("a\r"), (LineFormatLines{{0, "a"}}));
 }
 
 TEST(LineFormat, LeavesOutAByteOrderMarkAtTheStartAlone) {
   const std::string mark = "\xEF\xBB\xBF";
-  EXPECT_EQ(Read(mark + "a\n" + mark + "b\n"), (LineFormatLines{{0, "a"}, {5, mark + "b"}}));
-  EXPECT_EQ(Read(mark), (LineFormatLines{{0, ""}}));
-  EXPECT_EQ(Read("\xEF\xBB"), (LineFormatLines{{0, "\xEF\xBB"}}));
+  EXPECT_EQ(ReadLineFormat(mark + "a\n" + mark + "b\n"), (LineFormatLines{{0, "a"}, {5, mark + "b"}}));
+  EXPECT_EQ(ReadLineFormat(mark), (LineFormatLines{{0, ""}}));
+  EXPECT_EQ(ReadLineFormat("\xEF\xBB"), (LineFormatLines{{0, "\xEF\xBB"}}));
 }
 
 // Of a whole file, whatever the size of blocks, and from each line on.
@@ -90,11 +90,11 @@ TEST(LineFormat, GivesTheSameLinesWhateverTheSizeOfSplitsAndBlocks) {
     std::string bytes;
     const size_t size = random() % 400;
     while (bytes.size() < size) bytes += "ab\r\n\n"[random() % 5];
-    Read(bytes);
+    ReadLineFormat(bytes);
   }
   std::string lengths;
   for (int length = 0; length < 200; ++length) lengths += std::string(static_cast<size_t>(length), 'x') + "\n";
-  EXPECT_EQ(Read(lengths).size(), 200u);
+  EXPECT_EQ(ReadLineFormat(lengths).size(), 200u);
 }
 
 TEST(LineFormat, ReadsLinesOnBothSidesOfEveryBoundaryOfItsBlocks) {

@@ -34,7 +34,7 @@ Tensor Part() { return Golden("source").Slice(0, 10, 30).Slice(1, 20, 40).Contig
 
 Given Policy(const char* name) { return {{"policy", ir::StringValue(name)}}; }
 
-void ExpectGolden(const std::string& kernel, const Given& given, const std::string& golden) {
+void ExpectGoldenAugmentation(const std::string& kernel, const Given& given, const std::string& golden) {
   const Tensor expected = Golden(golden);
   for (int64_t row = 0; row < expected.dim(0); ++row) {
     const Tensor found = *RunKernel(kernel, given, {Part()}, RowRandom(0, 0, {.key = static_cast<uint64_t>(row)}));
@@ -44,15 +44,15 @@ void ExpectGolden(const std::string& kernel, const Given& given, const std::stri
 
 TEST(Augmentation, EqualsPillow) {
   for (const char* policy : {"imagenet", "cifar10", "svhn"}) {
-    ExpectGolden("AutoAugment", Policy(policy), std::string("augment.") + policy);
+    ExpectGoldenAugmentation("AutoAugment", Policy(policy), std::string("augment.") + policy);
   }
-  ExpectGolden("RandAugment", {}, "augment.rand");
-  ExpectGolden("TrivialAugmentWide", {}, "augment.trivial");
+  ExpectGoldenAugmentation("RandAugment", {}, "augment.rand");
+  ExpectGoldenAugmentation("TrivialAugmentWide", {}, "augment.trivial");
 }
 
 TEST(Augmentation, MixesAsTorchvisionDoesWithThePixelsOfPillow) {
-  ExpectGolden("AugMix", {{"severity", ir::IntValue(10)}}, "augment.mix");
-  ExpectGolden(
+  ExpectGoldenAugmentation("AugMix", {{"severity", ir::IntValue(10)}}, "augment.mix");
+  ExpectGoldenAugmentation(
       "AugMix",
       {{"mixture_width", ir::IntValue(2)}, {"chain_depth", ir::IntValue(5)}, {"all_ops", ir::BoolValue(false)}},
       "augment.mix.deep");

@@ -57,7 +57,7 @@ std::vector<Change> Changes() {
   return changes;
 }
 
-void ExpectGolden(const Tensor& image, const std::string& golden) {
+void ExpectGoldenUnitColors(const Tensor& image, const std::string& golden) {
   const Tensor expected = Golden(golden);
   const std::vector<Change> changes = Changes();
   ASSERT_EQ(expected.dim(0), static_cast<int64_t>(changes.size()));
@@ -69,12 +69,12 @@ void ExpectGolden(const Tensor& image, const std::string& golden) {
 }
 
 TEST(UnitColors, AreTorchvisions) {
-  ExpectGolden(Golden("unit"), "unit.changes");
-  ExpectGolden(WithGaps(Golden("unit")), "unit.changes");
+  ExpectGoldenUnitColors(Golden("unit"), "unit.changes");
+  ExpectGoldenUnitColors(WithGaps(Golden("unit")), "unit.changes");
 }
 
 TEST(UnitColors, OfOneChannelAreTorchvisions) {
-  ExpectGolden(Golden("unit").Slice(2, 1, 1).Contiguous()->Reshape({23, 29}), "unit.grey.changes");
+  ExpectGoldenUnitColors(Golden("unit").Slice(2, 1, 1).Contiguous()->Reshape({23, 29}), "unit.grey.changes");
 }
 
 TEST(UnitColors, HaveTheLumaOfTorchvision) {

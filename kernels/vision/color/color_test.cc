@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 constexpr double kFactors[] = {0.0, 0.3, 1.0, 1.7, 5.0};
 constexpr double kTurns[] = {-0.5, -0.13, 0.0, 0.25, 0.5};
 
-void ExpectGolden(const std::string& kernel, const std::string& golden, const Tensor& image) {
+void ExpectGoldenColor(const std::string& kernel, const std::string& golden, const Tensor& image) {
   const Tensor expected = Golden(golden);
   ASSERT_FALSE(fixture::AllZero(expected));
   for (int64_t i = 0; i < 5; ++i) {
@@ -37,15 +37,15 @@ void ExpectGolden(const std::string& kernel, const std::string& golden, const Te
 }
 
 TEST(Color, EqualsPillow) {
-  ExpectGolden("AdjustBrightness", "color.brightness", Golden("source"));
-  ExpectGolden("AdjustContrast", "color.contrast", Golden("source"));
-  ExpectGolden("AdjustSaturation", "color.saturation", Golden("source"));
-  ExpectGolden("AdjustHue", "color.hue", Golden("source"));
+  ExpectGoldenColor("AdjustBrightness", "color.brightness", Golden("source"));
+  ExpectGoldenColor("AdjustContrast", "color.contrast", Golden("source"));
+  ExpectGoldenColor("AdjustSaturation", "color.saturation", Golden("source"));
+  ExpectGoldenColor("AdjustHue", "color.hue", Golden("source"));
 }
 
 TEST(Color, EqualsPillowOverAllColors) {
-  ExpectGolden("AdjustHue", "color.hue.all", Golden("color.all"));
-  ExpectGolden("AdjustSaturation", "color.saturation.all", Golden("color.all"));
+  ExpectGoldenColor("AdjustHue", "color.hue.all", Golden("color.all"));
+  ExpectGoldenColor("AdjustSaturation", "color.saturation.all", Golden("color.all"));
 }
 
 TEST(Color, TakesGreyImages) {
@@ -54,7 +54,7 @@ TEST(Color, TakesGreyImages) {
   for (const char* name : {"Brightness", "Contrast", "Saturation", "Hue"}) {
     std::string golden = std::string("color.") + name + ".grey";
     golden[6] = static_cast<char>(golden[6] - 'A' + 'a');
-    ExpectGolden(std::string("Adjust") + name, golden, flat);
+    ExpectGoldenColor(std::string("Adjust") + name, golden, flat);
     EXPECT_EQ(RunKernel(std::string("Adjust") + name, {{"factor", ir::FloatValue(0.4)}}, grey)->TypeName(),
               "uint8 (60, 80, 1)");
   }

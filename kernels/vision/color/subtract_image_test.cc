@@ -27,7 +27,7 @@ std::vector<double> Ramp() {
   return values;
 }
 
-fixture::Given Given() { return {{"image", ir::FloatsValue(Ramp())}, {"shape", Ints({60, 80, 3})}}; }
+fixture::Given SubtractGiven() { return {{"image", ir::FloatsValue(Ramp())}, {"shape", Ints({60, 80, 3})}}; }
 
 template <typename T>
 void ExpectDifferences(const Tensor& source, const Tensor& result) {
@@ -38,15 +38,16 @@ void ExpectDifferences(const Tensor& source, const Tensor& result) {
 }
 
 TEST(SubtractImage, SubtractsEachValueFromThePixelAtItsPlace) {
-  ExpectDifferences<uint8_t>(Golden("source"), *RunKernel("SubtractImage", Given(), Golden("source")));
-  ExpectDifferences<float>(Golden("source.float32"), *RunKernel("SubtractImage", Given(), Golden("source.float32")));
+  ExpectDifferences<uint8_t>(Golden("source"), *RunKernel("SubtractImage", SubtractGiven(), Golden("source")));
+  ExpectDifferences<float>(Golden("source.float32"),
+                           *RunKernel("SubtractImage", SubtractGiven(), Golden("source.float32")));
 }
 
 TEST(SubtractImage, TakesRowsThatLieApart) {
   for (const char* name : {"source", "source.float32"}) {
     const Tensor source = Golden(name);
-    EXPECT_TRUE(TensorsEqual(*RunKernel("SubtractImage", Given(), fixture::WithGaps(source)),
-                             *RunKernel("SubtractImage", Given(), source)));
+    EXPECT_TRUE(TensorsEqual(*RunKernel("SubtractImage", SubtractGiven(), fixture::WithGaps(source)),
+                             *RunKernel("SubtractImage", SubtractGiven(), source)));
   }
 }
 

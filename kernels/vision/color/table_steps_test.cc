@@ -58,7 +58,7 @@ std::vector<Change> Changes() {
           {"AdjustSharpness", {{"factor", Real(5)}}}};
 }
 
-void ExpectGolden(const Tensor& image, const std::string& golden) {
+void ExpectGoldenTableSteps(const Tensor& image, const std::string& golden) {
   const Tensor expected = Golden(golden);
   const std::vector<Change> changes = Changes();
   ASSERT_EQ(expected.dim(0), static_cast<int64_t>(changes.size()));
@@ -70,9 +70,9 @@ void ExpectGolden(const Tensor& image, const std::string& golden) {
 }
 
 TEST(Tables, EqualPillow) {
-  ExpectGolden(Part(), "tables.source");
-  ExpectGolden(Golden("pale"), "tables.pale");
-  ExpectGolden(RunKernel("Grayscale", {}, Part())->Reshape({30, 40}), "tables.grey");
+  ExpectGoldenTableSteps(Part(), "tables.source");
+  ExpectGoldenTableSteps(Golden("pale"), "tables.pale");
+  ExpectGoldenTableSteps(RunKernel("Grayscale", {}, Part())->Reshape({30, 40}), "tables.grey");
 }
 
 // Each of the random forms gives what its plain one gives, in p of the rows, or leaves the image.

@@ -24,7 +24,7 @@ constexpr int64_t kLength = 3;
 constexpr int64_t kCorners = kSide + kLength + 1;
 
 // Which of kSide × kSide pixels are filled.
-std::vector<bool> Filled(const RowRandom& random, int64_t patches = 1) {
+std::vector<bool> FilledCutOut(const RowRandom& random, int64_t patches = 1) {
   static const Tensor image = [] {
     Tensor zeros = *Tensor::Allocate(DType::kInt16, {kSide, kSide});
     std::fill_n(zeros.mutable_raw(), zeros.bytes(), 0);
@@ -70,7 +70,7 @@ TEST(CutOut, TakesEveryCornerAlike) {
   for (const fixture::RowAxis& axis : fixture::kRowAxes) {
     std::vector<int64_t> counts(looks.size());
     for (uint64_t number = 0; number < kDraws; ++number) {
-      const auto found = std::find(looks.begin(), looks.end(), Filled(axis.stream(number)));
+      const auto found = std::find(looks.begin(), looks.end(), FilledCutOut(axis.stream(number)));
       ASSERT_NE(found, looks.end());
       ++counts[static_cast<size_t>(found - looks.begin())];
     }
@@ -81,7 +81,7 @@ TEST(CutOut, TakesEveryCornerAlike) {
 TEST(CutOut, FillsSeveralSquares) {
   size_t most = 0;
   for (uint64_t row = 0; row < 200; ++row) {
-    const std::vector<bool> filled = Filled(RowRandom(1, 2, {.key = row}), 3);
+    const std::vector<bool> filled = FilledCutOut(RowRandom(1, 2, {.key = row}), 3);
     most = std::max(most, static_cast<size_t>(std::count(filled.begin(), filled.end(), true)));
   }
   EXPECT_GT(most, static_cast<size_t>(kLength * kLength));

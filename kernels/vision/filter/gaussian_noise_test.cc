@@ -49,7 +49,7 @@ Tensor Multiplied(const Tensor& bytes, DType dtype, double by) {
 }
 
 template <typename T>
-Tensor Filled(DType dtype, const Shape& shape, T value) {
+Tensor FilledGaussianNoise(DType dtype, const Shape& shape, T value) {
   Tensor result = *Tensor::Allocate(dtype, shape);
   for (int64_t i = 0; i < result.elements(); ++i) result.mutable_data<T>()[i] = value;
   return result;
@@ -188,18 +188,20 @@ TEST(GaussianNoise, CutsOffAtBlackAndWhite) {
     return static_cast<double>(at_edge) / static_cast<double>(noisy.elements());
   };
   const Shape shape = {100, 100, 3};
-  EXPECT_NEAR(shares(Filled<float>(DType::kFloat32, shape, 0), 0.0f), 0.5, 0.02);
-  EXPECT_NEAR(shares(Filled<float>(DType::kFloat32, shape, 1), 1.0f), 0.5, 0.02);
-  EXPECT_NEAR(shares(Filled<uint8_t>(DType::kUInt8, shape, 0), uint8_t{0}), 0.5 + 0.5 * 1 / 25.5 * 0.8, 0.02);
-  EXPECT_NEAR(shares(Filled<uint8_t>(DType::kUInt8, shape, 255), uint8_t{255}), 0.5 + 0.5 * 1 / 25.5 * 0.8, 0.02);
-  EXPECT_NEAR(shares(Filled<uint16_t>(DType::kUInt16, shape, 65535), uint16_t{65535}), 0.5, 0.02);
+  EXPECT_NEAR(shares(FilledGaussianNoise<float>(DType::kFloat32, shape, 0), 0.0f), 0.5, 0.02);
+  EXPECT_NEAR(shares(FilledGaussianNoise<float>(DType::kFloat32, shape, 1), 1.0f), 0.5, 0.02);
+  EXPECT_NEAR(shares(FilledGaussianNoise<uint8_t>(DType::kUInt8, shape, 0), uint8_t{0}), 0.5 + 0.5 * 1 / 25.5 * 0.8,
+              0.02);
+  EXPECT_NEAR(shares(FilledGaussianNoise<uint8_t>(DType::kUInt8, shape, 255), uint8_t{255}), 0.5 + 0.5 * 1 / 25.5 * 0.8,
+              0.02);
+  EXPECT_NEAR(shares(FilledGaussianNoise<uint16_t>(DType::kUInt16, shape, 65535), uint16_t{65535}), 0.5, 0.02);
 }
 
 // Values a little beyond, as of bicubic resizing, and far beyond.
 TEST(GaussianNoise, TakesFloatsOfOtherRangesIfItIsToldSo) {
   constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
   for (const float value : {1.0001f, 200.0f, -0.5f, std::numeric_limits<float>::infinity(), kNone}) {
-    const Tensor image = Filled<float>(DType::kFloat32, {2, 2}, value);
+    const Tensor image = FilledGaussianNoise<float>(DType::kFloat32, {2, 2}, value);
     EXPECT_EQ(KindOf(RunKernel("GaussianNoise", Noise(0, 0.1), image).status()), ErrorKind::kData);
     const Tensor noisy = *RunKernel("GaussianNoise", Noise(0, 0, false), image);
     EXPECT_TRUE(std::isnan(value) ? std::isnan(noisy.data<float>()[3]) : noisy.data<float>()[3] == value);
@@ -208,7 +210,8 @@ TEST(GaussianNoise, TakesFloatsOfOtherRangesIfItIsToldSo) {
 
 TEST(GaussianNoise, TakesAnyMeanAndDeviation) {
   for (const double mean : {-1e6, 1e6}) {
-    const Tensor words = *RunKernel("GaussianNoise", Noise(mean, 1e6), Filled<uint16_t>(DType::kUInt16, {50, 50}, 7));
+    const Tensor words =
+        *RunKernel("GaussianNoise", Noise(mean, 1e6), FilledGaussianNoise<uint16_t>(DType::kUInt16, {50, 50}, 7));
     for (int64_t i = 0; i < words.elements(); ++i) {
       const uint16_t value = words.data<uint16_t>()[i];
       ASSERT_TRUE(value == 0 || value == 65535) << value;
@@ -223,12 +226,12 @@ TEST(GaussianNoise, TakesAnyMeanAndDeviation) {
 TEST(GaussianNoise, IsNormalInEveryType) {
   if (!kCountsChances) GTEST_SKIP();
   const Shape shape = {200, 200, 3};
-  const Tensor floats =
-      *RunKernel("GaussianNoise", Noise(0, 0.05), {Filled<float>(DType::kFloat32, shape, 0.5f)}, RandomOf(0, 1));
-  const Tensor words =
-      *RunKernel("GaussianNoise", Noise(0, 0.05), {Filled<uint16_t>(DType::kUInt16, shape, 32768)}, RandomOf(0, 1));
-  const Tensor bytes =
-      *RunKernel("GaussianNoise", Noise(0, 0.05), {Filled<uint8_t>(DType::kUInt8, shape, 128)}, RandomOf(0, 1));
+  const Tensor floats = *RunKernel("GaussianNoise", Noise(0, 0.05),
+                                   {FilledGaussianNoise<float>(DType::kFloat32, shape, 0.5f)}, RandomOf(0, 1));
+  const Tensor words = *RunKernel("GaussianNoise", Noise(0, 0.05),
+                                  {FilledGaussianNoise<uint16_t>(DType::kUInt16, shape, 32768)}, RandomOf(0, 1));
+  const Tensor bytes = *RunKernel("GaussianNoise", Noise(0, 0.05),
+                                  {FilledGaussianNoise<uint8_t>(DType::kUInt8, shape, 128)}, RandomOf(0, 1));
   std::vector<float> noise;
   std::array<std::vector<float>, 3> channels;
   for (int64_t i = 0; i < floats.elements(); ++i) {
@@ -243,8 +246,8 @@ TEST(GaussianNoise, IsNormalInEveryType) {
     ExpectNormal(channels[c], "channel " + std::to_string(c));
     ExpectIndependent(channels[c], channels[(c + 1) % 3], "channels");
   }
-  const Tensor other_row =
-      *RunKernel("GaussianNoise", Noise(0, 0.05), {Filled<float>(DType::kFloat32, shape, 0.5f)}, RandomOf(0, 2));
+  const Tensor other_row = *RunKernel("GaussianNoise", Noise(0, 0.05),
+                                      {FilledGaussianNoise<float>(DType::kFloat32, shape, 0.5f)}, RandomOf(0, 2));
   std::vector<float> others;
   for (int64_t i = 0; i < other_row.elements(); ++i) {
     others.push_back(static_cast<float>((other_row.data<float>()[i] - 0.5) / 0.05));
@@ -254,7 +257,7 @@ TEST(GaussianNoise, IsNormalInEveryType) {
 
 TEST(GaussianNoise, OfPicturesOfOnePixelIsNormalOverRowsAndEpochs) {
   if (!kCountsChances) GTEST_SKIP();
-  const Tensor pixel = Filled<float>(DType::kFloat32, {1, 1, 1}, 0.5f);
+  const Tensor pixel = FilledGaussianNoise<float>(DType::kFloat32, {1, 1, 1}, 0.5f);
   std::array<std::vector<float>, 2> of_epoch;
   for (uint64_t epoch = 0; epoch < 2; ++epoch) {
     for (uint64_t row = 0; row < 4000; ++row) {

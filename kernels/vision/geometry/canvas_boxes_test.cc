@@ -47,7 +47,8 @@ std::vector<T> NumbersOfCanvasBoxes(const Tensor& tensor) {
   return {tensor.data<T>(), tensor.data<T>() + tensor.elements()};
 }
 
-std::vector<double> Moved(const std::string& kernel, const Given& given, const Tensor& boxes, RowId id = {}) {
+std::vector<double> MovedCanvasBoxes(const std::string& kernel, const Given& given, const Tensor& boxes,
+                                     RowId id = {}) {
   const auto moved = fixture::RunKernel(Cat(kernel, "OfBoxes"), given, {boxes}, RowRandom(3, 4, id));
   EXPECT_TRUE(moved.ok()) << kernel << ": " << moved.status();
   return moved.ok() ? NumbersOfCanvasBoxes(*moved) : std::vector<double>();
@@ -96,7 +97,7 @@ TEST(CanvasBoxes, GoWhereThePixelsGo) {
       const std::vector<double> box = {side(13, 7), side(11, 5), 14 + side(17, 3), 12 + side(12, 11)};
       const auto pixels = fixture::RunKernel(move.kernel, move.given, {MaskOf(box)}, RowRandom(3, 4, id));
       ASSERT_TRUE(pixels.ok()) << pixels.status();
-      const std::vector<double> moved = Moved(move.kernel, move.given, OnCanvasCanvasBoxes(box), id);
+      const std::vector<double> moved = MovedCanvasBoxes(move.kernel, move.given, OnCanvasCanvasBoxes(box), id);
       ASSERT_EQ(moved.size(), 8u);
       EXPECT_EQ(moved[6], static_cast<double>(pixels->dim(1)));
       EXPECT_EQ(moved[7], static_cast<double>(pixels->dim(0)));
@@ -118,13 +119,14 @@ TEST(CanvasBoxes, GoWhereThePixelsGo) {
 
 TEST(CanvasBoxes, AreClampedByWhatCutsAlone) {
   const Tensor outside = OnCanvasCanvasBoxes({-5, -6, 40, 30});
-  EXPECT_THAT(Moved("RandomHorizontalFlip", {{"p", ir::FloatValue(1)}}, outside),
+  EXPECT_THAT(MovedCanvasBoxes("RandomHorizontalFlip", {{"p", ir::FloatValue(1)}}, outside),
               ElementsAre(-8, -6, 37, 30, 0, 0, kCanvasBoxesWidth, kCanvasBoxesHeight));
-  EXPECT_THAT(Moved("Resize", {{"size", Ints({48, 64})}}, outside), ElementsAre(-10, -12, 80, 60, 0, 0, 64, 48));
+  EXPECT_THAT(MovedCanvasBoxes("Resize", {{"size", Ints({48, 64})}}, outside),
+              ElementsAre(-10, -12, 80, 60, 0, 0, 64, 48));
   // To the result alone: what is beyond the image may lie on its margins.
-  EXPECT_THAT(Moved("Pad", {{"padding", Ints({3, 10})}}, outside), ElementsAre(0, 4, 38, 40, 0, 0, 38, 44));
+  EXPECT_THAT(MovedCanvasBoxes("Pad", {{"padding", Ints({3, 10})}}, outside), ElementsAre(0, 4, 38, 40, 0, 0, 38, 44));
   // Even where it keeps all of the image.
-  EXPECT_THAT(Moved("CenterCrop", {{"size", Ints({kCanvasBoxesHeight, kCanvasBoxesWidth})}}, outside),
+  EXPECT_THAT(MovedCanvasBoxes("CenterCrop", {{"size", Ints({kCanvasBoxesHeight, kCanvasBoxesWidth})}}, outside),
               ElementsAre(0, 0, 32, 24, 0, 0, kCanvasBoxesWidth, kCanvasBoxesHeight));
 }
 
@@ -136,7 +138,8 @@ TEST(CanvasBoxes, LoseFractionsOfWholeNumbers) {
 }
 
 TEST(CanvasBoxes, OfNoneAreNone) {
-  EXPECT_THAT(Moved("RandomCrop", {{"size", Ints({5, 6})}}, OnCanvasCanvasBoxes({})), ElementsAre(0, 0, 6, 5));
+  EXPECT_THAT(MovedCanvasBoxes("RandomCrop", {{"size", Ints({5, 6})}}, OnCanvasCanvasBoxes({})),
+              ElementsAre(0, 0, 6, 5));
 }
 
 TEST(CanvasBoxes, RefusePixelsThatRepeatThePicture) {

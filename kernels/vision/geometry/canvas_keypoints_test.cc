@@ -52,7 +52,8 @@ std::vector<T> NumbersOfCanvasKeypoints(const Tensor& tensor) {
   return {dense.data<T>(), dense.data<T>() + dense.elements()};
 }
 
-std::vector<double> Moved(const std::string& kernel, const Given& given, const Tensor& points, RowId id = {}) {
+std::vector<double> MovedCanvasKeypoints(const std::string& kernel, const Given& given, const Tensor& points,
+                                         RowId id = {}) {
   const auto moved = fixture::RunKernel(Cat(kernel, "OfKeypoints"), given, {points}, RowRandom(3, 4, id));
   EXPECT_TRUE(moved.ok()) << kernel << ": " << moved.status();
   return moved.ok() ? NumbersOfCanvasKeypoints(*moved) : std::vector<double>();
@@ -110,8 +111,8 @@ TEST(CanvasKeypoints, GoWhereThePixelsGo) {
       const auto y = static_cast<int64_t>(1 + key * 5 % 22);
       const auto pixels = fixture::RunKernel(move.kernel, move.given, {SpotAt(x, y)}, RowRandom(3, 4, id));
       ASSERT_TRUE(pixels.ok()) << pixels.status();
-      const std::vector<double> moved =
-          Moved(move.kernel, move.given, OnCanvasCanvasKeypoints({static_cast<double>(x), static_cast<double>(y)}), id);
+      const std::vector<double> moved = MovedCanvasKeypoints(
+          move.kernel, move.given, OnCanvasCanvasKeypoints({static_cast<double>(x), static_cast<double>(y)}), id);
       ASSERT_EQ(moved.size(), 4u);
       EXPECT_EQ(moved[2], static_cast<double>(pixels->dim(1)));
       EXPECT_EQ(moved[3], static_cast<double>(pixels->dim(0)));
@@ -130,16 +131,16 @@ TEST(CanvasKeypoints, GoWhereThePixelsGo) {
 
 TEST(CanvasKeypoints, AreFlippedAsMiddlesOfPixels) {
   const Tensor points = OnCanvasCanvasKeypoints({0, 0, 31, 23, 2.25, 7.5, -4, 40});
-  EXPECT_THAT(Moved("RandomHorizontalFlip", {{"p", ir::FloatValue(1)}}, points),
+  EXPECT_THAT(MovedCanvasKeypoints("RandomHorizontalFlip", {{"p", ir::FloatValue(1)}}, points),
               ElementsAre(31, 0, 0, 23, 28.75, 7.5, 35, 40, kCanvasKeypointsWidth, kCanvasKeypointsHeight));
-  EXPECT_THAT(Moved("RandomVerticalFlip", {{"p", ir::FloatValue(1)}}, points),
+  EXPECT_THAT(MovedCanvasKeypoints("RandomVerticalFlip", {{"p", ir::FloatValue(1)}}, points),
               ElementsAre(0, 23, 31, 0, 2.25, 15.5, -4, -17, kCanvasKeypointsWidth, kCanvasKeypointsHeight));
 }
 
 TEST(CanvasKeypoints, AreTurnedAsPlaces) {
   const Tensor points = OnCanvasCanvasKeypoints({0, 0, 32, 24, 0.1, 7.5});
   const auto turned = [&points](double angle) {
-    return Moved("Rotate", {{"angle", ir::FloatValue(angle)}, {"expand", ir::BoolValue(true)}}, points);
+    return MovedCanvasKeypoints("Rotate", {{"angle", ir::FloatValue(angle)}, {"expand", ir::BoolValue(true)}}, points);
   };
   EXPECT_THAT(turned(90), ElementsAre(0, 32, 24, 0, 7.5, 32 - 0.1, kCanvasKeypointsHeight, kCanvasKeypointsWidth));
   EXPECT_THAT(turned(180), ElementsAre(32, 24, 0, 0, 32 - 0.1, 16.5, kCanvasKeypointsWidth, kCanvasKeypointsHeight));
@@ -153,10 +154,10 @@ TEST(CanvasKeypoints, LeaveThePictureAndComeBack) {
       {"top", ir::IntValue(5)}, {"left", ir::IntValue(6)}, {"height", ir::IntValue(10)}, {"width", ir::IntValue(12)}};
   const Tensor cut = *fixture::RunKernel("CropOfKeypoints", crop, points);
   EXPECT_THAT(NumbersOfCanvasKeypoints(cut), ElementsAre(-4, -2, 24, 15, 12, 10));
-  EXPECT_THAT(Moved("Pad", {{"padding", Ints({6, 5, 14, 9})}}, cut),
+  EXPECT_THAT(MovedCanvasKeypoints("Pad", {{"padding", Ints({6, 5, 14, 9})}}, cut),
               ElementsAre(2, 3, 30, 20, kCanvasKeypointsWidth, kCanvasKeypointsHeight));
-  EXPECT_THAT(Moved("Resize", {{"size", Ints({20, 36})}}, cut), ElementsAre(-12, -4, 72, 30, 36, 20));
-  EXPECT_THAT(Moved("Affine", {{"translate", Floats({40, -40})}}, points),
+  EXPECT_THAT(MovedCanvasKeypoints("Resize", {{"size", Ints({20, 36})}}, cut), ElementsAre(-12, -4, 72, 30, 36, 20));
+  EXPECT_THAT(MovedCanvasKeypoints("Affine", {{"translate", Floats({40, -40})}}, points),
               ElementsAre(42, -37, 70, -20, kCanvasKeypointsWidth, kCanvasKeypointsHeight));
 }
 
@@ -178,8 +179,9 @@ TEST(CanvasKeypoints, LoseFractionsOfWholeNumbers) {
 }
 
 TEST(CanvasKeypoints, OfNoneAreNone) {
-  EXPECT_THAT(Moved("RandomCrop", {{"size", Ints({5, 6})}}, OnCanvasCanvasKeypoints({})), ElementsAre(6, 5));
-  EXPECT_THAT(Moved("Rotate", {{"angle", ir::FloatValue(30)}}, OnCanvasCanvasKeypoints({})),
+  EXPECT_THAT(MovedCanvasKeypoints("RandomCrop", {{"size", Ints({5, 6})}}, OnCanvasCanvasKeypoints({})),
+              ElementsAre(6, 5));
+  EXPECT_THAT(MovedCanvasKeypoints("Rotate", {{"angle", ir::FloatValue(30)}}, OnCanvasCanvasKeypoints({})),
               ElementsAre(kCanvasKeypointsWidth, kCanvasKeypointsHeight));
 }
 

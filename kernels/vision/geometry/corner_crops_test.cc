@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 constexpr int64_t kCornerCropsHeight = 7;
 constexpr int64_t kCornerCropsWidth = 10;
 
-Given Size(int64_t height, int64_t width) { return {{"size", ir::IntsValue({height, width})}}; }
+Given SizeCornerCrops(int64_t height, int64_t width) { return {{"size", ir::IntsValue({height, width})}}; }
 
 Given WithFlip(Given given, bool vertical) {
   given.emplace_back("vertical_flip", ir::BoolValue(vertical));
@@ -63,7 +63,7 @@ TEST(FiveCrop, CutsCornersAndTheMiddle) {
        {Shape{kCornerCropsHeight, kCornerCropsWidth, 3}, Shape{kCornerCropsHeight, kCornerCropsWidth}}) {
     const Tensor image = NumberedCornerCrops(shape);
     for (const Tensor& input : {image, fixture::WithGaps(image)}) {
-      const absl::StatusOr<Tensors> crops = RunKernelOutputs("FiveCrop", Size(4, 5), {input});
+      const absl::StatusOr<Tensors> crops = RunKernelOutputs("FiveCrop", SizeCornerCrops(4, 5), {input});
       ASSERT_TRUE(crops.ok()) << crops.status();
       ASSERT_EQ(crops->size(), 5u);
       ExpectCorners(image, *crops, 0);
@@ -74,7 +74,7 @@ TEST(FiveCrop, CutsCornersAndTheMiddle) {
 TEST(FiveCrop, GivesAllCropsOfTheFirstColumnFirst) {
   const Tensor image = NumberedCornerCrops({kCornerCropsHeight, kCornerCropsWidth, 3});
   const Tensor mask = NumberedCornerCrops({kCornerCropsHeight, kCornerCropsWidth});
-  const absl::StatusOr<Tensors> crops = RunKernelOutputs("FiveCrop", Size(4, 5), {image, mask});
+  const absl::StatusOr<Tensors> crops = RunKernelOutputs("FiveCrop", SizeCornerCrops(4, 5), {image, mask});
   ASSERT_TRUE(crops.ok()) << crops.status();
   ASSERT_EQ(crops->size(), 10u);
   ExpectCorners(image, *crops, 0);
@@ -82,18 +82,18 @@ TEST(FiveCrop, GivesAllCropsOfTheFirstColumnFirst) {
 }
 
 TEST(FiveCrop, KnowsShapesAndNamesWhatIsTooSmall) {
-  const auto types = InferTypes("FiveCrop", Size(4, 5), {ir::ColumnType::Of(DType::kUInt8, {-1, -1, 3})});
+  const auto types = InferTypes("FiveCrop", SizeCornerCrops(4, 5), {ir::ColumnType::Of(DType::kUInt8, {-1, -1, 3})});
   ASSERT_TRUE(types.ok()) << types.status();
   ASSERT_EQ(types->size(), 5u);
   EXPECT_EQ(ir::TypeName((*types)[4]), "uint8 (4, 5, 3)");
   constexpr char kTooSmall[] = "the crop's width is 11, but the image's is 10; resize the image";
-  EXPECT_THAT(
-      MessageOf(InferTypes("FiveCrop", Size(4, 11), {ir::ColumnType::Of(DType::kUInt8, {-1, kCornerCropsWidth, 3})})),
-      HasSubstr(kTooSmall));
-  EXPECT_THAT(MessageOf(RunKernelOutputs("FiveCrop", Size(4, 11),
+  EXPECT_THAT(MessageOf(InferTypes("FiveCrop", SizeCornerCrops(4, 11),
+                                   {ir::ColumnType::Of(DType::kUInt8, {-1, kCornerCropsWidth, 3})})),
+              HasSubstr(kTooSmall));
+  EXPECT_THAT(MessageOf(RunKernelOutputs("FiveCrop", SizeCornerCrops(4, 11),
                                          {NumberedCornerCrops({kCornerCropsHeight, kCornerCropsWidth, 3})})),
               HasSubstr(kTooSmall));
-  EXPECT_THAT(MessageOf(RunKernelOutputs("FiveCrop", Size(8, 5),
+  EXPECT_THAT(MessageOf(RunKernelOutputs("FiveCrop", SizeCornerCrops(8, 5),
                                          {NumberedCornerCrops({kCornerCropsHeight, kCornerCropsWidth})})),
               HasSubstr("the crop's height is 8"));
 }
@@ -101,13 +101,15 @@ TEST(FiveCrop, KnowsShapesAndNamesWhatIsTooSmall) {
 TEST(TenCrop, AddsThoseOfTheMirrorImage) {
   const Tensor image = NumberedCornerCrops({kCornerCropsHeight, kCornerCropsWidth, 3});
   for (const bool vertical : {false, true}) {
-    const absl::StatusOr<Tensors> crops = RunKernelOutputs("TenCrop", WithFlip(Size(4, 5), vertical), {image});
+    const absl::StatusOr<Tensors> crops =
+        RunKernelOutputs("TenCrop", WithFlip(SizeCornerCrops(4, 5), vertical), {image});
     ASSERT_TRUE(crops.ok()) << crops.status();
     ASSERT_EQ(crops->size(), 10u);
     ExpectCorners(image, *crops, 0);
     ExpectCorners(Flipped(image, vertical ? 0 : 1), *crops, 5);
   }
-  EXPECT_EQ(InferTypes("TenCrop", Size(4, 5), {ir::ColumnType::Of(DType::kUInt8, {-1, -1, 3})})->size(), 10u);
+  EXPECT_EQ(InferTypes("TenCrop", SizeCornerCrops(4, 5), {ir::ColumnType::Of(DType::kUInt8, {-1, -1, 3})})->size(),
+            10u);
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ using fixture::MessageOf;
 using fixture::RunKernel;
 using ::testing::HasSubstr;
 
-fixture::Given Size(int64_t height, int64_t width, std::string_view interpolation = "bilinear", bool antialias = true) {
+fixture::Given SizeResize(int64_t height, int64_t width, std::string_view interpolation = "bilinear",
+                          bool antialias = true) {
   return {{"size", Ints({height, width})},
           {"interpolation", ir::StringValue(interpolation)},
           {"antialias", ir::BoolValue(antialias)}};
@@ -42,7 +43,7 @@ TEST_P(ResizeInterpolation, EqualsPillowBitForBit) {
     const Tensor golden = Golden(Cat("resize.", GetParam(), ".", height, "x", width, ".pillow"));
     ASSERT_FALSE(fixture::AllZero(golden));
     for (const Tensor& input : {source, fixture::WithGaps(source)}) {
-      const absl::StatusOr<Tensor> resized = RunKernel("Resize", Size(height, width, GetParam()), input);
+      const absl::StatusOr<Tensor> resized = RunKernel("Resize", SizeResize(height, width, GetParam()), input);
       ASSERT_TRUE(resized.ok()) << resized.status();
       EXPECT_EQ(fixture::LargestDifference(*resized, golden), 0) << height << " x " << width;
     }
@@ -51,7 +52,7 @@ TEST_P(ResizeInterpolation, EqualsPillowBitForBit) {
 
 TEST_P(ResizeInterpolation, EqualsPillowOnFloatsBitForBit) {
   const Tensor golden = Golden(Cat("resize.", GetParam(), ".float32.pillow"));
-  const Tensor resized = *RunKernel("Resize", Size(23, 31, GetParam()), Golden("source.float32"));
+  const Tensor resized = *RunKernel("Resize", SizeResize(23, 31, GetParam()), Golden("source.float32"));
   EXPECT_EQ(fixture::LargestDifference(resized, golden), 0);
 }
 
@@ -60,7 +61,7 @@ TEST_P(ResizeInterpolation, EqualsPillowOnMasks) {
   const Tensor source = Golden("source");
   Tensor green = *Tensor::Allocate(DType::kUInt8, {source.dim(0), source.dim(1)});
   for (int64_t i = 0; i < green.elements(); ++i) green.mutable_raw()[i] = source.raw()[i * 3 + 1];
-  EXPECT_EQ(fixture::LargestDifference(*RunKernel("Resize", Size(41, 100, GetParam()), green), golden), 0);
+  EXPECT_EQ(fixture::LargestDifference(*RunKernel("Resize", SizeResize(41, 100, GetParam()), green), golden), 0);
 }
 
 TEST_P(ResizeInterpolation, IsWithinOneLevelOfOpenCv) {
@@ -68,12 +69,12 @@ TEST_P(ResizeInterpolation, IsWithinOneLevelOfOpenCv) {
   for (const auto& [height, width] : {std::pair{23, 31}, {97, 111}, {60, 45}, {90, 80}, {40, 100}}) {
     const Tensor golden = Golden(Cat("resize.", GetParam(), ".", height, "x", width, ".opencv"));
     for (const Tensor& input : {source, fixture::WithGaps(source)}) {
-      const Tensor resized = *RunKernel("Resize", Size(height, width, GetParam(), false), input);
+      const Tensor resized = *RunKernel("Resize", SizeResize(height, width, GetParam(), false), input);
       EXPECT_LE(fixture::LargestDifference(resized, golden), 1) << height << " x " << width;
       EXPECT_LE(fixture::MeanDifference(resized, golden), 0.1) << height << " x " << width;
     }
   }
-  const Tensor floats = *RunKernel("Resize", Size(23, 31, GetParam(), false), Golden("source.float32"));
+  const Tensor floats = *RunKernel("Resize", SizeResize(23, 31, GetParam(), false), Golden("source.float32"));
   EXPECT_LE(fixture::LargestDifference(floats, Golden(Cat("resize.", GetParam(), ".float32.opencv"))), 1e-3);
 }
 
@@ -81,7 +82,7 @@ TEST_P(ResizeInterpolation, IsWithinOneLevelOfOpenCvOnWords) {
   const Tensor words = Words(Golden("source"));
   const Tensor golden = Golden(Cat("resize.", GetParam(), ".uint16.opencv"));
   for (const Tensor& input : {words, fixture::WithGaps(words)}) {
-    const Tensor resized = *RunKernel("Resize", Size(23, 31, GetParam(), false), input);
+    const Tensor resized = *RunKernel("Resize", SizeResize(23, 31, GetParam(), false), input);
     EXPECT_LE(fixture::LargestDifference(resized, golden), 1);
   }
 }
@@ -90,7 +91,7 @@ TEST_P(ResizeInterpolation, EqualsPillowOnWordsBitForBit) {
   const Tensor words = Words(Golden("source"), 173, 9999);
   const Tensor golden = Golden(Cat("resize.", GetParam(), ".uint16.pillow"));
   for (const Tensor& input : {words, fixture::WithGaps(words)}) {
-    EXPECT_TRUE(TensorsEqual(*RunKernel("Resize", Size(23, 31, GetParam()), input), golden));
+    EXPECT_TRUE(TensorsEqual(*RunKernel("Resize", SizeResize(23, 31, GetParam()), input), golden));
   }
 }
 
@@ -99,7 +100,7 @@ TEST_P(ResizeInterpolation, TakesWordsAsFloats) {
   const Given floats = {{"dtype", ir::StringValue("float32")}};
   const Tensor words = Words(Golden("source"), 173, 9999);
   for (const auto& [height, width] : {std::pair{97, 111}, {60, 45}, {40, 80}, {20, 100}}) {
-    const Given size = Size(height, width, GetParam());
+    const Given size = SizeResize(height, width, GetParam());
     const Tensor resized = *RunKernel("TypeCast", floats, *RunKernel("Resize", size, words));
     const Tensor exact = *RunKernel("Resize", size, *RunKernel("TypeCast", floats, words));
     EXPECT_LE(fixture::LargestDifference(resized, exact), 1.5) << height << " x " << width;
@@ -114,11 +115,11 @@ TEST(Resize, LanczosRingsWithinTheRange) {
   Tensor edge = *Tensor::Allocate(DType::kUInt8, {16, 16, 1});
   for (int64_t i = 0; i < edge.elements(); ++i) edge.mutable_raw()[i] = i % 16 < 8 ? 0 : 255;
   for (const bool antialias : {true, false}) {
-    const Tensor resized = *RunKernel("Resize", Size(40, 40, "lanczos", antialias), edge);
+    const Tensor resized = *RunKernel("Resize", SizeResize(40, 40, "lanczos", antialias), edge);
     for (int64_t x = 0; x < 40; ++x) {
       EXPECT_TRUE(x < 17 ? resized.raw()[x] < 60 : x > 22 ? resized.raw()[x] > 195 : true) << x;
     }
-    const Tensor words = *RunKernel("Resize", Size(40, 40, "lanczos", antialias), Words(edge));
+    const Tensor words = *RunKernel("Resize", SizeResize(40, 40, "lanczos", antialias), Words(edge));
     for (int64_t x = 0; x < 40; ++x) {
       const int word = words.data<uint16_t>()[x];
       EXPECT_TRUE(x < 17 ? word < 16000 : x > 22 ? word > 50000 : true) << x << ": " << word;
@@ -134,9 +135,9 @@ TEST(Resize, ChoosesTheInterpolationByTheSizes) {
   // Of 60 × 80 pixels: both shrink, both grow, one of each, and one that stays.
   for (const Case& each : {Case{23, 31, "area"}, {97, 111, "bicubic"}, {40, 100, "bilinear"}, {60, 45, "bilinear"}}) {
     for (const bool antialias : {true, false}) {
-      const Tensor got = *RunKernel("Resize", Size(each.height, each.width, "auto", antialias), Golden("source"));
+      const Tensor got = *RunKernel("Resize", SizeResize(each.height, each.width, "auto", antialias), Golden("source"));
       const Tensor expected =
-          *RunKernel("Resize", Size(each.height, each.width, each.chosen, antialias), Golden("source"));
+          *RunKernel("Resize", SizeResize(each.height, each.width, each.chosen, antialias), Golden("source"));
       EXPECT_TRUE(TensorsEqual(got, expected)) << each.height << " x " << each.width;
     }
   }
@@ -151,7 +152,7 @@ TEST(Resize, TreatsChannelsAlike) {
       for (int c = 0; c < channels; ++c) many.mutable_raw()[i * channels + c] = source.raw()[i * 3 + c % 3];
     }
     const Tensor golden = Golden("resize.bicubic.23x31.pillow");
-    const Tensor resized = *RunKernel("Resize", Size(23, 31, "bicubic"), many);
+    const Tensor resized = *RunKernel("Resize", SizeResize(23, 31, "bicubic"), many);
     for (int64_t i = 0; i < 23 * 31; ++i) {
       for (int c = 0; c < channels; ++c) ASSERT_EQ(resized.raw()[i * channels + c], golden.raw()[i * 3 + c % 3]);
     }
@@ -189,19 +190,21 @@ TEST(Resize, MakesTheLongerSideALength) {
 
 TEST(Resize, CopiesNothingWhenTheSizeStays) {
   const Tensor source = Golden("source");
-  EXPECT_EQ(RunKernel("Resize", Size(60, 80), source)->raw(), source.raw());
+  EXPECT_EQ(RunKernel("Resize", SizeResize(60, 80), source)->raw(), source.raw());
 }
 
 TEST(Resize, NamesWhatItCannotTake) {
-  const absl::StatusOr<Tensor> doubles = RunKernel("Resize", Size(2, 2), *Tensor::Allocate(DType::kFloat64, {4, 4, 3}));
+  const absl::StatusOr<Tensor> doubles =
+      RunKernel("Resize", SizeResize(2, 2), *Tensor::Allocate(DType::kFloat64, {4, 4, 3}));
   EXPECT_EQ(KindOf(doubles.status()), ErrorKind::kGraph);
   EXPECT_THAT(MessageOf(doubles), HasSubstr("got float64 (4, 4, 3)"));
-  const absl::StatusOr<Tensor> bytes = RunKernel("Resize", Size(2, 2), *Tensor::CopyBytes(DType::kBytes, "jpeg"));
+  const absl::StatusOr<Tensor> bytes = RunKernel("Resize", SizeResize(2, 2), *Tensor::CopyBytes(DType::kBytes, "jpeg"));
   EXPECT_THAT(MessageOf(bytes), HasSubstr("put Decode() before it"));
-  const absl::StatusOr<Tensor> empty = RunKernel("Resize", Size(2, 2), *Tensor::Allocate(DType::kUInt8, {0, 4, 3}));
+  const absl::StatusOr<Tensor> empty =
+      RunKernel("Resize", SizeResize(2, 2), *Tensor::Allocate(DType::kUInt8, {0, 4, 3}));
   EXPECT_THAT(MessageOf(empty), HasSubstr("without pixels"));
   const absl::StatusOr<Tensor> wide =
-      RunKernel("Resize", Size(2, 2, "bilinear", false), *Tensor::Allocate(DType::kUInt8, {4, 4, 5}));
+      RunKernel("Resize", SizeResize(2, 2, "bilinear", false), *Tensor::Allocate(DType::kUInt8, {4, 4, 5}));
   EXPECT_THAT(MessageOf(wide), HasSubstr("at most 4 channels"));
   EXPECT_FALSE(RunKernel("Resize", {{"size", Ints({-1, 5})}}, Golden("source")).ok());
   EXPECT_FALSE(RunKernel("Resize", {{"size", Ints({1, 2, 3})}}, Golden("source")).ok());
@@ -209,14 +212,14 @@ TEST(Resize, NamesWhatItCannotTake) {
 
 TEST(Resize, InfersSizes) {
   const ir::ColumnType decoded = ir::ColumnType::Of(DType::kUInt8, {-1, -1, 3});
-  EXPECT_EQ(ir::TypeName(*InferType("Resize", Size(5, 6), {decoded})), "uint8 (5, 6, 3)");
+  EXPECT_EQ(ir::TypeName(*InferType("Resize", SizeResize(5, 6), {decoded})), "uint8 (5, 6, 3)");
   EXPECT_EQ(ir::TypeName(*InferType("Resize", {{"size", Ints({5})}}, {decoded})), "uint8 (None, None, 3)");
   const ir::ColumnType known = ir::ColumnType::Of(DType::kFloat32, {60, 80, 3});
   EXPECT_EQ(ir::TypeName(*InferType("Resize", {{"size", Ints({32})}}, {known})), "float32 (32, 42, 3)");
   const Given longer = {{"size", ir::NoneValue()}, {"max_size", ir::IntValue(40)}};
   EXPECT_EQ(ir::TypeName(*InferType("Resize", longer, {known})), "float32 (30, 40, 3)");
   EXPECT_EQ(ir::TypeName(*InferType("Resize", longer, {decoded})), "uint8 (None, None, 3)");
-  EXPECT_FALSE(InferType("Resize", Size(5, 6), {ir::ColumnType::Of(DType::kInt32, {60, 80, 3})}).ok());
+  EXPECT_FALSE(InferType("Resize", SizeResize(5, 6), {ir::ColumnType::Of(DType::kInt32, {60, 80, 3})}).ok());
 }
 
 }  // namespace

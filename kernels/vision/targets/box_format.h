@@ -8,8 +8,8 @@
 #include "absl/status/status.h"
 #include "ir/attributes.h"
 #include "ir/declaration.h"
+#include "kernels/vision/codecs/decode/picture_size.h"
 #include "kernels/vision/geometry/canvas_boxes.h"
-#include "kernels/vision/image/picture_size.h"
 
 namespace headrace {
 

@@ -4,8 +4,8 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/codecs/decode/picture_size.h"
 #include "kernels/vision/geometry/object_masks.h"
-#include "kernels/vision/image/picture_size.h"
 
 namespace headrace {
 namespace {

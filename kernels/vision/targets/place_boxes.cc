@@ -5,9 +5,9 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/codecs/decode/picture_size.h"
 #include "kernels/vision/geometry/canvas_boxes.h"
 #include "kernels/vision/geometry/canvas_numbers.h"
-#include "kernels/vision/image/picture_size.h"
 #include "kernels/vision/targets/box_format.h"
 #include "kernels/vision/targets/target_labels.h"
 

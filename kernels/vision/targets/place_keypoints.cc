@@ -4,9 +4,9 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/codecs/decode/picture_size.h"
 #include "kernels/vision/geometry/canvas_keypoints.h"
 #include "kernels/vision/geometry/canvas_numbers.h"
-#include "kernels/vision/image/picture_size.h"
 #include "kernels/vision/targets/target_labels.h"
 
 namespace headrace {

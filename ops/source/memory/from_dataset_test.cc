@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-GraphBuilder Source(bool shuffle = false, const ir::Schema& columns = Int64Columns("x")) {
+GraphBuilder SourceFromDataset(bool shuffle = false, const ir::Schema& columns = Int64Columns("x")) {
   GraphBuilder builder;
   builder.Add("from_dataset", {},
               {{"dataset", ir::ReferenceValue("rows")},
@@ -39,16 +39,16 @@ absl::StatusOr<std::vector<Tensor>> TenTimes(uint64_t i) {
   return std::vector<Tensor>{*Tensor::Scalar(static_cast<int64_t>(10 * i))};
 }
 
-RunSpec With(std::shared_ptr<FakeRows> rows) {
+RunSpec WithFromDataset(std::shared_ptr<FakeRows> rows) {
   RunSpec spec;
   spec.bindings.rows["rows"] = std::move(rows);
   return spec;
 }
 
-RunSpec Rows(uint64_t count, FakeRows::Row row = TenTimes) { return With(std::make_shared<FakeRows>(count, row)); }
+RunSpec Rows(uint64_t count, FakeRows::Row row = TenTimes) { return WithFromDataset(std::make_shared<FakeRows>(count, row)); }
 
 TEST(FromDataset, GivesTheRowsInTheOrderOfTheirNumbers) {
-  const Ran ran = RunEveryWay(Source(), Rows(5));
+  const Ran ran = RunEveryWay(SourceFromDataset(), Rows(5));
   EXPECT_THAT(ran.Ints(), ElementsAre(0, 10, 20, 30, 40));
   EXPECT_THAT(ran.Keys(1), ElementsAre(0, 1, 2, 3, 4));
   EXPECT_EQ(ran.cardinality, Cardinality::Of(5));
@@ -56,13 +56,13 @@ TEST(FromDataset, GivesTheRowsInTheOrderOfTheirNumbers) {
 }
 
 TEST(FromDataset, ShufflesAnewInEachEpoch) {
-  const Ran ran = RunEveryWay(Source(true), Rows(20));
+  const Ran ran = RunEveryWay(SourceFromDataset(true), Rows(20));
   EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1));
   EXPECT_EQ(ran.Ints(0, 0).size(), 20u);
 }
 
 TEST(FromDataset, StandsBelowOperatorsOnIndices) {
-  GraphBuilder builder = Source(true);
+  GraphBuilder builder = SourceFromDataset(true);
   builder.Add("skip", {0}, {{"count", IntValue(3)}});
   builder.Add("take", {1}, {{"count", IntValue(11)}});
   builder.Add("batch", {2}, {{"size", IntValue(4)}});
@@ -70,7 +70,7 @@ TEST(FromDataset, StandsBelowOperatorsOnIndices) {
 }
 
 TEST(FromDataset, ShardsRows) {
-  const std::vector<Ran> ranks = RunRanks(Source(), 2, Rows(5));
+  const std::vector<Ran> ranks = RunRanks(SourceFromDataset(), 2, Rows(5));
   EXPECT_THAT(ranks[0].Ints(), ElementsAre(0, 20, 40));
   EXPECT_THAT(ranks[1].Ints(), ElementsAre(10, 30));
 }
@@ -83,22 +83,22 @@ std::vector<uint64_t> AskedBy(const GraphBuilder& builder, const std::shared_ptr
 
 TEST(FromDataset, AsksForTheRowsOfItsRankAlone) {
   const auto rows = std::make_shared<FakeRows>(9, TenTimes);
-  RunSpec spec = With(rows);
+  RunSpec spec = WithFromDataset(rows);
   spec.epochs = 1;
   spec.shard = {.rank = 1, .world = 3};
-  EXPECT_THAT(AskedBy(Source(), rows, OptionsOf(spec)), UnorderedElementsAre(1, 4, 7));
+  EXPECT_THAT(AskedBy(SourceFromDataset(), rows, OptionsOf(spec)), UnorderedElementsAre(1, 4, 7));
 }
 
 TEST(FromDataset, IsNotAskedForRowsBeforeAState) {
   RunSpec spec = Rows(40);
   spec.epochs = 1;
-  GraphBuilder builder = Source();
+  GraphBuilder builder = SourceFromDataset();
   builder.Add("batch", {0}, {{"size", IntValue(4)}});
   const absl::StatusOr<Ran> whole = RunOnce(*builder.Build(), OptionsOf(spec));
   ASSERT_TRUE(whole.ok());
   for (const size_t batch : {size_t{1}, size_t{5}, size_t{9}}) {
     const auto rows = std::make_shared<FakeRows>(40, TenTimes);
-    spec.bindings = With(rows).bindings;
+    spec.bindings = WithFromDataset(rows).bindings;
     PipelineOptions options = OptionsOf(spec);
     options.checkpoint = whole->rows[batch].after.checkpoint;
     options.skip_rows = whole->rows[batch].after.skip_rows;
@@ -109,10 +109,10 @@ TEST(FromDataset, IsNotAskedForRowsBeforeAState) {
 }
 
 TEST(FromDataset, AsksForRunsWhereTheyAreTaken) {
-  GraphBuilder builder = Source();
+  GraphBuilder builder = SourceFromDataset();
   builder.Add("batch", {0}, {{"size", IntValue(50)}});
   const auto rows = std::make_shared<FakeRows>(100, TenTimes, true);
-  EXPECT_EQ(RunEveryWay(builder, With(rows)).Texts().size(), 2u);
+  EXPECT_EQ(RunEveryWay(builder, WithFromDataset(rows)).Texts().size(), 2u);
   EXPECT_EQ(rows->longest(), 32u);
 }
 
@@ -133,20 +133,20 @@ class DrawnRows : public FakeRows {
 };
 
 TEST(FromDataset, DrawsAnewForRowsThatComeAgain) {
-  GraphBuilder builder = Source();
+  GraphBuilder builder = SourceFromDataset();
   builder.Add("from_dataset", {},
               {{"dataset", ir::ReferenceValue("more")}, {"columns", ir::ColumnsValue(Int64Columns("x"))}});
   builder.Add("concat", {0, 1});
   builder.Add("Repeated", {2}, {{"times", IntValue(2)}});
   builder.Add("Repeated", {3}, {{"times", IntValue(3)}});
-  RunSpec spec = With(std::make_shared<DrawnRows>());
+  RunSpec spec = WithFromDataset(std::make_shared<DrawnRows>());
   spec.bindings.rows["more"] = std::make_shared<DrawnRows>(4);
   const Ran ran = RunEveryWay(builder, spec);
   const std::vector<int64_t> drawn = ran.Ints();
   EXPECT_EQ(drawn.size(), 48u);
   EXPECT_EQ(std::set<int64_t>(drawn.begin(), drawn.end()).size(), 48u);
   // The first time is as without the order.
-  EXPECT_EQ(drawn[0], RunEveryWay(Source(), With(std::make_shared<DrawnRows>())).Ints()[0]);
+  EXPECT_EQ(drawn[0], RunEveryWay(SourceFromDataset(), WithFromDataset(std::make_shared<DrawnRows>())).Ints()[0]);
 }
 
 // Says that processes read its rows.
@@ -161,7 +161,7 @@ class RowsInProcesses : public FakeRows {
 
 // Tasks at once of a concat or zip of two sources.
 int TasksAtOnce(const std::string& joins, int first, int second) {
-  GraphBuilder builder = Source();
+  GraphBuilder builder = SourceFromDataset();
   builder.Add("from_dataset", {},
               {{"dataset", ir::ReferenceValue("more")},
                {"columns", ir::ColumnsValue(Int64Columns(joins == "zip" ? "y" : "x"))}});
@@ -187,11 +187,11 @@ TEST(FromDataset, IsReadByOneThreadBesideOneThatProcessesRead) {
 class NoLock : public HostLock {};
 
 TEST(FromDataset, TakesNoLockForRowsThatProcessesRead) {
-  GraphBuilder builder = Source();
+  GraphBuilder builder = SourceFromDataset();
   builder.Add("batch", {0}, {{"size", IntValue(4)}});
   for (const int processes : {0, 3}) {
     std::atomic<int> taken = 0;
-    RunSpec spec = With(std::make_shared<RowsInProcesses>(20, processes));
+    RunSpec spec = WithFromDataset(std::make_shared<RowsInProcesses>(20, processes));
     spec.bindings.lock = [&taken] {
       ++taken;
       return std::make_unique<NoLock>();
@@ -209,7 +209,7 @@ TEST(FromDataset, PassesAnErrorOnAfterTheRowsBefore) {
       if (i == 3) return MakeError(ErrorKind::kFunction, "no fourth row");
       return TenTimes(i);
     };
-    const Ran ran = RunEveryWay(Source(), With(std::make_shared<FakeRows>(8, fails, in_runs)));
+    const Ran ran = RunEveryWay(SourceFromDataset(), WithFromDataset(std::make_shared<FakeRows>(8, fails, in_runs)));
     EXPECT_THAT(ran.Ints(), ElementsAre(0, 10, 20));
     EXPECT_EQ(KindOf(ran.error), ErrorKind::kFunction);
     EXPECT_EQ(GetErrorField(ran.error, ErrorField::kOperator), "from_dataset[0]");
@@ -218,7 +218,7 @@ TEST(FromDataset, PassesAnErrorOnAfterTheRowsBefore) {
 }
 
 TEST(FromDataset, NamesTheColumnThatIsNotAsDeclared) {
-  const Ran ran = RunEveryWay(Source(false, {{{"x", ir::ColumnType::Of(DType::kFloat32, {})}}}), Rows(2));
+  const Ran ran = RunEveryWay(SourceFromDataset(false, {{{"x", ir::ColumnType::Of(DType::kFloat32, {})}}}), Rows(2));
   EXPECT_THAT(ran.error.ToString(),
               HasSubstr("column \"x\" of row 0 of the dataset rows is int64 (); it was declared as "
                         "float32 ()"));
@@ -226,10 +226,10 @@ TEST(FromDataset, NamesTheColumnThatIsNotAsDeclared) {
 
 TEST(FromDataset, IsNotAskedInAnEpochThatNobodyAskedFor) {
   for (const std::string above : {"", "skip"}) {
-    GraphBuilder builder = Source();
+    GraphBuilder builder = SourceFromDataset();
     if (!above.empty()) builder.Add(above, {0}, {{"count", IntValue(0)}});
     const auto rows = std::make_shared<FakeRows>(3, TenTimes);
-    PipelineOptions options = OptionsOf(With(rows));
+    PipelineOptions options = OptionsOf(WithFromDataset(rows));
     options.pull = false;
     auto pipeline = Pipeline::Make(*builder.Build(), options);
     ASSERT_TRUE(pipeline.ok());
@@ -243,14 +243,14 @@ TEST(FromDataset, IsNotAskedInAnEpochThatNobodyAskedFor) {
 }
 
 TEST(FromDataset, MayBeEmpty) {
-  const Ran ran = RunEveryWay(Source(true), Rows(0));
+  const Ran ran = RunEveryWay(SourceFromDataset(true), Rows(0));
   EXPECT_TRUE(ran.error.ok());
   EXPECT_THAT(ran.Ints(), IsEmpty());
 }
 
 TEST(FromDataset, NeedsItsObject) {
-  EXPECT_THAT(Refusal(Source()), HasSubstr("the Python dataset rows is not here"));
-  EXPECT_THAT(Refusal(Source(false, {}), Rows(1)), HasSubstr("columns is empty"));
+  EXPECT_THAT(Refusal(SourceFromDataset()), HasSubstr("the Python dataset rows is not here"));
+  EXPECT_THAT(Refusal(SourceFromDataset(false, {}), Rows(1)), HasSubstr("columns is empty"));
 }
 
 }  // namespace

@@ -16,13 +16,13 @@ using ir::IntValue;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-GraphBuilder Source(const ir::Schema& columns = Int64Columns("x")) {
+GraphBuilder SourceGenerator(const ir::Schema& columns = Int64Columns("x")) {
   GraphBuilder builder;
   builder.Add("Generator", {}, {{"function", ir::ReferenceValue("rows")}, {"columns", ir::ColumnsValue(columns)}});
   return builder;
 }
 
-RunSpec With(FakeIterator::Row row) {
+RunSpec WithGenerator(FakeIterator::Row row) {
   RunSpec spec;
   BindIterator(spec.bindings, "rows", std::move(row));
   return spec;
@@ -35,25 +35,25 @@ absl::StatusOr<std::vector<Tensor>> Growing(uint64_t epoch, uint64_t i) {
 }
 
 TEST(Generator, GivesTheRowsOfEachEpoch) {
-  const Ran ran = RunEveryWay(Source(), With(Growing));
+  const Ran ran = RunEveryWay(SourceGenerator(), WithGenerator(Growing));
   EXPECT_THAT(ran.Ints(0, 0), ElementsAre(0, 1, 2));
   EXPECT_THAT(ran.Ints(0, 1), ElementsAre(100, 101, 102, 103));
   EXPECT_THAT(ran.Keys(1), ElementsAre(0, 1, 2, 3));
 }
 
 TEST(Generator, StandsBelowShuffleAndBatch) {
-  GraphBuilder builder = Source();
+  GraphBuilder builder = SourceGenerator();
   builder.Add("repeat", {0}, {{"count", IntValue(3)}});
   builder.Add("shuffle", {1}, {{"window", IntValue(4)}});
   builder.Add("batch", {2}, {{"size", IntValue(2)}});
-  EXPECT_EQ(RunEveryWay(builder, With(Growing)).Texts(0).size(), 6u);
+  EXPECT_EQ(RunEveryWay(builder, WithGenerator(Growing)).Texts(0).size(), 6u);
 }
 
 // Small rows of a batch that are alike come as columns, others as they are; each way gives the same batches.
 TEST(Generator, GivesTheRowsOfABatchTogether) {
-  GraphBuilder builder = Source();
+  GraphBuilder builder = SourceGenerator();
   builder.Add("batch", {0}, {{"size", IntValue(50)}});
-  const Ran ran = RunEveryWay(builder, With([](uint64_t epoch, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
+  const Ran ran = RunEveryWay(builder, WithGenerator([](uint64_t epoch, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
                                 if (i >= 120 + epoch) return std::vector<Tensor>();
                                 return std::vector<Tensor>{*Tensor::Scalar(static_cast<int64_t>(i))};
                               }));
@@ -69,10 +69,10 @@ TEST(Generator, GivesTheRowsOfABatchTogether) {
 // No row of a batch waits for one after it, for which the function may wait in turn.
 TEST(Generator, IsNotCalledForRowsBehindABatchBeforeThatIsGiven) {
   const auto joined = [](const std::function<void(GraphBuilder&)>& add) {
-    GraphBuilder builder = Source();
+    GraphBuilder builder = SourceGenerator();
     add(builder);
     IterateOptions options;
-    RunSpec spec = With(Growing);
+    RunSpec spec = WithGenerator(Growing);
     options.bindings = spec.bindings;
     const PlannedStage stage = PlanRun(*builder.Build(), options)->plan.stages.back();
     EXPECT_EQ(stage.group, stage.joined_rows > 0 ? 0 : 1);
@@ -95,13 +95,13 @@ TEST(Generator, IsNotCalledForRowsBehindABatchBeforeThatIsGiven) {
 }
 
 TEST(Generator, ShardsRows) {
-  const std::vector<Ran> ranks = RunRanks(Source(), 2, With(Growing));
+  const std::vector<Ran> ranks = RunRanks(SourceGenerator(), 2, WithGenerator(Growing));
   EXPECT_THAT(ranks[0].Ints(0, 1), ElementsAre(100, 102));
   EXPECT_THAT(ranks[1].Ints(0, 1), ElementsAre(101, 103));
 }
 
 TEST(Generator, PassesItsErrorOnAfterTheRowsBefore) {
-  const Ran ran = RunEveryWay(Source(), With([](uint64_t epoch, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
+  const Ran ran = RunEveryWay(SourceGenerator(), WithGenerator([](uint64_t epoch, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
                                 if (i == 2) return MakeError(ErrorKind::kFunction, "no third row");
                                 return Growing(epoch, i);
                               }));
@@ -112,24 +112,24 @@ TEST(Generator, PassesItsErrorOnAfterTheRowsBefore) {
 }
 
 TEST(Generator, NamesTheColumnThatIsNotAsDeclared) {
-  const Ran type = RunEveryWay(Source({{{"x", ir::ColumnType::Of(DType::kFloat32, {})}}}), With(Growing));
+  const Ran type = RunEveryWay(SourceGenerator({{{"x", ir::ColumnType::Of(DType::kFloat32, {})}}}), WithGenerator(Growing));
   EXPECT_THAT(type.error.ToString(),
               HasSubstr("column \"x\" of row 0 of the generator rows is int64 (); it was declared "
                         "as float32 ()"));
-  const Ran shape = RunEveryWay(Source({{{"x", ir::ColumnType::Of(DType::kInt64, {ir::kUnknownDim})}}}), With(Growing));
+  const Ran shape = RunEveryWay(SourceGenerator({{{"x", ir::ColumnType::Of(DType::kInt64, {ir::kUnknownDim})}}}), WithGenerator(Growing));
   EXPECT_THAT(shape.error.ToString(), HasSubstr("declared as int64 (None,)"));
-  const Ran count = RunEveryWay(Source(Int64Columns("xy")), With(Growing));
+  const Ran count = RunEveryWay(SourceGenerator(Int64Columns("xy")), WithGenerator(Growing));
   EXPECT_THAT(count.error.ToString(), HasSubstr("has 1 values for 2 columns"));
 }
 
 TEST(Generator, IsNotBegunForAnEpochThatNobodyAskedFor) {
   const auto latest = std::make_shared<std::atomic<uint64_t>>(0);
-  PipelineOptions options = OptionsOf(With([latest](uint64_t epoch, uint64_t i) {
+  PipelineOptions options = OptionsOf(WithGenerator([latest](uint64_t epoch, uint64_t i) {
     latest->store(epoch);
     return Growing(epoch, i);
   }));
   options.pull = false;
-  auto pipeline = Pipeline::Make(*Source().Build(), options);
+  auto pipeline = Pipeline::Make(*SourceGenerator().Build(), options);
   ASSERT_TRUE(pipeline.ok());
   ResultRow row;
   for (int i = 0; i < 4; ++i) ASSERT_TRUE((*pipeline)->Next(std::chrono::seconds(10), row).ok());
@@ -141,8 +141,8 @@ TEST(Generator, IsNotBegunForAnEpochThatNobodyAskedFor) {
 }
 
 TEST(Generator, NeedsItsFunction) {
-  EXPECT_THAT(Refusal(Source()), HasSubstr("the Python generator rows is not here"));
-  EXPECT_THAT(Refusal(Source({})), HasSubstr("columns is empty"));
+  EXPECT_THAT(Refusal(SourceGenerator()), HasSubstr("the Python generator rows is not here"));
+  EXPECT_THAT(Refusal(SourceGenerator({})), HasSubstr("columns is empty"));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "core/output_allocator.h"
 #include "ir/attributes.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/image/picture_size.h"
+#include "kernels/vision/codecs/decode/picture_size.h"
 #include "ops/plugin/plugin_library.h"
 #include "python/binding/values/forkable_work.h"
 #include "python/binding/values/status_error.h"

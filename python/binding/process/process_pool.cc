@@ -36,7 +36,9 @@ void AddDeath(std::string& deaths, const std::string& death) { Append(deaths, de
 ProcessPool::ProcessPool(std::string name, const py::object& pool, bool packs, std::shared_ptr<UserObjects> objects)
     : name_(std::move(name)), objects_(std::move(objects)), processes_(pool.attr("processes").cast<size_t>()) {
   if (!packs) return;
-  const py::object packed = Called(pool.attr("packed"), py::tuple());
+  // Imported here, as few pipelines need it.
+  const py::object pack = py::module_::import("headrace._workers.processes").attr("packed");
+  const py::object packed = Called(pack, py::make_tuple(pool.attr("code")));
   std::tie(command_, code_) = packed.cast<std::pair<std::vector<std::string>, int>>();
 }
 

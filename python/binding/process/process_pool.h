@@ -38,8 +38,8 @@ class ProcessCalls {
 
 class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
  public:
-  // `name`: by which errors name what the processes call. `pool`: a headrace._workers.process_options.Pool, which packs
-  // what they run now, and raises what is wrong with it; without `packs` no process can be started.
+  // `name`: by which errors name what the processes call. `pool`: a headrace._workers.process_options.Pool, whose code
+  // is packed now, which raises what is wrong with it; without `packs` no process can be started.
   ProcessPool(std::string name, const pybind11::object& pool, bool packs, std::shared_ptr<UserObjects> objects);
   ~ProcessPool() override;
 

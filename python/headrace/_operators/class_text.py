@@ -3,11 +3,10 @@
 `python/generate.py` writes modules of this package with it, so it imports none of them; `headrace._operators.late_classes` makes
 classes with it while the process runs."""
 
-import dataclasses
 import json
 import re
 import textwrap
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = [
     "Argument",
@@ -160,8 +159,7 @@ def docstring(text: str, indent: int) -> str:
     return "\n".join((pad + line if line else "") for line in f'"""{body}\n"""'.split("\n"))
 
 
-@dataclasses.dataclass(frozen=True)
-class Argument:
+class Argument(NamedTuple):
     """A line of an operator's reference. `type` and `default` are as Python writes them, or empty: the text says them."""
 
     name: str

@@ -5,15 +5,14 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from headrace._arguments.options import shown, whole
-from headrace._workers.processes import packed
 from headrace.errors import GraphError
 
 MOST_PROCESSES = 1024
 
 
 class Pool:
-    """What processes run: the functions of one map, or one object. An iteration asks for `processes`, and for `packed()`
-    when it starts."""
+    """What processes run: the functions of one map, or one object. An iteration asks for `processes`, and for `code` when
+    it starts."""
 
     def __init__(self, kind: Literal["function", "rows"], processes: int, init: Any) -> None:
         self.kind = kind
@@ -22,9 +21,10 @@ class Pool:
         # Each with its details and its salt.
         self.targets: list[tuple[Any, Any, int | None]] = []
 
-    def packed(self) -> tuple[list[str], int]:
-        """The command of a process, and the descriptor of the memory with what it is to run."""
-        return packed((self.kind, self.targets, self.init))
+    @property
+    def code(self) -> tuple[Any, ...]:
+        """In the form that is sent to them."""
+        return self.kind, self.targets, self.init
 
 
 def _salt(kind: Literal["function", "rows"], target: Any) -> int:

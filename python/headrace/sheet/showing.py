@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace._arguments import options
 from headrace._arguments.late_numpy import np
@@ -62,8 +61,7 @@ def show(
     return ContactSheet(cells, side)
 
 
-@dataclass
-class _Wanted:
+class _Wanted(NamedTuple):
     columns: list[str] | None
     image: str | None
     mask: str | None

@@ -9,6 +9,7 @@
 #include "core/stop_signal.h"
 #include "ir/graph.pb.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/codecs/decode/picture_size.h"
 #include "kernels/vision/codecs/jpeg/jpeg.h"
 #include "kernels/vision/codecs/jpeg/jpeg_device.h"
 #include "kernels/vision/codecs/png/png.h"
@@ -16,7 +17,6 @@
 #include "kernels/vision/codecs/whole/gif.h"
 #include "kernels/vision/codecs/whole/tiff.h"
 #include "kernels/vision/codecs/whole/webp.h"
-#include "kernels/vision/image/picture_size.h"
 
 namespace headrace {
 namespace {

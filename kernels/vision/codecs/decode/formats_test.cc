@@ -14,10 +14,10 @@
 #include "kernels/testing/compare_part.h"
 #include "kernels/testing/golden.h"
 #include "kernels/testing/run_kernel.h"
+#include "kernels/vision/codecs/decode/picture_size.h"
 #include "kernels/vision/codecs/whole/bmp.h"
 #include "kernels/vision/codecs/whole/gif.h"
 #include "kernels/vision/codecs/whole/tiff.h"
-#include "kernels/vision/image/picture_size.h"
 
 namespace headrace {
 namespace {

@@ -1,8 +1,8 @@
 // `SizeOfPicture` gives the size of an image without its pixels: that of a decoded image, or what an encoded one says
 // before it is decoded, and its format.
 // Threads: pure functions; safe from any thread.
-#ifndef HEADRACE_KERNELS_VISION_IMAGE_PICTURE_SIZE_H_
-#define HEADRACE_KERNELS_VISION_IMAGE_PICTURE_SIZE_H_
+#ifndef HEADRACE_KERNELS_VISION_CODECS_DECODE_PICTURE_SIZE_H_
+#define HEADRACE_KERNELS_VISION_CODECS_DECODE_PICTURE_SIZE_H_
 
 #include <cstdint>
 #include <string_view>
@@ -48,4 +48,4 @@ bool IsEncoded(DType dtype, int rank);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_KERNELS_VISION_IMAGE_PICTURE_SIZE_H_
+#endif  // HEADRACE_KERNELS_VISION_CODECS_DECODE_PICTURE_SIZE_H_

@@ -1,4 +1,4 @@
-#include "kernels/vision/image/picture_size.h"
+#include "kernels/vision/codecs/decode/picture_size.h"
 
 #include <vector>
 
