@@ -68,6 +68,48 @@ std::string_view SampleInputName(SampleInput input) {
   return "?";
 }
 
+std::string_view CompanionRoleName(CompanionRole role) {
+  switch (role) {
+    case CompanionRole::kBoxes:
+      return "boxes";
+    case CompanionRole::kKeypoints:
+      return "keypoints";
+    case CompanionRole::kObjectMasks:
+      return "object_masks";
+    case CompanionRole::kDraws:
+      return "draws";
+    case CompanionRole::kMarks:
+      return "marks";
+  }
+  return "?";
+}
+
+std::string_view TargetWorkName(TargetWork work) {
+  switch (work) {
+    case TargetWork::kNone:
+      return "none";
+    case TargetWork::kPlacesBoxes:
+      return "places_boxes";
+    case TargetWork::kPlacesKeypoints:
+      return "places_keypoints";
+    case TargetWork::kMatchesMask:
+      return "matches_mask";
+    case TargetWork::kMatchesObjectMasks:
+      return "matches_object_masks";
+    case TargetWork::kTakesBoxes:
+      return "takes_boxes";
+    case TargetWork::kTakesKeypoints:
+      return "takes_keypoints";
+    case TargetWork::kChangesBoxes:
+      return "changes_boxes";
+    case TargetWork::kConvertsBoxes:
+      return "converts_boxes";
+    case TargetWork::kChangesKeypoints:
+      return "changes_keypoints";
+  }
+  return "?";
+}
+
 InferOp PassesSchema() {
   return [](const Attributes&, absl::Span<const Schema> inputs) -> absl::StatusOr<Schema> {
     if (inputs.empty()) return InternalError("PassesSchema() of an op without inputs");
@@ -94,6 +136,13 @@ MostRows NoMoreRows() {
 const Attribute* Declaration::FindAttribute(std::string_view attribute) const {
   for (const Attribute& declared : attributes) {
     if (declared.name == attribute) return &declared;
+  }
+  return nullptr;
+}
+
+const std::string* Declaration::CompanionFor(CompanionRole role) const {
+  for (const Companion& companion : companions) {
+    if (companion.role == role) return &companion.name;
   }
   return nullptr;
 }

@@ -110,22 +110,26 @@ struct Traits {
   bool per_pixel = false;     // each output pixel from one input pixel, and from facts of the whole image
   bool casts = false;         // changes the type of numbers and nothing else
   bool layout = false;        // changes the order of an image's axes and nothing else
-  bool indexed = false;       // a source with random access, or an op over such sources that only acts on indices
-  bool file_io = false;       // reads files: runs on threads of its own
-  bool python = false;        // calls the user's Python function
-  bool ordered = false;       // must see the rows one after the other, in order
-  bool light = false;         // so cheap that it should share a stage
+  // Changes pixels and moves none, from whatever it computes them: boxes, keypoints and masks of the image stay right.
+  // So do those of kernels that are pointwise, per_pixel or layout.
+  bool leaves_places = false;
+  bool indexed = false;  // a source with random access, or an op over such sources that only acts on indices
+  bool file_io = false;  // reads files: runs on threads of its own
+  bool python = false;   // calls the user's Python function
+  bool ordered = false;  // must see the rows one after the other, in order
+  bool light = false;    // so cheap that it should share a stage
   // For the optimizer. Each says that the op depends on nothing else, and keeps columns and identities.
-  bool by_position = false;   // drops or reorders rows by their positions alone
-  bool selects = false;       // keeps or drops each row by that row alone
-  bool one_to_many = false;   // makes several rows of one, which travel together
-  bool by_row = false;        // needs its rows one per message
-  bool repeats = false;       // gives each row any number of times, under new identities
-  bool side_by_side = false;  // row i is made of row i of each input
-  bool reorders = false;      // over indices: gives all rows, in another order in each epoch
-  bool by_number = false;     // over indices: names rows of its input by their numbers in unshuffled order
-  bool of_attribute = false;  // the canonical form makes it of an attribute of its input, whose name it has in messages
-  bool joins_rows = false;    // makes one row of several, along a new first axis
+  bool by_position = false;          // drops or reorders rows by their positions alone
+  bool selects = false;              // keeps or drops each row by that row alone
+  bool one_to_many = false;          // makes several rows of one, which travel together
+  bool single_row_messages = false;  // needs its rows one per message
+  bool repeats = false;              // gives each row any number of times, under new identities
+  bool side_by_side = false;         // row i is made of row i of each input
+  bool reorders = false;             // over indices: gives all rows, in another order in each epoch
+  bool by_number = false;            // over indices: names rows of its input by their numbers in unshuffled order
+  // The canonical form makes it of an attribute of its input, whose name it has in messages.
+  bool stands_for_attribute = false;
+  bool joins_rows = false;  // makes one row of several, along a new first axis
   // A kernel that works on a batch as a whole: what it gives depends on which rows meet, so it stays where it is
   // between operators that join rows or take them apart.
   bool by_batch = false;
@@ -207,6 +211,55 @@ struct Sample {
   std::vector<SampleInput> inputs = {};  // one per column
 };
 
+// What a companion of a kernel (kernels/companion.h) is for.
+enum class CompanionRole {
+  kBoxes,        // moves boxes as the kernel moves pixels
+  kKeypoints,    // moves keypoints so
+  kObjectMasks,  // moves masks of single boxes so
+  kDraws,        // gives what the kernel draws, for a device that does its work
+  kMarks,        // gives an image of four marks, one for each corner, which the kernel flips for a device
+};
+std::string_view CompanionRoleName(CompanionRole role);  // "boxes"
+
+struct Companion {
+  CompanionRole role = CompanionRole::kBoxes;
+  std::string name = {};
+};
+
+// The work of a kernel that a device can do after images were copied there (engine/device/device_tail.h).
+enum class DeviceWork {
+  kNone,
+  kFlips,    // flips images or leaves them, whatever their size
+  kResizes,  // resizes images, or parts of them, by weighted sums
+  kErases,   // erases a part of images, to a value that follows from the channel alone
+  kBlends,   // mixes the images of a batch, and their labels in another column
+  kPastes,   // replaces a rectangle of each image of a batch by that of another, and mixes their labels
+};
+
+struct OnDevice {
+  DeviceWork work = DeviceWork::kNone;
+  // Whether the work is that with these attributes; unset: with any.
+  std::function<bool(const Attributes& attributes)> with = {};
+  // Of one that erases: attributes with which it always erases the middle one of 3 × 3 pixels, as those of a sample.
+  std::vector<std::pair<std::string, std::string>> erases_middle = {};
+};
+
+// What a kernel does to boxes, keypoints or masks without moving them. The front finds by it the kernels that it writes
+// into a map with such columns (the first six: one kernel of each), and those of which users mean such a column.
+enum class TargetWork {
+  kNone,
+  kPlacesBoxes,         // on the canvas of their image
+  kPlacesKeypoints,     // on the canvas of their image
+  kMatchesMask,         // checks that a mask has the size of its image
+  kMatchesObjectMasks,  // checks so masks of single boxes
+  kTakesBoxes,          // from their canvas
+  kTakesKeypoints,      // from their canvas
+  kChangesBoxes,
+  kConvertsBoxes,  // gives them another format
+  kChangesKeypoints,
+};
+std::string_view TargetWorkName(TargetWork work);  // "places_boxes"
+
 // The Python signature of an operator whose parameters are not exactly its attributes: because it takes Python objects,
 // or reads its arguments like a function of Python. How they become attributes is the front's, by the operator's name.
 struct PythonSignature {
@@ -234,8 +287,8 @@ struct Declaration {
   // pipeline's seed, and leaves the salt to the canonical form.
   std::vector<Attribute> attributes = {};
   Traits traits = {};
-  // The module of the Python class: "vision", "transforms" (kernels), "" (sources: headrace.NAME), "dataset" (methods
-  // of Dataset, under `python_name`).
+  // The module of the Python class: one of FrontModules() (ir/front_module.h), or "internal": users do not write it. In
+  // "dataset" it is a method, under `python_name`.
   std::string python_module = {};
   std::string python_name = {};  // for methods: "batch"; empty: `name`
   PythonSignature python = {};   // without `parameters`: one parameter per attribute
@@ -253,12 +306,18 @@ struct Declaration {
   IsKernelIdentity is_kernel_identity = {};
   // For kernels of images. Unset: channels last where the traits are geometric, per_pixel or layout, otherwise either.
   TakesLayout takes_layout = {};
+  // For kernels of images.
+  std::vector<Companion> companions = {};
+  OnDevice on_device = {};
+  TargetWork target_work = TargetWork::kNone;
   // Unset: no doubt.
   Doubt doubt = {};
   // Unset: as many as its input if it is one to one, otherwise not known.
   MostRows most_rows = {};
 
   const Attribute* FindAttribute(std::string_view attribute) const;
+  // Null: it has none.
+  const std::string* CompanionFor(CompanionRole role) const;
   const std::string& written() const { return written_as.empty() ? name : written_as; }
   bool TakesImage(const Attributes& values, bool channels_first) const;
 };

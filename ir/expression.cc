@@ -198,29 +198,6 @@ void CollectColumns(const proto::Expression& expression, ColumnSet& columns) {
   for (const proto::Expression& argument : expression.call().arguments()) CollectColumns(argument, columns);
 }
 
-std::string_view PythonOperator(std::string_view function) {
-  if (function == "and") return "&";
-  if (function == "or") return "|";
-  return function;
-}
-
-std::string Enclosed(const proto::Expression& expression) {
-  const bool binary = expression.has_call() && expression.call().arguments_size() > 1;
-  return binary ? Cat("(", ExpressionText(expression), ")") : ExpressionText(expression);
-}
-
-std::string CallText(const proto::Call& call) {
-  const std::string& function = call.function();
-  if (call.arguments_size() == 1 && function == "not") return Cat("~", Enclosed(call.arguments(0)));
-  if (call.arguments_size() == 1 && function == "neg") return Cat("-", Enclosed(call.arguments(0)));
-  if (call.arguments_size() == 2 && FindFunction(function) != nullptr) {
-    return Cat(Enclosed(call.arguments(0)), " ", PythonOperator(function), " ", Enclosed(call.arguments(1)));
-  }
-  std::string text = function + "(";
-  for (int i = 0; i < call.arguments_size(); ++i) Append(text, i > 0 ? ", " : "", ExpressionText(call.arguments(i)));
-  return text + ")";
-}
-
 // For two column dtypes: the smallest that holds both, by NumPy's rules.
 DType Promote(DType a, DType b) {
   if (a == b) return a;
@@ -314,20 +291,6 @@ ColumnSet ExpressionColumns(const proto::Expression& expression) {
   ColumnSet columns;
   CollectColumns(expression, columns);
   return columns;
-}
-
-std::string ExpressionText(const proto::Expression& expression) {
-  switch (expression.kind_case()) {
-    case proto::Expression::kColumn:
-      return Cat("col(\"", expression.column(), "\")");
-    case proto::Expression::kLiteral:
-      return ValueText(expression.literal());
-    case proto::Expression::kCall:
-      return CallText(expression.call());
-    case proto::Expression::KIND_NOT_SET:
-      break;
-  }
-  return "nothing";
 }
 
 }  // namespace headrace::ir

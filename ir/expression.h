@@ -1,12 +1,11 @@
-// `InferExpression` infers the type of a column expression over a schema; the functions beside it give the columns that
-// it reads, and its text. Numbers follow NumPy with weak Python literals: a column of int32 plus 1 stays int32, plus
+// `InferExpression` infers the type of a column expression over a schema; `ExpressionColumns` gives the columns that it
+// reads. Numbers follow NumPy with weak Python literals: a column of int32 plus 1 stays int32, plus
 // 0.5 becomes float64; "/" gives float64 (float32 stays), float16 and bfloat16 are computed as float32. Comparisons are
 // exact.
 // Threads: pure functions.
 #ifndef HEADRACE_IR_EXPRESSION_H_
 #define HEADRACE_IR_EXPRESSION_H_
 
-#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -40,9 +39,6 @@ absl::StatusOr<DType> ArithmeticDType(std::string_view function, Operand a, Oper
 bool CannotFail(const proto::Expression& expression, const Schema& schema);
 
 ColumnSet ExpressionColumns(const proto::Expression& expression);
-
-// `(col("label") < 10) & ~col("hard")`.
-std::string ExpressionText(const proto::Expression& expression);
 
 }  // namespace headrace::ir
 

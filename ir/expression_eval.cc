@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "ir/expression.h"
 #include "ir/graph.pb.h"
+#include "ir/value_text.h"
 
 namespace headrace::ir {
 namespace {

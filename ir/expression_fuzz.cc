@@ -14,6 +14,7 @@
 #include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/passes/fold_constants.h"
+#include "ir/value_text.h"
 
 namespace headrace::ir {
 namespace {

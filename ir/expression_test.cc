@@ -6,6 +6,7 @@
 #include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/value.h"
+#include "ir/value_text.h"
 
 namespace headrace::ir {
 namespace {

@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "ir/attribute_types.h"
 #include "ir/attributes.h"
+#include "ir/front_module.h"
 #include "ir/graph.pb.h"
 #include "ir/passes.h"
 #include "ir/value.h"
@@ -86,6 +87,7 @@ std::string TraitsJson(const Traits& traits) {
                  {"decodes", Bool(traits.decodes)},
                  {"geometric", Bool(traits.geometric)},
                  {"layout", Bool(traits.layout)},
+                 {"leaves_places", Bool(traits.leaves_places)},
                  {"pointwise", Bool(traits.pointwise)},
                  {"per_pixel", Bool(traits.per_pixel)},
                  {"casts", Bool(traits.casts)},
@@ -96,12 +98,12 @@ std::string TraitsJson(const Traits& traits) {
                  {"by_position", Bool(traits.by_position)},
                  {"selects", Bool(traits.selects)},
                  {"one_to_many", Bool(traits.one_to_many)},
-                 {"by_row", Bool(traits.by_row)},
+                 {"single_row_messages", Bool(traits.single_row_messages)},
                  {"repeats", Bool(traits.repeats)},
                  {"side_by_side", Bool(traits.side_by_side)},
                  {"reorders", Bool(traits.reorders)},
                  {"by_number", Bool(traits.by_number)},
-                 {"of_attribute", Bool(traits.of_attribute)},
+                 {"stands_for_attribute", Bool(traits.stands_for_attribute)},
                  {"joins_rows", Bool(traits.joins_rows)},
                  {"by_batch", Bool(traits.by_batch)}});
 }
@@ -140,6 +142,14 @@ std::string PythonJson(const PythonSignature& python) {
                  {"returns", Quoted(python.returns.empty() ? "Dataset" : python.returns)}});
 }
 
+std::string CompanionsJson(const Declaration& declaration) {
+  std::vector<std::pair<std::string, std::string>> companions;
+  for (const auto& [role, name] : declaration.companions) {
+    companions.emplace_back(CompanionRoleName(role), Quoted(name));
+  }
+  return Object(companions);
+}
+
 std::string DeclarationJson(const Declaration& declaration) {
   std::vector<std::string> attributes;
   for (const Attribute& attribute : declaration.attributes) attributes.push_back(AttributeJson(attribute));
@@ -156,10 +166,23 @@ std::string DeclarationJson(const Declaration& declaration) {
                  {"example", Quoted(declaration.example)},
                  {"sample", SampleJson(declaration.sample)},
                  {"inputs", Object({{"least", std::to_string(declaration.min_inputs)}, {"most", most}})},
+                 {"companions", CompanionsJson(declaration)},
+                 {"target_work", Quoted(TargetWorkName(declaration.target_work))},
+                 {"doubts", Bool(declaration.doubt != nullptr)},
                  {"chooses", Bool(declaration.branching != nullptr)},
                  {"outputs", outputs.has_value() ? std::to_string(*outputs) : "null"},
                  {"attributes", Lines(attributes, "      ")},
                  {"traits", TraitsJson(declaration.traits)}});
+}
+
+std::string FrontModuleJson(const FrontModule& module) {
+  return Object({{"name", Quoted(module.name)},
+                 {"prefix", Quoted(module.prefix)},
+                 {"title", Quoted(module.title)},
+                 {"doc", Quoted(module.doc)},
+                 {"kernels", Bool(module.has_kernels())},
+                 {"sample", module.has_kernels() ? Quoted(SampleInputName(module.sample)) : "null"},
+                 {"images", Bool(module.images)}});
 }
 
 }  // namespace
@@ -181,13 +204,15 @@ std::string_view RoleName(Role role) {
 std::string DeclarationsJson(const Registry& registry) {
   std::vector<std::string> operators;
   for (const Declaration* declaration : registry.All()) operators.push_back(DeclarationJson(*declaration));
+  std::vector<std::string> modules;
+  for (const FrontModule& module : FrontModules()) modules.push_back(FrontModuleJson(module));
   std::vector<std::string> passes;
   for (const Pass& pass : AllPasses()) {
     passes.push_back(
         Object({{"name", Quoted(pass.name)}, {"doc", Quoted(pass.doc)}, {"details", Quoted(pass.details)}}));
   }
-  return Cat("{\"format\": 1,\n  \"operators\": ", Lines(operators, "    "), ",\n  \"passes\": ", Lines(passes, "    "),
-             "}\n");
+  return Cat("{\"format\": 1,\n  \"modules\": ", Lines(modules, "    "),
+             ",\n  \"operators\": ", Lines(operators, "    "), ",\n  \"passes\": ", Lines(passes, "    "), "}\n");
 }
 
 }  // namespace headrace::ir

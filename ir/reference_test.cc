@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/attributes.h"
+#include "ir/front_module.h"
 
 namespace headrace::ir {
 namespace {
@@ -37,7 +38,10 @@ TEST(Reference, SaysEverythingThatIsDeclared) {
                          .python_module = "vision",
                          .python = {.parameters = "size: int", .docs = {{"size"}, {"how", "In which way."}}},
                          .example = "V.Resize(3)",
-                         .sample = {.attributes = {{"size", "3"}}, .inputs = {SampleInput::kImage}}}));
+                         .sample = {.attributes = {{"size", "3"}}, .inputs = {SampleInput::kImage}},
+                         .companions = {{CompanionRole::kBoxes, "ResizeOfBoxes"}},
+                         .target_work = TargetWork::kChangesBoxes,
+                         .doubt = [](const Attributes&, absl::Span<const KnownInput>) { return std::string(); }}));
   const google::protobuf::Struct parsed = Parsed(DeclarationsJson(registry));
   const auto& resize = parsed.fields().at("operators").list_value().values(0).struct_value().fields();
   EXPECT_EQ(resize.at("name").string_value(), "Resize");
@@ -72,9 +76,32 @@ TEST(Reference, SaysEverythingThatIsDeclared) {
   EXPECT_TRUE(python.at("docs").struct_value().fields().at("size").has_null_value());
   EXPECT_EQ(python.at("docs").struct_value().fields().at("how").string_value(), "In which way.");
   EXPECT_EQ(python.at("returns").string_value(), "Dataset");
+  EXPECT_EQ(resize.at("companions").struct_value().fields().at("boxes").string_value(), "ResizeOfBoxes");
+  EXPECT_EQ(resize.at("target_work").string_value(), "changes_boxes");
+  EXPECT_TRUE(resize.at("doubts").bool_value());
   const auto& sample = resize.at("sample").struct_value().fields();
   EXPECT_EQ(sample.at("attributes").struct_value().fields().at("size").string_value(), "3");
   EXPECT_EQ(sample.at("inputs").list_value().values(0).string_value(), "image");
+}
+
+TEST(Reference, ListsTheModulesOfTheFront) {
+  const google::protobuf::Struct parsed = Parsed(DeclarationsJson(Registry()));
+  const auto& modules = parsed.fields().at("modules").list_value();
+  ASSERT_EQ(modules.values_size(), static_cast<int>(FrontModules().size()));
+  for (int i = 0; i < modules.values_size(); ++i) {
+    const auto& module = modules.values(i).struct_value().fields();
+    EXPECT_EQ(module.at("name").string_value(), FrontModules()[i].name);
+    EXPECT_EQ(module.at("prefix").string_value(), FrontModules()[i].prefix);
+    EXPECT_EQ(module.at("kernels").bool_value(), FrontModules()[i].has_kernels());
+    EXPECT_EQ(module.at("images").bool_value(), FrontModules()[i].images);
+  }
+}
+
+TEST(FrontModule, IsFoundByItsName) {
+  EXPECT_EQ(FindFrontModule("vision")->prefix, "V.");
+  EXPECT_EQ(FindFrontModule("myplugin"), nullptr);
+  EXPECT_TRUE(IsOfImages("vision"));
+  EXPECT_FALSE(IsOfImages("transforms") || IsOfImages("myplugin"));
 }
 
 TEST(Reference, CountsTheOutputsOfASample) {

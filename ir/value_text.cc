@@ -1,13 +1,14 @@
 #include "ir/value_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
-#include "ir/expression.h"
 #include "ir/graph.pb.h"
 #include "ir/schema_proto.h"
 #include "ir/value.h"
@@ -45,6 +46,32 @@ std::string ColumnsText(const proto::Columns& columns) {
     Append(result, i > 0 ? ", " : "", StringText(column.name()), ": ", type.ok() ? TypeName(*type) : "?");
   }
   return result + "}";
+}
+
+// What Python writes between the two arguments of a function; "": it is written as a call.
+std::string_view PythonOperator(std::string_view function) {
+  constexpr std::string_view kBetween[] = {"<", "<=", ">", ">=", "==", "!=", "+", "-", "*", "/", "//", "%", "in"};
+  if (function == "and") return "&";
+  if (function == "or") return "|";
+  return std::find(std::begin(kBetween), std::end(kBetween), function) == std::end(kBetween) ? "" : function;
+}
+
+std::string Enclosed(const proto::Expression& expression) {
+  const bool binary = expression.has_call() && expression.call().arguments_size() > 1;
+  return binary ? Cat("(", ExpressionText(expression), ")") : ExpressionText(expression);
+}
+
+std::string CallText(const proto::Call& call) {
+  const std::string& function = call.function();
+  if (call.arguments_size() == 1 && function == "not") return Cat("~", Enclosed(call.arguments(0)));
+  if (call.arguments_size() == 1 && function == "neg") return Cat("-", Enclosed(call.arguments(0)));
+  const std::string_view between = PythonOperator(function);
+  if (call.arguments_size() == 2 && !between.empty()) {
+    return Cat(Enclosed(call.arguments(0)), " ", between, " ", Enclosed(call.arguments(1)));
+  }
+  std::string text = function + "(";
+  for (int i = 0; i < call.arguments_size(); ++i) Append(text, i > 0 ? ", " : "", ExpressionText(call.arguments(i)));
+  return text + ")";
 }
 
 // Reads one literal; the deepest is a list of literals.
@@ -273,6 +300,20 @@ std::string ValueText(const proto::Value& value) {
     case proto::Value::kColumns:
       return ColumnsText(value.columns());
     case proto::Value::KIND_NOT_SET:
+      break;
+  }
+  return "nothing";
+}
+
+std::string ExpressionText(const proto::Expression& expression) {
+  switch (expression.kind_case()) {
+    case proto::Expression::kColumn:
+      return Cat("col(\"", expression.column(), "\")");
+    case proto::Expression::kLiteral:
+      return ValueText(expression.literal());
+    case proto::Expression::kCall:
+      return CallText(expression.call());
+    case proto::Expression::KIND_NOT_SET:
       break;
   }
   return "nothing";

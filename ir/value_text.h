@@ -14,6 +14,8 @@ namespace headrace::ir {
 // "None", "True", "1", "0.5", "'bilinear'", "(1, 2)", "{'a': 'b'}", "<function train.py:augment#0>"; of a list of more
 // than 64 values the first and their number: "(0, 1, 2, 3, 4, 5, 6, 7, … 1000 values)".
 std::string ValueText(const proto::Value& value);
+// `(col("label") < 10) & ~col("hard")`.
+std::string ExpressionText(const proto::Expression& expression);
 // As Python's repr: "0.1", "1e-05", "float('inf')".
 std::string FloatText(double value);
 // In single quotes, with Python's escapes.

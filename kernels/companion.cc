@@ -7,9 +7,13 @@
 
 namespace headrace {
 
-ir::Declaration CompanionOf(const ir::Declaration& kernel, std::string_view suffix) {
+void AddCompanion(ir::CompanionRole role, std::string_view suffix, ir::Declaration& kernel) {
+  kernel.companions.push_back({role, Cat(kernel.name, suffix)});
+}
+
+ir::Declaration CompanionOf(const ir::Declaration& kernel, ir::CompanionRole role) {
   ir::Declaration companion;
-  companion.name = Cat(kernel.name, suffix);
+  companion.name = *kernel.CompanionFor(role);
   companion.written_as = kernel.name;
   companion.version = kernel.version;
   companion.upgrade = kernel.upgrade;

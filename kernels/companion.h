@@ -11,9 +11,12 @@
 
 namespace headrace {
 
-// The declaration of `kernel`'s companion of that name after its own, but for what it takes and gives: summary, doc,
-// number of inputs, example and types.
-ir::Declaration CompanionOf(const ir::Declaration& kernel, std::string_view suffix);
+// Adds a companion to the declaration of a kernel, whose name is the kernel's and `suffix`.
+void AddCompanion(ir::CompanionRole role, std::string_view suffix, ir::Declaration& kernel);
+
+// The declaration of that companion of `kernel`, which has it, but for what it takes and gives: summary, doc, number of
+// inputs, example and types.
+ir::Declaration CompanionOf(const ir::Declaration& kernel, ir::CompanionRole role);
 
 }  // namespace headrace
 

@@ -17,6 +17,7 @@ from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
 from tests import example_plugins
+from tests.front import kernel_of
 
 Build = Callable[[pathlib.Path], hr.Dataset]
 
@@ -575,9 +576,8 @@ def with_kernels(dataset: hr.Dataset, kind: str) -> hr.Dataset:
         inputs = operator["sample"]["inputs"]
         if not inputs or set(inputs) != {kind}:
             continue
-        module = {"vision": V, "transforms": T}[operator["python_module"]]
         given = {name: ast.literal_eval(value) for name, value in operator["sample"]["attributes"].items()}
-        kernel = getattr(module, operator["name"])(**given)
+        kernel = kernel_of(operator)(**given)
         count = operator["outputs"]
         outputs = [operator["name"]] if count == 1 else [f"{operator['name']} {i}" for i in range(count)]
         dataset = dataset.map(kernel, columns[: len(inputs)], outputs)

@@ -10,9 +10,9 @@ import PIL.Image
 import pytest
 
 import headrace as hr
-from headrace import transforms as T
 from headrace import vision as V
 from headrace._operators.class_text import _may_change
+from tests.front import KERNEL_MODULES, kernel_of
 from tests.pipelines import OPERATORS
 from tests.running import assert_same, read_all
 
@@ -82,11 +82,9 @@ def numbers_of(kernels: Iterable[str]) -> list[tuple[str, str]]:
 OF_PICTURES = [
     name
     for name, each in DECLARED.items()
-    if each["role"] == "kernel"
-    and each["python_module"] in ("vision", "transforms")
-    and len(each["sample"]["inputs"]) in (1, 2)
+    if each["role"] == "kernel" and each["python_module"] in KERNEL_MODULES and len(each["sample"]["inputs"]) in (1, 2)
 ]
-OF_BOXES = [name for name in DECLARED if f"{name}OfBoxes" in DECLARED] + ["SanitizeBoxes"]
+OF_BOXES = [name for name, each in DECLARED.items() if "boxes" in each["companions"]] + ["SanitizeBoxes"]
 
 
 def value_of(name: str, attribute: dict[str, Any], given: dict[str, Any]) -> Any:
@@ -108,8 +106,7 @@ def check(name: str, attribute: str, mapped: Callable[[Any], hr.Dataset]) -> Non
     assert value is not None, "GIVEN needs a value"
 
     def rows(replaced: Any) -> Any:
-        kernel = getattr({"vision": V, "transforms": T}[operator["python_module"]], name)
-        return read_all(mapped(kernel(**given | {attribute: replaced})), seed=3, epoch=1)
+        return read_all(mapped(kernel_of(operator)(**given | {attribute: replaced})), seed=3, epoch=1)
 
     plain = rows(value)
     assert plain.failure is None

@@ -15,8 +15,11 @@ def copy(tmp_path: pathlib.Path) -> pathlib.Path:
     (tmp_path / "tools").mkdir()
     shutil.copy(ROOT / "tools/new_op", tmp_path / "tools/new_op")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for folder in ("vision/color", "tensor", "testdata"):
+    for folder in ("vision/color", "tensor", "testdata", "registered"):
         (tmp_path / "kernels" / folder).mkdir(parents=True)
+    (tmp_path / "ir").mkdir()
+    for path in ("ir/front_module.cc", "kernels/registered/BUILD"):
+        shutil.copy(ROOT / path, tmp_path / path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     shutil.copy(ROOT / "kernels/testdata/golden.py", tmp_path / "kernels/testdata")
     return tmp_path
@@ -28,10 +31,14 @@ def new_op(root: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[s
 
 
 @pytest.mark.parametrize(
-    "kernel, folder, name", [("V.ColorJitter", "vision/color", "color_jitter"), ("T.Clip", "tensor", "clip")]
+    "kernel, room, folder, name, module",
+    [
+        ("V.ColorJitter", ["--room", "color"], "vision/color", "color_jitter", "vision"),
+        ("T.Clip", [], "tensor", "clip", "transforms"),
+    ],
 )
-def test_writes_a_kernel_a_test_and_a_golden_stub(kernel, folder, name, copy):
-    done = new_op(copy, kernel)
+def test_writes_a_kernel_a_test_and_a_golden_stub(kernel, room, folder, name, module, copy):
+    done = new_op(copy, kernel, *room)
     assert done.returncode == 0, done.stderr
     stem = copy / "kernels" / folder / name
     written = [stem.with_name(name + end) for end in (".cc", "_test.cc", "_golden.py")]
@@ -41,6 +48,9 @@ def test_writes_a_kernel_a_test_and_a_golden_stub(kernel, folder, name, copy):
     subprocess.run([*ruff, "check", "-q", str(written[2])], check=True, cwd=copy)
     declaration = written[0].read_text()
     assert f'.name = "{kernel[2:]}"' in declaration and f'.example = "{kernel}()"' in declaration
+    assert f'.python_module = "{module}"' in declaration
+    # Rooms are compiled together.
+    assert f"Infer{kernel[2:]}(" in declaration and f" {name}_registration{{" in declaration
     assert f'InternalError("write me: kernels/{folder}/{name}.cc")' in declaration
     golden = subprocess.run(
         [sys.executable, "-m", f"kernels.{folder.replace('/', '.')}.{name}_golden"],
@@ -50,6 +60,30 @@ def test_writes_a_kernel_a_test_and_a_golden_stub(kernel, folder, name, copy):
     )
     assert f"write me: kernels/{folder}/{name}_golden.py" in golden.stderr
     assert f"tools/loop kernels/{folder}/{name}\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments, why", [((), "has rooms: give --room"), (("--room", "pixels"), "has no room pixels")]
+)
+def test_a_kernel_of_images_needs_a_room(arguments, why, copy):
+    done = new_op(copy, "V.ColorJitter", *arguments)
+    assert done.returncode == 1
+    assert f"kernels/vision {why}; it is one of augment, codecs/decode" in done.stderr
+    assert not list(copy.rglob("color_jitter*"))
+
+
+def test_a_row_of_the_table_is_a_new_domain(copy):
+    """Of it the row and the room are all that it needs."""
+    table = copy / "ir/front_module.cc"
+    row = '    {.name = "audio", .prefix = "A.", .title = "headrace.audio", .doc = "Of sound.", .sample = SampleInput::kVector},'
+    table.write_text(table.read_text().replace("\n};", f"\n{row}\n}};"))
+    linked = copy / "kernels/registered/BUILD"
+    linked.write_text(linked.read_text().replace('"//kernels/choosers",', '"//kernels/audio",'))
+    (copy / "kernels/audio").mkdir()
+    done = new_op(copy, "A.Resample")
+    assert done.returncode == 0, done.stderr
+    declaration = (copy / "kernels/audio/resample.cc").read_text()
+    assert '.python_module = "audio"' in declaration and '.example = "A.Resample()"' in declaration
 
 
 def test_overwrites_nothing(copy):
@@ -64,4 +98,4 @@ def test_overwrites_nothing(copy):
 def test_says_how_it_is_used(arguments, copy):
     done = new_op(copy, *arguments)
     assert done.returncode == 2
-    assert "Usage: tools/new_op V.Name" in done.stderr
+    assert "usage: tools/new_op V.Name" in done.stderr

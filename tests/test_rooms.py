@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from headrace._graph import declared
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "python/headrace"
@@ -22,8 +23,7 @@ ROOMS = [
     "_graph",
     "_kernels",
     "_runs",
-    "vision",
-    "transforms",
+    *(each["name"] for each in declared.modules() if each["kernels"]),
     "sheet",
     "_records",
     "_datasets",

@@ -23,7 +23,7 @@
 #include "ir/node_traits.h"
 #include "ir/parameters.h"
 #include "ir/passes/graph_editor.h"
-#include "ir/value.h"
+#include "ir/value_text.h"
 #include "kernels/kernel.h"
 
 namespace headrace {
@@ -31,7 +31,6 @@ namespace {
 
 constexpr int kImageRank = 3;
 constexpr int64_t kMostPictureBytes = int64_t{1} << 31;
-constexpr std::string_view kMarkKernel = "CornerMarks";
 
 struct StepAt {
   int node;
@@ -48,29 +47,34 @@ bool ReplacesColumn(const ir::proto::Step& step, const std::string& column) {
   return step.inputs(0) == column && step.outputs(0) == column && !ir::ReadsParameter(step);
 }
 
-// Whether it flips images or leaves them, whatever their size. Valid graphs have none after the channels were moved.
-bool Flips(const ir::proto::Step& step) {
-  constexpr std::string_view kFlips[] = {"HorizontalFlip", "VerticalFlip", "RandomHorizontalFlip",
-                                         "RandomVerticalFlip"};
-  return std::find(std::begin(kFlips), std::end(kFlips), step.kernel()) != std::end(kFlips);
+// Null: a device does nothing in its place.
+const ir::OnDevice* OnDeviceOf(const ir::proto::Step& step) {
+  const ir::Declaration* const declaration = ir::Registry::Global().Find(step.kernel());
+  if (declaration == nullptr || declaration->on_device.work == ir::DeviceWork::kNone) return nullptr;
+  const ir::OnDevice& on_device = declaration->on_device;
+  const bool fits = on_device.with == nullptr || on_device.with(ir::Attributes::Of(step));
+  return fits ? &on_device : nullptr;
 }
 
-// Whether it resizes images, or parts of them, by weighted sums.
-bool Resizes(const ir::proto::Step& step) {
-  if (step.kernel() != "Resize" && step.kernel() != "RandomResizedCrop") return false;
-  const ir::Attributes attributes = ir::Attributes::Of(step);
-  const std::string& interpolation = attributes.String("interpolation");
-  return attributes.Bool("antialias") && interpolation != "nearest" && interpolation != "auto";
+ir::DeviceWork WorkOf(const ir::proto::Step& step) {
+  const ir::OnDevice* const on_device = OnDeviceOf(step);
+  return on_device == nullptr ? ir::DeviceWork::kNone : on_device->work;
 }
 
-// Whether it erases a part of images, to a value that follows from the channel alone.
-bool Erases(const ir::proto::Step& step) {
-  return step.kernel() == "RandomErasing" && !ir::Attributes::Of(step).Bool("noise");
-}
+// Valid graphs have none after the channels were moved.
+bool Flips(const ir::proto::Step& step) { return WorkOf(step) == ir::DeviceWork::kFlips; }
+bool Resizes(const ir::proto::Step& step) { return WorkOf(step) == ir::DeviceWork::kResizes; }
+bool Erases(const ir::proto::Step& step) { return WorkOf(step) == ir::DeviceWork::kErases; }
 
 Mixing MixingOf(const ir::proto::Step& step) {
-  if (step.kernel() == "MixUp") return Mixing::kBlend;
-  return step.kernel() == "CutMix" ? Mixing::kPaste : Mixing::kNone;
+  const ir::DeviceWork work = WorkOf(step);
+  if (work == ir::DeviceWork::kBlends) return Mixing::kBlend;
+  return work == ir::DeviceWork::kPastes ? Mixing::kPaste : Mixing::kNone;
+}
+
+// Whether it takes images in that layout: planes, or channels last.
+bool TakesLayoutOf(const ir::proto::Step& step, bool planes) {
+  return ir::Registry::Global().Find(step.kernel())->TakesImage(ir::Attributes::Of(step), planes);
 }
 
 // Whether it mixes the images of a batch with each other, and their labels in another column.
@@ -105,7 +109,7 @@ bool DrawsInOrder(const DeviceTailSteps& steps) {
     planes = planes || ir::TraitsOf(*step).layout;
     if (Resizes(*step)) return step == steps.front();
     if (!Flips(*step) && !Erases(*step)) return true;
-    if (Erases(*step) && (ir::Attributes::Of(*step).String("layout") == "CHW") != planes) return false;
+    if (Erases(*step) && !TakesLayoutOf(*step, planes)) return false;
     return !std::exchange(erased, Erases(*step)) && !(erased && resized);
   });
 }
@@ -131,6 +135,13 @@ absl::StatusOr<Tensor> Applied(const std::vector<ir::proto::Step>& steps, Tensor
   return picture.Contiguous();
 }
 
+// Sets the attribute as it is where the step always erases the middle one of 3 × 3 pixels.
+void EraseMiddle(const ir::proto::Step& step, ir::proto::Attribute& attribute) {
+  for (const auto& [name, text] : OnDeviceOf(step)->erases_middle) {
+    if (name == attribute.name()) *attribute.mutable_value() = *ir::ParseValue(text);
+  }
+}
+
 // The steps without those that draw; but with `erases` the one that erases, so that it always erases the middle one of
 // 3 × 3 pixels.
 std::vector<ir::proto::Step> Certain(const DeviceTailSteps& steps, bool erases) {
@@ -139,12 +150,7 @@ std::vector<ir::proto::Step> Certain(const DeviceTailSteps& steps, bool erases) 
     if (Resizes(*step) || Flips(*step) || (Erases(*step) && !erases)) continue;
     certain.push_back(*step);
     if (!Erases(*step)) continue;
-    for (ir::proto::Attribute& attribute : *certain.back().mutable_attributes()) {
-      if (attribute.name() == "p") *attribute.mutable_value() = ir::FloatValue(1);
-      // Of 2 × 2.
-      if (attribute.name() == "scale") *attribute.mutable_value() = ir::FloatsValue({0.45, 0.45});
-      if (attribute.name() == "ratio") *attribute.mutable_value() = ir::FloatsValue({1.0, 1.0});
-    }
+    for (ir::proto::Attribute& attribute : *certain.back().mutable_attributes()) EraseMiddle(*step, attribute);
   }
   return certain;
 }
@@ -198,7 +204,7 @@ bool AllFinite(const Tensor& floats) {
 bool CanMix(const ir::proto::Step& step, const DeviceTail& tail) {
   if (MixingOf(step) == Mixing::kBlend) return tail.table.dtype() == DType::kFloat32 && AllFinite(tail.table);
   // The rectangle is drawn for the size that images have on the host.
-  return !tail.resizes() && (ir::Attributes::Of(step).String("layout") == "CHW") == tail.planes;
+  return !tail.resizes() && TakesLayoutOf(step, tail.planes);
 }
 
 class TailTaker {
@@ -344,11 +350,11 @@ class TailTaker {
       left.back().set_outputs(0, marks);
     } else if (Resizes(step)) {
       std::string& taps = tail.drawn_of(Drawn::kTaps) = NewColumn(Cat(tail.column, " (taps)"));
-      left.push_back(WithKernel(step, Cat(step.kernel(), "Taps")));
+      left.push_back(WithCompanion(step, ir::CompanionRole::kDraws));
       left.back().set_outputs(0, taps);
     } else if (Erases(step)) {
       std::string& erased = tail.drawn_of(Drawn::kErased) = NewColumn(Cat(tail.column, " (erased)"));
-      left.push_back(WithKernel(step, Cat(step.kernel(), "Box")));
+      left.push_back(WithCompanion(step, ir::CompanionRole::kDraws));
       left.back().set_outputs(0, erased);
     }
   }
@@ -358,21 +364,23 @@ class TailTaker {
     const ir::proto::Step& step = StepOf(at);
     tail.mixing = MixingOf(step);
     std::string& mixed = tail.drawn_of(Drawn::kMixed) = NewColumn(Cat(tail.column, " (mixing)"));
-    ir::proto::Step plan = WithKernel(step, Cat(step.kernel(), "Plan"));
+    ir::proto::Step plan = WithCompanion(step, ir::CompanionRole::kDraws);
     plan.set_outputs(0, mixed);
     left_[{at.node, at.step}] = {plan};
   }
 
-  // Another kernel with its attributes and its draws.
-  static ir::proto::Step WithKernel(ir::proto::Step step, const std::string& kernel) {
-    step.set_kernel(kernel);
-    step.set_version(static_cast<uint32_t>(ir::Registry::Global().Find(kernel)->version));
+  // The kernel's companion with its attributes and its draws.
+  static ir::proto::Step WithCompanion(ir::proto::Step step, ir::CompanionRole role) {
+    const ir::Registry& registry = ir::Registry::Global();
+    const ir::Declaration& companion = *registry.Find(*registry.Find(step.kernel())->CompanionFor(role));
+    step.set_kernel(companion.name);
+    step.set_version(static_cast<uint32_t>(companion.version));
     return step;
   }
 
   // In place of the step.
   static ir::proto::Step MarkingStep(const ir::proto::Step& step, const std::string& marks) {
-    ir::proto::Step marking = WithKernel(step, std::string(kMarkKernel));
+    ir::proto::Step marking = WithCompanion(step, ir::CompanionRole::kMarks);
     marking.clear_attributes();
     marking.clear_salt();
     marking.set_outputs(0, marks);

@@ -5,8 +5,8 @@
 // a table, which the same steps made on the host: the results are the same in every bit.
 //
 // Draws are made on the host, with the random stream of the step, and travel in a column of their own: a flip flips an
-// image of four marks, one for each corner; of the others a kernel beside theirs (ResizeTaps, RandomErasingBox,
-// MixUpPlan) gives what they draw.
+// image of four marks, one for each corner; of the others a companion of theirs (kernels/companion.h) gives
+// what they draw.
 //
 // Steps stay where something else could see the difference: below anything but batches and operators that pass rows by
 // position, where another operator reads the column, and where shapes of images are not known before the run.

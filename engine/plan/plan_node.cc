@@ -21,7 +21,7 @@ namespace {
 // Whether the canonical form made it of an attribute of its input.
 bool OfAttribute(const ir::proto::Node& node) {
   const ir::Declaration* const declaration = ir::Registry::Global().Find(node.op());
-  return declaration != nullptr && declaration->traits.of_attribute && node.inputs_size() == 1;
+  return declaration != nullptr && declaration->traits.stands_for_attribute && node.inputs_size() == 1;
 }
 
 // The node by which messages name `node`: itself, or the one with its attribute.

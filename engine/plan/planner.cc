@@ -419,7 +419,7 @@ class StageLayout {
   static bool PassesInOrder(const OperatorProperties& properties, bool all) {
     const ir::Traits& traits = properties.traits;
     if (!all && properties.passes_rows) return true;
-    return traits.one_to_one && !traits.by_position && !(all && (traits.python || traits.by_row));
+    return traits.one_to_one && !traits.by_position && !(all && (traits.python || traits.single_row_messages));
   }
 
   // Stages are numbered from the user's end.

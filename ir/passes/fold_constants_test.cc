@@ -10,6 +10,7 @@
 #include "ir/expression_eval.h"
 #include "ir/graph.pb.h"
 #include "ir/testing/fake_ops.h"
+#include "ir/value_text.h"
 
 namespace headrace::ir {
 namespace {

@@ -13,7 +13,7 @@ bool GoesByRow(const proto::Node& node) {
   const Declaration* declaration = Registry::Global().Find(node.op());
   if (declaration == nullptr) return true;
   const Traits& traits = declaration->traits;
-  if (traits.one_to_many || traits.by_row) return true;
+  if (traits.one_to_many || traits.single_row_messages) return true;
   // A source that refers to the user's arrays makes no call.
   if (node.inputs().empty()) return traits.python;
   // What joins rows makes one call for many of them.

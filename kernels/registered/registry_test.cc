@@ -1,13 +1,18 @@
 // Holds for every kernel that is declared: it is documented, has an example and a sample, and what it infers is what it
 // gives.
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "gtest/gtest.h"
 #include "ir/declaration.h"
+#include "ir/front_module.h"
+#include "ir/value_text.h"
 #include "kernels/chooser.h"
 #include "kernels/testing/golden.h"
 #include "kernels/testing/run_kernel.h"
@@ -82,10 +87,11 @@ bool MayRemoveRows(const std::string& kernel) {
 
 // Whether it moves pixels to a size that it may draw. Masks of single boxes are moved as pixels are.
 bool MayDrawSize(const ir::Declaration& kernel) {
-  constexpr std::string_view kOfMasks = "OfMasks";
-  const std::string_view name = kernel.name;
-  if (!name.ends_with(kOfMasks)) return kernel.traits.random && kernel.traits.geometric;
-  return MayDrawSize(*ir::Registry::Global().Find(name.substr(0, name.size() - kOfMasks.size())));
+  for (const ir::Declaration* pixels : Kernels()) {
+    const std::string* const masks = pixels->CompanionFor(ir::CompanionRole::kObjectMasks);
+    if (masks != nullptr && *masks == kernel.name) return MayDrawSize(*pixels);
+  }
+  return kernel.traits.random && kernel.traits.geometric;
 }
 
 // What may be known of a tensor's type before it is seen: all of it, no sizes, no shape, nothing.
@@ -113,9 +119,9 @@ TEST(Registry, EveryKernelIsDocumented) {
     EXPECT_TRUE(kernel->traits.one_to_one) << kernel->name;
     // Maps write those that are internal.
     if (kernel->python_module != "internal") {
-      EXPECT_TRUE(kernel->python_module == "vision" || kernel->python_module == "transforms") << kernel->name;
-      const std::string prefix = kernel->python_module == "vision" ? "V." : "T.";
-      EXPECT_TRUE(kernel->example.starts_with(prefix + kernel->name + "(")) << kernel->example;
+      const ir::FrontModule* const module = ir::FindFrontModule(kernel->python_module);
+      ASSERT_TRUE(module != nullptr && module->has_kernels()) << kernel->name;
+      EXPECT_TRUE(kernel->example.starts_with(Cat(module->prefix, kernel->name, "("))) << kernel->example;
     }
     for (const ir::Attribute& attribute : kernel->attributes) {
       EXPECT_TRUE(IsSentence(attribute.doc)) << kernel->name << "." << attribute.name;
@@ -124,6 +130,72 @@ TEST(Registry, EveryKernelIsDocumented) {
       ASSERT_TRUE(value.ok()) << kernel->name << "." << attribute.name << ": " << value.status();
       EXPECT_TRUE(ir::CheckValue(attribute, *value).empty()) << kernel->name << "." << attribute.name;
     }
+  }
+}
+
+TEST(Registry, CompanionsAreKernelsThatAreWrittenAsTheirs) {
+  size_t companions = 0;
+  for (const ir::Declaration* kernel : Kernels()) {
+    for (const auto& [role, name] : kernel->companions) {
+      SCOPED_TRACE(name);
+      const ir::Declaration* const companion = ir::Registry::Global().Find(name);
+      ASSERT_NE(companion, nullptr);
+      EXPECT_EQ(companion->role, ir::Role::kKernel);
+      EXPECT_EQ(companion->python_module, "internal");
+      // Several kernels share one that gives marks.
+      EXPECT_TRUE(role == ir::CompanionRole::kMarks || companion->written() == kernel->name) << kernel->name;
+      ++companions;
+    }
+  }
+  EXPECT_GT(companions, 100u);
+}
+
+// What a device draws for it comes from a companion.
+TEST(Registry, WhatADeviceDoesHasACompanion) {
+  std::set<ir::DeviceWork> found;
+  for (const ir::Declaration* kernel : Kernels()) {
+    const ir::DeviceWork work = kernel->on_device.work;
+    if (work == ir::DeviceWork::kNone) continue;
+    const bool flips = work == ir::DeviceWork::kFlips;
+    const auto role = flips ? ir::CompanionRole::kMarks : ir::CompanionRole::kDraws;
+    EXPECT_NE(kernel->CompanionFor(role), nullptr) << kernel->name;
+    EXPECT_EQ(kernel->on_device.erases_middle.empty(), work != ir::DeviceWork::kErases) << kernel->name;
+    for (const auto& [name, text] : kernel->on_device.erases_middle) {
+      EXPECT_NE(kernel->FindAttribute(name), nullptr) << name;
+      EXPECT_TRUE(ir::ParseValue(text).ok()) << text;
+    }
+    found.insert(work);
+  }
+  EXPECT_EQ(found.size(), 5u);
+}
+
+TEST(Registry, WhatLeavesPlacesMovesNothing) {
+  for (const ir::Declaration* kernel : Kernels()) {
+    if (!kernel->traits.leaves_places) continue;
+    EXPECT_FALSE(kernel->traits.geometric) << kernel->name;
+    EXPECT_EQ(kernel->CompanionFor(ir::CompanionRole::kBoxes), nullptr) << kernel->name;
+  }
+}
+
+// The front finds those that it writes itself by their work.
+TEST(Registry, EachWorkOnTargetsThatMapsWriteIsOneKernels) {
+  std::map<ir::TargetWork, size_t> kernels;
+  for (const ir::Declaration* kernel : Kernels()) ++kernels[kernel->target_work];
+  for (auto work = ir::TargetWork::kPlacesBoxes; work <= ir::TargetWork::kTakesKeypoints;
+       work = static_cast<ir::TargetWork>(static_cast<int>(work) + 1)) {
+    EXPECT_EQ(kernels[work], 1u) << ir::TargetWorkName(work);
+  }
+}
+
+TEST(Registry, EveryModuleOfKernelsHasOneOfItsSample) {
+  for (const ir::FrontModule& module : ir::FrontModules()) {
+    if (!module.has_kernels()) continue;
+    EXPECT_TRUE(IsSentence(std::string(module.doc))) << module.name;
+    const std::vector<const ir::Declaration*> kernels = Kernels();
+    EXPECT_TRUE(std::any_of(kernels.begin(), kernels.end(), [&module](const ir::Declaration* kernel) {
+      return kernel->python_module == module.name && !kernel->sample.inputs.empty() &&
+             kernel->sample.inputs[0] == module.sample;
+    })) << module.name;
   }
 }
 

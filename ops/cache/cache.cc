@@ -262,7 +262,7 @@ const OpRegistration cache_registration(
               .doc = "Let the input run its own epochs, so that shuffle=True of a source draws a new order in each; "
                      "only if rows are kept by key and no step below draws.",
               .default_value = "False"}},
-        .traits = {.one_to_one = true, .light = true, .by_row = true},
+        .traits = {.one_to_one = true, .light = true, .single_row_messages = true},
         .python_module = "dataset",
         .python =
             {.parameters = "memory: int | str | None = None, directory: str | PathLike[str] | None = None, *, disk: "

@@ -9,6 +9,7 @@
 #include "ir/expression_eval.h"
 #include "ir/graph.pb.h"
 #include "ir/suggestion.h"
+#include "ir/value_text.h"
 #include "ops/rows/block_rows.h"
 #include "ops/rows/bound_function.h"
 #include "ops/rows/ragged_columns.h"

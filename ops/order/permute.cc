@@ -30,7 +30,7 @@ const OpRegistration permute_registration(
         .summary = "Gives the rows of a source with random access in a random order.",
         .doc = "It stands for the attribute `shuffle` of the source below it. Each epoch has a new order, and all "
                "orders are equally likely. Rows keep their keys.",
-        .traits = {.random = true, .indexed = true, .light = true, .reorders = true, .of_attribute = true},
+        .traits = {.random = true, .indexed = true, .light = true, .reorders = true, .stands_for_attribute = true},
         .python_module = "internal",
         .example = "hr.Range(10, shuffle=True)",
         .infer = ir::PassesSchema(),

@@ -10,6 +10,7 @@ from typing import Any
 import headrace
 from headrace import _engine
 from headrace._commands import bench, show_command
+from headrace._graph.declared import modules, prefixes
 from headrace._operators import class_text
 from headrace._operators.conformance import command as check_plugin
 from headrace.pack import (
@@ -49,12 +50,9 @@ def _operators() -> list[dict[str, Any]]:
     return found
 
 
-_PREFIXES = {"": "hr.", "samplers": "hr.", "functions": "hr.", "dataset": "ds.", "vision": "V.", "transforms": "T."}
-
-
 def _python_name(op: dict[str, Any]) -> str:
     # Of a plugin its name in graphs, "myops.Blur", is also that in Python.
-    prefix = _PREFIXES.get(op["python_module"])
+    prefix = prefixes().get(op["python_module"])
     return op["name"] if prefix is None else f"{prefix}{op['python_name'] or op['name']}"
 
 
@@ -64,21 +62,20 @@ def ops(options: argparse.Namespace) -> int:
     if options.name is not None:
         return _one_op(found, options.name)
     width = max(len(_python_name(op)) for op in found)
-    for title, modules in (
-        ("sources", [""]),
-        ("samplers", ["samplers"]),
-        ("functions", ["functions"]),
-        ("dataset methods", ["dataset"]),
-        ("kernels of headrace.vision", ["vision"]),
-        ("kernels of headrace.transforms", ["transforms"]),
-        *((f"operators of the plugin {plugin}", [plugin]) for plugin in plugins),
-        ("inside graphs", ["internal"]),
+    for title, module in (
+        *((_title(each), each["name"]) for each in modules()),
+        *((f"operators of the plugin {plugin}", plugin) for plugin in plugins),
+        ("inside graphs", "internal"),
     ):
         print(f"{title}:")
         for op in found:
-            if op["python_module"] in modules:
+            if op["python_module"] == module:
                 print(f"  {_python_name(op):{width}}  {op['summary']}")
     return 0
+
+
+def _title(module: dict[str, Any]) -> str:
+    return f"kernels of {module['title']}" if module["kernels"] else module["title"].lower()
 
 
 def _one_op(found: list[dict[str, Any]], name: str) -> int:
@@ -96,7 +93,7 @@ def _one_op(found: list[dict[str, Any]], name: str) -> int:
 
 
 def _is_plugin_source(op: dict[str, Any]) -> bool:
-    return op["role"] == "source" and op["python_module"] not in (*_PREFIXES, "internal")
+    return op["role"] == "source" and op["python_module"] not in (*prefixes(), "internal")
 
 
 def _print_reference(op: dict[str, Any], name: str) -> None:

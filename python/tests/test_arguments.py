@@ -28,6 +28,7 @@ from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
 from headrace._runs.run_options import RunParameters
+from tests.front import kernel_of
 from tests.thinning import examples, one_in
 
 PIXELS = np.arange(4 * 60 * 80 * 3, dtype=np.uint32).astype(np.uint8).reshape(4, 60, 80, 3)
@@ -187,7 +188,7 @@ SAMPLES: dict[str, np.ndarray] = {
 
 def mapped(operator: dict[str, Any]) -> tuple[Callable[..., hr.Dataset], dict[str, Any]]:
     """A call of a kernel on the sample of its declaration, and the sample's arguments."""
-    kernel = getattr({"vision": V, "transforms": T}[operator["python_module"]], operator["name"])
+    kernel = kernel_of(operator)
     sample = operator["sample"]
     columns = [f"value {i}" for i in range(len(sample["inputs"]))]
     dataset: hr.Dataset = hr.Numpy({name: SAMPLES[kind] for name, kind in zip(columns, sample["inputs"], strict=True)})

@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 import headrace as hr
+from headrace import _engine
 from headrace import vision as V
 from headrace._kernels.chooser import Chooser
 
@@ -236,3 +237,10 @@ def test_errors_speak_of_the_call():
         call(IMAGES[0], MASKS[0], BOXES[0], LABELS[0, :4])
     with pytest.raises(hr.GraphError, match="hr.compose"):
         V.RandomIoUCrop()(IMAGES[0])
+
+
+def test_marks_are_those_of_the_steps_that_are_drawn():
+    chain = _engine.EagerChain([7, ("RandomApply", {"p": 1.0}, [[3]]), ("RandomApply", {"p": 0.0}, [[4]])])
+    assert chain.marks(0, 0) == [7, 3]
+    (value,) = chain((IMAGES[0],), 0, 0, True)
+    np.testing.assert_array_equal(value, IMAGES[0])

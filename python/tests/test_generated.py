@@ -18,15 +18,18 @@ from headrace import vision as V
 from headrace._graph.adapters import adapter_of, adapters
 from headrace._kernels.target_rules import needed_target
 from headrace._operators import class_text
+from tests.front import front_of
 
-OPERATORS = [op for op in json.loads(_engine.declarations())["operators"] if op["python_module"] != "internal"]
+ALL = json.loads(_engine.declarations())["operators"]
+OPERATORS = [op for op in ALL if op["python_module"] != "internal"]
+# What companions of kernels move.
+TARGETS = ("boxes", "keypoints", "object_masks")
 NAMES = [op["name"] for op in OPERATORS]
 
 
 def in_python(op):
     name = op["python_name"] or op["name"]
-    modules = {"": hr, "samplers": hr, "functions": hr, "dataset": hr.Dataset, "vision": V, "transforms": T}
-    return getattr(modules[op["python_module"]], name)
+    return getattr(front_of(op), name)
 
 
 def test_the_files_are_fresh():
@@ -71,7 +74,7 @@ def cpp_tests() -> str:
 @pytest.mark.parametrize("name", [op["name"] for op in json.loads(_engine.declarations())["operators"]])
 def test_every_operator_has_a_test(name):
     # What moves targets as a kernel moves pixels is compared with it.
-    of_pixels = name.removesuffix("OfBoxes").removesuffix("OfKeypoints").removesuffix("OfMasks")
+    of_pixels = next((op["name"] for op in ALL for role in TARGETS if op["companions"].get(role) == name), name)
     compared = ("kernels/testing/moves.cc", "kernels/vision/targets/crop_among_boxes_test.cc")
     tests = cpp_tests() if name == of_pixels else "".join((ROOT / each).read_text() for each in compared)
     assert f'"{of_pixels}"' in tests
@@ -135,7 +138,7 @@ def test_a_kernel_of_several_outputs_says_how_many():
     (cast,) = [op for op in OPERATORS if op["name"] == "TypeCast"]
 
     def classes(outputs):
-        writer = generate.Writer({"operators": [cast | {"outputs": outputs}], "passes": []})
+        writer = generate.Writer({"modules": [], "operators": [cast | {"outputs": outputs}], "passes": []})
         return writer.kernels("transforms", "")
 
     assert "_unary = False" in classes(2) and "_outputs = 2" in classes(2)

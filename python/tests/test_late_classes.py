@@ -12,6 +12,7 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace._kernels.kernel import Kernel
 from headrace._operators import class_text, late_classes
+from tests.front import front_of
 
 NAME = "AddedLate"
 
@@ -69,8 +70,10 @@ def test_unknown_names_stay_unknown():
 def test_classes_made_late_are_those_that_were_generated(op):
     """For every operator: a class made from its declaration now has the signature and the documentation of the generated
     one."""
-    module = {"vision": V, "transforms": T, "dataset": hr.Dataset, "": hr}.get(op["python_module"])
+    module = front_of(op)
     name = op["python_name"]
+    if op["python_module"] in ("samplers", "functions"):
+        pytest.skip("not made late")
     if module is None or name not in vars(module) and not hasattr(hr.Dataset, name):
         pytest.skip("no class")
     generated = getattr(module, name)

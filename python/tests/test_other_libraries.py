@@ -18,6 +18,7 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace._arguments import other_libraries
 from headrace._runs.run_options import RunParameters
+from tests.front import front_of
 
 PICTURES = np.zeros((3, 8, 8, 3), np.uint8)
 
@@ -299,9 +300,7 @@ def test_choices_have_literal_types():
         assert get_args(hints[name])[0] == Literal[choices]
     declared = 0
     for op in json.loads(_engine.declarations())["operators"]:
-        owner = {"": hr, "functions": hr, "samplers": hr, "dataset": hr.Dataset, "vision": V, "transforms": T}.get(
-            op["python_module"]
-        )
+        owner = front_of(op)
         for attribute in op["attributes"]:
             if owner is None or not attribute["choices"] or attribute["hidden"]:
                 continue

@@ -17,6 +17,7 @@ from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
 from headrace._datasets.base import ordered
+from headrace._graph import declared
 from headrace._kernels import target_rules
 from headrace._kernels.target_rules import leaves_targets, looks_at_boxes, moves_boxes, moves_keypoints
 from tests.affine_matrix import affine_matrix
@@ -638,7 +639,8 @@ def test_a_state_goes_on_at_each_row():
 
 def test_each_kernel_of_pictures_has_a_rule_or_is_refused():
     """One that is new must say what it is to targets, or be listed here."""
-    kernels = [each for each in json.loads(_engine.declarations())["operators"] if each["python_module"] == "vision"]
+    images = {each["name"] for each in declared.modules() if each["images"]}
+    kernels = [each for each in json.loads(_engine.declarations())["operators"] if each["python_module"] in images]
     for each in kernels:
         if each["traits"]["geometric"]:
             assert moves_boxes(each["name"]) and moves_keypoints(each["name"]), each["name"]

@@ -75,7 +75,7 @@ ir::Declaration DeclaredAdjustSharpness() {
                              .doc = "0: smooth; 1: unchanged; 2: twice as sharp.",
                              .minimum = 0,
                              .maximum = 1e6}};
-  declaration.traits = {};
+  declaration.traits = {.leaves_places = true};
   declaration.takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; };
   declaration.example = "V.AdjustSharpness(2)";
   declaration.sample.attributes = {{"factor", "2.0"}};

@@ -76,6 +76,7 @@ ir::Declaration DeclaredSharpness() {
   ir::Declaration declaration = DeclaredRandomFactors("RandomSharpness", "AdjustSharpness", "smooth", "the sharpness");
   // It looks at neighbours.
   declaration.traits.per_pixel = false;
+  declaration.traits.leaves_places = true;
   declaration.takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; };
   return declaration;
 }

@@ -115,6 +115,7 @@ const KernelRegistration subtract_image_registration{
                      .minimum = 1,
                      .maximum = 65535,
                      .lengths = {2, 3}}},
+     .traits = {.leaves_places = true},
      .python_module = "vision",
      .example = "V.SubtractImage(np.zeros(224 * 224 * 3), (224, 224, 3))",
      .sample = {.attributes = {{"image", "7"}, {"shape", "(60, 80, 3)"}}, .inputs = {ir::SampleInput::kImage}},

@@ -85,7 +85,7 @@ const KernelRegistration cut_out_registration{
                      .doc = "What they hold: one number, or one per channel, in the units of the input.",
                      .default_value = "0",
                      .keeps_whole = true}},
-     .traits = {.random = true},
+     .traits = {.random = true, .leaves_places = true},
      .python_module = "vision",
      .example = "V.CutOut(16)",
      .sample = {.attributes = {{"length", "3"}, {"value", "9"}}, .inputs = {ir::SampleInput::kImage}},

@@ -86,7 +86,7 @@ const KernelRegistration gaussian_blur_registration{
                      .maximum = 1e6,
                      .exclusive_minimum = true,
                      .lengths = {1, 2}}},
-     .traits = {.random = true},
+     .traits = {.random = true, .leaves_places = true},
      .python_module = "vision",
      .example = "V.GaussianBlur(5, sigma=(0.1, 2.0))",
      .sample = {.attributes = {{"kernel_size", "(5, 3)"}}, .inputs = {ir::SampleInput::kImage}},

@@ -112,7 +112,7 @@ const KernelRegistration gaussian_noise_registration{
                      .doc = "Whether floats are set to 0 or 1 where the sum is beyond; whole numbers always stay in "
                             "their range.",
                      .default_value = "True"}},
-     .traits = {.random = true},
+     .traits = {.random = true, .leaves_places = true},
      .python_module = "vision",
      .example = "V.GaussianNoise(sigma=0.05)",
      .sample = {.inputs = {ir::SampleInput::kImage}},

@@ -24,6 +24,7 @@ namespace {
 
 constexpr int kAttempts = 10;
 constexpr int64_t kBoxNumbers = 4;
+constexpr std::string_view kBoxKernel = "RandomErasingBox";
 
 // Nullopt if none of the attempts fits.
 std::optional<Window> DrawErased(ImageSize image, Interval scale, Interval ratio, RowRandom& random) {
@@ -333,11 +334,16 @@ const KernelRegistration random_erasing_registration{
      .sample = {.attributes = {{"p", "1.0"}, {"value", "9"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = InferRandomErasing,
      .takes_layout = [](const ir::Attributes& attributes,
-                        bool channels_first) { return (attributes.String("layout") == "CHW") == channels_first; }},
+                        bool channels_first) { return (attributes.String("layout") == "CHW") == channels_first; },
+     .companions = {{ir::CompanionRole::kDraws, std::string(kBoxKernel)}},
+     // A rectangle of 0.45 of the area of 2 × 2 pixels fits 3 × 3 nowhere but in the middle.
+     .on_device = {.work = ir::DeviceWork::kErases,
+                   .with = [](const ir::Attributes& attributes) { return !attributes.Bool("noise"); },
+                   .erases_middle = {{"p", "1.0"}, {"scale", "(0.45, 0.45)"}, {"ratio", "(1.0, 1.0)"}}}},
     MakeErasing};
 
 const KernelRegistration box_registration{
-    {.name = "RandomErasingBox",
+    {.name = std::string(kBoxKernel),
      .written_as = "RandomErasing",
      .summary = "Gives the rectangle that RandomErasing erases.",
      .doc = "Has the attributes of RandomErasing and draws the same numbers; takes an image and gives int32 of shape "

@@ -1,4 +1,7 @@
+#include "kernels/vision/geometry/corner_marks.h"
+
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/error.h"
@@ -29,7 +32,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferCornerMarks(const ir::Attribute
 }
 
 const KernelRegistration corner_marks_registration{
-    {.name = "CornerMarks",
+    {.name = std::string(kCornerMarks),
      .summary = "Gives an image of four marks, one for each corner, to be flipped in place of its input.",
      .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives uint8 of shape (2, 2): 0 and 1 above 2 "
             "and 3.\n"

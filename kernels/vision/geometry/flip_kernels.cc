@@ -1,3 +1,4 @@
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -5,6 +6,7 @@
 #include "core/text.h"
 #include "ir/graph.pb.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/geometry/corner_marks.h"
 #include "kernels/vision/geometry/geometric_kernel.h"
 #include "kernels/vision/geometry/image_moves.h"
 #include "kernels/vision/geometry/moving_registration.h"
@@ -50,6 +52,8 @@ ir::Declaration DeclaredFlipKernels(const char* name, std::string_view sides, st
   declaration.example = Cat("V.", name, "()");
   declaration.sample = {.inputs = {ir::SampleInput::kImage}};
   declaration.infer_kernel = InferFlipKernels;
+  declaration.companions = {{ir::CompanionRole::kMarks, std::string(kCornerMarks)}};
+  declaration.on_device = {.work = ir::DeviceWork::kFlips};
   return declaration;
 }
 

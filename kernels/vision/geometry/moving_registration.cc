@@ -34,7 +34,8 @@ class KernelOfTargets : public UnaryKernel {
 
 // What a kernel that moves one kind of target is made of.
 struct TargetKind {
-  const char* name;    // of several
+  const char* name;  // of several
+  ir::CompanionRole role;
   const char* suffix;  // of the kernel's name
   const char* example;
   absl::StatusOr<ir::ColumnType> (*type)(const ir::ColumnType& type, int64_t more);
@@ -47,9 +48,10 @@ std::unique_ptr<Kernel> MakeOf(std::unique_ptr<Kernel> kernel, const TargetMover
 }
 
 constexpr TargetKind kKinds[] = {
-    {"boxes", "OfBoxes", "ds.map(kernels, [\"image\", hr.boxes(\"boxes\")])", RowsOfFourType, MakeOf<CanvasBoxes>},
-    {"keypoints", "OfKeypoints", "ds.map(kernels, [\"image\", hr.keypoints(\"points\")])", KeypointsType,
-     MakeOf<CanvasKeypoints>},
+    {"boxes", ir::CompanionRole::kBoxes, "OfBoxes", "ds.map(kernels, [\"image\", hr.boxes(\"boxes\")])", RowsOfFourType,
+     MakeOf<CanvasBoxes>},
+    {"keypoints", ir::CompanionRole::kKeypoints, "OfKeypoints",
+     "ds.map(kernels, [\"image\", hr.keypoints(\"points\")])", KeypointsType, MakeOf<CanvasKeypoints>},
 };
 
 // Pixels that repeat the image may show objects that no target names.
@@ -73,7 +75,7 @@ ir::InferKernel InferOfTargets(ir::InferKernel of_pixels, const TargetKind& kind
 }
 
 ir::Declaration OfTargets(const ir::Declaration& pixels, const TargetKind& kind) {
-  ir::Declaration targets = CompanionOf(pixels, kind.suffix);
+  ir::Declaration targets = CompanionOf(pixels, kind.role);
   targets.summary = Cat("Moves ", kind.name, " as ", pixels.name, " moves the pixels of their image.");
   targets.doc =
       Cat("Takes ", kind.name, " on their canvas, has the attributes of ", pixels.name,
@@ -96,12 +98,13 @@ KernelFactory MakesOfTargets(KernelFactory of_pixels, const TargetKind& kind) {
 
 }  // namespace
 
-MovingRegistration::MovingRegistration(const ir::Declaration& declaration, const KernelFactory& factory) {
+MovingRegistration::MovingRegistration(ir::Declaration declaration, const KernelFactory& factory) {
   for (const TargetKind& kind : kKinds) {
+    AddCompanion(kind.role, kind.suffix, declaration);
     ir::RequireRegistered(RegisterKernel(OfTargets(declaration, kind), MakesOfTargets(factory, kind)));
   }
   const ObjectMasksRegistration of_masks(declaration, factory);
-  ir::RequireRegistered(RegisterKernel(declaration, factory));
+  ir::RequireRegistered(RegisterKernel(std::move(declaration), factory));
 }
 
 }  // namespace headrace

@@ -13,7 +13,7 @@ namespace headrace {
 
 struct MovingRegistration {
   // The kernels that `factory` makes are TargetMovers.
-  MovingRegistration(const ir::Declaration& declaration, const KernelFactory& factory);
+  MovingRegistration(ir::Declaration declaration, const KernelFactory& factory);
 };
 
 }  // namespace headrace

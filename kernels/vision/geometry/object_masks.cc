@@ -90,7 +90,7 @@ ir::InferKernel InferOfMasks(ir::InferKernel of_pixels) {
 }
 
 ir::Declaration OfMasks(const ir::Declaration& pixels) {
-  ir::Declaration masks = CompanionOf(pixels, "OfMasks");
+  ir::Declaration masks = CompanionOf(pixels, ir::CompanionRole::kObjectMasks);
   masks.summary = Cat("Moves masks of single boxes as ", pixels.name, " moves the pixels of their image.");
   masks.doc = Cat("Takes numbers of shape (n, H, W), has the attributes of ", pixels.name,
                   " and draws the same numbers.\nErrors: those of ", pixels.name, ", and anything but such masks.");
@@ -126,7 +126,8 @@ absl::StatusOr<ir::ColumnType> PlaneTypeOf(const ir::ColumnType& type, std::stri
   return plane;
 }
 
-ObjectMasksRegistration::ObjectMasksRegistration(const ir::Declaration& pixels, const KernelFactory& factory) {
+ObjectMasksRegistration::ObjectMasksRegistration(ir::Declaration& pixels, const KernelFactory& factory) {
+  AddCompanion(ir::CompanionRole::kObjectMasks, "OfMasks", pixels);
   ir::RequireRegistered(RegisterKernel(OfMasks(pixels), MakesOfMasks(factory)));
 }
 

@@ -22,10 +22,10 @@ absl::Status CheckObjectMasks(const Tensor& masks, std::string_view column);
 // The type of each plane; kGraph for a type that no masks have.
 absl::StatusOr<ir::ColumnType> PlaneTypeOf(const ir::ColumnType& type, std::string_view column);
 
-// Declares what moves masks beside a kernel of pixels, which `factory` makes. Masks come first, and what else the
-// kernel takes is the same for all planes.
+// Declares what moves masks beside a kernel of pixels, which `factory` makes, as a companion of it. Masks come first,
+// and what else the kernel takes is the same for all planes.
 struct ObjectMasksRegistration {
-  ObjectMasksRegistration(const ir::Declaration& pixels, const KernelFactory& factory);
+  ObjectMasksRegistration(ir::Declaration& pixels, const KernelFactory& factory);
 };
 
 }  // namespace headrace

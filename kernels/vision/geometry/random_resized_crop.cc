@@ -78,7 +78,9 @@ const MovingRegistration random_resized_crop_registration{
      .python_module = "vision",
      .example = "V.RandomResizedCrop(224, antialias=False)",
      .sample = {.attributes = {{"size", "20"}}, .inputs = {ir::SampleInput::kImage}},
-     .infer_kernel = InferRandomResizedCrop},
+     .infer_kernel = InferRandomResizedCrop,
+     .companions = {{ir::CompanionRole::kDraws, "RandomResizedCropTaps"}},
+     .on_device = ResizesByTaps()},
     RandomResizedCrop::Make};
 const TapsRegistration random_resized_crop_taps_registration{"RandomResizedCrop"};
 

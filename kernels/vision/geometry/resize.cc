@@ -275,7 +275,9 @@ const MovingRegistration resize_registration{
      .example = "V.Resize((256, 256))",
      .sample = {.attributes = {{"size", "10"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = InferResize,
-     .is_kernel_identity = KeepsSizeResize},
+     .is_kernel_identity = KeepsSizeResize,
+     .companions = {{ir::CompanionRole::kDraws, "ResizeTaps"}},
+     .on_device = ResizesByTaps()},
     Resize::Make};
 const TapsRegistration resize_taps_registration{"Resize"};
 

@@ -33,8 +33,12 @@ struct TapsLayout {
   }
 };
 
+bool HasTaps(const ir::Attributes& attributes) {
+  return attributes.String("interpolation") != "auto" && Resizing::Of(attributes).CanGivePart();
+}
+
 absl::Status CheckResizing(const ir::Attributes& attributes) {
-  if (attributes.String("interpolation") != "auto" && Resizing::Of(attributes).CanGivePart()) return absl::OkStatus();
+  if (HasTaps(attributes)) return absl::OkStatus();
   return GraphError("has weights with antialias=True and an interpolation other than nearest and auto alone");
 }
 
@@ -104,7 +108,7 @@ ir::InferKernel InferTaps(ir::InferKernel of_pixels) {
 }
 
 ir::Declaration OfTaps(const ir::Declaration& pixels) {
-  ir::Declaration taps = CompanionOf(pixels, "Taps");
+  ir::Declaration taps = CompanionOf(pixels, ir::CompanionRole::kDraws);
   taps.summary = Cat("Says of which pixels, with which weights, ", pixels.name, " makes the pixels of its result.");
   taps.doc = Cat("Takes the image, and has the attributes and the draws of ", pixels.name,
                  ". Gives int32 (n,).\nErrors: those of ", pixels.name,
@@ -115,6 +119,8 @@ ir::Declaration OfTaps(const ir::Declaration& pixels) {
 }
 
 }  // namespace
+
+ir::OnDevice ResizesByTaps() { return {.work = ir::DeviceWork::kResizes, .with = HasTaps}; }
 
 TapsRegistration::TapsRegistration(const std::string& kernel) {
   const ir::Declaration& pixels = *ir::Registry::Global().Find(kernel);

@@ -188,7 +188,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferMixture(const ir::Attributes& a
 }
 
 ir::Declaration MixtureDeclaration(const ir::Declaration& mixing) {
-  ir::Declaration mixture = CompanionOf(mixing, "Plan");
+  ir::Declaration mixture = CompanionOf(mixing, ir::CompanionRole::kDraws);
   mixture.summary = Cat("Says how ", mixing.name, " mixes the images of a batch, and mixes their labels.");
   mixture.doc = Cat("Has the attributes of ", mixing.name,
                     " and draws the same numbers; takes a batch of images (B, H, W, C) of any type, and labels. Gives "

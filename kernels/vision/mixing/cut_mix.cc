@@ -166,9 +166,10 @@ const ir::Declaration& DeclaredCutMix() {
       .sample = {.attributes = {{"num_classes", "5"}, {"layout", "'HWC'"}},
                  .inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses}},
       .infer_kernel = InferCutMix,
-      .takes_layout = [](const ir::Attributes& attributes, bool channels_first) {
-        return (attributes.String("layout") == "CHW") == channels_first;
-      }};
+      .takes_layout = [](const ir::Attributes& attributes,
+                         bool channels_first) { return (attributes.String("layout") == "CHW") == channels_first; },
+      .companions = {{ir::CompanionRole::kDraws, "CutMixPlan"}},
+      .on_device = {.work = ir::DeviceWork::kPastes}};
   return *declared;
 }
 

@@ -85,7 +85,9 @@ const ir::Declaration& DeclaredMixUp() {
       .python_module = "vision",
       .example = "V.MixUp(alpha=0.2, num_classes=1000)",
       .sample = {.attributes = {{"num_classes", "5"}}, .inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses}},
-      .infer_kernel = InferMixUp};
+      .infer_kernel = InferMixUp,
+      .companions = {{ir::CompanionRole::kDraws, "MixUpPlan"}},
+      .on_device = {.work = ir::DeviceWork::kBlends}};
   return *declared;
 }
 

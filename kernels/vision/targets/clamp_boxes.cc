@@ -39,7 +39,8 @@ const KernelRegistration clamp_boxes_registration{
          "Errors: a map without hr.boxes(…).",
      .python_module = "vision",
      .example = "V.ClampBoxes()",
-     .infer_kernel = InferClampBoxes},
+     .infer_kernel = InferClampBoxes,
+     .target_work = ir::TargetWork::kChangesBoxes},
     Makes<ClampBoxes>()};
 
 }  // namespace

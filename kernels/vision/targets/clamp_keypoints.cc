@@ -34,7 +34,8 @@ const KernelRegistration clamp_keypoints_registration{
             "Errors: a map without hr.keypoints(…).",
      .python_module = "vision",
      .example = "V.ClampKeypoints()",
-     .infer_kernel = InferClampKeypoints},
+     .infer_kernel = InferClampKeypoints,
+     .target_work = ir::TargetWork::kChangesKeypoints},
     Makes<ClampKeypoints>()};
 
 }  // namespace

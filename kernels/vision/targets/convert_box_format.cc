@@ -50,7 +50,8 @@ const KernelRegistration convert_box_format_registration{
      .python_module = "vision",
      .example = "V.ConvertBoxFormat(\"cxcywh\", relative=True)",
      .sample = {.attributes = {{"format", "'xywh'"}}},
-     .infer_kernel = InferConvertBoxFormat},
+     .infer_kernel = InferConvertBoxFormat,
+     .target_work = ir::TargetWork::kConvertsBoxes},
     Makes<ConvertBoxFormat>()};
 
 }  // namespace

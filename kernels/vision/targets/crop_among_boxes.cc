@@ -76,7 +76,7 @@ ir::InferKernel InferOfKeypoints(KernelFactory factory) {
 }
 
 ir::Declaration OfBoxes(const ir::Declaration& pictures) {
-  ir::Declaration boxes = CompanionOf(pictures, "OfBoxes");
+  ir::Declaration boxes = CompanionOf(pictures, ir::CompanionRole::kBoxes);
   boxes.summary = Cat("Cuts boxes as ", pictures.name, " cuts their image.");
   boxes.doc = Cat("Takes boxes on their canvas and what belongs to each of them, has the attributes of ", pictures.name,
                   " and draws the same numbers.\nErrors: anything but boxes, and another number of labels.");
@@ -86,7 +86,7 @@ ir::Declaration OfBoxes(const ir::Declaration& pictures) {
 }
 
 ir::Declaration OfKeypoints(const ir::Declaration& pictures) {
-  ir::Declaration keypoints = CompanionOf(pictures, "OfKeypoints");
+  ir::Declaration keypoints = CompanionOf(pictures, ir::CompanionRole::kKeypoints);
   keypoints.summary = Cat("Moves keypoints as ", pictures.name, " cuts their image.");
   keypoints.doc = Cat("Takes keypoints on their canvas and the boxes of their image, has the attributes of ",
                       pictures.name, " and draws the same numbers.\nErrors: anything but keypoints and boxes.");
@@ -181,6 +181,8 @@ AmongBoxesRegistration::AmongBoxesRegistration(ir::Declaration declaration, cons
   declaration.max_inputs = 2;
   declaration.traits.random = true;
   declaration.python_module = "vision";
+  AddCompanion(ir::CompanionRole::kBoxes, "OfBoxes", declaration);
+  AddCompanion(ir::CompanionRole::kKeypoints, "OfKeypoints", declaration);
   ir::Declaration boxes = OfBoxes(declaration);
   boxes.infer_kernel = InferOfBoxes(factory);
   ir::RequireRegistered(RegisterKernel(std::move(boxes), MakesOfTargets(factory, &CropAmongBoxes::CropBoxes)));

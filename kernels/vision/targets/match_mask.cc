@@ -88,7 +88,8 @@ const KernelRegistration mask{
      .python_module = "internal",
      .example = "ds.map(kernels, [\"image\", hr.mask(\"mask\")])",
      .infer_kernel = InferMask,
-     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; }},
+     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; },
+     .target_work = ir::TargetWork::kMatchesMask},
     Makes<MatchMask>()};
 
 const KernelRegistration masks{
@@ -103,7 +104,8 @@ const KernelRegistration masks{
      .python_module = "internal",
      .example = "ds.map(kernels, [\"image\", hr.boxes(\"boxes\", masks=\"masks\")])",
      .infer_kernel = InferMasks,
-     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; }},
+     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; },
+     .target_work = ir::TargetWork::kMatchesObjectMasks},
     Makes<MatchMasks>()};
 
 }  // namespace

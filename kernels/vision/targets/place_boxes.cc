@@ -68,6 +68,7 @@ ir::Declaration DeclaredPlaceBoxes() {
   declaration.python_module = "internal";
   declaration.example = "ds.map(kernels, [\"image\", hr.boxes(\"boxes\")])";
   declaration.infer_kernel = InferPlaceBoxes;
+  declaration.target_work = ir::TargetWork::kPlacesBoxes;
   declaration.takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; };
   return declaration;
 }

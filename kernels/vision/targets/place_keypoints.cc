@@ -59,6 +59,7 @@ ir::Declaration DeclaredPlaceKeypoints() {
   declaration.python_module = "internal";
   declaration.example = "ds.map(kernels, [\"image\", hr.keypoints(\"points\")])";
   declaration.infer_kernel = InferPlaceKeypoints;
+  declaration.target_work = ir::TargetWork::kPlacesKeypoints;
   declaration.takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; };
   return declaration;
 }

@@ -63,7 +63,8 @@ const KernelRegistration sanitize_boxes_registration{
                     Least("min_area", "The least area in pixels.")},
      .python_module = "vision",
      .example = "V.SanitizeBoxes(min_size=1.0)",
-     .infer_kernel = InferSanitizeBoxes},
+     .infer_kernel = InferSanitizeBoxes,
+     .target_work = ir::TargetWork::kChangesBoxes},
     Makes<SanitizeBoxes>()};
 
 }  // namespace

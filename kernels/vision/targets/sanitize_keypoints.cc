@@ -44,7 +44,8 @@ const KernelRegistration sanitize_keypoints_registration{
      .max_inputs = -1,
      .python_module = "vision",
      .example = "V.SanitizeKeypoints()",
-     .infer_kernel = InferSanitizeKeypoints},
+     .infer_kernel = InferSanitizeKeypoints,
+     .target_work = ir::TargetWork::kChangesKeypoints},
     Makes<SanitizeKeypoints>()};
 
 }  // namespace

@@ -41,7 +41,8 @@ const KernelRegistration take_boxes_registration{
      .attributes = BoxFormatAttributes(),
      .python_module = "internal",
      .example = "ds.map(kernels, [\"image\", hr.boxes(\"boxes\")])",
-     .infer_kernel = InferTakeBoxes},
+     .infer_kernel = InferTakeBoxes,
+     .target_work = ir::TargetWork::kTakesBoxes},
     Makes<TakeBoxes>()};
 
 }  // namespace

@@ -32,7 +32,8 @@ const KernelRegistration take_keypoints_registration{
             "Errors: anything else.",
      .python_module = "internal",
      .example = "ds.map(kernels, [\"image\", hr.keypoints(\"points\")])",
-     .infer_kernel = InferTakeKeypoints},
+     .infer_kernel = InferTakeKeypoints,
+     .target_work = ir::TargetWork::kTakesKeypoints},
     Makes<TakeKeypoints>()};
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "python/binding/module/eager_chain.h"
 
+#include <pybind11/stl.h>
+
 #include <tuple>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include "core/text.h"
 #include "ir/branches.h"
 #include "ir/declaration.h"
+#include "ir/front_module.h"
 #include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/kernel_placement.h"
@@ -67,10 +70,21 @@ EagerChain::EagerChain(const py::list& steps) { steps_ = MakeSteps(steps, 0); }
 std::vector<EagerChain::Step> EagerChain::MakeSteps(const py::list& given, int depth) {
   std::vector<Step> steps;
   for (const py::handle step : given) {
+    if (py::isinstance<py::int_>(step)) {
+      steps.push_back(MakeMark(step.cast<int64_t>()));
+      continue;
+    }
     const auto [name, attributes, branches] = step.cast<std::tuple<std::string, py::dict, py::list>>();
     steps.push_back(MakeStep(name, attributes, branches, depth));
   }
   return steps;
+}
+
+EagerChain::Step EagerChain::MakeMark(int64_t mark) {
+  Step step;
+  step.salt = salts_++;
+  step.mark = mark;
+  return step;
 }
 
 EagerChain::Step EagerChain::MakeStep(const std::string& name, const py::dict& given, const py::list& branches,
@@ -119,7 +133,7 @@ absl::Status EagerChain::FollowAxes(const ir::Declaration& declaration, const ir
   const bool says_first = says && !given_.has_value();
   if (says_first) {
     const bool of_images =
-        (declaration.python_module == "vision" || declaration.takes_layout != nullptr) && !traits.by_batch;
+        (ir::IsOfImages(declaration.python_module) || declaration.takes_layout != nullptr) && !traits.by_batch;
     given_ = Given{.by = declaration.name,
                    .channels_first = takes_first,
                    .channels_last = of_images && !takes_first && !traits.decodes,
@@ -207,15 +221,26 @@ size_t EagerChain::RunFused(absl::Span<const Step* const> steps, uint64_t seed, 
   return fused->parts();
 }
 
-EagerChain::Steps EagerChain::StepsOf(uint64_t seed, uint64_t key) const {
-  Steps drawn;
-  const auto random = [&](const Step& step) {
+std::function<RowRandom(const EagerChain::Step&)> EagerChain::RandomOf(uint64_t seed, uint64_t key) {
+  return [seed, key](const Step& step) {
     return RowRandom(step.seed.value_or(seed), step.salt, RowId{.epoch = 0, .key = key});
   };
-  VisitDrawn(steps_, random, [&](const Step& step) {
-    if (step.chooser == nullptr) drawn.push_back(&step);
+}
+
+EagerChain::Steps EagerChain::StepsOf(uint64_t seed, uint64_t key) const {
+  Steps drawn;
+  VisitDrawn(steps_, RandomOf(seed, key), [&](const Step& step) {
+    if (step.chooser == nullptr && step.kernel != nullptr) drawn.push_back(&step);
   });
   return drawn;
+}
+
+std::vector<int64_t> EagerChain::MarksOf(uint64_t seed, uint64_t key) const {
+  std::vector<int64_t> marks;
+  VisitDrawn(steps_, RandomOf(seed, key), [&](const Step& step) {
+    if (step.kernel == nullptr) marks.push_back(step.mark);
+  });
+  return marks;
 }
 
 absl::Status EagerChain::Run(uint64_t seed, uint64_t key, std::vector<Tensor>& values) const {
@@ -249,6 +274,7 @@ void BindEagerChain(py::module_& module) {
   py::class_<EagerChain>(module, "EagerChain")
       .def(py::init<const py::list&>(), py::arg("steps"))
       .def("__call__", &EagerChain::Call, py::arg("values"), py::arg("seed"), py::arg("key"), py::arg("layout_given"))
+      .def("marks", &EagerChain::MarksOf, py::arg("seed"), py::arg("key"))
       .def("check_axes", &EagerChain::CheckGiven, py::arg("values"))
       .def_property_readonly("takes_channels_first", &EagerChain::takes_channels_first)
       .def_property_readonly("gives_channels_first", &EagerChain::gives_channels_first);

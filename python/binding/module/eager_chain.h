@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "core/philox.h"
 #include "core/tensor.h"
 #include "ir/attributes.h"
 #include "ir/column_history.h"
@@ -26,13 +28,16 @@ namespace headrace::python {
 class __attribute__((visibility("hidden"))) EagerChain {
  public:
   // `steps`: (name, attributes, branches) of each kernel, as given; branches are lists of such steps, which choosers
-  // have. Raises GraphError for what does not fit.
+  // have. A number is a mark: a step that does nothing, with a salt as any other. Raises GraphError for what does not
+  // fit.
   explicit EagerChain(const pybind11::list& steps);
   // Step i draws from the row (epoch 0, `key`) with salt i, and the seed of its own or else `seed`; a chooser counts
   // before the steps of its branches. A tuple of values,
   // as many as the last kernel gives; no two of them, and no value and result, share memory. Images whose channels seem
   // to be elsewhere than the kernels need them are refused, unless the layout was given.
   pybind11::tuple Call(const pybind11::tuple& values, uint64_t seed, uint64_t key, bool layout_given) const;
+  // The marks among the steps that such a call goes through, in its order.
+  std::vector<int64_t> MarksOf(uint64_t seed, uint64_t key) const;
   // Refuses images as such a call does.
   void CheckGiven(const pybind11::tuple& values) const;
   // Whether images have their channels first as the kernels take them, and as they give them.
@@ -48,6 +53,7 @@ class __attribute__((visibility("hidden"))) EagerChain {
     std::optional<uint64_t> seed;
     uint64_t salt = 0;
     bool unary = true;
+    int64_t mark = 0;  // of a step without a kernel
   };
   using Steps = std::vector<const Step*>;
   // Of an image between two steps.
@@ -65,11 +71,14 @@ class __attribute__((visibility("hidden"))) EagerChain {
   };
 
   std::vector<Step> MakeSteps(const pybind11::list& given, int depth);
+  Step MakeMark(int64_t mark);
   Step MakeStep(const std::string& name, const pybind11::dict& given, const pybind11::list& branches, int depth);
   // kGraph if the kernel does not take images as the steps before it leave them.
   absl::Status FollowAxes(const ir::Declaration& declaration, const ir::Attributes& attributes);
   void RequireAxes(absl::Span<const Tensor> values) const;
   absl::Status CheckAxes(absl::Span<const Tensor> values) const;
+  // Gives the row's numbers for a step.
+  static std::function<RowRandom(const Step&)> RandomOf(uint64_t seed, uint64_t key);
   // Returns the steps that a call goes through.
   Steps StepsOf(uint64_t seed, uint64_t key) const;
   absl::Status Run(uint64_t seed, uint64_t key, std::vector<Tensor>& values) const;

@@ -383,7 +383,7 @@ void BindGraph(py::module_& module) {
       .def_property_readonly("indexed", [](const BoundNode& self) { return ir::TraitsOf(self.node).indexed; })
       .def_property_readonly("joins_rows", &Has<&ir::Traits::joins_rows>)
       .def_property_readonly("splits_rows", &Has<&ir::Traits::one_to_many>)
-      .def_property_readonly("of_attribute", &Has<&ir::Traits::of_attribute>)
+      .def_property_readonly("stands_for_attribute", &Has<&ir::Traits::stands_for_attribute>)
       .def("text", [](const BoundNode& self) { return ir::NodeText(self.node); });
 
   module.def("wrong_value", &WrongValue, py::arg("kernel"), py::arg("attribute"), py::arg("value"), py::arg("number"));

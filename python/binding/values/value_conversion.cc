@@ -15,6 +15,7 @@
 #include "ir/graph_depth.h"
 #include "ir/schema_proto.h"
 #include "ir/value.h"
+#include "ir/value_text.h"
 #include "python/binding/values/status_error.h"
 
 namespace headrace::python {

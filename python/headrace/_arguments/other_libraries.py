@@ -29,8 +29,6 @@ _ARRAYS = (
 )
 _FLOATS = "write V.ToFloat() for values of 0 … 1, and V.HWC2CHW() for channels first"
 
-_MODULES = ("headrace.sources", "headrace.vision", "headrace.transforms")
-
 _METHODS = {
     "prefetch": _READ_AHEAD,
     "padded_batch": "write batch(size, pad=True)",
@@ -167,7 +165,9 @@ def advise(cls: _Class) -> _Class:
 
 def advise_init(cls: type) -> None:
     """The same for what makes a class, if it is a source or a kernel of this package: users' own may take any keyword."""
-    if cls.__module__ in _MODULES and "__init__" in vars(cls):
+    package, _, module = cls.__module__.partition(".")
+    is_public = package == "headrace" and module.isidentifier() and not module.startswith("_")
+    if is_public and "__init__" in vars(cls):
         cls.__init__ = _advised(cls.__init__, cls.__name__)  # type: ignore[misc]
 
 

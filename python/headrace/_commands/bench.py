@@ -110,7 +110,7 @@ def _parts(dataset: Dataset) -> list[tuple[str, Dataset]]:
     parts: list[tuple[str, Dataset]] = []
     while True:
         part = dataset._copy()
-        while dataset._node.of_attribute:  # a part of the operator with the attribute
+        while dataset._node.stands_for_attribute:  # a part of the operator with the attribute
             (dataset,) = dataset._inputs
         steps = [step.partition("(")[0] for step in dataset._node.steps]
         parts.append((dataset._node.op + (f" ({', '.join(steps)})" if steps else ""), part))

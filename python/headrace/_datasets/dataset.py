@@ -139,7 +139,7 @@ class Dataset(Methods, Runs):
         nodes, datasets = ordered(self)
         values = {id(each) for dataset in datasets for each in _values_of(dataset)}
         shown = (node for (node, _), each in zip(nodes, datasets, strict=True) if id(each) not in values)
-        chain = " → ".join(node.op for node in shown if not node.of_attribute)
+        chain = " → ".join(node.op for node in shown if not node.stands_for_attribute)
         return f"<headrace.Dataset {chain}>"
 
     # ---- making it ----

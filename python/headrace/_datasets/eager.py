@@ -14,6 +14,7 @@ from headrace._arguments.doubts import location_of, warn_once
 from headrace._arguments.late_numpy import np
 from headrace._arguments.options import shown, whole
 from headrace._datasets.fields.array_columns import array_source
+from headrace._graph.declared import doubts
 from headrace._graph.parameter_lists import holds_parameter
 from headrace._graph.parameters import Parameter
 from headrace._kernels.chooser import Chooser, flattened
@@ -25,8 +26,6 @@ from headrace.errors import GraphError
 
 __all__ = ["Composed", "compose"]
 
-# Kernels whose declarations doubt the range of the values that they get.
-_DOUBTING = frozenset({"GaussianNoise", "Normalize"})
 # The kind of a value that is probably no image: boxes or keypoints.
 _TARGETS = "targets"
 # What a pipeline says of them.
@@ -81,7 +80,7 @@ class Composed:
         else:
             self._chain = TargetChain(self._kernels, columns)
         self._numbers = count()
-        self._doubting = not _DOUBTING.isdisjoint(_names(steps))
+        self._doubting = any(map(doubts, _names(steps)))
         # The kinds of values for which it has warned, or had no reason to.
         self._doubted: set[tuple[object, ...]] = set()
         # By process. Kernels with seeds of their own do not use them.

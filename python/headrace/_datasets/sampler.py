@@ -126,7 +126,7 @@ def _refuse_mixed(op: str, what: str, values: Any) -> None:
 def listing(dataset: Dataset, made: dict[int, Dataset] | None = None) -> Dataset:
     """A dataset of its own that gives the rows by number: without maps, and without an order of its own."""
     made = {} if made is None else made
-    while (dataset._node.row_by_row or dataset._node.of_attribute) and len(dataset._inputs) == 1:
+    while (dataset._node.row_by_row or dataset._node.stands_for_attribute) and len(dataset._inputs) == 1:
         (dataset,) = dataset._inputs
     if id(dataset) not in made:
         copy = dataset._copy()
@@ -197,7 +197,7 @@ def _in_new_order(dataset: Dataset, above: bool = True) -> bool:
     node = dataset._node
     if not dataset._inputs:
         return node.shuffles and not above
-    if node.of_attribute:
+    if node.stands_for_attribute:
         return not above or _in_new_order(dataset._inputs[0])
     if node.draws:
         return True

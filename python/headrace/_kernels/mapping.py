@@ -6,6 +6,7 @@ from typing import Any
 from headrace import _engine
 from headrace._arguments.options import shown, texts
 from headrace._arguments.source_location import SourceLocation, users_location
+from headrace._graph.declared import function_kernel
 from headrace._graph.reference import Bound, function
 from headrace._kernels.chooser import Chooser, flattened
 from headrace._kernels.kernel import Kernel
@@ -216,4 +217,4 @@ class StepWriter:
         if self._types is not None:
             attributes["types"] = self._declared(self._types, outputs)
         self.bound.append(bound)
-        self.steps.append(("PythonFunction", attributes, inputs, outputs, 0, self._location, []))
+        self.steps.append((function_kernel(), attributes, inputs, outputs, 0, self._location, []))

@@ -1,7 +1,7 @@
 """`TargetChain` calls kernels on an image and its targets, with the draws and rules of a map over such columns.
 
 A chain of the engine applies its steps to every value that it gets. So each column has a chain of its own, and in it a
-step that is never drawn stands for each kernel that leaves the column alone: step i has salt i in all of them, and they
+mark, which does nothing, stands for each kernel that leaves the column alone: step i has salt i in all of them, and they
 draw alike. Kernels that read several columns, such as RandomIoUCrop, run between those chains."""
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from headrace.errors import GraphError
 
 __all__ = ["TargetChain"]
 
-# Name, attributes and branches, as the engine's chains take them.
-_EagerStep: TypeAlias = tuple[str, dict[str, Any], list[Any]]
+# Name, attributes and branches, as the engine's chains take them; or a mark.
+_EagerStep: TypeAlias = tuple[str, dict[str, Any], list[Any]] | int
 
-_NEVER_DRAWN: _EagerStep = ("RandomApply", {"p": 0.0}, [[]])
+# The mark of a kernel that leaves a column alone; groups begin at 1.
+_NOTHING = 0
 # Gives copies of its values.
 _copies = _engine.EagerChain([])
 
@@ -141,13 +142,13 @@ class _Move:
 class _DrawnMoves:
     """Those of a chooser that are drawn, kernel by kernel."""
 
-    # Pads an image with the number of each kernel that is drawn.
-    probe: _engine.EagerChain
+    # Marks each kernel with the number of its group.
+    marks: _engine.EagerChain
     moves: dict[int, list[_Move]]
 
     def __call__(self, call: _Call) -> None:
-        (padded,) = self.probe((np.full((1, 1), -1, np.int32),), call.seed, call.key, True)
-        for group in reversed(padded[0, :-1].tolist()):
+        drawn = self.marks.marks(call.seed, call.key)
+        for group in filter(self.moves.__contains__, drawn):
             for move in self.moves[group]:
                 move(call)
 
@@ -182,11 +183,11 @@ def _eager(step: Step) -> _EagerStep:
 
 
 def _steps(steps: Iterable[Step], of_groups: Mapping[int, _EagerStep]) -> list[_EagerStep]:
-    """One for each kernel: the choosers, what is given for the group of another, or what is never drawn."""
+    """One for each kernel: the choosers, what is given for the group of another, or a mark."""
     return [
         (first[0], first[1], [_steps(branch, of_groups) for branch in first[6]])
         if first[6]
-        else of_groups.get(first[4], _NEVER_DRAWN)
+        else of_groups.get(first[4], _NOTHING)
         for first, *_ in _by_group(steps)
     ]
 
@@ -229,8 +230,7 @@ def _joining(moves: Sequence[Step], kernel: Sequence[Step], first: bool) -> list
     of_groups = {group[0][4]: [_move(moves, [step], first) for step in group] for group in _by_group(_leaves(kernel))}
     if not kernel[0][6]:
         return list(of_groups[kernel[0][4]])
-    marks: dict[int, _EagerStep] = {group: ("Pad", {"padding": (1, 0, 0, 0), "fill": group}, []) for group in of_groups}
-    return [_DrawnMoves(_engine.EagerChain(_steps(moves, marks)), of_groups)]
+    return [_DrawnMoves(_engine.EagerChain(_steps(moves, {group: group for group in of_groups})), of_groups)]
 
 
 def _move(moves: Sequence[Step], leaves: Sequence[Step], first: bool) -> _Move:

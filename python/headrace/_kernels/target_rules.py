@@ -1,14 +1,12 @@
 """Tells for each kernel whether it moves masks, boxes and keypoints, leaves them alone, or looks at them."""
 
-import json
-from functools import cache
-from typing import Any
-
-from headrace import _engine
+from headrace._graph.declared import companion, operator
 
 __all__ = [
-    "CHANGES_BOXES",
-    "CHANGES_KEYPOINTS",
+    "changes_boxes",
+    "changes_keypoints",
+    "converts_boxes",
+    "decodes",
     "leaves_targets",
     "looks_at_boxes",
     "moves_boxes",
@@ -16,55 +14,55 @@ __all__ = [
     "needed_target",
 ]
 
-# Those that change targets of one kind alone, and what belongs to them.
-CHANGES_BOXES = frozenset({"ClampBoxes", "ConvertBoxFormat", "SanitizeBoxes"})
-CHANGES_KEYPOINTS = frozenset({"ClampKeypoints", "SanitizeKeypoints"})
 
-# Kernels that change pixel values but move none; targets pass through unchanged. Kernels whose traits say that they look
-# at one pixel need no entry.
-_OF_VALUES = frozenset(
-    {
-        "AdjustSharpness",
-        "CutOut",
-        "EncodeJpeg",
-        "EncodePng",
-        "GaussianBlur",
-        "GaussianNoise",
-        "JPEG",
-        "RandomAdjustSharpness",
-        "RandomErasing",
-        "RandomSharpness",
-        "SubtractImage",
-    }
-)
+def _work_of(kernel: str) -> str | None:
+    found = operator(kernel)
+    return None if found is None else found["target_work"]
 
 
-@cache
-def _operators() -> dict[str, dict[str, Any]]:
-    """Read when first asked for, as importing the package needs none of them."""
-    return {each["name"]: each for each in json.loads(_engine.declarations())["operators"]}
+def changes_boxes(kernel: str) -> bool:
+    """Whether it changes boxes alone, and what belongs to them."""
+    return _work_of(kernel) == "changes_boxes" or converts_boxes(kernel)
+
+
+def converts_boxes(kernel: str) -> bool:
+    return _work_of(kernel) == "converts_boxes"
+
+
+def changes_keypoints(kernel: str) -> bool:
+    """Whether it changes keypoints alone, and what belongs to them."""
+    return _work_of(kernel) == "changes_keypoints"
+
+
+def decodes(kernel: str) -> bool:
+    return _has(kernel, "decodes")
 
 
 def moves_boxes(kernel: str) -> bool:
-    return f"{kernel}OfBoxes" in _operators()
+    return companion(kernel, "boxes") is not None
 
 
 def moves_keypoints(kernel: str) -> bool:
-    return f"{kernel}OfKeypoints" in _operators()
+    return companion(kernel, "keypoints") is not None
 
 
 def leaves_targets(kernel: str) -> bool:
-    traits = _operators()[kernel]["traits"] if kernel in _operators() else {}
-    return kernel in _OF_VALUES or any(traits.get(each) for each in ("pointwise", "per_pixel", "layout"))
+    return _has(kernel, "leaves_places", "pointwise", "per_pixel", "layout")
 
 
 def looks_at_boxes(kernel: str) -> bool:
     """Whether what it does to an image depends on the image's boxes, which it takes beside it."""
-    return moves_boxes(kernel) and _operators()[kernel]["inputs"]["least"] > 1
+    found = operator(kernel)
+    return found is not None and moves_boxes(kernel) and found["inputs"]["least"] > 1
 
 
 def needed_target(kernel: str) -> str | None:
     """The kind of target without which it does not work in a map."""
-    if looks_at_boxes(kernel) or kernel in CHANGES_BOXES:
+    if looks_at_boxes(kernel) or changes_boxes(kernel):
         return "boxes"
-    return "keypoints" if kernel in CHANGES_KEYPOINTS else None
+    return "keypoints" if changes_keypoints(kernel) else None
+
+
+def _has(kernel: str, *traits: str) -> bool:
+    found = operator(kernel)
+    return found is not None and any(found["traits"][each] for each in traits)

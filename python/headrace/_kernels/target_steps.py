@@ -9,12 +9,15 @@ from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 from headrace._arguments.options import shown
+from headrace._graph.declared import companion, kernel_that
 from headrace._kernels.chooser import Chooser, flattened
 from headrace._kernels.kernel import Kernel
 from headrace._kernels.mapping import Kernels, Step, StepWriter, kernel_list, names
 from headrace._kernels.target_rules import (
-    CHANGES_BOXES,
-    CHANGES_KEYPOINTS,
+    changes_boxes,
+    changes_keypoints,
+    converts_boxes,
+    decodes,
     leaves_targets,
     looks_at_boxes,
     moves_boxes,
@@ -51,36 +54,37 @@ class TargetStepWriter(StepWriter):
         for kernel in listed:
             self.steps += self._of_kernel(kernel, None)
         for each in self._boxes:
-            self._write("TakeBoxes", self._converted or _format(each), [each.column], each.column)
+            self._write("takes_boxes", self._converted or _format(each), [each.column], each.column)
         for points in self._keypoints:
-            self._write("TakeKeypoints", {}, [points.column], points.column)
+            self._write("takes_keypoints", {}, [points.column], points.column)
 
     def _begin(self, listed: list[Any]) -> None:
         """Checks sizes and places boxes and keypoints before anything is decoded, so that decoding joins what follows."""
-        decode = next((each for each in listed if isinstance(each, Kernel) and each._name == "Decode"), None)
+        decode = next((each for each in listed if isinstance(each, Kernel) and decodes(each._name)), None)
         given = {} if decode is None else decode._attributes
-        if given.get("scale", 1) != 1:
+        if decode is not None and given.get("scale", 1) != 1:
             raise GraphError(
-                f"{self._of}: Decode(scale={given['scale']}) makes the picture smaller, and not what follows it; leave scale "
+                f"{self._of}: {decode._name}(scale={given['scale']}) makes the picture smaller, and not what follows it; leave scale "
                 "out, and use Resize"
             )
         reads = {name: given[name] for name in ("orientation", "max_pixels") if name in given}
         picture = self._pictures[0]
         for mask in self._masks:
-            self._write("MatchMask", reads, [picture, mask.column], mask.column)
+            self._write("matches_mask", reads, [picture, mask.column], mask.column)
         for column in self._object_masks:
-            self._write("MatchMasks", reads | {"column": column}, [picture, column], column)
+            self._write("matches_object_masks", reads | {"column": column}, [picture, column], column)
         for each in self._boxes:
-            self._place("PlaceBoxes", _format(each) | reads, each)
+            self._place("places_boxes", _format(each) | reads, each)
         for points in self._keypoints:
-            self._place("PlaceKeypoints", reads, points)
+            self._place("places_keypoints", reads, points)
 
-    def _place(self, kernel: str, attributes: dict[str, Any], target: Boxes | Keypoints) -> None:
+    def _place(self, work: str, attributes: dict[str, Any], target: Boxes | Keypoints) -> None:
         columns = target_columns(target)
-        self._write(kernel, attributes | {"columns": columns}, [self._pictures[0], *columns], target.column)
+        self._write(work, attributes | {"columns": columns}, [self._pictures[0], *columns], target.column)
 
-    def _write(self, kernel: str, attributes: dict[str, Any], inputs: list[str], output: str) -> None:
-        self.steps.append((kernel, attributes, inputs, [output], 0, self._location, []))
+    def _write(self, work: str, attributes: dict[str, Any], inputs: list[str], output: str) -> None:
+        """The step that does it, with the kernel that is declared for it."""
+        self.steps.append((kernel_that(work), attributes, inputs, [output], 0, self._location, []))
 
     def _of_kernel(self, kernel: Any, chooser: Kernel | None) -> list[Step]:
         if not isinstance(kernel, Kernel):
@@ -91,13 +95,13 @@ class TargetStepWriter(StepWriter):
         self._groups += 1
         if isinstance(kernel, Chooser):
             return [self._of_chooser(kernel)]
-        if kernel._name == "ConvertBoxFormat":
+        if converts_boxes(kernel._name):
             self._convert(kernel, chooser)
-        if kernel._name in CHANGES_BOXES:
+        if changes_boxes(kernel._name):
             return self._changing(kernel, self._boxes, "boxes")
-        if kernel._name in CHANGES_KEYPOINTS:
+        if changes_keypoints(kernel._name):
             return self._changing(kernel, self._keypoints, "keypoints")
-        if kernel._name == "Decode" and chooser is None:
+        if decodes(kernel._name) and chooser is None:
             return self._decoding(kernel)
         if leaves_targets(kernel._name):
             return self._of_pictures(kernel)
@@ -108,8 +112,8 @@ class TargetStepWriter(StepWriter):
             *self._of_pictures(kernel),
             *self._of_masks(kernel),
             *self._of_object_masks(kernel),
-            *self._on_canvas(kernel, self._boxes, "Boxes"),
-            *self._on_canvas(kernel, self._keypoints, "Keypoints"),
+            *self._on_canvas(kernel, self._boxes, "boxes"),
+            *self._on_canvas(kernel, self._keypoints, "keypoints"),
         ]
 
     def _among_boxes(self, kernel: Kernel) -> list[Step]:
@@ -122,11 +126,11 @@ class TargetStepWriter(StepWriter):
         boxes = self._boxes[0]
         followers = [*self._pictures, *(mask.column for mask in self._masks)]
         inputs = [([name, boxes.column], [name], kernel._name) for name in followers]
-        inputs += [([name, boxes.column], [name], f"{kernel._name}OfMasks") for name in boxes.masks]
+        inputs += [([name, boxes.column], [name], _companion(kernel, "object_masks")) for name in boxes.masks]
         inputs += [
-            ([each.column, boxes.column], [each.column], f"{kernel._name}OfKeypoints") for each in self._keypoints
+            ([each.column, boxes.column], [each.column], _companion(kernel, "keypoints")) for each in self._keypoints
         ]
-        inputs.append((target_columns(boxes), target_columns(boxes), f"{kernel._name}OfBoxes"))
+        inputs.append((target_columns(boxes), target_columns(boxes), _companion(kernel, "boxes")))
         return [
             (name, dict(kernel._attributes), reads, writes, self._groups, kernel._location, [])
             for reads, writes, name in inputs
@@ -162,11 +166,14 @@ class TargetStepWriter(StepWriter):
 
     def _of_object_masks(self, kernel: Kernel) -> list[Step]:
         attributes = _of_nearest(kernel, 0)
-        return [self._of_column(kernel, f"{kernel._name}OfMasks", attributes, name) for name in self._object_masks]
+        return [
+            self._of_column(kernel, _companion(kernel, "object_masks"), attributes, name) for name in self._object_masks
+        ]
 
-    def _on_canvas(self, kernel: Kernel, targets: Iterable[Boxes | Keypoints], kind: str) -> list[Step]:
-        name = f"{kernel._name}Of{kind}"
-        return [self._of_column(kernel, name, dict(kernel._attributes), each.column) for each in targets]
+    def _on_canvas(self, kernel: Kernel, targets: Iterable[Boxes | Keypoints], role: str) -> list[Step]:
+        return [
+            self._of_column(kernel, _companion(kernel, role), dict(kernel._attributes), each.column) for each in targets
+        ]
 
     def _decoding(self, kernel: Kernel) -> list[Step]:
         attributes = dict(kernel._attributes) | {"mode": "unchanged"}
@@ -209,6 +216,13 @@ class TargetStepWriter(StepWriter):
             f'{self._of}: {kernel._name} has no rule for {kind}, such as those of column "{column}"; leave it or them '
             f"out, or {self._apart} if it moves nothing"
         )
+
+
+def _companion(kernel: Kernel, role: str) -> str:
+    """Of a kernel that moves such targets, as is checked before."""
+    name = companion(kernel._name, role)
+    assert name is not None
+    return name
 
 
 def _of_nearest(kernel: Kernel, fill: Any) -> dict[str, Any]:

@@ -9,13 +9,13 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from headrace import _engine, transforms, vision
+from headrace import _engine
 from headrace._arguments.dtype import DType
 from headrace._arguments.other_libraries import class_advice
 from headrace._datasets.adapters.split_sources import mix
 from headrace._datasets.column_types import Columns
 from headrace._datasets.dataset import Dataset
-from headrace._graph import late_names
+from headrace._graph import declared, late_names
 from headrace._graph.adapters import adapted
 from headrace._graph.expression import Expression
 from headrace._graph.parameters import Parameter
@@ -68,7 +68,7 @@ def attribute_of(module: str, name: str) -> Any:
 
 def _advice(module: str, name: str) -> str:
     """What to write in place of a class that a module lacks, after the error that says so."""
-    kernels = {"vision": vision.__all__, "transforms": transforms.__all__}
+    kernels = declared.kernels()
     for other, names in kernels.items():
         if name in names:
             return f"; it is in headrace.{other}"

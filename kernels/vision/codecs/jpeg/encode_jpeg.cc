@@ -39,6 +39,7 @@ const KernelRegistration encode_jpeg_registration{
                      .default_value = "95",
                      .minimum = 1,
                      .maximum = 100}},
+     .traits = {.leaves_places = true},
      .python_module = "vision",
      .example = "V.EncodeJpeg(quality=90)",
      .sample = {.inputs = {ir::SampleInput::kImage}},

@@ -80,7 +80,7 @@ const KernelRegistration jpeg_artifacts_registration{
                      .minimum = 1,
                      .maximum = 100,
                      .lengths = {1, 2}}},
-     .traits = {.random = true},
+     .traits = {.random = true, .leaves_places = true},
      .python_module = "vision",
      .example = "V.JPEG((20, 80))",
      .sample = {.attributes = {{"quality", "(20, 80)"}}, .inputs = {ir::SampleInput::kImage}},

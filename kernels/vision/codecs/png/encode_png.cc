@@ -48,6 +48,7 @@ const KernelRegistration encode_png_registration{
                      .nullable = true,
                      .minimum = 0,
                      .maximum = 9}},
+     .traits = {.leaves_places = true},
      .python_module = "vision",
      .example = "V.EncodePng(compression=6)",
      .sample = {.inputs = {ir::SampleInput::kImage}},
