@@ -47,6 +47,14 @@ class Checks:
         return Stage(name, check, parts, must, resumes)
 
 
+def test_exitfirst_ends_after_the_first_stage_that_fails(marks):
+    checks = Checks(red="pack")
+    run = Run(marks, Deadline(), "abc123", 0, exitfirst=True)
+    run.perform([checks.stage("Python", part("mx"), part("pack")), checks.stage("C++", part("cpp"))])
+    assert checks.ran == ["mx", "pack"]
+    assert run.failures() == 1
+
+
 def test_what_passed_is_not_run_again_and_is_named(marks):
     checks = Checks(red="pack")
     for _ in range(2):

@@ -1,6 +1,6 @@
 """Runs the checks and tests that a change can reach and sums up; ./test calls it after the set-up.
 
-Without an option: what shows that a clone works. All stages run, even after a failure. What passed before with the same
+Without an option: what shows that a clone works. All stages run, even after a failure, unless --exitfirst is given. What passed before with the same
 fingerprint is not run again, and named at the end.
 """
 
@@ -37,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
         modes.add_argument(f"--{mode.value}", dest="mode", action="store_const", const=mode, help=help_text)
     made.set_defaults(mode=Mode.TEST)
     made.add_argument("--fresh", action="store_true", help="run what passed before, too")
+    made.add_argument("--exitfirst", action="store_true", help="end after the first stage that fails")
     made.add_argument("--deadline", type=float, metavar="MINUTES", help="75 with --ci, otherwise none")
     # The seconds that the set-up took.
     made.add_argument("--elapsed", type=float, default=0.0, help=argparse.SUPPRESS)
@@ -73,11 +74,7 @@ def limit_of(mode: Mode, changed: list[str], knows_nothing: bool) -> limits.Limi
 def owed(run: Run, mode: Mode) -> list[str]:
     if run.owed:
         return [f"owed, and first in the next run: {', '.join(run.owed)}"]
-    return ["everything has passed for these files"] if mode is Mode.ALL and not failures(run) else []
-
-
-def failures(run: Run) -> int:
-    return sum(line.result.failed for line in run.lines)
+    return ["everything has passed for these files"] if mode is Mode.ALL and not run.failures() else []
 
 
 def main() -> int:
@@ -93,7 +90,15 @@ def main() -> int:
     minutes = options.deadline if options.deadline is not None else mode.deadline_minutes
     deadline = Deadline(None if minutes is None else 60 * minutes - options.elapsed)
     tree, marks = Tree.of(ROOT), Marks()
-    run = Run(marks, deadline, changes.commit_of(ROOT), changes.commits_of(ROOT), options.fresh, mode is Mode.ALL)
+    run = Run(
+        marks,
+        deadline,
+        changes.commit_of(ROOT),
+        changes.commits_of(ROOT),
+        fresh=options.fresh,
+        several=mode is Mode.ALL,
+        exitfirst=options.exitfirst,
+    )
     changed = changes.changed_folders(marks, tree)
     plan = Plan(run, Groups.read(ROOT, tree), Fingerprints(tree, facts(ROOT)), mode, changes.touched_by_last(ROOT))
     if options.elapsed:
@@ -105,18 +110,19 @@ def main() -> int:
         return 130
 
     marks.prune()
-    if mode.sanitizes and not failures(run) and not run.owed:
+    if mode.sanitizes and not run.failures() and not run.owed:
         changes.keep_folders(marks, tree, run.commit)
     kept = make_room()
     suspects.write(SUSPECTS, [name for line in run.lines for name in line.result.suspects])
     notes = [f"left to ./test: {', '.join(plan.left)}"] if plan.left else []
+    notes += ["ended at the first failure; later stages did not run"] if options.exitfirst and run.failures() else []
     notes += owed(run, mode)
     seconds = time.monotonic() - started
     notes.append(f"took {seconds / 60:.1f} minutes; Bazel's outputs and its cache have {kept / 1e9:.1f} GB")
     notes += filter(None, [limits.warning_of(limit_of(mode, changed, run.knows_nothing), seconds)])
     notes += filter(None, [limits.warning_of_bytes(kept)])
     print(summary.text_of(run.lines, run.unchanged, notes), flush=True)
-    return 1 if failures(run) else 0
+    return 1 if run.failures() else 0
 
 
 def terminate(_number: int, _frame: FrameType | None) -> None:

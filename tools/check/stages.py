@@ -43,7 +43,8 @@ def rotated(stages: Sequence[Stage], commits: int) -> list[Stage]:
 class Run:
     """Runs stages one after the other, and keeps marks of what has passed.
 
-    `fresh`: runs what has a mark, too. `several`: other calls go on, so what must run may also be owed.
+    `fresh`: runs what has a mark, too. `several`: other calls go on, so what must run may also be owed. `exitfirst`: ends
+    after the first stage with a failure.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Run:
         commits: int,
         fresh: bool = False,
         several: bool = False,
+        exitfirst: bool = False,
     ) -> None:
         self.marks = marks
         self.deadline = deadline
@@ -61,6 +63,7 @@ class Run:
         self.commits = commits
         self.fresh = fresh
         self.several = several
+        self.exitfirst = exitfirst
         self.durations = marks.durations()
         self.knows_nothing = marks.empty()
         self.lines: list[Line] = []
@@ -71,10 +74,14 @@ class Run:
 
     def perform(self, stages: Sequence[Stage]) -> None:
         self.parts |= {part.name: part for stage in stages for part in stage.parts}
-        for stage in [stage for stage in stages if stage.must]:
-            self.perform_one(stage)
-        for stage in self.in_turn([stage for stage in stages if not stage.must]):
-            self.perform_one(stage)
+        ordered = [stage for stage in stages if stage.must]
+        ordered += self.in_turn([stage for stage in stages if not stage.must])
+        for stage in ordered:
+            if not (self.exitfirst and self.failures()):
+                self.perform_one(stage)
+
+    def failures(self) -> int:
+        return sum(line.result.failed for line in self.lines)
 
     def in_turn(self, stages: Sequence[Stage]) -> list[Stage]:
         """The one whose parts passed longest ago, or never, comes first."""
