@@ -1,6 +1,6 @@
 // `BatchMixture` says how the rows of a batch are mixed: which rows meet, by what weights, and with which labels. Use
-// it in kernels that mix images, with `MixingDeclaration`, and with `MixingPlan` in those that only draw. Threads: pure
-// functions; safe from any thread.
+// it in kernels that mix images, with `MixingDeclaration`, and with `MixingPlan` in those that only draw.
+// Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_MIXING_BATCH_MIXING_H_
 #define HEADRACE_KERNELS_VISION_MIXING_BATCH_MIXING_H_
 
