@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "engine/device/byte_passes.h"
 #include "engine/device/cuda_device.h"
 #include "engine/device/device_iteration.h"
 #include "engine/device/testing/faulty_device.h"
