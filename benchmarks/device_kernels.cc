@@ -15,6 +15,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "engine/device/byte_passes.h"
 #include "engine/device/cuda_kernels.h"
 
 namespace headrace {

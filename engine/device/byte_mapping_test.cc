@@ -15,6 +15,8 @@
 #include <set>
 #include <vector>
 
+#include "engine/device/byte_passes.h"
+#include "engine/device/byte_places.h"
 #include "engine/testing/cooperative_threads.h"
 
 namespace headrace {

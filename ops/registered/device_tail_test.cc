@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/testing/patience.h"
+#include "engine/device/byte_passes.h"
 #include "engine/device/cuda_device.h"
 #include "engine/device/device_iteration.h"
 #include "engine/device/testing/faulty_device.h"
@@ -34,7 +36,6 @@ using ir::IntValue;
 using ir::StringValue;
 using ::testing::IsEmpty;
 
-constexpr std::chrono::seconds kDeviceTailPatience{60};
 constexpr int64_t kRows = 10;
 
 using Steps = std::vector<std::pair<std::string, GraphBuilder::Given>>;
@@ -322,7 +323,7 @@ std::vector<Batch> BatchesOfDeviceTail(DeviceIteration& iteration, const std::fu
   iteration.Ask(iteration.epoch());
   while (true) {
     DeviceRow row;
-    const absl::StatusOr<Pipeline::Outcome> outcome = iteration.Fetch(kDeviceTailPatience, row);
+    const absl::StatusOr<Pipeline::Outcome> outcome = iteration.Fetch(kTestPatience, row);
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     if (!outcome.ok() || *outcome != Pipeline::Outcome::kRow) return batches;
     iteration.Given();
@@ -510,7 +511,7 @@ TEST(DeviceTail, ProfilesStepsApartFromCopies) {
     const auto iteration = *DeviceIteration::Start(*pictures.Build().Build(), options);
     const size_t given =
         BatchesOfDeviceTail(*iteration, [](DeviceRow& row) { row.batch->HandOverToAny().IgnoreError(); }).size();
-    iteration->Close(kDeviceTailPatience);
+    iteration->Close(kTestPatience);
     const Profile profile = iteration->profile();
     ASSERT_EQ(profile.batches.size(), given) << device;
     for (const DeviceBatchTimes& batch : profile.batches) {
@@ -536,7 +537,7 @@ TEST(DeviceTail, AnyCallMayFail) {
     iteration->Ask(0);
     for (rows = 0;; ++rows) {
       DeviceRow row;
-      HEADRACE_ASSIGN_OR_RETURN(const Pipeline::Outcome outcome, iteration->Fetch(kDeviceTailPatience, row));
+      HEADRACE_ASSIGN_OR_RETURN(const Pipeline::Outcome outcome, iteration->Fetch(kTestPatience, row));
       if (outcome != Pipeline::Outcome::kRow) return absl::OkStatus();
       HEADRACE_RETURN_IF_ERROR(row.batch->HandOverToAny());
     }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "engine/device/byte_mapping.h"
+#include "engine/device/byte_passes.h"
 
 namespace {
 
