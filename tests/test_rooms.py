@@ -27,6 +27,7 @@ ROOMS = [
     "sheet",
     "_records",
     "_datasets",
+    "eager",
     "sources",
     "samplers",
     "functions",
