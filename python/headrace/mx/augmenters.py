@@ -15,13 +15,13 @@ from headrace import transforms as T
 from headrace import vision
 from headrace._arguments import options
 from headrace._datasets.eager import Composed
-from headrace._kernels.interpolation_numbers import Interpolation
 from headrace._kernels.kernel import Kernel
 from headrace.errors import GraphError, UnsupportedError
 from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.io.given_values import number_or_nan, share
 from headrace.mx.nd import NDArray
 from headrace.mx.pixel_values import Steps, Values, as_reals, interpolated, on_levels
+from headrace.pack.interpolation_numbers import Interpolation
 
 __all__ = [
     "Augmenter",

@@ -5,8 +5,8 @@ from typing import Any
 
 from headrace._arguments.options import local_path
 from headrace._files.system_error import system_error
-from headrace._kernels.interpolation_numbers import interpolation_of
 from headrace.errors import GraphError, UnsupportedError
+from headrace.pack.interpolation_numbers import interpolation_of
 from headrace.pack.packed_report import pack_and_report
 from headrace.pack.picture_packing import Labels, Part
 from headrace.pack.recipe import Recipe
