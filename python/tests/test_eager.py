@@ -186,6 +186,26 @@ def test_copies_call_from_the_beginning():
         assert draws[0] != draws[1]
 
 
+def test_graphs_and_pickles_hold_a_name_without_private_rooms():
+    """States and caches of runs depend on names in graphs, so a class that moves keeps its name."""
+    composed = hr.compose([V.Invert()])
+    for graph in (
+        hr.Range(3).map(composed, "value"),
+        hr.Range(3).filter(composed, "value"),
+        hr.Range(3).batch(composed),
+        hr.Range(3).flat_map(composed, "value", types={"value": "int64"}),
+    ):
+        assert [name.partition("#")[0] for name in graph._graph().references] == ["headrace.eager:Composed"]
+    for each in (
+        composed,
+        V.RandomApply(V.Invert()),
+        hr.ColumnType("uint8", (3,)),
+        hr.BatchInfo(0, 0, 0),
+        hr.GraphError("text"),
+    ):
+        assert b"headrace._" not in pickle.dumps(each), each
+
+
 def test_channels_that_kernels_move_stay_there():
     planes = np.ascontiguousarray(PICTURE.transpose(2, 0, 1))
     moved = hr.compose([V.Resize((5, 7)), V.HWC2CHW()])

@@ -65,6 +65,7 @@ class Composed:
     Calls may come from several threads: each takes a number of its own. Without a seed, processes draw differently:
     after a fork as well, and a copy, which pickle or copy makes, too. With one, a copy counts from 0 again."""
 
+    __module__ = "headrace.eager"  # graphs and pickles hold it
     __slots__ = ("_chain", "_columns", "_doubted", "_doubting", "_kernels", "_numbers", "_seed", "_system_seeds")
 
     def __init__(self, kernels: Sequence[Kernel], seed: int | None, columns: Any = None) -> None:

@@ -6,10 +6,9 @@ draw alike. Kernels that read several columns, such as RandomIoUCrop, run betwee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from headrace import _engine
 from headrace._arguments.late_numpy import np
@@ -96,8 +95,7 @@ class _CallWriter(TargetStepWriter):
     _apart = "call it by itself"
 
 
-@dataclass
-class _Call:
+class _Call(NamedTuple):
     given: dict[str, Any]
     now: dict[str, Any]
     seed: int
@@ -105,12 +103,7 @@ class _Call:
     layout_given: bool
 
 
-# A part of a call, which changes the values that it has now.
-_Part: TypeAlias = Callable[[_Call], None]
-
-
-@dataclass(frozen=True)
-class _Placing:
+class _Placing(NamedTuple):
     """Reads the image as it was given, and is no step of the user's."""
 
     chain: _engine.EagerChain
@@ -123,8 +116,7 @@ class _Placing:
         (call.now[self.write],) = self.chain(values, 0, 0, call.layout_given)
 
 
-@dataclass(frozen=True)
-class _Move:
+class _Move(NamedTuple):
     """Applies a chain to columns. The first steps alone see the layout of what was given."""
 
     chain: _engine.EagerChain
@@ -138,8 +130,7 @@ class _Move:
         call.now.update(zip(self.writes, results, strict=True))
 
 
-@dataclass(frozen=True)
-class _DrawnMoves:
+class _DrawnMoves(NamedTuple):
     """Those of a chooser that are drawn, kernel by kernel."""
 
     # Marks each kernel with the number of its group.
@@ -190,6 +181,10 @@ def _steps(steps: Iterable[Step], of_groups: Mapping[int, _EagerStep]) -> list[_
         else of_groups.get(first[4], _NOTHING)
         for first, *_ in _by_group(steps)
     ]
+
+
+# A part of a call, which changes the values that it has now.
+_Part: TypeAlias = _Placing | _Move | _DrawnMoves
 
 
 def _plan_of(steps: Sequence[Step], pictures: Sequence[str]) -> list[_Part]:

@@ -1,7 +1,6 @@
 """Augmenters of images and the objects in them, as `mxnet.image` has them. `ImageDetIter` runs them as kernels, without
 Python; called on an image and its label they do the same. What they draw then, Python's `random` decides."""
 
-import json
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +15,7 @@ from headrace.errors import GraphError
 from headrace.mx import detections
 from headrace.mx.augmenter_steps import in_order
 from headrace.mx.augmenters import Augmenter, HorizontalFlipAug
+from headrace.mx.described import Described
 from headrace.mx.detections import Segment
 from headrace.mx.io.given_values import number_or_nan, share
 from headrace.mx.nd import NDArray
@@ -35,20 +35,13 @@ __all__ = [
 Range = float | Sequence[float]
 
 
-class DetAugmenter:
+class DetAugmenter(Described):
     """The base of augmenters with objects: users derive their own from it, whose `__call__` takes an image and its label,
     float32 of shape (objects, width), and gives both.
 
     Args:
         kwargs: What `dumps()` says of it; arrays become lists.
     """
-
-    def __init__(self, **kwargs: Any) -> None:
-        self._kwargs = {name: each.tolist() if isinstance(each, np.ndarray) else each for name, each in kwargs.items()}
-
-    def dumps(self) -> Any:
-        """Its class and its arguments as JSON."""
-        return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src: Any, label: Any) -> Any:
         """From an image, of shape (height, width, channels), and its objects to others."""

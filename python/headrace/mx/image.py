@@ -16,7 +16,6 @@ from headrace import vision
 from headrace._arguments import options
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import read_whole
-from headrace._kernels.interpolation_numbers import Interpolation
 from headrace.errors import GraphError
 from headrace.mx.absent import no_name
 from headrace.mx.augmenters import (
@@ -54,6 +53,7 @@ from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.image_det_iter import ImageDetIter
 from headrace.mx.image_iter import ImageIter
 from headrace.mx.nd import NDArray, array
+from headrace.pack.interpolation_numbers import Interpolation
 
 __all__ = [
     "Augmenter",

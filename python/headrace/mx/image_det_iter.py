@@ -1,7 +1,7 @@
 """`ImageDetIter` gives batches of images with their objects, from records or from files that a list names."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -17,22 +17,19 @@ from headrace.mx.create_det_augmenter import CreateDetAugmenter
 from headrace.mx.det_augmenters import segments
 from headrace.mx.detections import Segment
 from headrace.mx.drawn_objects import Drawing
-from headrace.mx.image_iter import ALIKE, ImageIter
+from headrace.mx.image_batches import ImageBatches, chosen_augmenters, ending_of
 from headrace.mx.io.data_batch import DataDesc
-from headrace.mx.io.engine_batches import EngineBatches
 from headrace.mx.io.given_values import flag, part, picture_shape
-from headrace.mx.io.image_records import TORN
 from headrace.mx.io.pipeline import Ending, Pipeline, Running
-from headrace.mx.named_pictures import DECODE, NamedPictures, Path, part_of, seed_of, shown_step
+from headrace.mx.named_pictures import DECODE, NamedPictures, Path, seed_of, shown_step
 
 __all__ = ["ImageDetIter"]
 
-_ENDINGS = {"pad": Ending.PAD, "discard": Ending.DISCARD, "roll_over": Ending.ROLL_OVER}
 _FILLING = -1
 _log = logging.getLogger("headrace.mx")
 
 
-class ImageDetIter(EngineBatches):
+class ImageDetIter(ImageBatches):
     """Gives batches of images with the objects in them, as `mxnet.image.ImageDetIter` does: a float32 array of shape
     (batch_size, 3, height, width), in the order red, green, blue, and objects, float32 of shape (batch_size, objects, width):
     class, xmin, ymin, xmax, ymax as parts of the image's sides, and further numbers, filled with -1.
@@ -76,9 +73,6 @@ class ImageDetIter(EngineBatches):
         StateError: The state is of other data or another iterator.
     """
 
-    WORDING = (TORN, ALIKE)
-    SHAPE_ADVICE = ImageIter.SHAPE_ADVICE
-
     def __init__(
         self,
         batch_size: int,
@@ -108,19 +102,10 @@ class ImageDetIter(EngineBatches):
         size = options.whole("batch_size", batch_size, 1, of)
         shape = picture_shape(data_shape, (3,), of)
         options.choice("on_error", on_error, ("raise", "skip"), of)
-        ending = _ENDINGS[options.choice("last_batch_handle", last_batch_handle, tuple(_ENDINGS), of)]
+        ending = ending_of(last_batch_handle, of)
         given = NamedPictures(path_imgrec, path_imglist, path_root, path_imgidx, imglist, of)
-        rows, total = part_of(
-            given.rows(flag("shuffle", shuffle, of), -1, "float32"),
-            part(part_index, num_parts, of),
-            given.by_number,
-            of,
-        )
-        if aug_list is not None and augmentation:
-            raise GraphError(f"{of}: {', '.join(augmentation)} has no effect beside aug_list; leave out one of them")
-        self._augmenters: Callable[[tuple[int, int, int]], Sequence[Any]] = (
-            (lambda shape: CreateDetAugmenter(shape, **augmentation)) if aug_list is None else lambda shape: aug_list
-        )
+        rows, total = given.part(part(part_index, num_parts, of), flag("shuffle", shuffle, of), -1, "float32")
+        self._augmenters = chosen_augmenters(aug_list, augmentation, CreateDetAugmenter, of)
         self._listed, self._total, self._named = rows, total, given.named
         self._names = data_name, label_name
         self._ends = ending
@@ -147,10 +132,6 @@ class ImageDetIter(EngineBatches):
             DataDesc(self._names[1], (size, *self.label_shape), np.float32),
             [f"{of}: a picture and its objects go through {', '.join(steps)}"],
         )
-
-    def hard_reset(self) -> None:
-        """Begins the next epoch at row 0, without rows left of the one before."""
-        self._start_over_at_row_0()
 
     def reshape(self, data_shape: Sequence[int] | None = None, label_shape: Sequence[int] | None = None) -> None:
         """Gives batches of other shapes, before the first batch of an epoch.

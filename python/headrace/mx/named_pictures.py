@@ -17,7 +17,7 @@ from headrace._kernels.kernel import Kernel
 from headrace.errors import DataError, GraphError
 from headrace.mx.io.given_values import kept_seed, named_files
 
-__all__ = ["DECODE", "NamedPictures", "Path", "part_of", "seed_of", "shown_step"]
+__all__ = ["DECODE", "NamedPictures", "Path", "seed_of", "shown_step"]
 
 Path = str | os.PathLike[str]
 
@@ -51,7 +51,7 @@ class NamedPictures:
         self._records, self._listing, self._index, self._imglist = records, listing, index, imglist
         self._root = path_root or ""
         self._of = of
-        self.by_number = records is None or index is not None
+        self._by_number = records is None or index is not None
         self.named = (
             "imglist"
             if imglist is not None
@@ -65,8 +65,23 @@ class NamedPictures:
             if value is not None and given is not None:
                 raise GraphError(f"{of}: {name} and {other} are both given; leave out {name}")
 
-    def rows(self, shuffle: bool, label_width: int, kind: Any) -> Dataset:
-        """Columns `image`, `label` and `id`."""
+    def part(self, which: tuple[int, int], shuffle: bool, label_width: int, kind: Any) -> tuple[Dataset, int | None]:
+        """The rows of a part, in columns `image`, `label` and `id`, and how many there are, where that is known."""
+        index, parts = which
+        rows = self._rows(shuffle, label_width, kind)
+        if not self._by_number:
+            if parts > 1:
+                raise _without_index("num_parts", self._of)
+            return rows, None
+        total = len(rows)
+        length = total // parts
+        if length == 0:
+            raise GraphError(
+                f"{self._of}: there are {total} rows, fewer than num_parts={parts}; give a smaller num_parts"
+            )
+        return (rows if parts == 1 else rows.select(np.arange(index * length, (index + 1) * length))), length
+
+    def _rows(self, shuffle: bool, label_width: int, kind: Any) -> Dataset:
         if self._records is None and self._listing is None:
             return self._named_in_python(shuffle, label_width, kind)
         rows: Dataset
@@ -132,20 +147,6 @@ class NamedPictures:
                 f"{self._of}: imglist[{number}] is {options.shown(entry)}; it must be a list of {wanted}{said} and a path"
             )
         return [each.item() if isinstance(each, np.generic) else each for each in labels]
-
-
-def part_of(rows: Dataset, which: tuple[int, int], by_number: bool, of: str) -> tuple[Dataset, int | None]:
-    """The rows of a part, and how many there are, where that is known."""
-    index, parts = which
-    if not by_number:
-        if parts > 1:
-            raise _without_index("num_parts", of)
-        return rows, None
-    total = len(rows)
-    length = total // parts
-    if length == 0:
-        raise GraphError(f"{of}: there are {total} rows, fewer than num_parts={parts}; give a smaller num_parts")
-    return (rows if parts == 1 else rows.select(np.arange(index * length, (index + 1) * length))), length
 
 
 def _without_index(name: str, of: str) -> GraphError:

@@ -5,11 +5,12 @@ from typing import Any
 
 from headrace._arguments.options import local_path
 from headrace._files.system_error import system_error
-from headrace._kernels.interpolation_numbers import interpolation_of
 from headrace.errors import GraphError, UnsupportedError
+from headrace.pack.interpolation_numbers import interpolation_of
 from headrace.pack.packed_report import pack_and_report
 from headrace.pack.picture_packing import Labels, Part
 from headrace.pack.recipe import Recipe
+from headrace.pack.run_options import add_run_options
 
 HELP = "pack the pictures of a list into records, as MXNet's im2rec does"
 DESCRIPTION = (
@@ -44,16 +45,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("root", metavar="ROOT", help="the folder of the pictures")
     command.add_argument("out", metavar="OUT", help="the file to write, .rec")
     command.add_argument("settings", metavar="KEY=VALUE", nargs="*", help="as above")
-    command.add_argument(
-        "--num-thread", type=int, metavar="N", help="the most pictures at once (as many as there are cores)"
-    )
-    command.add_argument(
-        "--on-error",
-        default="skip",
-        choices=("skip", "raise"),
-        help="what a picture does that cannot be packed: it is named and left out, or ends the run (skip)",
-    )
-    command.add_argument("--resume", action="store_true", help="go on with what a killed run had packed")
+    add_run_options(command)
     command.set_defaults(run=run)
 
 

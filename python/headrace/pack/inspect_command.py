@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from headrace._arguments.options import local_path
 from headrace._records.record_draft import index_path
-from headrace.pack.contact_sheet import write_contact_sheet
 from headrace.pack.index_check import check_index
 from headrace.pack.inspection import Inspection, inspect_records
 from headrace.pack.kept_input import check_other_file
+from headrace.pack.record_sheet import write_record_sheet
 from headrace.sheet.contact_sheet import check_png
 
 HELP = "show what a RecordIO file holds"
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     print("\n".join(text_of(found)))
     print(_index_text(found))
     if sheet is not None:
-        shown = write_contact_sheet(path, sheet, options.pictures)
+        shown = write_record_sheet(path, sheet, options.pictures)
         print(f"{sheet}: {shown:,} pictures")
     return 0
 

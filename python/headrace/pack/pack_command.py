@@ -11,6 +11,7 @@ from headrace.pack.list_making import DEFAULT_EXTS, make_lists
 from headrace.pack.packed_report import pack_and_report
 from headrace.pack.picture_packing import Labels, NothingPackedError
 from headrace.pack.recipe import ENCODINGS, Recipe
+from headrace.pack.run_options import add_run_options
 
 HELP = "list pictures, and pack them into records, as im2rec.py does"
 DESCRIPTION = (
@@ -26,7 +27,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("root", metavar="ROOT", help="the folder of the pictures")
     _add_list_options(command.add_argument_group("lists"))
     _add_picture_options(command.add_argument_group("records"))
-    _add_run_options(command.add_argument_group("the run"))
+    add_run_options(command.add_argument_group("the run"))
     command.set_defaults(run=run)
 
 
@@ -64,19 +65,6 @@ def _add_picture_options(group: "argparse._ArgumentGroup") -> None:
     )
     group.add_argument("--encoding", default=".jpg", choices=ENCODINGS, help="what is packed (.jpg)")
     group.add_argument("--pack-label", action="store_true", help="pack all labels of a line that has several")
-
-
-def _add_run_options(group: "argparse._ArgumentGroup") -> None:
-    group.add_argument(
-        "--num-thread", type=int, metavar="N", help="the most pictures at once (as many as there are cores)"
-    )
-    group.add_argument(
-        "--on-error",
-        default="skip",
-        choices=("skip", "raise"),
-        help="what a picture does that cannot be packed: it is named and left out, or ends the run (skip)",
-    )
-    group.add_argument("--resume", action="store_true", help="go on with what a killed run had packed")
 
 
 def run(options: argparse.Namespace) -> int:

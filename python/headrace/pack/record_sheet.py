@@ -1,4 +1,4 @@
-"""A contact sheet: small squares of images from all over a file, in one PNG."""
+"""`write_record_sheet` writes small squares of images from all over a RecordIO file into one PNG."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from headrace.pack.record_scan import RecordScan
 from headrace.pack.skipped_log import kept_rows
 from headrace.sheet.grid import grid, png
 
-__all__ = ["write_contact_sheet"]
+__all__ = ["write_record_sheet"]
 
 _SIDE = 96
 _MOST = 1 << 14
 
 
-def write_contact_sheet(path: str, out: str, most: int) -> int:
+def write_record_sheet(path: str, out: str, most: int) -> int:
     """Writes `out` and returns the number of images on it. DataError if the file holds none that can be decoded."""
     if not 1 <= most <= _MOST:
         raise GraphError(f"inspect: the sheet has {most} pictures; it must have 1 to {_MOST:,}")
