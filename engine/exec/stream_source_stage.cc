@@ -114,8 +114,8 @@ void StreamSourceStage::RunTask(Task& task) {
     task.rows += static_cast<uint64_t>(block->rows());
     given_ += static_cast<uint64_t>(block->rows());
     Message tombstone = SkipsFailed(op_, *block) ? block->TakeTombstone(false) : nullptr;
-    if (!tombstone || block->rows() > 0) ApplyElements(0, std::move(block), task.parts);
-    if (tombstone) ApplyElements(0, std::move(tombstone), task.parts);
+    if (!tombstone || block->rows() > 0) ApplyElements(elements_, 0, std::move(block), task.parts);
+    if (tombstone) ApplyElements(elements_, 0, std::move(tombstone), task.parts);
     int taken = 0;
     const std::optional<uint64_t> number = output_.TryTake(1, taken);
     if (!number.has_value()) break;  // closed
