@@ -361,7 +361,7 @@ Message Stage::TakeFailed(const Element& element, Block& block) {
 }
 
 bool Stage::SkipsFailed(const PlannedOperator& op, const Block& block) {
-  return op.skips_failed && block.failed != nullptr && IsOfOneRow(block.error);
+  return op.skip_failed && block.failed != nullptr && IsOfOneRow(block.error);
 }
 
 void Stage::ApplyElements(size_t first, Message message, std::vector<Message>& parts) const {
