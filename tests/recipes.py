@@ -269,7 +269,7 @@ def indexed_records(count: int, shuffled: bool) -> Recipe:
 
 
 def numbers_as_labels(count: int, shuffled: bool) -> hr.Dataset:
-    """The numbers as labels of records without pictures."""
+    """The numbers as labels of records without images."""
     headers = (recordio.IRHeader(0, float(number), number, 0) for number in range(count))
     path = written(count, "images.rec", lambda: record_bytes(recordio.pack(header, b"") for header in headers))
     file = hr.ImageRecord(path, "build", shuffled)
@@ -409,30 +409,30 @@ def each(row: Any, change: Callable[[int], int]) -> Any:
 CAST = [T.TypeCast("float64"), T.TypeCast("int64")]
 
 
-def as_picture(x: np.ndarray) -> np.ndarray:
+def as_image(x: np.ndarray) -> np.ndarray:
     """Its numbers, each in a row of three pixels."""
     return (np.reshape(x, (-1, 1, 1)) + np.array([[[0], [101], [7]]])).astype(np.uint8)
 
 
-def with_picture(x: np.ndarray, picture: np.ndarray) -> np.ndarray:
-    return x + np.reshape(picture.astype(np.int64).sum(axis=(1, 2)), np.shape(x))
+def with_image(x: np.ndarray, image: np.ndarray) -> np.ndarray:
+    return x + np.reshape(image.astype(np.int64).sum(axis=(1, 2)), np.shape(x))
 
 
 def darkened(recipe: Recipe, strength: float) -> Recipe:
     """By a plugin's kernel."""
 
     def build() -> hr.Dataset:
-        pictures = recipe.build().map(as_picture, "value", "picture", types={"picture": ("uint8", (None, 3, 1))})
-        darker = pictures.map(example_plugins.frames().Vignette(strength), "picture")
-        return darker.map(with_picture, ["value", "picture"], "value").project("value")
+        images = recipe.build().map(as_image, "value", "image", types={"image": ("uint8", (None, 3, 1))})
+        darker = images.map(example_plugins.frames().Vignette(strength), "image")
+        return darker.map(with_image, ["value", "image"], "value").project("value")
 
     def with_darkened(row: Any) -> Any:
         numbers = np.array(row, np.int64)
-        picture = as_picture(numbers)
-        middle = (len(picture) - 1) / 2
-        squares = (np.arange(len(picture)) - middle)[:, None, None] ** 2 + np.array([[[1.0], [0.0], [1.0]]])
+        image = as_image(numbers)
+        middle = (len(image) - 1) / 2
+        squares = (np.arange(len(image)) - middle)[:, None, None] ** 2 + np.array([[[1.0], [0.0], [1.0]]])
         light = 1 - strength * squares / max(middle * middle + 1, 1)
-        return with_picture(numbers, np.floor(picture * light + 0.5).astype(np.uint8)).tolist()
+        return with_image(numbers, np.floor(image * light + 0.5).astype(np.uint8)).tolist()
 
     return changed(
         recipe,

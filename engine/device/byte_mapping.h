@@ -38,7 +38,7 @@ inline constexpr uint32_t kFlippedTopBottom = 2;
 inline constexpr uint32_t kCorners = 4;
 
 // Of an image as it results. Aligned, as what follows, so that a device reads it at once.
-struct alignas(16) PictureBox {
+struct alignas(16) ImageBox {
   int32_t left;
   int32_t top;
   int32_t width;
@@ -53,14 +53,14 @@ struct alignas(16) PictureBox {
 inline constexpr int32_t kNotMixed = -1;
 
 // How an image is mixed with its partner: partner · of_partner + own · of_own, or the partner's pixels in the box.
-struct MixedPicture {
+struct MixedImage {
   int32_t partner;  // its number in the batch, or kNotMixed
   float of_own;
   float of_partner;
   int32_t unused;
-  PictureBox box;
+  ImageBox box;
 };
-static_assert(sizeof(MixedPicture) == 32);
+static_assert(sizeof(MixedImage) == 32);
 
 enum class Mixing : uint32_t { kNone, kBlend, kPaste };
 
@@ -86,11 +86,11 @@ struct ByteMapping {
   const void* table;     // [channels, 257], of values
   void* values;          // as the bytes, or as planes [images, channels, height, width]
   // What was drawn for each image; null: nothing.
-  const int32_t* taps;        // of what bytes each row and column is made: [images, numbers_of_taps()], see ResizeTaps
-  const uint8_t* marks;       // of its corners, as it was resized: [images, 4]
-  const PictureBox* erased;   // after it was flipped
-  const MixedPicture* mixed;  // after that
-  uint64_t pictures;
+  const int32_t* taps;      // of what bytes each row and column is made: [images, numbers_of_taps()], see ResizeTaps
+  const uint8_t* marks;     // of its corners, as it was resized: [images, 4]
+  const ImageBox* erased;   // after it was flipped
+  const MixedImage* mixed;  // after that
+  uint64_t images;
   uint32_t height;
   uint32_t width;
   uint32_t channels;
@@ -101,13 +101,13 @@ struct ByteMapping {
   uint32_t weights;  // of a position, in taps
 
   HEADRACE_ON_DEVICE uint32_t pixels() const { return height * width; }  // of an image
-  HEADRACE_ON_DEVICE uint64_t all_values() const { return pictures * values_of_picture(); }
-  HEADRACE_ON_DEVICE uint32_t values_of_picture() const { return pixels() * channels; }
-  HEADRACE_ON_DEVICE uint32_t bytes_of_picture() const { return byte_height * byte_width * channels; }
+  HEADRACE_ON_DEVICE uint64_t all_values() const { return images * values_of_image(); }
+  HEADRACE_ON_DEVICE uint32_t values_of_image() const { return pixels() * channels; }
+  HEADRACE_ON_DEVICE uint32_t bytes_of_image() const { return byte_height * byte_width * channels; }
   HEADRACE_ON_DEVICE uint32_t numbers_of_taps() const { return 1 + (height + width) * (2 + weights); }
   // An image is so many runs of values that lie together.
   HEADRACE_ON_DEVICE uint32_t runs() const { return planes == 0 ? 1 : channels; }
-  HEADRACE_ON_DEVICE uint32_t values_of_run() const { return planes == 0 ? values_of_picture() : pixels(); }
+  HEADRACE_ON_DEVICE uint32_t values_of_run() const { return planes == 0 ? values_of_image() : pixels(); }
   // Enough for every run, wherever it begins between two aligned places.
   HEADRACE_ON_DEVICE uint32_t fours_of_run() const { return (values_of_run() + 2 * (kTogether - 1)) / kTogether; }
   // Whether it matters in which row a pixel is.
@@ -127,7 +127,7 @@ struct ByteMapping {
   }
   // The work is in so many pieces, each of so many threads: images, so that no thread has to find its own.
   HEADRACE_ON_DEVICE uint64_t pieces() const {
-    if (way() != MappingWay::kInPlace) return pictures;
+    if (way() != MappingWay::kInPlace) return images;
     constexpr uint64_t kValuesOfPiece = kThreadsOfPiece * kTogether;
     return (all_values() + kValuesOfPiece - 1) / kValuesOfPiece;
   }
@@ -140,7 +140,7 @@ struct ByteMapping {
         return pixels() / kTogether;
       case MappingWay::kWords:
       case MappingWay::kMixedWords:
-        return values_of_picture() / kTogether;
+        return values_of_image() / kTogether;
       case MappingWay::kFours:
       case MappingWay::kMixedFours:
       case MappingWay::kResizedFours:
@@ -148,11 +148,9 @@ struct ByteMapping {
     }
     return fours_of_run();
   }
-  HEADRACE_ON_DEVICE uint32_t FlipsOf(uint64_t picture) const {
-    return marks == nullptr ? 0 : marks[picture * kCorners];
-  }
-  HEADRACE_ON_DEVICE PictureBox ErasedOf(uint64_t picture) const {
-    return erased == nullptr ? PictureBox{0, 0, 0, 0} : erased[picture];
+  HEADRACE_ON_DEVICE uint32_t FlipsOf(uint64_t image) const { return marks == nullptr ? 0 : marks[image * kCorners]; }
+  HEADRACE_ON_DEVICE ImageBox ErasedOf(uint64_t image) const {
+    return erased == nullptr ? ImageBox{0, 0, 0, 0} : erased[image];
   }
 };
 static_assert(sizeof(ByteMapping) == 96);

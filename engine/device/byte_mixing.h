@@ -22,7 +22,7 @@ struct alignas(kTogether * sizeof(V)) FourValues {
 struct FourEntries {
   uint32_t entry[kTogether];
 
-  HEADRACE_ON_DEVICE void Erase(const PictureBox& erased, const FourPlaces& places) {
+  HEADRACE_ON_DEVICE void Erase(const ImageBox& erased, const FourPlaces& places) {
     for (uint32_t i = 0; i < kTogether; ++i) {
       if (erased.Has(places.x[i], places.y[i])) entry[i] = kErased;
     }
@@ -40,7 +40,7 @@ HEADRACE_ON_DEVICE inline FourEntries EntriesOf(uint32_t word) {
   return {{word & 0xFF, (word >> 8) & 0xFF, (word >> 16) & 0xFF, word >> 24}};
 }
 
-HEADRACE_ON_DEVICE inline uint32_t Blended(uint32_t own, uint32_t partner, const MixedPicture& mixed) {
+HEADRACE_ON_DEVICE inline uint32_t Blended(uint32_t own, uint32_t partner, const MixedImage& mixed) {
   float own_value;
   float partner_value;
   memcpy(&own_value, &own, sizeof(own));
@@ -55,9 +55,9 @@ HEADRACE_ON_DEVICE inline uint32_t Blended(uint32_t own, uint32_t partner, const
 template <Mixing kMixing>
 class Mix {
  public:
-  HEADRACE_ON_DEVICE Mix(const ByteMapping& mapping, uint64_t picture) : partner_(picture) {
+  HEADRACE_ON_DEVICE Mix(const ByteMapping& mapping, uint64_t image) : partner_(image) {
     if constexpr (kMixing != Mixing::kNone) {
-      mixed_ = mapping.mixed[picture];
+      mixed_ = mapping.mixed[image];
       mixes_ = mixed_.partner != kNotMixed;
       if (mixes_) partner_ = static_cast<uint64_t>(mixed_.partner);
     }
@@ -88,7 +88,7 @@ class Mix {
 
  private:
   uint64_t partner_;
-  MixedPicture mixed_ = {};
+  MixedImage mixed_ = {};
   bool mixes_ = false;
 };
 

@@ -47,23 +47,23 @@ struct MapInPlace {
 
 template <typename V, typename Pass>
 struct MapUnmixed {
-  HEADRACE_ON_DEVICE static void Map(const ByteMapping& mapping, const V* table, uint64_t picture,
+  HEADRACE_ON_DEVICE static void Map(const ByteMapping& mapping, const V* table, uint64_t image,
                                      const Threads& threads) {
-    Pass::template Map<V, Mixing::kNone>(mapping, table, picture, threads);
+    Pass::template Map<V, Mixing::kNone>(mapping, table, image, threads);
   }
 };
 
 // Which mixing is decided once, so that there are no branches between the reads.
 template <typename V, typename Pass>
 struct MapMixed {
-  HEADRACE_ON_DEVICE static void Map(const ByteMapping& mapping, const V* table, uint64_t picture,
+  HEADRACE_ON_DEVICE static void Map(const ByteMapping& mapping, const V* table, uint64_t image,
                                      const Threads& threads) {
     if constexpr (sizeof(V) == sizeof(float)) {
       if (mapping.mixing == Mixing::kBlend) {
-        return Pass::template Map<V, Mixing::kBlend>(mapping, table, picture, threads);
+        return Pass::template Map<V, Mixing::kBlend>(mapping, table, image, threads);
       }
     }
-    Pass::template Map<V, Mixing::kPaste>(mapping, table, picture, threads);
+    Pass::template Map<V, Mixing::kPaste>(mapping, table, image, threads);
   }
 };
 
@@ -80,22 +80,22 @@ using MapMixedFours = MapMixed<V, RunPass<Reading::kByRows>>;
 
 template <typename V>
 struct MapFours {
-  HEADRACE_ON_DEVICE static void Map(const ByteMapping& mapping, const V* table, uint64_t picture,
+  HEADRACE_ON_DEVICE static void Map(const ByteMapping& mapping, const V* table, uint64_t image,
                                      const Threads& threads) {
     if (!mapping.by_rows()) {
-      return MapUnmixed<V, RunPass<Reading::kAsTheyLie>>::Map(mapping, table, picture, threads);
+      return MapUnmixed<V, RunPass<Reading::kAsTheyLie>>::Map(mapping, table, image, threads);
     }
-    MapUnmixed<V, RunPass<Reading::kByRows>>::Map(mapping, table, picture, threads);
+    MapUnmixed<V, RunPass<Reading::kByRows>>::Map(mapping, table, image, threads);
   }
 };
 
 template <typename V>
 struct MapResizedFours {
-  HEADRACE_ON_DEVICE static void Map(const ByteMapping& mapping, const V* table, uint64_t picture,
+  HEADRACE_ON_DEVICE static void Map(const ByteMapping& mapping, const V* table, uint64_t image,
                                      const Threads& threads) {
     using Resized = RunPass<Reading::kResized>;
-    if (mapping.mixing == Mixing::kNone) return MapUnmixed<V, Resized>::Map(mapping, table, picture, threads);
-    MapMixed<V, Resized>::Map(mapping, table, picture, threads);
+    if (mapping.mixing == Mixing::kNone) return MapUnmixed<V, Resized>::Map(mapping, table, image, threads);
+    MapMixed<V, Resized>::Map(mapping, table, image, threads);
   }
 };
 

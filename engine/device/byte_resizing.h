@@ -1,4 +1,4 @@
-// `ResizedPicture` gives the bytes of a resized image, one at a time. Use it in the passes of ByteMapping.
+// `ResizedImage` gives the bytes of a resized image, one at a time. Use it in the passes of ByteMapping.
 // Threads: values; calls with different threads write different memory.
 #ifndef HEADRACE_ENGINE_DEVICE_BYTE_RESIZING_H_
 #define HEADRACE_ENGINE_DEVICE_BYTE_RESIZING_H_
@@ -18,12 +18,12 @@ struct Taps {
 
 // An image of bytes that is resized: Pillow's weighted sums along rows and columns, in units of 2^-22, rounded to
 // bytes in between.
-class ResizedPicture {
+class ResizedImage {
  public:
-  HEADRACE_ON_DEVICE ResizedPicture(const ByteMapping& mapping, uint64_t picture)
+  HEADRACE_ON_DEVICE ResizedImage(const ByteMapping& mapping, uint64_t image)
       : mapping_(mapping),
-        bytes_(mapping.bytes + picture * mapping.bytes_of_picture()),
-        taps_(mapping.taps + picture * mapping.numbers_of_taps()) {}
+        bytes_(mapping.bytes + image * mapping.bytes_of_image()),
+        taps_(mapping.taps + image * mapping.numbers_of_taps()) {}
 
   HEADRACE_ON_DEVICE uint32_t At(uint32_t y, uint32_t x, uint32_t channel) const {
     const Taps rows = TapsAt(y);

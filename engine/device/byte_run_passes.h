@@ -18,13 +18,13 @@ enum class Reading { kAsTheyLie, kByRows, kResized };
 
 // An image of bytes, as it is flipped and erased.
 template <Reading kReading>
-class MappedPicture {
+class MappedImage {
  public:
-  HEADRACE_ON_DEVICE MappedPicture(const ByteMapping& mapping, uint64_t picture)
-      : mapping_(mapping), picture_(picture), bytes_(mapping.bytes + picture * mapping.bytes_of_picture()) {
+  HEADRACE_ON_DEVICE MappedImage(const ByteMapping& mapping, uint64_t image)
+      : mapping_(mapping), image_(image), bytes_(mapping.bytes + image * mapping.bytes_of_image()) {
     if constexpr (kReading == Reading::kAsTheyLie) return;
-    erased_ = mapping.ErasedOf(picture);
-    const uint32_t flips = mapping.FlipsOf(picture);
+    erased_ = mapping.ErasedOf(image);
+    const uint32_t flips = mapping.FlipsOf(image);
     if ((flips & kFlippedTopBottom) != 0) {
       first_y_ = mapping.height - 1;
       step_y_ = -1U;
@@ -41,7 +41,7 @@ class MappedPicture {
     if constexpr (kReading == Reading::kResized) {
       for (uint32_t i = 0; i < kTogether; ++i) entries.entry[i] = ResizedByte(places, i);
     } else {
-      const uint32_t last = mapping_.values_of_picture() - 1;
+      const uint32_t last = mapping_.values_of_image() - 1;
       const uint32_t first = (first_y_ * mapping_.width + first_x_) * mapping_.channels;
       const uint32_t row = step_y_ * mapping_.width * mapping_.channels;
       const uint32_t pixel = step_x_ * mapping_.channels;
@@ -60,13 +60,13 @@ class MappedPicture {
     const uint32_t x = first_x_ + places.x[i] * step_x_;
     const uint32_t bottom = mapping_.height - 1;
     const uint32_t right = mapping_.width - 1;
-    return ResizedPicture(mapping_, picture_).At(y < bottom ? y : bottom, x < right ? x : right, places.channel[i]);
+    return ResizedImage(mapping_, image_).At(y < bottom ? y : bottom, x < right ? x : right, places.channel[i]);
   }
 
   const ByteMapping& mapping_;
-  uint64_t picture_;
+  uint64_t image_;
   const uint8_t* bytes_;
-  PictureBox erased_ = {0, 0, 0, 0};
+  ImageBox erased_ = {0, 0, 0, 0};
   // Before the image is flipped, modulo 2^32.
   uint32_t first_y_ = 0;
   uint32_t first_x_ = 0;
@@ -82,8 +82,8 @@ struct FourOfRun {
   V* values;
   FourValues<V> four;
 
-  HEADRACE_ON_DEVICE void Find(const ByteMapping& mapping, uint64_t picture, uint32_t run, uint32_t group) {
-    const uint64_t first_of_run = picture * mapping.values_of_picture() + run * mapping.values_of_run();
+  HEADRACE_ON_DEVICE void Find(const ByteMapping& mapping, uint64_t image, uint32_t run, uint32_t group) {
+    const uint64_t first_of_run = image * mapping.values_of_image() + run * mapping.values_of_run();
     // Of an aligned place and its four, what lies before the run.
     const auto lead = static_cast<uint32_t>(first_of_run % kTogether);
     begin = group == 0 ? 0 : group * kTogether - lead;
@@ -107,15 +107,15 @@ struct FourOfRun {
 
 // An image and its partner, by runs.
 template <typename V, Mixing kMixing, Reading kReading>
-class PictureOfRuns {
+class ImageOfRuns {
  public:
-  HEADRACE_ON_DEVICE PictureOfRuns(const ByteMapping& mapping, const V* table, uint64_t picture)
+  HEADRACE_ON_DEVICE ImageOfRuns(const ByteMapping& mapping, const V* table, uint64_t image)
       : mapping_(mapping),
         table_(table),
-        picture_(picture),
+        image_(image),
         places_(mapping),
-        mix_(mapping, picture),
-        own_(mapping, picture),
+        mix_(mapping, image),
+        own_(mapping, image),
         partner_(mapping, mix_.partner()) {}
 
   // Four values of each of kRuns runs from `first` on: all are read before the first is written, so that a device has
@@ -129,7 +129,7 @@ class PictureOfRuns {
     HEADRACE_UNROLL
     for (uint32_t i = 0; i < kRuns; ++i) {
       FourOfRun<V>& four = fours[i];
-      four.Find(mapping_, picture_, first + i, group);
+      four.Find(mapping_, image_, first + i, group);
       four.four =
           Read(kRuns == 1 ? places_.At(first, four.begin) : places_.After(place, first + i, four.begin - start));
     }
@@ -150,20 +150,20 @@ class PictureOfRuns {
 
   const ByteMapping& mapping_;
   const V* table_;
-  uint64_t picture_;
+  uint64_t image_;
   PlacesOfRuns<kReading != Reading::kAsTheyLie> places_;
   Mix<kMixing> mix_;
-  MappedPicture<kReading> own_;
-  MappedPicture<kReading> partner_;
+  MappedImage<kReading> own_;
+  MappedImage<kReading> partner_;
 };
 
 // Each thread: four values of each run.
 template <Reading kReading>
 struct RunPass {
   template <typename V, Mixing kMixing>
-  HEADRACE_ON_DEVICE static void Map(const ByteMapping& mapping, const V* table, uint64_t picture,
+  HEADRACE_ON_DEVICE static void Map(const ByteMapping& mapping, const V* table, uint64_t image,
                                      const Threads& threads) {
-    const PictureOfRuns<V, kMixing, kReading> runs(mapping, table, picture);
+    const ImageOfRuns<V, kMixing, kReading> runs(mapping, table, image);
     const bool three = kReading != Reading::kResized && mapping.runs() == 3 && mapping.width >= kTogether;
     for (uint32_t thread = threads.first; thread < threads.end; thread += threads.step) {
       if (three) {

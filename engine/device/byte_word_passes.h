@@ -31,12 +31,12 @@ class FourPixels;
 
 // An image that is read by four pixels.
 template <uint32_t kChannels>
-class PictureOfWords {
+class ImageOfWords {
  public:
-  HEADRACE_ON_DEVICE PictureOfWords(const ByteMapping& mapping, uint64_t picture)
-      : words_(reinterpret_cast<const uint32_t*>(mapping.bytes) + picture * (mapping.pixels() / kTogether * kChannels)),
-        flips_(mapping.FlipsOf(picture)),
-        erased_(mapping.ErasedOf(picture)) {}
+  HEADRACE_ON_DEVICE ImageOfWords(const ByteMapping& mapping, uint64_t image)
+      : words_(reinterpret_cast<const uint32_t*>(mapping.bytes) + image * (mapping.pixels() / kTogether * kChannels)),
+        flips_(mapping.FlipsOf(image)),
+        erased_(mapping.ErasedOf(image)) {}
 
   HEADRACE_ON_DEVICE FourPixels<kChannels> Read(const PixelGroups& groups, const PixelGroups::Group& group) const {
     return FourPixels<kChannels>(words_ + groups.Before(group, flips_) * kChannels, (flips_ & kFlippedLeftRight) != 0,
@@ -46,14 +46,14 @@ class PictureOfWords {
  private:
   const uint32_t* words_;
   uint32_t flips_;
-  PictureBox erased_;
+  ImageBox erased_;
 };
 
 // The bytes of four pixels: so many words.
 template <uint32_t kChannels>
 class FourPixels {
  public:
-  HEADRACE_ON_DEVICE FourPixels(const uint32_t* words, bool turned, const PictureBox& erased)
+  HEADRACE_ON_DEVICE FourPixels(const uint32_t* words, bool turned, const ImageBox& erased)
       : turned_(turned), erased_(erased) {
     for (uint32_t i = 0; i < kChannels; ++i) words_[i] = words[i];
   }
@@ -99,25 +99,25 @@ class FourPixels {
 
   uint32_t words_[kChannels];
   bool turned_;
-  PictureBox erased_;
+  ImageBox erased_;
 };
 
 // Each thread: four pixels, to four values of each plane.
 struct PixelPass {
   template <typename V, Mixing kMixing>
-  HEADRACE_ON_DEVICE static void Map(const ByteMapping& mapping, const V* table, uint64_t picture,
+  HEADRACE_ON_DEVICE static void Map(const ByteMapping& mapping, const V* table, uint64_t image,
                                      const Threads& threads) {
     constexpr uint32_t kChannels = 3;
     const uint32_t pixels = mapping.pixels();
     const PixelGroups groups(mapping);
-    const Mix<kMixing> mix(mapping, picture);
-    const PictureOfWords<kChannels> own_picture(mapping, picture);
-    const PictureOfWords<kChannels> partner_picture(mapping, mix.partner());
-    V* const first = static_cast<V*>(mapping.values) + picture * mapping.values_of_picture();
+    const Mix<kMixing> mix(mapping, image);
+    const ImageOfWords<kChannels> own_image(mapping, image);
+    const ImageOfWords<kChannels> partner_image(mapping, mix.partner());
+    V* const first = static_cast<V*>(mapping.values) + image * mapping.values_of_image();
     for (uint32_t thread = threads.first; thread < threads.end; thread += threads.step) {
       const PixelGroups::Group group = groups.At(thread);
-      const FourPixels<kChannels> own = own_picture.Read(groups, group);
-      const FourPixels<kChannels> partner = partner_picture.Read(groups, group);
+      const FourPixels<kChannels> own = own_image.Read(groups, group);
+      const FourPixels<kChannels> partner = partner_image.Read(groups, group);
       V* const values = first + thread * kTogether;
       HEADRACE_UNROLL
       for (uint32_t channel = 0; channel < kChannels; ++channel) {
@@ -137,26 +137,26 @@ struct PixelPass {
 // Each thread: one of the words of four pixels, so that threads write side by side.
 struct WordPass {
   template <typename V, Mixing kMixing>
-  HEADRACE_ON_DEVICE static void Map(const ByteMapping& mapping, const V* table, uint64_t picture,
+  HEADRACE_ON_DEVICE static void Map(const ByteMapping& mapping, const V* table, uint64_t image,
                                      const Threads& threads) {
-    if (mapping.channels == 1) return MapOf<V, kMixing, 1>(mapping, table, picture, threads);
-    MapOf<V, kMixing, 3>(mapping, table, picture, threads);
+    if (mapping.channels == 1) return MapOf<V, kMixing, 1>(mapping, table, image, threads);
+    MapOf<V, kMixing, 3>(mapping, table, image, threads);
   }
 
  private:
   template <typename V, Mixing kMixing, uint32_t kChannels>
-  HEADRACE_ON_DEVICE static void MapOf(const ByteMapping& mapping, const V* table, uint64_t picture,
+  HEADRACE_ON_DEVICE static void MapOf(const ByteMapping& mapping, const V* table, uint64_t image,
                                        const Threads& threads) {
     const PixelGroups groups(mapping);
-    const Mix<kMixing> mix(mapping, picture);
-    const PictureOfWords<kChannels> own_picture(mapping, picture);
-    const PictureOfWords<kChannels> partner_picture(mapping, mix.partner());
-    V* const first = static_cast<V*>(mapping.values) + picture * mapping.values_of_picture();
+    const Mix<kMixing> mix(mapping, image);
+    const ImageOfWords<kChannels> own_image(mapping, image);
+    const ImageOfWords<kChannels> partner_image(mapping, mix.partner());
+    V* const first = static_cast<V*>(mapping.values) + image * mapping.values_of_image();
     for (uint32_t thread = threads.first; thread < threads.end; thread += threads.step) {
       const PixelGroups::Group group = groups.At(thread / kChannels);
       const uint32_t word = thread % kChannels;
-      const FourPixels<kChannels> own = own_picture.Read(groups, group);
-      const FourPixels<kChannels> partner = partner_picture.Read(groups, group);
+      const FourPixels<kChannels> own = own_image.Read(groups, group);
+      const FourPixels<kChannels> partner = partner_image.Read(groups, group);
       // Three words begin with the channels of their numbers, one pixel after the other.
       FourPlaces places;
       uint32_t channel = word;

@@ -37,7 +37,7 @@ Message TakeFailed(const Element& element, Block& block) {
 }
 
 bool SkipsFailed(const PlannedOperator& op, const Block& block) {
-  return op.skips_failed && block.failed != nullptr && IsOfOneRow(block.error);
+  return op.skip_failed && block.failed != nullptr && IsOfOneRow(block.error);
 }
 
 void ApplyElements(absl::Span<const Element> elements, size_t first, Message message, std::vector<Message>& parts) {

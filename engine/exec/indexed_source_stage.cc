@@ -225,7 +225,7 @@ void IndexedSourceStage::ReadRows(const Ticket& ticket, Block& block) const {
   FailedRow identified = Identify(ticket, row);
   AddErrorField(status, ErrorField::kFile, DescribeProvenance(identified.provenance));
   block.Fail(row, std::move(status));
-  if (op_.skips_failed) block.failed = std::make_unique<FailedRow>(std::move(identified));
+  if (op_.skip_failed) block.failed = std::make_unique<FailedRow>(std::move(identified));
 }
 
 FailedRow IndexedSourceStage::Identify(const Ticket& ticket, int row) const {

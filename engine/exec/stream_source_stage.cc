@@ -61,7 +61,7 @@ RowShare StreamSourceStage::Share() const {
 
 // Whether the source can be asked for the row after one that failed and is skipped.
 bool StreamSourceStage::GoesOn(const Block& block, const absl::Status& status) const {
-  return op_.skips_failed && block.failed != nullptr && IsOfOneRow(status);
+  return op_.skip_failed && block.failed != nullptr && IsOfOneRow(status);
 }
 
 Message StreamSourceStage::NextMessage(int rows) {

@@ -138,7 +138,7 @@ void FailEachWay(const GraphBuilder& builder, IterateOptions options, int epochs
   std::printf("HEADRACE-COUNT faults=%lld\n", static_cast<long long>(points));
 }
 
-TEST(Exhaustion, EachAllocationOfPicturesFailsOnce) {
+TEST(Exhaustion, EachAllocationOfImagesFailsOnce) {
   const TemporaryFolder folder;
   int number = 0;
   for (const char* name : {"baseline_420.jpg", "progressive.jpg", "cmyk.jpg", "rgb.png", "palette.png"}) {

@@ -141,18 +141,18 @@ TEST(CanvasBoxes, OfNoneAreNone) {
               ElementsAre(0, 0, 6, 5));
 }
 
-TEST(CanvasBoxes, RefusePixelsThatRepeatThePicture) {
+TEST(CanvasBoxes, RefusePixelsThatRepeatTheImage) {
   for (const char* kernel : {"PadOfBoxes", "RandomCropOfBoxes", "PadToSizeOfBoxes"}) {
     const char* const size = std::string(kernel) == "PadOfBoxes" ? "padding" : "size";
     const Given given = {{size, Ints({40, 40})}, {"mode", ir::StringValue("reflect")}};
     EXPECT_THAT(MessageOf(fixture::InferType(kernel, given, {ir::ColumnType::Unknown()})),
-                HasSubstr("mode='reflect' repeats the picture beyond its border"));
+                HasSubstr("mode='reflect' repeats the image beyond its border"));
   }
 }
 
 TEST(CanvasBoxes, RefuseWhatIsNone) {
-  const Tensor picture = fixture::Golden("source");
-  EXPECT_THAT(MessageOf(fixture::RunKernel("CenterCropOfBoxes", {{"size", Ints({5, 6})}}, picture)),
+  const Tensor image = fixture::Golden("source");
+  EXPECT_THAT(MessageOf(fixture::RunKernel("CenterCropOfBoxes", {{"size", Ints({5, 6})}}, image)),
               HasSubstr("needs boxes, float32, float64 or int64 of shape (n, 4); got uint8 (60, 80, 3)"));
 }
 
@@ -161,7 +161,7 @@ Given Format(const char* format, bool relative = false) {
 }
 
 TEST(PlaceBoxes, ReadsEachFormatAndTakeBoxesWritesIt) {
-  const Tensor picture = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
+  const Tensor image = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
   const std::vector<std::pair<Given, std::vector<double>>> written = {
       {Format("xyxy"), {4, 6, 12, 18}},
       {Format("xywh"), {4, 6, 8, 12}},
@@ -170,7 +170,7 @@ TEST(PlaceBoxes, ReadsEachFormatAndTakeBoxesWritesIt) {
       {Format("cxcywh", true), {0.25, 0.5, 0.25, 0.5}},
   };
   for (const auto& [format, numbers] : written) {
-    const Tensor placed = *fixture::RunKernel("PlaceBoxes", format, {picture, Floats64(numbers)});
+    const Tensor placed = *fixture::RunKernel("PlaceBoxes", format, {image, Floats64(numbers)});
     EXPECT_THAT(NumbersOfCanvasBoxes(placed), ElementsAre(4, 6, 12, 18, 0, 0, kMovedWidth, kMovedHeight));
     EXPECT_EQ(NumbersOfCanvasBoxes(*fixture::RunKernel("TakeBoxes", format, placed)), numbers);
   }
@@ -195,17 +195,17 @@ TEST(PlaceBoxes, FindsTheSizeInWhatIsEncoded) {
 }
 
 TEST(PlaceBoxes, RefusesLabelsOfAnotherNumber) {
-  const Tensor picture = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
+  const Tensor image = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
   const Tensor one = *Tensor::Allocate(DType::kInt64, {1});
   const Tensor three = *Tensor::Allocate(DType::kInt64, {3});
   const Given columns = {{"columns", ir::StringsValue(std::vector<std::string>{"objects", "kind", "name"})}};
-  const auto placed = fixture::RunKernel("PlaceBoxes", columns, {picture, Floats64({1, 2, 3, 4}), one, three});
+  const auto placed = fixture::RunKernel("PlaceBoxes", columns, {image, Floats64({1, 2, 3, 4}), one, three});
   EXPECT_EQ(KindOf(placed.status()), ErrorKind::kData);
   EXPECT_THAT(MessageOf(placed),
               HasSubstr("column \"name\" is int64 (3,), and column \"objects\" has 1; it needs one element for each "
                         "box, of shape (1, …)"));
   const Tensor none = *Tensor::Allocate(DType::kInt64, {});
-  EXPECT_THAT(MessageOf(fixture::RunKernel("PlaceBoxes", {}, {picture, Floats64({1, 2, 3, 4}), none})),
+  EXPECT_THAT(MessageOf(fixture::RunKernel("PlaceBoxes", {}, {image, Floats64({1, 2, 3, 4}), none})),
               HasSubstr("labels is int64 (), and what they label has 1"));
 }
 
@@ -216,7 +216,7 @@ TEST(PlaceBoxes, RefusesWholeNumbersAsParts) {
   EXPECT_THAT(MessageOf(type), HasSubstr("leave out relative=True"));
 }
 
-TEST(ClampBoxes, CutsBoxesOffAtThePicture) {
+TEST(ClampBoxes, CutsBoxesOffAtTheImage) {
   const Tensor boxes =
       Floats64({-3.5, 6, 40, 18, 4, -9, 12, 25, -9, 30, -2, 35, 4, 6, 12, 18, 0, 0, kMovedWidth, kMovedHeight});
   EXPECT_THAT(NumbersOfCanvasBoxes(*fixture::RunKernel("ClampBoxes", {}, boxes)),
@@ -247,13 +247,13 @@ TEST(SanitizeBoxes, LeavesWhatHoldsSomething) {
 }
 
 TEST(MatchMask, RefusesAnotherSize) {
-  const Tensor picture = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
+  const Tensor image = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
   const Tensor mask = *Tensor::Allocate(DType::kInt32, {kMovedHeight, kMovedWidth});
-  EXPECT_EQ((*fixture::RunKernel("MatchMask", {}, {picture, mask})).raw(), mask.raw());
+  EXPECT_EQ((*fixture::RunKernel("MatchMask", {}, {image, mask})).raw(), mask.raw());
   const auto other =
-      fixture::RunKernel("MatchMask", {}, {picture, *Tensor::Allocate(DType::kInt32, {kMovedWidth, kMovedHeight})});
+      fixture::RunKernel("MatchMask", {}, {image, *Tensor::Allocate(DType::kInt32, {kMovedWidth, kMovedHeight})});
   EXPECT_EQ(KindOf(other.status()), ErrorKind::kData);
-  EXPECT_THAT(MessageOf(other), HasSubstr("the mask has height 32 and width 24, but its picture has height 24"));
+  EXPECT_THAT(MessageOf(other), HasSubstr("the mask has height 32 and width 24, but its image has height 24"));
 }
 
 }  // namespace

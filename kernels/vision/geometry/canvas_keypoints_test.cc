@@ -59,13 +59,13 @@ std::vector<double> MovedCanvasKeypoints(const std::string& kernel, const Given&
 
 // 1 within a pixel of this one, otherwise 0.
 Tensor SpotAt(int64_t at_x, int64_t at_y) {
-  Tensor picture = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth});
+  Tensor image = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth});
   for (int64_t y = 0; y < kMovedHeight; ++y) {
     for (int64_t x = 0; x < kMovedWidth; ++x) {
-      picture.mutable_data<uint8_t>()[y * kMovedWidth + x] = std::abs(x - at_x) <= 1 && std::abs(y - at_y) <= 1 ? 1 : 0;
+      image.mutable_data<uint8_t>()[y * kMovedWidth + x] = std::abs(x - at_x) <= 1 && std::abs(y - at_y) <= 1 ? 1 : 0;
     }
   }
-  return picture;
+  return image;
 }
 
 // The middle of the pixels that are 1, and half their extent.
@@ -76,8 +76,8 @@ struct Spot {
   bool whole = false;  // and none of them at the border
 };
 
-Spot SpotIn(const Tensor& picture) {
-  const Tensor dense = *picture.Contiguous();
+Spot SpotIn(const Tensor& image) {
+  const Tensor dense = *image.Contiguous();
   const int64_t height = dense.dim(0);
   const int64_t width = dense.dim(1);
   int64_t left = width;
@@ -145,7 +145,7 @@ TEST(CanvasKeypoints, AreTurnedAsPlaces) {
   EXPECT_THAT(turned(360), ElementsAre(0, 0, 32, 24, 0.1, 7.5, kMovedWidth, kMovedHeight));
 }
 
-TEST(CanvasKeypoints, LeaveThePictureAndComeBack) {
+TEST(CanvasKeypoints, LeaveTheImageAndComeBack) {
   const Tensor points = OnCanvasCanvasKeypoints({2, 3, 30, 20});
   const Given crop = {
       {"top", ir::IntValue(5)}, {"left", ir::IntValue(6)}, {"height", ir::IntValue(10)}, {"width", ir::IntValue(12)}};
@@ -181,10 +181,10 @@ TEST(CanvasKeypoints, OfNoneAreNone) {
               ElementsAre(kMovedWidth, kMovedHeight));
 }
 
-TEST(CanvasKeypoints, RefusePixelsThatRepeatThePicture) {
+TEST(CanvasKeypoints, RefusePixelsThatRepeatTheImage) {
   const Given given = {{"padding", Ints({4})}, {"mode", ir::StringValue("reflect")}};
   EXPECT_THAT(MessageOf(fixture::InferType("PadOfKeypoints", given, {ir::ColumnType::Unknown()})),
-              HasSubstr("mode='reflect' repeats the picture beyond its border, where keypoints would be missing"));
+              HasSubstr("mode='reflect' repeats the image beyond its border, where keypoints would be missing"));
 }
 
 TEST(CanvasKeypoints, RefuseWhatIsNone) {
@@ -203,9 +203,9 @@ TEST(CanvasKeypoints, RefuseWhatIsNone) {
               HasSubstr("needs keypoints on a canvas, as hr.keypoints makes them; got float64 (0, 2)"));
 }
 
-TEST(PlaceKeypoints, PutsThePicturesSizeBehind) {
-  const Tensor picture = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
-  const Tensor placed = *fixture::RunKernel("PlaceKeypoints", {}, {picture, Points({1, 2, -3, 90})});
+TEST(PlaceKeypoints, PutsTheImagesSizeBehind) {
+  const Tensor image = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
+  const Tensor placed = *fixture::RunKernel("PlaceKeypoints", {}, {image, Points({1, 2, -3, 90})});
   EXPECT_THAT(NumbersOfCanvasKeypoints(placed), ElementsAre(1, 2, -3, 90, kMovedWidth, kMovedHeight));
   EXPECT_THAT(NumbersOfCanvasKeypoints(*fixture::RunKernel("TakeKeypoints", {}, placed)), ElementsAre(1, 2, -3, 90));
 }
@@ -221,11 +221,11 @@ TEST(PlaceKeypoints, FindsTheSizeInWhatIsEncoded) {
 }
 
 TEST(PlaceKeypoints, RefusesLabelsOfAnotherNumber) {
-  const Tensor picture = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
+  const Tensor image = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
   const Tensor groups = *Tensor::Allocate(DType::kFloat32, {2, 3, 2});
   const Tensor labels = *Tensor::Allocate(DType::kInt64, {6});
   const Given columns = {{"columns", ir::StringsValue(std::vector<std::string>{"points", "part"})}};
-  const auto placed = fixture::RunKernel("PlaceKeypoints", columns, {picture, groups, labels});
+  const auto placed = fixture::RunKernel("PlaceKeypoints", columns, {image, groups, labels});
   EXPECT_EQ(KindOf(placed.status()), ErrorKind::kData);
   EXPECT_THAT(MessageOf(placed), HasSubstr("column \"part\" is int64 (6,), and column \"points\" has 2; it needs one "
                                            "element for each keypoint"));

@@ -83,10 +83,10 @@ TEST(ObjectMasks, TypesFollowTheirPlanes) {
               HasSubstr("column \"masks\" holds masks without pixels: uint8 (0, 0, 9)"));
 }
 
-TEST(MatchMasks, HaveTheSizeOfTheirPicture) {
-  const Tensor picture = Masks(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
+TEST(MatchMasks, HaveTheSizeOfTheirImage) {
+  const Tensor image = Masks(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
   const Given given = {{"column", ir::StringValue("people")}};
-  const auto matched = [&](const Tensor& masks) { return fixture::RunKernel("MatchMasks", given, {picture, masks}); };
+  const auto matched = [&](const Tensor& masks) { return fixture::RunKernel("MatchMasks", given, {image, masks}); };
   for (const int64_t count : {0, 1, 5}) {
     const Tensor masks = Masks(DType::kInt16, {count, kMovedHeight, kMovedWidth});
     EXPECT_TRUE(TensorsEqual(*matched(masks), masks));
@@ -94,7 +94,7 @@ TEST(MatchMasks, HaveTheSizeOfTheirPicture) {
   for (const int64_t count : {0, 2}) {
     const auto wrong = matched(Masks(DType::kUInt8, {count, kMovedHeight, 9}));
     EXPECT_EQ(KindOf(wrong.status()), ErrorKind::kData);
-    EXPECT_THAT(MessageOf(wrong), HasSubstr("each mask of column \"people\" has height 24 and width 9, but its picture "
+    EXPECT_THAT(MessageOf(wrong), HasSubstr("each mask of column \"people\" has height 24 and width 9, but its image "
                                             "has height 24 and width 32; resize one of them"));
   }
   EXPECT_THAT(MessageOf(matched(Masks(DType::kUInt8, {kMovedHeight, kMovedWidth}))),

@@ -3,7 +3,7 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/codecs/decode/picture_size.h"
+#include "kernels/vision/codecs/decode/size_of_image.h"
 #include "kernels/vision/geometry/canvas_boxes.h"
 #include "kernels/vision/geometry/canvas_numbers.h"
 #include "kernels/vision/targets/box_format.h"
@@ -24,7 +24,7 @@ class PlaceBoxes : public PlacingKernel {
     HEADRACE_RETURN_IF_ERROR(given.CheckLabelsOf(boxes.size()));
     const DType dtype = given.target().dtype();
     HEADRACE_RETURN_IF_ERROR(format_.CheckDType(dtype));
-    HEADRACE_ASSIGN_OR_RETURN(const PictureSize size, given.Size());
+    HEADRACE_ASSIGN_OR_RETURN(const ImageSize size, given.Size());
     for (Box& box : boxes) box = format_.ToCorners(box, size);
     return CanvasBoxes(dtype, std::move(boxes), size.height, size.width).ToTensor(output);
   }
@@ -35,7 +35,7 @@ class PlaceBoxes : public PlacingKernel {
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferPlaceBoxes(const ir::Attributes& attributes,
                                                             absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_RETURN_IF_ERROR(CheckPictureType(inputs[0]));
+  HEADRACE_RETURN_IF_ERROR(CheckImageOrEncoded(inputs[0]));
   HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, RowsOfFourType(inputs[1], 1));
   HEADRACE_RETURN_IF_ERROR(BoxFormat::Of(attributes).CheckDType(type.dtype));
   return std::vector{std::move(type)};

@@ -3,7 +3,7 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/codecs/decode/picture_size.h"
+#include "kernels/vision/codecs/decode/size_of_image.h"
 #include "kernels/vision/geometry/canvas_keypoints.h"
 #include "kernels/vision/targets/placing_kernel.h"
 #include "kernels/vision/targets/target_labels.h"
@@ -18,7 +18,7 @@ class PlaceKeypoints : public PlacingKernel {
 
  protected:
   absl::StatusOr<Tensor> Place(const Given& given, OutputAllocator& output) const override {
-    HEADRACE_ASSIGN_OR_RETURN(const PictureSize size, given.Size());
+    HEADRACE_ASSIGN_OR_RETURN(const ImageSize size, given.Size());
     HEADRACE_ASSIGN_OR_RETURN(const CanvasKeypoints placed,
                               CanvasKeypoints::Placed(given.target(), size.height, size.width));
     HEADRACE_RETURN_IF_ERROR(given.CheckLabelsOf(placed.groups()));
@@ -28,7 +28,7 @@ class PlaceKeypoints : public PlacingKernel {
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferPlaceKeypoints(const ir::Attributes&,
                                                                 absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_RETURN_IF_ERROR(CheckPictureType(inputs[0]));
+  HEADRACE_RETURN_IF_ERROR(CheckImageOrEncoded(inputs[0]));
   HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, KeypointsType(inputs[1], 1));
   return std::vector{std::move(type)};
 }

@@ -15,7 +15,7 @@
 #include "ir/attributes.h"
 #include "ir/declaration.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/codecs/decode/picture_size.h"
+#include "kernels/vision/codecs/decode/size_of_image.h"
 
 namespace headrace {
 
@@ -37,7 +37,7 @@ class PlacingKernel : public Kernel {
    public:
     Given(const PlacingKernel& kernel, absl::Span<const Tensor> inputs) : kernel_(kernel), inputs_(inputs) {}
     const Tensor& target() const { return inputs_[1]; }
-    absl::StatusOr<PictureSize> Size() const;
+    absl::StatusOr<ImageSize> Size() const;
     // Whether there are so many of each label.
     absl::Status CheckLabelsOf(size_t count) const;
 

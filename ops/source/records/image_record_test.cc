@@ -40,7 +40,7 @@ class ImageRecordSource : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(ImageRecordSource, GivesPicturesLabelsAndIds) {
+TEST_F(ImageRecordSource, GivesImagesLabelsAndIds) {
   Write({ImagePayload(7, {3}, "A"), ImagePayload(1ull << 40, {0.5}, ""), ImagePayload(2, {4}, "C", /*behind=*/true)});
   for (const GraphBuilder& builder : Ways()) {
     const Ran ran = RunEveryWay(builder);
@@ -76,7 +76,7 @@ TEST_F(ImageRecordSource, NamesARecordWithOtherLabels) {
     const Ran ran = RunEveryWay(builder);
     EXPECT_EQ(ran.rows.size(), 1u);
     EXPECT_EQ(KindOf(ran.error), ErrorKind::kData);
-    EXPECT_THAT(DescribeError(ran.error), AllOf(HasSubstr("the picture has 2 labels, and label_width is 1"),
+    EXPECT_THAT(DescribeError(ran.error), AllOf(HasSubstr("the image has 2 labels, and label_width is 1"),
                                                 HasSubstr(folder_ / "a.rec"), HasSubstr("byte 36")));
     builder.SkipFailed(1);
     EXPECT_THAT(RunEveryWay(builder).Texts(1), ElementsAre("image='A', label=1, id=0", "image='C', label=3, id=2"));
@@ -112,7 +112,7 @@ TEST_F(ImageRecordSource, TakesLabelsFromAList) {
   }
 }
 
-TEST_F(ImageRecordSource, LeavesOutWhatFaceSetsHaveBesidePictures) {
+TEST_F(ImageRecordSource, LeavesOutWhatFaceSetsHaveBesideImages) {
   Write({ImagePayload(0, {4, 6}, ""), ImagePayload(1, {0}, "A"), ImagePayload(2, {0}, "B"), ImagePayload(3, {1}, "C"),
          ImagePayload(4, {1, 3}, ""), ImagePayload(5, {3, 4}, "")});
   for (const GraphBuilder& builder : Ways()) {

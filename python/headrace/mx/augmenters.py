@@ -77,14 +77,14 @@ class KernelAugmenter(Augmenter):
 
     def __call__(self, src: Any) -> NDArray:
         """From an image of shape (height, width, 3) to another one; `src` stays as it is."""
-        picture = np.asarray(src)
-        values = Values.BYTES if picture.dtype == np.uint8 else Values.REALS
+        image = np.asarray(src)
+        values = Values.BYTES if image.dtype == np.uint8 else Values.REALS
         if values not in self._chains:
             self._chains[values] = self._chain(values)
         if (chain := self._chains[values]) is None:
-            return picture.view(NDArray)
+            return image.view(NDArray)
         drawn = np.random.default_rng(random.getrandbits(64))
-        made: np.ndarray = chain(np.ascontiguousarray(picture), rng=drawn, layout="HWC")
+        made: np.ndarray = chain(np.ascontiguousarray(image), rng=drawn, layout="HWC")
         return made.view(NDArray)
 
     def _chain(self, values: Values) -> Composed | None:
@@ -113,7 +113,7 @@ class SequentialAug(_OfSeveral):
 
     def __call__(self, src: Any) -> Any:
         """From an image to another one."""
-        return functools.reduce(lambda picture, each: each(picture), self.ts, src)
+        return functools.reduce(lambda image, each: each(image), self.ts, src)
 
 
 class RandomOrderAug(_OfSeveral):
@@ -125,7 +125,7 @@ class RandomOrderAug(_OfSeveral):
 
     def __call__(self, src: Any) -> Any:
         """From an image to another one."""
-        return functools.reduce(lambda picture, each: each(picture), random.sample(self.ts, len(self.ts)), src)
+        return functools.reduce(lambda image, each: each(image), random.sample(self.ts, len(self.ts)), src)
 
 
 class ResizeAug(KernelAugmenter):

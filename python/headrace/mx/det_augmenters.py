@@ -57,10 +57,10 @@ class DetKernelAugmenter(DetAugmenter):
 
     def __call__(self, src: Any, label: Any) -> Any:
         """From an image of shape (height, width, 3) and its objects to others; what is given stays as it is."""
-        picture = np.ascontiguousarray(src)
-        kernels, behind = self.kernels(Values.BYTES if picture.dtype == np.uint8 else Values.REALS)
+        image = np.ascontiguousarray(src)
+        kernels, behind = self.kernels(Values.BYTES if image.dtype == np.uint8 else Values.REALS)
         steps = [*kernels, *as_reals(behind)]
-        given = {"image": picture[None], "label": np.asarray(label, np.float32)[None], "id": np.zeros(1, np.int64)}
+        given = {"image": image[None], "label": np.asarray(label, np.float32)[None], "id": np.zeros(1, np.int64)}
         rows = detections.through(detections.split(headrace.Numpy(given)), [Segment("kernels", steps)])
         with detections.joined(rows).iterate(seed=random.getrandbits(63), executor="pull") as made:
             row = next(made)
@@ -210,7 +210,7 @@ class DetRandomPadAug(DetKernelAugmenter):
         self.aspect_ratio_range = _range("aspect_ratio_range", aspect_ratio_range, of)
         self.area_range = _range("area_range", area_range, of)
         if self.area_range[0] < 1:
-            raise GraphError(f"{of}: area_range is {self.area_range}; the canvas has at least the picture's area, 1")
+            raise GraphError(f"{of}: area_range is {self.area_range}; the canvas has at least the image's area, 1")
         self.max_attempts = options.whole("max_attempts", max_attempts, 1, of)
         self.pad_val = tuple(pad_val) if isinstance(pad_val, Sequence) else (pad_val,)
         super().__init__(
@@ -287,14 +287,14 @@ def _of_one(augmenter: Any, values: Values) -> tuple[list[Segment], Values]:
         return [Segment("kernels", [*as_reals(values), augmenter])], Values.REALS
     if isinstance(augmenter, DetBorrowAug) and type(augmenter).__call__ is DetBorrowAug.__call__:
         steps, values = in_order([augmenter.augmenter], values)
-        return [Segment("kernels" if isinstance(step, Kernel) else "picture", [step]) for step in steps], values
+        return [Segment("kernels" if isinstance(step, Kernel) else "image", [step]) for step in steps], values
     if isinstance(augmenter, DetKernelAugmenter) and type(augmenter).__call__ is DetKernelAugmenter.__call__:
         kernels, values = augmenter.kernels(values)
         return [Segment("kernels", kernels)], values
     if isinstance(augmenter, (type, Augmenter)) or not callable(augmenter):
         raise GraphError(
-            f"aug_list: {options.shown(augmenter)} is no augmenter of pictures and objects; give a DetAugmenter, such as "
-            "DetBorrowAug(augmenter), or a function of a picture and its label"
+            f"aug_list: {options.shown(augmenter)} is no augmenter of images and objects; give a DetAugmenter, such as "
+            "DetBorrowAug(augmenter), or a function of an image and its label"
         )
     reals = [Segment("kernels", as_reals(values))] if values is Values.CAST else []
     return [*reals, Segment("both", [augmenter])], Values.REALS

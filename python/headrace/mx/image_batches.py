@@ -13,7 +13,7 @@ from headrace.mx.io.pipeline import Ending
 
 __all__ = ["ImageBatches", "chosen_augmenters", "ending_of"]
 
-_SHAPE_ADVICE = "; aug_list must give pictures of data_shape, and its augmenters take sizes as (width, height)"
+_SHAPE_ADVICE = "; aug_list must give images of data_shape, and its augmenters take sizes as (width, height)"
 # What a batch says of rows of different shapes.
 _ALIKE = (
     re.compile(r"; make them alike \(Resize, PadEnd\), or use batch\(pad=True\).*$", re.MULTILINE),

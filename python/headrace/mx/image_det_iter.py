@@ -19,9 +19,9 @@ from headrace.mx.detections import Segment
 from headrace.mx.drawn_objects import Drawing
 from headrace.mx.image_batches import ImageBatches, chosen_augmenters, ending_of
 from headrace.mx.io.data_batch import DataDesc
-from headrace.mx.io.given_values import flag, part, picture_shape
+from headrace.mx.io.given_values import flag, image_shape, part
 from headrace.mx.io.pipeline import Ending, Pipeline, Running
-from headrace.mx.named_pictures import DECODE, NamedPictures, Path, seed_of, shown_step
+from headrace.mx.named_images import DECODE, NamedImages, Path, seed_of, shown_step
 
 __all__ = ["ImageDetIter"]
 
@@ -100,10 +100,10 @@ class ImageDetIter(ImageBatches):
     ) -> None:
         of = type(self).__name__
         size = options.whole("batch_size", batch_size, 1, of)
-        shape = picture_shape(data_shape, (3,), of)
+        shape = image_shape(data_shape, (3,), of)
         options.choice("on_error", on_error, ("raise", "skip"), of)
         ending = ending_of(last_batch_handle, of)
-        given = NamedPictures(path_imgrec, path_imglist, path_root, path_imgidx, imglist, of)
+        given = NamedImages(path_imgrec, path_imglist, path_root, path_imgidx, imglist, of)
         rows, total = given.part(part(part_index, num_parts, of), flag("shuffle", shuffle, of), -1, "float32")
         self._augmenters = chosen_augmenters(aug_list, augmentation, CreateDetAugmenter, of)
         self._listed, self._total, self._named = rows, total, given.named
@@ -112,11 +112,11 @@ class ImageDetIter(ImageBatches):
         runs = Running(seed_of(seed, state, of), memory, on_error, max_errors, state, device=device)
         self.data_shape = shape
         # Looking at the schema checks the attributes of the kernels.
-        _ = self._pictures(segments(self._augmenters(shape), of, DECODE), (1 << 20, 5)).schema
+        _ = self._images(segments(self._augmenters(shape), of, DECODE), (1 << 20, 5)).schema
         self.label_shape = detections.object_shape(rows, on_error, max_errors, of)
         self._prepare(size, runs)
 
-    def _pictures(self, through: Sequence[Segment], label_shape: tuple[int, int]) -> Dataset:
+    def _images(self, through: Sequence[Segment], label_shape: tuple[int, int]) -> Dataset:
         moved = detections.joined(detections.through(detections.split(self._listed), through))
         return moved.map(T.PadEnd((label_shape[0], -1), _FILLING), "label")
 
@@ -125,12 +125,12 @@ class ImageDetIter(ImageBatches):
         through = segments(self._augmenters(self.data_shape), of, DECODE)
         steps = [shown_step(step) for segment in through for step in segment.steps]
         super().__init__(
-            Pipeline(self._pictures(through, self.label_shape), "image", "id", self._total, files=self._named),
+            Pipeline(self._images(through, self.label_shape), "image", "id", self._total, files=self._named),
             runs,
             self._ends,
             DataDesc(self._names[0], (size, *self.data_shape), np.float32),
             DataDesc(self._names[1], (size, *self.label_shape), np.float32),
-            [f"{of}: a picture and its objects go through {', '.join(steps)}"],
+            [f"{of}: an image and its objects go through {', '.join(steps)}"],
         )
 
     def reshape(self, data_shape: Sequence[int] | None = None, label_shape: Sequence[int] | None = None) -> None:
@@ -146,7 +146,7 @@ class ImageDetIter(ImageBatches):
         of = type(self).__name__
         if self._given > 0:
             raise GraphError(f"{of}: reshape in the middle of an epoch; call reset() before it")
-        shape = self.data_shape if data_shape is None else picture_shape(data_shape, (3,), of)
+        shape = self.data_shape if data_shape is None else image_shape(data_shape, (3,), of)
         if label_shape is not None:
             self.check_label_shape(label_shape)
             self.label_shape = (int(label_shape[0]), int(label_shape[1]))
@@ -228,7 +228,7 @@ class ImageDetIter(ImageBatches):
             raise UnsupportedError(f"{of}: batches are on a device; draw those of an iterator without device=")
         if waitKey is not None:
             raise UnsupportedError(
-                f"{of}: waitKey is {options.shown(waitKey)}, and no window is opened; leave it out, and show each picture that "
+                f"{of}: waitKey is {options.shown(waitKey)}, and no window is opened; leave it out, and show each image that "
                 "is given, such as with cv2.imshow"
             )
         if color is not None and len(color) != 3:
@@ -243,4 +243,4 @@ class ImageDetIter(ImageBatches):
             # Where rows roll over, none only fills its batch.
             rows = self.batch_size - (batch.pad if self._ends is Ending.PAD else 0)
             for data, objects in zip(batch.data[0][:rows], batch.label[0][:rows], strict=True):
-                yield drawing.picture(np.asarray(data), np.asarray(objects))
+                yield drawing.image(np.asarray(data), np.asarray(objects))

@@ -11,10 +11,10 @@ from headrace.mx.augmenter_steps import steps
 from headrace.mx.create_augmenter import CreateAugmenter
 from headrace.mx.image_batches import ImageBatches, chosen_augmenters, ending_of
 from headrace.mx.io.data_batch import DataDesc
-from headrace.mx.io.given_values import dtype_name, flag, part, picture_shape
+from headrace.mx.io.given_values import dtype_name, flag, image_shape, part
 from headrace.mx.io.image_records import ONE_WIDTH
 from headrace.mx.io.pipeline import Pipeline, Running
-from headrace.mx.named_pictures import DECODE, NamedPictures, Path, seed_of, shown_step
+from headrace.mx.named_images import DECODE, NamedImages, Path, seed_of, shown_step
 
 __all__ = ["ImageIter"]
 
@@ -97,22 +97,22 @@ class ImageIter(ImageBatches):
     ) -> None:
         of = type(self).__name__
         size = options.whole("batch_size", batch_size, 1, of)
-        shape = picture_shape(data_shape, (3,), of)
+        shape = image_shape(data_shape, (3,), of)
         kind = options.choice("dtype", dtype_name(dtype), _DTYPES, of)
         ending = ending_of(last_batch_handle, of)
         labels = options.whole("label_width", label_width, 1, of)
-        given = NamedPictures(path_imgrec, path_imglist, path_root, path_imgidx, imglist, of)
+        given = NamedImages(path_imgrec, path_imglist, path_root, path_imgidx, imglist, of)
         rows, total = given.part(part(part_index, num_parts, of), flag("shuffle", shuffle, of), labels, kind)
         augmenters = chosen_augmenters(aug_list, augmentation, CreateAugmenter, of)
         through = [DECODE, *steps(augmenters(shape), of)]
-        pictures = rows.map(through, "image")
+        images = rows.map(through, "image")
         # Looking at the schema checks the attributes of the kernels.
-        _ = pictures.schema
+        _ = images.schema
         super().__init__(
-            Pipeline(pictures, "image", "id", total, files=given.named),
+            Pipeline(images, "image", "id", total, files=given.named),
             Running(seed_of(seed, state, of), memory, on_error, max_errors, state, device=device),
             ending,
             DataDesc(data_name, (size, *shape), np.float32),
             DataDesc(label_name, (size,) if labels == 1 else (size, labels), np.dtype(kind).type),
-            [f"{of}: a picture goes through {', '.join(map(shown_step, through))}"],
+            [f"{of}: an image goes through {', '.join(map(shown_step, through))}"],
         )

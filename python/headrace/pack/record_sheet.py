@@ -9,7 +9,7 @@ from headrace._files.system_error import system_error
 from headrace._files.whole_file import write_whole
 from headrace._records.image_payload import image_payload
 from headrace.errors import DataError, GraphError
-from headrace.pack.picture_header import picture_header
+from headrace.pack.encoded_header import encoded_header
 from headrace.pack.record_scan import RecordScan
 from headrace.pack.skipped_log import kept_rows
 from headrace.sheet.grid import grid, png
@@ -23,11 +23,11 @@ _MOST = 1 << 14
 def write_record_sheet(path: str, out: str, most: int) -> int:
     """Writes `out` and returns the number of images on it. DataError if the file holds none that can be decoded."""
     if not 1 <= most <= _MOST:
-        raise GraphError(f"inspect: the sheet has {most} pictures; it must have 1 to {_MOST:,}")
-    pictures = _pictures(path, most)
-    squares = [] if not pictures else _squares(pictures)
+        raise GraphError(f"inspect: the sheet has {most} images; it must have 1 to {_MOST:,}")
+    images = _images(path, most)
+    squares = [] if not images else _squares(images)
     if not squares:
-        raise DataError(f"{path} holds no picture for a contact sheet")
+        raise DataError(f"{path} holds no image for a contact sheet")
     try:
         write_whole(out, png(grid(squares)))
     except OSError as error:
@@ -35,17 +35,17 @@ def write_record_sheet(path: str, out: str, most: int) -> int:
     return len(squares)
 
 
-def _pictures(path: str, most: int) -> list[bytes]:
+def _images(path: str, most: int) -> list[bytes]:
     """Encoded, at equal distances: while records come in, every k-th is kept, and k doubles when there are too many."""
     kept: list[bytes] = []
     every = 1
     number = 0
     for record in RecordScan(path):
         image = image_payload(record.payload)
-        if image is None or picture_header(image.picture) is None:
+        if image is None or encoded_header(image.encoded) is None:
             continue
         if number % every == 0:
-            kept.append(bytes(image.picture))
+            kept.append(bytes(image.encoded))
             if len(kept) > 2 * most:
                 kept, every = kept[::2], every * 2
         number += 1
@@ -53,9 +53,9 @@ def _pictures(path: str, most: int) -> list[bytes]:
     return kept if step <= 1 else [kept[int(i * step)] for i in range(most)]
 
 
-def _squares(pictures: list[bytes]) -> list[np.ndarray]:
-    source = sources.Numpy({"image": np.array(pictures, object)})
+def _squares(images: list[bytes]) -> list[np.ndarray]:
+    source = sources.Numpy({"image": np.array(images, object)})
     steps = [V.Decode(orientation=True), V.CenterSquare(), V.Resize((_SIDE, _SIDE))]
-    dataset = source.map(steps, "image").on_error("skip", max_errors=len(pictures))
+    dataset = source.map(steps, "image").on_error("skip", max_errors=len(images))
     with dataset.iterate() as rows:
         return [row["image"] for row in kept_rows(rows)]

@@ -7,12 +7,12 @@ __all__ = ["add_run_options"]
 
 def add_run_options(command: "argparse._ActionsContainer") -> None:
     command.add_argument(
-        "--num-thread", type=int, metavar="N", help="the most pictures at once (as many as there are cores)"
+        "--num-thread", type=int, metavar="N", help="the most images at once (as many as there are cores)"
     )
     command.add_argument(
         "--on-error",
         default="skip",
         choices=("skip", "raise"),
-        help="what a picture does that cannot be packed: it is named and left out, or ends the run (skip)",
+        help="what an image does that cannot be packed: it is named and left out, or ends the run (skip)",
     )
     command.add_argument("--resume", action="store_true", help="go on with what a killed run had packed")

@@ -76,7 +76,7 @@ class ImageRecordIter(EngineBatches):
     """
 
     WORDING = (ONE_WIDTH, TORN)
-    SHAPE_ADVICE = "; data_shape says how many channels each picture must have, and 4 are with alpha"
+    SHAPE_ADVICE = "; data_shape says how many channels each image must have, and 4 are with alpha"
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from headrace._datasets.dataset import Dataset
 from headrace._kernels.kernel import Kernel
 from headrace.errors import UnsupportedError
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
-from headrace.mx.io.given_values import flag, named_files, part, picture_shape
+from headrace.mx.io.given_values import flag, image_shape, named_files, part
 from headrace.mx.io.image_records import ImageRecords, chunk_of, given_paths, threads_of
 from headrace.mx.io.mean_image import MeanImage
 from headrace.mx.io.pipeline import Ending, Pipeline, Running, check_skips
@@ -71,7 +71,7 @@ class RecordRun:
     ) -> None:
         self._of = of
         self._given = given
-        self.shape = picture_shape(given["data_shape"], channels, of)
+        self.shape = image_shape(given["data_shape"], channels, of)
         if given["aug_seq"] != augmenter:
             raise UnsupportedError(f'{of}: aug_seq is {given["aug_seq"]!r}; there is "{augmenter}" alone')
         self.size = options.whole("batch_size", given["batch_size"], 1, of)

@@ -12,9 +12,9 @@
 #include "engine/operator/operator.h"
 #include "ops/order/permute.h"
 #include "ops/source/column_choice.h"
+#include "ops/source/image_labels.h"
+#include "ops/source/images/named_files.h"
 #include "ops/source/item_source.h"
-#include "ops/source/picture_labels.h"
-#include "ops/source/pictures/named_files.h"
 
 namespace headrace {
 namespace {
@@ -32,9 +32,9 @@ const ColumnChoice& ChoiceImageList() {
 
 using Lines = std::shared_ptr<const LabelList>;
 
-class NamedPictureColumns : public ItemColumns {
+class NamedImageColumns : public ItemColumns {
  public:
-  NamedPictureColumns(Lines lines, int64_t label_width) : lines_(std::move(lines)), label_width_(label_width) {}
+  NamedImageColumns(Lines lines, int64_t label_width) : lines_(std::move(lines)), label_width_(label_width) {}
 
   bool NeedsBytes(int field) const override { return field == kListImage; }
 
@@ -65,7 +65,7 @@ class NamedPictureColumns : public ItemColumns {
 };
 
 absl::Status CheckLines(const ImageList& list, const std::string& listing, int64_t label_width) {
-  if (list.size() == 0) return DataError(listing, ": it names no picture: the list is empty");
+  if (list.size() == 0) return DataError(listing, ": it names no image: the list is empty");
   for (size_t i = 0; i < list.size(); ++i) {
     if (list.index(i) > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
       return DataError(listing, ": the index of ", list.path(i), " is ", list.index(i), ", and ids are int64");
@@ -94,14 +94,14 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeImageList(const OpArguments& 
   HEADRACE_ASSIGN_OR_RETURN(const Lines lines, ReadLabelList(*files, listing));
   HEADRACE_RETURN_IF_ERROR(CheckLines(lines->list(), listing, label_width));
   const std::string& root = arguments.attributes.String("root");
-  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<NamedFiles> pictures,
+  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<NamedFiles> images,
                             NamedFiles::Make(files, {.count = lines->list().size(),
                                                      .path = [lines](size_t i) { return lines->list().path(i); },
                                                      .root = root,
                                                      .key = Cat(listing, "\n", root),
                                                      .listing = listing}));
-  const uint64_t hash = HashOf(lines->list(), pictures->HashOfSizes());
-  return std::make_unique<ItemSource>(std::move(pictures), std::make_unique<NamedPictureColumns>(lines, label_width),
+  const uint64_t hash = HashOf(lines->list(), images->HashOfSizes());
+  return std::make_unique<ItemSource>(std::move(images), std::make_unique<NamedImageColumns>(lines, label_width),
                                       ChoiceImageList().Fields(arguments.output),
                                       Fingerprint{Cat("ImageList ", listing), lines->list().size(), hash});
 }

@@ -1,4 +1,4 @@
-#include "kernels/vision/codecs/decode/picture_size.h"
+#include "kernels/vision/codecs/decode/size_of_image.h"
 
 #include <vector>
 
@@ -8,13 +8,13 @@
 
 namespace headrace {
 
-absl::StatusOr<PictureSize> SizeOfPicture(const Tensor& picture, const DecodeOptions& options) {
-  if (IsEncoded(picture.dtype(), picture.rank())) return SizeOfEncoded(picture, options);
-  HEADRACE_RETURN_IF_ERROR(CheckImage(picture, PixelTypes::kFixedSize));
-  return PictureSize{picture.dim(0), picture.dim(1)};
+absl::StatusOr<ImageSize> SizeOfImage(const Tensor& image, const DecodeOptions& options) {
+  if (IsEncoded(image.dtype(), image.rank())) return SizeOfEncoded(image, options);
+  HEADRACE_RETURN_IF_ERROR(CheckImage(image, PixelTypes::kFixedSize));
+  return ImageSize{image.dim(0), image.dim(1)};
 }
 
-absl::Status CheckPictureType(const ir::ColumnType& type) {
+absl::Status CheckImageOrEncoded(const ir::ColumnType& type) {
   const bool bytes = type.dtype == DType::kBytes && (!type.shape || type.shape->empty());
   if (bytes || (type.shape && IsEncoded(type.dtype, static_cast<int>(type.shape->size())))) return absl::OkStatus();
   return ImageTypeOf(type, PixelTypes::kFixedSize).status();
@@ -29,7 +29,7 @@ ir::Attribute MaxPixelsAttribute() {
           .minimum = 1};
 }
 
-std::vector<ir::Attribute> PictureSizeAttributes() {
+std::vector<ir::Attribute> SizeOfImageAttributes() {
   return {{.name = "orientation",
            .type = ir::AttributeType::kBool,
            .doc = "Whether Decode turns the image as its EXIF orientation says.",
@@ -37,7 +37,7 @@ std::vector<ir::Attribute> PictureSizeAttributes() {
           MaxPixelsAttribute()};
 }
 
-DecodeOptions PictureSizeOptions(const ir::Attributes& attributes) {
+DecodeOptions SizeOfImageOptions(const ir::Attributes& attributes) {
   DecodeOptions options;
   options.orientation = attributes.Bool("orientation");
   if (!attributes.IsNone("max_pixels")) options.max_pixels = attributes.Int("max_pixels");

@@ -4,31 +4,31 @@ from typing import NamedTuple
 
 from headrace import _engine
 
-__all__ = ["PictureHeader", "file_ending", "picture_header"]
+__all__ = ["EncodedHeader", "file_ending", "encoded_header"]
 
 # As much as shows the format.
 _START = 64
 
 
-class PictureHeader(NamedTuple):
+class EncodedHeader(NamedTuple):
     format: str
     """JPEG, PNG, WebP, GIF, TIFF or BMP."""
     width: int
     height: int
 
 
-def picture_header(data: bytes | memoryview) -> PictureHeader | None:
+def encoded_header(data: bytes | memoryview) -> EncodedHeader | None:
     """None: it is of no format that is decoded, or its header cannot be read."""
     whole = bytes(data)
-    known = _engine.picture_format(whole)
-    size = None if known is None else _engine.picture_size(whole)
+    known = _engine.encoded_format(whole)
+    size = None if known is None else _engine.encoded_size(whole)
     if known is None or size is None:
         return None
     height, width = size
-    return PictureHeader(known[0], width, height)
+    return EncodedHeader(known[0], width, height)
 
 
 def file_ending(data: bytes | memoryview) -> str:
     """Of a file of this format: .jpg, .png and so on; .bin for bytes of none that is decoded."""
-    known = _engine.picture_format(bytes(data[:_START]))
+    known = _engine.encoded_format(bytes(data[:_START]))
     return ".bin" if known is None else known[1]

@@ -30,9 +30,9 @@ const ColumnChoice& ChoiceImageFolder() {
 
 using Listing = std::shared_ptr<const ImageListing>;
 
-class ListedPictures : public WholeFiles {
+class ListedImages : public WholeFiles {
  public:
-  ListedPictures(const FileSystem* system, Listing listing) : WholeFiles(system), listing_(std::move(listing)) {}
+  ListedImages(const FileSystem* system, Listing listing) : WholeFiles(system), listing_(std::move(listing)) {}
 
   uint64_t size() const override { return static_cast<uint64_t>(listing_->size()); }
 
@@ -46,9 +46,9 @@ class ListedPictures : public WholeFiles {
   const Listing listing_;
 };
 
-class PictureColumns : public ItemColumns {
+class ImageColumns : public ItemColumns {
  public:
-  explicit PictureColumns(Listing listing) : listing_(std::move(listing)) {}
+  explicit ImageColumns(Listing listing) : listing_(std::move(listing)) {}
 
   bool NeedsBytes(int field) const override { return field == kFolderImage; }
   absl::StatusOr<BlockColumn> Make(int field, absl::Span<const Item> items) const override {
@@ -105,11 +105,11 @@ absl::StatusOr<Listing> List(const FileSystem& files, const ir::Attributes& attr
 absl::StatusOr<std::unique_ptr<IndexedSource>> MakeImageFolder(const OpArguments& arguments) {
   const FileSystem* const system = arguments.run->files;
   HEADRACE_ASSIGN_OR_RETURN(const Listing listing, List(*system, arguments.attributes));
-  const auto pictures = static_cast<uint64_t>(listing->size());
+  const auto images = static_cast<uint64_t>(listing->size());
   return std::make_unique<ItemSource>(
-      std::make_unique<ListedPictures>(system, listing), std::make_unique<PictureColumns>(listing),
+      std::make_unique<ListedImages>(system, listing), std::make_unique<ImageColumns>(listing),
       ChoiceImageFolder().Fields(arguments.output),
-      Fingerprint{Cat("ImageFolder ", listing->folder()), pictures, listing->fingerprint()});
+      Fingerprint{Cat("ImageFolder ", listing->folder()), images, listing->fingerprint()});
 }
 
 const OpRegistration image_folder_registration(

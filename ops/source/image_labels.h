@@ -1,8 +1,8 @@
 // `LabelColumn` makes the labels of images in MXNet's lists and records: `label_width` of them, float32. One label is a
 // number, several are an array, and a width of -1 takes rows of any number.
 // Threads: pure functions; a LabelList is immutable.
-#ifndef HEADRACE_OPS_SOURCE_PICTURE_LABELS_H_
-#define HEADRACE_OPS_SOURCE_PICTURE_LABELS_H_
+#ifndef HEADRACE_OPS_SOURCE_IMAGE_LABELS_H_
+#define HEADRACE_OPS_SOURCE_IMAGE_LABELS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -54,4 +54,4 @@ absl::StatusOr<std::shared_ptr<const LabelList>> ReadLabelList(const FileSystem&
 
 }  // namespace headrace
 
-#endif  // HEADRACE_OPS_SOURCE_PICTURE_LABELS_H_
+#endif  // HEADRACE_OPS_SOURCE_IMAGE_LABELS_H_

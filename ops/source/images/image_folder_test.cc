@@ -26,7 +26,7 @@ class ImageFolder : public ::testing::Test {
     folder_.Write("dog/c.jpg", "dog c");
     folder_.Write("dog/b.PNG", "dog b");
     folder_.Write("dog/a/3.jpeg", "dog 3");
-    folder_.Write("dog/notes.txt", "no picture");
+    folder_.Write("dog/notes.txt", "no image");
     folder_.Write("cat/2.jpg", "cat 2");
     folder_.Write("cat/1.jpg", "cat 1");
   }
@@ -41,7 +41,7 @@ class ImageFolder : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(ImageFolder, GivesPicturesWithLabelsInOrder) {
+TEST_F(ImageFolder, GivesImagesWithLabelsInOrder) {
   const Ran ran = RunEveryWay(Source());
   for (const uint64_t epoch : {0, 1}) {
     EXPECT_THAT(ran.Texts(epoch),
@@ -130,14 +130,14 @@ TEST_F(ImageFolder, NamesAFileThatIsGoneAfterTheRowsBefore) {
   EXPECT_EQ(GetErrorField(error, ErrorField::kOperator), "ImageFolder[0]");
 }
 
-TEST_F(ImageFolder, NamesAFileThatIsNoPictureAfterTheBatchesBefore) {
+TEST_F(ImageFolder, NamesAFileThatIsNoImageAfterTheBatchesBefore) {
   std::filesystem::remove_all(folder_ / "cat");
   std::filesystem::remove_all(folder_ / "dog");
   for (const char* name : {"a", "b", "c", "e"}) {
     std::filesystem::create_directories(folder_ / "photos");
     std::filesystem::copy_file("examples/photos/animals/cat-eyes.jpg", folder_ / Cat("photos/", name, ".jpg"));
   }
-  folder_.Write("photos/d.jpg", "no picture at all");
+  folder_.Write("photos/d.jpg", "no image at all");
   GraphBuilder builder = Source();
   builder.Add("map", {0});
   builder.Step("Decode", {"image"}, {"image"});
@@ -157,7 +157,7 @@ TEST_F(ImageFolder, RefusesWhatCannotBe) {
   EXPECT_THAT(Refusal(Source({{"columns", StringsValue({"imgae"})}})), HasSubstr("did you mean \"image\"?"));
   EXPECT_THAT(Refusal(Source({{"columns", StringsValue({})}})), HasSubstr("columns is empty"));
   folder_.MakeFolder("empty");
-  EXPECT_THAT(Refusal(Source()), AllOf(HasSubstr(folder_ / "empty"), HasSubstr("holds no pictures")));
+  EXPECT_THAT(Refusal(Source()), AllOf(HasSubstr(folder_ / "empty"), HasSubstr("holds no images")));
   EXPECT_EQ(Refusal(Source({{"allow_empty", BoolValue(true)}})), "");
 }
 

@@ -1,4 +1,4 @@
-#include "kernels/vision/codecs/whole/whole_picture.h"
+#include "kernels/vision/codecs/whole/whole_image.h"
 
 #include <cstring>
 #include <limits>
@@ -18,7 +18,7 @@ struct Target {
   DType dtype;
 };
 
-Target TargetOf(const PictureLayout& layout, PixelMode mode) {
+Target TargetOf(const ImageLayout& layout, PixelMode mode) {
   switch (mode) {
     case PixelMode::kUnchanged:
       return {layout.channels, layout.dtype};
@@ -92,7 +92,7 @@ void Resolve(const uint8_t* indices, const Palette& palette, int64_t count, int 
   }
 }
 
-void ConvertAll(const Tensor& held, const PictureLayout& layout, const Target& target, uint8_t* to) {
+void ConvertAll(const Tensor& held, const ImageLayout& layout, const Target& target, uint8_t* to) {
   const int64_t count = layout.height * layout.width;
   const auto* const words = reinterpret_cast<const uint16_t*>(held.raw());
   const bool bytes = layout.dtype == DType::kUInt8;
@@ -106,7 +106,7 @@ void ConvertAll(const Tensor& held, const PictureLayout& layout, const Target& t
   Convert(words, layout.channels, count, target.channels, reinterpret_cast<uint16_t*>(to));
 }
 
-absl::StatusOr<Tensor> ReadUpright(const PictureLayout& layout, PixelMode mode, const ReadPixels& read,
+absl::StatusOr<Tensor> ReadUpright(const ImageLayout& layout, PixelMode mode, const ReadPixels& read,
                                    OutputAllocator& output) {
   const Target target = TargetOf(layout, mode);
   const bool resolved = layout.palette != nullptr && mode != PixelMode::kUnchanged;
@@ -125,8 +125,8 @@ absl::StatusOr<Tensor> ReadUpright(const PictureLayout& layout, PixelMode mode, 
 
 }  // namespace
 
-absl::StatusOr<DecodedPart> ReadWhole(const PictureLayout& layout, const DecodeOptions& options,
-                                      const ChoosePart& choose, const ReadPixels& read) {
+absl::StatusOr<DecodedPart> ReadWhole(const ImageLayout& layout, const DecodeOptions& options, const ChoosePart& choose,
+                                      const ReadPixels& read) {
   HEADRACE_RETURN_IF_ERROR(CheckPixelLimit(layout.width, layout.height, options.max_pixels));
   const int orientation = options.orientation ? layout.orientation : 1;
   const bool swapped = SwapsAxes(orientation);

@@ -1,4 +1,4 @@
-#include "ops/source/picture_labels.h"
+#include "ops/source/image_labels.h"
 
 #include <algorithm>
 #include <cstring>
@@ -29,7 +29,7 @@ ir::Attribute DeclareLabelWidth() {
 
 absl::Status SetLabelType(const ir::Attributes& attributes, ir::Schema& schema) {
   const int64_t width = attributes.Int("label_width");
-  if (width == 0) return GraphError("label_width is 0; a picture has at least one label, and -1 stands for any number");
+  if (width == 0) return GraphError("label_width is 0; an image has at least one label, and -1 stands for any number");
   for (size_t i = 0; i < schema.columns.size(); ++i) {
     if (schema.columns[i].name != "label") continue;
     Shape shape;
@@ -41,7 +41,7 @@ absl::Status SetLabelType(const ir::Attributes& attributes, ir::Schema& schema) 
 
 absl::Status CheckLabels(size_t labels, int64_t label_width) {
   if (label_width == kAnyLabels || labels == static_cast<size_t>(label_width)) return absl::OkStatus();
-  return DataError("the picture has ", labels, labels == 1 ? " label" : " labels", ", and label_width is ", label_width,
+  return DataError("the image has ", labels, labels == 1 ? " label" : " labels", ", and label_width is ", label_width,
                    "; set label_width to the number of labels, or to -1 if it varies");
 }
 

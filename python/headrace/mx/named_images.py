@@ -17,7 +17,7 @@ from headrace._kernels.kernel import Kernel
 from headrace.errors import DataError, GraphError
 from headrace.mx.io.given_values import kept_seed, named_files
 
-__all__ = ["DECODE", "NamedPictures", "Path", "seed_of", "shown_step"]
+__all__ = ["DECODE", "NamedImages", "Path", "seed_of", "shown_step"]
 
 Path = str | os.PathLike[str]
 
@@ -29,7 +29,7 @@ def shown_step(step: Any) -> str:
     return type(step).__name__ if isinstance(step, Kernel) else f"{name_of(step)} (in Python)"
 
 
-class NamedPictures:
+class NamedImages:
     """What names the images: one of path_imgrec, path_imglist and imglist, and what belongs to it."""
 
     def __init__(
@@ -43,7 +43,7 @@ class NamedPictures:
     ) -> None:
         records, listing, index = (path or None for path in (path_imgrec, path_imglist, path_imgidx))
         if records is None and listing is None and imglist is None:
-            raise GraphError(f"{of}: no pictures are named; give path_imgrec, path_imglist or imglist")
+            raise GraphError(f"{of}: no images are named; give path_imgrec, path_imglist or imglist")
         self._refuse_second("imglist", imglist, {"path_imgrec": records, "path_imglist": listing}, of)
         self._refuse_second("path_root", path_root or None, {"path_imgrec": records}, of)
         if index is not None and records is None:

@@ -38,7 +38,7 @@ class ImageListSource : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(ImageListSource, GivesThePicturesInOrderOfTheLines) {
+TEST_F(ImageListSource, GivesTheImagesInOrderOfTheLines) {
   const Ran ran = RunEveryWay(Source());
   EXPECT_THAT(ran.Texts(1), ElementsAre("image='B', label=1", "image='C', label=0.5", "image='A', label=2"));
   EXPECT_THAT(ran.Keys(1), ElementsAre(0, 1, 2));
@@ -75,7 +75,7 @@ TEST_F(ImageListSource, ShufflesAndTakesAbsolutePaths) {
   EXPECT_NE(ran.Texts(0), ran.Texts(1));
 }
 
-TEST_F(ImageListSource, FailsTheRowOfAPictureThatIsMissing) {
+TEST_F(ImageListSource, FailsTheRowOfAnImageThatIsMissing) {
   std::filesystem::remove(folder_ / "photos/deep/c.jpg");
   const Ran ran = RunEveryWay(Source());
   EXPECT_EQ(ran.rows.size(), 1u);

@@ -1,4 +1,4 @@
-"""Memory: pictures of 12 megapixels within a budget of 64 MiB, and no growth over epochs."""
+"""Memory: images of 12 megapixels within a budget of 64 MiB, and no growth over epochs."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import headrace as hr
 from tests.running import assert_same, read_all
 
 MIB = 1 << 20
-PICTURES = 6
+IMAGES = 6
 
 # Prints the largest growth of the resident size over the moment after import, less what the user holds, the hash of
 # all batches, and the resident size after close().
@@ -62,26 +62,26 @@ print(json.dumps({"growth": largest - held, "hash": digest.hexdigest(), "peak": 
 """
 
 
-def write_pictures(folder: pathlib.Path, progressive: int | None) -> pathlib.Path:
-    """Pictures of 12 megapixels: 36 MB each when decoded."""
+def write_images(folder: pathlib.Path, progressive: int | None) -> pathlib.Path:
+    """Images of 12 megapixels: 36 MB each when decoded."""
     (folder / "class").mkdir()
     random = np.random.default_rng(1)
-    for number in range(PICTURES):
+    for number in range(IMAGES):
         coarse = random.integers(0, 256, (30, 40, 3), np.uint8)
-        picture = PIL.Image.fromarray(coarse).resize((4000, 3000), PIL.Image.Resampling.BICUBIC)
-        picture.save(folder / "class" / f"{number}.jpg", quality=60, progressive=number == progressive)
+        image = PIL.Image.fromarray(coarse).resize((4000, 3000), PIL.Image.Resampling.BICUBIC)
+        image.save(folder / "class" / f"{number}.jpg", quality=60, progressive=number == progressive)
     return folder
 
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    return write_pictures(tmp_path_factory.mktemp("large"), progressive=None)
+    return write_images(tmp_path_factory.mktemp("large"), progressive=None)
 
 
 @pytest.fixture(scope="module")
 def progressive(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """libjpeg allocates as much again for one of these, and the C library may keep that memory."""
-    return write_pictures(tmp_path_factory.mktemp("progressive"), progressive=4)
+    return write_images(tmp_path_factory.mktemp("progressive"), progressive=4)
 
 
 def measure(folder: pathlib.Path, memory: str, executor: str, workers: int) -> dict:
@@ -103,11 +103,11 @@ def test_12_megapixels_in_64_mib(large, unbounded, executor, workers):
     assert found["growth"] <= 128 * MIB, f"{found['growth'] / MIB:.0f} MiB"
 
 
-def test_less_than_one_picture_still_runs(progressive):
+def test_less_than_one_image_still_runs(progressive):
     """Only the message that is due everywhere may overdraw the budget."""
     found = measure(progressive, "1MiB", "threads", 0)
     assert found["hash"] == measure(progressive, "2GiB", "threads", 0)["hash"]
-    # One picture, and as much again inside libjpeg for the progressive one.
+    # One image, and as much again inside libjpeg for the progressive one.
     assert found["growth"] <= 2 * 36 * MIB + 64 * MIB
 
 
@@ -162,8 +162,8 @@ def test_epochs_do_not_grow(photos, way):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
     assert done.returncode == 0, done.stderr
     sizes = np.array([int(size) for size in done.stdout.split()]).reshape(300, 2)
-    # Pools reach their sizes in the first epochs, but for buffers that grow when the largest picture meets a worker for
-    # the first time: 1.5 MiB in 1,000 epochs. One lost picture of 12 KiB an epoch would be 2.4 MiB. Pages settle later,
+    # Pools reach their sizes in the first epochs, but for buffers that grow when the largest image meets a worker for
+    # the first time: 1.5 MiB in 1,000 epochs. One lost image of 12 KiB an epoch would be 2.4 MiB. Pages settle later,
     # because the allocator keeps holes whose places depend on which threads allocate at once.
     allocated, resident = np.median(sizes[275:], axis=0) - np.median(sizes[75:100], axis=0)
     assert allocated < 2 * MIB, sizes[::10, 0] / MIB

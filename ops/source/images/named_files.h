@@ -2,8 +2,8 @@
 // looked up when the run is made, so that states and caches notice files that changed; a file that is missing fails its
 // row.
 // Threads: as RandomAccessReader's.
-#ifndef HEADRACE_OPS_SOURCE_PICTURES_NAMED_FILES_H_
-#define HEADRACE_OPS_SOURCE_PICTURES_NAMED_FILES_H_
+#ifndef HEADRACE_OPS_SOURCE_IMAGES_NAMED_FILES_H_
+#define HEADRACE_OPS_SOURCE_IMAGES_NAMED_FILES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -55,4 +55,4 @@ class NamedFiles : public WholeFiles {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_OPS_SOURCE_PICTURES_NAMED_FILES_H_
+#endif  // HEADRACE_OPS_SOURCE_IMAGES_NAMED_FILES_H_

@@ -22,7 +22,7 @@ from headrace.pack.progress import Progress
 from headrace.pack.recipe import Recipe
 from headrace.pack.skipped_log import SkippedLog, kept_rows
 
-__all__ = ["Labels", "Listener", "NothingPackedError", "Packed", "Part", "Skipped", "pack_pictures", "reasons_of"]
+__all__ = ["Labels", "Listener", "NothingPackedError", "Packed", "Part", "Skipped", "pack_list", "reasons_of"]
 
 # What a kill may cost: seconds of work, and bytes that the system does not have yet.
 _CHECKPOINT_S = 0.1
@@ -85,11 +85,11 @@ class Part:
 class Listener:
     """Receives the skipped images, as they occur. This one does nothing."""
 
-    def skipped(self, picture: Skipped) -> None:
+    def skipped(self, image: Skipped) -> None:
         pass
 
 
-def pack_pictures(
+def pack_list(
     listing: str,
     root: str,
     path: str,
@@ -113,7 +113,7 @@ def pack_pictures(
     # Lines that are none are found here.
     for written in (path, index_path(path)):
         check_other_file("what is to be written", written, listing, "pack")
-    lines = 0 if _is_empty(listing) else len(_pictures(listing, root, labels))
+    lines = 0 if _is_empty(listing) else len(_images(listing, root, labels))
     if part is None:
         part = Part(0, lines)
     job = _job(listing, root, recipe, labels, part)
@@ -125,7 +125,7 @@ def pack_pictures(
         with RecordDraft.resume(path, job) if resume else RecordDraft.create(path, job) as draft:
             packing.recall(draft.before)
             if lines:
-                rest = _pictures(listing, root, labels).take(part.end).skip(packing.position)
+                rest = _images(listing, root, labels).take(part.end).skip(packing.position)
                 kernels = recipe.kernels()
                 packing.run(rest.map(kernels, "image") if kernels else rest, draft, on_error, workers)
             # A draft that is not finished is discarded.
@@ -154,7 +154,7 @@ def _is_empty(listing: str) -> bool:
     return os.path.isfile(listing) and os.path.getsize(listing) == 0
 
 
-def _pictures(listing: str, root: str, labels: Labels) -> Dataset:
+def _images(listing: str, root: str, labels: Labels) -> Dataset:
     width = -1 if labels.width is None else labels.width
     return headrace.ImageList(listing, root, label_width=width, columns=["image", "label", "id"])
 
@@ -165,11 +165,11 @@ def reasons_of(skipped: Sequence[Skipped]) -> list[str]:
     return [f"{count:,} × {kind}" for kind, count in kinds.most_common()]
 
 
-def _kind(picture: Skipped) -> str:
+def _kind(image: Skipped) -> str:
     """The reason without what is the image's own: its path, and its name in quotes."""
     # Other words of the reason may contain or be the same letters.
-    path, name = re.escape(picture.path), os.path.basename(picture.path)
-    reason = re.sub(rf"(?<![^\s'\"(]){path}(?![^\s'\":;,)])", "…", picture.reason)
+    path, name = re.escape(image.path), os.path.basename(image.path)
+    reason = re.sub(rf"(?<![^\s'\"(]){path}(?![^\s'\":;,)])", "…", image.reason)
     return reason.replace(f"'{name}'", "'…'")
 
 
@@ -183,7 +183,7 @@ def _nothing_packed(place: str, skipped: Sequence[Skipped]) -> str:
     reasons = reasons_of(skipped)
     shown = "".join(f"\n  {each}" for each in reasons[:_SHOWN_REASONS])
     more = f"\n  {len(reasons) - _SHOWN_REASONS:,} other reasons" if len(reasons) > _SHOWN_REASONS else ""
-    none = "the only picture could not" if len(skipped) == 1 else f"none of the {len(skipped):,} pictures could"
+    none = "the only image could not" if len(skipped) == 1 else f"none of the {len(skipped):,} images could"
     return f"{place}: {none} be packed, so no file was written:{shown}{more}"
 
 
@@ -207,13 +207,13 @@ class _Packing:
         self.result.bytes = before[-1].record_bytes
         self.result.skipped = [Skipped(*each) for checkpoint in before for each in checkpoint.skipped]
 
-    def run(self, pictures: Dataset, draft: RecordDraft, on_error: str, workers: int | None) -> None:
+    def run(self, images: Dataset, draft: RecordDraft, on_error: str, workers: int | None) -> None:
         total = self._part.end - self._part.begin
         name = os.path.basename(self.result.path)
         with SkippedLog() as log, Progress(name, total) as progress:
             if on_error == "skip":
-                pictures = pictures.on_error("skip", max_errors=max(1, total), log=log.path)
-            with pictures.iterate(bytes_as="memoryview", workers=workers) as rows:
+                images = images.on_error("skip", max_errors=max(1, total), log=log.path)
+            with images.iterate(bytes_as="memoryview", workers=workers) as rows:
                 self._pack(kept_rows(rows), draft, log, progress)
 
     def _pack(self, rows: Any, draft: RecordDraft, log: SkippedLog, progress: Progress) -> None:
@@ -250,8 +250,8 @@ class _Packing:
         self.position += len(skipped)
         self.result.skipped += skipped
         self.result.records, self.result.bytes = draft.records, draft.record_bytes
-        for picture in skipped:
+        for image in skipped:
             progress.clear()
-            self._listener.skipped(picture)
+            self._listener.skipped(image)
         draft.checkpoint(self.position, skipped)
         progress.at(self.position - self._part.begin)

@@ -1,8 +1,8 @@
-// `ReadWhole` decodes images that are decoded whole, whatever part is wanted: `PictureLayout` says how a file holds its
+// `ReadWhole` decodes images that are decoded whole, whatever part is wanted: `ImageLayout` says how a file holds its
 // pixels, which are converted to what a PixelMode asks for.
 // Threads: pure functions; safe from any thread.
-#ifndef HEADRACE_KERNELS_VISION_CODECS_WHOLE_WHOLE_PICTURE_H_
-#define HEADRACE_KERNELS_VISION_CODECS_WHOLE_WHOLE_PICTURE_H_
+#ifndef HEADRACE_KERNELS_VISION_CODECS_WHOLE_WHOLE_IMAGE_H_
+#define HEADRACE_KERNELS_VISION_CODECS_WHOLE_WHOLE_IMAGE_H_
 
 #include <array>
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Palette {
 };
 
 // How a file holds its pixels, before it is turned.
-struct PictureLayout {
+struct ImageLayout {
   int64_t height = 0;
   int64_t width = 0;
   int channels = 3;                  // grey or palette index 1, grey and alpha 2, colour 3, colour and alpha 4
@@ -38,9 +38,9 @@ struct PictureLayout {
 using ReadPixels = absl::FunctionRef<absl::Status(uint8_t* pixels)>;
 
 // Checks the limit, asks which part is wanted, and only then reads. The whole image, as DecodePng gives it.
-absl::StatusOr<DecodedPart> ReadWhole(const PictureLayout& layout, const DecodeOptions& options,
-                                      const ChoosePart& choose, const ReadPixels& read);
+absl::StatusOr<DecodedPart> ReadWhole(const ImageLayout& layout, const DecodeOptions& options, const ChoosePart& choose,
+                                      const ReadPixels& read);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_KERNELS_VISION_CODECS_WHOLE_WHOLE_PICTURE_H_
+#endif  // HEADRACE_KERNELS_VISION_CODECS_WHOLE_WHOLE_IMAGE_H_
