@@ -13,8 +13,8 @@
 #include "ops/order/permute.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/image_labels.h"
-#include "ops/source/pictures/named_files.h"
 #include "ops/source/item_source.h"
+#include "ops/source/pictures/named_files.h"
 
 namespace headrace {
 namespace {
