@@ -1,7 +1,7 @@
 """Runs the checks and tests that a change can reach and sums up; ./test calls it after the set-up.
 
-Without an option: what shows that a clone works. All stages run, even after a failure, unless --exitfirst is given. What passed before with the same
-fingerprint is not run again, and named at the end.
+Without an option: what shows that a clone works. All stages run, even after a failure, unless --exitfirst is given. What
+passed before with the same fingerprint is not run again, and named at the end.
 """
 
 import argparse

@@ -59,12 +59,14 @@ def doubts(kernel: str) -> bool:
     return found is not None and found["doubts"]
 
 
+@cache
 def function_kernel() -> str:
     """The one kernel that calls functions of Python."""
     (name,) = (each["name"] for each in _operators().values() if each["role"] == "kernel" and each["traits"]["python"])
     return str(name)
 
 
+@cache
 def kernel_that(work: str) -> str:
     """The one kernel that does this to targets, such as "places_boxes"."""
     (name,) = (each["name"] for each in _operators().values() if each["target_work"] == work)
