@@ -1,11 +1,13 @@
 #include "ops/mix/mixed_source.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "core/error.h"
 #include "core/philox.h"
+#include "core/stop_signal.h"
 #include "ops/mix/mixture_draws.h"
 #include "ops/mix/mixture_table.h"
 #include "ops/order/epoch_slots.h"
@@ -37,6 +39,8 @@ class MixedSource : public IndexedSource {
       HEADRACE_ASSIGN_OR_RETURN(size_, RowsTogether());
       return CheckFits(size_);
     }
+    // Refused before they are counted, which may take hours.
+    HEADRACE_RETURN_IF_ERROR(CheckFits(LeastRows()));
     HEADRACE_ASSIGN_OR_RETURN(first_table_, Draw(first_epoch_));
     size_ = first_table_->size();
     return absl::OkStatus();
@@ -134,6 +138,16 @@ class MixedSource : public IndexedSource {
     return rows;
   }
 
+  // Those of every epoch, whatever is drawn: up to the end of an input, or of all.
+  uint64_t LeastRows() const {
+    if (stop_ == MixtureStop::kFirst) return *std::min_element(sizes_.begin(), sizes_.end());
+    uint64_t rows = 0;
+    for (const uint64_t size : sizes_) {
+      if (__builtin_add_overflow(rows, size, &rows)) return std::numeric_limits<uint64_t>::max();
+    }
+    return rows;
+  }
+
   uint64_t MostBytes() const { return memory_ / kTablesInBudget; }
 
   absl::Status CheckFits(uint64_t rows) const {
@@ -152,7 +166,9 @@ class MixedSource : public IndexedSource {
     absl::Status refused;
     const auto give = [&](size_t input) {
       table->Add(input);
-      if (table->size() % kChecked == 0) refused = CheckFits(table->size());
+      if (table->size() % kChecked == 0) {
+        refused = StopSignal::Raised() ? StopSignal::Error() : CheckFits(table->size());
+      }
       return refused.ok();
     };
     const auto begin_pass = [&](size_t input, uint64_t pass) {
