@@ -17,7 +17,7 @@ class AntialiasLoop {
   static constexpr int kShorterSide = 256;
   static constexpr int kSide = 224;
 
-  // Makes the weights for a picture of this size; returns the part of it that is read.
+  // Makes the weights for an image of this size; returns the part of it that is read.
   Box Plan(int width, int height);
   // `pixels` is that part. Channel c becomes level · scale[c] + shift[c], at planes + c · kSide · kSide.
   void Run(const Pixels& pixels, const float* scale, const float* shift, float* planes);

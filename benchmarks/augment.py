@@ -1,7 +1,7 @@
 """Augmentation beside other libraries, those whose definitions Headrace follows and those that are fast.
 
 Pipelines: torchvision's reference training and SimCLR's two views, from JPEG files to batches, in Headrace and in each peer of
-augment_peers/, with two workers; pictures a second, and for each second of CPU time. Kernels: a call of each on one picture of
+augment_peers/, with two workers; images a second, and for each second of CPU time. Kernels: a call of each on one image of
 512 × 512, on one thread, beside Pillow, OpenCV or torchvision; CPU time. All in alternation, each measurement in a process of its
 own; ratios are of rounds. With --out, the page is written to a folder. The first run installs the peers into virtual
 environments, 10 GB; Pillow-SIMD is compiled there.
@@ -36,7 +36,7 @@ SECOND, CPU_SECOND = "a second", "a CPU second"
 WORKERS = 2
 # A load average up to which the machine is quiet.
 QUIET = 0.3
-PICTURE = HERE.parent / "examples/photos/people/astronaut.jpg"
+IMAGE = HERE.parent / "examples/photos/people/astronaut.jpg"
 
 
 def load_peers(names: list[str] | None = None) -> dict[str, Any]:
@@ -48,11 +48,11 @@ def load_peers(names: list[str] | None = None) -> dict[str, Any]:
     return {name: peer_module(str(PEERS), name) for name in [OWN, *(n for n in names or known if n != OWN)]}
 
 
-def measure_pipeline(side: str, recipe: str, folder: str, pictures: int) -> dict[str, float]:
-    """Pictures a second, and for each second of CPU time of all processes; a third as many come first and are not counted."""
+def measure_pipeline(side: str, recipe: str, folder: str, images: int) -> dict[str, float]:
+    """Images a second, and for each second of CPU time of all processes; a third as many come first and are not counted."""
     batches = peer_module(str(PEERS), side).batches(recipe, folder, WORKERS)
     augment_recipes.check_batch(recipe, next(batches))
-    count = max(1, pictures // augment_recipes.BATCH)
+    count = max(1, images // augment_recipes.BATCH)
     for _ in range(count // 3):
         next(batches)
     begin, used = time.perf_counter(), process_tree.cpu_seconds(os.getpid())
@@ -63,11 +63,11 @@ def measure_pipeline(side: str, recipe: str, folder: str, pictures: int) -> dict
     return {SECOND: made / seconds, CPU_SECOND: made / cpu}
 
 
-def measure(side: str, what: str, folder: str, pictures: str, seconds: str) -> dict[str, float]:
+def measure(side: str, what: str, folder: str, images: str, seconds: str) -> dict[str, float]:
     if what != KERNELS:
-        return measure_pipeline(side, what, folder, int(pictures))
+        return measure_pipeline(side, what, folder, int(images))
     calls = augment_kernels.headrace_calls if side == OWN else augment_kernels.peer_calls
-    return augment_kernels.nanoseconds(calls(str(PICTURE)), float(seconds))
+    return augment_kernels.nanoseconds(calls(str(IMAGE)), float(seconds))
 
 
 def rounds_of(what: str, folder: str, pythons: dict[str, str], options: argparse.Namespace) -> dict[str, list[Any]]:
@@ -86,12 +86,12 @@ def ratios(ours: list[float], theirs: list[float]) -> list[float]:
 
 
 def times_as_many(ours: dict[str, list[float]], theirs: dict[str, list[float]]) -> list[str]:
-    """Pictures a second, and for each second of CPU time."""
+    """Images a second, and for each second of CPU time."""
     return [ranged(ratios(ours[what], theirs[what]), 2) for what in (SECOND, CPU_SECOND)]
 
 
 def work_of(side: str, recipe: str, peers: dict[str, Any], rates: dict[str, Any]) -> str:
-    """How near it is to torchvision's, and how many times as many pictures as the peer whose work it is."""
+    """How near it is to torchvision's, and how many times as many images as the peer whose work it is."""
     peer = peers[side]
     work = peer.DIFFERS.get(recipe, "as torchvision's")
     like = getattr(peer, "LIKE", None)
@@ -107,7 +107,7 @@ def of_recipe(recipe: str, peers: dict[str, Any]) -> list[str]:
 
 
 def pipeline_table(peers: dict[str, Any], found: dict[str, dict[str, list[Any]]]) -> str:
-    """By recipe, the fastest first, with how many times as many pictures Headrace gives."""
+    """By recipe, the fastest first, with how many times as many images Headrace gives."""
     lines = [
         "| recipe | library | a second | a CPU second | Headrace to it, a second | a CPU second | work |",
         "| --- | --- | --: | --: | --: | --: | --- |",
@@ -174,7 +174,7 @@ The load average was {load:.1f} before the run{": other processes used the cores
 
 ## Pipelines
 
-Pictures a second, and for each second of CPU time of all processes, from JPEG files to batches of {augment_recipes.BATCH}, with {WORKERS} workers, and how many times as many Headrace gives; the aim is 3 to torchvision's v2 over a DataLoader, and 1.5 to the next. {options.pictures} pictures a measurement; each file is linked {LINKS} times to make an epoch.
+Images a second, and for each second of CPU time of all processes, from JPEG files to batches of {augment_recipes.BATCH}, with {WORKERS} workers, and how many times as many Headrace gives; the aim is 3 to torchvision's v2 over a DataLoader, and 1.5 to the next. {options.pictures} images a measurement; each file is linked {LINKS} times to make an epoch.
 
 {pipelines}
 
@@ -186,11 +186,11 @@ The work is torchvision's for PIL images or for tensors, or near it where the ta
 
 ## Kernels
 
-A call on one picture of 512 × 512 RGB, on one thread, beside the library whose definition the kernel follows: Headrace takes and gives a NumPy array, Pillow its images, torchvision tensors. CPU time, the best of runs of 10 ms over {options.seconds} s. The slowest ones come first; the aim is 0.9 for each.
+A call on one image of 512 × 512 RGB, on one thread, beside the library whose definition the kernel follows: Headrace takes and gives a NumPy array, Pillow its images, torchvision tensors. CPU time, the best of runs of 10 ms over {options.seconds} s. The slowest ones come first; the aim is 0.9 for each.
 
 {kernels}
 
-MixUp and CutMix take a batch of 32 pictures of 224 × 224, floats. Brightness, contrast, saturation, hue, gamma, sharpness, affine and perspective are torchvision's functions over Pillow.
+MixUp and CutMix take a batch of 32 images of 224 × 224, floats. Brightness, contrast, saturation, hue, gamma, sharpness, affine and perspective are torchvision's functions over Pillow.
 Kernels beside Pillow and OpenCV give the same pixels, `Perspective` but for single ones. In a map, neighbours share a pass over the pixels, and a chain costs less than its kernels do alone.
 """
 
@@ -211,10 +211,10 @@ def install(peer: Any, venvs: pathlib.Path) -> str:
 
 
 def main() -> None:
-    from compare import link_pictures
+    from compare import link_images
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path, help="pictures, in class folders or not")
+    parser.add_argument("folder", type=pathlib.Path, help="images, in class folders or not")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pictures", type=int, default=960, help="that a pipeline gives in a measurement (960)")
     parser.add_argument("--seconds", type=float, default=0.2, help="that a kernel is measured (0.2)")
@@ -234,7 +234,7 @@ def main() -> None:
     )
     print(kernels, flush=True)
     with tempfile.TemporaryDirectory(prefix="headrace_augment_") as folder:
-        link_pictures(options.folder.resolve(), pathlib.Path(folder))
+        link_images(options.folder.resolve(), pathlib.Path(folder))
         found = {
             recipe: rounds_of(recipe, folder, {side: pythons[side] for side in of_recipe(recipe, peers)}, options)
             for recipe in augment_recipes.RECIPES

@@ -1,5 +1,5 @@
 """Single kernels beside the functions of the libraries whose definitions they follow, for augment.py: nanoseconds of CPU time a
-call, on one thread, on one picture. Imported by Headrace's Python and by the peer's."""
+call, on one thread, on one image. Imported by Headrace's Python and by the peer's."""
 
 import io
 import time
@@ -96,7 +96,7 @@ Calls = dict[str, Callable[[], Any]]
 
 
 def _encoded(image: Any) -> dict[str, bytes]:
-    """The picture in each format."""
+    """The image in each format."""
     found = {}
     modes = {"grey BMP": "L", "BMP of 32 bits": "RGBA"}
     for name, (format, options) in _FORMATS.items():
@@ -198,7 +198,7 @@ def _of_pillow(path: str) -> Calls:
     corners, moved = ([list(points[i : i + 2]) for i in range(0, 8, 2)] for points in (_CORNERS, _MOVED))
 
     def decoded(encoded: bytes) -> Any:
-        # Loads a picture of red, green and blue once.
+        # Loads an image of red, green and blue once.
         return Image.open(io.BytesIO(encoded)).convert("RGB")
 
     formats = {f"Decode, {name}": lambda encoded=encoded: decoded(encoded) for name, encoded in _encoded(image).items()}

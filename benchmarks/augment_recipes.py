@@ -18,7 +18,7 @@ ERASED_RATIO = (0.3, 3.3)
 RECIPES = {
     "jitter": "random-resized-crop 224 with antialias, flip, ColorJitter(0.4, 0.4, 0.4, 0.1), normalise, RandomErasing(0.1)",
     "trivial": "the same with TrivialAugmentWide in place of ColorJitter: torchvision's reference training",
-    "simclr": "SimCLR's two views of each picture: crop, flip, jitter, grey, blur of 23 pixels",
+    "simclr": "SimCLR's two views of each image: crop, flip, jitter, grey, blur of 23 pixels",
 }
 VIEWS = {"jitter": 1, "trivial": 1, "simclr": 2}
 

@@ -1,7 +1,7 @@
-"""Images per second with pictures in a cache: the epoch that fills it, and later ones; and of the hand-written loop.
+"""Images per second with images in a cache: the epoch that fills it, and later ones; and of the hand-written loop.
 
 The training pipeline of images.py: without a cache, with `cache()` between Decode and RandomResizedCrop
-(antialias=False), and with the automatic cache. The pictures are taken several times over, so that an epoch is long
+(antialias=False), and with the automatic cache. The images are taken several times over, so that an epoch is long
 enough to measure, as long as all of them fit into the cache.
 """
 
@@ -47,13 +47,13 @@ def run_pipeline(folder: str, epochs: int, cache: str, memory: str, explain: boo
 
 
 def several_times(folder: pathlib.Path, copies: int, target: pathlib.Path) -> None:
-    """Links to the pictures of all class folders, each under several names."""
-    for picture in folder.glob("*/**/*"):
-        if picture.is_file():
-            links = target / picture.parent.name
+    """Links to the images of all class folders, each under several names."""
+    for image in folder.glob("*/**/*"):
+        if image.is_file():
+            links = target / image.parent.name
             links.mkdir(exist_ok=True)
             for number in range(copies):
-                (links / f"{number}-{picture.name}").symlink_to(picture.resolve())
+                (links / f"{number}-{image.name}").symlink_to(image.resolve())
 
 
 def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
@@ -83,10 +83,10 @@ def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", default=str(measuring.PHOTOS), help="of pictures, in class folders or not")
+    parser.add_argument("folder", nargs="?", default=str(measuring.PHOTOS), help="of images, in class folders or not")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--copies", type=int, default=5, help="how many times over the pictures are taken")
+    parser.add_argument("--copies", type=int, default=5, help="how many times over the images are taken")
     parser.add_argument("--memory", default="4GiB", help="of iterate(); the cache takes half of it")
     parser.add_argument("--threads", type=int, default=2, help="of the loop")
     parser.add_argument("--loop", help="the built //benchmarks:loop; default: bazel-bin's")

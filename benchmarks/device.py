@@ -1,7 +1,7 @@
 """Batches a second of a pipeline that ends on a device, of the same pipeline without a device, and of a hand-written loop
 that copies each batch in a thread of its own; without a step, and with one that waits as for an accelerator.
 
-Every figure is taken in a process of its own, in alternation. A batch is 32 pictures of 224 pixels as float32, 18.4 MiB.
+Every figure is taken in a process of its own, in alternation. A batch is 32 images of 224 pixels as float32, 18.4 MiB.
 """
 
 import argparse
@@ -30,9 +30,9 @@ def pipeline() -> Any:
     import headrace as hr
     from headrace import vision as V
 
-    pictures = np.random.default_rng(0).integers(0, 256, (256, 224, 224, 3), np.uint8)
+    images = np.random.default_rng(0).integers(0, 256, (256, 224, 224, 3), np.uint8)
     kernels = [V.RandomHorizontalFlip(), V.Normalize([124.0, 116.0, 104.0], [58.0, 57.0, 57.0]), V.HWC2CHW()]
-    rows = hr.Numpy(pictures).map(kernels, "data").repeat().batch(SHAPE[0])
+    rows = hr.Numpy(images).map(kernels, "data").repeat().batch(SHAPE[0])
     return rows.options(disabled_passes=["insert_caches"])
 
 

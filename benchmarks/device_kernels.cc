@@ -15,6 +15,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "engine/device/byte_passes.h"
 #include "engine/device/cuda_kernels.h"
 
 namespace headrace {
@@ -22,7 +23,7 @@ namespace {
 
 constexpr int kRounds = 11;
 constexpr int kLaunches = 20;
-constexpr uint64_t kPictures = 256;
+constexpr uint64_t kImages = 256;
 constexpr int32_t kWeights = 3;
 
 struct Measured {
@@ -31,16 +32,16 @@ struct Measured {
   uint32_t channels;
   uint32_t planes;
   size_t value_bytes;
-  bool flips = false;  // half of the pictures from left to right, half of them from top to bottom
+  bool flips = false;  // half of the images from left to right, half of them from top to bottom
   bool erases = false;
   Mixing mixing = Mixing::kNone;
-  uint32_t byte_side = 0;  // of the pictures that are resized to these; 0: none is
+  uint32_t byte_side = 0;  // of the images that are resized to these; 0: none is
 
-  uint64_t values(uint64_t pictures) const { return pictures * height * width * channels; }
-  uint64_t bytes() const { return kPictures * (byte_side > 0 ? byte_side * byte_side : height * width) * channels; }
+  uint64_t values(uint64_t images) const { return images * height * width * channels; }
+  uint64_t bytes() const { return kImages * (byte_side > 0 ? byte_side * byte_side : height * width) * channels; }
   size_t table_bytes() const { return (channels * kTableValues * value_bytes + 3) / 4 * 4; }
-  // Read and written; the pictures of partners are read from the cache.
-  uint64_t moved() const { return bytes() + values(kPictures) * value_bytes; }
+  // Read and written; the images of partners are read from the cache.
+  uint64_t moved() const { return bytes() + values(kImages) * value_bytes; }
 };
 
 constexpr Measured kShapes[] = {
@@ -89,18 +90,18 @@ class Random {
 };
 
 // What a kernel reads, on the host.
-struct Pictures {
-  explicit Pictures(const Measured& measured) : shape(measured) {
+struct Images {
+  explicit Images(const Measured& measured) : shape(measured) {
     bytes.resize(shape.bytes());
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random.Below(256));
     // Finite floats, and whatever halves they are made of.
     for (size_t i = 0; i < shape.table_bytes() / sizeof(float); ++i) {
       table.push_back(static_cast<float>(random.Below(1 << 20)) * 0.37f - 7000);
     }
-    for (uint64_t i = 0; i < kPictures; ++i) {
+    for (uint64_t i = 0; i < kImages; ++i) {
       marks.insert(marks.end(), {static_cast<uint8_t>(random.Below(kCorners)), 0, 0, 0});
       erased.push_back(Box());
-      const auto partner = static_cast<int32_t>((i + kPictures - 1) % kPictures);
+      const auto partner = static_cast<int32_t>((i + kImages - 1) % kImages);
       mixed.push_back({partner, 0.37f, 0.63f, 0, Box()});
       if (shape.byte_side > 0) AddTaps();
     }
@@ -117,7 +118,7 @@ struct Pictures {
     }
   }
 
-  PictureBox Box() {
+  ImageBox Box() {
     const auto left = static_cast<int32_t>(random.Below(shape.width / 2));
     const auto top = static_cast<int32_t>(random.Below(shape.height / 2));
     return {left, top, static_cast<int32_t>(shape.width / 3), static_cast<int32_t>(shape.height / 3)};
@@ -130,7 +131,7 @@ struct Pictures {
     if (shape.flips) mapping.marks = marks.data();
     if (shape.erases) mapping.erased = erased.data();
     if (shape.mixing != Mixing::kNone) mapping.mixed = mixed.data();
-    mapping.pictures = kPictures;
+    mapping.images = kImages;
     mapping.height = shape.height;
     mapping.width = shape.width;
     mapping.byte_height = shape.byte_side > 0 ? shape.byte_side : shape.height;
@@ -149,8 +150,8 @@ struct Pictures {
   std::vector<float> table;
   std::vector<int32_t> taps;
   std::vector<uint8_t> marks;
-  std::vector<PictureBox> erased;
-  std::vector<MixedPicture> mixed;
+  std::vector<ImageBox> erased;
+  std::vector<MixedImage> mixed;
 };
 
 class Gpu {
@@ -169,17 +170,17 @@ class Gpu {
   }
 
   void Measure(const Measured& shape) {
-    const Pictures pictures(shape);
-    ByteMapping mapping = pictures.OnTheHost();
-    const size_t value_bytes = shape.values(kPictures) * shape.value_bytes;
+    const Images images(shape);
+    ByteMapping mapping = images.OnTheHost();
+    const size_t value_bytes = shape.values(kImages) * shape.value_bytes;
     const CUdeviceptr values = Memory(value_bytes);
     mapping.values = reinterpret_cast<void*>(values);
-    mapping.bytes = Sent(pictures.bytes);
-    mapping.table = Sent(pictures.table);
-    if (shape.byte_side > 0) mapping.taps = Sent(pictures.taps);
-    if (shape.flips) mapping.marks = Sent(pictures.marks);
-    if (shape.erases) mapping.erased = Sent(pictures.erased);
-    if (shape.mixing != Mixing::kNone) mapping.mixed = Sent(pictures.mixed);
+    mapping.bytes = Sent(images.bytes);
+    mapping.table = Sent(images.table);
+    if (shape.byte_side > 0) mapping.taps = Sent(images.taps);
+    if (shape.flips) mapping.marks = Sent(images.marks);
+    if (shape.erases) mapping.erased = Sent(images.erased);
+    if (shape.mixing != Mixing::kNone) mapping.mixed = Sent(images.mixed);
     Rates rates = RatesOf(shape, mapping);
     const double ratio = Median(rates.ratios);
     std::printf("%-32s kernel %6.0f GB/s, copy %6.0f GB/s, ratio %.2f (%.2f to %.2f)\n", shape.name,
@@ -187,7 +188,7 @@ class Gpu {
     std::vector<uint8_t> made(value_bytes);
     Require(driver_.Check(copy_back_(made.data(), values, value_bytes), "a copy back"));
     std::vector<uint8_t> expected(value_bytes);
-    mapping = pictures.OnTheHost();
+    mapping = images.OnTheHost();
     mapping.values = expected.data();
     if (shape.value_bytes == sizeof(uint16_t)) {
       MapAllBytes<uint16_t>(mapping);

@@ -1,4 +1,4 @@
-"""The first batch: from iter() to the first 32 pictures, over many files that were listed once before.
+"""The first batch: from iter() to the first 32 images, over many files that were listed once before.
 
 Aim: at most those 32 decodes and 50 ms. The many files are links to a few photographs. They are listed once in
 each process, or read from a saved listing; then comes the first batch, and that of another data set over them.

@@ -1,4 +1,4 @@
-"""The cost of Python functions: nanoseconds a row for light ones, and pictures a second for kernels beside one.
+"""The cost of Python functions: nanoseconds a row for light ones, and images a second for kernels beside one.
 
 Every figure is taken in a process of its own, in alternation. With --other, a folder that holds another build of the
 package (its parent is put on the path), each round measures both.
@@ -16,7 +16,7 @@ from typing import Any
 import measuring
 
 ROWS = 400_000
-PICTURES = 1200
+IMAGES = 1200
 
 
 def light(build: Callable[[Any], Any]) -> float:
@@ -33,8 +33,8 @@ def light(build: Callable[[Any], Any]) -> float:
         return (time.perf_counter() - begin) / done * 1e9
 
 
-def pictures(folder: str, apart: bool) -> float:
-    """Pictures a second, decoded and cropped, followed by an identity in Python."""
+def images(folder: str, apart: bool) -> float:
+    """Images a second, decoded and cropped, followed by an identity in Python."""
     import headrace as hr
     from headrace import vision as V
 
@@ -48,9 +48,9 @@ def pictures(folder: str, apart: bool) -> float:
         for _ in range(8):
             next(batches)
         begin = time.perf_counter()
-        for _ in range(PICTURES // 32):
+        for _ in range(IMAGES // 32):
             next(batches)
-        return PICTURES // 32 * 32 / (time.perf_counter() - begin)
+        return IMAGES // 32 * 32 / (time.perf_counter() - begin)
 
 
 def cases() -> dict[str, Callable[[str], float]]:
@@ -65,8 +65,8 @@ def cases() -> dict[str, Callable[[str], float]]:
         "identity in any order, ns a row": lambda _: light(lambda ds: ds.map(same, "value", ordered=False)),
         "filter, ns a row": lambda _: light(lambda ds: ds.filter(lambda x: True)),
         "identity between casts, ns a row": lambda _: light(lambda ds: ds.map([cast, same, cast], "value")),
-        "decode, crop, identity in one map, pictures a second": lambda folder: pictures(folder, False),
-        "decode, crop, identity in two maps, pictures a second": lambda folder: pictures(folder, True),
+        "decode, crop, identity in one map, images a second": lambda folder: images(folder, False),
+        "decode, crop, identity in two maps, images a second": lambda folder: images(folder, True),
     }
 
 

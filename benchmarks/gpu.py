@@ -2,8 +2,8 @@
 
 - bandwidth: bytes a second to the device through the queue, and by plain copies from page-locked memory in a loop.
 - waits: how long a step of 1, 5, 20 and 50 ms waits in next() for batches that are made faster than the step.
-- images: pictures a second, from JPEG files to batches on the device, on 1 to 16 cores, beside the hand-written loop.
-- nvjpeg: pictures a second that Decode alone gives on the host, by nvJPEG and by the CPU, on 1 to 16 cores.
+- images: images a second, from JPEG files to batches on the device, on 1 to 16 cores, beside the hand-written loop.
+- nvjpeg: images a second that Decode alone gives on the host, by nvJPEG and by the CPU, on 1 to 16 cores.
 
 Each figure is taken in a process of its own, and a part that fails does not stop the others. With --device cpu:0
 everything runs without a GPU, which shows only that it runs: steps sleep, and the queue copies within the host's memory.
@@ -258,17 +258,17 @@ def print_bandwidth(found: dict[str, Any]) -> None:
 # Waits.
 
 
-def pictures_in_memory() -> Any:
+def images_in_memory() -> Any:
     import numpy as np
 
     import headrace as hr
     from headrace import vision as V
 
-    pictures = np.random.default_rng(0).integers(0, 256, (256, SIDE, SIDE, 3), np.uint8)
-    return hr.Numpy(pictures, shuffle=True).map(V.RandomHorizontalFlip(), "data").repeat().batch(BATCH)
+    dataset = np.random.default_rng(0).integers(0, 256, (256, SIDE, SIDE, 3), np.uint8)
+    return hr.Numpy(dataset, shuffle=True).map(V.RandomHorizontalFlip(), "data").repeat().batch(BATCH)
 
 
-def pictures_of_files(folder: str, kind: str) -> Any:
+def images_of_files(folder: str, kind: str) -> Any:
     import headrace as hr
     from headrace import vision as V
 
@@ -315,7 +315,7 @@ def waits_of_a_step(batches: Iterator[Any], there: Gpu | Host, step_ms: float) -
 def measure_waits(device: str, folder: str | None) -> dict[str, Any]:
     there = opened(device)
     there.calibrate()
-    with sent(pictures_of_files(folder, "float32") if folder else pictures_in_memory(), device).iterate() as batches:
+    with sent(images_of_files(folder, "float32") if folder else images_in_memory(), device).iterate() as batches:
         begin = time.perf_counter()
         while time.perf_counter() - begin < WARM_UP_S:
             next(batches)
@@ -347,11 +347,11 @@ def print_waits(name: str, found: dict[str, Any]) -> None:
         )
 
 
-# Pictures a second.
+# Images a second.
 
 
 def rate_of(kind: str, there: Gpu | Host, device: str, folder: str, workers: int, seconds: float) -> dict[str, Any]:
-    rows = pictures_of_files(folder, kind)
+    rows = images_of_files(folder, kind)
     rows = rows.options(as_="torch", disabled_passes=["insert_caches"]) if kind == "host" else sent(rows, device)
     with rows.iterate(workers=workers) as batches:
         for least in (WARM_UP_S, seconds):
@@ -370,12 +370,12 @@ def measure_images(device: str, folder: str, kinds: str, workers: int, seconds: 
 
 
 def measure_decoder(folder: str, decoder: str, workers: int, seconds: float) -> float | str:
-    """Pictures a second, or why there are none."""
+    """Images a second, or why there are none."""
     import headrace as hr
     from headrace import vision as V
 
-    pictures = hr.ImageFolder(folder, shuffle=True).map(V.Decode(decoder=decoder), "image").repeat()
-    with pictures.iterate(workers=workers, disabled_passes=["insert_caches"]) as rows:
+    dataset = hr.ImageFolder(folder, shuffle=True).map(V.Decode(decoder=decoder), "image").repeat()
+    with dataset.iterate(workers=workers, disabled_passes=["insert_caches"]) as rows:
         for least in (WARM_UP_S, seconds):
             done, begin = 0, time.perf_counter()
             while time.perf_counter() - begin < least:
@@ -477,7 +477,7 @@ class Report:
 
     def waits(self) -> None:
         self.found["waits"] = {}
-        sources = {"pictures in memory, flipped, uint8": [], "pictures of files, float32": [self._options.pictures]}
+        sources = {"images in memory, flipped, uint8": [], "images of files, float32": [self._options.pictures]}
         for name, folder in sources.items():
             with self.kept_on_failure(f"waits for {name}"):
                 self.found["waits"][name] = measured = self.child("waits", *folder)
@@ -541,13 +541,11 @@ def main() -> None:
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--only", action="append", choices=PARTS, help="this part; may be given several times")
     parser.add_argument("--pictures", default=str(measuring.PHOTOS), help="a folder of JPEG files")
-    parser.add_argument("--loop", help="the built //benchmarks:loop, to compare pictures a second with")
+    parser.add_argument("--loop", help="the built //benchmarks:loop, to compare images a second with")
     parser.add_argument("--json", help="a file for all figures")
     parser.add_argument("--cores", type=whole_numbers, default=[1, 2, 4, 8, 16], help="1,2,4,8,16")
-    parser.add_argument(
-        "--kind", action="append", choices=list(KINDS), help="of batches of pictures; float32 and uint8"
-    )
-    parser.add_argument("--seconds", type=float, default=2.0, help="for each figure of pictures a second")
+    parser.add_argument("--kind", action="append", choices=list(KINDS), help="of batches of images; float32 and uint8")
+    parser.add_argument("--seconds", type=float, default=2.0, help="for each figure of images a second")
     parser.add_argument("--rounds", type=int, default=BANDWIDTH_ROUNDS, help="of copies")
     parser.add_argument("--child", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()

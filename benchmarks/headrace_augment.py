@@ -11,7 +11,7 @@ def batches(recipe: str, folder: str, antialias: bool) -> Iterator[list[Any]]:
     from headrace import vision as V
 
     begin = [V.RandomResizedCrop(recipes.SIDE, antialias=antialias), V.RandomHorizontalFlip()]
-    pictures = hr.ImageFolder(folder, shuffle=True)
+    images = hr.ImageFolder(folder, shuffle=True)
     if recipe == "simclr":
         names = ["first", "second"]
         view = [
@@ -22,12 +22,12 @@ def batches(recipe: str, folder: str, antialias: bool) -> Iterator[list[Any]]:
             V.ToFloat(),
             V.HWC2CHW(),
         ]
-        decoded = pictures.map(V.Decode(), "image")
+        decoded = images.map(V.Decode(), "image")
         rows = decoded.map(view, "image", "first").map(view, "image", "second").project([*names, "label"])
     else:
         names = ["image"]
         colours = V.ColorJitter(0.4, 0.4, 0.4, 0.1) if recipe == "jitter" else V.TrivialAugmentWide()
         end = [V.ToFloat(), V.Normalize(recipes.MEAN, recipes.STD), V.RandomErasing(0.1), V.HWC2CHW()]
-        rows = pictures.map([V.Decode(), *begin, colours, *end], "image")
+        rows = images.map([V.Decode(), *begin, colours, *end], "image")
     for batch in rows.repeat().batch(recipes.BATCH).iterate(disabled_passes=["insert_caches"]):
         yield [batch[name] for name in names]

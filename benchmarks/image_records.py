@@ -1,10 +1,10 @@
 """Training from records: `ImageRecord` and `map`, `headrace.mx` and MXNet 1.9.1's ImageRecordIter, which both get the same
-parameters, over the same file in alternation; pictures a second, and for each second of CPU time.
+parameters, over the same file in alternation; images a second, and for each second of CPU time.
 
-Two kinds of records: the original pictures, from which a random-resized-crop is taken, and pictures whose shorter edge
+Two kinds of records: the original images, from which a random-resized-crop is taken, and images whose shorter edge
 is 256 pixels, from which a random crop is taken. Both sides flip, normalise and give float32 batches of 32. MXNet runs
 with as many threads as there are cores, of which it takes at least one and at most one less than half of the cores.
-Automatic caches are off, as they would keep the few pictures measured here; cache.py measures them. The first run
+Automatic caches are off, as they would keep the few images measured here; cache.py measures them. The first run
 installs MXNet into a virtual environment.
 """
 
@@ -90,10 +90,10 @@ def cpu_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def measure(side: str, kind: str, prefix: str, threads: int, pictures: int) -> dict[str, float]:
-    """Pictures a second, and for each second of CPU time; a quarter as many come first and are not counted."""
+def measure(side: str, kind: str, prefix: str, threads: int, images: int) -> dict[str, float]:
+    """Images a second, and for each second of CPU time; a quarter as many come first and are not counted."""
     batches = headrace_batches(kind, prefix) if side == "headrace" else iterator_batches(side, kind, prefix, threads)
-    count = pictures // work.BATCH
+    count = images // work.BATCH
     for _ in itertools.islice(batches, max(1, count // 4)):
         pass
     begin, used = time.perf_counter(), cpu_seconds()
@@ -105,8 +105,8 @@ def measure(side: str, kind: str, prefix: str, threads: int, pictures: int) -> d
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path, help="pictures, in folders below it or not")
-    parser.add_argument("--copies", type=int, default=5, help="of each picture in the records (5)")
+    parser.add_argument("folder", type=pathlib.Path, help="images, in folders below it or not")
+    parser.add_argument("--copies", type=int, default=5, help="of each image in the records (5)")
     parser.add_argument("--pictures", type=int, default=4000, help="that a measurement takes (4000)")
     parser.add_argument("--threads", type=int, default=2, help="of MXNet (2)")
     parser.add_argument("--rounds", type=int, default=5)
@@ -148,7 +148,7 @@ def compare(kind: str, prefix: str, pythons: dict[str, str], options: argparse.N
 
 def spread(runs: list[dict[str, float]], name: str) -> str:
     values = [run[name] for run in runs]
-    return f"{statistics.median(values):,.0f} pictures {name} ({min(values):,.0f} to {max(values):,.0f})"
+    return f"{statistics.median(values):,.0f} images {name} ({min(values):,.0f} to {max(values):,.0f})"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Images per second: our pipeline and the hand-written loop over the same files, in alternation, in separate processes.
 
 Both decode JPEG, crop and resize to 224 (antialias=False), flip, normalise to CHW float32 and fill batches of 32.
-The loop is measured twice, decoding every picture fully and decoding the crop only; see loop.h.
+The loop is measured twice, decoding every image fully and decoding the crop only; see loop.h.
 With --validation both resize the shorter side to 256 with antialias and cut out the centre instead.
 The pipeline makes every row anew, as the loop does, unless --keep allows the automatic cache.
 """

@@ -79,7 +79,7 @@ bool JpegLoopDecoder::Decode(const Box* box, Pixels& pixels) {
 }
 
 void JpegLoopDecoder::ReadRows(int rows, size_t row_bytes) {
-  // Only grows: a vector resized for every picture would be cleared every time.
+  // Only grows: a vector resized for every image would be cleared every time.
   const size_t bytes = row_bytes * rows;
   if (pixels_.size() < bytes) pixels_.resize(bytes);
   JSAMPROW pointers[kRowsACall];

@@ -22,7 +22,7 @@ struct Box {
   int height = 0;
 };
 
-// RGB pixels in the decoder's own memory, until its next picture.
+// RGB pixels in the decoder's own memory, until its next image.
 struct Pixels {
   const uint8_t* data = nullptr;
   size_t row_bytes = 0;

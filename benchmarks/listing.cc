@@ -21,7 +21,7 @@ absl::Status Measure(const std::string& folder, const std::string& saved) {
     const auto begin = std::chrono::steady_clock::now();
     HEADRACE_ASSIGN_OR_RETURN(const headrace::ImageListing listing,
                               headrace::ImageListing::Make(files, folder, options));
-    std::cout << SecondsSince(begin) << " s to list " << listing.size() << " pictures in " << listing.classes().size()
+    std::cout << SecondsSince(begin) << " s to list " << listing.size() << " images in " << listing.classes().size()
               << " classes, fingerprint " << std::hex << listing.fingerprint() << std::dec << std::endl;
     if (saved.empty()) continue;
     const auto save_begin = std::chrono::steady_clock::now();
@@ -30,7 +30,7 @@ absl::Status Measure(const std::string& folder, const std::string& saved) {
     HEADRACE_ASSIGN_OR_RETURN(const headrace::ImageListing loaded,
                               headrace::ImageListing::Load(files, saved, folder, options));
     std::cout << SecondsSince(save_begin) - SecondsSince(load_begin) << " s to save, " << SecondsSince(load_begin)
-              << " s to load " << loaded.size() << " pictures" << std::endl;
+              << " s to load " << loaded.size() << " images" << std::endl;
   }
   return absl::OkStatus();
 }

@@ -13,7 +13,7 @@
 namespace headrace {
 
 enum class LoopWork {
-  kFullDecode,          // decode the whole picture, then random-resized-crop 224, flip, normalise
+  kFullDecode,          // decode the whole image, then random-resized-crop 224, flip, normalise
   kCropWhileDecoding,   // the same result, decoding only the crop's part of the file
   kResize256Center224,  // decode, shorter side to 256 by OpenCV, centre 224, normalise
   kValidation,          // the same with Pillow's filter, decoding no more than the centre needs

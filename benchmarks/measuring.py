@@ -1,4 +1,4 @@
-"""Code that benchmarks share: separate processes for measurements, medians and spreads, and test pictures."""
+"""Code that benchmarks share: separate processes for measurements, medians and spreads, and test images."""
 
 import json
 import os
@@ -83,12 +83,12 @@ def peak_resident_bytes() -> int:
 
 
 def with_class_folders(folder: pathlib.Path, use: Callable[[pathlib.Path], None]) -> None:
-    """Calls `use` with the folder or, if it holds pictures directly, with class folders of links to them.
+    """Calls `use` with the folder or, if it holds images directly, with class folders of links to them.
 
     The class is the part of a name before the first "_", as ImageNet names its files.
     """
     if not folder.is_dir():
-        sys.exit(f"{folder} is not a folder of pictures")
+        sys.exit(f"{folder} is not a folder of images")
     if any(entry.is_dir() for entry in folder.iterdir()):
         use(folder)
         return

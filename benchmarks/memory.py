@@ -46,7 +46,7 @@ def report(folder: pathlib.Path, budgets: list[int], epochs: int) -> None:
         settled = statistics.median(run["epochs"][SETTLED : SETTLED + 10] or run["epochs"])
         last = statistics.median(run["epochs"][-10:])
         too_much = grown > bound + PROCESS_ALLOWANCE
-        # A few pages come and go with the allocator; a leak of one picture an epoch would be far more.
+        # A few pages come and go with the allocator; a leak of one image an epoch would be far more.
         leaks = last - settled > 4 * measuring.MEBIBYTE
         failed = failed or too_much or leaks
         print(
@@ -59,7 +59,7 @@ def report(folder: pathlib.Path, budgets: list[int], epochs: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", default=str(measuring.PHOTOS), help="of pictures, in class folders or not")
+    parser.add_argument("folder", nargs="?", default=str(measuring.PHOTOS), help="of images, in class folders or not")
     parser.add_argument("--budgets", type=int, nargs="+", default=[64, 256], help="in MiB")
     parser.add_argument("--epochs", type=int, default=50)
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)

@@ -1,4 +1,4 @@
-"""Packing pictures into records: `headrace pack` and MXNet 1.9.1's im2rec.py on the same list, in alternation.
+"""Packing images into records: `headrace pack` and MXNet 1.9.1's im2rec.py on the same list, in alternation.
 
 Both resize the shorter edge to 256 pixels and encode JPEGs, im2rec.py with as many processes as there are cores. The
 first run installs MXNet into a virtual environment. Times are those of whole commands, start and import included. The
@@ -26,11 +26,11 @@ from headrace import pack  # noqa: E402
 IMAGENET = 1_281_167
 
 
-def write_list(listing: pathlib.Path, folder: pathlib.Path, pictures: int) -> None:
-    """So many lines, going round the pictures of the folder."""
+def write_list(listing: pathlib.Path, folder: pathlib.Path, images: int) -> None:
+    """So many lines, going round the images of the folder."""
     pack.make_lists(listing.with_suffix(""), folder, recursive=True, shuffle=False)
     lines = [line.split("\t", 1)[1] for line in listing.read_text().splitlines()]
-    listing.write_text("".join(f"{i}\t{lines[i % len(lines)]}\n" for i in range(pictures)))
+    listing.write_text("".join(f"{i}\t{lines[i % len(lines)]}\n" for i in range(images)))
 
 
 def seconds_of(command: list[str]) -> float:
@@ -41,7 +41,7 @@ def seconds_of(command: list[str]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path, help="pictures, in folders below it or not")
+    parser.add_argument("folder", type=pathlib.Path, help="images, in folders below it or not")
     parser.add_argument("--pictures", type=int, default=2000, help="lines of the list (2000)")
     parser.add_argument("--resize", type=int, default=256)
     parser.add_argument("--quality", type=int, default=95)
@@ -74,12 +74,12 @@ def main() -> None:
 
 def report(rates: dict[str, list[float]], size: float, same: bool) -> None:
     for name, found in rates.items():
-        print(f"{name}: {statistics.median(found):,.0f} pictures a second ({min(found):,.0f} to {max(found):,.0f})")
+        print(f"{name}: {statistics.median(found):,.0f} images a second ({min(found):,.0f} to {max(found):,.0f})")
     ratios = [ours / theirs for ours, theirs in zip(rates["headrace"], rates["mxnet"], strict=True)]
     print(f"ratio: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
     minutes = IMAGENET / statistics.median(rates["headrace"]) / 60
     print(
-        f"{size / 1e3:,.1f} KB a picture; {IMAGENET:,} pictures take {minutes:,.0f} minutes and {IMAGENET * size / 1e9:,.0f} GB"
+        f"{size / 1e3:,.1f} KB an image; {IMAGENET:,} images take {minutes:,.0f} minutes and {IMAGENET * size / 1e9:,.0f} GB"
     )
     print("both wrote the same bytes" if same else "the two files differ")
 

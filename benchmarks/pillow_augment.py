@@ -75,7 +75,7 @@ def _trivially(image: Image.Image) -> Image.Image:
 
 
 def _write_planes(image: Image.Image, target: Any, mean: Sequence[float], std: Sequence[float]) -> None:
-    """Writes a scaled and normalised picture into an array of planes."""
+    """Writes a scaled and normalised image into an array of planes."""
     for band, plane, of_mean, of_std in zip(image.split(), target, mean, std, strict=True):
         np.multiply(np.asarray(band), np.float32(1 / (255 * of_std)), out=plane)
         plane -= np.float32(of_mean / of_std)
@@ -105,7 +105,7 @@ def _contrastive_view(image: Image.Image) -> Image.Image:
 
 
 def write_views(recipe: str, path: str, targets: Sequence[Any]) -> None:
-    """Writes the views of a picture into arrays of planes."""
+    """Writes the views of an image into arrays of planes."""
     with Image.open(path) as file:
         # To convert an RGB image would copy it.
         image = file if file.mode == "RGB" else file.convert("RGB")

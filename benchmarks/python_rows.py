@@ -1,4 +1,4 @@
-"""Rows a second through Python functions of 5 µs over 16 numbers, and of 20 µs, 1 ms and 10 ms over pictures of 0.5 MB,
+"""Rows a second through Python functions of 5 µs over 16 numbers, and of 20 µs, 1 ms and 10 ms over images of 0.5 MB,
 in an array: alone in a loop, on a thread, in worker processes, of a dataset in worker processes beside a loop that
 computes in Python, and with PyTorch's DataLoader and Grain where they are installed. As these seed generators once in
 each process, the function of 5 µs is also called without seeding them for each row ("unseeded").
@@ -27,12 +27,12 @@ class Work(NamedTuple):
     batch: int
 
 
-PICTURE = (400, 420, 3)
+IMAGE = (400, 420, 3)
 WORK = {
     "5 µs": Work(5, (16,), 1 << 16, 64),
-    "20 µs": Work(20, PICTURE, 64, 8),
-    "1 ms": Work(1000, PICTURE, 64, 8),
-    "10 ms": Work(10000, PICTURE, 64, 8),
+    "20 µs": Work(20, IMAGE, 64, 8),
+    "1 ms": Work(1000, IMAGE, 64, 8),
+    "10 ms": Work(10000, IMAGE, 64, 8),
 }
 SECONDS = 3.0
 

@@ -113,7 +113,7 @@ def alternate(folder: pathlib.Path, library: pathlib.Path, options: argparse.Nam
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", default=str(measuring.PHOTOS), help="of pictures, in class folders or not")
+    parser.add_argument("folder", nargs="?", default=str(measuring.PHOTOS), help="of images, in class folders or not")
     parser.add_argument("--works", nargs="+", choices=WORKS, default=list(WORKS))
     parser.add_argument("--delay", type=float, default=5.0, help="milliseconds added to each open and to each read")
     parser.add_argument("--rounds", type=int, default=7)

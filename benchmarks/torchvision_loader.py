@@ -36,7 +36,7 @@ def _views(recipe: str, tensors: bool) -> Any:
     return lambda image: (one(image),)
 
 
-class Pictures:
+class Images:
     """A map-style dataset of all files below the class folders."""
 
     def __init__(self, recipe: str, folder: str, tensors: bool) -> None:
@@ -58,7 +58,7 @@ def batches(recipe: str, folder: str, tensors: bool, workers: int) -> Iterator[A
     import torch.utils.data
 
     loader = torch.utils.data.DataLoader(
-        Pictures(recipe, folder, tensors),
+        Images(recipe, folder, tensors),
         batch_size=recipes.BATCH,
         shuffle=True,
         drop_last=True,

@@ -14,13 +14,13 @@ CLASSES = ["background", "cat", "person", "spacecraft", "cup", "spoon", "galaxy"
 SIZE = 300
 
 
-def training_pictures() -> hr.Dataset:
+def training_images() -> hr.Dataset:
     """Columns: image, uint8 of shape (300, 300, 3); boxes, float32 of shape (n, 4), and labels, int64 of shape (n,)."""
     # Line i of the file belongs to image i, in order of class, then name.
     objects = hr.JsonLines(
         str(HERE / "objects/boxes.jsonl"), {"boxes": ("float32", (None, 4)), "labels": ("int64", (None,))}
     )
-    pictures = hr.ImageFolder(str(HERE / "photos"), columns=["image"])
+    images = hr.ImageFolder(str(HERE / "photos"), columns=["image"])
     # What SSD trains with in torchvision's reference: some boxes leave the image, and their labels with them.
     augment = [
         V.Decode(),
@@ -31,7 +31,7 @@ def training_pictures() -> hr.Dataset:
         V.Resize((SIZE, SIZE)),
         V.SanitizeBoxes(min_size=4),
     ]
-    return pictures.zip(objects).shuffle(100).map(augment, ["image", hr.boxes("boxes", labels="labels")]).with_seed(6)
+    return images.zip(objects).shuffle(100).map(augment, ["image", hr.boxes("boxes", labels="labels")]).with_seed(6)
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(), help="folder for what is written")
     out = parser.parse_args().out
 
-    train = training_pictures()
+    train = training_images()
     # Images differ in how many boxes they have: each batch holds all boxes in one array, and where an image's begin.
     for batch in train.batch(4, ragged="splits"):
         counts = batch["boxes_splits"][1:] - batch["boxes_splits"][:-1]
@@ -48,7 +48,7 @@ def main() -> None:
 
     train.save(out / "detection.hrg")
     train.show(12, boxes="boxes").save(out / "detection.png")
-    print(f"pictures of the first epoch with their boxes: {out / 'detection.png'}")
+    print(f"images of the first epoch with their boxes: {out / 'detection.png'}")
     print(f"the same: headrace show {out / 'detection.hrg'} --boxes boxes --rows 12 --out sheet.png")
 
 

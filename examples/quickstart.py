@@ -18,26 +18,26 @@ SIZE = 224
 EPOCHS = 2
 MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
 STD = [0.229 * 255, 0.224 * 255, 0.225 * 255]
-PICTURES = {".jpg", ".jpeg", ".png"}
+IMAGES = {".jpg", ".jpeg", ".png"}
 
 
 def class_folders(folder: pathlib.Path) -> dict[str, int]:
     """Returns the number of images of each class folder, or exits with an error about `folder`."""
     if not folder.is_dir():
-        sys.exit(f"{folder} is not a folder. Give a folder that holds one folder of pictures a class.")
+        sys.exit(f"{folder} is not a folder. Give a folder that holds one folder of images a class.")
 
-    def pictures(where: pathlib.Path) -> list[pathlib.Path]:
-        return [path for path in where.rglob("*") if path.suffix.lower() in PICTURES]
+    def images(where: pathlib.Path) -> list[pathlib.Path]:
+        return [path for path in where.rglob("*") if path.suffix.lower() in IMAGES]
 
-    classes = {entry.name: len(pictures(entry)) for entry in sorted(folder.iterdir()) if entry.is_dir()}
+    classes = {entry.name: len(images(entry)) for entry in sorted(folder.iterdir()) if entry.is_dir()}
     if not any(classes.values()):
-        flat = len(pictures(folder))
+        flat = len(images(folder))
         if flat:
             sys.exit(
-                f"{folder} holds {flat} pictures but no class folders. "
+                f"{folder} holds {flat} images but no class folders. "
                 f"Sort them into one folder a class, such as {folder / 'cats' / 'one.jpg'}."
             )
-        sys.exit(f"{folder} holds no pictures (looked for {', '.join(sorted(PICTURES))} in its folders).")
+        sys.exit(f"{folder} holds no images (looked for {', '.join(sorted(IMAGES))} in its folders).")
     return classes
 
 
@@ -77,7 +77,7 @@ def main() -> None:
     classes = class_folders(folder)
     total = sum(classes.values())
     names = ", ".join(list(classes)[:6]) + (", …" if len(classes) > 6 else "")
-    print(f"{total} pictures in {len(classes)} classes ({names}) under {folder}")
+    print(f"{total} images in {len(classes)} classes ({names}) under {folder}")
 
     batch_size = 4 if total < 64 else 32
     train = (
@@ -109,7 +109,7 @@ def main() -> None:
     print(f"{EPOCHS} epochs, {delivered} images in {seconds:.2f} s: {delivered / seconds:,.0f} images a second")
     out = pathlib.Path("contact_sheet.png").resolve()
     write_png(out, contact_sheet(shown))
-    print(f"augmented pictures of the first epochs: {out}")
+    print(f"augmented images of the first epochs: {out}")
 
 
 if __name__ == "__main__":

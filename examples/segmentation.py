@@ -18,10 +18,10 @@ BASE, SIZE = 260, 240
 IGNORED = 255
 
 
-def training_pictures() -> hr.Dataset:
+def training_images() -> hr.Dataset:
     """Columns: image, uint8 of shape (240, 240, 3); mask, uint8 of shape (240, 240, 1), the class of each pixel."""
     # The files of both folders have the same names, so that they come in the same order.
-    pictures = hr.ImageFolder(str(HERE / "photos"), columns=["image"])
+    images = hr.ImageFolder(str(HERE / "photos"), columns=["image"])
     masks = hr.ImageFolder(str(HERE / "objects/masks"), columns=["image"]).rename({"image": "mask"})
     # torchvision's reference for segmentation.
     augment = [
@@ -31,7 +31,7 @@ def training_pictures() -> hr.Dataset:
         V.RandomCrop(SIZE, pad_if_needed=True),
         V.ColorJitter(0.2, 0.2),
     ]
-    return pictures.zip(masks).shuffle(100).map(augment, ["image", hr.mask("mask", fill=IGNORED)]).with_seed(3)
+    return images.zip(masks).shuffle(100).map(augment, ["image", hr.mask("mask", fill=IGNORED)]).with_seed(3)
 
 
 def main() -> None:
@@ -39,18 +39,18 @@ def main() -> None:
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(), help="folder for what is written")
     out = parser.parse_args().out
 
-    train = training_pictures()
+    train = training_images()
     pixels = np.zeros(256, np.int64)
     for batch in train.batch(4):
         print(f"image {batch['image'].dtype} {batch['image'].shape}, mask {batch['mask'].dtype} {batch['mask'].shape}")
         pixels += np.bincount(batch["mask"].ravel(), minlength=256)
     shares = pixels / pixels.sum()
     print(", ".join(f"{name} {share:.1%}" for name, share in zip(CLASSES, shares, strict=False)))
-    print(f"beyond the pictures: {shares[IGNORED]:.1%}")
+    print(f"beyond the images: {shares[IGNORED]:.1%}")
 
     train.save(out / "segmentation.hrg")
     train.show(12, image="image", mask="mask").save(out / "segmentation.png")
-    print(f"pictures of the first epoch with their masks: {out / 'segmentation.png'}")
+    print(f"images of the first epoch with their masks: {out / 'segmentation.png'}")
     print(f"the same: headrace show {out / 'segmentation.hrg'} --image image --mask mask --rows 12 --out sheet.png")
 
 

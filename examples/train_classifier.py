@@ -29,11 +29,11 @@ MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
 STD = [0.229 * 255, 0.224 * 255, 0.225 * 255]
 
 
-class Pictures(torch.utils.data.Dataset):
+class Images(torch.utils.data.Dataset):
     """What --loader torch reads: Pillow decodes, crops and flips, as torchvision's transforms do."""
 
     def __init__(self, folder: pathlib.Path, classes: list[str], size: int) -> None:
-        self.files = [(path, label) for label, name in enumerate(classes) for path in pictures(folder / name)]
+        self.files = [(path, label) for label, name in enumerate(classes) for path in images(folder / name)]
         self.size = size
 
     def __len__(self) -> int:
@@ -62,7 +62,7 @@ class Pictures(torch.utils.data.Dataset):
 class TorchLoader:
     """A DataLoader, with the batches of each epoch in an order of their own."""
 
-    def __init__(self, data: Pictures, batch: int, seed: int, device: torch.device) -> None:
+    def __init__(self, data: Images, batch: int, seed: int, device: torch.device) -> None:
         self.seed, self.device = seed, device
         self.generator = torch.Generator()
         self.loader = torch.utils.data.DataLoader(
@@ -104,16 +104,16 @@ class Waits:
             yield batch
 
 
-def pictures(folder: pathlib.Path) -> list[pathlib.Path]:
+def images(folder: pathlib.Path) -> list[pathlib.Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in (".jpg", ".jpeg", ".png"))
 
 
 def class_names(folder: pathlib.Path) -> list[str]:
     """Without hidden folders and folders that hold no image."""
     entries = [entry for entry in folder.iterdir() if entry.is_dir()] if folder.is_dir() else []
-    names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and pictures(entry))
+    names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and images(entry))
     if not names:
-        sys.exit(f"{folder} holds no folders of pictures. Give a folder that holds one folder of pictures a class.")
+        sys.exit(f"{folder} holds no folders of images. Give a folder that holds one folder of images a class.")
     return names
 
 
@@ -125,7 +125,7 @@ def network(classes: int) -> nn.Module:
     return nn.Sequential(*layers, nn.Linear(64, classes))
 
 
-def training_pictures(folder: pathlib.Path, classes: list[str], options: argparse.Namespace) -> hr.Dataset:
+def training_images(folder: pathlib.Path, classes: list[str], options: argparse.Namespace) -> hr.Dataset:
     return (
         hr.ImageFolder(str(folder), shuffle=True, classes={name: label for label, name in enumerate(classes)})
         .map(
@@ -158,7 +158,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     here = pathlib.Path(__file__).resolve().parent
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=here / "photos", help="one folder per class")
     parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--batch", type=int, default=4, help="pictures a step")
+    parser.add_argument("--batch", type=int, default=4, help="images a step")
     parser.add_argument("--size", type=int, default=64, help="pixels of a side")
     parser.add_argument("--rate", type=float, default=0.002, help="learning rate")
     parser.add_argument("--seed", type=int, default=0)
@@ -181,12 +181,12 @@ def train(options: argparse.Namespace) -> None:
     optimizer = torch.optim.Adam(model.parameters(), lr=options.rate)
     loader: Loader | TorchLoader
     if options.loader == "headrace":
-        loader = Loader(training_pictures(options.folder, classes, options), device)
+        loader = Loader(training_images(options.folder, classes, options), device)
     else:
-        data = Pictures(options.folder, classes, options.size)
+        data = Images(options.folder, classes, options.size)
         loader = TorchLoader(data, options.batch, options.seed, device)
     if len(loader) == 0:
-        sys.exit(f"{options.folder} holds fewer pictures than the {options.batch} of a step. Give a smaller --batch.")
+        sys.exit(f"{options.folder} holds fewer images than the {options.batch} of a step. Give a smaller --batch.")
     print(f"{len(classes)} classes, {len(loader)} steps an epoch, {options.loader} on {device}", flush=True)
 
     def checkpoint(epoch: int, step: int) -> None:
@@ -226,7 +226,7 @@ def train(options: argparse.Namespace) -> None:
         checkpoint(epoch, step)
     seconds = time.perf_counter() - started
     print(
-        f"{seen} pictures in {seconds:.2f} s, {seen / max(seconds, 1e-9):,.0f} a second; "
+        f"{seen} images in {seconds:.2f} s, {seen / max(seconds, 1e-9):,.0f} a second; "
         f"the step waited {waits.seconds / max(seconds, 1e-9):.1%} of the time"
     )
     if isinstance(loader, Loader):

@@ -42,7 +42,6 @@ struct Attributes::Values {
 template <typename Entries>
 Attributes Attributes::OfEntries(const Entries& entries) {
   auto values = std::make_shared<Values>();
-  // Makes copies in place: an assignment that runs out of memory leaves a message that cannot be destroyed.
   for (const proto::Attribute& attribute : entries) {
     values->by_name.insert_or_assign(attribute.name(), attribute.value());
   }

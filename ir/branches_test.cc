@@ -26,7 +26,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-GraphBuilder Pictures() {
+GraphBuilder Images() {
   GraphBuilder builder;
   builder.Add("pictures");
   builder.Add("map", {0});
@@ -42,12 +42,12 @@ ColumnType ImageOf(const GraphBuilder& builder) { return ResultSchema(builder.Ca
 const proto::Step& Nested(const proto::Step& step, int branch, int at = 0) { return step.branches(branch).steps(at); }
 
 TEST(Branches, KeepWhatIsTrueOfAllRows) {
-  GraphBuilder equal = Pictures();
+  GraphBuilder equal = Images();
   equal.Step("Either", {"image"}, {"image"});
   equal.Branch().Step("Resize", {"image"}, {"image"}, SizeBranches(8)).End();
   equal.Branch().Step("Negate", {"image"}, {"image"}).Step("Resize", {"image"}, {"image"}, SizeBranches(8)).End();
   EXPECT_EQ(TypeName(ImageOf(equal)), "uint8 (8, 8, 3)");
-  GraphBuilder other = Pictures();
+  GraphBuilder other = Images();
   other.Step("Either", {"image"}, {"image"});
   other.Branch().Step("Resize", {"image"}, {"image"}, SizeBranches(8)).End();
   other.Branch().Step("Resize", {"image"}, {"image"}, {{"size", IntsValue({8, 9})}}).End();
@@ -56,7 +56,7 @@ TEST(Branches, KeepWhatIsTrueOfAllRows) {
 
 TEST(Branches, ThatNoRowGoesThroughChangeNoType) {
   const auto perhaps = [](double p) {
-    GraphBuilder builder = Pictures();
+    GraphBuilder builder = Images();
     builder.Step("Resize", {"image"}, {"image"}, SizeBranches(4));
     builder.Step("Perhaps", {"image"}, {"image"}, {{"p", FloatValue(p)}});
     builder.Branch().Step("Resize", {"image"}, {"image"}, SizeBranches(8)).End();
@@ -69,7 +69,7 @@ TEST(Branches, ThatNoRowGoesThroughChangeNoType) {
 
 // Any of them may come before another.
 TEST(Branches, InAnyOrderBeginWithWhatOthersLeave) {
-  GraphBuilder builder = Pictures();
+  GraphBuilder builder = Images();
   builder.Step("Resize", {"image"}, {"image"}, SizeBranches(4));
   builder.Step("AnyOrder", {"image"}, {"image"});
   builder.Branch().Step("Resize", {"image"}, {"image"}, {{"size", IntsValue({4, 9})}}).End();
@@ -96,7 +96,7 @@ TEST(Branches, ThatDisagreeInTypesAreRefused) {
 }
 
 TEST(Branches, MistakesNameTheStepAndItsLine) {
-  GraphBuilder builder = Pictures();
+  GraphBuilder builder = Images();
   builder.Step("Perhaps", {"image"}, {"image"}, {{"p", FloatValue(2)}});
   builder.Branch().Step("Flip", {"image"}, {"image"}, {{"probability", FloatValue(7)}});
   builder.Step("Flipp", {"label"}, {"label"});
@@ -110,27 +110,27 @@ TEST(Branches, MistakesNameTheStepAndItsLine) {
 }
 
 TEST(Branches, BelongToChoosersAndAreNotEmpty) {
-  GraphBuilder none = Pictures();
+  GraphBuilder none = Images();
   none.Step("Either", {"image"}, {"image"});
   EXPECT_THAT(MistakesOf(none), HasSubstr("map Either: has no kernels to apply"));
-  GraphBuilder empty = Pictures();
+  GraphBuilder empty = Images();
   empty.Step("Either", {"image"}, {"image"}).Branch().End();
   EXPECT_THAT(MistakesOf(empty), HasSubstr("map Either: one of its lists of kernels is empty"));
-  GraphBuilder other = Pictures();
+  GraphBuilder other = Images();
   other.Step("Negate", {"image"}, {"image"}).Branch().Step("Negate", {"image"}, {"image"}).End();
   EXPECT_THAT(MistakesOf(other), HasSubstr("map Negate: has branches"));
-  GraphBuilder two = Pictures();
+  GraphBuilder two = Images();
   two.Step("Perhaps", {"image"}, {"image"});
   for (int i = 0; i < 2; ++i) two.Branch().Step("Negate", {"image"}, {"image"}).End();
   EXPECT_THAT(MistakesOf(two), HasSubstr("map Perhaps: has one branch, not 2"));
-  GraphBuilder fewer = Pictures();
+  GraphBuilder fewer = Images();
   fewer.Step("Either", {"image", "label"}, {"image"}).Branch().Step("Negate", {"image"}, {"image"}).End();
   EXPECT_THAT(MistakesOf(fewer), HasSubstr("map Either: gives as many columns as it takes"));
 }
 
 // A graph with choosers nested so deep.
 proto::Graph Deep(int depth) {
-  proto::Graph graph = Pictures().graph();
+  proto::Graph graph = Images().graph();
   proto::Step* step = graph.mutable_nodes(1)->add_steps();
   for (int i = 0; i <= depth; ++i) {
     step->set_kernel(i < depth ? "Perhaps" : "Negate");
@@ -156,7 +156,7 @@ TEST(Branches, AreNotNestedWithoutBound) {
 
 // Each level follows its branches twice.
 TEST(Branches, InAnyOrderMayBeNested) {
-  GraphBuilder builder = Pictures();
+  GraphBuilder builder = Images();
   for (int depth = 0; depth < kDeepestChoosers; ++depth) {
     builder.Step("AnyOrder", {"image"}, {"image"});
     builder.Branch().Step("Resize", {"image"}, {"image"}, SizeBranches(depth + 1)).End().Branch();
@@ -181,7 +181,7 @@ TEST(Branches, SurviveEveryWrittenForm) {
 }
 
 TEST(Branches, AreCanonicalAndHashedAsSteps) {
-  GraphBuilder builder = Pictures();
+  GraphBuilder builder = Images();
   builder.Step("Perhaps", {"image"}, {"image"}).Branch().Step("Flip", {"image"}, {"image"}, {}, 3).End();
   proto::Graph graph = builder.Canonical();
   proto::Step& nested = *graph.mutable_nodes(1)->mutable_steps(0)->mutable_branches(0)->mutable_steps(0);
@@ -198,7 +198,7 @@ TEST(Branches, AreCanonicalAndHashedAsSteps) {
 }
 
 TEST(Branches, GetSaltsByTheirPath) {
-  GraphBuilder builder = Pictures();
+  GraphBuilder builder = Images();
   builder.Step("Flip", {"image"}, {"image"});
   builder.Step("Either", {"image"}, {"image"});
   builder.Branch().Step("Flip", {"image"}, {"image"}).End();
@@ -221,7 +221,7 @@ TEST(Branches, GetSaltsByTheirPath) {
 }
 
 TEST(Branches, OfOneGroupGetOneSalt) {
-  GraphBuilder builder = Pictures();
+  GraphBuilder builder = Images();
   for (const char* column : {"image", "label"}) {
     builder.Step("Perhaps", {column}, {column}, {}, 1).Branch().Step("Flip", {column}, {column}, {}, 2).End();
   }
@@ -233,7 +233,7 @@ TEST(Branches, OfOneGroupGetOneSalt) {
 }
 
 TEST(Branches, WithANameGivenTwiceAreRefused) {
-  GraphBuilder builder = Pictures();
+  GraphBuilder builder = Images();
   builder.Step("Flip", {"image"}, {"image"}, {{"name", StringValue("mine")}});
   builder.Step("Perhaps", {"image"}, {"image"});
   builder.Branch().Step("Flip", {"image"}, {"image"}, {{"name", StringValue("mine")}}).End();
@@ -242,7 +242,7 @@ TEST(Branches, WithANameGivenTwiceAreRefused) {
 }
 
 TEST(Branches, AreShownBelowTheirChooser) {
-  GraphBuilder builder = Pictures();
+  GraphBuilder builder = Images();
   builder.Step("Perhaps", {"image"}, {"image"}).Branch().Step("Negate", {"image"}, {"image"}).End();
   builder.Step("Either", {"image"}, {"image"});
   for (int i = 0; i < 2; ++i) builder.Branch().Step("Negate", {"image"}, {"image"}).End();
@@ -254,7 +254,7 @@ TEST(Branches, AreShownBelowTheirChooser) {
 }
 
 TEST(InlineBranches, LeavesWhatIsDrawn) {
-  GraphBuilder builder = Pictures();
+  GraphBuilder builder = Images();
   const auto add = [&](double p) {
     builder.Step("Perhaps", {"image"}, {"image"}, {{"p", FloatValue(p)}});
     builder.Branch().Step("Flip", {"image"}, {"image"}).End();
@@ -275,7 +275,7 @@ TEST(InlineBranches, LeavesWhatIsDrawn) {
 }
 
 TEST(InlineBranches, KeepsAChooserThatNamesColumns) {
-  GraphBuilder builder = Pictures();
+  GraphBuilder builder = Images();
   builder.Step("Perhaps", {"image"}, {"copy"}, {{"p", FloatValue(0)}});
   builder.Branch().Step("Negate", {"copy"}, {"copy"}).End();
   EXPECT_EQ(InlineBranches(builder.Canonical())->nodes(1).steps_size(), 1);

@@ -158,7 +158,7 @@ class DoubtSearch : public StepVisitor {
       if (target.empty()) continue;
       Add(Cat("moves pixels, but column \"", name, "\" is ", TypeName(column->type), ", as ", target, " are; write hr.",
               target, "(\"", name, target == "boxes" ? "\", format=…" : "\"", ") for it, and its ", target,
-              " follow the pictures"));
+              " follow the images"));
     }
     if (kernel.doubt == nullptr || ReadsParameter(step)) return;
     std::string doubt = kernel.doubt(Attributes::Of(step), inputs);

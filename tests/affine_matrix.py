@@ -1,4 +1,4 @@
-"""The maps of the plane by which torchvision moves what follows a picture."""
+"""The maps of the plane by which torchvision moves what follows an image."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def affine_matrix(angle: float, translate: Any, scale: float, shear: Any, center: Any) -> np.ndarray:
-    """torchvision's, from the picture to the result."""
+    """torchvision's, from the image to the result."""
     rotation, along, down = math.radians(angle), math.radians(shear[0]), math.radians(shear[1])
     a = math.cos(rotation - down) / math.cos(down)
     b = -math.cos(rotation - down) * math.tan(along) / math.cos(down) - math.sin(rotation)

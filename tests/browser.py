@@ -1,6 +1,6 @@
 """A headless Chromium, driven over its debugging pipe: JSON messages, each ended by a zero byte.
 
-python -m tests.browser report.html picture.png     # a picture of a page, 1000 pixels wide
+python -m tests.browser report.html image.png     # an image of a page, 1000 pixels wide
 """
 
 import base64
@@ -87,7 +87,7 @@ class Browser:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
-    def picture(self) -> bytes:
+    def screenshot(self) -> bytes:
         """The whole page, as PNG."""
         size = self._send("Page.getLayoutMetrics")["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
@@ -137,4 +137,4 @@ class Browser:
 if __name__ == "__main__":
     with Browser() as browser:
         browser.open(pathlib.Path(sys.argv[1]), 1000, dark=False)
-        pathlib.Path(sys.argv[2]).write_bytes(browser.picture())
+        pathlib.Path(sys.argv[2]).write_bytes(browser.screenshot())

@@ -110,13 +110,13 @@ def image_record(number: int, label: float, image: bytes) -> bytes:
 
 
 def _write_records(folder: pathlib.Path) -> None:
-    """Image records in two files, one with damage after its first record, and a list that names the pictures."""
+    """Image records in two files, one with damage after its first record, and a list that names the images."""
     photos = sorted((folder / "photos").rglob("*.jpg"))
-    pictures = [image_record(number, number % 3, photo.read_bytes()) for number, photo in enumerate(photos)]
+    images = [image_record(number, number % 3, photo.read_bytes()) for number, photo in enumerate(photos)]
     records = folder / "records"
     records.mkdir()
-    (records / "a.rec").write_bytes(record_bytes(pictures[:5]))
-    (records / "b.rec").write_bytes(record_bytes(pictures[5:]))
+    (records / "a.rec").write_bytes(record_bytes(images[:5]))
+    (records / "b.rec").write_bytes(record_bytes(images[5:]))
     (folder / "photos.lst").write_text(
         "".join(f"{number}\t{number % 3}\t{photo.relative_to(folder)}\n" for number, photo in enumerate(photos))
     )
@@ -126,11 +126,11 @@ def _write_records(folder: pathlib.Path) -> None:
 
 def _write_damaged(folder: pathlib.Path) -> None:
     """Files, of which one in the middle is not of the format that its name says."""
-    pictures = folder / "damaged/class"
-    pictures.mkdir(parents=True)
+    images = folder / "damaged/class"
+    images.mkdir(parents=True)
     whole = (folder / "photos/animals/cat-eyes.jpg").read_bytes()
     for number in range(14):
-        (pictures / f"{number:02}.jpg").write_bytes(whole[: len(whole) // 2] if number == 9 else whole)
+        (images / f"{number:02}.jpg").write_bytes(whole[: len(whole) // 2] if number == 9 else whole)
     texts = folder / "damaged-texts"
     texts.mkdir()
     (texts / "0.txt").write_bytes(b"good\n" * 20)
@@ -138,11 +138,11 @@ def _write_damaged(folder: pathlib.Path) -> None:
 
 
 def _write_recovered(folder: pathlib.Path) -> None:
-    """Pictures of which libjpeg invents a part: missing scans, damaged data, no end marker."""
-    pictures = folder / "recovered/class"
-    pictures.mkdir(parents=True)
-    with PIL.Image.open(folder / "photos/animals/cat-eyes.jpg") as picture:
-        small = picture.convert("RGB").resize((150, 110))
+    """Images of which libjpeg invents a part: missing scans, damaged data, no end marker."""
+    images = folder / "recovered/class"
+    images.mkdir(parents=True)
+    with PIL.Image.open(folder / "photos/animals/cat-eyes.jpg") as image:
+        small = image.convert("RGB").resize((150, 110))
     for number in range(12):
         target = io.BytesIO()
         small.save(target, "JPEG", quality=60 + number, progressive=number % 2 == 0)
@@ -154,7 +154,7 @@ def _write_recovered(folder: pathlib.Path) -> None:
             spoilt = whole[:-2]
         else:
             spoilt = whole[: len(whole) * (number + 4) // 16] + (b"\xff\xd9" if number < 8 else whole[-200:])
-        (pictures / f"{number:02}.jpg").write_bytes(spoilt)
+        (images / f"{number:02}.jpg").write_bytes(spoilt)
 
 
 # ---- functions that pipelines call ----
@@ -264,7 +264,7 @@ class OwnRuns:
         return [self[number] for number in numbers]
 
 
-# ---- pictures ----
+# ---- images ----
 
 
 def training(data: pathlib.Path) -> hr.Dataset:
@@ -306,9 +306,9 @@ def evaluation(data: pathlib.Path) -> hr.Dataset:
 
 
 def image_and_mask(data: pathlib.Path) -> hr.Dataset:
-    pictures = np.random.default_rng(0).integers(0, 256, (40, 20, 24, 3), np.uint8)
+    images = np.random.default_rng(0).integers(0, 256, (40, 20, 24, 3), np.uint8)
     return (
-        hr.Numpy({"image": pictures, "mask": pictures[..., :1] // 2, "number": np.arange(40)}, shuffle=True)
+        hr.Numpy({"image": images, "mask": images[..., :1] // 2, "number": np.arange(40)}, shuffle=True)
         .map([V.RandomCrop(16, padding=3), V.RandomHorizontalFlip(), V.RandomVerticalFlip(0.3)], ["image", "mask"])
         .map(V.Pad(1, mode="reflect"), "image")
         .shuffle(10)
@@ -320,7 +320,7 @@ def strength_of(epoch: int) -> float:
     return 0.5 + epoch / 8
 
 
-def changing_pictures(data: pathlib.Path) -> hr.Dataset:
+def changing_images(data: pathlib.Path) -> hr.Dataset:
     """Two parameters are read below repeat, and one of them above, by a function."""
     strength = hr.parameter("strength", strength_of)
     size = hr.parameter("size", lambda epoch: 24 + epoch % 3)
@@ -330,16 +330,16 @@ def changing_pictures(data: pathlib.Path) -> hr.Dataset:
 
     drawn = V.RandomApply([V.AdjustContrast(strength)], p=0.4)
     steps = [V.Decode(), V.Resize((30, 40)), V.CenterCrop(size), V.AdjustBrightness(strength), drawn, V.HWC2CHW()]
-    pictures = hr.ImageFolder(data / "photos", shuffle=True).map(steps, "image").repeat(2)
-    return pictures.map(scaled, "label", "scaled").batch(3, pad=True)
+    images = hr.ImageFolder(data / "photos", shuffle=True).map(steps, "image").repeat(2)
+    return images.map(scaled, "label", "scaled").batch(3, pad=True)
 
 
-def ragged_pictures(data: pathlib.Path) -> hr.Dataset:
+def ragged_images(data: pathlib.Path) -> hr.Dataset:
     return hr.ImageFolder(data / "photos").map([V.Decode(), V.Resize(20)], "image").batch(4, pad=True, pad_value=7)
 
 
 def colored(data: pathlib.Path) -> hr.Dataset:
-    """Pixel steps that draw, look at whole pixels and at the picture, in one pass and after one that does not fit."""
+    """Pixel steps that draw, look at whole pixels and at the image, in one pass and after one that does not fit."""
     jitter = V.ColorJitter(brightness=0.4, contrast=0.4, saturation=0.4, hue=0.1)
     return (
         hr.ImageFolder(data / "photos", shuffle=True)
@@ -352,8 +352,8 @@ def colored(data: pathlib.Path) -> hr.Dataset:
 
 def patches(data: pathlib.Path) -> hr.Dataset:
     """Several columns become several times as many; an image and its mask are bent alike, and noise is of its own."""
-    pictures = np.random.default_rng(0).integers(0, 256, (20, 21, 24, 3), np.uint8)
-    rows = hr.Numpy({"image": pictures, "mask": pictures[..., :1] // 2, "number": np.arange(20)}, shuffle=True)
+    images = np.random.default_rng(0).integers(0, 256, (20, 21, 24, 3), np.uint8)
+    rows = hr.Numpy({"image": images, "mask": images[..., :1] // 2, "number": np.arange(20)}, shuffle=True)
     columns = ["left", "right", "left of mask", "right of mask"]
     return (
         rows.map(V.ElasticTransform(40, 3, interpolation="nearest"), ["image", "mask"])
@@ -382,7 +382,7 @@ def mixed_up(data: pathlib.Path) -> hr.Dataset:
     )
 
 
-def chosen_pictures(data: pathlib.Path) -> hr.Dataset:
+def chosen_images(data: pathlib.Path) -> hr.Dataset:
     """What is drawn joins the pass that decodes, or ends it."""
     colors = [[V.RandomApply(V.ColorJitter(0.4), 0.8), V.Invert()], V.Equalize(), V.GaussianBlur(3)]
     order = [V.RandomVerticalFlip(), V.AdjustContrast(1.3), V.RandomErasing()]
@@ -408,10 +408,10 @@ def chosen_policies(data: pathlib.Path) -> hr.Dataset:
 
 def chosen_pairs(data: pathlib.Path) -> hr.Dataset:
     """One choice for an image and its mask, and for the whole batch."""
-    pictures = np.random.default_rng(0).integers(0, 256, (40, 20, 24, 3), np.uint8)
+    images = np.random.default_rng(0).integers(0, 256, (40, 20, 24, 3), np.uint8)
     moves = [V.RandomVerticalFlip(), V.RandomApply([V.RandomCrop(16), V.Resize((20, 24))])]
     return (
-        hr.Numpy({"image": pictures, "mask": pictures[..., :1] // 2, "label": np.arange(40) % 3}, shuffle=True)
+        hr.Numpy({"image": images, "mask": images[..., :1] // 2, "label": np.arange(40) % 3}, shuffle=True)
         .map(V.RandomOrder(moves), ["image", "mask"])
         .map(V.RandomApply(V.Invert()), "image", "inverted")
         .map(V.ToFloat(), "image")
@@ -421,7 +421,7 @@ def chosen_pairs(data: pathlib.Path) -> hr.Dataset:
 
 
 def with_targets(data: pathlib.Path, count: int = 3) -> hr.Dataset:
-    """The pictures of the folder, encoded, with boxes, a label for each of them, and keypoints."""
+    """The images of the folder, encoded, with boxes, a label for each of them, and keypoints."""
     draws = np.random.default_rng(4)
     photos = hr.ImageFolder(data / "photos")
     rows = len(photos)
@@ -433,7 +433,7 @@ def with_targets(data: pathlib.Path, count: int = 3) -> hr.Dataset:
 
 
 def detection(data: pathlib.Path) -> hr.Dataset:
-    """Boxes beside pictures that are decoded in part, in pipelines that choose, and removed."""
+    """Boxes beside images that are decoded in part, in pipelines that choose, and removed."""
     boxes = hr.boxes("boxes", format="xywh", labels="label", relative=True)
     steps = [
         V.Decode(),
@@ -497,7 +497,7 @@ def objects_of_labels(data: pathlib.Path) -> hr.Dataset:
 
 
 def segmentation(data: pathlib.Path) -> hr.Dataset:
-    """Every kernel that moves masks, boxes and keypoints, on small pictures."""
+    """Every kernel that moves masks, boxes and keypoints, on small images."""
     draws = np.random.default_rng(6)
     rows = hr.Numpy(
         {
@@ -679,14 +679,14 @@ def skipped_sparse_rows(data: pathlib.Path) -> hr.Dataset:
     return rows.on_error("skip").shuffle(5).batch(4, pad=True, pad_value=-1)
 
 
-def packed_pictures(data: pathlib.Path) -> hr.Dataset:
-    pictures = hr.ImageRecord(str(data / "records"), index="build", shuffle=True)
-    return pictures.map([V.Decode(), V.RandomCrop(40)], "image").batch(4)
+def packed_images(data: pathlib.Path) -> hr.Dataset:
+    images = hr.ImageRecord(str(data / "records"), index="build", shuffle=True)
+    return images.map([V.Decode(), V.RandomCrop(40)], "image").batch(4)
 
 
-def packed_pictures_in_splits(data: pathlib.Path) -> hr.Dataset:
-    pictures = hr.ImageRecord(str(data / "records"), shuffle=True, window=3, interleave=2, split_bytes=100_000)
-    return pictures.map([V.Decode(), V.RandomCrop(40)], "image").batch(4)
+def packed_images_in_splits(data: pathlib.Path) -> hr.Dataset:
+    images = hr.ImageRecord(str(data / "records"), shuffle=True, window=3, interleave=2, split_bytes=100_000)
+    return images.map([V.Decode(), V.RandomCrop(40)], "image").batch(4)
 
 
 def part_of_records(data: pathlib.Path) -> hr.Dataset:
@@ -697,9 +697,9 @@ def records_behind_damage(data: pathlib.Path) -> hr.Dataset:
     return hr.RecordFile(str(data / "damaged.rec"), damage="skip").repeat(2).batch(3)
 
 
-def listed_pictures(data: pathlib.Path) -> hr.Dataset:
-    pictures = hr.ImageList(str(data / "photos.lst"), str(data), columns=["image", "label", "id"], shuffle=True)
-    return pictures.map([V.Decode(), V.RandomCrop(40)], "image").batch(3)
+def listed_images(data: pathlib.Path) -> hr.Dataset:
+    images = hr.ImageList(str(data / "photos.lst"), str(data), columns=["image", "label", "id"], shuffle=True)
+    return images.map([V.Decode(), V.RandomCrop(40)], "image").batch(3)
 
 
 def texts_repeated(data: pathlib.Path) -> hr.Dataset:
@@ -867,7 +867,7 @@ def indices_only(data: pathlib.Path) -> hr.Dataset:
 # ---- mixtures ----
 
 
-def mixed_pictures(data: pathlib.Path) -> hr.Dataset:
+def mixed_images(data: pathlib.Path) -> hr.Dataset:
     photos, few = hr.ImageFolder(data / "photos", shuffle=True), hr.ImageFolder(data / "photos").take(5)
     mixed = hr.mix([photos, few], [3, 2], stop="repeat").map([V.Decode(), V.RandomResizedCrop(24)], "image")
     return mixed.shuffle(5).batch(4)
@@ -890,9 +890,9 @@ def mixed_until_the_first_ends(data: pathlib.Path) -> hr.Dataset:
 # ---- chosen rows ----
 
 
-def part_of_pictures(data: pathlib.Path) -> hr.Dataset:
-    pictures = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.RandomResizedCrop(24)], "image")
-    train, _ = pictures.split([0.7, 0.3], seed=2)
+def part_of_images(data: pathlib.Path) -> hr.Dataset:
+    images = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.RandomResizedCrop(24)], "image")
+    train, _ = images.split([0.7, 0.3], seed=2)
     return train.batch(4)
 
 
@@ -913,9 +913,9 @@ def chosen_again(data: pathlib.Path) -> hr.Dataset:
 
 def plugin_kernel(data: pathlib.Path) -> hr.Dataset:
     darkened = example_plugins.frames().Vignette(0.7)
-    pictures = hr.ImageFolder(data / "photos", shuffle=True)
+    images = hr.ImageFolder(data / "photos", shuffle=True)
     steps = [V.Decode(), V.RandomResizedCrop(24), darkened, V.RandomHorizontalFlip(), V.HWC2CHW()]
-    return pictures.map(steps, "image").cache("10KiB").repeat(2).batch(5)
+    return images.map(steps, "image").cache("10KiB").repeat(2).batch(5)
 
 
 def plugin_source(data: pathlib.Path) -> hr.Dataset:
@@ -943,9 +943,9 @@ def skipped_plugin_format(data: pathlib.Path) -> hr.Dataset:
 # ---- samplers ----
 
 
-def balanced_pictures(data: pathlib.Path) -> hr.Dataset:
-    pictures = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.RandomResizedCrop(24)], "image")
-    part, _ = pictures.split([0.75, 0.25])
+def balanced_images(data: pathlib.Path) -> hr.Dataset:
+    images = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.RandomResizedCrop(24)], "image")
+    part, _ = images.split([0.75, 0.25])
     return part.sample(hr.ClassBalanced("label", n=30)).map(V.RandomHorizontalFlip(), "image").batch(4)
 
 
@@ -978,20 +978,20 @@ def ordered_by_the_user(data: pathlib.Path) -> hr.Dataset:
     return numbers.batch(4)
 
 
-def pictures_ordered_by_the_user(data: pathlib.Path) -> hr.Dataset:
-    pictures = hr.ImageFolder(data / "photos", shuffle=True).sample(Curriculum(6)).skip(1)
-    return pictures.sample(hr.Repeated(3)).map([V.Decode(), V.RandomResizedCrop(24)], "image").repeat(2).batch(4)
+def images_ordered_by_the_user(data: pathlib.Path) -> hr.Dataset:
+    images = hr.ImageFolder(data / "photos", shuffle=True).sample(Curriculum(6)).skip(1)
+    return images.sample(hr.Repeated(3)).map([V.Decode(), V.RandomResizedCrop(24)], "image").repeat(2).batch(4)
 
 
 def groups_of_classes(data: pathlib.Path) -> hr.Dataset:
-    pictures = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.RandomResizedCrop(24)], "image")
-    return pictures.sample(hr.PK(2, 2, groups=6)).batch(4)
+    images = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.RandomResizedCrop(24)], "image")
+    return images.sample(hr.PK(2, 2, groups=6)).batch(4)
 
 
 def groups_of_two_sets(data: pathlib.Path) -> hr.Dataset:
-    pictures = hr.ImageFolder(data / "photos", shuffle=True)
-    crops = pictures.sample(hr.PK(2, 2, groups=3)).map([V.Decode(), V.RandomResizedCrop(24)], "image")
-    whole = pictures.sample(hr.PK(4, 1, groups=4)).map([V.Decode(), V.Resize((24, 24))], "image")
+    images = hr.ImageFolder(data / "photos", shuffle=True)
+    crops = images.sample(hr.PK(2, 2, groups=3)).map([V.Decode(), V.RandomResizedCrop(24)], "image")
+    whole = images.sample(hr.PK(4, 1, groups=4)).map([V.Decode(), V.Resize((24, 24))], "image")
     return crops.concat(whole).skip(4).batch(8)
 
 
@@ -1023,8 +1023,8 @@ def emptied(data: pathlib.Path) -> hr.Dataset:
 # ---- caches ----
 
 
-def cached_pictures(data: pathlib.Path) -> hr.Dataset:
-    """A cache with room for only some of the pictures."""
+def cached_images(data: pathlib.Path) -> hr.Dataset:
+    """A cache with room for only some of the images."""
     return (
         hr.ImageFolder(data / "photos", shuffle=True)
         .map([V.Decode(), V.RandomCrop(48)], "image")
@@ -1036,8 +1036,8 @@ def cached_pictures(data: pathlib.Path) -> hr.Dataset:
 
 
 def cached_and_reshuffled(data: pathlib.Path) -> hr.Dataset:
-    pictures = hr.ImageFolder(data / "photos", shuffle=True).map(V.Decode(), "image").cache("1MiB", transparent=True)
-    return pictures.map(V.RandomResizedCrop(24), "image").repeat(3).batch(5)
+    images = hr.ImageFolder(data / "photos", shuffle=True).map(V.Decode(), "image").cache("1MiB", transparent=True)
+    return images.map(V.RandomResizedCrop(24), "image").repeat(3).batch(5)
 
 
 def cached_rows(data: pathlib.Path) -> hr.Dataset:
@@ -1076,8 +1076,8 @@ def batches_of_a_function(data: pathlib.Path) -> hr.Dataset:
 
 
 def batches_of_chosen_sizes(data: pathlib.Path) -> hr.Dataset:
-    pictures = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.RandomResizedCrop(24)], "image")
-    return pictures.repeat(2).batch(growing_batches).map(T.TypeCast("float32"), "image")
+    images = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.RandomResizedCrop(24)], "image")
+    return images.repeat(2).batch(growing_batches).map(T.TypeCast("float32"), "image")
 
 
 def batches_of_functions_all_over(data: pathlib.Path) -> hr.Dataset:
@@ -1085,7 +1085,7 @@ def batches_of_functions_all_over(data: pathlib.Path) -> hr.Dataset:
     return numbers.shuffle(3).unbatch().take(31).repeat(2).batch(4, True, function=reversed_rows).shuffle(2)
 
 
-def recovered_pictures(data: pathlib.Path) -> hr.Dataset:
+def recovered_images(data: pathlib.Path) -> hr.Dataset:
     return (
         hr.ImageFolder(data / "recovered", shuffle=True)
         .map([V.Decode(), V.RandomResizedCrop(24, scale=(0.05, 1)), V.RandomHorizontalFlip()], "image")
@@ -1093,18 +1093,18 @@ def recovered_pictures(data: pathlib.Path) -> hr.Dataset:
     )
 
 
-def recovered_pictures_scaled(data: pathlib.Path) -> hr.Dataset:
+def recovered_images_scaled(data: pathlib.Path) -> hr.Dataset:
     return hr.ImageFolder(data / "recovered").map([V.Decode(scale=2), V.RandomCrop(24)], "image").batch(4)
 
 
 # ---- errors in the middle ----
 
 
-def damaged_picture(data: pathlib.Path) -> hr.Dataset:
+def damaged_image(data: pathlib.Path) -> hr.Dataset:
     return hr.ImageFolder(data / "damaged").map([V.Decode(), V.Resize(16)], "image").batch(2)
 
 
-def damaged_picture_among_shuffled(data: pathlib.Path) -> hr.Dataset:
+def damaged_image_among_shuffled(data: pathlib.Path) -> hr.Dataset:
     return hr.ImageFolder(data / "damaged", shuffle=True).map([V.Decode(), V.Resize(16)], "image").shuffle(4).batch(2)
 
 
@@ -1112,12 +1112,12 @@ def damaged_text(data: pathlib.Path) -> hr.Dataset:
     return hr.Text(str(data / "damaged-texts/*.txt")).batch(4)
 
 
-def skipped_pictures(data: pathlib.Path) -> hr.Dataset:
+def skipped_images(data: pathlib.Path) -> hr.Dataset:
     steps = [V.Decode(), V.RandomResizedCrop(24), V.RandomHorizontalFlip(), V.Normalize([120.0] * 3, [60.0] * 3)]
     return hr.ImageFolder(data / "damaged", shuffle=True).map(steps, "image").batch(3).on_error("skip")
 
 
-def skipped_and_recovered_pictures(data: pathlib.Path) -> hr.Dataset:
+def skipped_and_recovered_images(data: pathlib.Path) -> hr.Dataset:
     both = hr.ImageFolder(data / "recovered").concat(hr.ImageFolder(data / "damaged"))
     return both.map([V.Decode(), V.CenterCrop(40), V.Resize(16)], "image").on_error("skip").shuffle(5).batch(4)
 
@@ -1199,13 +1199,13 @@ PIPELINES: dict[str, Build] = {
         opencv_training,
         evaluation,
         image_and_mask,
-        changing_pictures,
-        ragged_pictures,
+        changing_images,
+        ragged_images,
         colored,
         patches,
         unchanged_masks,
         mixed_up,
-        chosen_pictures,
+        chosen_images,
         chosen_policies,
         chosen_pairs,
         detection,
@@ -1231,11 +1231,11 @@ PIPELINES: dict[str, Build] = {
         sparse_rows,
         damaged_sparse_rows,
         skipped_sparse_rows,
-        packed_pictures,
-        packed_pictures_in_splits,
+        packed_images,
+        packed_images_in_splits,
         part_of_records,
         records_behind_damage,
-        listed_pictures,
+        listed_images,
         texts_repeated,
         table,
         generated,
@@ -1264,10 +1264,10 @@ PIPELINES: dict[str, Build] = {
         zipped,
         chained,
         indices_only,
-        mixed_pictures,
+        mixed_images,
         mixed_streams,
         mixed_until_the_first_ends,
-        part_of_pictures,
+        part_of_images,
         folds_in_a_row,
         chosen_again,
         plugin_kernel,
@@ -1275,11 +1275,11 @@ PIPELINES: dict[str, Build] = {
         plugin_format,
         damaged_plugin_format,
         skipped_plugin_format,
-        balanced_pictures,
+        balanced_images,
         weighted_rows,
         repeated_augmentation,
         ordered_by_the_user,
-        pictures_ordered_by_the_user,
+        images_ordered_by_the_user,
         groups_of_classes,
         groups_of_two_sets,
         diamond,
@@ -1288,7 +1288,7 @@ PIPELINES: dict[str, Build] = {
         endless_and_filtered,
         empty,
         emptied,
-        cached_pictures,
+        cached_images,
         cached_and_reshuffled,
         cached_rows,
         cached_functions,
@@ -1298,13 +1298,13 @@ PIPELINES: dict[str, Build] = {
         batches_of_chosen_sizes,
         batches_of_functions_all_over,
         functions_in_processes,
-        recovered_pictures,
-        recovered_pictures_scaled,
-        damaged_picture,
-        damaged_picture_among_shuffled,
+        recovered_images,
+        recovered_images_scaled,
+        damaged_image,
+        damaged_image_among_shuffled,
         damaged_text,
-        skipped_pictures,
-        skipped_and_recovered_pictures,
+        skipped_images,
+        skipped_and_recovered_images,
         skipped_numbers,
         skipped_and_cached,
         skipped_and_mixed,
@@ -1322,8 +1322,8 @@ PIPELINES: dict[str, Build] = {
 
 # Kind of the error that ends them; the others have none.
 FAILING = {
-    "damaged_picture": "DataError",
-    "damaged_picture_among_shuffled": "DataError",
+    "damaged_image": "DataError",
+    "damaged_image_among_shuffled": "DataError",
     "damaged_text": "DataError",
     "damaged_table": "DataError",
     "damaged_sparse_rows": "DataError",

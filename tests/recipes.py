@@ -167,174 +167,117 @@ def own_rows(count: int, shuffled: bool, in_runs: bool) -> Recipe:
     )
 
 
-def number_of(line: np.ndarray) -> np.ndarray:
-    return np.array(int(str(line)), np.int64)
-
-
-def lines_of(count: int) -> pathlib.Path:
-    """A file with the numbers below `count`; every process finds the same one."""
+def written(count: int, ending: str, contents: Callable[[], bytes]) -> pathlib.Path:
+    """A file of the numbers below `count`; every process finds the same one."""
     folder = pathlib.Path(tempfile.gettempdir()) / f"headrace-recipes-{os.getuid()}"
     folder.mkdir(exist_ok=True)
-    path = folder / f"{count}.txt"
+    path = folder / f"{count}.{ending}"
     if not path.exists():
-        draft = folder / f"{count}.{os.getpid()}.draft"
-        draft.write_text("".join(f"{number}\n" for number in range(count)))
+        draft = folder / f"{path.name}.{os.getpid()}.draft"
+        draft.write_bytes(contents())
         draft.rename(path)
     return path
 
 
-def lines(count: int, shuffled: bool, interleave: int, split_bytes: int, sharding: str) -> Recipe:
-    def build() -> hr.Dataset:
-        text = hr.Text(lines_of(count), shuffled, 5, interleave=interleave, sharding=sharding, split_bytes=split_bytes)
-        return text.map(number_of, "line", "value").project("value")
-
+def read_in_splits(
+    name: str,
+    opened: Callable[..., hr.Dataset],
+    count: int,
+    shuffled: bool,
+    interleave: int,
+    split_bytes: int,
+    sharding: str,
+) -> Recipe:
+    """The numbers of a file that is read in splits."""
     in_order = not shuffled and interleave == 1
     return Recipe(
-        f"Text({count}, {shuffled}, {interleave}, {split_bytes}, {sharding})",
-        build,
-        (lambda: list(range(count))) if in_order else unmodelled,
-    )
-
-
-def table_of(count: int) -> pathlib.Path:
-    """The same numbers in the second field of CSV."""
-    path = lines_of(count).with_suffix(".csv")
-    if not path.exists():
-        draft = path.with_name(f"{count}.{os.getpid()}.csv-draft")
-        draft.write_text("name,value\n" + "".join(f'"number, {number}",{number}\n' for number in range(count)))
-        draft.rename(path)
-    return path
-
-
-def table(count: int, shuffled: bool, interleave: int, split_bytes: int, sharding: str) -> Recipe:
-    in_order = not shuffled and interleave == 1
-    return Recipe(
-        f"Csv({count}, {shuffled}, {interleave}, {split_bytes}, {sharding})",
-        lambda: hr.Csv(
-            table_of(count),
-            {"value": "int64"},
-            shuffle=shuffled,
-            window=5,
-            interleave=interleave,
-            sharding=sharding,
-            split_bytes=split_bytes,
+        f"{name}({count}, {shuffled}, {interleave}, {split_bytes}, {sharding})",
+        lambda: opened(
+            count, shuffle=shuffled, window=5, interleave=interleave, sharding=sharding, split_bytes=split_bytes
         ),
         (lambda: list(range(count))) if in_order else unmodelled,
     )
 
 
-def numbered_table(count: int, shuffled: bool) -> Recipe:
+def read_by_number(
+    text: str, opened: Callable[[int, bool], hr.Dataset], count: int, shuffled: bool, maps_alone: bool = True
+) -> Recipe:
+    """The numbers of what is read by number: with `maps_alone` by way of maps, so that rows may be chosen by number."""
     return Recipe(
-        f"Csv({count}, index, {shuffled})",
-        lambda: hr.Csv(table_of(count), {"value": "int64"}, shuffle=shuffled, index="build"),
+        text,
+        lambda: opened(count, shuffled),
         unmodelled if shuffled else lambda: list(range(count)),
+        numbered=count if maps_alone else None,
     )
 
 
-def sparse_rows_of(count: int) -> pathlib.Path:
-    """The same numbers as values of the only feature of LibSVM text."""
-    path = lines_of(count).with_suffix(".libsvm")
-    if not path.exists():
-        draft = path.with_name(f"{count}.{os.getpid()}.libsvm-draft")
-        draft.write_text("".join(f"1 5:{number}\n\n" for number in range(count)))
-        draft.rename(path)
-    return path
+def number_of(line: np.ndarray) -> np.ndarray:
+    return np.array(int(str(line)), np.int64)
+
+
+def lines(count: int, **options: Any) -> hr.Dataset:
+    path = written(count, "txt", lambda: "".join(f"{number}\n" for number in range(count)).encode())
+    return hr.Text(path, **options).map(number_of, "line", "value").project("value")
+
+
+def table_of(count: int) -> pathlib.Path:
+    """The numbers in the second field of CSV."""
+    rows = (f'"number, {number}",{number}\n' for number in range(count))
+    return written(count, "csv", lambda: ("name,value\n" + "".join(rows)).encode())
+
+
+def table(count: int, **options: Any) -> hr.Dataset:
+    return hr.Csv(table_of(count), {"value": "int64"}, **options)
+
+
+def numbered_table(count: int, shuffled: bool) -> Recipe:
+    return read_by_number(
+        f"Csv({count}, index, {shuffled})",
+        lambda count, shuffled: table(count, shuffle=shuffled, index="build"),
+        count,
+        shuffled,
+        maps_alone=False,
+    )
 
 
 def number_of_value(value: Any) -> np.ndarray:
     return np.array(int(value[0]), np.int64)
 
 
-def sparse_rows(count: int, shuffled: bool, interleave: int, split_bytes: int, sharding: str) -> Recipe:
-    def build() -> hr.Dataset:
-        rows = hr.LibSvm(
-            sparse_rows_of(count),
-            shuffle=shuffled,
-            window=5,
-            interleave=interleave,
-            sharding=sharding,
-            split_bytes=split_bytes,
-        )
-        return rows.map(number_of_value, "value").project("value")
-
-    in_order = not shuffled and interleave == 1
-    return Recipe(
-        f"LibSvm({count}, {shuffled}, {interleave}, {split_bytes}, {sharding})",
-        build,
-        (lambda: list(range(count))) if in_order else unmodelled,
-    )
-
-
-def records_of(count: int) -> pathlib.Path:
-    """The same numbers as records."""
-    path = lines_of(count).with_suffix(".rec")
-    if not path.exists():
-        draft = path.with_name(f"{count}.{os.getpid()}.record-draft")
-        draft.write_bytes(record_bytes(str(number).encode() for number in range(count)))
-        draft.rename(path)
-    return path
+def sparse_rows(count: int, **options: Any) -> hr.Dataset:
+    """The numbers as values of the only feature of LibSVM text."""
+    path = written(count, "libsvm", lambda: "".join(f"1 5:{number}\n\n" for number in range(count)).encode())
+    return hr.LibSvm(path, **options).map(number_of_value, "value").project("value")
 
 
 def number_of_record(record: Any) -> np.ndarray:
     return np.array(int(bytes(record)), np.int64)
 
 
-def records(count: int, shuffled: bool, interleave: int, split_bytes: int, sharding: str) -> Recipe:
-    def build() -> hr.Dataset:
-        file = hr.RecordFile(
-            records_of(count),
-            None,
-            shuffled,
-            5,
-            interleave=interleave,
-            sharding=sharding,
-            split_bytes=split_bytes,
-        )
-        return file.map(number_of_record, "record", "value").project("value")
-
-    in_order = not shuffled and interleave == 1
-    return Recipe(
-        f"RecordFile({count}, {shuffled}, {interleave}, {split_bytes}, {sharding})",
-        build,
-        (lambda: list(range(count))) if in_order else unmodelled,
-    )
+def records(count: int, **options: Any) -> hr.Dataset:
+    path = written(count, "rec", lambda: record_bytes(str(number).encode() for number in range(count)))
+    return hr.RecordFile(path, **options).map(number_of_record, "record", "value").project("value")
 
 
 def indexed_records(count: int, shuffled: bool) -> Recipe:
-    def build() -> hr.Dataset:
-        file = hr.RecordFile(records_of(count), "build", shuffled)
-        return file.map(number_of_record, "record", "value").project("value")
-
-    return Recipe(
+    return read_by_number(
         f"RecordFile({count}, index, {shuffled})",
-        build,
-        unmodelled if shuffled else lambda: list(range(count)),
-        numbered=count,
+        lambda count, shuffled: records(count, index="build", shuffle=shuffled),
+        count,
+        shuffled,
     )
 
 
-def image_records_of(count: int) -> pathlib.Path:
-    """The same numbers as labels of records without pictures."""
-    path = lines_of(count).with_suffix(".images.rec")
-    if not path.exists():
-        draft = path.with_name(f"{count}.{os.getpid()}.image-draft")
-        headers = (recordio.IRHeader(0, float(number), number, 0) for number in range(count))
-        draft.write_bytes(record_bytes(recordio.pack(header, b"") for header in headers))
-        draft.rename(path)
-    return path
+def numbers_as_labels(count: int, shuffled: bool) -> hr.Dataset:
+    """The numbers as labels of records without images."""
+    headers = (recordio.IRHeader(0, float(number), number, 0) for number in range(count))
+    path = written(count, "images.rec", lambda: record_bytes(recordio.pack(header, b"") for header in headers))
+    file = hr.ImageRecord(path, "build", shuffled)
+    return file.map(T.TypeCast("int64"), "label", "value").project("value")
 
 
 def image_records(count: int, shuffled: bool) -> Recipe:
-    def build() -> hr.Dataset:
-        file = hr.ImageRecord(image_records_of(count), "build", shuffled)
-        return file.map(T.TypeCast("int64"), "label", "value").project("value")
-
-    return Recipe(
-        f"ImageRecord({count}, index, {shuffled})",
-        build,
-        unmodelled if shuffled else lambda: list(range(count)),
-        numbered=count,
-    )
+    return read_by_number(f"ImageRecord({count}, index, {shuffled})", numbers_as_labels, count, shuffled)
 
 
 def number_of_wave(wave: np.ndarray) -> np.ndarray:
@@ -348,44 +291,19 @@ def numbered_waves(count: int, shuffled: bool) -> hr.Dataset:
 
 
 def plugin_source(count: int, shuffled: bool) -> Recipe:
-    return Recipe(
-        f"plugin's Waves({count}, {shuffled})",
-        lambda: numbered_waves(count, shuffled),
-        unmodelled if shuffled else lambda: list(range(count)),
-        numbered=count,
-    )
+    return read_by_number(f"plugin's Waves({count}, {shuffled})", numbered_waves, count, shuffled)
 
 
 def readings_of(count: int) -> pathlib.Path:
-    """The same numbers as times of readings."""
-    path = lines_of(count).with_suffix(".gauge")
-    if not path.exists():
-        draft = path.with_name(f"{count}.{os.getpid()}.gauge-draft")
-        readings = np.zeros(count, np.dtype([("time", "<i8"), ("values", "<f4")]))
-        readings["time"] = np.arange(count)
-        draft.write_bytes(b"GAUGE001" + readings.tobytes())
-        draft.rename(path)
-    return path
+    """The numbers as times of readings."""
+    readings = np.zeros(count, np.dtype([("time", "<i8"), ("values", "<f4")]))
+    readings["time"] = np.arange(count)
+    return written(count, "gauge", lambda: b"GAUGE001" + readings.tobytes())
 
 
-def plugin_format(count: int, shuffled: bool, interleave: int, split_bytes: int, sharding: str) -> Recipe:
-    def build() -> hr.Dataset:
-        readings = example_plugins.gauge().Readings(
-            readings_of(count),
-            shuffle=shuffled,
-            window=5,
-            interleave=interleave,
-            sharding=sharding,
-            split_bytes=split_bytes,
-        )
-        return readings.rename({"time": "value"}).project("value")
-
-    in_order = not shuffled and interleave == 1
-    return Recipe(
-        f"plugin's Readings({count}, {shuffled}, {interleave}, {split_bytes}, {sharding})",
-        build,
-        (lambda: list(range(count))) if in_order else unmodelled,
-    )
+def readings(count: int, **options: Any) -> hr.Dataset:
+    file = example_plugins.gauge().Readings(readings_of(count), **options)
+    return file.rename({"time": "value"}).project("value")
 
 
 def source(draws: Draws) -> Recipe:
@@ -428,14 +346,15 @@ def _source(draws: Draws) -> Recipe:
     if kind in indexed:
         return indexed[kind](size, draws.choice([False, True]))
     splits = {
-        "lines": lines,
-        "table": table,
-        "sparse rows": sparse_rows,
-        "records": records,
-        "plugin format": plugin_format,
+        "lines": ("Text", lines),
+        "table": ("Csv", table),
+        "sparse rows": ("LibSvm", sparse_rows),
+        "records": ("RecordFile", records),
+        "plugin format": ("plugin's Readings", readings),
     }
     if kind in splits:
-        return splits[kind](
+        return read_in_splits(
+            *splits[kind],
             size,
             draws.choice([False, True]),
             draws.integer(1, 3),
@@ -490,30 +409,30 @@ def each(row: Any, change: Callable[[int], int]) -> Any:
 CAST = [T.TypeCast("float64"), T.TypeCast("int64")]
 
 
-def as_picture(x: np.ndarray) -> np.ndarray:
+def as_image(x: np.ndarray) -> np.ndarray:
     """Its numbers, each in a row of three pixels."""
     return (np.reshape(x, (-1, 1, 1)) + np.array([[[0], [101], [7]]])).astype(np.uint8)
 
 
-def with_picture(x: np.ndarray, picture: np.ndarray) -> np.ndarray:
-    return x + np.reshape(picture.astype(np.int64).sum(axis=(1, 2)), np.shape(x))
+def with_image(x: np.ndarray, image: np.ndarray) -> np.ndarray:
+    return x + np.reshape(image.astype(np.int64).sum(axis=(1, 2)), np.shape(x))
 
 
 def darkened(recipe: Recipe, strength: float) -> Recipe:
     """By a plugin's kernel."""
 
     def build() -> hr.Dataset:
-        pictures = recipe.build().map(as_picture, "value", "picture", types={"picture": ("uint8", (None, 3, 1))})
-        darker = pictures.map(example_plugins.frames().Vignette(strength), "picture")
-        return darker.map(with_picture, ["value", "picture"], "value").project("value")
+        images = recipe.build().map(as_image, "value", "image", types={"image": ("uint8", (None, 3, 1))})
+        darker = images.map(example_plugins.frames().Vignette(strength), "image")
+        return darker.map(with_image, ["value", "image"], "value").project("value")
 
     def with_darkened(row: Any) -> Any:
         numbers = np.array(row, np.int64)
-        picture = as_picture(numbers)
-        middle = (len(picture) - 1) / 2
-        squares = (np.arange(len(picture)) - middle)[:, None, None] ** 2 + np.array([[[1.0], [0.0], [1.0]]])
+        image = as_image(numbers)
+        middle = (len(image) - 1) / 2
+        squares = (np.arange(len(image)) - middle)[:, None, None] ** 2 + np.array([[[1.0], [0.0], [1.0]]])
         light = 1 - strength * squares / max(middle * middle + 1, 1)
-        return with_picture(numbers, np.floor(picture * light + 0.5).astype(np.uint8)).tolist()
+        return with_image(numbers, np.floor(image * light + 0.5).astype(np.uint8)).tolist()
 
     return changed(
         recipe,

@@ -41,7 +41,7 @@ def augment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 def test_each_recipe_makes_batches(
     augment: Any, photos: pathlib.Path, tmp_path: pathlib.Path, side: str, recipe: str
 ) -> None:
-    importlib.import_module("compare").link_pictures(photos, tmp_path)
+    importlib.import_module("compare").link_images(photos, tmp_path)
     before = multiprocessing.active_children()
     batches = augment.load_peers()[side].batches(recipe, str(tmp_path), 2)
     for views in itertools.islice(batches, 3):
@@ -72,7 +72,7 @@ def test_batches_of_other_work_are_refused(augment: Any) -> None:
 def test_the_loop_by_hand_has_the_pixels_of_our_kernels(augment: Any, photos: pathlib.Path) -> None:
     """They are those of Pillow, whose functions torchvision calls."""
     pillow = importlib.import_module("pillow_augment")
-    image = Image.open(augment.PICTURE).convert("RGB")
+    image = Image.open(augment.IMAGE).convert("RGB")
     posterized, solarized = pillow.UNDIRECTED[1:3]
     for found, kernel in (
         (pillow.turned(image, 0.1), V.AdjustHue(0.1)),
@@ -125,7 +125,7 @@ def test_a_peer_that_cannot_be_installed_says_what_it_needs(augment: Any, monkey
 
 def test_each_kernel_of_the_table_is_called(augment: Any) -> None:
     kernels = augment.augment_kernels
-    calls = kernels.headrace_calls(str(augment.PICTURE))
+    calls = kernels.headrace_calls(str(augment.IMAGE))
     assert set(calls) == set(kernels.LIBRARIES)
     found = kernels.nanoseconds(calls, 0)
     assert set(found) == set(calls) and all(value > 0 for value in found.values())

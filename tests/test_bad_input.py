@@ -19,7 +19,7 @@ Case = tuple[Callable[[pathlib.Path], hr.Dataset], type[hr.Error], list[str], in
 
 
 def folder_of(tmp_path: pathlib.Path, photos: pathlib.Path) -> pathlib.Path:
-    """Two classes of six pictures, of which the last but one is not written yet."""
+    """Two classes of six images, of which the last but one is not written yet."""
     source = photos / "animals/cat-eyes.jpg"
     for name in ("a", "b"):
         (tmp_path / "set" / name).mkdir(parents=True)
@@ -47,13 +47,13 @@ def largest_resident() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
-def pictures(folder: pathlib.Path) -> hr.Dataset:
+def images(folder: pathlib.Path) -> hr.Dataset:
     return hr.ImageFolder(folder).map([V.Decode(), V.Resize((16, 16))], "image").batch(2)
 
 
 DAMAGE: dict[str, tuple[Callable[[bytes], bytes], list[str]]] = {
     "truncated": (lambda whole: whole[: len(whole) // 2], ["early|truncated"]),
-    "not a picture": (lambda whole: b"These are the words of a text file.\n" * 9, ["neither|JPEG"]),
+    "not an image": (lambda whole: b"These are the words of a text file.\n" * 9, ["neither|JPEG"]),
     "empty": (lambda whole: b"", ["empty|no bytes"]),
     "huge PNG": (lambda whole: huge_png(), ["60000 ?(x|×) ?60000", "178,?956,?970"]),
     "huge JPEG": (huge_jpeg, ["60000 ?(x|×) ?60000", "178,?956,?970"]),
@@ -62,14 +62,14 @@ DAMAGE: dict[str, tuple[Callable[[bytes], bytes], list[str]]] = {
 
 @pytest.mark.parametrize("executor", ["threads", "pull"])
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_picture(damage, executor, tmp_path, photos):
+def test_a_damaged_image(damage, executor, tmp_path, photos):
     spoil, messages = DAMAGE[damage]
     folder = folder_of(tmp_path, photos)
     culprit = folder / "b/3.jpg"
     culprit.write_bytes(spoil(culprit.read_bytes()))
     good = []
     with pytest.raises(hr.DataError) as caught:
-        for batch in pictures(folder).iterate(executor=executor):
+        for batch in images(folder).iterate(executor=executor):
             good.append(batch["label"].tolist())
     # The complete batches before it: rows 0 … 7 of 12, the failing row being row 9.
     assert good == [[0, 0], [0, 0], [0, 0], [1, 1]]
@@ -82,7 +82,7 @@ def test_a_damaged_picture(damage, executor, tmp_path, photos):
     assert len(str(caught.value).splitlines()) < 12
     # The user repairs it, and the same data set runs.
     shutil.copy(folder / "a/0.jpg", culprit)
-    assert len(read_all(pictures(folder)).rows) == 6
+    assert len(read_all(images(folder)).rows) == 6
 
 
 def test_a_huge_header_takes_no_memory(tmp_path, photos):
@@ -140,7 +140,7 @@ def test_an_empty_class(tmp_path, photos):
     folder = folder_of(tmp_path, photos)
     (folder / "hollow").mkdir()
     with pytest.raises(hr.NotFoundError, match="hollow.*allow_empty"):
-        pictures(folder).iterate()
+        images(folder).iterate()
     allowed = hr.ImageFolder(folder, allow_empty=True, columns="label")
     assert len(list(allowed)) == 12
 

@@ -68,12 +68,12 @@ def compare(monkeypatch):
 
 
 @pytest.fixture
-def pictures(tmp_path):
+def images(tmp_path):
     folder = tmp_path / "pictures"
     folder.mkdir()
     for name in ("cat_1.jpg", "cat_2.jpg", "dog_1.jpeg"):
         (folder / name).write_bytes(b"x" * 1000)
-    (folder / "README.md").write_text("not a picture")
+    (folder / "README.md").write_text("not an image")
     return folder
 
 
@@ -85,13 +85,13 @@ def write_peers(tmp_path, **texts):
     return folder
 
 
-def options_of(compare, tmp_path, pictures, peers, *more):
-    arguments = [str(pictures), "--venvs", str(tmp_path / "venvs"), "--peers-folder", str(peers)]
+def options_of(compare, tmp_path, images, peers, *more):
+    arguments = [str(images), "--venvs", str(tmp_path / "venvs"), "--peers-folder", str(peers)]
     counts = ["--rounds", "2", "--images", "64", "--warm-up", "32", "--rows", "1000", "--workers", "3"]
     return [*arguments, *counts, *more]
 
 
-def test_peers_take_turns_and_failures_are_reported(compare, tmp_path, pictures, capsys):
+def test_peers_take_turns_and_failures_are_reported(compare, tmp_path, images, capsys):
     peers = write_peers(
         tmp_path,
         good=FAKE.format(title="Good", batch=32) + WITH_ROWS,
@@ -102,7 +102,7 @@ def test_peers_take_turns_and_failures_are_reported(compare, tmp_path, pictures,
     out = tmp_path / "docs"
     compare.machine.busy_cores = lambda: 0.0
     compare.make_environment = lambda *_: (_ for _ in ()).throw(compare.PeerError("no matplotlib here"))
-    assert compare.main(options_of(compare, tmp_path, pictures, peers, "--out", str(out))) == 0
+    assert compare.main(options_of(compare, tmp_path, images, peers, "--out", str(out))) == 0
     results = json.loads((out / "compare.json").read_text())
     by_name = {peer["name"]: peer for peer in results["peers"]}
     assert [len(by_name[name]["runs"]) for name in ("good", "rowless", "small", "broken")] == [2, 2, 0, 0]
@@ -120,7 +120,7 @@ def test_peers_take_turns_and_failures_are_reported(compare, tmp_path, pictures,
     assert "no plot: no matplotlib here" in capsys.readouterr().err
 
 
-def test_an_installation_that_fails_is_in_the_table(compare, tmp_path, pictures, capsys):
+def test_an_installation_that_fails_is_in_the_table(compare, tmp_path, images, capsys):
     text = FAKE.format(title="Far", batch=32).replace("REQUIREMENTS = ()", 'REQUIREMENTS = ("far==1",)')
     peers = write_peers(tmp_path, far=text)
 
@@ -129,24 +129,24 @@ def test_an_installation_that_fails_is_in_the_table(compare, tmp_path, pictures,
         raise compare.PeerError("pip: no matching distribution")
 
     compare.make_environment = refuse
-    assert compare.main(options_of(compare, tmp_path, pictures, peers)) == 0
+    assert compare.main(options_of(compare, tmp_path, images, peers)) == 0
     shown = capsys.readouterr().out
     assert "| Far | – | not measured: pip: no matching distribution (it needs Debian's some-library) |" in shown
 
 
 @pytest.mark.timing
-def test_a_busy_machine_gets_no_page(compare, tmp_path, pictures, capsys):
+def test_a_busy_machine_gets_no_page(compare, tmp_path, images, capsys):
     compare.machine.busy_cores = lambda: 3.5
     peers = write_peers(tmp_path, good=FAKE.format(title="Good", batch=32))
-    assert compare.main(options_of(compare, tmp_path, pictures, peers, "--out", str(tmp_path / "docs"))) == 1
+    assert compare.main(options_of(compare, tmp_path, images, peers, "--out", str(tmp_path / "docs"))) == 1
     assert "the machine is busy (load 3.50)" in capsys.readouterr().err
     assert not (tmp_path / "docs").exists()
 
 
-def test_a_peer_that_is_not_there_is_named(compare, tmp_path, pictures):
+def test_a_peer_that_is_not_there_is_named(compare, tmp_path, images):
     peers = write_peers(tmp_path, good=FAKE.format(title="Good", batch=32))
     with pytest.raises(SystemExit, match="there is no peer 'best'; there are: good"):
-        compare.main(options_of(compare, tmp_path, pictures, peers, "--peers", "best"))
+        compare.main(options_of(compare, tmp_path, images, peers, "--peers", "best"))
 
 
 def test_an_environment_is_made_once(compare, tmp_path, monkeypatch):
@@ -181,8 +181,8 @@ def test_what_pip_compiles_is_compiled_for_this_environment(compare, tmp_path, m
     assert ran[1] == (True, "cc -mavx2") and ran[3] == (False, None)
 
 
-def test_the_links_make_class_folders(compare, tmp_path, pictures):
-    count, megabytes = compare.link_pictures(pictures, tmp_path / "links")
+def test_the_links_make_class_folders(compare, tmp_path, images):
+    count, megabytes = compare.link_images(images, tmp_path / "links")
     assert (count, megabytes) == (3, 0.003)
     assert sorted(entry.name for entry in (tmp_path / "links").iterdir()) == ["cat", "dog"]
     links = list((tmp_path / "links" / "cat").iterdir())
@@ -224,7 +224,7 @@ def test_every_peer_says_what_the_readme_asks_for(compare):
 
 
 def test_our_own_peer_gives_batches_and_rows(compare, photos, tmp_path):
-    compare.link_pictures(photos, tmp_path / "links")
+    compare.link_images(photos, tmp_path / "links")
     peers = COMPARE / "peers"
     module = compare.peer_module(str(peers), "headrace")
     peer = compare.Peer("headrace", module, pathlib.Path(sys.executable), str(tmp_path / "links"))

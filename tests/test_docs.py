@@ -80,13 +80,13 @@ def folder(tmp_path: pathlib.Path, photos: pathlib.Path, monkeypatch: pytest.Mon
     """A working folder with the files of the examples: `photos`, `masks` of the same names, `corpus`, and the sources of plugins."""
     from PIL import Image
 
-    for picture in sorted(photos.glob("*/*.jpg")):
-        copy = tmp_path / "photos" / picture.relative_to(photos)
+    for photo in sorted(photos.glob("*/*.jpg")):
+        copy = tmp_path / "photos" / photo.relative_to(photos)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(picture, copy)
-        mask = (tmp_path / "masks" / picture.relative_to(photos)).with_suffix(".png")
+        shutil.copyfile(photo, copy)
+        mask = (tmp_path / "masks" / photo.relative_to(photos)).with_suffix(".png")
         mask.parent.mkdir(parents=True, exist_ok=True)
-        with Image.open(picture) as image:
+        with Image.open(photo) as image:
             Image.fromarray((np.asarray(image.convert("L")) > 127).astype(np.uint8)).save(mask)
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus/a.txt").write_text("A headrace brings water to a wheel.\n\nThe wheel turns.\n")

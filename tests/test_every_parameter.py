@@ -44,14 +44,14 @@ BESIDE: dict[str, dict[str, Any]] = {
 
 def rows_of(kind: tuple[str, ...]) -> hr.Dataset:
     draws = np.random.default_rng(4)
-    pictures = draws.integers(0, 256, (6, 60, 80, 3), np.uint8)
+    images = draws.integers(0, 256, (6, 60, 80, 3), np.uint8)
     if kind == ("encoded",):
         target = io.BytesIO()
-        PIL.Image.fromarray(pictures[0]).save(target, "JPEG")
+        PIL.Image.fromarray(images[0]).save(target, "JPEG")
         return hr.Numpy({"x": [target.getvalue()] * 3})
     if kind == ("vector",):
         return hr.Numpy({"x": np.arange(24, dtype=np.int32).reshape(6, 4) % 4})
-    return hr.Numpy({"x": pictures, "label": np.arange(6) % 3})
+    return hr.Numpy({"x": images, "label": np.arange(6) % 3})
 
 
 def with_targets() -> hr.Dataset:
@@ -79,7 +79,7 @@ def numbers_of(kernels: Iterable[str]) -> list[tuple[str, str]]:
     ]
 
 
-OF_PICTURES = [
+OF_IMAGES = [
     name
     for name, each in DECLARED.items()
     if each["role"] == "kernel" and each["python_module"] in KERNEL_MODULES and len(each["sample"]["inputs"]) in (1, 2)
@@ -116,7 +116,7 @@ def check(name: str, attribute: str, mapped: Callable[[Any], hr.Dataset]) -> Non
         assert_same(plain, rows([*value[:-1], hr.parameter("last", lambda epoch: value[-1])]))
 
 
-@pytest.mark.parametrize(("name", "attribute"), numbers_of(OF_PICTURES))
+@pytest.mark.parametrize(("name", "attribute"), numbers_of(OF_IMAGES))
 def test_every_number_of_a_kernel_may_be_one(name: str, attribute: str):
     inputs = tuple(DECLARED[name]["sample"]["inputs"])
     rows = rows_of(inputs)

@@ -31,8 +31,8 @@ def name(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def pixels_of(kind: str, picture: str) -> np.ndarray:
-    with Image.open(EXAMPLES / kind / picture) as image:
+def pixels_of(kind: str, file: str) -> np.ndarray:
+    with Image.open(EXAMPLES / kind / file) as image:
         return np.asarray(image)
 
 
@@ -45,13 +45,13 @@ def test_draws_the_same_sheet_as_the_command(
     command = re.search("headrace (show .*)sheet.png", printed)
     assert command is not None
     assert main([*command[1].split(), str(tmp_path / "sheet.png")]) == 0
-    assert capsys.readouterr().out.endswith("12 pictures\n")
+    assert capsys.readouterr().out.endswith("12 images\n")
     assert (tmp_path / "sheet.png").read_bytes() == (tmp_path / f"{name}.png").read_bytes()
 
 
 def test_each_box_has_a_label(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys: Any) -> None:
     script = example("detection")
-    rows = list(script.training_pictures())
+    rows = list(script.training_images())
     assert [row["image"].shape for row in rows] == [(300, 300, 3)] * 12
     assert all(row["boxes"].shape == (len(row["labels"]), 4) for row in rows)
     assert all(np.all((row["boxes"] >= 0) & (row["boxes"] <= 300)) for row in rows)
@@ -67,7 +67,7 @@ def test_each_box_has_a_label(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib
 
 def test_masks_hold_classes() -> None:
     script = example("segmentation")
-    rows = list(script.training_pictures())
+    rows = list(script.training_images())
     assert [row["image"].shape for row in rows] == [(240, 240, 3)] * 12
     assert [row["mask"].shape for row in rows] == [(240, 240, 1)] * 12
     assert {int(value) for row in rows for value in np.unique(row["mask"])} == {*range(len(script.CLASSES)), 255}
@@ -75,9 +75,9 @@ def test_masks_hold_classes() -> None:
     assert all(len(np.unique(row["image"][row["mask"][..., 0] == script.IGNORED], axis=0)) <= 1 for row in rows)
 
 
-def test_objects_are_those_of_the_pictures() -> None:
-    pictures = hr.ImageFolder(str(EXAMPLES / "photos"), columns=["path"])
-    assert [str(row["path"]).removeprefix(f"{EXAMPLES}/photos/") for row in pictures] == [
+def test_objects_are_those_of_the_images() -> None:
+    images = hr.ImageFolder(str(EXAMPLES / "photos"), columns=["path"])
+    assert [str(row["path"]).removeprefix(f"{EXAMPLES}/photos/") for row in images] == [
         each["picture"] for each in OBJECTS
     ]
     masks = sorted(str(path.relative_to(EXAMPLES / "objects/masks")) for path in EXAMPLES.glob("objects/masks/*/*"))

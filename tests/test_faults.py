@@ -19,9 +19,9 @@ RUN = ROOT / "tests/faults/run.py"
 PIPELINES = [
     "numbers",
     "numbers_pulled",
-    "pictures",
-    "pictures_pulled",
-    "pictures_skipping",
+    "images",
+    "images_pulled",
+    "images_skipping",
     "kept",
     "lines",
     "functions",

@@ -15,7 +15,7 @@ from tests.running import Outcome, assert_same, read, read_all
 
 TOGETHER = [
     "training",
-    "damaged_picture",
+    "damaged_image",
     "text_lines",
     "zipped",
     "failing_function",
@@ -47,7 +47,7 @@ def run_together(jobs: list[Any]) -> list[Any]:
 def test_eight_at_once(options, data: pathlib.Path):
     alone = {name: read_all(PIPELINES[name](data), seed=SEED, epoch=EPOCH) for name in TOGETHER}
     assert {name: found.failure.kind for name, found in alone.items() if found.failure} == {
-        name: FAILING[name] for name in ("damaged_picture", "failing_function")
+        name: FAILING[name] for name in ("damaged_image", "failing_function")
     }
 
     def job(name: str) -> Any:

@@ -104,9 +104,9 @@ def test_even_makes_ranks_alike(source, world, size):
 
 
 def test_padding_draws_anew():
-    """A row that is repeated to pad a rank is not the same picture twice."""
-    pictures = np.random.default_rng(0).integers(0, 256, (3, 12, 12, 1), np.uint8)
-    dataset = hr.Numpy({"image": pictures, "number": np.arange(3)}).map(V.RandomCrop(4), "image").batch(1)
+    """A row that is repeated to pad a rank is not the same image twice."""
+    images = np.random.default_rng(0).integers(0, 256, (3, 12, 12, 1), np.uint8)
+    dataset = hr.Numpy({"image": images, "number": np.arange(3)}).map(V.RandomCrop(4), "image").batch(1)
     rows = [next(dataset.iterate(shard=(rank, 8), even="pad", seed=1)) for rank in range(8)]
     assert [int(row["number"][0]) for row in rows] == [0, 1, 2, 0, 1, 2, 0, 1]
     assert [bool(row["_pad"][0]) for row in rows] == [False] * 3 + [True] * 5

@@ -104,7 +104,7 @@ def test_everything_on_it_is_visible(browser: Browser, page: pathlib.Path, width
     # The names of the stages stand in the window before anything is scrolled.
     assert all(0 <= each["left"] and each["right"] <= width for each in stages), stages
 
-    pixels = np.asarray(Image.open(io.BytesIO(browser.picture())).convert("RGB")).astype(int)
+    pixels = np.asarray(Image.open(io.BytesIO(browser.screenshot())).convert("RGB")).astype(int)
     charts = seen(browser, "svg:has(polyline)")
     lines = seen(browser, "polyline", "stroke")
     assert len(charts) == len(lines) == 7  # three queues, the memory, and three of the device

@@ -28,7 +28,7 @@ def counted(value: np.ndarray) -> np.ndarray:
     return value
 
 
-def pictures() -> hr.Dataset:
+def images() -> hr.Dataset:
     file = io.BytesIO()
     PIL.Image.effect_noise((40, 30), 60).save(file, "JPEG")
     encoded = file.getvalue()
@@ -44,7 +44,7 @@ def two_sources() -> hr.Dataset:
 EXACT: dict[str, Callable[[], hr.Dataset]] = {
     "function": lambda: hr.Range(TOTAL, shuffle=True).map(counted, "value"),
     "function in any order": lambda: hr.Range(TOTAL).map(counted, "value", ordered=False),
-    "decoded pictures": lambda: pictures().map(V.RandomCrop(20), "image").map(counted, "value"),
+    "decoded images": lambda: images().map(V.RandomCrop(20), "image").map(counted, "value"),
     "indices of several sources": lambda: two_sources().map(counted, "value"),
 }
 # The position of a row depends on all rows before it.

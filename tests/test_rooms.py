@@ -4,6 +4,8 @@ import ast
 import itertools
 import pathlib
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -27,6 +29,7 @@ ROOMS = [
     "sheet",
     "_records",
     "_datasets",
+    "eager",
     "sources",
     "samplers",
     "functions",
@@ -136,3 +139,13 @@ def test_modules_that_the_engine_imports_are_there():
 
 def test_few_modules_stand_outside_of_rooms():
     assert len(list(PACKAGE.glob("*.py"))) <= MOST_FLAT
+
+
+def test_importing_headrace_leaves_rooms_that_few_programs_need():
+    listed = subprocess.run(
+        [sys.executable, "-c", "import sys, headrace; print(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    loaded = listed.stdout.split()
+    late = tuple(f"headrace.{room}." for room in ("_commands", "_operators.conformance", "_records", "mx", "sheet"))
+    assert [each for each in loaded if each.startswith(late)] == []
+    assert {"html", "numpy", "tempfile"}.isdisjoint(loaded)

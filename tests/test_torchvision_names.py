@@ -34,7 +34,7 @@ FUNCTIONS = """
     sanitize_bounding_boxes sanitize_keypoints solarize ten_crop to_dtype to_grayscale to_image to_pil_image to_tensor
     uniform_temporal_subsample vertical_flip vflip
 """.split()
-# and those of torchvision.io that read and write pictures.
+# and those of torchvision.io that read and write images.
 CODECS = (
     "decode_gif decode_image decode_jpeg decode_png decode_webp encode_jpeg encode_png read_image write_jpeg write_png"
 )
@@ -64,15 +64,15 @@ def test_what_the_page_names_is_there(short, module):
     assert written and not {name for name in written if not hasattr(module, name)}
 
 
-PICTURE = np.random.default_rng(3).integers(0, 256, (40, 50, 3), np.uint8)
+IMAGE = np.random.default_rng(3).integers(0, 256, (40, 50, 3), np.uint8)
 
 
 def test_a_crop_and_a_resizing_are_resized_crop():
     """Of Pillow's images, in one pass."""
     steps = [V.Crop(5, 7, 20, 30), V.Resize((15, 12))]
-    expected = Image.fromarray(PICTURE).crop((7, 5, 37, 25)).resize((12, 15), Image.Resampling.BILINEAR)
-    np.testing.assert_array_equal(hr.compose(steps)(PICTURE), np.asarray(expected))
-    rows = hr.Numpy({"image": PICTURE[None]}).map(steps, "image")
+    expected = Image.fromarray(IMAGE).crop((7, 5, 37, 25)).resize((12, 15), Image.Resampling.BILINEAR)
+    np.testing.assert_array_equal(hr.compose(steps)(IMAGE), np.asarray(expected))
+    rows = hr.Numpy({"image": IMAGE[None]}).map(steps, "image")
     np.testing.assert_array_equal(next(iter(rows))["image"], np.asarray(expected))
 
 
@@ -84,4 +84,4 @@ def test_floats_become_bytes_again_as_torchvision_makes_them():
 
 def test_random_as_a_value_of_erasing_names_noise():
     with pytest.raises(hr.GraphError, match="value is 'random'; it must be a number, .* write noise=True"):
-        V.RandomErasing(1, value="random")(PICTURE)
+        V.RandomErasing(1, value="random")(IMAGE)

@@ -77,9 +77,9 @@ def test_goes_on_with_the_very_next_batch_after_a_kill(tmp_path: pathlib.Path, t
     assert losses(again) == {step: expected[step] for step in range(9, 19)}
 
 
-def test_a_step_of_more_pictures_than_there_are_is_an_error(train: Callable[..., str]) -> None:
+def test_a_step_of_more_images_than_there_are_is_an_error(train: Callable[..., str]) -> None:
     for loader in ("headrace", "torch"):
-        with pytest.raises(SystemExit, match=r"fewer pictures than the 1000 of a step\. Give a smaller --batch\."):
+        with pytest.raises(SystemExit, match=r"fewer images than the 1000 of a step\. Give a smaller --batch\."):
             train("--batch=1000", "--device=cpu", f"--loader={loader}")
 
 

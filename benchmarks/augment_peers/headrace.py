@@ -2,7 +2,9 @@ TITLE = "Headrace"
 VENV = ""
 REQUIREMENTS: tuple[str, ...] = ()
 DISTRIBUTIONS: tuple[str, ...] = ()
-SETUP = "workers left to the engine; no automatic cache (insert_caches off), which would keep the few pictures measured here"
+SETUP = (
+    "workers left to the engine; no automatic cache (insert_caches off), which would keep the few images measured here"
+)
 DIFFERS: dict[str, str] = {}
 
 

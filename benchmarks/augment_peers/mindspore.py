@@ -9,7 +9,7 @@ SETUP = (
 )
 DIFFERS = {
     "jitter": "near: no antialias",
-    "trivial": "near: no antialias; its translations leave 13% of all pictures empty",
+    "trivial": "near: no antialias; its translations leave 13% of all images empty",
     "simclr": "near: no antialias; RandomGrayscale is two conversions; blur of a fixed deviation, one of 20",
 }
 
@@ -32,22 +32,22 @@ def _contrastive_view():
     ]
 
 
-def _contrastive(pictures):
+def _contrastive(images):
     from mindspore.dataset import transforms, vision
 
-    rows = pictures.map(vision.Decode(), "image").map(transforms.Duplicate(), "image", ["first", "second"])
+    rows = images.map(vision.Decode(), "image").map(transforms.Duplicate(), "image", ["first", "second"])
     return (
         rows.map(_contrastive_view(), "first").map(_contrastive_view(), "second").project(["first", "second", "label"])
     )
 
 
-def _one_view(pictures, recipe):
+def _one_view(images, recipe):
     import augment_recipes as recipes
     from mindspore.dataset import vision
 
     mean, std = ([255 * value for value in values] for values in (recipes.MEAN, recipes.STD))
     colours = vision.RandomColorAdjust(0.4, 0.4, 0.4, 0.1) if recipe == "jitter" else vision.TrivialAugmentWide()
-    rows = pictures.map(
+    rows = images.map(
         [
             vision.RandomCropDecodeResize(recipes.SIDE),
             vision.RandomHorizontalFlip(),
@@ -66,8 +66,8 @@ def batches(recipe, folder, workers):
     import mindspore.dataset as ds
 
     ds.config.set_num_parallel_workers(workers)
-    pictures = ds.ImageFolderDataset(folder, shuffle=True)
-    rows = _contrastive(pictures) if recipe == "simclr" else _one_view(pictures, recipe)
+    images = ds.ImageFolderDataset(folder, shuffle=True)
+    rows = _contrastive(images) if recipe == "simclr" else _one_view(images, recipe)
     names = ["first", "second"] if recipe == "simclr" else ["image"]
     batched = rows.batch(recipes.BATCH, drop_remainder=True)
     iterator = batched.create_dict_iterator(num_epochs=-1, output_numpy=True, do_copy=False)

@@ -15,7 +15,7 @@ _QUEUE = 4
 
 
 def _fill_batches(recipe, seed, batches, tasks, done):
-    """What a process does: fills the batch of each task with the pictures that it names."""
+    """What a process does: fills the batch of each task with the images that it names."""
     import random
 
     import pillow_augment

@@ -29,7 +29,7 @@ import process_tree  # noqa: E402
 import table  # noqa: E402
 from child import peer_module  # noqa: E402
 
-# Links to each picture, so that an epoch is long enough for peers that pause at its end.
+# Links to each image, so that an epoch is long enough for peers that pause at its end.
 LINKS = 16
 # Cores that other processes may keep busy if the figures are to be kept.
 QUIET = 0.3
@@ -172,9 +172,9 @@ def run_child(peer: Peer, peers: pathlib.Path, task: str, *arguments: object, ti
     return {**result, "peak_bytes": watch.peak}
 
 
-def link_pictures(folder: pathlib.Path, target: pathlib.Path) -> tuple[int, float]:
-    """Class folders with LINKS links to each picture. The class is the part of the name before "_" if the folder has
-    no class folders. Returns the number of pictures and their size in MB."""
+def link_images(folder: pathlib.Path, target: pathlib.Path) -> tuple[int, float]:
+    """Class folders with LINKS links to each image. The class is the part of the name before "_" if the folder has
+    no class folders. Returns the number of images and their size in MB."""
     files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in (".jpeg", ".jpg"))
     if not files:
         sys.exit(f"there are no JPEG files in {folder}")
@@ -232,7 +232,7 @@ def compare(options: argparse.Namespace) -> dict[str, Any]:
         return {"peers": [peer.result() for peer in peers]}
     with tempfile.TemporaryDirectory(prefix="headrace_compare_") as temporary:
         scratch = pathlib.Path(temporary)
-        pictures, megabytes = link_pictures(options.folder.resolve(), scratch / "pictures")
+        images, megabytes = link_images(options.folder.resolve(), scratch / "pictures")
         for peer in peers:
             if peer.error is None:
                 guarded(peer, prepare, options.peers_folder, scratch / "pictures", scratch)
@@ -248,7 +248,7 @@ def compare(options: argparse.Namespace) -> dict[str, Any]:
         "rows": options.rows,
         "workers": options.workers,
         "links": LINKS,
-        "pictures": pictures,
+        "pictures": images,
         "megabytes": megabytes,
     }
     return {"machine": machine.describe(), "settings": settings, "peers": [peer.result() for peer in peers]}

@@ -72,7 +72,7 @@ def table(peers: Sequence[dict[str, Any]]) -> str:
 
 def page(results: dict[str, Any], plot: str | None) -> str:
     machine, settings = results["machine"], results["settings"]
-    picture = f"\n![Images a second]({plot})\n" if plot else ""
+    image = f"\n![Images a second]({plot})\n" if plot else ""
     setups = "\n".join(f"- **{peer['title']}**: {peer['setup']}." for peer in results["peers"])
     failures = "\n".join(
         f"- {peer['title']}, in some of the rounds: {peer['error']}"
@@ -84,7 +84,7 @@ def page(results: dict[str, Any], plot: str | None) -> str:
 
 Written by `benchmarks/compare/compare.py`; [the figures of every round](compare.json). Each measurement is a separate process, the peers alternate,
 and the table shows medians over {settings["rounds"]} rounds, with the spread from the lowest to the highest.
-{picture}
+{image}
 {table(results["peers"])}
 {note}
 - Work: {settings["pictures"]} JPEG files, {settings["megabytes"]:.0f} MB, each linked {settings["links"]} times to make an epoch; decode, random-resized-crop to 224, flip,

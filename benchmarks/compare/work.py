@@ -16,7 +16,7 @@ ROWS_A_BATCH = 256
 SHUFFLE_WINDOW = 1000
 
 
-def pictures(folder: str) -> list[str]:
+def images(folder: str) -> list[str]:
     """The files of all class folders, in order."""
     return sorted(str(file) for file in pathlib.Path(folder).glob("*/*") if file.is_file())
 

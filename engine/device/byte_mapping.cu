@@ -1,13 +1,14 @@
 // The kernels of ByteMapping, one for each way: each block copies the table to its shared memory, and does parts of the
 // work in strides of the grid.
 #include "engine/device/byte_mapping.h"
+#include "engine/device/byte_passes.h"
 
 namespace headrace {
 
 // Of a piece: as few as keep the blocks equally busy, as many as make what is done once for a part cheap.
 constexpr uint32_t kThreadsOfPart = 1024;
 
-template <typename V, void (*kMap)(const ByteMapping& mapping, const V* table, uint64_t piece, const Threads& threads)>
+template <typename V, typename Way>
 __device__ void MapInStrides(const ByteMapping& mapping) {
   __shared__ V table[kMostMappedChannels * kTableValues];
   for (uint32_t i = threadIdx.x; i < mapping.channels * kTableValues; i += blockDim.x) {
@@ -21,7 +22,7 @@ __device__ void MapInStrides(const ByteMapping& mapping) {
     const uint64_t piece = Quotient(part, parts_of_piece);
     const uint32_t first = static_cast<uint32_t>(part - piece * parts_of_piece) * kThreadsOfPart;
     const uint32_t end = threads - first < kThreadsOfPart ? threads : first + kThreadsOfPart;
-    kMap(mapping, table, piece, {first + threadIdx.x, end, blockDim.x});
+    Way::Map(mapping, table, piece, {first + threadIdx.x, end, blockDim.x});
   }
 }
 

@@ -15,6 +15,8 @@
 #include <set>
 #include <vector>
 
+#include "engine/device/byte_passes.h"
+#include "engine/device/byte_places.h"
 #include "engine/testing/cooperative_threads.h"
 
 namespace headrace {
@@ -88,18 +90,18 @@ void FillRandomly(ScheduleRandom& random, uint8_t* memory, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) memory[i] = static_cast<uint8_t>(random.Below(256));
 }
 
-bool IsIn(const PictureBox& box, int64_t y, int64_t x) {
+bool IsIn(const ImageBox& box, int64_t y, int64_t x) {
   return x >= box.left && x < box.left + box.width && y >= box.top && y < box.top + box.height;
 }
 
 // Of the image as it is resized.
-uint8_t ByteAt(const ByteMapping& mapping, uint64_t picture, uint32_t channel, uint32_t y, uint32_t x) {
+uint8_t ByteAt(const ByteMapping& mapping, uint64_t image, uint32_t channel, uint32_t y, uint32_t x) {
   const auto byte_at = [&](int64_t row, int64_t column) -> int64_t {
-    const auto pixel = (picture * mapping.byte_height + static_cast<uint64_t>(row)) * mapping.byte_width;
+    const auto pixel = (image * mapping.byte_height + static_cast<uint64_t>(row)) * mapping.byte_width;
     return mapping.bytes[(pixel + static_cast<uint64_t>(column)) * mapping.channels + channel];
   };
   if (mapping.taps == nullptr) return static_cast<uint8_t>(byte_at(y, x));
-  const int32_t* const taps = mapping.taps + picture * mapping.numbers_of_taps();
+  const int32_t* const taps = mapping.taps + image * mapping.numbers_of_taps();
   const auto sum = [&](uint32_t position, const auto& value) {
     const int32_t* const at = taps + 1 + position * (2 + mapping.weights);
     int64_t all = 1 << 21;
@@ -117,20 +119,20 @@ uint8_t ByteAt(const ByteMapping& mapping, uint64_t picture, uint32_t channel, u
 }
 
 template <typename V>
-V AloneAt(const ByteMapping& mapping, uint64_t picture, uint32_t channel, uint32_t y, uint32_t x) {
+V AloneAt(const ByteMapping& mapping, uint64_t image, uint32_t channel, uint32_t y, uint32_t x) {
   const auto* const table = static_cast<const V*>(mapping.table) + channel * kTableValues;
-  if (mapping.erased != nullptr && IsIn(mapping.erased[picture], y, x)) return table[kErased];
-  const uint32_t flips = mapping.marks == nullptr ? 0 : mapping.marks[picture * kCorners];
+  if (mapping.erased != nullptr && IsIn(mapping.erased[image], y, x)) return table[kErased];
+  const uint32_t flips = mapping.marks == nullptr ? 0 : mapping.marks[image * kCorners];
   if ((flips & kFlippedLeftRight) != 0) x = mapping.width - 1 - x;
   if ((flips & kFlippedTopBottom) != 0) y = mapping.height - 1 - y;
-  return table[ByteAt(mapping, picture, channel, y, x)];
+  return table[ByteAt(mapping, image, channel, y, x)];
 }
 
 template <typename V>
-V ValueAt(const ByteMapping& mapping, uint64_t picture, uint32_t channel, uint32_t y, uint32_t x) {
-  const V own = AloneAt<V>(mapping, picture, channel, y, x);
-  if (mapping.mixing == Mixing::kNone || mapping.mixed[picture].partner == kNotMixed) return own;
-  const MixedPicture& mixed = mapping.mixed[picture];
+V ValueAt(const ByteMapping& mapping, uint64_t image, uint32_t channel, uint32_t y, uint32_t x) {
+  const V own = AloneAt<V>(mapping, image, channel, y, x);
+  if (mapping.mixing == Mixing::kNone || mapping.mixed[image].partner == kNotMixed) return own;
+  const MixedImage& mixed = mapping.mixed[image];
   const V partner = AloneAt<V>(mapping, static_cast<uint64_t>(mixed.partner), channel, y, x);
   if (mapping.mixing == Mixing::kPaste) return IsIn(mixed.box, y, x) ? partner : own;
   const float blended = std::bit_cast<float>(static_cast<uint32_t>(partner)) * mixed.of_partner +
@@ -143,13 +145,13 @@ void Check(const ByteMapping& mapping) {
   const auto* value = static_cast<const V*>(mapping.values);
   const uint32_t outer = mapping.planes == 0 ? 1 : mapping.channels;
   const uint32_t inner = mapping.planes == 0 ? mapping.channels : 1;
-  for (uint64_t picture = 0; picture < mapping.pictures; ++picture) {
+  for (uint64_t image = 0; image < mapping.images; ++image) {
     for (uint32_t plane = 0; plane < outer; ++plane) {
       for (uint32_t y = 0; y < mapping.height; ++y) {
         for (uint32_t x = 0; x < mapping.width; ++x) {
           for (uint32_t channel = 0; channel < inner; ++channel) {
-            ASSERT_EQ(*value++, ValueAt<V>(mapping, picture, plane + channel, y, x))
-                << mapping.pictures << " pictures of " << mapping.height << " x " << mapping.width << " x "
+            ASSERT_EQ(*value++, ValueAt<V>(mapping, image, plane + channel, y, x))
+                << mapping.images << " images of " << mapping.height << " x " << mapping.width << " x "
                 << mapping.channels << ", planes " << mapping.planes;
           }
         }
@@ -158,9 +160,9 @@ void Check(const ByteMapping& mapping) {
   }
 }
 
-PictureBox RandomBox(ScheduleRandom& random, const ByteMapping& mapping) {
+ImageBox RandomBox(ScheduleRandom& random, const ByteMapping& mapping) {
   const auto below = [&random](uint32_t bound) { return static_cast<int32_t>(random.Below(bound)); };
-  PictureBox box = {below(mapping.width), below(mapping.height), 0, 0};
+  ImageBox box = {below(mapping.width), below(mapping.height), 0, 0};
   box.width = below(mapping.width - static_cast<uint32_t>(box.left) + 1);
   box.height = below(mapping.height - static_cast<uint32_t>(box.top) + 1);
   return box;
@@ -178,9 +180,9 @@ void FillTable(ScheduleRandom& random, uint8_t* table, uint32_t channels) {
 
 // Weighted sums of bytes anywhere in each image, whose weights may be below 0.
 std::vector<int32_t> RandomTaps(ScheduleRandom& random, const ByteMapping& mapping) {
-  std::vector<int32_t> taps(mapping.pictures * mapping.numbers_of_taps());
+  std::vector<int32_t> taps(mapping.images * mapping.numbers_of_taps());
   int32_t* at = taps.data();
-  for (uint64_t picture = 0; picture < mapping.pictures; ++picture) {
+  for (uint64_t image = 0; image < mapping.images; ++image) {
     *at++ = static_cast<int32_t>(random.Below(2));
     for (uint32_t position = 0; position < mapping.height + mapping.width; ++position, at += 2 + mapping.weights) {
       const uint32_t size = position < mapping.height ? mapping.byte_height : mapping.byte_width;
@@ -196,7 +198,7 @@ std::vector<int32_t> RandomTaps(ScheduleRandom& random, const ByteMapping& mappi
 template <typename V>
 MappingWay CheckOne(ScheduleRandom& random) {
   ByteMapping mapping{};
-  mapping.pictures = 1 + random.Below(4);
+  mapping.images = 1 + random.Below(4);
   mapping.height = static_cast<uint32_t>(1 + random.Below(12));
   mapping.width = static_cast<uint32_t>(1 + random.Below(17));
   mapping.byte_height = mapping.height;
@@ -213,18 +215,18 @@ MappingWay CheckOne(ScheduleRandom& random) {
   if (resizes) mapping.taps = taps.data();
   Walled table(mapping.channels * kTableValues * sizeof(V), sizeof(V));
   Guarded values(mapping.all_values() * sizeof(V));
-  Walled marks(mapping.pictures * kCorners, 1);
+  Walled marks(mapping.images * kCorners, 1);
   FillTable<V>(random, table.data(), mapping.channels);
-  std::vector<PictureBox> erased_boxes;
-  std::vector<MixedPicture> mixed_pictures;
-  for (uint64_t i = 0; i < mapping.pictures; ++i) {
+  std::vector<ImageBox> erased_boxes;
+  std::vector<MixedImage> mixed_images;
+  for (uint64_t i = 0; i < mapping.images; ++i) {
     marks.data()[i * kCorners] = static_cast<uint8_t>(random.Below(4));
     erased_boxes.push_back(RandomBox(random, mapping));
-    const auto partner = static_cast<int32_t>(random.Below(mapping.pictures + 1)) - 1;
-    mixed_pictures.push_back({partner, 0.37f, 0.63f, 0, RandomBox(random, mapping)});
+    const auto partner = static_cast<int32_t>(random.Below(mapping.images + 1)) - 1;
+    mixed_images.push_back({partner, 0.37f, 0.63f, 0, RandomBox(random, mapping)});
   }
-  WalledOf<PictureBox> erased(erased_boxes);
-  WalledOf<MixedPicture> mixed(mixed_pictures);
+  WalledOf<ImageBox> erased(erased_boxes);
+  WalledOf<MixedImage> mixed(mixed_images);
   mapping.table = table.data();
   mapping.values = values.data();
   if (random.OneIn(2)) mapping.marks = marks.data();
@@ -234,7 +236,7 @@ MappingWay CheckOne(ScheduleRandom& random) {
     mapping.mixing = sizeof(V) == sizeof(float) && random.OneIn(2) ? Mixing::kBlend : Mixing::kPaste;
   }
   // Words are aligned; all other bytes end at the wall.
-  const uint64_t all_bytes = mapping.pictures * mapping.bytes_of_picture();
+  const uint64_t all_bytes = mapping.images * mapping.bytes_of_image();
   Walled bytes(all_bytes, mapping.way() == MappingWay::kInPlace ? sizeof(uint32_t) : 1);
   FillRandomly(random, bytes.data(), all_bytes);
   mapping.bytes = bytes.data();

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "engine/device/byte_passes.h"
 #include "engine/device/device.h"
 
 namespace headrace {

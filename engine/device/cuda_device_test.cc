@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "core/error.h"
+#include "core/testing/patience.h"
 #include "engine/device/device_iteration.h"
 #include "engine/device/testing/loaded_driver.h"
 #include "engine/testing/cooperative_threads.h"
@@ -31,7 +32,6 @@ using ir::IntValue;
 using CudaDeviceOutcome = Pipeline::Outcome;
 using ::testing::HasSubstr;
 
-constexpr std::chrono::seconds kCudaDevicePatience{60};
 constexpr int64_t kCudaDeviceRowBytes = 1000;
 constexpr int64_t kCudaDeviceBufferBytes = 256 + 1024;
 
@@ -122,7 +122,7 @@ CudaDeviceRan RunEpochCudaDevice(DeviceIteration& iteration, const UseRow& use, 
   std::deque<DeviceRow> kept;
   while (ran.error.ok()) {
     DeviceRow row;
-    const absl::StatusOr<CudaDeviceOutcome> outcome = iteration.Fetch(kCudaDevicePatience, row);
+    const absl::StatusOr<CudaDeviceOutcome> outcome = iteration.Fetch(kTestPatience, row);
     ran.error = outcome.status();
     if (!outcome.ok() || *outcome == CudaDeviceOutcome::kEpochEnd) break;
     iteration.Given();
@@ -424,8 +424,7 @@ TEST(CudaDevice, GoesOnFromEveryState) {
       auto iteration = *DeviceIteration::Start(CountingCudaDevice(8).Build(), OptionsWithCudaDevice(3));
       iteration->Ask(0);
       DeviceRow row;
-      for (int64_t i = 0; i < step; ++i)
-        ASSERT_EQ(*iteration->Fetch(kCudaDevicePatience, row), CudaDeviceOutcome::kRow);
+      for (int64_t i = 0; i < step; ++i) ASSERT_EQ(*iteration->Fetch(kTestPatience, row), CudaDeviceOutcome::kRow);
       iteration->Given();
       state = *iteration->State();
     }
@@ -452,7 +451,7 @@ TEST(CudaDevice, RowsOutliveTheIteration) {
     {
       auto iteration = *DeviceIteration::Start(CountingCudaDevice(12).Build(), OptionsWithCudaDevice(2));
       iteration->Ask(0);
-      for (DeviceRow& row : kept) ASSERT_EQ(*iteration->Fetch(kCudaDevicePatience, row), CudaDeviceOutcome::kRow);
+      for (DeviceRow& row : kept) ASSERT_EQ(*iteration->Fetch(kTestPatience, row), CudaDeviceOutcome::kRow);
     }
     for (int64_t i = 0; i < 5; ++i) EXPECT_TRUE(OnStreamOf(user)(kept[static_cast<size_t>(i)], i).ok());
   }
@@ -475,9 +474,9 @@ TEST(CudaDevice, SendsToTwoDevicesAtOnce) {
     other->Ask(0);
     for (int64_t i = 0; i < 12; ++i) {
       DeviceRow row;
-      ASSERT_EQ(*first->Fetch(kCudaDevicePatience, row), CudaDeviceOutcome::kRow);
+      ASSERT_EQ(*first->Fetch(kTestPatience, row), CudaDeviceOutcome::kRow);
       EXPECT_TRUE(OnStreamOf(user)(row, i).ok());
-      ASSERT_EQ(*other->Fetch(kCudaDevicePatience, row), CudaDeviceOutcome::kRow);
+      ASSERT_EQ(*other->Fetch(kTestPatience, row), CudaDeviceOutcome::kRow);
       EXPECT_TRUE(OnStreamOf(others)(row, i).ok());
     }
   }

@@ -24,7 +24,7 @@ ByteMapping MappingOf(const Tensor& source, const DeviceTail& tail) {
   mapping.byte_height = static_cast<uint32_t>(shape[rank - 3]);
   mapping.width = tail.resizes() ? tail.width : mapping.byte_width;
   mapping.height = tail.resizes() ? tail.height : mapping.byte_height;
-  mapping.pictures = static_cast<uint64_t>(source.elements()) / mapping.bytes_of_picture();
+  mapping.images = static_cast<uint64_t>(source.elements()) / mapping.bytes_of_image();
   mapping.planes = tail.planes ? 1 : 0;
   mapping.mixing = tail.mixing;
   return mapping;
@@ -76,8 +76,8 @@ void DeviceLayout::Place(uint8_t* memory, const BufferRef& keeper, absl::Span<Te
       mapping.weights = (numbers - 1) / (mapping.height + mapping.width) - 2;
     }
     mapping.marks = static_cast<const uint8_t*>(drawn[static_cast<size_t>(Drawn::kMarks)]);
-    mapping.erased = static_cast<const PictureBox*>(drawn[static_cast<size_t>(Drawn::kErased)]);
-    mapping.mixed = static_cast<const MixedPicture*>(drawn[static_cast<size_t>(Drawn::kMixed)]);
+    mapping.erased = static_cast<const ImageBox*>(drawn[static_cast<size_t>(Drawn::kErased)]);
+    mapping.mixed = static_cast<const MixedImage*>(drawn[static_cast<size_t>(Drawn::kMixed)]);
     mappings_.push_back({mapping, ItemSize(table.dtype())});
   }
 }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/testing/patience.h"
 #include "engine/device/device_iteration.h"
 #include "engine/device/device_name.h"
 #include "engine/device/testing/faulty_device.h"
@@ -40,7 +41,6 @@ using DeviceQueueOutcome = Pipeline::Outcome;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::chrono::seconds kDeviceQueuePatience{60};
 constexpr int64_t kDeviceQueueRows = 30;
 constexpr int64_t kDeviceQueueRowBytes = 1000;
 // Of a row on the device: its value and its data, each from an aligned place on.
@@ -67,7 +67,7 @@ struct DeviceQueueRan {
 
 // Takes the next row into `row`; false: the epoch ended, or an error came.
 bool TakeRow(DeviceIteration& iteration, DeviceRow& row, DeviceQueueRan& ran) {
-  const absl::StatusOr<DeviceQueueOutcome> outcome = iteration.Fetch(kDeviceQueuePatience, row);
+  const absl::StatusOr<DeviceQueueOutcome> outcome = iteration.Fetch(kTestPatience, row);
   ran.error = outcome.status();
   if (!outcome.ok() || *outcome == DeviceQueueOutcome::kEpochEnd) return false;
   EXPECT_EQ(*outcome, DeviceQueueOutcome::kRow);
@@ -189,7 +189,7 @@ TEST(DeviceQueue, KeepsAsManyAheadAsItMay) {
 
 // The queue's line, once it has this text, or after a long time.
 std::string DescribedWith(DeviceIteration& iteration, std::string_view text) {
-  const auto until = std::chrono::steady_clock::now() + kDeviceQueuePatience;
+  const auto until = std::chrono::steady_clock::now() + kTestPatience;
   std::string line;
   do {
     std::this_thread::yield();
@@ -225,7 +225,7 @@ TEST(DeviceQueue, GrowsForRowsThatAreKeptUpToItsBudget) {
   for (int64_t i = 0; i < 10; ++i) EXPECT_EQ(CheckedValue(kept[static_cast<size_t>(i)]), i);
   // The error stays, and kept rows outlive the iteration.
   DeviceRow none;
-  EXPECT_EQ(iteration->Fetch(kDeviceQueuePatience, none).status(), ran.error);
+  EXPECT_EQ(iteration->Fetch(kTestPatience, none).status(), ran.error);
   EXPECT_EQ(ran.states.back(), *iteration->State());
   iteration.reset();
   EXPECT_EQ(device->lent(), 10);
@@ -352,7 +352,7 @@ TEST(DeviceQueue, LosesNoRowSilentlyWhereTheHostHasNoMemory) {
       EXPECT_EQ(ran.values, Numbers(0, at));
       EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
       DeviceRow none;
-      EXPECT_EQ(iteration->Fetch(kDeviceQueuePatience, none).status(), ran.error);
+      EXPECT_EQ(iteration->Fetch(kTestPatience, none).status(), ran.error);
       EXPECT_EQ(iteration->delivered(), static_cast<uint64_t>(at));
       iteration.reset();
       EXPECT_EQ(device->lent(), 0);
@@ -438,7 +438,7 @@ TEST(DeviceQueue, TellsItsThreadFromTheUsersLoopInProfiles) {
     options.pull = pull;
     auto iteration = Start(std::make_shared<FaultyDevice>(), CountingDeviceQueue(), options);
     RunEpochDeviceQueue(*iteration);
-    iteration->Close(kDeviceQueuePatience);
+    iteration->Close(kTestPatience);
     const Profile profile = iteration->profile();
     std::map<std::string, int> waits;
     for (const Profile::Thread& thread : profile.threads) {
@@ -463,7 +463,7 @@ TEST(DeviceQueue, NotesTheWayOfEachBatchInProfiles) {
       kept.push_back(std::move(row));
       if (kept.size() > 2) kept.pop_front();
     }
-    iteration->Close(kDeviceQueuePatience);
+    iteration->Close(kTestPatience);
     const Profile profile = iteration->profile();
     EXPECT_EQ(profile.device, iteration->report().device->name);
     EXPECT_EQ(profile.dropped_batches, 0U);
@@ -487,7 +487,7 @@ TEST(DeviceQueue, NotesNoMoreBatchesThanItMay) {
   options.profile = 2;
   auto iteration = Start(std::make_shared<FaultyDevice>(), CountingDeviceQueue(), options);
   RunEpochDeviceQueue(*iteration);
-  iteration->Close(kDeviceQueuePatience);
+  iteration->Close(kTestPatience);
   const Profile profile = iteration->profile();
   EXPECT_EQ(profile.batches.size(), 2U);
   EXPECT_EQ(profile.dropped_batches, static_cast<uint64_t>(kDeviceQueueRows) - 2);
@@ -540,7 +540,7 @@ TEST(DeviceQueue, MayBeClosedAtAnyTimeByAnotherThread) {
     const uint64_t pause = random.Below(400);
     std::thread closer([&] {
       PauseSchedule(pause);
-      iteration->Close(kDeviceQueuePatience);
+      iteration->Close(kTestPatience);
     });
     DeviceQueueRan ran;
     while (ran.error.ok()) {

@@ -30,7 +30,7 @@ namespace headrace {
 namespace {
 
 constexpr int kImageRank = 3;
-constexpr int64_t kMostPictureBytes = int64_t{1} << 31;
+constexpr int64_t kMostImageBytes = int64_t{1} << 31;
 
 struct StepAt {
   int node;
@@ -91,9 +91,9 @@ bool MapsBytes(const ir::proto::Step& step) {
          !traits.by_batch;
 }
 
-bool IsPictureOfBytes(const ir::ColumnType& type) {
+bool IsImageOfBytes(const ir::ColumnType& type) {
   return type.fully_known() && type.dtype == DType::kUInt8 && type.shape->size() == kImageRank &&
-         ElementCount(*type.shape) > 0 && ElementCount(*type.shape) < kMostPictureBytes &&
+         ElementCount(*type.shape) > 0 && ElementCount(*type.shape) < kMostImageBytes &&
          (*type.shape)[2] <= static_cast<int64_t>(kMostMappedChannels);
 }
 
@@ -122,17 +122,17 @@ absl::StatusOr<Tensor> AllBytes(int64_t channels) {
 }
 
 // What the steps make of the image.
-absl::StatusOr<Tensor> Applied(const std::vector<ir::proto::Step>& steps, Tensor picture) {
+absl::StatusOr<Tensor> Applied(const std::vector<ir::proto::Step>& steps, Tensor image) {
   for (const ir::proto::Step& step : steps) {
     HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<Kernel> kernel,
                               MakeKernel(step.kernel(), ir::Attributes::Of(step)));
     if (kernel->may_warn()) return UnsupportedError("the warnings of ", step.kernel(), " would be lost");
     OutputAllocator output;
     KernelContext context(RowRandom(0, 0), output);
-    HEADRACE_ASSIGN_OR_RETURN(Tensors made, kernel->Apply(absl::MakeConstSpan(&picture, 1), context));
-    picture = std::move(made[0]);
+    HEADRACE_ASSIGN_OR_RETURN(Tensors made, kernel->Apply(absl::MakeConstSpan(&image, 1), context));
+    image = std::move(made[0]);
   }
-  return picture.Contiguous();
+  return image.Contiguous();
 }
 
 // Sets the attribute as it is where the step always erases the middle one of 3 × 3 pixels.
@@ -156,10 +156,10 @@ std::vector<ir::proto::Step> Certain(const DeviceTailSteps& steps, bool erases) 
 }
 
 // What an erased pixel becomes: an image of 3 × 3 pixels.
-absl::StatusOr<Tensor> ErasedPicture(const DeviceTailSteps& steps, int64_t channels) {
-  HEADRACE_ASSIGN_OR_RETURN(Tensor picture, Tensor::Allocate(DType::kUInt8, Shape{3, 3, channels}));
-  std::fill_n(picture.mutable_raw(), picture.bytes(), uint8_t{0});
-  return Applied(Certain(steps, true), std::move(picture));
+absl::StatusOr<Tensor> ErasedImage(const DeviceTailSteps& steps, int64_t channels) {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor image, Tensor::Allocate(DType::kUInt8, Shape{3, 3, channels}));
+  std::fill_n(image.mutable_raw(), image.bytes(), uint8_t{0});
+  return Applied(Certain(steps, true), std::move(image));
 }
 
 // Copies value number `from` to number `to` of the table.
@@ -178,7 +178,7 @@ bool MakeTable(const DeviceTailSteps& steps, int64_t channels, DeviceTail& tail)
   if (size != sizeof(uint16_t) && size != sizeof(uint32_t)) return false;
   tail.planes = made->shape() == Shape{channels, kErased, 1};
   if (!tail.planes && made->shape() != Shape{kErased, 1, channels}) return false;
-  const absl::StatusOr<Tensor> erased = ErasedPicture(steps, channels);
+  const absl::StatusOr<Tensor> erased = ErasedImage(steps, channels);
   if (!erased.ok() || erased->dtype() != made->dtype()) return false;
   absl::StatusOr<Tensor> table = Tensor::Allocate(made->dtype(), Shape{channels, kTableValues});
   if (!table.ok()) return false;
@@ -238,7 +238,7 @@ class TailTaker {
     // The longest run of steps to the end that begins with bytes.
     for (auto first = candidates.steps.rbegin(); first != candidates.steps.rend(); ++first) {
       HEADRACE_ASSIGN_OR_RETURN(const ir::ColumnType before, TypeBefore(*first, column.name));
-      if (!IsPictureOfBytes(before)) continue;
+      if (!IsImageOfBytes(before)) continue;
       DeviceTailSteps steps;
       for (auto each = first; each != candidates.steps.rend(); ++each) steps.push_back(&StepOf(*each));
       if (!DrawsInOrder(steps) || !MakeTable(steps, before.shape->back(), tail)) continue;
@@ -264,7 +264,7 @@ class TailTaker {
     tail.height = tail.width = 0;
     if (!Resizes(StepOf(first))) return true;
     HEADRACE_ASSIGN_OR_RETURN(const ir::ColumnType after, TypeBefore({first.node, first.step + 1}, column));
-    if (!IsPictureOfBytes(after)) return false;
+    if (!IsImageOfBytes(after)) return false;
     tail.height = static_cast<uint32_t>((*after.shape)[0]);
     tail.width = static_cast<uint32_t>((*after.shape)[1]);
     const auto value_bytes = static_cast<int64_t>(ItemSize(tail.table.dtype()));
@@ -425,8 +425,8 @@ class TailTaker {
 
 }  // namespace
 
-Shape DeviceTail::ShapeOf(const Shape& pictures) const {
-  Shape shape = pictures;
+Shape DeviceTail::ShapeOf(const Shape& images) const {
+  Shape shape = images;
   if (resizes()) {
     shape[shape.size() - 3] = height;
     shape[shape.size() - 2] = width;

@@ -46,7 +46,7 @@ struct DeviceTail {
   bool resizes() const { return height > 0; }
   std::string& drawn_of(Drawn kind) { return drawn[static_cast<size_t>(kind)]; }
   // Of the values of images of that shape (…, height, width, channels).
-  Shape ShapeOf(const Shape& pictures) const;
+  Shape ShapeOf(const Shape& images) const;
 };
 
 struct DeviceTails {

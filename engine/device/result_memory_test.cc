@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/testing/patience.h"
 #include "engine/device/device_iteration.h"
 #include "engine/device/page_locked_memory.h"
 #include "engine/device/testing/loaded_driver.h"
@@ -26,7 +27,6 @@ using ::testing::HasSubstr;
 
 constexpr int64_t kResultMemoryRows = 12;
 constexpr int64_t kResultMemoryRowBytes = 1000;
-constexpr std::chrono::seconds kResultMemoryPatience{60};
 
 IterateOptions OptionsFor(int device) {
   IterateOptions options;
@@ -59,7 +59,7 @@ ResultMemoryRan RunFor(int device, IterateOptions options, std::vector<DeviceRow
   ResultMemoryRan ran;
   while (true) {
     DeviceRow row;
-    const absl::StatusOr<ResultMemoryOutcome> outcome = iteration.Fetch(kResultMemoryPatience, row);
+    const absl::StatusOr<ResultMemoryOutcome> outcome = iteration.Fetch(kTestPatience, row);
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     if (!outcome.ok() || *outcome == ResultMemoryOutcome::kEpochEnd) break;
     iteration.Given();

@@ -54,14 +54,8 @@ ir::proto::Graph Small(bool python) {
   return graph.Build();
 }
 
-std::vector<int64_t> Expected() {
-  std::vector<int64_t> values;
-  for (int64_t value = 0; value < kExhaustionRows; ++value) values.push_back(value);
-  return values;
-}
-
 void CheckRows(const std::vector<int64_t>& values, const absl::Status& error) {
-  std::vector<int64_t> expected = Expected();
+  std::vector<int64_t> expected = FirstValues(kExhaustionRows);
   if (!error.ok()) {
     EXPECT_EQ(KindOf(error), ErrorKind::kResource) << error;
     expected.resize(std::min(expected.size(), values.size()));
@@ -82,7 +76,7 @@ void CheckAllIsWell(const ir::proto::Graph& graph, const PipelineOptions& option
   const auto run = RunPipeline(graph, options);
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_TRUE(run->error.ok()) << run->error;
-  EXPECT_EQ(run->AllValues(), Expected());
+  EXPECT_EQ(run->AllValues(), FirstValues(kExhaustionRows));
 }
 
 TEST(Exhaustion, EachAllocationOfASmallPipelineFailsOnce) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "core/testing/patience.h"
 #include "engine/exec/pipeline.h"
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
@@ -19,8 +20,6 @@ namespace {
 using ir::BoolValue;
 using ir::IntValue;
 using HostCallsOutcome = Pipeline::Outcome;
-
-constexpr auto kHostCallsPatience = std::chrono::seconds(60);
 
 // Counts how often it is taken, and how many threads hold it.
 class CountedLock : public HostLock {
@@ -84,10 +83,10 @@ TEST(HostCalls, ARowIsGivenOutBeforeTheNextIsCalled) {
     ResultRow row;
     for (int64_t i = 0; i < 400; ++i) {
       if (i == held) probe.Release();
-      ASSERT_EQ(*(*pipeline)->Next(kHostCallsPatience, row), HostCallsOutcome::kRow) << i;
+      ASSERT_EQ(*(*pipeline)->Next(kTestPatience, row), HostCallsOutcome::kRow) << i;
       EXPECT_EQ(CheckedValue(row), i);
     }
-    EXPECT_EQ(*(*pipeline)->Next(kHostCallsPatience, row), HostCallsOutcome::kEpochEnd);
+    EXPECT_EQ(*(*pipeline)->Next(kTestPatience, row), HostCallsOutcome::kEpochEnd);
   }
 }
 
@@ -103,7 +102,7 @@ TEST(HostCalls, SeeNoRowThatHasNoSlot) {
     ASSERT_TRUE(pipeline.ok());
     ResultRow row;
     for (int64_t i = 0; i < 1000; ++i) {
-      ASSERT_EQ(*(*pipeline)->Next(kHostCallsPatience, row), HostCallsOutcome::kRow);
+      ASSERT_EQ(*(*pipeline)->Next(kTestPatience, row), HostCallsOutcome::kRow);
       ASSERT_LE(probe.rows(), i + 1 + window);
     }
   }
@@ -121,8 +120,8 @@ TEST(HostCalls, EndWithTheEpoch) {
   ResultRow row;
   for (int64_t epoch = 0; epoch < 60; ++epoch) {
     (*pipeline)->Ask(static_cast<uint64_t>(epoch));
-    for (int i = 0; i < 7; ++i) ASSERT_EQ(*(*pipeline)->Next(kHostCallsPatience, row), HostCallsOutcome::kRow);
-    ASSERT_EQ(*(*pipeline)->Next(kHostCallsPatience, row), HostCallsOutcome::kEpochEnd);
+    for (int i = 0; i < 7; ++i) ASSERT_EQ(*(*pipeline)->Next(kTestPatience, row), HostCallsOutcome::kRow);
+    ASSERT_EQ(*(*pipeline)->Next(kTestPatience, row), HostCallsOutcome::kEpochEnd);
     ASSERT_EQ(probe.latest_epoch(), epoch);
     ASSERT_EQ(probe.rows(), 7 * (epoch + 1));
   }

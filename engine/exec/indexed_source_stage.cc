@@ -153,7 +153,7 @@ Message IndexedSourceStage::Read(const Ticket& ticket) {
   if (Finished(ticket.epoch) || control_->closed()) return block;
   if (FindRow(ticket, *block)) return block;
   ReadRows(ticket, *block);
-  if (block->cache_trail) counters_.read_ns.fetch_add(block->cache_trail->made_ns, std::memory_order_relaxed);
+  if (block->cache_trail) counters_.Read(block->cache_trail->made_ns);
   return block;
 }
 
@@ -225,7 +225,7 @@ void IndexedSourceStage::ReadRows(const Ticket& ticket, Block& block) const {
   FailedRow identified = Identify(ticket, row);
   AddErrorField(status, ErrorField::kFile, DescribeProvenance(identified.provenance));
   block.Fail(row, std::move(status));
-  if (op_.skips_failed) block.failed = std::make_unique<FailedRow>(std::move(identified));
+  if (op_.skip_failed) block.failed = std::make_unique<FailedRow>(std::move(identified));
 }
 
 FailedRow IndexedSourceStage::Identify(const Ticket& ticket, int row) const {
@@ -257,8 +257,8 @@ void IndexedSourceStage::RunTask(Task& claimed) {
       const int read = block->rows() + (failed ? 1 : 0);
       const bool more = failed && read < ticket.rows;
       Message tombstone = failed && SkipsFailed(op_, *block) ? block->TakeTombstone(more) : nullptr;
-      if (!tombstone || block->rows() > 0) ApplyElements(0, std::move(block), task.parts);
-      if (tombstone) ApplyElements(0, std::move(tombstone), task.parts);
+      if (!tombstone || block->rows() > 0) ApplyElements(elements_, 0, std::move(block), task.parts);
+      if (tombstone) ApplyElements(elements_, 0, std::move(tombstone), task.parts);
       if (!more) break;
       ticket.position += static_cast<uint64_t>(read) * step_;
       ticket.rows -= read;

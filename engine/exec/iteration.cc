@@ -190,7 +190,7 @@ void KeepBatchNumber(const proto::State& state, const PlanNode& node, std::vecto
 
 // Makes the pipeline continue where the state was taken. This is exact with the same shard; with another one, it is
 // possible only if the number of delivered rows determines which positions are done.
-absl::Status Restore(const proto::State& state, const PlanNode& node, bool skips_failed, const IterateOptions& options,
+absl::Status Restore(const proto::State& state, const PlanNode& node, bool skip_failed, const IterateOptions& options,
                      PipelineOptions& pipeline) {
   if (state.layout() != CheckpointLayout(node) || !FitsCounters(node, state.checkpoint())) {
     return StateError(
@@ -205,7 +205,7 @@ absl::Status Restore(const proto::State& state, const PlanNode& node, bool skips
   pipeline.shard.base = state.base();
   if (state.base() > kMostRows) return StateError("the state says that ", state.base(), " rows were used before");
   if (state.rank() == options.rank && state.world() == options.world) return absl::OkStatus();
-  if (skips_failed) {
+  if (skip_failed) {
     return StateError("the state was taken by shard ", state.rank(), " of ", state.world(),
                       " and cannot go on as shard ", options.rank, " of ", options.world,
                       ": with on_error(\"skip\") the number of batches does not say which rows were left out");
@@ -269,8 +269,8 @@ absl::StatusOr<std::unique_ptr<Iteration>> Iteration::Start(const ir::proto::Gra
                             PreparedGraph::Make(std::move(optimized.graph), pipeline));
   if (!options.state.empty()) {
     HEADRACE_RETURN_IF_ERROR(CheckSources(state, prepared->fingerprints()));
-    const bool skips_failed = prepared->graph().has_skip_failed();
-    HEADRACE_RETURN_IF_ERROR(Restore(state, prepared->root(), skips_failed, options, pipeline));
+    const bool skip_failed = prepared->graph().has_skip_failed();
+    HEADRACE_RETURN_IF_ERROR(Restore(state, prepared->root(), skip_failed, options, pipeline));
   }
   HEADRACE_ASSIGN_OR_RETURN(iteration->pipeline_, Pipeline::Make(std::move(prepared), std::move(pipeline)));
   iteration->options_ = std::move(options);
@@ -424,7 +424,7 @@ absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const 
   run.bindings = &options.bindings;
   run.files = options.files;
   run.memory = options.memory;
-  run.skips_failed = graph.has_skip_failed();
+  run.skip_failed = graph.has_skip_failed();
   run.first_epoch = options.epoch;
   HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<PlanNode> node, MakePlanNodes(optimized.graph, run));
   return RowsOfRank(*node, shard);

@@ -7,8 +7,10 @@
 
 #include "core/error.h"
 #include "core/stop_signal.h"
+#include "core/testing/patience.h"
 #include "engine/exec/pipeline.h"
 #include "engine/testing/cooperative_threads.h"
+#include "engine/testing/eventually.h"
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
 #include "engine/testing/schedule_lanes.h"
@@ -29,24 +31,6 @@ using ir::IntsValue;
 using ir::IntValue;
 using PipelineEndOutcome = Pipeline::Outcome;
 
-constexpr auto kPipelineEndPatience = std::chrono::seconds(60);
-
-std::vector<int64_t> NumbersPipelineEnd(int64_t count) {
-  std::vector<int64_t> values;
-  for (int64_t i = 0; i < count; ++i) values.push_back(i);
-  return values;
-}
-
-// Waits until something holds; false: it never did.
-template <typename Condition>
-bool EventuallyPipelineEnd(Condition condition) {
-  for (int i = 0; i < 15'000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return false;
-}
-
 // A source and some work, in one lane or three.
 ir::proto::Graph WorkingPipelineEnd(uint64_t seed, int64_t probe) {
   ScheduleRandom random(seed);
@@ -65,12 +49,12 @@ TEST(PipelineEnd, TellsWorkUnderWayToStop) {
   Probe& probe = Probe::At(11);
   probe.Reset();
   std::atomic<int> stopped = 0;
-  probe.OnEnter([&stopped] { stopped += EventuallyPipelineEnd([] { return StopSignal::Raised(); }) ? 1 : 0; });
+  probe.OnEnter([&stopped] { stopped += Eventually([] { return StopSignal::Raised(); }) ? 1 : 0; });
   FakeGraph graph;
   graph.Add("fake_count", {{"rows", IntValue(1000)}});
   graph.Add("fake_work", {{"probe", IntValue(11)}});
   auto pipeline = *Pipeline::Make(graph.Build(), {});
-  ASSERT_TRUE(EventuallyPipelineEnd([&probe] { return probe.running() > 0; }));
+  ASSERT_TRUE(Eventually([&probe] { return probe.running() > 0; }));
   pipeline->Close();
   EXPECT_GT(stopped.load(), 0);
   EXPECT_FALSE(StopSignal::Raised());
@@ -103,7 +87,7 @@ TEST(PipelineEnd, AnotherThreadMayCloseItAtAnyTime) {
     ResultRow row;
     absl::Status error;
     while (error.ok()) {
-      const auto outcome = pipeline.Next(kPipelineEndPatience, row);
+      const auto outcome = pipeline.Next(kTestPatience, row);
       error = outcome.status();
       if (outcome.ok()) {
         ASSERT_EQ(*outcome, PipelineEndOutcome::kRow);
@@ -111,7 +95,7 @@ TEST(PipelineEnd, AnotherThreadMayCloseItAtAnyTime) {
     }
     EXPECT_EQ(KindOf(error), ErrorKind::kClosed);
     pipeline.Ask(3);
-    EXPECT_EQ(KindOf(pipeline.Next(kPipelineEndPatience, row).status()), ErrorKind::kClosed);
+    EXPECT_EQ(KindOf(pipeline.Next(kTestPatience, row).status()), ErrorKind::kClosed);
     for (std::thread& closer : closers) closer.join();
     EXPECT_EQ(probe.running(), 0);
   });
@@ -144,7 +128,7 @@ TEST(PipelineEnd, OneOfItsOwnTasksMayCloseIt) {
     });
     ResultRow row;
     absl::Status error;
-    while (error.ok()) error = pipeline->Next(kPipelineEndPatience, row).status();
+    while (error.ok()) error = pipeline->Next(kTestPatience, row).status();
     EXPECT_EQ(KindOf(error), ErrorKind::kClosed);
     EXPECT_FALSE(pipeline->RunsHere());
     closer.join();
@@ -166,7 +150,7 @@ TEST(PipelineEnd, NoThreadWorksForADestroyedOne) {
     ASSERT_TRUE(pipeline.ok());
     for (uint64_t taken = random.Below(20); taken > 0; --taken) {
       ResultRow row;
-      ASSERT_TRUE((*pipeline)->Next(kPipelineEndPatience, row).ok());
+      ASSERT_TRUE((*pipeline)->Next(kTestPatience, row).ok());
     }
     pipeline->reset();
     EXPECT_EQ(probe.running(), 0);
@@ -195,7 +179,7 @@ TEST(PipelineEnd, ManyAtOnceDoNotDisturbEachOther) {
         options.epochs = {0, 1};
         const auto ran = RunPipeline(graph.Build(), options);
         ASSERT_TRUE(ran.ok()) << ran.status();
-        std::vector<int64_t> expected = NumbersPipelineEnd(fails ? 20 + user : 60);
+        std::vector<int64_t> expected = FirstValues(fails ? 20 + user : 60);
         EXPECT_EQ(ran->epochs[0], expected);
         EXPECT_EQ(ran->error.ok(), !fails);
         if (fails) {
@@ -231,18 +215,18 @@ TEST(PipelineEnd, RunsAheadButNotIntoUsersCode) {
       (*pipeline)->Ask(static_cast<uint64_t>(epoch));
       ResultRow row;
       for (int i = 0; i < 5; ++i) {
-        const auto outcome = (*pipeline)->Next(kPipelineEndPatience, row);
+        const auto outcome = (*pipeline)->Next(kTestPatience, row);
         ASSERT_TRUE(outcome.ok());
         EXPECT_EQ(*outcome, PipelineEndOutcome::kRow);
       }
-      EXPECT_EQ(*(*pipeline)->Next(kPipelineEndPatience, row), PipelineEndOutcome::kEpochEnd);
+      EXPECT_EQ(*(*pipeline)->Next(kTestPatience, row), PipelineEndOutcome::kEpochEnd);
       EXPECT_EQ(*(*pipeline)->Next(std::chrono::milliseconds(20), row), PipelineEndOutcome::kNothingYet);
       EXPECT_EQ(users.latest_epoch(), epoch);
       if (python_source) {
         EXPECT_EQ(source.latest_epoch(), epoch);
         EXPECT_EQ(ahead.latest_epoch(), epoch);
       } else {
-        EXPECT_TRUE(EventuallyPipelineEnd([&ahead, epoch] { return ahead.latest_epoch() > epoch; }));
+        EXPECT_TRUE(Eventually([&ahead, epoch] { return ahead.latest_epoch() > epoch; }));
       }
     }
   }
@@ -264,12 +248,12 @@ TEST(PipelineEnd, NamesTheRowThatIsWorkedOn) {
     // This thread may be the one that works on it.
     std::thread user([&] {
       for (; taken < 400; ++taken) {
-        ASSERT_EQ(*(*pipeline)->Next(kPipelineEndPatience, row), PipelineEndOutcome::kRow);
+        ASSERT_EQ(*(*pipeline)->Next(kTestPatience, row), PipelineEndOutcome::kRow);
         EXPECT_EQ(CheckedValue(row), taken);
       }
     });
     std::vector<std::string> lines;
-    EXPECT_TRUE(EventuallyPipelineEnd([&] {
+    EXPECT_TRUE(Eventually([&] {
       lines = (*pipeline)->DescribeStall();
       return probe.held() && lines.size() == 1 && lines[0].find("fake_work[1] has worked for ") == 0;
     })) << lines[0];
@@ -281,9 +265,9 @@ TEST(PipelineEnd, NamesTheRowThatIsWorkedOn) {
     // It was late, not lost.
     probe.Release();
     user.join();
-    EXPECT_EQ(*(*pipeline)->Next(kPipelineEndPatience, row), PipelineEndOutcome::kEpochEnd);
+    EXPECT_EQ(*(*pipeline)->Next(kTestPatience, row), PipelineEndOutcome::kEpochEnd);
     // The last task may still be cleaning up.
-    EXPECT_TRUE(EventuallyPipelineEnd([&pipeline] {
+    EXPECT_TRUE(Eventually([&pipeline] {
       return (*pipeline)->DescribeStall()[0].find(" is idle with 0 messages queued") != std::string::npos;
     }));
   }
@@ -306,14 +290,14 @@ TEST(PipelineEnd, ASlowRowBlocksNoOtherWithinTheWindow) {
     ASSERT_TRUE(pipeline.ok());
     ResultRow row;
     for (int64_t value = 0; value < 20; ++value)
-      ASSERT_EQ(*(*pipeline)->Next(kPipelineEndPatience, row), PipelineEndOutcome::kRow);
-    const bool full = EventuallyPipelineEnd([&probe] { return probe.held() && probe.rows() >= 20 + 8; });
+      ASSERT_EQ(*(*pipeline)->Next(kTestPatience, row), PipelineEndOutcome::kRow);
+    const bool full = Eventually([&probe] { return probe.held() && probe.rows() >= 20 + 8; });
     EXPECT_TRUE(full) << probe.rows() << " rows begun, run " << i;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_EQ(probe.rows(), 20 + 8);
     probe.Release();
     if (!full) break;
-    ASSERT_EQ(*(*pipeline)->Next(kPipelineEndPatience, row), PipelineEndOutcome::kRow);
+    ASSERT_EQ(*(*pipeline)->Next(kTestPatience, row), PipelineEndOutcome::kRow);
     EXPECT_EQ(CheckedValue(row), 20);
   }
 }
@@ -334,9 +318,9 @@ TEST(PipelineEnd, CloseWaitsForTheRowThatIsWorkedOn) {
     absl::Status ended;
     std::thread user([&pipeline, &ended] {
       ResultRow row;
-      while (ended.ok()) ended = pipeline.Next(kPipelineEndPatience, row).status();
+      while (ended.ok()) ended = pipeline.Next(kTestPatience, row).status();
     });
-    EXPECT_TRUE(EventuallyPipelineEnd([&probe] { return probe.held(); }));
+    EXPECT_TRUE(Eventually([&probe] { return probe.held(); }));
     std::atomic<bool> closed{false};
     std::thread closer([&pipeline, &closed] {
       pipeline.Close();
@@ -371,9 +355,9 @@ TEST(PipelineEnd, CloseLeavesBehindWhatDoesNotReturn) {
     absl::Status ended;
     std::thread user([&pipeline, &ended] {
       ResultRow row;
-      while (ended.ok()) ended = pipeline->Next(kPipelineEndPatience, row).status();
+      while (ended.ok()) ended = pipeline->Next(kTestPatience, row).status();
     });
-    EXPECT_TRUE(EventuallyPipelineEnd([&probe] { return probe.held(); }));
+    EXPECT_TRUE(Eventually([&probe] { return probe.held(); }));
     EXPECT_EQ(pipeline->Close(std::chrono::milliseconds(5)), Pipeline::Closed::kTooLate);
     if (!pull) user.join();
     EXPECT_EQ(pipeline->Close(std::chrono::milliseconds(1)), Pipeline::Closed::kTooLate);
@@ -427,7 +411,7 @@ TEST(PipelineEnd, SeveralMayCloseEachOther) {
     }
     for (auto& pipeline : pipelines) pipeline->Ask(1);
     if (meet) {
-      ASSERT_TRUE(EventuallyPipelineEnd([&] { return inside == count; }));
+      ASSERT_TRUE(Eventually([&] { return inside == count; }));
     }
     for (auto& pipeline : pipelines) EXPECT_EQ(pipeline->Close(), Pipeline::Closed::kEntirely);
   }
@@ -459,7 +443,7 @@ TEST(PipelineEnd, ANestedOneMayCloseTheOuter) {
       const auto inner = Pipeline::Make(graph.Build(), options);
       ASSERT_TRUE(inner.ok());
       ResultRow row;
-      while (*(*inner)->Next(kPipelineEndPatience, row) == PipelineEndOutcome::kRow) ++rows;
+      while (*(*inner)->Next(kTestPatience, row) == PipelineEndOutcome::kRow) ++rows;
     });
     FakeGraph graph;
     graph.Add("fake_count", {{"rows", IntValue(1)}});
@@ -472,7 +456,7 @@ TEST(PipelineEnd, ANestedOneMayCloseTheOuter) {
     outer.notify_all();
     ResultRow row;
     absl::Status error;
-    while (error.ok()) error = (*made)->Next(kPipelineEndPatience, row).status();
+    while (error.ok()) error = (*made)->Next(kTestPatience, row).status();
     EXPECT_EQ(KindOf(error), ErrorKind::kClosed);
     EXPECT_EQ((*made)->Close(), Pipeline::Closed::kEntirely);
     EXPECT_EQ(rows, 3);
@@ -496,12 +480,12 @@ TEST(PipelineEnd, ARowCountsWhenItIsGiven) {
     const std::unique_ptr<Pipeline> pipeline = make({});
     const auto next_after = [&](const Position& position) {
       ResultRow row;
-      const auto outcome = make(position)->Next(kPipelineEndPatience, row);
+      const auto outcome = make(position)->Next(kTestPatience, row);
       return *outcome == PipelineEndOutcome::kRow ? CheckedValue(row) : 7;
     };
     ResultRow row;
     for (int64_t value = 0; value < 7; ++value) {
-      ASSERT_EQ(*pipeline->Fetch(kPipelineEndPatience, row), PipelineEndOutcome::kRow);
+      ASSERT_EQ(*pipeline->Fetch(kTestPatience, row), PipelineEndOutcome::kRow);
       EXPECT_EQ(CheckedValue(row), value);
       EXPECT_EQ(pipeline->position().delivered, static_cast<uint64_t>(value));
       EXPECT_EQ(pipeline->report().delivered, static_cast<uint64_t>(value));
@@ -512,7 +496,7 @@ TEST(PipelineEnd, ARowCountsWhenItIsGiven) {
       pipeline->Given();
       EXPECT_EQ(next_after(pipeline->position()), value + 1);
     }
-    EXPECT_EQ(*pipeline->Fetch(kPipelineEndPatience, row), PipelineEndOutcome::kEpochEnd);
+    EXPECT_EQ(*pipeline->Fetch(kTestPatience, row), PipelineEndOutcome::kEpochEnd);
   }
 }
 
@@ -560,7 +544,7 @@ TEST(PipelineEnd, ClosesWhileNothingComes) {
       (*pipeline)->Close();
     });
     const auto start = std::chrono::steady_clock::now();
-    EXPECT_EQ(KindOf((*pipeline)->Next(kPipelineEndPatience, row).status()), ErrorKind::kClosed);
+    EXPECT_EQ(KindOf((*pipeline)->Next(kTestPatience, row).status()), ErrorKind::kClosed);
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
     closer.join();
   }

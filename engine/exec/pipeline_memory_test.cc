@@ -32,12 +32,6 @@ constexpr int64_t kMessageBytes = kRowBytes + 1024;
 constexpr int64_t kOver = 2 * kMessageBytes;
 constexpr int64_t kPipelineMemoryRows = 60;
 
-std::vector<int64_t> NumbersPipelineMemory(int64_t count) {
-  std::vector<int64_t> values;
-  for (int64_t i = 0; i < count; ++i) values.push_back(i);
-  return values;
-}
-
 uint32_t AddSource(FakeGraph& graph, bool io) {
   return graph.Add("fake_count",
                    {{"rows", IntValue(kPipelineMemoryRows)}, {"bytes", IntValue(kRowBytes)}, {"io", BoolValue(io)}});
@@ -55,7 +49,7 @@ std::vector<int64_t> BigRows(uint64_t seed, FakeGraph& graph) {
   ScheduleRandom random(seed);
   AddSource(graph, random.OneIn(2));
   AddCopy(graph, random.OneIn(2) ? 300 : 0, random.OneIn(6));
-  std::vector<int64_t> values = NumbersPipelineMemory(kPipelineMemoryRows);
+  std::vector<int64_t> values = FirstValues(kPipelineMemoryRows);
   if (random.OneIn(3)) {
     const uint32_t left = AddCopy(graph);
     AddSource(graph, random.OneIn(2));
@@ -133,7 +127,7 @@ TEST(PipelineMemory, CountsWhatItWasLent) {
   for (int i = 0; i < kLentRuns && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     FakeGraph graph;
-    std::vector<int64_t> values = NumbersPipelineMemory(kPipelineMemoryRows);
+    std::vector<int64_t> values = FirstValues(kPipelineMemoryRows);
     if (i % 2 == 0) {
       AddSource(graph, false);
       for (int copy = 0; copy < 12; ++copy) AddLent(graph);
@@ -158,7 +152,7 @@ TEST(PipelineMemory, LeavesRoomForWhatIsDue) {
     for (int copy = 0; copy < 7; ++copy) AddCopy(graph);
     const int64_t budget = (14 + i % 8) * kMessageBytes;
     CheckBigRun(RunByHand(graph.Build(), OptionsOfPipelineMemory(budget), static_cast<uint64_t>(i), 1 + i % 7),
-                NumbersPipelineMemory(kPipelineMemoryRows), budget);
+                FirstValues(kPipelineMemoryRows), budget);
   }
   std::printf("HEADRACE-COUNT schedules=%d\n", kPipelineMemoryHandSchedules);
 }
@@ -175,7 +169,7 @@ TEST(PipelineMemory, StagesThatWaitForMemoryAreWokenInEveryLane) {
     const int64_t budget = 9 * kMessageBytes;
     PipelineOptions options = OptionsOfPipelineMemory(budget, 1);
     options.workers = i % 4;
-    std::vector<int64_t> values = NumbersPipelineMemory(kPipelineMemoryRows);
+    std::vector<int64_t> values = FirstValues(kPipelineMemoryRows);
     const std::vector<int64_t> again = values;
     values.insert(values.end(), again.begin(), again.end());
     CheckBigRun(RunPipeline(graph.Build(), options), values, budget + kOver);
@@ -191,7 +185,7 @@ TEST(PipelineMemory, ARowLargerThanTheBudgetGoesThrough) {
     for (int copy = 0; copy < 3; ++copy) AddCopy(graph, i % 3 == 0 ? 100 : 0);
     PipelineOptions options = OptionsOfPipelineMemory(16 << 10);
     options.pull = i % 5 == 0;
-    CheckBigRun(RunPipeline(graph.Build(), options), NumbersPipelineMemory(kPipelineMemoryRows), (16 << 10) + kOver);
+    CheckBigRun(RunPipeline(graph.Build(), options), FirstValues(kPipelineMemoryRows), (16 << 10) + kOver);
   }
 }
 
@@ -225,7 +219,7 @@ TEST(PipelineMemory, AnOperatorThatHoldsTooMuchLaterIsNamed) {
     options.pull = pull;
     const auto run = RunPipeline(graph.Build(), options);
     ASSERT_TRUE(run.ok()) << run.status();
-    EXPECT_EQ(run->AllValues(), NumbersPipelineMemory(3));
+    EXPECT_EQ(run->AllValues(), FirstValues(3));
     EXPECT_EQ(KindOf(run->error), ErrorKind::kResource) << run->error;
     EXPECT_EQ(GetErrorField(run->error, ErrorField::kOperator), "fake_window[1]");
   }

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/testing/patience.h"
 #include "engine/exec/pipeline.h"
 #include "engine/exec/worker_pool.h"
 #include "engine/testing/fake_ops.h"
@@ -26,8 +27,6 @@ constexpr int kRounds = 1000;
 using ir::BoolValue;
 using ir::IntValue;
 using PipelineWaitingOutcome = Pipeline::Outcome;
-
-constexpr auto kPipelineWaitingPatience = std::chrono::seconds(60);
 
 // Keeps every thread of a pool from doing other work while it exists.
 class PoolHold {
@@ -79,13 +78,13 @@ TEST(PipelineWaiting, TheUsersThreadDoesLightWork) {
     bool taken = false;
     // Tries again if a thread was delayed so long that the work seemed heavy.
     for (int attempt = 0; attempt < 20 && !taken; ++attempt) {
-      ASSERT_TRUE(TakesRows(**pipeline, kPipelineWaitingPatience, 1000, value));
+      ASSERT_TRUE(TakesRows(**pipeline, kTestPatience, 1000, value));
       const PoolHold hold(io ? WorkerPool::Io() : WorkerPool::Cpu());
       taken = TakesRows(**pipeline, std::chrono::seconds(1), 1000, value);
     }
     EXPECT_TRUE(taken);
     // Threads that are free again continue.
-    EXPECT_TRUE(TakesRows(**pipeline, kPipelineWaitingPatience, 1000, value));
+    EXPECT_TRUE(TakesRows(**pipeline, kTestPatience, 1000, value));
   }
 }
 
@@ -100,8 +99,8 @@ TEST(PipelineWaiting, WhatTheUsersThreadLeavesIsPassedOn) {
   MessageConnector& result = (*pipeline)->stages()[0]->output();
   int64_t value = 0;
   for (int round = 0; round < kRounds; ++round) {
-    ASSERT_TRUE(TakesRows(**pipeline, kPipelineWaitingPatience, 2 * result.window() + round, value));
-    const auto deadline = std::chrono::steady_clock::now() + kPipelineWaitingPatience;
+    ASSERT_TRUE(TakesRows(**pipeline, kTestPatience, 2 * result.window() + round, value));
+    const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
     while (result.queued() < result.window() && std::chrono::steady_clock::now() < deadline) PauseSchedule(40);
     ASSERT_EQ(result.queued(), result.window()) << round;
   }
@@ -118,7 +117,7 @@ TEST(PipelineWaiting, ASlowRowLeavesTheNextOnesToWorkers) {
   const auto pipeline = Pipeline::Make(graph.Build(), PipelineOptions{});
   ASSERT_TRUE(pipeline.ok()) << pipeline.status();
   int64_t value = 0;
-  ASSERT_TRUE(TakesRows(**pipeline, kPipelineWaitingPatience, 1000, value));
+  ASSERT_TRUE(TakesRows(**pipeline, kTestPatience, 1000, value));
   std::thread slow([&probe] {
     while (!probe.held()) PauseSchedule(40);
     std::this_thread::sleep_for(std::chrono::milliseconds(40));
@@ -130,7 +129,7 @@ TEST(PipelineWaiting, ASlowRowLeavesTheNextOnesToWorkers) {
     // It may have begun as many rows as a task and the queues hold.
     EXPECT_LT(value, kSlow + 400);
   }
-  EXPECT_TRUE(TakesRows(**pipeline, kPipelineWaitingPatience, 2 * kSlow, value));
+  EXPECT_TRUE(TakesRows(**pipeline, kTestPatience, 2 * kSlow, value));
   slow.join();
 }
 
@@ -146,7 +145,7 @@ TEST(PipelineWaiting, TheReportHasNoTimeDuringTheFirstWait) {
   std::vector<double> seen;
   probe.OnEnter([&] { seen.push_back(pipeline->report().wall_s); });
   int64_t value = 0;
-  EXPECT_TRUE(TakesRows(*pipeline, kPipelineWaitingPatience, 20, value));
+  EXPECT_TRUE(TakesRows(*pipeline, kTestPatience, 20, value));
   probe.OnEnter(nullptr);
   ASSERT_EQ(seen.size(), 20U);
   EXPECT_EQ(seen[0], 0);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/testing/patience.h"
 #include "engine/exec/pipeline.h"
 #include "engine/operator/operator.h"
 #include "engine/testing/fake_ops.h"
@@ -32,8 +33,6 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using RowRunsOutcome = Pipeline::Outcome;
-
-constexpr auto kRowRunsPatience = std::chrono::seconds(60);
 
 std::atomic<int> longest_run{0};
 
@@ -116,18 +115,12 @@ FakeGraph RowsRowRuns(int64_t rows, const FakeGraph::Given& given = {}) {
   return graph;
 }
 
-std::vector<int64_t> UpTo(int64_t rows) {
-  std::vector<int64_t> all;
-  for (int64_t i = 0; i < rows; ++i) all.push_back(i);
-  return all;
-}
-
 TEST(RowRuns, AreOfManyRowsWhereRowsAreLight) {
   for (const int64_t processes : {1, 2, 7}) {
     longest_run = 0;
     const auto run = RunPipeline(RowsRowRuns(20'000, {{"processes", IntValue(processes)}}).Build(), {});
     ASSERT_TRUE(run.ok());
-    EXPECT_EQ(run->AllValues(), UpTo(20'000));
+    EXPECT_EQ(run->AllValues(), FirstValues(20'000));
     EXPECT_GT(longest_run, 1) << processes;
     // Each of the tasks at once has slots.
     EXPECT_LE(longest_run, 128 / (processes + 1)) << processes;
@@ -142,7 +135,7 @@ TEST(RowRuns, HaveNoRowsThatAreTooLargeForOneExchange) {
     graph.Add("fake_together");
     const auto run = RunPipeline(graph.Build(), {});
     ASSERT_TRUE(run.ok());
-    EXPECT_EQ(run->AllValues(), UpTo(2000));
+    EXPECT_EQ(run->AllValues(), FirstValues(2000));
     EXPECT_LE(longest_run, kilobytes == 60 ? 4 : 0);
   }
 }
@@ -169,7 +162,7 @@ TEST(RowRuns, NameTheFirstRowThatFails) {
   for (int i = 0; i < 20; ++i) {
     const auto run = RunPipeline(RowsRowRuns(3000, {{"fail", IntsValue({2500, 2501, 2900})}}).Build(), {});
     ASSERT_TRUE(run.ok());
-    EXPECT_EQ(run->AllValues(), UpTo(2500));
+    EXPECT_EQ(run->AllValues(), FirstValues(2500));
     EXPECT_THAT(DescribeError(run->error), HasSubstr("the value 2500 fails"));
     EXPECT_EQ(GetErrorField(run->error, ErrorField::kOperator), "fake_together[1]");
   }
@@ -180,7 +173,7 @@ TEST(RowRuns, LeaveOutTheRowsThatFailAlone) {
   graph.mutable_skip_failed()->set_max_errors(100);
   const auto run = RunPipeline(graph, {});
   ASSERT_TRUE(run.ok() && run->error.ok());
-  std::vector<int64_t> expected = UpTo(3000);
+  std::vector<int64_t> expected = FirstValues(3000);
   for (const int64_t failed : {2999, 2501, 2500, 2000, 1, 0}) expected.erase(expected.begin() + failed);
   EXPECT_EQ(run->AllValues(), expected);
 }
@@ -196,10 +189,10 @@ TEST(RowRuns, GiveOutEachRowAsSoonAsItIsDone) {
     ResultRow row;
     for (int64_t i = 0; i < 400; ++i) {
       if (i == held) probe.Release();
-      ASSERT_EQ(*(*pipeline)->Next(kRowRunsPatience, row), RowRunsOutcome::kRow) << i;
+      ASSERT_EQ(*(*pipeline)->Next(kTestPatience, row), RowRunsOutcome::kRow) << i;
       EXPECT_EQ(CheckedValue(row), i);
     }
-    EXPECT_EQ(*(*pipeline)->Next(kRowRunsPatience, row), RowRunsOutcome::kEpochEnd);
+    EXPECT_EQ(*(*pipeline)->Next(kTestPatience, row), RowRunsOutcome::kEpochEnd);
   }
 }
 
@@ -213,8 +206,8 @@ TEST(RowRuns, EndWithTheEpoch) {
   ResultRow row;
   for (int64_t epoch = 0; epoch < 60; ++epoch) {
     (*pipeline)->Ask(static_cast<uint64_t>(epoch));
-    for (int i = 0; i < 7; ++i) ASSERT_EQ(*(*pipeline)->Next(kRowRunsPatience, row), RowRunsOutcome::kRow);
-    ASSERT_EQ(*(*pipeline)->Next(kRowRunsPatience, row), RowRunsOutcome::kEpochEnd);
+    for (int i = 0; i < 7; ++i) ASSERT_EQ(*(*pipeline)->Next(kTestPatience, row), RowRunsOutcome::kRow);
+    ASSERT_EQ(*(*pipeline)->Next(kTestPatience, row), RowRunsOutcome::kEpochEnd);
     ASSERT_EQ(probe.latest_epoch(), epoch);
     ASSERT_EQ(probe.rows(), 7 * (epoch + 1));
   }
@@ -228,7 +221,7 @@ TEST(RowRuns, SayWhichRowIsWorkedOn) {
       RowsRowRuns(400, {{"probe", IntValue(43)}, {"hold", IntValue(350)}, {"processes", IntValue(1)}}).Build(), {});
   ASSERT_TRUE(pipeline.ok());
   ResultRow row;
-  for (int64_t i = 0; i < 350; ++i) ASSERT_EQ(*(*pipeline)->Next(kRowRunsPatience, row), RowRunsOutcome::kRow);
+  for (int64_t i = 0; i < 350; ++i) ASSERT_EQ(*(*pipeline)->Next(kTestPatience, row), RowRunsOutcome::kRow);
   while (!probe.held()) std::this_thread::yield();
   const std::vector<std::string> lines = (*pipeline)->DescribeStall();
   EXPECT_THAT(lines, Contains(AllOf(HasSubstr("fake_together[1]"), HasSubstr(" on the row epoch 0, key 350"),

@@ -180,7 +180,7 @@ void RowStage::RunMessage(Message message, RowTask& task, int index) {
     if (given >= parts.size()) parts.back()->Drop();
     parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(std::min(given, parts.size() - 1)));
   } else {
-    ApplyElements(0, std::move(message), parts);
+    ApplyElements(elements_, 0, std::move(message), parts);
   }
   GiveParts(task);
 }
@@ -195,12 +195,12 @@ void RowStage::GiveRun(RowTask& task, size_t end, uint64_t row_ns) {
   for (; task.given_out < end; ++task.given_out) {
     Message message = std::move(task.inputs[task.given_out]);
     if (task.given_run == task.run.size() || task.run[task.given_run] != task.given_out) {
-      ApplyElements(0, std::move(message), task.parts);
+      ApplyElements(elements_, 0, std::move(message), task.parts);
     } else {
       ++task.given_run;
       if (message->cache_trail != nullptr) message->cache_trail->made_ns += row_ns;
       Message rest = TakeFailed(elements_[0], *message);
-      PassOn(1, std::move(message), std::move(rest), task.parts);
+      ApplyRemaining(elements_, 1, std::move(message), std::move(rest), task.parts);
     }
     GiveParts(task);
   }

@@ -5,12 +5,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <numeric>
 #include <semaphore>
 #include <thread>
 #include <vector>
 
 #include "core/error.h"
+#include "core/testing/patience.h"
 #include "engine/exec/pipeline.h"
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/fake_ops.h"
@@ -30,7 +30,6 @@ using ir::BoolValue;
 using ir::IntValue;
 using ::testing::HasSubstr;
 
-constexpr auto kSetWorkersPatience = std::chrono::seconds(60);
 constexpr char kWork[] = "fake_work[1]";
 
 // Rows that cost so much that each is a task of its own.
@@ -39,12 +38,6 @@ FakeGraph WorkingSetWorkers(int64_t rows, int64_t cost, int64_t probe) {
   graph.Add("fake_count", {{"rows", IntValue(rows)}});
   graph.Add("fake_work", {{"cost", IntValue(cost)}, {"steady", BoolValue(true)}, {"probe", IntValue(probe)}});
   return graph;
-}
-
-std::vector<int64_t> ValuesTo(int64_t rows) {
-  std::vector<int64_t> values(static_cast<size_t>(rows));
-  std::iota(values.begin(), values.end(), 0);
-  return values;
 }
 
 TEST(SetWorkers, BoundsWhatMayBeClaimed) {
@@ -98,7 +91,7 @@ TEST(SetWorkers, NeverRunsMoreAtOnce) {
     limits.window = static_cast<int>(random.Below(5));
     const auto run = RunPipeline(WorkingSetWorkers(30, random.OneIn(2) ? 40 : 0, 2).Build(), options);
     ASSERT_TRUE(run.ok()) << DescribeError(run.status());
-    EXPECT_EQ(run->AllValues(), ValuesTo(30));
+    EXPECT_EQ(run->AllValues(), FirstValues(30));
     EXPECT_LE(probe.widest(), limits.workers);
   }
   std::printf("HEADRACE-COUNT schedules=%d\n", kSetWorkersSchedules);
@@ -129,12 +122,12 @@ TEST(SetWorkers, KeepsToTheLargestNumberSetDuringTheRun) {
     });
     std::vector<int64_t> values;
     ResultRow row;
-    while (values.size() < 60 && *pipeline->Next(kSetWorkersPatience, row) == Pipeline::Outcome::kRow) {
+    while (values.size() < 60 && *pipeline->Next(kTestPatience, row) == Pipeline::Outcome::kRow) {
       values.push_back(CheckedValue(row));
     }
     over.store(true);
     setter.join();
-    EXPECT_EQ(values, ValuesTo(60));
+    EXPECT_EQ(values, FirstValues(60));
     EXPECT_LE(probe.widest(), 3);
   }
   std::printf("HEADRACE-COUNT schedules=%d\n", kSetWorkersSchedules / 3);
@@ -152,7 +145,7 @@ class HeldTasks {
     });
   }
   ~HeldTasks() { probe_.OnEnter(nullptr); }
-  bool WaitForOne() { return entered_.try_acquire_for(kSetWorkersPatience); }
+  bool WaitForOne() { return entered_.try_acquire_for(kTestPatience); }
   void LetGo() {
     go_.store(true);
     go_.notify_all();
@@ -187,7 +180,7 @@ void ExpectRaisingActs(bool python) {
   held.LetGo();
   ResultRow row;
   for (int64_t value = 0; value < 20; ++value) {
-    ASSERT_EQ(*pipeline->Next(kSetWorkersPatience, row), Pipeline::Outcome::kRow);
+    ASSERT_EQ(*pipeline->Next(kTestPatience, row), Pipeline::Outcome::kRow);
     EXPECT_EQ(CheckedValue(row), value);
   }
   EXPECT_LE(probe.widest(), 3);

@@ -22,7 +22,6 @@ constexpr int kMostAtOnce = 64;
 constexpr uint64_t kReadTaskNs = 60'000;
 // That of a stream, which no other thread reads meanwhile: each task wakes the threads downstream once.
 constexpr uint64_t kStreamTaskNs = 200'000;
-constexpr uint64_t kSampled = 8;
 // The most rows queued between stages, and the fewest messages if each holds many rows.
 constexpr int kMostRowsQueued = 4096;
 constexpr int kFewestQueued = 8;
@@ -50,11 +49,6 @@ std::string StepsOf(absl::Span<const Element> elements) {
 
 }  // namespace
 
-void AddOperator(absl::Status& error, const PlannedOperator& op) {
-  AddErrorField(error, ErrorField::kOperator, op.name);
-  AddErrorField(error, ErrorField::kLocation, op.location);
-}
-
 Stage::Stage(const PlannedStage& plan, RunControl* control, Parts parts)
     : plan_(plan),
       control_(control),
@@ -63,7 +57,7 @@ Stage::Stage(const PlannedStage& plan, RunControl* control, Parts parts)
       calls_here_(parts.calls_here),
       elements_(std::move(parts.elements)),
       output_(plan.window, plan.byte_bound),
-      read_ahead_(plan.first_cap.has_value() ? std::make_unique<ReadAhead>(*plan.first_cap, plan.cap) : nullptr),
+      cap_(plan),
       cost_(plan.row_bytes),
       limit_(plan.window) {
   for (Stage* input : inputs_) input->consumer_ = this;
@@ -82,7 +76,7 @@ int Stage::GroupRows() const {
   uint64_t slowest = 1;
   for (const Stage* stage = this; stage != nullptr; stage = stage->consumer_) {
     const uint64_t cost = stage->cost_.row_ns();
-    if (cost == 0 && counters_.rows.load(std::memory_order_relaxed) < kMeasuredRows) return 1;
+    if (cost == 0 && counters_.rows() < kMeasuredRows) return 1;
     slowest = std::max(slowest, cost);
   }
   return GroupSizeBelowBatch(slowest, cost_.row_bytes(), plan_.group_bytes, plan_.joined_rows);
@@ -130,7 +124,7 @@ void Stage::Guard(Body body) {
 
 void Stage::SetCap(int tasks) {
   const auto lock = BriefLock(mutex_);
-  set_cap_.store(std::min(tasks, plan_.most_cap), std::memory_order_relaxed);
+  cap_.Set(tasks);
 }
 
 Task* Stage::Claim() {
@@ -140,15 +134,6 @@ Task* Stage::Claim() {
   return claimed;
 }
 
-Task& Stage::FreeTaskLocked() {
-  if (free_tasks_.empty()) {
-    free_tasks_.reserve(tasks_.size() + 1);
-    tasks_.push_back(MakeTask());
-    free_tasks_.push_back(tasks_.back().get());
-  }
-  return *free_tasks_.back();
-}
-
 Task* Stage::ClaimOpenLocked() {
   BlockedReason blocked = running_ >= cap() ? BlockedReason::kTurn : BlockedLocked();
   // The first message runs alone, to learn the size of a message.
@@ -156,13 +141,13 @@ Task* Stage::ClaimOpenLocked() {
   const int64_t bytes = std::max<int64_t>(0, cost_.next_bytes());
   if (blocked == BlockedReason::kNone && learning && running_ > 0) blocked = BlockedReason::kTurn;
   if (blocked != BlockedReason::kNone) {
-    NoteBlockedLocked(blocked);
+    counters_.Blocked(blocked, running_);
     return nullptr;
   }
-  Task& task = FreeTaskLocked();
+  Task& task = tasks_.Next([this] { return MakeTask(); });
   const int most = AdmitLocked(bytes);
   if (most == 0) {
-    NoteBlockedLocked(BlockedReason::kMemory);
+    counters_.Blocked(BlockedReason::kMemory, running_);
     return nullptr;
   }
   task.count = 0;
@@ -183,22 +168,15 @@ bool Stage::ClaimAdmittedLocked(Task& task, int most) {
   if (blocked == BlockedReason::kNone) {
     NoteClaimLocked(task);
   } else {
-    NoteBlockedLocked(blocked);
+    counters_.Blocked(blocked, running_);
   }
   return blocked == BlockedReason::kNone;
-}
-
-// How many tasks this one represents in the measurement of CPU time, which takes a system call: a light task represents
-// several, or none.
-uint64_t Stage::CpuWeight() const {
-  if (!light()) return 1;
-  return counters_.tasks.load(std::memory_order_relaxed) % kSampled == 0 ? kSampled : 0;
 }
 
 void Stage::Run(Task& task) noexcept {
   const uint64_t start = NowNs();
   const uint64_t first = task.first;
-  const uint64_t weight = plan_.lane == Lane::kIo ? CpuWeight() : 0;
+  const uint64_t weight = plan_.lane == Lane::kIo ? counters_.CpuWeight(light()) : 0;
   const uint64_t start_cpu = weight > 0 ? ThreadCpuNs() : 0;
   int64_t peak = 0;
   {
@@ -213,10 +191,10 @@ void Stage::Run(Task& task) noexcept {
   }
   const int count = task.count;
   const uint64_t elapsed = NowNs() - start;
-  if (weight > 0) counters_.cpu_ns.fetch_add(weight * (ThreadCpuNs() - start_cpu), std::memory_order_relaxed);
+  if (weight > 0) counters_.UsedCpu(weight * (ThreadCpuNs() - start_cpu));
   {
     const auto lock = BriefLock(mutex_);
-    if (read_ahead_) Guard([&] { NoteReadsLocked(task, start, elapsed); });
+    Guard([&] { cap_.NoteReads(start, elapsed, task.count, output_.queued(), output_.window()); });
     NoteEndLocked(task, peak, elapsed);
   }
   if (Profiler* const profiler = control_->profiler()) {
@@ -225,34 +203,17 @@ void Stage::Run(Task& task) noexcept {
   control_->Leave();
 }
 
-void Stage::NoteReadsLocked(const Task& task, uint64_t start_ns, uint64_t elapsed_ns) {
-  if (set_cap_.load(std::memory_order_relaxed) > 0) return;
-  const bool starved = 16 * output_.queued() <= std::max(16, output_.window());
-  read_ahead_->Ended(start_ns + elapsed_ns, elapsed_ns, std::max(1, task.count), starved);
-}
-
 void Stage::NoteClaimLocked(Task& task) {
-  NoteBlockedLocked(BlockedReason::kNone);
-  free_tasks_.pop_back();
-  task.running = true;
-  task.since_ns = NowNs();
-  ++running_;
-  RaiseTo(counters_.widest, static_cast<uint64_t>(running_));
+  tasks_.Began(task);
+  counters_.TaskBegan(++running_);
 }
 
 void Stage::NoteEndLocked(Task& task, int64_t peak, uint64_t elapsed_ns) {
   --running_;
-  task.running = false;
-  task.worked = {};
-  free_tasks_.push_back(&task);
-  counters_.tasks.fetch_add(1, std::memory_order_relaxed);
-  counters_.busy_ns.fetch_add(elapsed_ns, std::memory_order_relaxed);
+  tasks_.Ended(task);
+  counters_.TaskEnded(elapsed_ns);
   cost_.NoteTask(elapsed_ns, task.count, task.rows, peak);
   cost_.ExpectBytes(ExpectedBytesLocked());
-}
-
-void Stage::NoteBlockedLocked(BlockedReason reason) {
-  if (running_ == 0) blocked_.Note(reason, counters_);
 }
 
 uint64_t Stage::LastInputEpoch(uint64_t epoch) const {
@@ -275,116 +236,27 @@ void Stage::Ask(uint64_t epoch) {
 }
 
 StageReport Stage::report(uint64_t made_ns) {
-  const auto seconds = [](const std::atomic<uint64_t>& ns) {
-    return static_cast<double>(ns.load(std::memory_order_relaxed)) * 1e-9;
-  };
-  const auto value = [](const std::atomic<uint64_t>& count) { return count.load(std::memory_order_relaxed); };
   StageReport report;
   report.name = plan_.name;
   report.kind = plan_.kind;
   report.lane = plan_.lane;
   report.depth = plan_.depth;
-  report.rows = value(counters_.rows);
-  report.messages = value(counters_.messages);
-  report.tasks = value(counters_.tasks);
-  report.widest = value(counters_.widest);
-  report.bytes = value(counters_.bytes);
-  report.found_rows = value(counters_.found_rows);
-  report.found_bytes = value(counters_.found_bytes);
-  report.read_s = seconds(counters_.read_ns);
-  report.busy_s = seconds(counters_.busy_ns);
-  report.input_wait_s = seconds(counters_.input_wait_ns);
-  report.output_wait_s = seconds(counters_.output_wait_ns);
-  report.memory_wait_s = seconds(counters_.memory_wait_ns);
-  report.cpu_s = seconds(counters_.cpu_ns);
+  report.limits = plan_.limits;
+  counters_.Fill(report);
   const auto levels = output_.levels();
   report.window = output_.window();
   report.queued = levels.queued;
   report.queued_bytes = levels.bytes;
   report.largest_bytes = levels.largest;
   report.task_bytes = task_bytes();
-  report.cap = PlannedStage::InOrder(plan_.kind) ? 1 : cap();
-  report.set_cap = set_cap_.load(std::memory_order_relaxed);
-  report.limits = plan_.limits;
-  if (!read_ahead_) return report;
   const auto lock = BriefLock(mutex_);
-  report.most_cap = read_ahead_->most();
-  report.reads_short_s = static_cast<double>(read_ahead_->short_ns()) * 1e-9;
-  for (const ReadAhead::Change& change : read_ahead_->changes()) {
-    report.caps.push_back({static_cast<double>(change.at_ns - made_ns) * 1e-9, change.limit, change.per_second});
-  }
+  cap_.Fill(report, made_ns);
   return report;
 }
 
 std::vector<std::string> Stage::DescribeRunning() {
   const auto lock = BriefLock(mutex_);
-  std::vector<std::string> lines;
-  for (const auto& task : tasks_) {
-    if (!task->running) continue;
-    const double seconds = static_cast<double>(NowNs() - task->since_ns) * 1e-9;
-    std::string line = Cat(plan_.name, StepsOf(elements_), " has worked for ", seconds, " s");
-    const WorkedRows& worked = task->worked;
-    if (worked.known == WorkedRows::Known::kRow) Append(line, " on the row ", DescribeRowId(worked.id));
-    if (worked.known == WorkedRows::Known::kPosition) {
-      Append(line, " on position ", worked.id.key, " of epoch ", worked.id.epoch);
-    }
-    if (worked.more > 0) Append(line, " or one of the ", worked.more, " after it");
-    const std::string provenance = DescribeProvenance(worked.provenance);
-    if (!provenance.empty()) Append(line, " (", provenance, ")");
-    lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
-Message Stage::ApplyElement(const Element& element, Block& block) const {
-  if (block.tombstone()) {
-    // Nothing that failed leaves an operator that selects rows.
-    if (element.plan->properties.traits.selects) block.MarkRemoved();
-    return nullptr;
-  }
-  CacheTrail* const trail = block.cache_trail.get();
-  if (trail != nullptr && trail->found_in != nullptr && trail->found_in != element.cache) return nullptr;
-  const uint64_t start = trail != nullptr ? NowNs() : 0;
-  element.row->Apply(block);
-  if (trail != nullptr) trail->made_ns += NowNs() - start;
-  return TakeFailed(element, block);
-}
-
-Message Stage::TakeFailed(const Element& element, Block& block) {
-  if (block.end != End::kError) return nullptr;
-  AddOperator(block.error, *element.plan);
-  Message rest = std::move(block.rest);
-  if (!SkipsFailed(*element.plan, block)) return rest;
-  Message tombstone = block.TakeTombstone(rest != nullptr);
-  tombstone->rest = std::move(rest);
-  return tombstone;
-}
-
-bool Stage::SkipsFailed(const PlannedOperator& op, const Block& block) {
-  return op.skips_failed && block.failed != nullptr && IsOfOneRow(block.error);
-}
-
-void Stage::ApplyElements(size_t first, Message message, std::vector<Message>& parts) const {
-  Message rest;
-  for (; first < elements_.size() && !rest; ++first) rest = ApplyElement(elements_[first], *message);
-  PassOn(first, std::move(message), std::move(rest), parts);
-}
-
-void Stage::PassOn(size_t first, Message message, Message rest, std::vector<Message>& parts) const {
-  if (!rest) {
-    parts.push_back(std::move(message));
-    return;
-  }
-  if (message->rows() > 0 || message->end != End::kNone) {
-    ApplyElements(first, std::move(message), parts);
-  } else {
-    rest->TakeRemovedOf(*message);
-  }
-  while (rest) {
-    Message next = std::move(rest->rest);
-    ApplyElements(first - 1, std::move(rest), parts);
-    rest = std::move(next);
-  }
+  return tasks_.DescribeRunning(Cat(plan_.name, StepsOf(elements_)));
 }
 
 bool Stage::TakeCached(uint64_t key, Block& block) const {
@@ -401,10 +273,8 @@ bool Stage::TakeCached(uint64_t key, Block& block) const {
 }
 
 void Stage::PushOne(uint64_t number, Message message, bool more) {
-  counters_.rows.fetch_add(static_cast<uint64_t>(message->rows()), std::memory_order_relaxed);
-  counters_.messages.fetch_add(1, std::memory_order_relaxed);
   const int64_t bytes = static_cast<int64_t>(message->footprint());
-  counters_.bytes.fetch_add(static_cast<uint64_t>(bytes), std::memory_order_relaxed);
+  counters_.GaveOut(static_cast<uint64_t>(message->rows()), 1, static_cast<uint64_t>(bytes));
   if (output_.Push(number, std::move(message), bytes, more) && consumer_ != nullptr) control_->Signal(consumer_);
 }
 
@@ -445,12 +315,9 @@ void Stage::Deliver(Task& task) {
     rows += static_cast<uint64_t>(message->rows());
     all_bytes += static_cast<uint64_t>(bytes);
     if (message->found_in() == nullptr) continue;
-    counters_.found_rows.fetch_add(static_cast<uint64_t>(message->rows()), std::memory_order_relaxed);
-    counters_.found_bytes.fetch_add(static_cast<uint64_t>(bytes), std::memory_order_relaxed);
+    counters_.Found(static_cast<uint64_t>(message->rows()), static_cast<uint64_t>(bytes));
   }
-  counters_.bytes.fetch_add(all_bytes, std::memory_order_relaxed);
-  counters_.rows.fetch_add(rows, std::memory_order_relaxed);
-  counters_.messages.fetch_add(task.outputs.size(), std::memory_order_relaxed);
+  counters_.GaveOut(rows, task.outputs.size(), all_bytes);
   if (output_.PushRun(task.first, task.outputs) && consumer_ != nullptr) control_->Signal(consumer_);
   task.first += task.outputs.size();
   task.outputs.clear();

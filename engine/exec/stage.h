@@ -1,11 +1,12 @@
 // `Stage` is a run of neighbouring operators that run in one task, with the connector they fill. A task is a stage and
 // message numbers; it is claimed only when its input is available and its output has a slot, so a task never blocks.
 //
-// A stage decides what may be claimed, and runs it. StageCost measures what its messages cost, AdmitMessages reserves
-// the memory of its next task, and StageCounters holds its statistics for reports.
+// A stage decides what may be claimed, and runs it. StageTasks owns its tasks, StageCap is how many of them run at
+// once, StageCost measures what its messages cost, AdmitMessages reserves the memory of its next task, and
+// StageCounters counts for its report.
 //
 // Threads: Claim and Run from any worker. Claim decides under the stage's lock how many tasks may run at once: many,
-// one, or up to `cap`, depending on the kind of stage. No lock is held while operators run.
+// one, or up to `cap`, depending on the kind of stage. No lock is held while operators run. Reports from any thread.
 #ifndef HEADRACE_ENGINE_EXEC_STAGE_H_
 #define HEADRACE_ENGINE_EXEC_STAGE_H_
 
@@ -19,30 +20,20 @@
 #include <vector>
 
 #include "engine/exec/connector.h"
-#include "engine/exec/read_ahead.h"
+#include "engine/exec/element.h"
 #include "engine/exec/run_control.h"
+#include "engine/exec/stage_cap.h"
 #include "engine/exec/stage_cost.h"
 #include "engine/exec/stage_counters.h"
 #include "engine/exec/stage_report.h"
+#include "engine/exec/stage_tasks.h"
 #include "engine/exec/task.h"
 #include "engine/operator/block.h"
-#include "engine/operator/operator.h"
 #include "engine/plan/physical_plan.h"
 
 namespace headrace {
 
 using MessageConnector = Connector<Message>;
-
-// One operator within a stage, made ready to run.
-struct Element {
-  const PlannedOperator* plan = nullptr;
-  std::unique_ptr<RowOperator> row;
-  std::unique_ptr<StreamOperator> stream;
-  const RowCache* cache = nullptr;  // of a row operator that has one
-};
-
-// Adds the operator's name, and the line of the script that made it, to the error.
-void AddOperator(absl::Status& error, const PlannedOperator& op);
 
 class Stage {
  public:
@@ -75,16 +66,12 @@ class Stage {
   MessageConnector& output() { return output_; }
   const PlannedStage& plan() const { return plan_; }
   // Tasks at once, now.
-  int cap() const {
-    if (const int set = set_cap_.load(std::memory_order_relaxed); set > 0) return set;
-    return read_ahead_ ? read_ahead_->limit() : plan_.cap;
-  }
+  int cap() const { return cap_.now(); }
   // Fixes the cap for tasks that are claimed from now on, up to the plan's `most_cap`; 0: as planned again. Whoever
   // raises it signals the stage.
   void SetCap(int tasks);
   const std::vector<Stage*>& inputs() const { return inputs_; }
   const std::vector<Element>& elements() const { return elements_; }
-  const StageCounters& counters() const { return counters_; }
   int64_t task_bytes() const { return cost_.task_bytes(); }
   // Bytes that its next task is expected to take; 0: it is not idle; -1: not known.
   int64_t need_while_idle() const {
@@ -124,20 +111,6 @@ class Stage {
   bool Gated(uint64_t epoch) const { return plan_.gated && epoch > asked_.load(std::memory_order_acquire); }
   // Whether downstream needs no more rows of `epoch`.
   bool Finished(uint64_t epoch) const { return epoch < wanted_from_.load(std::memory_order_acquire); }
-  // If a row failed, returns what follows it: rows that the element has not seen, and the terminator. This must be
-  // passed on after the block, because rows may be given out in another order, and a consumer that does not want the
-  // error still relies on the end-of-epoch marker. Where rows that fail are skipped, it returns the row as a tombstone,
-  // whose `rest` is what follows.
-  Message ApplyElement(const Element& element, Block& block) const;
-  // What ApplyElement returns for a block to which the element has been applied.
-  static Message TakeFailed(const Element& element, Block& block);
-  // Whether the block ends where a row failed that is skipped.
-  static bool SkipsFailed(const PlannedOperator& op, const Block& block);
-  // Applies the elements from `first` on. Appends the resulting messages in order: one, and more for each row that
-  // failed.
-  void ApplyElements(size_t first, Message message, std::vector<Message>& parts) const;
-  // What is left of that once the elements before `first` have been applied: `rest` follows the message; null: nothing.
-  void PassOn(size_t first, Message message, Message rest, std::vector<Message>& parts) const;
   // Gives out task.parts under the message's number and empties them: a single part goes to the task's outputs, several
   // are pushed.
   void GiveParts(Task& task);
@@ -167,8 +140,6 @@ class Stage {
  private:
   Task* ClaimOpenLocked();
   bool ClaimAdmittedLocked(Task& task, int most);
-  // An unused task; made if there is none.
-  Task& FreeTaskLocked();
   // Runs `body`; an exception aborts the pipeline.
   template <typename Body>
   void Guard(Body body);
@@ -179,24 +150,17 @@ class Stage {
   // Whether no stage from this one up to the user has output ready, and none of the others can run.
   bool LastResort();
   bool CouldRun();
-  uint64_t CpuWeight() const;
   void PushOne(uint64_t number, Message message, bool more);
   void Narrow(int rows);
-  void NoteBlockedLocked(BlockedReason reason);
   void NoteClaimLocked(Task& task);
   void NoteEndLocked(Task& task, int64_t peak, uint64_t elapsed_ns);
-  void NoteReadsLocked(const Task& task, uint64_t start_ns, uint64_t elapsed_ns);
 
   Stage* consumer_ = nullptr;
-  // Chooses the cap during the run; null: the plan's cap holds. Under the lock.
-  const std::unique_ptr<ReadAhead> read_ahead_;
+  StageCap cap_;
   StageCost cost_;
-  std::atomic<int> set_cap_{0};  // changed under the lock; 0: not set
-  BlockedTimes blocked_;
   std::atomic<uint64_t> asked_{0};
   std::atomic<int> limit_;  // of the output connector
-  std::vector<std::unique_ptr<Task>> tasks_;
-  std::vector<Task*> free_tasks_;  // has room for all of tasks_
+  StageTasks tasks_;
 };
 
 }  // namespace headrace

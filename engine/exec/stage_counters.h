@@ -1,51 +1,64 @@
-// `StageCounters` holds the statistics of a stage for reports; `BlockedTimes` holds how long it was blocked.
-// Threads: StageCounters from any thread; BlockedTimes under the stage's lock.
+// `StageCounters` counts what a stage does, and how long it is blocked, for the stage's report. Use it for figures that
+// decide nothing; StageCost has those that do.
+// Threads: TaskBegan and Blocked under the stage's lock, the rest from any thread.
 #ifndef HEADRACE_ENGINE_EXEC_STAGE_COUNTERS_H_
 #define HEADRACE_ENGINE_EXEC_STAGE_COUNTERS_H_
 
 #include <atomic>
 #include <cstdint>
 
-#include "core/clock.h"
+#include "engine/exec/stage_report.h"
 
 namespace headrace {
 
 // Why a stage has no task that can run. kTurn: it runs already, has ended, or waits for Ask.
 enum class BlockedReason : uint8_t { kNone, kInput, kOutput, kMemory, kTurn };
 
-struct StageCounters {
-  std::atomic<uint64_t> rows{0};         // given out
-  std::atomic<uint64_t> messages{0};     // given out
-  std::atomic<uint64_t> bytes{0};        // given out
-  std::atomic<uint64_t> found_rows{0};   // part of rows: found in a cache
-  std::atomic<uint64_t> found_bytes{0};  // part of bytes: in those rows
-  std::atomic<uint64_t> read_ns{0};      // part of busy_ns: reads of the other rows; not known without a cache
-  std::atomic<uint64_t> tasks{0};
-  std::atomic<uint64_t> busy_ns{0};         // summed over workers
-  std::atomic<uint64_t> cpu_ns{0};          // part of busy_ns on the CPU, if the stage reads files
-  std::atomic<uint64_t> input_wait_ns{0};   // no task running, for want of input
-  std::atomic<uint64_t> output_wait_ns{0};  // no task running, for want of a slot
-  std::atomic<uint64_t> memory_wait_ns{0};  // no task running, for want of memory
-  std::atomic<uint64_t> widest{0};          // most tasks at once
-};
-
-// Adds up how long the stage was blocked for each reason, from the end of its last task on.
-class BlockedTimes {
+class StageCounters {
  public:
-  void Note(BlockedReason reason, StageCounters& counters) {
-    if (reason == reason_) return;
-    const uint64_t now = NowNs();
-    const uint64_t waited = now - since_ns_;
-    if (reason_ == BlockedReason::kInput) counters.input_wait_ns.fetch_add(waited, std::memory_order_relaxed);
-    if (reason_ == BlockedReason::kOutput) counters.output_wait_ns.fetch_add(waited, std::memory_order_relaxed);
-    if (reason_ == BlockedReason::kMemory) counters.memory_wait_ns.fetch_add(waited, std::memory_order_relaxed);
-    reason_ = reason;
-    since_ns_ = now;
+  // A task began; `running`: the tasks that run now.
+  void TaskBegan(int running);
+  void TaskEnded(uint64_t elapsed_ns);
+  // No task can be claimed, for `reason`. It counts from the end of the last task on.
+  void Blocked(BlockedReason reason, int running) {
+    if (running == 0) NoteBlocked(reason);
   }
+  void GaveOut(uint64_t rows, uint64_t messages, uint64_t bytes);
+  // Part of what was given out was found in a cache.
+  void Found(uint64_t rows, uint64_t bytes);
+  // A row that no cache had took so long to read.
+  void Read(uint64_t ns) { Add(read_ns_, ns); }
+  // How many tasks the next one represents in the measurement of CPU time, which takes a system call: a light task
+  // represents several, or none.
+  uint64_t CpuWeight(bool light) const;
+  void UsedCpu(uint64_t ns) { Add(cpu_ns_, ns); }
+
+  // Rows given out.
+  uint64_t rows() const { return rows_.load(std::memory_order_relaxed); }
+  // Sets the report's counts and times.
+  void Fill(StageReport& report) const;
 
  private:
-  BlockedReason reason_ = BlockedReason::kNone;
-  uint64_t since_ns_ = 0;
+  using Count = std::atomic<uint64_t>;
+
+  static void Add(Count& count, uint64_t more) { count.fetch_add(more, std::memory_order_relaxed); }
+  void NoteBlocked(BlockedReason reason);
+
+  Count rows_{0};         // given out
+  Count messages_{0};     // given out
+  Count bytes_{0};        // given out
+  Count found_rows_{0};   // part of rows_
+  Count found_bytes_{0};  // part of bytes_
+  Count read_ns_{0};      // part of busy_ns_; not known without a cache
+  Count tasks_{0};
+  Count busy_ns_{0};         // summed over workers
+  Count cpu_ns_{0};          // part of busy_ns_ on the CPU, if the stage reads files
+  Count input_wait_ns_{0};   // no task running, for want of input
+  Count output_wait_ns_{0};  // no task running, for want of a slot
+  Count memory_wait_ns_{0};  // no task running, for want of memory
+  Count widest_{0};          // most tasks at once
+  BlockedReason blocked_ = BlockedReason::kNone;
+  uint64_t blocked_since_ns_ = 0;
 };
 
 }  // namespace headrace

@@ -61,7 +61,7 @@ RowShare StreamSourceStage::Share() const {
 
 // Whether the source can be asked for the row after one that failed and is skipped.
 bool StreamSourceStage::GoesOn(const Block& block, const absl::Status& status) const {
-  return op_.skips_failed && block.failed != nullptr && IsOfOneRow(status);
+  return op_.skip_failed && block.failed != nullptr && IsOfOneRow(status);
 }
 
 Message StreamSourceStage::NextMessage(int rows) {
@@ -114,8 +114,8 @@ void StreamSourceStage::RunTask(Task& task) {
     task.rows += static_cast<uint64_t>(block->rows());
     given_ += static_cast<uint64_t>(block->rows());
     Message tombstone = SkipsFailed(op_, *block) ? block->TakeTombstone(false) : nullptr;
-    if (!tombstone || block->rows() > 0) ApplyElements(0, std::move(block), task.parts);
-    if (tombstone) ApplyElements(0, std::move(tombstone), task.parts);
+    if (!tombstone || block->rows() > 0) ApplyElements(elements_, 0, std::move(block), task.parts);
+    if (tombstone) ApplyElements(elements_, 0, std::move(tombstone), task.parts);
     int taken = 0;
     const std::optional<uint64_t> number = output_.TryTake(1, taken);
     if (!number.has_value()) break;  // closed

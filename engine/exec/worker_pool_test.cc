@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "engine/testing/cooperative_threads.h"
+#include "engine/testing/eventually.h"
 #include "engine/testing/schedule_lanes.h"
 #include "engine/testing/schedule_pause.h"
 
@@ -26,17 +27,6 @@ constexpr int kWorkerPoolSchedules = 300;
 #else
 constexpr int kWorkerPoolSchedules = 4000;
 #endif
-
-// Whether the condition comes to hold; looks again often, and leaves the cores to the threads that make it hold.
-template <typename Condition>
-bool EventuallyWorkerPool(Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    PauseSchedule(40);
-  }
-  return true;
-}
 
 // A flag that threads wait for without taking a core.
 class Gate {
@@ -165,7 +155,7 @@ TEST(WorkerPool, PassingOnSwallowsNoSignal) {
   slow.entered.wait(0);
   pool.PassOn(&slow);
   pool.Signal(&slow);
-  EXPECT_TRUE(EventuallyWorkerPool([&slow] { return slow.entered >= 3; })) << slow.entered;
+  EXPECT_TRUE(Eventually([&slow] { return slow.entered >= 3; })) << slow.entered;
   pool.Remove(&slow);
 }
 
@@ -193,7 +183,7 @@ TEST(WorkerPool, RemoveWaitsForWhatRunsAndNothingFollows) {
     EXPECT_EQ(client.done(), done);
     // The others go on.
     const int others = other.done();
-    EXPECT_TRUE(EventuallyWorkerPool([&] { return other.done() > others; }));
+    EXPECT_TRUE(Eventually([&] { return other.done() > others; }));
     over.store(true);
     giver.join();
     pool.Remove(&other);
@@ -214,7 +204,7 @@ TEST(WorkerPool, RemoveGivesUpInTime) {
   } stuck;
   WorkerPool pool("test", 1);
   pool.Signal(&stuck);
-  ASSERT_TRUE(EventuallyWorkerPool([&stuck] { return stuck.inside.load(); }));
+  ASSERT_TRUE(Eventually([&stuck] { return stuck.inside.load(); }));
   EXPECT_FALSE(pool.Remove(&stuck, WorkerPool::Clock::now()));
   EXPECT_FALSE(pool.Remove(&stuck, WorkerPool::Clock::now() + std::chrono::milliseconds(5)));
   stuck.go.Open();
@@ -230,7 +220,7 @@ class Crowd : public PoolClient {
     const int inside = inside_.fetch_add(1) + 1;
     if (inside < wanted_) pool_->Signal(this);
     if (inside >= wanted_) full_.store(true);
-    const bool all = EventuallyWorkerPool([this] { return full_.load(); });
+    const bool all = Eventually([this] { return full_.load(); });
     if (!all) failed_.store(true);
     pool_->EndLongTask();
     return false;
@@ -266,7 +256,7 @@ TEST(WorkerPool, TheReserveStartsWhenItIsCalledUp) {
   EXPECT_LE(ThreadsNamed("reserve"), 1);
   Crowd crowd(&pool, 4);
   pool.Signal(&crowd);
-  EXPECT_TRUE(EventuallyWorkerPool([&crowd] { return crowd.full(); }));
+  EXPECT_TRUE(Eventually([&crowd] { return crowd.full(); }));
   EXPECT_GE(ThreadsNamed("reserve"), 4);
   EXPECT_LE(ThreadsNamed("reserve"), 8);
   EXPECT_EQ(pool.threads(), 5000);
@@ -358,7 +348,7 @@ TEST(WorkerPool, GrowsAndRunsOneClientOnAllThreads) {
   EXPECT_EQ(pool.threads(), 5);
   Crowd crowd(&pool, 5);
   pool.Signal(&crowd);
-  EXPECT_TRUE(EventuallyWorkerPool([&crowd] { return crowd.full(); }));
+  EXPECT_TRUE(Eventually([&crowd] { return crowd.full(); }));
   pool.Remove(&crowd);
   pool.Remove(&first);
   EXPECT_FALSE(crowd.failed());
@@ -392,14 +382,14 @@ class Held : public PoolClient {
 // Starts a task that keeps its thread busy.
 void Start(WorkerPool& pool, Held& task) {
   pool.Signal(&task);
-  ASSERT_TRUE(EventuallyWorkerPool([&task] { return task.runs(); }));
+  ASSERT_TRUE(Eventually([&task] { return task.runs(); }));
 }
 
 // Waits until all threads have started and sleep: one that is starting would take work for which no thread was woken.
 void LetAllSleep(WorkerPool* pool) {
   Crowd crowd(pool, pool->threads());
   pool->Signal(&crowd);
-  ASSERT_TRUE(EventuallyWorkerPool([&crowd] { return crowd.full(); }));
+  ASSERT_TRUE(Eventually([&crowd] { return crowd.full(); }));
   pool->Remove(&crowd);
   ASSERT_EQ(pool->idle(), pool->threads());
 }
@@ -417,7 +407,7 @@ TEST(WorkerPool, WakesNoThreadWhileLightTasksHaveTheCores) {
   EXPECT_EQ(pool.idle(), 2);
   // The free thread takes it.
   first.LetGo();
-  EXPECT_TRUE(EventuallyWorkerPool([&third] { return third.runs(); }));
+  EXPECT_TRUE(Eventually([&third] { return third.runs(); }));
   EXPECT_EQ(pool.idle(), 2);
 }
 
@@ -434,7 +424,7 @@ TEST(WorkerPool, AThreadInFrontIsWokenThoughTheQueueIsLong) {
   EXPECT_EQ(pool.idle(), 3);
   // Its thread takes the first of them. Other threads, which slept through the signals, take the others.
   in_reserve.LetGo();
-  for (Held* each : {&long1, &long2, &long3}) EXPECT_TRUE(EventuallyWorkerPool([each] { return each->runs(); }));
+  for (Held* each : {&long1, &long2, &long3}) EXPECT_TRUE(Eventually([each] { return each->runs(); }));
 }
 
 TEST(WorkerPool, TheReserveLeavesLightTasksToTheFront) {
@@ -450,7 +440,7 @@ TEST(WorkerPool, TheReserveLeavesLightTasksToTheFront) {
   EXPECT_EQ(pool.idle(), 1);
   EXPECT_FALSE(light2.runs());
   light1.LetGo();
-  EXPECT_TRUE(EventuallyWorkerPool([&light2] { return light2.runs(); }));
+  EXPECT_TRUE(Eventually([&light2] { return light2.runs(); }));
 }
 
 TEST(WorkerPool, LightTasksStayOnTheThreadsInFront) {
@@ -477,7 +467,7 @@ TEST(WorkerPool, LightTasksStayOnTheThreadsInFront) {
     PauseSchedule(i % 7);
   }
   for (Where& client : clients) {
-    EXPECT_TRUE(EventuallyWorkerPool([&client] { return client.runs() > 0; }));
+    EXPECT_TRUE(Eventually([&client] { return client.runs() > 0; }));
     pool.Remove(&client);
     EXPECT_LE(client.threads(), 2u);
   }
@@ -494,7 +484,7 @@ TEST(WorkerPool, ALongTaskWakesThoseThatLightOnesLeftAsleep) {
   EXPECT_FALSE(long1.runs() || long2.runs() || long3.runs());
   // One thread becomes free and finds that its next task is long: all the others run beside it.
   first.LetGo();
-  for (Held* each : {&long1, &long2, &long3}) EXPECT_TRUE(EventuallyWorkerPool([each] { return each->runs(); }));
+  for (Held* each : {&long1, &long2, &long3}) EXPECT_TRUE(Eventually([each] { return each->runs(); }));
 }
 
 TEST(WorkerPool, ASignalGivenWhileAClientRunsMakesItRunAgain) {
@@ -512,12 +502,12 @@ TEST(WorkerPool, ASignalGivenWhileAClientRunsMakesItRunAgain) {
   } client;
   WorkerPool pool("test", 1);
   pool.Signal(&client);
-  ASSERT_TRUE(EventuallyWorkerPool([&client] { return client.inside.load(); }));
+  ASSERT_TRUE(Eventually([&client] { return client.inside.load(); }));
   // Two signals cause one more run, not none.
   pool.Signal(&client);
   pool.Signal(&client);
   client.go.Open();
-  EXPECT_TRUE(EventuallyWorkerPool([&client] { return client.runs.load() == 2; }));
+  EXPECT_TRUE(Eventually([&client] { return client.runs.load() == 2; }));
   pool.Remove(&client);
   EXPECT_EQ(client.runs.load(), 2);
 }

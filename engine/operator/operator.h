@@ -209,7 +209,7 @@ struct RunOptions {
   uint64_t rank = 0;                              // of the ranks that rows are sharded among
   uint64_t world = 1;                             // their number
   int64_t memory = int64_t{2} << 30;              // the budget, in bytes
-  bool skips_failed = false;                      // rows that fail are left out
+  bool skip_failed = false;                       // rows that fail are left out
   uint64_t first_epoch = 0;                       // of the result, with which it begins
 };
 

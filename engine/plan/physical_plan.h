@@ -42,7 +42,7 @@ struct PlannedOperator {
   uint64_t epoch_cycle = 0;  // its rows repeat after so many epochs; 0: never
   // A row that fails in it becomes a tombstone and is left out; false: it ends the run, as always where rows are
   // batches.
-  bool skips_failed = false;
+  bool skip_failed = false;
   // The parts of the first checkpoint from which the operators below it, and it itself, begin.
   std::vector<uint64_t> input_counters;
   std::vector<uint64_t> counters;

@@ -115,7 +115,7 @@ class StageLayout {
       op.output = node->arguments.output;
       op.epoch_cycle = node->arguments.epoch_cycle;
       const bool of_rows = CountBatches(*node) == 0;
-      op.skips_failed = of_rows && prepared_.graph().has_skip_failed();
+      op.skip_failed = of_rows && prepared_.graph().has_skip_failed();
       if (!node->indexed) {
         for (const auto& input : node->inputs) op.inputs.push_back(id_of_.at(input.get()));
       }
@@ -397,7 +397,7 @@ class StageLayout {
     // Rows that call Python travel alone, except to a batch that is delivered only when complete: so a run that goes on
     // after a batch calls it for no row before.
     if (!calls || options_.group > 0) return;
-    stage.joined_rows = op(stage.operators[0]).skips_failed ? 0 : JoinedRows(stage);
+    stage.joined_rows = op(stage.operators[0]).skip_failed ? 0 : JoinedRows(stage);
     if (stage.joined_rows > 0) stage.group = op(stage.operators[0]).properties.run_rows;
   }
 

@@ -46,7 +46,7 @@ PreparedGraph::PreparedGraph(ir::proto::Graph graph, const PlanOptions& options)
   run_.bindings = &bindings_;
   run_.files = options.files;
   run_.rank = options.shard.rank;
-  run_.skips_failed = graph_.has_skip_failed();
+  run_.skip_failed = graph_.has_skip_failed();
   run_.world = options.shard.world;
   run_.memory = options.memory;
   run_.first_epoch = options.epochs.first;

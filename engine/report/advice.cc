@@ -141,7 +141,7 @@ std::string Remedy(const Report& report, const Limit& limit) {
       return "Put kernels in the place of the function where there are any; map(…, ordered=False) lets several threads "
              "call it, which helps where it lets go of Python's lock.";
     case LimitKind::kCpu:
-      return "Only cheaper work or more cores help: decode smaller pictures, crop before what is costly, leave out "
+      return "Only cheaper work or more cores help: decode smaller images, crop before what is costly, leave out "
              "what "
              "the model does not need.";
     case LimitKind::kWorkers:

@@ -3,18 +3,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
+#include "core/testing/patience.h"
 #include "core/text.h"
 #include "engine/testing/cooperative_threads.h"
 #include "ir/graph.pb.h"
 
 namespace headrace {
 namespace {
-
-constexpr auto kPatience = std::chrono::seconds(60);
 
 void Note(Pipeline& pipeline, uint64_t epoch, const ResultRow& row, PipelineRun& run) {
   const size_t at = static_cast<size_t>(epoch - pipeline.plan().epochs.first);
@@ -115,6 +115,12 @@ std::vector<int64_t> PipelineRun::AllValues() const {
   return values;
 }
 
+std::vector<int64_t> FirstValues(int64_t rows) {
+  std::vector<int64_t> values(static_cast<size_t>(rows));
+  std::iota(values.begin(), values.end(), 0);
+  return values;
+}
+
 int64_t CheckedValue(const ResultRow& row) {
   const int64_t value = row.columns[0].value<int64_t>();
   if (row.columns.size() < 2) return value;
@@ -134,7 +140,7 @@ absl::StatusOr<PipelineRun> RunPipeline(const ir::proto::Graph& graph, PipelineO
   PipelineRun run;
   while (run.error.ok() && !AtEnd(*pipeline)) {
     pipeline->Ask(pipeline->position().epoch);
-    HEADRACE_ASSIGN_OR_RETURN(const bool took, TakeNext(*pipeline, kPatience, run));
+    HEADRACE_ASSIGN_OR_RETURN(const bool took, TakeNext(*pipeline, kTestPatience, run));
     if (!took) return InternalError("stands still: ", absl::StrJoin(pipeline->DescribeStall(), "; "));
     if (!run.error.ok() && KindOf(run.error) == ErrorKind::kInternal) return run.error;
   }

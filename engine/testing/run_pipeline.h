@@ -24,6 +24,9 @@ struct PipelineRun {
   std::vector<int64_t> AllValues() const;
 };
 
+// 0, 1 and so on: the values of so many rows of fake_count.
+std::vector<int64_t> FirstValues(int64_t rows);
+
 // The value of a row; aborts if its data do not match the value.
 int64_t CheckedValue(const ResultRow& row);
 

@@ -1,4 +1,4 @@
-// A plugin for Headrace with one kernel: darkens a picture towards its corners.
+// A plugin for Headrace with one kernel: darkens an image towards its corners.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace {
 class Vignette {
  public:
   static Declaration Declared() {
-    Declaration declaration("Vignette", 1, "Darkens a picture towards its corners.");
+    Declaration declaration("Vignette", 1, "Darkens an image towards its corners.");
     declaration.Doc(
         "Takes uint8 (H, W, C) and gives the same: each pixel times 1 - strength * r², r being its distance "
         "from the centre as a part of the corners'.\nErrors: any other type.");
@@ -21,8 +21,8 @@ class Vignette {
   }
 
   static std::vector<Type> Infer(const Attributes&, const std::vector<Type>& inputs) {
-    const bool picture = !inputs[0].shape || inputs[0].shape->size() == 3;
-    if (inputs[0].dtype != HEADRACE_UINT8 || !picture) throw Error(HEADRACE_GRAPH_ERROR, "needs uint8 (H, W, C)");
+    const bool image = !inputs[0].shape || inputs[0].shape->size() == 3;
+    if (inputs[0].dtype != HEADRACE_UINT8 || !image) throw Error(HEADRACE_GRAPH_ERROR, "needs uint8 (H, W, C)");
     return inputs;
   }
 
@@ -49,4 +49,4 @@ class Vignette {
 
 }  // namespace
 
-HEADRACE_PLUGIN("frames", "1.0", "Kernels for pictures.", Vignette)
+HEADRACE_PLUGIN("frames", "1.0", "Kernels for images.", Vignette)

@@ -36,7 +36,7 @@ std::string Message(const absl::Status& status) { return std::string(status.mess
 
 TEST(LocalFileSystem, ReadsAWholeFileIntoOneBuffer) {
   TemporaryFolder folder;
-  const std::string bytes("\xff\xd8\0picture", 10);
+  const std::string bytes("\xff\xd8\0image", 10);
   const auto read = Local().Read(folder.Write("a.jpg", bytes));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->bytes_value(), bytes);

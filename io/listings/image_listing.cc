@@ -25,7 +25,7 @@ constexpr size_t kMostNamed = 5;  // the most names in a message
 bool IsHidden(std::string_view name) { return name.front() == '.'; }
 
 // One class folder's images in byte order, found by one worker.
-struct ClassPictures {
+struct ClassImages {
   PathArena paths;
   std::vector<int64_t> sizes;
   uint64_t hash = 0;
@@ -71,7 +71,7 @@ std::string Join(const std::vector<std::string>& parts) {
   return text;
 }
 
-bool IsPicture(std::string_view name, const std::vector<std::string>& extensions) {
+bool IsImage(std::string_view name, const std::vector<std::string>& extensions) {
   return std::any_of(extensions.begin(), extensions.end(),
                      [name](const std::string& extension) { return EndsWithAnyCase(name, extension); });
 }
@@ -107,7 +107,7 @@ class ClassWalk {
   ClassWalk(const FileSystem& files, const std::string& root, const std::vector<std::string>& extensions)
       : files_(files), root_(root), extensions_(extensions), links_(files) {}
 
-  ClassPictures Run() {
+  ClassImages Run() {
     pending_.emplace_back();
     while (!pending_.empty() && result_.status.ok()) {
       const std::string folder = std::move(pending_.back());
@@ -129,7 +129,7 @@ class ClassWalk {
       if (entry.type == EntryType::kFolder) {
         if (entry.link) HEADRACE_RETURN_IF_ERROR(links_.Enter(root_, Cat(folder, entry.name)));
         pending_.push_back(Cat(folder, entry.name, "/"));
-      } else if (!IsPicture(entry.name, extensions_)) {
+      } else if (!IsImage(entry.name, extensions_)) {
         ++result_.others[ExtensionOf(entry.name)];
       } else if (entry.type == EntryType::kBrokenLink) {
         return NotFoundError(JoinPath(root_, Cat(folder, entry.name)),
@@ -169,21 +169,21 @@ class ClassWalk {
   std::vector<std::string> pending_;
   std::string text_;
   std::vector<Found> found_;
-  ClassPictures result_;
+  ClassImages result_;
 };
 
-std::vector<ClassPictures> WalkClasses(const FileSystem& files, const std::string& folder,
-                                       const std::vector<ImageClass>& classes,
-                                       const std::vector<std::string>& extensions, const ImageListingOptions& options) {
-  std::vector<ClassPictures> pictures(classes.size());
+std::vector<ClassImages> WalkClasses(const FileSystem& files, const std::string& folder,
+                                     const std::vector<ImageClass>& classes, const std::vector<std::string>& extensions,
+                                     const ImageListingOptions& options) {
+  std::vector<ClassImages> images(classes.size());
   std::atomic<size_t> next{0};
   Interrupt* const interrupt = Interrupt::Current();
   const auto work = [&] {
     for (size_t i = next.fetch_add(1); i < classes.size(); i = next.fetch_add(1)) {
       const std::string root = JoinPath(folder, classes[i].name);
-      pictures[i] = ClassWalk(files, root, extensions).Run();
+      images[i] = ClassWalk(files, root, extensions).Run();
       // Makes the other workers end soon; classes before this one are already being walked.
-      if (!pictures[i].status.ok()) next.store(classes.size());
+      if (!images[i].status.ok()) next.store(classes.size());
     }
   };
   const size_t wanted = options.threads > 0 ? options.threads : std::max(8u, 2 * std::thread::hardware_concurrency());
@@ -205,20 +205,20 @@ std::vector<ClassPictures> WalkClasses(const FileSystem& files, const std::strin
     while (helper.wait_for(Interrupt::kInterval) != std::future_status::ready) Interrupt::Check().IgnoreError();
     helper.get();
   }
-  return pictures;
+  return images;
 }
 
 absl::Status NoClassFoldersError(const std::string& folder, const std::vector<FolderEntry>& entries,
                                  const std::vector<std::string>& extensions) {
-  const int64_t pictures = std::count_if(entries.begin(), entries.end(), [&](const FolderEntry& entry) {
-    return entry.type == EntryType::kFile && IsPicture(entry.name, extensions);
+  const int64_t images = std::count_if(entries.begin(), entries.end(), [&](const FolderEntry& entry) {
+    return entry.type == EntryType::kFile && IsImage(entry.name, extensions);
   });
-  if (pictures > 0) {
-    return NotFoundError(folder, " holds ", pictures, pictures == 1 ? " picture" : " pictures",
+  if (images > 0) {
+    return NotFoundError(folder, " holds ", images, images == 1 ? " image" : " images",
                          " directly: put them in one folder a class, or use Files");
   }
   return NotFoundError(folder, " holds no class folders", entries.empty() ? " (it is empty)" : "",
-                       ": ImageFolder needs one folder a class, with the pictures inside");
+                       ": ImageFolder needs one folder a class, with the images inside");
 }
 
 absl::Status CheckClassMap(const std::string& folder, const std::map<std::string, int32_t>& class_map,
@@ -257,18 +257,18 @@ absl::StatusOr<std::vector<ImageClass>> FindClasses(const FileSystem& files, con
 }
 
 // No images at all are an error whatever the options; an empty class is one unless allowed.
-absl::Status CheckPictures(const std::string& folder, const std::vector<ImageClass>& classes,
-                           const std::vector<ClassPictures>& pictures, const std::vector<std::string>& extensions,
-                           bool allow_empty) {
+absl::Status CheckImages(const std::string& folder, const std::vector<ImageClass>& classes,
+                         const std::vector<ClassImages>& images, const std::vector<std::string>& extensions,
+                         bool allow_empty) {
   std::map<std::string, int64_t> others;
   std::vector<std::string> empty;
   for (size_t i = 0; i < classes.size(); ++i) {
-    for (const auto& [extension, count] : pictures[i].others) others[extension] += count;
-    if (pictures[i].paths.empty()) empty.push_back(classes[i].name);
+    for (const auto& [extension, count] : images[i].others) others[extension] += count;
+    if (images[i].paths.empty()) empty.push_back(classes[i].name);
   }
   const std::string looked_for = Cat("files ending in ", Join(extensions), " were looked for");
   if (empty.size() == classes.size()) {
-    return NotFoundError(folder, " holds no pictures in its class folders: ", looked_for, ", and there were ",
+    return NotFoundError(folder, " holds no images in its class folders: ", looked_for, ", and there were ",
                          DescribeOthers(others), "; set extensions for other formats");
   }
   if (empty.empty() || allow_empty) return absl::OkStatus();
@@ -276,13 +276,13 @@ absl::Status CheckPictures(const std::string& folder, const std::vector<ImageCla
     const size_t i =
         std::find_if(classes.begin(), classes.end(), [&](const ImageClass& c) { return c.name == empty[0]; }) -
         classes.begin();
-    return NotFoundError("class folder ", JoinPath(folder, empty[0]), " holds no pictures: ", looked_for,
-                         ", and there were ", DescribeOthers(pictures[i].others),
+    return NotFoundError("class folder ", JoinPath(folder, empty[0]), " holds no images: ", looked_for,
+                         ", and there were ", DescribeOthers(images[i].others),
                          "; remove the folder or set allow_empty=True");
   }
   const size_t count = empty.size();
   empty.resize(std::min(count, kMostNamed));
-  return NotFoundError(folder, ": ", count, " class folders hold no pictures: ", Join(empty),
+  return NotFoundError(folder, ": ", count, " class folders hold no images: ", Join(empty),
                        count > kMostNamed ? ", …" : "", "; ", looked_for,
                        "; remove the folders or set allow_empty=True");
 }
@@ -297,27 +297,27 @@ absl::StatusOr<ImageListing> ImageListing::Make(const FileSystem& files, const s
   listing.options_hash_ = OptionsHash(options);
   AddVersion(files, folder, listing.folders_);
   HEADRACE_ASSIGN_OR_RETURN(listing.classes_, FindClasses(files, folder, extensions, options));
-  const std::vector<ClassPictures> pictures = WalkClasses(files, folder, listing.classes_, extensions, options);
+  const std::vector<ClassImages> images = WalkClasses(files, folder, listing.classes_, extensions, options);
   int64_t bytes = 0;
   int64_t count = 0;
-  for (const ClassPictures& found : pictures) {
+  for (const ClassImages& found : images) {
     HEADRACE_RETURN_IF_ERROR(found.status);
     listing.folders_.insert(listing.folders_.end(), found.folders.begin(), found.folders.end());
     bytes += static_cast<int64_t>(found.paths.text().size());
     count += found.paths.size();
   }
-  HEADRACE_RETURN_IF_ERROR(CheckPictures(folder, listing.classes_, pictures, extensions, options.allow_empty));
+  HEADRACE_RETURN_IF_ERROR(CheckImages(folder, listing.classes_, images, extensions, options.allow_empty));
   listing.paths_.Reserve(count, bytes);
   listing.sizes_.reserve(static_cast<size_t>(count));
   uint64_t hash = HashBytes(Join(extensions));
-  for (size_t i = 0; i < pictures.size(); ++i) {
+  for (size_t i = 0; i < images.size(); ++i) {
     ImageClass& owner = listing.classes_[i];
     owner.begin = listing.paths_.size();
-    listing.paths_.Append(pictures[i].paths);
-    listing.sizes_.insert(listing.sizes_.end(), pictures[i].sizes.begin(), pictures[i].sizes.end());
+    listing.paths_.Append(images[i].paths);
+    listing.sizes_.insert(listing.sizes_.end(), images[i].sizes.begin(), images[i].sizes.end());
     owner.end = listing.paths_.size();
     hash = MixKey(HashBytes(owner.name, hash), static_cast<uint64_t>(owner.label));
-    hash = MixKey(MixKey(hash, owner.end - owner.begin), pictures[i].hash);
+    hash = MixKey(MixKey(hash, owner.end - owner.begin), images[i].hash);
   }
   listing.fingerprint_ = hash;
   return listing;

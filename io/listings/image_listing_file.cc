@@ -149,7 +149,7 @@ absl::StatusOr<ImageListing> ImageListing::Load(const FileSystem& files, const s
   listing.options_hash_ = pieces.Take<uint64_t>();
   listing.fingerprint_ = pieces.Take<uint64_t>();
   const auto classes = pieces.Take<uint64_t>();
-  const auto pictures = pieces.Take<uint64_t>();
+  const auto images = pieces.Take<uint64_t>();
   const auto text_bytes = pieces.Take<uint64_t>();
   int64_t begin = 0;
   for (uint64_t i = 0; i < classes && pieces.whole(); ++i) {
@@ -164,13 +164,13 @@ absl::StatusOr<ImageListing> ImageListing::Load(const FileSystem& files, const s
     listing.classes_.push_back(std::move(owner));
   }
   // Divides, because a product could wrap.
-  if (!pieces.whole() || pictures > pieces.left() / 16) return Damaged(path, "its counts do not fit its length");
-  std::vector<uint64_t> ends(pictures);
-  const std::string_view ends_bytes = pieces.Take(8 * pictures);
-  if (pictures > 0) std::memcpy(ends.data(), ends_bytes.data(), ends_bytes.size());
-  listing.sizes_.resize(pictures);
-  const std::string_view sizes_bytes = pieces.Take(8 * pictures);
-  if (pictures > 0) std::memcpy(listing.sizes_.data(), sizes_bytes.data(), sizes_bytes.size());
+  if (!pieces.whole() || images > pieces.left() / 16) return Damaged(path, "its counts do not fit its length");
+  std::vector<uint64_t> ends(images);
+  const std::string_view ends_bytes = pieces.Take(8 * images);
+  if (images > 0) std::memcpy(ends.data(), ends_bytes.data(), ends_bytes.size());
+  listing.sizes_.resize(images);
+  const std::string_view sizes_bytes = pieces.Take(8 * images);
+  if (images > 0) std::memcpy(listing.sizes_.data(), sizes_bytes.data(), sizes_bytes.size());
   std::string text(pieces.Take(text_bytes));
   auto paths = PathArena::FromParts(std::move(ends), std::move(text));
   if (!pieces.whole() || pieces.left() > 0 || !paths || begin != paths->size()) {

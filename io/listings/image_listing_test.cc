@@ -166,7 +166,7 @@ TEST(ImageListing, RefusesANulInAPath) {
   EXPECT_THAT(Message(listing.status()), HasSubstr("\\0/x' contains a NUL"));
 }
 
-TEST(ImageListing, RefusesABrokenLinkThatShouldBeAPicture) {
+TEST(ImageListing, RefusesABrokenLinkThatShouldBeAnImage) {
   TemporaryFolder folder;
   folder.Write("cat/1.jpg");
   folder.Link("nowhere", "cat/notes.txt");
@@ -211,10 +211,10 @@ TEST(ImageListing, SaysWhatToDoWithoutClassFolders) {
   EXPECT_THAT(ErrorOf(folder.path()), AllOf(HasSubstr("no class folders"), HasSubstr("it is empty")));
   folder.Write("1.jpg");
   folder.Write("2.jpg");
-  EXPECT_THAT(ErrorOf(folder.path()), HasSubstr("holds 2 pictures directly: put them in one folder a class"));
+  EXPECT_THAT(ErrorOf(folder.path()), HasSubstr("holds 2 images directly: put them in one folder a class"));
 }
 
-TEST(ImageListing, NamesClassesWithoutPictures) {
+TEST(ImageListing, NamesClassesWithoutImages) {
   TemporaryFolder folder;
   folder.Write("cat/1.jpg");
   folder.Write("dog/1.webp");
@@ -223,14 +223,14 @@ TEST(ImageListing, NamesClassesWithoutPictures) {
   EXPECT_THAT(ErrorOf(folder.path()), AllOf(HasSubstr(folder / "dog"), HasSubstr(".jpeg, .jpg, .png"),
                                             HasSubstr("2 .webp, 1 no extension"), HasSubstr("allow_empty")));
   folder.MakeFolder("eel");
-  EXPECT_THAT(ErrorOf(folder.path()), HasSubstr("2 class folders hold no pictures: dog, eel"));
+  EXPECT_THAT(ErrorOf(folder.path()), HasSubstr("2 class folders hold no images: dog, eel"));
   const auto listing = List(folder.path(), {.allow_empty = true});
   ASSERT_TRUE(listing.ok());
   EXPECT_THAT(Rows(*listing), ElementsAre("cat/1.jpg 0"));
   EXPECT_EQ(listing->classes().size(), 3u);
 }
 
-TEST(ImageListing, FindsEachPicturesClassBetweenEmptyOnes) {
+TEST(ImageListing, FindsEachImagesClassBetweenEmptyOnes) {
   TemporaryFolder folder;
   for (const char* name : {"a", "c", "d", "f"}) folder.MakeFolder(name);
   folder.Write("b/1.jpg");
@@ -245,7 +245,7 @@ TEST(ImageListing, SaysWhatWasThereWhenNothingFits) {
   folder.Write("cat/1.webp");
   folder.Write("dog/1.gif");
   EXPECT_THAT(ErrorOf(folder.path(), {.allow_empty = true}),
-              AllOf(HasSubstr("no pictures"), HasSubstr("1 .gif, 1 .webp"), HasSubstr("set extensions")));
+              AllOf(HasSubstr("no images"), HasSubstr("1 .gif, 1 .webp"), HasSubstr("set extensions")));
 }
 
 TEST(ImageListing, PassesOnErrorsOfTheFileSystemInClassOrder) {

@@ -13,7 +13,7 @@ std::string Commuted(const GraphBuilder& builder) { return GraphDump(*CommuteShu
 GraphBuilder::Given WindowCommuteShuffle(int64_t window) { return {{"window", IntValue(window)}}; }
 GraphBuilder::Given SizeCommuteShuffle(int64_t size) { return {{"size", IntValue(size)}}; }
 
-TEST(CommuteShuffle, ShufflesEncodedPictures) {
+TEST(CommuteShuffle, ShufflesEncodedImages) {
   GraphBuilder builder;
   builder.Add("encoded");
   builder.Add("map", {0});
@@ -30,7 +30,7 @@ TEST(CommuteShuffle, ShufflesEncodedPictures) {
             "      image = Resize(image; interpolation='bilinear', size=(256, 256))\n");
 }
 
-TEST(CommuteShuffle, ShufflesWholePicturesEncoded) {
+TEST(CommuteShuffle, ShufflesWholeImagesEncoded) {
   GraphBuilder builder;
   builder.Add("encoded");
   builder.Add("map", {0});

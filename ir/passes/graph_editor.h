@@ -25,7 +25,7 @@ class GraphEditor {
   int size() const { return static_cast<int>(nodes_.size()); }
   bool gone(int id) const { return gone_[id]; }
   // Whether rows that fail are skipped: then no pass may change which rows meet which operator.
-  bool skips_failed() const { return frame_.has_skip_failed(); }
+  bool skip_failed() const { return frame_.has_skip_failed(); }
   const proto::Node& node(int id) const { return nodes_[id]; }
   proto::Node& mutable_node(int id) { return nodes_[id]; }
   const Declaration& declaration(int id) const;

@@ -100,7 +100,7 @@ class Pusher {
     if (ActsBesides(node) || declaration.reads == nullptr || !NeverFails(node, schema)) return false;
     if (editor_.node(below).op() == kProjectOp) return Swap(id, below);
     // A step of a map may fail.
-    if (!IsMap(below) || ActsBesides(editor_.node(below)) || editor_.skips_failed()) return false;
+    if (!IsMap(below) || ActsBesides(editor_.node(below)) || editor_.skip_failed()) return false;
     const ColumnSet reads = OwnReads(declaration, node, schema);
     for (const proto::Step& step : editor_.node(below).steps()) {
       for (const std::string& output : step.outputs()) {

@@ -64,7 +64,7 @@ class IdentityRemover {
     const bool counts = declaration.role == Role::kStream && !editor_.over_indices(id);
     if (declaration.is_identity == nullptr || counts) return false;
     // It removes rows that failed.
-    if (declaration.traits.selects && editor_.skips_failed()) return false;
+    if (declaration.traits.selects && editor_.skip_failed()) return false;
     return declaration.is_identity(Attributes::Of(node), editor_.InputSchemas(id), bounds);
   }
 

@@ -20,7 +20,7 @@
 namespace headrace::ir {
 namespace {
 
-const Schema& PictureColumns() {
+const Schema& ImageColumns() {
   static const Schema schema = {{{"image", ColumnType::Of(DType::kUInt8, {kUnknownDim, kUnknownDim, 3})},
                                  {"label", ColumnType::Of(DType::kInt32, {})},
                                  {"path", ColumnType::Of(DType::kString, {})},
@@ -37,9 +37,9 @@ absl::StatusOr<Schema> Project(const Schema& schema, const std::vector<std::stri
   return result;
 }
 
-absl::StatusOr<Schema> InferPictures(const Attributes& attributes, absl::Span<const Schema>) {
-  if (attributes.IsNone("columns")) return Project(PictureColumns(), {"image", "label"});
-  return Project(PictureColumns(), attributes.Strings("columns"));
+absl::StatusOr<Schema> InferImages(const Attributes& attributes, absl::Span<const Schema>) {
+  if (attributes.IsNone("columns")) return Project(ImageColumns(), {"image", "label"});
+  return Project(ImageColumns(), attributes.Strings("columns"));
 }
 
 absl::StatusOr<Schema> InferBatch(const Attributes&, absl::Span<const Schema> inputs) {
@@ -133,7 +133,7 @@ Attribute Count(std::string name) { return {.name = std::move(name), .doc = "How
 
 void DeclareSources() {
   Registry& registry = Registry::Global();
-  Declaration pictures = Source("pictures", InferPictures);
+  Declaration pictures = Source("pictures", InferImages);
   pictures.attributes = {{.name = "columns",
                           .type = AttributeType::kStrings,
                           .doc = "Which columns.",
@@ -142,7 +142,7 @@ void DeclareSources() {
                           .chooses_columns = true}};
   RequireRegistered(registry.Register(pictures));
   Declaration fixed = Source("fixed", [](const Attributes&, absl::Span<const Schema>) -> absl::StatusOr<Schema> {
-    return Project(PictureColumns(), {"image", "label"});
+    return Project(ImageColumns(), {"image", "label"});
   });
   fixed.most_rows = [](const Attributes&, absl::Span<const std::optional<uint64_t>>) {
     return std::optional<uint64_t>(3);

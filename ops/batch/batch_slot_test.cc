@@ -9,7 +9,6 @@
 
 #include "core/error.h"
 #include "engine/exec/pipeline.h"
-#include "ir/graph.pb.h"
 #include "kernels/kernel.h"
 #include "ops/testing/run_operator.h"
 

@@ -5,7 +5,6 @@
 
 #include "engine/exec/iteration.h"
 #include "io/files/testing/temporary_folder.h"
-#include "ir/graph.pb.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "engine/exec/iteration.h"
-#include "ir/graph.pb.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 

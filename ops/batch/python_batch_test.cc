@@ -10,7 +10,6 @@
 
 #include "core/error.h"
 #include "engine/exec/iteration.h"
-#include "ir/graph.pb.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/error.h"
-#include "ir/graph.pb.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 

@@ -283,9 +283,9 @@ TEST(AutomaticCache, IsExplained) {
 }
 
 // Images through random chains of vision kernels.
-class Pictures : public ::testing::Test {
+class Images : public ::testing::Test {
  protected:
-  Pictures() {
+  Images() {
     int number = 0;
     std::filesystem::create_directories(folder_ / "animals");
     for (const auto& entry : std::filesystem::recursive_directory_iterator("examples/photos")) {
@@ -326,7 +326,7 @@ class Pictures : public ::testing::Test {
   std::string damaged_;
 };
 
-TEST_F(Pictures, AreTheSameFromEachPoint) {
+TEST_F(Images, AreTheSameFromEachPoint) {
   int runs = 0;
   for (uint64_t seed = 0; seed < kChains; ++seed) {
     std::mt19937_64 random(seed);
@@ -353,7 +353,7 @@ TEST_F(Pictures, AreTheSameFromEachPoint) {
 }
 
 // If no cached row replaces them, the user may write to them.
-TEST_F(Pictures, AreTheUsersOwn) {
+TEST_F(Images, AreTheUsersOwn) {
   GraphBuilder builder;
   builder.Add("ImageFolder", {}, {{"root", StringValue(folder_.path())}});
   builder.Add("map", {0});

@@ -8,7 +8,6 @@
 #include "core/error.h"
 #include "io/files/testing/temporary_folder.h"
 #include "ir/expression.h"
-#include "ir/graph.pb.h"
 #include "ops/testing/counted_rows.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"

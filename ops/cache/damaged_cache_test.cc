@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/testing/patience.h"
 #include "engine/exec/iteration.h"
 #include "engine/report/explain.h"
 #include "io/files/testing/temporary_folder.h"
@@ -28,7 +29,6 @@ using ir::StringValue;
 using ::testing::HasSubstr;
 
 constexpr int64_t kRows = 30;
-constexpr std::chrono::seconds kPatience{60};
 
 std::vector<std::string> FilesOf(const std::string& folder) {
   std::vector<std::string> files;
@@ -88,7 +88,8 @@ std::vector<int64_t> ValuesOf(const GraphBuilder& builder, bool pull,
   for (int batch = 0, epochs = 0; epochs < 3; ++batch) {
     if (at) at(batch, **iteration);
     absl::StatusOr<Pipeline::Outcome> outcome = Pipeline::Outcome::kNothingYet;
-    while (outcome.ok() && *outcome == Pipeline::Outcome::kNothingYet) outcome = (*iteration)->Fetch(kPatience, row);
+    while (outcome.ok() && *outcome == Pipeline::Outcome::kNothingYet)
+      outcome = (*iteration)->Fetch(kTestPatience, row);
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     if (!outcome.ok()) return values;
     epochs += *outcome == Pipeline::Outcome::kEpochEnd ? 1 : 0;
@@ -174,7 +175,7 @@ TEST(DamagedCache, GoesOnFromAStateAndOnManyRanks) {
         (*iteration)->Ask(3);
         ResultRow row;
         for (int batch = 0; batch < 7;) {
-          const auto outcome = (*iteration)->Fetch(kPatience, row);
+          const auto outcome = (*iteration)->Fetch(kTestPatience, row);
           ASSERT_TRUE(outcome.ok()) << outcome.status();
           if (*outcome != Pipeline::Outcome::kRow) continue;
           ++batch;

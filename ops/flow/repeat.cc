@@ -21,26 +21,26 @@ class RepeatOperator : public StreamOperator {
   // repeats counts to at most EpochRange::kMost.
   static constexpr uint64_t kEndlessNumbers = uint64_t{1} << 32;
 
-  RepeatOperator(std::optional<uint64_t> count, uint64_t epoch_cycle, bool skips_failed)
+  RepeatOperator(std::optional<uint64_t> count, uint64_t epoch_cycle, bool skip_failed)
       : numbers_(count.value_or(kEndlessNumbers)),
         last_pass_(count.value_or(kEndlessNumbers - 1) - 1),
         endless_(!count.has_value()),
         cycle_(epoch_cycle),
-        skips_failed_(skips_failed) {}
+        skip_failed_(skip_failed) {}
 
   std::optional<int64_t> expected_bytes() const override { return 0; }
   absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override {
     if (counters[0] > last_pass_) return CounterError("stood at pass ", counters[0], " of 0 to ", last_pass_);
-    if (!skips_failed_ || counters[1] <= kAllFailed) return absl::OkStatus();
+    if (!skip_failed_ || counters[1] <= kAllFailed) return absl::OkStatus();
     return CounterError("had ", counters[1], " for what became of a pass's rows, which is 0 to ", kAllFailed);
   }
 
   void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) override {
     next_epoch_ = epoch;
     const auto counts = [](uint64_t counter) { return counter > 0; };
-    const bool had_rows = skips_failed_ ? counters[1] == kHadRows : std::any_of(inputs.begin(), inputs.end(), counts);
+    const bool had_rows = skip_failed_ ? counters[1] == kHadRows : std::any_of(inputs.begin(), inputs.end(), counts);
     rows_in_pass_ = had_rows ? 1 : 0;
-    if (skips_failed_ && counters[1] == kAllFailed) last_failed_ = DataError("it came before the state was taken");
+    if (skip_failed_ && counters[1] == kAllFailed) last_failed_ = DataError("it came before the state was taken");
   }
 
   void Receive(int /*input*/, Message message, Outbox& out) override {
@@ -57,9 +57,9 @@ class RepeatOperator : public StreamOperator {
       id.key = MixKey(id.key, pass);
     }
     message->epoch = epoch;
-    if (endless_ && !skips_failed_ && rows_in_pass_ == 0) message->checkpoint.assign(message->checkpoint.size(), 0);
+    if (endless_ && !skip_failed_ && rows_in_pass_ == 0) message->checkpoint.assign(message->checkpoint.size(), 0);
     message->checkpoint.push_back(pass);
-    if (skips_failed_) message->checkpoint.push_back(rows_in_pass_ > 0 ? kHadRows : last_failed_.ok() ? 0 : kAllFailed);
+    if (skip_failed_) message->checkpoint.push_back(rows_in_pass_ > 0 ? kHadRows : last_failed_.ok() ? 0 : kAllFailed);
     if (message->end == End::kEpoch && rows_in_pass_ == 0 && !last_failed_.ok()) GiveError(*message, pass, out);
     if (message->end == End::kEpoch) EndPass(*message, epoch, pass);
     if (message->end == End::kEpoch) next_epoch_ = epoch + 1;
@@ -103,18 +103,19 @@ class RepeatOperator : public StreamOperator {
     block.end = End::kNone;
     // Resumes at the start of the next pass.
     block.checkpoint.assign(block.checkpoint.size(), 0);
-    block.checkpoint[block.checkpoint.size() - (skips_failed_ ? 2 : 1)] = pass + 1;
+    block.checkpoint[block.checkpoint.size() - (skip_failed_ ? 2 : 1)] = pass + 1;
     if (!endless_ || !nothing) return;
     block.end = End::kError;
-    block.error = GraphError("repeat() without a count never ends over a data set that gives no rows: it gave no rows in pass ",
-                             pass, "; give repeat() a count if passes may be empty");
+    block.error =
+        GraphError("repeat() without a count never ends over a data set that gives no rows: it gave no rows in pass ",
+                   pass, "; give repeat() a count if passes may be empty");
   }
 
   const uint64_t numbers_;  // passes reserved per epoch
   const uint64_t last_pass_;
   const bool endless_;
   const uint64_t cycle_;
-  const bool skips_failed_;
+  const bool skip_failed_;
   uint64_t next_epoch_ = 0;
   uint64_t wanted_from_ = 0;   // epochs below it are not needed
   uint64_t rows_in_pass_ = 0;  // that did not fail
@@ -160,12 +161,12 @@ const OpRegistration repeat_registration(
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
        return std::make_unique<RepeatOperator>(CountOfRepeat(arguments), arguments.epoch_cycle,
-                                               arguments.run->skips_failed);
+                                               arguments.run->skip_failed);
      },
      .properties =
          [](const OpArguments& arguments, OperatorProperties& properties) {
            // The current pass; where rows that fail are skipped, also what became of its rows.
-           properties.checkpoint_counters = arguments.run->skips_failed ? 2 : 1;
+           properties.checkpoint_counters = arguments.run->skip_failed ? 2 : 1;
            properties.epochs = PassesOf(arguments);
            properties.passes_rows = true;
            // The passes of a cycle have consecutive numbers; if they exceed 64 bits, none recurs.

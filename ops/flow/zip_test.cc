@@ -3,7 +3,6 @@
 
 #include "core/error.h"
 #include "ir/expression.h"
-#include "ir/graph.pb.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 

@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Rows of an encoded image, boxes and a label.
-GraphBuilder Pictures() {
+GraphBuilder Images() {
   GraphBuilder builder;
   builder.Add("Generator", {},
               {{"function", ir::ReferenceValue("rows")},
@@ -34,7 +34,7 @@ GraphBuilder Pictures() {
 }
 
 GraphBuilder Decoded() {
-  GraphBuilder builder = Pictures();
+  GraphBuilder builder = Images();
   builder.Add("map", {0});
   builder.Step("Decode", {"image"}, {"image"});
   return builder;

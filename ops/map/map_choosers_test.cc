@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/error.h"
-#include "ir/graph.pb.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {

@@ -9,8 +9,8 @@
 
 #include "core/error.h"
 #include "engine/exec/iteration.h"
-#include "ir/graph.pb.h"
 #include "ops/testing/fake_host.h"
+#include "ops/testing/row_values.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -52,18 +52,10 @@ Batches Expected(const Ints& rows, const Ints& lengths) {
   return batches;
 }
 
-RunSpec Lengths(const Ints& lengths, uint64_t epochs = 2) {
-  RunSpec spec;
-  spec.epochs = epochs;
-  spec.bindings.arrays["lengths"].columns = {{"value", Int64s(lengths)}};
-  return spec;
-}
+RunSpec Lengths(const Ints& lengths, uint64_t epochs = 2) { return WithRowValues(Int64s(lengths), epochs); }
 
 uint32_t AddOrder(GraphBuilder& builder, uint32_t rows) {
-  const uint32_t lengths =
-      builder.Add("Numpy", {},
-                  {{"arrays", ir::ReferenceValue("lengths")},
-                   {"columns", ir::ColumnsValue({{{"value", ir::ColumnType::Of(DType::kInt64, {})}}})}});
+  const uint32_t lengths = AddRowValues(builder);
   return builder.Add("bucket_order", {rows, lengths},
                      {{"column", ir::StringValue("value")},
                       {"boundaries", IntsValue(kBoundaries)},

@@ -9,8 +9,8 @@
 
 #include "core/error.h"
 #include "core/testing/chi_square.h"
-#include "ir/graph.pb.h"
 #include "ops/testing/fake_host.h"
+#include "ops/testing/row_values.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -40,10 +40,7 @@ class Chain {
                 bool follows = false) {
     const std::string name = "values" + std::to_string(spec_.bindings.arrays.size());
     spec_.bindings.arrays[name].columns = {{"value", Int64s(values)}};
-    const uint32_t array =
-        builder_.Add("Numpy", {},
-                     {{"arrays", ir::ReferenceValue(name)},
-                      {"columns", ir::ColumnsValue({{{"value", ir::ColumnType::Of(DType::kInt64, {})}}})}});
+    const uint32_t array = AddRowValues(builder_, DType::kInt64, name);
     given.emplace_back("column", StringValue("value"));
     given.emplace_back("follows_rows", BoolValue(follows));
     last_ = builder_.Add(op, {last_, array}, given);

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/testing/chi_square.h"
-#include "ir/graph.pb.h"
 #include "ops/testing/fake_host.h"
+#include "ops/testing/row_values.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -19,24 +19,15 @@ using ::testing::SizeIs;
 GraphBuilder OverClassBalanced(int64_t rows, int64_t n, DType dtype = DType::kInt64) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(rows)}});
-  builder.Add("Numpy", {},
-              {{"arrays", ir::ReferenceValue("labels")},
-               {"columns", ir::ColumnsValue({{{"value", ir::ColumnType::Of(dtype, {})}}})}});
+  AddRowValues(builder, dtype);
   GraphBuilder::Given given{{"column", ir::StringValue("value")}};
   if (n > 0) given.emplace_back("n", IntValue(n));
   builder.Add("ClassBalanced", {0, 1}, given);
   return builder;
 }
 
-RunSpec WithClassBalanced(Tensor labels, uint64_t epochs = 2) {
-  RunSpec spec;
-  spec.epochs = epochs;
-  spec.bindings.arrays["labels"].columns = {{"value", std::move(labels)}};
-  return spec;
-}
-
 TEST(ClassBalanced, GivesSoManyRowsAndOthersInEachEpoch) {
-  const RunSpec spec = WithClassBalanced(Int64s({3, 3, 3, -8, 3}));
+  const RunSpec spec = WithRowValues(Int64s({3, 3, 3, -8, 3}));
   const Ran ran = RunEveryWay(OverClassBalanced(5, 40), spec);
   EXPECT_THAT(ran.Ints(), SizeIs(40));
   EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1));
@@ -49,7 +40,7 @@ TEST(ClassBalanced, DrawsClassesEquallyOftenAndTheirRowsToo) {
   for (Tensor labels : {Int64s({7, 5, 5, 9, 9, 9}), Strings({"a", "bb", "bb", "", "", ""})}) {
     const DType dtype = labels.dtype();
     const Ran ran =
-        *RunOnce(*OverClassBalanced(6, 60, dtype).Build(), OptionsOf(WithClassBalanced(std::move(labels), 500)));
+        *RunOnce(*OverClassBalanced(6, 60, dtype).Build(), OptionsOf(WithRowValues(std::move(labels), 500)));
     std::vector<int64_t> counts(6);
     for (uint64_t epoch = 0; epoch < 500; ++epoch) {
       for (const int64_t row : ran.Ints(0, epoch)) ++counts[static_cast<size_t>(row)];
@@ -60,16 +51,16 @@ TEST(ClassBalanced, DrawsClassesEquallyOftenAndTheirRowsToo) {
 }
 
 TEST(ClassBalanced, IsShardedAboveItsDraws) {
-  const RunSpec spec = WithClassBalanced(Int64s({0, 1, 1, 1}));
+  const RunSpec spec = WithRowValues(Int64s({0, 1, 1, 1}));
   const std::vector<int64_t> whole = RunEveryWay(OverClassBalanced(4, 10), spec).Ints();
   const std::vector<Ran> ranks = RunRanks(OverClassBalanced(4, 10), 2, spec);
   for (size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(ranks[i % 2].Ints()[i / 2], whole[i]);
 }
 
 TEST(ClassBalanced, RefusesOtherLabels) {
-  EXPECT_THAT(Refusal(OverClassBalanced(3, 5), WithClassBalanced(Int64s({1}))),
+  EXPECT_THAT(Refusal(OverClassBalanced(3, 5), WithRowValues(Int64s({1}))),
               HasSubstr("has 3 rows; give one of the labels for each, not 1"));
-  EXPECT_THAT(Refusal(OverClassBalanced(0, 5), WithClassBalanced(Int64s({}))), HasSubstr("has no rows to draw from"));
+  EXPECT_THAT(Refusal(OverClassBalanced(0, 5), WithRowValues(Int64s({}))), HasSubstr("has no rows to draw from"));
   GraphBuilder many;
   many.Add("Range", {}, {{"stop", IntValue(1 << 30)}});
   many.Add("ClassBalanced", {0, 0}, {{"column", ir::StringValue("value")}});

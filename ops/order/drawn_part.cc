@@ -57,4 +57,15 @@ absl::StatusOr<std::unique_ptr<RowOrder>> DrawPart(uint64_t rows, uint64_t seed,
   return std::make_unique<Part>(std::move(drawn));
 }
 
+ir::Declaration DrawnPartDeclaration(ir::Declaration own) {
+  own.role = ir::Role::kStream;
+  own.traits = {.indexed = true, .light = true, .by_number = true};
+  own.python_module = "dataset";
+  own.reads = ir::PassesColumns();
+  own.most_rows = ir::NoMoreRows();
+  return own;
+}
+
+ir::Attribute SeedOfMembers() { return {.name = "seed", .doc = "Determines the members.", .default_value = "0"}; }
+
 }  // namespace headrace

@@ -1,5 +1,6 @@
 // `DrawPart` draws a part of a source's rows by a permutation, in the order of the source. The permutation depends on a
-// seed and the number of rows alone, so parts of equal borders do not overlap, wherever they are made.
+// seed and the number of rows alone, so parts of equal borders do not overlap, wherever they are made. Use it with
+// `DrawnPartDeclaration` for operators that give such parts.
 // Threads: any thread.
 #ifndef HEADRACE_OPS_ORDER_DRAWN_PART_H_
 #define HEADRACE_OPS_ORDER_DRAWN_PART_H_
@@ -8,6 +9,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "ir/declaration.h"
 #include "ops/order/row_order.h"
 
 namespace headrace {
@@ -20,6 +22,11 @@ struct PartBorders {
 };
 // kUnsupported for more than 2^33 rows, as each takes a bit.
 absl::StatusOr<std::unique_ptr<RowOrder>> DrawPart(uint64_t rows, uint64_t seed, const PartBorders& borders);
+
+// Completes `own` with what these operators declare alike: their role, traits and module, and that columns pass.
+ir::Declaration DrawnPartDeclaration(ir::Declaration own);
+// Their attribute `seed`.
+ir::Attribute SeedOfMembers();
 
 }  // namespace headrace
 

@@ -32,9 +32,8 @@ absl::StatusOr<ir::Schema> InferKfold(const ir::Attributes& attributes, absl::Sp
 }
 
 const OpRegistration kfold_registration(
-    {
+    DrawnPartDeclaration({
         .name = "kfold",
-        .role = ir::Role::kStream,
         .summary = "Splits the rows into k folds for cross-validation.",
         .doc = "Returns k pairs of datasets: the rows for training, and those held out for validation. Each row is "
                "held out once: fold i holds out positions ⌊i·N/k⌋ to ⌊(i+1)·N/k⌋ − 1 of a permutation of the N rows "
@@ -43,22 +42,18 @@ const OpRegistration kfold_registration(
                "Errors: fewer rows than folds; an operator other than map, project and rename between it and a source "
                "with random access (with take, skip, concat and zip of unshuffled ones).",
         .attributes = {{.name = "k", .doc = "The number of folds.", .minimum = 2, .maximum = 10000},
-                       {.name = "seed", .doc = "Determines the members.", .default_value = "0"},
+                       SeedOfMembers(),
                        {.name = "fold", .doc = "Which of the folds.", .minimum = 0, .hidden = true},
                        {.name = "held_out",
                         .type = ir::AttributeType::kBool,
                         .doc = "The rows held out, rather than the others.",
                         .hidden = true}},
-        .traits = {.indexed = true, .light = true, .by_number = true},
-        .python_module = "dataset",
         .python = {.parameters = "k: int, seed: int = 0",
                    .docs = {{"k"}, {"seed"}},
                    .returns = "list[tuple[Dataset, Dataset]]"},
         .example = "ds.kfold(5)",
         .infer = InferKfold,
-        .reads = ir::PassesColumns(),
-        .most_rows = ir::NoMoreRows(),
-    },
+    }),
     OrderFactories(MakeKfold));
 
 }  // namespace

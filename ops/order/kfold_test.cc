@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include "ir/graph.pb.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {

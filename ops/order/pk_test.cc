@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/testing/chi_square.h"
-#include "ir/graph.pb.h"
 #include "ops/testing/fake_host.h"
+#include "ops/testing/row_values.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -26,9 +26,7 @@ const std::vector<int64_t> kLabels = {7, 5, 5, 9, 9, 9, 3, 3, 3, 3, 8, 8, 8, 8};
 GraphBuilder OverPk(int64_t classes, int64_t samples, int64_t groups) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(static_cast<int64_t>(kLabels.size()))}});
-  builder.Add("Numpy", {},
-              {{"arrays", ir::ReferenceValue("labels")},
-               {"columns", ir::ColumnsValue({{{"value", ir::ColumnType::Of(DType::kInt64, {})}}})}});
+  AddRowValues(builder);
   GraphBuilder::Given given{
       {"column", ir::StringValue("value")}, {"classes", IntValue(classes)}, {"samples", IntValue(samples)}};
   if (groups > 0) given.emplace_back("groups", IntValue(groups));
@@ -36,12 +34,7 @@ GraphBuilder OverPk(int64_t classes, int64_t samples, int64_t groups) {
   return builder;
 }
 
-RunSpec LabelledPk(uint64_t epochs = 2) {
-  RunSpec spec;
-  spec.epochs = epochs;
-  spec.bindings.arrays["labels"].columns = {{"value", Int64s(kLabels)}};
-  return spec;
-}
+RunSpec LabelledPk(uint64_t epochs = 2) { return WithRowValues(Int64s(kLabels), epochs); }
 
 int64_t LabelOf(int64_t row) { return kLabels[static_cast<size_t>(row)]; }
 

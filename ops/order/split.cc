@@ -52,9 +52,8 @@ absl::StatusOr<ir::Schema> InferSplit(const ir::Attributes& attributes, absl::Sp
 }
 
 const OpRegistration split_registration(
-    {
+    DrawnPartDeclaration({
         .name = "split",
-        .role = ir::Role::kStream,
         .summary = "Splits the rows into parts of random members, as for training and validation.",
         .doc = "Returns a dataset for each fraction. Every row is in one part, whatever is done to the parts "
                "afterwards: members depend on the seed and the number of rows alone, not on epochs, shards or "
@@ -69,18 +68,14 @@ const OpRegistration split_registration(
                         .doc = "The parts' shares of the rows; their sum is 1.",
                         .minimum = 0.0,
                         .exclusive_minimum = true},
-                       {.name = "seed", .doc = "Determines the members.", .default_value = "0"},
+                       SeedOfMembers(),
                        {.name = "part", .doc = "Which of the parts.", .minimum = 0.0, .hidden = true}},
-        .traits = {.indexed = true, .light = true, .by_number = true},
-        .python_module = "dataset",
         .python = {.parameters = "fractions: Sequence[float], seed: int = 0",
                    .docs = {{"fractions"}, {"seed"}},
                    .returns = "tuple[Dataset, ...]"},
         .example = "ds.split([0.8, 0.2])",
         .infer = InferSplit,
-        .reads = ir::PassesColumns(),
-        .most_rows = ir::NoMoreRows(),
-    },
+    }),
     OrderFactories(MakeSplit));
 
 }  // namespace

@@ -86,7 +86,7 @@ absl::Status ReadValues(const OpArguments& arguments, const IndexedSource& value
     }
     first += static_cast<uint64_t>(block.rows());
     if (failed.ok()) continue;
-    if (!arguments.run->skips_failed || !IsOfOneRow(failed)) return failed;
+    if (!arguments.run->skip_failed || !IsOfOneRow(failed)) return failed;
     HEADRACE_RETURN_IF_ERROR(take(nullptr));
     ++first;
   }

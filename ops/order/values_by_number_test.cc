@@ -85,7 +85,7 @@ TEST(ReadClasses, LeavesOutRowsThatFailWhereTheyAreSkipped) {
   const ValuesByNumberLabelled labels({"a", "b", "b", "a"}, 0, 1);
   EXPECT_THAT(Read(labels).status().message(), HasSubstr("no label"));
   RunOptions skips;
-  skips.skips_failed = true;
+  skips.skip_failed = true;
   const Classes classes(*Read(labels, skips));
   ASSERT_EQ(classes.count(), 2);
   EXPECT_THAT(classes.rows(0), ElementsAre(0, 3));

@@ -13,6 +13,7 @@
 #include "ir/passes.h"
 #include "ops/order/occurrence_key.h"
 #include "ops/testing/fake_host.h"
+#include "ops/testing/row_values.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -36,24 +37,15 @@ uint32_t RangeWeighted(GraphBuilder& builder, int64_t rows, bool shuffle = false
   return builder.Add("Range", {}, {{"stop", IntValue(rows)}, {"shuffle", BoolValue(shuffle)}});
 }
 
-uint32_t Array(GraphBuilder& builder, DType dtype = DType::kFloat64) {
-  return builder.Add("Numpy", {},
-                     {{"arrays", ir::ReferenceValue("weights")},
-                      {"columns", ir::ColumnsValue({{{"value", ir::ColumnType::Of(dtype, {})}}})}});
-}
-
 void Weighted(GraphBuilder& builder, uint32_t rows, int64_t n, bool replacement = true) {
-  const uint32_t weights = Array(builder);
+  const uint32_t weights = AddRowValues(builder, DType::kFloat64);
   GraphBuilder::Given given{{"column", ir::StringValue("value")}, {"replacement", BoolValue(replacement)}};
   if (n > 0) given.emplace_back("n", IntValue(n));
   builder.Add("Weighted", {rows, weights}, given);
 }
 
 RunSpec WithWeighted(const std::vector<double>& weights, uint64_t epochs = 2) {
-  RunSpec spec;
-  spec.epochs = epochs;
-  spec.bindings.arrays["weights"].columns = {{"value", Doubles(weights)}};
-  return spec;
+  return WithRowValues(Doubles(weights), epochs);
 }
 
 GraphBuilder OverWeighted(int64_t rows, int64_t n, bool replacement = true) {
@@ -197,7 +189,7 @@ TEST(Weighted, RefusesColumnsThatAreNoWeights) {
                                           "have; name one of its columns (value)"));
   GraphBuilder texts;
   const uint32_t three = RangeWeighted(texts, 3);
-  texts.Add("Weighted", {three, Array(texts, DType::kString)}, {{"column", ir::StringValue("value")}});
+  texts.Add("Weighted", {three, AddRowValues(texts, DType::kString)}, {{"column", ir::StringValue("value")}});
   EXPECT_THAT(Refusal(texts, WithWeighted({1})), HasSubstr("they must be single numbers"));
 }
 

@@ -9,7 +9,6 @@
 #include "core/error.h"
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
-#include "ir/graph.pb.h"
 #include "ir/value.h"
 #include "ops/plugin/plugin_library.h"
 #include "ops/testing/run_operator.h"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/error.h"
-#include "ir/graph.pb.h"
 #include "ir/value.h"
 #include "ops/plugin/plugin_library.h"
 #include "ops/testing/run_operator.h"

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/testing/patience.h"
+#include "engine/device/byte_passes.h"
 #include "engine/device/cuda_device.h"
 #include "engine/device/device_iteration.h"
 #include "engine/device/testing/faulty_device.h"
@@ -34,7 +36,6 @@ using ir::IntValue;
 using ir::StringValue;
 using ::testing::IsEmpty;
 
-constexpr std::chrono::seconds kDeviceTailPatience{60};
 constexpr int64_t kRows = 10;
 
 using Steps = std::vector<std::pair<std::string, GraphBuilder::Given>>;
@@ -43,7 +44,7 @@ const GraphBuilder::Given kStatistics = {{"mean", FloatsValue({124.0, 116.5, 103
                                          {"std", FloatsValue({58.5, 57.0, 57.25})}};
 
 // Images of that shape with a label, steps on the images, batches of 3, or none, and steps on both above them.
-struct Pictures {
+struct Images {
   Shape shape = {4, 6, 3};
   Steps steps;
   bool batched = true;
@@ -56,7 +57,7 @@ struct Pictures {
         {{"image", ir::ColumnType::Of(DType::kUInt8, shape)}, {"label", ir::ColumnType::Of(DType::kInt64, {1})}}};
     builder.Add(
         numbered ? "Numpy" : "Generator", {},
-        {{numbered ? "arrays" : "function", ir::ReferenceValue("pictures")}, {"columns", ir::ColumnsValue(columns)}});
+        {{numbered ? "arrays" : "function", ir::ReferenceValue("images")}, {"columns", ir::ColumnsValue(columns)}});
     builder.Add("map", {0});
     for (const auto& [kernel, given] : steps) builder.Step(kernel, {"image"}, {"image"}, given);
     if (batched) builder.Add("batch", {1}, {{"size", IntValue(3)}});
@@ -70,18 +71,18 @@ struct Pictures {
   HostBindings Bindings() const {
     Shape all = shape;
     all.insert(all.begin(), kRows);
-    Tensor pictures = *Tensor::Allocate(DType::kUInt8, all);
-    for (int64_t at = 0; at < pictures.elements(); ++at) {
-      pictures.mutable_raw()[at] = static_cast<uint8_t>(at * 13 + at / 7 * 31);
+    Tensor images = *Tensor::Allocate(DType::kUInt8, all);
+    for (int64_t at = 0; at < images.elements(); ++at) {
+      images.mutable_raw()[at] = static_cast<uint8_t>(at * 13 + at / 7 * 31);
     }
     std::vector<int64_t> labels(kRows);
     std::iota(labels.begin(), labels.end(), 0);
     HostBindings bindings;
-    bindings.arrays["pictures"].columns = {{"image", pictures}, {"label", Int64Tensor({kRows, 1}, labels)}};
-    BindIterator(bindings, "pictures", [pictures](uint64_t, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
+    bindings.arrays["images"].columns = {{"image", images}, {"label", Int64Tensor({kRows, 1}, labels)}};
+    BindIterator(bindings, "images", [images](uint64_t, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
       const auto row = static_cast<int64_t>(i);
       if (row >= kRows) return std::vector<Tensor>();
-      return std::vector<Tensor>{pictures.Index(row), Int64s({row})};
+      return std::vector<Tensor>{images.Index(row), Int64s({row})};
     });
     return bindings;
   }
@@ -89,7 +90,7 @@ struct Pictures {
 
 DeviceTails Taken(const GraphBuilder& builder) { return *TakeTails(*builder.Build()); }
 
-std::string TailOf(const Pictures& pictures) { return TailsText(Taken(pictures.Build()).tails); }
+std::string TailOf(const Images& images) { return TailsText(Taken(images.Build()).tails); }
 
 TEST(TakeTails, TakesStepsThatMapBytes) {
   EXPECT_EQ(TailOf({.steps = {{"Normalize", kStatistics}, {"HWC2CHW", {}}}}), "image: Normalize, HWC2CHW");
@@ -162,27 +163,27 @@ TEST(TakeTails, TakesWhatMixesBatches) {
   EXPECT_EQ(TailOf({.steps = floats, .mixing = {{"CutMix", {}}}}), "image: Normalize, HWC2CHW, CutMix");
   EXPECT_EQ(TailOf({.steps = floats, .mixing = {{"MixUp", {}}, {"CutMix", {}}}}), "") << "one of them";
   EXPECT_EQ(TailOf({.shape = {3, 5, 3}, .steps = {{"Normalize", kStatistics}}, .mixing = {{"CutMix", {}}}}), "")
-      << "it cuts axes that are none of a picture's";
+      << "it cuts axes that are none of an image's";
   EXPECT_EQ(TailOf({.steps = {{"HWC2CHW", {}}}, .mixing = {{"CutMix", {}}}}), "") << "as many bytes as before";
   EXPECT_EQ(TailOf({.steps = {{"Rescale", {{"scale", ir::FloatValue(1e38)}}}}, .mixing = {{"MixUp", {}}}}), "")
       << "numbers that are none have no certain bits";
 }
 
 TEST(TakeTails, LeavesLabelsThatAreMixedOnTheHost) {
-  const Pictures pictures{.steps = {{"Normalize", kStatistics}}, .mixing = {{"MixUp", {}}}};
-  const DeviceTails taken = Taken(pictures.Build());
+  const Images images{.steps = {{"Normalize", kStatistics}}, .mixing = {{"MixUp", {}}}};
+  const DeviceTails taken = Taken(images.Build());
   ASSERT_EQ(taken.tails.size(), 1U);
   const ir::proto::Node& last = *taken.graph.nodes().rbegin();
   ASSERT_EQ(last.steps_size(), 1);
   EXPECT_EQ(last.steps(0).kernel(), "MixUpPlan");
-  EXPECT_EQ(last.steps(0).salt(), pictures.Build().Build()->nodes().rbegin()->steps(0).salt());
+  EXPECT_EQ(last.steps(0).salt(), images.Build().Build()->nodes().rbegin()->steps(0).salt());
   EXPECT_EQ(last.steps(0).outputs(0), "image (mixing)");
   EXPECT_EQ(last.steps(0).outputs(1), "label");
 }
 
 TEST(TakeTails, LeavesTheDrawsOfFlips) {
-  Pictures pictures{.steps = {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}, {"RandomVerticalFlip", {}}}};
-  const ir::proto::Graph whole = *pictures.Build().Build();
+  Images images{.steps = {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}, {"RandomVerticalFlip", {}}}};
+  const ir::proto::Graph whole = *images.Build().Build();
   DeviceTails taken = *TakeTails(whole);
   ASSERT_EQ(taken.tails.size(), 1U);
   EXPECT_EQ(taken.tails[0].drawn_of(Drawn::kMarks), "image (flips)");
@@ -196,13 +197,13 @@ TEST(TakeTails, LeavesTheDrawsOfFlips) {
 }
 
 TEST(TakeTails, NamesNoColumnThatThereIs) {
-  GraphBuilder builder = Pictures{.steps = {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}}, .batched = false}.Build();
+  GraphBuilder builder = Images{.steps = {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}}, .batched = false}.Build();
   builder.Step("TypeCast", {"label"}, {"image (flips)"}, {{"dtype", StringValue("float32")}});
   EXPECT_EQ(Taken(builder).tails[0].drawn_of(Drawn::kMarks), "image (flips)'");
 }
 
 TEST(TakeTails, LeavesTheTypeOfTheResult) {
-  const DeviceTails taken = Taken(Pictures{.steps = {{"Normalize", kStatistics}, {"HWC2CHW", {}}}}.Build());
+  const DeviceTails taken = Taken(Images{.steps = {{"Normalize", kStatistics}, {"HWC2CHW", {}}}}.Build());
   ASSERT_EQ(taken.tails.size(), 1U);
   EXPECT_EQ(taken.tails[0].type, ir::ColumnType::Of(DType::kFloat32, {ir::kUnknownDim, 3, 4, 6}));
   EXPECT_EQ(taken.tails[0].table.dtype(), DType::kFloat32);
@@ -222,37 +223,37 @@ TEST(TakeTails, LeavesStepsWhoseNumbersChangeFromEpochToEpoch) {
 }
 
 TEST(TakeTails, LeavesColumnsThatAreReadElsewhere) {
-  GraphBuilder read = Pictures{.steps = {{"Normalize", kStatistics}}}.Build();
+  GraphBuilder read = Images{.steps = {{"Normalize", kStatistics}}}.Build();
   read.Add("map", {2});
   read.Step("TypeCast", {"image"}, {"image"}, {{"dtype", StringValue("float64")}});
   EXPECT_THAT(Taken(read).tails, IsEmpty());
 
-  GraphBuilder copied = Pictures{.steps = {{"Normalize", kStatistics}}, .batched = false}.Build();
+  GraphBuilder copied = Images{.steps = {{"Normalize", kStatistics}}, .batched = false}.Build();
   copied.Step("TypeCast", {"image"}, {"copy"}, {{"dtype", StringValue("float64")}});
   EXPECT_THAT(Taken(copied).tails, IsEmpty());
 
-  GraphBuilder beside = Pictures{.steps = {{"Normalize", kStatistics}}, .batched = false}.Build();
+  GraphBuilder beside = Images{.steps = {{"Normalize", kStatistics}}, .batched = false}.Build();
   beside.Step("TypeCast", {"label"}, {"label"}, {{"dtype", StringValue("float32")}});
   EXPECT_EQ(TailsText(Taken(beside).tails), "image: Normalize") << "a step on another column";
 }
 
 TEST(TakeTails, PassesOperatorsThatDropRowsByPosition) {
-  GraphBuilder taken = Pictures{.steps = {{"Normalize", kStatistics}}}.Build();
+  GraphBuilder taken = Images{.steps = {{"Normalize", kStatistics}}}.Build();
   taken.Add("take", {2}, {{"count", IntValue(2)}});
   EXPECT_EQ(TailsText(Taken(taken).tails), "image: Normalize");
-  GraphBuilder kept = Pictures{.steps = {{"Normalize", kStatistics}}, .batched = false}.Build();
+  GraphBuilder kept = Images{.steps = {{"Normalize", kStatistics}}, .batched = false}.Build();
   kept.Add("cache", {1});
   kept.Add("batch", {2}, {{"size", IntValue(3)}});
   EXPECT_THAT(Taken(kept).tails, IsEmpty()) << "a cache holds what the user put below it";
 }
 
 TEST(TakeTails, PassesRepeatsAndLeavesWhatABucketMeasures) {
-  GraphBuilder repeated = Pictures{.steps = {{"Normalize", kStatistics}}, .batched = false}.Build();
+  GraphBuilder repeated = Images{.steps = {{"Normalize", kStatistics}}, .batched = false}.Build();
   repeated.Add("repeat", {1}, {{"count", IntValue(2)}});
   repeated.Add("batch", {2}, {{"size", IntValue(3)}});
   EXPECT_EQ(TailsText(Taken(repeated).tails), "image: Normalize");
   for (const std::string column : {"image", "label"}) {
-    GraphBuilder bucketed = Pictures{.steps = {{"ToFloat", {}}, {"HWC2CHW", {}}}, .batched = false}.Build();
+    GraphBuilder bucketed = Images{.steps = {{"ToFloat", {}}, {"HWC2CHW", {}}}, .batched = false}.Build();
     bucketed.Add("bucket_by_length", {1},
                  {{"column", StringValue(column)},
                   {"boundaries", ir::IntsValue({4})},
@@ -263,18 +264,18 @@ TEST(TakeTails, PassesRepeatsAndLeavesWhatABucketMeasures) {
 }
 
 // What a table gives for an image of any values.
-Tensor Looked(const DeviceTail& tail, const Tensor& picture) {
-  const Tensor result = *Tensor::Allocate(tail.table.dtype(), tail.ShapeOf(picture.shape()));
+Tensor Looked(const DeviceTail& tail, const Tensor& image) {
+  const Tensor result = *Tensor::Allocate(tail.table.dtype(), tail.ShapeOf(image.shape()));
   ByteMapping mapping{};
-  mapping.bytes = picture.raw();
+  mapping.bytes = image.raw();
   mapping.table = tail.table.raw();
   mapping.values = const_cast<uint8_t*>(result.raw());
-  mapping.pictures = 1;
-  mapping.height = static_cast<uint32_t>(picture.dim(0));
-  mapping.width = static_cast<uint32_t>(picture.dim(1));
+  mapping.images = 1;
+  mapping.height = static_cast<uint32_t>(image.dim(0));
+  mapping.width = static_cast<uint32_t>(image.dim(1));
   mapping.byte_height = mapping.height;
   mapping.byte_width = mapping.width;
-  mapping.channels = static_cast<uint32_t>(picture.dim(2));
+  mapping.channels = static_cast<uint32_t>(image.dim(2));
   mapping.planes = tail.planes ? 1 : 0;
   if (ItemSize(tail.table.dtype()) == sizeof(uint16_t)) {
     MapAllBytes<uint16_t>(mapping);
@@ -292,18 +293,18 @@ TEST(TakeTails, TablesGiveWhatTheKernelsGive) {
     if ((!traits.pointwise && !traits.layout) || traits.random || kernel->branching != nullptr) continue;
     for (const Shape& shape : {Shape{4, 6, 3}, Shape{3, 5, 3}, Shape{2, 7, 1}}) {
       const fixture::Given given = fixture::SampleAttributes(*kernel);
-      GraphBuilder builder = Pictures{.shape = shape, .steps = {}, .batched = false}.Build();
+      GraphBuilder builder = Images{.shape = shape, .steps = {}, .batched = false}.Build();
       builder.Step(kernel->name, {"image"}, {"image"}, GraphBuilder::Given(given.begin(), given.end()));
       const absl::StatusOr<ir::proto::Graph> graph = builder.Build();
       if (!graph.ok()) continue;  // statistics of three channels
       const DeviceTails tails = *TakeTails(*graph);
       if (tails.tails.empty()) continue;
       ++taken;
-      Tensor picture = *Tensor::Allocate(DType::kUInt8, shape);
-      for (int64_t i = 0; i < picture.elements(); ++i) picture.mutable_raw()[i] = static_cast<uint8_t>(i * 37);
-      const absl::StatusOr<Tensor> expected = fixture::RunKernel(kernel->name, given, picture);
+      Tensor image = *Tensor::Allocate(DType::kUInt8, shape);
+      for (int64_t i = 0; i < image.elements(); ++i) image.mutable_raw()[i] = static_cast<uint8_t>(i * 37);
+      const absl::StatusOr<Tensor> expected = fixture::RunKernel(kernel->name, given, image);
       ASSERT_TRUE(expected.ok());
-      EXPECT_TRUE(TensorsEqual(Looked(tails.tails[0], picture), *expected->Contiguous())) << kernel->name;
+      EXPECT_TRUE(TensorsEqual(Looked(tails.tails[0], image), *expected->Contiguous())) << kernel->name;
     }
   }
   EXPECT_GE(taken, 6);
@@ -322,7 +323,7 @@ std::vector<Batch> BatchesOfDeviceTail(DeviceIteration& iteration, const std::fu
   iteration.Ask(iteration.epoch());
   while (true) {
     DeviceRow row;
-    const absl::StatusOr<Pipeline::Outcome> outcome = iteration.Fetch(kDeviceTailPatience, row);
+    const absl::StatusOr<Pipeline::Outcome> outcome = iteration.Fetch(kTestPatience, row);
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     if (!outcome.ok() || *outcome != Pipeline::Outcome::kRow) return batches;
     iteration.Given();
@@ -338,18 +339,18 @@ std::vector<Batch> BatchesOfDeviceTail(DeviceIteration& iteration, const std::fu
   }
 }
 
-IterateOptions OptionsFor(const Pictures& pictures) {
+IterateOptions OptionsFor(const Images& images) {
   IterateOptions options;
-  options.bindings = pictures.Bindings();
+  options.bindings = images.Bindings();
   return options;
 }
 
-std::vector<Batch> OnTheHost(const Pictures& pictures) {
-  const auto iteration = *DeviceIteration::Start(*pictures.Build().Build(), OptionsFor(pictures));
+std::vector<Batch> OnTheHost(const Images& images) {
+  const auto iteration = *DeviceIteration::Start(*images.Build().Build(), OptionsFor(images));
   return BatchesOfDeviceTail(*iteration, [](DeviceRow&) {});
 }
 
-void AddMixing(const Shape& shape, std::vector<Pictures>& chains) {
+void AddMixing(const Shape& shape, std::vector<Images>& chains) {
   const Steps drawn = {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}, {"RandomErasing", {}}};
   Steps planes = drawn;
   planes.push_back({"HWC2CHW", {}});
@@ -366,8 +367,8 @@ void AddMixing(const Shape& shape, std::vector<Pictures>& chains) {
   chains.push_back({shape, {{"HWC2CHW", {}}, halves}, true, {{"CutMix", {}}}});
 }
 
-std::vector<Pictures> Chains() {
-  std::vector<Pictures> chains;
+std::vector<Images> Chains() {
+  std::vector<Images> chains;
   for (const Shape& shape : {Shape{4, 6, 3}, Shape{3, 5, 3}, Shape{3, 8, 3}, Shape{5, 3, 1}, Shape{2, 1, 4}}) {
     for (const bool batched : {true, false}) {
       chains.push_back({shape,
@@ -398,15 +399,15 @@ std::vector<Pictures> Chains() {
 }
 
 TEST(DeviceTail, BatchesAreThoseOfTheHost) {
-  for (const Pictures& pictures : Chains()) {
-    const std::vector<Batch> expected = OnTheHost(pictures);
+  for (const Images& images : Chains()) {
+    const std::vector<Batch> expected = OnTheHost(images);
     ASSERT_FALSE(expected.empty());
     for (const bool maps : {true, false}) {
       const auto device = std::make_shared<FaultyDevice>();
       device->maps = maps;
-      IterateOptions options = OptionsFor(pictures);
+      IterateOptions options = OptionsFor(images);
       options.device = PlannedDevice{.name = "cpu:0"};
-      const auto iteration = *DeviceIteration::StartOn(device, *pictures.Build().Build(), options);
+      const auto iteration = *DeviceIteration::StartOn(device, *images.Build().Build(), options);
       EXPECT_EQ(BatchesOfDeviceTail(*iteration, [](DeviceRow&) {}), expected);
       EXPECT_EQ(iteration->report().device->steps.empty(), !maps);
     }
@@ -416,10 +417,10 @@ TEST(DeviceTail, BatchesAreThoseOfTheHost) {
 // Rows that repeat others are mixed with none.
 TEST(DeviceTail, KnowsWhichRowsStandApart) {
   for (const char* const mixing : {"MixUp", "CutMix"}) {
-    const Pictures pictures{
+    const Images images{
         .steps = {{"Normalize", kStatistics}, {"HWC2CHW", {}}}, .mixing = {{mixing, {}}}, .numbered = true};
-    const ir::proto::Graph graph = *pictures.Build().Build();
-    IterateOptions options = OptionsFor(pictures);
+    const ir::proto::Graph graph = *images.Build().Build();
+    IterateOptions options = OptionsFor(images);
     options.world = 4;
     options.rank = 3;
     options.even = "pad";
@@ -438,30 +439,30 @@ TEST(DeviceTail, KnowsWhichRowsStandApart) {
 }
 
 TEST(DeviceTail, StatesHoldWithAndWithoutIt) {
-  const Pictures pictures{
+  const Images images{
       .steps = {{"RandomHorizontalFlip", {}}, {"Normalize", kStatistics}, {"RandomErasing", {}}, {"HWC2CHW", {}}},
       .mixing = {{"MixUp", {}}}};
-  const std::vector<Batch> expected = OnTheHost(pictures);
+  const std::vector<Batch> expected = OnTheHost(images);
   for (size_t done = 1; done < expected.size(); ++done) {
     const auto device = std::make_shared<FaultyDevice>();
     device->maps = true;
-    IterateOptions options = OptionsFor(pictures);
+    IterateOptions options = OptionsFor(images);
     options.device = PlannedDevice{.name = "cpu:0"};
     options.state = expected[done - 1].state;
-    const auto iteration = *DeviceIteration::StartOn(device, *pictures.Build().Build(), options);
+    const auto iteration = *DeviceIteration::StartOn(device, *images.Build().Build(), options);
     const std::vector<Batch> rest = BatchesOfDeviceTail(*iteration, [](DeviceRow&) {});
     EXPECT_EQ(rest, std::vector<Batch>(expected.begin() + static_cast<std::ptrdiff_t>(done), expected.end()));
   }
 }
 
 TEST(DeviceTail, NothingIsTakenWithoutTheOptimizer) {
-  const Pictures pictures{.steps = {{"Normalize", kStatistics}}};
+  const Images images{.steps = {{"Normalize", kStatistics}}};
   const auto device = std::make_shared<FaultyDevice>();
   device->maps = true;
-  IterateOptions options = OptionsFor(pictures);
+  IterateOptions options = OptionsFor(images);
   options.device = PlannedDevice{.name = "cpu:0"};
   options.optimize = false;
-  const auto iteration = *DeviceIteration::StartOn(device, *pictures.Build().Build(), options);
+  const auto iteration = *DeviceIteration::StartOn(device, *images.Build().Build(), options);
   EXPECT_EQ(iteration->report().device->steps, "");
 }
 
@@ -481,13 +482,13 @@ bool KernelsAreBuilt() {
 TEST(DeviceTail, BatchesOfTheDriverForTestsAreThoseOfTheHost) {
   int steps = 0;
   for (const int order : {kRunLate, kRunEarly, kRunRandom}) {
-    for (const Pictures& pictures : Chains()) {
+    for (const Images& images : Chains()) {
       SetUpDriver(DriverThatRuns(order));
-      const std::vector<Batch> expected = OnTheHost(pictures);
+      const std::vector<Batch> expected = OnTheHost(images);
       {
-        IterateOptions options = OptionsFor(pictures);
+        IterateOptions options = OptionsFor(images);
         options.device = PlannedDevice{.name = "cuda:0", .sends_from = MemoryKind::kPageLocked};
-        const auto iteration = *DeviceIteration::Start(*pictures.Build().Build(), options);
+        const auto iteration = *DeviceIteration::Start(*images.Build().Build(), options);
         const auto wait = [](DeviceRow& row) { EXPECT_TRUE(row.batch->HandOverToAny().ok()); };
         EXPECT_EQ(BatchesOfDeviceTail(*iteration, wait), expected);
         steps += iteration->report().device->steps.empty() ? 0 : 1;
@@ -501,16 +502,16 @@ TEST(DeviceTail, BatchesOfTheDriverForTestsAreThoseOfTheHost) {
 
 // A profile knows when a batch was copied, and when the steps after the copy were done.
 TEST(DeviceTail, ProfilesStepsApartFromCopies) {
-  const Pictures pictures{.steps = {{"Normalize", kStatistics}, {"HWC2CHW", {}}}};
+  const Images images{.steps = {{"Normalize", kStatistics}, {"HWC2CHW", {}}}};
   for (const std::string device : {"cpu:0", "cuda:0"}) {
     SetUpDriver(DriverThatRuns(kRunLate));
-    IterateOptions options = OptionsFor(pictures);
+    IterateOptions options = OptionsFor(images);
     options.device = PlannedDevice{.name = device, .sends_from = MemoryKind::kPageLocked};
     options.profile = 64;
-    const auto iteration = *DeviceIteration::Start(*pictures.Build().Build(), options);
+    const auto iteration = *DeviceIteration::Start(*images.Build().Build(), options);
     const size_t given =
         BatchesOfDeviceTail(*iteration, [](DeviceRow& row) { row.batch->HandOverToAny().IgnoreError(); }).size();
-    iteration->Close(kDeviceTailPatience);
+    iteration->Close(kTestPatience);
     const Profile profile = iteration->profile();
     ASSERT_EQ(profile.batches.size(), given) << device;
     for (const DeviceBatchTimes& batch : profile.batches) {
@@ -523,20 +524,20 @@ TEST(DeviceTail, ProfilesStepsApartFromCopies) {
 
 // Each call of the driver fails in turn, those that load and launch kernels among them.
 TEST(DeviceTail, AnyCallMayFail) {
-  const Pictures pictures{.steps = {{"RandomHorizontalFlip", {}}, {"Normalize", kStatistics}, {"HWC2CHW", {}}},
-                          .mixing = {{"CutMix", {}}}};
-  const size_t batches = OnTheHost(pictures).size();
-  IterateOptions options = OptionsFor(pictures);
+  const Images images{.steps = {{"RandomHorizontalFlip", {}}, {"Normalize", kStatistics}, {"HWC2CHW", {}}},
+                      .mixing = {{"CutMix", {}}}};
+  const size_t batches = OnTheHost(images).size();
+  IterateOptions options = OptionsFor(images);
   options.device = PlannedDevice{.name = "cuda:0", .sends_from = MemoryKind::kPageLocked};
   options.pull = true;
   options.profile = 64;
   const auto run = [&](size_t& rows) -> absl::Status {
     HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceIteration> iteration,
-                              DeviceIteration::Start(*pictures.Build().Build(), options));
+                              DeviceIteration::Start(*images.Build().Build(), options));
     iteration->Ask(0);
     for (rows = 0;; ++rows) {
       DeviceRow row;
-      HEADRACE_ASSIGN_OR_RETURN(const Pipeline::Outcome outcome, iteration->Fetch(kDeviceTailPatience, row));
+      HEADRACE_ASSIGN_OR_RETURN(const Pipeline::Outcome outcome, iteration->Fetch(kTestPatience, row));
       if (outcome != Pipeline::Outcome::kRow) return absl::OkStatus();
       HEADRACE_RETURN_IF_ERROR(row.batch->HandOverToAny());
     }

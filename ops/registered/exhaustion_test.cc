@@ -16,6 +16,7 @@
 #include "core/buffer.h"
 #include "core/error.h"
 #include "core/testing/failing_allocations.h"
+#include "core/testing/patience.h"
 #include "core/text.h"
 #include "engine/exec/iteration.h"
 #include "engine/exec/worker_pool.h"
@@ -38,7 +39,6 @@ constexpr int64_t kStep = 53;  // each point takes several times as long
 constexpr int64_t kStep = 1;
 #endif
 // A row that takes longer hangs.
-constexpr std::chrono::seconds kExhaustionPatience{60};
 constexpr size_t kMostRows = 100;
 
 struct Rows {
@@ -67,7 +67,7 @@ Rows RowsOfExhaustion(const ir::proto::Graph& graph, const IterateOptions& optio
     result.error = iteration.status();
     while (result.error.ok() && epochs > 0) {
       ResultRow row;
-      const absl::StatusOr<Pipeline::Outcome> outcome = (*iteration)->Fetch(kExhaustionPatience, row);
+      const absl::StatusOr<Pipeline::Outcome> outcome = (*iteration)->Fetch(kTestPatience, row);
       result.error = outcome.status();
       if (!outcome.ok()) break;
       if (*outcome == Pipeline::Outcome::kNothingYet) result.error = InternalError("no row for a minute");
@@ -138,7 +138,7 @@ void FailEachWay(const GraphBuilder& builder, IterateOptions options, int epochs
   std::printf("HEADRACE-COUNT faults=%lld\n", static_cast<long long>(points));
 }
 
-TEST(Exhaustion, EachAllocationOfPicturesFailsOnce) {
+TEST(Exhaustion, EachAllocationOfImagesFailsOnce) {
   const TemporaryFolder folder;
   int number = 0;
   for (const char* name : {"baseline_420.jpg", "progressive.jpg", "cmyk.jpg", "rgb.png", "palette.png"}) {

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "core/error.h"
+#include "core/testing/patience.h"
 #include "core/text.h"
 #include "engine/exec/iteration.h"
 #include "ir/canonical.h"
@@ -268,7 +269,6 @@ struct Result {
   std::string error;
 };
 
-constexpr std::chrono::seconds kRandomPassesPatience{60};
 constexpr uint64_t kMoreEpochs = 2;  // of an endless run
 
 Result RunWith(const ir::proto::Graph& graph, const IterateOptions& options, bool states = false) {
@@ -283,7 +283,7 @@ Result RunWith(const ir::proto::Graph& graph, const IterateOptions& options, boo
   while (true) {
     if (states) result.states.push_back(*(*iteration)->State());
     ResultRow row;
-    const absl::StatusOr<Pipeline::Outcome> outcome = (*iteration)->Fetch(kRandomPassesPatience, row);
+    const absl::StatusOr<Pipeline::Outcome> outcome = (*iteration)->Fetch(kTestPatience, row);
     if (!outcome.ok()) {
       result.error = DescribeError(outcome.status());
       return result;

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "core/testing/patience.h"
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "ir/declaration.h"
@@ -143,13 +144,12 @@ class ReadsAhead : public ::testing::Test {
   }
   static void TakeAll(Pipeline& pipeline) {
     ResultRow row;
-    for (int i = 0; i < kFiles; ++i) ASSERT_EQ(*pipeline.Next(kPatience, row), Pipeline::Outcome::kRow);
+    for (int i = 0; i < kFiles; ++i) ASSERT_EQ(*pipeline.Next(kTestPatience, row), Pipeline::Outcome::kRow);
   }
   static StageReport Source(Pipeline& pipeline) { return pipeline.report().stages.back(); }
 
   static constexpr int kFiles = 400;
   static constexpr size_t kBytes = 20'000;
-  static constexpr std::chrono::seconds kPatience{60};
   TemporaryFolder folder_;
   std::unique_ptr<FaultyFileSystem> files_;
 };
@@ -166,7 +166,7 @@ TEST_F(ReadsAhead, AsManyAsTheUserAsksFor) {
     std::unique_lock<std::mutex> lock(mutex);
     if (call != "Read" || ++reads == 1) return absl::OkStatus();
     all.notify_all();
-    const bool met = all.wait_for(lock, kPatience, [&] { return reads > PlannedStage::kMostReads; });
+    const bool met = all.wait_for(lock, kTestPatience, [&] { return reads > PlannedStage::kMostReads; });
     return met ? absl::OkStatus() : DataError("too few reads are outstanding");
   });
   ASSERT_TRUE(pipeline.ok());
@@ -183,10 +183,10 @@ TEST_F(ReadsAhead, MoreWhereTheDiskIsSlow) {
     return absl::OkStatus();
   });
   ASSERT_TRUE(pipeline.ok());
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto until = std::chrono::steady_clock::now() + kTestPatience;
   ResultRow row;
   while (Source(**pipeline).widest <= static_cast<uint64_t>(PlannedStage::kFirstReads)) {
-    ASSERT_TRUE((*pipeline)->Next(kPatience, row).ok());
+    ASSERT_TRUE((*pipeline)->Next(kTestPatience, row).ok());
     ASSERT_LT(std::chrono::steady_clock::now(), until);
   }
   EXPECT_GT(Source(**pipeline).caps.at(0).cap, PlannedStage::kFirstReads);

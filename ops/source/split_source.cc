@@ -150,7 +150,7 @@ SplitSource::SplitSource(std::unique_ptr<const Format> format, MatchedFiles file
       splits_(SplitsOf(reading_, files_, format_->part_borders(), *arguments.run)),
       order_(splits_.size(), arguments.seed, arguments.salt),
       share_(splits_.size() > rank_ ? (splits_.size() - rank_ - 1) / world_ + 1 : 0),
-      skips_failed_(arguments.run->skips_failed),
+      skip_failed_(arguments.run->skip_failed),
       block_bytes_(BlockBytesOf(reading_, arguments.run->memory, block_bytes)),
       most_message_bytes_(
           static_cast<size_t>(std::clamp(arguments.run->memory / kMessageShare, kLeastBlockBytes, kMostMessageBytes))),
@@ -316,7 +316,7 @@ absl::Status SplitSource::FailRow(Lane& lane, size_t record, absl::Status wrong,
                                   absl::Span<uint64_t> counters) {
   const int64_t offset = lane.block.records[record].offset;
   absl::Status located = Located(std::move(wrong), lane.opened, offset);
-  if (!skips_failed_) return located;
+  if (!skip_failed_) return located;
   const RowId id{epoch_, MixKey(lane.opened.file, static_cast<uint64_t>(offset)), false, lane.opened.changed};
   block.failed = std::make_unique<FailedRow>(FailedRow{id, {lane.opened.path, -1, offset}, {}});
   Advance(lane, record + 1 - lane.at);

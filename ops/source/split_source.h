@@ -126,7 +126,7 @@ class SplitSource : public StreamSource {
   const SplitTable splits_;
   const EpochPermutations order_;  // of the splits, where they are shuffled
   const uint64_t share_;           // the number of splits of this rank
-  const bool skips_failed_;
+  const bool skip_failed_;
   const size_t block_bytes_;
   const size_t most_message_bytes_;
   const std::shared_ptr<RowWarnings> warnings_;

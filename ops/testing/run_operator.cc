@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
+#include "core/testing/patience.h"
 #include "core/text.h"
 #include "ir/graph.pb.h"
 #include "ir/passes/group_rows.h"
@@ -20,7 +21,6 @@ namespace headrace {
 namespace {
 
 constexpr int64_t kMostElementsShown = 12;
-constexpr auto kRunOperatorPatience = std::chrono::seconds(60);
 
 template <typename T>
 std::string NumberText(const uint8_t* at) {
@@ -214,7 +214,7 @@ void CheckRestarts(const ir::proto::Graph& graph, const ir::proto::Graph& groupe
 }
 
 absl::StatusOr<Pipeline::Outcome> NextOf(Pipeline& pipeline, ResultRow& row) {
-  HEADRACE_ASSIGN_OR_RETURN(const Pipeline::Outcome outcome, pipeline.Next(kRunOperatorPatience, row));
+  HEADRACE_ASSIGN_OR_RETURN(const Pipeline::Outcome outcome, pipeline.Next(kTestPatience, row));
   if (outcome != Pipeline::Outcome::kNothingYet) return outcome;
   return InternalError("the pipeline stands still: ", absl::StrJoin(pipeline.DescribeStall(), "; "));
 }

@@ -9,7 +9,6 @@ from headrace._datasets.adapters.parts import Subset
 from headrace._datasets.base import ColumnType
 from headrace._datasets.batches import BatchInfo
 from headrace._datasets.dataset import Dataset
-from headrace._datasets.eager import compose
 from headrace._datasets.loading import load
 from headrace._datasets.sampler import Sampler
 from headrace._graph import late_names
@@ -21,6 +20,7 @@ from headrace._loops.progress_bar import progress
 from headrace._operators.plugins import load_plugin, plugin_include
 from headrace._runs.callback import Callback, Moment
 from headrace._runs.iterator import Iterator
+from headrace.eager import compose
 from headrace.errors import (
     ClosedError,
     DataError,

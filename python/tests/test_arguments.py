@@ -547,8 +547,8 @@ def test_dlpack_arguments():
 
 @pytest.mark.parametrize("shape", [(3,), (3, 1, 1), (1, 1, 3)])
 def test_numbers_for_each_channel_may_have_axes_of_length_1(shape):
-    picture = np.full((2, 2, 3), 100, np.uint8)
+    image = np.full((2, 2, 3), 100, np.uint8)
     mean, std = np.array([10, 20, 30]).reshape(shape), np.full(shape, 2.0)
-    assert np.array_equal(V.Normalize(mean, std)(picture)[0, 0], [45, 40, 35])
+    assert np.array_equal(V.Normalize(mean, std)(image)[0, 0], [45, 40, 35])
     with pytest.raises(hr.GraphError, match="an attribute cannot hold"):
-        hr.Numpy(picture[None]).map(V.Normalize(np.ones((3, 2)), 1.0), "data")
+        hr.Numpy(image[None]).map(V.Normalize(np.ones((3, 2)), 1.0), "data")

@@ -11,7 +11,7 @@ import headrace as hr
 from headrace import vision as V
 
 
-def pictures(photos: str) -> hr.Dataset:
+def crops(photos: str) -> hr.Dataset:
     kernels = [V.Decode(), V.Resize((40, 50)), V.RandomCrop(32), V.RandomHorizontalFlip(), V.HWC2CHW()]
     return hr.ImageFolder(photos, shuffle=True).map(kernels, "image")
 
@@ -38,9 +38,9 @@ def images(batches: hr.Iterator) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("point", [-1, 0, 1, 2])
 def test_three_epochs_have_the_bytes_of_the_plain_run(photos, forced, point):
-    plain = [images(pictures(photos).batch(5).iterate(epoch=epoch, optimize=False)) for epoch in range(3)]
+    plain = [images(crops(photos).batch(5).iterate(epoch=epoch, optimize=False)) for epoch in range(3)]
     forced(point)
-    dataset = pictures(photos).batch(5)
+    dataset = crops(photos).batch(5)
     for epoch in range(3):
         for ours, theirs in zip(images(iter(dataset)), plain[epoch], strict=True):
             assert np.array_equal(ours, theirs)
@@ -48,7 +48,7 @@ def test_three_epochs_have_the_bytes_of_the_plain_run(photos, forced, point):
 
 def test_what_is_kept_is_explained(photos, forced):
     forced(1)
-    dataset = pictures(photos).batch(5)
+    dataset = crops(photos).batch(5)
     assert (
         "automatic cache in map[1]: if the first rows show that it pays, at the latest after Resize"
         in dataset.explain()
@@ -64,10 +64,10 @@ def test_what_is_kept_is_explained(photos, forced):
 
 def test_rows_that_were_found_are_no_reads(photos, forced):
     forced(1)
-    once = pictures(photos).iterate()
+    once = crops(photos).iterate()
     counted = len(images(once))
     assert [once.report()["stages"][-1][key] for key in ("found_rows", "found_bytes")] == [0, 0]
-    passes = pictures(photos).repeat(60).iterate()
+    passes = crops(photos).repeat(60).iterate()
     assert len(images(passes)) == 60 * counted
     source = passes.report()["stages"][-1]
     assert source["rows"] == 60 * counted
@@ -91,7 +91,7 @@ def test_above_what_passes_rows_are_the_bytes_of_the_plain_run(photos, forced, p
 
 def test_one_epoch_keeps_nothing_and_says_so(photos, forced):
     forced(1)
-    dataset = pictures(photos)
+    dataset = crops(photos)
     with dataset.iterate() as rows:
         for _ in rows:
             pass
@@ -110,21 +110,21 @@ def test_rows_are_the_users_own(photos, forced):
 
 def test_a_folder_serves_later_runs(photos, forced, tmp_path):
     forced(1)
-    expected = images(pictures(photos).iterate(epoch=4, optimize=False))
-    images(pictures(photos).iterate(cache=tmp_path / "kept"))
+    expected = images(crops(photos).iterate(epoch=4, optimize=False))
+    images(crops(photos).iterate(cache=tmp_path / "kept"))
     forced(2)
-    with pictures(photos).iterate(epoch=4, cache=str(tmp_path / "kept")) as rows:
+    with crops(photos).iterate(epoch=4, cache=str(tmp_path / "kept")) as rows:
         got = images(rows)
         text = rows.explain()
     assert all(np.array_equal(ours, theirs) for ours, theirs in zip(got, expected, strict=True))
     assert f"{len(got)} found, 0 made" in text
     with pytest.raises(hr.GraphError, match="it must be a path"):
-        pictures(photos).iterate(cache="")
+        crops(photos).iterate(cache="")
 
 
 def test_it_can_be_turned_off(photos, forced):
     forced(1)
-    dataset = pictures(photos)
+    dataset = crops(photos)
     with dataset.iterate(disabled_passes=["insert_caches"]) as rows:
         next(rows)
         assert "cache" not in rows.explain()

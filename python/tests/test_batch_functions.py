@@ -148,9 +148,9 @@ def test_what_goes_above_sees_whole_arrays():
 
 
 def test_kernels_of_batches_stand_above():
-    pictures = hr.Numpy({"image": np.ones((6, 3, 8, 8), np.float32), "label": np.arange(6, dtype=np.int32) % 4})
-    plain = pictures.batch(3).map(V.MixUp(alpha=0.4, num_classes=4), ["image", "label"])
-    own = pictures.batch(3, function=lambda image, label: (image, label)).map(
+    images = hr.Numpy({"image": np.ones((6, 3, 8, 8), np.float32), "label": np.arange(6, dtype=np.int32) % 4})
+    plain = images.batch(3).map(V.MixUp(alpha=0.4, num_classes=4), ["image", "label"])
+    own = images.batch(3, function=lambda image, label: (image, label)).map(
         V.MixUp(alpha=0.4, num_classes=4), ["image", "label"]
     )
     assert listed(plain) == listed(own)

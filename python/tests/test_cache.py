@@ -95,11 +95,11 @@ def test_says_when_nothing_fits():
 
 
 def test_a_directory_serves_later_iterators(tmp_path: pathlib.Path):
-    pictures = np.arange(30 * 400, dtype=np.uint8).reshape(30, 20, 20, 1)
-    dataset = hr.Numpy({"value": pictures}).cache(directory=tmp_path / "kept", disk="1GB")
+    images = np.arange(30 * 400, dtype=np.uint8).reshape(30, 20, 20, 1)
+    dataset = hr.Numpy({"value": images}).cache(directory=tmp_path / "kept", disk="1GB")
     expected = [row["value"] for row in dataset.iterate()]
     files = sorted((tmp_path / "kept").rglob("*.rows"))
-    assert len(files) == 1 and files[0].stat().st_size > pictures.nbytes
+    assert len(files) == 1 and files[0].stat().st_size > images.nbytes
     again = dataset.iterate()
     assert all(np.array_equal(row["value"], each) for row, each in zip(again, expected, strict=True))
     assert "30 found, 0 made" in dataset.explain()

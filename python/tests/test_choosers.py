@@ -13,7 +13,7 @@ from headrace import vision as V
 from kernels.testdata.golden import RowRandom
 
 COUNT = 4000
-PICTURE = np.random.default_rng(3).integers(0, 256, (12, 16, 3), np.uint8)
+IMAGE = np.random.default_rng(3).integers(0, 256, (12, 16, 3), np.uint8)
 
 
 def zeros(count: int = COUNT) -> hr.Dataset:
@@ -107,11 +107,11 @@ def test_one_draw_serves_all_columns():
 
 
 def test_an_image_and_its_mask_move_together():
-    pictures = np.random.default_rng(1).integers(0, 256, (50, 9, 9, 3), np.uint8)
+    images = np.random.default_rng(1).integers(0, 256, (50, 9, 9, 3), np.uint8)
     moved = V.RandomApply(
         [V.RandomHorizontalFlip(), V.RandomChoice([V.RandomVerticalFlip(), V.RandomCrop(9, padding=3)])]
     )
-    for row in hr.Numpy({"image": pictures, "mask": pictures}).map([moved, moved], ["image", "mask"]):
+    for row in hr.Numpy({"image": images, "mask": images}).map([moved, moved], ["image", "mask"]):
         np.testing.assert_array_equal(row["image"], row["mask"])
 
 
@@ -125,22 +125,22 @@ def test_a_batch_is_drawn_as_a_whole():
     for found, a, b in zip(rows.map(V.RandomChoice(either), ["image", "label"]), mixed, cut, strict=True):
         counts[0] += np.array_equal(found["image"], a["image"]) and np.array_equal(found["label"], a["label"])
         counts[1] += np.array_equal(found["image"], b["image"]) and np.array_equal(found["label"], b["label"])
-    assert sum(counts) >= 200  # a picture that is cut nowhere may equal one that is mixed with itself
+    assert sum(counts) >= 200  # an image that is cut nowhere may equal one that is mixed with itself
     assert deviation([counts[0], 200 - counts[0]], [100, 100]) < 4
 
 
 def test_compose_is_the_list_of_its_kernels():
     kernels = [V.RandomHorizontalFlip(), V.RandomVerticalFlip(), V.Invert()]
-    pictures = hr.Numpy({"x": PICTURE[None].repeat(20, 0)})
-    plain = pictures.map(kernels, "x")
-    nested = pictures.map([V.Compose(kernels[:1]), V.Compose([V.Compose(kernels[1:])])], "x")
+    images = hr.Numpy({"x": IMAGE[None].repeat(20, 0)})
+    plain = images.map(kernels, "x")
+    nested = images.map([V.Compose(kernels[:1]), V.Compose([V.Compose(kernels[1:])])], "x")
     assert nested.to_json() == plain.to_json() or nested._graph().hash == plain._graph().hash
     choice = V.RandomChoice([V.Compose(kernels[:2]), kernels[2]])
     assert (
-        pictures.map(choice, "x")._graph().hash
-        == pictures.map(V.RandomChoice([kernels[:2], kernels[2]]), "x")._graph().hash
+        images.map(choice, "x")._graph().hash
+        == images.map(V.RandomChoice([kernels[:2], kernels[2]]), "x")._graph().hash
     )
-    np.testing.assert_array_equal(V.Compose([V.Invert(), V.Resize(8)])(PICTURE), V.Resize(8)(V.Invert()(PICTURE)))
+    np.testing.assert_array_equal(V.Compose([V.Invert(), V.Resize(8)])(IMAGE), V.Resize(8)(V.Invert()(IMAGE)))
 
 
 def test_a_row_stays_as_it_is_under_another_name():
@@ -151,10 +151,10 @@ def test_a_row_stays_as_it_is_under_another_name():
 
 
 def test_types_say_what_is_true_of_all_rows():
-    pictures = hr.Numpy({"x": PICTURE[None]})
+    images = hr.Numpy({"x": IMAGE[None]})
 
     def shape(*kernels):
-        return pictures.map(list(kernels), "x").schema["x"].shape
+        return images.map(list(kernels), "x").schema["x"].shape
 
     assert shape(V.RandomApply(V.Resize((4, 16)))) == (None, 16, 3)
     assert shape(V.RandomApply(V.Resize((4, 16)), 1)) == (4, 16, 3)
@@ -210,13 +210,13 @@ def test_what_is_no_kernel_is_refused_at_once(build, message):
     ],
 )
 def test_mistakes_name_the_chooser(kernel, message):
-    pictures = hr.Numpy({"x": PICTURE[None]})
+    images = hr.Numpy({"x": IMAGE[None]})
     with pytest.raises(hr.GraphError, match=message):
-        pictures.map(kernel(), "x").schema  # noqa: B018
+        images.map(kernel(), "x").schema  # noqa: B018
 
 
 def test_a_kernel_of_batches_needs_one():
-    rows = hr.Numpy({"image": PICTURE[None].astype(np.float32), "label": np.zeros(1, np.int32)})
+    rows = hr.Numpy({"image": IMAGE[None].astype(np.float32), "label": np.zeros(1, np.int32)})
     with pytest.raises(hr.GraphError, match="MixUp in RandomApply: works on a whole batch"):
         rows.map(V.RandomApply(V.MixUp(num_classes=3), 1), ["image", "label"]).schema  # noqa: B018
 
@@ -235,27 +235,27 @@ def test_choosers_in_choosers_have_a_limit():
     for _ in range(9):
         kernel = V.RandomApply(kernel)
     with pytest.raises(hr.GraphError, match="nested more than 8 deep"):
-        hr.Numpy({"x": PICTURE[None]}).map(kernel, "x").schema  # noqa: B018
+        hr.Numpy({"x": IMAGE[None]}).map(kernel, "x").schema  # noqa: B018
     with pytest.raises(hr.GraphError, match="nested more than 8 deep"):
-        kernel(PICTURE)
+        kernel(IMAGE)
 
 
 def test_a_doubt_within_a_branch_is_said():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        pixels = hr.Numpy({"x": PICTURE[None]}).map(T.TypeCast("float32"), "x")
+        pixels = hr.Numpy({"x": IMAGE[None]}).map(T.TypeCast("float32"), "x")
         assert pixels.map(V.RandomApply(V.Normalize(0.5, 0.5)), "x").schema
     assert any("Normalize in RandomApply: mean and std are below 1" in str(each.message) for each in caught)
 
 
 def test_a_chooser_is_called_without_a_pipeline():
     flip, again = (V.RandomChoice([V.RandomHorizontalFlip(1), V.RandomVerticalFlip(1)], seed=5) for _ in range(2))
-    found = [flip(PICTURE) for _ in range(20)]
-    np.testing.assert_array_equal(found, [again(PICTURE) for _ in range(20)])
-    for row, picture in enumerate(found):
+    found = [flip(IMAGE) for _ in range(20)]
+    np.testing.assert_array_equal(found, [again(IMAGE) for _ in range(20)])
+    for row, given in enumerate(found):
         vertical = RowRandom(5, 0, 0, row).below(2) == 1
-        np.testing.assert_array_equal(picture, PICTURE[::-1] if vertical else PICTURE[:, ::-1])
-    image, mask = V.RandomApply(V.RandomHorizontalFlip())(PICTURE, PICTURE[..., 0])
+        np.testing.assert_array_equal(given, IMAGE[::-1] if vertical else IMAGE[:, ::-1])
+    image, mask = V.RandomApply(V.RandomHorizontalFlip())(IMAGE, IMAGE[..., 0])
     np.testing.assert_array_equal(image[..., 0], mask)
 
 
@@ -263,8 +263,8 @@ def test_steps_of_composed_choosers_are_counted_from_the_first():
     composed = hr.compose([V.RandomApply(V.RandomHorizontalFlip()), V.RandomVerticalFlip()], seed=9)
     for row in range(20):
         draws = [RowRandom(9, step, 0, row).uniform() < 0.5 for step in range(3)]
-        expected = PICTURE[:, ::-1] if draws[0] and draws[1] else PICTURE
-        np.testing.assert_array_equal(composed(PICTURE), expected[::-1] if draws[2] else expected)
+        expected = IMAGE[:, ::-1] if draws[0] and draws[1] else IMAGE
+        np.testing.assert_array_equal(composed(IMAGE), expected[::-1] if draws[2] else expected)
 
 
 def test_choosers_are_pickled_and_shown():
@@ -273,7 +273,7 @@ def test_choosers_are_pickled_and_shown():
     assert repr(again) == repr(choice)
     assert "RandomApply([Invert()], p=0.25" in repr(choice)
     for _ in range(5):
-        np.testing.assert_array_equal(again(PICTURE), choice(PICTURE))
+        np.testing.assert_array_equal(again(IMAGE), choice(IMAGE))
 
 
 def test_what_is_drawn_is_part_of_the_graph(photos):

@@ -296,19 +296,19 @@ except hr.UnsupportedError as error:
         ("V.Resize((12, 9)), V.ToFloat()", None),
     ],
 )
-def test_pictures_are_finished_there_as_on_the_host(driver, kernels, mixing):
+def test_images_are_finished_there_as_on_the_host(driver, kernels, mixing):
     code = f"""
 from headrace import vision as V
 
 rows = np.random.default_rng(0).integers(0, 256, (22, 9, 7, 3), np.uint8)
 kernels = [{kernels}]
-pictures = hr.Numpy({{"image": rows, "label": np.arange(22)}}, shuffle=True).map(kernels, "image").batch(4)
+images = hr.Numpy({{"image": rows, "label": np.arange(22)}}, shuffle=True).map(kernels, "image").batch(4)
 if {mixing}:
-    pictures = pictures.map({mixing}, ["image", "label"])
+    images = images.map({mixing}, ["image", "label"])
 steps = [type(kernel).__name__ for kernel in [*kernels, *([{mixing}] if {mixing} else [])]]
-train = pictures.options(as_="dlpack").to_device("cuda:0")
+train = images.options(as_="dlpack").to_device("cuda:0")
 for epoch in range(2):
-    for array, batch in zip(pictures.iterate(epoch=epoch), train, strict=True):
+    for array, batch in zip(images.iterate(epoch=epoch), train, strict=True):
         assert list(batch) == ["image", "label"]
         for name in batch:
             capsule, tensor = taken(batch[name], 1)
@@ -358,8 +358,8 @@ def test_batches_that_others_pass_on_are_sent_from_where_they_were_made(driver, 
 from headrace import transforms as T, vision as V
 
 rows = np.random.default_rng(0).integers(0, 256, (24, 40, 40, 3), np.uint8)
-pictures = hr.Numpy({{"image": rows, "label": np.arange(24)}}).map([V.ToFloat(), V.HWC2CHW()], "image").batch(4)
-with pictures.{above}.to_device("cuda:0").iterate(as_="dlpack") as iterator:
+images = hr.Numpy({{"image": rows, "label": np.arange(24)}}).map([V.ToFloat(), V.HWC2CHW()], "image").batch(4)
+with images.{above}.to_device("cuda:0").iterate(as_="dlpack") as iterator:
     batches = sum(1 for _ in iterator)
     # Tables of values and labels may be copied twice.
     print(iterator.report()["device"]["staged_bytes"] < batches * rows[:4].nbytes)

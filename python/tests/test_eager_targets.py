@@ -1,4 +1,4 @@
-"""Kernels called on a picture and what follows it: the same bytes as in a pipeline."""
+"""Kernels called on an image and what follows it: the same bytes as in a pipeline."""
 
 import copy
 import io
@@ -82,7 +82,7 @@ def test_a_call_gives_what_a_pipeline_gives(kernels, tmp_path):
 @pytest.mark.parametrize("kernels", [[V.RandomCrop(25), AMONG, V.RandomApply([V.SanitizeBoxes(7), V.Resize(9)])]])
 def test_masks_of_boxes_follow(kernels, tmp_path):
     kernels = [V.Invert(), *kernels]
-    # Three, so that they look like a picture whose channels come first.
+    # Three, so that they look like an image whose channels come first.
     objects = DRAWS.integers(0, 9, (ROWS, 3, HEIGHT, WIDTH), np.uint8)
     columns = ["image", hr.boxes("boxes", labels="labels", masks="objects")]
     arrays = {"image": IMAGES, "boxes": BOXES[:, :3], "labels": LABELS[:, :3], "objects": objects}
@@ -171,7 +171,7 @@ def test_boxes_that_are_a_tensor_of_torch_give_one():
     assert isinstance(call(IMAGES[0], MASKS[0], torch.from_numpy(BOXES[0]), LABELS[0])[2], torch.Tensor)
 
 
-def test_channels_first_are_those_of_pictures():
+def test_channels_first_are_those_of_images():
     """Labels of three axes stay as they are."""
     planes = np.ascontiguousarray(IMAGES[0].transpose(2, 0, 1))
     labels = np.zeros((5, 3, 40), np.int64)
@@ -214,7 +214,7 @@ def test_boxes_that_are_named_are_not_doubted(recwarn):
         (V.AutoAugment(), FOLLOWED, 'compose: AutoAugment has no rule for masks, such as those of column "mask"'),
         (V.SlicePatches(), FOLLOWED, "or call it by itself if it moves nothing"),
         (V.FiveCrop(4), ["image"], "FiveCrop takes or makes several columns, .*; call it by itself"),
-        (V.Invert(), [hr.boxes("b")], 'compose: "b" follows a picture'),
+        (V.Invert(), [hr.boxes("b")], 'compose: "b" follows an image'),
         (V.Invert(), ["a", hr.mask("a")], 'compose: columns names "a" twice'),
         (V.Invert(), [], "compose: columns is empty"),
         (V.Invert(), ["a", 4], "compose: columns is 4; it must be a text"),
@@ -231,7 +231,7 @@ def test_errors_speak_of_the_call():
     call = hr.compose(V.RandomHorizontalFlip(), FOLLOWED)
     with pytest.raises(hr.GraphError, match=r"takes 4 values \(image, mask, boxes, labels\), and got 3"):
         call(IMAGES[0], MASKS[0], BOXES[0])
-    with pytest.raises(hr.DataError, match="the mask has height 9 and width 44, but its picture has height 30"):
+    with pytest.raises(hr.DataError, match="the mask has height 9 and width 44, but its image has height 30"):
         call(IMAGES[0], MASKS[0, :9], BOXES[0], LABELS[0])
     with pytest.raises(hr.DataError, match='column "labels" is int64 .4,., and column "boxes" has 5; it needs one'):
         call(IMAGES[0], MASKS[0], BOXES[0], LABELS[0, :4])

@@ -23,7 +23,7 @@ def line_of(text: str) -> int:
 
 @pytest.fixture
 def folder(photos, tmp_path):
-    """Four pictures of two classes, for tests to damage."""
+    """Four images of two classes, for tests to damage."""
     for target, source in [("a/0.jpg", "animals/cat.jpg"), ("a/1.jpg", "people/astronaut.jpg")]:
         (tmp_path / target).parent.mkdir(exist_ok=True)
         shutil.copy(photos / source, tmp_path / target)
@@ -76,9 +76,9 @@ def test_empty_class(folder):
     assert len(hr.ImageFolder(folder, allow_empty=True)) == 4
 
 
-def test_truncated_picture(folder):
-    picture = folder / "b/2.jpg"
-    picture.write_bytes(picture.read_bytes()[:3000])
+def test_truncated_image(folder):
+    image = folder / "b/2.jpg"
+    image.write_bytes(image.read_bytes()[:3000])
     rows, error = rows_and_error(decoded(folder), hr.DataError)
     assert len(rows) == 2
     assert "b/2.jpg" in error.file and "map[1]" in error.operator and "epoch 0" in error.row
@@ -90,8 +90,8 @@ def test_truncated_picture(folder):
 
 @pytest.mark.parametrize("optimize", [True, False])
 def test_damaged_data_are_counted_and_named(folder, optimize):
-    picture = folder / "b/2.jpg"
-    picture.write_bytes(picture.read_bytes()[:9000] + b"\xff\xd9")
+    image = folder / "b/2.jpg"
+    image.write_bytes(image.read_bytes()[:9000] + b"\xff\xd9")
     dataset = hr.ImageFolder(folder).map(V.Decode(), "image")
     with dataset.iterate(optimize=optimize) as iterator:
         assert len(list(iterator)) == 4
@@ -113,8 +113,8 @@ def test_an_error_names_the_operator_as_it_was_written_whatever_passes_made_of_i
     assert found[0][0] == "map[3] OneHot"
 
 
-def test_file_that_is_no_picture(folder):
-    (folder / "b/2.jpg").write_text("not a picture at all")
+def test_file_that_is_no_image(folder):
+    (folder / "b/2.jpg").write_text("not an image at all")
     rows, error = rows_and_error(decoded(folder).batch(2), hr.DataError)
     assert [len(row["label"]) for row in rows] == [2]
     assert "b/2.jpg" in error.file
@@ -144,7 +144,7 @@ def huge_png(side: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
 
 
-def test_a_huge_picture_in_a_small_file_takes_no_memory(folder):
+def test_a_huge_image_in_a_small_file_takes_no_memory(folder):
     (folder / "b/2.png").write_bytes(huge_png(60_000))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     rows, error = rows_and_error(decoded(folder), hr.Error)

@@ -12,16 +12,16 @@ def named(value):
 
 
 def test_the_plan_says_what_maps_do_and_in_which_passes():
-    pictures = hr.Numpy({"image": np.zeros((4, 8, 8, 3), np.uint8), "label": np.arange(4)})
+    images = hr.Numpy({"image": np.zeros((4, 8, 8, 3), np.uint8), "label": np.arange(4)})
     steps = [
         V.RandomHorizontalFlip(),
         V.TrivialAugmentWide(),
         V.RandomChoice([V.Invert(), [V.Grayscale(), V.ToFloat()]]),
     ]
     with pytest.raises(hr.GraphError):  # its branches differ in dtype
-        pictures.map(steps, "image").explain()
+        images.map(steps, "image").explain()
     steps[-1] = V.RandomChoice([V.Invert(), [V.Grayscale(), V.Posterize(3)]])
-    text = pictures.map([*steps, V.ToFloat(), V.HWC2CHW()], "image").map(named, "label").explain()
+    text = images.map([*steps, V.ToFloat(), V.HWC2CHW()], "image").map(named, "label").explain()
     assert (
         "image: RandomHorizontalFlip, TrivialAugmentWide, RandomChoice(Invert | Grayscale + Posterize), ToFloat + HWC2CHW"
         in text

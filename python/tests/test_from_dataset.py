@@ -75,17 +75,17 @@ def test_single_values_have_one_column():
         hr.from_dataset(np.arange(3))
 
 
-def test_pictures_become_height_width_channels():
+def test_images_become_height_width_channels():
     rgb = PIL.Image.fromarray(np.arange(24, dtype=np.uint8).reshape(2, 4, 3))
     grey = PIL.Image.fromarray(np.arange(8, dtype=np.uint8).reshape(2, 4))
     bits = grey.point(lambda value: 255 * (value % 2)).convert("1")
-    for picture, shape in ((rgb, (2, 4, 3)), (grey, (2, 4, 1)), (bits, (2, 4, 1))):
-        for row in ({"image": picture}, (picture,)):
+    for image, shape in ((rgb, (2, 4, 3)), (grey, (2, 4, 1)), (bits, (2, 4, 1))):
+        for row in ({"image": image}, (image,)):
             (found,) = hr.from_dataset(Pairs(row), columns="image")
             assert (found["image"].dtype, found["image"].shape) == (np.uint8, shape)
             assert np.array_equal(
                 found["image"].reshape(2, 4, -1),
-                np.asarray(picture.convert("RGB" if picture is rgb else "L")).reshape(2, 4, -1),
+                np.asarray(image.convert("RGB" if image is rgb else "L")).reshape(2, 4, -1),
             )
 
 

@@ -399,11 +399,11 @@ def test_declarations_that_are_wrong_are_refused(arguments, message):
 
 
 def test_rows_of_a_declared_shape_go_straight_into_their_batch():
-    def picture(x):
+    def image(x):
         return np.full((3, 40, 50), x, np.uint8)
 
-    declared = hr.Range(64).map(picture, "value", types={"value": ("uint8", (3, 40, 50))}).batch(16)
-    plain = hr.Range(64).map(picture, "value").batch(16)
+    declared = hr.Range(64).map(image, "value", types={"value": ("uint8", (3, 40, 50))}).batch(16)
+    plain = hr.Range(64).map(image, "value").batch(16)
     for one, other in zip(declared, plain, strict=True):
         assert np.array_equal(one["value"], other["value"])
     assert declared.schema["value"] == ("uint8", (None, 3, 40, 50))

@@ -104,8 +104,8 @@ def test_every_example_is_python_that_runs(op, photos, tmp_path, monkeypatch):
         made = made[0]
     if needed := needed_target(op["name"]):
         target, numbers = {"boxes": (hr.boxes("y"), 4), "keypoints": (hr.keypoints("y"), 2)}[needed]
-        pictures = np.zeros((2, 4, 4, 3), np.uint8)
-        made = hr.Numpy({"x": pictures, "y": np.zeros((2, 3, numbers))}).map(made, ["x", target])
+        images = np.zeros((2, 4, 4, 3), np.uint8)
+        made = hr.Numpy({"x": images, "y": np.zeros((2, 3, numbers))}).map(made, ["x", target])
     elif op["name"] in ("DetectionLabel", "JoinDetections", "SplitDetections"):
         columns = {"x": np.zeros((2, 12), np.float32), "y": np.zeros((2, 3, 5), np.float32)}
         columns |= {"boxes": np.zeros((2, 3, 4), np.float32)}

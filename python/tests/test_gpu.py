@@ -72,7 +72,7 @@ def sums(count: int = STEPS) -> list[int]:
     return [ROW * step for step in range(count)]
 
 
-def pictures(photos, normalized: bool) -> hr.Dataset:
+def images(photos, normalized: bool) -> hr.Dataset:
     kernels = [V.Decode(), V.RandomResizedCrop(64), V.RandomHorizontalFlip()]
     if normalized:
         kernels += [V.Normalize([124.0, 116.0, 104.0], [58.0, 57.0, 57.0]), V.HWC2CHW()]
@@ -157,7 +157,7 @@ def test_texts_and_bytes_stay_on_the_host(torch):
 # What is drawn is drawn on the host, and done on the GPU.
 @pytest.mark.parametrize("size", [64, 45])
 @pytest.mark.parametrize("mixing", [V.MixUp(num_classes=4), V.CutMix(num_classes=4), None])
-def test_augmented_pictures(torch, photos, size, mixing):
+def test_augmented_images(torch, photos, size, mixing):
     kernels = [V.Decode(), V.RandomResizedCrop(size), V.RandomHorizontalFlip(), V.RandomVerticalFlip()]
     kernels += [V.Normalize([124.0, 116.0, 104.0], [58.0, 57.0, 57.0]), V.RandomErasing(), V.HWC2CHW()]
     pipeline = hr.ImageFolder(photos, shuffle=True).map(kernels, "image").batch(5)
@@ -173,7 +173,7 @@ def test_augmented_pictures(torch, photos, size, mixing):
 
 @pytest.mark.parametrize("size", [(48, 64), (45, 37)])
 @pytest.mark.parametrize("mixing", [V.MixUp(num_classes=40), None])
-def test_resized_pictures(torch, size, mixing):
+def test_resized_images(torch, size, mixing):
     rows = np.random.default_rng(5).integers(0, 256, (40, 60, 70, 3), np.uint8)
     for resizes in (V.RandomResizedCrop(size), V.Resize(size, interpolation="bicubic")):
         kernels = [
@@ -191,8 +191,8 @@ def test_resized_pictures(torch, size, mixing):
 
 @pytest.mark.parametrize("normalized", [True, False])
 @pytest.mark.parametrize("executor", ["threads", "pull"])
-def test_pictures(torch, photos, normalized, executor):
-    pipeline = pictures(photos, normalized)
+def test_images(torch, photos, normalized, executor):
+    pipeline = images(photos, normalized)
     there = pipeline.to_device(GPU, depth=2)
     for epoch in range(3):
         expected = contents(torch, pipeline.iterate(epoch=epoch, as_="torch"))
@@ -239,8 +239,8 @@ def test_states_resume_at_every_step(torch, depth):
         assert done + lists(numbers().iterate(state=state)) == expected
 
 
-def test_states_of_pictures_resume_at_every_step(torch, photos):
-    pipeline = pictures(photos, normalized=True).to_device(GPU).options(as_="torch")
+def test_states_of_images_resume_at_every_step(torch, photos):
+    pipeline = images(photos, normalized=True).to_device(GPU).options(as_="torch")
     expected = contents(torch, pipeline.iterate(epoch=2))
     for step in range(len(expected)):
         with pipeline.iterate(epoch=2) as iterator:
@@ -658,7 +658,7 @@ def test_a_device_that_is_not_there_is_refused():
 
 
 def test_explain_says_that_batches_lie_in_page_locked_memory(torch, photos):
-    pipeline = pictures(photos, normalized=True).to_device(GPU)
+    pipeline = images(photos, normalized=True).to_device(GPU)
     assert "sent from page-locked memory" in pipeline.explain()
     with pipeline.iterate(as_="torch") as iterator:
         count = len(list(iterator))
@@ -703,7 +703,7 @@ KINDS_OF_JPEG = ["baseline_420", "baseline_422", "baseline_444", "progressive", 
 
 @pytest.mark.parametrize("kind", KINDS_OF_JPEG)
 @pytest.mark.parametrize("options", [{}, {"mode": "L"}, {"mode": "unchanged"}, {"orientation": True}])
-def test_nvjpegs_pictures_of_every_kind_are_nearly_the_cpus(nvjpeg, kind, options):
+def test_nvjpegs_images_of_every_kind_are_nearly_the_cpus(nvjpeg, kind, options):
     encoded = (ROOT / f"kernels/testdata/{kind}.jpg").read_bytes()
     expected = V.Decode(**options)(encoded)
     assert distance(V.Decode(decoder="nvjpeg", **options)(encoded), expected) < 3
@@ -711,7 +711,7 @@ def test_nvjpegs_pictures_of_every_kind_are_nearly_the_cpus(nvjpeg, kind, option
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 9), (8, 8), (17, 5), (2, 3000), (3001, 2), (4500, 4000)])
 @pytest.mark.parametrize("channels", [1, 3])
-def test_nvjpegs_pictures_of_any_size_are_nearly_the_cpus(nvjpeg, size, channels):
+def test_nvjpegs_images_of_any_size_are_nearly_the_cpus(nvjpeg, size, channels):
     rows, columns = np.indices(size)
     image = ((rows[..., None] // 3 + columns[..., None] // 5 + 40 * np.arange(channels)) % 256).astype(np.uint8)
     encoded = V.EncodeJpeg()(image)
@@ -764,11 +764,11 @@ for name in sys.argv[2:]:
         counts["of the cpu"] += first == outcome(on_cpu, damaged)
         counts["errors"] += isinstance(first, str)
 print(counts)
-assert counts["same on every try"] == 60 * len(others) * len(sys.argv[2:]), "the last picture shows through"
+assert counts["same on every try"] == 60 * len(others) * len(sys.argv[2:]), "the last image shows through"
 """
 
 
-def test_nvjpegs_damaged_pictures_are_always_the_same(nvjpeg, photos):
+def test_nvjpegs_damaged_images_are_always_the_same(nvjpeg, photos):
     kinds = [str(ROOT / f"kernels/testdata/{kind}.jpg") for kind in KINDS_OF_JPEG]
     done = run_python(DAMAGED, str(photos), *kinds, timeout=120)
     print(done.stdout)

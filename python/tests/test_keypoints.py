@@ -1,4 +1,4 @@
-"""Keypoints that follow the picture of their row, by torchvision's definitions."""
+"""Keypoints that follow the image of their row, by torchvision's definitions."""
 
 import pathlib
 import re
@@ -17,7 +17,7 @@ ROWS = 12
 DRAWS = np.random.default_rng(6)
 # Where each pixel is: x, y, and 1.
 PLACES = np.stack([*np.meshgrid(np.arange(WIDTH), np.arange(HEIGHT)), np.ones((HEIGHT, WIDTH))], -1).astype(np.float32)
-PICTURES = DRAWS.integers(0, 256, (ROWS, HEIGHT, WIDTH, 3), np.uint8)
+IMAGES = DRAWS.integers(0, 256, (ROWS, HEIGHT, WIDTH, 3), np.uint8)
 MASKS = DRAWS.integers(0, 9, (ROWS, HEIGHT, WIDTH), np.uint8)
 BOXES = np.tile(np.float32([[2, 3, 20, 25], [10, 5, 40, 28]]), (ROWS, 1, 1))
 POINTS = (DRAWS.random((ROWS, 5, 2)) * [WIDTH, HEIGHT]).round(2)
@@ -31,8 +31,8 @@ def read(dataset: hr.Dataset, **options: Any) -> list[dict[str, Any]]:
         return [{name: np.array(value) for name, value in row.items()} for row in iterator]
 
 
-def moved(kernels: Any, points: np.ndarray = POINTS, picture: np.ndarray = PLACES) -> list[dict[str, Any]]:
-    given = hr.Numpy({"image": np.repeat(picture[None], ROWS, 0), "points": points})
+def moved(kernels: Any, points: np.ndarray = POINTS, image: np.ndarray = PLACES) -> list[dict[str, Any]]:
+    given = hr.Numpy({"image": np.repeat(image[None], ROWS, 0), "points": points})
     return read(given.map(kernels, ["image", hr.keypoints("points")]), seed=3)
 
 
@@ -47,7 +47,7 @@ def assert_equal(found: list[dict[str, Any]], expected: list[dict[str, Any]]) ->
 
 # ---- torchvision's definitions ----
 
-# What torchvision 0.29.1 gives for these points, float32, of a picture of this size.
+# What torchvision 0.29.1 gives for these points, float32, of an image of this size.
 THREE = np.tile(np.float32([[3.25, 7.5], [40, 2], [-4.5, 33]]), (ROWS, 1, 1))
 
 
@@ -107,10 +107,10 @@ def test_flips_take_points_for_middles_of_pixels(points):
 
 
 @pytest.mark.parametrize("points", [POINTS, GROUPS, POINTS.round().astype(np.int64)], ids=["64", "groups", "whole"])
-def test_points_are_cut_where_the_picture_is(points):
+def test_points_are_cut_where_the_image_is(points):
     steps = [V.RandomCrop((21, 25), padding=(2, 3, 4, 5), fill=-50), V.RandomHorizontalFlip(0)]
     for row, given in zip(moved(steps, points), points, strict=True):
-        # Of a pixel that is in the picture.
+        # Of a pixel that is in the image.
         y, x = np.argwhere(row["image"][..., 2] == 1)[0]
         begin = (row["image"][y, x, :2] - (x, y)).astype(points.dtype)
         np.testing.assert_array_equal(row["points"], given - begin)
@@ -145,16 +145,16 @@ def test_resizing_multiplies():
 
 
 def test_points_are_resized_with_what_is_cut():
-    """The cut is read off the corners of the picture, and is that of boxes."""
+    """The cut is read off the corners of the image, and is that of boxes."""
     corners = np.tile([[0.0, 0], SIZE], (ROWS, 1, 1))
     whole = np.tile([0.0, 0, WIDTH, HEIGHT], (ROWS, 1, 1))
-    given = hr.Numpy({"image": PICTURES, "points": np.concatenate([corners, POINTS], 1), "boxes": whole})
+    given = hr.Numpy({"image": IMAGES, "points": np.concatenate([corners, POINTS], 1), "boxes": whole})
     kernel = V.RandomResizedCrop(64, scale=(0.2, 0.9))
     rows = read(given.map(kernel, ["image", hr.keypoints("points"), hr.boxes("boxes")]))
     for row, points in zip(rows, POINTS, strict=True):
         first, last = row["points"][:2]
         np.testing.assert_allclose(row["points"][2:], first + points * (last - first) / SIZE, atol=1e-9)
-        # What of the picture is left fills the result.
+        # What of the image is left fills the result.
         assert (first <= 1e-9).all() and (last >= 64 - 1e-9).all() and (last - first > 64 + 1e-9).any()
         np.testing.assert_allclose(row["boxes"], [[0, 0, 64, 64]], atol=1e-9)
         cut = -first * SIZE / (last - first)
@@ -223,7 +223,7 @@ ALL = [
 
 
 def all_columns() -> hr.Dataset:
-    return hr.Numpy({"image": PICTURES, "mask": MASKS, "boxes": BOXES, "points": POINTS, "label": LABELS})
+    return hr.Numpy({"image": IMAGES, "mask": MASKS, "boxes": BOXES, "points": POINTS, "label": LABELS})
 
 
 FOLLOWED = ["image", hr.mask("mask"), hr.boxes("boxes"), hr.keypoints("points", labels="label")]
@@ -233,7 +233,7 @@ def test_points_are_the_corners_of_boxes():
     """What clamps no box moves the corners of boxes as it moves points, but flips."""
     corners = BOXES.reshape(ROWS, 4, 2)
     steps = [V.RandomAffine(0, scale=(0.6, 0.9)), V.Pad(5), V.RandomShortestSize([20, 33]), V.RandomZoomOut(p=1)]
-    given = hr.Numpy({"image": PICTURES, "boxes": BOXES, "points": corners})
+    given = hr.Numpy({"image": IMAGES, "boxes": BOXES, "points": corners})
     for row in read(given.map(steps, ["image", hr.boxes("boxes"), hr.keypoints("points")]), seed=2):
         np.testing.assert_allclose(row["points"].ravel(), row["boxes"].ravel(), atol=1e-3)
 
@@ -260,8 +260,8 @@ def test_other_columns_are_what_they_were_without_points():
 
 def test_crops_among_boxes_move_points():
     kernel = V.RandomIoUCrop(min_scale=0.4, sampler_options=(0.0,))
-    pictures = np.repeat(PLACES[None], ROWS, 0)
-    given = hr.Numpy({"image": pictures, "boxes": BOXES, "points": GROUPS})
+    images = np.repeat(PLACES[None], ROWS, 0)
+    given = hr.Numpy({"image": images, "boxes": BOXES, "points": GROUPS})
     cut = 0
     for row, points in zip(
         read(given.map(kernel, ["image", hr.boxes("boxes"), hr.keypoints("points")])), GROUPS, strict=True
@@ -274,7 +274,7 @@ def test_crops_among_boxes_move_points():
 
 def test_sanitizing_removes_points_with_their_labels():
     names = np.array([[f"point {label}" for label in row] for row in LABELS])
-    given = hr.Numpy({"image": PICTURES, "points": POINTS, "label": LABELS, "name": names})
+    given = hr.Numpy({"image": IMAGES, "points": POINTS, "label": LABELS, "name": names})
     columns = ["image", hr.keypoints("points", labels=["label", "name"])]
     left = 0
     for row, whole in zip(
@@ -293,7 +293,7 @@ def test_sanitizing_removes_points_with_their_labels():
 
 
 def test_groups_are_removed_whole_and_batched_raggedly():
-    given = hr.Numpy({"image": PICTURES, "points": GROUPS})
+    given = hr.Numpy({"image": IMAGES, "points": GROUPS})
     dataset = given.map([V.RandomCrop(24), V.SanitizeKeypoints()], ["image", hr.keypoints("points")])
     expected = []
     for row in read(given.map(V.RandomCrop(24), ["image", hr.keypoints("points")]), seed=4):
@@ -315,7 +315,7 @@ def test_clamping_moves_points_to_the_border():
 
 def test_a_call_gives_what_a_pipeline_gives(tmp_path: pathlib.Path):
     columns = [*FOLLOWED[:3], hr.keypoints("points", labels="label")]
-    arrays = {"image": PICTURES, "mask": MASKS, "boxes": BOXES, "points": GROUPS, "label": LABELS[:, :4]}
+    arrays = {"image": IMAGES, "mask": MASKS, "boxes": BOXES, "points": GROUPS, "label": LABELS[:, :4]}
     among = V.RandomIoUCrop(min_scale=0.5)
     for kernels in (
         [V.Invert(), V.RandomResizedCrop(20), V.RandomHorizontalFlip(), V.SanitizeKeypoints()],
@@ -329,9 +329,9 @@ def test_a_call_gives_what_a_pipeline_gives(tmp_path: pathlib.Path):
                 np.testing.assert_array_equal(result, row[name], err_msg=f"{name} of row {key}")
 
 
-def test_channels_first_are_those_of_pictures():
+def test_channels_first_are_those_of_images():
     """Groups have three axes, too."""
-    planes = np.ascontiguousarray(PICTURES[0].transpose(2, 0, 1))
+    planes = np.ascontiguousarray(IMAGES[0].transpose(2, 0, 1))
     call = hr.compose(V.RandomHorizontalFlip(1), ["image", hr.keypoints("points")])
     image, points = call(planes, GROUPS[0], layout="CHW")
     np.testing.assert_array_equal(image, planes[..., ::-1])
@@ -342,9 +342,9 @@ def test_channels_first_are_those_of_pictures():
 
 
 def lone(kernels: Any, *columns: Any) -> hr.Dataset:
-    arrays = {"image": PICTURES, "mask": MASKS, "points": POINTS, "label": LABELS, "boxes": BOXES}
+    arrays = {"image": IMAGES, "mask": MASKS, "points": POINTS, "label": LABELS, "boxes": BOXES}
     text = np.array([["a", "b"]] * ROWS)
-    return hr.Numpy(arrays | {"text": text, "bytes": PICTURES[:, 0]}).map(kernels, list(columns))
+    return hr.Numpy(arrays | {"text": text, "bytes": IMAGES[:, 0]}).map(kernels, list(columns))
 
 
 NEEDS = "needs keypoints, float32, float64 or int64 of shape (n, 2) or (n, k, 2); got "
@@ -363,9 +363,9 @@ NEEDS = "needs keypoints, float32, float64 or int64 of shape (n, 2) or (n, k, 2)
         (lambda: lone(lambda image: image, "image", hr.keypoints("points")), "keypoints follow kernels alone"),
         (
             lambda: lone(V.Pad(1, mode="edge"), "image", hr.keypoints("points")),
-            "mode='edge' repeats the picture beyond its border, where keypoints would be missing",
+            "mode='edge' repeats the image beyond its border, where keypoints would be missing",
         ),
-        (lambda: lone(V.Resize(9), hr.keypoints("points")), '"points" follows a picture; name the picture'),
+        (lambda: lone(V.Resize(9), hr.keypoints("points")), '"points" follows an image; name the image'),
         (lambda: lone(V.Resize(9), "points", hr.keypoints("points")), 'columns names "points" twice'),
         (
             lambda: lone(V.Resize(9), "image", hr.keypoints("points", labels="image")),
@@ -400,7 +400,7 @@ def test_what_does_not_fit_is_refused_when_the_graph_is_built(call, message):
 
 
 def test_labels_must_be_one_a_point():
-    given = hr.Numpy({"image": PICTURES, "points": POINTS, "label": LABELS[:, :4]})
+    given = hr.Numpy({"image": IMAGES, "points": POINTS, "label": LABELS[:, :4]})
     message = 'column "label" is int64 (4,), and column "points" has 5; it needs one element for each keypoint'
     with pytest.raises(hr.DataError, match=re.escape(message)):
         read(given.map(V.RandomHorizontalFlip(), ["image", hr.keypoints("points", labels="label")]))
@@ -411,7 +411,7 @@ def test_rows_may_differ_in_their_points_and_be_wrong():
         return np.ones((int(number), 2)) if number < 3 else np.ones((2, 5))
 
     types = {"points": ("float64", (None, None))}
-    given = hr.Range(4).map(points, "value", "points", types=types).zip(hr.Numpy({"image": PICTURES[:4]}))
+    given = hr.Range(4).map(points, "value", "points", types=types).zip(hr.Numpy({"image": IMAGES[:4]}))
     dataset = given.map(V.RandomHorizontalFlip(1), ["image", hr.keypoints("points")])
     assert [len(row["points"]) for row in read(dataset.take(3))] == [0, 1, 2]
     with pytest.raises(hr.GraphError, match=re.escape(f"{NEEDS}float64 (2, 5)")):

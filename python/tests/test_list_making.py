@@ -95,7 +95,7 @@ def test_parts_are_runs_in_the_order_of_im2rec(tmp_path):
     train=st.sampled_from([0.0, 0.3, 0.75, 1.0]),
     test=st.sampled_from([0.0, 0.25]),
 )
-def test_every_picture_is_in_one_list(tmp_path_factory, count, chunks, train, test):
+def test_every_image_is_in_one_list(tmp_path_factory, count, chunks, train, test):
     if train == 1.0 and test:
         return
     folder = tmp_path_factory.mktemp("lists")
@@ -134,7 +134,7 @@ def test_names_that_are_not_utf8_keep_their_bytes(tmp_path):
 def test_what_cannot_be_listed_is_named(photos_root, tmp_path):
     with pytest.raises(hr.NotFoundError, match="there is no folder"):
         make_lists(tmp_path / "set", tmp_path / "nowhere")
-    with pytest.raises(hr.DataError, match=r"holds no picture that ends in \.jpeg.*recursive"):
+    with pytest.raises(hr.DataError, match=r"holds no image that ends in \.jpeg.*recursive"):
         make_lists(tmp_path / "set", photos_root / "a/deep/..//../empty")
     touch(tmp_path / "tabs", "a\tb.jpg")
     with pytest.raises(hr.DataError, match="tab"):

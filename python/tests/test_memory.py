@@ -113,9 +113,9 @@ def test_what_a_function_keeps_is_copied():
 
 
 def test_a_function_may_give_its_input_back():
-    pictures = np.random.default_rng(0).integers(0, 255, (3, 50, 50), np.uint8)
-    rows = list(hr.Numpy({"x": pictures}).map([lambda x: x, lambda x: x[::-1], lambda x: x[::-1]], "x"))
-    assert np.array_equal(np.stack([row["x"] for row in rows]), pictures)
+    images = np.random.default_rng(0).integers(0, 255, (3, 50, 50), np.uint8)
+    rows = list(hr.Numpy({"x": images}).map([lambda x: x, lambda x: x[::-1], lambda x: x[::-1]], "x"))
+    assert np.array_equal(np.stack([row["x"] for row in rows]), images)
 
 
 def test_a_batch_dies_with_its_array():

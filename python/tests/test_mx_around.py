@@ -9,7 +9,7 @@ import pytest
 import headrace as hr
 import headrace.mx as mx
 from tests.mx_batches import next_batches
-from tests.picture_records import encoded, picture_of, write_records
+from tests.small_image_records import encoded, image_of, write_records
 
 ROWS = 10
 SENTENCES = [[1, 2], [3, 4], [5], [6], [7, 8, 9], [1, 3], [2], [4], [4, 4, 4]]
@@ -23,10 +23,10 @@ def write_idx(path, array):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("around")
-    pictures = [b"no picture" if i in BAD else encoded(picture_of(i)) for i in range(ROWS)]
-    write_records(folder, "bad", pictures)
+    images = [b"no image" if i in BAD else encoded(image_of(i)) for i in range(ROWS)]
+    write_records(folder, "bad", images)
     boxes = [np.float32([2, 5, i % 3, 0.1, 0.2, 0.5, 0.6] + [1, 0.4, 0.4, 0.9, 0.8] * (i % 2)) for i in range(ROWS)]
-    write_records(folder, "boxes", pictures, boxes)
+    write_records(folder, "boxes", images, boxes)
     (folder / "data.csv").write_text("".join("no,number\n" if i in BAD else f"{i},{2 * i}\n" for i in range(ROWS)))
     (folder / "data.libsvm").write_text("".join("no:line\n" if i in BAD else f"{i} 0:{i}\n" for i in range(ROWS)))
     write_idx(folder / "images", np.arange(ROWS * 24, dtype=np.uint8).reshape(ROWS, 4, 6))

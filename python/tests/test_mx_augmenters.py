@@ -1,4 +1,4 @@
-"""Augmenters of headrace.mx.image: what they make of a picture, by themselves and in ImageIter, and what they draw."""
+"""Augmenters of headrace.mx.image: what they make of an image, by themselves and in ImageIter, and what they draw."""
 
 import json
 import pickle
@@ -11,7 +11,7 @@ import pytest
 import headrace as hr
 import headrace.mx as mx
 from tests.mxnet_reference import PYTHON, needs_mxnet
-from tests.picture_records import encoded, picture_of, write_records
+from tests.small_image_records import encoded, image_of, write_records
 
 I = mx.image  # noqa: E741
 HEIGHT, WIDTH = 20, 30
@@ -19,8 +19,8 @@ MANY = 600
 
 
 @pytest.fixture(scope="module")
-def picture():
-    return picture_of(1, HEIGHT, WIDTH)
+def image():
+    return image_of(1, HEIGHT, WIDTH)
 
 
 @pytest.fixture(autouse=True)
@@ -85,17 +85,17 @@ def _read(dumped):
     return json.loads(dumped) if isinstance(dumped, str) else dumped
 
 
-# ---- what they make of a picture ----
+# ---- what they make of an image ----
 
 
-def test_sizes(picture):
-    assert np.array_equal(I.ResizeAug(10)(picture), I.resize_short(picture, 10))
-    assert np.array_equal(I.ResizeAug(10, interp=1)(picture), I.resize_short(picture, 10, 1))
-    assert np.array_equal(I.ForceResizeAug((7, 9))(picture), I.imresize(picture, 7, 9, 2))
-    assert np.array_equal(I.CenterCropAug((7, 9))(picture), I.center_crop(picture, (7, 9))[0])
+def test_sizes(image):
+    assert np.array_equal(I.ResizeAug(10)(image), I.resize_short(image, 10))
+    assert np.array_equal(I.ResizeAug(10, interp=1)(image), I.resize_short(image, 10, 1))
+    assert np.array_equal(I.ForceResizeAug((7, 9))(image), I.imresize(image, 7, 9, 2))
+    assert np.array_equal(I.CenterCropAug((7, 9))(image), I.center_crop(image, (7, 9))[0])
     for crop in (I.CenterCropAug((35, 25)), I.RandomCropAug((35, 25)), I.RandomSizedCropAug((35, 25), 0.5, (1, 2))):
-        assert crop(picture).shape == (25, 35, 3)
-    reals = I.CastAug()(picture)
+        assert crop(image).shape == (25, 35, 3)
+    reals = I.CastAug()(image)
     assert I.ResizeAug(10)(reals).dtype == np.float32
 
 
@@ -109,59 +109,59 @@ def test_sizes(picture):
         lambda interp: I.RandomSizedCropAug((7, 9), (1, 1), (WIDTH / HEIGHT, WIDTH / HEIGHT), interp),
     ],
 )
-def test_a_drawn_interpolation_is_one_of_five(picture, made, tmp_path):
+def test_a_drawn_interpolation_is_one_of_five(image, made, tmp_path):
     """By itself and in ImageIter."""
-    kinds = {made(number)(picture).tobytes(): number for number in range(5)}
+    kinds = {made(number)(image).tobytes(): number for number in range(5)}
     assert len(kinds) == 5
     drawn = made(10)
-    assert {kinds[drawn(picture).tobytes()] for _ in range(60)} == {*range(5)}
-    write_records(tmp_path, "same", [encoded(picture[:, :, ::-1])] * 60)
-    shape = (3, *drawn(picture).shape[:2])
+    assert {kinds[drawn(image).tobytes()] for _ in range(60)} == {*range(5)}
+    write_records(tmp_path, "same", [encoded(image[:, :, ::-1])] * 60)
+    shape = (3, *drawn(image).shape[:2])
     batch = I.ImageIter(60, shape, path_imgrec=str(tmp_path / "same.rec"), seed=1, aug_list=[drawn]).next()
     rows = [row.transpose(1, 2, 0).astype(np.uint8) for row in batch.data[0].asnumpy()]
     assert {kinds[row.tobytes()] for row in rows} == {*range(5)}
 
 
-def test_values(picture):
+def test_values(image):
     mean, std = np.array([1, 2, 3]), np.array([4.0, 5.0, 6.0])
-    assert np.array_equal(I.ColorNormalizeAug(mean, std)(picture), I.color_normalize(picture, mean, std))
-    assert np.array_equal(I.ColorNormalizeAug(None, 2)(picture), picture / np.float32(2))
-    assert np.array_equal(I.ColorNormalizeAug([7], None)(picture), picture - np.float32(7))
-    cast = I.CastAug()(picture)
-    assert type(cast) is mx.nd.NDArray and cast.dtype == np.float32 and np.array_equal(cast, picture)
-    assert I.CastAug("float16")(picture).dtype == np.float16
+    assert np.array_equal(I.ColorNormalizeAug(mean, std)(image), I.color_normalize(image, mean, std))
+    assert np.array_equal(I.ColorNormalizeAug(None, 2)(image), image / np.float32(2))
+    assert np.array_equal(I.ColorNormalizeAug([7], None)(image), image - np.float32(7))
+    cast = I.CastAug()(image)
+    assert type(cast) is mx.nd.NDArray and cast.dtype == np.float32 and np.array_equal(cast, image)
+    assert I.CastAug("float16")(image).dtype == np.float16
     assert np.array_equal(I.HorizontalFlipAug(1)(cast), cast[:, ::-1])
     assert np.array_equal(I.HorizontalFlipAug(0)(cast), cast)
 
 
-def test_colours_take_whole_levels(picture):
+def test_colours_take_whole_levels(image):
     grey = I.RandomGrayAug(1)
-    reals = picture.astype(np.float32)
-    assert grey(reals).dtype == np.float32 and grey(picture).dtype == np.uint8
-    assert np.array_equal(grey(reals), grey(picture))
-    assert np.array_equal(grey(reals + 0.4), grey(picture))
+    reals = image.astype(np.float32)
+    assert grey(reals).dtype == np.float32 and grey(image).dtype == np.uint8
+    assert np.array_equal(grey(reals), grey(image))
+    assert np.array_equal(grey(reals + 0.4), grey(image))
     assert np.array_equal(grey(np.full((2, 2, 3), 300, np.float32)), np.full((2, 2, 3), 255))
     assert np.array_equal(grey(np.full((2, 2, 3), -9, np.float32)), np.zeros((2, 2, 3)))
     weights = np.array([0.299, 0.587, 0.114])
-    assert np.abs(grey(picture)[..., 0] - picture @ weights).max() <= 1
+    assert np.abs(grey(image)[..., 0] - image @ weights).max() <= 1
 
 
-def test_the_picture_itself_stays_as_it_is(picture):
-    before = picture.copy()
+def test_the_image_itself_stays_as_it_is(image):
+    before = image.copy()
     for augmenter in I.CreateAugmenter((3, 8, 8), rand_mirror=True, brightness=0.5, mean=True):
-        augmenter(picture)
-    assert np.array_equal(picture, before)
+        augmenter(image)
+    assert np.array_equal(image, before)
 
 
-def test_several_make_a_sequence(picture):
+def test_several_make_a_sequence(image):
     both = I.SequentialAug([I.ResizeAug(10), I.CastAug()])
-    assert np.array_equal(both(picture), I.resize_short(picture, 10).astype(np.float32))
+    assert np.array_equal(both(image), I.resize_short(image, 10).astype(np.float32))
     assert both.dumps() == ["sequentialaug", [each.dumps() for each in both.ts]]
     with pytest.raises(NotImplementedError, match="__call__"):
-        I.Augmenter(size=3)(picture)
+        I.Augmenter(size=3)(image)
     assert I.Augmenter(size=np.array([3])).dumps() == '["augmenter", {"size": [3]}]'
     copied = pickle.loads(pickle.dumps(both))
-    assert np.array_equal(copied(picture), both(picture))
+    assert np.array_equal(copied(image), both(image))
 
 
 FIXED = [
@@ -177,11 +177,11 @@ FIXED = [
 
 
 @pytest.mark.parametrize("number", range(len(FIXED)))
-def test_an_iterator_gives_what_the_calls_give(picture, tmp_path, number):
+def test_an_iterator_gives_what_the_calls_give(image, tmp_path, number):
     if number == 6:
-        picture = np.repeat(picture[..., :1], 3, axis=2)  # The steps in random order then are the same in each.
-    path = write_records(tmp_path, "one", [encoded(picture[..., ::-1])])
-    called = picture
+        image = np.repeat(image[..., :1], 3, axis=2)  # The steps in random order then are the same in each.
+    path = write_records(tmp_path, "one", [encoded(image[..., ::-1])])
+    called = image
     for augmenter in FIXED[number]:
         called = augmenter(called)
     shape = (3, *called.shape[:2])
@@ -192,23 +192,23 @@ def test_an_iterator_gives_what_the_calls_give(picture, tmp_path, number):
 # ---- what they draw ----
 
 
-def test_pythons_random_decides_what_calls_draw(picture):
+def test_pythons_random_decides_what_calls_draw(image):
     crop = I.RandomCropAug((5, 5))
     random.seed(3)
-    first = [crop(picture) for _ in range(5)]
+    first = [crop(image) for _ in range(5)]
     assert not all(np.array_equal(first[0], each) for each in first)
     random.seed(3)
-    assert all(np.array_equal(crop(picture), each) for each in first)
+    assert all(np.array_equal(crop(image), each) for each in first)
 
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
-    """Rows of an iterator over equal pictures, for each of which the augmenter draws anew."""
+    """Rows of an iterator over equal images, for each of which the augmenter draws anew."""
 
-    def rows(augmenters, picture):
+    def rows(augmenters, image):
         folder = tmp_path_factory.mktemp("equal")
-        path = write_records(folder, "equal", [encoded(np.ascontiguousarray(picture[..., ::-1]))] * MANY)
-        probe = picture
+        path = write_records(folder, "equal", [encoded(np.ascontiguousarray(image[..., ::-1]))] * MANY)
+        probe = image
         for each in augmenters:
             probe = each(probe)
         shape = (3, *probe.shape[:2])
@@ -256,11 +256,11 @@ def test_crops_of_random_size_have_the_areas_and_ratios_asked_for(drawn):
     ids=["brightness", "contrast", "saturation"],
 )
 def test_factors_are_uniform_about_one(drawn, augmenter, factor):
-    picture = np.zeros((1, 2, 3), np.uint8)
-    picture[0, 0], picture[0, 1] = (100, 100, 100), (200, 200, 200)
+    image = np.zeros((1, 2, 3), np.uint8)
+    image[0, 0], image[0, 1] = (100, 100, 100), (200, 200, 200)
     if isinstance(augmenter, I.SaturationJitterAug):
-        picture[:] = (80, 120, 100)
-    factors = factor(drawn([I.CastAug(), augmenter], picture).astype(float))
+        image[:] = (80, 120, 100)
+    factors = factor(drawn([I.CastAug(), augmenter], image).astype(float))
     if isinstance(augmenter, I.BrightnessJitterAug):
         assert factors.max() > 1.35
     assert factors.min() > 0.55 and factors.max() < 1.45

@@ -1,7 +1,7 @@
 """The random draws of headrace.mx's iterators, compared with MXNet 1.9.1's: crops, flips, colours, and the
 boxes of objects.
 
-The pictures say where each pixel was: red is its column, green its row. `docs/from-mxnet.md` names the distributions that
+The images say where each pixel was: red is its column, green its row. `docs/from-mxnet.md` names the distributions that
 are not MXNet's: the ratio of random_resized_crop, hues in YIQ, and the constraints of crops among boxes."""
 
 import cv2
@@ -10,13 +10,13 @@ import pytest
 
 import headrace.mx as mx
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
-from tests.picture_records import encoded, write_records
+from tests.small_image_records import encoded, write_records
 from tests.two_samples import check_alike
 
 ROWS = 800
 SIDE, SMALL = 32, 14
 STEP = 8
-# The pictures with objects are larger, as their crops have whole pixels, and MXNet's boxes have not.
+# The images with objects are larger, as their crops have whole pixels, and MXNet's boxes have not.
 LARGER = 4
 # Corners of the only object, as parts of the sides.
 OBJECT = (0.3, 0.4, 0.6, 0.8)
@@ -24,7 +24,7 @@ OBJECT = (0.3, 0.4, 0.6, 0.8)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Records of one picture each: `places`, of one colour, and half dark and half bright; `objects`: places with a box."""
+    """Records of one image each: `places`, of one colour, and half dark and half bright; `objects`: places with a box."""
     folder = tmp_path_factory.mktemp("drawn")
     halves = np.full((SIDE, SIDE, 3), 60, np.uint8)
     halves[: SIDE // 2] = 180
@@ -111,7 +111,7 @@ def rows_of(run, count):
 
 
 @needs_mxnet
-def test_pictures_are_drawn_as_mxnets(folder, tmp_path):
+def test_images_are_drawn_as_mxnets(folder, tmp_path):
     sized = {"min_crop_size": 8, "max_crop_size": 26}
     areas = {"min_random_area": 0.2, "max_random_area": 0.8, "min_aspect_ratio": 1.0, "max_aspect_ratio": 1.0}
     cases = [
@@ -170,7 +170,7 @@ BOX = [
 ]
 
 
-def object_and_picture(data, label):
+def object_and_image(data, label):
     """Which object is given beside which pixels, as one number."""
     return objects_of(label)[:, 1] + 2 * left(data)[: len(objects_of(label))]
 
@@ -188,7 +188,7 @@ def test_objects_of_records_move_as_mxnets(folder, tmp_path):
         (
             "objects",
             {**crop, "rand_pad_prob": 0.5, "max_pad_scale": 2.0, "rand_mirror_prob": 0.5},
-            [object_and_picture],
+            [object_and_image],
         ),
         ("objects", {"max_random_hue": 60, "random_hue_prob": 0.5}, [red]),
         ("objects", {"max_random_saturation": 60, "random_saturation_prob": 0.5}, [last_red]),

@@ -13,7 +13,7 @@ from headrace.mx.io.augmentation import AugmentationParameters
 from headrace.mx.io.det_augmentation import DetAugmentationParameters
 from tests.mx_batches import next_batches
 from tests.mxnet_reference import needs_mxnet, parameters_of_mxnet
-from tests.picture_records import encoded, picture_of, write_records
+from tests.small_image_records import encoded, image_of, write_records
 from tests.thinning import one_in
 
 PAGE = (pathlib.Path(__file__).resolve().parents[2] / "docs/from-mxnet.md").read_text()
@@ -33,17 +33,17 @@ def write_idx(path, array):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("parameters")
-    pictures = [encoded(picture_of(i)) for i in range(ROWS)]
+    images = [encoded(image_of(i)) for i in range(ROWS)]
     draws = np.random.default_rng(0)
-    write_records(folder, "some", pictures)
-    write_records(folder, "other", pictures[::-1])
-    write_records(folder, "two", pictures, [[i, 2 * i] for i in range(ROWS)])
+    write_records(folder, "some", images)
+    write_records(folder, "other", images[::-1])
+    write_records(folder, "two", images, [[i, 2 * i] for i in range(ROWS)])
     write_records(folder, "alpha", [encoded(draws.integers(0, 256, (8, 8, 4), np.uint8)) for _ in range(ROWS)])
-    write_records(folder, "large", [pictures[0] + bytes(256 << 10)] * 20)
+    write_records(folder, "large", [images[0] + bytes(256 << 10)] * 20)
     for name, seed in (("files", 0), ("others", 50)):
         (folder / name).mkdir()
         for i in range(ROWS):
-            (folder / name / f"{i}.png").write_bytes(encoded(picture_of(seed + i)))
+            (folder / name / f"{i}.png").write_bytes(encoded(image_of(seed + i)))
     (folder / "files.lst").write_text("".join(f"{i}\t{i}\t{i}.png\n" for i in range(ROWS)))
     (folder / "turned.lst").write_text("".join(f"{i}\t{i}\t{i}.png\n" for i in reversed(range(ROWS))))
     (folder / "two.lst").write_text("".join(f"{i}\t{i}\t{2 * i}\t{i}.png\n" for i in range(ROWS)))

@@ -1,4 +1,4 @@
-"""headrace.mx.io.ImageDetRecordIter and mx.image.ImageDetIter: pictures, objects, augmentation, epochs and states, and what
+"""headrace.mx.io.ImageDetRecordIter and mx.image.ImageDetIter: images, objects, augmentation, epochs and states, and what
 MXNet 1.9.1 gives."""
 
 import inspect
@@ -16,7 +16,7 @@ from headrace import vision as V
 from headrace.mx.io.det_augmentation import DetAugmentationParameters
 from tests.mx_batches import next_batches, python_calls
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
-from tests.picture_records import encoded, picture_of, write_records
+from tests.small_image_records import encoded, image_of, write_records
 
 ROWS = 10
 HEIGHT, WIDTH = 24, 32
@@ -41,14 +41,14 @@ def kept_of(row):
     return objects[objects[:, 3] > objects[:, 1]]
 
 
-PICTURES = [picture_of(i, HEIGHT, WIDTH) for i in range(ROWS)]
+IMAGES = [image_of(i, HEIGHT, WIDTH) for i in range(ROWS)]
 OBJECTS = 3
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("objects")
-    payloads = [encoded(picture) for picture in PICTURES]
+    payloads = [encoded(image) for image in IMAGES]
     write_records(folder, "some", payloads, [label_of(i) for i in range(ROWS)])
     for i, payload in enumerate(payloads):
         (folder / f"{i}.png").write_bytes(payload)
@@ -131,7 +131,7 @@ def of_array(label):
 # ---- without augmentation ----
 
 
-def test_records_give_their_pictures_and_labels(folder):
+def test_records_give_their_images_and_labels(folder):
     iterator = records(folder)
     assert iterator.provide_data == [("data", (4, 3, HEIGHT, WIDTH))]
     # The widest label is that of row 4, with the object that has no width.
@@ -140,20 +140,20 @@ def test_records_give_their_pictures_and_labels(folder):
     rows = rows_of(iterator)
     assert len(rows) == ROWS
     for i, (data, label) in enumerate(rows):
-        np.testing.assert_array_equal(data, PICTURES[i][:, :, ::-1].transpose(2, 0, 1))
+        np.testing.assert_array_equal(data, IMAGES[i][:, :, ::-1].transpose(2, 0, 1))
         np.testing.assert_array_equal(label[:3], [3, HEIGHT, WIDTH])
         np.testing.assert_array_equal(label[4:8], [4, 5, 30, 20])
         np.testing.assert_array_equal(of_record(label), kept_of(i))
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_each_kind_of_list_gives_pictures_and_objects(folder, make):
+def test_each_kind_of_list_gives_images_and_objects(folder, make):
     iterator = make(folder)
     assert iterator.provide_label == [("label", (4, OBJECTS, 5))]
     rows = rows_of(iterator)
     assert len(rows) == ROWS
     for i, (data, label) in enumerate(rows):
-        np.testing.assert_array_equal(data, PICTURES[i][:, :, ::-1].transpose(2, 0, 1))
+        np.testing.assert_array_equal(data, IMAGES[i][:, :, ::-1].transpose(2, 0, 1))
         np.testing.assert_allclose(of_array(label), kept_of(i), atol=0 if make in (some, indexed) else 1e-6)
         assert (label[len(kept_of(i)) :] == -1).all()
 
@@ -185,7 +185,7 @@ def test_labels_are_padded_as_asked_for(folder):
 
 
 def test_objects_of_unequal_width_are_refused(folder, tmp_path):
-    payloads = [encoded(picture) for picture in PICTURES[:2]]
+    payloads = [encoded(image) for image in IMAGES[:2]]
     write_records(tmp_path, "two", payloads, [np.float32([2, 5, 1, 0, 0, 1, 1]), np.float32([2, 6, 1, 0, 0, 1, 1, 7])])
     with pytest.raises(hr.DataError, match="objects have 5 and 6 numbers; all must have as many"):
         some(tmp_path, "two")
@@ -259,13 +259,13 @@ def test_a_file_that_is_missing_or_empty_is_named(folder, tmp_path):
         records(tmp_path, "none").next()
 
 
-# ---- pictures that keep their ratio ----
+# ---- images that keep their ratio ----
 
 KEPT = {"shrink": ((10, 32), (24, 20), (12, 12), (24, 32), (40, 50)), "fit": ((10, 32), (12, 12), (24, 32), (40, 50))}
 
 
 def kept_size(mode, most):
-    """Of a picture of HEIGHT x WIDTH, as MXNet has it."""
+    """Of an image of HEIGHT x WIDTH, as MXNet has it."""
     ratio = min(np.float32(side) / np.float32(own) for side, own in zip(most, (HEIGHT, WIDTH), strict=True))
     ratio = min(ratio, np.float32(1)) if mode == "shrink" else ratio
     return tuple(int(np.float32(own) * ratio) for own in (HEIGHT, WIDTH))
@@ -273,7 +273,7 @@ def kept_size(mode, most):
 
 @pytest.mark.parametrize(("mode", "most"), [(mode, most) for mode, sizes in KEPT.items() for most in sizes])
 @pytest.mark.parametrize("inter_method", [0, 1])
-def test_pictures_keep_their_ratio_and_the_label_has_their_size(folder, mode, most, inter_method):
+def test_images_keep_their_ratio_and_the_label_has_their_size(folder, mode, most, inter_method):
     height, width = kept_size(mode, most)
     how = (cv2.INTER_NEAREST, cv2.INTER_LINEAR)[inter_method]
     given = {"data_shape": (3, *most), "resize_mode": mode, "fill_value": 7, "inter_method": inter_method}
@@ -281,7 +281,7 @@ def test_pictures_keep_their_ratio_and_the_label_has_their_size(folder, mode, mo
     assert len(rows) == ROWS
     for i, (data, label) in enumerate(rows):
         expected = np.full((*most, 3), 7, np.float32)
-        expected[:height, :width] = cv2.resize(PICTURES[i], (width, height), interpolation=how)[:, :, ::-1]
+        expected[:height, :width] = cv2.resize(IMAGES[i], (width, height), interpolation=how)[:, :, ::-1]
         expected = (expected - np.float32([2, 0, 0])) / 2
         np.testing.assert_allclose(data, expected.transpose(2, 0, 1), atol=1e-4)
         objects = kept_of(i)
@@ -290,7 +290,7 @@ def test_pictures_keep_their_ratio_and_the_label_has_their_size(folder, mode, mo
 
 
 @pytest.mark.parametrize("mode", ["force", "shrink", "fit"])
-def test_the_interpolation_is_drawn_for_each_picture(folder, mode):
+def test_the_interpolation_is_drawn_for_each_image(folder, mode):
     given = {"data_shape": (3, 12, 20), "resize_mode": mode, "round_batch": False}
     of_each = [rows_of(records(folder, **given, inter_method=number)) for number in range(5)]
     drawn = rows_of(records(folder, **given, inter_method=10), epochs=4)
@@ -306,7 +306,7 @@ def test_the_interpolation_is_drawn_for_each_picture(folder, mode):
     assert again[0] == again[1]
 
 
-def test_a_mean_image_is_of_pictures_with_what_lies_beside_them(folder, tmp_path):
+def test_a_mean_image_is_of_images_with_what_lies_beside_them(folder, tmp_path):
     given = {"data_shape": (3, 12, 12), "resize_mode": "fit", "fill_value": 7}
     mean = mean_made(folder, tmp_path / "mean.bin", **given)
     plain, less = (rows_of(records(folder, **given, **more)) for more in ({}, {"mean_img": tmp_path / "mean.bin"}))
@@ -317,7 +317,7 @@ def test_a_mean_image_is_of_pictures_with_what_lies_beside_them(folder, tmp_path
 
 
 @pytest.mark.parametrize("done", range(4))
-def test_a_state_goes_on_where_pictures_keep_their_ratio(folder, done):
+def test_a_state_goes_on_where_images_keep_their_ratio(folder, done):
     given = {
         "data_shape": (3, 12, 20),
         "resize_mode": "shrink",
@@ -341,7 +341,7 @@ def mean_made(folder, path, **given):
 
 def test_a_mean_image_is_made_and_subtracted(folder, tmp_path):
     mean = mean_made(folder, tmp_path / "mean.bin")
-    whole = np.stack([picture[:, :, ::-1].transpose(2, 0, 1) for picture in PICTURES])
+    whole = np.stack([image[:, :, ::-1].transpose(2, 0, 1) for image in IMAGES])
     np.testing.assert_allclose(mean, whole.mean(0), rtol=1e-6)
     for given in ({}, {"scale": 0.5}, {"rand_mirror_prob": 1}):
         plain, less = (rows_of(records(folder, **given, **more)) for more in ({}, {"mean_img": tmp_path / "mean.bin"}))
@@ -359,16 +359,16 @@ def test_a_mean_image_has_resizing_and_nothing_random(folder, tmp_path):
     plain = mean_made(folder, tmp_path / "plain.bin")
     np.testing.assert_array_equal(mean_made(folder, tmp_path / "random.bin", **random, inter_method=10), plain)
     small = mean_made(folder, tmp_path / "small.bin", data_shape=(3, 8, 8), resize=10)
-    resized = [V.Resize(10, antialias=False)(picture[:, :, ::-1].copy()) for picture in PICTURES]
-    pictures = [V.Resize((8, 8), antialias=False)(picture) for picture in resized]
-    np.testing.assert_allclose(small, np.stack(pictures).transpose(0, 3, 1, 2).mean(0), rtol=1e-6)
+    resized = [V.Resize(10, antialias=False)(image[:, :, ::-1].copy()) for image in IMAGES]
+    images = [V.Resize((8, 8), antialias=False)(image) for image in resized]
+    np.testing.assert_allclose(small, np.stack(images).transpose(0, 3, 1, 2).mean(0), rtol=1e-6)
 
 
 # ---- augmentation ----
 
 
 def recovered(data, label, objects):
-    """Whether each box of the label encloses what it enclosed: pictures with a square of its own colour for each class."""
+    """Whether each box of the label encloses what it enclosed: images with a square of its own colour for each class."""
     for each in objects(label):
         left, right = each[1] * data.shape[2], each[3] * data.shape[2]
         top, bottom = each[2] * data.shape[1], each[4] * data.shape[1]
@@ -384,20 +384,20 @@ def colour_of(kind):
 
 @pytest.fixture(scope="module")
 def squares(tmp_path_factory):
-    """Pictures of 64 × 80 with two rectangles that do not touch, whose colours say their class."""
+    """Images of 64 × 80 with two rectangles that do not touch, whose colours say their class."""
     folder = tmp_path_factory.mktemp("squares")
     draws = np.random.default_rng(1)
     payloads, labels = [], []
     for _ in range(40):
-        picture = np.zeros((64, 80, 3), np.uint8)
+        image = np.zeros((64, 80, 3), np.uint8)
         objects = []
         for side in range(2):
             left, top = 40 * side + draws.integers(2, 12), draws.integers(2, 20)
             right, bottom = left + draws.integers(10, 26), top + draws.integers(12, 40)
             kind = side + 1
-            picture[top:bottom, left:right] = colour_of(kind)[::-1]
+            image[top:bottom, left:right] = colour_of(kind)[::-1]
             objects += [kind, left / 80, top / 64, right / 80, bottom / 64]
-        payloads.append(encoded(picture))
+        payloads.append(encoded(image))
         labels.append(np.float32([2, 5, *objects]))
     write_records(folder, "squares", payloads, labels)
     return folder
@@ -433,7 +433,7 @@ def in_arrays(squares, **given):
     ],
     ids=str,
 )
-def test_boxes_of_records_move_with_their_pictures(squares, given):
+def test_boxes_of_records_move_with_their_images(squares, given):
     for data, label in rows_of(in_records(squares, **given)):
         for each in of_record(label):
             assert 0 <= each[1] < each[3] <= 1
@@ -453,7 +453,7 @@ def test_boxes_of_records_move_with_their_pictures(squares, given):
     ],
     ids=str,
 )
-def test_objects_of_arrays_move_with_their_pictures(squares, given):
+def test_objects_of_arrays_move_with_their_images(squares, given):
     for data, label in rows_of(in_arrays(squares, **given)):
         objects = of_array(label)
         assert len(objects) > 0
@@ -539,7 +539,7 @@ def test_there_is_a_change_of_every_parameter():
 
 
 def test_files_names_and_chunks_change_the_result(folder, tmp_path):
-    payloads = [encoded(picture) + bytes(256 << 10) for picture in PICTURES] * 2
+    payloads = [encoded(image) + bytes(256 << 10) for image in IMAGES] * 2
     write_records(tmp_path, "large", payloads, [label_of(i % ROWS) for i in range(2 * ROWS)])
     lines = ("\t".join([str(100 + i), "2", "5", "9", "0.1", "0.2", "0.3", "0.4", f"{i}.png"]) for i in range(ROWS))
     (tmp_path / "other.lst").write_text("".join(line + "\n" for line in lines))
@@ -602,14 +602,14 @@ def test_there_is_a_change_of_every_parameter_of_arrays(folder):
     kinds = (mx.image.ImageDetIter, mx.image.CreateDetAugmenter)
     signed = {name for kind in kinds for name in inspect.signature(kind).parameters}
     files = {"path_imgrec", "path_imgidx", "path_imglist", "path_root", "imglist"}
-    # Files are those of test_each_kind_of_list_gives_pictures_and_objects.
+    # Files are those of test_each_kind_of_list_gives_images_and_objects.
     ours = {"memory", "on_error", "max_errors", "device", "state"}
     assert signed - changed == {*files, "data_name", "label_name", "augmentation", *ours}
     named = some(folder, data_name="x", label_name="y")
     assert (named.provide_data[0].name, named.provide_label[0].name) == ("x", "y")
 
 
-def test_half_of_the_pictures_are_mirrored(squares):
+def test_half_of_the_images_are_mirrored(squares):
     plain = rows_of(in_records(squares))
     mirrored = [
         not np.array_equal(label, before)
@@ -666,22 +666,22 @@ def test_augmenters_are_those_of_mxnet():
         mx.image.CreateMultiRandCropAugmenter(min_object_covered=[0.1, 0.5], area_range=[(0.1, 1)] * 3)
 
 
-def test_an_augmenter_is_called_on_a_picture_and_its_objects():
-    picture = picture_of(1, 30, 40)
+def test_an_augmenter_is_called_on_an_image_and_its_objects():
+    image = image_of(1, 30, 40)
     label = np.float32([[3, 0.1, 0.2, 0.5, 0.6]])
-    flipped, moved = mx.image.DetHorizontalFlipAug(1)(picture, label)
-    np.testing.assert_array_equal(flipped, picture[:, ::-1])
+    flipped, moved = mx.image.DetHorizontalFlipAug(1)(image, label)
+    np.testing.assert_array_equal(flipped, image[:, ::-1])
     np.testing.assert_allclose(moved, [[3, 0.5, 0.2, 0.9, 0.6]], rtol=1e-6)
-    padded, moved = mx.image.DetRandomPadAug(area_range=(2, 3), pad_val=0)(picture, label)
+    padded, moved = mx.image.DetRandomPadAug(area_range=(2, 3), pad_val=0)(image, label)
     assert padded.shape[0] > 30
     assert moved[0, 3] - moved[0, 1] < 0.4
-    same, kept = mx.image.DetBorrowAug(mx.image.CastAug())(picture, label)
+    same, kept = mx.image.DetBorrowAug(mx.image.CastAug())(image, label)
     assert same.dtype == np.float32
     np.testing.assert_array_equal(kept, label)
 
 
 class Swap(mx.image.DetAugmenter):
-    """Turns a picture by a quarter, in Python."""
+    """Turns an image by a quarter, in Python."""
 
     def __call__(self, src, label):
         return src.swapaxes(0, 1), label[:, [0, 2, 1, 4, 3]]
@@ -732,16 +732,16 @@ def test_boxes_are_drawn(squares, thickness):
     drawn = [*in_arrays(squares).draw_next(color=(9, 250, 40), thickness=thickness)]
     rows = rows_of(in_arrays(squares))
     assert len(drawn) == len(rows) == 40
-    for picture, (data, label) in zip(drawn, rows, strict=True):
-        assert picture.dtype == np.uint8 and picture.shape == (64, 80, 3)
-        lines = (picture == (40, 250, 9)).all(2)
+    for image, (data, label) in zip(drawn, rows, strict=True):
+        assert image.dtype == np.uint8 and image.shape == (64, 80, 3)
+        lines = (image == (40, 250, 9)).all(2)
         for each in of_array(label):
             corners = (each[1:5].astype(float) * (80, 64, 80, 64)).astype(int)
-            differ = outline(picture.shape, *corners, thickness)[..., 0] != np.where(
+            differ = outline(image.shape, *corners, thickness)[..., 0] != np.where(
                 near(corners, thickness), 255 * lines, 0
             )
             assert differ.sum() <= 12 * thickness
-        np.testing.assert_array_equal(picture[~lines], data.transpose(1, 2, 0)[..., ::-1][~lines])
+        np.testing.assert_array_equal(image[~lines], data.transpose(1, 2, 0)[..., ::-1][~lines])
 
 
 def near(corners, thickness):
@@ -821,7 +821,7 @@ def test_what_cannot_be_drawn_is_named(squares, given, message):
         (lambda f: mx.image.DetBorrowAug(3), "it must be an Augmenter"),
         (lambda f: mx.image.DetBorrowAug(mx.image.HorizontalFlipAug(1)), "use DetHorizontalFlipAug"),
         (lambda f: mx.image.DetRandomCropAug(area_range=(0.5, 0.1)), "area_range"),
-        (lambda f: mx.image.DetRandomPadAug(area_range=(0.5, 2)), "at least the picture's area"),
+        (lambda f: mx.image.DetRandomPadAug(area_range=(0.5, 2)), "at least the image's area"),
         (lambda f: mx.image.DetRandomSelectAug([mx.image.CastAug()]), "not a DetAugmenter"),
     ],
 )
@@ -896,7 +896,7 @@ def test_batches_are_those_of_mxnet(folder, tmp_path):
 
 @needs_mxnet
 @pytest.mark.parametrize("mode", ["shrink", "fit"])
-def test_pictures_that_keep_their_ratio_are_those_of_mxnet(folder, tmp_path, mode):
+def test_images_that_keep_their_ratio_are_those_of_mxnet(folder, tmp_path, mode):
     record = {"path_imgrec": str(folder / "some.rec"), "batch_size": 4, "resize_mode": mode}
     asked = [
         ("ImageDetRecordIter", {**record, "data_shape": [3, *most]}, 1)
@@ -907,7 +907,7 @@ def test_pictures_that_keep_their_ratio_are_those_of_mxnet(folder, tmp_path, mod
         for (data, label, _), (expected, labels, _) in zip(ours.epochs[0], theirs.epochs[0], strict=True):
             np.testing.assert_allclose(label, labels, atol=1e-6)
             height, width = (int(side) for side in label[0][1:3])
-            # MXNet leaves pixels of earlier pictures beside them.
+            # MXNet leaves pixels of earlier images beside them.
             np.testing.assert_allclose(data[..., :height, :width], expected[..., :height, :width], atol=1e-4)
 
 

@@ -14,7 +14,7 @@ from headrace._kernels.kernel import Kernel
 from headrace.mx.augmenter_steps import steps as steps_of
 from tests.mx_batches import next_batches, python_calls
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
-from tests.picture_records import encoded, picture_of, write_records
+from tests.small_image_records import encoded, image_of, write_records
 
 ROWS = 10
 SIZE = 8
@@ -23,9 +23,9 @@ ENDINGS = ("pad", "discard", "roll_over")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """`some`: records of ten pictures; `two`: two labels each; the same pictures as files, and a list of them."""
-    folder = tmp_path_factory.mktemp("pictures")
-    payloads = [encoded(picture_of(i, 20 + i, 30)) for i in range(ROWS)]
+    """`some`: records of ten images; `two`: two labels each; the same images as files, and a list of them."""
+    folder = tmp_path_factory.mktemp("images")
+    payloads = [encoded(image_of(i, 20 + i, 30)) for i in range(ROWS)]
     write_records(folder, "some", payloads)
     write_records(folder, "two", payloads, [[i, 2 * i] for i in range(ROWS)])
     for i, payload in enumerate(payloads):
@@ -37,7 +37,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def dots(tmp_path_factory):
-    """Records of 4 to 12 pictures of one pixel."""
+    """Records of 4 to 12 images of one pixel."""
     folder = tmp_path_factory.mktemp("dots")
     for rows in range(4, 13):
         write_records(folder, str(rows), [encoded(np.zeros((1, 1, 3), np.uint8))] * rows)
@@ -191,7 +191,7 @@ def test_each_epoch_is_shuffled_anew_by_the_seed(folder, make):
 # ---- data, labels and parts ----
 
 
-def test_the_data_are_the_middles_of_the_pictures(folder):
+def test_the_data_are_the_middles_of_the_images(folder):
     for make in MAKERS:
         iterator = make(folder)
         assert iterator.provide_data == [("data", (4, 3, SIZE, SIZE))]
@@ -200,7 +200,7 @@ def test_the_data_are_the_middles_of_the_pictures(folder):
         assert batch.data[0].dtype == np.float32 and type(batch.data[0]) is mx.nd.NDArray
         for i, data in enumerate(batch.data[0]):
             top, left = (20 + i - SIZE) // 2, (30 - SIZE) // 2
-            middle = picture_of(i, 20 + i, 30)[top : top + SIZE, left : left + SIZE, ::-1]
+            middle = image_of(i, 20 + i, 30)[top : top + SIZE, left : left + SIZE, ::-1]
             assert np.array_equal(data, middle.transpose(2, 0, 1))
 
 
@@ -212,8 +212,8 @@ def test_rows_have_ids(folder):
 
 @pytest.mark.parametrize("make", [some, indexed, listed])
 def test_several_labels(folder, make):
-    iterator = make(folder, "two", label_width=2, label_name="targets", data_name="pictures")
-    assert iterator.provide_label == [("targets", (4, 2))] and iterator.provide_data[0].name == "pictures"
+    iterator = make(folder, "two", label_width=2, label_name="targets", data_name="images")
+    assert iterator.provide_label == [("targets", (4, 2))] and iterator.provide_data[0].name == "images"
     assert iterator.next().label[0].tolist() == [[0, 0], [1, 2], [2, 4], [3, 6]]
     for other in (1, 3):
         with pytest.raises(hr.Error, match="label_width"):
@@ -351,10 +351,10 @@ def test_no_step_of_built_in_augmenters_is_a_function():
     augmenters = [*mx.image.CreateAugmenter((3, SIZE, SIZE), resize=16, **given), mx.image.ForceResizeAug((4, 4))]
     nested = mx.image.SequentialAug([mx.image.RandomOrderAug([mx.image.HorizontalFlipAug(0.5)]), *augmenters])
     assert all(isinstance(step, Kernel) for step in steps_of([nested], "ImageIter"))
-    assert not all(isinstance(step, Kernel) for step in steps_of([nested, lambda picture: picture], "ImageIter"))
+    assert not all(isinstance(step, Kernel) for step in steps_of([nested, lambda image: image], "ImageIter"))
 
 
-def test_functions_of_the_users_get_pictures_as_in_mxnet(folder):
+def test_functions_of_the_users_get_images_as_in_mxnet(folder):
     seen = []
 
     class Doubled(mx.image.Augmenter):
@@ -372,15 +372,15 @@ def test_functions_of_the_users_get_pictures_as_in_mxnet(folder):
     own = indexed(folder, aug_list=[crop, cast, Doubled(), Flipped(0.0)]).next().data[0]
     assert np.array_equal(own, 2 * plain[..., ::-1])
     assert set(seen) == {(mx.nd.NDArray, np.dtype(np.float32), (SIZE, SIZE, 3))}
-    bytes_of_own = indexed(folder, aug_list=[crop, lambda picture: 255 - picture]).next().data[0]
+    bytes_of_own = indexed(folder, aug_list=[crop, lambda image: 255 - image]).next().data[0]
     assert np.array_equal(bytes_of_own, 255 - plain)
-    nested = mx.image.SequentialAug([crop, mx.image.RandomOrderAug([lambda picture: picture // 2])])
+    nested = mx.image.SequentialAug([crop, mx.image.RandomOrderAug([lambda image: image // 2])])
     assert np.array_equal(indexed(folder, aug_list=[nested]).next().data[0], plain // 2)
 
 
 def test_functions_may_draw_by_the_seed(folder):
-    def noisy(picture, rng):
-        return picture + rng.integers(0, 9, picture.shape)
+    def noisy(image, rng):
+        return image + rng.integers(0, 9, image.shape)
 
     def data(seed):
         aug_list = [mx.image.CenterCropAug((SIZE, SIZE)), mx.image.CastAug(), noisy]
@@ -397,12 +397,12 @@ def test_kernels_may_be_among_augmenters(folder):
 
 def test_explain_says_what_runs_and_the_budget(folder):
     iterator = indexed(folder, memory="64MiB", last_batch_handle="roll_over", **RANDOM)
-    assert iterator.explain().startswith("ImageIter: a picture goes through Decode, RandomResizedCrop, Random")
+    assert iterator.explain().startswith("ImageIter: an image goes through Decode, RandomResizedCrop, Random")
     iterator.next()
     assert "64.0 MiB" in iterator.explain() and "RandomLighting" in iterator.explain()
 
-    def darker(picture):
-        return picture // 2
+    def darker(image):
+        return image // 2
 
     assert "darker (in Python), TypeCast, HWC2CHW" in indexed(folder, aug_list=[darker]).explain()
 
@@ -423,9 +423,9 @@ def test_the_tail_has_the_first_rows_as_they_were_augmented(folder):
 @pytest.fixture(scope="module")
 def bad(folder):
     """Ten records, of which those at both ends and one in the middle cannot be decoded."""
-    payloads = [encoded(picture_of(i)) for i in range(ROWS)]
+    payloads = [encoded(image_of(i)) for i in range(ROWS)]
     for number in (0, 5, 9):
-        payloads[number] = b"no picture"
+        payloads[number] = b"no image"
     write_records(folder, "bad", payloads)
     return folder
 
@@ -472,24 +472,22 @@ def test_another_shape_than_data_shape_is_an_error(folder):
 
 
 @pytest.mark.parametrize("make", [indexed, listed, in_python])
-def test_pictures_of_different_shapes_are_told_of_aug_list(tmp_path, make):
-    pictures = [encoded(np.zeros((8 + i, 8, 3), np.uint8)) for i in range(ROWS)]
-    write_records(tmp_path, "some", pictures)
+def test_images_of_different_shapes_are_told_of_aug_list(tmp_path, make):
+    images = [encoded(np.zeros((8 + i, 8, 3), np.uint8)) for i in range(ROWS)]
+    write_records(tmp_path, "some", images)
     (tmp_path / "one.lst").write_text("".join(f"{100 + i}\t{i}\t{i}.png\n" for i in range(ROWS)))
-    for i, picture in enumerate(pictures):
-        (tmp_path / f"{i}.png").write_bytes(picture)
+    for i, image in enumerate(images):
+        (tmp_path / f"{i}.png").write_bytes(image)
     with pytest.raises(
-        hr.GraphError, match=r"aug_list must give pictures of data_shape.*such as ForceResizeAug"
+        hr.GraphError, match=r"aug_list must give images of data_shape.*such as ForceResizeAug"
     ) as raised:
         make(tmp_path, aug_list=[mx.image.HorizontalFlipAug(0.5)]).next()
     assert "ragged" not in str(raised.value)
 
 
 def test_a_function_without_a_return_is_named(folder):
-    with pytest.raises(
-        hr.FunctionError, match=r"TypeError: None is no picture \(does the function lack its return\?\)"
-    ):
-        indexed(folder, aug_list=[lambda picture: None]).next()
+    with pytest.raises(hr.FunctionError, match=r"TypeError: None is no image \(does the function lack its return\?\)"):
+        indexed(folder, aug_list=[lambda image: None]).next()
 
 
 def test_labels_of_another_number_are_told_without_what_is_not_taken(folder):
@@ -501,7 +499,7 @@ def test_labels_of_another_number_are_told_without_what_is_not_taken(folder):
 
 
 REFUSED = {
-    "no pictures are named": {"path_imgrec": None},
+    "no images are named": {"path_imgrec": None},
     "batch_size": {"batch_size": 0},
     "data_shape is 5": {"data_shape": 5},
     "3 channels": {"data_shape": (1, 8, 8)},

@@ -20,7 +20,7 @@ from headrace import vision as V
 from headrace.__main__ import main
 from tests.mx_batches import next_batches, python_calls
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
-from tests.picture_records import encoded, picture_of, write_records
+from tests.small_image_records import encoded, image_of, write_records
 from tests.two_samples import check_alike
 
 ROWS = 10
@@ -28,13 +28,13 @@ ROWS = 10
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """`some`: ten pictures as PNG; `jpeg`: as JPEG; `two`: two labels each; `many`: a hundred."""
+    """`some`: ten images as PNG; `jpeg`: as JPEG; `two`: two labels each; `many`: a hundred."""
     folder = tmp_path_factory.mktemp("records")
-    pictures = [encoded(picture_of(i)) for i in range(ROWS)]
-    write_records(folder, "some", pictures)
-    write_records(folder, "two", pictures, [[i, 2 * i] for i in range(ROWS)])
-    write_records(folder, "jpeg", [encoded(picture_of(i, 40, 30), ".jpg") for i in range(ROWS)])
-    write_records(folder, "many", [encoded(picture_of(i, 3, 2)) for i in range(100)])
+    images = [encoded(image_of(i)) for i in range(ROWS)]
+    write_records(folder, "some", images)
+    write_records(folder, "two", images, [[i, 2 * i] for i in range(ROWS)])
+    write_records(folder, "jpeg", [encoded(image_of(i, 40, 30), ".jpg") for i in range(ROWS)])
+    write_records(folder, "many", [encoded(image_of(i, 3, 2)) for i in range(100)])
     return folder
 
 
@@ -89,7 +89,7 @@ def expected_padded(rows, size, epochs):
 
 @pytest.fixture(scope="module")
 def dots(tmp_path_factory):
-    """Files of 1 to 12 pictures of one pixel."""
+    """Files of 1 to 12 images of one pixel."""
     folder = tmp_path_factory.mktemp("dots")
     for rows in range(1, 13):
         write_records(folder, str(rows), [encoded(np.zeros((1, 1, 3), np.uint8))] * rows)
@@ -246,14 +246,14 @@ WAYS = {
 @pytest.fixture(scope="module")
 def bad(folder):
     """Ten records, of which those at both ends and one in the middle cannot be decoded."""
-    payloads = [encoded(picture_of(i)) for i in range(ROWS)]
+    payloads = [encoded(image_of(i)) for i in range(ROWS)]
     for number in (0, 1, 5, 9):
-        payloads[number] = b"no picture"
+        payloads[number] = b"no image"
     write_records(folder, "bad", payloads)
     return folder
 
 
-def pictures(iterator, count):
+def images(iterator, count):
     given = []
     while len(given) < count:
         try:
@@ -268,21 +268,21 @@ def pictures(iterator, count):
 @pytest.mark.parametrize("way", WAYS)
 def test_a_state_goes_on_with_the_next_batch(folder, bad, way):
     make, given = WAYS[way]
-    whole = pictures(make(folder, **given), 11)
+    whole = images(make(folder, **given), 11)
     assert "end" in whole
     for before in range(10):
         iterator = make(folder, **given)
-        pictures(iterator, before)
+        images(iterator, before)
         state = pickle.loads(pickle.dumps(iterator.state()))
-        assert pictures(make(folder, **given, state=state), 11 - before) == whole[before:], before
+        assert images(make(folder, **given, state=state), 11 - before) == whole[before:], before
         # Taking one changes nothing.
-        assert pictures(iterator, 11 - before) == whole[before:], before
+        assert images(iterator, 11 - before) == whole[before:], before
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_state_of_an_epochs_end_is_over(folder, bad, way):
     make, given = WAYS[way]
-    whole = pictures(make(folder, **given), 9)
+    whole = images(make(folder, **given), 9)
     iterator = make(folder, **given)
     first = [(batch.data[0].tobytes(), labels_of(batch), batch.pad, batch.index.tolist()) for batch in iterator]
     restored = make(folder, **given, state=iterator.state())
@@ -294,7 +294,7 @@ def test_a_state_of_an_epochs_end_is_over(folder, bad, way):
         again.next()
     for each in (restored, again):
         each.reset()
-        assert [*first, "end", *pictures(each, 8 - len(first))] == whole
+        assert [*first, "end", *images(each, 8 - len(first))] == whole
 
 
 @pytest.mark.parametrize("taken", [0, 1, 3])
@@ -594,17 +594,17 @@ def test_a_semicolon_at_the_end_names_nothing(folder):
 def test_one_channel_is_grey(folder):
     data = some(folder, data_shape=(1, 8, 8), mean_r=3).next().data[0]
     assert data.shape == (4, 1, 8, 8)
-    assert np.array_equal(data[0], V.Decode("L")(encoded(picture_of(0)))[2:10, 3:11].transpose(2, 0, 1) - 3.0)
+    assert np.array_equal(data[0], V.Decode("L")(encoded(image_of(0)))[2:10, 3:11].transpose(2, 0, 1) - 3.0)
 
 
 @pytest.mark.parametrize(
     "size, crop",
     [((5, 9), 8), ((9, 5), 8), ((11, 8), 8), ((9, 11), 8), ((3, 3), 8), ((8, 13), 8), ((11, 13), 6), ((9, 12), 6)],
 )
-def test_a_small_picture_is_enlarged_and_a_half_rounded_down(tmp_path, size, crop):
-    picture = picture_of(1, *size)
-    write_records(tmp_path, "some", [encoded(picture)])
-    cut = picture[:, :, ::-1]
+def test_a_small_image_is_enlarged_and_a_half_rounded_down(tmp_path, size, crop):
+    image = image_of(1, *size)
+    write_records(tmp_path, "some", [encoded(image)])
+    cut = image[:, :, ::-1]
     if cut.shape[0] < crop:
         cut = V.Resize((crop, crop * size[1] // size[0]), antialias=False)(np.ascontiguousarray(cut))
     if cut.shape[1] < crop:
@@ -616,9 +616,9 @@ def test_a_small_picture_is_enlarged_and_a_half_rounded_down(tmp_path, size, cro
     assert some(tmp_path, rand_crop=True, **given).next().data[0].shape == (1, 3, crop, crop)
 
 
-def test_a_picture_is_turned_as_its_exif_orientation_says(tmp_path):
-    picture = picture_of(1, 16, 16)
-    plain = encoded(picture, ".jpg")
+def test_an_image_is_turned_as_its_exif_orientation_says(tmp_path):
+    image = image_of(1, 16, 16)
+    plain = encoded(image, ".jpg")
     turned = []
     for orientation in range(1, 9):
         tiff = struct.pack("<2sHIHHHIHHI", b"II", 42, 8, 1, 0x112, 3, 1, orientation, 0, 0)
@@ -726,12 +726,12 @@ def test_a_rotation_by_lanczos_is_refused(folder, turned, method):
     assert some(folder, inter_method=method, rotate=0, max_rotate_angle=0).next() is not None
 
 
-def test_the_interpolation_is_drawn_for_each_picture(folder):
+def test_the_interpolation_is_drawn_for_each_image(folder):
     """Each of the five equally often."""
-    picture = picture_of(0)[:, :, ::-1].copy()
+    image = image_of(0)[:, :, ::-1].copy()
     cut = V.CenterCrop((8, 8), rounding="down")
     names = ("nearest", "bilinear", "bicubic", "area", "lanczos")
-    kinds = {cut(V.Resize(20, how, antialias=False)(picture)).transpose(2, 0, 1).tobytes(): how for how in names}
+    kinds = {cut(V.Resize(20, how, antialias=False)(image)).transpose(2, 0, 1).tobytes(): how for how in names}
     assert len(kinds) == 5
     iterator = indexed(folder, resize=20, inter_method=10, dtype="uint8", batch_size=1, round_batch=False)
     counts = dict.fromkeys(names, 0)
@@ -944,8 +944,8 @@ def test_parts_equal_mxnets(folder, tmp_path):
 
 @needs_mxnet
 def test_a_rotation_is_mxnets_but_for_half_a_pixel(tmp_path):
-    picture = cv2.GaussianBlur(picture_of(1, 40, 40), (0, 0), 4)
-    write_records(tmp_path, "some", [encoded(picture)])
+    image = cv2.GaussianBlur(image_of(1, 40, 40), (0, 0), 4)
+    write_records(tmp_path, "some", [encoded(image)])
     given = {
         "path_imgrec": str(tmp_path / "some.rec"), "data_shape": [3, 40, 40], "batch_size": 1, "verbose": False,
         "rotate": 30, "fill_value": 7,
@@ -957,9 +957,9 @@ def test_a_rotation_is_mxnets_but_for_half_a_pixel(tmp_path):
 
 
 @needs_mxnet
-def test_stretched_pictures_are_mxnets_but_for_half_a_pixel(tmp_path):
-    picture = cv2.GaussianBlur(picture_of(1, 60, 60), (0, 0), 5)
-    write_records(tmp_path, "some", [encoded(picture)])
+def test_stretched_images_are_mxnets_but_for_half_a_pixel(tmp_path):
+    image = cv2.GaussianBlur(image_of(1, 60, 60), (0, 0), 5)
+    write_records(tmp_path, "some", [encoded(image)])
     base = {
         "path_imgrec": str(tmp_path / "some.rec"), "data_shape": [3, 30, 30], "batch_size": 1, "verbose": False,
         "fill_value": 7,
@@ -986,7 +986,7 @@ def test_stretched_pictures_are_mxnets_but_for_half_a_pixel(tmp_path):
 
 @needs_mxnet
 def test_random_shears_light_and_colours_are_distributed_as_mxnets(tmp_path):
-    """By the test of Kolmogorov and Smirnov, of a number for each of 400 pictures."""
+    """By the test of Kolmogorov and Smirnov, of a number for each of 400 images."""
     ramp = np.repeat(np.repeat(np.arange(60, dtype=np.uint8)[None, :, None] * 4, 60, axis=0), 3, axis=2)
     colour = np.full((60, 60, 3), (60, 90, 200), np.uint8)
     write_records(tmp_path, "ramp", [encoded(ramp)] * 400)

@@ -12,7 +12,7 @@ import headrace.mx as mx
 from headrace import vision as V
 from headrace.mx.io.mean_image import MeanImage
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
-from tests.picture_records import encoded, picture_of, write_records
+from tests.small_image_records import encoded, image_of, write_records
 
 REAL = pathlib.Path(__file__).resolve().parents[2] / "io/formats/ndarray/testdata/mxnet-mean.bin"
 ROWS = 10
@@ -21,11 +21,11 @@ SHAPE = (3, 8, 6)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """`some`: ten pictures; `bad`: the same, of which the third cannot be decoded."""
+    """`some`: ten images; `bad`: the same, of which the third cannot be decoded."""
     folder = tmp_path_factory.mktemp("mean")
-    payloads = [encoded(picture_of(i)) for i in range(ROWS)]
+    payloads = [encoded(image_of(i)) for i in range(ROWS)]
     write_records(folder, "some", payloads)
-    write_records(folder, "bad", [*payloads[:2], b"no picture", *payloads[3:]])
+    write_records(folder, "bad", [*payloads[:2], b"no image", *payloads[3:]])
     return folder
 
 
@@ -51,7 +51,7 @@ def test_a_mean_image_is_subtracted(folder):
     assert np.array_equal(data(some(folder, mean_img=REAL, scale=0.5)), (plain - mean) * np.float32(0.5))
 
 
-def test_pictures_are_mirrored_with_their_mean(folder):
+def test_images_are_mirrored_with_their_mean(folder):
     plain, mean = data(some(folder)), mx.nd.load(REAL)["mean_img"]
     assert np.array_equal(data(some(folder, mean_img=REAL, mirror=True)), (plain - mean)[:, :, :, ::-1])
 
@@ -94,7 +94,7 @@ def test_a_state_belongs_to_its_mean(folder, tmp_path):
 # ---- a mean that is missing ----
 
 
-def test_a_missing_mean_is_made_of_all_pictures(folder, tmp_path, caplog):
+def test_a_missing_mean_is_made_of_all_images(folder, tmp_path, caplog):
     caplog.set_level(logging.INFO, "headrace.mx")
     path = tmp_path / "mean.bin"
     first = data(some(folder, mean_img=path))
@@ -102,7 +102,7 @@ def test_a_missing_mean_is_made_of_all_pictures(folder, tmp_path, caplog):
     expected = plain.mean(axis=0, dtype=np.float64).astype(np.float32)
     assert stored(path).dtype == np.float32 and np.array_equal(stored(path), expected)
     assert np.array_equal(first, plain - expected)
-    assert f"made the mean image of 10 pictures: {path}" in caplog.text
+    assert f"made the mean image of 10 images: {path}" in caplog.text
     written = path.read_bytes()
     caplog.clear()
     assert np.array_equal(data(some(folder, mean_img=path)), first)
@@ -205,30 +205,30 @@ def test_a_mean_is_made_where_it_can_be_written(folder, tmp_path, monkeypatch):
         some(folder, mean_img="/proc/mean.bin")
 
 
-def test_a_mean_needs_pictures(tmp_path):
+def test_a_mean_needs_images(tmp_path):
     (tmp_path / "empty.rec").write_bytes(b"")
-    with pytest.raises(hr.DataError, match="no pictures to make it of"):
+    with pytest.raises(hr.DataError, match="no images to make it of"):
         some(tmp_path, "empty", mean_img=tmp_path / "mean.bin")
     assert not (tmp_path / "mean.bin").exists()
 
 
-def test_pictures_of_a_mean_have_the_channels_of_data_shape(folder, tmp_path):
+def test_images_of_a_mean_have_the_channels_of_data_shape(folder, tmp_path):
     path = tmp_path / "mean.bin"
-    alpha = np.dstack([picture_of(1), np.full((12, 15), 7, np.uint8)])
-    write_records(tmp_path, "mixed", [encoded(alpha), encoded(picture_of(2)), encoded(alpha)])
+    alpha = np.dstack([image_of(1), np.full((12, 15), 7, np.uint8)])
+    write_records(tmp_path, "mixed", [encoded(alpha), encoded(image_of(2)), encoded(alpha)])
     given = {"data_shape": (4, 8, 6), "batch_size": 2, "mean_img": path}
     with pytest.raises(
         hr.DataError,
-        match=r"ImageRecordIter: the picture of record 101 has shape \(8, 6, 3\), and the mean image needs \(8, 6, 4\), as "
+        match=r"ImageRecordIter: the image of record 101 has shape \(8, 6, 3\), and the mean image needs \(8, 6, 4\), as "
         r"data_shape is \(4, 8, 6\)",
     ):
         some(tmp_path, "mixed", **given)
     assert not path.exists()
 
 
-def test_a_mean_of_large_pictures_keeps_to_the_budget(tmp_path):
-    picture = np.full((1024, 1024, 3), 8, np.uint8)
-    write_records(tmp_path, "large", [encoded(picture + i) for i in range(40)])
+def test_a_mean_of_large_images_keeps_to_the_budget(tmp_path):
+    image = np.full((1024, 1024, 3), 8, np.uint8)
+    write_records(tmp_path, "large", [encoded(image + i) for i in range(40)])
     some(tmp_path, "large", data_shape=(3, 1024, 1024), batch_size=1, memory="64MiB", mean_img=tmp_path / "mean.bin")
     assert (stored(tmp_path / "mean.bin") == 8 + 19.5).all()
 
@@ -237,12 +237,12 @@ def test_a_mean_of_large_pictures_keeps_to_the_budget(tmp_path):
 
 
 def test_the_kernel_refuses_other_shapes():
-    picture = np.full((2, 3, 3), 9, np.uint8)
-    assert np.array_equal(V.SubtractImage(np.arange(18), (2, 3, 3))(picture), 9 - np.arange(18).reshape(2, 3, 3))
+    image = np.full((2, 3, 3), 9, np.uint8)
+    assert np.array_equal(V.SubtractImage(np.arange(18), (2, 3, 3))(image), 9 - np.arange(18).reshape(2, 3, 3))
     with pytest.raises(hr.GraphError, match=r"has shape \(3, 2, 3\), and the image has shape \(2, 3, 3\)"):
-        V.SubtractImage(0, (3, 2, 3))(picture)
+        V.SubtractImage(0, (3, 2, 3))(image)
     with pytest.raises(hr.GraphError, match=r"image has 17 values, which do not fill shape \(2, 3, 3\)"):
-        V.SubtractImage(np.arange(17), (2, 3, 3))(picture)
+        V.SubtractImage(np.arange(17), (2, 3, 3))(image)
 
 
 # ---- MXNet's own ----

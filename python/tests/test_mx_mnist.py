@@ -121,7 +121,7 @@ def test_files_that_do_not_fit_are_named(files, tmp_path):
             "MNISTIter: image .* no idx file of bytes with 3 axes, as it has 1; .* may have been exchanged",
         ),
         (tmp_path / "text", "text is no idx file of bytes with 3 axes$"),
-        (write_idx(tmp_path / "few", PIXELS[:3]), "3 pictures.*100 labels"),
+        (write_idx(tmp_path / "few", PIXELS[:3]), "3 images.*100 labels"),
     ):
         with pytest.raises(hr.DataError, match=message):
             mx.io.MNISTIter(image=image, label=files["label"])

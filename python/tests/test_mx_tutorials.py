@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import headrace.mx as mx
-from tests.picture_records import encoded, picture_of, write_records
+from tests.small_image_records import encoded, image_of, write_records
 
-PICTURES = 100
+IMAGES = 100
 
 
 def write_idx(path, array):
@@ -19,15 +19,15 @@ def write_idx(path, array):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Twenty-eight pixels a side, as MNIST: pictures as idx files, as CSV, and as records."""
+    """Twenty-eight pixels a side, as MNIST: images as idx files, as CSV, and as records."""
     folder = tmp_path_factory.mktemp("tutorials")
-    digits = np.random.default_rng(0).integers(0, 256, (PICTURES, 28, 28), np.uint8)
-    classes = (np.arange(PICTURES) % 10).astype(np.uint8)
+    digits = np.random.default_rng(0).integers(0, 256, (IMAGES, 28, 28), np.uint8)
+    classes = (np.arange(IMAGES) % 10).astype(np.uint8)
     write_idx(folder / "images", digits)
     write_idx(folder / "labels", classes)
-    np.savetxt(folder / "digits.csv", digits.reshape(PICTURES, -1), fmt="%d", delimiter=",")
+    np.savetxt(folder / "digits.csv", digits.reshape(IMAGES, -1), fmt="%d", delimiter=",")
     np.savetxt(folder / "classes.csv", classes, fmt="%d")
-    write_records(folder, "train", [encoded(picture_of(i, 32, 40)) for i in range(PICTURES)], classes.astype(int))
+    write_records(folder, "train", [encoded(image_of(i, 32, 40)) for i in range(IMAGES)], classes.astype(int))
     return folder
 
 
@@ -62,12 +62,12 @@ def test_records_with_a_mean_image(folder, tmp_path):
     assert [tuple(each) for each in train.provide_label] == [("softmax_label", (100,))]
     assert len([*train]) == len([*validation]) == 1
     validation.reset()
-    # The mean of the pictures in the middle, which are these.
+    # The mean of the images in the middle, which are these.
     assert abs(validation.next().data[0].asnumpy().mean(0)).max() < 1e-3
 
 
 def test_several_labels_by_a_list(folder, tmp_path):
-    lines = [f"{100 + i}\t{i % 2}\t{i % 3}\t{i % 5}\t{i % 7}\tpicture.png\n" for i in range(PICTURES)]
+    lines = [f"{100 + i}\t{i % 2}\t{i % 3}\t{i % 5}\t{i % 7}\timage.png\n" for i in range(IMAGES)]
     (tmp_path / "labels.lst").write_text("".join(lines))
     iterator = mx.io.ImageRecordIter(
         path_imgrec=str(folder / "train.rec"), path_imglist=str(tmp_path / "labels.lst"), label_width=4,
@@ -75,15 +75,15 @@ def test_several_labels_by_a_list(folder, tmp_path):
     )  # fmt: skip
     assert [tuple(each) for each in iterator.provide_label] == [("softmax_label", (10, 4))]
     labels = np.concatenate([batch.label[0].asnumpy() for batch in iterator])
-    np.testing.assert_array_equal(labels, [[i % 2, i % 3, i % 5, i % 7] for i in range(PICTURES)])
+    np.testing.assert_array_equal(labels, [[i % 2, i % 3, i % 5, i % 7] for i in range(IMAGES)])
 
 
 def test_detection_with_boxes(tmp_path):
     record = mx.recordio.MXIndexedRecordIO(str(tmp_path / "boxes.idx"), str(tmp_path / "boxes.rec"), "w")
     for i in range(8):
         label = np.array([2, 5, i % 3, 0.1, 0.2, 0.5, 0.6, 1, 0.4, 0.4, 0.9, 0.8][: 12 if i % 2 else 7], np.float32)
-        picture = cv2.resize(picture_of(i), (80, 60))
-        record.write_idx(i, mx.recordio.pack_img(mx.recordio.IRHeader(0, label, i, 0), picture))
+        image = cv2.resize(image_of(i), (80, 60))
+        record.write_idx(i, mx.recordio.pack_img(mx.recordio.IRHeader(0, label, i, 0), image))
     record.close()
     paths = {"path_imgrec": str(tmp_path / "boxes.rec"), "path_imgidx": str(tmp_path / "boxes.idx")}
     train = mx.image.ImageDetIter(
@@ -170,14 +170,14 @@ def test_an_iterator_of_ones_own():
         ahead.reset()
 
 
-class PicturesWithCaptions(mx.io.DataIter):
-    """Two iterators in one: each batch of captions, in its bucket, with the pictures that they are of."""
+class ImagesWithCaptions(mx.io.DataIter):
+    """Two iterators in one: each batch of captions, in its bucket, with the images that they are of."""
 
-    def __init__(self, captions, pictures):
+    def __init__(self, captions, images):
         super().__init__(captions.batch_size)
-        self.captions, self.pictures = captions, pictures
+        self.captions, self.images = captions, images
         self.default_bucket_key = captions.default_bucket_key
-        self.provide_data = captions.provide_data + [mx.io.DataDesc("image", pictures.shape)]
+        self.provide_data = captions.provide_data + [mx.io.DataDesc("image", images.shape)]
         self.provide_label = captions.provide_label
 
     def reset(self):
@@ -185,19 +185,19 @@ class PicturesWithCaptions(mx.io.DataIter):
 
     def next(self):
         batch = self.captions.next()
-        pictures = mx.nd.array(self.pictures[batch.index])
-        provided = [*batch.provide_data, mx.io.DataDesc("image", pictures.shape)]
+        images = mx.nd.array(self.images[batch.index])
+        provided = [*batch.provide_data, mx.io.DataDesc("image", images.shape)]
         return mx.io.DataBatch(
-            [*batch.data, pictures], batch.label, pad=0, bucket_key=batch.bucket_key, provide_data=provided,
+            [*batch.data, images], batch.label, pad=0, bucket_key=batch.bucket_key, provide_data=provided,
             provide_label=batch.provide_label,
         )  # fmt: skip
 
 
-def test_pictures_with_captions_in_buckets():
+def test_images_with_captions_in_buckets():
     lengths = [2, 3] * 6
     captions = mx.rnn.BucketSentenceIter([[i + 1] * lengths[i] for i in range(12)], 3, buckets=[2, 3], invalid_label=0)
-    pictures = np.arange(12)[:, None, None, None] * np.ones((12, 3, 4, 4))
-    both = PicturesWithCaptions(captions, pictures)
+    images = np.arange(12)[:, None, None, None] * np.ones((12, 3, 4, 4))
+    both = ImagesWithCaptions(captions, images)
     for _ in range(2):
         keys = []
         for batch in both:

@@ -30,7 +30,7 @@ def marked(image):
     return image ^ 1
 
 
-def pictures(*kernels, shuffle=False):
+def images(*kernels, shuffle=False):
     return hr.Files(files, shuffle=shuffle, columns="data").map([*kernels], "data")
 
 
@@ -81,9 +81,9 @@ def there(driver: pathlib.Path, package: pathlib.Path) -> dict[str, str]:  # noq
 
 def test_pipelines_and_calls_have_its_pixels(there, photos):
     code = """
-with pictures(on_gpu).iterate() as rows:
+with images(on_gpu).iterate() as rows:
     given = [row["data"] for row in rows]
-expected = [row["data"] for row in pictures(on_cpu).iterate()]
+expected = [row["data"] for row in images(on_cpu).iterate()]
 print(len(given), all(np.array_equal(marked(a), b) for a, b in zip(expected, given, strict=True)))
 called = on_gpu(open(files[0], "rb").read())
 print(np.array_equal(called, given[0]))
@@ -99,7 +99,7 @@ print(np.array_equal(grey[..., 0], luma))
 def test_rows_depend_on_no_setting(there, photos):
     code = """
 import hashlib
-rows = pictures(on_gpu, V.RandomResizedCrop(64), V.RandomHorizontalFlip(), shuffle=True).batch(4)
+rows = images(on_gpu, V.RandomResizedCrop(64), V.RandomHorizontalFlip(), shuffle=True).batch(4)
 
 
 def hashed(**options):
@@ -118,7 +118,7 @@ print(len({hashed(**options) for options in settings}))
 def test_nothing_is_left(there, photos):
     code = """
 for _ in range(3):
-    rows = pictures(on_gpu)
+    rows = images(on_gpu)
     with rows.iterate(workers=3) as iterator:
         for row in iterator:
             pass
@@ -135,15 +135,15 @@ print(found() or "nothing")
 
 def test_states_and_graphs_tell_it_from_the_cpu(there, photos):
     code = """
-rows = pictures(on_gpu)
+rows = images(on_gpu)
 iterator = rows.iterate()
 first = next(iterator)
 state = iterator.state()
 iterator.close()
 resumed = next(rows.iterate(state=state))
-print(np.array_equal(resumed["data"], marked(next(pictures(on_cpu).skip(1).iterate())["data"])))
+print(np.array_equal(resumed["data"], marked(next(images(on_cpu).skip(1).iterate())["data"])))
 try:
-    pictures(on_cpu).iterate(state=state)
+    images(on_cpu).iterate(state=state)
 except hr.StateError:
     print("another graph")
 """
@@ -152,7 +152,7 @@ except hr.StateError:
 
 def test_batches_on_a_device(there, photos):
     code = """
-rows = pictures(on_gpu, V.RandomResizedCrop(32), V.Normalize([124.0] * 3, [58.0] * 3), V.HWC2CHW()).batch(4)
+rows = images(on_gpu, V.RandomResizedCrop(32), V.Normalize([124.0] * 3, [58.0] * 3), V.HWC2CHW()).batch(4)
 expected = [batch["data"] for batch in rows.iterate(epoch=1)]
 count = sum(1 for _ in rows.to_device("cuda:0").iterate(epoch=1, as_="dlpack"))
 print(count == len(expected))
@@ -163,7 +163,7 @@ print(count == len(expected))
 def test_a_forked_child_is_told_so(there, photos):
     code = """
 import os
-next(pictures(on_gpu).iterate())
+next(images(on_gpu).iterate())
 child = os.fork()
 if child == 0:
     try:
@@ -182,7 +182,7 @@ os.waitpid(child, 0)
 def refusal(photos: pathlib.Path, environment: Mapping[str, str]) -> str:
     code = """
 try:
-    next(pictures(on_gpu).iterate())
+    next(images(on_gpu).iterate())
 except hr.UnsupportedError as error:
     print(error)
 print(V.Decode(decoder="nvjpeg")(V.EncodePng()(np.zeros((4, 5, 3), np.uint8))).shape)
@@ -213,7 +213,7 @@ def test_without_the_library(driver, photos):  # noqa: F811
 def test_on_error_skip_does_not_leave_out_rows_for_it(driver, photos):  # noqa: F811
     code = """
 try:
-    list(pictures(on_gpu).on_error("skip", max_errors=1000).iterate())
+    list(images(on_gpu).on_error("skip", max_errors=1000).iterate())
 except hr.UnsupportedError as error:
     print("not installed" in str(error))
 """
@@ -229,9 +229,7 @@ def test_an_unknown_decoder():
 
 
 def test_a_scale():
-    with pytest.raises(
-        hr.GraphError, match=r"nvJPEG decodes pictures in their own size: leave scale=4 out, or decoder="
-    ):
+    with pytest.raises(hr.GraphError, match=r"nvJPEG decodes images in their own size: leave scale=4 out, or decoder="):
         list(hr.Numpy({"x": [b"1"]}).map(V.Decode(scale=4, decoder="nvjpeg"), "x"))
 
 

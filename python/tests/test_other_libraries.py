@@ -20,7 +20,7 @@ from headrace._arguments import other_libraries
 from headrace._runs.run_options import RunParameters
 from tests.front import front_of
 
-PICTURES = np.zeros((3, 8, 8, 3), np.uint8)
+IMAGES = np.zeros((3, 8, 8, 3), np.uint8)
 
 
 @pytest.mark.parametrize("name", sorted(other_libraries._METHODS))
@@ -114,7 +114,7 @@ class Interpolation(enum.Enum):
 
 def test_an_enumeration_is_answered_by_its_text():
     resize = V.Resize(4, interpolation=Interpolation.BILINEAR)
-    for apply in (lambda: resize(PICTURES[0]), lambda: hr.Numpy({"x": PICTURES}).map(resize, "x")):
+    for apply in (lambda: resize(IMAGES[0]), lambda: hr.Numpy({"x": IMAGES}).map(resize, "x")):
         with pytest.raises(hr.GraphError, match=r"Resize: interpolation: .* \(Interpolation\); write 'bilinear'"):
             apply()
 
@@ -138,7 +138,7 @@ def test_a_class_that_is_not_here_says_what_to_write(module, name, advice):
 
 
 def test_a_kernel_of_several_columns_asks_for_those_that_it_takes():
-    batches = hr.Numpy({"x": PICTURES}).batch(3)
+    batches = hr.Numpy({"x": IMAGES}).batch(3)
     with pytest.raises(
         hr.GraphError, match=r"makes 2 columns of 1 \(x\); name all that it takes, or name them with out"
     ):
@@ -224,7 +224,7 @@ def test_the_package_shows_its_public_names_alone():
 )
 def test_sizes_of_kernels(kernel, message):
     with pytest.raises(hr.GraphError, match=message):
-        list(hr.Numpy(PICTURES).map(kernel(), "data"))
+        list(hr.Numpy(IMAGES).map(kernel(), "data"))
 
 
 @pytest.mark.parametrize("whole_row", [lambda row: row["a"], lambda row, rng: row["a"]])

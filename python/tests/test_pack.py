@@ -1,4 +1,4 @@
-"""`headrace pack` and `headrace im2rec`: the files of MXNet's tools, whatever the workers, the kills and the pictures."""
+"""`headrace pack` and `headrace im2rec`: the files of MXNet's tools, whatever the workers, the kills and the images."""
 
 import contextlib
 import json
@@ -23,7 +23,7 @@ from headrace import pack
 from headrace.__main__ import main
 from headrace._records.record_draft import RecordDraft
 from headrace.pack import im2rec_command
-from headrace.pack.picture_packing import Skipped, reasons_of
+from headrace.pack.list_packing import Skipped, reasons_of
 from headrace.pack.progress import Progress, time_text
 from headrace.pack.recipe import Recipe
 from tests.thinning import examples
@@ -31,24 +31,24 @@ from tests.thinning import examples
 MAGIC = 0xCED7230A
 
 
-def picture(seed: int, height: int, width: int, channels: int = 3) -> np.ndarray:
+def image(seed: int, height: int, width: int, channels: int = 3) -> np.ndarray:
     """Soft colours with an edge, so that a JPEG of it is like one of a photograph."""
     draw = np.random.default_rng(seed)
     small = draw.integers(0, 256, (4, 5, channels), np.uint8)
     return cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC).reshape(height, width, channels)
 
 
-def folder_of_pictures(root: pathlib.Path, count: int = 12) -> pathlib.Path:
+def folder_of_images(root: pathlib.Path, count: int = 12) -> pathlib.Path:
     for i in range(count):
         path = root / f"class{i % 3}/{i:03}.{'png' if i % 4 == 3 else 'jpg'}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        cv2.imwrite(str(path), picture(i, 40 + 7 * i, 90 - 3 * i))
+        cv2.imwrite(str(path), image(i, 40 + 7 * i, 90 - 3 * i))
     return root
 
 
 @pytest.fixture
 def root(tmp_path):
-    return folder_of_pictures(tmp_path / "root")
+    return folder_of_images(tmp_path / "root")
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_records_are_those_of_im2rec(listing, root, options):
 # PNGs of another build of zlib have other bytes and the same pixels.
 @pytest.mark.parametrize("color", [1, 0, -1])
 def test_pngs_have_the_pixels_of_im2rec(listing, root, color):
-    cv2.imwrite(str(root / "class0/000.jpg"), picture(3, 50, 60, 1))
+    cv2.imwrite(str(root / "class0/000.jpg"), image(3, 50, 60, 1))
     packed = pack.pack_images(listing, root, encoding=".png", color=color, resize=30)
     expected = by_im2rec(listing, root, encoding=".png", color=color, resize=30)
     for ours, theirs in zip(images(packed.path), expected, strict=True):
@@ -145,7 +145,7 @@ def test_pngs_keep_16_bits_if_the_colour_is_as_it_is(root, tmp_path, channels, r
         assert np.abs(ours.astype(int) - theirs).max() <= (1 if resize else 0)
 
 
-def test_a_picture_of_16_bits_needs_png(root, tmp_path):
+def test_an_image_of_16_bits_needs_png(root, tmp_path):
     cv2.imwrite(str(root / "wide.png"), np.full((20, 20, 3), 40000, np.uint16))
     listing = tmp_path / "wide.lst"
     listing.write_text("0\t0\twide.png\n")
@@ -256,8 +256,8 @@ def test_im2rec_has_the_interpolations_of_opencv(listing, root, tmp_path, method
     given = ["im2rec", str(listing), str(root), str(out), f"inter_method={method}", f"resize={resize}", "encoding=.png"]
     assert main(given) == 0
     chosen = {0: cv2.INTER_NEAREST, 2: cv2.INTER_CUBIC, 3: cv2.INTER_AREA, 4: cv2.INTER_LANCZOS4}.get(method)
-    for picture, line in zip(images(out), listing.read_text().splitlines(), strict=True):
-        ours = cv2.imdecode(np.frombuffer(picture, np.uint8), 1)
+    for image, line in zip(images(out), listing.read_text().splitlines(), strict=True):
+        ours = cv2.imdecode(np.frombuffer(image, np.uint8), 1)
         source = cv2.imread(str(root / line.split("\t")[-1]), 1)
         larger = ours.shape[0] > source.shape[0]
         interpolation = chosen if chosen is not None else (cv2.INTER_CUBIC if larger else cv2.INTER_AREA)
@@ -326,12 +326,12 @@ def test_a_line_on_a_border_belongs_to_the_part_before(tmp_path_factory, lengths
         assert list(range(lines.begin, lines.end)) == expected
 
 
-# ---- bad pictures ----
+# ---- bad images ----
 
 
 @pytest.fixture
-def with_bad_pictures(root, tmp_path):
-    (root / "class0/000.jpg").write_bytes(b"no picture")
+def with_bad_images(root, tmp_path):
+    (root / "class0/000.jpg").write_bytes(b"no image")
     (root / "class1/004.jpg").write_bytes((root / "class1/004.jpg").read_bytes()[:100])
     (root / "class2/008.jpg").unlink()
     (root / "class2/z.jpg").write_bytes(b"")
@@ -341,24 +341,24 @@ def with_bad_pictures(root, tmp_path):
     return listing
 
 
-def test_bad_pictures_are_named_and_left_out(with_bad_pictures, root, tmp_path, capfd):
+def test_bad_images_are_named_and_left_out(with_bad_images, root, tmp_path, capfd):
     assert main(["pack", str(tmp_path / "bad"), str(root), "--resize", "20"]) == 0
     said = capfd.readouterr()
     for name in ("class0/000.jpg", "class1/004.jpg", "class2/008.jpg", "class2/z.jpg"):
         assert f"skipped {root / name}: " in said.err
-    assert "bad.rec: 9 records" in said.out and "4 pictures skipped" in said.out
+    assert "bad.rec: 9 records" in said.out and "4 images skipped" in said.out
     ids = [struct.unpack_from("<IfQQ", payload)[2] for _, payload in payloads(tmp_path / "bad.rec")]
     assert ids == [1, 2, 3, 5, 6, 7, 9, 10, 11]
 
 
-def test_the_first_bad_picture_ends_the_run_if_asked(with_bad_pictures, root, tmp_path):
+def test_the_first_bad_image_ends_the_run_if_asked(with_bad_images, root, tmp_path):
     done = headrace("pack", tmp_path / "bad", root, "--resize", 20, "--on-error", "raise")
     assert done.returncode == 1 and "class0/000.jpg" in done.stderr and "Traceback" not in done.stderr
     assert not (tmp_path / "bad.rec").exists() and not (tmp_path / "bad.idx").exists()
 
 
-def test_all_reasons_are_in_the_result(with_bad_pictures, root):
-    packed = pack.pack_images(with_bad_pictures, root, resize=20)
+def test_all_reasons_are_in_the_result(with_bad_images, root):
+    packed = pack.pack_images(with_bad_images, root, resize=20)
     reasons = {pathlib.Path(each.path).name: each.reason for each in packed.skipped}
     assert list(reasons) == ["000.jpg", "004.jpg", "008.jpg", "z.jpg"]
     assert "not a JPEG, PNG, WebP, GIF, BMP or TIFF" in reasons["000.jpg"] and "empty" in reasons["z.jpg"]
@@ -367,7 +367,7 @@ def test_all_reasons_are_in_the_result(with_bad_pictures, root):
 @pytest.fixture
 def bad_list(tmp_path, root) -> Callable[..., pathlib.Path]:
     def write(name: str, *before: str) -> pathlib.Path:
-        (root / "a.jpg").write_bytes(b"no picture")
+        (root / "a.jpg").write_bytes(b"no image")
         names = [*before, "a.jpg", "lost.jpg", "a.jpg"]
         listing = tmp_path / name
         listing.write_text("".join(f"{i}\t0\t{name}\n" for i, name in enumerate(names)))
@@ -376,7 +376,7 @@ def bad_list(tmp_path, root) -> Callable[..., pathlib.Path]:
     return write
 
 
-def test_a_run_whose_last_pictures_are_all_bad_can_be_resumed(bad_list, root, tmp_path, monkeypatch, capfd):
+def test_a_run_whose_last_images_are_all_bad_can_be_resumed(bad_list, root, tmp_path, monkeypatch, capfd):
     listing = bad_list("tail.lst", "class0/000.jpg", "class1/001.jpg")
     whole = pack.pack_images(listing, root, tmp_path / "whole.rec")
     checkpoint = RecordDraft.checkpoint
@@ -387,25 +387,25 @@ def test_a_run_whose_last_pictures_are_all_bad_can_be_resumed(bad_list, root, tm
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, contextlib.suppress(KeyboardInterrupt):
-        patched.setattr("headrace.pack.picture_packing._CHECKPOINT_S", 0.0)
+        patched.setattr("headrace.pack.list_packing._CHECKPOINT_S", 0.0)
         patched.setattr(RecordDraft, "checkpoint", interrupted)
         pack.pack_images(listing, root)
     assert (tmp_path / "tail.rec.journal").exists()
     assert main(["pack", str(tmp_path / "tail"), str(root), "--resume"]) == 0
     said = capfd.readouterr()
-    assert "2 records were kept" in said.out and "3 pictures skipped" in said.out and said.err.count("skipped ") == 3
+    assert "2 records were kept" in said.out and "3 images skipped" in said.out and said.err.count("skipped ") == 3
     assert (tmp_path / "tail.rec").read_bytes() == pathlib.Path(whole.path).read_bytes()
 
 
-def test_a_list_of_bad_pictures_alone_is_an_error(bad_list, root, tmp_path, capfd):
+def test_a_list_of_bad_images_alone_is_an_error(bad_list, root, tmp_path, capfd):
     listing = bad_list("bad.lst")
     for more in ([], ["--resume"], ["--resume"]):
         assert main(["pack", str(tmp_path / "bad"), str(root), *more]) == 1
         said = capfd.readouterr().err
-        assert f"{listing}: none of the 3 pictures could be packed" in said and "--resume goes on" not in said
+        assert f"{listing}: none of the 3 images could be packed" in said and "--resume goes on" not in said
         assert "2 × not a JPEG, PNG, WebP, GIF, BMP or TIFF" in said and "1 × …: not found" in said
         assert sorted(path.name for path in tmp_path.glob("bad.*")) == ["bad.lst"]
-    with pytest.raises(pack.NothingPackedError, match=r"none of the 3 pictures") as caught:
+    with pytest.raises(pack.NothingPackedError, match=r"none of the 3 images") as caught:
         pack.pack_images(listing, root)
     assert isinstance(caught.value, hr.DataError) and type(caught.value).__module__ == "headrace.pack"
 
@@ -413,16 +413,16 @@ def test_a_list_of_bad_pictures_alone_is_an_error(bad_list, root, tmp_path, capf
 def test_the_error_names_the_most_frequent_reasons(bad_list, root):
     for i in range(9):
         (root / f"class0/bad{i}.jpg").write_bytes(b"%d" % i)
-    with pytest.raises(hr.DataError, match=r"(?s)none of the 12 pictures.*\n  2 × .*\n  6 other reasons$"):
+    with pytest.raises(hr.DataError, match=r"(?s)none of the 12 images.*\n  2 × .*\n  6 other reasons$"):
         pack.pack_images(bad_list("bad.lst", *(f"class0/bad{i}.jpg" for i in range(9))), root)
 
 
 @pytest.mark.parametrize(
     ("bad", "parts", "message"),
     [
-        (2, ["nsplit=2", "part=1"], "headrace: lines 3 to 4 of {}: none of the 2 pictures could be packed"),
-        (1, ["nsplit=2", "part=1"], "headrace: line 3 of {}: the only picture could not be packed"),
-        (1, [], "headrace: {}: the only picture could not be packed"),
+        (2, ["nsplit=2", "part=1"], "headrace: lines 3 to 4 of {}: none of the 2 images could be packed"),
+        (1, ["nsplit=2", "part=1"], "headrace: line 3 of {}: the only image could not be packed"),
+        (1, [], "headrace: {}: the only image could not be packed"),
     ],
 )
 def test_the_error_says_which_part_of_the_list_was_bad(root, tmp_path, capfd, bad, parts, message):
@@ -461,12 +461,12 @@ def test_lists_beside_a_bad_one_are_packed(bad_list, root, tmp_path, capfd):
     bad_list("some_b.lst", "class0/000.jpg")
     assert main(["pack", str(tmp_path / "some"), str(root)]) == 1
     said = capfd.readouterr()
-    assert "some_a.lst: none of the 3 pictures" in said.err and "some_b.rec: 1 records" in said.out
+    assert "some_a.lst: none of the 3 images" in said.err and "some_b.rec: 1 records" in said.out
     assert sorted(path.name for path in tmp_path.glob("*.rec")) == ["some_b.rec"]
 
 
-def test_a_picture_with_alpha_needs_png(root, tmp_path):
-    cv2.imwrite(str(root / "class0/alpha.png"), picture(1, 20, 20, 4))
+def test_an_image_with_alpha_needs_png(root, tmp_path):
+    cv2.imwrite(str(root / "class0/alpha.png"), image(1, 20, 20, 4))
     listing = tmp_path / "alpha.lst"
     listing.write_text("0\t0\tclass0/alpha.png\n1\t0\tclass0/000.jpg\n")
     assert pack.pack_images(listing, root, color=1).records == 2
@@ -483,10 +483,10 @@ def packer(listing, root, *more: object) -> subprocess.Popen[str]:
 
 
 def long_list(folder: pathlib.Path, names: list[str], lines: int):
-    """A list long enough to be killed at, of few pictures, and what is packed of it."""
-    root = folder_of_pictures(folder / "root", 3)
-    (root / "class0/bad.jpg").write_bytes(b"no picture")
-    cv2.imwrite(str(root / "class0/large.jpg"), picture(5, 1200, 1600))
+    """A list long enough to be killed at, of few images, and what is packed of it."""
+    root = folder_of_images(folder / "root", 3)
+    (root / "class0/bad.jpg").write_bytes(b"no image")
+    cv2.imwrite(str(root / "class0/large.jpg"), image(5, 1200, 1600))
     listing = folder / "set.lst"
     listing.write_text("".join(f"{i}\t{i % 3}\t{names[i % len(names)]}\n" for i in range(lines)))
     expected = pack.pack_images(listing, root, folder / "expected.rec", resize=64)
@@ -529,7 +529,7 @@ def test_ten_kills_give_the_same_bytes_in_the_end(slow):
     done = headrace("pack", listing.with_suffix(""), root, "--resize", 64, "--resume")
     assert done.returncode == 0, done.stderr
     assert listing.with_suffix(".rec").read_bytes() == expected and listing.with_suffix(".idx").read_bytes() == index
-    assert "kept from the run before" in done.stdout and "100 pictures skipped" in done.stdout
+    assert "kept from the run before" in done.stdout and "100 images skipped" in done.stdout
     assert sorted(path.name for path in listing.parent.glob("set*")) == ["set.idx", "set.lst", "set.rec"]
 
 
@@ -559,7 +559,7 @@ def killed_run(many, at_bytes: int) -> None:
     signalled(many, signal.SIGKILL, lambda listing: draft_size(listing) > at_bytes).communicate()
 
 
-def test_finished_pictures_are_not_encoded_again(many):
+def test_finished_images_are_not_encoded_again(many):
     root, listing, expected, _ = many
     killed_run(many, len(expected) // 3)
     last = listing.with_suffix(".rec.journal").read_bytes().split(b"\n")[-2]
@@ -712,7 +712,7 @@ def test_an_interrupt_within_a_checkpoint_loses_no_record(listing, root, monkeyp
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, contextlib.suppress(KeyboardInterrupt):
-        patched.setattr("headrace.pack.picture_packing._CHECKPOINT_S", 0.0)
+        patched.setattr("headrace.pack.list_packing._CHECKPOINT_S", 0.0)
         patched.setattr(RecordDraft, "_write", interrupted)
         pack.pack_images(listing, root, resize=16)
     packed = pack.pack_images(listing, root, resize=16, resume=True)

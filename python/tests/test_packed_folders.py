@@ -1,4 +1,4 @@
-"""Pictures packed from class folders are those of the folders: to a pipeline `ImageRecord` and `ImageFolder` give the same."""
+"""Images packed from class folders are those of the folders: to a pipeline `ImageRecord` and `ImageFolder` give the same."""
 
 import pathlib
 
@@ -10,14 +10,14 @@ import headrace as hr
 from headrace import vision as V
 from headrace.__main__ import main
 
-CLASSES, PICTURES = 4, 5
+CLASSES, IMAGES = 4, 5
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory) -> pathlib.Path:
     root = tmp_path_factory.mktemp("folders") / "root"
     draw = np.random.default_rng(0)
-    for number in range(CLASSES * PICTURES):
+    for number in range(CLASSES * IMAGES):
         path = root / f"n{number % CLASSES:02}" / f"{number:03}.{'png' if number % 7 == 0 else 'JPEG'}"
         path.parent.mkdir(parents=True, exist_ok=True)
         image = draw.integers(0, 256, (30 + number, 70 - number, 3), np.uint8)
@@ -47,7 +47,7 @@ def test_the_records_hold_the_files_and_their_classes(folders, packed, indexed):
     records = hr.ImageRecord(f"{packed}.rec", index=f"{packed}.idx" if indexed else None)
     files = hr.ImageFolder(folders)
     pairs = list(zip(records, files, strict=True))
-    assert len(pairs) == CLASSES * PICTURES
+    assert len(pairs) == CLASSES * IMAGES
     for record, file in pairs:
         assert record["image"] == file["image"] and int(record["label"]) == int(file["label"])
 

@@ -84,18 +84,18 @@ def test_under_an_endless_repeat_the_function_gives_each_passs_value():
         level.set(1, epoch=1000)
 
 
-def test_fused_pictures_have_the_values_of_their_epoch():
+def test_fused_images_have_the_values_of_their_epoch():
     photos = np.random.default_rng(0).integers(0, 256, (6, 9, 8, 3), np.uint8)
     bright = hr.parameter("bright", lambda epoch: 0.5 + epoch / 4)
 
-    def pictures(factor):
+    def images(factor):
         steps = [V.RandomHorizontalFlip(), V.AdjustBrightness(factor), T.TypeCast("float32"), V.HWC2CHW()]
         return hr.Numpy({"image": photos}).map(steps, "image").batch(3)
 
     for epoch in range(3):
         for optimize in (True, False):
-            read = pictures(bright).iterate(epoch=epoch, optimize=optimize)
-            plain = pictures(0.5 + epoch / 4).iterate(epoch=epoch)
+            read = images(bright).iterate(epoch=epoch, optimize=optimize)
+            plain = images(0.5 + epoch / 4).iterate(epoch=epoch)
             for batch, expected in zip(read, plain, strict=True):
                 np.testing.assert_array_equal(batch["image"], expected["image"])
 
@@ -198,7 +198,7 @@ def test_arguments_are_checked(arguments, message):
 
 def test_bounds_are_checked_when_it_is_set_and_when_the_function_is_called():
     bright = hr.parameter("bright", lambda epoch: 1 - epoch)
-    pictures = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)}).map(V.AdjustBrightness(bright), "image")
+    images = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)}).map(V.AdjustBrightness(bright), "image")
     with pytest.raises(hr.GraphError, match="AdjustBrightness: factor is -1.0; it must be at least 0"):
         bright.set(-1, epoch=5)
     with pytest.raises(hr.GraphError, match="it must be a number"):
@@ -207,21 +207,21 @@ def test_bounds_are_checked_when_it_is_set_and_when_the_function_is_called():
         bright.set(np.float32("nan"), epoch=5)
     with pytest.raises(hr.GraphError, match=r"fn\(2\) is inf; it must be finite"):
         hr.parameter("level", lambda epoch: float("inf")).value(2)
-    next(iter(pictures))
+    next(iter(images))
     with pytest.raises((hr.GraphError, hr.FunctionError), match="factor is -1.0; it must be at least 0"):
-        next(pictures.iterate(epoch=2))
+        next(images.iterate(epoch=2))
     with pytest.raises(hr.GraphError, match="factor is -2.0; it must be at least 0"):
         hr.Range(3).map(V.AdjustBrightness(hr.parameter("dark", default=-2)), "value")
 
 
 def test_a_map_that_is_refused_leaves_no_bounds_behind():
     size = hr.parameter("size", default=3)
-    pictures = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)})
+    images = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)})
     with pytest.raises(hr.GraphError, match="RandomHorizontalFlip: p is 3"):
-        pictures.map(V.RandomHorizontalFlip(size), "image")
+        images.map(V.RandomHorizontalFlip(size), "image")
     with pytest.raises(hr.GraphError, match="RandomHorizontalFlip: p is 3"):
-        pictures.map([V.Resize(size), V.RandomHorizontalFlip(size)], "image")
-    assert next(iter(pictures.map(V.Resize(size), "image")))["image"].shape == (3, 3, 3)
+        images.map([V.Resize(size), V.RandomHorizontalFlip(size)], "image")
+    assert next(iter(images.map(V.Resize(size), "image")))["image"].shape == (3, 3, 3)
     size.set(5, epoch=1)
 
 
@@ -279,9 +279,9 @@ def test_what_is_set_while_the_function_runs_is_the_value():
 
 def test_a_shape_that_depends_on_one_is_not_known():
     size = hr.parameter("size", lambda epoch: (4 + epoch, 5))
-    pictures = hr.Numpy({"image": np.zeros((2, 9, 9, 3), np.uint8)}).map(V.Resize(size), "image")
-    assert pictures.schema["image"] == ("uint8", (None, None, 3))
-    batches = pictures.batch(2)
+    images = hr.Numpy({"image": np.zeros((2, 9, 9, 3), np.uint8)}).map(V.Resize(size), "image")
+    assert images.schema["image"] == ("uint8", (None, None, 3))
+    batches = images.batch(2)
     assert [next(batches.iterate(epoch=epoch))["image"].shape for epoch in range(2)] == [(2, 4, 5, 3), (2, 5, 5, 3)]
     bright = hr.Numpy({"image": np.zeros((2, 9, 9, 3), np.uint8)}).map(V.AdjustBrightness(size), "image")
     assert bright.schema["image"] == ("uint8", (9, 9, 3))
@@ -324,7 +324,7 @@ def test_parameters_stand_among_the_numbers_of_a_list():
         assert levels(chosen((often, rarely)), epoch, "value") == expected
     photos = np.random.default_rng(0).integers(0, 256, (6, 9, 8, 3), np.uint8)
 
-    def pictures(kernel):
+    def images(kernel):
         return hr.Numpy({"image": photos, "mask": photos[..., :1]}).map([kernel, V.HWC2CHW()], "image").batch(6)
 
     most = hr.parameter("most", lambda epoch: 1.0 + epoch / 4)
@@ -334,8 +334,8 @@ def test_parameters_stand_among_the_numbers_of_a_list():
             (V.Normalize([1, most, 3], 2), V.Normalize([1, 1.0 + epoch / 4, 3], 2)),
         ):
             for optimize in (True, False):
-                got = next(pictures(changing).iterate(epoch=epoch, optimize=optimize))["image"]
-                np.testing.assert_array_equal(got, next(pictures(plain).iterate(epoch=epoch))["image"])
+                got = next(images(changing).iterate(epoch=epoch, optimize=optimize))["image"]
+                np.testing.assert_array_equal(got, next(images(plain).iterate(epoch=epoch))["image"])
 
 
 def test_probabilities_of_a_subpolicy_may_be_ones():
@@ -474,8 +474,8 @@ def test_examples_that_do_not_fit_refuse_no_graph():
 
 def test_a_value_that_does_not_fit_its_kernel_names_the_parameter(monkeypatch):
     monkeypatch.setattr(parameters._engine, "wrong_value", lambda *_: "")
-    pictures = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)})
-    bright = pictures.map(V.AdjustBrightness(hr.parameter("bright", default=-1)), "image")
+    images = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)})
+    bright = images.map(V.AdjustBrightness(hr.parameter("bright", default=-1)), "image")
     with pytest.raises(hr.GraphError, match=r'hr.parameter\("bright"\) in epoch 0: AdjustBrightness: factor is -1.0;'):
         next(iter(bright))
 
@@ -739,13 +739,13 @@ def test_setting_races_with_no_row():
 
 def test_maps_may_be_built_while_another_thread_sets(monkeypatch):
     level = hr.parameter("level", default=0.5)
-    pictures = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)})
-    pictures.map(V.AdjustBrightness(level), "image")
+    images = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)})
+    images.map(V.AdjustBrightness(level), "image")
     checked = parameters._engine.wrong_value
 
     def build_and_check(*arguments):
         monkeypatch.undo()
-        pictures.map(V.RandomHorizontalFlip(level), "image")
+        images.map(V.RandomHorizontalFlip(level), "image")
         return checked(*arguments)
 
     monkeypatch.setattr(parameters._engine, "wrong_value", build_and_check)
@@ -784,16 +784,16 @@ from headrace import vision as V
 
 strength = hr.parameter("strength", default=0.25)
 photos = np.random.default_rng(3).integers(0, 256, (8, 6, 6, 3), np.uint8)
-pictures = hr.Numpy({"image": photos}, shuffle=True).map(V.RandomApply([V.AdjustBrightness(0)], p=strength), "image").batch(2)
+images = hr.Numpy({"image": photos}, shuffle=True).map(V.RandomApply([V.AdjustBrightness(0)], p=strength), "image").batch(2)
 
-def step(batch):  # darker pictures cost more
+def step(batch):  # darker images cost more
     return float(255 - batch["image"].mean())
 
 stop = int(sys.argv[1])
 if len(sys.argv) > 2:
-    iterator, loss, done = pictures.iterate(state=bytes.fromhex(sys.argv[2])), float(sys.argv[3]), int(sys.argv[4])
+    iterator, loss, done = images.iterate(state=bytes.fromhex(sys.argv[2])), float(sys.argv[3]), int(sys.argv[4])
 else:
-    iterator, loss, done = iter(pictures), 0.0, 0
+    iterator, loss, done = iter(images), 0.0, 0
 losses = []
 for epoch in range(iterator.epoch, 6):
     for batch in iterator:
@@ -804,7 +804,7 @@ for epoch in range(iterator.epoch, 6):
             sys.exit()
     losses.append(loss)
     strength.set(min(1.0, loss / 1500), epoch + 1)
-    loss, iterator = 0.0, iter(pictures)
+    loss, iterator = 0.0, iter(images)
 print(json.dumps({"losses": losses}))
 """
 

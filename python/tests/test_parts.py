@@ -263,26 +263,26 @@ def other_noise(x, rng):
     return x
 
 
-PICTURES = {"x": np.arange(10 * 8 * 8 * 1, dtype=np.int64).reshape(10, 8, 8, 1)}
+IMAGES = {"x": np.arange(10 * 8 * 8 * 1, dtype=np.int64).reshape(10, 8, 8, 1)}
 
 
 def test_another_augmentation_leaves_the_draws_as_they_were():
     from headrace import vision as V
 
-    plain = hr.Numpy(PICTURES, shuffle=True).map(V.RandomCrop(3), "x")
-    more = hr.Numpy(PICTURES, shuffle=True).map([V.RandomHorizontalFlip(0.0), V.RandomCrop(3)], "x").shuffle(1)
+    plain = hr.Numpy(IMAGES, shuffle=True).map(V.RandomCrop(3), "x")
+    more = hr.Numpy(IMAGES, shuffle=True).map([V.RandomHorizontalFlip(0.0), V.RandomCrop(3)], "x").shuffle(1)
     assert crops(plain) == crops(more)
-    twice = hr.Numpy(PICTURES, shuffle=True).map([V.RandomCrop(8), V.RandomCrop(3)], "x")
+    twice = hr.Numpy(IMAGES, shuffle=True).map([V.RandomCrop(8), V.RandomCrop(3)], "x")
     assert crops(plain) != crops(twice)
 
 
 def test_a_name_pins_the_draws():
     from headrace import vision as V
 
-    named = hr.Numpy(PICTURES).map(V.RandomCrop(3, name="crop"), "x")
-    twice = hr.Numpy(PICTURES).map([V.RandomCrop(8), V.RandomCrop(3, name="crop")], "x")
+    named = hr.Numpy(IMAGES).map(V.RandomCrop(3, name="crop"), "x")
+    twice = hr.Numpy(IMAGES).map([V.RandomCrop(8), V.RandomCrop(3, name="crop")], "x")
     assert crops(named) == crops(twice)
-    assert crops(named) != crops(hr.Numpy(PICTURES).map(V.RandomCrop(3, name="other"), "x"))
+    assert crops(named) != crops(hr.Numpy(IMAGES).map(V.RandomCrop(3, name="other"), "x"))
     first, second = (hr.Range(30, shuffle=True, name=name) for name in ("a", "b"))
     assert read(first) != read(second)
     assert read(second) == read(hr.Numpy({"value": np.arange(30)}, shuffle=True, name="b"))
@@ -296,10 +296,10 @@ def test_a_name_given_twice_is_refused():
     with pytest.raises(
         hr.GraphError, match='has the name "crop", which map RandomCrop .* has, too: both would draw the same'
     ):
-        _ = hr.Numpy(PICTURES).map(crop, "x").map(crop, "x").schema
+        _ = hr.Numpy(IMAGES).map(crop, "x").map(crop, "x").schema
     with pytest.raises(hr.GraphError, match='has the name "a"'):
         len(hr.Range(3, shuffle=True, name="a").shuffle(2, name="a"))
-    both = hr.Numpy({**PICTURES, "y": PICTURES["x"]}).map(crop, ["x", "y"])
+    both = hr.Numpy({**IMAGES, "y": IMAGES["x"]}).map(crop, ["x", "y"])
     assert all(np.array_equal(row["x"], row["y"]) for row in both)
 
 

@@ -360,19 +360,19 @@ def test_what_would_cut_a_group_is_refused(make, message):
         make().iterate()
 
 
-def test_labels_come_from_the_listing_and_no_picture_is_read_for_them(tmp_path):
+def test_labels_come_from_the_listing_and_no_image_is_read_for_them(tmp_path):
     for name in ("cat", "dog", "owl"):
         (tmp_path / name).mkdir()
         for number in range(4):
             (tmp_path / name / f"{number}.jpg").write_bytes(bytes(100_000))
-    pictures = hr.ImageFolder(tmp_path, shuffle=True).sample(hr.PK(2, 2, groups=10))
-    labels = pictures.project(["label"]).batch(4)
+    images = hr.ImageFolder(tmp_path, shuffle=True).sample(hr.PK(2, 2, groups=10))
+    labels = images.project(["label"]).batch(4)
     list(labels)
     before = read_bytes()
-    assert len(pictures) == 40
+    assert len(images) == 40
     for batch in labels:
         first, second, third, fourth = batch["label"].tolist()
         assert first == second != third == fourth
     assert read_bytes() - before < 100_000
     with pytest.raises(hr.DataError):
-        next(iter(pictures.map(V.Decode(), "image")))
+        next(iter(images.map(V.Decode(), "image")))

@@ -116,9 +116,9 @@ def test_rows_go_through_it(myops):
     assert pipeline.schema["x"].dtype == "float32" and tuple(pipeline.schema["x"].shape) == (3,)
     assert_equal(column(pipeline), list(np.arange(120, dtype=np.float32).reshape(40, 3) / 2))
     # Row-major, whatever the tensor before was.
-    picture = np.arange(24, dtype=np.float32).reshape(1, 2, 4, 3)
-    flipped = hr.Numpy({"x": picture}).map([V.RandomHorizontalFlip(1.0), myops.Scale()], "x")
-    np.testing.assert_array_equal(column(flipped)[0], picture[0, :, ::-1] * 2)
+    image = np.arange(24, dtype=np.float32).reshape(1, 2, 4, 3)
+    flipped = hr.Numpy({"x": image}).map([V.RandomHorizontalFlip(1.0), myops.Scale()], "x")
+    np.testing.assert_array_equal(column(flipped)[0], image[0, :, ::-1] * 2)
     np.testing.assert_array_equal(myops.Scale(4.0)(np.ones(2, np.float32)), [4, 4])
 
 
@@ -679,15 +679,15 @@ def frames_library(tmp_path_factory):
 def test_the_example_in_cpp(frames_library):
     frames = hr.load_plugin(frames_library)
     assert str(inspect.signature(frames.Vignette)) == "(strength: 'float | Parameter' = 0.5) -> 'None'"
-    picture = np.full((3, 3, 2), 200, np.uint8)
+    image = np.full((3, 3, 2), 200, np.uint8)
     expected = np.array([[0, 100, 0], [100, 200, 100], [0, 100, 0]], np.uint8)
-    np.testing.assert_array_equal(frames.Vignette(1.0)(picture), np.dstack([expected] * 2))
-    (batch,) = hr.Numpy({"x": np.stack([picture] * 2)}).map(frames.Vignette(1.0), "x").batch(2)
+    np.testing.assert_array_equal(frames.Vignette(1.0)(image), np.dstack([expected] * 2))
+    (batch,) = hr.Numpy({"x": np.stack([image] * 2)}).map(frames.Vignette(1.0), "x").batch(2)
     np.testing.assert_array_equal(batch["x"][1, ..., 0], expected)
     with pytest.raises(hr.GraphError, match=r"needs uint8 \(H, W, C\)"):
         floats().map(frames.Vignette(), "x").schema  # noqa: B018
     with pytest.raises(hr.GraphError, match="strength is 7.*; it must be at most 1"):
-        list(hr.Numpy({"x": picture[None]}).map(frames.Vignette(7.0), "x"))
+        list(hr.Numpy({"x": image[None]}).map(frames.Vignette(7.0), "x"))
 
 
 def test_a_plugin_in_cpp_exports_its_entry_alone(frames_library):

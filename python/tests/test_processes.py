@@ -531,17 +531,17 @@ def test_a_row_may_wait_until_the_loop_has_seen_those_before(tmp_path):
 
 
 def test_an_error_before_a_call_waits_for_no_later_call(tmp_path):
-    picture = io.BytesIO()
-    Image.new("RGB", (2, 2)).save(picture, "PNG")
-    pictures = [picture.getvalue()] * 800
-    pictures[700] = b"none"
+    file = io.BytesIO()
+    Image.new("RGB", (2, 2)).save(file, "PNG")
+    images = [file.getvalue()] * 800
+    images[700] = b"none"
 
     def waits(image, number):
         if number > 700 and not eventually((tmp_path / "seen").exists, 60):
             (tmp_path / "gave up").touch()
         return number
 
-    rows = hr.Numpy({"image": np.array(pictures, object), "number": np.arange(800)})
+    rows = hr.Numpy({"image": np.array(images, object), "number": np.arange(800)})
     rows = rows.map([V.Decode()], "image").map(waits, ["image", "number"], "number", processes=1)
     iterator = rows.iterate()
     assert [int(next(iterator)["number"]) for _ in range(700)] == list(range(700))

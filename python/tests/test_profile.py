@@ -13,7 +13,7 @@ import headrace as hr
 from headrace import vision as V
 
 
-def pictures(photos):
+def images(photos):
     return (
         hr.ImageFolder(str(photos), shuffle=True)
         .map([V.Decode(), V.RandomResizedCrop(32), V.RandomHorizontalFlip()], "image")
@@ -32,7 +32,7 @@ def named(trace, kind):
 
 def test_writes_a_trace_with_a_track_for_each_thread_and_connector(photos, tmp_path):
     began = time.perf_counter()
-    with pictures(photos).profile(tmp_path / "out") as batches:
+    with images(photos).profile(tmp_path / "out") as batches:
         given = sum(1 for _ in batches)
         tree = batches.explain().splitlines()[2:]
         tree = tree[:1] + [line for line in tree if line.strip().startswith("└─")]
@@ -57,7 +57,7 @@ def test_writes_a_trace_with_a_track_for_each_thread_and_connector(photos, tmp_p
 
 
 def test_tasks_of_a_thread_do_not_overlap(photos, tmp_path):
-    assert len(list(pictures(photos).iterate(profile=tmp_path))) == 24
+    assert len(list(images(photos).iterate(profile=tmp_path))) == 24
     ends = {}
     events = [event for event in trace_of(tmp_path / "trace.json")["traceEvents"] if event["ph"] == "X"]
     waits = [event for event in events if event["name"] == "waits for data"]
@@ -89,7 +89,7 @@ class TagCheck(html.parser.HTMLParser):
 
 
 def test_the_page_is_whole_and_names_every_stage(photos, tmp_path):
-    with pictures(photos).profile(tmp_path) as batches:
+    with images(photos).profile(tmp_path) as batches:
         for _ in batches:
             pass
     text = (tmp_path / "report.html").read_text()
@@ -148,8 +148,8 @@ def test_the_page_counts_rows_where_batches_have_them(tmp_path):
 
 def test_rows_are_the_same_with_and_without(photos, tmp_path):
     for options in ({}, {"executor": "pull"}, {"window": 1}, {"workers": 1}):
-        plain = [batch["image"] for batch in pictures(photos).iterate(**options)]
-        profiled = [batch["image"] for batch in pictures(photos).profile(tmp_path, **options)]
+        plain = [batch["image"] for batch in images(photos).iterate(**options)]
+        profiled = [batch["image"] for batch in images(photos).profile(tmp_path, **options)]
         assert all(np.array_equal(a, b) for a, b in zip(plain, profiled, strict=True))
 
 

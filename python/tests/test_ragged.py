@@ -21,7 +21,7 @@ def row(number: int, count: int) -> dict[str, Any]:
     return {"boxes": boxes, "label": np.full(count, number, np.int64), "number": np.int32(number)}
 
 
-def pictures(counts: tuple[int, ...] | list[int] = COUNTS, types: Any = None) -> hr.Dataset:
+def images(counts: tuple[int, ...] | list[int] = COUNTS, types: Any = None) -> hr.Dataset:
     def rows() -> Iterator[dict[str, Any]]:
         return (row(number, count) for number, count in enumerate(counts))
 
@@ -43,7 +43,7 @@ def same(given: Any, wanted: Any) -> None:
 
 
 def test_splits_say_where_each_row_is() -> None:
-    first, second, last = pictures().batch(3, ragged="splits")
+    first, second, last = images().batch(3, ragged="splits")
     assert list(first) == ["boxes", "boxes_splits", "label", "label_splits", "number"]
     assert first["boxes"].shape == (5, 4) and first["boxes"].dtype == np.float32
     assert first["boxes_splits"].dtype == np.int64
@@ -58,7 +58,7 @@ def test_splits_say_where_each_row_is() -> None:
 
 
 def test_a_list_has_one_array_a_row() -> None:
-    first, *_ = pictures().batch(3, ragged="list")
+    first, *_ = images().batch(3, ragged="list")
     assert list(first) == ["boxes", "label", "number"]
     assert [boxes.shape for boxes in first["boxes"]] == [(2, 4), (0, 4), (3, 4)]
     for number, boxes in enumerate(first["boxes"]):
@@ -68,32 +68,32 @@ def test_a_list_has_one_array_a_row() -> None:
 
 
 def test_padding_by_column() -> None:
-    (batch,) = pictures().batch(7, ragged="pad", pad_value={"boxes": -1, "label": -100})
+    (batch,) = images().batch(7, ragged="pad", pad_value={"boxes": -1, "label": -100})
     assert batch["boxes"].shape == (7, 4, 4) and batch["label"].shape == (7, 4)
     assert batch["boxes"][1].tolist() == [[-1] * 4] * 4
     assert batch["label"].tolist()[3] == [3, -100, -100, -100]
-    (plain,) = pictures().batch(7, pad=True)
-    (named,) = pictures().batch(7, ragged={"boxes": "pad", "label": "pad"}, pad_value=0)
+    (plain,) = images().batch(7, pad=True)
+    (named,) = images().batch(7, ragged={"boxes": "pad", "label": "pad"}, pad_value=0)
     same([plain], [named])
 
 
 def test_forms_differ_by_column() -> None:
-    (batch,) = pictures((1, 2)).batch(2, ragged={"boxes": "list", "label": "pad"}, pad_value={"label": 9})
+    (batch,) = images((1, 2)).batch(2, ragged={"boxes": "list", "label": "pad"}, pad_value={"label": 9})
     assert [boxes.shape for boxes in batch["boxes"]] == [(1, 4), (2, 4)]
     assert batch["label"].tolist() == [[0, 9], [1, 1]]
-    (others,) = pictures((1, 2)).batch(2, pad=True, ragged={"boxes": "splits"})
+    (others,) = images((1, 2)).batch(2, pad=True, ragged={"boxes": "splits"})
     assert others["label"].tolist() == [[0, 0], [1, 1]] and others["boxes"].shape == (3, 4)
 
 
 def test_the_schema_tells_what_comes() -> None:
-    splits = pictures().batch(3, True, ragged="splits").schema
+    splits = images().batch(3, True, ragged="splits").schema
     assert splits["boxes"] == ("float32", (None, 4)) and splits["boxes_splits"] == ("int64", (4,))
-    lists = pictures().batch(3, True, ragged="list")
+    lists = images().batch(3, True, ragged="list")
     assert list(lists.schema) == ["boxes", "label", "number"]
     assert lists.schema["boxes"] == ("float32", (3, None, 4))
-    assert pictures().batch(3, ragged="pad").schema["boxes"] == ("float32", (None, None, 4))
-    assert pictures().batch(3, ragged="splits").unbatch().schema == pictures().schema
-    assert indexed().batch(3, True, ragged="splits").unbatch().schema == pictures().schema
+    assert images().batch(3, ragged="pad").schema["boxes"] == ("float32", (None, None, 4))
+    assert images().batch(3, ragged="splits").unbatch().schema == images().schema
+    assert indexed().batch(3, True, ragged="splits").unbatch().schema == images().schema
     assert len(indexed().batch(3, ragged="list")) == 3
     assert len(indexed().batch(3, True, ragged="splits").unbatch()) == 6
     assert "batch" in lists.explain() and "list" in lists.to_json()
@@ -107,7 +107,7 @@ def test_the_schema_tells_what_comes() -> None:
     above=st.sampled_from([None, "list", "splits"]),
 )
 def test_unbatch_inverts(counts: list[int], size: int, form: Any, above: Any) -> None:
-    rows = pictures(counts).batch(size, ragged=form).unbatch()
+    rows = images(counts).batch(size, ragged=form).unbatch()
     if above is not None:
         rows = rows.batch(size + 1, ragged={"boxes": above, "label": "splits"}).unbatch()
     same(list(rows), [row(number, count) for number, count in enumerate(counts)])
@@ -119,8 +119,8 @@ def pipelines() -> dict[str, hr.Dataset]:
         "splits": base.batch(3, ragged="splits"),
         "list": base.batch(3, ragged="list"),
         "unbatched": base.batch(4, ragged="list").unbatch().shuffle(3).batch(3, ragged="splits"),
-        "cached": pictures().cache().batch(2, ragged="splits").repeat(2),
-        "batches cached": pictures().batch(2, ragged="list").cache().repeat(2).shuffle(2),
+        "cached": images().cache().batch(2, ragged="splits").repeat(2),
+        "batches cached": images().batch(2, ragged="list").cache().repeat(2).shuffle(2),
         "taken": base.batch(2, ragged="list").skip(1).take(5).project(["label", "boxes"]),
     }
 
@@ -162,7 +162,7 @@ def test_rows_that_fail_are_left_out() -> None:
             raise ValueError("three")
         return boxes
 
-    rows = pictures((1, 3, 2, 3, 0)).map(rejects_three, "boxes", types={"boxes": TYPES["boxes"]})
+    rows = images((1, 3, 2, 3, 0)).map(rejects_three, "boxes", types={"boxes": TYPES["boxes"]})
     batches = list(rows.on_error("skip").batch(2, ragged="list"))
     assert [[len(boxes) for boxes in batch["boxes"]] for batch in batches] == [[1, 2], [0]]
 
@@ -177,17 +177,17 @@ def test_a_row_that_differs_is_named() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: pictures().batch(2, ragged="tuple"), 'ragged is .tuple.*"list", "pad" or "splits"'),
-        (lambda: pictures().batch(2, ragged={"box": "list"}), 'no column "box" '),
-        (lambda: pictures().batch(2, ragged={"number": "list"}), '"number" is int32 .*needs a first axis'),
-        (lambda: pictures().batch(2, pad=True, ragged="list"), "pad=True is short for"),
-        (lambda: pictures().batch(2, pad_value={"boxes": 1}), '"boxes", which is not padded'),
-        (lambda: pictures().batch(2, ragged="list", function=len), "let the function join them"),
-        (lambda: pictures(types=["boxes", "label", "number"]).batch(2, ragged="list"), "say which columns are ragged"),
-        (lambda: pictures().batch(2, ragged="list").batch(2), "is ragged already"),
-        (lambda: pictures().batch(2, ragged="list").filter(len, "boxes"), "given to a filter's function"),
-        (lambda: pictures().batch(2, ragged="list").batch(2, function=len), "cannot be batched again"),
-        (lambda: pictures().batch(2, ragged="list").map(len, "boxes"), "cannot be mapped; do that below batch"),
+        (lambda: images().batch(2, ragged="tuple"), 'ragged is .tuple.*"list", "pad" or "splits"'),
+        (lambda: images().batch(2, ragged={"box": "list"}), 'no column "box" '),
+        (lambda: images().batch(2, ragged={"number": "list"}), '"number" is int32 .*needs a first axis'),
+        (lambda: images().batch(2, pad=True, ragged="list"), "pad=True is short for"),
+        (lambda: images().batch(2, pad_value={"boxes": 1}), '"boxes", which is not padded'),
+        (lambda: images().batch(2, ragged="list", function=len), "let the function join them"),
+        (lambda: images(types=["boxes", "label", "number"]).batch(2, ragged="list"), "say which columns are ragged"),
+        (lambda: images().batch(2, ragged="list").batch(2), "is ragged already"),
+        (lambda: images().batch(2, ragged="list").filter(len, "boxes"), "given to a filter's function"),
+        (lambda: images().batch(2, ragged="list").batch(2, function=len), "cannot be batched again"),
+        (lambda: images().batch(2, ragged="list").map(len, "boxes"), "cannot be mapped; do that below batch"),
     ],
 )
 def test_mistakes_say_what_to_write(make: Any, message: str) -> None:
@@ -196,18 +196,18 @@ def test_mistakes_say_what_to_write(make: Any, message: str) -> None:
 
 
 def test_kernels_take_values_between() -> None:
-    halved = pictures().batch(3, ragged="splits").map(T.TypeCast("float64"), "boxes")
+    halved = images().batch(3, ragged="splits").map(T.TypeCast("float64"), "boxes")
     same(
         list(halved.unbatch()),
         [{**row(n, c), "boxes": row(n, c)["boxes"].astype(np.float64)} for n, c in enumerate(COUNTS)],
     )
-    shortened = pictures().batch(3, ragged="splits").map(lambda boxes: boxes[1:], "boxes")
+    shortened = images().batch(3, ragged="splits").map(lambda boxes: boxes[1:], "boxes")
     with pytest.raises(hr.DataError, match='"boxes": splits .* are not those of values'):
         list(shortened.unbatch())
 
 
 def test_chosen_sizes_join_ragged_rows() -> None:
-    batches = list(pictures().batch(lambda info: info.number + 1, ragged="splits"))
+    batches = list(images().batch(lambda info: info.number + 1, ragged="splits"))
     assert [batch["boxes_splits"].tolist() for batch in batches] == [[0, 2], [0, 0, 3], [0, 1, 1, 1], [0, 4]]
 
 
@@ -218,12 +218,12 @@ def test_a_saved_graph_keeps_the_forms(tmp_path: pathlib.Path) -> None:
 
 
 def test_on_a_device_splits_are_two_tensors_and_lists_are_refused() -> None:
-    batches = list(pictures().batch(3, ragged="splits").to_device("cpu:0"))
-    same(batches, list(pictures().batch(3, ragged="splits")))
-    (empty,) = pictures((0, 0)).batch(2, ragged="splits").to_device("cpu:0")
+    batches = list(images().batch(3, ragged="splits").to_device("cpu:0"))
+    same(batches, list(images().batch(3, ragged="splits")))
+    (empty,) = images((0, 0)).batch(2, ragged="splits").to_device("cpu:0")
     assert empty["boxes"].shape == (0, 4)
     with pytest.raises(hr.UnsupportedError, match=r'"boxes" is a list of rows, which cpu:0 does not take.*"splits"'):
-        list(pictures().batch(3, ragged="list").to_device("cpu:0"))
+        list(images().batch(3, ragged="list").to_device("cpu:0"))
 
 
 def test_columns_called_as_the_splits_of_lists_are_delivered() -> None:
@@ -244,17 +244,17 @@ def test_columns_called_as_the_splits_of_lists_are_delivered() -> None:
 
 
 def test_dlpack_gives_two_tensors_or_a_list() -> None:
-    batch = next(pictures().batch(3, ragged="splits").iterate(as_="dlpack"))
+    batch = next(images().batch(3, ragged="splits").iterate(as_="dlpack"))
     assert np.from_dlpack(batch["boxes"]).shape == (5, 4)
     assert np.from_dlpack(batch["boxes_splits"]).tolist() == [0, 2, 2, 5]
-    batch = next(pictures().batch(3, ragged="list").iterate(as_="dlpack"))
+    batch = next(images().batch(3, ragged="list").iterate(as_="dlpack"))
     assert [np.from_dlpack(boxes).shape for boxes in batch["boxes"]] == [(2, 4), (0, 4), (3, 4)]
 
 
 @pytest.mark.torch
 def test_torch_gets_lists_of_tensors() -> None:
     torch = pytest.importorskip("torch")
-    batch = next(pictures().batch(3, ragged="list").iterate(as_="torch"))
+    batch = next(images().batch(3, ragged="list").iterate(as_="torch"))
     assert all(isinstance(boxes, torch.Tensor) for boxes in batch["boxes"])
     assert [tuple(boxes.shape) for boxes in batch["boxes"]] == [(2, 4), (0, 4), (3, 4)]
     batch["boxes"][0] += 1

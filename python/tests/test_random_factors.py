@@ -8,7 +8,7 @@ import headrace as hr
 from headrace import vision as V
 from kernels.testdata.golden import RowRandom
 
-PICTURE = np.random.default_rng(5).integers(0, 256, (30, 40, 3), np.uint8)
+IMAGE = np.random.default_rng(5).integers(0, 256, (30, 40, 3), np.uint8)
 ENHANCERS = [(V.RandomColor, ImageEnhance.Color), (V.RandomSharpness, ImageEnhance.Sharpness)]
 
 
@@ -20,26 +20,26 @@ def test_the_factor_is_uniform_between_the_degrees(kernel, enhancer, degrees):
     results = []
     for row in range(20):
         factor = low + (high - low) * RowRandom(7, 0, 0, row).uniform()
-        results.append(kernels(PICTURE))
-        np.testing.assert_array_equal(results[-1], enhancer(Image.fromarray(PICTURE)).enhance(factor))
+        results.append(kernels(IMAGE))
+        np.testing.assert_array_equal(results[-1], enhancer(Image.fromarray(IMAGE)).enhance(factor))
     assert (len({result.tobytes() for result in results}) > 15) == (low < high)
 
 
 @pytest.mark.parametrize(("kernel", "enhancer"), ENHANCERS)
 def test_a_pipeline_draws_alike_and_leaves_masks_alone(kernel, enhancer):
-    rows = hr.Numpy({"image": np.repeat(PICTURE[None], 6, 0), "mask": PICTURE[None, ..., 0].repeat(6, 0)})
+    rows = hr.Numpy({"image": np.repeat(IMAGE[None], 6, 0), "mask": IMAGE[None, ..., 0].repeat(6, 0)})
     mapped = rows.map(V.HorizontalFlip(), ["image", hr.mask("mask")]).map(kernel(seed=3), ["image", hr.mask("mask")])
     several = [row["image"].tobytes() for row in mapped.iterate(epoch=0)]
     assert several == [row["image"].tobytes() for row in mapped.iterate(epoch=0, optimize=False, workers=2)]
     assert len(set(several)) == 6
-    assert all(np.array_equal(row["mask"], PICTURE[:, ::-1, 0]) for row in mapped)
+    assert all(np.array_equal(row["mask"], IMAGE[:, ::-1, 0]) for row in mapped)
 
 
 @pytest.mark.parametrize(("kernel", "enhancer"), ENHANCERS)
 def test_what_does_not_fit_is_refused(kernel, enhancer):
     with pytest.raises(hr.GraphError, match="degrees"):
-        kernel((1.5, 0.5))(PICTURE)
+        kernel((1.5, 0.5))(IMAGE)
     with pytest.raises(hr.GraphError, match="degrees is .*at least 0"):
-        kernel((-1.0, 0.5))(PICTURE)
+        kernel((-1.0, 0.5))(IMAGE)
     with pytest.raises(hr.GraphError, match="channel"):
-        kernel()(PICTURE[..., :2])
+        kernel()(IMAGE[..., :2])

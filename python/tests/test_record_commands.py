@@ -11,7 +11,7 @@ from PIL import Image
 
 from headrace import pack
 from headrace.__main__ import main
-from headrace.pack.picture_header import PictureHeader, picture_header
+from headrace.pack.encoded_header import EncodedHeader, encoded_header
 
 MAGIC = 0xCED7230A
 
@@ -20,8 +20,8 @@ def frame(payload: bytes) -> bytes:
     return struct.pack("<II", MAGIC, len(payload)) + payload + bytes(-len(payload) % 4)
 
 
-def image_record(key: int, label: float, picture: bytes) -> bytes:
-    return struct.pack("<IfQQ", 0, label, key, 0) + picture
+def image_record(key: int, label: float, image: bytes) -> bytes:
+    return struct.pack("<IfQQ", 0, label, key, 0) + image
 
 
 def encoded(height: int, width: int, kind: str = ".jpg") -> bytes:
@@ -29,17 +29,17 @@ def encoded(height: int, width: int, kind: str = ".jpg") -> bytes:
     return cv2.imencode(kind, cv2.resize(small, (width, height)))[1].tobytes()
 
 
-PICTURES = [encoded(30, 40), encoded(100, 70), encoded(300, 260, ".png"), encoded(30, 30)]
+IMAGES = [encoded(30, 40), encoded(100, 70), encoded(300, 260, ".png"), encoded(30, 30)]
 
 
 @pytest.fixture
 def records(tmp_path) -> pathlib.Path:
-    """Four pictures with the labels 0, 1, 0, 2.5, and their index."""
+    """Four images with the labels 0, 1, 0, 2.5, and their index."""
     path, lines = tmp_path / "set.rec", ""
     data = b""
-    for key, (label, picture) in enumerate(zip((0, 1, 0, 2.5), PICTURES, strict=True)):
+    for key, (label, image) in enumerate(zip((0, 1, 0, 2.5), IMAGES, strict=True)):
         lines += f"{key}\t{len(data)}\n"
-        data += frame(image_record(key, label, picture))
+        data += frame(image_record(key, label, image))
     path.write_bytes(data)
     path.with_suffix(".idx").write_text(lines)
     return path
@@ -62,7 +62,7 @@ def test_inspect_shows_records_labels_and_sizes(records, capsys):
     assert main(["inspect", str(records)]) == 0
     said = capsys.readouterr().out
     assert f"4 records, {records.stat().st_size:,} bytes" in said
-    assert "pictures: 3 JPEG, 1 PNG" in said and "labels of a record: 1 in 4" in said
+    assert "images: 3 JPEG, 1 PNG" in said and "labels of a record: 1 in 4" in said
     assert "first label: 3 different, 0 to 2.5; in 1 to 2 records each" in said
     assert "width: 30 to 260, median 70; height: 30 to 300, median 100" in said
     assert "damage: none" in said and "leads to every record" in said
@@ -84,27 +84,27 @@ def test_inspect_goes_on_behind_damage_and_names_it(records, capsys):
     assert f"byte {first:,}: " in said and "where no record begins" in said
 
 
-def test_inspect_of_records_that_are_no_pictures(tmp_path, capsys):
+def test_inspect_of_records_that_are_no_images(tmp_path, capsys):
     path = tmp_path / "raw.rec"
     path.write_bytes(frame(b"hello") + frame(b""))
     assert main(["inspect", str(path)]) == 0
     said = capsys.readouterr().out
-    assert "2 records" in said and "no pictures" in said and "headrace index" in said
+    assert "2 records" in said and "no images" in said and "headrace index" in said
     path.write_bytes(b"")
     assert main(["inspect", str(path)]) == 0
     assert "0 records" in capsys.readouterr().out
 
 
-def test_a_contact_sheet_has_the_pictures_in_their_order(records, tmp_path, capsys):
+def test_a_contact_sheet_has_the_images_in_their_order(records, tmp_path, capsys):
     sheet = tmp_path / "sheet.png"
     assert main(["inspect", str(records), "--sheet", str(sheet)]) == 0
-    assert f"{sheet}: 4 pictures" in capsys.readouterr().out
+    assert f"{sheet}: 4 images" in capsys.readouterr().out
     shown = cv2.imread(str(sheet))
     assert shown.shape == (204, 204, 3)
-    for number, picture in enumerate(PICTURES):
+    for number, image in enumerate(IMAGES):
         top, left = 4 + number // 2 * 100, 4 + number % 2 * 100
         square = shown[top : top + 96, left : left + 96].astype(int)
-        mean = cv2.imdecode(np.frombuffer(picture, np.uint8), 1)
+        mean = cv2.imdecode(np.frombuffer(image, np.uint8), 1)
         side = min(mean.shape[:2])
         y, x = (mean.shape[0] - side) // 2, (mean.shape[1] - side) // 2
         expected = mean[y : y + side, x : x + side].reshape(-1, 3).mean(axis=0)
@@ -112,18 +112,18 @@ def test_a_contact_sheet_has_the_pictures_in_their_order(records, tmp_path, caps
 
 
 def test_a_contact_sheet_is_from_the_whole_file(records, tmp_path, capsys):
-    records.write_bytes(b"".join(frame(image_record(i, 0, PICTURES[i % 4])) for i in range(100)))
+    records.write_bytes(b"".join(frame(image_record(i, 0, IMAGES[i % 4])) for i in range(100)))
     sheet = tmp_path / "sheet.png"
     assert main(["inspect", str(records), "--sheet", str(sheet), "--pictures", "9"]) == 0
-    assert "9 pictures" in capsys.readouterr().out and cv2.imread(str(sheet)).shape == (304, 304, 3)
+    assert "9 images" in capsys.readouterr().out and cv2.imread(str(sheet)).shape == (304, 304, 3)
     assert main(["inspect", str(records), "--sheet", str(sheet), "--pictures", "0"]) == 1
     assert "1 to" in capsys.readouterr().err
 
 
-def test_a_contact_sheet_of_pictures_that_cannot_be_decoded_is_an_error(records, tmp_path, capsys):
-    records.write_bytes(b"".join(frame(image_record(i, 0, PICTURES[i][:-200])) for i in range(4)))
+def test_a_contact_sheet_of_images_that_cannot_be_decoded_is_an_error(records, tmp_path, capsys):
+    records.write_bytes(b"".join(frame(image_record(i, 0, IMAGES[i][:-200])) for i in range(4)))
     assert main(["inspect", str(records), "--sheet", str(tmp_path / "sheet.png")]) == 1
-    assert "holds no picture for a contact sheet" in capsys.readouterr().err
+    assert "holds no image for a contact sheet" in capsys.readouterr().err
 
 
 # ---- verify ----
@@ -131,7 +131,7 @@ def test_a_contact_sheet_of_pictures_that_cannot_be_decoded_is_an_error(records,
 
 def test_verify_finds_nothing_wrong_with_a_good_file(records, capsys):
     assert main(["verify", str(records)]) == 0
-    assert "4 records, 4 pictures decoded" in capsys.readouterr().out
+    assert "4 records, 4 images decoded" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("raw", [False, True])
@@ -139,7 +139,7 @@ def test_verify_names_each_fault(records, capsys, raw):
     first, second, third, _ = offsets(records)
     damage(records, second)
     records.with_suffix(".idx").write_text(f"0\t{first}\n0\t{third}\n5\t7\nx\n")
-    data = records.read_bytes() + frame(image_record(9, 0, PICTURES[0][:50]))
+    data = records.read_bytes() + frame(image_record(9, 0, IMAGES[0][:50]))
     records.write_bytes(data)
     assert main(["verify", str(records), *(["--raw"] if raw else [])]) == 1
     said = capsys.readouterr().out
@@ -147,19 +147,19 @@ def test_verify_names_each_fault(records, capsys, raw):
     assert "key 0 stands there twice" in said and "key 5 leads to byte 7" in said and "line 4 is no key" in said
     assert "records are not in it" in said
     assert said.rstrip().endswith(" faults")
-    cut = len(data) - len(frame(image_record(9, 0, PICTURES[0][:50])))
+    cut = len(data) - len(frame(image_record(9, 0, IMAGES[0][:50])))
     assert (f"byte {cut:,}: " in said) != raw
 
 
-def test_verify_names_each_picture_and_the_index_where_no_picture_can_be_decoded(records, capsys):
-    bad = [frame(image_record(i, 0, PICTURES[i][:100])) for i in range(3)]
+def test_verify_names_each_image_and_the_index_where_no_image_can_be_decoded(records, capsys):
+    bad = [frame(image_record(i, 0, IMAGES[i][:100])) for i in range(3)]
     records.write_bytes(b"".join(bad))
     assert main(["verify", str(records)]) == 1
     said = capsys.readouterr().out
     for offset in (0, len(bad[0]), len(bad[0] + bad[1])):
         assert f"byte {offset:,}: " in said
     assert f"{records.with_suffix('.idx')}: key 1 leads to byte" in said
-    assert f"{records}: 3 records, 0 pictures decoded" in said
+    assert f"{records}: 3 records, 0 images decoded" in said
 
 
 def test_verify_names_records_that_are_too_short(records, capsys):
@@ -178,10 +178,10 @@ def test_one_fault_is_in_the_singular(records, capsys):
     assert capsys.readouterr().out.rstrip().endswith("no index: 1 fault")
 
 
-def test_one_record_and_one_picture_are_in_the_singular(tmp_path, capsys):
-    (tmp_path / "one.rec").write_bytes(frame(image_record(0, 0, PICTURES[0])))
+def test_one_record_and_one_image_are_in_the_singular(tmp_path, capsys):
+    (tmp_path / "one.rec").write_bytes(frame(image_record(0, 0, IMAGES[0])))
     assert main(["verify", str(tmp_path / "one.rec")]) == 0
-    assert "one.rec: 1 record, 1 picture decoded, no index: nothing wrong" in capsys.readouterr().out
+    assert "one.rec: 1 record, 1 image decoded, no index: nothing wrong" in capsys.readouterr().out
 
 
 def test_missing_files_are_named(tmp_path, capsys):
@@ -232,7 +232,7 @@ def test_unpacked_records_pack_to_the_same_file(records, tmp_path, capsys):
     assert main(["unpack", str(records), str(tmp_path / "out")]) == 0
     assert "4 files" in capsys.readouterr().out
     assert (tmp_path / "out/list.lst").read_text() == "0\t0\t0/0.jpg\n1\t1\t1/1.jpg\n2\t0\t0/2.png\n3\t2.5\t2.5/3.jpg\n"
-    assert (tmp_path / "out/0/2.png").read_bytes() == PICTURES[2]
+    assert (tmp_path / "out/0/2.png").read_bytes() == IMAGES[2]
     again = pack.pack_images(tmp_path / "out/list.lst", tmp_path / "out", pass_through=True)
     assert pathlib.Path(again.path).read_bytes() == records.read_bytes()
     assert pathlib.Path(again.index).read_bytes() == records.with_suffix(".idx").read_bytes()
@@ -240,7 +240,7 @@ def test_unpacked_records_pack_to_the_same_file(records, tmp_path, capsys):
 
 def test_several_labels_survive_unpacking(tmp_path):
     labels = (0.1, 16777216.0, -2.5e-7)
-    payload = struct.pack("<IfQQ3f", 3, 0, 5, 0, *labels) + PICTURES[0]
+    payload = struct.pack("<IfQQ3f", 3, 0, 5, 0, *labels) + IMAGES[0]
     path = tmp_path / "set.rec"
     path.write_bytes(frame(payload))
     assert main(["unpack", str(path), str(tmp_path / "out")]) == 0
@@ -250,7 +250,7 @@ def test_several_labels_survive_unpacking(tmp_path):
 
 def test_unpack_keeps_records_of_the_same_id_apart(tmp_path):
     path = tmp_path / "set.rec"
-    path.write_bytes(b"".join(frame(image_record(3, 1, picture)) for picture in (PICTURES[0], PICTURES[1], b"", b"x")))
+    path.write_bytes(b"".join(frame(image_record(3, 1, image)) for image in (IMAGES[0], IMAGES[1], b"", b"x")))
     assert main(["unpack", str(path), str(tmp_path / "out")]) == 0
     names = sorted(each.name for each in (tmp_path / "out/1").iterdir())
     assert names == ["3-2.jpg", "3.bin", "3.jpg"]
@@ -316,12 +316,12 @@ def test_index_of_a_damaged_file(records, tmp_path, capsys):
     assert offsets(records) == expected[2:]
 
 
-# ---- formats of pictures ----
+# ---- formats of images ----
 
 ENDINGS = {"JPEG": ".jpg", "PNG": ".png", "WebP": ".webp", "GIF": ".gif", "TIFF": ".tif", "BMP": ".bmp"}
 
 
-def picture_in(kind: str, width: int = 33, height: int = 21, **options) -> bytes:
+def image_in(kind: str, width: int = 33, height: int = 21, **options) -> bytes:
     data = io.BytesIO()
     Image.new("RGB", (width, height), (9, 99, 199)).save(data, kind, **options)
     return data.getvalue()
@@ -329,33 +329,33 @@ def picture_in(kind: str, width: int = 33, height: int = 21, **options) -> bytes
 
 @pytest.mark.parametrize("kind", ENDINGS)
 @pytest.mark.parametrize("options", [{}, {"exif": b"Exif\0\0" + bytes(300)}, {"progressive": True}])
-def test_headers_of_pictures_are_read_without_decoding(kind, options):
+def test_headers_of_images_are_read_without_decoding(kind, options):
     if "progressive" in options and kind != "JPEG":
         pytest.skip("a kind of JPEG")
     if "exif" in options and kind in ("GIF", "TIFF", "BMP"):
         pytest.skip("not by Pillow")
-    whole = picture_in(kind, **options)
-    assert picture_header(whole) == PictureHeader(kind, 33, 21)
+    whole = image_in(kind, **options)
+    assert encoded_header(whole) == EncodedHeader(kind, 33, 21)
     for length in range(0, len(whole), 7):
-        assert picture_header(memoryview(whole)[:length]) in (None, PictureHeader(kind, 33, 21))
+        assert encoded_header(memoryview(whole)[:length]) in (None, EncodedHeader(kind, 33, 21))
 
 
 def test_records_of_every_format_are_inspected_and_unpacked(tmp_path, capsys):
     path, out, sheet = tmp_path / "set.rec", tmp_path / "out", tmp_path / "sheet.png"
-    pictures = {kind: picture_in(kind, 30 + key, 40) for key, kind in enumerate(ENDINGS)}
-    records = [image_record(key, 1, picture) for key, picture in enumerate(pictures.values())]
-    path.write_bytes(b"".join(map(frame, [*records, image_record(9, 1, b"no picture")])))
+    images = {kind: image_in(kind, 30 + key, 40) for key, kind in enumerate(ENDINGS)}
+    records = [image_record(key, 1, image) for key, image in enumerate(images.values())]
+    path.write_bytes(b"".join(map(frame, [*records, image_record(9, 1, b"no image")])))
     assert main(["inspect", str(path), "--sheet", str(sheet)]) == 0
     said = capsys.readouterr().out
     assert all(f"1 {kind}" in said for kind in ENDINGS)
     assert (
         "width: 30 to 35, median 33; height: 40 to 40" in said and "; 1 record holds none that can be decoded" in said
     )
-    assert f"{sheet}: 6 pictures" in said
+    assert f"{sheet}: 6 images" in said
     assert main(["unpack", str(path), str(out)]) == 0
     assert {each.name: each.read_bytes() for each in (out / "1").iterdir()} == {
-        **{f"{key}{ENDINGS[kind]}": picture for key, (kind, picture) in enumerate(pictures.items())},
-        "9.bin": b"no picture",
+        **{f"{key}{ENDINGS[kind]}": image for key, (kind, image) in enumerate(images.items())},
+        "9.bin": b"no image",
     }
     again = pack.pack_images(out / "list.lst", out, pass_through=True)
     assert pathlib.Path(again.path).read_bytes() == path.read_bytes()
@@ -363,11 +363,11 @@ def test_records_of_every_format_are_inspected_and_unpacked(tmp_path, capsys):
 
 def test_a_file_is_named_by_its_format_where_its_header_is_cut_off(tmp_path, capsys):
     path = tmp_path / "set.rec"
-    path.write_bytes(b"".join(frame(image_record(key, 1, picture[:20])) for key, picture in enumerate(PICTURES)))
+    path.write_bytes(b"".join(frame(image_record(key, 1, image[:20])) for key, image in enumerate(IMAGES)))
     assert main(["unpack", str(path), str(tmp_path / "out")]) == 0
     assert sorted(each.name for each in (tmp_path / "out/1").iterdir()) == ["0.jpg", "1.jpg", "2.png", "3.jpg"]
 
 
 def test_other_bytes_have_no_header():
-    assert picture_header(b"") is None and picture_header(b"GIF89a") is None
-    assert picture_header(b"\xff\xd8\xff\xe0\0\0" * 20) is None
+    assert encoded_header(b"") is None and encoded_header(b"GIF89a") is None
+    assert encoded_header(b"\xff\xd8\xff\xe0\0\0" * 20) is None

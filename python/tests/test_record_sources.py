@@ -41,8 +41,8 @@ def write(path: pathlib.Path, payloads: list[bytes]) -> list[int]:
     return offsets
 
 
-def image(number: int, label: float = 0, picture: bytes = b"") -> bytes:
-    return struct.pack("<IfQQ", 0, label, number, 0) + picture
+def image(number: int, label: float = 0, encoded: bytes = b"") -> bytes:
+    return struct.pack("<IfQQ", 0, label, number, 0) + encoded
 
 
 def records_of(dataset: hr.Dataset, **options: object) -> list[bytes]:
@@ -139,7 +139,7 @@ def test_the_window_is_for_reading_without_an_index(tmp_path):
     assert sorted(records_of(write_index)) == sorted(b"%d" % number for number in range(50))
 
 
-def test_pictures_labels_and_ids(tmp_path):
+def test_images_labels_and_ids(tmp_path):
     write(tmp_path / "a.rec", [image(3, 1, b"A"), image(5, 2, b"B")])
     batch = next(iter(hr.ImageRecord([tmp_path / "a.rec"]).batch(2)))
     assert batch["image"].tolist() == [b"A", b"B"]
@@ -238,7 +238,7 @@ def test_a_folder_whose_name_is_a_pattern_is_meant(tmp_path):
     assert records_of(hr.RecordFile(tmp_path / "runs[12]/*.rec")) == [b"runs1"]
 
 
-def test_a_list_of_pictures_that_are_missing(tmp_path):
+def test_a_list_of_images_that_are_missing(tmp_path):
     (tmp_path / "a.jpg").write_bytes(b"A")
     (tmp_path / "a.lst").write_text("0\t1\ta.jpg\n1\t2\tlost.jpg\n2\t3\ta.jpg\n")
     dataset = hr.ImageList(tmp_path / "a.lst", tmp_path)

@@ -423,9 +423,9 @@ def gradient(channels: int) -> np.ndarray:
 
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize(("fmt", "quality"), [(".jpg", 95), (".JPEG", 50), (".png", 3)])
-def test_pictures_are_those_of_opencv(channels: int, fmt: str, quality: int) -> None:
-    picture = gradient(channels)
-    packed = mx.recordio.pack_img(mx.recordio.IRHeader(0, 1, 2, 0), picture, quality=quality, img_fmt=fmt)
+def test_images_are_those_of_opencv(channels: int, fmt: str, quality: int) -> None:
+    image = gradient(channels)
+    packed = mx.recordio.pack_img(mx.recordio.IRHeader(0, 1, 2, 0), image, quality=quality, img_fmt=fmt)
     _, encoded = mx.recordio.unpack(packed)
     for iscolor in (-1, 0, 1):
         header, decoded = mx.recordio.unpack_img(packed, iscolor)
@@ -441,12 +441,12 @@ def test_pictures_are_those_of_opencv(channels: int, fmt: str, quality: int) -> 
 
 def test_pngs_keep_their_pixels_and_alpha() -> None:
     for channels in (1, 3, 4):
-        picture = gradient(channels)
-        _, decoded = mx.recordio.unpack_img(mx.recordio.pack_img((0, 1, 2, 0), picture, quality=9, img_fmt=".png"))
-        assert np.array_equal(decoded, picture[:, :, 0] if channels == 1 else picture)
+        image = gradient(channels)
+        _, decoded = mx.recordio.unpack_img(mx.recordio.pack_img((0, 1, 2, 0), image, quality=9, img_fmt=".png"))
+        assert np.array_equal(decoded, image[:, :, 0] if channels == 1 else image)
 
 
-def test_pictures_that_are_none_are_refused() -> None:
+def test_images_that_are_none_are_refused() -> None:
     with pytest.raises(hr.GraphError, match="img_fmt"):
         mx.recordio.pack_img((0, 1, 2, 0), gradient(3), img_fmt=".bmp")
     with pytest.raises(hr.GraphError, match="float64"):

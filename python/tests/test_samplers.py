@@ -59,7 +59,7 @@ def test_each_epoch_draws_anew_and_again_the_same():
         assert list(values(dataset)) == read(dataset, epoch=1), "the engine goes on"
 
 
-def test_labels_come_from_the_listing_and_no_picture_is_read_for_them(tmp_path):
+def test_labels_come_from_the_listing_and_no_image_is_read_for_them(tmp_path):
     for name, count in (("cat", 30), ("dog", 2), ("owl", 1)):
         (tmp_path / name).mkdir()
         for number in range(count):
@@ -74,29 +74,29 @@ def test_labels_come_from_the_listing_and_no_picture_is_read_for_them(tmp_path):
         assert len(dataset) in (3000, 1)
         dataset.iterate(optimize=False).close()
         dataset.iterate(disabled_passes="drop_unread_columns").close()
-        # Sources read ahead: a picture or two of those that are drawn.
+        # Sources read ahead: an image or two of those that are drawn.
         assert read_bytes() - before < 1_000_000
     assert all(850 < counts[label] < 1150 for label in range(3))
-    pictures = hr.ImageFolder(tmp_path).sample(hr.ClassBalanced("label", n=3))
+    images = hr.ImageFolder(tmp_path).sample(hr.ClassBalanced("label", n=3))
     before = read_bytes()
-    assert len(list(pictures.iterate())) == 3
+    assert len(list(images.iterate())) == 3
     assert 300_000 <= read_bytes() - before < 1_000_000
 
 
 def test_a_sampler_stands_above_maps_and_shuffles_too(photos):
-    pictures = hr.ImageFolder(photos, shuffle=True).map([V.Decode(), V.RandomResizedCrop(8)], "image")
-    drawn = pictures.rename({"label": "kind"}).sample(hr.ClassBalanced("label", n=40)).batch(40)
+    images = hr.ImageFolder(photos, shuffle=True).map([V.Decode(), V.RandomResizedCrop(8)], "image")
+    drawn = images.rename({"label": "kind"}).sample(hr.ClassBalanced("label", n=40)).batch(40)
     (batch,) = drawn
     assert batch["image"].shape == (40, 8, 8, 3) and set(batch["kind"].tolist()) == {0, 1, 2, 3}
-    assert len({picture.tobytes() for picture in batch["image"]}) == 40, "each has a crop of its own"
+    assert len({image.tobytes() for image in batch["image"]}) == 40, "each has a crop of its own"
     order = "permute"
     assert order not in drawn._graph().text()
 
 
 def test_a_named_shuffle_below_a_sampler_is_no_second_one(photos):
     def drawn(labels):
-        pictures = hr.ImageFolder(photos, shuffle=True, seed=3, name="train")
-        sampled = pictures.sample(hr.ClassBalanced(labels, n=9)).project(["label"])
+        images = hr.ImageFolder(photos, shuffle=True, seed=3, name="train")
+        sampled = images.sample(hr.ClassBalanced(labels, n=9)).project(["label"])
         return sampled.shuffle(4).iterate()
 
     labels = [int(row["label"]) for row in hr.ImageFolder(photos).project(["label"])]
@@ -108,8 +108,8 @@ def test_a_named_shuffle_below_a_sampler_is_no_second_one(photos):
 
 
 def test_a_column_of_the_listing_serves_parts_above_maps(photos):
-    pictures = hr.ImageFolder(photos).map([V.Decode(), V.RandomHorizontalFlip(name="flip")], "image")
-    train, _ = pictures.rename({"label": "kind"}).split([0.75, 0.25], seed=1)
+    images = hr.ImageFolder(photos).map([V.Decode(), V.RandomHorizontalFlip(name="flip")], "image")
+    train, _ = images.rename({"label": "kind"}).split([0.75, 0.25], seed=1)
     members = [int(row["kind"]) for row in train.project(["kind"])]
     for optimize in (True, False):
         drawn = train.sample(hr.ClassBalanced("label", n=60)).project(["kind"]).iterate(optimize=optimize)
@@ -252,9 +252,9 @@ def test_a_column_follows_its_rows_through_other_orders(photos):
             assert all(abs(count - 900 / len(counts)) < 120 for count in counts.values())
         weighted = below.sample(hr.Weighted("label", n=30))
         assert min(int(row["kind"]) for row in weighted) > 0, "rows of weight 0 never come"
-    pictures = hr.ImageFolder(photos, shuffle=True).take(6).map(V.Decode(), "image")
-    chained = pictures.sample(hr.ClassBalanced("label", n=50)).project(["label"])
-    assert {int(row["label"]) for row in chained} == {int(row["label"]) for row in pictures.project(["label"])}
+    images = hr.ImageFolder(photos, shuffle=True).take(6).map(V.Decode(), "image")
+    chained = images.sample(hr.ClassBalanced("label", n=50)).project(["label"])
+    assert {int(row["label"]) for row in chained} == {int(row["label"]) for row in images.project(["label"])}
 
 
 def test_an_input_without_the_column_is_named():

@@ -24,7 +24,7 @@ def pixels_of(sheet) -> np.ndarray:
     return V.Decode()(sheet._repr_png_())
 
 
-def pictures_of(sheet) -> list[np.ndarray]:
+def images_of(sheet) -> list[np.ndarray]:
     """Those of the form for notebooks, which has no captions in them."""
     return [V.Decode()(base64.b64decode(each)) for each in re.findall(r'base64,([^"]*)"', sheet._repr_html_())]
 
@@ -37,14 +37,14 @@ def random(*shape, dtype=np.uint8) -> np.ndarray:
     return np.random.default_rng(5).integers(0, 256, shape).astype(dtype)
 
 
-def enlarged(picture: np.ndarray, factor: int) -> np.ndarray:
-    return picture.repeat(factor, 0).repeat(factor, 1)
+def enlarged(image: np.ndarray, factor: int) -> np.ndarray:
+    return image.repeat(factor, 0).repeat(factor, 1)
 
 
 # ---- the grid ----
 
 
-def test_pictures_stand_in_their_order_in_a_square_grid():
+def test_images_stand_in_their_order_in_a_square_grid():
     images = random(3, SIDE, SIDE, 3)
     shown = pixels_of(hr.Numpy({"x": images}).show(side=SIDE))
     assert shown.shape == (2 * SIDE + 3 * GAP, 2 * SIDE + 3 * GAP, 3)
@@ -54,11 +54,11 @@ def test_pictures_stand_in_their_order_in_a_square_grid():
     assert np.array_equal(shown, expected)
 
 
-def test_small_pictures_are_enlarged_by_whole_numbers_and_large_ones_shrunk():
+def test_small_images_are_enlarged_by_whole_numbers_and_large_ones_shrunk():
     small, large = random(1, 5, 7, 3), random(1, 64, 30, 3)
-    [shown] = pictures_of(hr.Numpy({"x": small}).show(side=SIDE))
+    [shown] = images_of(hr.Numpy({"x": small}).show(side=SIDE))
     assert np.array_equal(shown, enlarged(small[0], 2))
-    [shown] = pictures_of(hr.Numpy({"x": large}).show(side=SIDE))
+    [shown] = images_of(hr.Numpy({"x": large}).show(side=SIDE))
     assert np.array_equal(shown, V.Resize((16, 8))(large[0]))
 
 
@@ -67,9 +67,9 @@ def test_the_first_n_rows_are_shown_and_the_run_is_ended():
     before = pipeline_threads()
     sheet = dataset.show(4, side=SIDE)
     assert pipeline_threads() == before and dataset.epoch == 0 and dataset._last_run is None
-    assert len(sheet) == 4 and "4 pictures" in repr(sheet)
+    assert len(sheet) == 4 and "4 images" in repr(sheet)
     rows = [row["x"] for row, _ in zip(dataset.iterate(epoch=0), range(4), strict=False)]
-    assert all(np.array_equal(shown, enlarged(row, 4)) for shown, row in zip(pictures_of(sheet), rows, strict=True))
+    assert all(np.array_equal(shown, enlarged(row, 4)) for shown, row in zip(images_of(sheet), rows, strict=True))
 
 
 def test_a_later_epoch_of_the_dataset_changes_nothing():
@@ -96,11 +96,11 @@ def test_options_of_the_datasets_loops_are_left_out():
     assert sheet._repr_png_() == rows.show()._repr_png_()
 
 
-# ---- which pictures ----
+# ---- which images ----
 
 
 @pytest.mark.parametrize("channels", [1, 3, 4])
-def test_pictures_of_each_number_of_channels_in_both_orders(channels):
+def test_images_of_each_number_of_channels_in_both_orders(channels):
     images = random(2, 6, 8, channels)
     if channels == 4:
         images[..., 3] = 255
@@ -113,7 +113,7 @@ def test_pictures_of_each_number_of_channels_in_both_orders(channels):
         rows.batch(2),
         rows.map(V.HWC2CHW(), "x").batch(2),
     ):
-        shown = pictures_of(dataset.show(side=SIDE))
+        shown = images_of(dataset.show(side=SIDE))
         assert [np.array_equal(one, other) for one, other in zip(shown, expected, strict=True)] == [True, True]
 
 
@@ -123,19 +123,19 @@ def test_where_both_orders_are_possible_the_kernels_decide(dtype):
     whole = images if dtype == np.uint8 else images >> 8
     rows = hr.Numpy({"x": images})
     for dataset in (rows, rows.map(V.HWC2CHW(), "x"), rows.map(V.HWC2CHW(), "x").rename({"x": "y"}).batch(1)):
-        [shown] = pictures_of(dataset.show(side=SIDE))
+        [shown] = images_of(dataset.show(side=SIDE))
         assert np.array_equal(shown, enlarged(whole[0], 4))
 
 
 def test_the_fourth_channel_is_opacity_over_white():
     image = np.array([[[200, 100, 0, 255], [200, 100, 0, 0], [200, 100, 0, 51]]], np.uint8)
-    [shown] = pictures_of(hr.Numpy({"x": image[None]}).show(side=SIDE))
+    [shown] = images_of(hr.Numpy({"x": image[None]}).show(side=SIDE))
     assert shown[0, ::5].tolist() == [[200, 100, 0], [255, 255, 255], [244, 224, 204]]
 
 
 def test_sixteen_bits_are_shown_by_the_higher_eight():
     image = np.array([[[0], [255], [256], [65535]]], np.uint16)
-    [shown] = pictures_of(hr.Numpy({"x": image[None]}).show(side=SIDE))
+    [shown] = images_of(hr.Numpy({"x": image[None]}).show(side=SIDE))
     assert shown[0, ::4, 0].tolist() == [0, 0, 1, 255]
 
 
@@ -143,76 +143,76 @@ def test_sixteen_bits_are_shown_by_the_higher_eight():
 def test_floats_of_0_to_1_go_from_black_to_white(dtype):
     image = np.array([[[0], [0.25], [0.5], [1]]], dtype)
     sheet = hr.Numpy({"x": image[None]}).show(side=SIDE)
-    assert pictures_of(sheet)[0][0, ::4, 0].tolist() == [0, 64, 128, 255] and captions_of(sheet) == [[""]]
+    assert images_of(sheet)[0][0, ::4, 0].tolist() == [0, 64, 128, 255] and captions_of(sheet) == [[""]]
 
 
 def test_other_floats_are_scaled_by_their_own_least_and_greatest():
     images = np.array([[[[-2], [-1], [0], [2]]], [[[0], [51], [102], [255]]]], np.float32)
     sheet = hr.Numpy({"x": images}).show(side=SIDE)
-    assert [shown[0, ::4, 0].tolist() for shown in pictures_of(sheet)] == [[0, 64, 128, 255], [0, 51, 102, 255]]
+    assert [shown[0, ::4, 0].tolist() for shown in images_of(sheet)] == [[0, 64, 128, 255], [0, 51, 102, 255]]
     assert captions_of(sheet) == [["scaled: -2 to 2"], ["scaled: 0 to 255"]]
 
 
 def test_floats_that_are_not_finite_or_all_alike_are_shown():
     image = np.array([[[np.nan], [np.inf], [-np.inf], [0.2]], [[7]] * 4], np.float32)
     alike = np.full((1, 1, 4, 1), 7, np.float32)
-    [shown] = pictures_of(hr.Numpy({"x": image[None, :1]}).show(side=SIDE))
+    [shown] = images_of(hr.Numpy({"x": image[None, :1]}).show(side=SIDE))
     assert shown[0, ::4, 0].tolist() == [0, 255, 0, 51]
-    [shown] = pictures_of(hr.Numpy({"x": alike}).show(side=SIDE))
+    [shown] = images_of(hr.Numpy({"x": alike}).show(side=SIDE))
     assert (shown == 128).all()
 
 
-def test_encoded_pictures_are_decoded(photos):
+def test_encoded_images_are_decoded(photos):
     encoded = hr.ImageFolder(str(photos))
     decoded = encoded.map(V.Decode(orientation=True), "image")
     assert encoded.show(5)._repr_png_() == decoded.show(5)._repr_png_() == encoded.batch(3).show(5)._repr_png_()
 
 
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF"])
-def test_pictures_of_each_format_are_found(format):
+def test_images_of_each_format_are_found(format):
     """After a column of other bytes."""
     target = io.BytesIO()
     Image.fromarray(random(16, 16, 3)).save(target, format)
-    row = {"other": format.encode(), "picture": target.getvalue()}
+    row = {"other": format.encode(), "image": target.getvalue()}
     rows = hr.Generator(lambda: iter([row, row]), {name: ("bytes", ()) for name in row})
-    expected = enlarged(V.Decode()(row["picture"]), 1)
+    expected = enlarged(V.Decode()(row["image"]), 1)
     for dataset in (rows, rows.batch(2)):
         sheet = dataset.show(side=SIDE)
-        assert all(np.array_equal(shown, expected) for shown in pictures_of(sheet)) and not sheet.damaged
-    with pytest.raises(hr.GraphError, match=r"show: no column holds pictures: .*JPEG, PNG, WebP, GIF, BMP or TIFF"):
+        assert all(np.array_equal(shown, expected) for shown in images_of(sheet)) and not sheet.damaged
+    with pytest.raises(hr.GraphError, match=r"show: no column holds images: .*JPEG, PNG, WebP, GIF, BMP or TIFF"):
         rows.project(["other"]).show()
 
 
-def test_encoded_pictures_are_turned_upright(tmp_path):
+def test_encoded_images_are_turned_upright(tmp_path):
     exif = Image.Exif()
     exif[274] = 6  # to be turned by 90 degrees
     Image.new("RGB", (16, 8)).save(tmp_path / "a.jpg", exif=exif)
-    [shown] = pictures_of(hr.Files(str(tmp_path / "a.jpg")).show(side=SIDE))
+    [shown] = images_of(hr.Files(str(tmp_path / "a.jpg")).show(side=SIDE))
     assert shown.shape == (16, 8, 3)
 
 
-def test_pictures_that_cannot_be_decoded_are_grey_with_the_reason():
+def test_images_that_cannot_be_decoded_are_grey_with_the_reason():
     whole = V.EncodeJpeg()(random(32, 32, 3))
     rows = hr.Numpy({"x": np.array([whole, whole[:200], whole], object)})
     sheet = rows.show(side=SIDE)
     assert sheet.damaged == 1 and len(sheet) == 3
-    assert (pictures_of(sheet)[1] == 208).all() and pictures_of(sheet)[2].std() > 0
+    assert (images_of(sheet)[1] == 208).all() and images_of(sheet)[2].std() > 0
     assert captions_of(sheet)[1][0].startswith("damaged: the JPEG cannot be read")
 
 
 def test_of_several_columns_the_first_is_shown_unless_another_is_named():
     one, two = random(1, 4, 4, 3), 255 - random(1, 4, 4, 3)
     rows = hr.Numpy({"number": np.arange(1), "one": one, "two": two})
-    assert np.array_equal(pictures_of(rows.show(side=SIDE))[0], enlarged(one[0], 4))
+    assert np.array_equal(images_of(rows.show(side=SIDE))[0], enlarged(one[0], 4))
     for sheet in (rows.show(side=SIDE, image="two"), rows.show(side=SIDE, columns="two")):
-        assert np.array_equal(pictures_of(sheet)[0], enlarged(two[0], 4))
+        assert np.array_equal(images_of(sheet)[0], enlarged(two[0], 4))
 
 
-def test_pictures_without_channels_are_shown_if_named():
+def test_images_without_channels_are_shown_if_named():
     images = random(3, 8, 8)
     rows = hr.Numpy({"x": images})
     for dataset in (rows, rows.batch(2)):
-        shown = pictures_of(dataset.show(image="x", side=SIDE))
+        shown = images_of(dataset.show(image="x", side=SIDE))
         assert all(np.array_equal(one[..., 0], enlarged(each, 2)) for one, each in zip(shown, images, strict=True))
 
 
@@ -224,13 +224,13 @@ def test_frames_of_a_clip_share_its_label():
 
 def test_results_of_python_functions_are_found_by_their_values():
     rows = hr.Range(2).map(lambda value: np.full((4, 4, 3), value, np.uint8), "value", "made")
-    assert [shown.max() for shown in pictures_of(rows.show())] == [0, 1]
+    assert [shown.max() for shown in images_of(rows.show())] == [0, 1]
 
 
 # ---- captions ----
 
 
-def test_small_columns_are_written_under_the_pictures():
+def test_small_columns_are_written_under_the_images():
     rows = hr.Numpy(
         {
             "x": random(1, 4, 4, 3),
@@ -257,7 +257,7 @@ def test_long_texts_are_cut():
     assert written == f"text: {'é' * 200}…"
 
 
-def test_captions_are_drawn_below_each_picture():
+def test_captions_are_drawn_below_each_image():
     rows = hr.Numpy({"x": random(1, 8, 16, 3), "label": np.array([3])})
     shown = pixels_of(rows.show(side=64))
     assert shown.shape == (32 + LINE + 2 * GAP, 64 + 2 * GAP, 3)
@@ -265,12 +265,12 @@ def test_captions_are_drawn_below_each_picture():
     assert np.array_equal(text, lettered(["label: 3"], 64))
 
 
-def picture_of(text: str, width: int) -> list[str]:
+def image_of(text: str, width: int) -> list[str]:
     return ["".join("#" if dot == 0 else "." for dot in row) for row in lettered([text], width)[..., 0]]
 
 
 def test_letters_are_drawn_dot_by_dot():
-    assert picture_of("1g", 12) == [
+    assert image_of("1g", 12) == [
         "............",
         "..#.........",
         ".##.........",
@@ -308,7 +308,7 @@ def test_a_mask_is_drawn_half_transparent():
         expected[y, x] = (expected[y, x] + table[value - 1]) // 2
     for dataset in (rows, rows.batch(1)):
         sheet = dataset.show(side=SIDE)
-        assert np.array_equal(pictures_of(sheet)[0], enlarged(expected, 8)) and captions_of(sheet) == [["label: 1"]]
+        assert np.array_equal(images_of(sheet)[0], enlarged(expected, 8)) and captions_of(sheet) == [["label: 1"]]
 
 
 def test_each_value_of_a_mask_has_a_colour_of_its_own():
@@ -318,13 +318,13 @@ def test_each_value_of_a_mask_has_a_colour_of_its_own():
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.uint64])
 def test_masks_of_each_dtype_of_whole_numbers(dtype):
     image, mask = random(1, 4, 4, 3), np.ones((1, 4, 4), dtype)
-    [shown] = pictures_of(hr.Numpy({"x": image, "m": mask}).show(side=SIDE))
+    [shown] = images_of(hr.Numpy({"x": image, "m": mask}).show(side=SIDE))
     assert np.array_equal(shown, enlarged((image[0].astype(int) + colours()[0]) // 2, 4))
 
 
 def test_what_has_another_size_or_floats_is_no_mask():
     rows = {"x": random(1, 4, 4, 3), "a": np.ones((1, 4, 5), np.uint8), "b": np.ones((1, 4, 4), np.float32)}
-    [shown] = pictures_of(hr.Numpy(rows).show(side=SIDE))
+    [shown] = images_of(hr.Numpy(rows).show(side=SIDE))
     assert np.array_equal(shown, enlarged(rows["x"][0], 4))
 
 
@@ -347,7 +347,7 @@ def test_a_named_mask_that_does_not_fit_is_an_error():
 
 
 def outline(left: int, top: int, right: int, bottom: int, number: int = 0, size: int = SIDE) -> np.ndarray:
-    """A white picture with the frame of a box, whose last row and column are given."""
+    """A white image with the frame of a box, whose last row and column are given."""
     drawn = np.full((size, size, 3), 255, np.uint8)
     drawn[top : bottom + 1, left : right + 1] = colours()[number]
     drawn[top + 1 : bottom, left + 1 : right] = 255
@@ -365,25 +365,25 @@ def white_with(boxes, size: int = SIDE) -> hr.Dataset:
 def test_a_box_is_outlined_in_each_format(box_format, box, dtype):
     rows = white_with(np.array([box], dtype))
     for dataset in (rows, rows.batch(1)):
-        [shown] = pictures_of(dataset.show(boxes="boxes", box_format=box_format, side=SIDE))
+        [shown] = images_of(dataset.show(boxes="boxes", box_format=box_format, side=SIDE))
         assert np.array_equal(shown, outline(2, 4, 11, 9))
 
 
-def test_boxes_are_scaled_with_the_picture():
-    [shown] = pictures_of(white_with([[1, 2, 4, 6]], size=8).show(boxes="boxes", side=SIDE))
+def test_boxes_are_scaled_with_the_image():
+    [shown] = images_of(white_with([[1, 2, 4, 6]], size=8).show(boxes="boxes", side=SIDE))
     assert np.array_equal(shown, outline(2, 4, 7, 11))
-    [shown] = pictures_of(white_with([[4, 8, 17, 24]], size=32).show(boxes="boxes", side=SIDE))
+    [shown] = images_of(white_with([[4, 8, 17, 24]], size=32).show(boxes="boxes", side=SIDE))
     assert np.array_equal(shown, outline(2, 4, 8, 11))
 
 
-def test_boxes_have_different_colours_and_the_picture_below_stays():
+def test_boxes_have_different_colours_and_the_image_below_stays():
     boxes = [[0, 0, 6, 6], [8, 8, 16, 16]]
-    [shown] = pictures_of(white_with(boxes).show(boxes="boxes", side=SIDE))
+    [shown] = images_of(white_with(boxes).show(boxes="boxes", side=SIDE))
     assert np.array_equal(shown, np.minimum(outline(0, 0, 5, 5), outline(8, 8, 15, 15, number=1)))
 
 
 def test_boxes_are_cut_off_at_the_border():
-    [shown] = pictures_of(white_with([[-5.0, 4, 40, 1e30], [100, 100, 120, 120]]).show(boxes="boxes", side=SIDE))
+    [shown] = images_of(white_with([[-5.0, 4, 40, 1e30], [100, 100, 120, 120]]).show(boxes="boxes", side=SIDE))
     expected = np.full((SIDE, SIDE, 3), 255, np.uint8)
     expected[4] = colours()[0]
     assert np.array_equal(shown, expected)
@@ -392,13 +392,13 @@ def test_boxes_are_cut_off_at_the_border():
 def test_boxes_without_area_are_left_out_and_counted():
     boxes = [[0.0, 0, 0, 0], [4, 4, 2, 8], [np.nan, 0, 4, 4], [2, 4, 12, 10]]
     sheet = white_with(boxes).show(boxes="boxes", side=SIDE)
-    assert np.array_equal(pictures_of(sheet)[0], outline(2, 4, 11, 9, number=3))
+    assert np.array_equal(images_of(sheet)[0], outline(2, 4, 11, 9, number=3))
     assert captions_of(sheet) == [["boxes: 3 of 4 without area"]]
 
 
 def test_a_row_may_have_no_box():
     sheet = white_with(np.zeros((0, 4), np.float32)).show(boxes="boxes", side=SIDE)
-    assert (pictures_of(sheet)[0] == 255).all() and captions_of(sheet) == [[""]]
+    assert (images_of(sheet)[0] == 255).all() and captions_of(sheet) == [[""]]
 
 
 def test_a_show_leaves_the_arrays_of_the_user_alone():
@@ -427,7 +427,7 @@ def test_a_column_that_holds_no_boxes_is_refused(boxes, type_text):
 
 
 def spots(*places: tuple[int, int, int]) -> np.ndarray:
-    """A white picture with squares of three pixels around places: x, y and the number of the colour."""
+    """A white image with squares of three pixels around places: x, y and the number of the colour."""
     drawn = np.full((SIDE, SIDE, 3), 255, np.uint8)
     for x, y, number in places:
         drawn[max(y - 1, 0) : y + 2, max(x - 1, 0) : x + 2] = colours()[number]
@@ -442,18 +442,18 @@ def white_with_points(points, size: int = SIDE) -> hr.Dataset:
 def test_each_point_has_a_colour(dtype):
     rows = white_with_points(np.array([[3, 4], [12, 9]], dtype))
     for dataset in (rows, rows.batch(1)):
-        [shown] = pictures_of(dataset.show(keypoints="points", side=SIDE))
+        [shown] = images_of(dataset.show(keypoints="points", side=SIDE))
         assert np.array_equal(shown, spots((3, 4, 0), (12, 9, 1)))
 
 
 def test_each_group_of_points_has_a_colour():
     sheet = white_with_points([[[3.5, 4.2], [12, 3]], [[4, 12.9], [11, 11]]]).show(keypoints="points", side=SIDE)
-    assert np.array_equal(pictures_of(sheet)[0], spots((3, 4, 0), (12, 3, 0), (4, 12, 1), (11, 11, 1)))
+    assert np.array_equal(images_of(sheet)[0], spots((3, 4, 0), (12, 3, 0), (4, 12, 1), (11, 11, 1)))
     assert captions_of(sheet) == [[""]]
 
 
-def test_points_are_scaled_with_the_picture():
-    [shown] = pictures_of(white_with_points([[2, 3.5]], size=8).show(keypoints="points", side=SIDE))
+def test_points_are_scaled_with_the_image():
+    [shown] = images_of(white_with_points([[2, 3.5]], size=8).show(keypoints="points", side=SIDE))
     assert np.array_equal(shown, spots((4, 7, 0)))
 
 
@@ -461,13 +461,13 @@ def test_points_outside_are_left_out_and_counted():
     sheet = white_with_points([[0.0, 0], [SIDE, SIDE], [-1, 4], [np.nan, 3], [4, 1e30]]).show(
         keypoints="points", side=SIDE
     )
-    assert np.array_equal(pictures_of(sheet)[0], spots((0, 0, 0), (SIDE - 1, SIDE - 1, 1)))
+    assert np.array_equal(images_of(sheet)[0], spots((0, 0, 0), (SIDE - 1, SIDE - 1, 1)))
     assert captions_of(sheet) == [["points: 3 of 5 outside"]]
 
 
 def test_a_row_may_have_no_point():
     sheet = white_with_points(np.zeros((0, 2), np.float32)).show(keypoints="points", side=SIDE)
-    assert (pictures_of(sheet)[0] == 255).all() and captions_of(sheet) == [[""]]
+    assert (images_of(sheet)[0] == 255).all() and captions_of(sheet) == [[""]]
 
 
 @pytest.mark.parametrize(
@@ -487,7 +487,7 @@ def test_a_column_that_holds_no_points_is_refused(points, type_text):
 # ---- refusals ----
 
 
-def test_without_pictures_all_columns_are_listed_with_their_types():
+def test_without_images_all_columns_are_listed_with_their_types():
     rows = hr.Numpy(
         {
             "x": np.zeros((2, 8, 8), np.uint8),
@@ -506,7 +506,7 @@ def test_without_pictures_all_columns_are_listed_with_their_types():
     )
     with pytest.raises(hr.GraphError, match=r"label is int64 of shape \(2,\), text is string of shape \(2,\)"):
         rows.batch(2).show()
-    with pytest.raises(hr.GraphError, match="image names column label, which holds no pictures"):
+    with pytest.raises(hr.GraphError, match="image names column label, which holds no images"):
         rows.show(image="label")
 
 
@@ -548,7 +548,7 @@ def test_errors_of_the_pipeline_are_its_own(photos):
         hr.ImageFolder(str(photos)).map(fails, "image").show()
 
 
-def test_pictures_that_change_their_axes_are_an_error():
+def test_images_that_change_their_axes_are_an_error():
     rows = hr.Range(2).map(lambda value: np.zeros((4, 4, 3)[: 3 - int(value)], np.uint8), "value", "x")
     with pytest.raises(hr.DataError, match=r"row 1: column x is uint8 of shape \(4, 4\), not an image"):
         rows.show()
@@ -581,18 +581,18 @@ def test_the_command_draws_a_saved_graph(photos, tmp_path, capsys):
     pipeline.save(tmp_path / "g.hrg")
     out = tmp_path / "sheet.png"
     assert main(["show", str(tmp_path / "g.hrg"), "--out", str(out), "--rows", "7"]) == 0
-    assert capsys.readouterr().out == f"{out}: 7 pictures\n"
+    assert capsys.readouterr().out == f"{out}: 7 images\n"
     assert out.read_bytes() == pipeline.show(7)._repr_png_()
 
 
 def test_the_command_takes_the_names_of_columns(photos, tmp_path, capsys):
     lines = ['{"boxes": [[10, 20, 100, 60]], "points": [[30, 40]]}', '{"boxes": [], "points": []}']
     (tmp_path / "boxes.jsonl").write_text("\n".join(lines))
-    pictures = hr.ImageFolder(str(photos), columns=["image"])
-    masks = pictures.map([V.Decode(mode="L"), V.Posterize(1)], "image").rename({"image": "mask"})
+    images = hr.ImageFolder(str(photos), columns=["image"])
+    masks = images.map([V.Decode(mode="L"), V.Posterize(1)], "image").rename({"image": "mask"})
     types = {"boxes": ("float32", (None, 4)), "points": ("float32", (None, 2))}
     boxes = hr.JsonLines(str(tmp_path / "boxes.jsonl"), types)
-    pipeline = masks.zip(pictures.map(V.Decode(), "image")).zip(boxes)
+    pipeline = masks.zip(images.map(V.Decode(), "image")).zip(boxes)
     pipeline.save(tmp_path / "g.hrg")
     out = tmp_path / "sheet.png"
     names = ["--image", "image", "--mask", "mask", "--boxes", "boxes", "--box-format", "xywh", "--keypoints", "points"]
@@ -601,21 +601,21 @@ def test_the_command_takes_the_names_of_columns(photos, tmp_path, capsys):
     assert out.read_bytes() == expected._repr_png_()
 
 
-def test_the_command_counts_damaged_pictures(photos, tmp_path, capsys):
+def test_the_command_counts_damaged_images(photos, tmp_path, capsys):
     (tmp_path / "a").mkdir()
     whole = (photos / "things/coffee.jpg").read_bytes()
     for name, data in (("1.jpg", whole), ("2.jpg", whole[:3000])):
         (tmp_path / "a" / name).write_bytes(data)
     hr.ImageFolder(str(tmp_path)).save(tmp_path / "g.hrg")
     assert main(["show", str(tmp_path / "g.hrg"), "--out", str(tmp_path / "sheet.png")]) == 0
-    assert "sheet.png: 2 pictures, 1 of them damaged" in capsys.readouterr().out
+    assert "sheet.png: 2 images, 1 of them damaged" in capsys.readouterr().out
 
 
 def test_the_command_says_what_is_wrong(tmp_path, capsys):
     graph, out = str(tmp_path / "g.hrg"), str(tmp_path / "sheet.png")
     hr.Range(3).save(graph)
     assert main(["show", graph, "--out", out]) == 1
-    assert "no column holds pictures" in capsys.readouterr().err
+    assert "no column holds images" in capsys.readouterr().err
     assert main(["show", graph, "--out", out, "--image", "vlaue"]) == 1
     assert 'did you mean "value"?' in capsys.readouterr().err
     assert main(["show", graph, "--out", out, "--rows", "0"]) == 1

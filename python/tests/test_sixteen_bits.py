@@ -1,4 +1,4 @@
-"""Pictures of 16 bits pass every geometric kernel: they become what bytes become, but finer."""
+"""Images of 16 bits pass every geometric kernel: they become what bytes become, but finer."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ KERNELS = [
 ]
 
 
-def pictures(scale: int, dtype: type) -> np.ndarray:
+def images(scale: int, dtype: type) -> np.ndarray:
     """Two with some noise, dark and bright enough that no filter leaves the range."""
     y, x, c = np.mgrid[:30, :40, :3]
     noise = np.random.default_rng(0).integers(0, 20, (2, 30, 40, 3))
@@ -38,7 +38,7 @@ def pictures(scale: int, dtype: type) -> np.ndarray:
 
 
 def given(scale: int, dtype: type) -> hr.Dataset:
-    return hr.Numpy({"image": pictures(scale, dtype)})
+    return hr.Numpy({"image": images(scale, dtype)})
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
@@ -63,8 +63,8 @@ def test_chains_give_what_their_kernels_do_one_by_one():
 
 
 def test_calls_take_them():
-    picture = pictures(257, np.uint16)[0]
-    resized = V.Resize(20)(picture)
+    image = images(257, np.uint16)[0]
+    resized = V.Resize(20)(image)
     np.testing.assert_array_equal(resized, next(iter(given(257, np.uint16).map(V.Resize(20), "image")))["image"])
-    flipped = hr.compose([V.Resize(20), V.RandomHorizontalFlip(1)])(picture)
+    flipped = hr.compose([V.Resize(20), V.RandomHorizontalFlip(1)])(image)
     np.testing.assert_array_equal(flipped, resized[:, ::-1])

@@ -79,10 +79,10 @@ def test_missing_and_damaged_files_are_left_out(tmp_path: pathlib.Path):
         PIL.Image.new("RGB", (20, 20), (number, 0, 0)).save(folder / f"{number}.png")
     damaged = (folder / "2.png").read_bytes()
     (folder / "2.png").write_bytes(damaged[: len(damaged) // 2])
-    pictures = hr.ImageFolder(tmp_path / "photos").map([V.Decode(), V.CenterCrop(8)], "image").on_error("skip")
+    images = hr.ImageFolder(tmp_path / "photos").map([V.Decode(), V.CenterCrop(8)], "image").on_error("skip")
     log = tmp_path / "bad.jsonl"
     for options in ({}, {"optimize": False}, {"executor": "pull"}):
-        with pictures.on_error("skip", log=log).batch(5).iterate(**options) as iterator:
+        with images.on_error("skip", log=log).batch(5).iterate(**options) as iterator:
             assert [len(batch["image"]) for batch in iterator] == [5]
             (skipped,) = iterator.report()["skipped"]
             assert skipped["rows"] == 1
@@ -93,7 +93,7 @@ def test_missing_and_damaged_files_are_left_out(tmp_path: pathlib.Path):
     assert lines[0].keys() == {"epoch", "key", "file", "operator", "kind", "message"} | (lines[0].keys() & {"record"})
     assert lines[0]["file"] == str(folder / "2.png")
     assert lines[0]["kind"] == "DataError"
-    with pictures.iterate() as iterator:
+    with images.iterate() as iterator:
         (folder / "4.png").unlink()
         assert len(list(iterator)) in (4, 5)  # it may have been read already
 

@@ -241,7 +241,7 @@ def test_an_iterator_that_can_seek_is_not_replayed():
     assert sought == [8]
 
 
-def test_decoded_pictures_go_on(photos):
+def test_decoded_images_go_on(photos):
     def pipeline():
         return (
             hr.ImageFolder(photos, shuffle=True)

@@ -141,15 +141,15 @@ def test_a_kernel_of_several_outputs_names_them_all():
 
 
 def test_the_engine_counts_the_columns_of_patches():
-    pictures = np.arange(2 * 4 * 6 * 3, dtype=np.uint8).reshape(2, 4, 6, 3)
-    rows = hr.Numpy({"image": pictures, "mask": pictures[..., :1]})
+    images = np.arange(2 * 4 * 6 * 3, dtype=np.uint8).reshape(2, 4, 6, 3)
+    rows = hr.Numpy({"image": images, "mask": images[..., :1]})
     four = rows.map([V.SlicePatches(1, 2), V.CenterCrop(2)], ["image", "mask"], ["a", "b", "c", "d"])
     assert [column for column in four.schema if column in "abcd"] == ["a", "b", "c", "d"]
     (batch,) = four.batch(2)
-    np.testing.assert_array_equal(batch["b"], pictures[:, 1:3, 3:5])
-    np.testing.assert_array_equal(batch["c"], pictures[:, 1:3, :2, :1])
+    np.testing.assert_array_equal(batch["b"], images[:, 1:3, 3:5])
+    np.testing.assert_array_equal(batch["c"], images[:, 1:3, :2, :1])
     (one,) = rows.map(V.SlicePatches(), "image").batch(2)
-    np.testing.assert_array_equal(one["image"], pictures)
+    np.testing.assert_array_equal(one["image"], images)
     for columns, output in (("image", None), ("image", ["a", "b", "c"]), (["image", "mask"], ["a", "b"])):
         with pytest.raises(hr.GraphError, match=r"SlicePatches.* gives [24] columns, but [123] (is|are) named"):
             print(rows.map(V.SlicePatches(1, 2), columns, output).schema)
@@ -158,14 +158,14 @@ def test_the_engine_counts_the_columns_of_patches():
 
 
 def test_columns_of_one_map_share_their_draws():
-    pictures = np.random.default_rng(0).integers(0, 255, (40, 8, 8, 3), np.uint8)
-    both = hr.Numpy({"image": pictures, "mask": pictures.copy()})
+    images = np.random.default_rng(0).integers(0, 255, (40, 8, 8, 3), np.uint8)
+    both = hr.Numpy({"image": images, "mask": images.copy()})
     flipped = 0
     for row in both.map([V.RandomHorizontalFlip(), V.RandomCrop(4)], ["image", "mask"]):
         assert np.array_equal(row["image"], row["mask"])
     for index, row in enumerate(both.map(V.RandomHorizontalFlip(), ["image", "mask"])):
         assert np.array_equal(row["image"], row["mask"])
-        flipped += not np.array_equal(row["image"], pictures[index])
+        flipped += not np.array_equal(row["image"], images[index])
     assert 5 < flipped < 35
     apart = both.map(V.RandomHorizontalFlip(), "image").map(V.RandomHorizontalFlip(), "mask")
     assert any(not np.array_equal(row["image"], row["mask"]) for row in apart)

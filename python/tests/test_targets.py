@@ -1,4 +1,4 @@
-"""Masks and boxes that follow the picture of their row."""
+"""Masks and boxes that follow the image of their row."""
 
 import io
 import json
@@ -39,7 +39,7 @@ def some_boxes(count: int, draws: np.random.Generator = DRAWS) -> np.ndarray:
 BOXES = some_boxes(ROWS * 5).reshape(ROWS, 5, 4)
 LABELS = np.arange(ROWS * 5).reshape(ROWS, 5)
 MASKS = DRAWS.integers(0, 9, (ROWS, HEIGHT, WIDTH), np.int32)
-PICTURES = DRAWS.integers(0, 256, (ROWS, HEIGHT, WIDTH, 3), np.uint8)
+IMAGES = DRAWS.integers(0, 256, (ROWS, HEIGHT, WIDTH, 3), np.uint8)
 
 
 def rows(**columns: Any) -> hr.Dataset:
@@ -51,8 +51,8 @@ def read(dataset: hr.Dataset, **options: Any) -> list[dict[str, Any]]:
         return [{name: np.array(value) for name, value in row.items()} for row in iterator]
 
 
-def moved(kernels: Any, picture: np.ndarray = PLACES, boxes: np.ndarray = BOXES, **stated: Any) -> list[dict[str, Any]]:
-    given = rows(image=np.repeat(picture[None], len(boxes), 0), boxes=boxes)
+def moved(kernels: Any, image: np.ndarray = PLACES, boxes: np.ndarray = BOXES, **stated: Any) -> list[dict[str, Any]]:
+    given = rows(image=np.repeat(image[None], len(boxes), 0), boxes=boxes)
     return read(given.map(kernels, ["image", hr.boxes("boxes", **stated)]), seed=3)
 
 
@@ -89,13 +89,13 @@ def test_a_mask_takes_the_nearest_pixel(kernel):
     nearest = {"interpolation": "nearest", "antialias": True, "fill": 250}
     own = type(kernel)(**dict(kernel._attributes) | {k: v for k, v in nearest.items() if k in kernel._attributes})
     masks = MASKS.astype(np.uint8)
-    followed = read(rows(image=PICTURES, mask=masks).map(kernel, ["image", hr.mask("mask", fill=250)]), seed=9)
+    followed = read(rows(image=IMAGES, mask=masks).map(kernel, ["image", hr.mask("mask", fill=250)]), seed=9)
     alone = read(rows(mask=masks).map(own, "mask"), seed=9)
     for row, expected in zip(followed, alone, strict=True):
         np.testing.assert_array_equal(row["mask"], expected["mask"])
         assert row["mask"].shape == row["image"].shape[:2]
-    picture = read(rows(image=PICTURES).map(kernel, "image"), seed=9)
-    for row, expected in zip(followed, picture, strict=True):
+    image = read(rows(image=IMAGES).map(kernel, "image"), seed=9)
+    for row, expected in zip(followed, image, strict=True):
         np.testing.assert_array_equal(row["image"], expected["image"])
 
 
@@ -108,7 +108,7 @@ def test_values_of_a_mask_stay():
         V.ToFloat(),
         V.HWC2CHW(),
     ]
-    dataset = rows(image=PICTURES, mask=MASKS)
+    dataset = rows(image=IMAGES, mask=MASKS)
     for row, mask in zip(read(dataset.map(steps, ["image", hr.mask("mask")])), MASKS, strict=True):
         assert row["image"].shape == (3, HEIGHT, WIDTH)
         assert any(np.array_equal(row["mask"], way) for way in (mask, mask[:, ::-1]))
@@ -132,9 +132,9 @@ def encoded(values: list[bytes]) -> np.ndarray:
 
 def test_an_encoded_mask_is_decoded_as_what_it_holds():
     masks = MASKS.astype(np.uint8)
-    dataset = rows(image=encoded(list(map(png, PICTURES))), mask=encoded([png(mask, True) for mask in masks]))
+    dataset = rows(image=encoded(list(map(png, IMAGES))), mask=encoded([png(mask, True) for mask in masks]))
     steps = [V.Decode(), V.RandomCrop((20, 30)), V.RandomHorizontalFlip()]
-    plain = rows(image=PICTURES, mask=masks[..., None])
+    plain = rows(image=IMAGES, mask=masks[..., None])
     expected = read(plain.map(steps[1:], ["image", "mask"]), seed=2)
     for optimize in (True, False):
         found = read(dataset.map(steps, ["image", hr.mask("mask")]), seed=2, optimize=optimize)
@@ -144,16 +144,14 @@ def test_an_encoded_mask_is_decoded_as_what_it_holds():
 
 
 def test_a_mask_that_is_an_image_needs_no_decoding():
-    dataset = rows(image=encoded(list(map(png, PICTURES))), mask=MASKS)
+    dataset = rows(image=encoded(list(map(png, IMAGES))), mask=MASKS)
     steps = [V.Decode(), V.RandomCrop((20, 30)), V.RandomHorizontalFlip()]
-    expected = read(rows(image=PICTURES, mask=MASKS).map(steps[1:], ["image", "mask"]), seed=2)
+    expected = read(rows(image=IMAGES, mask=MASKS).map(steps[1:], ["image", "mask"]), seed=2)
     assert_equal(read(dataset.map(steps, ["image", hr.mask("mask")]), seed=2), expected)
 
 
 def test_decoding_joins_what_follows_beside_targets():
-    dataset = rows(
-        image=encoded(list(map(png, PICTURES))), mask=encoded([png(mask) for mask in MASKS.astype(np.uint8)])
-    )
+    dataset = rows(image=encoded(list(map(png, IMAGES))), mask=encoded([png(mask) for mask in MASKS.astype(np.uint8)]))
     dataset = dataset.zip(rows(boxes=BOXES))
     steps = [V.Decode(), V.RandomResizedCrop(16), V.RandomHorizontalFlip(), V.ToFloat(), V.HWC2CHW()]
     text = str(dataset.map(steps, ["image", hr.mask("mask"), hr.boxes("boxes")]).explain(passes=True))
@@ -163,8 +161,8 @@ def test_decoding_joins_what_follows_beside_targets():
 
 
 def test_a_mask_of_another_size_is_an_error_of_its_row():
-    dataset = rows(image=PICTURES, mask=MASKS[:, :20]).map(V.RandomHorizontalFlip(), ["image", hr.mask("mask")])
-    with pytest.raises(hr.DataError, match="the mask has height 20 and width 44, but its picture has height 30"):
+    dataset = rows(image=IMAGES, mask=MASKS[:, :20]).map(V.RandomHorizontalFlip(), ["image", hr.mask("mask")])
+    with pytest.raises(hr.DataError, match="the mask has height 20 and width 44, but its image has height 30"):
         read(dataset)
 
 
@@ -187,10 +185,10 @@ def test_boxes_are_flipped():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
-def test_boxes_are_cut_where_the_picture_is(dtype):
+def test_boxes_are_cut_where_the_image_is(dtype):
     steps = [V.RandomCrop((21, 25), padding=(2, 3, 4, 5), fill=-50), V.RandomHorizontalFlip(0)]
     for row, boxes in zip(moved(steps, boxes=BOXES.astype(dtype)), BOXES, strict=True):
-        # Of a pixel that is in the picture.
+        # Of a pixel that is in the image.
         y, x = np.argwhere(row["image"][..., 2] == 1)[0]
         left, top = row["image"][y, x, :2] - (x, y)
         np.testing.assert_array_equal(row["boxes"], clamped(boxes - [left, top, left, top], 21, 25))
@@ -222,7 +220,7 @@ def test_formats_say_the_same(format, relative):
 
 
 def test_boxes_are_resized_with_what_is_cut():
-    """The cut is read off the pixels: where the picture is resized, x and y stay linear in the middle."""
+    """The cut is read off the pixels: where the image is resized, x and y stay linear in the middle."""
     size = 64
     for row, boxes in zip(moved(V.RandomResizedCrop(size, scale=(0.2, 0.9))), BOXES, strict=True):
         x, y = row["image"][size // 2, :, 0].astype(float), row["image"][:, size // 2, 1].astype(float)
@@ -320,7 +318,7 @@ def test_boxes_stay_where_nothing_is_displaced():
             np.testing.assert_array_equal(row["boxes"], clamped(boxes, HEIGHT, WIDTH))
 
 
-def test_clamping_cuts_boxes_off_at_the_picture():
+def test_clamping_cuts_boxes_off_at_the_image():
     """After a resizing, which does not."""
     given = BOXES + [-5.5, 2.25, 3, 9]
     resized = moved(V.Resize((HEIGHT * 2, WIDTH)), boxes=given)
@@ -357,7 +355,7 @@ def test_boxes_leave_in_the_format_that_they_are_converted_to(format, relative):
 def test_sanitizing_removes_boxes_with_their_labels():
     steps = [V.RandomCrop(12), V.SanitizeBoxes(min_size=3.0)]
     names = np.array([[f"box {label}" for label in row] for row in LABELS])
-    given = rows(image=PICTURES, boxes=BOXES, label=LABELS, name=names)
+    given = rows(image=IMAGES, boxes=BOXES, label=LABELS, name=names)
     dataset = given.map(steps, ["image", hr.boxes("boxes", labels=["label", "name"])])
     all_of = read(given.map(steps[:1], ["image", hr.boxes("boxes")]), seed=1)
     left = 0
@@ -387,7 +385,7 @@ def test_labels_must_be_one_a_box():
     def kinds(number: Any) -> Any:
         return np.arange(5 if number != 3 else 4)
 
-    dataset = rows(image=PICTURES, boxes=BOXES).zip(hr.Range(ROWS).map(kinds, "value", "kind"))
+    dataset = rows(image=IMAGES, boxes=BOXES).zip(hr.Range(ROWS).map(kinds, "value", "kind"))
     mapped = dataset.map(V.RandomHorizontalFlip(1), ["image", hr.boxes("boxes", labels=["kind"])])
     message = (
         'column "kind" is int64 (4,), and column "boxes" has 5; it needs one element for each box, of shape (5, …)'
@@ -403,7 +401,7 @@ OBJECTS = DRAWS.integers(0, 9, (ROWS, 5, HEIGHT, WIDTH), np.uint8)
 
 
 def with_objects(masks: np.ndarray = OBJECTS, **more: Any) -> hr.Dataset:
-    return rows(image=PICTURES, boxes=BOXES, label=LABELS, masks=masks, **more)
+    return rows(image=IMAGES, boxes=BOXES, label=LABELS, masks=masks, **more)
 
 
 def objects(masks: Any = "masks") -> list[Any]:
@@ -434,8 +432,8 @@ def test_each_mask_of_a_box_moves_as_a_mask(kernels, dtype):
     for row in found:
         np.testing.assert_array_equal(row["masks"], np.stack([row[name] for name in plain]))
         assert row["masks"].dtype == dtype and row["masks"].shape[1:] == row["image"].shape[:2]
-    # The picture is as it is without them.
-    without = read(rows(image=PICTURES, boxes=BOXES, label=LABELS).map(kernels, objects(None)), seed=8)
+    # The image is as it is without them.
+    without = read(rows(image=IMAGES, boxes=BOXES, label=LABELS).map(kernels, objects(None)), seed=8)
     assert_equal([{name: row[name] for name in ("image", "boxes", "label")} for row in found], without)
     assert_equal(read(dataset, seed=8, optimize=False), found)
 
@@ -470,7 +468,7 @@ def test_crops_among_boxes_remove_masks_with_boxes(kernel):
 
 def test_rows_without_boxes_have_no_masks():
     given = rows(
-        image=PICTURES[:3],
+        image=IMAGES[:3],
         boxes=np.zeros((3, 0, 4)),
         label=np.zeros((3, 0)),
         masks=np.zeros((3, 0, HEIGHT, WIDTH), bool),
@@ -485,26 +483,26 @@ def test_numbers_of_masks_differ_from_row_to_row():
         return BOXES[number, : number % 5], OBJECTS[number, : number % 5]
 
     types = {"boxes": ("float64", (None, 4)), "masks": ("uint8", (None, None, None))}
-    given = rows(image=PICTURES).zip(hr.Range(ROWS).map(some, "value", ["boxes", "masks"], types=types))
+    given = rows(image=IMAGES).zip(hr.Range(ROWS).map(some, "value", ["boxes", "masks"], types=types))
     dataset = given.map([V.RandomCrop(20), V.Resize(9)], ["image", hr.boxes("boxes", masks="masks")])
     assert [row["masks"].shape for row in read(dataset)] == [(i % 5, 9, 9) for i in range(ROWS)]
     batch = next(iter(dataset.batch(4, ragged={"boxes": "splits", "masks": "splits"})))
     assert batch["masks"].shape == (6, 9, 9) and batch["masks_splits"].tolist() == [0, 0, 1, 3, 6]
 
 
-def test_masks_of_boxes_fit_boxes_and_pictures():
+def test_masks_of_boxes_fit_boxes_and_images():
     """In every row; one in which they do not is damaged data."""
 
     def made(shape: tuple[int, ...]) -> hr.Dataset:
         def masks(number: Any) -> Any:
             return np.zeros(shape if number == 3 else (5, HEIGHT, WIDTH), np.uint8)
 
-        given = rows(image=PICTURES, boxes=BOXES, label=LABELS).zip(hr.Range(ROWS).map(masks, "value", "people"))
+        given = rows(image=IMAGES, boxes=BOXES, label=LABELS).zip(hr.Range(ROWS).map(masks, "value", "people"))
         return given.map(V.RandomHorizontalFlip(), objects("people"))
 
     for shape, message in (
         ((4, HEIGHT, WIDTH), 'column "people" is uint8 (4, 30, 44), and column "boxes" has 5; it needs one element'),
-        ((5, HEIGHT, 9), 'each mask of column "people" has height 30 and width 9, but its picture has height 30'),
+        ((5, HEIGHT, 9), 'each mask of column "people" has height 30 and width 9, but its image has height 30'),
     ):
         with pytest.raises(hr.DataError, match=rf"(?s){re.escape(message)}.*record 3"):
             read(made(shape))
@@ -515,8 +513,8 @@ def test_masks_of_boxes_fit_boxes_and_pictures():
         read(made((HEIGHT, WIDTH)))
 
 
-def test_masks_of_boxes_beside_an_encoded_picture():
-    given = rows(image=encoded(list(map(png, PICTURES))), boxes=BOXES, label=LABELS, masks=OBJECTS)
+def test_masks_of_boxes_beside_an_encoded_image():
+    given = rows(image=encoded(list(map(png, IMAGES))), boxes=BOXES, label=LABELS, masks=OBJECTS)
     steps = [V.RandomResizedCrop(16), V.RandomHorizontalFlip()]
     expected = read(with_objects().map(steps, objects()), seed=2)
     assert_equal(read(given.map([V.Decode(), *steps], objects()), seed=2), expected)
@@ -568,7 +566,7 @@ def test_any_chain_moves_all_alike(chain, seed):
     left, top, right, bottom = box[0].astype(int)
     mask = np.zeros((1, HEIGHT, WIDTH), np.uint8)
     mask[0, top:bottom, left:right] = 1
-    given = rows(image=encoded([png(PICTURES[seed % ROWS])]), mask=mask, boxes=box[None], label=np.array([[7]]))
+    given = rows(image=encoded([png(IMAGES[seed % ROWS])]), mask=mask, boxes=box[None], label=np.array([[7]]))
     chained = given.map(V.Decode(), "image").map(chain, targets())
     (row,) = read(chained, seed=seed)
     assert row["mask"].shape == row["image"].shape[:2]
@@ -592,7 +590,7 @@ def test_each_kernel_alone_moves_masks_within_boxes(kernel):
     masks = np.zeros((ROWS, HEIGHT, WIDTH), np.uint8)
     for mask, box in zip(masks, BOXES[:, 0].astype(int), strict=True):
         mask[box[1] : box[3], box[0] : box[2]] = 1
-    given = rows(image=PICTURES, mask=masks, boxes=BOXES[:, :1])
+    given = rows(image=IMAGES, mask=masks, boxes=BOXES[:, :1])
     for row in read(given.map(kernel, targets(False))):
         ys, xs = np.nonzero(row["mask"])
         left, top, right, bottom = row["boxes"][0]
@@ -602,7 +600,7 @@ def test_each_kernel_alone_moves_masks_within_boxes(kernel):
 
 
 def chained() -> hr.Dataset:
-    given = rows(image=PICTURES, mask=MASKS, boxes=BOXES, label=LABELS).shuffle(5)
+    given = rows(image=IMAGES, mask=MASKS, boxes=BOXES, label=LABELS).shuffle(5)
     steps = [*ALL[:3], ALL[6], ALL[16], V.SanitizeBoxes(), V.Resize((16, 16)), V.HWC2CHW()]
     return given.map(steps, targets())
 
@@ -614,7 +612,7 @@ def test_errors_name_what_was_written():
         (V.Resize(9), ["image", hr.mask("mask")], "map[1] hr.mask"),
         (V.RandomCrop((40, 20)), [hr.boxes("boxes"), "image"], "map[1] RandomCrop"),
     ):
-        given = rows(image=PICTURES, mask=MASKS[:, 1:], boxes=BOXES, points=BOXES[..., :2], label=LABELS[:, 1:]).map(
+        given = rows(image=IMAGES, mask=MASKS[:, 1:], boxes=BOXES, points=BOXES[..., :2], label=LABELS[:, 1:]).map(
             kernels, columns
         )
         with pytest.raises(hr.Error) as caught:
@@ -637,7 +635,7 @@ def test_a_state_goes_on_at_each_row():
         assert_equal(read(chained(), state=state), expected[row:])
 
 
-def test_each_kernel_of_pictures_has_a_rule_or_is_refused():
+def test_each_kernel_of_images_has_a_rule_or_is_refused():
     """One that is new must say what it is to targets, or be listed here."""
     images = {each["name"] for each in declared.modules() if each["images"]}
     kernels = [each for each in json.loads(_engine.declarations())["operators"] if each["python_module"] in images]
@@ -658,13 +656,13 @@ def test_each_kernel_of_pictures_has_a_rule_or_is_refused():
 
 def test_any_kernel_that_looks_at_boxes_asks_for_them(monkeypatch):
     monkeypatch.setattr(target_rules, "looks_at_boxes", lambda kernel: kernel == "CenterCrop")
-    for wrong in (lambda: lone(V.RandomApply([V.CenterCrop(9)]), "image"), lambda: V.CenterCrop(9)(PICTURES[0])):
+    for wrong in (lambda: lone(V.RandomApply([V.CenterCrop(9)]), "image"), lambda: V.CenterCrop(9)(IMAGES[0])):
         with pytest.raises(hr.GraphError, match="CenterCrop: works in a map with boxes"):
             wrong()
 
 
 def lone(kernels: Any, *columns: Any, **options: Any) -> hr.Dataset:
-    return rows(image=PICTURES, mask=MASKS, boxes=BOXES, label=LABELS).map(kernels, list(columns), **options)
+    return rows(image=IMAGES, mask=MASKS, boxes=BOXES, label=LABELS).map(kernels, list(columns), **options)
 
 
 @pytest.mark.parametrize(
@@ -678,9 +676,9 @@ def lone(kernels: Any, *columns: Any, **options: Any) -> hr.Dataset:
         (lambda: lone(V.RandomApply([V.TrivialAugmentWide()]), *targets()), "TrivialAugmentWide has no rule for masks"),
         (lambda: lone(V.FiveCrop(9), *targets()), "FiveCrop has no rule for masks"),
         (lambda: lone(lambda image: image, *targets()), "masks, boxes and keypoints follow kernels alone"),
-        (lambda: lone(V.Pad(1, mode="edge"), "image", hr.boxes("boxes")), "mode='edge' repeats the picture"),
-        (lambda: lone(V.Decode(scale=2), *targets()), "Decode(scale=2) makes the picture smaller"),
-        (lambda: lone(V.Resize(9), hr.mask("mask")), '"mask" follows a picture; name the picture'),
+        (lambda: lone(V.Pad(1, mode="edge"), "image", hr.boxes("boxes")), "mode='edge' repeats the image"),
+        (lambda: lone(V.Decode(scale=2), *targets()), "Decode(scale=2) makes the image smaller"),
+        (lambda: lone(V.Resize(9), hr.mask("mask")), '"mask" follows an image; name the image'),
         (lambda: lone(V.Resize(9), "image", hr.mask("image")), 'columns names "image" twice'),
         (lambda: lone(V.Resize(9), "image", hr.boxes("boxes", labels="image")), 'columns names "image" twice'),
         (lambda: lone(V.Resize(9), *targets(), output=["a", "b", "c"]), "leave output out"),
@@ -696,10 +694,10 @@ def lone(kernels: Any, *columns: Any, **options: Any) -> hr.Dataset:
             "ConvertBoxFormat in RandomApply: the format of boxes cannot differ from row to row",
         ),
         (
-            lambda: rows(image=PICTURES, boxes=BOXES.astype(np.int64)).map(
+            lambda: rows(image=IMAGES, boxes=BOXES.astype(np.int64)).map(
                 V.ConvertBoxFormat("xywh", relative=True), ["image", hr.boxes("boxes")]
             ),
-            "the boxes are int64, which holds no parts of a picture's sides; leave out relative=True",
+            "the boxes are int64, which holds no parts of an image's sides; leave out relative=True",
         ),
         (
             lambda: lone(V.Resize(9), "image", hr.boxes("mask")),
@@ -710,7 +708,7 @@ def lone(kernels: Any, *columns: Any, **options: Any) -> hr.Dataset:
             "needs boxes, float32, float64 or int64 of shape (n, 4)",
         ),
         (
-            lambda: rows(image=PICTURES, boxes=BOXES, people=encoded([b""] * ROWS)).map(
+            lambda: rows(image=IMAGES, boxes=BOXES, people=encoded([b""] * ROWS)).map(
                 V.Resize(9), ["image", hr.boxes("boxes", masks="people")]
             ),
             'needs masks of single boxes in column "people", numbers of shape (n, H, W); got bytes (); decode them',
@@ -730,7 +728,7 @@ def test_what_has_no_rule_is_refused_when_the_graph_is_built(call, message):
 
 
 def test_what_is_damaged_fails_as_decoding_does():
-    damaged = encoded([png(PICTURES[0]), b"8BPS"])
+    damaged = encoded([png(IMAGES[0]), b"8BPS"])
     dataset = rows(image=damaged, boxes=BOXES[:2]).map([V.Decode(), V.Resize(9)], ["image", hr.boxes("boxes")])
     with pytest.raises(hr.DataError, match="not a JPEG, PNG, WebP, GIF, BMP or TIFF"):
         read(dataset)

@@ -168,14 +168,14 @@ def test_it_stands_below_other_operators_on_indices():
     assert [len(list(drawn.zip(other).iterate(epoch=epoch))) for epoch in range(3)] == [3, 4, 4]
 
 
-def test_pictures_are_read_beneath_the_maps_above_them(photos):
+def test_images_are_read_beneath_the_maps_above_them(photos):
     from headrace import vision as V
 
-    pictures = hr.ImageFolder(photos, shuffle=True).map([V.Decode(), V.RandomResizedCrop(8)], "image")
-    drawn = pictures.sample(Own(20, 4)).batch(20)
+    images = hr.ImageFolder(photos, shuffle=True).map([V.Decode(), V.RandomResizedCrop(8)], "image")
+    drawn = images.sample(Own(20, 4)).batch(20)
     (batch,) = drawn.iterate()
     assert batch["image"].shape == (20, 8, 8, 3)
-    assert len({picture.tobytes() for picture in batch["image"]}) == 20, "each has a crop of its own"
+    assert len({image.tobytes() for image in batch["image"]}) == 20, "each has a crop of its own"
     (pulled,) = drawn.iterate(executor="pull")
     assert np.array_equal(pulled["image"], batch["image"])
 

@@ -223,13 +223,13 @@ def test_states_fit_whatever_the_workers():
 
 
 def test_caches_are_found_whatever_the_workers(tmp_path):
-    def pictures(**options) -> hr.Dataset:
+    def images(**options) -> hr.Dataset:
         rows = hr.Numpy({"x": np.arange(40).reshape(20, 2)}).map(T.TypeCast("float32"), "x", **options)
         return rows.cache(directory=tmp_path / "cache")
 
-    assert len(list(pictures())) == 20
+    assert len(list(images())) == 20
     files = sorted(each.name for each in (tmp_path / "cache").rglob("*"))
-    with pictures(workers=1, window=2).iterate() as again:
+    with images(workers=1, window=2).iterate() as again:
         assert len(list(again)) == 20
         assert "20 found, 0 made" in again.explain()
     assert sorted(each.name for each in (tmp_path / "cache").rglob("*")) == files

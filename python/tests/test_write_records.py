@@ -73,7 +73,7 @@ def test_one_column_of_bytes_becomes_raw_records(tmp_path):
     assert [reader.read() for _ in contents] == contents and reader.read() is None
 
 
-def test_pictures_are_encoded_before(tmp_path, photos):
+def test_images_are_encoded_before(tmp_path, photos):
     small = hr.ImageFolder(photos).map([V.Decode(), V.Resize((8, 9))], "image")
     with pytest.raises(hr.GraphError, match="EncodeJpeg"):
         small.write_records(tmp_path / "set.rec")

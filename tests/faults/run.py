@@ -63,19 +63,19 @@ def numbers_pulled(folder: pathlib.Path) -> Outcome:
     return numbers(folder, executor="pull")
 
 
-def pictures(folder: pathlib.Path, **options: Any) -> Outcome:
+def images(folder: pathlib.Path, **options: Any) -> Outcome:
     kernels = [V.Decode(), V.RandomResizedCrop(16), V.RandomHorizontalFlip(), V.HWC2CHW()]
     return rows_of(hr.ImageFolder(folder / "photos", shuffle=True).map(kernels, "image").batch(2), **options)
 
 
-def pictures_pulled(folder: pathlib.Path) -> Outcome:
-    return pictures(folder, executor="pull")
+def images_pulled(folder: pathlib.Path) -> Outcome:
+    return images(folder, executor="pull")
 
 
-def pictures_skipping(folder: pathlib.Path) -> Outcome:
+def images_skipping(folder: pathlib.Path) -> Outcome:
     """A fault of the disk may pass: no row is left out for it."""
-    pictures = hr.ImageFolder(folder / "photos", shuffle=True).map([V.Decode(), V.Resize((16, 16))], "image")
-    return rows_of(pictures.on_error("skip").batch(2))
+    images = hr.ImageFolder(folder / "photos", shuffle=True).map([V.Decode(), V.Resize((16, 16))], "image")
+    return rows_of(images.on_error("skip").batch(2))
 
 
 def kept(folder: pathlib.Path) -> Outcome:
@@ -99,8 +99,8 @@ def functions(folder: pathlib.Path) -> Outcome:
 
 def saved_and_restored(folder: pathlib.Path) -> Outcome:
     """Saves the graph, the state and the listing to files and reads them back."""
-    pictures = hr.ImageFolder(folder / "photos", listing=folder / "listing", columns=["path", "label"])
-    pictures.batch(1).save(folder / "graph")
+    images = hr.ImageFolder(folder / "photos", listing=folder / "listing", columns=["path", "label"])
+    images.batch(1).save(folder / "graph")
     dataset = hr.load(folder / "graph")
     outcome = Outcome([])
     with dataset.iterate() as iterator:
@@ -115,9 +115,9 @@ PIPELINES: dict[str, Run] = {
     for run in (
         numbers,
         numbers_pulled,
-        pictures,
-        pictures_pulled,
-        pictures_skipping,
+        images,
+        images_pulled,
+        images_skipping,
         kept,
         lines,
         functions,
@@ -130,7 +130,7 @@ def write_files(folder: pathlib.Path) -> None:
     for name in ("animals/cat-eyes.jpg", "things/brick-wall.jpg", "people/photographer.jpg"):
         target = folder / "photos" / name
         target.parent.mkdir(parents=True)
-        # A class of one picture that is lost is an error by itself.
+        # A class of one image that is lost is an error by itself.
         for copied in (target, target.with_stem("second")):
             shutil.copy(ROOT / "examples/photos" / name, copied)
     (folder / "texts").mkdir()

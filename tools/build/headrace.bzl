@@ -214,11 +214,13 @@ def headrace_cuda_kernels(name, src, hdrs):
 def headrace_proto_library(name, src, visibility = None):
     """C++ of one .proto file; NAME.pb.h and NAME.pb.cc without our warnings, as the code is protoc's."""
     stem = src[:-len(".proto")]
+    zeroed = "//tools/build:zeroed_oneofs.sed"
     native.genrule(
         name = name + "_protoc",
         srcs = [src],
         outs = [stem + ".pb.h", stem + ".pb.cc"],
-        cmd = "protoc -I. --cpp_out=$(GENDIR) $(SRCS)",
+        cmd = "protoc -I. --cpp_out=$(GENDIR) $(SRCS) && sed -E -i -f $(location %s) $(location %s.pb.cc)" % (zeroed, stem),
+        tools = [zeroed],
     )
     native.cc_library(
         name = name,

@@ -33,9 +33,7 @@ class Drawn:
 
 def draw(number: int, data: pathlib.Path) -> Drawn:
     rng = random.Random(number)
-    text, build = rng.choice([_of_the_tests, _of_a_recipe, _of_a_recipe, _with_a_cache, _of_damaged_pictures])(
-        rng, data
-    )
+    text, build = rng.choice([_of_the_tests, _of_a_recipe, _of_a_recipe, _with_a_cache, _of_damaged_images])(rng, data)
     run: dict[str, Any] = {"seed": rng.randrange(6), "epoch": rng.randrange(EPOCHS)}
     if rng.random() < 0.3:
         world = rng.randrange(2, 4)
@@ -66,9 +64,9 @@ def _with_a_cache(rng: random.Random, data: pathlib.Path) -> tuple[str, Build]:
     return f"{name}({size}, {memory})", lambda folder: KEPT[name](data, size, memory, folder)
 
 
-def kept_pictures(data: pathlib.Path, size: int, memory: str, folder: pathlib.Path | None) -> hr.Dataset:
-    pictures = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.Resize((size, size))], "image")
-    return pictures.cache(memory, folder).map([V.RandomHorizontalFlip(), V.HWC2CHW()], "image").repeat(2).batch(5)
+def kept_images(data: pathlib.Path, size: int, memory: str, folder: pathlib.Path | None) -> hr.Dataset:
+    images = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.Resize((size, size))], "image")
+    return images.cache(memory, folder).map([V.RandomHorizontalFlip(), V.HWC2CHW()], "image").repeat(2).batch(5)
 
 
 def kept_files(data: pathlib.Path, size: int, memory: str, folder: pathlib.Path | None) -> hr.Dataset:
@@ -85,24 +83,24 @@ def kept_numbers(data: pathlib.Path, size: int, memory: str, folder: pathlib.Pat
     return numbers.cache(memory, folder, transparent=True).shuffle(9).batch(8)
 
 
-KEPT = {build.__name__: build for build in (kept_pictures, kept_files, kept_in_order, kept_numbers)}
+KEPT = {build.__name__: build for build in (kept_images, kept_files, kept_in_order, kept_numbers)}
 
 
-def _of_damaged_pictures(rng: random.Random, data: pathlib.Path) -> tuple[str, Build]:
-    """Good and damaged pictures, with changed or missing bytes: the error or the pixels are always the same."""
+def _of_damaged_images(rng: random.Random, data: pathlib.Path) -> tuple[str, Build]:
+    """Good and damaged images, with changed or missing bytes: the error or the pixels are always the same."""
     number = rng.randrange(1 << 30)
     folder = data / f"damage/{number}"
     if not folder.is_dir():
-        write_damaged_pictures(random.Random(number), data, folder)
+        write_damaged_images(random.Random(number), data, folder)
 
     def build(_: pathlib.Path | None) -> hr.Dataset:
-        pictures = hr.ImageFolder(folder, shuffle=True).map([V.Decode(), V.RandomResizedCrop(20)], "image")
-        return pictures.map([V.RandomHorizontalFlip(), V.HWC2CHW()], "image").batch(2)
+        images = hr.ImageFolder(folder, shuffle=True).map([V.Decode(), V.RandomResizedCrop(20)], "image")
+        return images.map([V.RandomHorizontalFlip(), V.HWC2CHW()], "image").batch(2)
 
-    return f"damaged pictures {number}", build
+    return f"damaged images {number}", build
 
 
-def write_damaged_pictures(rng: random.Random, data: pathlib.Path, folder: pathlib.Path) -> None:
+def write_damaged_images(rng: random.Random, data: pathlib.Path, folder: pathlib.Path) -> None:
     """Makes the folder elsewhere and renames it, because another process may need the same folder."""
     photos = sorted((data / "photos").rglob("*.jpg"))
     folder.parent.mkdir(exist_ok=True)

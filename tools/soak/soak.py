@@ -3,7 +3,7 @@ starved. Every row is compared with one plain run. ./soak calls it after the set
 
 Stress: SIGKILL and Ctrl-C at random moments, 1,024 descriptors, small budgets, address space that runs out,
 states restored in other processes with other workers and other numbers of ranks, files replaced while they are read,
-damaged pictures. One process is never killed; its resident memory, threads, descriptors and idle CPU must not grow.
+damaged images. One process is never killed; its resident memory, threads, descriptors and idle CPU must not grow.
 """
 
 import argparse

@@ -4,12 +4,12 @@ REQUIREMENTS = ("torch==2.13.0", "numpy", "pillow", "setuptools", "ffcv==1.0.2")
 DEBIAN = ("pkg-config", "libturbojpeg0-dev", "libopencv-dev")
 MODULES = ("ffcv.loader",)
 SETUP = (
-    "its own file, in which every picture is re-encoded as JPEG of quality 90; RandomResizedCropRGBImageDecoder; "
+    "its own file, in which every image is re-encoded as JPEG of quality 90; RandomResizedCropRGBImageDecoder; "
     "a thread per core, the file in memory. Its first batch compiles the pipeline"
 )
 
 
-class Pictures:
+class Images:
     def __init__(self, files):
         self.files = files
 
@@ -30,10 +30,10 @@ def prepare(folder, scratch):
     from ffcv.fields import RGBImageField
     from ffcv.writer import DatasetWriter
 
-    path = os.path.join(scratch, "pictures.beton")
+    path = os.path.join(scratch, "images.beton")
     field = RGBImageField(write_mode="jpg", jpeg_quality=90)
     writer = DatasetWriter(path, {"image": field}, num_workers=os.cpu_count())
-    writer.from_indexed_dataset(Pictures(work.pictures(folder)))
+    writer.from_indexed_dataset(Images(work.images(folder)))
     return path
 
 

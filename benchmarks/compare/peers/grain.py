@@ -28,7 +28,7 @@ def images(data, workers):
         pixels *= factor
         return np.ascontiguousarray(pixels.transpose(2, 0, 1))
 
-    dataset = grain.MapDataset.source(work.pictures(data)).seed(0).shuffle().repeat().map(one)
+    dataset = grain.MapDataset.source(work.images(data)).seed(0).shuffle().repeat().map(one)
     yield from dataset.to_iter_dataset().batch(work.BATCH, drop_remainder=True)
 
 

@@ -21,7 +21,7 @@ def images(data, workers):
     factor = 1 / np.array(work.STD, np.float32)
 
     def source():
-        files = work.pictures(data)
+        files = work.images(data)
         while True:
             random.shuffle(files)
             yield from files

@@ -29,7 +29,7 @@ def images(data, workers):
         image = (image - work.MEAN) / work.STD
         return tf.transpose(image, [2, 0, 1])
 
-    files = work.pictures(data)
+    files = work.images(data)
     dataset = tf.data.Dataset.from_tensor_slices(files).shuffle(len(files)).repeat()
     dataset = dataset.map(one, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
     dataset = dataset.batch(work.BATCH, drop_remainder=True, num_parallel_calls=tf.data.AUTOTUNE)

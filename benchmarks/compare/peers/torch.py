@@ -5,7 +5,7 @@ DEBIAN: tuple[str, ...] = ()
 MODULES = ("torch",)
 SETUP = (
     "a process per core, kept over epochs, prefetch_factor=4; Pillow and torchvision.transforms, "
-    "which always filter when they make a picture smaller"
+    "which always filter when they make an image smaller"
 )
 
 
@@ -26,7 +26,7 @@ def transforms():
     return torchvision.transforms
 
 
-class Pictures:
+class Images:
     """A map-style dataset."""
 
     def __init__(self, files):
@@ -74,7 +74,7 @@ def images(data, workers):
     import work
 
     loader = torch.utils.data.DataLoader(
-        Pictures(work.pictures(data)),
+        Images(work.images(data)),
         batch_size=work.BATCH,
         shuffle=True,
         drop_last=True,

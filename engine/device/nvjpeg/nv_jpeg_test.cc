@@ -30,9 +30,9 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
 #ifdef HEADRACE_SANITIZER
-constexpr int kPictures = 100;
+constexpr int kImages = 100;
 #else
-constexpr int kPictures = 1000;
+constexpr int kImages = 1000;
 #endif
 constexpr int kThreads = 6;
 constexpr int kOutOfMemory = CUDA_ERROR_OUT_OF_MEMORY;
@@ -102,27 +102,27 @@ TEST_P(NvJpegTest, GivesItsPixels) {
     const Tensor encoded = Write(specs[i], i);
     ASSERT_TRUE(TensorsEqual(*Decoded(*decode, encoded), Marked(OnCpu(encoded)))) << i;
   }
-  EXPECT_EQ(NvJpegPictures(), static_cast<int64_t>(specs.size()));
+  EXPECT_EQ(NvJpegImages(), static_cast<int64_t>(specs.size()));
 }
 
 TEST_P(NvJpegTest, IsNotGivenWhatItCannotDecode) {
   const std::unique_ptr<Kernel> decode = MakeDecode("nvjpeg");
   RowRandom random(6, 0, {.key = 1});
-  for (int round = 0; round < kPictures; ++round) {
+  for (int round = 0; round < kImages; ++round) {
     const Tensor encoded = Bytes(fixture::WriteJpeg(fixture::AnyJpegSpec(random), random));
     const Tensor expected = OnCpu(encoded);
     const Tensor given = *Decoded(*decode, encoded);
     ASSERT_TRUE(TensorsEqual(given, expected) || TensorsEqual(given, Marked(expected)));
   }
-  EXPECT_GT(NvJpegPictures(), 0);
-  EXPECT_LT(NvJpegPictures(), kPictures);
+  EXPECT_GT(NvJpegImages(), 0);
+  EXPECT_LT(NvJpegImages(), kImages);
   const int64_t before = NvJpegCalls();
   EXPECT_TRUE(Decoded(*decode, fixture::Encoded("cmyk.jpg")).ok());
   EXPECT_EQ(NvJpegCalls(), before);
 }
 
 // Of more than a mebibyte, so that memory for a part is not enough for the whole.
-TEST_P(NvJpegTest, GivesPartsOfPictures) {
+TEST_P(NvJpegTest, GivesPartsOfImages) {
   const std::unique_ptr<Kernel> decode = MakeDecode("nvjpeg");
   const Tensor encoded = Write({.width = 900, .height = 700, .components = {{2, 2}, {1, 1}, {1, 1}}}, 1);
   const Tensor expected = Marked(OnCpu(encoded));
@@ -131,18 +131,18 @@ TEST_P(NvJpegTest, GivesPartsOfPictures) {
     const DecodedPart given = *dynamic_cast<const DecodeKernel&>(*decode).ApplyPart(encoded, choose);
     EXPECT_TRUE(fixture::IsPartOf(given, expected, part)) << part.top;
   }
-  EXPECT_EQ(NvJpegPictures(), 3);
+  EXPECT_EQ(NvJpegImages(), 3);
 }
 
 // What it refuses is decoded by the CPU, damage or not, and nothing of it is left for the next image.
-TEST_P(NvJpegTest, LeavesDamagedPicturesToTheCpu) {
+TEST_P(NvJpegTest, LeavesDamagedImagesToTheCpu) {
   const std::unique_ptr<Kernel> decode = MakeDecode("nvjpeg");
   const std::unique_ptr<Kernel> on_cpu = MakeDecode("cpu");
   const Tensor good = Write({.width = 30, .height = 20}, 1);
   const Tensor expected_good = Marked(OnCpu(good));
   RowRandom random(7, 0, {.key = 1});
   int warned = 0;
-  for (int round = 0; round < kPictures; ++round) {
+  for (int round = 0; round < kImages; ++round) {
     std::string jpeg = fixture::WriteJpeg(fixture::AnyJpegSpec(random), random);
     fixture::DamageJpeg(random, jpeg);
     const Tensor encoded = Bytes(jpeg);
@@ -156,7 +156,7 @@ TEST_P(NvJpegTest, LeavesDamagedPicturesToTheCpu) {
     ASSERT_TRUE(TensorsEqual(*given, *expected) || (!was_damaged && TensorsEqual(*given, Marked(*expected)))) << round;
     ASSERT_TRUE(TensorsEqual(*Decoded(*decode, good), expected_good));
   }
-  EXPECT_GT(warned, kPictures / 20);
+  EXPECT_GT(warned, kImages / 20);
 }
 
 TEST_P(NvJpegTest, TakesNoBytesAfterTheEnd) {
@@ -179,7 +179,7 @@ TEST_P(NvJpegTest, DecodesOnManyThreads) {
     std::vector<std::thread> threads;
     for (int thread = 0; thread < kThreads; ++thread) {
       threads.emplace_back([&, thread] {
-        for (int round = 0; round < kPictures; ++round) {
+        for (int round = 0; round < kImages; ++round) {
           const size_t i = static_cast<size_t>(round * (thread + 1) + thread) % encoded.size();
           const absl::StatusOr<Tensor> given = Decoded(*decode, encoded[i]);
           if (!given.ok() || !TensorsEqual(*given, expected[i])) ++wrong;
@@ -189,7 +189,7 @@ TEST_P(NvJpegTest, DecodesOnManyThreads) {
     for (std::thread& thread : threads) thread.join();
   }
   EXPECT_EQ(wrong, 0);
-  EXPECT_EQ(NvJpegPictures(), kThreads * kPictures);
+  EXPECT_EQ(NvJpegImages(), kThreads * kImages);
 }
 
 // A session keeps its memory for the next image, but not that of a huge one.
@@ -255,10 +255,10 @@ FailedRun DecodeTwice(const Tensor& encoded, const Tensor& forbidden, bool lost,
   return run;
 }
 
-Tensor SmallColourPicture() { return Write({.width = 60, .height = 40, .components = {{2, 2}, {1, 1}, {1, 1}}}, 3); }
+Tensor SmallColourImage() { return Write({.width = 60, .height = 40, .components = {{2, 2}, {1, 1}, {1, 1}}}, 3); }
 
 TEST_P(NvJpegTest, NamesEachCallOfTheLibraryThatFails) {
-  const Tensor encoded = SmallColourPicture();
+  const Tensor encoded = SmallColourImage();
   const FailedRun plain = DecodeTwice(encoded, OnCpu(encoded), false, NvJpegCalls);
   ASSERT_TRUE(plain.first.ok()) << plain.first;
   for (const int status : {kNvJpegAllocatorFailure, kNvJpegExecutionFailed}) {
@@ -286,7 +286,7 @@ TEST_P(NvJpegTest, NamesEachCallOfTheLibraryThatFails) {
 }
 
 TEST_P(NvJpegTest, NamesEachCallOfTheDriverThatFails) {
-  const Tensor encoded = SmallColourPicture();
+  const Tensor encoded = SmallColourImage();
   const Tensor on_cpu = OnCpu(encoded);
   const FailedRun plain = DecodeTwice(encoded, on_cpu, false, DriverCalls);
   ASSERT_TRUE(plain.first.ok()) << plain.first;
@@ -313,7 +313,7 @@ TEST_P(NvJpegTest, NamesEachCallOfTheDriverThatFails) {
 }
 
 TEST_P(NvJpegTest, NeverGivesTheCpusPixelsOfALostDevice) {
-  const Tensor encoded = SmallColourPicture();
+  const Tensor encoded = SmallColourImage();
   const Tensor on_cpu = OnCpu(encoded);
   const int64_t calls = DecodeTwice(encoded, on_cpu, false, DriverCalls).calls;
   int failed = 0;

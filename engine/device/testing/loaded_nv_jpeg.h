@@ -28,7 +28,7 @@ inline void SetUpNvJpeg(const TestNvJpegOptions& given) {
   FromNvJpeg<decltype(TestNvJpegSetUp)>("TestNvJpegSetUp")(&given);
 }
 inline int64_t NvJpegCalls() { return FromNvJpeg<decltype(TestNvJpegCalls)>("TestNvJpegCalls")(); }
-inline int64_t NvJpegPictures() { return FromNvJpeg<decltype(TestNvJpegPictures)>("TestNvJpegPictures")(); }
+inline int64_t NvJpegImages() { return FromNvJpeg<decltype(TestNvJpegImages)>("TestNvJpegImages")(); }
 // One line each.
 inline std::string NvJpegFindings() {
   const auto find = FromNvJpeg<decltype(TestNvJpegFindings)>("TestNvJpegFindings");

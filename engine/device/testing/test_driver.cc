@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "engine/device/byte_mapping.h"
+#include "engine/device/byte_passes.h"
 
 namespace {
 
@@ -782,12 +783,12 @@ CUresult LaunchKernel(CUfunction function, unsigned int blocks, unsigned int, un
     on_device &= found != nullptr && found->on_device;
     uses.emplace_back(base, writes);
   };
-  uses_memory(argument->bytes, argument->pictures * argument->bytes_of_picture(), false);
-  uses_memory(argument->taps, argument->pictures * argument->numbers_of_taps() * sizeof(int32_t), false);
+  uses_memory(argument->bytes, argument->images * argument->bytes_of_image(), false);
+  uses_memory(argument->taps, argument->images * argument->numbers_of_taps() * sizeof(int32_t), false);
   uses_memory(argument->table, argument->channels * headrace::kTableValues * kernel.value_bytes, false);
-  uses_memory(argument->marks, argument->pictures * headrace::kCorners, false);
-  uses_memory(argument->erased, argument->pictures * sizeof(headrace::PictureBox), false);
-  uses_memory(argument->mixed, argument->pictures * sizeof(headrace::MixedPicture), false);
+  uses_memory(argument->marks, argument->images * headrace::kCorners, false);
+  uses_memory(argument->erased, argument->images * sizeof(headrace::ImageBox), false);
+  uses_memory(argument->mixed, argument->images * sizeof(headrace::MixedImage), false);
   uses_memory(argument->values, values * kernel.value_bytes, true);
   if (!on_device) {
     it.Find("a kernel on memory that was not taken");

@@ -92,7 +92,7 @@ class Library {
   void SetUp(const TestNvJpegOptions& given) {
     const std::lock_guard<std::mutex> lock(mutex_);
     given_ = given;
-    calls_ = pictures_ = 0;
+    calls_ = images_ = 0;
     findings_.clear();
     alive_.clear();
   }
@@ -111,9 +111,9 @@ class Library {
     const std::lock_guard<std::mutex> lock(mutex_);
     alive_[what] += change;
   }
-  void CountPicture() {
+  void CountImage() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    ++pictures_;
+    ++images_;
   }
 
   std::string Findings() {
@@ -129,9 +129,9 @@ class Library {
     const std::lock_guard<std::mutex> lock(mutex_);
     return calls_;
   }
-  int64_t pictures() {
+  int64_t images() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return pictures_;
+    return images_;
   }
   TestNvJpegOptions given() {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -142,7 +142,7 @@ class Library {
   std::mutex mutex_;
   TestNvJpegOptions given_ = {.major = 13, .minor = 3, .fail_at = -1, .fail_status = 0};
   int64_t calls_ = 0;
-  int64_t pictures_ = 0;
+  int64_t images_ = 0;
   std::set<std::string> findings_;
   std::map<std::string, int64_t> alive_;
 };
@@ -287,7 +287,7 @@ NvJpegStatus DecodeOnDevice(const NvJpegState& state, const NvJpegImage& image, 
                                   row * state.height, queue) != CUDA_SUCCESS) {
     return kNvJpegExecutionFailed;
   }
-  ItTestNvJpeg().CountPicture();
+  ItTestNvJpeg().CountImage();
   return kNvJpegSuccess;
 }
 
@@ -404,7 +404,7 @@ NvJpegStatus nvjpegDecodeJpegDevice(NvJpegHandle*, NvJpegDecoder*, NvJpegState* 
 
 void TestNvJpegSetUp(const struct TestNvJpegOptions* given) { ItTestNvJpeg().SetUp(*given); }
 int64_t TestNvJpegCalls() { return ItTestNvJpeg().calls(); }
-int64_t TestNvJpegPictures() { return ItTestNvJpeg().pictures(); }
+int64_t TestNvJpegImages() { return ItTestNvJpeg().images(); }
 
 uint64_t TestNvJpegFindings(char* text, uint64_t room) {
   const std::string findings = ItTestNvJpeg().Findings();

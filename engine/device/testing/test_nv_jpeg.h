@@ -23,7 +23,7 @@ void TestNvJpegSetUp(const struct TestNvJpegOptions* given);
 // Calls since.
 int64_t TestNvJpegCalls();
 // Images that were queued for the device since.
-int64_t TestNvJpegPictures();
+int64_t TestNvJpegImages();
 // What was found, one line each. Returns the length without the final zero.
 uint64_t TestNvJpegFindings(char* text, uint64_t room);
 

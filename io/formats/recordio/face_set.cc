@@ -59,21 +59,21 @@ absl::StatusOr<uint64_t> FirstIdentity(const RandomAccessFile& file, const FaceS
 
 }  // namespace
 
-absl::StatusOr<int64_t> ChoosePictures(const FileSystem& files, const std::string& path, int64_t size,
-                                       RecordIndex& index) {
+absl::StatusOr<int64_t> ChooseImages(const FileSystem& files, const std::string& path, int64_t size,
+                                     RecordIndex& index) {
   HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, files.Open(path));
   HEADRACE_ASSIGN_OR_RETURN(const std::optional<FaceSetHeader> header, HeaderOf(*file, index));
   if (!header.has_value()) return size;
   HEADRACE_ASSIGN_OR_RETURN(const uint64_t identities, FirstIdentity(*file, *header, index));
-  RecordIndex pictures;
+  RecordIndex images;
   int64_t end = size;
   for (size_t i = 0; i < index.keys.size(); ++i) {
     if (index.keys[i] == 0 || index.keys[i] >= identities) continue;
-    pictures.keys.push_back(index.keys[i]);
-    pictures.offsets.push_back(index.offsets[i]);
+    images.keys.push_back(index.keys[i]);
+    images.offsets.push_back(index.offsets[i]);
     end = i + 1 < index.offsets.size() ? index.offsets[i + 1] : size;
   }
-  index = std::move(pictures);
+  index = std::move(images);
   return end;
 }
 

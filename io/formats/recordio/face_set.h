@@ -1,4 +1,4 @@
-// `ChoosePictures` tells which records of a face-recognition set (MS1MV3, Glint360K, WebFace42M) are images: those of
+// `ChooseImages` tells which records of a face-recognition set (MS1MV3, Glint360K, WebFace42M) are images: those of
 // the keys 1 to a - 1, where the record of key 0, its header, names a. The header, and the identities after the images,
 // hold no image.
 // Threads: pure functions.
@@ -15,8 +15,8 @@
 namespace headrace {
 
 // A ChooseRecords: leaves images alone. The index of any other file stays as it is.
-absl::StatusOr<int64_t> ChoosePictures(const FileSystem& files, const std::string& path, int64_t size,
-                                       RecordIndex& index);
+absl::StatusOr<int64_t> ChooseImages(const FileSystem& files, const std::string& path, int64_t size,
+                                     RecordIndex& index);
 
 }  // namespace headrace
 

@@ -23,7 +23,7 @@ class FaceSet : public ::testing::Test {
       Require(AppendRecord({payload}, bytes).ok(), "a record fits");
     }
     const std::string path = folder_.Write("a.rec", bytes);
-    const auto end = ChoosePictures(*LocalFileSystem(), path, static_cast<int64_t>(bytes.size()), index);
+    const auto end = ChooseImages(*LocalFileSystem(), path, static_cast<int64_t>(bytes.size()), index);
     EXPECT_TRUE(end.ok()) << end.status();
     end_ = *end;
     return index.keys;
@@ -41,7 +41,7 @@ TEST_F(FaceSet, LeavesOutHeaderAndIdentities) {
   EXPECT_EQ(end_, 40 + 2 * 36) << "where the identities begin";
 }
 
-TEST_F(FaceSet, MayHaveItsHeaderBehindThePictures) {
+TEST_F(FaceSet, MayHaveItsHeaderBehindTheImages) {
   const std::vector<std::string> payloads = {ImagePayload(1, {0}, "a"), ImagePayload(2, {1}, "b"), Bare(0, 3, 5),
                                              Bare(3, 1, 2), Bare(4, 2, 3)};
   EXPECT_THAT(Chosen(payloads, {1, 2, 0, 3, 4}), ElementsAre(1, 2));
@@ -55,12 +55,12 @@ TEST_F(FaceSet, FindsIdentitiesBeyondTheWholeNumbersOfFloats) {
     payloads.push_back(ImagePayload(key, {0}, "a"));
     keys.push_back(key);
   }
-  const std::vector<uint64_t> pictures(keys.begin() + 1, keys.end());
+  const std::vector<uint64_t> images(keys.begin() + 1, keys.end());
   for (uint64_t key = kFirst; key < kFirst + 2; ++key) {
     payloads.push_back(Bare(key, 1, 2));
     keys.push_back(key);
   }
-  EXPECT_EQ(Chosen(payloads, keys), pictures);
+  EXPECT_EQ(Chosen(payloads, keys), images);
 }
 
 TEST_F(FaceSet, LeavesOtherFilesAsTheyAre) {

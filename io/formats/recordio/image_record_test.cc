@@ -86,7 +86,7 @@ TEST(ImageRecord, KnowsTheHeaderOfAFaceRecognitionSet) {
   EXPECT_GE(rounded->identities_begin + rounded->slack, 42'474'558u);
 }
 
-TEST(ImageRecord, TakesNoPictureForTheHeaderOfAFaceRecognitionSet) {
+TEST(ImageRecord, TakesNoImageForTheHeaderOfAFaceRecognitionSet) {
   const auto is_header = [](const std::string& payload) {
     return FaceSetHeaderOf(*ParseImageRecord(payload)).has_value();
   };

@@ -13,7 +13,7 @@ Adjust = Callable[[Array, float], Array]
 LUMA = np.array([0.2989, 0.587, 0.114])
 
 
-def picture() -> Array:
+def unit_source() -> Array:
     """Of 0 … 1, between the levels of bytes, with both ends and greys."""
     values = source()[20:43, 30:59].astype(np.float64) / 255
     rows, columns, channels = np.indices(values.shape)
@@ -134,8 +134,8 @@ def jittered(image: Array, row: int) -> Array:
 
 
 def main() -> None:
-    save("unit", picture())
-    image = picture().astype(np.float64)
+    save("unit", unit_source())
+    image = unit_source().astype(np.float64)
     save("unit.changes", np.stack([change(image) for change in CHANGES]).astype(np.float32))
     save("unit.grey.changes", np.stack([change(image[..., 1]) for change in CHANGES]).astype(np.float32))
     save("unit.jitter", np.stack([jittered(image, row) for row in range(6)]).astype(np.float32))

@@ -17,13 +17,13 @@ using fixture::RunKernel;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
-Tensor PictureOf(const std::vector<uint8_t>& values) {
-  Tensor picture = *Tensor::Allocate(DType::kUInt8, {1, static_cast<int64_t>(values.size()) / 3, 3});
-  std::copy(values.begin(), values.end(), picture.mutable_raw());
-  return picture;
+Tensor RowOfPixels(const std::vector<uint8_t>& values) {
+  Tensor image = *Tensor::Allocate(DType::kUInt8, {1, static_cast<int64_t>(values.size()) / 3, 3});
+  std::copy(values.begin(), values.end(), image.mutable_raw());
+  return image;
 }
 
-std::vector<uint8_t> Values(const Tensor& picture) { return {picture.raw(), picture.raw() + picture.elements()}; }
+std::vector<uint8_t> Values(const Tensor& image) { return {image.raw(), image.raw() + image.elements()}; }
 
 fixture::Given Most(int64_t hue, int64_t lightness, int64_t saturation) {
   return {{"hue", ir::IntValue(hue)}, {"lightness", ir::IntValue(lightness)}, {"saturation", ir::IntValue(saturation)}};
@@ -31,11 +31,11 @@ fixture::Given Most(int64_t hue, int64_t lightness, int64_t saturation) {
 
 // The pixels are OpenCV 4.8's cvtColor with COLOR_RGB2HLS, then COLOR_HLS2RGB.
 TEST(RandomHls, GoesThroughOpenCvsColours) {
-  const Tensor picture =
-      PictureOf({0,   0,   0,   255, 255, 255, 255, 0,   0,  10,  10,  11,  159, 122, 67, 40,  177, 188, 8,   29,
-                 115, 100, 227, 132, 107, 110, 170, 150, 44, 188, 193, 244, 201, 72,  81, 166, 166, 178, 222, 74,
-                 240, 0,   19,  249, 241, 76,  35,  80,  11, 228, 169, 149, 62,  120, 48, 197, 121, 7,   65,  180});
-  EXPECT_THAT(Values(*RunKernel("RandomHls", {}, picture)),
+  const Tensor image =
+      RowOfPixels({0,   0,   0,   255, 255, 255, 255, 0,   0,  10,  10,  11,  159, 122, 67, 40,  177, 188, 8,   29,
+                   115, 100, 227, 132, 107, 110, 170, 150, 44, 188, 193, 244, 201, 72,  81, 166, 166, 178, 222, 74,
+                   240, 0,   19,  249, 241, 76,  35,  80,  11, 228, 169, 149, 62,  120, 48, 197, 121, 7,   65,  180});
+  EXPECT_THAT(Values(*RunKernel("RandomHls", {}, image)),
               ElementsAreArray(std::vector<uint8_t>{
                   0,   0,   0,   255, 255, 255, 255, 1,   1,  10,  10,  10,  159, 122, 67, 40,  178, 188, 8,   30,
                   116, 101, 227, 135, 108, 110, 170, 150, 44, 188, 194, 244, 202, 72,  81, 166, 166, 177, 222, 72,
@@ -49,7 +49,7 @@ TEST(RandomHls, ShiftsByWholeNumbers) {
   constexpr int kRows = 4000;
   for (uint64_t row = 0; row < kRows; ++row) {
     const auto found = Values(
-        *RunKernel("RandomHls", Most(0, 4, 0), {PictureOf({100, 100, 100, 2, 2, 2})}, RowRandom(1, 2, {.key = row})));
+        *RunKernel("RandomHls", Most(0, 4, 0), {RowOfPixels({100, 100, 100, 2, 2, 2})}, RowRandom(1, 2, {.key = row})));
     const int shift = found[0] - 100;
     ASSERT_LT(std::abs(shift), 4);
     ASSERT_EQ(found[3], std::max(2 + shift, 0));
@@ -61,7 +61,7 @@ TEST(RandomHls, ShiftsByWholeNumbers) {
 }
 
 TEST(RandomHls, ShiftsHueAndSaturation) {
-  const Tensor red = PictureOf({200, 50, 50});
+  const Tensor red = RowOfPixels({200, 50, 50});
   bool hue_moved = false;
   bool saturation_moved = false;
   for (uint64_t row = 0; row < 20; ++row) {

@@ -255,7 +255,7 @@ TEST(GaussianNoise, IsNormalInEveryType) {
   ExpectIndependent(noise, others, "rows");
 }
 
-TEST(GaussianNoise, OfPicturesOfOnePixelIsNormalOverRowsAndEpochs) {
+TEST(GaussianNoise, OfImagesOfOnePixelIsNormalOverRowsAndEpochs) {
   if (!kCountsChances) GTEST_SKIP();
   const Tensor pixel = FilledGaussianNoise<float>(DType::kFloat32, {1, 1, 1}, 0.5f);
   std::array<std::vector<float>, 2> of_epoch;

@@ -36,7 +36,7 @@ constexpr uint64_t kFuseRunsRuns = 3000;
 void Declare() {
   static const bool once = [] {
     ir::Declaration source;
-    source.name = "FakePictures";
+    source.name = "FakeImages";
     source.role = ir::Role::kSource;
     source.min_inputs = source.max_inputs = 0;
     source.infer = [](const ir::Attributes&, absl::Span<const ir::Schema>) -> absl::StatusOr<ir::Schema> {
@@ -93,7 +93,7 @@ class FusedGraph {
   FusedGraph() {
     Declare();
     graph_.set_format(ir::kFormat);
-    graph_.add_nodes()->set_op("FakePictures");
+    graph_.add_nodes()->set_op("FakeImages");
     ir::proto::Node* map = graph_.add_nodes();
     map->set_op(std::string(ir::kMapOp));
     map->add_inputs(0);

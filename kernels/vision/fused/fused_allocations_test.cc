@@ -84,7 +84,7 @@ using fixture::Floats;
 using fixture::Given;
 using fixture::Ints;
 
-constexpr int kFusedAllocationsPictures = 100;
+constexpr int kFusedAllocationsImages = 100;
 constexpr int64_t kBatch = 8;
 
 class FusedAllocationsChain {
@@ -125,16 +125,16 @@ FusedAllocationsChain Validation() {
 }
 
 // Of the images after the first ones, which warm the thread up.
-Counts CountsOf(const FusedAllocationsChain& chain, const char* picture) {
+Counts CountsOf(const FusedAllocationsChain& chain, const char* image) {
   // A pipeline lends the pool its budget, so that freed buffers are kept.
   BufferPool::Global().AddBudget(int64_t{1} << 30);
   const FusedImage fused = chain.Fused();
-  const Tensor encoded = fixture::Encoded(picture);
+  const Tensor encoded = fixture::Encoded(image);
   const Tensor batch = *Tensor::Allocate(DType::kFloat32, {kBatch, 3, 224, 224});
   counts = {};
-  for (uint64_t key = 0; key < 2 * kFusedAllocationsPictures; ++key) {
+  for (uint64_t key = 0; key < 2 * kFusedAllocationsImages; ++key) {
     const Tensor place = batch.Index(static_cast<int64_t>(key) % kBatch);
-    counting = key >= kFusedAllocationsPictures;
+    counting = key >= kFusedAllocationsImages;
     bool in_place = false;
     {
       OutputAllocator output(place);
@@ -145,18 +145,18 @@ Counts CountsOf(const FusedAllocationsChain& chain, const char* picture) {
     EXPECT_TRUE(in_place);
   }
   BufferPool::Global().RemoveBudget(int64_t{1} << 30);
-  std::printf("%s: %.2f allocations a picture, %.2f of them by new, %lld bytes; %lld bytes copied\n", picture,
-              static_cast<double>(counts.allocations) / kFusedAllocationsPictures,
-              static_cast<double>(counts.by_new) / kFusedAllocationsPictures,
-              static_cast<long long>(counts.allocated_bytes / kFusedAllocationsPictures),
-              static_cast<long long>(counts.copied_bytes / kFusedAllocationsPictures));
+  std::printf("%s: %.2f allocations an image, %.2f of them by new, %lld bytes; %lld bytes copied\n", image,
+              static_cast<double>(counts.allocations) / kFusedAllocationsImages,
+              static_cast<double>(counts.by_new) / kFusedAllocationsImages,
+              static_cast<long long>(counts.allocated_bytes / kFusedAllocationsImages),
+              static_cast<long long>(counts.copied_bytes / kFusedAllocationsImages));
   return counts;
 }
 
 // What libjpeg and libpng take for one image, and give back; more for a progressive one, whose coefficients wait for
 // its last scan.
-constexpr int64_t kOfLibrary = 12 * kFusedAllocationsPictures;
-constexpr int64_t kOfProgressive = 16 * kFusedAllocationsPictures;
+constexpr int64_t kOfLibrary = 12 * kFusedAllocationsImages;
+constexpr int64_t kOfProgressive = 16 * kFusedAllocationsImages;
 
 TEST(FusedAllocations, CountsWhatThereIs) {
   counts = {};
@@ -173,13 +173,13 @@ TEST(FusedAllocations, CountsWhatThereIs) {
 }
 
 TEST(FusedAllocations, AreLibjpegsAloneAndNothingIsCopied) {
-  for (const char* picture : {"baseline_420.jpg", "baseline_422.jpg", "baseline_444.jpg", "grey.jpg", "cmyk.jpg"}) {
+  for (const char* image : {"baseline_420.jpg", "baseline_422.jpg", "baseline_444.jpg", "grey.jpg", "cmyk.jpg"}) {
     for (FusedAllocationsChain (*make)() : {TrainingWithAntialias, Validation}) {
       const FusedAllocationsChain chain = make();
-      const Counts found = CountsOf(chain, picture);
-      EXPECT_EQ(found.by_new, 0) << picture;
-      EXPECT_LE(found.allocations, kOfLibrary) << picture;
-      EXPECT_EQ(found.copied_bytes, 0) << picture;
+      const Counts found = CountsOf(chain, image);
+      EXPECT_EQ(found.by_new, 0) << image;
+      EXPECT_LE(found.allocations, kOfLibrary) << image;
+      EXPECT_EQ(found.copied_bytes, 0) << image;
     }
   }
   const Counts progressive = CountsOf(Training(true), "progressive.jpg");
@@ -192,14 +192,14 @@ TEST(FusedAllocations, OfAPngCopyTheEncodedBytesAlone) {
   const Counts found = CountsOf(Training(true), "rgb.png");
   EXPECT_EQ(found.by_new, 0);
   EXPECT_LE(found.allocations, kOfLibrary);
-  EXPECT_LE(found.copied_bytes, kFusedAllocationsPictures * static_cast<int64_t>(fixture::Encoded("rgb.png").bytes()));
+  EXPECT_LE(found.copied_bytes, kFusedAllocationsImages * static_cast<int64_t>(fixture::Encoded("rgb.png").bytes()));
 }
 
 // OpenCV takes its tables, and copies rows where it enlarges.
 TEST(FusedAllocations, OfResizingByOpenCvAreFew) {
   const Counts found = CountsOf(Training(false), "baseline_420.jpg");
-  EXPECT_LE(found.by_new, 2 * kFusedAllocationsPictures);
-  EXPECT_LE(found.allocations, kOfLibrary + 2 * kFusedAllocationsPictures);
+  EXPECT_LE(found.by_new, 2 * kFusedAllocationsImages);
+  EXPECT_LE(found.allocations, kOfLibrary + 2 * kFusedAllocationsImages);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ constexpr uint64_t kFusedImageRuns = 400;
 constexpr uint64_t kFusedImageRuns = 3000;
 #endif
 
-constexpr const char* kFusedImagePictures[] = {
+constexpr const char* kFusedImageImages[] = {
     "baseline_420.jpg", "baseline_422.jpg", "baseline_444.jpg",  "cmyk.jpg",    "grey.jpg",
     "progressive.jpg",  "restarts.jpg",     "rgb.jpg",           "ycck.jpg",    "orientation_6.jpg",
     "rgb.png",          "rgba.png",         "interlaced.png",    "palette.png", "grey_alpha.png",
@@ -215,31 +215,31 @@ TEST(FusedImage, GivesTheBitsOfThePlainKernels) {
     RowRandom random(11, 0, {.key = run});
     FusedImageChain chain;
     Tensor input;
-    std::string picture = "source";
+    std::string image = "source";
     if (random.Below(4) > 0) {
-      picture = kFusedImagePictures[random.Below(std::size(kFusedImagePictures))];
-      input = Encoded(picture);
+      image = kFusedImageImages[random.Below(std::size(kFusedImageImages))];
+      input = Encoded(image);
       if (random.Below(4) == 0) {
-        picture = "odd.jpg";
+        image = "odd.jpg";
         std::string jpeg = fixture::WriteJpeg(fixture::AnyJpegSpec(random), random);
         fixture::DamageJpeg(random, jpeg);
         input = *Tensor::CopyBytes(DType::kBytes, jpeg);
       }
-      const bool scaled = picture.ends_with(".jpg") && random.Below(2) == 0;
+      const bool scaled = image.ends_with(".jpg") && random.Below(2) == 0;
       chain.Add("Decode", {{"orientation", ir::BoolValue(random.Below(2) == 0)},
                            {"scale", ir::IntValue(scaled ? int64_t{2} << random.Below(3) : 1)},
                            {"mode", ir::StringValue(random.Below(5) == 0 ? "unchanged" : "RGB")}});
     } else {
       constexpr const char* kArrays[] = {"source", "source.float32", "unit"};
-      picture = kArrays[random.Below(3)];
-      input = Golden(picture);
+      image = kArrays[random.Below(3)];
+      input = Golden(image);
     }
     for (uint64_t i = random.Below(5); i > 0; --i) AddMove(random, chain);
     AddValueSteps(random, chain,
-                  picture == "source.float32" ? Values::kOthers
-                  : picture == "unit"         ? Values::kUnit
-                                              : Values::kBytes);
-    SCOPED_TRACE(std::to_string(run) + " " + picture + chain.Text());
+                  image == "source.float32" ? Values::kOthers
+                  : image == "unit"         ? Values::kUnit
+                                            : Values::kBytes);
+    SCOPED_TRACE(std::to_string(run) + " " + image + chain.Text());
     const FusedImage fused = FusedImage::Make(chain.Parts());
     ASSERT_EQ(fused.parts(), chain.kernels.size());
     const RowId id = {.epoch = run % 3, .key = run};

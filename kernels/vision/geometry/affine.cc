@@ -1,20 +1,19 @@
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "core/error.h"
-#include "kernels/vision/geometry/canvas_target.h"
 #include "kernels/vision/geometry/moving_registration.h"
 #include "kernels/vision/geometry/warp_kernel.h"
 
 namespace headrace {
 namespace {
 
-class Affine : public WarpKernel, public TargetMover {
+class Affine : public MapKernel {
  public:
-  explicit Affine(const ir::Attributes& attributes) : WarpKernel(attributes) {
+  explicit Affine(const ir::Attributes& attributes) : MapKernel(attributes) {
     const std::vector<double> translate = attributes.Floats("translate");
     const std::vector<double> shear = attributes.Floats("shear");
     parameters_ = {.angle = attributes.Float("angle"),
@@ -24,15 +23,9 @@ class Affine : public WarpKernel, public TargetMover {
                    .center = CenterOf(attributes)};
   }
 
-  absl::Status MoveTarget(RowRandom&, CanvasTarget& target) const override {
-    target.Warp(InverseOf(parameters_, target.height(), target.width()), target.height(), target.width());
-    return absl::OkStatus();
-  }
-
  protected:
-  absl::StatusOr<Tensor> Warp(const Image& image, const WarpOptions& options, RowRandom&,
-                              OutputAllocator& output) const override {
-    return Warped(image, InverseOf(parameters_, image.height, image.width), image.height, image.width, options, output);
+  std::optional<SizedMap> Draw(RowRandom&, int64_t height, int64_t width) const override {
+    return SizedMap{InverseOf(parameters_, height, width), height, width};
   }
 
  private:
@@ -67,31 +60,19 @@ absl::StatusOr<AffineRanges> RangesOfAffine(const ir::Attributes& attributes) {
   return ranges;
 }
 
-class RandomAffine : public WarpKernel, public TargetMover {
+class RandomAffine : public MapKernel {
  public:
   RandomAffine(const ir::Attributes& attributes, const AffineRanges& ranges)
-      : WarpKernel(attributes), ranges_(ranges), center_(CenterOf(attributes)) {}
+      : MapKernel(attributes), ranges_(ranges), center_(CenterOf(attributes)) {}
 
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
     HEADRACE_ASSIGN_OR_RETURN(const AffineRanges ranges, RangesOfAffine(attributes));
     return std::make_unique<RandomAffine>(attributes, ranges);
   }
 
-  absl::Status MoveTarget(RowRandom& random, CanvasTarget& target) const override {
-    target.Warp(Draw(random, target.height(), target.width()), target.height(), target.width());
-    return absl::OkStatus();
-  }
-
  protected:
-  absl::StatusOr<Tensor> Warp(const Image& image, const WarpOptions& options, RowRandom& random,
-                              OutputAllocator& output) const override {
-    const PlaneMap map = Draw(random, image.height, image.width);
-    return Warped(image, map, image.height, image.width, options, output);
-  }
-
- private:
   // Draws the same numbers whatever the attributes are.
-  PlaneMap Draw(RowRandom& random, int64_t height, int64_t width) const {
+  std::optional<SizedMap> Draw(RowRandom& random, int64_t height, int64_t width) const override {
     AffineParameters drawn;
     drawn.center = center_;
     drawn.angle = random.Uniform(ranges_.degrees.low, ranges_.degrees.high);
@@ -103,19 +84,13 @@ class RandomAffine : public WarpKernel, public TargetMover {
     drawn.scale = random.Uniform(ranges_.scale.low, ranges_.scale.high);
     drawn.shear[0] = random.Uniform(ranges_.shear_x.low, ranges_.shear_x.high);
     drawn.shear[1] = random.Uniform(ranges_.shear_y.low, ranges_.shear_y.high);
-    return InverseOf(drawn, height, width);
+    return SizedMap{InverseOf(drawn, height, width), height, width};
   }
 
+ private:
   AffineRanges ranges_;
   std::optional<PlanePoint> center_;
 };
-
-absl::StatusOr<std::vector<ir::ColumnType>> InferRandom(const ir::Attributes& attributes,
-                                                        absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_RETURN_IF_ERROR(RangesOfAffine(attributes).status());
-  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, InferWarped(attributes, inputs[0], true));
-  return std::vector{std::move(type)};
-}
 
 ir::Declaration DeclareAffine() {
   ir::Declaration declaration = WarpDeclaration(
@@ -193,7 +168,8 @@ ir::Declaration DeclareRandomAffine() {
         .lengths = {1, 2, 4}},
        CenterAttribute()});
   declaration.traits.random = true;
-  declaration.infer_kernel = InferRandom;
+  declaration.infer_kernel =
+      InferWarpedAfter([](const ir::Attributes& attributes) { return RangesOfAffine(attributes).status(); });
   declaration.example = "V.RandomAffine(15, translate=(0.1, 0.1), scale=(0.9, 1.1), shear=5)";
   declaration.sample.attributes = {{"degrees", "15.0"}};
   return declaration;

@@ -19,13 +19,12 @@ namespace {
 using fixture::Floats;
 using fixture::Given;
 using fixture::Ints;
+using fixture::kMovedHeight;
+using fixture::kMovedWidth;
 using fixture::MessageOf;
 using fixture::Move;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr int64_t kCanvasBoxesHeight = fixture::kMovedHeight;
-constexpr int64_t kCanvasBoxesWidth = fixture::kMovedWidth;
 
 template <typename T>
 Tensor Rows(DType dtype, const std::vector<T>& numbers) {
@@ -35,9 +34,9 @@ Tensor Rows(DType dtype, const std::vector<T>& numbers) {
 }
 Tensor Floats64(const std::vector<double>& numbers) { return Rows(DType::kFloat64, numbers); }
 
-// Beside a canvas of kCanvasBoxesHeight and kCanvasBoxesWidth.
+// Beside a canvas of kMovedHeight and kMovedWidth.
 Tensor OnCanvasCanvasBoxes(std::vector<double> numbers) {
-  for (const int64_t number : {int64_t{0}, int64_t{0}, kCanvasBoxesWidth, kCanvasBoxesHeight})
+  for (const int64_t number : {int64_t{0}, int64_t{0}, kMovedWidth, kMovedHeight})
     numbers.push_back(static_cast<double>(number));
   return Floats64(numbers);
 }
@@ -56,13 +55,13 @@ std::vector<double> MovedCanvasBoxes(const std::string& kernel, const Given& giv
 
 // 1 inside of the rectangle, otherwise 0.
 Tensor MaskOf(const std::vector<double>& box) {
-  Tensor mask = *Tensor::Allocate(DType::kUInt8, {kCanvasBoxesHeight, kCanvasBoxesWidth});
-  for (int64_t y = 0; y < kCanvasBoxesHeight; ++y) {
-    for (int64_t x = 0; x < kCanvasBoxesWidth; ++x) {
+  Tensor mask = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth});
+  for (int64_t y = 0; y < kMovedHeight; ++y) {
+    for (int64_t x = 0; x < kMovedWidth; ++x) {
       const auto at_x = static_cast<double>(x);
       const auto at_y = static_cast<double>(y);
       const bool inside = at_x >= box[0] && at_x < box[2] && at_y >= box[1] && at_y < box[3];
-      mask.mutable_data<uint8_t>()[y * kCanvasBoxesWidth + x] = inside ? 1 : 0;
+      mask.mutable_data<uint8_t>()[y * kMovedWidth + x] = inside ? 1 : 0;
     }
   }
   return mask;
@@ -120,18 +119,18 @@ TEST(CanvasBoxes, GoWhereThePixelsGo) {
 TEST(CanvasBoxes, AreClampedByWhatCutsAlone) {
   const Tensor outside = OnCanvasCanvasBoxes({-5, -6, 40, 30});
   EXPECT_THAT(MovedCanvasBoxes("RandomHorizontalFlip", {{"p", ir::FloatValue(1)}}, outside),
-              ElementsAre(-8, -6, 37, 30, 0, 0, kCanvasBoxesWidth, kCanvasBoxesHeight));
+              ElementsAre(-8, -6, 37, 30, 0, 0, kMovedWidth, kMovedHeight));
   EXPECT_THAT(MovedCanvasBoxes("Resize", {{"size", Ints({48, 64})}}, outside),
               ElementsAre(-10, -12, 80, 60, 0, 0, 64, 48));
   // To the result alone: what is beyond the image may lie on its margins.
   EXPECT_THAT(MovedCanvasBoxes("Pad", {{"padding", Ints({3, 10})}}, outside), ElementsAre(0, 4, 38, 40, 0, 0, 38, 44));
   // Even where it keeps all of the image.
-  EXPECT_THAT(MovedCanvasBoxes("CenterCrop", {{"size", Ints({kCanvasBoxesHeight, kCanvasBoxesWidth})}}, outside),
-              ElementsAre(0, 0, 32, 24, 0, 0, kCanvasBoxesWidth, kCanvasBoxesHeight));
+  EXPECT_THAT(MovedCanvasBoxes("CenterCrop", {{"size", Ints({kMovedHeight, kMovedWidth})}}, outside),
+              ElementsAre(0, 0, 32, 24, 0, 0, kMovedWidth, kMovedHeight));
 }
 
 TEST(CanvasBoxes, LoseFractionsOfWholeNumbers) {
-  const Tensor boxes = Rows<int64_t>(DType::kInt64, {3, 5, 7, 11, 0, 0, kCanvasBoxesWidth, kCanvasBoxesHeight});
+  const Tensor boxes = Rows<int64_t>(DType::kInt64, {3, 5, 7, 11, 0, 0, kMovedWidth, kMovedHeight});
   const Tensor half = *fixture::RunKernel("ResizeOfBoxes", {{"size", Ints({12, 16})}}, boxes);
   EXPECT_EQ(half.dtype(), DType::kInt64);
   EXPECT_THAT(NumbersOfCanvasBoxes<int64_t>(half), ElementsAre(1, 2, 3, 5, 0, 0, 16, 12));
@@ -142,18 +141,18 @@ TEST(CanvasBoxes, OfNoneAreNone) {
               ElementsAre(0, 0, 6, 5));
 }
 
-TEST(CanvasBoxes, RefusePixelsThatRepeatThePicture) {
+TEST(CanvasBoxes, RefusePixelsThatRepeatTheImage) {
   for (const char* kernel : {"PadOfBoxes", "RandomCropOfBoxes", "PadToSizeOfBoxes"}) {
     const char* const size = std::string(kernel) == "PadOfBoxes" ? "padding" : "size";
     const Given given = {{size, Ints({40, 40})}, {"mode", ir::StringValue("reflect")}};
     EXPECT_THAT(MessageOf(fixture::InferType(kernel, given, {ir::ColumnType::Unknown()})),
-                HasSubstr("mode='reflect' repeats the picture beyond its border"));
+                HasSubstr("mode='reflect' repeats the image beyond its border"));
   }
 }
 
 TEST(CanvasBoxes, RefuseWhatIsNone) {
-  const Tensor picture = fixture::Golden("source");
-  EXPECT_THAT(MessageOf(fixture::RunKernel("CenterCropOfBoxes", {{"size", Ints({5, 6})}}, picture)),
+  const Tensor image = fixture::Golden("source");
+  EXPECT_THAT(MessageOf(fixture::RunKernel("CenterCropOfBoxes", {{"size", Ints({5, 6})}}, image)),
               HasSubstr("needs boxes, float32, float64 or int64 of shape (n, 4); got uint8 (60, 80, 3)"));
 }
 
@@ -162,7 +161,7 @@ Given Format(const char* format, bool relative = false) {
 }
 
 TEST(PlaceBoxes, ReadsEachFormatAndTakeBoxesWritesIt) {
-  const Tensor picture = *Tensor::Allocate(DType::kUInt8, {kCanvasBoxesHeight, kCanvasBoxesWidth, 3});
+  const Tensor image = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
   const std::vector<std::pair<Given, std::vector<double>>> written = {
       {Format("xyxy"), {4, 6, 12, 18}},
       {Format("xywh"), {4, 6, 8, 12}},
@@ -171,14 +170,14 @@ TEST(PlaceBoxes, ReadsEachFormatAndTakeBoxesWritesIt) {
       {Format("cxcywh", true), {0.25, 0.5, 0.25, 0.5}},
   };
   for (const auto& [format, numbers] : written) {
-    const Tensor placed = *fixture::RunKernel("PlaceBoxes", format, {picture, Floats64(numbers)});
-    EXPECT_THAT(NumbersOfCanvasBoxes(placed), ElementsAre(4, 6, 12, 18, 0, 0, kCanvasBoxesWidth, kCanvasBoxesHeight));
+    const Tensor placed = *fixture::RunKernel("PlaceBoxes", format, {image, Floats64(numbers)});
+    EXPECT_THAT(NumbersOfCanvasBoxes(placed), ElementsAre(4, 6, 12, 18, 0, 0, kMovedWidth, kMovedHeight));
     EXPECT_EQ(NumbersOfCanvasBoxes(*fixture::RunKernel("TakeBoxes", format, placed)), numbers);
   }
 }
 
 TEST(PlaceBoxes, RoundsMiddlesOfWholeNumbersDown) {
-  const Tensor placed = Rows<int64_t>(DType::kInt64, {1, 2, 4, 7, 0, 0, kCanvasBoxesWidth, kCanvasBoxesHeight});
+  const Tensor placed = Rows<int64_t>(DType::kInt64, {1, 2, 4, 7, 0, 0, kMovedWidth, kMovedHeight});
   EXPECT_THAT(NumbersOfCanvasBoxes<int64_t>(*fixture::RunKernel("TakeBoxes", Format("cxcywh"), placed)),
               ElementsAre(2, 4, 3, 5));
 }
@@ -196,17 +195,17 @@ TEST(PlaceBoxes, FindsTheSizeInWhatIsEncoded) {
 }
 
 TEST(PlaceBoxes, RefusesLabelsOfAnotherNumber) {
-  const Tensor picture = *Tensor::Allocate(DType::kUInt8, {kCanvasBoxesHeight, kCanvasBoxesWidth, 3});
+  const Tensor image = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
   const Tensor one = *Tensor::Allocate(DType::kInt64, {1});
   const Tensor three = *Tensor::Allocate(DType::kInt64, {3});
   const Given columns = {{"columns", ir::StringsValue(std::vector<std::string>{"objects", "kind", "name"})}};
-  const auto placed = fixture::RunKernel("PlaceBoxes", columns, {picture, Floats64({1, 2, 3, 4}), one, three});
+  const auto placed = fixture::RunKernel("PlaceBoxes", columns, {image, Floats64({1, 2, 3, 4}), one, three});
   EXPECT_EQ(KindOf(placed.status()), ErrorKind::kData);
   EXPECT_THAT(MessageOf(placed),
               HasSubstr("column \"name\" is int64 (3,), and column \"objects\" has 1; it needs one element for each "
                         "box, of shape (1, …)"));
   const Tensor none = *Tensor::Allocate(DType::kInt64, {});
-  EXPECT_THAT(MessageOf(fixture::RunKernel("PlaceBoxes", {}, {picture, Floats64({1, 2, 3, 4}), none})),
+  EXPECT_THAT(MessageOf(fixture::RunKernel("PlaceBoxes", {}, {image, Floats64({1, 2, 3, 4}), none})),
               HasSubstr("labels is int64 (), and what they label has 1"));
 }
 
@@ -217,18 +216,18 @@ TEST(PlaceBoxes, RefusesWholeNumbersAsParts) {
   EXPECT_THAT(MessageOf(type), HasSubstr("leave out relative=True"));
 }
 
-TEST(ClampBoxes, CutsBoxesOffAtThePicture) {
-  const Tensor boxes = Floats64(
-      {-3.5, 6, 40, 18, 4, -9, 12, 25, -9, 30, -2, 35, 4, 6, 12, 18, 0, 0, kCanvasBoxesWidth, kCanvasBoxesHeight});
+TEST(ClampBoxes, CutsBoxesOffAtTheImage) {
+  const Tensor boxes =
+      Floats64({-3.5, 6, 40, 18, 4, -9, 12, 25, -9, 30, -2, 35, 4, 6, 12, 18, 0, 0, kMovedWidth, kMovedHeight});
   EXPECT_THAT(NumbersOfCanvasBoxes(*fixture::RunKernel("ClampBoxes", {}, boxes)),
-              ElementsAre(0, 6, kCanvasBoxesWidth, 18, 4, 0, 12, kCanvasBoxesHeight, 0, kCanvasBoxesHeight, 0,
-                          kCanvasBoxesHeight, 4, 6, 12, 18, 0, 0, kCanvasBoxesWidth, kCanvasBoxesHeight));
+              ElementsAre(0, 6, kMovedWidth, 18, 4, 0, 12, kMovedHeight, 0, kMovedHeight, 0, kMovedHeight, 4, 6, 12, 18,
+                          0, 0, kMovedWidth, kMovedHeight));
 }
 
 TEST(ConvertBoxFormat, LeavesTheCanvasAlone) {
-  const Tensor boxes = Floats64({4, 6, 12, 18, 0, 0, kCanvasBoxesWidth, kCanvasBoxesHeight});
+  const Tensor boxes = Floats64({4, 6, 12, 18, 0, 0, kMovedWidth, kMovedHeight});
   EXPECT_TRUE(TensorsEqual(*fixture::RunKernel("ConvertBoxFormat", Format("xywh", true), boxes), boxes));
-  const Tensor whole = Rows<int64_t>(DType::kInt64, {1, 2, 4, 7, 0, 0, kCanvasBoxesWidth, kCanvasBoxesHeight});
+  const Tensor whole = Rows<int64_t>(DType::kInt64, {1, 2, 4, 7, 0, 0, kMovedWidth, kMovedHeight});
   EXPECT_THAT(MessageOf(fixture::RunKernel("ConvertBoxFormat", Format("xywh", true), whole)),
               HasSubstr("leave out relative=True"));
 }
@@ -239,23 +238,22 @@ TEST(SanitizeBoxes, LeavesWhatHoldsSomething) {
   Tensor labels = *Tensor::Allocate(DType::kInt64, {6, 2});
   for (int64_t i = 0; i < 12; ++i) labels.mutable_data<int64_t>()[i] = i;
   const Tensors kept = *fixture::RunKernelOutputs("SanitizeBoxes", {}, {boxes, labels});
-  EXPECT_THAT(NumbersOfCanvasBoxes(kept[0]),
-              ElementsAre(0, 0, 32, 24, 2, 2, 3, 3, 0, 0, kCanvasBoxesWidth, kCanvasBoxesHeight));
+  EXPECT_THAT(NumbersOfCanvasBoxes(kept[0]), ElementsAre(0, 0, 32, 24, 2, 2, 3, 3, 0, 0, kMovedWidth, kMovedHeight));
   EXPECT_THAT(NumbersOfCanvasBoxes<int64_t>(kept[1]), ElementsAre(0, 1, 4, 5));
   const Tensors large =
       *fixture::RunKernelOutputs("SanitizeBoxes", {{"min_area", ir::FloatValue(769)}}, {boxes, labels});
-  EXPECT_THAT(NumbersOfCanvasBoxes(large[0]), ElementsAre(0, 0, kCanvasBoxesWidth, kCanvasBoxesHeight));
+  EXPECT_THAT(NumbersOfCanvasBoxes(large[0]), ElementsAre(0, 0, kMovedWidth, kMovedHeight));
   EXPECT_EQ(large[1].shape(), Shape({0, 2}));
 }
 
 TEST(MatchMask, RefusesAnotherSize) {
-  const Tensor picture = *Tensor::Allocate(DType::kUInt8, {kCanvasBoxesHeight, kCanvasBoxesWidth, 3});
-  const Tensor mask = *Tensor::Allocate(DType::kInt32, {kCanvasBoxesHeight, kCanvasBoxesWidth});
-  EXPECT_EQ((*fixture::RunKernel("MatchMask", {}, {picture, mask})).raw(), mask.raw());
-  const auto other = fixture::RunKernel(
-      "MatchMask", {}, {picture, *Tensor::Allocate(DType::kInt32, {kCanvasBoxesWidth, kCanvasBoxesHeight})});
+  const Tensor image = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
+  const Tensor mask = *Tensor::Allocate(DType::kInt32, {kMovedHeight, kMovedWidth});
+  EXPECT_EQ((*fixture::RunKernel("MatchMask", {}, {image, mask})).raw(), mask.raw());
+  const auto other =
+      fixture::RunKernel("MatchMask", {}, {image, *Tensor::Allocate(DType::kInt32, {kMovedWidth, kMovedHeight})});
   EXPECT_EQ(KindOf(other.status()), ErrorKind::kData);
-  EXPECT_THAT(MessageOf(other), HasSubstr("the mask has height 32 and width 24, but its picture has height 24"));
+  EXPECT_THAT(MessageOf(other), HasSubstr("the mask has height 32 and width 24, but its image has height 24"));
 }
 
 }  // namespace

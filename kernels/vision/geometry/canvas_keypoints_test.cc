@@ -20,13 +20,12 @@ namespace {
 using fixture::Floats;
 using fixture::Given;
 using fixture::Ints;
+using fixture::kMovedHeight;
+using fixture::kMovedWidth;
 using fixture::MessageOf;
 using fixture::Move;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr int64_t kCanvasKeypointsHeight = fixture::kMovedHeight;
-constexpr int64_t kCanvasKeypointsWidth = fixture::kMovedWidth;
 
 template <typename T>
 Tensor Of(DType dtype, const Shape& shape, const std::vector<T>& numbers) {
@@ -39,10 +38,9 @@ Tensor Points(const std::vector<double>& numbers) {
   return Of(DType::kFloat64, {static_cast<int64_t>(numbers.size() / 2), 2}, numbers);
 }
 
-// Beside a canvas of kCanvasKeypointsHeight and kCanvasKeypointsWidth.
+// Beside a canvas of kMovedHeight and kMovedWidth.
 Tensor OnCanvasCanvasKeypoints(std::vector<double> numbers) {
-  for (const int64_t number : {kCanvasKeypointsWidth, kCanvasKeypointsHeight})
-    numbers.push_back(static_cast<double>(number));
+  for (const int64_t number : {kMovedWidth, kMovedHeight}) numbers.push_back(static_cast<double>(number));
   return Points(numbers);
 }
 
@@ -61,14 +59,13 @@ std::vector<double> MovedCanvasKeypoints(const std::string& kernel, const Given&
 
 // 1 within a pixel of this one, otherwise 0.
 Tensor SpotAt(int64_t at_x, int64_t at_y) {
-  Tensor picture = *Tensor::Allocate(DType::kUInt8, {kCanvasKeypointsHeight, kCanvasKeypointsWidth});
-  for (int64_t y = 0; y < kCanvasKeypointsHeight; ++y) {
-    for (int64_t x = 0; x < kCanvasKeypointsWidth; ++x) {
-      picture.mutable_data<uint8_t>()[y * kCanvasKeypointsWidth + x] =
-          std::abs(x - at_x) <= 1 && std::abs(y - at_y) <= 1 ? 1 : 0;
+  Tensor image = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth});
+  for (int64_t y = 0; y < kMovedHeight; ++y) {
+    for (int64_t x = 0; x < kMovedWidth; ++x) {
+      image.mutable_data<uint8_t>()[y * kMovedWidth + x] = std::abs(x - at_x) <= 1 && std::abs(y - at_y) <= 1 ? 1 : 0;
     }
   }
-  return picture;
+  return image;
 }
 
 // The middle of the pixels that are 1, and half their extent.
@@ -79,8 +76,8 @@ struct Spot {
   bool whole = false;  // and none of them at the border
 };
 
-Spot SpotIn(const Tensor& picture) {
-  const Tensor dense = *picture.Contiguous();
+Spot SpotIn(const Tensor& image) {
+  const Tensor dense = *image.Contiguous();
   const int64_t height = dense.dim(0);
   const int64_t width = dense.dim(1);
   int64_t left = width;
@@ -132,9 +129,9 @@ TEST(CanvasKeypoints, GoWhereThePixelsGo) {
 TEST(CanvasKeypoints, AreFlippedAsMiddlesOfPixels) {
   const Tensor points = OnCanvasCanvasKeypoints({0, 0, 31, 23, 2.25, 7.5, -4, 40});
   EXPECT_THAT(MovedCanvasKeypoints("RandomHorizontalFlip", {{"p", ir::FloatValue(1)}}, points),
-              ElementsAre(31, 0, 0, 23, 28.75, 7.5, 35, 40, kCanvasKeypointsWidth, kCanvasKeypointsHeight));
+              ElementsAre(31, 0, 0, 23, 28.75, 7.5, 35, 40, kMovedWidth, kMovedHeight));
   EXPECT_THAT(MovedCanvasKeypoints("RandomVerticalFlip", {{"p", ir::FloatValue(1)}}, points),
-              ElementsAre(0, 23, 31, 0, 2.25, 15.5, -4, -17, kCanvasKeypointsWidth, kCanvasKeypointsHeight));
+              ElementsAre(0, 23, 31, 0, 2.25, 15.5, -4, -17, kMovedWidth, kMovedHeight));
 }
 
 TEST(CanvasKeypoints, AreTurnedAsPlaces) {
@@ -142,23 +139,23 @@ TEST(CanvasKeypoints, AreTurnedAsPlaces) {
   const auto turned = [&points](double angle) {
     return MovedCanvasKeypoints("Rotate", {{"angle", ir::FloatValue(angle)}, {"expand", ir::BoolValue(true)}}, points);
   };
-  EXPECT_THAT(turned(90), ElementsAre(0, 32, 24, 0, 7.5, 32 - 0.1, kCanvasKeypointsHeight, kCanvasKeypointsWidth));
-  EXPECT_THAT(turned(180), ElementsAre(32, 24, 0, 0, 32 - 0.1, 16.5, kCanvasKeypointsWidth, kCanvasKeypointsHeight));
-  EXPECT_THAT(turned(270), ElementsAre(24, 0, 0, 32, 16.5, 0.1, kCanvasKeypointsHeight, kCanvasKeypointsWidth));
-  EXPECT_THAT(turned(360), ElementsAre(0, 0, 32, 24, 0.1, 7.5, kCanvasKeypointsWidth, kCanvasKeypointsHeight));
+  EXPECT_THAT(turned(90), ElementsAre(0, 32, 24, 0, 7.5, 32 - 0.1, kMovedHeight, kMovedWidth));
+  EXPECT_THAT(turned(180), ElementsAre(32, 24, 0, 0, 32 - 0.1, 16.5, kMovedWidth, kMovedHeight));
+  EXPECT_THAT(turned(270), ElementsAre(24, 0, 0, 32, 16.5, 0.1, kMovedHeight, kMovedWidth));
+  EXPECT_THAT(turned(360), ElementsAre(0, 0, 32, 24, 0.1, 7.5, kMovedWidth, kMovedHeight));
 }
 
-TEST(CanvasKeypoints, LeaveThePictureAndComeBack) {
+TEST(CanvasKeypoints, LeaveTheImageAndComeBack) {
   const Tensor points = OnCanvasCanvasKeypoints({2, 3, 30, 20});
   const Given crop = {
       {"top", ir::IntValue(5)}, {"left", ir::IntValue(6)}, {"height", ir::IntValue(10)}, {"width", ir::IntValue(12)}};
   const Tensor cut = *fixture::RunKernel("CropOfKeypoints", crop, points);
   EXPECT_THAT(NumbersOfCanvasKeypoints(cut), ElementsAre(-4, -2, 24, 15, 12, 10));
   EXPECT_THAT(MovedCanvasKeypoints("Pad", {{"padding", Ints({6, 5, 14, 9})}}, cut),
-              ElementsAre(2, 3, 30, 20, kCanvasKeypointsWidth, kCanvasKeypointsHeight));
+              ElementsAre(2, 3, 30, 20, kMovedWidth, kMovedHeight));
   EXPECT_THAT(MovedCanvasKeypoints("Resize", {{"size", Ints({20, 36})}}, cut), ElementsAre(-12, -4, 72, 30, 36, 20));
   EXPECT_THAT(MovedCanvasKeypoints("Affine", {{"translate", Floats({40, -40})}}, points),
-              ElementsAre(42, -37, 70, -20, kCanvasKeypointsWidth, kCanvasKeypointsHeight));
+              ElementsAre(42, -37, 70, -20, kMovedWidth, kMovedHeight));
 }
 
 TEST(CanvasKeypoints, KeepGroupsAndDType) {
@@ -171,8 +168,7 @@ TEST(CanvasKeypoints, KeepGroupsAndDType) {
 }
 
 TEST(CanvasKeypoints, LoseFractionsOfWholeNumbers) {
-  const Tensor points =
-      Of<int64_t>(DType::kInt64, {3, 2}, {3, 5, -7, 11, kCanvasKeypointsWidth, kCanvasKeypointsHeight});
+  const Tensor points = Of<int64_t>(DType::kInt64, {3, 2}, {3, 5, -7, 11, kMovedWidth, kMovedHeight});
   const Tensor half = *fixture::RunKernel("ResizeOfKeypoints", {{"size", Ints({12, 16})}}, points);
   EXPECT_EQ(half.dtype(), DType::kInt64);
   EXPECT_THAT(NumbersOfCanvasKeypoints<int64_t>(half), ElementsAre(1, 2, -3, 5, 16, 12));
@@ -182,13 +178,13 @@ TEST(CanvasKeypoints, OfNoneAreNone) {
   EXPECT_THAT(MovedCanvasKeypoints("RandomCrop", {{"size", Ints({5, 6})}}, OnCanvasCanvasKeypoints({})),
               ElementsAre(6, 5));
   EXPECT_THAT(MovedCanvasKeypoints("Rotate", {{"angle", ir::FloatValue(30)}}, OnCanvasCanvasKeypoints({})),
-              ElementsAre(kCanvasKeypointsWidth, kCanvasKeypointsHeight));
+              ElementsAre(kMovedWidth, kMovedHeight));
 }
 
-TEST(CanvasKeypoints, RefusePixelsThatRepeatThePicture) {
+TEST(CanvasKeypoints, RefusePixelsThatRepeatTheImage) {
   const Given given = {{"padding", Ints({4})}, {"mode", ir::StringValue("reflect")}};
   EXPECT_THAT(MessageOf(fixture::InferType("PadOfKeypoints", given, {ir::ColumnType::Unknown()})),
-              HasSubstr("mode='reflect' repeats the picture beyond its border, where keypoints would be missing"));
+              HasSubstr("mode='reflect' repeats the image beyond its border, where keypoints would be missing"));
 }
 
 TEST(CanvasKeypoints, RefuseWhatIsNone) {
@@ -207,11 +203,10 @@ TEST(CanvasKeypoints, RefuseWhatIsNone) {
               HasSubstr("needs keypoints on a canvas, as hr.keypoints makes them; got float64 (0, 2)"));
 }
 
-TEST(PlaceKeypoints, PutsThePicturesSizeBehind) {
-  const Tensor picture = *Tensor::Allocate(DType::kUInt8, {kCanvasKeypointsHeight, kCanvasKeypointsWidth, 3});
-  const Tensor placed = *fixture::RunKernel("PlaceKeypoints", {}, {picture, Points({1, 2, -3, 90})});
-  EXPECT_THAT(NumbersOfCanvasKeypoints(placed),
-              ElementsAre(1, 2, -3, 90, kCanvasKeypointsWidth, kCanvasKeypointsHeight));
+TEST(PlaceKeypoints, PutsTheImagesSizeBehind) {
+  const Tensor image = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
+  const Tensor placed = *fixture::RunKernel("PlaceKeypoints", {}, {image, Points({1, 2, -3, 90})});
+  EXPECT_THAT(NumbersOfCanvasKeypoints(placed), ElementsAre(1, 2, -3, 90, kMovedWidth, kMovedHeight));
   EXPECT_THAT(NumbersOfCanvasKeypoints(*fixture::RunKernel("TakeKeypoints", {}, placed)), ElementsAre(1, 2, -3, 90));
 }
 
@@ -226,11 +221,11 @@ TEST(PlaceKeypoints, FindsTheSizeInWhatIsEncoded) {
 }
 
 TEST(PlaceKeypoints, RefusesLabelsOfAnotherNumber) {
-  const Tensor picture = *Tensor::Allocate(DType::kUInt8, {kCanvasKeypointsHeight, kCanvasKeypointsWidth, 3});
+  const Tensor image = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
   const Tensor groups = *Tensor::Allocate(DType::kFloat32, {2, 3, 2});
   const Tensor labels = *Tensor::Allocate(DType::kInt64, {6});
   const Given columns = {{"columns", ir::StringsValue(std::vector<std::string>{"points", "part"})}};
-  const auto placed = fixture::RunKernel("PlaceKeypoints", columns, {picture, groups, labels});
+  const auto placed = fixture::RunKernel("PlaceKeypoints", columns, {image, groups, labels});
   EXPECT_EQ(KindOf(placed.status()), ErrorKind::kData);
   EXPECT_THAT(MessageOf(placed), HasSubstr("column \"part\" is int64 (6,), and column \"points\" has 2; it needs one "
                                            "element for each keypoint"));
@@ -239,7 +234,7 @@ TEST(PlaceKeypoints, RefusesLabelsOfAnotherNumber) {
 TEST(ClampKeypoints, MovesThoseOutsideToTheBorder) {
   const Tensor points = OnCanvasCanvasKeypoints({-3, 5, 31, 23, 31.5, 23.25, 7, 90});
   EXPECT_THAT(NumbersOfCanvasKeypoints(*fixture::RunKernel("ClampKeypoints", {}, points)),
-              ElementsAre(0, 5, 31, 23, 31, 23, 7, 23, kCanvasKeypointsWidth, kCanvasKeypointsHeight));
+              ElementsAre(0, 5, 31, 23, 31, 23, 7, 23, kMovedWidth, kMovedHeight));
 }
 
 TEST(SanitizeKeypoints, LeavesThoseInside) {
@@ -248,8 +243,7 @@ TEST(SanitizeKeypoints, LeavesThoseInside) {
   Tensor labels = *Tensor::Allocate(DType::kInt64, {6, 2});
   for (int64_t i = 0; i < 12; ++i) labels.mutable_data<int64_t>()[i] = i;
   const Tensors kept = *fixture::RunKernelOutputs("SanitizeKeypoints", {}, {points, labels});
-  EXPECT_THAT(NumbersOfCanvasKeypoints(kept[0]),
-              ElementsAre(0, 0, 31.9, 23.9, kCanvasKeypointsWidth, kCanvasKeypointsHeight));
+  EXPECT_THAT(NumbersOfCanvasKeypoints(kept[0]), ElementsAre(0, 0, 31.9, 23.9, kMovedWidth, kMovedHeight));
   EXPECT_THAT(NumbersOfCanvasKeypoints<int64_t>(kept[1]), ElementsAre(0, 1, 2, 3));
 }
 
@@ -257,8 +251,7 @@ TEST(SanitizeKeypoints, RemovesGroupsOfWhichAPointIsOutside) {
   const Tensor groups = Of<double>(DType::kFloat64, {4, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 24, 8, 9, 10, 11, 32, 24, 32, 24});
   const Tensors kept = *fixture::RunKernelOutputs("SanitizeKeypoints", {}, {groups});
   EXPECT_THAT(NumbersOfCanvasKeypoints(kept[0]),
-              ElementsAre(1, 2, 3, 4, 8, 9, 10, 11, kCanvasKeypointsWidth, kCanvasKeypointsHeight,
-                          kCanvasKeypointsWidth, kCanvasKeypointsHeight));
+              ElementsAre(1, 2, 3, 4, 8, 9, 10, 11, kMovedWidth, kMovedHeight, kMovedWidth, kMovedHeight));
   EXPECT_EQ(kept[0].shape(), Shape({3, 2, 2}));
 }
 

@@ -33,13 +33,6 @@ class CenterCrop : public GeometricKernel {
   bool rounds_down_;
 };
 
-absl::StatusOr<std::vector<ir::ColumnType>> InferCenterCrop(const ir::Attributes& attributes,
-                                                            absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kFixedSize));
-  const std::vector<int64_t> size = attributes.Ints("size");
-  return std::vector{WithSize(type, size[0], size[1])};
-}
-
 const MovingRegistration center_crop_registration{
     {.name = "CenterCrop",
      .summary = "Cuts a rectangle out of the middle of an image.",
@@ -58,7 +51,7 @@ const MovingRegistration center_crop_registration{
      .python_module = "vision",
      .example = "V.CenterCrop(224)",
      .sample = {.attributes = {{"size", "20"}}, .inputs = {ir::SampleInput::kImage}},
-     .infer_kernel = InferCenterCrop,
+     .infer_kernel = InferCutToSize,
      .is_kernel_identity =
          [](const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
            const std::vector<int64_t> size = attributes.Ints("size");

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -10,6 +9,7 @@
 #include "kernels/vision/geometry/image_moves.h"
 #include "kernels/vision/geometry/moving_registration.h"
 #include "kernels/vision/geometry/resize.h"
+#include "kernels/vision/geometry/size_rule.h"
 #include "kernels/vision/image/image_size.h"
 #include "kernels/vision/image/size_attribute.h"
 
@@ -62,20 +62,9 @@ class EnlargeToSize : public GeometricKernel {
   bool chooses_;  // the interpolation, for each image
 };
 
-absl::StatusOr<std::vector<ir::ColumnType>> InferEnlargeToSize(const ir::Attributes& attributes,
-                                                               absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], Resizing::Of(attributes).accepted()));
-  const std::optional<ImageSize> image = KnownSize(type);
-  if (!image) return std::vector{WithSize(type, ir::kUnknownDim, ir::kUnknownDim)};
-  const auto sizes = Enlargements(*image, attributes.Ints("size"));
-  const ImageSize enlarged = sizes.empty() ? *image : sizes.back();
-  return std::vector{WithSize(type, enlarged.height, enlarged.width)};
-}
-
-bool KeepsSizeEnlargeToSize(const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
-  if (!AlwaysAnImage(inputs[0], Resizing::Of(attributes).accepted())) return false;
-  const std::optional<ImageSize> image = KnownSize(inputs[0]);
-  return image && Enlargements(*image, attributes.Ints("size")).empty();
+ImageSize Enlarged(const ir::Attributes& attributes, ImageSize image) {
+  const auto sizes = Enlargements(image, attributes.Ints("size"));
+  return sizes.empty() ? image : sizes.back();
 }
 
 const MovingRegistration enlarge_to_size_registration{
@@ -93,8 +82,8 @@ const MovingRegistration enlarge_to_size_registration{
      .python_module = "vision",
      .example = "V.EnlargeToSize(224)",
      .sample = {.attributes = {{"size", "(70, 50)"}}, .inputs = {ir::SampleInput::kImage}},
-     .infer_kernel = InferEnlargeToSize,
-     .is_kernel_identity = KeepsSizeEnlargeToSize},
+     .infer_kernel = InferBy(Enlarged),
+     .is_kernel_identity = KeepsSizeBy(Enlarged)},
     Makes<EnlargeToSize>()};
 
 }  // namespace

@@ -87,7 +87,7 @@ TEST(EnlargeToSize, InfersWhatIsKnown) {
   EXPECT_EQ(type_of({-1, -1, 3}), "uint8 (None, None, 3)");
 }
 
-TEST(EnlargeToSize, RefusesAPictureThatIsTooNarrow) {
+TEST(EnlargeToSize, RefusesAnImageThatIsTooNarrow) {
   const Tensor narrow = *Tensor::Allocate(DType::kUInt8, {1, 400, 3});
   const auto failed = RunKernel("EnlargeToSize", {{"size", Ints({224, 224})}}, narrow);
   EXPECT_EQ(KindOf(failed.status()), ErrorKind::kData);

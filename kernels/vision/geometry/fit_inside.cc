@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "core/error.h"
@@ -9,6 +8,7 @@
 #include "kernels/vision/geometry/image_moves.h"
 #include "kernels/vision/geometry/moving_registration.h"
 #include "kernels/vision/geometry/resize.h"
+#include "kernels/vision/geometry/size_rule.h"
 #include "kernels/vision/image/image_size.h"
 #include "kernels/vision/image/size_attribute.h"
 
@@ -64,19 +64,8 @@ class FitInside : public GeometricKernel {
   bool chooses_;  // the interpolation, for each image
 };
 
-absl::StatusOr<std::vector<ir::ColumnType>> InferFitInside(const ir::Attributes& attributes,
-                                                           absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], Resizing::Of(attributes).accepted()));
-  const std::optional<ImageSize> image = KnownSize(type);
-  if (!image) return std::vector{WithSize(type, ir::kUnknownDim, ir::kUnknownDim)};
-  const ImageSize fitted = Fitted(*image, attributes.Ints("size"), attributes.Bool("enlarge"));
-  return std::vector{WithSize(type, fitted.height, fitted.width)};
-}
-
-bool KeepsSizeFitInside(const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
-  if (!AlwaysAnImage(inputs[0], Resizing::Of(attributes).accepted())) return false;
-  const std::optional<ImageSize> image = KnownSize(inputs[0]);
-  return image && Fitted(*image, attributes.Ints("size"), attributes.Bool("enlarge")) == *image;
+ImageSize FittedBy(const ir::Attributes& attributes, ImageSize image) {
+  return Fitted(image, attributes.Ints("size"), attributes.Bool("enlarge"));
 }
 
 const MovingRegistration fit_inside_registration{
@@ -99,8 +88,8 @@ const MovingRegistration fit_inside_registration{
      .python_module = "vision",
      .example = "V.FitInside((300, 400))",
      .sample = {.attributes = {{"size", "(30, 50)"}}, .inputs = {ir::SampleInput::kImage}},
-     .infer_kernel = InferFitInside,
-     .is_kernel_identity = KeepsSizeFitInside},
+     .infer_kernel = InferBy(FittedBy),
+     .is_kernel_identity = KeepsSizeBy(FittedBy)},
     Makes<FitInside>()};
 
 }  // namespace

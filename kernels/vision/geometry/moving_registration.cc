@@ -57,7 +57,7 @@ constexpr TargetKind kKinds[] = {
 // Pixels that repeat the image may show objects that no target names.
 absl::Status CheckBorder(const ir::Attributes& attributes, const TargetKind& kind) {
   if (attributes.Find("mode") == nullptr || attributes.String("mode") == "constant") return absl::OkStatus();
-  return GraphError("mode='", attributes.String("mode"), "' repeats the picture beyond its border, where ", kind.name,
+  return GraphError("mode='", attributes.String("mode"), "' repeats the image beyond its border, where ", kind.name,
                     " would be missing; write mode='constant', or leave the ", kind.name, " out");
 }
 
@@ -67,8 +67,8 @@ ir::InferKernel InferOfTargets(ir::InferKernel of_pixels, const TargetKind& kind
              absl::Span<const ir::ColumnType> inputs) -> absl::StatusOr<std::vector<ir::ColumnType>> {
     HEADRACE_RETURN_IF_ERROR(CheckBorder(attributes, kind));
     // Attributes that do not fit each other are found here.
-    const ir::ColumnType picture = ir::ColumnType::Of(DType::kUInt8, {ir::kUnknownDim, ir::kUnknownDim, 3});
-    HEADRACE_RETURN_IF_ERROR(of_pixels(attributes, {picture}).status());
+    const ir::ColumnType image = ir::ColumnType::Of(DType::kUInt8, {ir::kUnknownDim, ir::kUnknownDim, 3});
+    HEADRACE_RETURN_IF_ERROR(of_pixels(attributes, {image}).status());
     HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, kind.type(inputs[0], 0));
     return std::vector{std::move(type)};
   };

@@ -49,7 +49,7 @@ class KernelOfMasks : public Kernel {
     first.CopyTo(at);
     for (int64_t i = 1; i < masks.dim(0); ++i) {
       HEADRACE_ASSIGN_OR_RETURN(const Tensor plane, Moved(masks.Index(i), others, context));
-      if (plane.shape() != first.shape()) return InternalError("masks of one picture are moved to different sizes");
+      if (plane.shape() != first.shape()) return InternalError("masks of one image are moved to different sizes");
       at += first.bytes();
       plane.CopyTo(at);
     }

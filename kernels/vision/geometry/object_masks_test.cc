@@ -17,12 +17,11 @@ namespace {
 
 using fixture::Given;
 using fixture::Ints;
+using fixture::kMovedHeight;
+using fixture::kMovedWidth;
 using fixture::MessageOf;
 using fixture::Move;
 using ::testing::HasSubstr;
-
-constexpr int64_t kObjectMasksHeight = fixture::kMovedHeight;
-constexpr int64_t kObjectMasksWidth = fixture::kMovedWidth;
 
 // No two bytes beside each other are equal.
 Tensor Masks(DType dtype, const Shape& shape) {
@@ -39,7 +38,7 @@ TEST(ObjectMasks, EachPlaneMovesAsAMask) {
   for (const Move& move : fixture::Moves()) {
     const std::string kernel = Cat(move.kernel, "OfMasks");
     for (const DType dtype : {DType::kUInt8, DType::kUInt16, DType::kFloat32, DType::kInt64}) {
-      const Tensor masks = Masks(dtype, {3, kObjectMasksHeight, kObjectMasksWidth});
+      const Tensor masks = Masks(dtype, {3, kMovedHeight, kMovedWidth});
       for (uint64_t key = 0; key < 20; ++key) {
         SCOPED_TRACE(Cat(kernel, " of row ", key));
         const RowRandom random(3, 4, {.epoch = 0, .key = key});
@@ -51,7 +50,7 @@ TEST(ObjectMasks, EachPlaneMovesAsAMask) {
               TensorsEqual(moved->Index(i), *fixture::RunKernel(move.kernel, move.given, {masks.Index(i)}, random)));
         }
         const Tensor none =
-            *fixture::RunKernel(kernel, move.given, {Masks(dtype, {0, kObjectMasksHeight, kObjectMasksWidth})}, random);
+            *fixture::RunKernel(kernel, move.given, {Masks(dtype, {0, kMovedHeight, kMovedWidth})}, random);
         EXPECT_EQ(none.shape(), (Shape{0, moved->dim(1), moved->dim(2)}));
         EXPECT_EQ(none.dtype(), dtype);
       }
@@ -60,7 +59,7 @@ TEST(ObjectMasks, EachPlaneMovesAsAMask) {
 }
 
 TEST(ObjectMasks, AreNotCopiedWhereTheyStay) {
-  const Tensor masks = Masks(DType::kUInt8, {3, kObjectMasksHeight, kObjectMasksWidth});
+  const Tensor masks = Masks(DType::kUInt8, {3, kMovedHeight, kMovedWidth});
   const Tensor kept = *fixture::RunKernel("RandomHorizontalFlipOfMasks", {{"p", ir::FloatValue(0)}}, masks);
   EXPECT_EQ(kept.raw(), masks.raw());
 }
@@ -84,21 +83,21 @@ TEST(ObjectMasks, TypesFollowTheirPlanes) {
               HasSubstr("column \"masks\" holds masks without pixels: uint8 (0, 0, 9)"));
 }
 
-TEST(MatchMasks, HaveTheSizeOfTheirPicture) {
-  const Tensor picture = Masks(DType::kUInt8, {kObjectMasksHeight, kObjectMasksWidth, 3});
+TEST(MatchMasks, HaveTheSizeOfTheirImage) {
+  const Tensor image = Masks(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
   const Given given = {{"column", ir::StringValue("people")}};
-  const auto matched = [&](const Tensor& masks) { return fixture::RunKernel("MatchMasks", given, {picture, masks}); };
+  const auto matched = [&](const Tensor& masks) { return fixture::RunKernel("MatchMasks", given, {image, masks}); };
   for (const int64_t count : {0, 1, 5}) {
-    const Tensor masks = Masks(DType::kInt16, {count, kObjectMasksHeight, kObjectMasksWidth});
+    const Tensor masks = Masks(DType::kInt16, {count, kMovedHeight, kMovedWidth});
     EXPECT_TRUE(TensorsEqual(*matched(masks), masks));
   }
   for (const int64_t count : {0, 2}) {
-    const auto wrong = matched(Masks(DType::kUInt8, {count, kObjectMasksHeight, 9}));
+    const auto wrong = matched(Masks(DType::kUInt8, {count, kMovedHeight, 9}));
     EXPECT_EQ(KindOf(wrong.status()), ErrorKind::kData);
-    EXPECT_THAT(MessageOf(wrong), HasSubstr("each mask of column \"people\" has height 24 and width 9, but its picture "
+    EXPECT_THAT(MessageOf(wrong), HasSubstr("each mask of column \"people\" has height 24 and width 9, but its image "
                                             "has height 24 and width 32; resize one of them"));
   }
-  EXPECT_THAT(MessageOf(matched(Masks(DType::kUInt8, {kObjectMasksHeight, kObjectMasksWidth}))),
+  EXPECT_THAT(MessageOf(matched(Masks(DType::kUInt8, {kMovedHeight, kMovedWidth}))),
               HasSubstr("in column \"people\", numbers"));
   const auto encoded = fixture::InferType("MatchMasks", given,
                                           {ir::ColumnType::Of(DType::kUInt8, {ir::kUnknownDim, ir::kUnknownDim, 3}),

@@ -40,13 +40,6 @@ class PadToSize : public GeometricKernel {
   Border border_;
 };
 
-absl::StatusOr<std::vector<ir::ColumnType>> InferPadToSize(const ir::Attributes& attributes,
-                                                           absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kFixedSize));
-  const std::vector<int64_t> size = attributes.Ints("size");
-  return std::vector{WithSize(type, size[0], size[1])};
-}
-
 const MovingRegistration pad_to_size_registration{
     {.name = "PadToSize",
      .summary = "Pads an image to a height and width.",
@@ -71,7 +64,7 @@ const MovingRegistration pad_to_size_registration{
      .python_module = "vision",
      .example = "V.PadToSize(640, fill=114)",
      .sample = {.attributes = {{"size", "(70, 90)"}}, .inputs = {ir::SampleInput::kImage}},
-     .infer_kernel = InferPadToSize},
+     .infer_kernel = InferCutToSize},
     Makes<PadToSize>()};
 
 }  // namespace

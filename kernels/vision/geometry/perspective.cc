@@ -1,10 +1,8 @@
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "core/error.h"
-#include "kernels/vision/geometry/canvas_target.h"
 #include "kernels/vision/geometry/moving_registration.h"
 #include "kernels/vision/geometry/warp_kernel.h"
 
@@ -18,55 +16,35 @@ Corners CornersOf(const ir::Attributes& attributes, std::string_view name) {
   return corners;
 }
 
-class Perspective : public WarpKernel, public TargetMover {
+absl::StatusOr<PlaneMap> ProjectionBy(const ir::Attributes& attributes) {
+  return ProjectionOf(CornersOf(attributes, "startpoints"), CornersOf(attributes, "endpoints"));
+}
+
+class Perspective : public MapKernel {
  public:
-  Perspective(const ir::Attributes& attributes, const PlaneMap& map) : WarpKernel(attributes), map_(map) {}
+  Perspective(const ir::Attributes& attributes, const PlaneMap& map) : MapKernel(attributes), map_(map) {}
 
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
-    HEADRACE_ASSIGN_OR_RETURN(const PlaneMap map,
-                              ProjectionOf(CornersOf(attributes, "startpoints"), CornersOf(attributes, "endpoints")));
+    HEADRACE_ASSIGN_OR_RETURN(const PlaneMap map, ProjectionBy(attributes));
     return std::make_unique<Perspective>(attributes, map);
   }
 
-  absl::Status MoveTarget(RowRandom&, CanvasTarget& target) const override {
-    target.Warp(map_, target.height(), target.width());
-    return absl::OkStatus();
-  }
-
  protected:
-  absl::StatusOr<Tensor> Warp(const Image& image, const WarpOptions& options, RowRandom&,
-                              OutputAllocator& output) const override {
-    return Warped(image, map_, image.height, image.width, options, output);
+  std::optional<SizedMap> Draw(RowRandom&, int64_t height, int64_t width) const override {
+    return SizedMap{map_, height, width};
   }
 
  private:
   PlaneMap map_;
 };
 
-class RandomPerspective : public WarpKernel, public TargetMover {
+class RandomPerspective : public MapKernel {
  public:
   explicit RandomPerspective(const ir::Attributes& attributes)
-      : WarpKernel(attributes),
-        distortion_(attributes.Float("distortion_scale")),
-        probability_(attributes.Float("p")) {}
-
-  absl::Status MoveTarget(RowRandom& random, CanvasTarget& target) const override {
-    const std::optional<PlaneMap> map = Draw(random, target.height(), target.width());
-    if (map.has_value()) target.Warp(*map, target.height(), target.width());
-    return absl::OkStatus();
-  }
+      : MapKernel(attributes), distortion_(attributes.Float("distortion_scale")), probability_(attributes.Float("p")) {}
 
  protected:
-  absl::StatusOr<Tensor> Warp(const Image& image, const WarpOptions& options, RowRandom& random,
-                              OutputAllocator& output) const override {
-    const std::optional<PlaneMap> map = Draw(random, image.height, image.width);
-    if (!map.has_value()) return image.tensor;
-    return Warped(image, *map, image.height, image.width, options, output);
-  }
-
- private:
-  // nullopt: the image stays as it is.
-  std::optional<PlaneMap> Draw(RowRandom& random, int64_t height, int64_t width) const {
+  std::optional<SizedMap> Draw(RowRandom& random, int64_t height, int64_t width) const override {
     if (random.Uniform() >= probability_) return std::nullopt;
     const auto bound = [this](int64_t side) {
       return static_cast<uint64_t>(distortion_ * static_cast<double>(side / 2)) + 1;
@@ -86,22 +64,16 @@ class RandomPerspective : public WarpKernel, public TargetMover {
     }
     const absl::StatusOr<PlaneMap> map = ProjectionOf(whole, corners);
     // Images of a pixel or two have corners that coincide.
-    return map.ok() ? std::make_optional(*map) : std::nullopt;
+    if (!map.ok()) return std::nullopt;
+    return SizedMap{*map, height, width};
   }
 
+ private:
   double distortion_;
   double probability_;
 };
 
 constexpr const char* kPoints = "x and y of four points: top left, top right, bottom right, bottom left";
-
-absl::StatusOr<std::vector<ir::ColumnType>> InferPerspective(const ir::Attributes& attributes,
-                                                             absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_RETURN_IF_ERROR(
-      ProjectionOf(CornersOf(attributes, "startpoints"), CornersOf(attributes, "endpoints")).status());
-  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, InferWarped(attributes, inputs[0], true));
-  return std::vector{std::move(type)};
-}
 
 ir::Declaration DeclarePerspective() {
   ir::Declaration declaration = WarpDeclaration(
@@ -121,7 +93,8 @@ ir::Declaration DeclarePerspective() {
         .maximum = 1e6,
         .lengths = {8}}},
       "bilinear");
-  declaration.infer_kernel = InferPerspective;
+  declaration.infer_kernel =
+      InferWarpedAfter([](const ir::Attributes& attributes) { return ProjectionBy(attributes).status(); });
   declaration.example = "V.Perspective((0, 0, 79, 0, 79, 59, 0, 59), (5, 2, 70, 0, 79, 59, 3, 50))";
   declaration.sample.attributes = {{"startpoints", "(0.0, 0.0, 79.0, 0.0, 79.0, 59.0, 0.0, 59.0)"},
                                    {"endpoints", "(5.0, 2.0, 70.0, 0.0, 79.0, 59.0, 3.0, 50.0)"}};

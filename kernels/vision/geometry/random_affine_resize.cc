@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/error.h"
-#include "kernels/vision/geometry/canvas_target.h"
 #include "kernels/vision/geometry/moving_registration.h"
 #include "kernels/vision/geometry/warp_kernel.h"
 
@@ -47,13 +46,6 @@ class Bounds {
   std::optional<double> most_;
 };
 
-// What is done to a row: its map, and the size of the result.
-struct Drawing {
-  PlaneMap map;
-  int64_t height;
-  int64_t width;
-};
-
 // The numbers that a row has drawn.
 struct Drawn {
   double angle;  // degrees, counter-clockwise
@@ -81,32 +73,19 @@ PlaneMap InverseOf(const Drawn& drawn, const PlanePoint& to, const PlanePoint& f
   return map;
 }
 
-class RandomAffineResize : public WarpKernel, public TargetMover {
+class RandomAffineResize : public MapKernel {
  public:
   RandomAffineResize(const ir::Attributes& attributes, const RandomAffineResizeRanges& ranges)
-      : WarpKernel(attributes), ranges_(ranges), bounds_(attributes) {}
+      : MapKernel(attributes), ranges_(ranges), bounds_(attributes) {}
 
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
     HEADRACE_ASSIGN_OR_RETURN(const RandomAffineResizeRanges ranges, RangesOfRandomAffineResize(attributes));
     return std::make_unique<RandomAffineResize>(attributes, ranges);
   }
 
-  absl::Status MoveTarget(RowRandom& random, CanvasTarget& target) const override {
-    const Drawing drawing = Draw(random, target.height(), target.width());
-    target.Warp(drawing.map, drawing.height, drawing.width);
-    return absl::OkStatus();
-  }
-
  protected:
-  absl::StatusOr<Tensor> Warp(const Image& image, const WarpOptions& options, RowRandom& random,
-                              OutputAllocator& output) const override {
-    const Drawing drawing = Draw(random, image.height, image.width);
-    return Warped(image, drawing.map, drawing.height, drawing.width, options, output);
-  }
-
- private:
   // Draws the same numbers whatever the attributes are.
-  Drawing Draw(RowRandom& random, int64_t height, int64_t width) const {
+  std::optional<SizedMap> Draw(RowRandom& random, int64_t height, int64_t width) const override {
     const auto draw = [&random](const Interval& range) { return random.Uniform(range.low, range.high); };
     Drawn drawn = {};
     drawn.angle = draw(ranges_.degrees);
@@ -115,9 +94,10 @@ class RandomAffineResize : public WarpKernel, public TargetMover {
     drawn.ratio = draw(ranges_.ratio);
     const PlanePoint from = {static_cast<double>(width), static_cast<double>(height)};
     const PlanePoint to = {bounds_.Of(drawn.scale * from[0]), bounds_.Of(drawn.scale * from[1])};
-    return {InverseOf(drawn, to, from), static_cast<int64_t>(to[1]), static_cast<int64_t>(to[0])};
+    return SizedMap{InverseOf(drawn, to, from), static_cast<int64_t>(to[1]), static_cast<int64_t>(to[0])};
   }
 
+ private:
   RandomAffineResizeRanges ranges_;
   Bounds bounds_;
 };

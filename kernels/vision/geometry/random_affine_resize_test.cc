@@ -24,17 +24,17 @@ constexpr float kOutside = -1000;
 
 // A plane: x in channel 0 and y in channel 1, of the pixels' middles.
 Tensor Plane(int64_t height, int64_t width) {
-  Tensor picture = *Tensor::Allocate(DType::kFloat32, {height, width, 2});
+  Tensor image = *Tensor::Allocate(DType::kFloat32, {height, width, 2});
   for (int64_t i = 0; i < height * width; ++i) {
-    picture.mutable_data<float>()[2 * i] = static_cast<float>(i % width) + 0.5f;
-    picture.mutable_data<float>()[2 * i + 1] = static_cast<float>(i / width) + 0.5f;
+    image.mutable_data<float>()[2 * i] = static_cast<float>(i % width) + 0.5f;
+    image.mutable_data<float>()[2 * i + 1] = static_cast<float>(i / width) + 0.5f;
   }
-  return picture;
+  return image;
 }
 
-Tensor Warped(Given given, const Tensor& picture, uint64_t row = 0) {
+Tensor Warped(Given given, const Tensor& image, uint64_t row = 0) {
   given.emplace_back("fill", Floats({kOutside}));
-  return *RunKernel("RandomAffineResize", given, {picture}, RowRandom(1, 2, {.key = row}));
+  return *RunKernel("RandomAffineResize", given, {image}, RowRandom(1, 2, {.key = row}));
 }
 
 // Where the pixel (x, y) of the result is in the image, away from its border.
@@ -90,14 +90,14 @@ TEST(RandomAffineResize, TurnsShearsAndStretchesAsMxnet) {
 
 TEST(RandomAffineResize, DrawsUniformly) {
   if (!kCountsChances) GTEST_SKIP();
-  const Tensor picture = Plane(100, 100);
+  const Tensor image = Plane(100, 100);
   std::vector<int64_t> sizes(8);
   std::vector<int64_t> shears(8);
   for (uint64_t row = 0; row < 1600; ++row) {
-    const Tensor scaled = Warped({{"scale", Floats({0.2, 0.36})}}, picture, row);
+    const Tensor scaled = Warped({{"scale", Floats({0.2, 0.36})}}, image, row);
     // 20 to 35 pixels, which are equally likely.
     ++sizes[static_cast<size_t>((scaled.dim(0) - 20) / 2)];
-    const Tensor sheared = Warped({{"shear", Floats({0.4})}, {"max_size", ir::IntValue(40)}}, picture, row);
+    const Tensor sheared = Warped({{"shear", Floats({0.4})}, {"max_size", ir::IntValue(40)}}, image, row);
     // The result's pixel 10 above the middle is that much beside its place.
     const float beside = SourceOf(sheared, 20, 9).first - 50.5f;
     ++shears[static_cast<size_t>(std::clamp((beside / 10.5f + 0.4f) * 10, 0.0f, 7.0f))];

@@ -55,13 +55,6 @@ class RandomCrop : public GeometricKernel {
   Border border_;
 };
 
-absl::StatusOr<std::vector<ir::ColumnType>> InferRandomCrop(const ir::Attributes& attributes,
-                                                            absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kFixedSize));
-  const std::vector<int64_t> size = attributes.Ints("size");
-  return std::vector{WithSize(type, size[0], size[1])};
-}
-
 ir::Attribute OptionalPadding() {
   ir::Attribute padding = PaddingAttribute();
   padding.default_value = "None";
@@ -88,7 +81,7 @@ const MovingRegistration random_crop_registration{
      .python_module = "vision",
      .example = "V.RandomCrop(32, padding=4)",
      .sample = {.attributes = {{"size", "(20, 30)"}}, .inputs = {ir::SampleInput::kImage}},
-     .infer_kernel = InferRandomCrop},
+     .infer_kernel = InferCutToSize},
     Makes<RandomCrop>()};
 
 }  // namespace

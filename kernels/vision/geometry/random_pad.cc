@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -9,7 +8,7 @@
 #include "kernels/vision/geometry/geometric_kernel.h"
 #include "kernels/vision/geometry/image_moves.h"
 #include "kernels/vision/geometry/moving_registration.h"
-#include "kernels/vision/image/resized_crop_box.h"
+#include "kernels/vision/image/area_and_ratio.h"
 #include "kernels/vision/image/window.h"
 
 namespace headrace {
@@ -20,12 +19,11 @@ constexpr int64_t kLeastBorder = 2;
 
 class RandomPad : public GeometricKernel {
  public:
-  RandomPad(const ir::Attributes& attributes, Interval ratio, Interval area)
-      : ratio_(ratio), area_(area), attempts_(attributes.Int("max_attempts")), fill_(attributes.Numbers("fill")) {}
+  RandomPad(const ir::Attributes& attributes, const AreaAndRatio& ranges)
+      : ranges_(ranges), attempts_(attributes.Int("max_attempts")), fill_(attributes.Numbers("fill")) {}
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
-    HEADRACE_ASSIGN_OR_RETURN(const Interval ratio, Interval::Of(attributes, "aspect_ratio_range"));
-    HEADRACE_ASSIGN_OR_RETURN(const Interval area, Interval::Of(attributes, "area_range"));
-    return std::make_unique<RandomPad>(attributes, ratio, area);
+    HEADRACE_ASSIGN_OR_RETURN(const AreaAndRatio ranges, AreaAndRatio::Of(attributes));
+    return std::make_unique<RandomPad>(attributes, ranges);
   }
 
   PixelTypes accepted() const override { return PixelTypes::kFixedSize; }
@@ -51,39 +49,25 @@ class RandomPad : public GeometricKernel {
   // MXNet's way to whole pixels: the height is uniform between what the least and the greatest area give.
   Window Proposed(RowRandom& random, int64_t height, int64_t width) const {
     const double whole = static_cast<double>(height) * static_cast<double>(width);
-    const double ratio = random.Uniform(ratio_.low, ratio_.high);
-    const auto rounded = [](double side) { return static_cast<int64_t>(std::nearbyint(side)); };
-    const auto across = [&](int64_t down) { return rounded(static_cast<double>(down) * ratio); };
-    const int64_t most = rounded(std::sqrt(area_.high * whole / ratio));
-    int64_t high = rounded(std::sqrt(area_.low * whole / ratio));
-    if (across(high) < width) high = static_cast<int64_t>((static_cast<double>(width) + 0.499999) / ratio);
+    const double ratio = random.Uniform(ranges_.ratio.low, ranges_.ratio.high);
+    const int64_t most = WholeHeight(ranges_.area.high * whole, ratio);
+    int64_t high = WholeHeight(ranges_.area.low * whole, ratio);
+    if (WholeWidth(high, ratio) < width) high = static_cast<int64_t>((static_cast<double>(width) + 0.499999) / ratio);
     high = std::min(std::max(high, height), most);
     high += static_cast<int64_t>(random.Below(static_cast<uint64_t>(most - high + 1)));
-    return {.height = high, .width = across(high)};
+    return {.height = high, .width = WholeWidth(high, ratio)};
   }
 
-  Interval ratio_;
-  Interval area_;
+  AreaAndRatio ranges_;
   int64_t attempts_;
   std::vector<ir::Number> fill_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferRandomPad(const ir::Attributes& attributes,
                                                            absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_RETURN_IF_ERROR(Interval::Of(attributes, "aspect_ratio_range").status());
-  HEADRACE_RETURN_IF_ERROR(Interval::Of(attributes, "area_range").status());
+  HEADRACE_RETURN_IF_ERROR(AreaAndRatio::Of(attributes).status());
   HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kFixedSize));
   return std::vector{WithSize(type, ir::kUnknownDim, ir::kUnknownDim)};
-}
-
-ir::Attribute Range(const char* name, const char* doc, const char* value, double minimum, double maximum) {
-  return {.name = name,
-          .type = ir::AttributeType::kFloats,
-          .doc = doc,
-          .default_value = value,
-          .minimum = minimum,
-          .maximum = maximum,
-          .lengths = {2}};
 }
 
 const MovingRegistration random_pad_registration{
@@ -96,16 +80,9 @@ const MovingRegistration random_pad_registration{
          "wider and higher than the image, which lies at a uniform place of it. Without one the image stays as it "
          "is.\n"
          "Errors: a fill that the type cannot hold, another rank, bytes or strings.",
-     .attributes = {Range("aspect_ratio_range", "The least and the greatest width over height.", "(0.75, 1.33)", 1e-3,
-                          1e3),
-                    Range("area_range", "The least and the greatest area of the canvas over the image's.", "(1.0, 3.0)",
-                          1, 1e4),
-                    {.name = "max_attempts",
-                     .doc = "The most canvases that are drawn.",
-                     .default_value = "50",
-                     .minimum = 1,
-                     .maximum = 10000},
-                    FillAttribute()},
+     .attributes = {AspectRatioRange(),
+                    AreaRange("The least and the greatest area of the canvas over the image's.", "(1.0, 3.0)", 1),
+                    MostAttempts("canvases"), FillAttribute()},
      .traits = {.random = true, .geometric = true},
      .python_module = "vision",
      .example = "V.RandomPad(area_range=(1.0, 2.0), fill=127)",

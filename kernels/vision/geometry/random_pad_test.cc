@@ -20,9 +20,9 @@ using ::testing::HasSubstr;
 constexpr int64_t kSide = 20;
 
 Tensor Padded(const Given& given, uint64_t row) {
-  Tensor picture = *Tensor::Allocate(DType::kUInt8, {kSide, kSide});
-  std::fill_n(picture.mutable_data<uint8_t>(), kSide * kSide, uint8_t{1});
-  return *fixture::RunKernel("RandomPad", given, {picture}, RowRandom(1, 2, {.key = row}))->Contiguous();
+  Tensor image = *Tensor::Allocate(DType::kUInt8, {kSide, kSide});
+  std::fill_n(image.mutable_data<uint8_t>(), kSide * kSide, uint8_t{1});
+  return *fixture::RunKernel("RandomPad", given, {image}, RowRandom(1, 2, {.key = row}))->Contiguous();
 }
 
 TEST(RandomPad, DrawsHeightsAndPlacesUniformly) {

@@ -42,9 +42,7 @@ class RandomResizedCrop : public GeometricKernel {
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferRandomResizedCrop(const ir::Attributes& attributes,
                                                                    absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], Resizing::Of(attributes).accepted()));
-  const std::vector<int64_t> size = attributes.Ints("size");
-  return std::vector{WithSize(type, size[0], size[1])};
+  return InferOfSize(attributes, inputs, Resizing::Of(attributes).accepted());
 }
 
 const MovingRegistration random_resized_crop_registration{

@@ -18,27 +18,27 @@ using ::testing::HasSubstr;
 
 // Each pixel has its number, row by row.
 Tensor NumberedRandomSquare(int64_t height, int64_t width) {
-  Tensor picture = *Tensor::Allocate(DType::kInt32, {height, width});
-  for (int32_t i = 0; i < height * width; ++i) picture.mutable_data<int32_t>()[i] = i;
-  return picture;
+  Tensor image = *Tensor::Allocate(DType::kInt32, {height, width});
+  for (int32_t i = 0; i < height * width; ++i) image.mutable_data<int32_t>()[i] = i;
+  return image;
 }
 
 Given Sides(int64_t least, int64_t most, bool centered = false) {
   return {{"least", ir::IntValue(least)}, {"most", ir::IntValue(most)}, {"centered", ir::BoolValue(centered)}};
 }
 
-Tensor Square(const Given& given, const Tensor& picture, uint64_t row) {
-  return *RunKernel("RandomSquare", given, {picture}, RowRandom(1, 2, {.key = row}))->Contiguous();
+Tensor Square(const Given& given, const Tensor& image, uint64_t row) {
+  return *RunKernel("RandomSquare", given, {image}, RowRandom(1, 2, {.key = row}))->Contiguous();
 }
 
 TEST(RandomSquare, DrawsSideAndPlace) {
   if (!kCountsChances) GTEST_SKIP();
-  const Tensor picture = NumberedRandomSquare(7, 9);
+  const Tensor image = NumberedRandomSquare(7, 9);
   std::vector<int64_t> sides(3);
   std::vector<int64_t> tops(5);
   std::vector<int64_t> lefts(7);
   for (uint64_t row = 0; row < 6000; ++row) {
-    const Tensor square = Square(Sides(3, 5), picture, row);
+    const Tensor square = Square(Sides(3, 5), image, row);
     ASSERT_EQ(square.dim(0), square.dim(1));
     ++sides[static_cast<size_t>(square.dim(0) - 3)];
     if (square.dim(0) != 3) continue;
@@ -53,9 +53,9 @@ TEST(RandomSquare, DrawsSideAndPlace) {
 }
 
 TEST(RandomSquare, LiesInTheMiddleOnRequest) {
-  const Tensor picture = NumberedRandomSquare(6, 9);
+  const Tensor image = NumberedRandomSquare(6, 9);
   for (uint64_t row = 0; row < 9; ++row) {
-    const Tensor square = Square(Sides(3, 5, true), picture, row);
+    const Tensor square = Square(Sides(3, 5, true), image, row);
     const int64_t side = square.dim(0);
     EXPECT_EQ(square.data<int32_t>()[0], (6 - side) / 2 * 9 + (9 - side) / 2);
   }

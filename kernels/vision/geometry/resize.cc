@@ -13,6 +13,7 @@
 #include "kernels/vision/geometry/image_moves.h"
 #include "kernels/vision/geometry/moving_registration.h"
 #include "kernels/vision/geometry/resize_taps.h"
+#include "kernels/vision/geometry/size_rule.h"
 #include "kernels/vision/image/size_attribute.h"
 #include "kernels/vision/pixels/resample.h"
 #include "opencv2/imgproc.hpp"
@@ -229,12 +230,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferResize(const ir::Attributes& at
   return std::vector{WithSize(type, target.height, target.width)};
 }
 
-bool KeepsSizeResize(const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
-  if (!AlwaysAnImage(inputs[0], Resizing::Of(attributes).accepted())) return false;
-  const Shape& shape = *inputs[0].shape;
-  const ImageSize image = {shape[0], shape[1]};
-  return TargetSizes(attributes).Of(image) == image;
-}
+ImageSize ResizedBy(const ir::Attributes& attributes, ImageSize image) { return TargetSizes(attributes).Of(image); }
 
 const MovingRegistration resize_registration{
     {.name = "Resize",
@@ -275,7 +271,7 @@ const MovingRegistration resize_registration{
      .example = "V.Resize((256, 256))",
      .sample = {.attributes = {{"size", "10"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = InferResize,
-     .is_kernel_identity = KeepsSizeResize,
+     .is_kernel_identity = KeepsSizeBy(ResizedBy),
      .companions = {{ir::CompanionRole::kDraws, "ResizeTaps"}},
      .on_device = ResizesByTaps()},
     Resize::Make};

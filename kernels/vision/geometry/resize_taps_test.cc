@@ -20,10 +20,10 @@ using ::testing::HasSubstr;
 
 constexpr int kBits = 22;
 
-Tensor Picture(int64_t height, int64_t width) {
-  Tensor picture = *Tensor::Allocate(DType::kUInt8, {height, width, 3});
-  for (int64_t i = 0; i < picture.elements(); ++i) picture.mutable_raw()[i] = static_cast<uint8_t>(i * i * 31 + i / 7);
-  return picture;
+Tensor PixelsOfSize(int64_t height, int64_t width) {
+  Tensor image = *Tensor::Allocate(DType::kUInt8, {height, width, 3});
+  for (int64_t i = 0; i < image.elements(); ++i) image.mutable_raw()[i] = static_cast<uint8_t>(i * i * 31 + i / 7);
+  return image;
 }
 
 uint8_t Rounded(int64_t sum) { return static_cast<uint8_t>(std::clamp<int64_t>(sum >> kBits, 0, 255)); }
@@ -42,7 +42,7 @@ struct Sum {
   }
 };
 
-Tensor Made(const Tensor& picture, const Tensor& taps, int64_t height, int64_t width) {
+Tensor Made(const Tensor& image, const Tensor& taps, int64_t height, int64_t width) {
   const int32_t* const numbers = taps.data<int32_t>();
   const int64_t of_position = (taps.elements() - 1) / (height + width);
   const auto sum_of = [&](int64_t position) {
@@ -53,9 +53,7 @@ Tensor Made(const Tensor& picture, const Tensor& taps, int64_t height, int64_t w
   for (int64_t i = 0; i < made.elements(); ++i) {
     const Sum rows = sum_of(i / 3 / width);
     const Sum columns = sum_of(height + i / 3 % width);
-    const auto at = [&](int64_t y, int64_t x) -> int64_t {
-      return picture.raw()[(y * picture.dim(1) + x) * 3 + i % 3];
-    };
+    const auto at = [&](int64_t y, int64_t x) -> int64_t { return image.raw()[(y * image.dim(1) + x) * 3 + i % 3]; };
     const auto of_row = [&](int64_t y) -> int64_t { return columns.Of([&](int64_t x) { return at(y, x); }); };
     const auto of_column = [&](int64_t x) -> int64_t { return rows.Of([&](int64_t y) { return at(y, x); }); };
     made.mutable_raw()[i] = numbers[0] == 0 ? rows.Of(of_row) : columns.Of(of_column);
@@ -63,36 +61,37 @@ Tensor Made(const Tensor& picture, const Tensor& taps, int64_t height, int64_t w
   return made;
 }
 
-void ExpectSame(const std::string& kernel, const Given& given, const Tensor& picture, uint64_t row = 0) {
+void ExpectSame(const std::string& kernel, const Given& given, const Tensor& image, uint64_t row = 0) {
   const RowRandom random(3, 5, {.key = row});
-  const Tensor expected = *RunKernel(kernel, given, {picture}, random);
-  const Tensor taps = *RunKernel(kernel + "Taps", given, {picture}, random);
-  EXPECT_TRUE(TensorsEqual(Made(picture, taps, expected.dim(0), expected.dim(1)), expected))
-      << kernel << " of " << picture.TypeName() << " to " << expected.TypeName() << ", row " << row;
+  const Tensor expected = *RunKernel(kernel, given, {image}, random);
+  const Tensor taps = *RunKernel(kernel + "Taps", given, {image}, random);
+  EXPECT_TRUE(TensorsEqual(Made(image, taps, expected.dim(0), expected.dim(1)), expected))
+      << kernel << " of " << image.TypeName() << " to " << expected.TypeName() << ", row " << row;
 }
 
 TEST(ResizeTaps, MakeThePixelsOfResize) {
   for (const char* const filter : {"bilinear", "bicubic", "area", "lanczos"}) {
     for (const auto& [height, width] : {std::pair{40, 31}, {9, 50}, {90, 20}, {24, 31}, {40, 16}}) {
       ExpectSame("Resize", {{"size", ir::IntsValue({24, 16})}, {"interpolation", ir::StringValue(filter)}},
-                 Picture(height, width));
+                 PixelsOfSize(height, width));
     }
   }
-  ExpectSame("Resize", {{"size", ir::IntsValue({20})}}, Picture(31, 47));
+  ExpectSame("Resize", {{"size", ir::IntsValue({20})}}, PixelsOfSize(31, 47));
 }
 
 TEST(ResizeTaps, MakeThePixelsOfRandomCrops) {
   for (uint64_t row = 0; row < 40; ++row) {
-    ExpectSame("RandomResizedCrop", {{"size", ir::IntsValue({12, 17})}}, Picture(33, 28), row);
+    ExpectSame("RandomResizedCrop", {{"size", ir::IntsValue({12, 17})}}, PixelsOfSize(33, 28), row);
   }
 }
 
 TEST(ResizeTaps, AreOneTypeForOneSize) {
-  const ir::ColumnType picture = ir::ColumnType::Of(DType::kUInt8, {33, 28, 3});
+  const ir::ColumnType image = ir::ColumnType::Of(DType::kUInt8, {33, 28, 3});
   const Given given = {{"size", ir::IntsValue({12, 17})}};
-  const ir::ColumnType type = *fixture::InferType("RandomResizedCropTaps", given, {picture});
+  const ir::ColumnType type = *fixture::InferType("RandomResizedCropTaps", given, {image});
   for (uint64_t row = 0; row < 10; ++row) {
-    const Tensor taps = *RunKernel("RandomResizedCropTaps", given, {Picture(33, 28)}, RowRandom(0, 0, {.key = row}));
+    const Tensor taps =
+        *RunKernel("RandomResizedCropTaps", given, {PixelsOfSize(33, 28)}, RowRandom(0, 0, {.key = row}));
     EXPECT_EQ(ir::ColumnType::Of(taps.dtype(), taps.shape()), type);
   }
 }
@@ -101,7 +100,7 @@ TEST(ResizeTaps, RefuseWhatHasNoWeights) {
   const auto refusal = [](const Given& given) {
     Given all = given;
     all.emplace_back("size", ir::IntsValue({8, 8}));
-    return MessageOf(RunKernel("ResizeTaps", all, Picture(9, 9)));
+    return MessageOf(RunKernel("ResizeTaps", all, PixelsOfSize(9, 9)));
   };
   EXPECT_THAT(refusal({{"antialias", ir::BoolValue(false)}}), HasSubstr("has weights with antialias=True"));
   EXPECT_THAT(refusal({{"interpolation", ir::StringValue("nearest")}}), HasSubstr("other than nearest"));

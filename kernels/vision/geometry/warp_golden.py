@@ -156,8 +156,8 @@ def main() -> None:
     save("warp.elastic.strong", elastic(part(), 3, (300, 500), (5, 5)))
     save("warp.elastic.nearest", elastic(part(), 4, (30, 30), (0, 0), nearest=True))
     square = Image.fromarray(part()[:, :30])
-    for name, picture in (("wide", image), ("square", square)):
-        turned = [np.asarray(picture.rotate(angle, f, fillcolor=FILL)) for f in FILTERS for angle in ANGLES]
+    for name, each in (("wide", image), ("square", square)):
+        turned = [np.asarray(each.rotate(angle, f, fillcolor=FILL)) for f in FILTERS for angle in ANGLES]
         save(f"warp.rotate.{name}", np.stack(turned))
     save("warp.rotate.center", np.asarray(image.rotate(25, FILTERS[1], center=(3, 20.5), fillcolor=FILL)))
     for angle in (30, 90, 180, 307):

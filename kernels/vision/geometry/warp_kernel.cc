@@ -17,6 +17,19 @@ absl::StatusOr<Tensor> WarpKernel::Apply(const Tensor& input, KernelContext& con
   return Warp(image, {filter_, fill_}, context.random(), context.output());
 }
 
+absl::Status MapKernel::MoveTarget(RowRandom& random, CanvasTarget& target) const {
+  const std::optional<SizedMap> drawn = Draw(random, target.height(), target.width());
+  if (drawn.has_value()) target.Warp(drawn->map, drawn->height, drawn->width);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> MapKernel::Warp(const Image& image, const WarpOptions& options, RowRandom& random,
+                                       OutputAllocator& output) const {
+  const std::optional<SizedMap> drawn = Draw(random, image.height, image.width);
+  if (!drawn.has_value()) return image.tensor;
+  return Warped(image, drawn->map, drawn->height, drawn->width, options, output);
+}
+
 std::optional<PlanePoint> CenterOf(const ir::Attributes& attributes) {
   if (attributes.IsNone("center")) return std::nullopt;
   const std::vector<double> center = attributes.Floats("center");
@@ -59,14 +72,18 @@ ir::Declaration WarpDeclaration(std::string name, std::string summary, std::stri
   declaration.attributes.push_back(WarpFillAttribute());
   declaration.python_module = "vision";
   declaration.sample = {.inputs = {ir::SampleInput::kImage}};
-  declaration.infer_kernel =
-      [](const ir::Attributes& attributes,
-         absl::Span<const ir::ColumnType> inputs) -> absl::StatusOr<std::vector<ir::ColumnType>> {
+  declaration.infer_kernel = InferWarpedAfter([](const ir::Attributes&) { return absl::OkStatus(); });
+  declaration.takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; };
+  return declaration;
+}
+
+ir::InferKernel InferWarpedAfter(absl::Status (*check)(const ir::Attributes& attributes)) {
+  return [check](const ir::Attributes& attributes,
+                 absl::Span<const ir::ColumnType> inputs) -> absl::StatusOr<std::vector<ir::ColumnType>> {
+    HEADRACE_RETURN_IF_ERROR(check(attributes));
     HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, InferWarped(attributes, inputs[0], true));
     return std::vector{std::move(type)};
   };
-  declaration.takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; };
-  return declaration;
 }
 
 }  // namespace headrace

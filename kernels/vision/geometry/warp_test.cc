@@ -218,7 +218,7 @@ TEST(Warp, RefusesAFillThatDoesNotFitWhateverIsDrawn) {
   }
 }
 
-TEST(Warp, RefusesNumbersThatArePastAllPictures) {
+TEST(Warp, RefusesNumbersThatArePastAllImages) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const double angle : {kInfinity, std::nan(""), 1e308}) {
     const Given given = {{"angle", ir::FloatValue(angle)}, {"expand", ir::BoolValue(true)}};

@@ -11,8 +11,8 @@
 namespace headrace {
 
 struct ImageSize {
-  int64_t height;
-  int64_t width;
+  int64_t height = 0;
+  int64_t width = 0;
 
   friend bool operator==(const ImageSize&, const ImageSize&) = default;
 };

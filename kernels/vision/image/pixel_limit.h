@@ -15,7 +15,7 @@ inline constexpr int64_t kDefaultMaxPixels = 178956970;
 
 inline absl::Status CheckPixelLimit(int64_t width, int64_t height, int64_t max_pixels) {
   if (max_pixels < 0 || width * height <= max_pixels) return absl::OkStatus();
-  return DataError("the picture has ", width, " × ", height, " = ", width * height,
+  return DataError("the image has ", width, " × ", height, " = ", width * height,
                    " pixels, more than max_pixels = ", max_pixels,
                    "; if that is meant, raise it: Decode(max_pixels=", width * height, ")");
 }

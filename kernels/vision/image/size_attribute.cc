@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/error.h"
+
 namespace headrace {
 
 ir::Attribute SizeAttribute(std::string doc) {
@@ -13,6 +15,18 @@ ir::Attribute SizeAttribute(std::string doc) {
           .maximum = kMostSide,
           .lengths = {2},
           .broadcast = true};
+}
+
+absl::StatusOr<std::vector<ir::ColumnType>> InferOfSize(const ir::Attributes& attributes,
+                                                        absl::Span<const ir::ColumnType> inputs, PixelTypes accepted) {
+  HEADRACE_ASSIGN_OR_RETURN(const ir::ColumnType type, ImageTypeOf(inputs[0], accepted));
+  const std::vector<int64_t> size = attributes.Ints("size");
+  return std::vector{WithSize(type, size[0], size[1])};
+}
+
+absl::StatusOr<std::vector<ir::ColumnType>> InferCutToSize(const ir::Attributes& attributes,
+                                                           absl::Span<const ir::ColumnType> inputs) {
+  return InferOfSize(attributes, inputs, PixelTypes::kFixedSize);
 }
 
 }  // namespace headrace

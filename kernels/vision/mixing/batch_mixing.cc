@@ -181,6 +181,25 @@ absl::StatusOr<Tensor> BatchMixture::Records(OutputAllocator& output) const {
   return records;
 }
 
+absl::StatusOr<Tensors> MixingPlan::Apply(absl::Span<const Tensor> inputs, KernelContext& context) const {
+  HEADRACE_ASSIGN_OR_RETURN(BatchMixture mixture, Draw(inputs, context));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor records, mixture.Records(context.output()));
+  return Tensors{std::move(records), std::move(mixture.labels)};
+}
+
+ir::Declaration MixingDeclaration(ir::Declaration own) {
+  std::vector<ir::Attribute> attributes = MixingOptions::Declared();
+  attributes.insert(attributes.end() - 1, own.attributes.begin(), own.attributes.end());
+  own.attributes = std::move(attributes);
+  own.min_inputs = 2;
+  own.max_inputs = 2;
+  own.traits = {.random = true, .by_batch = true};
+  own.python_module = "vision";
+  own.sample.attributes.insert(own.sample.attributes.begin(), {"num_classes", "5"});
+  own.sample.inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses};
+  return own;
+}
+
 absl::StatusOr<std::vector<ir::ColumnType>> InferMixture(const ir::Attributes& attributes,
                                                          absl::Span<const ir::ColumnType> inputs) {
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<ir::ColumnType> mixed, InferMixing(attributes, inputs));

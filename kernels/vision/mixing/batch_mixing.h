@@ -1,5 +1,5 @@
-// `MixingPartners` and `BlendRows` make what MixUp and CutMix share: which rows of a batch meet, and the labels of the
-// mixtures.
+// `BatchMixture` says how the rows of a batch are mixed: which rows meet, by what weights, and with which labels. Use
+// it in kernels that mix images, with `MixingDeclaration`, and with `MixingPlan` in those that only draw.
 // Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_MIXING_BATCH_MIXING_H_
 #define HEADRACE_KERNELS_VISION_MIXING_BATCH_MIXING_H_
@@ -76,6 +76,24 @@ struct BatchMixture {
 // Of Records, and of the labels.
 absl::StatusOr<std::vector<ir::ColumnType>> InferMixture(const ir::Attributes& attributes,
                                                          absl::Span<const ir::ColumnType> inputs);
+
+// A kernel that draws how a batch is mixed, for who mixes the images elsewhere: it gives Records, and the labels.
+class MixingPlan : public Kernel {
+ public:
+  explicit MixingPlan(const ir::Attributes& attributes) : options_(attributes) {}
+  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const final;
+
+ protected:
+  const MixingOptions& options() const { return options_; }
+  virtual absl::StatusOr<BatchMixture> Draw(absl::Span<const Tensor> inputs, KernelContext& context) const = 0;
+
+ private:
+  MixingOptions options_;
+};
+
+// Completes `own` with what the kernels that mix batches declare alike: inputs, traits, module, sample, and the
+// attributes of MixingOptions, with those of `own` before `per`.
+ir::Declaration MixingDeclaration(ir::Declaration own);
 
 // Declares the kernel that gives Records and labels for `mixing`: it has its attributes, and draws the same numbers.
 ir::Declaration MixtureDeclaration(const ir::Declaration& mixing);

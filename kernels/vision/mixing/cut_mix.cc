@@ -97,21 +97,17 @@ class CutMix : public Kernel {
 };
 
 // Of images whose channels are last, whatever the layout is when they are mixed.
-class CutMixPlan : public Kernel {
+class CutMixPlan : public MixingPlan {
  public:
-  explicit CutMixPlan(const ir::Attributes& attributes) : options_(attributes) {}
+  using MixingPlan::MixingPlan;
 
-  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
+ protected:
+  absl::StatusOr<BatchMixture> Draw(absl::Span<const Tensor> inputs, KernelContext& context) const override {
     HEADRACE_ASSIGN_OR_RETURN(const MixingBatch batch, MixingBatch::Of(inputs, 4));
     const Tensor& images = batch.images;
     if (images.rank() > 4 || images.elements() == 0) return NotImages(images.TypeName(), false);
-    HEADRACE_ASSIGN_OR_RETURN(BatchMixture mixture, DrawCutMix(batch, images.dim(1), images.dim(2), options_, context));
-    HEADRACE_ASSIGN_OR_RETURN(Tensor records, mixture.Records(context.output()));
-    return Tensors{std::move(records), std::move(mixture.labels)};
+    return DrawCutMix(batch, images.dim(1), images.dim(2), options(), context);
   }
-
- private:
-  MixingOptions options_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferCutMix(const ir::Attributes& attributes,
@@ -124,52 +120,35 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferCutMix(const ir::Attributes& at
   return InferMixing(attributes, inputs);
 }
 
-std::vector<ir::Attribute> DeclaredAttributes() {
-  std::vector<ir::Attribute> attributes = MixingOptions::Declared();
-  // Where it was before there was `per`.
-  attributes.insert(attributes.end() - 1,
-                    {.name = "layout",
-                     .type = ir::AttributeType::kString,
-                     .doc = "The axes of each image: CHW channels first, HWC channels last, or none.",
-                     .default_value = "'CHW'",
-                     .choices = {"HWC", "CHW"}});
-  return attributes;
-}
-
 const ir::Declaration& DeclaredCutMix() {
-  static const auto* const declared = new ir::Declaration{
-      .name = "CutMix",
-      .summary = "Replaces a rectangle of each image of a batch by that of another, and mixes their labels.",
-      .doc =
-          "Above `batch`, over two columns: images of any type of fixed size, of shape (B, C, H, W), or (B, H, W, C) "
-          "or (B, H, W) with layout='HWC', and labels, whole numbers of shape (B,) or numbers of shape (B, "
-          "num_classes). "
-          "Gives images of the same type and shape, and labels float32 of shape (B, num_classes), mixed from one-hot "
-          "vectors by the share of the area: torchvision's CutMix. The other row is the one before, for the first "
-          "row the last. w is drawn from Beta(alpha, alpha), and with it a rectangle: its centre anywhere, its sides "
-          "sqrt(1 - w) of the image's, cut off at the edges; both once for the batch, or with per='row' for each row, "
-          "which is timm's mode 'elem'.\n"
-          "Rows that even='pad' repeats (`_pad`) stay as they are and are pasted into none. The result depends on "
-          "which rows meet in the batch, so on the number of ranks.\n"
-          "Errors: images of another rank, with layout='CHW' images of 3 or 4 columns and more than 4 rows and "
-          "channels, "
-          "whose "
-          "channels seem to be last, a class outside 0 … num_classes - 1, class numbers without `num_classes`, "
-          "unequal "
-          "numbers of rows.",
-      .min_inputs = 2,
-      .max_inputs = 2,
-      .attributes = DeclaredAttributes(),
-      .traits = {.random = true, .by_batch = true},
-      .python_module = "vision",
-      .example = "V.CutMix(alpha=1.0, num_classes=1000)",
-      .sample = {.attributes = {{"num_classes", "5"}, {"layout", "'HWC'"}},
-                 .inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses}},
-      .infer_kernel = InferCutMix,
-      .takes_layout = [](const ir::Attributes& attributes,
-                         bool channels_first) { return (attributes.String("layout") == "CHW") == channels_first; },
-      .companions = {{ir::CompanionRole::kDraws, "CutMixPlan"}},
-      .on_device = {.work = ir::DeviceWork::kPastes}};
+  static const auto* const declared = new ir::Declaration(MixingDeclaration(
+      {.name = "CutMix",
+       .summary = "Replaces a rectangle of each image of a batch by that of another, and mixes their labels.",
+       .doc =
+           "Above `batch`, over two columns: images of any type of fixed size, of shape (B, C, H, W), or (B, H, W, "
+           "C) or (B, H, W) with layout='HWC', and labels, whole numbers of shape (B,) or numbers of shape (B, "
+           "num_classes). Gives images of the same type and shape, and labels float32 of shape (B, num_classes), "
+           "mixed from one-hot vectors by the share of the area: torchvision's CutMix. The other row is the one "
+           "before, for the first row the last. w is drawn from Beta(alpha, alpha), and with it a rectangle: its "
+           "centre anywhere, its sides sqrt(1 - w) of the image's, cut off at the edges; both once for the batch, or "
+           "with per='row' for each row, which is timm's mode 'elem'.\n"
+           "Rows that even='pad' repeats (`_pad`) stay as they are and are pasted into none. The result depends on "
+           "which rows meet in the batch, so on the number of ranks.\n"
+           "Errors: images of another rank, with layout='CHW' images of 3 or 4 columns and more than 4 rows and "
+           "channels, whose channels seem to be last, a class outside 0 … num_classes - 1, class numbers without "
+           "`num_classes`, unequal numbers of rows.",
+       .attributes = {{.name = "layout",
+                       .type = ir::AttributeType::kString,
+                       .doc = "The axes of each image: CHW channels first, HWC channels last, or none.",
+                       .default_value = "'CHW'",
+                       .choices = {"HWC", "CHW"}}},
+       .example = "V.CutMix(alpha=1.0, num_classes=1000)",
+       .sample = {.attributes = {{"layout", "'HWC'"}}},
+       .infer_kernel = InferCutMix,
+       .takes_layout = [](const ir::Attributes& attributes,
+                          bool channels_first) { return (attributes.String("layout") == "CHW") == channels_first; },
+       .companions = {{ir::CompanionRole::kDraws, "CutMixPlan"}},
+       .on_device = {.work = ir::DeviceWork::kPastes}}));
   return *declared;
 }
 

@@ -35,19 +35,15 @@ class MixUp : public Kernel {
   MixingOptions options_;
 };
 
-class MixUpPlan : public Kernel {
+class MixUpPlan : public MixingPlan {
  public:
-  explicit MixUpPlan(const ir::Attributes& attributes) : options_(attributes) {}
+  using MixingPlan::MixingPlan;
 
-  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
+ protected:
+  absl::StatusOr<BatchMixture> Draw(absl::Span<const Tensor> inputs, KernelContext& context) const override {
     HEADRACE_ASSIGN_OR_RETURN(const MixingBatch batch, MixingBatch::Of(inputs, 1));
-    HEADRACE_ASSIGN_OR_RETURN(BatchMixture mixture, DrawMixUp(batch, options_, context));
-    HEADRACE_ASSIGN_OR_RETURN(Tensor records, mixture.Records(context.output()));
-    return Tensors{std::move(records), std::move(mixture.labels)};
+    return DrawMixUp(batch, options(), context);
   }
-
- private:
-  MixingOptions options_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferMixUp(const ir::Attributes& attributes,
@@ -62,32 +58,23 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferMixUp(const ir::Attributes& att
 }
 
 const ir::Declaration& DeclaredMixUp() {
-  static const auto* const declared = new ir::Declaration{
-      .name = "MixUp",
-      .summary = "Mixes each image of a batch, and its label, with another.",
-      .doc =
-          "Above `batch`, over two columns: float32 images of shape (B, …), and labels, whole numbers of shape (B,) or "
-          "numbers of shape (B, num_classes). Gives images of the same shape, w * own + (1 - w) * other in float32, "
-          "and "
-          "labels float32 of shape (B, num_classes), mixed alike from one-hot vectors: torchvision's MixUp. The other "
-          "row "
-          "is the one before, for the first row the last; w is drawn from Beta(alpha, alpha), once for the batch, or "
-          "with per='row' for each row, which is timm's mode 'elem'.\n"
-          "Rows that even='pad' repeats (`_pad`) stay as they are and are mixed into none. The result depends on which "
-          "rows meet in the batch, so on the number of ranks.\n"
-          "Errors: images of another type, a class outside 0 … num_classes - 1, class numbers without `num_classes`, "
-          "unequal "
-          "numbers of rows.",
-      .min_inputs = 2,
-      .max_inputs = 2,
-      .attributes = MixingOptions::Declared(),
-      .traits = {.random = true, .by_batch = true},
-      .python_module = "vision",
-      .example = "V.MixUp(alpha=0.2, num_classes=1000)",
-      .sample = {.attributes = {{"num_classes", "5"}}, .inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses}},
-      .infer_kernel = InferMixUp,
-      .companions = {{ir::CompanionRole::kDraws, "MixUpPlan"}},
-      .on_device = {.work = ir::DeviceWork::kBlends}};
+  static const auto* const declared = new ir::Declaration(MixingDeclaration(
+      {.name = "MixUp",
+       .summary = "Mixes each image of a batch, and its label, with another.",
+       .doc =
+           "Above `batch`, over two columns: float32 images of shape (B, …), and labels, whole numbers of shape (B,) "
+           "or numbers of shape (B, num_classes). Gives images of the same shape, w * own + (1 - w) * other in "
+           "float32, and labels float32 of shape (B, num_classes), mixed alike from one-hot vectors: torchvision's "
+           "MixUp. The other row is the one before, for the first row the last; w is drawn from Beta(alpha, alpha), "
+           "once for the batch, or with per='row' for each row, which is timm's mode 'elem'.\n"
+           "Rows that even='pad' repeats (`_pad`) stay as they are and are mixed into none. The result depends on "
+           "which rows meet in the batch, so on the number of ranks.\n"
+           "Errors: images of another type, a class outside 0 … num_classes - 1, class numbers without "
+           "`num_classes`, unequal numbers of rows.",
+       .example = "V.MixUp(alpha=0.2, num_classes=1000)",
+       .infer_kernel = InferMixUp,
+       .companions = {{ir::CompanionRole::kDraws, "MixUpPlan"}},
+       .on_device = {.work = ir::DeviceWork::kBlends}}));
   return *declared;
 }
 

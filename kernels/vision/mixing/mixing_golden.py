@@ -79,8 +79,8 @@ def cut_mix_by_row(row: int) -> tuple[np.ndarray, np.ndarray]:
     height, width = batch.shape[2:]
     random = RowRandom(0, 0, 0, row)
     boxes = [rectangle(random, height, width) for _ in LABELS]
-    for picture, other, box in zip(batch, np.roll(images(), 1, 0), boxes, strict=True):
-        picture[:, box[0], box[1]] = other[:, box[0], box[1]]
+    for image, other, box in zip(batch, np.roll(images(), 1, 0), boxes, strict=True):
+        image[:, box[0], box[1]] = other[:, box[0], box[1]]
     return batch, mixed_labels(np.array([share(*box, height, width) for box in boxes]))
 
 

@@ -72,8 +72,8 @@ TEST(Mixing, DrawsForEachRow) {
 
 // The records and labels that MixUpPlan or CutMixPlan gives for the golden images, as channels last.
 Tensors PlanOf(const std::string& kernel, const Given& given, uint64_t row, absl::Span<const bool> fillers = {}) {
-  const Tensor pictures = *Tensor::Allocate(DType::kUInt8, {5, 12, 16, 3});
-  return *Mix(kernel, given, {pictures, SampleLabels()}, row, fillers);
+  const Tensor images = *Tensor::Allocate(DType::kUInt8, {5, 12, 16, 3});
+  return *Mix(kernel, given, {images, SampleLabels()}, row, fillers);
 }
 
 void ExpectPlanned(const std::string& kernel, const Given& given, uint64_t row) {
@@ -84,12 +84,12 @@ void ExpectPlanned(const std::string& kernel, const Given& given, uint64_t row) 
   EXPECT_TRUE(TensorsEqual(plan[1], mixed[1]));
   ASSERT_EQ(plan[0].TypeName(), "int32 (5, 8)");
   for (int64_t i = 0; i < images.elements(); ++i) {
-    const int64_t of_picture = i % (3 * kPlane);
+    const int64_t of_image = i % (3 * kPlane);
     const int32_t* const record = plan[0].data<int32_t>() + i / (3 * kPlane) * 8;
     const float own = images.data<float>()[i];
-    const float partner = images.data<float>()[record[0] * 3 * kPlane + of_picture];
+    const float partner = images.data<float>()[record[0] * 3 * kPlane + of_image];
     const int64_t x = i % 16 - record[4];
-    const int64_t y = of_picture % kPlane / 16 - record[5];
+    const int64_t y = of_image % kPlane / 16 - record[5];
     const bool pasted = x >= 0 && x < record[6] && y >= 0 && y < record[7];
     const float blended = partner * std::bit_cast<float>(record[2]) + own * std::bit_cast<float>(record[1]);
     ASSERT_EQ(mixed[0].data<float>()[i], kernel == "MixUp" ? blended : pasted ? partner : own) << kernel << row;
@@ -268,8 +268,8 @@ std::array<const int32_t*, 2> RecordsOfTwo(const Tensors& plan) {
 }
 
 Tensors PlanOfTwo(const std::string& kernel, const Given& given, uint64_t key) {
-  static const Tensor* const pictures = new Tensor(*Tensor::Allocate(DType::kUInt8, {2, 12, 16, 3}));
-  return *Mix(kernel, given, {*pictures, Labels({0, 1})}, key);
+  static const Tensor* const images = new Tensor(*Tensor::Allocate(DType::kUInt8, {2, 12, 16, 3}));
+  return *Mix(kernel, given, {*images, Labels({0, 1})}, key);
 }
 
 // Each row's weight follows the distribution, whatever the other's is: counts of pairs.

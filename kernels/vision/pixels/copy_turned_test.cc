@@ -11,9 +11,9 @@ namespace headrace {
 namespace {
 
 // Rows of the image lie further apart than they are long; nothing after the last pixel may be read.
-class Picture {
+class SpacedRows {
  public:
-  Picture(int64_t height, int64_t width, int64_t pixel_bytes)
+  SpacedRows(int64_t height, int64_t width, int64_t pixel_bytes)
       : height_(height), width_(width), pixel_bytes_(pixel_bytes), stride_(width * pixel_bytes + 5) {
     bytes_.resize(static_cast<size_t>(stride_ * (height - 1) + width * pixel_bytes));
     for (size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = static_cast<uint8_t>(i * 7 + i / 251);
@@ -53,10 +53,10 @@ TEST(CopyTurned, CopiesEachPixelInAnyOrder) {
   for (const int64_t pixel_bytes : {1, 2, 3, 4, 5, 6, 8, 12, 24}) {
     for (const int64_t height : {1, 2, 33, 70}) {
       for (const int64_t width : {1, 5, 64, 67}) {
-        const Picture picture(height, width, pixel_bytes);
+        const SpacedRows rows(height, width, pixel_bytes);
         for (int order = 0; order < 8; ++order) {
           const bool swapped = (order & 4) != 0;
-          picture.ExpectCopied(picture.Order((order & 1) != 0, (order & 2) != 0, swapped), swapped);
+          rows.ExpectCopied(rows.Order((order & 1) != 0, (order & 2) != 0, swapped), swapped);
         }
       }
     }

@@ -17,10 +17,10 @@ BoxFormat BoxFormat::Of(const ir::Attributes& attributes) {
 
 absl::Status BoxFormat::CheckDType(DType dtype) const {
   if (!relative_ || dtype != DType::kInt64) return absl::OkStatus();
-  return GraphError("the boxes are int64, which holds no parts of a picture's sides; leave out relative=True");
+  return GraphError("the boxes are int64, which holds no parts of an image's sides; leave out relative=True");
 }
 
-Box BoxFormat::ToCorners(const Box& given, const PictureSize& size) const {
+Box BoxFormat::ToCorners(const Box& given, const ImageSize& size) const {
   Box box = given;
   if (relative_) {
     const auto width = static_cast<double>(size.width);
@@ -35,7 +35,7 @@ Box BoxFormat::ToCorners(const Box& given, const PictureSize& size) const {
   return {left, top, left + box.right, top + box.bottom};
 }
 
-Box BoxFormat::FromCorners(const Box& box, const PictureSize& size, DType dtype) const {
+Box BoxFormat::FromCorners(const Box& box, const ImageSize& size, DType dtype) const {
   Box given = box;
   const double across = box.right - box.left;
   const double down = box.bottom - box.top;

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "ir/attributes.h"
 #include "ir/declaration.h"
-#include "kernels/vision/codecs/decode/picture_size.h"
+#include "kernels/vision/codecs/decode/size_of_image.h"
 #include "kernels/vision/geometry/canvas_boxes.h"
 
 namespace headrace {
@@ -21,8 +21,8 @@ class BoxFormat {
   // kGraph for whole numbers that are parts of sides.
   absl::Status CheckDType(DType dtype) const;
   // From four numbers in this format, and back. Halves of whole numbers are rounded down, as torchvision does.
-  Box ToCorners(const Box& given, const PictureSize& size) const;
-  Box FromCorners(const Box& box, const PictureSize& size, DType dtype) const;
+  Box ToCorners(const Box& given, const ImageSize& size) const;
+  Box FromCorners(const Box& box, const ImageSize& size, DType dtype) const;
 
  private:
   enum class Kind { kCorners, kCornerAndSize, kMiddleAndSize };

@@ -34,17 +34,17 @@ class CropOfTargets : public Kernel {
   Crop crop_;
 };
 
-KernelFactory MakesOfTargets(KernelFactory of_pictures, Crop crop) {
-  return [of_pictures = std::move(of_pictures),
+KernelFactory MakesOfTargets(KernelFactory of_images, Crop crop) {
+  return [of_images = std::move(of_images),
           crop](const ir::Attributes& attributes) -> absl::StatusOr<std::unique_ptr<Kernel>> {
-    HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<Kernel> kernel, of_pictures(attributes));
+    HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<Kernel> kernel, of_images(attributes));
     const auto* const among = dynamic_cast<const CropAmongBoxes*>(kernel.get());
     if (among == nullptr) return InternalError("a kernel that is no CropAmongBoxes is registered as one");
     return std::make_unique<CropOfTargets>(std::move(kernel), *among, crop);
   };
 }
 
-ir::InferKernel InferOfPictures(KernelFactory factory) {
+ir::InferKernel InferOfImages(KernelFactory factory) {
   return [factory = std::move(factory)](
              const ir::Attributes& attributes,
              absl::Span<const ir::ColumnType> inputs) -> absl::StatusOr<std::vector<ir::ColumnType>> {
@@ -75,21 +75,21 @@ ir::InferKernel InferOfKeypoints(KernelFactory factory) {
   };
 }
 
-ir::Declaration OfBoxes(const ir::Declaration& pictures) {
-  ir::Declaration boxes = CompanionOf(pictures, ir::CompanionRole::kBoxes);
-  boxes.summary = Cat("Cuts boxes as ", pictures.name, " cuts their image.");
-  boxes.doc = Cat("Takes boxes on their canvas and what belongs to each of them, has the attributes of ", pictures.name,
+ir::Declaration OfBoxes(const ir::Declaration& images) {
+  ir::Declaration boxes = CompanionOf(images, ir::CompanionRole::kBoxes);
+  boxes.summary = Cat("Cuts boxes as ", images.name, " cuts their image.");
+  boxes.doc = Cat("Takes boxes on their canvas and what belongs to each of them, has the attributes of ", images.name,
                   " and draws the same numbers.\nErrors: anything but boxes, and another number of labels.");
   boxes.max_inputs = -1;
   boxes.example = "ds.map(kernels, [\"image\", hr.boxes(\"boxes\")])";
   return boxes;
 }
 
-ir::Declaration OfKeypoints(const ir::Declaration& pictures) {
-  ir::Declaration keypoints = CompanionOf(pictures, ir::CompanionRole::kKeypoints);
-  keypoints.summary = Cat("Moves keypoints as ", pictures.name, " cuts their image.");
+ir::Declaration OfKeypoints(const ir::Declaration& images) {
+  ir::Declaration keypoints = CompanionOf(images, ir::CompanionRole::kKeypoints);
+  keypoints.summary = Cat("Moves keypoints as ", images.name, " cuts their image.");
   keypoints.doc = Cat("Takes keypoints on their canvas and the boxes of their image, has the attributes of ",
-                      pictures.name, " and draws the same numbers.\nErrors: anything but keypoints and boxes.");
+                      images.name, " and draws the same numbers.\nErrors: anything but keypoints and boxes.");
   keypoints.min_inputs = 2;
   keypoints.max_inputs = 2;
   keypoints.example = "ds.map(kernels, [\"image\", hr.boxes(\"boxes\"), hr.keypoints(\"points\")])";
@@ -99,7 +99,7 @@ ir::Declaration OfKeypoints(const ir::Declaration& pictures) {
 // `type`: of what is not of the boxes' image.
 absl::Status CheckCanvas(const CanvasBoxes& boxes, int64_t height, int64_t width, const std::string& type) {
   if (height == boxes.height() && width == boxes.width()) return absl::OkStatus();
-  return GraphError("the boxes are those of a picture of height ", boxes.height(), " and width ", boxes.width(),
+  return GraphError("the boxes are those of an image of height ", boxes.height(), " and width ", boxes.width(),
                     "; got ", type);
 }
 
@@ -112,13 +112,13 @@ MovePlan PlanOf(const CropWithBoxes& crop, const CanvasTarget& target) {
 }  // namespace
 
 absl::StatusOr<Tensors> CropAmongBoxes::Apply(absl::Span<const Tensor> inputs, KernelContext& context) const {
-  const Tensor& picture = inputs[0];
-  HEADRACE_RETURN_IF_ERROR(CheckImage(picture, PixelTypes::kFixedSize));
+  const Tensor& input = inputs[0];
+  HEADRACE_RETURN_IF_ERROR(CheckImage(input, PixelTypes::kFixedSize));
   HEADRACE_ASSIGN_OR_RETURN(const CanvasBoxes boxes, CanvasBoxes::Of(inputs[1]));
-  HEADRACE_RETURN_IF_ERROR(CheckCanvas(boxes, picture.dim(0), picture.dim(1), picture.TypeName()));
+  HEADRACE_RETURN_IF_ERROR(CheckCanvas(boxes, input.dim(0), input.dim(1), input.TypeName()));
   const std::optional<CropWithBoxes> crop = Draw(context.random(), boxes);
-  if (!crop.has_value()) return Tensors{picture};
-  HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(picture, PixelTypes::kFixedSize));
+  if (!crop.has_value()) return Tensors{input};
+  HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kFixedSize));
   const Window& cut = crop->window;
   HEADRACE_ASSIGN_OR_RETURN(Tensor part,
                             TensorOf(Cropped(image, cut.top, cut.left, cut.height, cut.width), context.output()));
@@ -189,7 +189,7 @@ AmongBoxesRegistration::AmongBoxesRegistration(ir::Declaration declaration, cons
   ir::Declaration keypoints = OfKeypoints(declaration);
   keypoints.infer_kernel = InferOfKeypoints(factory);
   ir::RequireRegistered(RegisterKernel(std::move(keypoints), MakesOfTargets(factory, &CropAmongBoxes::CropKeypoints)));
-  declaration.infer_kernel = InferOfPictures(factory);
+  declaration.infer_kernel = InferOfImages(factory);
   const ObjectMasksRegistration of_masks(declaration, factory);
   ir::RequireRegistered(RegisterKernel(std::move(declaration), factory));
 }

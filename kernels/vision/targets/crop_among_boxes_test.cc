@@ -34,9 +34,9 @@ Tensor OnCanvas(Numbers numbers, int64_t height = kHeight, int64_t width = kWidt
 
 // Each pixel has its number, row by row.
 Tensor Numbered(int64_t height = kHeight, int64_t width = kWidth) {
-  Tensor picture = *Tensor::Allocate(DType::kInt32, {height, width});
-  for (int32_t i = 0; i < height * width; ++i) picture.mutable_data<int32_t>()[i] = i;
-  return picture;
+  Tensor image = *Tensor::Allocate(DType::kInt32, {height, width});
+  for (int32_t i = 0; i < height * width; ++i) image.mutable_data<int32_t>()[i] = i;
+  return image;
 }
 
 Tensor LabelsOf(int64_t count) {
@@ -62,16 +62,16 @@ std::vector<Box> RowsOf(const Tensor& tensor) {
 }
 
 // Of the image and of the boxes, with one row's numbers. The last of the boxes is the canvas.
-Result CroppedBy(const std::string& kernel, const Given& given, const Tensor& picture, const Tensor& boxes,
+Result CroppedBy(const std::string& kernel, const Given& given, const Tensor& image, const Tensor& boxes,
                  uint64_t row) {
   const RowRandom random(5, 6, {.key = row});
-  const Tensor part = *fixture::RunKernel(kernel, given, {picture, boxes}, random)->Contiguous();
+  const Tensor part = *fixture::RunKernel(kernel, given, {image, boxes}, random)->Contiguous();
   const auto cut =
       fixture::RunKernelOutputs(Cat(kernel, "OfBoxes"), given, {boxes, LabelsOf(boxes.dim(0) - 1)}, random);
   Result result;
   const int64_t first = part.data<int32_t>()[0];
-  result.window = {first / picture.dim(1), first % picture.dim(1), part.dim(0), part.dim(1)};
-  result.whole = part.dim(0) == picture.dim(0) && part.dim(1) == picture.dim(1);
+  result.window = {first / image.dim(1), first % image.dim(1), part.dim(0), part.dim(1)};
+  result.whole = part.dim(0) == image.dim(0) && part.dim(1) == image.dim(1);
   result.boxes = RowsOf((*cut)[0]);
   EXPECT_EQ(result.boxes.back().bottom, static_cast<double>(part.dim(0)));
   EXPECT_EQ(result.boxes.back().right, static_cast<double>(part.dim(1)));
@@ -140,7 +140,7 @@ TEST(CropAmongBoxes, KeypointsAreSeenFromThePart) {
   }
 }
 
-TEST(CropAmongBoxes, MasksAreCutAsTheirPicture) {
+TEST(CropAmongBoxes, MasksAreCutAsTheirImage) {
   const Tensor boxes = OnCanvas(kBoxes);
   const Tensor numbered = Numbered().Reshape({1, kHeight, kWidth});
   for (const char* const kernel : {"RandomIoUCrop", "RandomObjectCrop", "RandomConstrainedCrop"}) {
@@ -160,10 +160,10 @@ TEST(CropAmongBoxes, RefusesWhatDoesNotFit) {
       MessageOf(fixture::RunKernel("RandomIoUCropOfKeypoints", {}, {KeypointsOnCanvas({}), OnCanvas(kBoxes, 9, 8)},
                                    RowRandom(1, 2, RowId{}))),
       HasSubstr(
-          "the boxes are those of a picture of height 9 and width 8; got keypoints of one of height 40 and width 50"));
+          "the boxes are those of an image of height 9 and width 8; got keypoints of one of height 40 and width 50"));
   EXPECT_THAT(
       MessageOf(fixture::RunKernel("RandomIoUCrop", {}, {Numbered(9, 9), OnCanvas(kBoxes)}, RowRandom(1, 2, RowId{}))),
-      HasSubstr("the boxes are those of a picture of height 40 and width 50; got int32 (9, 9)"));
+      HasSubstr("the boxes are those of an image of height 40 and width 50; got int32 (9, 9)"));
   EXPECT_THAT(MessageOf(fixture::RunKernelOutputs("RandomObjectCropOfBoxes", {}, {OnCanvas(kBoxes), LabelsOf(2)})),
               HasSubstr("needs one label a box, of shape (3, …)"));
   EXPECT_THAT(MessageOf(fixture::MakeKernel("RandomIoUCrop",
@@ -209,13 +209,13 @@ TEST(RandomIoUCrop, DrawsOptionsAlikeAndSidesUniformly) {
   if (!kCountsChances) GTEST_SKIP();
   // A box that is all of the image: each part of an allowed ratio is taken if it holds the middle.
   const Tensor boxes = OnCanvas({0, 0, 50, 50}, 50, 50);
-  const Tensor picture = Numbered(50, 50);
+  const Tensor image = Numbered(50, 50);
   std::vector<int64_t> left_alone(2);
   std::vector<int64_t> widths(10);
   const Given given = {
       {"sampler_options", Floats({0, 1})}, {"min_scale", ir::FloatValue(0.7)}, {"max_scale", ir::FloatValue(0.9)}};
   for (uint64_t row = 0; row < 4000; ++row) {
-    const Result result = CroppedBy("RandomIoUCrop", given, picture, boxes, row);
+    const Result result = CroppedBy("RandomIoUCrop", given, image, boxes, row);
     ++left_alone[result.whole ? 1 : 0];
     if (!result.whole) ++widths[static_cast<size_t>(result.window.width - 35)];
   }
@@ -223,7 +223,7 @@ TEST(RandomIoUCrop, DrawsOptionsAlikeAndSidesUniformly) {
   EXPECT_LT(std::abs(ChiSquareDeviation(widths)), kMostDeviation);
 }
 
-TEST(RandomIoUCrop, LeavesPicturesWithoutBoxesAlone) {
+TEST(RandomIoUCrop, LeavesImagesWithoutBoxesAlone) {
   EXPECT_TRUE(CroppedBy("RandomIoUCrop", {{"sampler_options", Floats({0})}}, Numbered(), OnCanvas({}), 1).whole);
   // No part of 0.3 × 0.3 overlaps it by 0.9.
   const Given never = {{"sampler_options", Floats({0.9})}, {"max_scale", ir::FloatValue(0.3)}};
@@ -251,7 +251,7 @@ TEST(RandomObjectCrop, TakesPartsThatHoldWhatIsAskedFor) {
 TEST(RandomObjectCrop, DrawsHeightsAndPlacesUniformly) {
   if (!kCountsChances) GTEST_SKIP();
   const Tensor boxes = OnCanvas({0, 0, 50, 50}, 50, 50);
-  const Tensor picture = Numbered(50, 50);
+  const Tensor image = Numbered(50, 50);
   // Squares of 30 to 40 pixels.
   const Given given = {{"aspect_ratio_range", Floats({1, 1})},
                        {"area_range", Floats({0.36, 0.64})},
@@ -260,7 +260,7 @@ TEST(RandomObjectCrop, DrawsHeightsAndPlacesUniformly) {
   std::vector<int64_t> tops(11);
   std::vector<int64_t> lefts(11);
   for (uint64_t row = 0; row < 20000; ++row) {
-    const Result result = CroppedBy("RandomObjectCrop", given, picture, boxes, row);
+    const Result result = CroppedBy("RandomObjectCrop", given, image, boxes, row);
     ASSERT_EQ(result.window.height, result.window.width);
     ++heights[static_cast<size_t>(result.window.height - 30)];
     if (result.window.height != 40) continue;
@@ -324,7 +324,7 @@ TEST(RandomConstrainedCrop, EachConstraintRestricts) {
 TEST(RandomConstrainedCrop, DrawsScalesAndSamplers) {
   if (!kCountsChances) GTEST_SKIP();
   const Tensor boxes = OnCanvas({0, 0, 100, 100}, 100, 100);
-  const Tensor picture = Numbered(100, 100);
+  const Tensor image = Numbered(100, 100);
   const Given given = {{"min_crop_scales", Floats({0.3, 0.7})},
                        {"max_crop_scales", Floats({0.5, 0.9})},
                        {"emit_mode", ir::StringValue("overlap")},
@@ -333,7 +333,7 @@ TEST(RandomConstrainedCrop, DrawsScalesAndSamplers) {
   std::vector<int64_t> widths(20);
   std::vector<int64_t> places(10);
   for (uint64_t row = 0; row < 8000; ++row) {
-    const Result result = CroppedBy("RandomConstrainedCrop", given, picture, boxes, row);
+    const Result result = CroppedBy("RandomConstrainedCrop", given, image, boxes, row);
     ASSERT_EQ(result.window.height, result.window.width);
     const bool first = result.window.width < 60;
     ++samplers[first ? 0 : 1];

@@ -10,7 +10,7 @@ namespace headrace {
 namespace {
 
 constexpr const char* kDetectionLabelNeeds = "needs a header, float32 of one axis, and objects, float32 of two; got ";
-constexpr const char* kNeedsPicture = "the third column must be a picture, (height, width, channels); got ";
+constexpr const char* kNeedsImage = "the third column must be an image, (height, width, channels); got ";
 
 class DetectionLabel : public Kernel {
  public:
@@ -26,7 +26,7 @@ class DetectionLabel : public Kernel {
     }
     std::vector<int64_t> shape = shape_;
     if (inputs.size() == 3) {
-      if (inputs[2].rank() < 2) return GraphError(kNeedsPicture, inputs[2].TypeName());
+      if (inputs[2].rank() < 2) return GraphError(kNeedsImage, inputs[2].TypeName());
       shape[1] = inputs[2].dim(0);
       shape[2] = inputs[2].dim(1);
     }
@@ -63,9 +63,9 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferDetectionLabel(const ir::Attrib
     length = length == ir::kUnknownDim || elements == ir::kUnknownDim ? ir::kUnknownDim : length + elements;
     ++axes;
   }
-  const bool picture = inputs.size() == 3;
-  if (picture && inputs[2].shape && inputs[2].shape->size() < 2) {
-    return GraphError(kNeedsPicture, ir::TypeName(inputs[2]));
+  const bool image = inputs.size() == 3;
+  if (image && inputs[2].shape && inputs[2].shape->size() < 2) {
+    return GraphError(kNeedsImage, ir::TypeName(inputs[2]));
   }
   return std::vector{ir::ColumnType::Of(DType::kFloat32, {length})};
 }

@@ -84,12 +84,12 @@ TEST(DetectionLabel, SaysTheShapeAndTheLength) {
       *fixture::RunKernel("DetectionLabel", given, {Label({3, 5, 9}), FloatsOf({1, 5}, {1, 0, 0, 1, 1})});
   EXPECT_THAT(ValuesOf<float>(label), ElementsAre(3, 30, 40, 8, 3, 5, 9, 1, 0, 0, 1, 1));
   const Tensor small = *Tensor::Allocate(DType::kUInt8, {20, 25, 3});
-  const Tensor of_picture =
+  const Tensor of_image =
       *fixture::RunKernel("DetectionLabel", given, {Label({3, 5, 9}), FloatsOf({1, 5}, {1, 0, 0, 1, 1}), small});
-  EXPECT_THAT(ValuesOf<float>(of_picture), ElementsAre(3, 20, 25, 8, 3, 5, 9, 1, 0, 0, 1, 1));
+  EXPECT_THAT(ValuesOf<float>(of_image), ElementsAre(3, 20, 25, 8, 3, 5, 9, 1, 0, 0, 1, 1));
   EXPECT_THAT(MessageOf(fixture::RunKernel("DetectionLabel", given,
                                            {Label({3, 5, 9}), FloatsOf({1, 5}, {1, 0, 0, 1, 1}), Label({1})})),
-              HasSubstr("the third column must be a picture"));
+              HasSubstr("the third column must be an image"));
   EXPECT_THAT(MessageOf(fixture::RunKernel("DetectionLabel", given, {Label({2, 5}), Label({1})})),
               HasSubstr("needs a header, float32 of one axis, and objects, float32 of two"));
 }

@@ -4,29 +4,29 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/codecs/decode/picture_size.h"
+#include "kernels/vision/codecs/decode/size_of_image.h"
 #include "kernels/vision/geometry/object_masks.h"
 
 namespace headrace {
 namespace {
 
 // `named`: what has the size of a mask.
-absl::Status Match(const std::string& named, const PictureSize& mask, const PictureSize& picture) {
-  if (picture == mask) return absl::OkStatus();
-  return DataError(named, " has height ", mask.height, " and width ", mask.width, ", but its picture has height ",
-                   picture.height, " and width ", picture.width, "; resize one of them in a map before this one");
+absl::Status Match(const std::string& named, const ImageSize& mask, const ImageSize& image) {
+  if (image == mask) return absl::OkStatus();
+  return DataError(named, " has height ", mask.height, " and width ", mask.width, ", but its image has height ",
+                   image.height, " and width ", image.width, "; resize one of them in a map before this one");
 }
 
 // Passes the mask on.
 class MatchMask : public Kernel {
  public:
-  explicit MatchMask(const ir::Attributes& attributes) : options_(PictureSizeOptions(attributes)) {}
+  explicit MatchMask(const ir::Attributes& attributes) : options_(SizeOfImageOptions(attributes)) {}
 
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext&) const override {
-    if (inputs.size() != 2) return GraphError("needs a picture and its mask; got ", inputs.size(), " columns");
-    HEADRACE_ASSIGN_OR_RETURN(const PictureSize picture, SizeOfPicture(inputs[0], options_));
-    HEADRACE_ASSIGN_OR_RETURN(const PictureSize mask, SizeOfPicture(inputs[1], options_));
-    HEADRACE_RETURN_IF_ERROR(Match("the mask", mask, picture));
+    if (inputs.size() != 2) return GraphError("needs an image and its mask; got ", inputs.size(), " columns");
+    HEADRACE_ASSIGN_OR_RETURN(const ImageSize image, SizeOfImage(inputs[0], options_));
+    HEADRACE_ASSIGN_OR_RETURN(const ImageSize mask, SizeOfImage(inputs[1], options_));
+    HEADRACE_RETURN_IF_ERROR(Match("the mask", mask, image));
     return Tensors{inputs[1]};
   }
 
@@ -38,15 +38,14 @@ class MatchMask : public Kernel {
 class MatchMasks : public Kernel {
  public:
   explicit MatchMasks(const ir::Attributes& attributes)
-      : options_(PictureSizeOptions(attributes)), column_(attributes.String("column")) {}
+      : options_(SizeOfImageOptions(attributes)), column_(attributes.String("column")) {}
 
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext&) const override {
-    if (inputs.size() != 2) return GraphError("needs a picture and masks; got ", inputs.size(), " columns");
+    if (inputs.size() != 2) return GraphError("needs an image and masks; got ", inputs.size(), " columns");
     const Tensor& masks = inputs[1];
     HEADRACE_RETURN_IF_ERROR(CheckObjectMasks(masks, column_));
-    HEADRACE_ASSIGN_OR_RETURN(const PictureSize picture, SizeOfPicture(inputs[0], options_));
-    HEADRACE_RETURN_IF_ERROR(
-        Match(Cat("each mask of column \"", column_, "\""), {masks.dim(1), masks.dim(2)}, picture));
+    HEADRACE_ASSIGN_OR_RETURN(const ImageSize image, SizeOfImage(inputs[0], options_));
+    HEADRACE_RETURN_IF_ERROR(Match(Cat("each mask of column \"", column_, "\""), {masks.dim(1), masks.dim(2)}, image));
     return Tensors{masks};
   }
 
@@ -56,19 +55,19 @@ class MatchMasks : public Kernel {
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferMask(const ir::Attributes&, absl::Span<const ir::ColumnType> inputs) {
-  for (const ir::ColumnType& type : inputs) HEADRACE_RETURN_IF_ERROR(CheckPictureType(type));
+  for (const ir::ColumnType& type : inputs) HEADRACE_RETURN_IF_ERROR(CheckImageOrEncoded(type));
   return std::vector{inputs[1]};
 }
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferMasks(const ir::Attributes& attributes,
                                                        absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_RETURN_IF_ERROR(CheckPictureType(inputs[0]));
+  HEADRACE_RETURN_IF_ERROR(CheckImageOrEncoded(inputs[0]));
   HEADRACE_RETURN_IF_ERROR(PlaneTypeOf(inputs[1], attributes.String("column")).status());
   return std::vector{inputs[1]};
 }
 
 std::vector<ir::Attribute> AttributesOfMasks() {
-  std::vector<ir::Attribute> attributes = PictureSizeAttributes();
+  std::vector<ir::Attribute> attributes = SizeOfImageAttributes();
   attributes.push_back({.name = "column",
                         .type = ir::AttributeType::kString,
                         .doc = "The name of the column of masks, for errors.",
@@ -84,7 +83,7 @@ const KernelRegistration mask{
             "Errors: of the row, another height or width than the image's; of the graph, no images.",
      .min_inputs = 2,
      .max_inputs = 2,
-     .attributes = PictureSizeAttributes(),
+     .attributes = SizeOfImageAttributes(),
      .python_module = "internal",
      .example = "ds.map(kernels, [\"image\", hr.mask(\"mask\")])",
      .infer_kernel = InferMask,

@@ -33,7 +33,7 @@ class RandomIoUCrop : public CropAmongBoxes {
                         "; exchange them");
     }
     if (attributes.Floats("sampler_options").empty()) {
-      return GraphError("sampler_options is empty; give one number at least, where 1.0 leaves the picture as it is");
+      return GraphError("sampler_options is empty; give one number at least, where 1.0 leaves the image as it is");
     }
     return std::make_unique<RandomIoUCrop>(attributes, scale, ratio);
   }

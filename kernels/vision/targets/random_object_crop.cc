@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -7,7 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "kernels/vision/image/resized_crop_box.h"
+#include "kernels/vision/image/area_and_ratio.h"
 #include "kernels/vision/targets/crop_among_boxes.h"
 
 namespace headrace {
@@ -18,16 +17,14 @@ constexpr double kLeastArea = 2;
 
 class RandomObjectCrop : public CropAmongBoxes {
  public:
-  RandomObjectCrop(const ir::Attributes& attributes, Interval ratio, Interval area)
+  RandomObjectCrop(const ir::Attributes& attributes, const AreaAndRatio& ranges)
       : least_covered_(attributes.Float("min_object_covered")),
-        ratio_(ratio),
-        area_(area),
+        ranges_(ranges),
         least_kept_(attributes.Float("min_eject_coverage")),
         attempts_(attributes.Int("max_attempts")) {}
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
-    HEADRACE_ASSIGN_OR_RETURN(const Interval ratio, Interval::Of(attributes, "aspect_ratio_range"));
-    HEADRACE_ASSIGN_OR_RETURN(const Interval area, Interval::Of(attributes, "area_range"));
-    return std::make_unique<RandomObjectCrop>(attributes, ratio, area);
+    HEADRACE_ASSIGN_OR_RETURN(const AreaAndRatio ranges, AreaAndRatio::Of(attributes));
+    return std::make_unique<RandomObjectCrop>(attributes, ranges);
   }
 
  protected:
@@ -45,15 +42,14 @@ class RandomObjectCrop : public CropAmongBoxes {
   // MXNet's way to whole pixels: the height is uniform between what the least and the greatest area give.
   std::optional<Window> Proposed(RowRandom& random, int64_t height, int64_t width) const {
     const double whole = static_cast<double>(height) * static_cast<double>(width);
-    const double least = area_.low * whole;
-    const double most = area_.high * whole;
-    const double ratio = random.Uniform(ratio_.low, ratio_.high);
-    const auto rounded = [](double side) { return static_cast<int64_t>(std::nearbyint(side)); };
-    const auto across = [&](int64_t down) { return rounded(static_cast<double>(down) * ratio); };
-    int64_t most_high = rounded(std::sqrt(most / ratio));
+    const double least = ranges_.area.low * whole;
+    const double most = ranges_.area.high * whole;
+    const double ratio = random.Uniform(ranges_.ratio.low, ranges_.ratio.high);
+    const auto across = [ratio](int64_t down) { return WholeWidth(down, ratio); };
+    int64_t most_high = WholeHeight(most, ratio);
     if (across(most_high) > width) most_high = static_cast<int64_t>((static_cast<double>(width) + 0.4999999) / ratio);
     most_high = std::min(most_high, height);
-    int64_t high = std::min(rounded(std::sqrt(least / ratio)), most_high);
+    int64_t high = std::min(WholeHeight(least, ratio), most_high);
     high += static_cast<int64_t>(random.Below(static_cast<uint64_t>(most_high - high + 1)));
     const auto area = [&](int64_t down) { return static_cast<double>(down) * static_cast<double>(across(down)); };
     if (area(high) < least) ++high;
@@ -90,8 +86,7 @@ class RandomObjectCrop : public CropAmongBoxes {
   }
 
   double least_covered_;
-  Interval ratio_;
-  Interval area_;
+  AreaAndRatio ranges_;
   double least_kept_;
   int64_t attempts_;
 };
@@ -99,16 +94,6 @@ class RandomObjectCrop : public CropAmongBoxes {
 ir::Attribute ShareRandomObjectCrop(const char* name, const char* doc, const char* value) {
   return {
       .name = name, .type = ir::AttributeType::kFloat, .doc = doc, .default_value = value, .minimum = 0, .maximum = 1};
-}
-
-ir::Attribute Range(const char* name, const char* doc, const char* value, double minimum, double maximum) {
-  return {.name = name,
-          .type = ir::AttributeType::kFloats,
-          .doc = doc,
-          .default_value = value,
-          .minimum = minimum,
-          .maximum = maximum,
-          .lengths = {2}};
 }
 
 const AmongBoxesRegistration random_object_crop_registration{
@@ -125,16 +110,11 @@ const AmongBoxesRegistration random_object_crop_registration{
          "Errors: a map without hr.boxes(…), another rank, bytes or strings.",
      .attributes = {ShareRandomObjectCrop("min_object_covered",
                                           "The share of each box that is touched, which must be in the part.", "0.1"),
-                    Range("aspect_ratio_range", "The least and the greatest width over height.", "(0.75, 1.33)", 1e-3,
-                          1e3),
-                    Range("area_range", "The least and the greatest share of the image's area.", "(0.05, 1.0)", 0, 1e4),
+                    AspectRatioRange(),
+                    AreaRange("The least and the greatest share of the image's area.", "(0.05, 1.0)", 0),
                     ShareRandomObjectCrop("min_eject_coverage",
                                           "A box stays if more than this share of it is in the part.", "0.3"),
-                    {.name = "max_attempts",
-                     .doc = "The most parts that are drawn.",
-                     .default_value = "50",
-                     .minimum = 1,
-                     .maximum = 10000}},
+                    MostAttempts("parts")},
      .example = "V.RandomObjectCrop(min_object_covered=0.5, area_range=(0.3, 0.9))"},
     RandomObjectCrop::Make};
 

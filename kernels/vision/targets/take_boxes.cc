@@ -15,7 +15,7 @@ class TakeBoxes : public UnaryKernel {
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     HEADRACE_ASSIGN_OR_RETURN(const CanvasBoxes placed, CanvasBoxes::Of(input));
-    const PictureSize size = {placed.height(), placed.width()};
+    const ImageSize size = {placed.height(), placed.width()};
     std::vector<Box> rows;
     for (const Box& box : placed.boxes()) rows.push_back(format_.FromCorners(box, size, placed.dtype()));
     return TensorOfRows(rows, placed.dtype(), context.output());

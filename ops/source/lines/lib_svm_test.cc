@@ -3,7 +3,6 @@
 
 #include "core/error.h"
 #include "io/files/testing/temporary_folder.h"
-#include "ir/graph.pb.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {

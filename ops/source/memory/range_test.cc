@@ -5,7 +5,6 @@
 #include <limits>
 #include <set>
 
-#include "ir/graph.pb.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {

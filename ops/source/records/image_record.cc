@@ -10,7 +10,7 @@
 #include "engine/operator/operator.h"
 #include "io/formats/recordio/face_set.h"
 #include "ops/source/column_choice.h"
-#include "ops/source/picture_labels.h"
+#include "ops/source/image_labels.h"
 #include "ops/source/records/record_reading.h"
 
 namespace headrace {
@@ -93,7 +93,7 @@ class ImageRecordColumns : public ItemColumns {
 };
 
 // Whether a record is an image, and not what face-recognition sets have beside them.
-bool IsPicture(std::string_view bytes) {
+bool IsImage(std::string_view bytes) {
   const absl::StatusOr<ImageRecord> record = ParseImageRecord(bytes);
   return !record.ok() || !FaceSetHeaderOf(*record).has_value();
 }
@@ -104,7 +104,7 @@ absl::StatusOr<RecordRows> MakeImageRecordRows(const OpArguments& arguments) {
     HEADRACE_ASSIGN_OR_RETURN(list, ReadLabelList(*arguments.run->files, arguments.attributes.String("path_imglist")));
   }
   return RecordRows{std::make_unique<ImageRecordColumns>(arguments, std::move(list)), Choice().Fields(arguments.output),
-                    ChoosePictures, IsPicture};
+                    ChooseImages, IsImage};
 }
 
 std::vector<ir::Attribute> Attributes() {

@@ -7,7 +7,6 @@
 #include "core/error.h"
 #include "io/files/testing/temporary_folder.h"
 #include "io/formats/recordio/testing/record_bytes.h"
-#include "ir/graph.pb.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -41,7 +40,7 @@ class ImageRecordSource : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(ImageRecordSource, GivesPicturesLabelsAndIds) {
+TEST_F(ImageRecordSource, GivesImagesLabelsAndIds) {
   Write({ImagePayload(7, {3}, "A"), ImagePayload(1ull << 40, {0.5}, ""), ImagePayload(2, {4}, "C", /*behind=*/true)});
   for (const GraphBuilder& builder : Ways()) {
     const Ran ran = RunEveryWay(builder);
@@ -77,7 +76,7 @@ TEST_F(ImageRecordSource, NamesARecordWithOtherLabels) {
     const Ran ran = RunEveryWay(builder);
     EXPECT_EQ(ran.rows.size(), 1u);
     EXPECT_EQ(KindOf(ran.error), ErrorKind::kData);
-    EXPECT_THAT(DescribeError(ran.error), AllOf(HasSubstr("the picture has 2 labels, and label_width is 1"),
+    EXPECT_THAT(DescribeError(ran.error), AllOf(HasSubstr("the image has 2 labels, and label_width is 1"),
                                                 HasSubstr(folder_ / "a.rec"), HasSubstr("byte 36")));
     builder.SkipFailed(1);
     EXPECT_THAT(RunEveryWay(builder).Texts(1), ElementsAre("image='A', label=1, id=0", "image='C', label=3, id=2"));
@@ -113,7 +112,7 @@ TEST_F(ImageRecordSource, TakesLabelsFromAList) {
   }
 }
 
-TEST_F(ImageRecordSource, LeavesOutWhatFaceSetsHaveBesidePictures) {
+TEST_F(ImageRecordSource, LeavesOutWhatFaceSetsHaveBesideImages) {
   Write({ImagePayload(0, {4, 6}, ""), ImagePayload(1, {0}, "A"), ImagePayload(2, {0}, "B"), ImagePayload(3, {1}, "C"),
          ImagePayload(4, {1, 3}, ""), ImagePayload(5, {3, 4}, "")});
   for (const GraphBuilder& builder : Ways()) {

@@ -11,7 +11,6 @@
 #include "engine/report/explain.h"
 #include "io/files/testing/temporary_folder.h"
 #include "io/formats/recordio/testing/record_bytes.h"
-#include "ir/graph.pb.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {

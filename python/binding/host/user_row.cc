@@ -24,14 +24,14 @@ std::string KeyList(const py::dict& values) {
 }
 
 // Null if nothing has imported Pillow: then there is no image of it.
-py::object PictureType() {
+py::object ImageType() {
   PyObject* const module = PyDict_GetItemString(PyImport_GetModuleDict(), "PIL.Image");
   return module == nullptr ? py::object() : py::reinterpret_borrow<py::object>(module).attr("Image");
 }
 
 // An image as an array of shape (H, W, C); any other value as it is.
-py::object WithoutPicture(py::object value) {
-  const py::object type = PictureType();
+py::object WithoutImage(py::object value) {
+  const py::object type = ImageType();
   if (!type || PyObject_IsInstance(value.ptr(), type.ptr()) != 1) return value;
   // Bits come as bool, else.
   if (std::string(py::str(value.attr("mode"))) == "1") value = value.attr("convert")("L");
@@ -42,7 +42,7 @@ py::object WithoutPicture(py::object value) {
 
 Tensor ValueOf(py::object value, const RowForm& form, const std::string& column) {
   try {
-    return TensorOf(form.of_dataset ? WithoutPicture(std::move(value)) : std::move(value), Sharing::kWhereAlone);
+    return TensorOf(form.of_dataset ? WithoutImage(std::move(value)) : std::move(value), Sharing::kWhereAlone);
   } catch (const py::type_error& error) {
     throw py::type_error(Cat("column \"", column, "\": ", error.what()));
   }

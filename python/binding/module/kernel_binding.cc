@@ -12,7 +12,7 @@
 #include "core/output_allocator.h"
 #include "ir/attributes.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/codecs/decode/picture_size.h"
+#include "kernels/vision/codecs/decode/size_of_image.h"
 #include "ops/plugin/plugin_library.h"
 #include "python/binding/values/forkable_work.h"
 #include "python/binding/values/status_error.h"
@@ -37,15 +37,15 @@ pybind11::object RunKernel(const std::string& name, const pybind11::dict& attrib
 }
 
 // Height and width as its header says, in any format that Decode reads; nullopt: it is none of them.
-std::optional<std::pair<int64_t, int64_t>> PictureSizeOf(pybind11::bytes encoded) {
+std::optional<std::pair<int64_t, int64_t>> EncodedSizeOf(pybind11::bytes encoded) {
   const Tensor bytes = TensorOf(std::move(encoded), Sharing::kAlways);
-  const absl::StatusOr<PictureSize> size = SizeOfEncoded(bytes, DecodeOptions());
+  const absl::StatusOr<ImageSize> size = SizeOfEncoded(bytes, DecodeOptions());
   if (!size.ok()) return std::nullopt;
   return std::pair(size->height, size->width);
 }
 
 // Its name and the ending of its files; nullopt: none that Decode reads.
-std::optional<std::pair<std::string, std::string>> PictureFormatOf(const pybind11::bytes& encoded) {
+std::optional<std::pair<std::string, std::string>> EncodedFormatOf(const pybind11::bytes& encoded) {
   const EncodedFormat* const format = FormatOfEncoded(encoded);
   if (format == nullptr) return std::nullopt;
   return std::pair(std::string(format->name), std::string(format->ending));
@@ -72,8 +72,8 @@ pybind11::dict LoadPluginAt(const std::string& path) {
 
 void BindKernels(pybind11::module_& module) {
   module.def("run_kernel", &RunKernel, pybind11::arg("name"), pybind11::arg("attributes"), pybind11::arg("value"));
-  module.def("picture_size", &PictureSizeOf, pybind11::arg("encoded"));
-  module.def("picture_format", &PictureFormatOf, pybind11::arg("encoded"));
+  module.def("encoded_size", &EncodedSizeOf, pybind11::arg("encoded"));
+  module.def("encoded_format", &EncodedFormatOf, pybind11::arg("encoded"));
   module.def(
       "load_plugin", &LoadPluginAt, pybind11::arg("path"),
       "Loads a plugin; gives its name, version, doc, path, the number of outputs of each kernel, and the names of "

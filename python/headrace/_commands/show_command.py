@@ -4,10 +4,10 @@ import argparse
 
 from headrace._arguments import options as check
 from headrace._commands.whole_graph import load_whole
-from headrace.sheet.showing import MOST_PICTURES
+from headrace.sheet.showing import MOST_IMAGES
 
-HELP = "draw the pictures of a saved graph's rows into a PNG"
-DESCRIPTION = "Runs a saved graph and draws the pictures of its first rows with their labels, a contact sheet."
+HELP = "draw the images of a saved graph's rows into a PNG"
+DESCRIPTION = "Runs a saved graph and draws the images of its first rows with their labels, a contact sheet."
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -15,7 +15,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", metavar="GRAPH", help="what Dataset.save() or Dataset.to_json() gave")
     command.add_argument("--out", metavar="SHEET.png", required=True, help="the file to write")
     command.add_argument("--rows", type=int, default=16, metavar="N", help="how many rows, also of batches (16)")
-    command.add_argument("--image", metavar="COLUMN", help="the pictures; otherwise found by their type")
+    command.add_argument("--image", metavar="COLUMN", help="the images; otherwise found by their type")
     command.add_argument("--mask", metavar="COLUMN", help="drawn over them; otherwise found by its type")
     command.add_argument("--boxes", metavar="COLUMN", help="boxes to draw, (n, 4) in pixels")
     command.add_argument("--box-format", default="xyxy", metavar="FORMAT", help="xyxy (the default), xywh or cxcywh")
@@ -25,7 +25,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     out = check.local_path("--out", options.out, "show")
-    rows = check.whole("--rows", options.rows, 1, "show", MOST_PICTURES)
+    rows = check.whole("--rows", options.rows, 1, "show", MOST_IMAGES)
     dataset = load_whole(options.file, "show", "show it where they are, with ds.show().save(path) in your script")
     sheet = dataset.show(
         rows,
@@ -37,5 +37,5 @@ def run(options: argparse.Namespace) -> int:
     )
     sheet.save(out)
     damaged = f", {sheet.damaged:,} of them damaged" if sheet.damaged else ""
-    print(f"{out}: {len(sheet):,} pictures{damaged}")
+    print(f"{out}: {len(sheet):,} images{damaged}")
     return 0

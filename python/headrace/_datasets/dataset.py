@@ -1,9 +1,12 @@
 """Datasets: how pipelines are written and run."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
+from headrace import _records, sheet
 from headrace._arguments import options
 from headrace._arguments.other_libraries import advise, advise_init, method_advice
 from headrace._datasets.base import Base, ordered
@@ -13,11 +16,12 @@ from headrace._datasets.sampler import Sampler, applied
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import write_whole
 from headrace._graph import late_names
-from headrace._records.dataset_records import Written, write_records
 from headrace._runs import error_policy
 from headrace._runs.run_options import RunParameters
-from headrace.sheet.contact_sheet import ContactSheet
-from headrace.sheet.showing import show
+
+if TYPE_CHECKING:
+    from headrace._records import Written
+    from headrace.sheet import ContactSheet
 
 __all__ = ["Dataset"]
 
@@ -93,7 +97,7 @@ class Dataset(Methods, Runs):
             path: The file to write, `.rec`; the index gets its name with `.idx`.
             options: Those of `iterate`.
         """
-        return write_records(self, path, dict(options))
+        return _records.write_records(self, path, dict(options))
 
     def show(
         self,
@@ -133,7 +137,7 @@ class Dataset(Methods, Runs):
                 pixels of the image; None: none. Points and boxes with the same number have the same colour.
             side: The longest side of an image on the sheet, 16 to 1,024 pixels.
         """
-        return show(self, n, columns, image, mask, boxes, box_format, keypoints, side)
+        return sheet.show(self, n, columns, image, mask, boxes, box_format, keypoints, side)
 
     def __repr__(self) -> str:
         nodes, datasets = ordered(self)
@@ -144,7 +148,7 @@ class Dataset(Methods, Runs):
 
     # ---- making it ----
 
-    def sample(self, sampler: Sampler) -> "Dataset":
+    def sample(self, sampler: Sampler) -> Dataset:
         """The rows in the order that a sampler gives, such as `headrace.Weighted`, `ClassBalanced` or `Repeated`.
 
         It acts on the numbers of rows, over sources with random access (with take, skip, concat and zip of them, and
@@ -164,7 +168,7 @@ class Dataset(Methods, Runs):
         """
         return applied(self, sampler)
 
-    def with_seed(self, seed: int) -> "Dataset":
+    def with_seed(self, seed: int) -> Dataset:
         """The same pipeline with another seed for its random operators; `iterate(seed=)` takes precedence."""
         copy = self._copy()
         copy._seed = options.whole("seed", seed, of="with_seed")
@@ -176,7 +180,7 @@ class Dataset(Methods, Runs):
         max_errors: int = error_policy.MAX_ERRORS,
         *,
         log: str | os.PathLike[str] | None = None,
-    ) -> "Dataset":
+    ) -> Dataset:
         """The same pipeline with another effect of rows that fail. It holds for the whole pipeline, wherever it is set.
 
         A row fails by a DataError, a NotFoundError or a FunctionError of its own. Errors of resources, types, batches and

@@ -1,4 +1,4 @@
-"""Kernels called on values, without a pipeline: `V.Resize(256)(picture)`, `hr.compose([…])(data)`."""
+"""Kernels called on values, without a pipeline: `V.Resize(256)(image)`, `hr.compose([…])(data)`."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ class Composed:
     Calls may come from several threads: each takes a number of its own. Without a seed, processes draw differently:
     after a fork as well, and a copy, which pickle or copy makes, too. With one, a copy counts from 0 again."""
 
+    __module__ = "headrace.eager"  # graphs and pickles hold it
     __slots__ = ("_chain", "_columns", "_doubted", "_doubting", "_kernels", "_numbers", "_seed", "_system_seeds")
 
     def __init__(self, kernels: Sequence[Kernel], seed: int | None, columns: Any = None) -> None:
@@ -106,7 +107,7 @@ class Composed:
                 array that seems to have its channels first is refused.
         """
         if not values:
-            raise GraphError("give at least one picture")
+            raise GraphError("give at least one image")
         if rng is None:
             seed = self._system_seed() if self._seed is None else self._seed
             key = next(self._numbers)
@@ -242,7 +243,7 @@ def _names(steps: Iterable[Any]) -> Iterator[str]:
 
 def _array_of(value: Any, is_mask: bool = False) -> Any:
     if value is None:
-        raise GraphError("got None; give a picture: an array, bytes, a PIL image or a torch tensor")
+        raise GraphError("got None; give an image: an array, bytes, a PIL image or a torch tensor")
     if _is_of(value, "torch"):
         return value.detach().numpy()
     if not _is_of(value, "PIL"):
@@ -292,8 +293,8 @@ def _like(value: Any, result: Any) -> Any:
         import torch
 
         return torch.from_numpy(result)
-    picture = result.dtype == np.uint8 and (result.ndim == 2 or (result.ndim == 3 and result.shape[2] in (1, 3, 4)))
-    if not _is_of(value, "PIL") or not picture:
+    is_image = result.dtype == np.uint8 and (result.ndim == 2 or (result.ndim == 3 and result.shape[2] in (1, 3, 4)))
+    if not _is_of(value, "PIL") or not is_image:
         return result
     from PIL import Image
 

@@ -6,17 +6,16 @@ draw alike. Kernels that read several columns, such as RandomIoUCrop, run betwee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from headrace import _engine
 from headrace._arguments.late_numpy import np
 from headrace._kernels.kernel import Kernel
 from headrace._kernels.mapping import Step
 from headrace._kernels.target_steps import TargetStepWriter
-from headrace._kernels.targets import Mask, Target, pictures_and_targets, target_columns
+from headrace._kernels.targets import Mask, Target, images_and_targets, target_columns
 from headrace._workers.process_options import ProcessOptions
 from headrace.errors import GraphError
 
@@ -42,24 +41,24 @@ class TargetChain:
     def __init__(self, kernels: Sequence[Kernel], columns: Any) -> None:
         self._kernels = kernels
         listed = list(columns) if isinstance(columns, (list, tuple)) else [columns]
-        self._pictures, self._targets = pictures_and_targets(listed, "compose") or (listed, [])
+        self._image_columns, self._targets = images_and_targets(listed, "compose") or (listed, [])
         self._plans: dict[frozenset[str], list[_Part]] = {}
         writer = self._written(())
         self.names: tuple[str, ...] = tuple(_names(listed))
         # By position among the values: masks, and all that have height and width.
         self.masks = {self.names.index(each.column) for each in self._targets if isinstance(each, Mask)}
-        self.images = self.masks | {self.names.index(name) for name in self._pictures}
-        picture = self._pictures[0]
+        self.images = self.masks | {self.names.index(name) for name in self._image_columns}
+        image = self._image_columns[0]
         moves = _moves(writer.steps)
-        of_picture = {leaf[4]: _eager(leaf) for leaf in _leaves(moves) if picture in leaf[3]}
-        self._of_picture = _engine.EagerChain(_steps(moves, of_picture))
-        self.takes_channels_first: bool = self._of_picture.takes_channels_first
+        of_image = {leaf[4]: _eager(leaf) for leaf in _leaves(moves) if image in leaf[3]}
+        self._of_image = _engine.EagerChain(_steps(moves, of_image))
+        self.takes_channels_first: bool = self._of_image.takes_channels_first
         if self._targets and self.takes_channels_first:
             raise GraphError(
-                "compose: kernels take images of shape (C, H, W), and what follows a picture needs (H, W, C): write "
+                "compose: kernels take images of shape (C, H, W), and what follows an image needs (H, W, C): write "
                 "layout='HWC' in them, or compose them apart, after V.HWC2CHW()"
             )
-        self.gives_channels_first: bool = self._of_picture.gives_channels_first
+        self.gives_channels_first: bool = self._of_image.gives_channels_first
 
     def __call__(self, values: Sequence[Any], seed: int, key: int, layout_given: bool) -> tuple[Any, ...]:
         if len(values) != len(self.names):
@@ -67,8 +66,8 @@ class TargetChain:
         given = dict(zip(self.names, values, strict=True))
         if not layout_given:
             # At once, as the step that says the axes may be of a later part.
-            pictures = (given[name] for name in self._pictures)
-            self._of_picture.check_axes(tuple(each for each in pictures if isinstance(each, np.ndarray)))
+            given_images = (given[name] for name in self._image_columns)
+            self._of_image.check_axes(tuple(each for each in given_images if isinstance(each, np.ndarray)))
         call = _Call(given, dict(given), seed, key, layout_given)
         for part in self._plan(given):
             part(call)
@@ -82,12 +81,12 @@ class TargetChain:
         images = frozenset(name for name in masks if isinstance(given[name], np.ndarray))
         plan = self._plans.get(images)
         if plan is None:
-            plan = self._plans[images] = _plan_of(self._written(images).steps, self._pictures)
+            plan = self._plans[images] = _plan_of(self._written(images).steps, self._image_columns)
         return plan
 
     def _written(self, images: Container[str]) -> TargetStepWriter:
         writer = _CallWriter(None, None, ProcessOptions("compose", 0, None, None))
-        writer.write_targets(self._kernels, self._pictures, self._targets, images)
+        writer.write_targets(self._kernels, self._image_columns, self._targets, images)
         return writer
 
 
@@ -96,8 +95,7 @@ class _CallWriter(TargetStepWriter):
     _apart = "call it by itself"
 
 
-@dataclass
-class _Call:
+class _Call(NamedTuple):
     given: dict[str, Any]
     now: dict[str, Any]
     seed: int
@@ -105,12 +103,7 @@ class _Call:
     layout_given: bool
 
 
-# A part of a call, which changes the values that it has now.
-_Part: TypeAlias = Callable[[_Call], None]
-
-
-@dataclass(frozen=True)
-class _Placing:
+class _Placing(NamedTuple):
     """Reads the image as it was given, and is no step of the user's."""
 
     chain: _engine.EagerChain
@@ -118,13 +111,12 @@ class _Placing:
     write: str
 
     def __call__(self, call: _Call) -> None:
-        picture, *others = self.reads
-        values = (call.given[picture], *(call.now[name] for name in others))
+        image, *others = self.reads
+        values = (call.given[image], *(call.now[name] for name in others))
         (call.now[self.write],) = self.chain(values, 0, 0, call.layout_given)
 
 
-@dataclass(frozen=True)
-class _Move:
+class _Move(NamedTuple):
     """Applies a chain to columns. The first steps alone see the layout of what was given."""
 
     chain: _engine.EagerChain
@@ -138,8 +130,7 @@ class _Move:
         call.now.update(zip(self.writes, results, strict=True))
 
 
-@dataclass(frozen=True)
-class _DrawnMoves:
+class _DrawnMoves(NamedTuple):
     """Those of a chooser that are drawn, kernel by kernel."""
 
     # Marks each kernel with the number of its group.
@@ -192,7 +183,11 @@ def _steps(steps: Iterable[Step], of_groups: Mapping[int, _EagerStep]) -> list[_
     ]
 
 
-def _plan_of(steps: Sequence[Step], pictures: Sequence[str]) -> list[_Part]:
+# A part of a call, which changes the values that it has now.
+_Part: TypeAlias = _Placing | _Move | _DrawnMoves
+
+
+def _plan_of(steps: Sequence[Step], images: Sequence[str]) -> list[_Part]:
     moves = _moves(steps)
     begin = steps.index(moves[0])
     plan: list[_Part] = []
@@ -203,14 +198,14 @@ def _plan_of(steps: Sequence[Step], pictures: Sequence[str]) -> list[_Part]:
         else:
             plan += _apart(moves, [step for kernel in kernels for step in kernel], first)
     # An image that is refused is refused before it is measured.
-    before = len(list(takewhile(lambda part: _reads_alone(part, pictures), plan)))
+    before = len(list(takewhile(lambda part: _reads_alone(part, images), plan)))
     plan[before:before] = [_Placing(_engine.EagerChain([_eager(step)]), step[2], step[3][0]) for step in steps[:begin]]
     ends = [step for step in steps[begin:] if step[4] == 0]
     return plan + [_Move(_engine.EagerChain([_eager(step)]), step[2], step[3], False) for step in ends]
 
 
-def _reads_alone(part: _Part, pictures: Container[str]) -> bool:
-    return isinstance(part, _Move) and len(part.reads) == 1 and part.reads[0] in pictures
+def _reads_alone(part: _Part, images: Container[str]) -> bool:
+    return isinstance(part, _Move) and len(part.reads) == 1 and part.reads[0] in images
 
 
 def _joins_columns(kernel: Iterable[Step]) -> bool:

@@ -36,11 +36,11 @@ class TargetStepWriter(StepWriter):
     _apart = "write a map of its own for it"
 
     def write_targets(
-        self, kernels: Kernels, pictures: Sequence[Any], targets: Sequence[Target], images: Container[str]
+        self, kernels: Kernels, image_columns: Sequence[Any], targets: Sequence[Target], images: Container[str]
     ) -> None:
         """`images`: columns that are known to hold images, which need no decoding."""
         self._images = images
-        self._pictures = names(pictures, "columns", self._of)
+        self._image_columns = names(image_columns, "columns", self._of)
         self._masks = [each for each in targets if isinstance(each, Mask)]
         self._boxes = [each for each in targets if isinstance(each, Boxes)]
         # As they leave; None: as they came.
@@ -48,7 +48,11 @@ class TargetStepWriter(StepWriter):
         # Columns of one mask a box.
         self._object_masks = [name for each in self._boxes for name in each.masks]
         self._keypoints = [each for each in targets if isinstance(each, Keypoints)]
-        names([*self._pictures, *(name for target in targets for name in target_columns(target))], "columns", self._of)
+        names(
+            [*self._image_columns, *(name for target in targets for name in target_columns(target))],
+            "columns",
+            self._of,
+        )
         listed = list(flattened(kernel_list(kernels)))
         self._begin(listed)
         for kernel in listed:
@@ -64,15 +68,15 @@ class TargetStepWriter(StepWriter):
         given = {} if decode is None else decode._attributes
         if decode is not None and given.get("scale", 1) != 1:
             raise GraphError(
-                f"{self._of}: {decode._name}(scale={given['scale']}) makes the picture smaller, and not what follows it; leave scale "
+                f"{self._of}: {decode._name}(scale={given['scale']}) makes the image smaller, and not what follows it; leave scale "
                 "out, and use Resize"
             )
         reads = {name: given[name] for name in ("orientation", "max_pixels") if name in given}
-        picture = self._pictures[0]
+        image = self._image_columns[0]
         for mask in self._masks:
-            self._write("matches_mask", reads, [picture, mask.column], mask.column)
+            self._write("matches_mask", reads, [image, mask.column], mask.column)
         for column in self._object_masks:
-            self._write("matches_object_masks", reads | {"column": column}, [picture, column], column)
+            self._write("matches_object_masks", reads | {"column": column}, [image, column], column)
         for each in self._boxes:
             self._place("places_boxes", _format(each) | reads, each)
         for points in self._keypoints:
@@ -80,7 +84,7 @@ class TargetStepWriter(StepWriter):
 
     def _place(self, work: str, attributes: dict[str, Any], target: Boxes | Keypoints) -> None:
         columns = target_columns(target)
-        self._write(work, attributes | {"columns": columns}, [self._pictures[0], *columns], target.column)
+        self._write(work, attributes | {"columns": columns}, [self._image_columns[0], *columns], target.column)
 
     def _write(self, work: str, attributes: dict[str, Any], inputs: list[str], output: str) -> None:
         """The step that does it, with the kernel that is declared for it."""
@@ -104,12 +108,12 @@ class TargetStepWriter(StepWriter):
         if decodes(kernel._name) and chooser is None:
             return self._decoding(kernel)
         if leaves_targets(kernel._name):
-            return self._of_pictures(kernel)
+            return self._of_images(kernel)
         if looks_at_boxes(kernel._name):
             return self._among_boxes(kernel)
         self._check_rules(kernel)
         return [
-            *self._of_pictures(kernel),
+            *self._of_images(kernel),
             *self._of_masks(kernel),
             *self._of_object_masks(kernel),
             *self._on_canvas(kernel, self._boxes, "boxes"),
@@ -124,7 +128,7 @@ class TargetStepWriter(StepWriter):
                 'hr.boxes("…")'
             )
         boxes = self._boxes[0]
-        followers = [*self._pictures, *(mask.column for mask in self._masks)]
+        followers = [*self._image_columns, *(mask.column for mask in self._masks)]
         inputs = [([name, boxes.column], [name], kernel._name) for name in followers]
         inputs += [([name, boxes.column], [name], _companion(kernel, "object_masks")) for name in boxes.masks]
         inputs += [
@@ -146,18 +150,18 @@ class TargetStepWriter(StepWriter):
         return (chooser._name, dict(chooser._attributes), columns, columns, group, chooser._location, list(branches))
 
     def _all_columns(self) -> Iterable[str]:
-        yield from self._pictures
+        yield from self._image_columns
         targets: list[Target] = [*self._masks, *self._boxes, *self._keypoints]
         for each in targets:
             yield from target_columns(each)
 
-    def _of_pictures(self, kernel: Kernel) -> list[Step]:
+    def _of_images(self, kernel: Kernel) -> list[Step]:
         if not kernel._unary:
             raise GraphError(
-                f"{self._of}: {kernel._name} takes or makes several columns, and has no rule for what follows a picture; "
+                f"{self._of}: {kernel._name} takes or makes several columns, and has no rule for what follows an image; "
                 f"{self._apart}"
             )
-        return [self._of_column(kernel, kernel._name, dict(kernel._attributes), name) for name in self._pictures]
+        return [self._of_column(kernel, kernel._name, dict(kernel._attributes), name) for name in self._image_columns]
 
     def _of_masks(self, kernel: Kernel) -> list[Step]:
         return [
@@ -179,7 +183,7 @@ class TargetStepWriter(StepWriter):
         attributes = dict(kernel._attributes) | {"mode": "unchanged"}
         encoded = [mask.column for mask in self._masks if mask.column not in self._images]
         masks = [self._of_column(kernel, kernel._name, attributes, column) for column in encoded]
-        return self._of_pictures(kernel) + masks
+        return self._of_images(kernel) + masks
 
     def _convert(self, kernel: Kernel, chooser: Kernel | None) -> None:
         if chooser is not None:

@@ -17,7 +17,7 @@ __all__ = [
     "boxes",
     "keypoints",
     "mask",
-    "pictures_and_targets",
+    "images_and_targets",
     "target_columns",
 ]
 
@@ -137,14 +137,14 @@ def target_columns(target: Target) -> list[str]:
     return [target.column, *labels, *masks]
 
 
-def pictures_and_targets(columns: Any, of: str = "map") -> tuple[list[Any], list[Target]] | None:
+def images_and_targets(columns: Any, of: str = "map") -> tuple[list[Any], list[Target]] | None:
     """The names of images among a map's columns, and its targets; None: it has none."""
     listed = list(columns) if isinstance(columns, (list, tuple)) else [columns]
     targets = [each for each in listed if isinstance(each, Target)]
     if not targets:
         return None
-    pictures = [each for each in listed if not isinstance(each, Target)]
-    if not pictures:
+    images = [each for each in listed if not isinstance(each, Target)]
+    if not images:
         column = targets[0].column
-        raise GraphError(f'{of}: "{column}" follows a picture; name the picture\'s column as well, before it')
-    return pictures, targets
+        raise GraphError(f'{of}: "{column}" follows an image; name the image\'s column as well, before it')
+    return images, targets

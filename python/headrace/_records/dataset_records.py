@@ -81,7 +81,7 @@ def _check_bytes(name: str, column: "ColumnType") -> None:
             f'"{name}", types={{"{name}": "bytes"}})'
         )
     if column.dtype not in ("bytes", "unknown") or not of_one_row:
-        encode = "" if column.dtype == "string" else f'encode pictures with .map(V.EncodeJpeg(), "{name}"), and '
+        encode = "" if column.dtype == "string" else f'encode images with .map(V.EncodeJpeg(), "{name}"), and '
         raise GraphError(
             f"write_records: {name} is {column.dtype} of shape {column.shape}; it must be the bytes of one row: "
             f"{encode}leave batch() out"

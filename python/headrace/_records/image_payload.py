@@ -16,7 +16,7 @@ class ImagePayload(NamedTuple):
 
     key: int
     labels: tuple[float, ...]
-    picture: memoryview
+    encoded: memoryview
 
 
 def image_header(key: int, labels: Sequence[float], packs_all: bool, first_in_header: bool) -> bytes:

@@ -38,14 +38,14 @@ def steps(augmenters: Any, of: str) -> list[Step]:
     return [*listed, vision.HWC2CHW()]
 
 
-class _OfPictures(FunctionAdapter):
+class _OfImages(FunctionAdapter):
     """Calls a function with arrays that it may change, and that have MXNet's methods."""
 
     def __call__(self, src: np.ndarray, **drawing: Any) -> Any:
-        picture = src if src.flags.writeable else src.copy()
-        given = self._function(picture.view(NDArray), **drawing)
+        image = src if src.flags.writeable else src.copy()
+        given = self._function(image.view(NDArray), **drawing)
         if given is None:
-            raise TypeError("None is no picture (does the function lack its return?)")
+            raise TypeError("None is no image (does the function lack its return?)")
         return np.asarray(given)
 
 
@@ -67,7 +67,7 @@ def _of_one(augmenter: Any, values: Values) -> tuple[list[Step], Values]:
         return [*kernels], values
     if isinstance(augmenter, type) or not callable(augmenter):
         raise GraphError(f"aug_list: {options.shown(augmenter)} is no augmenter; give an augmenter or a function")
-    return [*as_reals(values), _OfPictures(augmenter)], Values.REALS
+    return [*as_reals(values), _OfImages(augmenter)], Values.REALS
 
 
 def _runs_as(augmenter: Any, kind: type) -> bool:

@@ -2,11 +2,10 @@
 an array they give the same pixels. What they draw then, Python's `random` decides."""
 
 import functools
-import json
 import math
 import random
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,13 +14,14 @@ from headrace import transforms as T
 from headrace import vision
 from headrace._arguments import options
 from headrace._datasets.eager import Composed
-from headrace._kernels.interpolation_numbers import Interpolation
 from headrace._kernels.kernel import Kernel
 from headrace.errors import GraphError, UnsupportedError
+from headrace.mx.described import Described
 from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.io.given_values import number_or_nan, share
 from headrace.mx.nd import NDArray
 from headrace.mx.pixel_values import Steps, Values, as_reals, interpolated, on_levels
+from headrace.pack.interpolation_numbers import Interpolation
 
 __all__ = [
     "Augmenter",
@@ -52,19 +52,12 @@ _EIGENVECTORS = ((-0.5675, 0.7192, 0.4009), (-0.5808, -0.0045, -0.8140), (-0.583
 _CAST_TYPES = ("float32", "uint8", "float16", "float64", "int8", "int32", "int64")
 
 
-class Augmenter:
+class Augmenter(Described):
     """The base of augmenters: users derive their own from it, whose `__call__` takes an image and gives another one.
 
     Args:
         kwargs: What `dumps()` says of it; arrays become lists.
     """
-
-    def __init__(self, **kwargs: Any) -> None:
-        self._kwargs = {name: each.tolist() if isinstance(each, np.ndarray) else each for name, each in kwargs.items()}
-
-    def dumps(self) -> Any:
-        """Its class and its arguments as JSON."""
-        return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src: Any) -> Any:
         """From an image, of shape (height, width, channels), to another one."""
@@ -84,14 +77,14 @@ class KernelAugmenter(Augmenter):
 
     def __call__(self, src: Any) -> NDArray:
         """From an image of shape (height, width, 3) to another one; `src` stays as it is."""
-        picture = np.asarray(src)
-        values = Values.BYTES if picture.dtype == np.uint8 else Values.REALS
+        image = np.asarray(src)
+        values = Values.BYTES if image.dtype == np.uint8 else Values.REALS
         if values not in self._chains:
             self._chains[values] = self._chain(values)
         if (chain := self._chains[values]) is None:
-            return picture.view(NDArray)
+            return image.view(NDArray)
         drawn = np.random.default_rng(random.getrandbits(64))
-        made: np.ndarray = chain(np.ascontiguousarray(picture), rng=drawn, layout="HWC")
+        made: np.ndarray = chain(np.ascontiguousarray(image), rng=drawn, layout="HWC")
         return made.view(NDArray)
 
     def _chain(self, values: Values) -> Composed | None:
@@ -120,7 +113,7 @@ class SequentialAug(_OfSeveral):
 
     def __call__(self, src: Any) -> Any:
         """From an image to another one."""
-        return functools.reduce(lambda picture, each: each(picture), self.ts, src)
+        return functools.reduce(lambda image, each: each(image), self.ts, src)
 
 
 class RandomOrderAug(_OfSeveral):
@@ -132,7 +125,7 @@ class RandomOrderAug(_OfSeveral):
 
     def __call__(self, src: Any) -> Any:
         """From an image to another one."""
-        return functools.reduce(lambda picture, each: each(picture), random.sample(self.ts, len(self.ts)), src)
+        return functools.reduce(lambda image, each: each(image), random.sample(self.ts, len(self.ts)), src)
 
 
 class ResizeAug(KernelAugmenter):
@@ -154,7 +147,23 @@ class ResizeAug(KernelAugmenter):
         return interpolated([kernel], values)
 
 
-class ForceResizeAug(KernelAugmenter):
+class _ToSize(KernelAugmenter):
+    """Gives images of a size, and may interpolate for it."""
+
+    _OF: ClassVar[str]
+    """For messages."""
+
+    def __init__(self, size: Sequence[int], interp: int = 2) -> None:
+        super().__init__(size=size, interp=interp)
+        self.size = _pair(size, self._OF)
+        self.interp = interp
+        self._how = GivenInterpolation(interp, "interp", self._OF)
+
+    def _enlarging(self) -> Kernel:
+        return self._how.kernel(lambda how: vision.EnlargeToSize(self.size[::-1], interpolation=how, antialias=False))
+
+
+class ForceResizeAug(_ToSize):
     """Resizes to a size, whatever the ratio of the sides is.
 
     Args:
@@ -162,18 +171,14 @@ class ForceResizeAug(KernelAugmenter):
         interp: As for `ResizeAug`.
     """
 
-    def __init__(self, size: Sequence[int], interp: int = 2) -> None:
-        super().__init__(size=size, interp=interp)
-        self.size = _pair(size, "ForceResizeAug")
-        self.interp = interp
-        self._how = GivenInterpolation(interp, "interp", "ForceResizeAug")
+    _OF = "ForceResizeAug"
 
     def kernels(self, values: Values) -> Steps:
         kernel = self._how.kernel(lambda how: vision.Resize(self.size[::-1], interpolation=how, antialias=False))
         return interpolated([kernel], values)
 
 
-class RandomCropAug(KernelAugmenter):
+class RandomCropAug(_ToSize):
     """Cuts out a part at a random place. An image that is smaller is enlarged first.
 
     Args:
@@ -181,18 +186,14 @@ class RandomCropAug(KernelAugmenter):
         interp: How an image is enlarged, as for `ResizeAug`.
     """
 
-    def __init__(self, size: Sequence[int], interp: int = 2) -> None:
-        super().__init__(size=size, interp=interp)
-        self.size = _pair(size, "RandomCropAug")
-        self.interp = interp
-        self._how = GivenInterpolation(interp, "interp", "RandomCropAug")
+    _OF = "RandomCropAug"
 
     def kernels(self, values: Values) -> Steps:
         crop = vision.RandomCrop(self.size[::-1])
-        return interpolated([_enlarging(self.size, self._how), crop], values)
+        return interpolated([self._enlarging(), crop], values)
 
 
-class CenterCropAug(KernelAugmenter):
+class CenterCropAug(_ToSize):
     """Cuts out the middle. An image that is smaller is enlarged first.
 
     Args:
@@ -200,15 +201,11 @@ class CenterCropAug(KernelAugmenter):
         interp: How an image is enlarged, as for `ResizeAug`.
     """
 
-    def __init__(self, size: Sequence[int], interp: int = 2) -> None:
-        super().__init__(size=size, interp=interp)
-        self.size = _pair(size, "CenterCropAug")
-        self.interp = interp
-        self._how = GivenInterpolation(interp, "interp", "CenterCropAug")
+    _OF = "CenterCropAug"
 
     def kernels(self, values: Values) -> Steps:
         crop = vision.CenterCrop(self.size[::-1], rounding="down")
-        return interpolated([_enlarging(self.size, self._how), crop], values)
+        return interpolated([self._enlarging(), crop], values)
 
 
 class RandomSizedCropAug(KernelAugmenter):
@@ -416,10 +413,6 @@ class RandomGrayAug(KernelAugmenter):
 
     def kernels(self, values: Values) -> Steps:
         return on_levels(vision.RandomGrayscale(self.p), values, "RandomGrayAug")
-
-
-def _enlarging(size: tuple[int, int], given: GivenInterpolation) -> Kernel:
-    return given.kernel(lambda how: vision.EnlargeToSize(size[::-1], interpolation=how, antialias=False))
 
 
 def _pair(size: Any, of: str) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from headrace.mx.augmenters import (
     RandomSizedCropAug,
     ResizeAug,
 )
-from headrace.mx.io.given_values import flag, picture_shape
+from headrace.mx.io.given_values import flag, image_shape
 
 __all__ = ["CreateAugmenter", "normalization", "normalization_values"]
 
@@ -74,7 +74,7 @@ def CreateAugmenter(
         GraphError: A parameter is out of its range.
         UnsupportedError: There is no kernel for inter_method.
     """
-    _, height, width = picture_shape(data_shape, (3,), _OF)
+    _, height, width = image_shape(data_shape, (3,), _OF)
     resized = [ResizeAug(resize, inter_method)] if options.whole("resize", resize, 0, _OF) > 0 else []
     mirrored = [HorizontalFlipAug(0.5)] if flag("rand_mirror", rand_mirror, _OF) else []
     crop = _crop(

@@ -23,7 +23,7 @@ from headrace.mx.det_augmenters import (
     DetRandomPadAug,
     DetRandomSelectAug,
 )
-from headrace.mx.io.given_values import number_or_nan, picture_shape, share
+from headrace.mx.io.given_values import image_shape, number_or_nan, share
 
 __all__ = ["CreateDetAugmenter"]
 
@@ -81,7 +81,7 @@ def CreateDetAugmenter(
     Raises:
         GraphError: A parameter is out of its range.
     """
-    _, height, width = picture_shape(data_shape, (3,), _OF)
+    _, height, width = image_shape(data_shape, (3,), _OF)
     made: list[DetAugmenter] = []
     if options.whole("resize", resize, 0, _OF) > 0:
         made.append(DetBorrowAug(ResizeAug(resize, inter_method)))

@@ -1,7 +1,6 @@
 """Augmenters of images and the objects in them, as `mxnet.image` has them. `ImageDetIter` runs them as kernels, without
 Python; called on an image and its label they do the same. What they draw then, Python's `random` decides."""
 
-import json
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +15,7 @@ from headrace.errors import GraphError
 from headrace.mx import detections
 from headrace.mx.augmenter_steps import in_order
 from headrace.mx.augmenters import Augmenter, HorizontalFlipAug
+from headrace.mx.described import Described
 from headrace.mx.detections import Segment
 from headrace.mx.io.given_values import number_or_nan, share
 from headrace.mx.nd import NDArray
@@ -35,20 +35,13 @@ __all__ = [
 Range = float | Sequence[float]
 
 
-class DetAugmenter:
+class DetAugmenter(Described):
     """The base of augmenters with objects: users derive their own from it, whose `__call__` takes an image and its label,
     float32 of shape (objects, width), and gives both.
 
     Args:
         kwargs: What `dumps()` says of it; arrays become lists.
     """
-
-    def __init__(self, **kwargs: Any) -> None:
-        self._kwargs = {name: each.tolist() if isinstance(each, np.ndarray) else each for name, each in kwargs.items()}
-
-    def dumps(self) -> Any:
-        """Its class and its arguments as JSON."""
-        return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src: Any, label: Any) -> Any:
         """From an image, of shape (height, width, channels), and its objects to others."""
@@ -64,10 +57,10 @@ class DetKernelAugmenter(DetAugmenter):
 
     def __call__(self, src: Any, label: Any) -> Any:
         """From an image of shape (height, width, 3) and its objects to others; what is given stays as it is."""
-        picture = np.ascontiguousarray(src)
-        kernels, behind = self.kernels(Values.BYTES if picture.dtype == np.uint8 else Values.REALS)
+        image = np.ascontiguousarray(src)
+        kernels, behind = self.kernels(Values.BYTES if image.dtype == np.uint8 else Values.REALS)
         steps = [*kernels, *as_reals(behind)]
-        given = {"image": picture[None], "label": np.asarray(label, np.float32)[None], "id": np.zeros(1, np.int64)}
+        given = {"image": image[None], "label": np.asarray(label, np.float32)[None], "id": np.zeros(1, np.int64)}
         rows = detections.through(detections.split(headrace.Numpy(given)), [Segment("kernels", steps)])
         with detections.joined(rows).iterate(seed=random.getrandbits(63), executor="pull") as made:
             row = next(made)
@@ -217,7 +210,7 @@ class DetRandomPadAug(DetKernelAugmenter):
         self.aspect_ratio_range = _range("aspect_ratio_range", aspect_ratio_range, of)
         self.area_range = _range("area_range", area_range, of)
         if self.area_range[0] < 1:
-            raise GraphError(f"{of}: area_range is {self.area_range}; the canvas has at least the picture's area, 1")
+            raise GraphError(f"{of}: area_range is {self.area_range}; the canvas has at least the image's area, 1")
         self.max_attempts = options.whole("max_attempts", max_attempts, 1, of)
         self.pad_val = tuple(pad_val) if isinstance(pad_val, Sequence) else (pad_val,)
         super().__init__(
@@ -294,14 +287,14 @@ def _of_one(augmenter: Any, values: Values) -> tuple[list[Segment], Values]:
         return [Segment("kernels", [*as_reals(values), augmenter])], Values.REALS
     if isinstance(augmenter, DetBorrowAug) and type(augmenter).__call__ is DetBorrowAug.__call__:
         steps, values = in_order([augmenter.augmenter], values)
-        return [Segment("kernels" if isinstance(step, Kernel) else "picture", [step]) for step in steps], values
+        return [Segment("kernels" if isinstance(step, Kernel) else "image", [step]) for step in steps], values
     if isinstance(augmenter, DetKernelAugmenter) and type(augmenter).__call__ is DetKernelAugmenter.__call__:
         kernels, values = augmenter.kernels(values)
         return [Segment("kernels", kernels)], values
     if isinstance(augmenter, (type, Augmenter)) or not callable(augmenter):
         raise GraphError(
-            f"aug_list: {options.shown(augmenter)} is no augmenter of pictures and objects; give a DetAugmenter, such as "
-            "DetBorrowAug(augmenter), or a function of a picture and its label"
+            f"aug_list: {options.shown(augmenter)} is no augmenter of images and objects; give a DetAugmenter, such as "
+            "DetBorrowAug(augmenter), or a function of an image and its label"
         )
     reals = [Segment("kernels", as_reals(values))] if values is Values.CAST else []
     return [*reals, Segment("both", [augmenter])], Values.REALS

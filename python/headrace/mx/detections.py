@@ -22,17 +22,17 @@ _ROWS = 4096
 class Segment(NamedTuple):
     """What follows each other in one map."""
 
-    through: Literal["kernels", "picture", "both"]
+    through: Literal["kernels", "image", "both"]
     """Kernels, which boxes follow; a function of images; or one of images and their objects."""
     steps: Sequence[Any]
 
 
-class _OfPicturesAndObjects(FunctionAdapter):
+class _OfImagesAndObjects(FunctionAdapter):
     """Calls a function with arrays that it may change, and that have MXNet's methods."""
 
     def __call__(self, src: np.ndarray, label: np.ndarray) -> Any:
-        picture, objects = self._function(src.copy().view(NDArray), label.copy().view(NDArray))
-        return np.asarray(picture), np.ascontiguousarray(objects, np.float32)
+        image, objects = self._function(src.copy().view(NDArray), label.copy().view(NDArray))
+        return np.asarray(image), np.ascontiguousarray(objects, np.float32)
 
 
 def split(rows: Dataset) -> Dataset:
@@ -43,7 +43,7 @@ def split(rows: Dataset) -> Dataset:
 def through(rows: Dataset, segments: Sequence[Segment]) -> Dataset:
     """Applies them to split rows, in order."""
     for each in segments:
-        if each.through == "picture":
+        if each.through == "image":
             rows = rows.map([*each.steps], "image")
         elif each.through == "both":
             rows = _with_objects(rows, each.steps)
@@ -55,7 +55,7 @@ def through(rows: Dataset, segments: Sequence[Segment]) -> Dataset:
 def _with_objects(rows: Dataset, functions: Sequence[Any]) -> Dataset:
     rows = rows.map(T.JoinDetections(), [_BOXES, _REST], "label")
     for function in functions:
-        rows = rows.map(_OfPicturesAndObjects(function), ["image", "label"])
+        rows = rows.map(_OfImagesAndObjects(function), ["image", "label"])
     # As the function says nothing of its types.
     rows = rows.map(T.TypeCast("float32"), "label")
     return rows.map(T.SplitDetections(), "label", ["_unused", _BOXES, _REST])

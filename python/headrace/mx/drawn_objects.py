@@ -29,7 +29,7 @@ class Drawing(NamedTuple):
     names: Mapping[int, str]
     """Those of the classes."""
 
-    def picture(self, data: np.ndarray, objects: np.ndarray) -> np.ndarray:
+    def image(self, data: np.ndarray, objects: np.ndarray) -> np.ndarray:
         """uint8 of shape (height, width, 3), in the order blue, green, red, as OpenCV shows it.
 
         Args:

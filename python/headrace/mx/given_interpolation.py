@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace import vision
-from headrace._kernels.interpolation_numbers import INTERPOLATIONS, Interpolation, interpolation_of
 from headrace._kernels.kernel import Kernel
+from headrace.pack.interpolation_numbers import INTERPOLATIONS, Interpolation, interpolation_of
 
 __all__ = ["GivenInterpolation"]
 

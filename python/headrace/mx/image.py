@@ -16,7 +16,6 @@ from headrace import vision
 from headrace._arguments import options
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import read_whole
-from headrace._kernels.interpolation_numbers import Interpolation
 from headrace.errors import GraphError
 from headrace.mx.absent import no_name
 from headrace.mx.augmenters import (
@@ -54,6 +53,7 @@ from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.image_det_iter import ImageDetIter
 from headrace.mx.image_iter import ImageIter
 from headrace.mx.nd import NDArray, array
+from headrace.pack.interpolation_numbers import Interpolation
 
 __all__ = [
     "Augmenter",
@@ -139,14 +139,14 @@ def imdecode(buf: bytes | bytearray | memoryview | np.ndarray, flag: int = 1, to
     """
     if not isinstance(buf, (bytes, bytearray, memoryview, np.ndarray)):
         raise GraphError(
-            f"imdecode: buf is {options.shown(buf)}; it must be the bytes of a picture, or an array of them; imread reads a "
+            f"imdecode: buf is {options.shown(buf)}; it must be the bytes of an image, or an array of them; imread reads a "
             "file"
         )
     if flag not in (0, 1):
         raise GraphError(f"imdecode: flag is {options.shown(flag)}; it must be 1 (colour) or 0 (grey)")
     encoded = np.ascontiguousarray(buf).tobytes() if isinstance(buf, np.ndarray) else bytes(buf)
-    picture: np.ndarray = _decode("RGB" if flag else "L")(encoded)
-    return (picture if to_rgb or not flag else np.ascontiguousarray(picture[:, :, ::-1])).view(NDArray)
+    image: np.ndarray = _decode("RGB" if flag else "L")(encoded)
+    return (image if to_rgb or not flag else np.ascontiguousarray(image[:, :, ::-1])).view(NDArray)
 
 
 def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True) -> NDArray:
@@ -205,7 +205,7 @@ def fixed_crop(
     cut = src[top : top + rows, left : left + columns]
     if cut.size == 0:
         raise GraphError(
-            f"fixed_crop: no pixel of a picture of {src.shape[1]} x {src.shape[0]} is at x0={left}, y0={top} with w={columns} "
+            f"fixed_crop: no pixel of an image of {src.shape[1]} x {src.shape[0]} is at x0={left}, y0={top} with w={columns} "
             f"and h={rows}"
         )
     if size is None or (w, h) == tuple(size):
@@ -290,7 +290,7 @@ def copyMakeBorder(
     filling = np.full(channels, value, np.float64)
     if len(values) > 0:
         if len(values) > max(channels, _SCALAR):
-            raise GraphError(f"copyMakeBorder: there are {len(values)} values; the picture has {channels} channels")
+            raise GraphError(f"copyMakeBorder: there are {len(values)} values; the image has {channels} channels")
         filling = np.append(values, np.zeros(channels))[:channels]
     padded = np.empty((top + src.shape[0] + bot, left + src.shape[1] + right, *src.shape[2:]), src.dtype)
     padded[...] = _saturated(filling, src.dtype)

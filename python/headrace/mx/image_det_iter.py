@@ -1,7 +1,7 @@
 """`ImageDetIter` gives batches of images with their objects, from records or from files that a list names."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -17,22 +17,19 @@ from headrace.mx.create_det_augmenter import CreateDetAugmenter
 from headrace.mx.det_augmenters import segments
 from headrace.mx.detections import Segment
 from headrace.mx.drawn_objects import Drawing
-from headrace.mx.image_iter import ALIKE, ImageIter
+from headrace.mx.image_batches import ImageBatches, chosen_augmenters, ending_of
 from headrace.mx.io.data_batch import DataDesc
-from headrace.mx.io.engine_batches import EngineBatches
-from headrace.mx.io.given_values import flag, part, picture_shape
-from headrace.mx.io.image_records import TORN
+from headrace.mx.io.given_values import flag, image_shape, part
 from headrace.mx.io.pipeline import Ending, Pipeline, Running
-from headrace.mx.named_pictures import DECODE, NamedPictures, Path, part_of, seed_of, shown_step
+from headrace.mx.named_images import DECODE, NamedImages, Path, seed_of, shown_step
 
 __all__ = ["ImageDetIter"]
 
-_ENDINGS = {"pad": Ending.PAD, "discard": Ending.DISCARD, "roll_over": Ending.ROLL_OVER}
 _FILLING = -1
 _log = logging.getLogger("headrace.mx")
 
 
-class ImageDetIter(EngineBatches):
+class ImageDetIter(ImageBatches):
     """Gives batches of images with the objects in them, as `mxnet.image.ImageDetIter` does: a float32 array of shape
     (batch_size, 3, height, width), in the order red, green, blue, and objects, float32 of shape (batch_size, objects, width):
     class, xmin, ymin, xmax, ymax as parts of the image's sides, and further numbers, filled with -1.
@@ -76,9 +73,6 @@ class ImageDetIter(EngineBatches):
         StateError: The state is of other data or another iterator.
     """
 
-    WORDING = (TORN, ALIKE)
-    SHAPE_ADVICE = ImageIter.SHAPE_ADVICE
-
     def __init__(
         self,
         batch_size: int,
@@ -106,32 +100,23 @@ class ImageDetIter(EngineBatches):
     ) -> None:
         of = type(self).__name__
         size = options.whole("batch_size", batch_size, 1, of)
-        shape = picture_shape(data_shape, (3,), of)
+        shape = image_shape(data_shape, (3,), of)
         options.choice("on_error", on_error, ("raise", "skip"), of)
-        ending = _ENDINGS[options.choice("last_batch_handle", last_batch_handle, tuple(_ENDINGS), of)]
-        given = NamedPictures(path_imgrec, path_imglist, path_root, path_imgidx, imglist, of)
-        rows, total = part_of(
-            given.rows(flag("shuffle", shuffle, of), -1, "float32"),
-            part(part_index, num_parts, of),
-            given.by_number,
-            of,
-        )
-        if aug_list is not None and augmentation:
-            raise GraphError(f"{of}: {', '.join(augmentation)} has no effect beside aug_list; leave out one of them")
-        self._augmenters: Callable[[tuple[int, int, int]], Sequence[Any]] = (
-            (lambda shape: CreateDetAugmenter(shape, **augmentation)) if aug_list is None else lambda shape: aug_list
-        )
+        ending = ending_of(last_batch_handle, of)
+        given = NamedImages(path_imgrec, path_imglist, path_root, path_imgidx, imglist, of)
+        rows, total = given.part(part(part_index, num_parts, of), flag("shuffle", shuffle, of), -1, "float32")
+        self._augmenters = chosen_augmenters(aug_list, augmentation, CreateDetAugmenter, of)
         self._listed, self._total, self._named = rows, total, given.named
         self._names = data_name, label_name
         self._ends = ending
         runs = Running(seed_of(seed, state, of), memory, on_error, max_errors, state, device=device)
         self.data_shape = shape
         # Looking at the schema checks the attributes of the kernels.
-        _ = self._pictures(segments(self._augmenters(shape), of, DECODE), (1 << 20, 5)).schema
+        _ = self._images(segments(self._augmenters(shape), of, DECODE), (1 << 20, 5)).schema
         self.label_shape = detections.object_shape(rows, on_error, max_errors, of)
         self._prepare(size, runs)
 
-    def _pictures(self, through: Sequence[Segment], label_shape: tuple[int, int]) -> Dataset:
+    def _images(self, through: Sequence[Segment], label_shape: tuple[int, int]) -> Dataset:
         moved = detections.joined(detections.through(detections.split(self._listed), through))
         return moved.map(T.PadEnd((label_shape[0], -1), _FILLING), "label")
 
@@ -140,17 +125,13 @@ class ImageDetIter(EngineBatches):
         through = segments(self._augmenters(self.data_shape), of, DECODE)
         steps = [shown_step(step) for segment in through for step in segment.steps]
         super().__init__(
-            Pipeline(self._pictures(through, self.label_shape), "image", "id", self._total, files=self._named),
+            Pipeline(self._images(through, self.label_shape), "image", "id", self._total, files=self._named),
             runs,
             self._ends,
             DataDesc(self._names[0], (size, *self.data_shape), np.float32),
             DataDesc(self._names[1], (size, *self.label_shape), np.float32),
-            [f"{of}: a picture and its objects go through {', '.join(steps)}"],
+            [f"{of}: an image and its objects go through {', '.join(steps)}"],
         )
-
-    def hard_reset(self) -> None:
-        """Begins the next epoch at row 0, without rows left of the one before."""
-        self._start_over_at_row_0()
 
     def reshape(self, data_shape: Sequence[int] | None = None, label_shape: Sequence[int] | None = None) -> None:
         """Gives batches of other shapes, before the first batch of an epoch.
@@ -165,7 +146,7 @@ class ImageDetIter(EngineBatches):
         of = type(self).__name__
         if self._given > 0:
             raise GraphError(f"{of}: reshape in the middle of an epoch; call reset() before it")
-        shape = self.data_shape if data_shape is None else picture_shape(data_shape, (3,), of)
+        shape = self.data_shape if data_shape is None else image_shape(data_shape, (3,), of)
         if label_shape is not None:
             self.check_label_shape(label_shape)
             self.label_shape = (int(label_shape[0]), int(label_shape[1]))
@@ -247,7 +228,7 @@ class ImageDetIter(EngineBatches):
             raise UnsupportedError(f"{of}: batches are on a device; draw those of an iterator without device=")
         if waitKey is not None:
             raise UnsupportedError(
-                f"{of}: waitKey is {options.shown(waitKey)}, and no window is opened; leave it out, and show each picture that "
+                f"{of}: waitKey is {options.shown(waitKey)}, and no window is opened; leave it out, and show each image that "
                 "is given, such as with cv2.imshow"
             )
         if color is not None and len(color) != 3:
@@ -262,4 +243,4 @@ class ImageDetIter(EngineBatches):
             # Where rows roll over, none only fills its batch.
             rows = self.batch_size - (batch.pad if self._ends is Ending.PAD else 0)
             for data, objects in zip(batch.data[0][:rows], batch.label[0][:rows], strict=True):
-                yield drawing.picture(np.asarray(data), np.asarray(objects))
+                yield drawing.image(np.asarray(data), np.asarray(objects))

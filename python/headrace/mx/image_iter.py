@@ -1,6 +1,5 @@
 """`ImageIter` gives batches of images, from records or from files that a list names."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -8,30 +7,21 @@ import numpy as np
 
 from headrace._arguments import options
 from headrace._runs import error_policy
-from headrace.errors import GraphError
 from headrace.mx.augmenter_steps import steps
 from headrace.mx.create_augmenter import CreateAugmenter
+from headrace.mx.image_batches import ImageBatches, chosen_augmenters, ending_of
 from headrace.mx.io.data_batch import DataDesc
-from headrace.mx.io.engine_batches import EngineBatches
-from headrace.mx.io.given_values import dtype_name, flag, part, picture_shape
-from headrace.mx.io.image_records import ONE_WIDTH, TORN
-from headrace.mx.io.pipeline import Ending, Pipeline, Running
-from headrace.mx.named_pictures import DECODE, NamedPictures, Path, part_of, seed_of, shown_step
+from headrace.mx.io.given_values import dtype_name, flag, image_shape, part
+from headrace.mx.io.image_records import ONE_WIDTH
+from headrace.mx.io.pipeline import Pipeline, Running
+from headrace.mx.named_images import DECODE, NamedImages, Path, seed_of, shown_step
 
-__all__ = ["ALIKE", "ImageIter"]
-
-_SHAPE_ADVICE = "; aug_list must give pictures of data_shape, and its augmenters take sizes as (width, height)"
-ALIKE = (
-    re.compile(r"; make them alike \(Resize, PadEnd\), or use batch\(pad=True\).*$", re.MULTILINE),
-    f"{_SHAPE_ADVICE}, such as ForceResizeAug",
-)
-"""What a batch says of rows of different shapes, for `EngineBatches.WORDING`."""
+__all__ = ["ImageIter"]
 
 _DTYPES = ("float32", "int32", "int64", "float64")
-_ENDINGS = {"pad": Ending.PAD, "discard": Ending.DISCARD, "roll_over": Ending.ROLL_OVER}
 
 
-class ImageIter(EngineBatches):
+class ImageIter(ImageBatches):
     """Gives batches of images, as `mxnet.image.ImageIter` does: a float32 array of shape (batch_size, 3, height, width),
     in the order red, green, blue, and the labels.
 
@@ -76,8 +66,7 @@ class ImageIter(EngineBatches):
         StateError: The state is of other data or another iterator.
     """
 
-    WORDING = (ONE_WIDTH, TORN, ALIKE)
-    SHAPE_ADVICE = _SHAPE_ADVICE
+    WORDING = (ONE_WIDTH, *ImageBatches.WORDING)
 
     def __init__(
         self,
@@ -108,35 +97,22 @@ class ImageIter(EngineBatches):
     ) -> None:
         of = type(self).__name__
         size = options.whole("batch_size", batch_size, 1, of)
-        shape = picture_shape(data_shape, (3,), of)
+        shape = image_shape(data_shape, (3,), of)
         kind = options.choice("dtype", dtype_name(dtype), _DTYPES, of)
-        ending = _ENDINGS[options.choice("last_batch_handle", last_batch_handle, tuple(_ENDINGS), of)]
+        ending = ending_of(last_batch_handle, of)
         labels = options.whole("label_width", label_width, 1, of)
-        given = NamedPictures(path_imgrec, path_imglist, path_root, path_imgidx, imglist, of)
-        rows, total = part_of(
-            given.rows(flag("shuffle", shuffle, of), labels, kind), part(part_index, num_parts, of), given.by_number, of
-        )
-        if aug_list is None:
-            augmenters: Any = CreateAugmenter(shape, **augmentation)
-        else:
-            augmenters = aug_list
-            if augmentation:
-                raise GraphError(
-                    f"{of}: {', '.join(augmentation)} has no effect beside aug_list; leave out one of them"
-                )
-        through = [DECODE, *steps(augmenters, of)]
-        pictures = rows.map(through, "image")
+        given = NamedImages(path_imgrec, path_imglist, path_root, path_imgidx, imglist, of)
+        rows, total = given.part(part(part_index, num_parts, of), flag("shuffle", shuffle, of), labels, kind)
+        augmenters = chosen_augmenters(aug_list, augmentation, CreateAugmenter, of)
+        through = [DECODE, *steps(augmenters(shape), of)]
+        images = rows.map(through, "image")
         # Looking at the schema checks the attributes of the kernels.
-        _ = pictures.schema
+        _ = images.schema
         super().__init__(
-            Pipeline(pictures, "image", "id", total, files=given.named),
+            Pipeline(images, "image", "id", total, files=given.named),
             Running(seed_of(seed, state, of), memory, on_error, max_errors, state, device=device),
             ending,
             DataDesc(data_name, (size, *shape), np.float32),
             DataDesc(label_name, (size,) if labels == 1 else (size, labels), np.dtype(kind).type),
-            [f"{of}: a picture goes through {', '.join(map(shown_step, through))}"],
+            [f"{of}: an image goes through {', '.join(map(shown_step, through))}"],
         )
-
-    def hard_reset(self) -> None:
-        """Begins the next epoch at row 0, without rows left of the one before."""
-        self._start_over_at_row_0()

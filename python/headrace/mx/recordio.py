@@ -421,10 +421,10 @@ def _run(kernel: Kernel, value: Any) -> Any:
     return _engine.run_kernel(type(kernel).__name__, dict(kernel._attributes), value)
 
 
-def _channels_swapped(picture: NDArray[Any]) -> NDArray[Any]:
+def _channels_swapped(image: NDArray[Any]) -> NDArray[Any]:
     """Between red first and blue first, either way; without the axis of one channel."""
-    if picture.ndim != 3:
-        return picture
-    if picture.shape[2] == 1:
-        return picture[:, :, 0]
-    return np.ascontiguousarray(picture[:, :, [2, 1, 0, *range(3, picture.shape[2])]])
+    if image.ndim != 3:
+        return image
+    if image.shape[2] == 1:
+        return image[:, :, 0]
+    return np.ascontiguousarray(image[:, :, [2, 1, 0, *range(3, image.shape[2])]])

@@ -11,7 +11,7 @@ from typing import Literal
 
 from headrace._arguments import options
 from headrace.pack.list_making import MadeLists, make_lists
-from headrace.pack.picture_packing import Labels, NothingPackedError, Packed, Skipped, pack_pictures
+from headrace.pack.list_packing import Labels, NothingPackedError, Packed, Skipped, pack_list
 from headrace.pack.recipe import Recipe
 
 __all__ = ["MadeLists", "NothingPackedError", "Packed", "Skipped", "make_lists", "pack_images"]
@@ -67,7 +67,7 @@ def pack_images(
         path = options.local_path("path", path, "pack_images")
     options.choice("on_error", on_error, ("skip", "raise"), "pack_images")
     recipe = Recipe(pass_through, resize, center_crop, quality, color, encoding).checked("pack_images")
-    return pack_pictures(
+    return pack_list(
         listing,
         options.local_path("root", root, "pack_images"),
         path,

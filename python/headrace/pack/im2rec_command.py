@@ -5,15 +5,16 @@ from typing import Any
 
 from headrace._arguments.options import local_path
 from headrace._files.system_error import system_error
-from headrace._kernels.interpolation_numbers import interpolation_of
 from headrace.errors import GraphError, UnsupportedError
+from headrace.pack.interpolation_numbers import interpolation_of
+from headrace.pack.list_packing import Labels, Part
 from headrace.pack.packed_report import pack_and_report
-from headrace.pack.picture_packing import Labels, Part
 from headrace.pack.recipe import Recipe
+from headrace.pack.run_options import add_run_options
 
-HELP = "pack the pictures of a list into records, as MXNet's im2rec does"
+HELP = "pack the images of a list into records, as MXNet's im2rec does"
 DESCRIPTION = (
-    "Packs the pictures of LIST, whose paths are relative to ROOT, into OUT, and writes an index beside it, which the "
+    "Packs the images of LIST, whose paths are relative to ROOT, into OUT, and writes an index beside it, which the "
     "C++ tool does not. The arguments behind are that tool's: color=1 (0: grey, -1: as it is, which keeps 16 bits in "
     "a .png), resize=-1 (pixels of the shorter edge), label_width=1, pack_label=0, nsplit=1 and part=0 (packs one of "
     "several parts of the list, into OUT.part000), center_crop=0 (the middle square), quality=95, encoding=.jpg or "
@@ -41,19 +42,10 @@ _PNG_COMPRESSION = 3
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.description = DESCRIPTION
     command.add_argument("list", metavar="LIST", help="the list, .lst")
-    command.add_argument("root", metavar="ROOT", help="the folder of the pictures")
+    command.add_argument("root", metavar="ROOT", help="the folder of the images")
     command.add_argument("out", metavar="OUT", help="the file to write, .rec")
     command.add_argument("settings", metavar="KEY=VALUE", nargs="*", help="as above")
-    command.add_argument(
-        "--num-thread", type=int, metavar="N", help="the most pictures at once (as many as there are cores)"
-    )
-    command.add_argument(
-        "--on-error",
-        default="skip",
-        choices=("skip", "raise"),
-        help="what a picture does that cannot be packed: it is named and left out, or ends the run (skip)",
-    )
-    command.add_argument("--resume", action="store_true", help="go on with what a killed run had packed")
+    add_run_options(command)
     command.set_defaults(run=run)
 
 
@@ -100,7 +92,7 @@ def _recipe(numbers: dict[str, int], encoding: str) -> Recipe:
     method = numbers["inter_method"]
     if method == _AT_RANDOM:
         raise UnsupportedError(
-            f"im2rec: inter_method is {method}, which has the C++ tool choose for each picture at random, by the "
+            f"im2rec: inter_method is {method}, which has the C++ tool choose for each image at random, by the "
             "system's entropy, so that no two runs agree; choose one, or 9 (by the sizes)"
         )
     interpolation = interpolation_of(method, "inter_method", "im2rec")

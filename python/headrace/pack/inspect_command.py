@@ -7,15 +7,15 @@ from collections.abc import Iterable
 
 from headrace._arguments.options import local_path
 from headrace._records.record_draft import index_path
-from headrace.pack.contact_sheet import write_contact_sheet
 from headrace.pack.index_check import check_index
 from headrace.pack.inspection import Inspection, inspect_records
 from headrace.pack.kept_input import check_other_file
+from headrace.pack.record_sheet import write_record_sheet
 from headrace.sheet.contact_sheet import check_png
 
 HELP = "show what a RecordIO file holds"
 DESCRIPTION = (
-    "Reads a RecordIO file once and shows its records, labels, the sizes of its pictures, and damage. Pictures are not "
+    "Reads a RecordIO file once and shows its records, labels, the sizes of its images, and damage. Images are not "
     "decoded; `headrace verify` does that."
 )
 _BAR = 40
@@ -27,8 +27,8 @@ _EDGES = (32, 64, 128, 224, 256, 320, 384, 512, 768, 1024, 2048)
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.description = DESCRIPTION
     command.add_argument("file", metavar="FILE", help="the file, .rec")
-    command.add_argument("--sheet", metavar="OUT.png", help="write a contact sheet of pictures from the whole file")
-    command.add_argument("--pictures", type=int, default=64, metavar="N", help="the most pictures on it (64)")
+    command.add_argument("--sheet", metavar="OUT.png", help="write a contact sheet of images from the whole file")
+    command.add_argument("--pictures", type=int, default=64, metavar="N", help="the most images on it (64)")
     command.set_defaults(run=run)
 
 
@@ -42,8 +42,8 @@ def run(options: argparse.Namespace) -> int:
     print("\n".join(text_of(found)))
     print(_index_text(found))
     if sheet is not None:
-        shown = write_contact_sheet(path, sheet, options.pictures)
-        print(f"{sheet}: {shown:,} pictures")
+        shown = write_record_sheet(path, sheet, options.pictures)
+        print(f"{sheet}: {shown:,} images")
     return 0
 
 
@@ -53,25 +53,25 @@ def text_of(found: Inspection) -> list[str]:
         average = found.payload_bytes / found.records
         lines.append(f"record: {average:,.0f} bytes on average, {found.smallest:,} to {found.largest:,}")
     if found.has_images:
-        lines += _pictures(found)
+        lines += _images(found)
     elif found.records:
-        lines.append("the records hold no pictures")
+        lines.append("the records hold no images")
     return lines + _damage(found)
 
 
-def _pictures(found: Inspection) -> list[str]:
-    formats = ", ".join(f"{count:,} {name}" for name, count in found.pictures.most_common())
-    others = found.without_picture
+def _images(found: Inspection) -> list[str]:
+    formats = ", ".join(f"{count:,} {name}" for name, count in found.images.most_common())
+    others = found.without_image
     hold = "record holds" if others == 1 else "records hold"
     rest = f"; {others:,} {hold} none that can be decoded" if others else ""
     counts = ", ".join(f"{labels} in {count:,}" for labels, count in sorted(found.label_counts.items()))
     first, last = min(found.labels), max(found.labels)
     return [
-        f"pictures: {formats}{rest}",
+        f"images: {formats}{rest}",
         f"labels of a record: {counts}",
         f"first label: {len(found.labels):,} different, {first:g} to {last:g}; {_largest(found)}",
         f"width: {_spread(found.widths)}; height: {_spread(found.heights)}",
-        "pictures by their shorter edge:",
+        "images by their shorter edge:",
         *_histogram(found.shorter_edges),
     ]
 

@@ -4,7 +4,7 @@ import collections
 from dataclasses import dataclass, field
 
 from headrace._records.image_payload import ImagePayload, image_payload
-from headrace.pack.picture_header import PictureHeader, picture_header
+from headrace.pack.encoded_header import EncodedHeader, encoded_header
 from headrace.pack.record_scan import LostBytes, RecordScan
 
 __all__ = ["Inspection", "inspect_records"]
@@ -20,7 +20,7 @@ class Inspection:
     payload_bytes: int = 0
     smallest: int = 0
     largest: int = 0
-    pictures: collections.Counter[str] = field(default_factory=collections.Counter)
+    images: collections.Counter[str] = field(default_factory=collections.Counter)
     """Records by the format of their image."""
     widths: collections.Counter[int] = field(default_factory=collections.Counter)
     heights: collections.Counter[int] = field(default_factory=collections.Counter)
@@ -29,7 +29,7 @@ class Inspection:
     """Image records by their number of labels."""
     labels: collections.Counter[float] = field(default_factory=collections.Counter)
     """Image records by their first label."""
-    without_picture: int = 0
+    without_image: int = 0
     """Records of other bytes, or whose image is of no format that is decoded, or has no header that can be read."""
     offsets: list[int] = field(default_factory=list)
     """Of the records' heads."""
@@ -37,7 +37,7 @@ class Inspection:
 
     @property
     def has_images(self) -> bool:
-        return sum(self.pictures.values()) > 0
+        return sum(self.images.values()) > 0
 
 
 def inspect_records(path: str) -> Inspection:
@@ -58,15 +58,15 @@ def inspect_records(path: str) -> Inspection:
 
 def _count(found: Inspection, payload: memoryview) -> None:
     image = image_payload(payload)
-    header = None if image is None else picture_header(image.picture)
+    header = None if image is None else encoded_header(image.encoded)
     if image is None or header is None:
-        found.without_picture += 1
+        found.without_image += 1
         return
-    _count_picture(found, image, header)
+    _count_image(found, image, header)
 
 
-def _count_picture(found: Inspection, image: ImagePayload, header: PictureHeader) -> None:
-    found.pictures[header.format] += 1
+def _count_image(found: Inspection, image: ImagePayload, header: EncodedHeader) -> None:
+    found.images[header.format] += 1
     found.widths[header.width] += 1
     found.heights[header.height] += 1
     found.shorter_edges[min(header.width, header.height)] += 1

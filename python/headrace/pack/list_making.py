@@ -73,7 +73,7 @@ def make_lists(
     found = list(_number(root, recursive, endings))
     if not found:
         deeper = "" if recursive else "; look into the folders below it with recursive=True (--recursive)"
-        raise DataError(f"{root} holds no picture that ends in {', '.join(endings)}{deeper}")
+        raise DataError(f"{root} holds no image that ends in {', '.join(endings)}{deeper}")
     classes = {os.path.dirname(each.path) or ".": each.label for each in found} if recursive else {}
     if shuffle:
         random.Random(seed).shuffle(found)
@@ -100,7 +100,7 @@ def _ending(ext: str) -> str:
 
 def _number(root: str, recursive: bool, endings: tuple[str, ...]) -> Iterator[_Found]:
     labels: dict[str, int] = {}
-    for number, path in enumerate(_pictures(root, recursive, endings)):
+    for number, path in enumerate(_images(root, recursive, endings)):
         relative = os.path.relpath(path, root)
         if any(mark in relative for mark in "\t\n\r"):
             raise DataError(f"{path!r} has a tab or the end of a line in its name, which no list can hold; rename it")
@@ -108,7 +108,7 @@ def _number(root: str, recursive: bool, endings: tuple[str, ...]) -> Iterator[_F
         yield _Found(number, label, relative)
 
 
-def _pictures(root: str, recursive: bool, endings: tuple[str, ...]) -> Iterator[str]:
+def _images(root: str, recursive: bool, endings: tuple[str, ...]) -> Iterator[str]:
     """The order of a walk with sorted names: a folder's files, then its folders one after the other."""
     open_folders: list[tuple[str, tuple[tuple[int, int], ...]]] = [(root, ())]
     while open_folders:

@@ -8,13 +8,14 @@ from headrace._arguments.options import local_path
 from headrace._files.system_error import system_error
 from headrace.errors import NotFoundError
 from headrace.pack.list_making import DEFAULT_EXTS, make_lists
+from headrace.pack.list_packing import Labels, NothingPackedError
 from headrace.pack.packed_report import pack_and_report
-from headrace.pack.picture_packing import Labels, NothingPackedError
 from headrace.pack.recipe import ENCODINGS, Recipe
+from headrace.pack.run_options import add_run_options
 
-HELP = "list pictures, and pack them into records, as im2rec.py does"
+HELP = "list images, and pack them into records, as im2rec.py does"
 DESCRIPTION = (
-    "With --list, writes the lists PREFIX*.lst of the pictures below ROOT. Without, packs the pictures of every list "
+    "With --list, writes the lists PREFIX*.lst of the images below ROOT. Without, packs the images of every list "
     "whose path begins with PREFIX into a .rec and a .idx beside it, in the list's order. The options are those of "
     "MXNet's im2rec.py, and so are the results."
 )
@@ -23,21 +24,21 @@ DESCRIPTION = (
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.description = DESCRIPTION
     command.add_argument("prefix", metavar="PREFIX", help="what the paths of the lists begin with")
-    command.add_argument("root", metavar="ROOT", help="the folder of the pictures")
+    command.add_argument("root", metavar="ROOT", help="the folder of the images")
     _add_list_options(command.add_argument_group("lists"))
-    _add_picture_options(command.add_argument_group("records"))
-    _add_run_options(command.add_argument_group("the run"))
+    _add_image_options(command.add_argument_group("records"))
+    add_run_options(command.add_argument_group("the run"))
     command.set_defaults(run=run)
 
 
 def _add_list_options(group: "argparse._ArgumentGroup") -> None:
     group.add_argument("--list", action="store_true", help="write lists; nothing is packed")
     group.add_argument(
-        "--exts", nargs="+", default=list(DEFAULT_EXTS), metavar="EXT", help="endings of pictures (.jpeg .jpg .png)"
+        "--exts", nargs="+", default=list(DEFAULT_EXTS), metavar="EXT", help="endings of images (.jpeg .jpg .png)"
     )
-    group.add_argument("--chunks", type=int, default=1, metavar="N", help="divide the pictures among N lists (1)")
+    group.add_argument("--chunks", type=int, default=1, metavar="N", help="divide the images among N lists (1)")
     group.add_argument(
-        "--train-ratio", type=float, default=1.0, metavar="R", help="the part of the pictures for training (1.0)"
+        "--train-ratio", type=float, default=1.0, metavar="R", help="the part of the images for training (1.0)"
     )
     group.add_argument(
         "--test-ratio", type=float, default=0.0, metavar="R", help="the part for tests; the rest is for validation (0)"
@@ -48,7 +49,7 @@ def _add_list_options(group: "argparse._ArgumentGroup") -> None:
     )
 
 
-def _add_picture_options(group: "argparse._ArgumentGroup") -> None:
+def _add_image_options(group: "argparse._ArgumentGroup") -> None:
     group.add_argument("--pass-through", action="store_true", help="pack the files as they are")
     group.add_argument("--resize", type=int, default=0, metavar="N", help="pixels of the shorter edge (0: as it is)")
     group.add_argument("--center-crop", action="store_true", help="cut the largest square out of the middle first")
@@ -64,19 +65,6 @@ def _add_picture_options(group: "argparse._ArgumentGroup") -> None:
     )
     group.add_argument("--encoding", default=".jpg", choices=ENCODINGS, help="what is packed (.jpg)")
     group.add_argument("--pack-label", action="store_true", help="pack all labels of a line that has several")
-
-
-def _add_run_options(group: "argparse._ArgumentGroup") -> None:
-    group.add_argument(
-        "--num-thread", type=int, metavar="N", help="the most pictures at once (as many as there are cores)"
-    )
-    group.add_argument(
-        "--on-error",
-        default="skip",
-        choices=("skip", "raise"),
-        help="what a picture does that cannot be packed: it is named and left out, or ends the run (skip)",
-    )
-    group.add_argument("--resume", action="store_true", help="go on with what a killed run had packed")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -98,7 +86,7 @@ def _list(options: argparse.Namespace, prefix: str, root: str) -> int:
     )
     for folder, label in made.classes.items():
         print(folder, label)
-    print(f"{made.pictures:,} pictures in {', '.join(made.paths)}")
+    print(f"{made.pictures:,} images in {', '.join(made.paths)}")
     return 0
 
 

@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from headrace._records.record_draft import is_kept
-from headrace.pack.picture_packing import Listener, Packed, Skipped, pack_pictures, reasons_of
+from headrace.pack.list_packing import Listener, Packed, Skipped, pack_list, reasons_of
 from headrace.pack.progress import time_text
 from headrace.pack.recipe import Recipe
 
@@ -13,9 +13,9 @@ __all__ = ["pack_and_report", "summary_of"]
 
 
 def pack_and_report(listing: str, root: str, path: str, recipe: Recipe, **given: Any) -> None:
-    """As pack_pictures, with the same arguments."""
+    """As pack_list, with the same arguments."""
     try:
-        packed = pack_pictures(listing, root, path, recipe, listener=_SkippedOnStderr(), **given)
+        packed = pack_list(listing, root, path, recipe, listener=_SkippedOnStderr(), **given)
     except BaseException:
         if is_kept(path):
             print("headrace: what was packed is kept; the same command with --resume goes on", file=sys.stderr)
@@ -26,8 +26,8 @@ def pack_and_report(listing: str, root: str, path: str, recipe: Recipe, **given:
 class _SkippedOnStderr(Listener):
     """Names each image."""
 
-    def skipped(self, picture: Skipped) -> None:
-        print(f"headrace: skipped {picture.path}: {picture.reason}", file=sys.stderr)
+    def skipped(self, image: Skipped) -> None:
+        print(f"headrace: skipped {image.path}: {image.reason}", file=sys.stderr)
 
 
 def summary_of(packed: Packed) -> str:
@@ -41,7 +41,7 @@ def summary_of(packed: Packed) -> str:
     if packed.kept:
         lines.append(f"  {packed.kept:,} records were kept from the run before")
     if packed.skipped:
-        lines.append(f"  {len(packed.skipped):,} pictures skipped:")
+        lines.append(f"  {len(packed.skipped):,} images skipped:")
         lines += [f"    {each}" for each in reasons_of(packed.skipped)]
     return "\n".join(lines)
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from headrace import vision as V
 from headrace._arguments import options
-from headrace._kernels.interpolation_numbers import Interpolation
 from headrace.errors import GraphError
+from headrace.pack.interpolation_numbers import Interpolation
 
 __all__ = ["ENCODINGS", "Recipe"]
 

@@ -8,7 +8,7 @@ from headrace.pack.unpacking import unpack_records
 
 HELP = "write the records of a RecordIO file to files"
 DESCRIPTION = (
-    "Writes each picture to FOLDER/LABEL/ID.jpg, or .png, .webp, .gif, .tif or .bmp, as its bytes say, else .bin, and "
+    "Writes each image to FOLDER/LABEL/ID.jpg, or .png, .webp, .gif, .tif or .bmp, as its bytes say, else .bin, and "
     "FOLDER/list.lst, from which `headrace pack --pass-through` packs them again."
 )
 
@@ -27,6 +27,6 @@ def run(options: argparse.Namespace) -> int:
     for each in done.lost:
         print(f"{file}: byte {each.offset:,}: {each.bytes:,} bytes lost: {each.reason}", file=sys.stderr)
     listed = "" if done.listing is None else f", listed in {done.listing}"
-    empty = f"; {done.empty:,} records hold no picture" if done.empty else ""
+    empty = f"; {done.empty:,} records hold no image" if done.empty else ""
     print(f"{folder}: {done.files:,} files{listed}{empty}")
     return 1 if done.lost else 0

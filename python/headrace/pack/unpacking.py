@@ -8,7 +8,7 @@ from headrace._files.system_error import system_error
 from headrace._files.whole_file import write_whole
 from headrace._records.image_payload import ImagePayload, image_payload
 from headrace.errors import DataError, UnsupportedError
-from headrace.pack.picture_header import file_ending
+from headrace.pack.encoded_header import file_ending
 from headrace.pack.progress import Progress
 from headrace.pack.record_scan import LostBytes, RecordScan, ScannedRecord
 
@@ -63,8 +63,8 @@ def _files(scan: RecordScan, path: str, raw: bool) -> Iterator[tuple[int, str, m
             continue
         image = _image(path, record)
         labels = "\t".join(f"{label:.9g}" for label in image.labels)
-        name = f"{image.labels[0]:.9g}/{image.key}{file_ending(image.picture)}"
-        yield record.offset, name, image.picture, f"{image.key}\t{labels}"
+        name = f"{image.labels[0]:.9g}/{image.key}{file_ending(image.encoded)}"
+        yield record.offset, name, image.encoded, f"{image.key}\t{labels}"
 
 
 def _image(path: str, record: ScannedRecord) -> ImagePayload:

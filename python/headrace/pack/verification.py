@@ -21,7 +21,7 @@ class Verification:
     """What was checked, and what is wrong."""
 
     records: int = 0
-    pictures: int = 0
+    images: int = 0
     """Those that were decoded."""
     index: str | None = None
     """Its path; None: there is none."""
@@ -64,11 +64,11 @@ class _Checking:
 
     def decode_all(self) -> None:
         with SkippedLog() as log:
-            dataset = sources.Generator(self._pictures, {"image": "bytes"}).map(V.Decode(mode="any"), "image")
+            dataset = sources.Generator(self._images, {"image": "bytes"}).map(V.Decode(mode="any"), "image")
             # An image of many colours is large, and only whether it can be decoded is wanted.
             dataset = dataset.on_error("skip", max_errors=(1 << 63) - 1, log=log.path)
             with dataset.iterate() as rows:
-                self.found.pictures = sum(1 for _ in kept_rows(rows))
+                self.found.images = sum(1 for _ in kept_rows(rows))
             self.found.faults += [f"byte {self._given[each.key]:,}: {each.message}" for each in log.new()]
 
     def compare_index(self) -> None:
@@ -78,11 +78,11 @@ class _Checking:
         self.found.index = index
         self.found.faults += [f"{index}: {sentence}" for sentence in check_index(index, self._offsets)]
 
-    def _pictures(self) -> Iterator[dict[str, bytes]]:
+    def _images(self) -> Iterator[dict[str, bytes]]:
         for record in self.scan():
             image = image_payload(record.payload)
             if image is None:
                 self.found.faults.append(f"byte {record.offset:,}: the record is shorter than its header and labels")
-            elif len(image.picture) > 0:
+            elif len(image.encoded) > 0:
                 self._given.append(record.offset)
-                yield {"image": bytes(image.picture)}
+                yield {"image": bytes(image.encoded)}

@@ -7,7 +7,7 @@ from headrace.pack.verification import verify_records
 
 HELP = "check every record of a RecordIO file, and its index"
 DESCRIPTION = (
-    "Reads every record, compares the index beside the file with them, and decodes every picture. Names what is wrong, "
+    "Reads every record, compares the index beside the file with them, and decodes every image. Names what is wrong, "
     "one line each, and ends with code 1 if anything is."
 )
 
@@ -15,7 +15,7 @@ DESCRIPTION = (
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.description = DESCRIPTION
     command.add_argument("file", metavar="FILE", help="the file, .rec")
-    command.add_argument("--raw", action="store_true", help="the records are no pictures: decode nothing")
+    command.add_argument("--raw", action="store_true", help="the records are no images: decode nothing")
     command.set_defaults(run=run)
 
 
@@ -26,8 +26,8 @@ def run(options: argparse.Namespace) -> int:
         print(fault)
     index = "no index" if found.index is None else f"index {found.index}"
     faults = _counted(len(found.faults), "fault") if found.faults else "nothing wrong"
-    pictures = "" if options.raw else f", {_counted(found.pictures, 'picture')} decoded"
-    print(f"{path}: {_counted(found.records, 'record')}{pictures}, {index}: {faults}")
+    images = "" if options.raw else f", {_counted(found.images, 'image')} decoded"
+    print(f"{path}: {_counted(found.records, 'record')}{images}, {index}: {faults}")
     return 1 if found.faults else 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headrace._arguments.late_numpy import np
-from headrace.sheet.picture_column import type_text
+from headrace.sheet.image_column import type_text
 
 __all__ = ["caption"]
 

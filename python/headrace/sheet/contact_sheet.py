@@ -49,7 +49,7 @@ class ContactSheet:
         return len(self._cells)
 
     def __repr__(self) -> str:
-        return f"<headrace contact sheet of {len(self)} picture{'s' if len(self) != 1 else ''}>"
+        return f"<headrace contact sheet of {len(self)} image{'s' if len(self) != 1 else ''}>"
 
     @property
     def damaged(self) -> int:

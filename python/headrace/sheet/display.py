@@ -17,24 +17,24 @@ class Displayed(NamedTuple):
     """Which values are black and white, if they are not those of the dtype."""
 
 
-def displayed(picture: np.ndarray) -> Displayed:
+def displayed(image: np.ndarray) -> Displayed:
     """Takes uint8, uint16 or floats of shape (H, W, C) with 1, 3 or 4 channels, the fourth opacity, over white.
 
     Of uint16 the higher 8 bits are shown. Floats of 0 … 1 go from black to white; where an image has others, it goes from
     its own least value to its greatest. NaN is black.
     """
-    pixels, note = _bytes(picture)
+    pixels, note = _bytes(image)
     if pixels.shape[2] == 4:
         pixels = _over_white(pixels)
     return Displayed(np.repeat(pixels, 3, axis=2) if pixels.shape[2] == 1 else pixels, note)
 
 
-def _bytes(picture: np.ndarray) -> tuple[np.ndarray, str | None]:
-    if picture.dtype == np.uint8:
-        return picture, None
-    if picture.dtype == np.uint16:
-        return (picture >> 8).astype(np.uint8), None
-    values = picture.astype(np.float64)
+def _bytes(image: np.ndarray) -> tuple[np.ndarray, str | None]:
+    if image.dtype == np.uint8:
+        return image, None
+    if image.dtype == np.uint16:
+        return (image >> 8).astype(np.uint8), None
+    values = image.astype(np.float64)
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     note = None

@@ -31,7 +31,7 @@ def grid(tiles: Sequence[np.ndarray]) -> np.ndarray:
     return sheet
 
 
-def png(picture: np.ndarray) -> bytes:
+def png(image: np.ndarray) -> bytes:
     """Takes uint8 of shape (H, W, 3)."""
-    encoded: bytes = V.EncodePng(6)(picture)
+    encoded: bytes = V.EncodePng(6)(image)
     return encoded

@@ -13,15 +13,15 @@ from headrace.errors import DataError, GraphError
 from headrace.sheet.caption import caption
 from headrace.sheet.contact_sheet import Cell, ContactSheet
 from headrace.sheet.display import displayed, fitted
+from headrace.sheet.image_column import ImageColumn, image_column, type_text
 from headrace.sheet.overlay import BOX_FORMATS, draw_boxes, draw_keypoints, with_mask
-from headrace.sheet.picture_column import PictureColumn, picture_column, type_text
 
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
 
-__all__ = ["MOST_PICTURES", "show"]
+__all__ = ["MOST_IMAGES", "show"]
 
-MOST_PICTURES = 4096
+MOST_IMAGES = 4096
 _SIDES = (16, 1024)
 _MOST_PIXELS = 1 << 28
 _GREY = 208
@@ -39,11 +39,11 @@ def show(
     side: int,
 ) -> ContactSheet:
     """As Dataset.show, which describes it."""
-    n = options.whole("n", n, 1, "show", MOST_PICTURES)
+    n = options.whole("n", n, 1, "show", MOST_IMAGES)
     side = options.whole("side", side, _SIDES[0], "show", _SIDES[1])
     if n * side * side > _MOST_PIXELS:
         raise GraphError(
-            f"show: {n:,} pictures of {side:,} × {side:,} pixels are more than one sheet holds, {_MOST_PIXELS:,} pixels; "
+            f"show: {n:,} images of {side:,} × {side:,} pixels are more than one sheet holds, {_MOST_PIXELS:,} pixels; "
             "give fewer, or a smaller side"
         )
     options.choice("box_format", box_format, BOX_FORMATS, "show")
@@ -104,18 +104,18 @@ def _cells(given: Iterator[Mapping[str, Any]], dataset: Dataset, wanted: _Wanted
         shown = {name: value for name, value in columns.items() if wanted.has(name)}
         if drawing is None:
             candidates = {name: value for name, value in shown.items() if name not in (wanted.mask, *wanted.drawn())}
-            drawing = _Drawing(wanted, picture_column(candidates, wanted.image, dataset))
-        for row in _rows(shown, drawing.pictures):
+            drawing = _Drawing(wanted, image_column(candidates, wanted.image, dataset))
+        for row in _rows(shown, drawing.images):
             yield drawing.cell(row, number)
             number += 1
 
 
-def _rows(columns: dict[str, Any], pictures: PictureColumn) -> Iterator[dict[str, Any]]:
+def _rows(columns: dict[str, Any], images: ImageColumn) -> Iterator[dict[str, Any]]:
     """Those of a batch. What has no value for each of them is the same for all."""
-    if not pictures.batched:
+    if not images.batched:
         yield columns
         return
-    count = len(columns[pictures.name])
+    count = len(columns[images.name])
     of_each = {name for name, value in columns.items() if np.ndim(value) and len(value) == count}
     for position in range(count):
         yield {name: value[position] if name in of_each else value for name, value in columns.items()}
@@ -124,20 +124,20 @@ def _rows(columns: dict[str, Any], pictures: PictureColumn) -> Iterator[dict[str
 class _Drawing:
     """Makes the cells of rows. The first one settles which column is a mask."""
 
-    def __init__(self, wanted: _Wanted, pictures: PictureColumn) -> None:
-        self.pictures = pictures
+    def __init__(self, wanted: _Wanted, images: ImageColumn) -> None:
+        self.images = images
         self._wanted = wanted
         self._mask = wanted.mask
         self._begun = False
 
     def cell(self, row: dict[str, Any], number: int) -> Cell:
         try:
-            picture = self.pictures.picture(row[self.pictures.name], number)
+            image = self.images.image(row[self.images.name], number)
         except DataError as error:
-            if self.pictures.axes:
+            if self.images.axes:
                 raise
             return self._damaged(row, error)
-        shown = displayed(picture)
+        shown = displayed(image)
         pixels = shown.pixels
         if not self._begun:
             self._mask = self._mask or self._found_mask(row, pixels.shape[:2])
@@ -158,7 +158,7 @@ class _Drawing:
         return Cell(np.full((side, side, 3), _GREY, np.uint8), [*self._captions(row), f"damaged: {reason}"], False)
 
     def _found_mask(self, row: dict[str, Any], size: tuple[int, ...]) -> str | None:
-        others = (name for name in row if name not in (self.pictures.name, *self._wanted.drawn()))
+        others = (name for name in row if name not in (self.images.name, *self._wanted.drawn()))
         return next((name for name in others if _is_mask(row[name]) and row[name].shape == size), None)
 
     def _draw_boxes(self, pixels: np.ndarray, boxes: Any, size: tuple[int, ...], number: int) -> list[str]:
@@ -182,7 +182,7 @@ class _Drawing:
         return [f"{name}: {left_out} of {points.size // 2} outside"] if left_out else []
 
     def _captions(self, row: dict[str, Any]) -> list[str]:
-        drawn = (self.pictures.name, self._mask, *self._wanted.drawn())
+        drawn = (self.images.name, self._mask, *self._wanted.drawn())
         listed = self._wanted.columns
         written = (caption(name, row[name], named=listed is not None) for name in listed or row if name not in drawn)
         return [line for line in written if line is not None]
@@ -211,7 +211,7 @@ def _mask_of(value: Any, name: str, size: tuple[int, ...], number: int) -> np.nd
         )
     if plane.shape != size:
         raise DataError(
-            f"show: row {number}: the mask, column {name}, is {type_text(value)}, and the picture has {size[0]} × "
+            f"show: row {number}: the mask, column {name}, is {type_text(value)}, and the image has {size[0]} × "
             f"{size[1]} pixels; name other columns with columns= to leave it out"
         )
     found: np.ndarray = plane

@@ -9,7 +9,7 @@
 #include "core/stop_signal.h"
 #include "ir/graph.pb.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/codecs/decode/picture_size.h"
+#include "kernels/vision/codecs/decode/size_of_image.h"
 #include "kernels/vision/codecs/jpeg/jpeg.h"
 #include "kernels/vision/codecs/jpeg/jpeg_device.h"
 #include "kernels/vision/codecs/png/png.h"
@@ -26,16 +26,16 @@ constexpr size_t kShownBytes = 8;
 constexpr EncodedFormat kJpeg = {"JPEG", ".jpg"};
 
 // Formats that are decoded whole.
-struct PictureFormat {
+struct ImageFormat {
   EncodedFormat format;
   bool (*looks_like)(std::string_view bytes);
   absl::StatusOr<DecodedPart> (*decode)(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
 };
-constexpr PictureFormat kWholeFormats[] = {{{"PNG", ".png"}, LooksLikePng, DecodePng},
-                                           {{"WebP", ".webp"}, LooksLikeWebp, DecodeWebp},
-                                           {{"GIF", ".gif"}, LooksLikeGif, DecodeGif},
-                                           {{"TIFF", ".tif"}, LooksLikeTiff, DecodeTiff},
-                                           {{"BMP", ".bmp"}, LooksLikeBmp, DecodeBmp}};
+constexpr ImageFormat kWholeFormats[] = {{{"PNG", ".png"}, LooksLikePng, DecodePng},
+                                         {{"WebP", ".webp"}, LooksLikeWebp, DecodeWebp},
+                                         {{"GIF", ".gif"}, LooksLikeGif, DecodeGif},
+                                         {{"TIFF", ".tif"}, LooksLikeTiff, DecodeTiff},
+                                         {{"BMP", ".bmp"}, LooksLikeBmp, DecodeBmp}};
 
 // "starts with 47 49 46 38 39 61 ('GIF89a')".
 std::string DescribeStart(std::string_view bytes) {
@@ -58,7 +58,7 @@ absl::StatusOr<std::string_view> EncodedBytes(const Tensor& input) {
   if (input.dtype() == DType::kUInt8 && input.rank() == 1) {
     return std::string_view(reinterpret_cast<const char*>(input.raw()), input.bytes());
   }
-  return GraphError("needs one encoded picture, bytes of shape () or uint8 of shape (N,); got ", input.TypeName());
+  return GraphError("needs one encoded image, bytes of shape () or uint8 of shape (N,); got ", input.TypeName());
 }
 
 constexpr std::string_view kNvJpeg = "nvjpeg";
@@ -69,7 +69,7 @@ absl::Status CheckAttributes(const ir::Attributes& attributes) {
     return GraphError("scale is ", scale, "; it must be 1, 2, 4 or 8");
   }
   if (scale > 1 && attributes.String("decoder") == kNvJpeg) {
-    return GraphError("nvJPEG decodes pictures in their own size: leave scale=", scale, " out, or decoder=\"nvjpeg\"");
+    return GraphError("nvJPEG decodes images in their own size: leave scale=", scale, " out, or decoder=\"nvjpeg\"");
   }
   return absl::OkStatus();
 }
@@ -79,7 +79,7 @@ class Decode : public DecodeKernel {
   explicit Decode(const DecodeOptions& options) : options_(options) {}
   // Without a device the CPU decodes.
   Decode(const ir::Attributes& attributes, std::shared_ptr<JpegDevice> device)
-      : options_(PictureSizeOptions(attributes)), device_(std::move(device)) {
+      : options_(SizeOfImageOptions(attributes)), device_(std::move(device)) {
     const std::string& mode = attributes.String("mode");
     if (mode == "L") options_.mode = PixelMode::kGrey;
     if (mode == "unchanged") options_.mode = PixelMode::kUnchanged;
@@ -102,9 +102,9 @@ class Decode : public DecodeKernel {
     if (StopSignal::Raised()) return StopSignal::Error();
     HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
     HEADRACE_ASSIGN_OR_RETURN(const std::string_view bytes, EncodedBytes(dense));
-    if (bytes.empty()) return DataError("the picture is empty: 0 bytes");
+    if (bytes.empty()) return DataError("the image is empty: 0 bytes");
     if (LooksLikeJpeg(bytes)) return JpegPart(bytes, choose);
-    for (const PictureFormat& format : kWholeFormats) {
+    for (const ImageFormat& format : kWholeFormats) {
       if (format.looks_like(bytes)) return WholePart(format, bytes, choose);
     }
     return DataError("not a JPEG, PNG, WebP, GIF, BMP or TIFF: ", DescribeStart(bytes), ", ", bytes.size(),
@@ -121,7 +121,7 @@ class Decode : public DecodeKernel {
     return part;
   }
 
-  absl::StatusOr<DecodedPart> WholePart(const PictureFormat& format, std::string_view bytes,
+  absl::StatusOr<DecodedPart> WholePart(const ImageFormat& format, std::string_view bytes,
                                         const ChoosePart& choose) const {
     if (options_.scale > 1) {
       return DataError("only a JPEG can be decoded smaller, and this is a ", format.format.name,
@@ -142,7 +142,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   const bool vector = input.dtype == DType::kUInt8 && (!input.shape || input.shape->size() == 1);
   const bool unknown = input.dtype == DType::kUnknown && input.fields.empty();
   if (!encoded && !vector && !unknown) {
-    return GraphError("needs one encoded picture, bytes of shape () or uint8 of shape (N,); got ", ir::TypeName(input));
+    return GraphError("needs one encoded image, bytes of shape () or uint8 of shape (N,); got ", ir::TypeName(input));
   }
   const std::string& mode = attributes.String("mode");
   int64_t channels = 3;
@@ -245,8 +245,8 @@ bool IsEncoded(DType dtype, int rank) {
   return (dtype == DType::kBytes && rank == 0) || (dtype == DType::kUInt8 && rank == 1);
 }
 
-absl::StatusOr<PictureSize> SizeOfEncoded(const Tensor& encoded, const DecodeOptions& options) {
-  std::optional<PictureSize> size;
+absl::StatusOr<ImageSize> SizeOfEncoded(const Tensor& encoded, const DecodeOptions& options) {
+  std::optional<ImageSize> size;
   const auto note = [&size](int64_t height, int64_t width) -> absl::StatusOr<WantedPart> {
     size = {height, width};
     // Ends the decoding.
@@ -259,7 +259,7 @@ absl::StatusOr<PictureSize> SizeOfEncoded(const Tensor& encoded, const DecodeOpt
 
 const EncodedFormat* FormatOfEncoded(std::string_view bytes) {
   if (LooksLikeJpeg(bytes)) return &kJpeg;
-  for (const PictureFormat& each : kWholeFormats) {
+  for (const ImageFormat& each : kWholeFormats) {
     if (each.looks_like(bytes)) return &each.format;
   }
   return nullptr;

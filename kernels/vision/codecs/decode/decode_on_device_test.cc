@@ -167,7 +167,7 @@ TEST_F(DecodeOnDevice, FailsIfTheDeviceFails) {
   EXPECT_TRUE(RunKernel("Decode", OnDevice(), Encoded("rgb.png")).ok());
 }
 
-TEST_F(DecodeOnDevice, RefusesLargePicturesFirst) {
+TEST_F(DecodeOnDevice, RefusesLargeImagesFirst) {
   const absl::StatusOr<Tensor> image =
       RunKernel("Decode", OnDevice({{"max_pixels", ir::IntValue(100)}}), Encoded("baseline_420.jpg"));
   EXPECT_THAT(MessageOf(image), HasSubstr("more than max_pixels = 100"));
@@ -176,7 +176,7 @@ TEST_F(DecodeOnDevice, RefusesLargePicturesFirst) {
 
 TEST_F(DecodeOnDevice, HasNoScale) {
   const Given given = OnDevice({{"scale", ir::IntValue(2)}});
-  const char* const message = "nvJPEG decodes pictures in their own size: leave scale=2 out, or decoder=\"nvjpeg\"";
+  const char* const message = "nvJPEG decodes images in their own size: leave scale=2 out, or decoder=\"nvjpeg\"";
   const absl::StatusOr<std::unique_ptr<Kernel>> made = fixture::MakeKernel("Decode", given);
   EXPECT_EQ(KindOf(made.status()), ErrorKind::kGraph);
   EXPECT_THAT(MessageOf(made), HasSubstr(message));

@@ -137,7 +137,7 @@ TEST(Decode, TakesBytesAsAVectorToo) {
   EXPECT_EQ(fixture::LargestDifference(*RunKernel("Decode", {}, vector), Golden("grey.jpg.RGB")), 0);
 }
 
-TEST(Decode, RefusesWhatIsNoPicture) {
+TEST(Decode, RefusesWhatIsNoImage) {
   const absl::StatusOr<Tensor> other =
       RunKernel("Decode", {}, *Tensor::CopyBytes(DType::kBytes, "8BPS\x01\x02 and so on"));
   EXPECT_EQ(KindOf(other.status()), ErrorKind::kData);
@@ -230,7 +230,7 @@ TEST(Decode, RefusesAPngOfTooFewBytes) {
   EXPECT_THAT(MessageOf(image), HasSubstr("which cannot hold its 10000 × 10000 pixels"));
 }
 
-TEST(Decode, GivesAsManyChannelsAsThePictureHasColours) {
+TEST(Decode, GivesAsManyChannelsAsTheImageHasColours) {
   for (const char* name : {"grey.png", "grey.jpg", "grey_16_bits.png", "black_white.png"}) {
     EXPECT_TRUE(TensorsEqual(*RunKernel("Decode", ModeDecode("any"), Encoded(name)),
                              *RunKernel("Decode", ModeDecode("L"), Encoded(name))))
@@ -289,7 +289,7 @@ TEST(Decode, AcceptsFaultsThatLoseNoPixel) {
   }
 }
 
-TEST(Decode, RefusesHugePicturesBeforeTakingMemory) {
+TEST(Decode, RefusesHugeImagesBeforeTakingMemory) {
   for (const char* name : {"huge.jpg", "huge.png"}) {
     const int64_t before = BufferPool::Global().outstanding_bytes();
     const Tensor encoded = Encoded(name);
@@ -376,7 +376,7 @@ TEST(Decode, TurnsWhatItScaled) {
   }
 }
 
-TEST(Decode, ScalesGreyAndLimitsThePictureItself) {
+TEST(Decode, ScalesGreyAndLimitsTheImageItself) {
   EXPECT_EQ(
       RunKernel("Decode", {{"scale", ir::IntValue(2)}, {"mode", ir::StringValue("L")}}, Encoded("cmyk.jpg"))->dim(2),
       1);

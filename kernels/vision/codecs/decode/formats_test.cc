@@ -14,7 +14,7 @@
 #include "kernels/testing/compare_part.h"
 #include "kernels/testing/golden.h"
 #include "kernels/testing/run_kernel.h"
-#include "kernels/vision/codecs/decode/picture_size.h"
+#include "kernels/vision/codecs/decode/size_of_image.h"
 #include "kernels/vision/codecs/whole/bmp.h"
 #include "kernels/vision/codecs/whole/gif.h"
 #include "kernels/vision/codecs/whole/tiff.h"
@@ -98,7 +98,7 @@ TEST(Formats, KeepsSixteenBitsWhereAnyDepthIsWanted) {
   }
 }
 
-TEST(Formats, GivesAsManyChannelsAsThePictureHasColours) {
+TEST(Formats, GivesAsManyChannelsAsTheImageHasColours) {
   const auto shape = [](const char* name) { return RunKernel("Decode", ModeFormats("any"), Encoded(name))->shape(); };
   EXPECT_EQ(shape("lossy.webp"), Shape({31, 45, 3}));
   EXPECT_EQ(shape("lossy_alpha.webp"), Shape({31, 45, 4}));

@@ -116,7 +116,7 @@ void CountScan(JpegSession& session) {
   for (int i = 0; i < libjpeg.comps_in_scan; ++i) session.scanned |= 1u << libjpeg.cur_comp_info[i]->component_index;
   session.blocks += BlocksOfRow(libjpeg);
   if (session.blocks > session.most_blocks) {
-    StopFor(session, Ending::kFault, "its scans are more work than a picture of so many bytes needs");
+    StopFor(session, Ending::kFault, "its scans are more work than an image of so many bytes needs");
   }
 }
 

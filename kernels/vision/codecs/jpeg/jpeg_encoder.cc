@@ -135,7 +135,7 @@ class Encoding {
 
 absl::Status EncodeJpeg(const Image& image, int quality, GrowingBytes& out) {
   if (image.height > kMaxSide || image.width > kMaxSide) {
-    return DataError("a JPEG has at most ", kMaxSide, " pixels a side; the picture has ", image.height, " × ",
+    return DataError("a JPEG has at most ", kMaxSide, " pixels a side; the image has ", image.height, " × ",
                      image.width);
   }
   const auto pixels = static_cast<size_t>(image.height * image.width);

@@ -67,7 +67,7 @@ std::string WithIds(std::string jpeg, std::string_view ids) {
   return jpeg;
 }
 
-TEST(PlainJpeg, SaysWhatThePictureIs) {
+TEST(PlainJpeg, SaysWhatTheImageIs) {
   const std::string jpeg = Write(Colour());
   const std::string longer = jpeg + "what follows";
   const std::optional<PlainJpeg> plain = FindPlainJpeg(longer);

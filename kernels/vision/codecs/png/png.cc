@@ -12,7 +12,7 @@
 #include "core/stop_signal.h"
 #include "kernels/vision/codecs/exif.h"
 #include "kernels/vision/codecs/png/png_session.h"
-#include "kernels/vision/codecs/whole/whole_picture.h"
+#include "kernels/vision/codecs/whole/whole_image.h"
 #include "kernels/vision/image/pixel_limit.h"
 
 namespace headrace {
@@ -156,11 +156,11 @@ class PngReader {
     HEADRACE_RETURN_IF_ERROR(CheckPixelLimit(width, height, options.max_pixels));
     HEADRACE_RETURN_IF_ERROR(CheckBytes(width, height));
     const Plan plan = MakePlan(session_, options.mode);
-    const PictureLayout layout = {.height = height,
-                                  .width = width,
-                                  .channels = plan.channels,
-                                  .dtype = plan.dtype,
-                                  .orientation = options.orientation ? Orientation() : 1};
+    const ImageLayout layout = {.height = height,
+                                .width = width,
+                                .channels = plan.channels,
+                                .dtype = plan.dtype,
+                                .orientation = options.orientation ? Orientation() : 1};
     return ReadWhole(layout, options, choose, [&](uint8_t* pixels) {
       return ReadPngRows(session_, plan, height, width, pixels) ? absl::OkStatus() : Failed("");
     });

@@ -105,7 +105,7 @@ class Encoding {
 
 absl::Status EncodePng(const Image& image, std::optional<int> compression, GrowingBytes& out) {
   if (image.height > kMaxSide || image.width > kMaxSide) {
-    return DataError("a PNG has at most ", kMaxSide, " pixels a side; the picture has ", image.height, " × ",
+    return DataError("a PNG has at most ", kMaxSide, " pixels a side; the image has ", image.height, " × ",
                      image.width);
   }
   HEADRACE_RETURN_IF_ERROR(out.Reserve(kFirstRoom + static_cast<size_t>(image.height * image.pixel_bytes())));

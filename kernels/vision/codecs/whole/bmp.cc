@@ -11,7 +11,7 @@
 
 #include "core/error.h"
 #include "core/stop_signal.h"
-#include "kernels/vision/codecs/whole/whole_picture.h"
+#include "kernels/vision/codecs/whole/whole_image.h"
 #include "kernels/vision/pixels/join_channels.h"
 #include "kernels/vision/pixels/split_channels.h"
 
@@ -270,7 +270,7 @@ class BmpReader {
   int bits_ = 0;      // of a pixel
   uint32_t packing_ = kPlain;
   bool from_top_ = false;
-  PictureLayout layout_;
+  ImageLayout layout_;
   Palette palette_;
   std::array<BmpField, 4> fields_;
 };

@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "core/stop_signal.h"
 #include "kernels/vision/codecs/whole/gif_codes.h"
-#include "kernels/vision/codecs/whole/whole_picture.h"
+#include "kernels/vision/codecs/whole/whole_image.h"
 
 namespace headrace {
 namespace {
@@ -115,7 +115,7 @@ class GifReader {
   std::string_view left_;
   int opening_ = D_GIF_SUCCEEDED;  // what kept it from being opened
   GifFileType* gif_;
-  PictureLayout layout_;
+  ImageLayout layout_;
   Palette palette_;
   int transparent_ = NO_TRANSPARENT_COLOR;
 };

@@ -11,7 +11,7 @@
 
 #include "core/error.h"
 #include "core/stop_signal.h"
-#include "kernels/vision/codecs/whole/whole_picture.h"
+#include "kernels/vision/codecs/whole/whole_image.h"
 #include "kernels/vision/image/pixel_limit.h"
 
 namespace headrace {
@@ -68,9 +68,9 @@ OpenTiff Open(Source& source) {
   TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), kMostAtOnce);
   TIFFOpenOptionsSetErrorHandlerExtR(options.get(), NoteError, &source);
   TIFFOpenOptionsSetWarningHandlerExtR(options.get(), IgnoreWarning, nullptr);
-  return {TIFFClientOpenExt("picture", "r", &source, ReadBytes, WriteNothing, Seek, Close, SizeOf, Map, Unmap,
-                            options.get()),
-          TIFFClose};
+  return {
+      TIFFClientOpenExt("image", "r", &source, ReadBytes, WriteNothing, Seek, Close, SizeOf, Map, Unmap, options.get()),
+      TIFFClose};
 }
 
 template <typename Number>
@@ -305,7 +305,7 @@ class TiffReader {
 
   Source source_;
   const OpenTiff tiff_;
-  PictureLayout layout_;
+  ImageLayout layout_;
   Palette palette_;
   uint16_t bits_ = 0;     // of a sample
   uint16_t samples_ = 0;  // of a pixel in the file

@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "kernels/vision/codecs/exif.h"
-#include "kernels/vision/codecs/whole/whole_picture.h"
+#include "kernels/vision/codecs/whole/whole_image.h"
 
 namespace headrace {
 namespace {
@@ -41,7 +41,7 @@ int OrientationOf(std::string_view bytes) {
   return orientation;
 }
 
-absl::Status ReadStill(std::string_view bytes, const PictureLayout& layout, uint8_t* pixels) {
+absl::Status ReadStill(std::string_view bytes, const ImageLayout& layout, uint8_t* pixels) {
   WebPDecoderConfig config;
   if (WebPInitDecoderConfig(&config) == 0) return InternalError("libwebp has another version than its headers");
   const int64_t stride = layout.width * layout.channels;
@@ -51,7 +51,7 @@ absl::Status ReadStill(std::string_view bytes, const PictureLayout& layout, uint
   return Failed(WebPDecode(Raw(bytes), bytes.size(), &config), "");
 }
 
-absl::Status ReadFirstFrame(std::string_view bytes, const PictureLayout& layout, uint8_t* pixels) {
+absl::Status ReadFirstFrame(std::string_view bytes, const ImageLayout& layout, uint8_t* pixels) {
   WebPAnimDecoderOptions options;
   if (WebPAnimDecoderOptionsInit(&options) == 0) return InternalError("libwebp has another version than its headers");
   const WebPData data = {Raw(bytes), bytes.size()};
@@ -76,10 +76,10 @@ absl::StatusOr<DecodedPart> DecodeWebp(std::string_view bytes, const DecodeOptio
   WebPBitstreamFeatures features;
   HEADRACE_RETURN_IF_ERROR(Failed(WebPGetFeatures(Raw(bytes), bytes.size(), &features), " (in its header)"));
   const bool moves = features.has_animation != 0;
-  const PictureLayout layout = {.height = features.height,
-                                .width = features.width,
-                                .channels = moves || features.has_alpha != 0 ? 4 : 3,
-                                .orientation = options.orientation ? OrientationOf(bytes) : 1};
+  const ImageLayout layout = {.height = features.height,
+                              .width = features.width,
+                              .channels = moves || features.has_alpha != 0 ? 4 : 3,
+                              .orientation = options.orientation ? OrientationOf(bytes) : 1};
   return ReadWhole(layout, options, choose, [&](uint8_t* pixels) {
     return moves ? ReadFirstFrame(bytes, layout, pixels) : ReadStill(bytes, layout, pixels);
   });

@@ -12,7 +12,7 @@ from headrace._graph.parameter_uses import bound_steps, note_uses
 from headrace._kernels.kernel import Kernel
 from headrace._kernels.mapping import Kernels, StepWriter, names
 from headrace._kernels.target_steps import TargetStepWriter
-from headrace._kernels.targets import Target, pictures_and_targets
+from headrace._kernels.targets import Target, images_and_targets
 from headrace._runs.stage_limits import StageLimits, given_limits
 from headrace._workers.process_options import ProcessOptions
 from headrace.errors import Error, GraphError
@@ -44,7 +44,7 @@ def mapped(
             f'map: the kernels come first, and then the columns: map([Decode()], "image"); '
             f"here kernels is {shown(kernels)} and columns is {shown(columns)}"
         )
-    followed = pictures_and_targets(columns)
+    followed = images_and_targets(columns)
     if followed is not None:
         return _mapped_with_targets(
             dataset, kernels, *followed, output, types, processes, given_limits("map", workers, window, device)
@@ -65,7 +65,7 @@ def mapped(
 def _mapped_with_targets(
     dataset: Dataset,
     kernels: Kernels,
-    pictures: list[Any],
+    images: list[Any],
     targets: list[Target],
     output: str | Sequence[str] | None,
     types: Columns | None,
@@ -79,7 +79,7 @@ def _mapped_with_targets(
     if limits.on_device:
         raise GraphError("map: masks, boxes and keypoints are moved on the host; leave device= out")
     writer = TargetStepWriter(None, None, ProcessOptions("map", 0, None, None))
-    writer.write_targets(kernels, pictures, targets, _images_of(dataset))
+    writer.write_targets(kernels, images, targets, _images_of(dataset))
     return _of_steps(dataset, writer.steps, [], limits)
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from headrace import transforms as T
 from headrace import vision
 from headrace._arguments import options
-from headrace._kernels.interpolation_numbers import Interpolation
 from headrace._kernels.kernel import Kernel
 from headrace.errors import GraphError, UnsupportedError
 from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.io.given_values import flag, number_or_nan
 from headrace.mx.io.mean_subtraction import KernelsOf, mean_subtraction
+from headrace.pack.interpolation_numbers import Interpolation
 
 __all__ = ["AugmentationParameters", "augmentation", "normalised"]
 

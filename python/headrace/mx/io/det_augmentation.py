@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, TypeAlias, TypedDict
 from headrace import transforms as T
 from headrace import vision
 from headrace._arguments import options
-from headrace._kernels.interpolation_numbers import Interpolation
 from headrace._kernels.kernel import Kernel
 from headrace.errors import GraphError
 from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.io.augmentation import normalised
 from headrace.mx.io.given_values import number_or_nan, share
 from headrace.mx.io.mean_subtraction import KernelsOf, MeanOf, mean_subtraction
+from headrace.pack.interpolation_numbers import Interpolation
 
 __all__ = ["DetAugmentation", "DetAugmentationParameters", "Stages", "StagesOf"]
 

@@ -22,7 +22,7 @@ __all__ = [
     "number_or_nan",
     "part",
     "paths_of",
-    "picture_shape",
+    "image_shape",
     "shape_of",
     "share",
 ]
@@ -121,7 +121,7 @@ def shape_of(name: str, given: Any, of: str) -> tuple[int, ...]:
     return shape
 
 
-def picture_shape(given: Any, channels: tuple[int, ...], of: str) -> tuple[int, int, int]:
+def image_shape(given: Any, channels: tuple[int, ...], of: str) -> tuple[int, int, int]:
     """(channels, height, width), of one of these numbers of channels."""
     *others, last = map(str, channels)
     form, kinds = ("channels", f"{', '.join(others)} or {last} channels") if others else (last, f"{last} channels here")
@@ -130,7 +130,7 @@ def picture_shape(given: Any, channels: tuple[int, ...], of: str) -> tuple[int, 
     except (TypeError, ValueError):
         raise GraphError(f"{of}: data_shape is {options.shown(given)}; it must be ({form}, height, width)") from None
     if depth not in channels:
-        raise GraphError(f"{of}: data_shape is {options.shown(given)}; pictures have {kinds}")
+        raise GraphError(f"{of}: data_shape is {options.shown(given)}; images have {kinds}")
     return depth, height, width
 
 

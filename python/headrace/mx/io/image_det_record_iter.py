@@ -1,6 +1,5 @@
 """`ImageDetRecordIter` gives batches of the images in image records, with their objects."""
 
-import logging
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
@@ -10,25 +9,21 @@ import numpy as np
 from headrace import transforms as T
 from headrace._arguments import options
 from headrace._datasets.dataset import Dataset
-from headrace._kernels.kernel import Kernel
 from headrace._runs import error_policy
-from headrace.errors import GraphError, UnsupportedError
+from headrace.errors import GraphError
 from headrace.mx import detections
 from headrace.mx.context import Context
 from headrace.mx.detections import Segment
-from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.det_augmentation import DetAugmentation, DetAugmentationParameters, Stages
 from headrace.mx.io.engine_batches import EngineBatches
-from headrace.mx.io.given_values import dtype_name, flag, named_files, number_or_nan, part, picture_shape
-from headrace.mx.io.image_records import TORN, ImageRecords, chunk_of, given_paths, threads_of
+from headrace.mx.io.given_values import dtype_name, number_or_nan
+from headrace.mx.io.image_records import TORN
 from headrace.mx.io.known_parameters import check_known
-from headrace.mx.io.mean_image import MeanImage
-from headrace.mx.io.pipeline import Ending, Pipeline, Running, check_skips
+from headrace.mx.io.record_run import RecordRun
 
 __all__ = ["ImageDetRecordIter"]
 
-_log = logging.getLogger("headrace.mx")
 # Channels, rows, columns, and the length of the label.
 _BEFORE = 4
 
@@ -126,77 +121,64 @@ class ImageDetRecordIter(EngineBatches):
     ) -> None:
         of = type(self).__name__
         check_known(augmentation_parameters, DetAugmentationParameters.__annotations__, ImageDetRecordIter, of)
-        shape = picture_shape(data_shape, (1, 3), of)
         options.choice("dtype", dtype_name(dtype), ("float32",), of)
-        if aug_seq != "det_aug_default":
-            raise UnsupportedError(f'{of}: aug_seq is {aug_seq!r}; there is "det_aug_default" alone')
-        size = options.whole("batch_size", batch_size, 1, of)
-        shuffled = flag("shuffle", shuffle, of)
-        source = ImageRecords(
-            paths=path_imgrec,
-            index=given_paths(path_imgidx),
-            path_imglist=given_paths(path_imglist),
-            label_width=options.whole("label_width", label_width, -1, of),
-            shuffle=shuffled,
-            chunk=chunk_of(shuffle_chunk_size, shuffle_chunk_seed, shuffled, given_paths(path_imgidx) is not None, of),
-            part=part(part_index, num_parts, of),
-            of=of,
+        run = RecordRun(
+            of,
+            (1, 3),
+            -1,
+            "det_aug_default",
+            path_imgrec=path_imgrec,
+            data_shape=data_shape,
+            batch_size=batch_size,
+            path_imgidx=path_imgidx,
+            path_imglist=path_imglist,
+            label_width=label_width,
+            shuffle=shuffle,
+            seed=seed,
+            shuffle_chunk_size=shuffle_chunk_size,
+            shuffle_chunk_seed=shuffle_chunk_seed,
+            round_batch=round_batch,
+            num_parts=num_parts,
+            part_index=part_index,
+            aug_seq=aug_seq,
+            preprocess_threads=preprocess_threads,
+            prefetch_buffer=prefetch_buffer,
+            ctx=ctx,
+            device_id=device_id,
+            verbose=verbose,
+            memory=memory,
+            on_error=on_error,
+            max_errors=max_errors,
+            device=device,
+            state=state,
         )
-        threads = threads_of(preprocess_threads, of)
-        round_whole = flag("round_batch", round_batch, of)
-        logs = flag("verbose", verbose, of)
-        options.choice("on_error", on_error, ("raise", "skip"), of)
         pad_value = _number("label_pad_value", label_pad_value, of)
         width = options.whole("label_pad_width", label_pad_width, 0, of)
-        kernels_of = DetAugmentation(dict(augmentation_parameters), shape, of).kernels()
-        to_skip = source.to_skip(counted=round_whole)
-        check_skips(on_error, to_skip, of)
-        rows, total = source.rows(counted=round_whole)
-
-        def mean_of(path: str, geometry: list[Kernel]) -> np.ndarray:
-            mean = MeanImage(path, source.all_rows(), on_error, max_errors, memory, threads, logs)
-            return mean.values(geometry, shape, of)
+        kernels_of = DetAugmentation(dict(augmentation_parameters), run.shape, of).kernels()
 
         def made(rows: Dataset, kernels: Stages, width: int) -> Dataset:
             moved = detections.through(detections.split(rows), [Segment("kernels", kernels.moving)])
-            labelled = detections.joined(moved, shape, own_size=bool(kernels.behind))
+            labelled = detections.joined(moved, run.shape, own_size=bool(kernels.behind))
             if kernels.behind:
                 labelled = labelled.map(kernels.behind, "image")
             return labelled.map(T.PadEnd((_BEFORE + width,), pad_value), "label")
 
-        # Looking at the schema checks the attributes of the kernels.
-        _ = made(rows, kernels_of(None), 1 << 20).schema
+        pipeline = run.pipeline(
+            lambda rows: made(rows, kernels_of(None), 1 << 20),
+            lambda rows: made(rows, kernels_of(run.mean_image), width),
+        )
         if width == 0:
-            width = detections.label_widths(source.all_rows(), on_error, max_errors)
+            width = detections.label_widths(run.all_rows(), on_error, max_errors)
         self._label_pad_width = width
         super().__init__(
-            Pipeline(
-                rows,
-                "image",
-                "id",
-                total,
-                source.shard,
-                lambda rows: made(rows, kernels_of(mean_of), width),
-                named_files("path_imgrec", path_imgrec),
-                to_skip=to_skip,
-            ),
-            Running(
-                options.whole("seed", seed, of=of),
-                memory,
-                on_error,
-                max_errors,
-                state,
-                threads,
-                device,
-                page_locked_of(device_id),
-            ),
-            Ending.ROUND if round_whole else Ending.PAD,
-            DataDesc(data_name, (size, *shape), np.float32),
-            DataDesc(label_name, (size, _BEFORE + width), np.float32),
-            explained(of, ctx, device_id, threads, prefetch_buffer),
+            pipeline,
+            run.running(),
+            run.ending,
+            DataDesc(data_name, (run.size, *run.shape), np.float32),
+            DataDesc(label_name, (run.size, _BEFORE + width), np.float32),
+            run.explained(),
         )
-        if logs:
-            _log.info("%s: %s, labels padded to %s, shuffle=%s", of, path_imgrec, width, shuffled)
+        run.log(f"labels padded to {width}")
 
     def _make(self) -> DataBatch | None:
         try:

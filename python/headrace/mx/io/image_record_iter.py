@@ -1,6 +1,5 @@
 """`ImageRecordIter` gives batches of the images in image records."""
 
-import logging
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
@@ -8,24 +7,20 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from headrace._arguments import options
-from headrace._kernels.kernel import Kernel
 from headrace._runs import error_policy
-from headrace.errors import GraphError, UnsupportedError
+from headrace.errors import GraphError
 from headrace.mx.context import Context
-from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.augmentation import AugmentationParameters, augmentation
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import EngineBatches
-from headrace.mx.io.given_values import dtype_name, flag, named_files, part, picture_shape
-from headrace.mx.io.image_records import ONE_WIDTH, TORN, ImageRecords, chunk_of, given_paths, threads_of
+from headrace.mx.io.given_values import dtype_name
+from headrace.mx.io.image_records import ONE_WIDTH, TORN
 from headrace.mx.io.known_parameters import check_known
-from headrace.mx.io.mean_image import MeanImage
-from headrace.mx.io.pipeline import Ending, Pipeline, Running, check_skips
+from headrace.mx.io.record_run import RecordRun
 
 __all__ = ["ImageRecordInt8Iter", "ImageRecordIter", "ImageRecordUInt8Iter"]
 
 _DTYPES = ("float32", "uint8", "int8")
-_log = logging.getLogger("headrace.mx")
 
 
 class ImageRecordIter(EngineBatches):
@@ -81,7 +76,7 @@ class ImageRecordIter(EngineBatches):
     """
 
     WORDING = (ONE_WIDTH, TORN)
-    SHAPE_ADVICE = "; data_shape says how many channels each picture must have, and 4 are with alpha"
+    SHAPE_ADVICE = "; data_shape says how many channels each image must have, and 4 are with alpha"
 
     def __init__(
         self,
@@ -118,69 +113,52 @@ class ImageRecordIter(EngineBatches):
     ) -> None:
         of = type(self).__name__
         check_known(augmentation_parameters, AugmentationParameters.__annotations__, ImageRecordIter, of)
-        shape = picture_shape(data_shape, (1, 3, 4), of)
         kind = options.choice("dtype", dtype_name(dtype), _DTYPES, of)
-        if aug_seq != "aug_default":
-            raise UnsupportedError(f'{of}: aug_seq is {aug_seq!r}; there is "aug_default" alone')
-        size = options.whole("batch_size", batch_size, 1, of)
-        labels = options.whole("label_width", label_width, 1, of)
         aug_seed = None if seed_aug is None else options.whole("seed_aug", seed_aug, of=of)
-        shuffled = flag("shuffle", shuffle, of)
-        source = ImageRecords(
-            paths=path_imgrec,
-            index=given_paths(path_imgidx),
-            path_imglist=given_paths(path_imglist),
-            label_width=labels,
-            shuffle=shuffled,
-            chunk=chunk_of(shuffle_chunk_size, shuffle_chunk_seed, shuffled, given_paths(path_imgidx) is not None, of),
-            part=part(part_index, num_parts, of),
-            of=of,
+        run = RecordRun(
+            of,
+            (1, 3, 4),
+            1,
+            "aug_default",
+            path_imgrec=path_imgrec,
+            data_shape=data_shape,
+            batch_size=batch_size,
+            path_imgidx=path_imgidx,
+            path_imglist=path_imglist,
+            label_width=label_width,
+            shuffle=shuffle,
+            seed=seed,
+            shuffle_chunk_size=shuffle_chunk_size,
+            shuffle_chunk_seed=shuffle_chunk_seed,
+            round_batch=round_batch,
+            num_parts=num_parts,
+            part_index=part_index,
+            aug_seq=aug_seq,
+            preprocess_threads=preprocess_threads,
+            prefetch_buffer=prefetch_buffer,
+            ctx=ctx,
+            device_id=device_id,
+            verbose=verbose,
+            memory=memory,
+            on_error=on_error,
+            max_errors=max_errors,
+            device=device,
+            state=state,
         )
-        threads = threads_of(preprocess_threads, of)
-        round_whole = flag("round_batch", round_batch, of)
-        logs = flag("verbose", verbose, of)
-        options.choice("on_error", on_error, ("raise", "skip"), of)
-
-        def mean_of(path: str, geometry: list[Kernel]) -> np.ndarray:
-            made_of = source.all_rows()
-            mean = MeanImage(path, made_of, on_error, max_errors, memory, threads, logs)
-            return mean.values(geometry, shape, of)
-
-        kernels = augmentation(dict(augmentation_parameters), shape, kind, aug_seed, of)
-        to_skip = source.to_skip(counted=round_whole)
-        check_skips(on_error, to_skip, of)
-        rows, total = source.rows(counted=round_whole)
-        # Looking at the schema checks the attributes of the kernels.
-        _ = rows.map(kernels(None), "image").schema
+        kernels = augmentation(dict(augmentation_parameters), run.shape, kind, aug_seed, of)
+        pipeline = run.pipeline(
+            lambda rows: rows.map(kernels(None), "image"), lambda rows: rows.map(kernels(run.mean_image), "image")
+        )
+        labels = () if run.label_width == 1 else (run.label_width,)
         super().__init__(
-            Pipeline(
-                rows,
-                "image",
-                "id",
-                total,
-                source.shard,
-                lambda rows: rows.map(kernels(mean_of), "image"),
-                named_files("path_imgrec", path_imgrec),
-                to_skip=to_skip,
-            ),
-            Running(
-                options.whole("seed", seed, of=of),
-                memory,
-                on_error,
-                max_errors,
-                state,
-                threads,
-                device,
-                page_locked_of(device_id),
-            ),
-            Ending.ROUND if round_whole else Ending.PAD,
-            DataDesc(data_name, (size, *shape), np.dtype(kind).type),
-            DataDesc(label_name, (size,) if labels == 1 else (size, labels), np.float32),
-            explained(of, ctx, device_id, threads, prefetch_buffer),
+            pipeline,
+            run.running(),
+            run.ending,
+            DataDesc(data_name, (run.size, *run.shape), np.dtype(kind).type),
+            DataDesc(label_name, (run.size, *labels), np.float32),
+            run.explained(),
         )
-        if logs:
-            rows_text = "an unknown number of" if total is None else f"{total}"
-            _log.info("%s: %s, %s rows, shuffle=%s", of, path_imgrec, rows_text, shuffled)
+        run.log(f"{'an unknown number of' if pipeline.total is None else pipeline.total} rows")
 
 
 class ImageRecordUInt8Iter(ImageRecordIter):

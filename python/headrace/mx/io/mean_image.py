@@ -80,24 +80,24 @@ class MeanImage(NamedTuple):
         # Of whole numbers, so that the order of the rows changes nothing.
         total = np.zeros((height, width, channels), np.uint64)
         count = 0
-        with self._pictures(geometry).iterate() as rows:
+        with self._images(geometry).iterate() as rows:
             for row in rows:
-                picture = row["image"]
-                if picture.shape != total.shape:
+                image = row["image"]
+                if image.shape != total.shape:
                     raise DataError(
-                        f"{of}: the picture of record {row['id']} has shape {picture.shape}, and the mean image needs "
+                        f"{of}: the image of record {row['id']} has shape {image.shape}, and the mean image needs "
                         f"{total.shape}, as data_shape is {data_shape}"
                     )
-                total += picture
+                total += image
                 count += 1
         if count == 0:
-            raise DataError(f"{of}: mean_img {self.path} is missing, and there are no pictures to make it of")
+            raise DataError(f"{of}: mean_img {self.path} is missing, and there are no images to make it of")
         if self.logs:
-            _log.info("%s: made the mean image of %d pictures: %s", of, count, self.path)
+            _log.info("%s: made the mean image of %d images: %s", of, count, self.path)
         mean: np.ndarray = (total / count).astype(np.float32).transpose(2, 0, 1)
         return mean
 
-    def _pictures(self, geometry: Sequence[Kernel]) -> Dataset:
+    def _images(self, geometry: Sequence[Kernel]) -> Dataset:
         """One by one, as a batch of large ones may exceed the budget."""
         rows = self.rows.map(geometry, "image").project(["image", "id"])
         if self.on_error == "skip":

@@ -48,12 +48,12 @@ def mean_subtraction(
     for channel, mean in means.items():
         if mean != 0:
             raise GraphError(f"{of}: mean_img is {name!r} and {channel} is {mean!r}; give one mean of the two kinds")
-    pictures = geometry()
+    images = geometry()
 
     def subtracted(mean_of: MeanOf | None) -> list[Kernel]:
         if mean_of is None:
             return [vision.SubtractImage(0, shape)]
-        image = mean_of(name, pictures)
+        image = mean_of(name, images)
         return [vision.SubtractImage(image.ravel().tolist(), image.shape)]
 
     return subtracted

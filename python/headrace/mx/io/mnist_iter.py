@@ -97,26 +97,26 @@ class MNISTIter(EngineBatches):
         of = type(self).__name__
         size = options.whole("batch_size", batch_size, 1, of)
         part, parts = checked_part(part_index, num_parts, of)
-        pictures, labels = _read_idx("image", image, 3, of), _read_idx("label", label, 1, of)
-        if len(pictures) != len(labels):
+        images, labels = _read_idx("image", image, 3, of), _read_idx("label", label, 1, of)
+        if len(images) != len(labels):
             raise DataError(
-                f"{of}: {image} has {len(pictures)} pictures, and {label} has {len(labels)} labels; give files that belong "
+                f"{of}: {image} has {len(images)} images, and {label} has {len(labels)} labels; give files that belong "
                 "together"
             )
         for name, expected in (("data_shape", data_shape), ("input_shape", input_shape)):
             if expected is not None:
-                _check_pixels(name, shape_of(name, expected, of), pictures.shape[1:], image, of)
-        rows = slice(*(int(len(pictures) / parts * each) for each in (part, part + 1)))
-        numbers = np.arange(len(pictures))[rows]
-        pictures = pictures[rows, None]
+                _check_pixels(name, shape_of(name, expected, of), images.shape[1:], image, of)
+        rows = slice(*(int(len(images) / parts * each) for each in (part, part + 1)))
+        numbers = np.arange(len(images))[rows]
+        images = images[rows, None]
         if flag("flat", flat, of):
-            pictures = pictures.reshape(len(pictures), math.prod(pictures.shape[1:]))
-        columns = {"image": pictures, "label": labels[rows], "id": numbers}
+            images = images.reshape(len(images), math.prod(images.shape[1:]))
+        columns = {"image": images, "label": labels[rows], "id": numbers}
         shuffled = flag("shuffle", shuffle, of)
         source = headrace.Numpy(columns, shuffle=shuffled)
         scaled = source.map(vision.Rescale(1 / 256), "image").map(T.TypeCast("float32"), "label")
         super().__init__(
-            Pipeline(scaled, "image", "id", len(pictures), files=named_files("image", image)),
+            Pipeline(scaled, "image", "id", len(images), files=named_files("image", image)),
             Running(
                 options.whole("seed", seed, of=of),
                 memory,
@@ -127,19 +127,19 @@ class MNISTIter(EngineBatches):
                 page_locked_of=page_locked_of(device_id),
             ),
             Ending.DISCARD,
-            DataDesc(data_name, (size, *pictures.shape[1:])),
+            DataDesc(data_name, (size, *images.shape[1:])),
             DataDesc(label_name, (size,)),
             explained(of, ctx, device_id, None, prefetch_buffer),
         )
         if not flag("silent", silent, of):
             shape = self.provide_data[0].shape
-            _log.info("%s: %d images, shuffle=%s, shape=%s", of, len(pictures), shuffled, shape)
+            _log.info("%s: %d images, shuffle=%s, shape=%s", of, len(images), shuffled, shape)
 
 
 def _check_pixels(name: str, expected: tuple[int, ...], shape: tuple[int, ...], path: Any, of: str) -> None:
     if math.prod(expected) != math.prod(shape):
         raise GraphError(
-            f"{of}: {name} is {expected}, and the pictures of {path} have {shape[0]} rows of {shape[1]} pixels; give "
+            f"{of}: {name} is {expected}, and the images of {path} have {shape[0]} rows of {shape[1]} pixels; give "
             f"{(math.prod(shape),)} or {(1, *shape)}, or leave it out"
         )
 
@@ -166,5 +166,5 @@ def _instead(data: bytes) -> str:
     if data[:2] == b"\x1f\x8b":
         return "; it is compressed with gzip, so unpack it first"
     if data[:3] == bytes((0, 0, 8)) and len(data) > 3:
-        return f", as it has {data[3]}; pictures have 3 and labels 1, and image and label may have been exchanged"
+        return f", as it has {data[3]}; images have 3 and labels 1, and image and label may have been exchanged"
     return ""
