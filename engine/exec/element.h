@@ -1,5 +1,6 @@
-// `Element` is one operator within a stage, made ready to run, with functions that apply a stage's elements to
-// messages. Threads: several threads may apply row operators to different messages at once.
+// `Element` is one operator within a stage, made ready to run, with the functions that apply elements to messages. Use
+// ApplyElements for the row operators of a stage.
+// Threads: several threads may apply row operators to different messages at once.
 #ifndef HEADRACE_ENGINE_EXEC_ELEMENT_H_
 #define HEADRACE_ENGINE_EXEC_ELEMENT_H_
 

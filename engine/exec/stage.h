@@ -1,8 +1,8 @@
 // `Stage` is a run of neighbouring operators that run in one task, with the connector they fill. A task is a stage and
 // message numbers; it is claimed only when its input is available and its output has a slot, so a task never blocks.
 //
-// A stage decides what may be claimed, and runs it. StageTasks owns its tasks, StageCap is how many of them run at
-// once, StageCost measures what its messages cost, AdmitMessages reserves the memory of its next task, and
+// A stage decides what may be claimed, and runs it. StageTasks owns its tasks, StageCap limits how many run at once,
+// StageCost measures what its messages cost, AdmitMessages reserves the memory of its next task, and
 // StageCounters counts for its report.
 //
 // Threads: Claim and Run from any worker. Claim decides under the stage's lock how many tasks may run at once: many,

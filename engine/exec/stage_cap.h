@@ -1,5 +1,5 @@
-// `StageCap` is how many tasks of a stage may run at once: as planned, as ReadAhead chooses while files are read, or as
-// the user set it during the run.
+// `StageCap` decides how many tasks of a stage may run at once: as many as planned, as ReadAhead chooses while files
+// are read, or as the user sets during the run. Use it for the limit, and for what the stage's report says of it.
 // Threads: now() from any thread, the rest under the stage's lock.
 #ifndef HEADRACE_ENGINE_EXEC_STAGE_CAP_H_
 #define HEADRACE_ENGINE_EXEC_STAGE_CAP_H_

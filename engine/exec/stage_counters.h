@@ -1,5 +1,5 @@
-// `StageCounters` counts what a stage does, and how long it is blocked, for the stage's report. Use it for figures that
-// decide nothing; StageCost has those that do.
+// `StageCounters` counts what a stage does, and how long it is blocked, for the stage's report. Use StageCost for
+// figures that decide how tasks are made.
 // Threads: TaskBegan and Blocked under the stage's lock, the rest from any thread.
 #ifndef HEADRACE_ENGINE_EXEC_STAGE_COUNTERS_H_
 #define HEADRACE_ENGINE_EXEC_STAGE_COUNTERS_H_

@@ -1,5 +1,6 @@
-// `StageTasks` owns the tasks of a stage, those that run and those that wait for a claim, and describes the running
-// ones for a stalled pipeline. Threads: under the stage's lock.
+// `StageTasks` owns the tasks of a stage, running and unused, and describes the running ones. Use it to claim a task,
+// and to say what a stalled pipeline works on.
+// Threads: under the stage's lock.
 #ifndef HEADRACE_ENGINE_EXEC_STAGE_TASKS_H_
 #define HEADRACE_ENGINE_EXEC_STAGE_TASKS_H_
 

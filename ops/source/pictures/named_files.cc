@@ -1,4 +1,4 @@
-#include "ops/source/images/named_files.h"
+#include "ops/source/pictures/named_files.h"
 
 #include <utility>
 

@@ -9,7 +9,7 @@
 #include "ir/suggestion.h"
 #include "ops/order/permute.h"
 #include "ops/source/column_choice.h"
-#include "ops/source/images/named_files.h"
+#include "ops/source/pictures/named_files.h"
 #include "ops/source/item_source.h"
 #include "ops/source/memory/array_columns.h"
 

@@ -13,7 +13,7 @@
 #include "ops/order/permute.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/image_labels.h"
-#include "ops/source/images/named_files.h"
+#include "ops/source/pictures/named_files.h"
 #include "ops/source/item_source.h"
 
 namespace headrace {
