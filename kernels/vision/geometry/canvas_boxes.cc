@@ -14,7 +14,7 @@ constexpr int64_t kCanvasBoxesNumbers = 4;
 // First in the row of the canvas, where boxes are in halves.
 constexpr double kInHalves = 1;
 
-Box Scaled(const Box& box, double by) { return {box.left * by, box.top * by, box.right * by, box.bottom * by}; }
+Box ScaledBox(const Box& box, double by) { return {box.left * by, box.top * by, box.right * by, box.bottom * by}; }
 
 }  // namespace
 
@@ -54,7 +54,7 @@ absl::StatusOr<CanvasBoxes> CanvasBoxes::Of(const Tensor& tensor) {
   rows.pop_back();
   const Unit unit = tensor.dtype() == DType::kInt64 && canvas.left == kInHalves ? Unit::kHalves : Unit::kPixels;
   if (unit == Unit::kHalves) {
-    for (Box& row : rows) row = Scaled(row, 0.5);
+    for (Box& row : rows) row = ScaledBox(row, 0.5);
   }
   return CanvasBoxes(tensor.dtype(), std::move(rows), WholeCanvasNumber(canvas.bottom), WholeCanvasNumber(canvas.right),
                      unit);
@@ -63,7 +63,7 @@ absl::StatusOr<CanvasBoxes> CanvasBoxes::Of(const Tensor& tensor) {
 absl::StatusOr<Tensor> CanvasBoxes::ToTensor(OutputAllocator& output) const {
   std::vector<Box> rows = boxes_;
   if (unit_ == Unit::kHalves) {
-    for (Box& row : rows) row = Scaled(row, 2);
+    for (Box& row : rows) row = ScaledBox(row, 2);
   }
   const double first = unit_ == Unit::kHalves ? kInHalves : 0;
   rows.push_back({first, 0, static_cast<double>(width()), static_cast<double>(height())});
