@@ -169,7 +169,7 @@ TEST(Repeat, EndlesslyEndsAtAPassWithoutRowsBelowZip) {
     GraphBuilder builder = Changing(9);
     builder.Add("Range", {}, {{"stop", IntValue(9)}});
     builder.Add("rename", {5}, {{"mapping", ir::PairsValue({{"value", "other"}})}});
-    builder.Add("zip", {3, 6});
+    builder.Add("zip", {4, 6});
     RunEveryWay(builder, spec);
   }
 }

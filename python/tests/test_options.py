@@ -286,7 +286,7 @@ TRUE_AS_A_NUMBER = {
     "stall_warning": lambda: hr.Range(3).iterate(stall_warning=True),
     "profile_events": lambda: hr.Range(3).iterate(profile_events=True),
     "max_errors": lambda: hr.Range(3).on_error("skip", True),
-    "seed of compose": lambda: hr.compose([], seed=True),
+    "seed of compose": lambda: hr.compose([T.TypeCast("int32")], seed=True),
     "k": lambda: hr.Range(3).kfold(True),
     "fractions": lambda: hr.Range(3).split([True]),
     "size of a batch": lambda: next(iter(hr.Range(3).batch(lambda batch: True))),
