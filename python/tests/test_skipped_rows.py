@@ -255,7 +255,6 @@ ODD = {
     "longer than the padding": (encoded((80, 80, 3)), T.PadEnd((70, 70, 3)), "RGB"),
     "of four channels": (encoded((64, 64, 4)), V.Normalize((1, 2, 3), (1, 1, 1)), "unchanged"),
     "of 16 bits": (encoded((64, 64, 3), np.uint16), V.ColorJitter(0.4), "unchanged"),
-    "grey": (encoded((64, 64)), V.RandomChoice([V.HWC2CHW(), V.HWC2CHW()]), "unchanged"),
     "too small in a branch": (encoded((5, 6, 3)), V.RandomApply([V.RandomCrop(32)], 1.0), "RGB"),
 }
 

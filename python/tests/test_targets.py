@@ -508,7 +508,7 @@ def test_masks_of_boxes_fit_boxes_and_images():
             read(made(shape))
         assert len(read(made(shape).on_error("skip"))) == ROWS - 1
     with pytest.raises(
-        hr.GraphError, match=re.escape('column "people", numbers of shape (n, H, W); got uint8 (30, 44)')
+        hr.DataError, match=re.escape('column "people", numbers of shape (n, H, W); got uint8 (30, 44)')
     ):
         read(made((HEIGHT, WIDTH)))
 
