@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/interrupt.h"
 
 namespace headrace {
 namespace {
@@ -15,7 +16,9 @@ StopSignal::StopSignal(const std::atomic<bool>* stop) : outer_(std::exchange(cur
 
 StopSignal::~StopSignal() { current_stop = outer_; }
 
-bool StopSignal::Raised() { return current_stop != nullptr && current_stop->load(std::memory_order_relaxed); }
+bool StopSignal::Raised() {
+  return (current_stop != nullptr && current_stop->load(std::memory_order_relaxed)) || Interrupt::Wanted();
+}
 
 absl::Status StopSignal::Error() { return MakeError(ErrorKind::kClosed, "the iterator was closed in the midst of it"); }
 

@@ -61,6 +61,17 @@ enum class Referenced {
   kBatchFunction,   // a function that makes a batch of rows
 };
 
+// How many elements a list may have.
+struct ListLength {
+  int64_t least = 1;
+  int64_t most = kAnyNumber;
+
+  static constexpr int64_t kAnyNumber = int64_t{1} << 62;
+  // Numbers of the channels of an image, or of one for all of them.
+  static constexpr ListLength OfChannels() { return {1, kMostChannels}; }
+  static constexpr int64_t kMostChannels = 65535;
+};
+
 struct Attribute {
   std::string name = {};
   AttributeType type = AttributeType::kInt;
@@ -79,6 +90,9 @@ struct Attribute {
   // declared by {2} with `broadcast`); otherwise it becomes a list of one.
   std::vector<int> lengths = {};
   bool broadcast = false;
+  // For lists without `lengths`: the fewest and the most elements; unset, as in plugins: any. A test wants one of the
+  // two for each list of ours.
+  std::optional<ListLength> length = {};
   // For real numbers and lists of them: whole numbers stay whole, and Attributes::Number distinguishes them. For values
   // that are stored in a column of any dtype: not every int64 is a double.
   bool keeps_whole = false;

@@ -57,6 +57,12 @@ std::string Lines(const std::vector<std::string>& items, std::string_view indent
   return Cat("[\n", indent, absl::StrJoin(items, separator), "]");
 }
 
+// The fewest and the most elements; the most is null if any number is allowed.
+std::string LengthJson(const ListLength& length) {
+  const bool bounded = length.most < ListLength::kAnyNumber;
+  return List({std::to_string(length.least), bounded ? std::to_string(length.most) : "null"});
+}
+
 std::string AttributeJson(const Attribute& attribute) {
   const AttributeTypeFacts type = FactsOf(attribute.type);
   std::vector<std::string> choices;
@@ -74,6 +80,7 @@ std::string AttributeJson(const Attribute& attribute) {
                  {"exclusive_minimum", Bool(attribute.exclusive_minimum)},
                  {"choices", List(choices)},
                  {"lengths", List(lengths)},
+                 {"length", attribute.length.has_value() ? LengthJson(*attribute.length) : "null"},
                  {"broadcast", Bool(attribute.broadcast)},
                  {"tuning", Bool(attribute.tuning)},
                  {"path", Bool(attribute.path)},

@@ -14,8 +14,9 @@ namespace headrace::ir {
 //   {"parameters", "docs": {name: text (null: the attribute's)}, "returns"} (null: one parameter an attribute),
 //   "example", "sample": {"attributes": {name: Python text}, "inputs": [kind]}, "inputs": {"least", "most" (null: any
 //   number)}, "attributes": [{"name", "type", "python_type", "doc", "default" (Python text as declared; null:
-//   required), "nullable", "minimum", "maximum", "exclusive_minimum", "choices", "lengths", "broadcast", "tuning",
-//   "path", "hidden"}], "traits": {...}}], "passes": [{"name", "doc"}]}
+//   required), "nullable", "minimum", "maximum", "exclusive_minimum", "choices", "lengths", "length" ([least,
+//   most (null: any number)]; null: any), "broadcast", "tuning", "path", "hidden"}], "traits": {...}}], "passes":
+//   [{"name", "doc"}]}
 std::string DeclarationsJson(const Registry& registry = Registry::Global());
 
 // "kernel", "source", "row", "stream".

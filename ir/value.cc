@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
@@ -96,6 +97,15 @@ void CheckDType(const std::string& text, std::vector<std::string>& wrong) {
   wrong.push_back(Cat("is ", StringText(text), ", not a dtype", DidYouMean(text, names)));
 }
 
+// What is wrong with a list of so many elements; empty: nothing.
+std::string WrongLength(const ListLength& wanted, int64_t elements) {
+  if (elements < wanted.least) {
+    if (elements == 0 && wanted.least == 1) return "is empty; give at least one";
+    return Cat("has ", elements, elements == 1 ? " element" : " elements", "; give at least ", wanted.least);
+  }
+  return elements > wanted.most ? Cat("has ", elements, " elements; give at most ", wanted.most) : std::string();
+}
+
 template <typename Values>
 void CheckList(const Attribute& attribute, const Values& values, const std::string& shown,
                std::vector<std::string>& wrong) {
@@ -104,6 +114,10 @@ void CheckList(const Attribute& attribute, const Values& values, const std::stri
     const std::string wanted =
         attribute.in_words.empty() ? Cat("have ", LengthsText(lengths)) : Cat("be ", attribute.in_words);
     wrong.push_back(Cat("is ", shown, ", a list of ", values.size(), "; it must ", wanted));
+  }
+  if (attribute.length.has_value()) {
+    std::string length = WrongLength(*attribute.length, static_cast<int64_t>(values.size()));
+    if (!length.empty()) wrong.push_back(std::move(length));
   }
   for (const auto& value : values) {
     const size_t before = wrong.size();

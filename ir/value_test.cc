@@ -125,6 +125,18 @@ TEST(Value, OfAnotherLengthIsRefused) {
   EXPECT_EQ(Wrong(size, IntsValue({1})), "");
 }
 
+TEST(Value, OfTooFewOrTooManyElementsIsRefused) {
+  const Attribute mean = {.name = "mean", .type = AttributeType::kFloats, .length = ListLength{1, 3}};
+  EXPECT_EQ(Wrong(mean, FloatsValue({})), "is empty; give at least one");
+  EXPECT_EQ(Wrong(mean, FloatsValue({1, 2, 3})), "");
+  EXPECT_EQ(Wrong(mean, FloatsValue({1, 2, 3, 4})), "has 4 elements; give at most 3");
+  const Attribute ends = {.name = "ends", .type = AttributeType::kInts, .length = ListLength{.least = 2}};
+  EXPECT_EQ(Wrong(ends, IntsValue({1})), "has 1 element; give at least 2");
+  EXPECT_EQ(Wrong(ends, IntsValue(std::vector<int64_t>(1000, 1))), "");
+  const Attribute names = {.name = "names", .type = AttributeType::kStrings, .length = ListLength{.least = 0}};
+  EXPECT_EQ(Wrong(names, StringsValue({})), "");
+}
+
 TEST(Value, IsDescribedInTheAttributesOwnWords) {
   const Attribute size = {
       .name = "size", .type = AttributeType::kInts, .in_words = "a whole number or (height, width)", .lengths = {1, 2}};

@@ -120,6 +120,18 @@ def numbers(count: int, shuffled: bool) -> Recipe:
     )
 
 
+def sometimes_empty(count: int, taken: int, given: int) -> Recipe:
+    """Passes of some rows or none, which differ from pass to pass; one without rows ends the endless repeat with an error."""
+    return Recipe(
+        f"Range({count}, shuffle=True).take({taken}).filter(value % 2 == 1).repeat().take({given})",
+        lambda: hr.Range(count, shuffle=True).take(taken).filter(hr.col("value") % 2 == 1).repeat().take(given),
+        unmodelled,
+        keeps_rows=False,
+        last_epoch=counted(LAST_EPOCH, 2**32, 2**32 - 2),
+        renumbers=True,
+    )
+
+
 def array(count: int) -> Recipe:
     values = [number * number % 101 for number in range(count)]
     return Recipe(
@@ -311,7 +323,7 @@ def source(draws: Draws) -> Recipe:
     if recipe.text.startswith("Range") and recipe.numbered and draws.integer(0, 5) == 0:
         return mixture(recipe, numbers(draws.integer(1, 6), True), _weights(draws), "repeat")
     # Repetitions stand next to a source with random access.
-    alone = recipe.text.startswith(("Range", "Numpy")) and draws.integer(0, 3) == 0
+    alone = recipe.text.startswith(("Range", "Numpy")) and bool(recipe.numbered) and draws.integer(0, 3) == 0
     return in_succession(recipe, draws.integer(1, 3)) if alone else recipe
 
 
@@ -331,8 +343,11 @@ def _source(draws: Draws) -> Recipe:
         "own rows",
         "plugin source",
         "plugin format",
+        "sometimes empty",
     ]
     kind = draws.choice(kinds)
+    if kind == "sometimes empty":
+        return sometimes_empty(draws.integer(2, 6), draws.integer(1, 2), draws.integer(0, 12))
     if kind == "range":
         return numbers(size, draws.choice([False, True]))
     if kind == "own rows":

@@ -16,6 +16,13 @@ bool IsOfOneRow(const absl::Status& error) {
   return kind == ErrorKind::kData || kind == ErrorKind::kNotFound || kind == ErrorKind::kFunction;
 }
 
+absl::Status DecidedByRow(const absl::Status& error) {
+  if (error.ok() || KindOf(error) != ErrorKind::kGraph) return error;
+  absl::Status of_row = MakeError(ErrorKind::kData, ToStd(error.message()));
+  error.ForEachPayload([&of_row](absl::string_view url, const absl::Cord& value) { of_row.SetPayload(url, value); });
+  return of_row;
+}
+
 absl::Status NothingLeftError(std::string_view of, const absl::Status& last) {
   absl::Status error(last.code(), Cat("every row of ", of,
                                       " failed, so that nothing is left of it; the last one: ", ToStd(last.message())));

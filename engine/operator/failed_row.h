@@ -23,6 +23,10 @@ struct FailedRow {
 // fault of the disk that may pass.
 bool IsOfOneRow(const absl::Status& error);
 
+// The error of a row that does not fit what is done with it, where the types that are known before the run do not
+// decide that: kData instead of kGraph, which stands for a pipeline that cannot run. Other kinds stay.
+absl::Status DecidedByRow(const absl::Status& error);
+
 // For a pass, a batch or an epoch ("this epoch") of which no row is left: that of the last row, and says so.
 absl::Status NothingLeftError(std::string_view of, const absl::Status& last);
 bool IsNothingLeft(const absl::Status& error);

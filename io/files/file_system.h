@@ -2,7 +2,7 @@
 // can inject delays and faults, and a remote store is one more implementation (io/files/file_system_registry.h finds it
 // by the scheme of a path). Paths use '/'; links are followed; only regular files are read, without blocking on others;
 // a path with a NUL in it is refused (kGraph). Listing and stat calls end with kClosed if the thread's Interrupt is
-// wanted (io/files/interrupt.h).
+// wanted (core/interrupt.h).
 // Threads: a FileSystem and a RandomAccessFile may be used from any thread at once; FolderPages belong to one thread at
 // a time.
 #ifndef HEADRACE_IO_FILES_FILE_SYSTEM_H_

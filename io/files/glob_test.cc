@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "io/files/interrupt.h"
+#include "core/interrupt.h"
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
 

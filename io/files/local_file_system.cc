@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/interrupt.h"
 #include "io/files/descriptor.h"
-#include "io/files/interrupt.h"
 #include "io/files/local_files.h"
 
 namespace headrace {

@@ -12,9 +12,9 @@
 
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/interrupt.h"
 #include "core/row_id.h"
 #include "io/files/followed_links.h"
-#include "io/files/interrupt.h"
 
 namespace headrace {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "core/error.h"
 #include "core/hash.h"
-#include "io/files/interrupt.h"
+#include "core/interrupt.h"
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/one_file.h"
 #include "io/files/testing/temporary_folder.h"

@@ -62,7 +62,8 @@ const KernelRegistration random_choice_registration{
                             "ones.",
                      .default_value = "None",
                      .nullable = true,
-                     .minimum = 0}},
+                     .minimum = 0,
+                     .length = ir::ListLength{}}},
      .traits = {.random = true},
      .python_module = "vision",
      .python = {.parameters = "branches: Sequence[Kernel | Sequence[Kernel]], p: Sequence[float] | None = None, *, "

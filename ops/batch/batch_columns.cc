@@ -156,11 +156,13 @@ void AddPadValues(std::vector<ir::Attribute>& attributes) {
                         .type = ir::AttributeType::kStrings,
                         .doc = "Columns with a padding of their own.",
                         .default_value = "()",
+                        .length = ir::ListLength{.least = 0},
                         .hidden = true});
   attributes.push_back({.name = "pad_values",
                         .type = ir::AttributeType::kFloats,
                         .doc = "Their padding, in that order.",
                         .default_value = "()",
+                        .length = ir::ListLength{.least = 0},
                         .keeps_whole = true,
                         .hidden = true});
 }

@@ -346,7 +346,8 @@ std::vector<ir::Attribute> ChildrenAttributes(std::vector<ir::Attribute> own) {
                             .type = ir::AttributeType::kStrings,
                             .doc = "The columns that it gets, in order; None: all.",
                             .default_value = "None",
-                            .nullable = true}});
+                            .nullable = true,
+                            .length = ir::ListLength{.least = 0}}});
   return WithGivenAttributes("row", std::move(own));
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "engine/operator/failed_row.h"
 #include "engine/operator/operator.h"
 #include "ir/expression.h"
 #include "ir/expression_eval.h"
@@ -35,12 +36,15 @@ class ExpressionCondition : public Condition {
   absl::StatusOr<bool> Keeps(const Block& block, int row) const override {
     absl::InlinedVector<Tensor, 2> values;
     for (const Read& read : columns_) values.push_back(block.columns[read.column].row(row));
-    return predicate_.Evaluate([&](std::string_view name) -> const Tensor* {
+    absl::StatusOr<bool> keeps = predicate_.Evaluate([&](std::string_view name) -> const Tensor* {
       for (size_t i = 0; i < columns_.size(); ++i) {
         if (columns_[i].name == name) return &values[i];
       }
       return nullptr;
     });
+    // What the types decide was refused before the run.
+    if (!keeps.ok()) return DecidedByRow(keeps.status());
+    return keeps;
   }
 
  private:
@@ -190,7 +194,8 @@ const OpRegistration filter_registration(
                         .type = ir::AttributeType::kStrings,
                         .doc = "The columns that the function gets, in order; None: all.",
                         .default_value = "None",
-                        .nullable = true},
+                        .nullable = true,
+                        .length = ir::ListLength{.least = 0}},
                        {.name = "random",
                         .type = ir::AttributeType::kBool,
                         .doc = "Pass the function a NumPy generator of the row's own as `rng`.",

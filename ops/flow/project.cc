@@ -28,7 +28,6 @@ class ProjectOperator : public RowOperator {
 
 absl::StatusOr<ir::Schema> InferProject(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
   const std::vector<std::string> names = attributes.Strings("columns");
-  if (names.empty()) return GraphError("columns is empty; name at least one to keep");
   std::set<std::string> seen;
   ir::Schema schema;
   for (const std::string& name : names) {
@@ -61,6 +60,7 @@ const OpRegistration project_registration(
         .attributes = {{.name = "columns",
                         .type = ir::AttributeType::kStrings,
                         .doc = "The columns to keep.",
+                        .length = ir::ListLength{},
                         .chooses_columns = true}},
         .traits = {.one_to_one = true, .light = true},
         .python_module = "dataset",

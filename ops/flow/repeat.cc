@@ -13,6 +13,8 @@ namespace {
 
 // Runs the child at epochs e·n + pass (endless: e·2³² + pass) and drops its end-of-epoch markers, so that a batch above
 // crosses them. Rows are given the identity (e, key mixed with pass).
+// A restart must know whether the pass had rows. Its state says so where rows that fail are skipped. An endless repeat
+// otherwise goes on from the start of the pass until it has a row, so counters of the input above 0 say that it had.
 class RepeatOperator : public StreamOperator {
  public:
   // The number of passes reserved for an endless epoch. It uses all but the last, so that an endless repeat of endless
@@ -33,10 +35,11 @@ class RepeatOperator : public StreamOperator {
     return CounterError("had ", counters[1], " for what became of a pass's rows, which is 0 to ", kAllFailed);
   }
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& /*inputs*/) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) override {
     next_epoch_ = epoch;
-    // A resumed pass had rows before, or it would not be in a checkpoint, unless rows that fail are skipped.
-    rows_in_pass_ = !skip_failed_ || counters[1] == kHadRows ? 1 : 0;
+    const auto counts = [](uint64_t counter) { return counter > 0; };
+    const bool had_rows = skip_failed_ ? counters[1] == kHadRows : std::any_of(inputs.begin(), inputs.end(), counts);
+    rows_in_pass_ = had_rows ? 1 : 0;
     if (skip_failed_ && counters[1] == kAllFailed) last_failed_ = DataError("it came before the state was taken");
   }
 
@@ -54,6 +57,7 @@ class RepeatOperator : public StreamOperator {
       id.key = MixKey(id.key, pass);
     }
     message->epoch = epoch;
+    if (endless_ && !skip_failed_ && rows_in_pass_ == 0) message->checkpoint.assign(message->checkpoint.size(), 0);
     message->checkpoint.push_back(pass);
     if (skip_failed_) message->checkpoint.push_back(rows_in_pass_ > 0 ? kHadRows : last_failed_.ok() ? 0 : kAllFailed);
     if (message->end == End::kEpoch && rows_in_pass_ == 0 && !last_failed_.ok()) GiveError(*message, pass, out);
@@ -102,7 +106,9 @@ class RepeatOperator : public StreamOperator {
     block.checkpoint[block.checkpoint.size() - (skip_failed_ ? 2 : 1)] = pass + 1;
     if (!endless_ || !nothing) return;
     block.end = End::kError;
-    block.error = GraphError("repeat() without a count never ends over a data set that gives no rows");
+    block.error =
+        GraphError("repeat() without a count never ends over a data set that gives no rows: it gave no rows in pass ",
+                   pass, "; give repeat() a count if passes may be empty");
   }
 
   const uint64_t numbers_;  // passes reserved per epoch

@@ -292,7 +292,7 @@ TEST(BucketByLengthOperator, RefusesBucketsThatCannotBe) {
   const auto refusal = [](BucketByLengthInts boundaries, BucketByLengthInts sizes) {
     return Refusal(InBuckets(1, Buckets(std::move(boundaries), std::move(sizes))), Lengths({}));
   };
-  EXPECT_THAT(refusal({}, {1}), HasSubstr("has no boundaries"));
+  EXPECT_THAT(refusal({}, {1}), HasSubstr("boundaries is empty; give at least one"));
   EXPECT_THAT(refusal({2, 2}, {1, 1, 1}), HasSubstr("boundaries[1] is 2, not above the one before it, 2"));
   EXPECT_THAT(refusal({2, 4}, {1, 1}), HasSubstr("has 2 boundaries and 2 batch_sizes"));
   EXPECT_THAT(refusal({0}, {1, 1}), HasSubstr("boundaries"));

@@ -10,6 +10,7 @@
 #include "core/philox.h"
 #include "core/text.h"
 #include "engine/operator/batch_memory.h"
+#include "engine/operator/failed_row.h"
 #include "engine/operator/host_parameter.h"
 #include "engine/operator/host_runs.h"
 #include "ir/chosen_types.h"
@@ -40,6 +41,8 @@ struct MapProgram::BoundStep {
   std::string plugin_kernel;  // "myops.Blur"; none: it is no plugin's
   std::vector<int> inputs;
   std::vector<int> outputs;
+  // Of a kernel of rows: the types of its columns are not all known before the run, so a row decides whether it fits.
+  bool fits_by_row = false;
   int fillers = -1;  // for a kernel of whole batches: the column that marks rows which repeat others; -1: none does
   uint64_t seed = 0;
   uint64_t salt = 0;
@@ -124,6 +127,18 @@ bool FitInferred(const ir::Columns& before, absl::Span<const int> outputs, absl:
     if (!ir::FitsType(before[i].type, made.dtype(), row)) return false;
   }
   return true;
+}
+
+bool KnownWhole(const ir::ColumnType& type) {
+  if (type.dtype == DType::kUnknown || !type.shape.has_value()) return false;
+  return std::count(type.shape->begin(), type.shape->end(), ir::kUnknownDim) == 0;
+}
+
+bool KnowsInputs(const ir::proto::Step& step, const ir::Schema& schema) {
+  return std::all_of(step.inputs().begin(), step.inputs().end(), [&](const std::string& name) {
+    const ir::Column* const column = schema.Find(name);
+    return column != nullptr && KnownWhole(column->type);
+  });
 }
 
 // Whether what is known of the one is true of the other.
@@ -261,6 +276,9 @@ absl::StatusOr<std::vector<MapProgram::BoundStep>> MapProgram::BindSteps(const i
   for (const ir::proto::Step& step : steps) {
     HEADRACE_ASSIGN_OR_RETURN(BoundStep bound, BindStep(step, arguments, epoch, enclosing));
     if (bound.chooser != nullptr) HEADRACE_RETURN_IF_ERROR(BindBranches(step, arguments, epoch, schema, bound));
+    const ir::Declaration* const declaration = ir::Registry::Global().Find(step.kernel());
+    const bool of_rows = bound.kernel != nullptr && declaration != nullptr && !declaration->traits.by_batch;
+    bound.fits_by_row = of_rows && !KnowsInputs(step, schema);
     HEADRACE_RETURN_IF_ERROR(ir::ApplyStep(step, schema));
     if (!ir::PluginOf(step.kernel()).empty()) {
       bound.plugin_kernel = step.kernel();
@@ -575,6 +593,7 @@ absl::Status MapProgram::RunAction(const Action& action, const RowId& id, Output
       status = CheckInferred(step->plugin_kernel, step->declared, step->outputs, row.columns);
     }
     if (status.ok()) continue;
+    if (step->fits_by_row) status = DecidedByRow(status);
     status = InEpoch(std::move(status), id.epoch, step->parameters);
     AddStep(*step, status);
     return status;

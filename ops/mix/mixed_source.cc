@@ -1,11 +1,13 @@
 #include "ops/mix/mixed_source.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "core/error.h"
 #include "core/philox.h"
+#include "core/stop_signal.h"
 #include "ops/mix/mixture_draws.h"
 #include "ops/mix/mixture_table.h"
 #include "ops/order/epoch_slots.h"
@@ -37,6 +39,8 @@ class MixedSource : public IndexedSource {
       HEADRACE_ASSIGN_OR_RETURN(size_, RowsTogether());
       return CheckFits(size_);
     }
+    // Refused before they are counted, which may take hours.
+    HEADRACE_RETURN_IF_ERROR(CheckFits(LeastRows()));
     HEADRACE_ASSIGN_OR_RETURN(first_table_, Draw(first_epoch_));
     size_ = first_table_->size();
     return absl::OkStatus();
@@ -80,14 +84,14 @@ class MixedSource : public IndexedSource {
   uint64_t numbers() const override { return numbers_.count(); }
   void FindNumbers(uint64_t epoch, absl::Span<uint64_t> positions) const override {
     std::vector<RowOfInput> rows(positions.size());
-    With(epoch, [&](const MixtureTable& table) {
+    const absl::Status found = With(epoch, [&](const MixtureTable& table) {
       for (size_t i = 0; i < rows.size(); ++i) rows[i] = RowInInput(table, {epoch, positions[i]});
     });
-    numbers_.Find(rows, positions);
+    if (found.ok()) numbers_.Find(rows, positions);
   }
 
   absl::Status Read(const RowPosition& wanted, Block& block) const override {
-    const RowOfInput found = Find(wanted);
+    HEADRACE_ASSIGN_OR_RETURN(const RowOfInput found, Find(wanted));
     Block row;
     HEADRACE_RETURN_IF_ERROR(inputs_[found.input]->Read(found.row, row));
     Reorder(column_indices_[found.input], row.columns);
@@ -98,11 +102,11 @@ class MixedSource : public IndexedSource {
 
   absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
     std::vector<RowOfInput> rows(wanted.positions.size());
-    With(wanted.epoch, [&](const MixtureTable& table) {
+    HEADRACE_RETURN_IF_ERROR(With(wanted.epoch, [&](const MixtureTable& table) {
       for (size_t i = 0; i < rows.size(); ++i) {
         rows[i] = RowInInput(table, {wanted.epoch, wanted.positions[i], wanted.occurrence_key(i)});
       }
-    });
+    }));
     const auto read = [&](size_t input, const RowPositions& of_input, Block& read_rows) {
       absl::Status status = inputs_[input]->ReadRows(of_input, read_rows);
       Reorder(column_indices_[input], read_rows.columns);
@@ -113,9 +117,10 @@ class MixedSource : public IndexedSource {
   }
 
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
-    const RowOfInput found = Find({epoch, position});
-    inputs_[found.input]->Identify(found.row.epoch, found.row.position, id, provenance);
-    Identify(epoch, found, id);
+    const absl::StatusOr<RowOfInput> found = Find({epoch, position});
+    if (!found.ok()) return;
+    inputs_[found->input]->Identify(found->row.epoch, found->row.position, id, provenance);
+    Identify(epoch, *found, id);
   }
 
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
@@ -130,6 +135,16 @@ class MixedSource : public IndexedSource {
     for (const uint64_t size : sizes_) {
       if (!__builtin_add_overflow(rows, size, &rows)) continue;
       return UnsupportedError("the inputs have more rows together than numbers of 64 bits can count");
+    }
+    return rows;
+  }
+
+  // Those of every epoch, whatever is drawn: up to the end of an input, or of all.
+  uint64_t LeastRows() const {
+    if (stop_ == MixtureStop::kFirst) return *std::min_element(sizes_.begin(), sizes_.end());
+    uint64_t rows = 0;
+    for (const uint64_t size : sizes_) {
+      if (__builtin_add_overflow(rows, size, &rows)) return std::numeric_limits<uint64_t>::max();
     }
     return rows;
   }
@@ -152,7 +167,9 @@ class MixedSource : public IndexedSource {
     absl::Status refused;
     const auto give = [&](size_t input) {
       table->Add(input);
-      if (table->size() % kChecked == 0) refused = CheckFits(table->size());
+      if (table->size() % kChecked == 0) {
+        refused = StopSignal::Raised() ? StopSignal::Error() : CheckFits(table->size());
+      }
       return refused.ok();
     };
     const auto begin_pass = [&](size_t input, uint64_t pass) {
@@ -171,15 +188,28 @@ class MixedSource : public IndexedSource {
     return Draw(epoch);
   }
 
+  // For a position of the epoch. kClosed, without a call of `use`, if StopSignal ended the draws; where they could fail
+  // otherwise, Begin made the table.
   template <typename Use>
-  void With(uint64_t epoch, Use use) const {
-    // Where Draw could fail, Begin made the table.
-    tables_->With(epoch, [&] { return *TakeTable(epoch); }, use);
+  absl::Status With(uint64_t epoch, Use use) const {
+    const auto make = [&]() -> Table {
+      absl::StatusOr<Table> table = TakeTable(epoch);
+      return table.ok() ? *std::move(table) : std::make_shared<const MixtureTable>(inputs_.size());
+    };
+    absl::Status found;
+    tables_->With(epoch, make, [&](const MixtureTable& table) {
+      if (table.size() == 0) {
+        found = StopSignal::Error();
+      } else {
+        use(table);
+      }
+    });
+    return found;
   }
 
-  RowOfInput Find(const RowPosition& wanted) const {
+  absl::StatusOr<RowOfInput> Find(const RowPosition& wanted) const {
     RowOfInput found;
-    With(wanted.epoch, [&](const MixtureTable& table) { found = RowInInput(table, wanted); });
+    HEADRACE_RETURN_IF_ERROR(With(wanted.epoch, [&](const MixtureTable& table) { found = RowInInput(table, wanted); }));
     return found;
   }
 

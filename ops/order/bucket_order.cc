@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/stop_signal.h"
 #include "engine/operator/positions.h"
 #include "ops/order/epoch_slots.h"
 #include "ops/order/values_by_number.h"
@@ -92,6 +93,8 @@ class BucketedSource : public IndexedSource {
     HEADRACE_RETURN_IF_ERROR(CheckRows(begun.rows));
     rows_ = begun.rows;
     With(epoch, [&](const FormedBatches& formed) { begun.rows = formed.count() * largest_; });
+    // Not all were formed.
+    if (StopSignal::Raised()) return StopSignal::Error();
     epoch_ = epoch;
     return begun;
   }
@@ -144,7 +147,7 @@ class BucketedSource : public IndexedSource {
   FormedBatches Form(uint64_t epoch, uint64_t rows) const {
     BatchFormer former(buckets_, rows);
     std::vector<uint64_t> numbers;
-    for (uint64_t first = 0; first < rows; first += numbers.size()) {
+    for (uint64_t first = 0; first < rows && !StopSignal::Raised(); first += numbers.size()) {
       numbers.resize(std::min<uint64_t>(rows - first, kAtOnce));
       std::iota(numbers.begin(), numbers.end(), first);
       input_->FindNumbers(epoch, absl::MakeSpan(numbers));

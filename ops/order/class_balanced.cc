@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/philox.h"
+#include "core/stop_signal.h"
 #include "ops/order/drawn_by_values.h"
 #include "ops/order/drawn_order.h"
 #include "ops/order/ordered_source.h"
@@ -15,6 +16,7 @@ DrawRows DrawFrom(Classes classes, uint64_t stream) {
   return [classes = std::move(classes), stream](uint64_t epoch, absl::Span<uint32_t> rows) {
     const uint64_t key = RowRandom::KeyOf(stream, epoch);
     for (uint64_t i = 0; i < rows.size(); ++i) {
+      if (i % kDrawsAtOnce == 0 && StopSignal::Raised()) return;
       RowRandom random(key, i);
       const absl::Span<const uint32_t> members = classes.rows(random.Below(classes.count()));
       rows[i] = members[random.Below(members.size())];

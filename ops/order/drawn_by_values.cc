@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/stop_signal.h"
 #include "ops/order/epoch_table.h"
 #include "ops/order/values_by_number.h"
 
@@ -38,6 +39,7 @@ class FollowingOrder : public RowOrder {
     HEADRACE_ASSIGN_OR_RETURN(const DrawRows draw, drawn_.draws(values, size_));
     std::vector<uint32_t> rows(size_.positions);
     draw(epoch, absl::MakeSpan(rows));
+    if (StopSignal::Raised()) return StopSignal::Error();
     table_.reset();
     table_ = std::make_unique<EpochTable>(std::move(rows), input_rows);
     return BegunEpoch{size_.positions, 0};
@@ -54,6 +56,7 @@ class FollowingOrder : public RowOrder {
     values.reserve(size_.input_rows);
     std::vector<uint64_t> numbers;
     while (values.size() < size_.input_rows) {
+      if (StopSignal::Raised()) return StopSignal::Error();
       numbers.resize(std::min<uint64_t>(kAtOnce, size_.input_rows - values.size()));
       std::iota(numbers.begin(), numbers.end(), values.size());
       input_->FindNumbers(epoch, absl::MakeSpan(numbers));

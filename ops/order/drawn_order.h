@@ -18,8 +18,12 @@
 
 namespace headrace {
 
-// Sets the row of the input for each position of the epoch. Called once for most epochs, by any thread.
+// Sets the row of the input for each position of the epoch. Called once for most epochs, by any thread. May end early
+// once StopSignal is raised, when nobody reads the rows any more.
 using DrawRows = std::function<void(uint64_t epoch, absl::Span<uint32_t> rows)>;
+
+// After so many draws it looks at StopSignal.
+constexpr uint64_t kDrawsAtOnce = 4096;
 
 struct DrawnSize {
   uint64_t positions = 0;   // of every epoch

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/stop_signal.h"
 #include "ops/order/epoch_permutations.h"
 #include "ops/order/row_set.h"
 
@@ -45,6 +46,7 @@ absl::StatusOr<std::unique_ptr<RowOrder>> DrawPart(uint64_t rows, uint64_t seed,
   RowSet drawn(rows);
   std::vector<uint64_t> positions;
   for (uint64_t first = borders.begin; first < borders.end; first += positions.size()) {
+    if (StopSignal::Raised()) return StopSignal::Error();
     positions.resize(std::min(kAtOnce, borders.end - first));
     std::iota(positions.begin(), positions.end(), first);
     permutations.Find(0, absl::MakeSpan(positions));

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/philox.h"
+#include "core/stop_signal.h"
 #include "ops/order/drawn_by_values.h"
 #include "ops/order/drawn_order.h"
 #include "ops/order/ordered_source.h"
@@ -60,6 +61,7 @@ DrawRows DrawGroups(Classes classes, const GroupSize& size, uint64_t stream) {
   return [classes = std::move(classes), size, stream](uint64_t epoch, absl::Span<uint32_t> rows) {
     const uint64_t key = RowRandom::KeyOf(stream, epoch);
     for (uint64_t group = 0; group * size.rows() < rows.size(); ++group) {
+      if (group % kDrawsAtOnce == 0 && StopSignal::Raised()) return;
       RowRandom random(key, group);
       DifferentNumbers numbers(classes.count(), &random);
       for (uint64_t i = 0; i < size.classes; ++i) {

@@ -57,8 +57,11 @@ const OpRegistration select_registration(
                "Errors: an index that is negative or not below the number of rows; an operator other than map, project "
                "and rename between it and a source with random access (with take, skip, concat and zip of unshuffled "
                "ones).",
-        .attributes =
-            {{.name = "indices", .type = ir::AttributeType::kInts, .doc = "The numbers of the rows.", .minimum = 0}},
+        .attributes = {{.name = "indices",
+                        .type = ir::AttributeType::kInts,
+                        .doc = "The numbers of the rows.",
+                        .minimum = 0,
+                        .length = ir::ListLength{.least = 0}}},
         .traits = {.indexed = true, .light = true, .by_number = true},
         .python_module = "dataset",
         .python = {.parameters = "indices: Iterable[int]",

@@ -10,9 +10,9 @@
 #include "absl/strings/str_join.h"
 #include "core/buffer.h"
 #include "core/error.h"
+#include "core/stop_signal.h"
 #include "core/text.h"
 #include "engine/operator/failed_row.h"
-#include "io/files/interrupt.h"
 #include "ops/order/drawn_order.h"
 
 namespace headrace {
@@ -51,7 +51,7 @@ class BlockReader {
 
   // The next rows from `first` on.
   absl::Status Read(uint64_t first, Block& block) {
-    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
+    if (StopSignal::Raised()) return StopSignal::Error();
     positions_.resize(std::min(at_once_.rows(), values_.size() - first));
     std::iota(positions_.begin(), positions_.end(), first);
     const TaskMemory memory(&BufferPool::Current(), account_, 0);

@@ -8,7 +8,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
-#include "io/files/interrupt.h"
+#include "core/interrupt.h"
 #include "ir/graph.pb.h"
 #include "ir/value.h"
 

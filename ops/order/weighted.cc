@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/philox.h"
+#include "core/stop_signal.h"
 #include "ops/order/alias_table.h"
 #include "ops/order/drawn_by_values.h"
 #include "ops/order/drawn_order.h"
@@ -19,6 +20,7 @@ DrawRows DrawWithReplacement(absl::Span<const double> weights, uint64_t stream) 
   return [table = AliasTable(weights), stream](uint64_t epoch, absl::Span<uint32_t> rows) {
     const uint64_t key = RowRandom::KeyOf(stream, epoch);
     for (uint64_t i = 0; i < rows.size(); ++i) {
+      if (i % kDrawsAtOnce == 0 && StopSignal::Raised()) return;
       RowRandom random(key, i);
       rows[i] = table.Draw(random);
     }
@@ -36,6 +38,7 @@ DrawRows DrawWithoutReplacement(absl::Span<const double> weights, uint64_t drawa
     std::vector<std::pair<double, uint32_t>> arrivals;
     arrivals.reserve(drawable);
     for (uint32_t row = 0; row < logs.size(); ++row) {
+      if (row % kDrawsAtOnce == 0 && StopSignal::Raised()) return;
       if (std::isinf(logs[row])) continue;
       arrivals.emplace_back(std::log(-std::log1p(-RowRandom(key, row).Uniform())) - logs[row], row);
     }

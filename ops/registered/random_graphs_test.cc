@@ -96,6 +96,9 @@ class RandomGraph {
         return Zip(depth, model);
       case 2:
         return Below(3) == 0 ? MixRanges(model) : Mix(depth, model);
+      case 3:
+        if (Below(2) == 0) return Changing(model);
+        [[fallthrough]];
       default:
         return OnOne(Below(12), Tree(depth - 1, model), model);
     }
@@ -110,6 +113,19 @@ class RandomGraph {
         "Range", {},
         {{"start", IntValue(start)}, {"stop", IntValue(start + rows)}, {"shuffle", ir::BoolValue(shuffled)}});
     return rows == 0 || Below(3) > 0 ? range : Selected(range, model);
+  }
+
+  // Passes that have a row or two, or none, which differ from pass to pass. One without rows ends an endless repeat.
+  uint32_t Changing(Model& model) {
+    const uint32_t range =
+        builder_.Add("Range", {}, {{"stop", IntValue(2 + Below(4))}, {"shuffle", ir::BoolValue(true)}});
+    const uint32_t taken = builder_.Add("take", {range}, {{"count", IntValue(1 + Below(2))}});
+    const uint32_t thinned = Filter(taken, model);
+    model.ordered = model.counted = false;
+    if (Below(3) == 0) return Repeat(thinned, model);
+    model.CountPasses(uint64_t{1} << 32, (uint64_t{1} << 32) - 2);
+    const uint32_t repeat = builder_.Add("repeat", {thinned});
+    return builder_.Add("take", {repeat}, {{"count", IntValue(Below(12))}});
   }
 
   uint32_t Selected(uint32_t input, Model& model) {

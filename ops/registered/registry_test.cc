@@ -106,6 +106,20 @@ TEST(Registry, EveryOperatorIsDocumented) {
   }
 }
 
+bool IsList(ir::AttributeType type) {
+  return type == ir::AttributeType::kInts || type == ir::AttributeType::kFloats || type == ir::AttributeType::kStrings;
+}
+
+TEST(Registry, EveryListSaysHowManyElementsItMayHave) {
+  for (const ir::Declaration* declaration : ir::Registry::Global().All()) {
+    for (const ir::Attribute& attribute : declaration->attributes) {
+      if (!IsList(attribute.type)) continue;
+      EXPECT_TRUE(attribute.length.has_value() != !attribute.lengths.empty())
+          << declaration->name << ", " << attribute.name << " needs `lengths` or `length`";
+    }
+  }
+}
+
 TEST(Registry, EveryOperatorHasAnExample) {
   for (const ir::Declaration* declaration : Operators()) {
     // Users do not call these.

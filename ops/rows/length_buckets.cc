@@ -25,10 +25,6 @@ LengthBuckets::LengthBuckets(const ir::Attributes& attributes)
 absl::Status LengthBuckets::Check(const ir::Attributes& attributes) {
   const std::vector<int64_t> boundaries = attributes.Ints("boundaries");
   const size_t sizes = attributes.Ints("batch_sizes").size();
-  if (boundaries.empty()) return GraphError("has no boundaries; give at least one, or use batch(pad=True)");
-  if (boundaries.size() >= kMostBuckets) {
-    return UnsupportedError("has ", boundaries.size(), " boundaries; at most ", kMostBuckets - 1, " can be given");
-  }
   for (size_t i = 1; i < boundaries.size(); ++i) {
     if (boundaries[i] > boundaries[i - 1]) continue;
     return GraphError("boundaries[", i, "] is ", boundaries[i], ", not above the one before it, ", boundaries[i - 1]);
@@ -50,12 +46,14 @@ std::vector<ir::Attribute> BucketAttributes() {
            .type = ir::AttributeType::kInts,
            .doc = "Lengths at which the next bucket begins, rising; at most 999.",
            .minimum = 1,
-           .maximum = 1e15},
+           .maximum = 1e15,
+           .length = ir::ListLength{1, kMostBuckets - 1}},
           {.name = "batch_sizes",
            .type = ir::AttributeType::kInts,
            .doc = "Rows in a batch of each bucket, one more than boundaries.",
            .minimum = 1,
-           .maximum = kMostRows}};
+           .maximum = kMostRows,
+           .length = ir::ListLength{1, kMostBuckets}}};
 }
 
 ir::Attribute MeasuredColumnAttribute() {

@@ -16,6 +16,7 @@ ir::Attribute ColumnChoice::Declare() const {
           .doc = Cat("Columns to give, of ", absl::StrJoin(names, ", "), "; None: ", absl::StrJoin(given, ", "), "."),
           .default_value = "None",
           .nullable = true,
+          .length = ir::ListLength{.least = 0},
           .chooses_columns = true};
 }
 

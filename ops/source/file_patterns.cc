@@ -19,13 +19,13 @@ ir::Attribute DeclarePatterns() {
           .doc =
               "Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several of them in a list or "
               "between semicolons; a folder stands for the files in it, and what matches nothing is an error.",
+          .length = ir::ListLength{},
           .path = true};
 }
 
 absl::Status CheckPatterns(const ir::Attributes& attributes) {
-  const std::vector<std::string> patterns = attributes.Strings("patterns");
-  if (patterns.empty()) return GraphError("patterns is empty; give at least one path or pattern");
-  for (const std::string& pattern : patterns) HEADRACE_RETURN_IF_ERROR(CheckNoNul("the pattern", pattern));
+  for (const std::string& pattern : attributes.Strings("patterns"))
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("the pattern", pattern));
   return absl::OkStatus();
 }
 

@@ -84,7 +84,7 @@ const OpRegistration kGroup(
 const OpRegistration kFail({.name = "test_fail",
                             .role = ir::Role::kRow,
                             .summary = "Fails rows whose first column (int64) has one of some values, for tests.",
-                            .attributes = {{.name = "values", .type = AttributeType::kInts, .doc = "Those that fail."}},
+                            .attributes = {{.name = "values", .type = AttributeType::kInts, .doc = "Those that fail.", .length = ir::ListLength{}}},
                             .traits = {.one_to_one = true},
                             .python_module = "test",
                             .infer = ir::PassesSchema()},

@@ -53,7 +53,7 @@ class Loader:
 
     In a program of several processes each rank gets its part of the rows, as with DistributedSampler: rank and
     world are those of torch.distributed where it is initialized, else of the environment variables WORLD_SIZE and RANK,
-    or NODE_RANK and LOCAL_RANK.
+    or NODE_RANK and LOCAL_RANK. `shard=(rank, world)` names them instead.
     Where the number of rows is known, `even` is "pad", so that all ranks have the same number of batches: rows from the
     start fill the last round, and a column `_pad` marks them. Otherwise ranks may differ.
     """
@@ -233,7 +233,7 @@ class Loader:
     def _dataset(self) -> Dataset:
         """The part of this rank. It is made again only if the rank or torch's GPU has changed, for it keeps caches and
         what was read ahead from one epoch to the next."""
-        shard = None if "shard" in self._whole._options else rank_and_world()
+        shard = rank_and_world() if "shard" not in self._whole._options else _several(self._whole._options["shard"])
         gpu = _current_gpu() if self._follows_torch else None
         if self._part is None or self._part[0] != (shard, gpu):
             part = self._whole if gpu is None else self._whole.options(device=gpu)
@@ -360,6 +360,11 @@ class _Order:
         self.set_epoch = loader.set_epoch
 
 
+def _several(shard: Shard) -> Shard | None:
+    """None for the only one of a world."""
+    return None if shard[1] == 1 else shard
+
+
 def rank_and_world() -> Shard | None:
     """This process's rank and the number of processes; None: it is the only one."""
     # A program that has not imported torch has not initialized it.
@@ -368,7 +373,7 @@ def rank_and_world() -> Shard | None:
         rank, world = distributed.get_rank(), distributed.get_world_size()
     else:
         rank, world = _of_environment()
-    return None if world == 1 else (rank, world)
+    return _several((rank, world))
 
 
 def _of_environment() -> Shard:

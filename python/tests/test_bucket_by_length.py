@@ -192,7 +192,7 @@ def test_ranks_that_must_step_alike_are_refused():
 @pytest.mark.parametrize(
     ("boundaries", "sizes", "message"),
     [
-        ([], [1], "has no boundaries"),
+        ([], [1], "boundaries is empty; give at least one"),
         ([3, 3], [1, 1, 1], r"boundaries\[1\] is 3, not above the one before it, 3"),
         ([3], [1], "has 1 boundaries and 1 batch_sizes; give one size more"),
         ([0], [1, 1], "boundaries"),

@@ -3,6 +3,7 @@ with it."""
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -258,3 +259,57 @@ def test_a_signal_handler_that_raises_loses_nothing():
         # The alarm came while the program itself was outside of its try.
         assert "Stop" in done.stderr, done.stderr
     assert done.stdout.strip() == "all", done.stderr
+
+
+LONG_WORK = {
+    "len of a mixture": "len(hr.mix([hr.Range(3), hr.Range(3)], [1, 1e-9], 'repeat'))",
+    "a run of a mixture": "next(hr.mix([hr.Range(3), hr.Range(3)], [1, 1e-9], 'repeat').iterate(memory='16GiB'))",
+    "explain of a mixture": "hr.mix([hr.Range(3), hr.Range(3)], [1, 1e-9], 'repeat').options(memory='16GiB').explain()",
+    "a mixture, pulled": "next(hr.mix([hr.Range(4 * 10**8)] * 2, [1, 1], 'all').iterate(executor='pull', memory='16GiB'))",
+    "a mixture, in threads": "next(hr.mix([hr.Range(4 * 10**8)] * 2, [1, 1], 'all').iterate(memory='16GiB'))",
+    "members of folds": "len(hr.Range(2 * 10**9).kfold(3)[0][0])",
+    "members of parts": "next(hr.Range(2 * 10**9).split([0.9, 0.1])[0].iterate())",
+    "draws of a sampler": (
+        "next(hr.Range(3).sample(hr.Weighted([1, 2, 3], n=2 * 10**8)).iterate(executor='pull', memory='16GiB'))"
+    ),
+}
+INTERRUPTED = """
+import sys, headrace as hr
+print("begun", flush=True)
+try:
+    {code}
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("name", LONG_WORK)
+def test_ctrl_c_ends_what_takes_long(name):
+    code = INTERRUPTED.format(code=LONG_WORK[name])
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "begun\n"
+        time.sleep(0.7)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=10)
+    finally:
+        process.kill()
+    assert (process.returncode, output) == (0, "interrupted\n")
+
+
+def test_a_pulled_run_ends_with_the_long_task_that_ctrl_c_ended():
+    it = hr.mix([hr.Range(10**8)] * 2, [1, 1], "all").iterate(executor="pull")
+    interrupt_later(0.2)
+    with pytest.raises(KeyboardInterrupt):
+        next(it)
+    with pytest.raises(hr.ClosedError, match="ended with KeyboardInterrupt"):
+        next(it)
+
+
+def test_a_mixture_that_cannot_fit_is_refused_before_it_is_counted():
+    for stop in ("first", "all", "repeat"):
+        mixed = hr.mix([hr.Range(10**15), hr.Range(10**15)], [1, 1], stop)
+        begun = time.monotonic()
+        with pytest.raises(hr.ResourceError, match="its table of them would take more than a quarter of the budget"):
+            len(mixed)
+        assert time.monotonic() - begun < 5

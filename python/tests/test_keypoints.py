@@ -414,5 +414,5 @@ def test_rows_may_differ_in_their_points_and_be_wrong():
     given = hr.Range(4).map(points, "value", "points", types=types).zip(hr.Numpy({"image": IMAGES[:4]}))
     dataset = given.map(V.RandomHorizontalFlip(1), ["image", hr.keypoints("points")])
     assert [len(row["points"]) for row in read(dataset.take(3))] == [0, 1, 2]
-    with pytest.raises(hr.GraphError, match=re.escape(f"{NEEDS}float64 (2, 5)")):
+    with pytest.raises(hr.DataError, match=re.escape(f"{NEEDS}float64 (2, 5)")):
         read(dataset)

@@ -276,7 +276,13 @@ def test_ranks_are_those_of_the_environment(monkeypatch):
             if not pad
         ]
     assert counts == {3} and sorted(everything) == list(range(20))
-    # What is given wins.
+    # What is given wins, in the same way.
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    for rows, world in ((5, 2), (7, 3), (8, 3)):
+        given_shards = [Loader(hr.Range(rows), batch_size=2, shard=(rank, world), as_="numpy") for rank in range(world)]
+        assert len({len(list(loader)) for loader in given_shards} | {len(loader) for loader in given_shards}) == 1
+    assert "_pad" not in next(iter(Loader(hr.Range(7), batch_size=2, shard=(0, 2), even="off", as_="numpy")))
+    monkeypatch.setenv("WORLD_SIZE", "3")
     assert len(numbers(shard=(0, 1))) == 7
     assert len(Loader(hr.Range(20).options(shard=(0, 2)).batch(3))) == 4
     assert "_pad" not in next(iter(numbers(even="drop")))

@@ -271,3 +271,31 @@ def test_the_warning_names_the_line_of_the_loop():
 def test_with_seed_is_named_in_its_error():
     with pytest.raises(hr.GraphError, match="with_seed: seed is 'a'; it must be a whole number"):
         hr.Range(3).with_seed("a")
+
+
+TRUE_AS_A_NUMBER = {
+    "cache": lambda: hr.Range(3).cache(True),
+    "memory": lambda: hr.Range(3).iterate(memory=True),
+    "device_memory": lambda: hr.Range(3).iterate(device="cpu:0", device_memory=True),
+    "seed": lambda: hr.Range(3).iterate(seed=False),
+    "with_seed": lambda: hr.Range(3).with_seed(True),
+    "epoch": lambda: hr.Range(3).iterate(epoch=True),
+    "ds.epoch": lambda: setattr(hr.Range(3), "epoch", True),
+    "rank": lambda: hr.Range(3).iterate(shard=(True, 2)),
+    "world": lambda: hr.Range(3).iterate(shard=(0, True)),
+    "stall_warning": lambda: hr.Range(3).iterate(stall_warning=True),
+    "profile_events": lambda: hr.Range(3).iterate(profile_events=True),
+    "max_errors": lambda: hr.Range(3).on_error("skip", True),
+    "seed of compose": lambda: hr.compose([T.TypeCast("int32")], seed=True),
+    "k": lambda: hr.Range(3).kfold(True),
+    "fractions": lambda: hr.Range(3).split([True]),
+    "size of a batch": lambda: next(iter(hr.Range(3).batch(lambda batch: True))),
+    "batch": lambda: hr.Range(3).batch(True).iterate(),
+    "take": lambda: hr.Range(3).take(True).iterate(),
+}
+
+
+@pytest.mark.parametrize("name", TRUE_AS_A_NUMBER)
+def test_true_is_no_number(name):
+    with pytest.raises(hr.GraphError, match="True|False"):
+        TRUE_AS_A_NUMBER[name]()

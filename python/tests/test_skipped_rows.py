@@ -239,3 +239,60 @@ def test_a_cache_folder_keeps_what_was_left_out(tmp_path):
         assert iterator.report()["stages"][-1]["rows"] == 0
     with pytest.raises(hr.DataError, match="6 rows of epoch 0 failed"):
         read(numbers(5))
+
+
+def encoded(shape, dtype=np.uint8) -> bytes:
+    return V.EncodePng()(np.zeros(shape, dtype))
+
+
+# An image that does not fit, and what it does not fit.
+ODD = {
+    "too small for a crop": (encoded((5, 6, 3)), V.RandomCrop(32), "RGB"),
+    "too small for a blur": (encoded((5, 6, 3)), V.GaussianBlur(23), "RGB"),
+    "too small for a square": (encoded((5, 6, 3)), V.RandomSquare(20, 32), "RGB"),
+    "too small for five crops": (encoded((5, 6, 3)), V.FiveCrop(32), "RGB"),
+    "too large to pad": (encoded((80, 80, 3)), V.PadToSize(70), "RGB"),
+    "longer than the padding": (encoded((80, 80, 3)), T.PadEnd((70, 70, 3)), "RGB"),
+    "of four channels": (encoded((64, 64, 4)), V.Normalize((1, 2, 3), (1, 1, 1)), "unchanged"),
+    "of 16 bits": (encoded((64, 64, 3), np.uint16), V.ColorJitter(0.4), "unchanged"),
+    "too small in a branch": (encoded((5, 6, 3)), V.RandomApply([V.RandomCrop(32)], 1.0), "RGB"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_image_that_does_not_fit_is_left_out_alone(name):
+    odd, kernel, mode = ODD[name]
+    good = encoded((64, 64, 3))
+    names = [f"part {i}" for i in range(5)] if isinstance(kernel, V.FiveCrop) else None
+    images = hr.Numpy({"image": [good, odd, good]}).map(V.Decode(mode=mode), "image").map(kernel, "image", names)
+    with pytest.raises(hr.DataError) as caught:
+        list(images)
+    assert caught.value.row == "epoch 0, key 1"
+    for ways in ({}, {"executor": "pull"}, {"optimize": False}):
+        assert len(list(images.on_error("skip").iterate(**ways))) == 2
+
+
+@pytest.mark.parametrize(
+    "kernel", [V.RandomCrop(32), V.GaussianBlur(23), V.RandomSquare(20, 32), V.FiveCrop(32), V.PadToSize((4, 70))]
+)
+def test_images_whose_size_is_known_are_refused_before_the_run(kernel):
+    names = [f"part {i}" for i in range(5)] if isinstance(kernel, V.FiveCrop) else None
+    images = hr.Numpy({"image": np.zeros((3, 5, 6, 3), np.uint8)}).map(kernel, "image", names)
+    with pytest.raises(hr.GraphError):
+        images.on_error("skip").iterate()
+
+
+def test_images_without_pixels_are_refused_before_the_run():
+    images = hr.Numpy({"image": np.zeros((3, 0, 6, 3), np.uint8)}).map(V.Invert(), "image")
+    with pytest.raises(hr.GraphError, match="an image without pixels"):
+        images.on_error("skip").iterate()
+
+
+def test_a_row_that_a_predicate_cannot_read_is_left_out():
+    def varied(value):
+        return np.int64(value) if value != 2 else np.arange(3)
+
+    rows = hr.Range(5).map(varied, "value").filter(hr.col("value") >= 0)
+    with pytest.raises(hr.DataError, match="an expression reads scalar columns only"):
+        list(rows)
+    assert values(rows.on_error("skip")) == [0, 1, 3, 4]

@@ -508,7 +508,7 @@ def test_masks_of_boxes_fit_boxes_and_images():
             read(made(shape))
         assert len(read(made(shape).on_error("skip"))) == ROWS - 1
     with pytest.raises(
-        hr.GraphError, match=re.escape('column "people", numbers of shape (n, H, W); got uint8 (30, 44)')
+        hr.DataError, match=re.escape('column "people", numbers of shape (n, H, W); got uint8 (30, 44)')
     ):
         read(made((HEIGHT, WIDTH)))
 
@@ -733,3 +733,20 @@ def test_what_is_damaged_fails_as_decoding_does():
     with pytest.raises(hr.DataError, match="not a JPEG, PNG, WebP, GIF, BMP or TIFF"):
         read(dataset)
     assert len(read(dataset.on_error("skip"))) == 1
+
+
+@pytest.mark.parametrize("kernels", [[V.ClampBoxes()], [V.HorizontalFlip(), V.HorizontalFlip()], [V.Rotate(0)]])
+def test_whole_numbers_as_middle_and_size_stay_where_nothing_moves_them(kernels):
+    boxes = np.array([[50, 51, 7, 3], [20, 30, 5, 5], [50, 50, 6, 6]], np.int64)
+    moves = hr.compose(kernels, columns=["image", hr.boxes("boxes", format="cxcywh")])
+    now = boxes
+    for _ in range(3):
+        now = moves(np.zeros((100, 100, 3), np.uint8), now)[1]
+        np.testing.assert_array_equal(now, boxes)
+
+
+def test_quarter_turns_clamp_boxes():
+    box = np.float32([[-10, 20, 130, 40]])
+    for kernel in (V.Rotate(180), V.Rotate(90, expand=True), V.Rotate(0), V.RandomRotation((270, 270), seed=1)):
+        turned = hr.compose([kernel], columns=["image", hr.boxes("boxes")])(np.zeros((100, 100, 3), np.uint8), box)[1]
+        assert 0 <= turned.min() and turned.max() <= 100, kernel

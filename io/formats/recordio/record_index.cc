@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "io/files/interrupt.h"
+#include "core/interrupt.h"
 #include "io/formats/recordio/record_io_format.h"
 #include "io/formats/recordio/text_fields.h"
 

@@ -10,7 +10,7 @@
 
 #include "core/error.h"
 #include "core/hash.h"
-#include "io/files/interrupt.h"
+#include "core/interrupt.h"
 #include "io/formats/recordio/record_frame.h"
 
 namespace headrace {

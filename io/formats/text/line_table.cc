@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 #include "core/hash.h"
-#include "io/files/interrupt.h"
+#include "core/interrupt.h"
 
 namespace headrace {
 namespace {

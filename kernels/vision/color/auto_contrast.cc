@@ -35,7 +35,8 @@ ir::Declaration DeclaredAutoContrast() {
                              .doc = "Values that are left out, such as that of the background.",
                              .default_value = "()",
                              .minimum = 0,
-                             .maximum = 255}};
+                             .maximum = 255,
+                             .length = ir::ListLength{0, 256}}};
   declaration.infer_kernel = InferAutoContrast;
   return declaration;
 }

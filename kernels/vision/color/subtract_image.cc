@@ -108,7 +108,8 @@ const KernelRegistration subtract_image_registration{
      .attributes = {{.name = "image",
                      .type = ir::AttributeType::kFloats,
                      .doc = "The values that are subtracted, in the units of the input, row by row, or one number for "
-                            "all of them."},
+                            "all of them.",
+                     .length = ir::ListLength{}},
                     {.name = "shape",
                      .type = ir::AttributeType::kInts,
                      .doc = "The shape of the image.",

@@ -84,6 +84,7 @@ const KernelRegistration cut_out_registration{
                      .type = ir::AttributeType::kFloats,
                      .doc = "What they hold: one number, or one per channel, in the units of the input.",
                      .default_value = "0",
+                     .length = ir::ListLength::OfChannels(),
                      .keeps_whole = true}},
      .traits = {.random = true, .leaves_places = true},
      .python_module = "vision",

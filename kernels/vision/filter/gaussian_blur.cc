@@ -1,4 +1,5 @@
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,11 @@ absl::Status CheckSize(const std::vector<int64_t>& size) {
     if (side % 2 == 0) return GraphError("kernel_size has an even number; the middle of the kernel is a pixel: ", side);
   }
   return absl::OkStatus();
+}
+
+absl::Status KernelTooLarge(const std::vector<int64_t>& size, std::string_view image) {
+  return GraphError("kernel_size (", size[0], ", ", size[1], ") is too large for the image ", image,
+                    ", whose sides must be greater than half of it");
 }
 
 // One number is the only one.
@@ -37,10 +43,7 @@ class GaussianBlur : public UnaryKernel {
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
-    if (image.height <= size_[0] / 2 || image.width <= size_[1] / 2) {
-      return GraphError("kernel_size (", size_[0], ", ", size_[1], ") is too large for the image ", input.TypeName(),
-                        ", whose sides must be greater than half of it");
-    }
+    if (image.height <= size_[0] / 2 || image.width <= size_[1] / 2) return KernelTooLarge(size_, input.TypeName());
     const double sigma = context.random().Uniform(sigma_.low, sigma_.high);
     const std::vector<float> down = GaussianWeights(size_[0], sigma);
     const std::vector<float> along = GaussianWeights(size_[1], sigma);
@@ -59,6 +62,11 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferGaussianBlur(const ir::Attribut
   HEADRACE_RETURN_IF_ERROR(CheckSize(attributes.Ints("kernel_size")));
   HEADRACE_RETURN_IF_ERROR(SigmaOf(attributes).status());
   HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kByteOrFloat));
+  const std::vector<int64_t> size = attributes.Ints("kernel_size");
+  for (size_t axis = 0; type.shape && axis < size.size(); ++axis) {
+    const int64_t side = (*type.shape)[axis];
+    if (side != ir::kUnknownDim && side <= size[axis] / 2) return KernelTooLarge(size, ir::TypeName(type));
+  }
   return std::vector{type};
 }
 

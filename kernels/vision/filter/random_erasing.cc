@@ -303,6 +303,7 @@ std::vector<ir::Attribute> Declared() {
            .doc = "What erased pixels hold: one number, or one per channel, in the units of the input.",
            .in_words = "a number, or one per channel; for torchvision's value='random' write noise=True",
            .default_value = "0",
+           .length = ir::ListLength::OfChannels(),
            .keeps_whole = true},
           {.name = "noise",
            .type = ir::AttributeType::kBool,

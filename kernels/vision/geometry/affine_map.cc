@@ -60,18 +60,17 @@ PlaneMap InverseOf(const AffineParameters& parameters, int64_t height, int64_t w
   const double shear_y = Radians(parameters.shear[1]);
   const PlanePoint center =
       parameters.center.value_or(PlanePoint{static_cast<double>(width) * 0.5, static_cast<double>(height) * 0.5});
+  // In this order of operations the bits are those of torchvision.transforms.v2.
   const double a = std::cos(rotation - shear_y) / std::cos(shear_y);
-  const double b = -std::cos(rotation - shear_y) * std::tan(shear_x) / std::cos(shear_y) - std::sin(rotation);
+  const double b = -(a * std::tan(shear_x) + std::sin(rotation));
   const double c = std::sin(rotation - shear_y) / std::cos(shear_y);
-  const double d = -std::sin(rotation - shear_y) * std::tan(shear_x) / std::cos(shear_y) + std::cos(rotation);
+  const double d = std::cos(rotation) - c * std::tan(shear_x);
   PlaneMap map = {.m = {d, -b, 0, -c, a, 0}};
   for (int i = 0; i < 6; ++i) map.m[i] /= parameters.scale;
-  const double away_x = -center[0] - parameters.translate[0];
-  const double away_y = -center[1] - parameters.translate[1];
-  map.m[2] += map.m[0] * away_x + map.m[1] * away_y;
-  map.m[5] += map.m[3] * away_x + map.m[4] * away_y;
-  map.m[2] += center[0];
-  map.m[5] += center[1];
+  const double to_x = center[0] + parameters.translate[0];
+  const double to_y = center[1] + parameters.translate[1];
+  map.m[2] = center[0] - map.m[0] * to_x - map.m[1] * to_y;
+  map.m[5] = center[1] - map.m[3] * to_x - map.m[4] * to_y;
   return map;
 }
 

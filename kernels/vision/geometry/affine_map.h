@@ -24,7 +24,7 @@ struct AffineParameters {
   std::optional<PlanePoint> center = {};  // of rotation, scale and shear; nullopt: the image's middle
 };
 
-// From the result to an image of this size: torchvision's inverse affine matrix.
+// From the result to an image of this size: the inverse affine matrix of torchvision.transforms.v2.
 PlaneMap InverseOf(const AffineParameters& parameters, int64_t height, int64_t width);
 
 // How an image of this size is turned by `angle` degrees, counter-clockwise, as Pillow's Image.rotate turns it: in its

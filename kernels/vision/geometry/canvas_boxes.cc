@@ -11,6 +11,10 @@ namespace headrace {
 namespace {
 
 constexpr int64_t kCanvasBoxesNumbers = 4;
+// First in the row of the canvas, where boxes are in halves.
+constexpr double kInHalves = 1;
+
+Box ScaledBox(const Box& box, double by) { return {box.left * by, box.top * by, box.right * by, box.bottom * by}; }
 
 }  // namespace
 
@@ -48,13 +52,21 @@ absl::StatusOr<CanvasBoxes> CanvasBoxes::Of(const Tensor& tensor) {
   if (rows.empty()) return GraphError("needs boxes on a canvas, as hr.boxes makes them; got ", tensor.TypeName());
   const Box canvas = rows.back();
   rows.pop_back();
-  return CanvasBoxes(tensor.dtype(), std::move(rows), WholeCanvasNumber(canvas.bottom),
-                     WholeCanvasNumber(canvas.right));
+  const Unit unit = tensor.dtype() == DType::kInt64 && canvas.left == kInHalves ? Unit::kHalves : Unit::kPixels;
+  if (unit == Unit::kHalves) {
+    for (Box& row : rows) row = ScaledBox(row, 0.5);
+  }
+  return CanvasBoxes(tensor.dtype(), std::move(rows), WholeCanvasNumber(canvas.bottom), WholeCanvasNumber(canvas.right),
+                     unit);
 }
 
 absl::StatusOr<Tensor> CanvasBoxes::ToTensor(OutputAllocator& output) const {
   std::vector<Box> rows = boxes_;
-  rows.push_back({0, 0, static_cast<double>(width()), static_cast<double>(height())});
+  if (unit_ == Unit::kHalves) {
+    for (Box& row : rows) row = ScaledBox(row, 2);
+  }
+  const double first = unit_ == Unit::kHalves ? kInHalves : 0;
+  rows.push_back({first, 0, static_cast<double>(width()), static_cast<double>(height())});
   return TensorOfRows(rows, dtype(), output);
 }
 

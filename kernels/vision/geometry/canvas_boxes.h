@@ -1,8 +1,9 @@
 // `CanvasBoxes` holds boxes on the canvas of their image, as a map holds them between hr.boxes's first step and its
 // last. As a tensor they are (n + 1, 4), float32, float64 or int64: (left, top, right, bottom) of each box in pixels,
-// and then (0, 0, width, height) of the image. Edges lie between pixels: right is the width where a box ends with the
-// image. Definitions are those of torchvision's transforms of BoundingBoxes: what cuts or warps also clamps.
-// Threads: plain values; safe to read from any thread.
+// and then (0, 0, width, height) of the image. Whole numbers that users give as middle and size have edges between
+// pixels: int64 boxes of those are in halves of a pixel, and (1, 0, width, height) follows. Edges lie between pixels:
+// right is the width where a box ends with the image. Definitions are those of torchvision's transforms of
+// BoundingBoxes: what cuts or warps also clamps. Threads: plain values; safe to read from any thread.
 #ifndef HEADRACE_KERNELS_VISION_GEOMETRY_CANVAS_BOXES_H_
 #define HEADRACE_KERNELS_VISION_GEOMETRY_CANVAS_BOXES_H_
 
@@ -34,13 +35,17 @@ absl::StatusOr<ir::ColumnType> RowsOfFourType(const ir::ColumnType& type, int64_
 
 class CanvasBoxes : public CanvasTarget {
  public:
-  CanvasBoxes(DType dtype, std::vector<Box> boxes, int64_t height, int64_t width)
-      : CanvasTarget(dtype, height, width), boxes_(std::move(boxes)) {}
+  // How a tensor holds them.
+  enum class Unit { kPixels, kHalves };
+
+  CanvasBoxes(DType dtype, std::vector<Box> boxes, int64_t height, int64_t width, Unit unit = Unit::kPixels)
+      : CanvasTarget(dtype, height, width), boxes_(std::move(boxes)), unit_(unit) {}
   // kGraph if the tensor holds none.
   static absl::StatusOr<CanvasBoxes> Of(const Tensor& tensor);
   absl::StatusOr<Tensor> ToTensor(OutputAllocator& output) const;
 
-  const std::vector<Box>& boxes() const { return boxes_; }
+  const std::vector<Box>& boxes() const { return boxes_; }  // in pixels
+  Unit unit() const { return unit_; }
   // Leaves the boxes for which `keep` is true.
   void Keep(const std::vector<bool>& keep);
 
@@ -55,6 +60,7 @@ class CanvasBoxes : public CanvasTarget {
   void Clamp() override;
 
   std::vector<Box> boxes_;
+  Unit unit_;
 };
 
 }  // namespace headrace

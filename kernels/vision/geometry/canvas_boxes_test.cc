@@ -129,6 +129,17 @@ TEST(CanvasBoxes, AreClampedByWhatCutsAlone) {
               ElementsAre(0, 0, 32, 24, 0, 0, kMovedWidth, kMovedHeight));
 }
 
+TEST(CanvasBoxes, AreClampedByTurnsOfAnyAngle) {
+  const Tensor outside = OnCanvasCanvasBoxes({-5, 6, 40, 30});
+  const auto turned = [&outside](double angle) {
+    return MovedCanvasBoxes("Rotate", {{"angle", ir::FloatValue(angle)}, {"expand", ir::BoolValue(true)}}, outside);
+  };
+  EXPECT_THAT(turned(0), ElementsAre(0, 6, 32, 24, 0, 0, kMovedWidth, kMovedHeight));
+  EXPECT_THAT(turned(90), ElementsAre(6, 0, 24, 32, 0, 0, kMovedHeight, kMovedWidth));
+  EXPECT_THAT(turned(180), ElementsAre(0, 0, 32, 18, 0, 0, kMovedWidth, kMovedHeight));
+  EXPECT_THAT(turned(270), ElementsAre(0, 0, 18, 32, 0, 0, kMovedHeight, kMovedWidth));
+}
+
 TEST(CanvasBoxes, LoseFractionsOfWholeNumbers) {
   const Tensor boxes = Rows<int64_t>(DType::kInt64, {3, 5, 7, 11, 0, 0, kMovedWidth, kMovedHeight});
   const Tensor half = *fixture::RunKernel("ResizeOfBoxes", {{"size", Ints({12, 16})}}, boxes);
@@ -180,6 +191,24 @@ TEST(PlaceBoxes, RoundsMiddlesOfWholeNumbersDown) {
   const Tensor placed = Rows<int64_t>(DType::kInt64, {1, 2, 4, 7, 0, 0, kMovedWidth, kMovedHeight});
   EXPECT_THAT(NumbersOfCanvasBoxes<int64_t>(*fixture::RunKernel("TakeBoxes", Format("cxcywh"), placed)),
               ElementsAre(2, 4, 3, 5));
+}
+
+// Whole numbers as middle and size have edges between pixels where the size is odd.
+TEST(PlaceBoxes, KeepsMiddlesOfWholeNumbers) {
+  const Tensor image = *Tensor::Allocate(DType::kUInt8, {kMovedHeight, kMovedWidth, 3});
+  const std::vector<int64_t> given = {10, 11, 7, 3, -4, 2, 5, 4, 6, 6, 6, 5};
+  const Tensor placed =
+      *fixture::RunKernel("PlaceBoxes", Format("cxcywh"), {image, Rows<int64_t>(DType::kInt64, given)});
+  EXPECT_EQ(placed.dtype(), DType::kInt64);
+  const auto taken = [](const Tensor& boxes, const char* format) {
+    return NumbersOfCanvasBoxes<int64_t>(*fixture::RunKernel("TakeBoxes", Format(format), boxes));
+  };
+  EXPECT_EQ(taken(placed, "cxcywh"), given);
+  EXPECT_THAT(taken(placed, "xyxy"), ElementsAre(6, 9, 13, 12, -7, 0, -2, 4, 3, 3, 9, 8));
+  const Tensor flipped = *fixture::RunKernel("RandomHorizontalFlipOfBoxes", {{"p", ir::FloatValue(1)}}, placed);
+  EXPECT_THAT(taken(flipped, "cxcywh"), ElementsAre(22, 11, 7, 3, 36, 2, 5, 4, 26, 6, 6, 5));
+  const Tensor clamped = *fixture::RunKernel("ClampBoxes", {}, placed);
+  EXPECT_THAT(taken(clamped, "cxcywh"), ElementsAre(10, 11, 7, 3, 0, 2, 0, 4, 6, 6, 6, 5));
 }
 
 TEST(PlaceBoxes, FindsTheSizeInWhatIsEncoded) {

@@ -174,6 +174,15 @@ TEST(CanvasKeypoints, LoseFractionsOfWholeNumbers) {
   EXPECT_THAT(NumbersOfCanvasKeypoints<int64_t>(half), ElementsAre(1, 2, -3, 5, 16, 12));
 }
 
+// The map's last bits put a point a hair short of a whole number.
+TEST(CanvasKeypoints, OfWholeNumbersLandOnThePointsOfAPerspective) {
+  const Tensor points = Of<int64_t>(DType::kInt64, {5, 2}, {0, 0, 79, 0, 79, 63, 0, 63, 80, 64});
+  const Given given = {{"startpoints", Floats({0, 0, 79, 0, 79, 63, 0, 63})},
+                       {"endpoints", Floats({-5, -4, 83, 0, 80, 73, 2, 64})}};
+  EXPECT_THAT(NumbersOfCanvasKeypoints<int64_t>(*fixture::RunKernel("PerspectiveOfKeypoints", given, points)),
+              ElementsAre(-5, -4, 83, 0, 80, 73, 2, 64, 80, 64));
+}
+
 TEST(CanvasKeypoints, OfNoneAreNone) {
   EXPECT_THAT(MovedCanvasKeypoints("RandomCrop", {{"size", Ints({5, 6})}}, OnCanvasCanvasKeypoints({})),
               ElementsAre(6, 5));

@@ -12,9 +12,18 @@ namespace {
 // Beyond it, not every double is an int64.
 constexpr double kMostWhole = 9.2e18;
 
+// A number that the last bits of its computation keep from being whole.
+double WholeIfNearly(double value) {
+  constexpr double kRounding = 1e-9;
+  const double whole = std::nearbyint(value);
+  return std::abs(value - whole) <= kRounding * std::max(1.0, std::abs(whole)) ? whole : value;
+}
+
 template <typename T>
 T Stored(double value) {
-  if constexpr (std::is_integral_v<T>) value = std::isnan(value) ? 0 : std::clamp(value, -kMostWhole, kMostWhole);
+  if constexpr (std::is_integral_v<T>) {
+    value = std::isnan(value) ? 0 : std::clamp(WholeIfNearly(value), -kMostWhole, kMostWhole);
+  }
   return static_cast<T>(value);
 }
 

@@ -1,5 +1,6 @@
 // `CanvasNumbersOf` reads the numbers of what lies on a canvas (canvas_target.h): float32, float64 or int64 in tensors,
-// and double while they move. Whole numbers lose their fractions towards 0, as in torchvision.
+// and double while they move. Whole numbers lose their fractions towards 0, as in torchvision, but for what rounding
+// alone keeps from the next one.
 // Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_GEOMETRY_CANVAS_NUMBERS_H_
 #define HEADRACE_KERNELS_VISION_GEOMETRY_CANVAS_NUMBERS_H_

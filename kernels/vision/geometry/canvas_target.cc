@@ -83,6 +83,8 @@ void CanvasTarget::Turn(int quarters) {
   if (quarters == 1 || quarters == 2) Reorder(kDown);
   if (quarters == 2 || quarters == 3) Reorder(kAcross);
   if (quarters % 2 == 1) std::swap(height_, width_);
+  // As a turn by any other angle.
+  Clamp();
 }
 
 void CanvasTarget::Warp(const PlaneMap& map, int64_t height, int64_t width) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "core/error.h"
@@ -11,6 +12,12 @@
 
 namespace headrace {
 namespace {
+
+// The image's sides are with their margins.
+absl::Status CropTooLarge(absl::Span<const int64_t> size, int64_t height, int64_t width, const Margins& margins) {
+  return GraphError("the crop (", size[0], ", ", size[1], ") is larger than the image (", height, ", ", width,
+                    margins.Any() ? ") with its padding" : ")", "; use pad_if_needed=True, or resize first");
+}
 
 class RandomCrop : public GeometricKernel {
  public:
@@ -36,10 +43,7 @@ class RandomCrop : public GeometricKernel {
       margins.top += size_[0] - height;
       height = 2 * size_[0] - height;
     }
-    if (height < size_[0] || width < size_[1]) {
-      return GraphError("the crop (", size_[0], ", ", size_[1], ") is larger than the image (", height, ", ", width,
-                        margins_.Any() ? ") with its padding" : ")", "; use pad_if_needed=True, or resize first");
-    }
+    if (height < size_[0] || width < size_[1]) return CropTooLarge(size_, height, width, margins_);
     // Always draws both numbers, so that the rest of the stream does not depend on the image.
     const int64_t top = static_cast<int64_t>(random.Below(height - size_[0] + 1));
     const int64_t left = static_cast<int64_t>(random.Below(width - size_[1] + 1));
@@ -54,6 +58,20 @@ class RandomCrop : public GeometricKernel {
   std::vector<ir::Number> fill_;
   Border border_;
 };
+
+absl::StatusOr<std::vector<ir::ColumnType>> InferRandomCrop(const ir::Attributes& attributes,
+                                                            absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_ASSIGN_OR_RETURN(std::vector<ir::ColumnType> cut, InferCutToSize(attributes, inputs));
+  const std::optional<Shape>& shape = inputs[0].shape;
+  if (!shape || shape->size() < 2 || attributes.Bool("pad_if_needed")) return cut;
+  Margins margins;
+  if (!attributes.IsNone("padding")) margins = MarginsOf(attributes.Ints("padding"));
+  const std::vector<int64_t> size = attributes.Ints("size");
+  const int64_t height = (*shape)[0] == ir::kUnknownDim ? size[0] : (*shape)[0] + margins.top + margins.bottom;
+  const int64_t width = (*shape)[1] == ir::kUnknownDim ? size[1] : (*shape)[1] + margins.left + margins.right;
+  if (height < size[0] || width < size[1]) return CropTooLarge(size, height, width, margins);
+  return cut;
+}
 
 ir::Attribute OptionalPadding() {
   ir::Attribute padding = PaddingAttribute();
@@ -81,7 +99,7 @@ const MovingRegistration random_crop_registration{
      .python_module = "vision",
      .example = "V.RandomCrop(32, padding=4)",
      .sample = {.attributes = {{"size", "(20, 30)"}}, .inputs = {ir::SampleInput::kImage}},
-     .infer_kernel = InferCutToSize},
+     .infer_kernel = InferRandomCrop},
     Makes<RandomCrop>()};
 
 }  // namespace

@@ -178,6 +178,7 @@ ir::Declaration OfResize() {
 ir::Declaration OfShortestSize() {
   ir::Attribute sizes = SideAttribute("min_size", "The lengths of the shorter side from which one is drawn.");
   sizes.type = ir::AttributeType::kInts;
+  sizes.length = ir::ListLength{};
   ir::Attribute longest = SideAttribute("max_size", "The most that the longer side may be; None: anything.");
   longest.default_value = "None";
   longest.nullable = true;

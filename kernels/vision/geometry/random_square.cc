@@ -13,6 +13,11 @@ namespace {
 constexpr ir::Number kRandomSquareZeros[] = {int64_t{0}};
 constexpr absl::Span<const ir::Number> kZero(kRandomSquareZeros);
 
+absl::Status SquareTooLarge(int64_t most, int64_t height, int64_t width) {
+  return GraphError("the square may be ", most, " wide, and the image is (", height, ", ", width,
+                    "); resize first, or give a smaller `most`");
+}
+
 class RandomSquare : public GeometricKernel {
  public:
   explicit RandomSquare(const ir::Attributes& attributes)
@@ -20,10 +25,7 @@ class RandomSquare : public GeometricKernel {
 
   PixelTypes accepted() const override { return PixelTypes::kFixedSize; }
   absl::Status Plan(RowRandom& random, MovePlan& plan) const override {
-    if (plan.height() < most_ || plan.width() < most_) {
-      return GraphError("the square may be ", most_, " wide, and the image is (", plan.height(), ", ", plan.width(),
-                        "); resize first, or give a smaller `most`");
-    }
+    if (plan.height() < most_ || plan.width() < most_) return SquareTooLarge(most_, plan.height(), plan.width());
     const int64_t side = least_ + Below(random, most_ - least_ + 1);
     // Draws the place in any case, so that the rest of the stream does not depend on `centered`.
     const int64_t top = Below(random, plan.height() - side + 1);
@@ -49,6 +51,11 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferRandomSquare(const ir::Attribut
   const int64_t most = attributes.Int("most");
   if (least > most) return GraphError("least is ", least, ", above most, which is ", most, "; exchange them");
   HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kFixedSize));
+  const auto known = [&](size_t axis) {
+    const bool open = !type.shape || (*type.shape)[axis] == ir::kUnknownDim;
+    return open ? most : (*type.shape)[axis];
+  };
+  if (known(0) < most || known(1) < most) return SquareTooLarge(most, known(0), known(1));
   const int64_t side = least == most ? most : ir::kUnknownDim;
   return std::vector{WithSize(type, side, side)};
 }

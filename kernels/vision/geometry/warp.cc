@@ -425,6 +425,7 @@ ir::Attribute WarpFillAttribute() {
           .type = ir::AttributeType::kFloats,
           .doc = "What pixels from beyond the image hold: one number, or one per channel, in the units of the input.",
           .default_value = "0",
+          .length = ir::ListLength::OfChannels(),
           .keeps_whole = true};
 }
 

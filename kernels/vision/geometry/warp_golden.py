@@ -22,18 +22,16 @@ def part() -> np.ndarray:
 def inverse(
     center: Sequence[float], angle: float, translate: Sequence[float], scale: float, shear: Sequence[float]
 ) -> list[float]:
-    """torchvision's _get_inverse_affine_matrix."""
+    """torchvision's _get_inverse_affine_matrix, of transforms.v2."""
     rot, sx, sy = math.radians(angle), math.radians(shear[0]), math.radians(shear[1])
     a = math.cos(rot - sy) / math.cos(sy)
-    b = -math.cos(rot - sy) * math.tan(sx) / math.cos(sy) - math.sin(rot)
+    b = -(a * math.tan(sx) + math.sin(rot))
     c = math.sin(rot - sy) / math.cos(sy)
-    d = -math.sin(rot - sy) * math.tan(sx) / math.cos(sy) + math.cos(rot)
+    d = math.cos(rot) - c * math.tan(sx)
     matrix = [value / scale for value in (d, -b, 0.0, -c, a, 0.0)]
-    away = (-center[0] - translate[0], -center[1] - translate[1])
-    matrix[2] += matrix[0] * away[0] + matrix[1] * away[1]
-    matrix[5] += matrix[3] * away[0] + matrix[4] * away[1]
-    matrix[2] += center[0]
-    matrix[5] += center[1]
+    to = (center[0] + translate[0], center[1] + translate[1])
+    matrix[2] += center[0] - matrix[0] * to[0] - matrix[1] * to[1]
+    matrix[5] += center[1] - matrix[3] * to[0] - matrix[4] * to[1]
     return matrix
 
 
@@ -172,6 +170,9 @@ def main() -> None:
         warped.append(affine(image, f, scale=0.0004, angle=3))
         warped.append(projective(image, f, [(3, 2), (35, 0), (39, 28), (5, 25)]))
     save("warp.affine", np.stack(warped))
+    # Sizes for which the order of the matrix's operations shows in the pixels.
+    save("warp.affine.wide", affine(Image.fromarray(source()[10:17, 20:31]), FILTERS[1], -10.9, (1, -3), 0.5, (8, -53)))
+    save("warp.affine.large", affine(Image.fromarray(source()[10:21, 20:45]), FILTERS[1], 18, (-2, 4), 1, (35.6, 0)))
     save("warp.random_rotation", np.stack([random_rotated(image, row) for row in range(4)]))
     save("warp.random_affine", np.stack([random_affine(image, row) for row in range(4)]))
     save("warp.random_perspective", np.stack([random_projective(image, row) for row in range(4)]))

@@ -98,6 +98,20 @@ TEST(Warp, IsAffineAsPillow) {
   }
 }
 
+// torchvision has two matrices, whose last bits differ: that of transforms.v2 counts.
+TEST(Warp, IsAffineToTheLastBitOfTheMatrix) {
+  const auto part = [](int64_t height, int64_t width) {
+    return Golden("source").Slice(0, 10, height).Slice(1, 20, width).Contiguous().value();
+  };
+  const Given wide = {{"angle", ir::FloatValue(-10.9)},
+                      {"translate", Floats({1, -3})},
+                      {"scale", ir::FloatValue(0.5)},
+                      {"shear", Floats({8, -53})}};
+  ExpectEqual(*RunKernel("Affine", With("bilinear", wide), part(7, 11)), Golden("warp.affine.wide"), "wide");
+  const Given large = {{"angle", ir::FloatValue(18)}, {"translate", Floats({-2, 4})}, {"shear", Floats({35.6, 0})}};
+  ExpectEqual(*RunKernel("Affine", With("bilinear", large), part(11, 25)), Golden("warp.affine.large"), "large");
+}
+
 TEST(Warp, TakesPixelsOfThreeBytesAsThoseOfOne) {
   for (uint64_t number = 0; number < 2000; ++number) {
     RowRandom random(1, 0, {.key = number});

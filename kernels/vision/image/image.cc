@@ -1,5 +1,6 @@
 #include "kernels/vision/image/image.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,8 @@ absl::Status NotAnImage(PixelTypes accepted, std::string_view got) {
   return GraphError("needs an image, ", InWords(accepted), " of shape (H, W, C) or (H, W); got ", got, hint);
 }
 
+absl::Status NoPixels(std::string_view got) { return GraphError("got an image without pixels: ", got); }
+
 bool RowsAreDense(const Tensor& tensor, int64_t channels) {
   if (tensor.contiguous()) return true;
   const int64_t item = static_cast<int64_t>(ItemSize(tensor.dtype()));
@@ -37,7 +40,7 @@ bool RowsAreDense(const Tensor& tensor, int64_t channels) {
 absl::Status CheckImage(const Tensor& tensor, PixelTypes accepted) {
   const bool has_rank = tensor.rank() == 2 || tensor.rank() == 3;
   if (!has_rank || !Accepts(accepted, tensor.dtype())) return NotAnImage(accepted, tensor.TypeName());
-  if (tensor.elements() == 0) return GraphError("got an image without pixels: ", tensor.TypeName());
+  if (tensor.elements() == 0) return NoPixels(tensor.TypeName());
   return absl::OkStatus();
 }
 
@@ -75,6 +78,8 @@ absl::StatusOr<ir::ColumnType> ImageTypeOf(const ir::ColumnType& type, PixelType
   const bool dtype_fits = type.dtype == DType::kUnknown || Accepts(accepted, type.dtype);
   const bool rank_fits = !type.shape || type.shape->size() == 2 || type.shape->size() == 3;
   if (!dtype_fits || !rank_fits || !type.fields.empty()) return NotAnImage(accepted, ir::TypeName(type));
+  const bool empty = type.shape && std::find(type.shape->begin(), type.shape->end(), 0) != type.shape->end();
+  if (empty) return NoPixels(ir::TypeName(type));
   return type;
 }
 

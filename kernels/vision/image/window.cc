@@ -149,6 +149,7 @@ ir::Attribute FillAttribute() {
               "What new pixels hold where the border is constant: one number, or one per channel, in the units of the "
               "input.",
           .default_value = "0",
+          .length = ir::ListLength::OfChannels(),
           .keeps_whole = true};
 }
 

@@ -20,6 +20,11 @@ absl::Status BoxFormat::CheckDType(DType dtype) const {
   return GraphError("the boxes are int64, which holds no parts of an image's sides; leave out relative=True");
 }
 
+CanvasBoxes::Unit BoxFormat::UnitOf(DType dtype) const {
+  const bool halves = dtype == DType::kInt64 && kind_ == Kind::kMiddleAndSize;
+  return halves ? CanvasBoxes::Unit::kHalves : CanvasBoxes::Unit::kPixels;
+}
+
 Box BoxFormat::ToCorners(const Box& given, const ImageSize& size) const {
   Box box = given;
   if (relative_) {
@@ -35,7 +40,11 @@ Box BoxFormat::ToCorners(const Box& given, const ImageSize& size) const {
   return {left, top, left + box.right, top + box.bottom};
 }
 
-Box BoxFormat::FromCorners(const Box& box, const ImageSize& size, DType dtype) const {
+Box BoxFormat::FromCorners(const Box& corners, const ImageSize& size, DType dtype) const {
+  Box box = corners;
+  if (dtype == DType::kInt64 && kind_ != Kind::kMiddleAndSize) {
+    box = {std::floor(box.left), std::floor(box.top), std::floor(box.right), std::floor(box.bottom)};
+  }
   Box given = box;
   const double across = box.right - box.left;
   const double down = box.bottom - box.top;

@@ -20,9 +20,11 @@ class BoxFormat {
 
   // kGraph for whole numbers that are parts of sides.
   absl::Status CheckDType(DType dtype) const;
+  // How boxes of this format and dtype lie on their canvas: without loss.
+  CanvasBoxes::Unit UnitOf(DType dtype) const;
   // From four numbers in this format, and back. Halves of whole numbers are rounded down, as torchvision does.
   Box ToCorners(const Box& given, const ImageSize& size) const;
-  Box FromCorners(const Box& box, const ImageSize& size, DType dtype) const;
+  Box FromCorners(const Box& corners, const ImageSize& size, DType dtype) const;
 
  private:
   enum class Kind { kCorners, kCornerAndSize, kMiddleAndSize };

@@ -143,7 +143,7 @@ absl::StatusOr<Tensors> CropAmongBoxes::CropBoxes(absl::Span<const Tensor> input
     for (size_t i = 0; i < marked.size(); ++i) {
       if (!crop->keep[i]) marked[i] = {};
     }
-    boxes = CanvasBoxes(boxes.dtype(), std::move(marked), boxes.height(), boxes.width());
+    boxes = CanvasBoxes(boxes.dtype(), std::move(marked), boxes.height(), boxes.width(), boxes.unit());
     for (const Tensor& labels : inputs.subspan(1)) outputs.push_back(labels);
   } else {
     boxes.Keep(crop->keep);

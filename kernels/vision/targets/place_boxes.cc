@@ -26,7 +26,7 @@ class PlaceBoxes : public PlacingKernel {
     HEADRACE_RETURN_IF_ERROR(format_.CheckDType(dtype));
     HEADRACE_ASSIGN_OR_RETURN(const ImageSize size, given.Size());
     for (Box& box : boxes) box = format_.ToCorners(box, size);
-    return CanvasBoxes(dtype, std::move(boxes), size.height, size.width).ToTensor(output);
+    return CanvasBoxes(dtype, std::move(boxes), size.height, size.width, format_.UnitOf(dtype)).ToTensor(output);
   }
 
  private:

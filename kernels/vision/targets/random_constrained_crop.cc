@@ -174,7 +174,8 @@ ir::Attribute Numbers(const char* name, const char* doc, const char* value, doub
           .doc = doc,
           .default_value = value,
           .minimum = minimum,
-          .maximum = maximum};
+          .maximum = maximum,
+          .length = ir::ListLength{}};
 }
 
 const AmongBoxesRegistration random_constrained_crop_registration{
@@ -207,7 +208,8 @@ const AmongBoxesRegistration random_constrained_crop_registration{
                      .doc = "The most parts that a sampler draws.",
                      .default_value = "(25,)",
                      .minimum = 1,
-                     .maximum = 10000},
+                     .maximum = 10000,
+                     .length = ir::ListLength{}},
                     {.name = "emit_mode",
                      .type = ir::AttributeType::kString,
                      .doc = "center: a box remains if its middle is in the part; overlap: if more than "

@@ -33,7 +33,8 @@ ir::Attribute LabelColumnsAttribute() {
   return {.name = "columns",
           .type = ir::AttributeType::kStrings,
           .doc = "The names of the column of targets and of those of their labels, for errors.",
-          .default_value = "()"};
+          .default_value = "()",
+          .length = ir::ListLength{.least = 0}};
 }
 
 }  // namespace headrace

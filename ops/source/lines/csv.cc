@@ -158,6 +158,7 @@ std::vector<ir::Attribute> AttributesCsv() {
             "Names of the columns of a line, in order; None: those of the header, or without one those of the fields.",
         .default_value = "None",
         .nullable = true,
+        .length = ir::ListLength{.least = 0},
         .hidden = true},
        {.name = "delimiter",
         .type = ir::AttributeType::kString,

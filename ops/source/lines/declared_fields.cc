@@ -63,6 +63,7 @@ ir::Attribute DeclareFields() {
   return {.name = "fields",
           .type = ir::AttributeType::kStrings,
           .doc = "The columns that lines have, each as its name and its type.",
+          .length = ir::ListLength{.least = 0},
           .hidden = true};
 }
 
@@ -72,6 +73,7 @@ ir::Attribute DeclareChosenFields() {
           .doc = "Those of the fields that are read; None: all.",
           .default_value = "None",
           .nullable = true,
+          .length = ir::ListLength{.least = 0},
           .chooses_columns = true,
           .hidden = true};
 }

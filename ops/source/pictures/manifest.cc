@@ -152,6 +152,7 @@ const OpRegistration manifest_registration(
                         .doc = "Columns to give; None: all.",
                         .default_value = "None",
                         .nullable = true,
+                        .length = ir::ListLength{.least = 0},
                         .chooses_columns = true}},
         .traits = {.indexed = true, .file_io = true},
         .python = {.parameters = "table: Mapping[str, Any] | Sequence[Mapping[str, Any]] | Any, path_column: str, "

@@ -175,6 +175,7 @@ std::vector<ir::Attribute> DeclareRecordReading() {
        .doc =
            "RecordIO files: paths, with `*`, `?`, `[abc]` and `**`, several of them in a list or between semicolons; "
            "a folder stands for the .rec files in it.",
+       .length = ir::ListLength{},
        .path = true},
       {.name = "index",
        .type = ir::AttributeType::kStrings,
@@ -183,6 +184,7 @@ std::vector<ir::Attribute> DeclareRecordReading() {
            "if it is missing or does not fit. None: the files are read in splits.",
        .default_value = "None",
        .nullable = true,
+       .length = ir::ListLength{},
        .path = true,
        .indexes = true}};
   for (ir::Attribute& attribute : SplitReading::DeclareBesideIndex()) attributes.push_back(std::move(attribute));
@@ -199,9 +201,7 @@ std::vector<ir::Attribute> DeclareRecordReading() {
 absl::Status CheckRecordReading(const ir::Attributes& attributes) {
   for (const std::string_view list : {"paths", "index"}) {
     if (attributes.IsNone(list)) continue;
-    const std::vector<std::string> texts = attributes.Strings(list);
-    if (texts.empty()) return GraphError(list, " is empty; give at least one path");
-    for (const std::string& text : texts) HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", text));
+    for (const std::string& text : attributes.Strings(list)) HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", text));
   }
   return SplitReading::CheckBesideIndex(attributes);
 }

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/output_allocator.h"
 #include "core/philox.h"
+#include "core/stop_signal.h"
 #include "core/text.h"
 #include "ir/branches.h"
 #include "ir/declaration.h"
@@ -248,6 +249,7 @@ absl::Status EagerChain::Run(uint64_t seed, uint64_t key, std::vector<Tensor>& v
   for (size_t at = 0; at < steps.size();) {
     const size_t fused = RunFused(absl::MakeSpan(steps).subspan(at), seed, key, values);
     at += fused;
+    if (StopSignal::Raised()) return StopSignal::Error();
     if (fused > 0) continue;
     absl::Status status = RunStep(*steps[at], seed, key, values);
     if (!status.ok()) return Named(std::move(status), steps[at]->name);
@@ -261,7 +263,7 @@ py::tuple EagerChain::Call(const py::tuple& values, uint64_t seed, uint64_t key,
   if (!layout_given) RequireAxes(tensors);
   // Kept, so that a result that is an argument, or a view of it, is seen to share its memory.
   const std::vector<Tensor> arguments = tensors;
-  RaiseIfError(RunForkable([&] { return Run(seed, key, tensors); }));
+  RaiseIfError(RunForkableInterruptible([&] { return Run(seed, key, tensors); }));
   py::tuple results(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Tensor own = ValueOrRaise(Own(std::move(tensors[i])));

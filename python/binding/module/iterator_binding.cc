@@ -14,6 +14,7 @@
 
 #include "core/clock.h"
 #include "core/fork_watch.h"
+#include "core/interrupt.h"
 #include "engine/device/device_iteration.h"
 #include "engine/device/device_name.h"
 #include "engine/device/placement.h"
@@ -24,7 +25,6 @@
 #include "engine/report/explain.h"
 #include "engine/report/profile_page.h"
 #include "engine/report/trace.h"
-#include "io/files/interrupt.h"
 #include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/validate.h"
@@ -35,6 +35,7 @@
 #include "python/binding/module/host_binding.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/delivered_columns.h"
+#include "python/binding/values/handled_signals.h"
 #include "python/binding/values/status_error.h"
 #include "python/binding/values/tensor_binding.h"
 #include "python/binding/values/unlocked.h"
@@ -47,6 +48,8 @@ using Clock = std::chrono::steady_clock;
 
 // Signals (Ctrl-C) are handled between slices of waiting.
 constexpr std::chrono::milliseconds kSlice{50};
+// A task on the user's thread that takes longer ends for them, and with it the run.
+constexpr std::chrono::milliseconds kLongTask{1000};
 // The longest time that Close waits for functions of the user to return, and for another thread to leave Next.
 constexpr std::chrono::milliseconds kPatience{750};
 
@@ -187,27 +190,6 @@ void WarnOf(const UserCalls& calls) try {
   // No warning if there is no memory for it.
 }
 
-// Runs work that may list folders, which takes long, without the GIL; ends it if a signal's handler raises (Ctrl-C).
-template <typename Work>
-auto Listing(const Work& work) {
-  std::optional<py::error_already_set> raised;
-  const auto signalled = [&raised] {
-    if (_Py_IsFinalizing() != 0) return true;
-    const py::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) raised.emplace();
-    return raised.has_value();
-  };
-  decltype(work()) result;
-  {
-    const Unlocked unlocked;
-    const Interrupt interrupt(signalled);
-    result = work();
-    if (raised.has_value()) result = decltype(work())();
-  }
-  if (raised.has_value()) throw *raised;
-  return result;
-}
-
 class __attribute__((visibility("hidden"))) BoundIteration {
  public:
   BoundIteration(const BoundGraph& graph, const py::dict& options, const py::dict& references)
@@ -227,7 +209,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
                              ": iterate with as_=\"torch\", or as_=\"dlpack\" for any library's from_dlpack"));
     }
     if (sends) RefuseLists(graph.graph, given.device->name);
-    iteration_ = ValueOrRaise(Listing([&] { return DeviceIteration::Start(graph.graph, std::move(given)); }),
+    iteration_ = ValueOrRaise(RunInterruptible([&] { return DeviceIteration::Start(graph.graph, std::move(given)); }),
                               &objects_->raised());
     const ir::Schema& schema = iteration_->schema();
     columns_ = DeliveredColumns(schema);
@@ -352,7 +334,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
 
   bool Outdated() const {
     CheckProcess();
-    return Listing([this] { return iteration_->Outdated(); });
+    return RunInterruptible([this] { return iteration_->Outdated(); });
   }
 
   py::bytes State() {
@@ -468,11 +450,16 @@ class __attribute__((visibility("hidden"))) BoundIteration {
 
   Pipeline::Outcome WaitOnce() {
     absl::StatusOr<Pipeline::Outcome> outcome;
+    HandledSignals signals;
     {
       const Unlocked unlocked;
+      const Interrupt interrupt([&signals] { return signals.Came(); }, kLongTask);
       outcome = iteration_->Fetch(kSlice, row_);
+      // What the task left may not be whole.
+      if (signals.raised()) iteration_->Stop();
     }
-    failed_ = !outcome.ok();
+    failed_ = !outcome.ok() || signals.raised();
+    signals.Raise();
     if (outcome.ok() && *outcome == Pipeline::Outcome::kRow) first_axis_ = RowsIn(row_.columns);
     return ValueOrRaise(std::move(outcome), &objects_->raised());
   }
@@ -605,7 +592,7 @@ std::string Explain(const BoundGraph& graph, const py::dict& options, const py::
     given.reduce = [&](const ir::proto::Graph& each) { return PlaceSteps(each, given.limits, tails); };
   }
   std::string text =
-      ValueOrRaise(Listing([&] { return ExplainGraph(graph.graph, given, passes); }), &objects->raised());
+      ValueOrRaise(RunInterruptible([&] { return ExplainGraph(graph.graph, given, passes); }), &objects->raised());
   if (!tails.empty()) Append(text, "  after the copy it does ", TailsText(tails), ", if it has kernels\n");
   return text;
 }
@@ -615,7 +602,8 @@ py::object Count(const BoundGraph& graph, const py::dict& options, const py::dic
   const auto objects = std::make_shared<UserObjects>();
   IterateOptions given = OptionsOf(options);
   given.bindings = BindingsOf(references, false, objects);
-  const Cardinality rows = ValueOrRaise(Listing([&] { return CountRows(graph.graph, given); }), &objects->raised());
+  const Cardinality rows =
+      ValueOrRaise(RunInterruptible([&] { return CountRows(graph.graph, given); }), &objects->raised());
   if (rows.kind == Cardinality::Kind::kEndless) return py::int_(-1);
   if (!rows.known()) return py::none();
   return py::int_(rows.rows);

@@ -28,7 +28,7 @@ pybind11::object RunKernel(const std::string& name, const pybind11::dict& attrib
   for (const auto& [key, attribute] : attributes) given.Set(key.cast<std::string>(), ValueOf(attribute));
   const std::unique_ptr<Kernel> kernel = ValueOrRaise(MakeKernel(name, given));
   const Tensor input = TensorOf(std::move(value), Sharing::kAlways);
-  const Tensors outputs = ValueOrRaise(RunForkable([&] {
+  const Tensors outputs = ValueOrRaise(RunForkableInterruptible([&] {
     OutputAllocator allocator;
     KernelContext context(RowRandom(0, 0), allocator);
     return kernel->Apply({input}, context);

@@ -1,11 +1,13 @@
 // `RunForkable` does the work of one call outside of pipelines, without the GIL: a fork waits for it to end, so that a
-// child finds no lock taken and may call the same.
-// Threads: called with the GIL held, on any thread.
+// child finds no lock taken and may call the same. `RunForkableInterruptible` does work that may also end early, where
+// it looks at StopSignal, if the handler of a signal raises. Threads: called with the GIL held, on any thread.
 #ifndef HEADRACE_PYTHON_BINDING_VALUES_FORKABLE_WORK_H_
 #define HEADRACE_PYTHON_BINDING_VALUES_FORKABLE_WORK_H_
 
 #include <shared_mutex>
 
+#include "core/interrupt.h"
+#include "python/binding/values/handled_signals.h"
 #include "python/binding/values/unlocked.h"
 
 namespace headrace::python {
@@ -21,7 +23,29 @@ auto RunForkable(const F& work) {
   CheckFork();
   const Unlocked unlocked;
   const std::shared_lock<std::shared_mutex> working(ForkLock());
+  // One outside would take the GIL, which a thread that forks holds while it waits for the lock.
+  const Interrupt none([] { return false; });
   return work();
+}
+
+template <typename F>
+auto RunForkableInterruptible(const F& work) {
+  CheckFork();
+  HandledSignals signals;
+  decltype(work()) result;
+  {
+    const Unlocked unlocked;
+    std::shared_lock<std::shared_mutex> working(ForkLock());
+    const Interrupt interrupt([&] {
+      working.unlock();
+      const bool came = signals.Came();
+      working.lock();
+      return came;
+    });
+    result = work();
+  }
+  signals.Raise();
+  return result;
 }
 
 }  // namespace headrace::python

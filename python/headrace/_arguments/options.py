@@ -49,6 +49,9 @@ def memory_bytes(memory: int | str, of: str = "iterate", name: str = "memory", l
 
 
 def whole(name: str, value: Any, least: int = 0, of: str = "iterate", most: int = (1 << 63) - 1) -> int:
+    """A whole number; True and False are none, though Python takes them for 1 and 0."""
+    if isinstance(value, bool):
+        raise GraphError(f"{of}: {name} is {value}; it must be a whole number")
     try:
         number: int = operator.index(value)
     except TypeError:
@@ -63,8 +66,6 @@ def whole(name: str, value: Any, least: int = 0, of: str = "iterate", most: int 
 
 def at_once(name: str, value: Any, of: str) -> int:
     """How many tasks, messages or rows there are at once."""
-    if isinstance(value, bool):
-        raise GraphError(f"{of}: {name} is {value}; it must be a whole number")
     return whole(name, value, 1, of, MOST_AT_ONCE)
 
 
@@ -83,7 +84,7 @@ def flag(name: str, value: Any, of: str) -> bool:
 
 def seconds(name: str, value: Any, of: str) -> float:
     try:
-        number = float("nan") if isinstance(value, (str, bytes, bytearray)) else float(value)
+        number = float("nan") if isinstance(value, (bool, str, bytes, bytearray)) else float(value)
     except (TypeError, ValueError, OverflowError, RecursionError):
         number = float("nan")
     if not number >= 0:

@@ -108,6 +108,8 @@ class _Sized(FunctionAdapter):
 
         number, epoch, rank, *_ = batch.tolist()
         size = self._function(BatchInfo(number, epoch, rank))
+        if isinstance(size, bool):
+            return shown(size)
         try:
             return np.int64(operator.index(size))
         except (TypeError, OverflowError):

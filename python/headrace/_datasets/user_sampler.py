@@ -89,6 +89,8 @@ class _Size(_Named):
         import numpy as np
 
         size = self.sampler.size(int(epoch))
+        if isinstance(size, bool):
+            return shown(size)
         try:
             return np.int64(operator.index(size))
         except (TypeError, OverflowError):
@@ -140,6 +142,8 @@ class _Iterated:
             self._begin(epoch)
             numbers = list(_with_generator(self.sampler, rng))
         for at, number in enumerate(numbers):
+            if isinstance(number, bool):
+                return _Shown(f"{number} at {at} of its __iter__")
             try:
                 numbers[at] = operator.index(number)
             except TypeError:

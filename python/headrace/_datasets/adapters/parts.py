@@ -86,7 +86,7 @@ def _shares(fractions: Any) -> list[float]:
     shares = []
     for position, each in enumerate(given):
         try:
-            share = math.nan if isinstance(each, (str, bytes)) else float(each)
+            share = math.nan if isinstance(each, (bool, str, bytes)) else float(each)
         except (TypeError, ValueError, OverflowError):
             share = math.nan
         if not 0 < share < math.inf:

@@ -1,4 +1,4 @@
-#include "io/files/interrupt.h"
+#include "core/interrupt.h"
 
 #include <utility>
 
@@ -13,18 +13,19 @@ thread_local bool follows = false;
 
 }  // namespace
 
-Interrupt::Interrupt(std::function<bool()> wanted)
+Interrupt::Interrupt(std::function<bool()> wanted, std::chrono::milliseconds first)
     : wanted_(std::move(wanted)),
       outer_(std::exchange(current, this)),
-      next_(std::chrono::steady_clock::now() + kInterval) {}
+      next_(std::chrono::steady_clock::now() + first) {}
 
 Interrupt::~Interrupt() { current = outer_; }
 
 Interrupt* Interrupt::Current() { return current; }
 
+bool Interrupt::Wanted() { return current != nullptr && current->Came(); }
+
 absl::Status Interrupt::Check() {
-  if (current == nullptr || !current->Came()) return absl::OkStatus();
-  return MakeError(ErrorKind::kClosed, "the listing was interrupted");
+  return Wanted() ? MakeError(ErrorKind::kClosed, "the listing was interrupted") : absl::OkStatus();
 }
 
 bool Interrupt::Came() {
