@@ -172,15 +172,8 @@ class Frame:
     def itertuples(self):
         raise NotImplementedError
 
-    @property
-    def iloc(self):
-        columns = self._columns
-
-        class Located:
-            def __getitem__(self, key):
-                return columns[key[1]]
-
-        return Located()
+    def __getitem__(self, name):
+        return self._columns[self.columns.index(name)]
 
 
 class ArrowColumn:
@@ -208,13 +201,13 @@ class ArrowTable:
         self.columns = list(columns.values())
 
     def column(self, name):
-        raise NotImplementedError
+        return self.columns[self.column_names.index(name)]
 
 
 def test_numpy_takes_a_frame_by_column():
     frame = Frame(["a", "b"], [np.array([1, 2]), np.array(["x", "y"], object)])
     assert list(hr.Numpy(frame).schema) == ["a", "b"]
-    with pytest.raises(hr.GraphError, match="two columns of the name 'a'"):
+    with pytest.raises(hr.GraphError, match="2 columns of the name 'a'"):
         hr.Numpy(Frame(["a", "a"], [np.array([1]), np.array([2])]))
     frame.__class__.__array__ = lambda self, dtype=None, copy=None: np.zeros((2, 2))
     with pytest.raises(hr.FunctionError, match="give its columns one by one"):

@@ -58,10 +58,10 @@ def exact_array(given: Any, what: str) -> Any:
 
 def _array_of(name: str, given: Any, of: str) -> Any:
     what = f'{of}: column "{name}"'
-    tensor = _bfloat16(given)
-    column = tensor
-    if tensor is None and not _is_single(given):
-        column = exact_array(given, what)
+    column = _bfloat16(given)
+    values = plain_column(given, what)
+    if column is None and not _is_single(values):
+        column = exact_array(values, what)
     if column is None or column.ndim == 0:
         raise GraphError(f"{what} is a single value; its first axis must count the rows")
     return column

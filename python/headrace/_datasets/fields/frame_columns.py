@@ -1,7 +1,8 @@
 """Columns of tables of other libraries: of pandas, pyarrow and polars. A value that is missing there is an error, as no
 column of ours holds one."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from headrace._arguments.options import shown
@@ -13,21 +14,20 @@ __all__ = ["frame_columns", "plain_column"]
 def frame_columns(table: Any, of: str) -> dict[str, Any] | None:
     """The columns of a DataFrame or a Table by name; None: it is neither. GraphError if two have one name."""
     if hasattr(table, "column_names") and hasattr(table, "column"):  # of pyarrow
-        return _by_name(table.column_names, table.columns, of)
+        return _by_name(table.column_names, table.column, of)
     if hasattr(table, "columns") and hasattr(table, "itertuples"):  # of pandas
-        return _by_name(table.columns, (table.iloc[:, at] for at in range(len(table.columns))), of)
+        return _by_name(table.columns, table.__getitem__, of)
     if hasattr(table, "get_columns") and hasattr(table, "iter_rows"):  # of polars
-        return _by_name(table.columns, table.get_columns(), of)
+        return _by_name(table.columns, table.get_column, of)
     return None
 
 
-def _by_name(names: Iterable[Any], columns: Iterable[Any], of: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, column in zip(names, columns, strict=True):
-        if name in found:
-            raise GraphError(f"{of}: the table has two columns of the name {shown(name)}; name each differently")
-        found[name] = column
-    return found
+def _by_name(names: Iterable[Any], column: Callable[[Any], Any], of: str) -> dict[str, Any]:
+    counts = Counter(names)
+    for name, count in counts.items():
+        if count > 1:
+            raise GraphError(f"{of}: the table has {count} columns of the name {shown(name)}; name each differently")
+    return {name: column(name) for name in counts}
 
 
 def plain_column(given: Any, what: str) -> Any:
@@ -39,7 +39,7 @@ def plain_column(given: Any, what: str) -> Any:
         return _of_pandas(given, what)
     if hasattr(given, "null_count") and hasattr(given, "is_null"):
         return _of_polars(given, what) if callable(given.null_count) else _of_arrow(given, what)
-    return given
+    return given if hasattr(given, "__array__") else given.to_numpy()
 
 
 def _of_pandas(series: Any, what: str) -> Any:

@@ -97,4 +97,4 @@ def _plain(value: Any) -> Any:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     # A number of a file of JSON lines, so that a message names its type.
-    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    return value.item() if isinstance(value, (np.ndarray, np.generic)) and value.ndim == 0 else value
