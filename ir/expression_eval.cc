@@ -165,7 +165,11 @@ absl::StatusOr<ExpressionEvalWide> ComputeWhole(std::string_view function, Expre
   if (function == "-") return a - b;
   // Multiplies as unsigned bits, because overflow of signed numbers is undefined.
   if (function == "*") return static_cast<ExpressionEvalWide>(static_cast<Bits>(a) * static_cast<Bits>(b));
-  if (b == 0) return DataError("division of ", static_cast<int64_t>(a), " by zero in an expression");
+  if (b == 0) {
+    const std::string number =
+        a < 0 ? std::to_string(static_cast<int64_t>(a)) : std::to_string(static_cast<uint64_t>(a));
+    return DataError("division of ", number, " by zero in an expression");
+  }
   const ExpressionEvalWide quotient = FloorDivide(a, b);
   return function == "//" ? quotient : a - quotient * b;
 }

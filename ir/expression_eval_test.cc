@@ -151,6 +151,9 @@ TEST(EvaluateExpression, NamesTheCulprit) {
       EvaluateExpression(CallExpression("%", IntExpressionEval(7), ColExpressionEval("zero")), Lookup).status();
   EXPECT_EQ(by_zero.message(), "division of 7 by zero in an expression");
   EXPECT_EQ(KindOf(by_zero), ErrorKind::kData);
+  const absl::Status largest =
+      EvaluateExpression(CallExpression("//", ColExpressionEval("u64"), IntExpressionEval(0)), Lookup).status();
+  EXPECT_EQ(largest.message(), "division of 18446744073709551615 by zero in an expression");
 }
 
 TEST(EvaluatePredicate, WantsABool) {

@@ -15,6 +15,7 @@
 #include "ir/graph_depth.h"
 #include "ir/infer.h"
 #include "ir/kernel_placement.h"
+#include "ir/mark_padding.h"
 #include "ir/node_traits.h"
 #include "ir/orders.h"
 #include "ir/parameters.h"
@@ -108,6 +109,13 @@ int DepthOf(const proto::Graph& graph) {
   return depths.back();
 }
 
+bool MarksPadding(const proto::Node& node) {
+  const auto& attributes = node.attributes();
+  return std::any_of(attributes.begin(), attributes.end(), [](const proto::Attribute& attribute) {
+    return attribute.name() == "mark_padding" && attribute.value().boolean();
+  });
+}
+
 class Validator {
  public:
   explicit Validator(const proto::Graph& graph) : graph_(graph) {}
@@ -126,6 +134,7 @@ class Validator {
     std::copy_if(inference.mistakes.begin(), inference.mistakes.end(), std::back_inserter(mistakes_),
                  [&explained](const Mistake& mistake) { return !explained(mistake); });
     Append(std::move(misplaced));
+    AddReservedNames(inference);
     Append(FindChoicesWithoutNumbers(graph_));
     std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const Mistake& a, const Mistake& b) {
       return std::pair(a.node, a.step) < std::pair(b.node, b.step);
@@ -150,6 +159,23 @@ class Validator {
       AddMistake("", "", Cat("it is ", depth, " operators deep; at most ", kDeepestGraph, " are allowed"));
     }
     CheckReachable();
+  }
+
+  // A column of the user's would be taken for the marks that even="pad" adds.
+  void AddReservedNames(const Inference& inference) {
+    const auto& nodes = graph_.nodes();
+    if (std::any_of(nodes.begin(), nodes.end(), [](const proto::Node& node) { return MarksPadding(node); })) return;
+    const auto has = [&](uint32_t node) {
+      return node < inference.schemas.size() && inference.schemas[node].has_value() &&
+             inference.schemas[node]->IndexOf(kPaddingColumn) >= 0;
+    };
+    for (node_ = 0; node_ < graph_.nodes_size(); ++node_) {
+      const auto& inputs = graph_.nodes(node_).inputs();
+      if (!has(static_cast<uint32_t>(node_)) || std::any_of(inputs.begin(), inputs.end(), has)) continue;
+      AddNodeMistake(Cat("gives a column \"", kPaddingColumn,
+                         "\", a name that is kept for the marks of even=\"pad\"; give it another name"));
+    }
+    node_ = -1;
   }
 
   void CheckReachable() {

@@ -159,6 +159,16 @@ TEST(Validate, RefusesTwoOutputsOfOneName) {
             (List{"map Call: gives two columns the name \"a\"", "map Negate: gives 1 column, but 2 are named"}));
 }
 
+TEST(Validate, KeepsTheNameOfTheMarksOfPadding) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("rename", {0}, {{"mapping", PairsValue({{"label", "_pad"}})}});
+  builder.Add("batch", {1}, {{"size", IntValue(2)}});
+  EXPECT_EQ(Messages(builder),
+            (List{"rename: gives a column \"_pad\", a name that is kept for the marks of even=\"pad\"; give it another "
+                  "name"}));
+}
+
 TEST(Validate, DoesNotRepeatWhatFollowsFromAMistake) {
   GraphBuilder builder;
   builder.Add("pictures", {}, {{"columns", StringsValue({"imag"})}});

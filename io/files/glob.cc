@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "io/files/followed_links.h"
+#include "io/files/plain_path.h"
 
 namespace headrace {
 namespace {
@@ -179,6 +180,7 @@ absl::StatusOr<PathArena> Glob(const FileSystem& files, absl::Span<const std::st
     HEADRACE_RETURN_IF_ERROR(Walk(files, pattern, found).Run());
   }
   found.SortUnique();
+  DropNamedTwice(found);
   return found;
 }
 

@@ -143,6 +143,7 @@ TEST_F(GlobTest, FindsFilesInByteOrder) {
   EXPECT_THAT(Find({"*"}), ElementsAre("a.jpg", "b.png"));
   EXPECT_THAT(Find({"*/*.jpg"}), ElementsAre("other/f.jpg", "sub/c.jpg", "we[i]rd/i.jpg"));
   EXPECT_THAT(Find({"a.jpg"}), ElementsAre("a.jpg"));
+  EXPECT_THAT(Find({"a.jpg", "./a.jpg", "sub//c.jpg", "sub/c.jpg"}), testing::SizeIs(2)) << "each file once";
   EXPECT_THAT(Find({"[ab].*"}), ElementsAre("a.jpg", "b.png"));
   EXPECT_THAT(Find({"we[[]i[]]rd/*"}), ElementsAre("we[i]rd/i.jpg"));
   EXPECT_THAT(Find({".hidden/*", "sub/.*"}), ElementsAre(".hidden/g.jpg", "sub/.h.jpg"));

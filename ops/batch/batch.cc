@@ -59,7 +59,7 @@ const OpRegistration batch_registration(
                       {"pad"},
                       {"pad_value",
                        "What padding is filled with; or a dict from column to value, where other columns are padded "
-                       "with 0."},
+                       "with 0. Texts and bytes are padded with empty ones."},
                       {"ragged",
                        "\"list\", \"pad\" or \"splits\": how rows are joined that differ in length. \"list\" and "
                        "\"splits\" hold for the columns whose first axis the schema does not know, \"pad\" for all. A "

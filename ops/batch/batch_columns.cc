@@ -149,7 +149,7 @@ std::vector<ir::ColumnSet> BatchReads(const ir::Attributes& attributes, absl::Sp
 void AddPadValues(std::vector<ir::Attribute>& attributes) {
   attributes.push_back({.name = "pad_value",
                         .type = ir::AttributeType::kFloat,
-                        .doc = "What padding is filled with.",
+                        .doc = "What padding is filled with; texts and bytes are padded with empty ones.",
                         .default_value = "0.0",
                         .keeps_whole = true});
   attributes.push_back({.name = "pad_columns",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <string_view>
 #include <vector>
 
 #include "core/error.h"
@@ -29,6 +31,26 @@ void CopyCorner(const uint8_t* source, absl::Span<const int64_t> from, uint8_t* 
   }
 }
 
+// Texts or bytes, and empty ones in place of those that are not there.
+absl::StatusOr<Tensor> StackPaddedStrings(absl::Span<const Tensor> rows, const Shape& largest) {
+  Shape shape = largest;
+  shape.insert(shape.begin(), static_cast<int64_t>(rows.size()));
+  const auto step = static_cast<size_t>(ElementCount(largest));
+  std::vector<std::string_view> strings(rows.size() * step);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    // The elements of a row are numbered as views are, so their numbers are moved to the corner as numbers are.
+    std::vector<int64_t> numbers(static_cast<size_t>(rows[i].elements()));
+    std::iota(numbers.begin(), numbers.end(), int64_t{0});
+    std::vector<int64_t> places(step, -1);
+    CopyCorner(reinterpret_cast<const uint8_t*>(numbers.data()), rows[i].shape(),
+               reinterpret_cast<uint8_t*>(places.data()), largest, sizeof(int64_t));
+    for (size_t at = 0; at < step; ++at) {
+      if (places[at] >= 0) strings[i * step + at] = rows[i].bytes_at(places[at]);
+    }
+  }
+  return Tensor::CopyBytesArray(rows[0].dtype(), shape, strings);
+}
+
 }  // namespace
 
 absl::StatusOr<Tensor> StackPadded(absl::Span<const Tensor> rows, ir::Number value, int64_t least) {
@@ -43,9 +65,7 @@ absl::StatusOr<Tensor> StackPadded(absl::Span<const Tensor> rows, ir::Number val
     for (int axis = 0; axis < row.rank(); ++axis) largest[axis] = std::max(largest[axis], row.dim(axis));
   }
   if (equal) return Stack(rows);
-  if (IsVariableLength(rows[0].dtype())) {
-    return GraphError("arrays of ", DTypeName(rows[0].dtype()), " of unequal shapes cannot be padded");
-  }
+  if (IsVariableLength(rows[0].dtype())) return StackPaddedStrings(rows, largest);
   Shape shape = largest;
   shape.insert(shape.begin(), static_cast<int64_t>(rows.size()));
   HEADRACE_ASSIGN_OR_RETURN(Tensor stacked, Tensor::Allocate(rows[0].dtype(), shape));

@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-// Joins rows of one dtype, with `least` as the least length of their first axis; kGraph if ranks differ, or if byte
-// strings have a shape to pad.
+// Joins rows of one dtype, with `least` as the least length of their first axis. Byte strings are padded with empty
+// ones, whatever `value` is. kGraph if ranks differ.
 absl::StatusOr<Tensor> StackPadded(absl::Span<const Tensor> rows, ir::Number value, int64_t least = 0);
 
 }  // namespace headrace

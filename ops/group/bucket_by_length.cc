@@ -113,7 +113,7 @@ const OpRegistration bucket_by_length_registration(
                             {"pad"},
                             {"pad_value",
                              "What padding is filled with; or a dict from column to value, where other columns are "
-                             "padded with 0."},
+                             "padded with 0. Texts and bytes are padded with empty ones."},
                             {"length",
                              "The lengths by which batches are formed: the name of a column of the source, or a number "
                              "for each row, as a list or an array, in the order that the source has without shuffling. "

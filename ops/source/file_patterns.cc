@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "core/error.h"
 #include "core/hash.h"
+#include "io/files/plain_path.h"
 
 namespace headrace {
 
@@ -72,7 +73,7 @@ absl::StatusOr<PathArena> MatchInOrder(const FileSystem& files, const std::vecto
   for (const std::string& pattern : patterns) {
     HEADRACE_ASSIGN_OR_RETURN(const PathArena matched, Glob(files, {pattern}));
     for (int64_t i = 0; i < matched.size(); ++i) {
-      if (seen.insert(std::string(matched[i])).second) found.Add(matched[i]);
+      if (seen.insert(PlainPath(matched[i])).second) found.Add(matched[i]);
     }
   }
   if (found.empty()) return GraphError("no path is given; name at least one file, such as 'train", ending, "'");

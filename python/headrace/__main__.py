@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import io
 import json
 import sys
 from collections.abc import Sequence
@@ -169,6 +170,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
+    # Names of files need not be UTF-8; errors on stderr are written so, too.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code: int = options.run(options)
     except headrace.Error as error:

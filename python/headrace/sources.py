@@ -44,7 +44,8 @@ class Csv(Dataset):
     Errors of a row, which name the file and the byte: another number of fields; quotes that are not
     closed in the line, or within a field without quotes; a field that is not of its column's type; an
     empty field of numbers or bools, unless `missing` says what it stands for. An empty text is a text.
-    A header that differs from that of the first file is an error, too.
+    A header that differs from that of the first file is an error, too, and so is one with a carriage
+    return in a field without quotes, as of files whose lines end with \\r alone.
 
     Args:
         patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
@@ -61,7 +62,8 @@ class Csv(Dataset):
         delimiter: The character between fields, such as "\\t" or ";".
         quote: The character around fields that hold a delimiter; it is doubled within them. None:
             there is none.
-        missing: What empty fields stand for, by column: {"age": -1, "height": float("nan")}.
+        missing: What empty fields stand for, by column: {"age": -1, "height": float("nan")}; of
+            numbers and bools also the fields NA, NaN, N/A and null.
         shuffle: With an index: all orders of the rows are equally likely, and each epoch has a new
             one. Without: read the splits of the files in an order that differs in each epoch,
             several at once.
@@ -582,8 +584,9 @@ class Numpy(Dataset):
     rows. A row's key is its index.
 
     Args:
-        arrays: Columns with arrays of equal first axis; or one array, which becomes the column
-            `data`. They are shared, not copied: do not change them while a pipeline runs.
+        arrays: Columns with arrays of equal first axis, or a pandas or polars DataFrame or a
+            pyarrow Table; or one array, which becomes the column `data`. They are shared, not
+            copied: do not change them while a pipeline runs.
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
@@ -770,11 +773,12 @@ class Text(Dataset):
 class from_dataset(Dataset):
     """Gives the rows of a Python object with `__len__` and `__getitem__`, such as a torch Dataset.
 
-    The object is asked for row i as dataset[i], by numbers from 0, in the order in which the rows are
-    needed, never for an epoch that was not requested; if it has `__getitems__`, for runs of rows. Only
-    the rows that a rank needs are asked for, and a state goes on at once. A row is a dict, a tuple or
-    list in the order of the columns, or one value; Pillow's images become uint8 of shape (H, W, C), and
-    everything else becomes what numpy.asarray makes of it. A row's key is its number.
+    The object is asked for row i as dataset[i], by numbers from 0, in the order in which the rows
+    are needed, never for an epoch that was not requested; if it has `__getitems__`, for runs of
+    rows. Only the rows that a rank needs are asked for, and a state goes on at once. A row is a
+    dict, a tuple or list in the order of the columns, or one value; Pillow's images become uint8 of
+    shape (H, W, C), and everything else goes in exactly or is an error, as semantics/python.md
+    says. A row's key is its number.
 
     Errors: an object without `__len__`, for which there is Generator; rows without a column, or of
     another type than declared.

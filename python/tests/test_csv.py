@@ -5,6 +5,7 @@ import io
 import math
 import struct
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -371,3 +372,49 @@ def test_a_state_by_number_is_refused_for_files_that_changed(tmp_path):
     path.write_text("x\n1\n\n\n3\n")
     with pytest.raises(hr.StateError):
         list(table.iterate(state=state))
+
+
+def test_words_for_missing_numbers_where_missing_names_the_column(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("age,height,city\nNA,1.5,NA\n3,N/A,null\n,NaN,\n")
+    rows = hr.Csv(path, missing={"age": -1, "height": 0.0})
+    assert [each.dtype for each in rows.schema.values()] == ["int64", "float64", "string"]
+    assert [row["age"].item() for row in rows] == [-1, 3, -1]
+    assert [row["height"].item() for row in rows] == [1.5, 0, 0]
+    assert [row["city"] for row in rows] == ["NA", "null", ""]
+    assert hr.Csv(path).schema["age"].dtype == "string"
+    floats = hr.Csv(path, missing={"age": float("nan")})
+    assert floats.schema["age"].dtype == "float64" and np.isnan(next(iter(floats))["age"])
+
+
+def test_ids_beside_fractions_stay_what_they_are(tmp_path):
+    (tmp_path / "a.csv").write_text(f"id,x\n{2**53 + 1},{2**53}\n1.5,1.5\n")
+    rows = hr.Csv(tmp_path / "a.csv")
+    assert [each.dtype for each in rows.schema.values()] == ["string", "float64"]
+
+
+def test_an_inferred_type_that_does_not_fit_says_how_to_state_it(tmp_path):
+    (tmp_path / "a.csv").write_text("x\n1\n2.5\n")
+    with pytest.raises(hr.DataError, match=r'inferred from the first rows; state it: types=\{"x": "float64"'):
+        list(hr.Csv(tmp_path / "a.csv", look=1))
+    (tmp_path / "a.jsonl").write_text('{"x": 1}\n{"x": "one"}\n')
+    with pytest.raises(hr.DataError, match=r'inferred from the first lines; state it: columns=\{"x": str'):
+        list(hr.JsonLines(tmp_path / "a.jsonl", look=1))
+
+
+@pytest.mark.parametrize("options", [{}, {"newlines_in_values": True}, {"index": "build"}, {"columns": ["a", "b"]}])
+def test_lines_that_end_with_returns_alone_are_refused(tmp_path, options):
+    (tmp_path / "a.csv").write_bytes(b"id,name\r1,cat\r2,dog\r")
+    with pytest.raises(hr.DataError, match="field 2 has a carriage return in it"):
+        list(hr.Csv(tmp_path / "a.csv", **options))
+
+
+def test_time_grows_as_the_columns_do(tmp_path):
+    for count in (2_000, 20_000):
+        (tmp_path / f"{count}.csv").write_text(",".join(f"c{i}" for i in range(count)) + "\n" + ",".join("1" * count))
+    took = []
+    for count in (2_000, 20_000):
+        begin = time.process_time()
+        assert len(list(hr.Csv(tmp_path / f"{count}.csv").iterate())) == 1
+        took.append(time.process_time() - begin)
+    assert took[1] < 40 * took[0] or took[1] < 2

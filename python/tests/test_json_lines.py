@@ -220,3 +220,10 @@ def test_rows_by_number_are_those_that_json_reads(rows, last_end, data):
         for number in data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=4)) if rows else ():
             (row,) = table.select([number])
             assert (row["t"], int(row["i"])) == rows[number]
+
+
+@pytest.mark.parametrize("columns", [None, {"id": "float64"}])
+def test_two_ids_beyond_64_bits_stay_two(tmp_path, columns):
+    (tmp_path / "a.jsonl").write_text(f'{{"id": {2**64}}}\n{{"id": {2**64 + 1}}}\n')
+    with pytest.raises(hr.DataError, match=f"{2**64 + 1}, which neither 64 bits nor a double hold"):
+        list(hr.JsonLines(tmp_path / "a.jsonl", columns))

@@ -146,3 +146,11 @@ def test_what_cannot_be_listed_is_named(photos_root, tmp_path):
 def test_impossible_parts_are_refused(photos_root, tmp_path, given):
     with pytest.raises(hr.GraphError, match="make_lists"):
         make_lists(tmp_path / "set", photos_root, **given)
+
+
+def test_a_name_that_a_list_would_cut_is_refused(tmp_path):
+    for name in ("a\tb.jpg", " a.jpg", "b/a.jpg "):
+        root = tmp_path / name.strip().replace("\t", "").replace("/", "")
+        touch(root, name)
+        with pytest.raises(hr.DataError, match="which no list can hold; rename it"):
+            make_lists(tmp_path / "set", root, recursive=True, exts=(".jpg", ".jpg "))

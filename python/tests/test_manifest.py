@@ -247,3 +247,18 @@ def test_a_saved_graph_takes_another_table(folder):
     other = {"path": np.array([name_of(3), name_of(2)]), "label": np.array([5, 6])}
     ds = hr.load(folder / "graph.hrg", references={name: other})
     assert numbers(ds) == [3, 2]
+
+
+def test_columns_without_a_name_are_left_out(tmp_path):
+    (tmp_path / "f").write_bytes(b"1")
+    for text in (",path,label\n0,f,3\n1,f,4\n", "path,label,\nf,3,\nf,4,\n", ",path,,label\n0,f,x,3\n1,f,y,4\n"):
+        (tmp_path / "table.csv").write_text(text)
+        rows = hr.Manifest(tmp_path / "table.csv", "path", root=tmp_path)
+        assert [row["label"].item() for row in rows] == [3, 4] and "" not in rows.schema
+
+
+def test_types_of_json_lines_are_those_of_all_lines(tmp_path):
+    (tmp_path / "f").write_bytes(b"1")
+    lines = ['{"path": "f", "x": 1}'] * 1200 + ['{"path": "f", "x": 1.5}']
+    (tmp_path / "table.jsonl").write_text("\n".join(lines))
+    assert hr.Manifest(tmp_path / "table.jsonl", "path", root=tmp_path).schema["x"].dtype == "float64"

@@ -821,3 +821,14 @@ def test_a_feedback_driven_augmentation_goes_on_in_epoch_4_without_setting_it_ag
     killed = run(18)  # the second batch of epoch 4
     rest = run(-1, killed["state"], killed["loss"], 18)
     assert killed["losses"] + rest["losses"] == whole
+
+
+@pytest.mark.parametrize("value", [2**64, [1, 2**70], [0.5, 2**60 + 1]], ids=str)
+def test_a_number_that_no_graph_holds_is_refused_when_it_is_set(value):
+    for make in (lambda p: hr.Range(2).map(T.Fill(p), "value"), lambda p: hr.Range(2).map(lambda v, w=p: v, "value")):
+        parameter = hr.parameter("p", default=1)
+        make(parameter)
+        with pytest.raises(hr.GraphError, match=r'hr.parameter\("p"\).set: value: '):
+            parameter.set(value, epoch=0)
+    with pytest.raises(hr.GraphError, match="default: "):
+        hr.parameter("p", default=value)

@@ -296,3 +296,29 @@ def test_a_row_that_a_predicate_cannot_read_is_left_out():
     with pytest.raises(hr.DataError, match="an expression reads scalar columns only"):
         list(rows)
     assert values(rows.on_error("skip")) == [0, 1, 3, 4]
+
+
+@pytest.mark.parametrize("name", [b"cafe.jpg", b"caf\xe9.jpg"])
+def test_a_name_that_is_no_utf8(tmp_path, name):
+    whole = V.EncodeJpeg(quality=95)(np.random.default_rng(0).integers(0, 256, (64, 64, 3), np.uint8))
+    folder = os.fsencode(tmp_path) + b"/a"
+    os.mkdir(folder)
+    for file, held in ((b"1.jpg", whole), (name, b"no picture"), (b"z.jpg", whole[: len(whole) // 2] + b"\xff\xd9")):
+        with open(os.path.join(folder, file), "wb") as out:
+            out.write(held)
+    shown = name.decode("utf-8", "backslashreplace")
+    for rows in (hr.ImageFolder(tmp_path), hr.Files(os.fsdecode(folder)).rename({"data": "image"})):
+        decoded = rows.map(V.Decode(), "image").on_error("skip")
+        assert len(list(decoded)) == 2
+        assert shown in decoded.explain() and "z.jpg" in decoded.explain()
+        assert shown in decoded.report()["skipped"][0]["first"][0]
+
+        def fail(image):
+            raise OSError(os.fsdecode(name))
+
+        with pytest.raises(hr.FunctionError, match="OSError: "):
+            list(rows.map(fail, "image"))
+        with decoded.profile(tmp_path / "profile") as batches:
+            assert len(list(batches)) == 2
+        for text in (rows.map(V.Decode(), "image").to_dot(), rows.to_json(), repr(rows), rows.explain()):
+            text.encode()

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 
 #include "core/error.h"
@@ -17,6 +18,23 @@ bool ReadLabel(std::string_view text, float& label) {
   if (!ReadNumber(text, number)) return false;
   label = static_cast<float>(number);
   return std::isfinite(label) || !std::isfinite(number);
+}
+
+// Whether the text is a whole number that is not the label: of two classes it would make one.
+bool IsRoundedClass(std::string_view text, float label) {
+  // Programs write large numbers of float32 so, with fewer digits than they have.
+  if (text.find_first_of("eE") != std::string_view::npos || !std::isfinite(label)) return false;
+  const bool fraction = text.find('.') != std::string_view::npos;
+  if (fraction) {
+    double number = 0;
+    ReadNumber(text, number);
+    return std::floor(number) == number && static_cast<double>(label) != number;
+  }
+  text.remove_prefix(std::min(text.size(), text.find_first_not_of("+-0")));
+  char digits[64];
+  const std::to_chars_result end =
+      std::to_chars(std::begin(digits), std::end(digits), std::abs(double{label}), std::chars_format::fixed, 0);
+  return text != std::string_view(digits, static_cast<size_t>(end.ptr - digits)) && !(text.empty() && label == 0);
 }
 
 std::string Quoted(std::string_view text) { return Cat("\"", text.substr(0, 100), "\""); }
@@ -38,6 +56,11 @@ std::string AddLine(std::string_view line, std::vector<float>& labels, ImageList
     const std::string_view text = WithoutSpaces(line.substr(begin, end - begin));
     float label = 0;
     if (!ReadLabel(text, label)) return Cat("the label ", Quoted(text), " is not a number of float32");
+    if (IsRoundedClass(text, label)) {
+      return Cat("the label ", Quoted(text),
+                 " is a whole number that float32, the type of labels, does not hold; number "
+                 "the classes from 0");
+    }
     labels.push_back(label);
     begin = end + 1;
   }

@@ -37,8 +37,8 @@ class ImageList {
 };
 
 // Fields are between tabs; spaces around them are left out, and those within paths belong to them. Lines end with \n or
-// \r\n, empty ones are left out. kData, naming `path` and the line: fewer than three fields, an index that is not a
-// whole number below 2^64, a label that is not a number.
+// \r\n, empty ones and a byte order mark are left out. kData, naming `path` and the line: fewer than three fields, an
+// index that is not a whole number below 2^64, a label that is not a number, or a whole one that float32 does not hold.
 absl::StatusOr<ImageList> ParseImageList(std::string_view text, std::string_view path);
 
 enum class LabelText {

@@ -47,6 +47,22 @@ TEST(ImageList, ReadsOneLabelAsBothVersionsOfMxnetWriteIt) {
   EXPECT_EQ(list.path(2), "c.png");
 }
 
+TEST(ImageList, LeavesOutAByteOrderMark) {
+  const ImageList list = Parse(
+      "\xEF\xBB\xBF"
+      "5\t1\ta.png\n");
+  EXPECT_EQ(list.index(0), 5u);
+  EXPECT_EQ(list.path(0), "a.png");
+}
+
+TEST(ImageList, RoundsNoClass) {
+  for (const char* label : {"16777217", "-16777217", "16777217.000000", "18446744073709551617"}) {
+    EXPECT_THAT(WrongWithImageList(Cat("0\t", label, "\ta.png")), HasSubstr("is a whole number that float32"));
+  }
+  const ImageList list = Parse("0\t-0\t+016777216\t-33554432.0\t0.1\t1e30\t1.234568e9\ta.png\n");
+  EXPECT_THAT(list.labels(0), ElementsAre(0, 16777216, -33554432, 0.1F, 1e30F, 1.234568e9F));
+}
+
 TEST(ImageList, ReadsSeveralLabels) {
   const ImageList list = Parse("7\t0.000000\t0.5\t100\t-1.5\tn01/a.JPEG\r\n\r\n 8 \t 1 \t+2e1\tb.JPEG \n");
   ASSERT_EQ(list.size(), 2u);

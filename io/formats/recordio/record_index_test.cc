@@ -31,6 +31,14 @@ TEST(RecordIndex, IsReadAndWrittenAsMxnetDoes) {
   EXPECT_EQ(FormatRecordIndex(*index), text);
 }
 
+TEST(RecordIndex, LeavesOutAByteOrderMark) {
+  EXPECT_THAT(ParseRecordIndex("\xEF\xBB\xBF"
+                               "3\t8\n",
+                               "a.idx")
+                  ->keys,
+              ElementsAre(3));
+}
+
 TEST(RecordIndex, TakesOtherEndsOfLinesKeysInAnyOrderAndTwice) {
   const absl::StatusOr<RecordIndex> index = ParseRecordIndex("7\t8\r\n\n 3\t0 \r\n7\t16", "a.idx");
   ASSERT_TRUE(index.ok()) << index.status();

@@ -22,9 +22,11 @@ inline std::string_view WithoutSpaces(std::string_view text) {
 }
 
 // Calls take(number, line) for each line that is not empty, without the spaces around it, until it returns an error.
-// Numbers count from 1.
+// Numbers count from 1. A byte order mark at the start is left out.
 template <typename Take>
 absl::Status ForEachLine(std::string_view text, Take take) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (text.substr(0, kMark.size()) == kMark) text.remove_prefix(kMark.size());
   for (size_t number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = WithoutSpaces(text.substr(0, end));

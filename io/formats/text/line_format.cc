@@ -120,6 +120,11 @@ absl::StatusOr<Framing::Piece> LineFormat::Cut(absl::Span<uint8_t> bytes, int64_
       first.begin += static_cast<uint32_t>(kLineFormatByteOrderMark.size());
       first.length -= static_cast<uint32_t>(kLineFormatByteOrderMark.size());
     }
+    // A mark and nothing else is an empty file, not an empty line.
+    if (text.size() == kLineFormatByteOrderMark.size() && text == kLineFormatByteOrderMark &&
+        bytes.size() == text.size()) {
+      records.clear();
+    }
   }
   return Piece{begin, 0};
 }

@@ -30,6 +30,7 @@ size_t EndOf(std::string_view text, bool quoted) {
 }
 
 std::vector<std::string> LinesOf(std::string_view text, bool quoted) {
+  if (text == "\xEF\xBB\xBF") return {};
   if (text.substr(0, 3) == "\xEF\xBB\xBF" && text.find('\n') >= 3) {
     std::vector<std::string> lines = LinesOf(headrace::Cat("x", text.substr(3)), quoted);
     lines[0].erase(0, 1);

@@ -44,7 +44,9 @@ TEST(LineFormat, GivesLinesWithoutTheirEnds) {
 TEST(LineFormat, LeavesOutAByteOrderMarkAtTheStartAlone) {
   const std::string mark = "\xEF\xBB\xBF";
   EXPECT_EQ(ReadLineFormat(mark + "a\n" + mark + "b\n"), (LineFormatLines{{0, "a"}, {5, mark + "b"}}));
-  EXPECT_EQ(ReadLineFormat(mark), (LineFormatLines{{0, ""}}));
+  EXPECT_EQ(ReadLineFormat(mark), (LineFormatLines{})) << "an empty file";
+  EXPECT_EQ(ReadLineFormat(mark + "\n"), (LineFormatLines{{0, ""}}));
+  EXPECT_EQ(ReadLineFormat(mark + "a"), (LineFormatLines{{0, "a"}}));
   EXPECT_EQ(ReadLineFormat("\xEF\xBB"), (LineFormatLines{{0, "\xEF\xBB"}}));
 }
 

@@ -125,6 +125,9 @@ absl::StatusOr<LineRows> RowsOf(const OpArguments& arguments, const MatchedFiles
   }
   if (attributes.Bool("header")) {
     HEADRACE_ASSIGN_OR_RETURN(Header header, FindHeader(system, files, rows.quote));
+    absl::Status returns = CheckNoBareReturn(header.line, lines.dialect);
+    if (!returns.ok()) AddErrorField(returns, ErrorField::kFile, Cat(header.path, ", byte 0"));
+    HEADRACE_RETURN_IF_ERROR(returns);
     if (!names.has_value()) {
       HEADRACE_ASSIGN_OR_RETURN(lines.runs, RunsBelow(header, lines.dialect, fields, columns));
     }
@@ -171,7 +174,8 @@ std::vector<ir::Attribute> AttributesCsv() {
         .nullable = true},
        {.name = "missing",
         .type = ir::AttributeType::kPairs,
-        .doc = "What empty fields stand for, by column: {\"age\": -1, \"height\": float(\"nan\")}.",
+        .doc = "What empty fields stand for, by column: {\"age\": -1, \"height\": float(\"nan\")}; of numbers and "
+               "bools also the fields NA, NaN, N/A and null.",
         .default_value = "None",
         .nullable = true},
        {.name = "newlines_in_values",
@@ -196,7 +200,8 @@ const OpRegistration csv_registration(
             "Errors of a row, which name the file and the byte: another number of fields; quotes that are not closed "
             "in the line, or within a field without quotes; a field that is not of its column's type; an empty field "
             "of numbers or bools, unless `missing` says what it stands for. An empty text is a text. A header that "
-            "differs from that of the first file is an error, too.",
+            "differs from that of the first file is an error, too, and so is one with a carriage return in a field "
+            "without quotes, as of files whose lines end with \\r alone.",
         .min_inputs = 0,
         .max_inputs = 0,
         .attributes = AttributesCsv(),

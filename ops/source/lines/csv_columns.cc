@@ -26,6 +26,17 @@ std::string_view WithoutSpaces(std::string_view text) {
   return text;
 }
 
+// What programs write where a table has no number.
+bool StandsForNothing(std::string_view text) {
+  return text.empty() || text == "NA" || text == "NaN" || text == "N/A" || text == "null";
+}
+
+// A type of Python that has the text as a value.
+std::string_view TypeThatReads(std::string_view text) {
+  double number = 0;
+  return ReadNumber(text, number) ? "\"float64\"" : "str";
+}
+
 class CsvColumns : public RecordColumns {
  public:
   CsvColumns(ir::Columns columns, CsvLines lines);
@@ -198,7 +209,7 @@ const char* CsvColumns::TakeNumberInAnyForm(const Step& step, size_t i, const Cu
     return nullptr;
   }
   const std::string_view text = WithoutSpaces(field.text);
-  if (text.empty() && step.missing.has_value()) {
+  if (step.missing.has_value() && StandsForNothing(text)) {
     std::memcpy(&value, step.missing_number, sizeof(value));
     return at;
   }
@@ -221,6 +232,7 @@ bool CsvColumns::TakeTexts(Step& step, Cursor& cursor) {
     const char* at = cursor.at;
     const CsvFault fault = CutField(dialect_, at, cursor.end, field);
     if (fault != CsvFault::kNone) return Fail(FaultText(dialect_, fault, step.first + i + 1));
+    if (fields_ == 1 && HasBareReturn(field)) return Fail(FaultText(dialect_, CsvFault::kReturn, 1));
     if (!all_utf8_ && !IsUtf8(field.text)) return FailField(step, i, "is not UTF-8; convert the file");
     if (field.doubled) {
       target = CopySingleQuotes(field, *dialect_.quote, target);
@@ -283,11 +295,15 @@ bool CsvColumns::FailField(const Step& step, size_t i, std::string_view what) {
 
 bool CsvColumns::FailNumber(const Step& step, size_t i, std::string_view text) {
   const ir::Column& column = columns_[static_cast<size_t>(step.column)];
-  if (text.empty()) {
-    return FailField(step, i, Cat("is empty; say what that stands for, such as missing={\"", column.name, "\": 0}"));
+  if (StandsForNothing(text)) {
+    const std::string found = text.empty() ? "empty" : ShownText(text);
+    return FailField(step, i,
+                     Cat("is ", found, "; say what that stands for, such as missing={\"", column.name, "\": 0}"));
   }
-  const std::string type = ir::TypeName(column.type);
-  return FailField(step, i, Cat("is ", ShownText(text), "; the column's type is ", type));
+  return FailField(step, i,
+                   Cat("is ", ShownText(text), "; the column's type is ", ir::TypeName(column.type),
+                       ", as types={…} says or else was inferred from the first rows; state it: types={\"", column.name,
+                       "\": ", TypeThatReads(text), ", …}"));
 }
 
 bool CsvColumns::FailCount() {
@@ -301,8 +317,10 @@ bool CsvColumns::FailCount() {
     ++found;
     cursor.Pass(at);
   }
+  const bool returns = line_.find('\r') != std::string_view::npos;
   return Fail(Cat("the line has ", found, found == 1 ? " field" : " fields", ", where ", fields_,
-                  fields_ == 1 ? " is expected" : " are expected"));
+                  fields_ == 1 ? " is expected" : " are expected",
+                  returns ? "; it has carriage returns in it: lines end with \\n or \\r\\n" : ""));
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ struct CsvLines {
   CsvDialect dialect;
   // All fields of a line, in order. Each column has one run.
   std::vector<CsvRun> runs;
-  // For each column, what its empty fields stand for, as ReadNumber takes it. nullopt: nothing, which is an error of a
-  // number or a bool, and an empty text.
+  // For each column, what its empty fields stand for, as ReadNumber takes it, and of numbers and bools NA, NaN, N/A and
+  // null, too. nullopt: nothing, which is an error of a number or a bool, and an empty text.
   std::vector<std::optional<std::string>> missing;
 };
 

@@ -149,6 +149,26 @@ TEST(CsvColumns, GiveWhatIsMissing) {
   EXPECT_THAT(Rows(table, "1,1,1,,\n").at(0), HasSubstr(std::string(1000, 'm')));
 }
 
+TEST(CsvColumns, TakeWordsForWhatIsMissingWhereToldSo) {
+  const Table table{{"a int8", "x float32", "t string", "b bool"}, {}, {}, {"-1", "0.5", std::nullopt, "true"}};
+  EXPECT_THAT(Rows(table, "NA,NaN,NA,null\n N/A ,null,NaN,\n2,nan,,0\n"),
+              ElementsAre("a=-1, x=0.5, t='NA', b=1", "a=-1, x=0.5, t='NaN', b=1", "a=2, x=nan, t='', b=0"));
+  EXPECT_THAT(Rows({{"a int8"}}, "NA\n"), ElementsAre(HasSubstr("is NA; say what that stands for")));
+  EXPECT_THAT(Rows({{"x float32"}}, "NaN\n"), ElementsAre("x=nan"));
+}
+
+TEST(CsvColumns, SayThatATypeMayHaveBeenInferred) {
+  EXPECT_THAT(Rows({{"a int64"}}, "1.5\n"),
+              ElementsAre(HasSubstr("as types={…} says or else was inferred from the first rows; state it: "
+                                    "types={\"a\": \"float64\", …}")));
+}
+
+TEST(CsvColumns, RefuseLinesThatEndWithReturnsAlone) {
+  EXPECT_THAT(Rows({{"t string"}}, "a\rb\r"), ElementsAre(HasSubstr("field 1 has a carriage return in it")));
+  EXPECT_THAT(Rows({{"t string"}}, "\"a\rb\"\n"), ElementsAre("t='a\rb'"));
+  EXPECT_THAT(Rows({{"t string", "u string"}}, "a,b\rc,d\r"), ElementsAre(HasSubstr("has carriage returns in it")));
+}
+
 TEST(CsvColumns, AreTextInUtf8) {
   const Table table{{"t string", "u string"}};
   const std::string bad = "field 1, of \"t\", is not UTF-8; convert the file: ?,?";

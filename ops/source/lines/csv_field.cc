@@ -36,6 +36,7 @@ const char* FindEither(const char* at, const char* end, char a, char b) {
 // The text between quotes, of which the first is at `at`.
 CsvFault CutQuoted(const CsvDialect& dialect, const char*& at, const char* end, CsvField& field) {
   const char* const begin = ++at;
+  field.quoted = true;
   while (true) {
     const void* const found = std::memchr(at, *dialect.quote, static_cast<size_t>(end - at));
     if (found == nullptr) return CsvFault::kOpen;
@@ -67,12 +68,16 @@ absl::StatusOr<CsvDialect> CsvDialect::Of(const std::string& delimiter, const st
 }
 
 CsvFault CutField(const CsvDialect& dialect, const char*& at, const char* end, CsvField& field) {
-  field.doubled = false;
+  field.quoted = field.doubled = false;
   if (dialect.quote.has_value() && at < end && *at == *dialect.quote) return CutQuoted(dialect, at, end, field);
   const char* const begin = at;
   at = FindEither(at, end, dialect.delimiter, dialect.quote.value_or(dialect.delimiter));
   field.text = {begin, static_cast<size_t>(at - begin)};
   return at == end || *at == dialect.delimiter ? CsvFault::kNone : CsvFault::kInside;
+}
+
+bool HasBareReturn(const CsvField& field) {
+  return !field.quoted && !field.text.empty() && std::memchr(field.text.data(), '\r', field.text.size()) != nullptr;
 }
 
 uint8_t* CopySingleQuotes(const CsvField& field, char quote, uint8_t* target) {
@@ -103,11 +108,31 @@ std::string FaultText(const CsvDialect& dialect, CsvFault fault, size_t number) 
                  "quote=None");
     case CsvFault::kBehind:
       return Cat("field ", number, " goes on after its closing quote; double the quotes in it");
+    case CsvFault::kReturn:
+      return Cat("field ", number,
+                 " has a carriage return in it, as in files whose lines end with \\r alone; write the file anew with "
+                 "\\n at the ends of lines, or put quotes around the field");
   }
   return "";
 }
 
+absl::Status CheckNoBareReturn(std::string_view line, const CsvDialect& dialect) {
+  if (line.find('\r') == std::string_view::npos) return absl::OkStatus();
+  std::string padded(line);
+  padded.append(CsvField::kSlack, '\0');
+  const char* at = padded.data();
+  const char* const end = at + line.size();
+  for (size_t number = 1;; ++number) {
+    CsvField field;
+    // Another fault is told where the fields are read.
+    if (CutField(dialect, at, end, field) != CsvFault::kNone) return absl::OkStatus();
+    if (HasBareReturn(field)) return DataError(FaultText(dialect, CsvFault::kReturn, number));
+    if (at++ == end) return absl::OkStatus();
+  }
+}
+
 absl::StatusOr<std::vector<std::string>> SplitLine(std::string_view line, const CsvDialect& dialect) {
+  HEADRACE_RETURN_IF_ERROR(CheckNoBareReturn(line, dialect));
   std::string padded(line);
   padded.append(CsvField::kSlack, '\0');
   const char* at = padded.data();

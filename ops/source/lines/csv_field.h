@@ -30,7 +30,8 @@ struct CsvField {
   static constexpr size_t kSlack = 16;
 
   std::string_view text;  // without the quotes around it; a quote in it is doubled
-  bool doubled = false;   // it has such quotes
+  bool quoted = false;
+  bool doubled = false;  // it has such quotes
 };
 
 enum class CsvFault : uint8_t {
@@ -38,7 +39,12 @@ enum class CsvFault : uint8_t {
   kOpen,    // quotes that are not closed
   kInside,  // a quote in a field without quotes around it
   kBehind,  // bytes between a closing quote and the delimiter
+  kReturn,  // a bare return; only HasBareReturn tells
 };
+
+// Whether the field, without quotes around it, has a carriage return: lines end with that alone in some old files, of
+// which the whole is then one line.
+bool HasBareReturn(const CsvField& field);
 
 // Cuts the field that begins at `at`, and moves `at` to its end, which is a delimiter or `end`. kSlack bytes from `end`
 // on may be read.
@@ -50,7 +56,10 @@ uint8_t* CopySingleQuotes(const CsvField& field, char quote, uint8_t* target);
 // What is wrong with field `number`, counted from 1, and what to do about it.
 std::string FaultText(const CsvDialect& dialect, CsvFault fault, size_t number);
 
-// The texts of a line's fields. kData: one has a fault.
+// kData: one of the line's fields has a bare return.
+absl::Status CheckNoBareReturn(std::string_view line, const CsvDialect& dialect);
+
+// The texts of a line's fields. kData: one has a fault, or a bare return.
 absl::StatusOr<std::vector<std::string>> SplitLine(std::string_view line, const CsvDialect& dialect);
 
 }  // namespace headrace

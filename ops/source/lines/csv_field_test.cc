@@ -30,6 +30,12 @@ TEST(SplitLine, CutsAtDelimiters) {
   EXPECT_THAT(Fields(longer + "," + longer), ElementsAre(longer, longer));
 }
 
+TEST(SplitLine, RefusesReturnsOutsideOfQuotes) {
+  EXPECT_THAT(Fields("a,\"b\r\"\n"), ElementsAre(HasSubstr("goes on after its closing quote")));
+  EXPECT_THAT(Fields("a,\"b\rc\",d"), ElementsAre("a", "b\rc", "d"));
+  EXPECT_THAT(Fields("a,b\rc,d"), ElementsAre(HasSubstr("field 2 has a carriage return in it")));
+}
+
 TEST(SplitLine, TakesOffQuotes) {
   EXPECT_THAT(Fields(R"("a","b,c","","d""e","""","""x""")"), ElementsAre("a", "b,c", "", "d\"e", "\"", "\"x\""));
   EXPECT_THAT(Fields("'a,b',\"c\"", {',', '\''}), ElementsAre("a,b", "\"c\""));

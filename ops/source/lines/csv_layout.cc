@@ -1,7 +1,9 @@
 #include "ops/source/lines/csv_layout.h"
 
 #include <algorithm>
-#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "core/error.h"
@@ -21,10 +23,13 @@ struct FieldRange {
   const ir::Column* column = nullptr;
 };
 
-int IndexIn(const ir::Columns& columns, const std::string& name) {
-  const auto found =
-      std::find_if(columns.begin(), columns.end(), [&](const ir::Column& column) { return column.name == name; });
-  return found == columns.end() ? CsvRun::kNoColumn : static_cast<int>(found - columns.begin());
+// Tables of genes have tens of thousands of columns.
+using ByName = std::unordered_map<std::string_view, size_t>;
+
+ByName NumbersByName(const ir::Columns& columns) {
+  ByName numbers;
+  for (size_t i = 0; i < columns.size(); ++i) numbers.emplace(columns[i].name, i);
+  return numbers;
 }
 
 void AddUnread(std::vector<CsvRun>& runs, size_t fields) {
@@ -40,14 +45,15 @@ void AddUnread(std::vector<CsvRun>& runs, size_t fields) {
 // Of lines of `total` fields; the ranges are in order and share none.
 std::vector<CsvRun> RunsOf(const std::vector<FieldRange>& ranges, size_t total, const ir::Columns& columns) {
   std::vector<CsvRun> runs;
+  const ByName numbers = NumbersByName(columns);
   size_t at = 0;
   for (const FieldRange& range : ranges) {
     AddUnread(runs, range.begin - at);
-    const int column = IndexIn(columns, range.column->name);
-    if (column == CsvRun::kNoColumn) {
+    const auto found = numbers.find(range.column->name);
+    if (found == numbers.end()) {
       AddUnread(runs, range.fields);
     } else {
-      runs.push_back({column, range.fields});
+      runs.push_back({static_cast<int>(found->second), range.fields});
     }
     at = range.begin + range.fields;
   }
@@ -87,15 +93,17 @@ absl::StatusOr<size_t> FieldsOfColumn(const ir::Column& column) {
 absl::StatusOr<std::vector<CsvRun>> RunsByNames(absl::Span<const std::string> names, const ir::Schema& declared,
                                                 const ir::Columns& columns) {
   std::vector<FieldRange> ranges;
-  std::set<std::string, std::less<>> seen;
+  std::unordered_set<std::string_view> seen;
+  const ByName numbers = NumbersByName(declared.columns);
   size_t total = 0;
   for (const std::string& name : names) {
     if (!seen.insert(name).second) return GraphError("columns names \"", name, "\" twice");
-    const ir::Column* const column = declared.Find(name);
+    const auto found = numbers.find(name);
     size_t fields = 1;
-    if (column != nullptr) {
-      HEADRACE_ASSIGN_OR_RETURN(fields, FieldsOfColumn(*column));
-      ranges.push_back({total, fields, column});
+    if (found != numbers.end()) {
+      const ir::Column& column = declared.columns[found->second];
+      HEADRACE_ASSIGN_OR_RETURN(fields, FieldsOfColumn(column));
+      ranges.push_back({total, fields, &column});
     }
     total += fields;
   }
@@ -108,12 +116,17 @@ absl::StatusOr<std::vector<CsvRun>> RunsByNames(absl::Span<const std::string> na
 absl::StatusOr<std::vector<CsvRun>> RunsByHeader(absl::Span<const std::string> header, const ir::Schema& declared,
                                                  const ir::Columns& columns) {
   std::vector<FieldRange> ranges;
+  ByName numbers;
+  std::unordered_set<std::string_view> twice;
+  for (size_t i = 0; i < header.size(); ++i) {
+    if (!numbers.emplace(header[i], i).second) twice.insert(header[i]);
+  }
   for (const ir::Column& column : declared.columns) {
-    const auto found = std::find(header.begin(), header.end(), column.name);
-    if (found == header.end()) return GraphError(NoSuchName(column.name, header, "the header"));
-    if (std::find(found + 1, header.end(), column.name) != header.end()) return NameTwice("the header", column.name);
+    const auto found = numbers.find(column.name);
+    if (found == numbers.end()) return GraphError(NoSuchName(column.name, header, "the header"));
+    if (twice.count(column.name) > 0) return NameTwice("the header", column.name);
     HEADRACE_ASSIGN_OR_RETURN(const size_t fields, FieldsOfColumn(column));
-    const auto begin = static_cast<size_t>(found - header.begin());
+    const size_t begin = found->second;
     if (fields > header.size() - begin) {
       return GraphError("the column \"", column.name, "\" takes ", fields, " fields, and the header has ",
                         header.size() - begin, " from that name on");

@@ -123,6 +123,22 @@ TEST_F(Csv, RefusesToCutFilesWhoseLinesGoOn) {
   EXPECT_THAT(refusal("quote", ir::NoneValue()), HasSubstr("quote=None says that there are none"));
 }
 
+TEST_F(Csv, RefusesAFileWhoseLinesEndWithReturnsAlone) {
+  folder_.Write("a.csv", "id,name\r1,cat\r2,dog\r");
+  for (const GraphBuilder::Given& more : {GraphBuilder::Given{},
+                                          {{"names", StringsValue({"id", "name"})}},
+                                          {{"newlines_in_values", BoolValue(true)}},
+                                          {{"index", StringValue("build")}}}) {
+    EXPECT_THAT(Refusal(Source({"id int64"}, more)), HasSubstr("field 2 has a carriage return in it"));
+  }
+}
+
+TEST_F(Csv, HasNoRowsInAFileOfAMarkAlone) {
+  folder_.Write("a.csv", "\xEF\xBB\xBF");
+  folder_.Write("b.csv", "x\n1\n");
+  EXPECT_THAT(RunEveryWay(Source({"x int64"})).Texts(), ElementsAre("x=1"));
+}
+
 TEST_F(Csv, LeavesOutBlankLinesWhereLinesHaveSeveralFields) {
   folder_.Write("a.csv", "x,t\r\n\r\n1,one\r\n\r\n\r\n2,two\r\n\r\n");
   folder_.Write("b.csv", "x,t\n\n\n");

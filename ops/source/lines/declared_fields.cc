@@ -4,6 +4,9 @@
 #include <charconv>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -80,9 +83,10 @@ ir::Attribute DeclareChosenFields() {
 
 absl::StatusOr<ir::Schema> FieldsOf(const ir::Attributes& attributes) {
   ir::Schema fields;
+  std::unordered_set<std::string> seen;
   for (const std::string& text : attributes.Strings("fields")) {
     HEADRACE_ASSIGN_OR_RETURN(ir::Column column, ParseField(text));
-    if (fields.Find(column.name) != nullptr) return GraphError("the field \"", column.name, "\" comes twice");
+    if (!seen.insert(column.name).second) return GraphError("the field \"", column.name, "\" comes twice");
     fields.columns.push_back(std::move(column));
   }
   if (fields.columns.empty()) return GraphError("has no columns; name at least one, with its type");
@@ -92,10 +96,15 @@ absl::StatusOr<ir::Schema> FieldsOf(const ir::Attributes& attributes) {
 absl::StatusOr<ir::Schema> ChosenFields(const ir::Attributes& attributes, const ir::Schema& fields) {
   if (attributes.IsNone("columns")) return fields;
   ir::Schema schema;
+  std::unordered_map<std::string_view, const ir::Column*> by_name;
+  for (const ir::Column& column : fields.columns) by_name.emplace(column.name, &column);
+  std::unordered_set<std::string> seen;
   for (const std::string& name : attributes.Strings("columns")) {
-    HEADRACE_ASSIGN_OR_RETURN(const ir::Column* column, ir::FindColumn(fields, name));
-    if (schema.Find(name) != nullptr) return GraphError("columns names \"", name, "\" twice");
-    schema.columns.push_back(*column);
+    const auto found = by_name.find(name);
+    // For its message.
+    if (found == by_name.end()) return ir::FindColumn(fields, name).status();
+    if (!seen.insert(name).second) return GraphError("columns names \"", name, "\" twice");
+    schema.columns.push_back(*found->second);
   }
   if (schema.columns.empty()) return GraphError("columns is empty");
   return schema;

@@ -1,7 +1,9 @@
 #include "ops/source/lines/json_columns.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,8 +20,43 @@ namespace {
 
 using Json = nlohmann::json;
 
+// The digits of a whole number that neither 64 bits nor a double holds, which JSON has no type for.
+std::string DigitsOf(const Json& value) {
+  const Json::binary_t& bytes = value.get_binary();
+  return {bytes.begin(), bytes.end()};
+}
+
+// Whether these are the digits of the double.
+bool IsWritten(double number, std::string_view digits) {
+  char text[400];
+  const auto end = std::to_chars(std::begin(text), std::end(text), number, std::chars_format::fixed, 0);
+  return end.ec == std::errc() && std::string_view(text, static_cast<size_t>(end.ptr - text)) == digits;
+}
+
+// Makes values as Json::parse does, but keeps the digits of whole numbers that it would round.
+class ExactValues : public nlohmann::detail::json_sax_dom_parser<Json> {
+ public:
+  using json_sax_dom_parser::json_sax_dom_parser;
+
+  bool number_float(double number, const std::string& written) {
+    const bool whole = written.find_first_of(".eE") == std::string::npos;
+    if (!whole || IsWritten(number, written)) return json_sax_dom_parser::number_float(number, written);
+    Json::binary_t digits(std::vector<uint8_t>(written.begin(), written.end()));
+    return json_sax_dom_parser::binary(digits);
+  }
+};
+
+// Throws the exceptions of Json::parse.
+Json ParseExactly(std::string_view text) {
+  Json value;
+  ExactValues values(value, true);
+  Json::sax_parse(text.begin(), text.end(), &values);
+  return value;
+}
+
 // Lists are not written out, as they may be nested deeper than the stack.
 std::string Shown(const Json& value) {
+  if (value.is_binary()) return Cat(ShownText(DigitsOf(value)), ", which neither 64 bits nor a double hold");
   if (value.is_structured()) return value.is_array() ? "a list of other lengths or elements" : "an object";
   return ShownText(value.dump());
 }
@@ -114,6 +151,17 @@ bool IsBox(const Json& value, const Shape& shape) {
   return ForEachScalar(value, shape, any);
 }
 
+// What to write for a value of another type.
+std::string AdviceFor(const Json& value, const ir::Column& column) {
+  if (value.is_binary()) return "; write it in quotes, as a text";
+  std::string type = "str";
+  if (value.is_array()) type = Cat("(\"", DTypeName(column.type.dtype), "\", (None,))");
+  if (value.is_boolean()) type = "bool";
+  if (value.is_number()) type = value.is_number_float() ? "\"float64\"" : "\"int64\"";
+  return Cat(", as columns={…} says or else was inferred from the first lines; state it: columns={\"", column.name,
+             "\": ", type, ", …}");
+}
+
 absl::StatusOr<Tensor> ValueOf(const Json& value, const ir::Column& column) {
   Shape shape;
   const bool shaped = ShapeOf(value, *column.type.shape, shape) && IsBox(value, shape);
@@ -124,7 +172,8 @@ absl::StatusOr<Tensor> ValueOf(const Json& value, const ir::Column& column) {
                                         : NumbersOf(value, column.type.dtype, shape, fits);
     if (!tensor.ok() || fits) return tensor;
   }
-  return DataError("\"", column.name, "\" is ", Shown(value), "; the column's type is ", ir::TypeName(column.type));
+  return DataError("\"", column.name, "\" is ", Shown(value), "; the column's type is ", ir::TypeName(column.type),
+                   AdviceFor(value, column));
 }
 
 // A double that JSON has no name for; nullopt: the text is another.
@@ -141,9 +190,11 @@ absl::StatusOr<Tensor> MissingValue(const std::string& text, const ir::Column& c
     if (column.type.dtype == DType::kFloat32) return Tensor::Scalar<float>(static_cast<float>(*number));
     if (column.type.dtype == DType::kFloat64) return Tensor::Scalar<double>(*number);
   }
-  const Json value = Json::parse(text, nullptr, false);
-  if (value.is_discarded()) return DataError("\"", column.name, "\" is ", ShownText(text), ", not JSON");
-  return ValueOf(value, column);
+  try {
+    return ValueOf(ParseExactly(text), column);
+  } catch (const Json::exception&) {
+    return DataError("\"", column.name, "\" is ", ShownText(text), ", not JSON");
+  }
 }
 
 std::string HowToSayMissing(const ir::Column& column) {
@@ -219,7 +270,7 @@ absl::Status ParseRow(std::string_view object, const ir::Columns& columns, const
                       absl::Span<Tensor> values) {
   Json row;
   try {
-    row = Json::parse(object.begin(), object.end());
+    row = ParseExactly(object);
   } catch (const Json::parse_error& error) {
     return DataError("the line is not JSON: what is wrong begins at its byte ", error.byte == 0 ? 0 : error.byte - 1,
                      "; each line is a whole object: {\"name\": value, …}");

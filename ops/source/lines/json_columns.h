@@ -27,8 +27,8 @@ absl::Status CheckMissing(const ir::Columns& columns, const JsonMissing& missing
 
 // The values of `columns` in one object, in their order. kData: it is no JSON, has no value for a column, or one of
 // another type. A whole number fits each dtype that holds it exactly; a number with a fraction or an exponent is
-// rounded to a float dtype whose range has it; other values are exactly of their type. Of a key that comes twice the
-// last counts.
+// rounded to a float dtype whose range has it, and one beyond 64 bits is held by a float dtype or not at all; other
+// values are exactly of their type. Of a key that comes twice the last counts.
 absl::Status ParseRow(std::string_view object, const ir::Columns& columns, const JsonMissing& missing,
                       absl::Span<Tensor> values);
 

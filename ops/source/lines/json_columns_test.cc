@@ -58,6 +58,26 @@ TEST(ParseRow, ChangesNoNumberWithoutAWord) {
   }
 }
 
+TEST(ParseRow, RoundsNoWholeNumberBeyond64Bits) {
+  EXPECT_EQ(Row(R"({"a": 18446744073709551616, "b": [-36893488147419103232]})", {"a float64", "b float64 (1,)"}),
+            "a=1.84467e+19, b=float64 (1,) [-3.68935e+19]");
+  for (const char* value : {"18446744073709551617", "-9223372036854775809", "[1, 18446744073709551617]"}) {
+    EXPECT_THAT(Row(Cat("{\"a\": ", value, "}"), {value[0] == '[' ? "a float64 (None,)" : "a float64"}),
+                HasSubstr("type is float64"))
+        << value;
+  }
+  EXPECT_THAT(Row(R"({"a": 18446744073709551617})", {"a float64"}),
+              HasSubstr("18446744073709551617, which neither 64 bits nor a double hold"));
+  EXPECT_EQ(Row(R"({"a": 1, "b": 18446744073709551617})", {"a int8"}), "a=1") << "in a key that is left out";
+  EXPECT_EQ(Row(R"({"a": 18446744073709551617e0, "b": 1e300})", {"a float64", "b float64"}), "a=1.84467e+19, b=1e+300");
+}
+
+TEST(ParseRow, SaysThatATypeMayHaveBeenInferred) {
+  EXPECT_THAT(Row(R"({"a": 1.5})", {"a int64"}),
+              HasSubstr("as columns={…} says or else was inferred from the first lines; state it: columns={\"a\": "
+                        "\"float64\", …}"));
+}
+
 // The first elements claim a box that no memory holds.
 TEST(ParseRow, TakesNoMemoryForListsThatAreNoBox) {
   constexpr int kMany = 600'000;

@@ -117,14 +117,15 @@ const OpRegistration from_dataset_registration(
         .name = "from_dataset",
         .role = ir::Role::kSource,
         .summary = "Gives the rows of a Python object with `__len__` and `__getitem__`, such as a torch Dataset.",
-        .doc = "The object is asked for row i as dataset[i], by numbers from 0, in the order in which the rows are "
-               "needed, never for an epoch that was not requested; if it has `__getitems__`, for "
-               "runs of rows. Only the rows that a rank needs are asked for, and a state goes on at once. A row is a "
-               "dict, a tuple or list in the order of the columns, or one value; Pillow's images become uint8 of "
-               "shape (H, W, C), and everything else becomes what numpy.asarray makes of it. A row's key is its "
-               "number.\n"
-               "Errors: an object without `__len__`, for which there is Generator; rows without a column, or of "
-               "another type than declared.",
+        .doc =
+            "The object is asked for row i as dataset[i], by numbers from 0, in the order in which the rows are "
+            "needed, never for an epoch that was not requested; if it has `__getitems__`, for "
+            "runs of rows. Only the rows that a rank needs are asked for, and a state goes on at once. A row is a "
+            "dict, a tuple or list in the order of the columns, or one value; Pillow's images become uint8 of "
+            "shape (H, W, C), and everything else goes in exactly or is an error, as semantics/python.md says. A row's "
+            "key is its number.\n"
+            "Errors: an object without `__len__`, for which there is Generator; rows without a column, or of "
+            "another type than declared.",
         .min_inputs = 0,
         .max_inputs = 0,
         .attributes = {{.name = "dataset",

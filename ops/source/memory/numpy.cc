@@ -86,7 +86,8 @@ const OpRegistration numpy_registration(
         .python = {.parameters = "arrays: Mapping[str, Any] | Any, *, shuffle: bool = False, seed: int | None = None, "
                                  "name: str | None = None",
                    .docs = {{"arrays",
-                             "Columns with arrays of equal first axis; or one array, which becomes the column `data`. "
+                             "Columns with arrays of equal first axis, or a pandas or polars DataFrame or a pyarrow "
+                             "Table; or one array, which becomes the column `data`. "
                              "They are shared, not copied: do not change them while a pipeline runs."},
                             {"shuffle"},
                             {"seed"},

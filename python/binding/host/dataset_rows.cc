@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "python/binding/host/called.h"
 #include "python/binding/host/user_row.h"
+#include "python/binding/values/status_error.h"
 
 namespace headrace::python {
 namespace {
@@ -16,13 +17,26 @@ bool HasRuns(const py::object& dataset) {
   return py::hasattr(dataset, "__getitems__") && PyCallable_Check(dataset.attr("__getitems__").ptr()) != 0;
 }
 
+// What __len__ raises is its user's; what it gives and Python refuses is not as it should be.
+uint64_t LengthOf(const py::object& dataset) {
+  const Py_ssize_t length = PyObject_Size(dataset.ptr());
+  if (length >= 0) return static_cast<uint64_t>(length);
+  const py::error_already_set raised;
+  const std::string name = Py_TYPE(dataset.ptr())->tp_name;
+  const bool refused = !raised.trace() && (raised.matches(PyExc_ValueError) || raised.matches(PyExc_TypeError) ||
+                                           raised.matches(PyExc_OverflowError));
+  if (!refused) throw py::error_already_set(raised);
+  Raise(GraphError("__len__ of ", name,
+                   " does not give a whole number from 0 to 2**63 - 1: ", LooseBytes(py::str(raised.value()))));
+}
+
 class PythonRows : public HostRows {
  public:
   PythonRows(const py::object& dataset, std::vector<std::string> columns, std::shared_ptr<UserObjects> objects)
       : form_{std::string(py::str(py::type::of(dataset).attr("__name__"))), std::move(columns), true},
         objects_(std::move(objects)),
         dataset_(objects_->Add(dataset)),
-        size_(static_cast<uint64_t>(py::len(dataset))),
+        size_(LengthOf(dataset)),
         in_runs_(HasRuns(dataset)) {}
 
   uint64_t size() const override { return size_; }

@@ -19,6 +19,7 @@
 #include "python/binding/host/user_children.h"
 #include "python/binding/host/user_row.h"
 #include "python/binding/values/tensor_binding.h"
+#include "python/binding/values/value_conversion.h"
 
 namespace headrace::python {
 namespace {
@@ -64,6 +65,15 @@ std::string ArgumentsHint(const py::handle& callable, absl::Span<const Tensor> i
   std::string hint = "; a function gets one argument for each column (here ";
   for (size_t i = 0; i < inputs.size(); ++i) Append(hint, i > 0 ? ", " : "", inputs[i].TypeName());
   return hint + "), not a row as a dict";
+}
+
+[[noreturn]] void RefuseDict(const py::handle& result) {
+  std::string names;
+  for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(result)) {
+    Append(names, names.empty() ? "" : ", ", ShownValue(name));
+  }
+  throw py::type_error(
+      Cat("it gave a dict of ", names, "; give a tuple of the values, and name their columns: output=[", names, "]"));
 }
 
 absl::Status WithHint(const absl::Status& status, std::string_view hint) {
@@ -170,6 +180,7 @@ class PythonFunction : public HostFunction, public ChildrenFunction, public Para
       return {ValueOrRaise(Tensor::Scalar<bool>(truth != 0))};
     }
     if (PyTuple_Check(result.ptr())) return TensorsOfTuple(std::move(result), output);
+    if (PyDict_Check(result.ptr())) RefuseDict(result);
     return {TensorOf(std::move(result), Sharing::kWhereAlone, output)};
   }
 

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "python/binding/values/status_error.h"
 #include "python/binding/values/tensor_binding.h"
 
 namespace headrace::python {
@@ -19,7 +20,7 @@ std::string ColumnList(const RowForm& form) {
 
 std::string KeyList(const py::dict& values) {
   std::string list;
-  for (const auto& [key, value] : values) Append(list, list.empty() ? "" : ", ", std::string(py::str(key)));
+  for (const auto& [key, value] : values) Append(list, list.empty() ? "" : ", ", LooseBytes(py::str(key)));
   return list;
 }
 
@@ -41,10 +42,17 @@ py::object WithoutImage(py::object value) {
 }
 
 Tensor ValueOf(py::object value, const RowForm& form, const std::string& column) {
+  if (PyDict_Check(value.ptr())) {
+    throw py::type_error(Cat("column \"", column, "\" is a dict of ", KeyList(value),
+                             "; a column holds one value: give each of these a column of its own, in a flat dict or a "
+                             "tuple, and name them with columns=[…]"));
+  }
   try {
     return TensorOf(form.of_dataset ? WithoutImage(std::move(value)) : std::move(value), Sharing::kWhereAlone);
   } catch (const py::type_error& error) {
     throw py::type_error(Cat("column \"", column, "\": ", error.what()));
+  } catch (const py::value_error& error) {
+    throw py::value_error(Cat("column \"", column, "\": ", error.what()));
   }
 }
 
@@ -94,7 +102,13 @@ std::vector<Tensor> TensorsOfTuple(py::object tuple, OutputAllocator& output) {
   for (size_t i = 0; i < values.size(); ++i) {
     py::object value = values[i];
     values[i] = py::none();
-    tensors.push_back(TensorOf(std::move(value), Sharing::kWhereAlone, output));
+    try {
+      tensors.push_back(TensorOf(std::move(value), Sharing::kWhereAlone, output));
+    } catch (const py::type_error& error) {
+      throw py::type_error(Cat("value ", i, " of its tuple: ", error.what()));
+    } catch (const py::value_error& error) {
+      throw py::value_error(Cat("value ", i, " of its tuple: ", error.what()));
+    }
   }
   return tensors;
 }

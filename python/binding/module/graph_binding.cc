@@ -260,15 +260,31 @@ ir::Attribute NumberOf(const ir::Attribute& list) {
 
 // What is wrong with a value of a kernel's attribute: "degrees is 400; it must be at most 180"; empty: nothing.
 // `number`: it is one of those in a list.
-std::string WrongValue(const std::string& kernel, const std::string& attribute, const py::object& given, bool number) {
+py::str WrongValue(const std::string& kernel, const std::string& attribute, const py::object& given, bool number) {
   const ir::Declaration* const declaration = ir::Registry::Global().Find(kernel);
   const ir::Attribute* const found = declaration == nullptr ? nullptr : declaration->FindAttribute(attribute);
   if (found == nullptr) return "";
+  const std::string what = Cat(number ? "a number in " : "", attribute);
   const ir::Attribute declared = number ? NumberOf(*found) : *found;
-  ir::proto::Value value = ValueOf(given);
+  ir::proto::Value value;
+  try {
+    value = ValueOf(given);
+  } catch (py::value_error& error) {
+    return LooseText(Cat(what, ": ", error.what()));
+  }
   ir::FitValue(declared, value);
   const std::vector<std::string> wrong = ir::CheckValue(declared, value);
-  return wrong.empty() ? "" : Cat(number ? "a number in " : "", attribute, " ", wrong[0]);
+  return wrong.empty() ? py::str("") : LooseText(Cat(what, " ", wrong[0]));
+}
+
+// Why a graph cannot hold a value; empty: it can.
+py::str UnfitValue(const py::object& given) {
+  try {
+    ValueOf(given);
+  } catch (py::value_error& error) {
+    return LooseText(error.what());
+  }
+  return py::str("");
 }
 
 py::object ShapeTuple(const std::optional<Shape>& shape) {
@@ -363,7 +379,7 @@ void BindGraph(py::module_& module) {
   py::class_<BoundNode>(module, "Node")
       .def(py::init(&MakeNode), py::arg("op"), py::arg("attributes"), py::arg("steps"), py::arg("location"),
            py::arg("workers") = 0, py::arg("window") = 0, py::arg("on_device") = false)
-      .def_property_readonly("op", [](const BoundNode& self) { return self.node.op(); })
+      .def_property_readonly("op", [](const BoundNode& self) { return LooseText(self.node.op()); })
       .def_property_readonly("references", &ReferencesOf)
       .def("referenced_by", &ReferencedBy)
       .def_property_readonly("steps",
@@ -371,7 +387,7 @@ void BindGraph(py::module_& module) {
                                std::vector<std::string> steps;
                                for (const ir::proto::Step& step : self.node.steps())
                                  steps.push_back(ir::StepText(step));
-                               return steps;
+                               return LooseTexts(steps);
                              })
       .def_property_readonly("columns", &DeclaredColumns)
       .def_property_readonly("shuffles", &Shuffles)
@@ -384,8 +400,9 @@ void BindGraph(py::module_& module) {
       .def_property_readonly("joins_rows", &Has<&ir::Traits::joins_rows>)
       .def_property_readonly("splits_rows", &Has<&ir::Traits::one_to_many>)
       .def_property_readonly("stands_for_attribute", &Has<&ir::Traits::stands_for_attribute>)
-      .def("text", [](const BoundNode& self) { return ir::NodeText(self.node); });
+      .def("text", [](const BoundNode& self) { return LooseText(ir::NodeText(self.node)); });
 
+  module.def("unfit_value", &UnfitValue, py::arg("value"));
   module.def("wrong_value", &WrongValue, py::arg("kernel"), py::arg("attribute"), py::arg("value"), py::arg("number"));
 
   py::class_<BoundGraph>(module, "Graph")
@@ -409,21 +426,21 @@ void BindGraph(py::module_& module) {
       .def_property_readonly("references", [](const BoundGraph& self) { return self.references; })
       .def_property_readonly("hash", [](const BoundGraph& self) { return ir::HashText(ir::UserGraphHash(self.graph)); })
       .def("serialize", [](const BoundGraph& self) { return py::bytes(ir::SerializeGraph(self.graph)); })
-      .def("text", [](const BoundGraph& self) { return ir::GraphToText(self.graph); })
-      .def("json", [](const BoundGraph& self) { return ir::GraphToJson(self.graph); })
-      .def("dot", [](const BoundGraph& self) { return ir::ToDot(self.graph); })
-      .def("dump", [](const BoundGraph& self) { return ir::GraphDump(self.graph); })
+      .def("text", [](const BoundGraph& self) { return LooseText(ir::GraphToText(self.graph)); })
+      .def("json", [](const BoundGraph& self) { return LooseText(ir::GraphToJson(self.graph)); })
+      .def("dot", [](const BoundGraph& self) { return LooseText(ir::ToDot(self.graph)); })
+      .def("dump", [](const BoundGraph& self) { return LooseText(ir::GraphDump(self.graph)); })
       .def("doubts",
            [](const BoundGraph& self) {
-             return WithoutGil([&] {
-               std::vector<std::tuple<std::string, std::string>> doubts;
+             const std::vector<ir::Mistake> found = WithoutGil([&] {
                // Only attributes that were checked can be read.
-               if (!ir::FindMistakes(self.graph).empty()) return doubts;
-               for (const ir::Mistake& doubt : ir::FindDoubts(self.graph)) {
-                 doubts.emplace_back(doubt.location, Cat(doubt.op, ": ", doubt.message));
-               }
-               return doubts;
+               return ir::FindMistakes(self.graph).empty() ? ir::FindDoubts(self.graph) : std::vector<ir::Mistake>();
              });
+             py::list doubts;
+             for (const ir::Mistake& doubt : found) {
+               doubts.append(py::make_tuple(LooseText(doubt.location), LooseText(Cat(doubt.op, ": ", doubt.message))));
+             }
+             return doubts;
            })
       .def("validate",
            [](const BoundGraph& self) { RaiseIfError(WithoutGil([&] { return ir::Validate(self.graph); })); })

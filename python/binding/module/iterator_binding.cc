@@ -28,6 +28,7 @@
 #include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/validate.h"
+#include "ops/rows/separate_row.h"
 #include "python/binding/host/orphans.h"
 #include "python/binding/host/user_objects.h"
 #include "python/binding/host/user_parameter.h"
@@ -113,7 +114,7 @@ IterateOptions OptionsOf(const py::dict& given) {
 
 py::dict StageDict(const StageReport& stage) {
   py::dict dict;
-  dict["name"] = stage.name;
+  dict["name"] = LooseText(stage.name);
   dict["kind"] = std::string(KindName(stage.kind));
   dict["rows"] = stage.rows;
   dict["messages"] = stage.messages;
@@ -143,7 +144,7 @@ py::dict StageDict(const StageReport& stage) {
 
 py::dict DeviceDict(const DeviceReport& device) {
   py::dict dict;
-  dict["name"] = device.name;
+  dict["name"] = LooseText(device.name);
   dict["steps"] = device.steps;
   dict["batches"] = device.batches;
   dict["bytes"] = device.bytes;
@@ -168,12 +169,26 @@ py::list RowsByOperator(const std::vector<WarningReport>& reports) {
     py::list first;
     for (const std::string& row : report.first) first.append(LooseText(row));
     py::dict entry;
-    entry["name"] = report.name;
+    entry["name"] = LooseText(report.name);
     entry["rows"] = report.rows;
     entry["first"] = first;
     list.append(entry);
   }
   return list;
+}
+
+// A row that is a view, as a crop is of its picture, or one of many rows, would keep all that it is a view of. The row
+// itself if it has its memory to itself, or there is none for a copy.
+Tensor AloneInMemory(Tensor row) {
+  if (IsVariableLength(row.dtype())) return row;
+  // Less is not worth a copy.
+  constexpr size_t kSmall = 4096;
+  const bool keeps_others = row.footprint() > kMostKeptByRow * row.bytes() + kSmall;
+  if (row.contiguous() && !keeps_others) return row;
+  absl::StatusOr<Tensor> copy = Tensor::Allocate(row.dtype(), row.shape());
+  if (!copy.ok()) return row;
+  row.CopyTo(copy->mutable_raw());
+  return *std::move(copy);
 }
 
 // A warning, not an exception, because the pipeline is closed in any case.
@@ -358,10 +373,14 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   uint64_t given() const { return given_; }
   py::list schema() const { return SchemaList(iteration_->schema()); }
 
-  std::string Explain() const {
+  py::str Explain() const {
     CheckProcess();
-    const Unlocked unlocked;
-    return ExplainRun(iteration_->report());
+    std::string text;
+    {
+      const Unlocked unlocked;
+      text = ExplainRun(iteration_->report());
+    }
+    return LooseText(text);
   }
 
   // The trace and the page, for a closed iteration. `joined`: what it gave are batches of rows.
@@ -377,7 +396,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       if (joined) report.rows = first_axes_;
       page = ProfilePage(report, profile);
     }
-    return py::make_tuple(trace, page);
+    return py::make_tuple(LooseText(trace), LooseText(page));
   }
 
   py::list DescribeStall() const {
@@ -387,9 +406,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       const Unlocked unlocked;
       lines = iteration_->DescribeStall();
     }
-    py::list texts;
-    for (const std::string& line : lines) texts.append(LooseText(line));
-    return texts;
+    return LooseTexts(lines);
   }
 
   py::dict Report() const {
@@ -414,7 +431,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     dict["workers"] = report.workers;
     if (report.device.has_value()) dict["device"] = DeviceDict(*report.device);
     dict["limit"] = std::string(LimitName(FindLimit(report).kind));
-    dict["advice"] = Advice(report);
+    dict["advice"] = LooseTexts(Advice(report));
     return dict;
   }
 
@@ -506,6 +523,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     for (; columns_made_ < columns_.size(); ++columns_made_) {
       const DeliveredColumn& column = columns_[columns_made_];
       Tensor& tensor = row_.columns[column.column];
+      if (column.splits < 0 && !on_device()) tensor = AloneInMemory(std::move(tensor));
       row_columns_[names_[columns_made_]] =
           column.splits < 0 ? ObjectOf(tensor) : RowList(tensor, row_.columns[column.splits]);
       // Leaves the array as the only owner.
@@ -582,7 +600,7 @@ py::object GiveNext(const py::object& iterator) {
   return row;
 }
 
-std::string Explain(const BoundGraph& graph, const py::dict& options, const py::dict& references, bool passes) {
+py::str Explain(const BoundGraph& graph, const py::dict& options, const py::dict& references, bool passes) {
   const auto objects = std::make_shared<UserObjects>();
   IterateOptions given = OptionsOf(options);
   given.limits = graph.limits;
@@ -594,7 +612,7 @@ std::string Explain(const BoundGraph& graph, const py::dict& options, const py::
   std::string text =
       ValueOrRaise(RunInterruptible([&] { return ExplainGraph(graph.graph, given, passes); }), &objects->raised());
   if (!tails.empty()) Append(text, "  after the copy it does ", TailsText(tails), ", if it has kernels\n");
-  return text;
+  return LooseText(text);
 }
 
 // The number of rows of the options' rank; None if not known, -1 if endless.

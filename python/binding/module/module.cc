@@ -101,7 +101,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
       "csv_names",
       [](const std::string& header, const std::string& delimiter, const std::optional<std::string>& quote) {
         const headrace::CsvDialect dialect = binding::ValueOrRaise(headrace::CsvDialect::Of(delimiter, quote));
-        return binding::ValueOrRaise(headrace::SplitLine(header, dialect));
+        return binding::LooseTexts(binding::ValueOrRaise(headrace::SplitLine(header, dialect)));
       },
       pybind11::arg("header"), pybind11::arg("delimiter"), pybind11::arg("quote"),
       "The texts of the fields of a line of CSV.");

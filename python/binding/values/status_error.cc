@@ -18,7 +18,7 @@ std::string LineOf(const py::object& exception) {
   if (!trace) return "";
   while (!trace.attr("tb_next").is_none()) trace = trace.attr("tb_next");
   const py::object code = trace.attr("tb_frame").attr("f_code");
-  return Cat(" (", std::string(py::str(code.attr("co_filename"))), ":", trace.attr("tb_lineno").cast<int>(), ")");
+  return Cat(" (", LooseBytes(code.attr("co_filename")), ":", trace.attr("tb_lineno").cast<int>(), ")");
 }
 
 }  // namespace
@@ -28,13 +28,25 @@ py::str LooseText(std::string_view bytes) {
       PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace"));
 }
 
+py::list LooseTexts(const std::vector<std::string>& texts) {
+  py::list list;
+  for (const std::string& text : texts) list.append(LooseText(text));
+  return list;
+}
+
+std::string LooseBytes(const py::handle& text) {
+  PyObject* const bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace");
+  if (bytes == nullptr) throw py::error_already_set();
+  return std::string(py::reinterpret_steal<py::bytes>(bytes));
+}
+
 absl::Status RaisedExceptions::Keep(py::error_already_set& raised, std::string_view function) {
   py::object exception = raised.value();
   // Through the C API, because a class may refuse to have its attributes set.
   if (raised.trace()) PyException_SetTraceback(exception.ptr(), raised.trace().ptr());
   std::string text;
   try {
-    text = Cat(std::string(py::str(py::type::of(exception).attr("__name__"))), ": ", std::string(py::str(exception)),
+    text = Cat(LooseBytes(py::type::of(exception).attr("__name__")), ": ", LooseBytes(py::str(exception)),
                LineOf(exception));
   } catch (py::error_already_set&) {
     text = "an exception that cannot be shown";

@@ -12,8 +12,10 @@
 #include "core/error.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/dlpack.h"
+#include "python/binding/values/exact_array.h"
 #include "python/binding/values/status_error.h"
 #include "python/binding/values/unlocked.h"
+#include "python/binding/values/value_conversion.h"
 
 namespace headrace::python {
 namespace {
@@ -293,11 +295,21 @@ DType DTypeOfArray(const py::array& array) {
   return *dtype;
 }
 
-std::string_view Utf8(const py::handle& text) {
+// The bytes of a text. One that ArrayOf gave for bytes that are not UTF-8, such as a path, has these bytes again; they
+// are kept in `loose`.
+std::string_view Utf8(const py::handle& text, std::vector<py::object>& loose) {
   Py_ssize_t size = 0;
   const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-  if (data == nullptr) throw py::error_already_set();
-  return {data, static_cast<size_t>(size)};
+  if (data != nullptr) return {data, static_cast<size_t>(size)};
+  if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) throw py::error_already_set();
+  PyErr_Clear();
+  PyObject* const bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
+  if (bytes == nullptr) {
+    PyErr_Clear();
+    throw py::value_error(Cat(ShownValue(text), " is a text that UTF-8 cannot hold"));
+  }
+  loose.push_back(py::reinterpret_steal<py::object>(bytes));
+  return {PyBytes_AS_STRING(bytes), static_cast<size_t>(PyBytes_GET_SIZE(bytes))};
 }
 
 std::string_view BytesView(const py::handle& bytes) {
@@ -308,16 +320,17 @@ std::string_view BytesView(const py::handle& bytes) {
 Tensor TensorOfStrings(const py::array& array) {
   const py::list elements = array.attr("reshape")(-1).attr("tolist")();
   std::vector<std::string_view> views;
+  std::vector<py::object> loose;
   bool all_bytes = true;
   bool all_text = true;
   for (const py::handle element : elements) {
     all_bytes &= PyBytes_Check(element.ptr()) != 0;
     all_text &= PyUnicode_Check(element.ptr()) != 0;
     if (!all_bytes && !all_text) {
-      throw py::type_error("an array of Python objects must hold bytes alone or str alone; found " +
-                           std::string(py::str(py::type::of(element).attr("__name__"))));
+      throw py::type_error(Cat("an array of Python objects must hold bytes alone or str alone; found ",
+                               std::string(py::str(py::type::of(element).attr("__name__"))), " at ", views.size()));
     }
-    views.push_back(all_bytes ? BytesView(element) : Utf8(element));
+    views.push_back(all_bytes ? BytesView(element) : Utf8(element, loose));
   }
   // Without elements, the array's own type decides.
   const bool text = views.empty() ? array.dtype().kind() != 'S' : all_text;
@@ -325,23 +338,17 @@ Tensor TensorOfStrings(const py::array& array) {
   return ValueOrRaise(Tensor::CopyBytesArray(text ? DType::kString : DType::kBytes, shape, views));
 }
 
-// NumPy's own view of one drops the mask. Null module: nothing has imported it, so there is none.
-bool HasMaskedValues(const py::object& value) {
-  PyObject* const module = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy.ma");
-  if (module == nullptr) return false;
-  const auto masked = py::reinterpret_borrow<py::object>(module);
-  return py::isinstance(value, masked.attr("MaskedArray")) && masked.attr("is_masked")(value).cast<bool>();
-}
-
 bool IsPlainArray(const py::handle& value) { return Py_TYPE(value.ptr()) == py::detail::npy_api::get().PyArray_Type_; }
 
 // A fresh result has one reference from the caller, whose `value` we hold, and no other.
 bool OwnedAlone(const py::array& array) { return array.owndata() && Py_REFCNT(array.ptr()) == 1; }
 
-Tensor TensorOfArray(py::array array, Sharing sharing, OutputAllocator& output) {
+// `as`: what the bits of its numbers are, where NumPy has no such dtype.
+Tensor TensorOfArray(py::array array, Sharing sharing, OutputAllocator& output,
+                     std::optional<DType> as = std::nullopt) {
   const char kind = array.dtype().kind();
   if (kind == 'O' || kind == 'S' || kind == 'U') return TensorOfStrings(array);
-  const DType dtype = DTypeOfArray(array);
+  const DType dtype = as.has_value() ? *as : DTypeOfArray(array);
   constexpr int kFlags = py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
   const char order = array.dtype().byteorder();
   const bool plain = (array.flags() & kFlags) == kFlags && (order == '=' || order == '|');
@@ -407,7 +414,10 @@ Tensor TensorOf(py::object value, Sharing sharing) {
 Tensor TensorOf(py::object value, Sharing sharing, OutputAllocator& output) {
   if (Tensor number = TensorOfNumber(value, output); number.valid()) return number;
   if (PyBytes_Check(value.ptr())) return ValueOrRaise(Tensor::CopyBytes(DType::kBytes, BytesView(value)));
-  if (PyUnicode_Check(value.ptr())) return ValueOrRaise(Tensor::CopyBytes(DType::kString, Utf8(value)));
+  if (PyUnicode_Check(value.ptr())) {
+    std::vector<py::object> loose;
+    return ValueOrRaise(Tensor::CopyBytes(DType::kString, Utf8(value, loose)));
+  }
   if (PyByteArray_Check(value.ptr())) {
     const std::string_view bytes(PyByteArray_AS_STRING(value.ptr()),
                                  static_cast<size_t>(PyByteArray_GET_SIZE(value.ptr())));
@@ -415,18 +425,23 @@ Tensor TensorOf(py::object value, Sharing sharing, OutputAllocator& output) {
   }
   if (value.is_none()) throw py::type_error("None is no value for a column (does a function lack its return?)");
   if (IsPlainArray(value)) return TensorOfArray(py::reinterpret_steal<py::array>(value.release()), sharing, output);
-  if (HasMaskedValues(value)) {
-    throw py::type_error("it has masked values, and no column holds a mask; give filled(value) of it");
+  value = WithoutGradient(std::move(value));
+  if (IsBFloat16OfTorch(value)) {
+    return TensorOfArray(py::array(BitsOfBFloat16(value)), sharing, output, DType::kBFloat16);
   }
-  // For a subclass, whose methods may return anything, NumPy's own view, which is not the only reference.
+  // Of what is no array it is another object than `value`, and may be shared where nothing else refers to it.
   const bool array = py::isinstance<py::array>(value);
-  py::object plain = py::module_::import("numpy").attr("asarray")(value);
-  if (!IsPlainArray(plain)) throw py::type_error("numpy.asarray gave no array");
-  return TensorOfArray(py::reinterpret_steal<py::array>(plain.release()), array ? sharing : Sharing::kWhereAlone,
+  py::object exact = ExactArray(value, Elements::kPlaces);
+  value = py::object();
+  // A subclass keeps its own behaviour, so the rest sees NumPy's own array.
+  if (!IsPlainArray(exact)) exact = py::module_::import("numpy").attr("asarray")(exact);
+  return TensorOfArray(py::reinterpret_steal<py::array>(exact.release()), array ? sharing : Sharing::kWhereAlone,
                        output);
 }
 
 void BindTensors(py::module_& module) {
+  module.def(
+      "exact_array", [](const py::object& value) { return ExactArray(value, Elements::kRows); }, py::arg("value"));
   py::class_<BatchStreams>(module, "BatchStreams").def("record", &BatchStreams::Record);
   py::class_<LentTensor>(module, "LentTensor", "A tensor, lent to other libraries through DLPack.")
       .def(

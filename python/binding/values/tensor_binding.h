@@ -40,7 +40,7 @@ enum class Sharing {
   kWhereAlone,  // if the given value is the only reference to its own memory
 };
 
-// From arrays, numbers, bytes, str, and everything that numpy.asarray takes. Copies are allocated by `output` if it is
+// From arrays, numbers, bytes, str, and everything that ExactArray takes. Copies are allocated by `output` if it is
 // given. Raises Python exceptions.
 Tensor TensorOf(pybind11::object value, Sharing sharing);
 Tensor TensorOf(pybind11::object value, Sharing sharing, OutputAllocator& output);

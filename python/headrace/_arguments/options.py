@@ -117,9 +117,14 @@ def path(name: str, value: Any, of: str) -> str:
     return given
 
 
+def own_path(name: str, value: Any, of: str) -> str:
+    """A path that is made here, with the user's folder in place of a `~` at its start."""
+    return os.path.expanduser(path(name, value, of))
+
+
 def local_path(name: str, value: Any, of: str) -> str:
     """The local file that a path or a URI names."""
-    return os.fsdecode(_engine.local_path(os.fsencode(path(name, value, of))))
+    return os.fsdecode(_engine.local_path(os.fsencode(own_path(name, value, of))))
 
 
 def device(name: str, value: Any, of: str) -> str:

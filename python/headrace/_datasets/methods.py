@@ -56,7 +56,7 @@ class Methods(Base):
             drop_remainder: Leave out batches that are smaller.
             pad: Short for `ragged="pad"`.
             pad_value: What padding is filled with; or a dict from column to value, where other columns
-                are padded with 0.
+                are padded with 0. Texts and bytes are padded with empty ones.
             ragged: "list", "pad" or "splits": how rows are joined that differ in length. "list" and
                 "splits" hold for the columns whose first axis the schema does not know, "pad" for all.
                 A dict from column to one of the three says it of those columns alone, with `pad=True`
@@ -132,7 +132,7 @@ class Methods(Base):
                 first axis, of columns in which it has no fixed length, to one below the bucket's upper
                 boundary, so that a bucket gives one shape.
             pad_value: What padding is filled with; or a dict from column to value, where other columns
-                are padded with 0.
+                are padded with 0. Texts and bytes are padded with empty ones.
             length: The lengths by which batches are formed: the name of a column of the source, or a
                 number for each row, as a list or an array, in the order that the source has without
                 shuffling. None: they are measured as rows come.

@@ -41,7 +41,15 @@ def rows_of(dataset: Any) -> int:
             f"from_dataset: {kind.__name__} {lacks}, so its rows cannot be asked for by number; "
             "write hr.Generator(lambda: iter(dataset), columns) to read it from its start in each epoch"
         )
-    return len(dataset)
+    try:
+        return len(dataset)
+    except (TypeError, ValueError, OverflowError) as error:
+        # What its own lines raise is the user's.
+        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            raise
+        raise GraphError(
+            f"from_dataset: __len__ of {kind.__name__} does not give a whole number from 0 to 2**63 - 1: {error}"
+        ) from None
 
 
 def keys_of_first_row(dataset: Any, count: int) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
@@ -21,7 +22,7 @@ from headrace._runs.error_policy import ErrorPolicy
 from headrace._runs.iterator import Iterator, Run, start, stop
 from headrace._runs.profile import ProfileFiles
 from headrace._runs.run_options import RunOptions, RunParameters
-from headrace.errors import GraphError, StateError
+from headrace.errors import GraphError, StateError, UnsupportedError
 
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
@@ -219,6 +220,8 @@ class Runs(Base):
             raise TypeError("how many rows this dataset gives shows only in running it")
         if count < 0:
             raise TypeError("this dataset is endless: it repeats without a count")
+        if count > sys.maxsize:
+            raise UnsupportedError(f"len: an epoch has {count} rows, more than Python's len() can give")
         return count
 
     def _count(self) -> int | None:

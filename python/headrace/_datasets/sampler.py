@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from headrace._arguments.options import shown
 from headrace._datasets import user_sampler
-from headrace._datasets.fields.array_columns import array_source
-from headrace.errors import GraphError, ResourceError
+from headrace._datasets.fields.array_columns import array_source, exact_array
+from headrace.errors import GraphError
 
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
@@ -90,30 +90,20 @@ def array_of(op: str, what: str, given: Any) -> Any:
     """A copy, so that the sampler stays what it is."""
     import numpy as np
 
-    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
-        raise GraphError(f"{op}: {what} has masked values; give filled(value) of it")
-    try:
-        array = np.array(given)
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise GraphError(f"{op}: {what} is {shown(given)}, not an array: {error}") from error
-    except MemoryError as error:
-        raise ResourceError(f"{op}: {what} does not fit into memory as an array: {error}") from error
+    array = np.array(exact_array(given, f"{op}: {what}"))
     if array.ndim != 1:
         kind = f"an array of {array.dtype} of shape {array.shape}"
         raise GraphError(f"{op}: {what} is {kind}; give one value for each row, along one axis")
     if array.dtype.kind == "O":
         _refuse_mixed(op, what, array)
-    elif array.dtype.kind in "SU":
-        if not isinstance(given, np.ndarray):
-            _refuse_mixed(op, what, given)
-    elif array.dtype.kind not in "biuf":
+    elif array.dtype.kind not in "biufSU":
         raise GraphError(f"{op}: {what} is an array of {array.dtype}; give numbers or texts")
     # The engine reads no numbers of 16 bits.
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
 def _refuse_mixed(op: str, what: str, values: Any) -> None:
-    """NumPy makes texts of numbers that stand beside texts, so that 1 and "1" would be one."""
+    """Of an array of objects, which may be of several kinds."""
     kinds = {str if isinstance(each, str) else bytes if isinstance(each, bytes) else type(each) for each in values}
     if kinds <= {str} or kinds <= {bytes}:
         return

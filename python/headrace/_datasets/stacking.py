@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from headrace import _engine
 from headrace._arguments.options import shown
 
 __all__ = ["stacked"]
@@ -23,7 +24,7 @@ def stacked(of: str, name: str, values: Sequence[Any]) -> Any:
         texts = np.empty(len(values), object)
         texts[:] = values
         return texts
-    arrays = [np.asarray(value) for value in values]
+    arrays = [_array_of(of, name, number, value) for number, value in enumerate(values)]
     for number, array in enumerate(arrays):
         if array.dtype != arrays[0].dtype or array.shape != arrays[0].shape:
             raise ValueError(
@@ -31,3 +32,10 @@ def stacked(of: str, name: str, values: Sequence[Any]) -> Any:
                 f"{arrays[0].shape} in row 0; rows of one call must agree: give bytes, or pad them"
             )
     return np.stack(arrays)
+
+
+def _array_of(of: str, name: str, number: int, value: Any) -> Any:
+    try:
+        return _engine.exact_array(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{of}: column {name}, row {number}: {error}") from None

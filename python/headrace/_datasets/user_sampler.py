@@ -9,6 +9,7 @@ import threading
 import weakref
 from typing import Any
 
+from headrace import _engine
 from headrace._arguments.options import shown
 from headrace._graph import reference
 from headrace._graph.reference import Binding, Bound
@@ -111,7 +112,7 @@ def _row_numbers(given: Any) -> Any:
     import numpy as np
 
     try:
-        array = np.asarray(given)
+        array = np.asarray(_engine.exact_array(given))
     except (TypeError, ValueError, OverflowError, RuntimeError):
         return shown(given)
     if array.size == 0 and array.dtype.kind != "O":

@@ -276,13 +276,21 @@ def number_of(value: Any, what: str) -> Value:
     if isinstance(given, (list, tuple)):
         numbers = tuple(number_of(each, what) for each in given)
         if not any(isinstance(each, tuple) for each in numbers):
+            _check_held(numbers, what)
             return numbers  # type: ignore[return-value]
     elif isinstance(given, (int, float)) and not isinstance(given, bool):
         # States are compared by value, and NaN is not equal to itself.
         if isinstance(given, float) and not math.isfinite(given):
             raise GraphError(f"{what} is {given}; it must be finite")
+        _check_held(given, what)
         return given
     raise GraphError(f"{what} is {shown(value)}; it must be a number, or a list of numbers")
+
+
+def _check_held(given: Any, what: str) -> None:
+    """GraphError if rows could not read it, as where a whole number has more than 64 bits."""
+    if unfit := _engine.unfit_value(given):
+        raise GraphError(f"{what}: {unfit}")
 
 
 def _of_json(value: Any) -> Value:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headrace._arguments import options
-from headrace._records.image_payload import image_header
+from headrace._records.image_payload import image_header, is_rounded
 from headrace._records.record_draft import RecordDraft, index_path
 from headrace.errors import DataError, GraphError
 
@@ -62,11 +62,13 @@ def _chosen(schema: "dict[str, ColumnType]") -> Callable[[dict[str, Any], int], 
     names = set(schema)
     if "image" in names and "label" in names and names <= _IMAGE_COLUMNS:
         _check_bytes("image", schema["image"])
+        for name in names - {"image"}:
+            _check_numbers(name, schema[name])
         return _image_record
     if len(names) == 1:
         (name,) = names
         _check_bytes(name, schema[name])
-        return lambda row, position: (position, [row[name]])
+        return lambda row, position: (position, [_bytes_of(name, row[name], position)])
     raise GraphError(
         f"write_records: the columns are {', '.join(sorted(names))}; it takes image and label, perhaps with id, or one "
         "column of bytes: choose and name them with project() and rename()"
@@ -88,10 +90,47 @@ def _check_bytes(name: str, column: "ColumnType") -> None:
         )
 
 
+def _check_numbers(name: str, column: "ColumnType") -> None:
+    if column.dtype in ("bytes", "string"):
+        raise GraphError(f"write_records: {name} is {column.dtype}, and records hold numbers there; number the classes")
+
+
+def _bytes_of(name: str, value: Any, position: int) -> Any:
+    """Whose type may not be known before the run."""
+    if isinstance(value, (bytes, memoryview)):
+        return value
+    kind = "a text" if isinstance(value, str) else f"{value.dtype} of shape {value.shape}"
+    raise DataError(
+        f"write_records: {name} is {kind} in row {position}; it must be the bytes of one row: encode it, as pictures with "
+        f'.map(V.EncodeJpeg(), "{name}")'
+    )
+
+
 def _image_record(row: dict[str, Any], position: int) -> _Record:
-    key = int(row["id"]) if "id" in row else position
-    if key < 0:
-        raise DataError(f"write_records: the id of row {position} is {key}; ids are whole numbers from 0 on")
+    key = position if "id" not in row else _id_of(row["id"], position)
+    image = _bytes_of("image", row["image"], position)
     labels = row["label"]
-    header = image_header(key, labels.reshape(-1).tolist(), labels.ndim > 0, first_in_header=False)
-    return key, [header, row["image"]]
+    if isinstance(labels, (str, bytes, memoryview)) or labels.dtype.kind not in "biuf":
+        raise DataError(f"write_records: the label of row {position} is {options.shown(labels)}; it must be numbers")
+    numbers = labels.reshape(-1).tolist()
+    for number in numbers:
+        if is_rounded(number):
+            raise DataError(
+                f"write_records: the label of row {position} is {number}, a whole number that float32, the type of labels "
+                "in records, does not hold; number the classes from 0, or keep such numbers in id"
+            )
+    try:
+        header = image_header(key, numbers, labels.ndim > 0, first_in_header=False)
+    except OverflowError:
+        raise DataError(
+            f"write_records: the label of row {position} is {options.shown(labels)}, which is beyond float32"
+        ) from None
+    return key, [header, image]
+
+
+def _id_of(given: Any, position: int) -> int:
+    whole = not isinstance(given, (str, bytes, memoryview)) and given.ndim == 0 and given.dtype.kind in "biu"
+    if not whole or given < 0:
+        shown = given.item() if whole else options.shown(given)
+        raise DataError(f"write_records: the id of row {position} is {shown}; ids are whole numbers from 0 on")
+    return int(given)

@@ -1,12 +1,14 @@
 """The payload of an image record: 24 bytes of header, labels, and the image, as MXNet's readers expect them."""
 
+import math
 import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["ImagePayload", "image_header", "image_payload"]
+__all__ = ["ImagePayload", "image_header", "image_payload", "is_rounded"]
 
 _HEADER = struct.Struct("<IfQQ")
+_LABEL = struct.Struct("<f")
 # More labels than any list has; a larger number is not a header.
 _MOST_LABELS = 1 << 20
 
@@ -17,6 +19,19 @@ class ImagePayload(NamedTuple):
     key: int
     labels: tuple[float, ...]
     encoded: memoryview
+
+
+def is_rounded(label: float) -> bool:
+    """Whether it is a whole number that float32 does not hold: of two classes it would make one."""
+    if abs(label) <= 1 << 24 or not math.isfinite(label) or label != int(label):
+        return False
+    # Beyond 64 bits a float is a size, not a class.
+    if isinstance(label, float) and abs(label) >= 1 << 64:
+        return False
+    try:
+        return _LABEL.unpack(_LABEL.pack(label))[0] != label
+    except (OverflowError, struct.error):
+        return True
 
 
 def image_header(key: int, labels: Sequence[float], packs_all: bool, first_in_header: bool) -> bytes:

@@ -29,7 +29,7 @@ def given(policy: Any, max_errors: Any, log: Any) -> ErrorPolicy:
             raise GraphError('on_error: max_errors and log are for "skip"; "raise" ends the iteration at the first row')
         return ErrorPolicy(False)
     most = options.whole("max_errors", max_errors, of="on_error")
-    return ErrorPolicy(True, most, None if log is None else options.path("log", log, "on_error"))
+    return ErrorPolicy(True, most, None if log is None else options.own_path("log", log, "on_error"))
 
 
 def joined(op: str, policies: "Iterable[ErrorPolicy | None]") -> ErrorPolicy | None:

@@ -6,7 +6,9 @@ its records are in a draft beside it, `<uri>.draft`. `docs/records.md` has the f
 import numbers
 import os
 import struct
+import threading
 import types
+import warnings
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Self
@@ -19,6 +21,7 @@ from headrace._arguments import options
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import read_whole, write_whole
 from headrace._kernels.kernel import Kernel
+from headrace._records.image_payload import is_rounded
 from headrace.errors import ClosedError, DataError, GraphError, NotFoundError, UnsupportedError
 
 __all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]
@@ -199,7 +202,16 @@ class MXIndexedRecordIO(MXRecordIO):
         self.idx: dict[Any, int] = {}
         self.keys: list[Any] = []
         self.key_type = key_type
+        # By process: in a forked child nobody would release its parent's lock.
+        self._turns: dict[int, Any] = {}
         super().__init__(uri, flag)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_turns"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._turns = {}
+        super().__setstate__(state)
 
     def open(self) -> None:
         """As `MXRecordIO.open`. Reads the index.
@@ -234,14 +246,16 @@ class MXIndexedRecordIO(MXRecordIO):
         self._reader.seek(self.idx[idx])
 
     def read_idx(self, idx: Any) -> bytes:
-        """The record of a key.
+        """The record of a key. Several threads may call it.
 
         Raises:
             DataError: No record begins where the index says, or the record is damaged.
             KeyError: The index has no such key.
         """
-        self.seek(idx)
-        found = self.read()
+        # Threads take turns, as each moves the one position of the reader.
+        with self._turns.setdefault(os.getpid(), threading.RLock()):
+            self.seek(idx)
+            found = self.read()
         if found is None:
             raise DataError(
                 f"{self.idx_path} says that record {idx!r} is at byte {self.idx[idx]} of {self.uri}, which ends before"
@@ -332,7 +346,8 @@ def pack(header: IRHeader | Iterable[Any], s: bytes) -> bytes:
     """A record of a header and the bytes of an encoded image.
 
     Args:
-        header: Its label is a number, or numbers, which are stored as float32; its flag is not used.
+        header: Its label is a number, or numbers, which are stored as float32, with a warning where that rounds a whole
+            number; its flag is not used.
         s: The image, or any other bytes.
 
     Raises:
@@ -341,9 +356,11 @@ def pack(header: IRHeader | Iterable[Any], s: bytes) -> bytes:
     header = IRHeader(*header)
     labels = b""
     if isinstance(header.label, numbers.Number):
+        _warn_of_rounded([header.label])
         header = header._replace(flag=0)
     else:
         array = np.asarray(header.label, dtype=np.float32)
+        _warn_of_rounded(np.asarray(header.label).reshape(-1).tolist() if np.any(abs(array) >= 1 << 24) else [])
         header = header._replace(flag=array.size, label=0)
         labels = array.tobytes()
     try:
@@ -352,6 +369,18 @@ def pack(header: IRHeader | Iterable[Any], s: bytes) -> bytes:
         raise DataError(
             f"a header holds a label of float32 and whole numbers from 0 to 2^64 - 1: {raised}; got {header}"
         ) from None
+
+
+def _warn_of_rounded(labels: Iterable[Any]) -> None:
+    """MXNet rounds without a word."""
+    for label in labels:
+        if isinstance(label, numbers.Real) and is_rounded(float(label) if isinstance(label, np.floating) else label):
+            warnings.warn(
+                f"pack: the label {label} is a whole number that float32, the type of labels, does not hold, and is "
+                "rounded; number the classes from 0, or keep such numbers in id",
+                RuntimeWarning,
+                stacklevel=3,
+            )
 
 
 def unpack(s: bytes) -> tuple[IRHeader, bytes]:

@@ -1,5 +1,6 @@
 """Compares an index, `.idx`, with the records that it leads to."""
 
+import codecs
 from collections.abc import Iterable
 
 from headrace._files.system_error import system_error
@@ -14,7 +15,7 @@ def read_index(path: str) -> tuple[list[IndexLine], list[str]]:
     """Its lines, and what is wrong with those that are none."""
     try:
         with open(path, "rb") as file:
-            lines = file.read().splitlines()
+            lines = file.read().removeprefix(codecs.BOM_UTF8).splitlines()
     except OSError as error:
         raise system_error(f"cannot read the index {path}", error) from None
     good: list[IndexLine] = []

@@ -104,6 +104,8 @@ def _number(root: str, recursive: bool, endings: tuple[str, ...]) -> Iterator[_F
         relative = os.path.relpath(path, root)
         if any(mark in relative for mark in "\t\n\r"):
             raise DataError(f"{path!r} has a tab or the end of a line in its name, which no list can hold; rename it")
+        if relative.strip(" \v\f") != relative:
+            raise DataError(f"{path!r} has a space at an end of its name, which no list can hold; rename it")
         label = labels.setdefault(os.path.dirname(path), len(labels)) if recursive else 0
         yield _Found(number, label, relative)
 

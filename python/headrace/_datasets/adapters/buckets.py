@@ -30,7 +30,7 @@ def by_length(
     length: Any,
 ) -> Dataset:
     buckets = {"boundaries": boundaries, "batch_sizes": batch_sizes}
-    batch = {"column": column, **buckets, "pad": pad, **padding("bucket_by_length", pad_value)}
+    batch = {"column": column, **buckets, "pad": pad, **padding(rows, "bucket_by_length", pad_value)}
     if length is None:
         return rows._append("bucket_by_length", batch)
     return _in_batches(rows, buckets, length)._append("bucket_batch", batch)

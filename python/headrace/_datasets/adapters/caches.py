@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from headrace._arguments.options import memory_bytes, path
+from headrace._arguments.options import memory_bytes, own_path
 from headrace._graph.adapters import adapts
 
 if TYPE_CHECKING:
@@ -26,6 +26,6 @@ def cached(
     def size(name: str, given: int | str | None) -> int | None:
         return None if given is None else memory_bytes(given, "cache", name, 0)
 
-    folder = None if directory is None else path("directory", directory, "cache")
+    folder = None if directory is None else own_path("directory", directory, "cache")
     attributes = {"memory": size("memory", memory), "directory": folder, "disk": size("disk", disk)}
     return dataset._append("cache", {**attributes, "transparent": transparent})

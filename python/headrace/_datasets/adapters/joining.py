@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 
-def _joining_attributes(pad: Any, pad_value: Any, ragged: Any) -> dict[str, Any]:
+def _joining_attributes(dataset: Dataset, pad: Any, pad_value: Any, ragged: Any) -> dict[str, Any]:
     """`pad=True` and `ragged="pad"` are one; what is said column by column stands apart."""
-    attributes: dict[str, Any] = {"pad": pad, **padding("batch", pad_value)}
+    attributes: dict[str, Any] = {"pad": pad, **padding(dataset, "batch", pad_value)}
     if isinstance(ragged, Mapping):
         attributes["ragged_columns"] = {
             text("a column of ragged", name, "batch"): _ragged_form(form) for name, form in ragged.items()
@@ -54,7 +54,7 @@ def batched(
     output: str | Sequence[str] | None,
     types: Columns | None,
 ) -> Dataset:
-    attributes = {"drop_remainder": drop_remainder, **_joining_attributes(pad, pad_value, ragged)}
+    attributes = {"drop_remainder": drop_remainder, **_joining_attributes(dataset, pad, pad_value, ragged)}
     if function is None and (output is not None or types is not None):
         raise GraphError("batch: output and types say what a function gives; give function=, too")
     if function is None and not callable(size):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -42,7 +43,9 @@ def csv_attributes(
     names = None if columns is None else texts("columns", columns, of="Csv")
     if types is None:
         all_names = _names_of_header(patterns, header, delimiter, quote, newlines) if names is None else names
-        found = _types_of_rows(patterns, all_names, header, delimiter, quote, newlines, look)
+        # A dict of other values is refused below.
+        fills = missing if isinstance(missing, Mapping) else {}
+        found = _types_of_rows(patterns, all_names, header, delimiter, quote, newlines, look, fills)
     else:
         found = given_types("types", types, "Csv")
     return {
@@ -86,8 +89,9 @@ def csv_table(content: bytes, path: Any, texts: set[str], of: str) -> dict[str, 
     if not rows:
         raise DataError(f"{of}: {shown(path)} is empty; a table begins with the names of its columns")
     (_, names), *rows = rows
-    for name in names:
-        if names.count(name) > 1:
+    for name in _named_twice(names):
+        # Those without a name are left out.
+        if name:
             raise DataError(
                 f'{of}: the header of {shown(path)} has the name "{name}" twice; name each column differently'
             )
@@ -141,6 +145,10 @@ def _values_of(name: str, fields: list[str], lines: list[int], path: Any, of: st
 
 # ---- names and types that the files show ----
 
+# Fields that have no value; where `missing` gives a number for them, also words that the engine takes for one.
+_NO_VALUE = frozenset({""})
+_NO_NUMBER = frozenset({"", "NA", "NaN", "N/A", "null"})
+
 # The most lines of a header whose names have line ends.
 _HEADER_LINES = 1000
 
@@ -160,17 +168,28 @@ def _names_of_header(patterns: Any, header: bool, delimiter: str, quote: str | N
     except Error as error:
         error.args = (f"Csv: the header of {shown(patterns)}: {error}", *error.args[1:])
         raise
-    for name in names:
-        if names.count(name) > 1:
-            raise GraphError(
-                f'Csv: the header of {shown(patterns)} has the name "{name}" twice; name the fields: columns=[…], '
-                "or those to read: types={…}"
-            )
+    for name in _named_twice(names):
+        raise GraphError(
+            f'Csv: the header of {shown(patterns)} has the name "{name}" twice; name the fields: columns=[…], '
+            "or those to read: types={…}"
+        )
     return names
 
 
+def _named_twice(names: list[str]) -> list[str]:
+    counts = Counter(names)
+    return [name for name in counts if counts[name] > 1]
+
+
 def _types_of_rows(
-    patterns: Any, names: list[str], header: bool, delimiter: str, quote: str | None, newlines: bool, look: int
+    patterns: Any,
+    names: list[str],
+    header: bool,
+    delimiter: str,
+    quote: str | None,
+    newlines: bool,
+    look: int,
+    missing: Mapping[Any, Any],
 ) -> dict[str, FieldType]:
     if not names:
         raise GraphError("Csv: columns is empty; name the fields, or give None")
@@ -179,11 +198,15 @@ def _types_of_rows(
     attributes = csv_attributes(patterns, one_field, header, [""], delimiter, quote, None, look, newlines)
     texts_alone = source("Csv", {"patterns": patterns, **attributes})
     kinds: list[set[str]] = [set() for _ in names]
+    no_value = [_NO_VALUE if isinstance(missing.get(name, ""), str) else _NO_NUMBER for name in names]
     with _errors_that_name(names):
         for row in texts_alone.take(look).iterate(workers=1, window=2):
-            for found, field in zip(kinds, row[""], strict=True):
-                if field:
+            for found, field, nothing in zip(kinds, row[""], no_value, strict=True):
+                if (field if nothing is _NO_VALUE else field.strip(" \t")) not in nothing:
                     found.add(_kind_of(field))
+    for name, found in zip(names, kinds, strict=True):
+        if found and isinstance(missing.get(name), float):
+            found.add(_kind_of(repr(missing[name])))
     return {name: FieldType(_dtype_of(found)) for name, found in zip(names, kinds, strict=True)}
 
 
@@ -206,11 +229,17 @@ _FLOAT = re.compile(r"[ \t]*[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[e
 _NOT_FINITE = re.compile(r"[ \t]*[+-]?(?:nan|inf|infinity)[ \t]*", re.IGNORECASE)
 
 
+# After the dtype of a whole number that float64 does not hold.
+_INEXACT = ", not float64"
+
+
 def _kind_of(field: str) -> str:
     """A dtype, or "word". Digits with leading zeros or a plus, as of postcodes and telephone numbers, are a text; so is
     a number beyond the range of its dtypes."""
     if whole_number := _WHOLE.fullmatch(field):
-        return dtype_of_whole(int(whole_number[1])) or "string"
+        number = int(whole_number[1])
+        dtype = dtype_of_whole(number)
+        return "string" if dtype is None else dtype if float(number) == number else dtype + _INEXACT
     if _FLOAT.fullmatch(field) and math.isfinite(float(field)):
         return "float64"
     return "word" if _NOT_FINITE.fullmatch(field) else "string"
@@ -218,11 +247,12 @@ def _kind_of(field: str) -> str:
 
 def _dtype_of(kinds: set[str]) -> str:
     """For all fields of a column: words such as "nan" are floats among numbers, and texts by themselves."""
-    numbers = kinds - {"word"}
+    numbers = {kind.removesuffix(_INEXACT) for kind in kinds - {"word"}}
     if not numbers or "string" in numbers:
         return "string"
     if "word" in kinds or "float64" in numbers:
-        return "float64"
+        # Ids beside fractions stay what they are.
+        return "string" if any(kind.endswith(_INEXACT) for kind in kinds) else "float64"
     if {"int64", "uint64"} <= numbers:
         return "string"
     return "uint64" if "uint64" in numbers else "int64"

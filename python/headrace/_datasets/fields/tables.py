@@ -8,28 +8,28 @@ from typing import Any
 from headrace._arguments.options import shown
 from headrace._datasets.base import source
 from headrace._datasets.fields.csv_fields import csv_table
+from headrace._datasets.fields.frame_columns import frame_columns, plain_column
 from headrace._datasets.fields.json_fields import json_attributes
 from headrace.errors import GraphError
 
 __all__ = ["table_columns", "with_plain_paths"]
 
-# The lines of a file of JSON lines that are looked at for columns and types: as many as JsonLines looks at by itself.
-_LOOK = 1000
+# The lines of a file of JSON lines that are looked at for columns and types: all, as all are read at once.
+_LOOK = 1 << 62
 
 
 def table_columns(table: Any, paths: str, of: str) -> dict[str, Any]:
     """The columns of a dict, a list of dicts, a pandas DataFrame, a pyarrow Table, or a file of JSON lines or CSV.
 
-    In CSV, which does not tell 7 from "007", the column `paths` is text.
+    In CSV, which does not tell 7 from "007", the column `paths` is text, and columns without a name are left out.
     """
     if isinstance(table, Mapping):
         return dict(table)
     if isinstance(table, (str, os.PathLike)):
         return _of_file(os.fspath(table), paths, of)
-    if hasattr(table, "column_names") and hasattr(table, "column"):  # of pyarrow
-        return {name: table.column(name).to_numpy() for name in table.column_names}
-    if hasattr(table, "columns") and hasattr(table, "itertuples"):  # of pandas
-        return {name: table[name].to_numpy() for name in table.columns}
+    columns = frame_columns(table, of)
+    if columns is not None:
+        return columns
     if isinstance(table, Sequence) and not isinstance(table, (bytes, bytearray)):
         return _of_rows(table, of)
     raise GraphError(
@@ -58,20 +58,30 @@ def _of_file(path: Any, paths: str, of: str) -> dict[str, Any]:
     ending = os.path.splitext(path)[1]
     if ending == ".csv":
         (file,) = source("Files", {"patterns": pattern})
-        return csv_table(file["data"], path, {paths}, of)
+        columns = csv_table(file["data"], path, {paths}, of)
+        # Of rows that pandas numbers, and of lines that end with a comma.
+        columns.pop("", None)
+        return columns
     if ending in (".jsonl", ".ndjson"):
         attributes = json_attributes(pattern, None, None, _LOOK)
-        return _of_rows(list(source("JsonLines", {"patterns": pattern, **attributes})), of)
+        rows = source("JsonLines", {"patterns": pattern, **attributes})
+        return _of_rows([{name: _scalar(value) for name, value in row.items()} for row in rows], of)
     raise GraphError(
         f"{of}: the table is {shown(path)}, and only files of JSON lines (.jsonl) and CSV (.csv) are read; read "
         "another with a library, as pandas.read_parquet(path), and give what it returns"
     )
 
 
-def with_plain_paths(values: Any) -> Any:
+def _scalar(value: Any) -> Any:
+    """The number in an array without axes, which is looked at sooner."""
+    return value[()] if getattr(value, "ndim", None) == 0 else value
+
+
+def with_plain_paths(values: Any, of: str) -> Any:
     """The values of a column of paths, with texts in place of path objects; what is no column is given back."""
     import numpy as np
 
+    values = plain_column(values, of)
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
         return values
     if isinstance(values, (str, bytes)) or not (isinstance(values, Sequence) or getattr(values, "ndim", 0) == 1):
@@ -87,4 +97,4 @@ def _plain(value: Any) -> Any:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     # A number of a file of JSON lines, so that a message names its type.
-    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    return value.item() if isinstance(value, (np.ndarray, np.generic)) and value.ndim == 0 else value
