@@ -617,6 +617,10 @@ def text_lines(data: pathlib.Path) -> hr.Dataset:
     return hr.Text(str(data / "texts/*.txt")).shuffle(8).batch(7)
 
 
+def whole_text_files(data: pathlib.Path) -> hr.Dataset:
+    return hr.Text(data / "texts/*.txt", shuffle="files").batch(5)
+
+
 def text_splits(data: pathlib.Path) -> hr.Dataset:
     return hr.Text(str(data / "texts/*.txt"), shuffle=True, window=6, interleave=3, split_bytes=40).batch(7)
 
@@ -1220,6 +1224,7 @@ PIPELINES: dict[str, Build] = {
         table_of_files,
         text_lines,
         text_splits,
+        whole_text_files,
         json_lines,
         tables,
         damaged_table,
