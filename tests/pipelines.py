@@ -617,6 +617,10 @@ def text_lines(data: pathlib.Path) -> hr.Dataset:
     return hr.Text(str(data / "texts/*.txt")).shuffle(8).batch(7)
 
 
+def whole_text_files(data: pathlib.Path) -> hr.Dataset:
+    return hr.Text(data / "texts/*.txt", shuffle="files").batch(5)
+
+
 def text_splits(data: pathlib.Path) -> hr.Dataset:
     return hr.Text(str(data / "texts/*.txt"), shuffle=True, window=6, interleave=3, split_bytes=40).batch(7)
 
@@ -772,6 +776,44 @@ def own_runs(data: pathlib.Path) -> hr.Dataset:
 def filtered(data: pathlib.Path) -> hr.Dataset:
     column = hr.col("value")
     return hr.Range(100).filter((column % 3 == 0) | (column > 90)).shuffle(9).filter(odd, "value").batch(4)
+
+
+def below_25(value: Any) -> bool:
+    return bool(value < 25)
+
+
+def up_to_a_condition(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(40).shuffle(3).take_while(hr.col("value") < 30)
+    return rows.take_while(below_25, "value").repeat(2).batch(4)
+
+
+def last_digit(value: Any) -> Any:
+    return value % 17
+
+
+def unlike_rows(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(60, shuffle=True).map(last_digit, "value", output="digit")
+    return rows.unique("digit").shuffle(4).batch(3)
+
+
+def with_total(total: Any, value: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+    total = total + value + rng.integers(3)
+    return total, total
+
+
+def running_totals(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(25, shuffle=True).scan(with_total, np.int64(5), "value", output="total")
+    return rows.filter(hr.col("value") != 3).batch(4)
+
+
+def windows(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(30, shuffle=True).map(plus_noise, "value").window(4, shift=2, stride=2)
+
+
+def chosen_inputs(data: pathlib.Path) -> hr.Dataset:
+    choice = hr.Range(3).repeat(9).filter(hr.col("value") != 1)
+    inputs = [hr.Range(7), hr.Range(100, 105), hr.Range(200, 205).shuffle(3)]
+    return hr.choose(inputs, choice, stop="all").batch(4)
 
 
 def taken_apart(data: pathlib.Path) -> hr.Dataset:
@@ -1220,6 +1262,7 @@ PIPELINES: dict[str, Build] = {
         table_of_files,
         text_lines,
         text_splits,
+        whole_text_files,
         json_lines,
         tables,
         damaged_table,
@@ -1246,6 +1289,11 @@ PIPELINES: dict[str, Build] = {
         own_rows_in_processes,
         own_runs,
         filtered,
+        up_to_a_condition,
+        unlike_rows,
+        running_totals,
+        windows,
+        chosen_inputs,
         taken_apart,
         unbatched_unevenly,
         interleaved,

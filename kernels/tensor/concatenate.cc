@@ -1,8 +1,11 @@
 #include <cstring>
+#include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "core/error.h"
 #include "kernels/kernel.h"
+#include "kernels/numbers/number.h"
 #include "kernels/tensor/axis.h"
 
 namespace headrace {
@@ -20,6 +23,10 @@ bool JoinShape(absl::Span<const int64_t> shape, int axis, Shape& joined) {
   const bool known = shape[axis] != ir::kUnknownDim && joined[axis] != ir::kUnknownDim;
   joined[axis] = known ? joined[axis] + shape[axis] : ir::kUnknownDim;
   return true;
+}
+
+absl::Status Scalars() {
+  return GraphError("needs columns with an axis, and scalars have none; T.Stack() makes a vector of them");
 }
 
 absl::StatusOr<Tensor> JoinedTexts(absl::Span<const Tensor> inputs, int axis, const Shape& shape) {
@@ -52,12 +59,57 @@ absl::StatusOr<Tensor> JoinedNumbers(absl::Span<const Tensor> inputs, int axis, 
   return output;
 }
 
+// `prepend` or `append`; empty: nothing.
+std::vector<ir::Number> AddedNumbers(const ir::Attributes& attributes, std::string_view name) {
+  return attributes.IsNone(name) ? std::vector<ir::Number>() : attributes.Numbers(name);
+}
+
+absl::StatusOr<Tensor> TensorOf(std::string_view name, const std::vector<ir::Number>& numbers, DType dtype) {
+  if (ItemSize(dtype) == 0) return GraphError(name, " holds numbers, and the columns hold ", DTypeName(dtype));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, {static_cast<int64_t>(numbers.size())}));
+  uint8_t* target = tensor.mutable_raw();
+  for (const ir::Number& number : numbers) {
+    HEADRACE_RETURN_IF_ERROR(StoreNumber(name, number, dtype, target));
+    target += ItemSize(dtype);
+  }
+  return tensor;
+}
+
+absl::Status CheckAdded(const ir::Attributes& attributes, const ir::ColumnType& joined) {
+  for (const std::string_view name : {"prepend", "append"}) {
+    const std::vector<ir::Number> numbers = AddedNumbers(attributes, name);
+    if (numbers.empty()) continue;
+    if (joined.dtype != DType::kUnknown) HEADRACE_RETURN_IF_ERROR(TensorOf(name, numbers, joined.dtype).status());
+    if (!joined.shape || joined.shape->size() == 1) continue;
+    return GraphError(name, " is for columns of one axis; got ", ir::TypeName(joined));
+  }
+  return absl::OkStatus();
+}
+
 class Concatenate : public Kernel {
  public:
-  explicit Concatenate(const ir::Attributes& attributes) : axis_(attributes.Int("axis")) {}
+  explicit Concatenate(const ir::Attributes& attributes)
+      : axis_(attributes.Int("axis")),
+        prepend_(AddedNumbers(attributes, "prepend")),
+        append_(AddedNumbers(attributes, "append")) {}
 
-  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
+  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> given, KernelContext& context) const override {
+    absl::InlinedVector<Tensor, 4> inputs(given.begin(), given.end());
+    if (!prepend_.empty()) {
+      HEADRACE_ASSIGN_OR_RETURN(Tensor added, TensorOf("prepend", prepend_, given[0].dtype()));
+      inputs.insert(inputs.begin(), std::move(added));
+    }
+    if (!append_.empty()) {
+      HEADRACE_ASSIGN_OR_RETURN(Tensor added, TensorOf("append", append_, given[0].dtype()));
+      inputs.push_back(std::move(added));
+    }
+    return Join(inputs, context);
+  }
+
+ private:
+  absl::StatusOr<Tensors> Join(absl::Span<const Tensor> inputs, KernelContext& context) const {
     const Tensor& first = inputs[0];
+    if (first.rank() == 0) return Scalars();
     HEADRACE_ASSIGN_OR_RETURN(const int axis, ResolveAxis(axis_, first.rank()));
     Shape shape = first.shape();
     for (const Tensor& input : inputs.subspan(1)) {
@@ -71,8 +123,9 @@ class Concatenate : public Kernel {
     return Tensors{std::move(output)};
   }
 
- private:
   int64_t axis_;
+  std::vector<ir::Number> prepend_;
+  std::vector<ir::Number> append_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferConcatenate(const ir::Attributes& attributes,
@@ -88,13 +141,19 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferConcatenate(const ir::Attribute
   for (const ir::ColumnType& input : inputs) {
     if (!input.shape) joined.shape.reset();
   }
+  HEADRACE_RETURN_IF_ERROR(CheckAdded(attributes, joined));
   if (!joined.shape) return std::vector{joined};
+  if (joined.shape->empty()) return Scalars();
   HEADRACE_ASSIGN_OR_RETURN(const int axis,
                             ResolveAxis(attributes.Int("axis"), static_cast<int>(joined.shape->size())));
   for (const ir::ColumnType& input : inputs.subspan(1)) {
     if (JoinShape(*input.shape, axis, *joined.shape)) continue;
     return GraphError("cannot join ", ir::TypeName(inputs[0]), " and ", ir::TypeName(input), " along axis ", axis,
                       ": all other dimensions must be equal");
+  }
+  int64_t& size = (*joined.shape)[static_cast<size_t>(axis)];
+  for (const std::string_view name : {"prepend", "append"}) {
+    if (size != ir::kUnknownDim) size += static_cast<int64_t>(AddedNumbers(attributes, name).size());
   }
   return std::vector{joined};
 }
@@ -103,13 +162,27 @@ const KernelRegistration concatenate_registration{
     {.name = "Concatenate",
      .summary = "Joins several columns of a row along one axis.",
      .doc = "Takes one or more tensors of one dtype (any) whose other dimensions are equal, and gives one tensor: "
-            "numpy.concatenate.\n"
-            "Errors: dtypes or shapes that do not match, naming both; scalars; an axis that does not exist.",
+            "numpy.concatenate. Numbers to put before and after columns of one axis are given by `prepend` and "
+            "`append`, as in MindSpore's Concatenate: T.Concatenate(prepend=[101], append=[102]) frames token ids.\n"
+            "Errors: dtypes or shapes that do not match, naming both; scalars (see Stack); an axis that does not "
+            "exist; numbers that the dtype cannot hold.",
      .max_inputs = -1,
      .attributes = {{.name = "axis",
                      .type = ir::AttributeType::kInt,
                      .doc = "Which axis; negative ones count from the last.",
-                     .default_value = "0"}},
+                     .default_value = "0"},
+                    {.name = "prepend",
+                     .type = ir::AttributeType::kFloats,
+                     .doc = "Numbers before the columns.",
+                     .default_value = "None",
+                     .nullable = true,
+                     .keeps_whole = true},
+                    {.name = "append",
+                     .type = ir::AttributeType::kFloats,
+                     .doc = "Numbers after the columns.",
+                     .default_value = "None",
+                     .nullable = true,
+                     .keeps_whole = true}},
      .python_module = "transforms",
      .example = "T.Concatenate(axis=-1)",
      .sample = {.inputs = {ir::SampleInput::kVector, ir::SampleInput::kVector, ir::SampleInput::kVector}},

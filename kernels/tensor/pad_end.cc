@@ -13,19 +13,24 @@ constexpr int64_t kKeep = -1;  // keeps the length of an axis
 
 absl::Status DoesNotFit(std::string_view input, absl::Span<const int64_t> wanted) {
   return GraphError("cannot pad ", input, " to ", ShapeName(wanted),
-                    ": it needs as many axes, none of them longer already");
+                    ": it needs as many axes, none of them longer already (truncate=True cuts them off)");
 }
 
-// Copies the block at the beginning of each axis, the last axis at once.
+// Copies the block at the beginning of each axis that both have, the last axis at once.
 void CopyBlock(const uint8_t* source, absl::Span<const int64_t> shape, absl::Span<const int64_t> target_shape,
                size_t item, uint8_t* target) {
-  if (shape.size() <= 1) {
-    std::memcpy(target, source, item * ElementCount(shape));
+  if (shape.empty()) {
+    std::memcpy(target, source, item);
+    return;
+  }
+  const int64_t common = std::min(shape[0], target_shape[0]);
+  if (shape.size() == 1) {
+    std::memcpy(target, source, item * static_cast<size_t>(common));
     return;
   }
   const int64_t source_step = ElementCount(shape.subspan(1)) * static_cast<int64_t>(item);
   const int64_t target_step = ElementCount(target_shape.subspan(1)) * static_cast<int64_t>(item);
-  for (int64_t i = 0; i < shape[0]; ++i) {
+  for (int64_t i = 0; i < common; ++i) {
     CopyBlock(source + i * source_step, shape.subspan(1), target_shape.subspan(1), item, target + i * target_step);
   }
 }
@@ -33,14 +38,14 @@ void CopyBlock(const uint8_t* source, absl::Span<const int64_t> shape, absl::Spa
 class PadEnd : public UnaryKernel {
  public:
   explicit PadEnd(const ir::Attributes& attributes)
-      : shape_(attributes.Ints("shape")), value_(attributes.Number("value")) {}
+      : shape_(attributes.Ints("shape")), value_(attributes.Number("value")), truncates_(attributes.Bool("truncate")) {}
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     if (input.rank() != static_cast<int>(shape_.size())) return DoesNotFit(input.TypeName(), shape_);
     Shape shape = input.shape();
     for (int i = 0; i < input.rank(); ++i) {
       if (shape_[i] == kKeep) continue;
-      if (shape_[i] < shape[i]) return DoesNotFit(input.TypeName(), shape_);
+      if (shape_[i] < shape[i] && !truncates_) return DoesNotFit(input.TypeName(), shape_);
       shape[i] = shape_[i];
     }
     uint8_t element[sizeof(double)];
@@ -50,13 +55,15 @@ class PadEnd : public UnaryKernel {
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(input.dtype(), shape));
     const size_t item = ItemSize(input.dtype());
     RepeatElement(element, item, output.elements(), output.mutable_raw());
-    if (input.elements() > 0) CopyBlock(dense.raw(), input.shape(), shape, item, output.mutable_raw());
+    if (input.elements() > 0 && output.elements() > 0)
+      CopyBlock(dense.raw(), input.shape(), shape, item, output.mutable_raw());
     return output;
   }
 
  private:
   std::vector<int64_t> shape_;
   ir::Number value_;
+  bool truncates_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferPadEnd(const ir::Attributes& attributes,
@@ -73,7 +80,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferPadEnd(const ir::Attributes& at
   for (size_t i = 0; i < wanted.size(); ++i) {
     int64_t& size = (*type.shape)[i];
     if (wanted[i] == kKeep) continue;
-    if (size > wanted[i]) return DoesNotFit(ir::TypeName(inputs[0]), wanted);
+    if (size > wanted[i] && !attributes.Bool("truncate")) return DoesNotFit(ir::TypeName(inputs[0]), wanted);
     size = wanted[i];
   }
   return std::vector{type};
@@ -93,9 +100,10 @@ const KernelRegistration pad_end_registration{
      .summary = "Pads tensors of different lengths at their ends to equal lengths.",
      .doc =
          "Takes numbers of any type and gives the same type of shape `shape`, with the input at the beginning of each "
-         "axis and `value` after it.\n"
-         "Errors: another number of axes, an axis longer than wanted (nothing is cut off; see Slice), a value that the "
-         "type cannot hold, bytes or strings.",
+         "axis and `value` after it. With `truncate` longer axes are cut off at their ends, as MindSpore's PadEnd "
+         "does.\n"
+         "Errors: another number of axes, an axis longer than wanted, a value that the type cannot hold, bytes or "
+         "strings.",
      .attributes = {{.name = "shape",
                      .type = ir::AttributeType::kInts,
                      .doc = "The length of each axis; -1 leaves one as it is.",
@@ -105,7 +113,11 @@ const KernelRegistration pad_end_registration{
                      .type = ir::AttributeType::kFloat,
                      .doc = "The padding after the input.",
                      .default_value = "0",
-                     .keeps_whole = true}},
+                     .keeps_whole = true},
+                    {.name = "truncate",
+                     .type = ir::AttributeType::kBool,
+                     .doc = "Whether axes longer than wanted are cut off, rather than an error.",
+                     .default_value = "False"}},
      .python_module = "transforms",
      .example = "T.PadEnd((128,), value=-1)",
      .sample = {.attributes = {{"shape", "(6,)"}}, .inputs = {ir::SampleInput::kVector}},

@@ -1,7 +1,10 @@
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "core/error.h"
 #include "gmock/gmock.h"
@@ -52,6 +55,37 @@ TEST(TypeCast, FindsItsWayBackFromEveryHalf) {
       if (std::isnan(floats.data<float>()[i])) continue;
       ASSERT_EQ(back.data<uint16_t>()[i], i) << dtype;
     }
+  }
+}
+
+// Floats of every exponent, near all borders of rounding, in numbers that fill no whole vector.
+std::vector<float> ManyFloats() {
+  std::vector<float> floats;
+  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 40961) {
+    floats.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  }
+  for (uint32_t high = 0; high < 0x10000; ++high) {
+    for (const uint32_t low : {0x0fffu, 0x1000u, 0x1001u, 0x7fffu, 0x8000u, 0x8001u}) {
+      floats.push_back(std::bit_cast<float>(high << 16 | low));
+    }
+  }
+  floats.resize(floats.size() / 16 * 16 + 13);
+  return floats;
+}
+
+TEST(TypeCast, RoundsVectorsOfFloatsAsOneAlone) {
+  const std::vector<float> floats = ManyFloats();
+  const auto count = static_cast<int64_t>(floats.size());
+  Tensor source = *Tensor::Allocate(DType::kFloat32, {count});
+  std::copy(floats.begin(), floats.end(), source.mutable_data<float>());
+  const Tensor halves = *RunKernel("TypeCast", To("float16"), source);
+  const Tensor bfloats = *RunKernel("TypeCast", To("bfloat16"), source);
+  const Tensor back = *RunKernel("TypeCast", To("float32"), halves);
+  for (int64_t i = 0; i < count; ++i) {
+    const Float16 half(floats[static_cast<size_t>(i)]);
+    ASSERT_EQ(halves.data<uint16_t>()[i], half.bits) << i;
+    ASSERT_EQ(bfloats.data<uint16_t>()[i], BFloat16(floats[static_cast<size_t>(i)]).bits) << i;
+    ASSERT_EQ(std::bit_cast<uint32_t>(back.data<float>()[i]), std::bit_cast<uint32_t>(static_cast<float>(half))) << i;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/operator/operator.h"
+#include "ir/suggestion.h"
 #include "ops/batch/batch_columns.h"
 #include "ops/batch/batch_operator.h"
 #include "ops/batch/stacked_batch.h"
@@ -63,7 +64,9 @@ class BoundaryBatch : public StackedBatch {
 
 absl::StatusOr<ir::Schema> InferBucketBatch(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
   HEADRACE_RETURN_IF_ERROR(LengthBuckets::Check(attributes));
-  HEADRACE_RETURN_IF_ERROR(CheckMeasuredColumn(attributes, inputs[0]));
+  // The lengths were given: the column's own count for padding to the boundary alone.
+  HEADRACE_RETURN_IF_ERROR(ir::FindColumn(inputs[0], attributes.String("column")).status());
+  if (PadsToBoundary(attributes)) HEADRACE_RETURN_IF_ERROR(CheckMeasuredColumn(attributes, inputs[0]));
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<BatchColumn> columns, PaddedColumns(attributes, inputs[0]));
   HEADRACE_ASSIGN_OR_RETURN(ir::Schema schema, BatchSchema(columns, ir::kUnknownDim, inputs[0]));
   if (attributes.Bool("mark_padding")) AddPaddingMarks(ir::kUnknownDim, schema);

@@ -55,17 +55,19 @@ const OpRegistration split_registration(
     DrawnPartDeclaration({
         .name = "split",
         .summary = "Splits the rows into parts of random members, as for training and validation.",
-        .doc = "Returns a dataset for each fraction. Every row is in one part, whatever is done to the parts "
+        .doc = "Returns a dataset for each part. Every row is in one part, whatever is done to the parts "
                "afterwards: members depend on the seed and the number of rows alone, not on epochs, shards or "
                "iterate(seed=). A part keeps the order of the source, and where the source is shuffled, each part is. "
-               "Of N rows the parts so far have floor(sum · N + ½), where sum is that of their fractions. Over maps "
+               "Of N rows the parts so far have floor(sum · N + ½), where sum is that of their fractions. Whole "
+               "numbers are the rows of each part, as in torch's random_split, and must sum to len(dataset). Over maps "
                "the rows are split below them.\n"
-               "Errors: fractions that do not sum to 1; a part without rows; an operator other than map, project and "
+               "Errors: fractions that do not sum to 1; counts that do not sum to the rows; a part without rows; an "
+               "operator other than map, project and "
                "rename between it and a source with random access (with take, skip, concat and zip of unshuffled "
                "ones).",
         .attributes = {{.name = "fractions",
                         .type = ir::AttributeType::kFloats,
-                        .doc = "The parts' shares of the rows; their sum is 1.",
+                        .doc = "The parts' shares of the rows, whose sum is 1, or their numbers of rows.",
                         .minimum = 0.0,
                         .exclusive_minimum = true,
                         .length = ir::ListLength{}},

@@ -4,6 +4,13 @@
 
 namespace headrace {
 
+SourceParameter ShuffleParameter() {
+  return {"shuffle", "shuffle: bool | Literal[\"files\"] = False",
+          "True: with an index all orders of the rows are equally likely, and each epoch has a new one; without, the "
+          "splits of the files are read in an order that differs in each epoch, several at once. \"files\", without an "
+          "index: the files come in such an order, each whole, and its rows in theirs."};
+}
+
 ir::PythonSignature SplitSignature(const SplitParameters& parameters) {
   std::vector<SourceParameter> all = parameters.first;
   all.push_back({"window", Cat("window: int = ", parameters.window), std::string(parameters.window_doc)});

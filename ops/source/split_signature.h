@@ -25,6 +25,9 @@ struct SplitParameters {
   std::vector<SourceParameter> last = {};  // after `split_bytes`
 };
 
+// `shuffle`, which may be of files alone.
+SourceParameter ShuffleParameter();
+
 ir::PythonSignature SplitSignature(const SplitParameters& parameters);
 
 }  // namespace headrace

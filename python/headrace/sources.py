@@ -64,9 +64,10 @@ class Csv(Dataset):
             there is none.
         missing: What empty fields stand for, by column: {"age": -1, "height": float("nan")}; of
             numbers and bools also the fields NA, NaN, N/A and null.
-        shuffle: With an index: all orders of the rows are equally likely, and each epoch has a new
-            one. Without: read the splits of the files in an order that differs in each epoch,
-            several at once.
+        shuffle: True: with an index all orders of the rows are equally likely, and each epoch has a
+            new one; without, the splits of the files are read in an order that differs in each
+            epoch, several at once. "files", without an index: the files come in such an order, each
+            whole, and its rows in theirs.
         window: With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they
             are not.
         interleave: Without an index. The number of splits that are read at once; each gives 16 rows
@@ -98,7 +99,7 @@ class Csv(Dataset):
         delimiter: str = ",",
         quote: str | None = '"',
         missing: Mapping[str, Any] | None = None,
-        shuffle: bool = False,
+        shuffle: bool | Literal["files"] = False,
         window: int = 16384,
         interleave: int | None = None,
         sharding: Literal["rows", "splits", "contiguous"] | None = None,
@@ -312,9 +313,10 @@ class ImageRecord(Dataset):
         index: The .idx file of each file, in the order of paths, or "build": the one beside the
             file, made by a scan if it is missing or does not fit. None: the files are read in
             splits.
-        shuffle: With an index: all orders of the rows are equally likely, and each epoch has a new
-            one. Without: read the splits of the files in an order that differs in each epoch,
-            several at once.
+        shuffle: True: with an index all orders of the rows are equally likely, and each epoch has a
+            new one; without, the splits of the files are read in an order that differs in each
+            epoch, several at once. "files", without an index: the files come in such an order, each
+            whole, and its rows in theirs.
         label_width: The number of labels of an image; 1: `label` has shape (), otherwise
             (label_width,). -1: any number (at least -1, at most 16,777,216).
         path_imglist: An image list (.lst) whose labels take the place of those in the records, by
@@ -343,7 +345,7 @@ class ImageRecord(Dataset):
         self,
         paths: str | PathLike[str] | Sequence[str | PathLike[str]],
         index: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
-        shuffle: bool = False,
+        shuffle: bool | Literal["files"] = False,
         label_width: int = 1,
         path_imglist: str | PathLike[str] | None = None,
         columns: Sequence[str] | None = None,
@@ -394,9 +396,10 @@ class JsonLines(Dataset):
             ("float32", (4,)), "words": (str, (None,))}; a bool, an integer, float32, float64 or
             str. None: they are looked for, at once, in the first rows; every one of these has all
             columns but those of `missing`.
-        shuffle: With an index: all orders of the rows are equally likely, and each epoch has a new
-            one. Without: read the splits of the files in an order that differs in each epoch,
-            several at once.
+        shuffle: True: with an index all orders of the rows are equally likely, and each epoch has a
+            new one; without, the splits of the files are read in an order that differs in each
+            epoch, several at once. "files", without an index: the files come in such an order, each
+            whole, and its rows in theirs.
         window: With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they
             are not.
         interleave: Without an index. The number of splits that are read at once; each gives 16 rows
@@ -423,7 +426,7 @@ class JsonLines(Dataset):
         self,
         patterns: str | PathLike[str] | Sequence[str | PathLike[str]],
         columns: FieldTypes | None = None,
-        shuffle: bool = False,
+        shuffle: bool | Literal["files"] = False,
         window: int = 16384,
         interleave: int | None = None,
         sharding: Literal["rows", "splits", "contiguous"] | None = None,
@@ -473,9 +476,10 @@ class LibSvm(Dataset):
             any index is one (at least 1).
         zero_based: Whether the files count features from 0, else from 1. The column `index` counts
             from 0 either way.
-        shuffle: With an index: all orders of the rows are equally likely, and each epoch has a new
-            one. Without: read the splits of the files in an order that differs in each epoch,
-            several at once.
+        shuffle: True: with an index all orders of the rows are equally likely, and each epoch has a
+            new one; without, the splits of the files are read in an order that differs in each
+            epoch, several at once. "files", without an index: the files come in such an order, each
+            whole, and its rows in theirs.
         window: With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they
             are not.
         interleave: Without an index. The number of splits that are read at once; each gives 16 rows
@@ -500,7 +504,7 @@ class LibSvm(Dataset):
         patterns: str | PathLike[str] | Sequence[str | PathLike[str]],
         features: int | None = None,
         zero_based: bool = True,
-        shuffle: bool = False,
+        shuffle: bool | Literal["files"] = False,
         window: int = 16384,
         interleave: int | None = None,
         sharding: Literal["rows", "splits", "contiguous"] | None = None,
@@ -654,9 +658,10 @@ class RecordFile(Dataset):
         index: The .idx file of each file, in the order of paths, or "build": the one beside the
             file, made by a scan if it is missing or does not fit. None: the files are read in
             splits.
-        shuffle: With an index: all orders of the rows are equally likely, and each epoch has a new
-            one. Without: read the splits of the files in an order that differs in each epoch,
-            several at once.
+        shuffle: True: with an index all orders of the rows are equally likely, and each epoch has a
+            new one; without, the splits of the files are read in an order that differs in each
+            epoch, several at once. "files", without an index: the files come in such an order, each
+            whole, and its rows in theirs.
         window: With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they
             are not.
         interleave: Without an index. The number of splits that are read at once; each gives 16 rows
@@ -680,7 +685,7 @@ class RecordFile(Dataset):
         self,
         paths: str | PathLike[str] | Sequence[str | PathLike[str]],
         index: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
-        shuffle: bool = False,
+        shuffle: bool | Literal["files"] = False,
         window: int = 1024,
         interleave: int | None = None,
         sharding: Literal["rows", "splits", "contiguous"] | None = None,
@@ -720,9 +725,10 @@ class Text(Dataset):
         patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
             of them in a list or between semicolons; a folder stands for the files in it, and what
             matches nothing is an error.
-        shuffle: With an index: all orders of the rows are equally likely, and each epoch has a new
-            one. Without: read the splits of the files in an order that differs in each epoch,
-            several at once.
+        shuffle: True: with an index all orders of the rows are equally likely, and each epoch has a
+            new one; without, the splits of the files are read in an order that differs in each
+            epoch, several at once. "files", without an index: the files come in such an order, each
+            whole, and its rows in theirs.
         window: With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they
             are not.
         interleave: Without an index. The number of splits that are read at once; each gives 16 rows
@@ -745,7 +751,7 @@ class Text(Dataset):
     def __init__(
         self,
         patterns: str | PathLike[str] | Sequence[str | PathLike[str]],
-        shuffle: bool = False,
+        shuffle: bool | Literal["files"] = False,
         window: int = 16384,
         interleave: int | None = None,
         sharding: Literal["rows", "splits", "contiguous"] | None = None,

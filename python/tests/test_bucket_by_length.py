@@ -407,3 +407,18 @@ def test_explain_shows_whole_batches():
     table = hr.Numpy({"tokens": np.zeros((8, 3)), "n": np.arange(8)}, shuffle=True)
     dataset = table.bucket_by_length("tokens", [4], [3, 2], length="n")
     assert "rows are sharded here in groups of up to 3" in dataset.explain()
+
+
+def test_given_lengths_need_no_axis_to_measure():
+    names = hr.Numpy({"name": np.array(["a", "bb", "c", "d"], object), "n": np.arange(4)})
+    batches = list(names.bucket_by_length("name", [2], [2, 1], length=[1, 3, 1, 1]))
+    assert [batch["name"].tolist() for batch in batches] == [["a", "c"], ["bb"], ["d"]]
+    assert [batch["n"].tolist() for batch in names.bucket_by_length("n", [2], [2, 1], length=[5, 1, 1, 5])] == [
+        [0],
+        [1, 2],
+        [3],
+    ]
+    with pytest.raises(hr.GraphError, match="it has no first axis to measure"):
+        list(names.bucket_by_length("n", [2], [2, 1], pad="boundary", length=[1, 3, 1, 1]))
+    with pytest.raises(hr.GraphError, match='"nam"'):
+        list(names.bucket_by_length("nam", [2], [2, 1], length=[1, 3, 1, 1]))

@@ -204,8 +204,9 @@ def test_indices_beyond_the_rows():
     [
         ([0.5, 0.4], r"fractions are \[0.5, 0.4\]; they must sum to 1, not 0.9"),
         ([0.7, 0.2], r"fractions are \[0.7, 0.2\]; they must sum to 1, not 0.9$"),
-        ((0.7, 1), r"fractions are \[0.7, 1\]; they must sum to 1, not 1.7; for counts"),
-        ([80, 20], "for counts of rows, divide by len"),
+        ((0.7, 1), r"fractions are \[0.7, 1\]; they must sum to 1, not 1.7; counts of rows are whole"),
+        ([80, 20.5], "must sum to 1, not 100.5; counts of rows are whole numbers above 0"),
+        ([True, True], "must sum to 1"),
         ([], "must sum to 1"),
         ([1.5, -0.5], r"fractions\[1\] is -0.5; it must be a number above 0"),
         ([1.0, 0], r"fractions\[1\] is 0"),
@@ -218,6 +219,27 @@ def test_indices_beyond_the_rows():
 def test_fractions_that_are_none(shares, why):
     with pytest.raises(hr.GraphError, match=why):
         hr.Range(10).split(shares)
+
+
+@pytest.mark.parametrize("counts", [[6, 1, 3], (6, 1, 3), np.array([6, 1, 3]), iter([6, 1, 3])])
+def test_a_split_by_counts(counts):
+    parts = hr.Range(10).split(counts)
+    assert [len(part) for part in parts] == [6, 1, 3]
+    assert sorted(sum((values(part) for part in parts), [])) == list(range(10))
+    # The members of fractions that come to the same numbers.
+    assert values(parts[0]) == values(hr.Range(10).split([0.6, 0.1, 0.3])[0])
+
+
+def test_counts_that_are_not_all_rows():
+    for counts in ([6, 3], [6, 5], [11]):
+        with pytest.raises(hr.GraphError, match=f"sum to {sum(counts)}, and there are 10 rows; they must sum to all"):
+            hr.Range(10).split(counts)
+    with pytest.raises(hr.GraphError, match="split: counts of rows need a dataset whose length is known"):
+        hr.Range(10).filter(hr.col("value") < 5).split([2, 3])
+    assert values(hr.Range(10).split([1])[0]) == list(range(10))
+    for rows in (7, 1001, 99_991):
+        counts = [1, rows // 3, rows - 1 - rows // 3]
+        assert [len(part) for part in hr.Range(rows).split(counts)] == counts
 
 
 def test_other_arguments():

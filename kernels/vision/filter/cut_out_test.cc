@@ -111,5 +111,24 @@ TEST(CutOut, RefusesWhatItCannotFill) {
   EXPECT_THAT(MessageOf(RunKernel("CutOut", {{"length", ir::IntValue(0)}}, source)), HasSubstr("length"));
 }
 
+TEST(CutOut, CutsPlanesAsPixels) {
+  const Tensor image = Golden("source");
+  const fixture::Given given = {
+      {"length", ir::IntValue(20)}, {"patches", ir::IntValue(3)}, {"value", ir::IntsValue({9, 8, 7})}};
+  fixture::Given planar = given;
+  planar.emplace_back("layout", ir::StringValue("CHW"));
+  const Tensor planes = *RunKernel("HWC2CHW", {}, {image});
+  for (const uint64_t key : {1, 2, 3}) {
+    const RowRandom random(5, key);
+    const Tensor expected = *RunKernel("HWC2CHW", {}, {*RunKernel("CutOut", given, {image}, random)});
+    EXPECT_TRUE(TensorsEqual(*RunKernel("CutOut", planar, {planes}, random), expected));
+    EXPECT_TRUE(TensorsEqual(*RunKernel("CutOut", planar, {fixture::WithGaps(planes)}, random), expected));
+  }
+  planar[2].second = ir::IntsValue({9, 8});
+  EXPECT_THAT(MessageOf(RunKernel("CutOut", planar, {planes})), HasSubstr("one per channel: 3"));
+  EXPECT_THAT(MessageOf(RunKernel("CutOut", planar, {*planes.Index(0).Contiguous()})),
+              HasSubstr("layout='CHW' needs shape (C, H, W)"));
+}
+
 }  // namespace
 }  // namespace headrace

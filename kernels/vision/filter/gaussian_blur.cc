@@ -31,22 +31,28 @@ absl::StatusOr<Interval> SigmaOf(const ir::Attributes& attributes) {
   return Interval::Of(attributes, "sigma");
 }
 
+// The deviations along y and x; empty: one is drawn for both.
+std::vector<double> FixedSigmas(const ir::Attributes& attributes) {
+  return attributes.IsNone("axis_sigma") ? std::vector<double>() : attributes.Floats("axis_sigma");
+}
+
 class GaussianBlur : public UnaryKernel {
  public:
-  GaussianBlur(std::vector<int64_t> size, Interval sigma) : size_(std::move(size)), sigma_(sigma) {}
+  GaussianBlur(std::vector<int64_t> size, Interval sigma, std::vector<double> fixed)
+      : size_(std::move(size)), sigma_(sigma), fixed_(std::move(fixed)) {}
 
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
     HEADRACE_RETURN_IF_ERROR(CheckSize(attributes.Ints("kernel_size")));
     HEADRACE_ASSIGN_OR_RETURN(const Interval sigma, SigmaOf(attributes));
-    return std::make_unique<GaussianBlur>(attributes.Ints("kernel_size"), sigma);
+    return std::make_unique<GaussianBlur>(attributes.Ints("kernel_size"), sigma, FixedSigmas(attributes));
   }
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
     if (image.height <= size_[0] / 2 || image.width <= size_[1] / 2) return KernelTooLarge(size_, input.TypeName());
-    const double sigma = context.random().Uniform(sigma_.low, sigma_.high);
-    const std::vector<float> down = GaussianWeights(size_[0], sigma);
-    const std::vector<float> along = GaussianWeights(size_[1], sigma);
+    const double drawn = fixed_.empty() ? context.random().Uniform(sigma_.low, sigma_.high) : 0;
+    const std::vector<float> down = GaussianWeights(size_[0], fixed_.empty() ? drawn : fixed_[0]);
+    const std::vector<float> along = GaussianWeights(size_[1], fixed_.empty() ? drawn : fixed_[1]);
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, AllocateLike(image, image.height, image.width, context.output()));
     FilterByWeights(image, down, along, output.mutable_raw());
     return output;
@@ -55,6 +61,7 @@ class GaussianBlur : public UnaryKernel {
  private:
   std::vector<int64_t> size_;
   Interval sigma_;
+  std::vector<double> fixed_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferGaussianBlur(const ir::Attributes& attributes,
@@ -75,7 +82,8 @@ const KernelRegistration gaussian_blur_registration{
      .summary = "Blurs an image with a Gaussian.",
      .doc = "Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same type and shape. The standard "
             "deviation is drawn uniformly from `sigma`, one for each image; beyond the border the image is mirrored "
-            "without its outermost pixels; uint8 is rounded. torchvision's GaussianBlur of tensors, within one level.\n"
+            "without its outermost pixels; uint8 is rounded. torchvision's GaussianBlur of tensors, within one level. "
+            "With `axis_sigma` nothing is drawn, and each axis has a deviation of its own.\n"
             "Errors: an even kernel_size, or one of which half is not less than the image's side; another dtype or "
             "rank.",
      .attributes = {{.name = "kernel_size",
@@ -93,7 +101,16 @@ const KernelRegistration gaussian_blur_registration{
                      .minimum = 0,
                      .maximum = 1e6,
                      .exclusive_minimum = true,
-                     .lengths = {1, 2}}},
+                     .lengths = {1, 2}},
+                    {.name = "axis_sigma",
+                     .type = ir::AttributeType::kFloats,
+                     .doc = "The standard deviations along (height, width), in place of one drawn from `sigma`.",
+                     .default_value = "None",
+                     .nullable = true,
+                     .minimum = 0,
+                     .maximum = 1e6,
+                     .exclusive_minimum = true,
+                     .lengths = {2}}},
      .traits = {.random = true, .leaves_places = true},
      .python_module = "vision",
      .example = "V.GaussianBlur(5, sigma=(0.1, 2.0))",

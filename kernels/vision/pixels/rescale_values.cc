@@ -1,6 +1,9 @@
 #include "kernels/vision/pixels/rescale_values.h"
 
+#include <algorithm>
+
 #include "core/error.h"
+#include "kernels/numbers/convert.h"
 #include "kernels/numbers/number.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -39,7 +42,17 @@ namespace headrace {
 HWY_EXPORT(Rescale);
 
 void RescaleValues(const uint8_t* source, DType dtype, int64_t count, float scale, float shift, float* target) {
-  HWY_DYNAMIC_DISPATCH(Rescale)(source, dtype, count, scale, shift, target);
+  if (dtype != DType::kFloat16 && dtype != DType::kBFloat16) {
+    return HWY_DYNAMIC_DISPATCH(Rescale)(source, dtype, count, scale, shift, target);
+  }
+  // Halves become floats in vectors, a part at a time that fits in the L1 cache.
+  float floats[512];
+  for (int64_t done = 0; done < count; done += 512) {
+    const int64_t part = std::min<int64_t>(512, count - done);
+    ConvertValues(source + done * 2, dtype, part, DType::kFloat32, reinterpret_cast<uint8_t*>(floats));
+    HWY_DYNAMIC_DISPATCH(Rescale)
+    (reinterpret_cast<const uint8_t*>(floats), DType::kFloat32, part, scale, shift, target + done);
+  }
 }
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferRescaled(absl::Span<const ir::ColumnType> inputs) {

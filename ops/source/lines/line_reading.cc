@@ -92,7 +92,7 @@ OpFactories LineFactories(MakeColumns (*make)(const OpArguments& arguments)) {
 ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own, std::vector<SourceParameter> last) {
   std::vector<SourceParameter> first = {{"patterns", "patterns: str | PathLike[str] | Sequence[str | PathLike[str]]"}};
   first.insert(first.end(), own.begin(), own.end());
-  first.push_back({"shuffle", "shuffle: bool = False"});
+  first.push_back(ShuffleParameter());
   last.push_back({"index", "index: str | None = None"});
   return SplitSignature(
       {.first = std::move(first),

@@ -216,7 +216,7 @@ ir::PythonSignature RecordSignature(const std::vector<SourceParameter>& own) {
   constexpr std::string_view kPaths = "str | PathLike[str] | Sequence[str | PathLike[str]]";
   std::vector<SourceParameter> first = {{"paths", Cat("paths: ", kPaths)},
                                         {"index", Cat("index: ", kPaths, " | None = None")},
-                                        {"shuffle", "shuffle: bool = False"}};
+                                        ShuffleParameter()};
   first.insert(first.end(), own.begin(), own.end());
   return SplitSignature(
       {.first = std::move(first),

@@ -531,18 +531,20 @@ class Methods(Base):
     def split(self, fractions: Sequence[float], seed: int = 0) -> tuple[Dataset, ...]:
         """Splits the rows into parts of random members, as for training and validation.
 
-        Returns a dataset for each fraction. Every row is in one part, whatever is done to the parts
-        afterwards: members depend on the seed and the number of rows alone, not on epochs, shards or
-        iterate(seed=). A part keeps the order of the source, and where the source is shuffled, each part
-        is. Of N rows the parts so far have floor(sum · N + ½), where sum is that of their fractions. Over
-        maps the rows are split below them.
+        Returns a dataset for each part. Every row is in one part, whatever is done to the parts afterwards:
+        members depend on the seed and the number of rows alone, not on epochs, shards or iterate(seed=). A
+        part keeps the order of the source, and where the source is shuffled, each part is. Of N rows the
+        parts so far have floor(sum · N + ½), where sum is that of their fractions. Whole numbers are the
+        rows of each part, as in torch's random_split, and must sum to len(dataset). Over maps the rows are
+        split below them.
 
-        Errors: fractions that do not sum to 1; a part without rows; an operator other than map, project and
-        rename between it and a source with random access (with take, skip, concat and zip of unshuffled
-        ones).
+        Errors: fractions that do not sum to 1; counts that do not sum to the rows; a part without rows; an
+        operator other than map, project and rename between it and a source with random access (with take,
+        skip, concat and zip of unshuffled ones).
 
         Args:
-            fractions: The parts' shares of the rows; their sum is 1 (above 0).
+            fractions: The parts' shares of the rows, whose sum is 1, or their numbers of rows (above
+                0).
             seed: Determines the members.
 
         Example:

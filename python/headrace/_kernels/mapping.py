@@ -73,6 +73,8 @@ class StepWriter:
     def __init__(self, ordered: bool | None, types: Types | None, processes: ProcessOptions) -> None:
         self.steps: list[Step] = []
         self.bound: list[Bound] = []
+        # Columns that hold what is between two steps.
+        self.spare: list[str] = []
         self._ordered = ordered
         self._types = types
         self._processes = processes
@@ -84,15 +86,57 @@ class StepWriter:
         check_needs_no_target(listed)
         self._check_types(listed)
         self._check_processes(listed)
-        changes = self._index_of_change(listed, columns, output)
         current = columns
-        for position, kernel in enumerate(listed):
-            if position == changes:
-                target = output
-            else:
-                target = output if len(current) == len(output) else current
+        for kernel, target in zip(listed, self._targets(listed, columns, output), strict=True):
             self._write_one(kernel, current, target)
             current = target
+
+    def _targets(self, listed: list[Any], columns: list[str], output: list[str]) -> list[list[str]]:
+        """The columns that each kernel writes. What comes before a change of their number goes to those of `output` that
+        there are, as they are written again, or to columns of its own, which the map leaves out at last."""
+        counts = self._counts(listed, len(columns), len(output))
+        if counts is None:
+            counts = [len(output)] * len(listed)
+            self._refuse_change(listed, columns, output)
+        targets = []
+        for position, count in enumerate(counts):
+            if all(later == len(output) for later in counts[position:]):
+                targets.append(output)
+            else:
+                targets.append([self._between(columns, output, number) for number in range(count)])
+        return targets
+
+    def _between(self, columns: list[str], output: list[str], number: int) -> str:
+        if number < len(output) and output[number] not in columns:
+            return output[number]
+        name = f"{output[0]}: {number}"
+        if name not in self.spare:
+            self.spare.append(name)
+        return name
+
+    @staticmethod
+    def _counts(listed: list[Any], columns: int, output: int) -> list[int] | None:
+        """How many columns there are after each kernel; None: they do not become `output` of them. A kernel that gives
+        any number, and a function, gives as many as it takes, but for the first of them that has to change it."""
+
+        def fixed(kernel: Any) -> bool:
+            return (
+                isinstance(kernel, Kernel)
+                and takes_all(kernel)
+                and not isinstance(kernel, Chooser)
+                and bool(kernel._outputs)
+            )
+
+        last_fixed = max((i for i, kernel in enumerate(listed) if fixed(kernel)), default=-1)
+        counts = []
+        now = columns
+        for position, kernel in enumerate(listed):
+            if fixed(kernel):
+                now = kernel._outputs
+            elif position > last_fixed and takes_all(kernel) and not isinstance(kernel, Chooser):
+                now = output
+            counts.append(now)
+        return counts if now == output else None
 
     def _check_types(self, listed: list[Any]) -> None:
         functions = sum(not isinstance(kernel, Kernel) for kernel in listed)
@@ -110,22 +154,21 @@ class StepWriter:
         if self._ordered:
             raise GraphError("map: functions in several processes are called in any order; leave out ordered=True")
 
-    def _index_of_change(self, listed: list[Any], columns: list[str], output: list[str]) -> int:
-        """The position of the kernel that turns `columns` into `output`, if their numbers differ; else -1."""
-        if len(columns) == len(output):
-            return -1
-        position = next((i for i, kernel in enumerate(listed) if takes_all(kernel)), None)
-        if position is None:
+    @staticmethod
+    def _refuse_change(listed: list[Any], columns: list[str], output: list[str]) -> None:
+        """For kernels of which one at least cannot take part in the change: the kernel itself says more, where it is the
+        only one."""
+        changing = [kernel for kernel in listed if takes_all(kernel)]
+        if not changing and len(columns) != len(output):
             raise GraphError(
                 f"map: {len(columns)} columns ({', '.join(columns)}) cannot become {len(output)} ({', '.join(output)}): "
                 "every kernel here gives one column for one"
             )
-        if position > 0:
+        if len(changing) > 1:
             raise GraphError(
-                f"map: {listed[position]!r} makes {len(output)} columns of {len(columns)}, but it is not the first kernel; "
-                "write two maps, the second beginning with it"
+                f"map: {len(columns)} columns ({', '.join(columns)}) do not become {len(output)} ({', '.join(output)}) by "
+                f"these kernels; {changing[-1]!r} is the last that makes columns of several: name what it makes with output="
             )
-        return position
 
     def _write_one(self, kernel: Any, inputs: list[str], outputs: list[str]) -> None:
         if not isinstance(kernel, Kernel):

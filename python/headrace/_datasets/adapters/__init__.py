@@ -14,6 +14,7 @@ from headrace._datasets.adapters import (
     parts,
     python_sources,
     split_sources,
+    successions,
 )
 from headrace._graph.adapters import adapted
 
@@ -32,4 +33,5 @@ __all__ = [
     "parts",
     "python_sources",
     "split_sources",
+    "successions",
 ]

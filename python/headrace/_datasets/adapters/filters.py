@@ -1,4 +1,4 @@
-"""`filter`: rows that a column expression or a function chooses."""
+"""`filter` and its like: rows that a column expression or a function chooses, or that came before."""
 
 from __future__ import annotations
 
@@ -23,12 +23,29 @@ __all__: list[str] = []
 def filtered(
     dataset: Dataset, /, predicate: Expression | Callable[..., Any], columns: str | Sequence[str] | None
 ) -> Dataset:
+    return _where(dataset, "filter", predicate, columns)
+
+
+@adapts("take_while")
+def taken_while(
+    dataset: Dataset, /, predicate: Expression | Callable[..., Any], columns: str | Sequence[str] | None
+) -> Dataset:
+    return _where(dataset, "take_while", predicate, columns)
+
+
+@adapts("unique")
+def unique(dataset: Dataset, /, columns: str | Sequence[str] | None) -> Dataset:
+    chosen = None if columns is None else names(columns, "columns", "unique")
+    return dataset._append("unique", {"columns": chosen})
+
+
+def _where(dataset: Dataset, of: str, predicate: Any, columns: str | Sequence[str] | None) -> Dataset:
     if isinstance(predicate, Expression):
         if columns is not None:
-            raise GraphError("filter: an expression names its columns itself; columns= is for Python functions")
-        return dataset._append("filter", {"predicate": predicate})
+            raise GraphError(f"{of}: an expression names its columns itself; columns= is for Python functions")
+        return dataset._append(of, {"predicate": predicate})
     if isinstance(predicate, Kernel) or not callable(predicate):
-        raise GraphError(f"filter: {shown(predicate)} is neither a column expression nor a function")
-    chosen = None if columns is None else names(columns, "columns", "filter")
+        raise GraphError(f"{of}: {shown(predicate)} is neither a column expression nor a function")
+    chosen = None if columns is None else names(columns, "columns", of)
     bound, wants_rng = reference.function(predicate, predicate=True, columns=chosen)
-    return dataset._append("filter", {"function": bound, "columns": chosen, "random": wants_rng})
+    return dataset._append(of, {"function": bound, "columns": chosen, "random": wants_rng})

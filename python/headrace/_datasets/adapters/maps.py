@@ -53,13 +53,21 @@ def mapped(
     ordered = None if ordered is None else flag("ordered", ordered, "map")
     in_processes = ProcessOptions("map", processes, worker_init, seed_globals)
     writer = StepWriter(ordered, None if types is None else column_types(types, "map"), in_processes)
-    writer.write(kernels, read, read if output is None else names(output, "output", "map"))
+    written = read if output is None else names(output, "output", "map")
+    writer.write(kernels, read, written)
     limits = given_limits("map", workers, window, device)
     if limits.on_device and writer.bound:
         raise GraphError("map: Python functions run on the host; put them into a map without device=")
     if limits.workers > 0 and writer.bound:
         _check_callers(limits.workers, processes, ordered)
-    return _of_steps(dataset, writer.steps, [bound.binding for bound in writer.bound], limits)
+    made = _of_steps(dataset, writer.steps, [bound.binding for bound in writer.bound], limits)
+    if not writer.spare:
+        return made
+    kept = dict.fromkeys([*dataset.schema, *written])
+    for name in writer.spare:
+        if name in kept:
+            raise GraphError(f'map: there is a column "{name}", which these kernels need for what is between them')
+    return made.project(list(kept))
 
 
 def _mapped_with_targets(

@@ -1,4 +1,4 @@
-"""Mixtures: data sets drawn from several others."""
+"""Mixtures: data sets drawn, or chosen one by one, from several others."""
 
 from __future__ import annotations
 
@@ -18,11 +18,26 @@ __all__ = ["mixed"]
 
 @adapts("mix")
 def mixed(inputs: Sequence[Dataset], **attributes: Any) -> Dataset:
+    _check_inputs("mix", inputs)
+    return inputs[0]._append("mix", attributes, inputs[1:])
+
+
+@adapts("choose")
+def chosen(inputs: Sequence[Dataset], choice: Dataset, stop: str) -> Dataset:
+    _check_inputs("choose", inputs)
+    if not isinstance(choice, Base):
+        raise GraphError(
+            f"choose: choice is {shown(choice)}; give a dataset of one column, the numbers of the inputs: "
+            'hr.Numpy({"input": [0, 1, 1]})'
+        )
+    return inputs[0]._append("choose", {"stop": stop}, [*inputs[1:], choice])
+
+
+def _check_inputs(of: str, inputs: Any) -> None:
     if not isinstance(inputs, Sequence):
-        raise GraphError(f"mix: inputs is {shown(inputs)}; give a list of datasets")
+        raise GraphError(f"{of}: inputs is {shown(inputs)}; give a list of datasets")
     for dataset in inputs:
         if not isinstance(dataset, Base):
-            raise GraphError(f"mix takes datasets, not {shown(dataset)}")
+            raise GraphError(f"{of} takes datasets, not {shown(dataset)}")
     if not inputs:
-        raise GraphError("mix: inputs is empty; give at least one dataset")
-    return inputs[0]._append("mix", attributes, inputs[1:])
+        raise GraphError(f"{of}: inputs is empty; give at least one dataset")

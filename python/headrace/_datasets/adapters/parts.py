@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace._arguments.options import shown, whole
@@ -68,11 +68,37 @@ def _numbers_of_array(given: Any) -> list[int]:
 
 @adapts("split")
 def split(dataset: Dataset, /, fractions: Sequence[float], seed: int) -> tuple[Dataset, ...]:
-    shares = _shares(fractions)
+    if isinstance(fractions, Iterator):
+        fractions = list(fractions)
+    counts = _counts(fractions)
+    shares = _shares(fractions) if counts is None else _shares_of_counts(dataset, counts)
     seed = whole("seed", seed, of="split")
     return tuple(
         dataset._append("split", {"fractions": shares, "seed": seed, "part": part}) for part in range(len(shares))
     )
+
+
+def _counts(given: Any) -> list[int] | None:
+    """Whole numbers that are no fractions: the rows of each part."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) != 1:
+        return None
+    counts = [each.item() if hasattr(each, "item") else each for each in given]
+    whole_numbers = all(isinstance(each, int) and not isinstance(each, bool) and each > 0 for each in counts)
+    return counts if whole_numbers and sum(counts) > 1 else None
+
+
+def _shares_of_counts(dataset: Dataset, counts: list[int]) -> list[float]:
+    """Fractions that come to these numbers of rows."""
+    try:
+        rows = len(dataset)
+    except TypeError as error:
+        raise GraphError(f"split: counts of rows need a dataset whose length is known; {error}") from None
+    if sum(counts) != rows:
+        raise GraphError(
+            f"split: the counts {shown(counts)} sum to {sum(counts)}, and there are {rows} rows; they must sum to all, "
+            "or give fractions such as [0.8, 0.2]"
+        )
+    return [count / rows for count in counts]
 
 
 def _shares(fractions: Any) -> list[float]:
@@ -93,7 +119,7 @@ def _shares(fractions: Any) -> list[float]:
             raise GraphError(f"split: fractions[{position}] is {shown(each)}; it must be a number above 0")
         shares.append(share)
     if not shares or abs(sum(shares) - 1) > 1e-9:
-        counts = "; for counts of rows, divide by len(dataset)" if sum(shares) > 1 else ""
+        counts = "; counts of rows are whole numbers above 0" if sum(shares) > 1 else ""
         # In so many digits the sum is what it would be on paper.
         raise GraphError(f"split: fractions are {shown(given)}; they must sum to 1, not {sum(shares):.12g}{counts}")
     return shares

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headrace._arguments.options import shown
 from headrace._datasets.fields.csv_fields import csv_attributes
 from headrace._datasets.fields.json_fields import json_attributes
 from headrace._graph.adapters import adapts
+from headrace.errors import GraphError
 
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
@@ -22,10 +24,32 @@ def mix(source: Dataset, shuffle: Any, window: Any, seed: Any, name: Any) -> Non
         source._become(source._copy().shuffle(window, seed=seed, name=above))
 
 
+# No file is as long, so none is cut.
+_WHOLE_FILES = 10**15
+
+
 def _begin(source: Dataset, op: str, attributes: dict[str, Any], window: Any) -> None:
+    if isinstance(attributes["shuffle"], str):
+        source._begin(op, attributes | _of_files(op, attributes))
+        return
     source._begin(op, attributes)
     if attributes["index"] is None:
         mix(source, attributes["shuffle"], window, attributes["seed"], attributes["name"])
+
+
+def _of_files(op: str, attributes: dict[str, Any]) -> dict[str, Any]:
+    """What makes a source give its files in a random order, and the rows of each in their own."""
+    if attributes["shuffle"] != "files":
+        raise GraphError(f'{op}: shuffle is {shown(attributes["shuffle"])}; give True, False or "files"')
+    if attributes["index"] is not None:
+        raise GraphError(
+            f'{op}: shuffle="files" is for files that are read one after the other, and with index= rows are read by '
+            "their numbers; leave out one of the two"
+        )
+    for name in ("split_bytes", "interleave"):
+        if attributes[name] is not None:
+            raise GraphError(f'{op}: shuffle="files" reads whole files, one after the other; leave out {name}')
+    return {"shuffle": True, "split_bytes": _WHOLE_FILES, "interleave": 1}
 
 
 @adapts("ImageRecord")
