@@ -326,7 +326,8 @@ TEST(Tiff, ConvertsOtherColors) {
   EXPECT_EQ(BytesOf(DecodeTestTiff(lab, "unchanged")), (std::vector<int>{255, 128, 128, 0, 133, 123}));
   const std::vector<int> white = BytesOf(DecodeTestTiff(lab));
   ASSERT_EQ(white.size(), 6U);
-  for (int c = 0; c < 3; ++c) EXPECT_GT(white[static_cast<size_t>(c)], 240);
+  // libtiff keeps the white of D50, which is yellowish.
+  for (int c = 0; c < 3; ++c) EXPECT_GT(white[static_cast<size_t>(c)], 210);
   EXPECT_LT(white[3] + white[4] + white[5], 60);
 }
 
