@@ -361,7 +361,7 @@ def test_all_reasons_are_in_the_result(with_bad_images, root):
     packed = pack.pack_images(with_bad_images, root, resize=20)
     reasons = {pathlib.Path(each.path).name: each.reason for each in packed.skipped}
     assert list(reasons) == ["000.jpg", "004.jpg", "008.jpg", "z.jpg"]
-    assert "not a JPEG, PNG, WebP, GIF, BMP or TIFF" in reasons["000.jpg"] and "empty" in reasons["z.jpg"]
+    assert "not a JPEG, PNG, WebP, GIF, BMP, TIFF or PNM" in reasons["000.jpg"] and "empty" in reasons["z.jpg"]
 
 
 @pytest.fixture
@@ -403,7 +403,7 @@ def test_a_list_of_bad_images_alone_is_an_error(bad_list, root, tmp_path, capfd)
         assert main(["pack", str(tmp_path / "bad"), str(root), *more]) == 1
         said = capfd.readouterr().err
         assert f"{listing}: none of the 3 images could be packed" in said and "--resume goes on" not in said
-        assert "2 × not a JPEG, PNG, WebP, GIF, BMP or TIFF" in said and "1 × …: not found" in said
+        assert "2 × not a JPEG, PNG, WebP, GIF, BMP, TIFF or PNM" in said and "1 × …: not found" in said
         assert sorted(path.name for path in tmp_path.glob("bad.*")) == ["bad.lst"]
     with pytest.raises(pack.NothingPackedError, match=r"none of the 3 images") as caught:
         pack.pack_images(listing, root)
@@ -438,7 +438,7 @@ def test_reasons_are_counted_without_paths():
     reasons = [
         ("/r/folder/", "/r/folder/ is a folder, where a file is expected"),
         ("/r/other/", "/r/other/ is a folder, where a file is expected"),
-        ("/r/a", "not a JPEG, PNG, WebP, GIF, BMP or TIFF: starts with 61, 10 bytes in all"),
+        ("/r/a", "not a JPEG, PNG, WebP, GIF, BMP, TIFF or PNM: starts with 61, 10 bytes in all"),
         ("/r/o", "/r/o: not found; the folder /r is there, but has no 'o'; check the path"),
         ("/r/f", "/r/f: not found; the folder /r is there, but has no 'f'; check the path"),
         ("/r", "/rest cannot be read"),
@@ -446,7 +446,7 @@ def test_reasons_are_counted_without_paths():
     assert reasons_of([Skipped(*each) for each in reasons]) == [
         "2 × … is a folder, where a file is expected",
         "2 × …: not found; the folder /r is there, but has no '…'; check the path",
-        "1 × not a JPEG, PNG, WebP, GIF, BMP or TIFF: starts with 61, 10 bytes in all",
+        "1 × not a JPEG, PNG, WebP, GIF, BMP, TIFF or PNM: starts with 61, 10 bytes in all",
         "1 × /rest cannot be read",
     ]
 

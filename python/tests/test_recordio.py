@@ -453,5 +453,5 @@ def test_images_that_are_none_are_refused() -> None:
         mx.recordio.pack_img((0, 1, 2, 0), np.zeros((4, 4, 3)))
     with pytest.raises(hr.GraphError, match="iscolor"):
         mx.recordio.unpack_img(mx.recordio.pack((0, 1, 2, 0), b"x"), iscolor=4)
-    with pytest.raises(hr.DataError, match="not a JPEG, PNG, WebP, GIF, BMP or TIFF"):
+    with pytest.raises(hr.DataError, match="not a JPEG, PNG, WebP, GIF, BMP, TIFF or PNM"):
         mx.recordio.unpack_img(mx.recordio.pack((0, 1, 2, 0), b"x"))

@@ -179,7 +179,7 @@ def test_images_of_each_format_are_found(format):
     for dataset in (rows, rows.batch(2)):
         sheet = dataset.show(side=SIDE)
         assert all(np.array_equal(shown, expected) for shown in images_of(sheet)) and not sheet.damaged
-    with pytest.raises(hr.GraphError, match=r"show: no column holds images: .*JPEG, PNG, WebP, GIF, BMP or TIFF"):
+    with pytest.raises(hr.GraphError, match=r"show: no column holds images: .*JPEG, PNG, WebP, GIF, BMP, TIFF or PNM"):
         rows.project(["other"]).show()
 
 

@@ -730,7 +730,7 @@ def test_what_has_no_rule_is_refused_when_the_graph_is_built(call, message):
 def test_what_is_damaged_fails_as_decoding_does():
     damaged = encoded([png(IMAGES[0]), b"8BPS"])
     dataset = rows(image=damaged, boxes=BOXES[:2]).map([V.Decode(), V.Resize(9)], ["image", hr.boxes("boxes")])
-    with pytest.raises(hr.DataError, match="not a JPEG, PNG, WebP, GIF, BMP or TIFF"):
+    with pytest.raises(hr.DataError, match="not a JPEG, PNG, WebP, GIF, BMP, TIFF or PNM"):
         read(dataset)
     assert len(read(dataset.on_error("skip"))) == 1
 

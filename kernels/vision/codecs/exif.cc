@@ -10,8 +10,14 @@ namespace headrace {
 namespace {
 
 constexpr uint32_t kOrientationTag = 0x0112;
-constexpr uint32_t kShortType = 3;
 constexpr size_t kEntryBytes = 12;
+
+// Bytes of a whole number of this type of TIFF's: SHORT, LONG, SSHORT or SLONG; 0: it is none of them.
+int BytesOfType(uint32_t type) {
+  constexpr uint32_t kShort = 3, kLong = 4, kSignedShort = 8, kSignedLong = 9;
+  if (type == kShort || type == kSignedShort) return 2;
+  return type == kLong || type == kSignedLong ? 4 : 0;
+}
 
 // Reads numbers of a TIFF block in its byte order; 0 beyond the end.
 class TiffReader {
@@ -45,8 +51,11 @@ int ExifOrientation(std::string_view exif) {
   for (uint32_t i = 0; i < entries; ++i) {
     const size_t entry = directory + 2 + i * kEntryBytes;
     if (tiff.Number(entry, 2) != kOrientationTag) continue;
-    const uint32_t value = tiff.Number(entry + 8, 2);
-    return tiff.Number(entry + 2, 2) == kShortType && value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
+    const int bytes = BytesOfType(tiff.Number(entry + 2, 2));
+    // Several numbers of four bytes are elsewhere, and no orientation.
+    if (bytes == 0 || (bytes == 4 && tiff.Number(entry + 4, 4) != 1)) return 1;
+    const uint32_t value = tiff.Number(entry + 8, bytes);
+    return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
   }
   return 1;
 }

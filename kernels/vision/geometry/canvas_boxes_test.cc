@@ -220,7 +220,7 @@ TEST(PlaceBoxes, FindsTheSizeInWhatIsEncoded) {
   EXPECT_EQ(placed[7], static_cast<double>(image.dim(0)));
   const auto none = fixture::RunKernel("PlaceBoxes", {}, {*Tensor::CopyBytes(DType::kBytes, "8BPS"), boxes});
   EXPECT_EQ(KindOf(none.status()), ErrorKind::kData);
-  EXPECT_THAT(MessageOf(none), HasSubstr("not a JPEG, PNG, WebP, GIF, BMP or TIFF"));
+  EXPECT_THAT(MessageOf(none), HasSubstr("not a JPEG, PNG, WebP, GIF, BMP, TIFF or PNM"));
 }
 
 TEST(PlaceBoxes, RefusesLabelsOfAnotherNumber) {

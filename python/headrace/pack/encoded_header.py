@@ -12,7 +12,7 @@ _START = 64
 
 class EncodedHeader(NamedTuple):
     format: str
-    """JPEG, PNG, WebP, GIF, TIFF or BMP."""
+    """JPEG, PNG, WebP, GIF, TIFF, BMP or PNM."""
     width: int
     height: int
 

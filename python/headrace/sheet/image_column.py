@@ -19,7 +19,7 @@ __all__ = ["ImageColumn", "image_column", "type_text"]
 _CHANNELS = (1, 3, 4)
 _FORMS = (
     "uint8, uint16 or floats of shape (H, W, C) or (C, H, W) with 1, 3 or 4 channels, or the bytes of a JPEG, PNG, "
-    "WebP, GIF, BMP or TIFF"
+    "WebP, GIF, BMP, TIFF or PNM"
 )
 
 

@@ -9,12 +9,15 @@
 #include "core/stop_signal.h"
 #include "ir/graph.pb.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/codecs/decode/foreign_format.h"
 #include "kernels/vision/codecs/decode/size_of_image.h"
 #include "kernels/vision/codecs/jpeg/jpeg.h"
 #include "kernels/vision/codecs/jpeg/jpeg_device.h"
+#include "kernels/vision/codecs/jpeg/lossless_jpeg.h"
 #include "kernels/vision/codecs/png/png.h"
 #include "kernels/vision/codecs/whole/bmp.h"
 #include "kernels/vision/codecs/whole/gif.h"
+#include "kernels/vision/codecs/whole/pnm.h"
 #include "kernels/vision/codecs/whole/tiff.h"
 #include "kernels/vision/codecs/whole/webp.h"
 
@@ -31,11 +34,10 @@ struct ImageFormat {
   bool (*looks_like)(std::string_view bytes);
   absl::StatusOr<DecodedPart> (*decode)(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
 };
-constexpr ImageFormat kWholeFormats[] = {{{"PNG", ".png"}, LooksLikePng, DecodePng},
-                                         {{"WebP", ".webp"}, LooksLikeWebp, DecodeWebp},
-                                         {{"GIF", ".gif"}, LooksLikeGif, DecodeGif},
-                                         {{"TIFF", ".tif"}, LooksLikeTiff, DecodeTiff},
-                                         {{"BMP", ".bmp"}, LooksLikeBmp, DecodeBmp}};
+constexpr ImageFormat kWholeFormats[] = {
+    {{"PNG", ".png"}, LooksLikePng, DecodePng}, {{"WebP", ".webp"}, LooksLikeWebp, DecodeWebp},
+    {{"GIF", ".gif"}, LooksLikeGif, DecodeGif}, {{"TIFF", ".tif"}, LooksLikeTiff, DecodeTiff},
+    {{"BMP", ".bmp"}, LooksLikeBmp, DecodeBmp}, {{"PNM", ".pnm"}, LooksLikePnm, DecodePnm}};
 
 // "starts with 47 49 46 38 39 61 ('GIF89a')".
 std::string DescribeStart(std::string_view bytes) {
@@ -50,6 +52,13 @@ std::string DescribeStart(std::string_view bytes) {
     text += value >= 0x20 && value < 0x7f ? byte : '.';
   }
   return Cat("starts with ", hex, " ('", text, "')");
+}
+
+absl::Status NoSuchFormat(std::string_view bytes) {
+  const std::string_view foreign = NameOfForeign(bytes);
+  return DataError("not a JPEG, PNG, WebP, GIF, BMP, TIFF or PNM", foreign.empty() ? "" : ", but ", foreign, ": ",
+                   DescribeStart(bytes), ", ", bytes.size(), " bytes in all",
+                   foreign.empty() ? "" : "; convert it to one of these formats");
 }
 
 // A byte string, or the same bytes as a vector of uint8.
@@ -107,14 +116,16 @@ class Decode : public DecodeKernel {
     for (const ImageFormat& format : kWholeFormats) {
       if (format.looks_like(bytes)) return WholePart(format, bytes, choose);
     }
-    return DataError("not a JPEG, PNG, WebP, GIF, BMP or TIFF: ", DescribeStart(bytes), ", ", bytes.size(),
-                     " bytes in all");
+    return NoSuchFormat(bytes);
   }
 
  private:
   absl::StatusOr<DecodedPart> JpegPart(std::string_view bytes, const ChoosePart& choose) const {
     std::string damage;
     absl::StatusOr<DecodedPart> part = DecodeJpeg(bytes, options_, choose, damage, device_.get());
+    if (!part.ok() && KindOf(part.status()) == ErrorKind::kData && IsLosslessJpeg(bytes)) {
+      return WholePart({{"lossless JPEG", ".jpg"}, IsLosslessJpeg, DecodeLosslessJpeg}, bytes, choose);
+    }
     if (part.ok() && !damage.empty()) {
       RowWarning::Raise(Cat("the JPEG is damaged; its pixels are what libjpeg recovers (", damage, ")"));
     }
@@ -166,20 +177,28 @@ absl::Status Upgrade(int /*from*/, std::vector<std::pair<std::string, ir::proto:
 const KernelRegistration decode_registration{
     {.name = "Decode",
      .version = 2,
-     .summary = "Decodes a JPEG, PNG, WebP, GIF, BMP or TIFF into an image.",
+     .summary = "Decodes a JPEG, PNG, WebP, GIF, BMP, TIFF or PNM into an image.",
      .doc =
          "Takes encoded bytes of shape () (or uint8 of shape (N,)) and gives uint8 of shape (H, W, C), 0 … 255, in the "
-         "order red, green, blue. The modes unchanged and anydepth give uint16, 0 … 65535, for a PNG or TIFF of 16 "
-         "bits, so their type is known only from the row.\n"
+         "order red, green, blue. The modes unchanged and anydepth give uint16, 0 … 65535, for a PNG, TIFF or PNM of "
+         "16 bits, and other types for some TIFFs, so their type is known only from the row.\n"
          "JPEG goes through libjpeg-turbo with its default settings: baseline, progressive, grey, YCbCr, RGB, and CMYK "
-         "and YCCK by Pillow's formula; pixels equal Pillow's. PNG goes through libpng: every colour type and depth, "
+         "and YCCK by Pillow's formula; pixels equal Pillow's. Lossless JPEG of Huffman codes may be grey or RGB of up "
+         "to 8 bits. PNG goes through libpng: every colour type and depth, "
          "interlaced or not; of 16 bits the higher 8 are kept, except by these two modes, and palettes are resolved, "
          "except by mode='unchanged'; colour profiles and gamma are not applied.\n"
          "WebP goes through libwebp: lossy and lossless, and the first frame of an animation. GIF goes through giflib: "
          "the first frame on its canvas. BMP may have 1 to 32 bits, run lengths, and alpha where its header has a mask "
-         "for it. TIFF goes through libtiff: the first image, in strips or tiles, of whole numbers (grey of 1 to 8 "
-         "and 16 bits, palettes, colour of 8 and 16, CMYK of 8), with any compression that libtiff reads. Their pixels "
-         "equal Pillow's, too. These formats and PNG are decoded whole, even where a crop follows.\n"
+         "for it. PNM is P1 to P6. TIFF goes through libtiff: the first image, in strips or tiles, with any "
+         "compression that libtiff reads. Their pixels equal Pillow's, too. These formats, PNG and lossless JPEG are "
+         "decoded whole, even where a crop follows.\n"
+         "A TIFF may have grey or RGB of 1 to 16 bits, palettes of 1 to 8, CMYK of 8 or 16, YCbCr and CIE L*a*b* of "
+         "8, which become RGB, and grey or RGB of signed numbers, of floats, and of 32 and 64 bits. Signed numbers, "
+         "floats and 32 and 64 bits have no range that could become 0 … 255: the modes unchanged and anydepth give "
+         "them in their own type (int16, int32, float32 and so on), and the others refuse them. 9 to 15 bits are "
+         "scaled to 16, except by unchanged. Colours that were multiplied by their alpha are divided by it, except by "
+         "unchanged. Several bands of grey are given by unchanged alone, and bands beside RGB are left out by the "
+         "others.\n"
          "scale=2, 4 or 8 reduces a JPEG's height and width while it is decoded, which costs less than decoding and "
          "resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of Resize, so it is used only "
          "if you choose it. `max_pixels` counts the image's own pixels.\n"
@@ -194,14 +213,17 @@ const KernelRegistration decode_registration{
          "Errors: empty bytes; bytes of none of these formats; an image of more than `max_pixels`, refused from its "
          "header; scale > 1 for another format than JPEG; wrong headers or tables; a JPEG component without its first "
          "scan; data too short for the image; a JPEG without its end marker that lacks pixels; damage in another "
-         "format; a BMP or TIFF of a kind that is not listed here. Damaged data of a JPEG that has its end marker give "
+         "format; a BMP or TIFF of a kind that is not listed here; what a TIFF's samples "
+         "and tiles unpack to, if it is more than an image of `max_pixels`. Damaged data of a JPEG that has its end "
+         "marker give "
          "the pixels that libjpeg recovers, and a warning that `explain()` counts and names. Faults that lose no pixel "
          "(stray bytes between segments, a missing end marker after the last row) are accepted.",
      .attributes = {{.name = "mode",
                      .type = ir::AttributeType::kString,
                      .doc = "RGB: 3 channels, alpha dropped, grey repeated; L: 1 channel, Pillow's luma; unchanged: "
                             "what the file holds, as masks need it: palette indices 1 (uint8), grey 1, grey and alpha "
-                            "2, colour 3, colour and alpha 4 (CMYK becomes RGB), 16 bits as uint16; grey of fewer "
+                            "2, colour 3, colour and alpha 4 (CMYK and YCbCr become RGB), more for a TIFF of more "
+                            "bands, 16 bits as uint16, alpha that colours were multiplied by as it is; grey of fewer "
                             "than 8 bits is scaled to 0 … 255; any: what an encoder takes: grey 1 channel, colour 3, "
                             "either with alpha 4, palettes resolved, 8 bits; anydepth: the same, but 16 bits stay "
                             "16.",
@@ -209,7 +231,8 @@ const KernelRegistration decode_registration{
                      .choices = {"RGB", "L", "unchanged", "any", "anydepth"}},
                     {.name = "orientation",
                      .type = ir::AttributeType::kBool,
-                     .doc = "Turns and mirrors the image as its EXIF orientation says, in a TIFF its orientation tag.",
+                     .doc = "Turns and mirrors the image as its EXIF orientation says, in a TIFF its orientation tag: "
+                            "a PNG's eXIf chunk, wherever it is, or the older text \"Raw profile type exif\".",
                      .default_value = "False"},
                     MaxPixelsAttribute(),
                     {.name = "scale",

@@ -22,6 +22,7 @@
 #include "kernels/testing/golden.h"
 #include "kernels/testing/run_kernel.h"
 #include "kernels/vision/codecs/decode_kernel.h"
+#include "kernels/vision/codecs/exif.h"
 #include "kernels/vision/codecs/png/png.h"
 #include "kernels/vision/image/pixel_mode.h"
 
@@ -130,6 +131,75 @@ TEST(Decode, TurnsByExifOnlyWhenAsked) {
   EXPECT_EQ(fixture::LargestDifference(turned, Golden("orientation_6.png.turned")), 0);
 }
 
+std::string PngChunk(std::string_view type, std::string_view content) {
+  const auto big_endian = [](uint32_t number) {
+    std::string bytes;
+    for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(number >> shift));
+    return bytes;
+  };
+  const std::string checked = Cat(type, content);
+  const uLong checksum = crc32(0, reinterpret_cast<const Bytef*>(checked.data()), static_cast<uInt>(checked.size()));
+  return Cat(big_endian(static_cast<uint32_t>(content.size())), checked, big_endian(static_cast<uint32_t>(checksum)));
+}
+
+Tensor UprightPng(const std::string& png) {
+  return *RunKernel("Decode", {{"orientation", ir::BoolValue(true)}}, *Tensor::CopyBytes(DType::kBytes, png));
+}
+
+// An EXIF block with the orientation 6, as a number of this type.
+std::string ExifOfType(char type, std::string_view value) {
+  return Cat(std::string("II*\0\x08\0\0\0\1\0\x12\1", 12), std::string{type, '\0', '\1', '\0', '\0', '\0'}, value,
+             std::string(4, '\0'));
+}
+
+TEST(Decode, TurnsPngsByExifWhereverItIs) {
+  const std::string png = fixture::ReadTestFile("rgb.png");
+  const std::string_view begin = std::string_view(png).substr(0, 33);
+  const std::string_view pixels = std::string_view(png).substr(33, png.size() - 45);
+  const std::string_view end = std::string_view(png).substr(png.size() - 12);
+  const std::string exif = ExifOfType(3, std::string("\6\0\0\0", 4));
+  const Tensor turned = UprightPng(Cat(begin, PngChunk("eXIf", exif), pixels, end));
+  EXPECT_EQ(turned.shape(), Shape({53, 37, 3}));
+  const auto expect_turned = [&](const std::string& file) { EXPECT_TRUE(TensorsEqual(UprightPng(file), turned)); };
+  expect_turned(Cat(begin, pixels, PngChunk("eXIf", exif), end));
+  // The older text, as ImageMagick writes it.
+  std::string digits;
+  for (const char byte : Cat(std::string("Exif\0\0", 6), exif)) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    digits += kDigits[static_cast<uint8_t>(byte) >> 4];
+    digits += kDigits[static_cast<uint8_t>(byte) & 15];
+    if (digits.size() % 73 == 72) digits += '\n';
+  }
+  const std::string text = Cat("\nexif\n      40\n", digits, "\n");
+  std::string packed(compressBound(text.size()), '\0');
+  uLongf size = packed.size();
+  compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(text.data()), text.size());
+  packed.resize(size);
+  const std::string keyword("Raw profile type exif\0", 22);
+  expect_turned(Cat(begin, PngChunk("tEXt", Cat(keyword, text)), pixels, end));
+  expect_turned(Cat(begin, PngChunk("zTXt", Cat(keyword, std::string(1, '\0'), packed)), pixels, end));
+  expect_turned(Cat(begin, pixels, PngChunk("zTXt", Cat(keyword, std::string(1, '\0'), packed)), end));
+  expect_turned(Cat(begin, PngChunk("iTXt", Cat(keyword, std::string("\1\0\0\0", 4), packed)), pixels, end));
+  // The chunk counts more than the text, and what is damaged not at all.
+  const std::string plain = PngChunk("eXIf", ExifOfType(3, std::string("\1\0\0\0", 4)));
+  EXPECT_EQ(UprightPng(Cat(begin, PngChunk("tEXt", Cat(keyword, text)), pixels, plain, end)).dim(0), 37);
+  std::string damaged = PngChunk("eXIf", exif);
+  damaged.back() ^= 1;
+  EXPECT_EQ(UprightPng(Cat(begin, pixels, damaged, end)).dim(0), 37);
+}
+
+TEST(Decode, TakesOrientationsOfAnyIntegerType) {
+  const std::string six("\6\0\0\0", 4);
+  for (const char type : {3, 4, 8, 9}) EXPECT_EQ(ExifOrientation(ExifOfType(type, six)), 6) << int{type};
+  for (const char type : {1, 2, 5, 7, 11, 13}) EXPECT_EQ(ExifOrientation(ExifOfType(type, six)), 1) << int{type};
+  EXPECT_EQ(ExifOrientation(ExifOfType(4, std::string("\6\0\1\0", 4))), 1);
+  EXPECT_EQ(ExifOrientation(ExifOfType(9, std::string("\xff\xff\xff\xff", 4))), 1);
+  std::string several = ExifOfType(4, std::string("\6\0\0\0", 4));
+  several[14] = 2;
+  EXPECT_EQ(ExifOrientation(several), 1);
+  EXPECT_EQ(ExifOrientation(std::string("MM\0*\0\0\0\x08\0\1\1\x12\0\4\0\0\0\1\0\0\0\3\0\0\0\0", 26)), 3);
+}
+
 TEST(Decode, TakesBytesAsAVectorToo) {
   const std::string bytes = fixture::ReadTestFile("grey.jpg");
   Tensor vector = *Tensor::Allocate(DType::kUInt8, {static_cast<int64_t>(bytes.size())});
@@ -141,8 +211,9 @@ TEST(Decode, RefusesWhatIsNoImage) {
   const absl::StatusOr<Tensor> other =
       RunKernel("Decode", {}, *Tensor::CopyBytes(DType::kBytes, "8BPS\x01\x02 and so on"));
   EXPECT_EQ(KindOf(other.status()), ErrorKind::kData);
-  EXPECT_THAT(MessageOf(other), HasSubstr("not a JPEG, PNG, WebP, GIF, BMP or TIFF: starts with "
-                                          "38 42 50 53 01 02 20 61 ('8BPS.. a')"));
+  EXPECT_THAT(MessageOf(other),
+              HasSubstr("not a JPEG, PNG, WebP, GIF, BMP, TIFF or PNM, but Photoshop's PSD: starts with "
+                        "38 42 50 53 01 02 20 61 ('8BPS.. a')"));
   const absl::StatusOr<Tensor> empty = RunKernel("Decode", {}, *Tensor::CopyBytes(DType::kBytes, ""));
   EXPECT_EQ(KindOf(empty.status()), ErrorKind::kData);
   EXPECT_THAT(MessageOf(empty), HasSubstr("empty"));

@@ -102,6 +102,7 @@ TEST(Formats, GivesAsManyChannelsAsTheImageHasColours) {
   const auto shape = [](const char* name) { return RunKernel("Decode", ModeFormats("any"), Encoded(name))->shape(); };
   EXPECT_EQ(shape("lossy.webp"), Shape({31, 45, 3}));
   EXPECT_EQ(shape("lossy_alpha.webp"), Shape({31, 45, 4}));
+  EXPECT_EQ(shape("animated.webp"), Shape({31, 45, 3}));
   EXPECT_EQ(shape("palette.gif"), Shape({31, 45, 3}));
   EXPECT_EQ(shape("grey.tiff"), Shape({31, 45, 1}));
   EXPECT_EQ(shape("grey_alpha.tiff"), Shape({31, 45, 4}));
@@ -159,9 +160,77 @@ TEST(Formats, FindsTheBytesOfColorsByTheirMasks) {
   EXPECT_GT(others, 0);
 }
 
+// What some writers leave out, or write in the longer of two ways.
+TEST(Formats, ReadsBmpsOfOddWriters) {
+  for (const char* name : {"runs_4.bmp", "runs_8.bmp"}) {
+    const std::string whole = ReadTestFile(name);
+    ASSERT_EQ(whole.substr(whole.size() - 2), std::string("\0\1", 2));
+    const Tensor pixels = *DecodeBytes(whole);
+    // Neither the mark of the end, nor that of the last row.
+    for (const size_t left_out : {2, 4}) {
+      const absl::StatusOr<Tensor> image = DecodeBytes(whole.substr(0, whole.size() - left_out));
+      ASSERT_TRUE(image.ok()) << name << image.status();
+      EXPECT_EQ(LargestDifference(*image, pixels), 0);
+    }
+    EXPECT_THAT(MessageOf(DecodeBytes(whole.substr(0, whole.size() - 6))), HasSubstr("ends early"));
+  }
+  // 24 bits by fields, whose masks come between header and pixels.
+  std::string fields = ReadTestFile("rgb.bmp");
+  const Tensor pixels = *DecodeBytes(fields);
+  fields[30] = 3;
+  fields[10] = static_cast<char>(fields[10] + 12);
+  fields.insert(54, std::string("\0\0\xff\0\0\xff\0\0\xff\0\0\0", 12));
+  const absl::StatusOr<Tensor> image = DecodeBytes(fields);
+  ASSERT_TRUE(image.ok()) << image.status();
+  EXPECT_EQ(LargestDifference(*image, pixels), 0);
+}
+
+TEST(Formats, ReadsPnm) {
+  const auto levels = [](std::string_view bytes, std::string_view mode) {
+    const absl::StatusOr<Tensor> image = DecodeBytes(bytes, ModeFormats(mode));
+    EXPECT_TRUE(image.ok()) << image.status();
+    return image.ok() ? std::vector<int>(image->raw(), image->raw() + image->bytes()) : std::vector<int>();
+  };
+  using Levels = std::vector<int>;
+  EXPECT_EQ(levels("P1\n# a comment\n3 2\n0 1 0\n110", "L"), (Levels{255, 0, 255, 0, 0, 255}));
+  EXPECT_EQ(levels("P2 2 2 10 0 5 10 1", "unchanged"), (Levels{0, 128, 255, 26}));
+  EXPECT_EQ(levels("P3\n1 1\n255\n1 2 3\n", "RGB"), (Levels{1, 2, 3}));
+  EXPECT_EQ(levels(std::string("P4\n9 1\n\x55\x80", 9), "L"), (Levels{255, 0, 255, 0, 255, 0, 255, 0, 0}));
+  EXPECT_EQ(levels("P5\n2 1\n255\nab", "L"), (Levels{'a', 'b'}));
+  EXPECT_EQ(levels("P6\n1 1\n255\nabc", "RGB"), (Levels{'a', 'b', 'c'}));
+  EXPECT_EQ(levels(std::string("P5\n1 1\n65535\n\x12\x34", 15), "L"), (Levels{0x12}));
+  EXPECT_EQ(levels(std::string("P5\n1 1\n65535\n\x12\x34", 15), "unchanged"), (Levels{0x34, 0x12}));
+  EXPECT_EQ(FormatOfEncoded("P5\n1 1\n255\na")->name, "PNM");
+  for (const char* cut : {"P5\n2 1\n255\na", "P2\n2 1\n255\n3 ", "P1\n3 1\n01", "P4\n9 1\n1"}) {
+    EXPECT_THAT(MessageOf(DecodeBytes(cut)), HasSubstr("the PNM ends early")) << cut;
+  }
+  EXPECT_THAT(MessageOf(DecodeBytes("P5\n2 x\n255\nab")), HasSubstr("its header has no width"));
+  EXPECT_THAT(MessageOf(DecodeBytes("P2\n2 1\n9\n10 1")), HasSubstr("a pixel is no number from 0 to 9"));
+  EXPECT_THAT(MessageOf(DecodeBytes("P5\n1000000 1000000\n255\nab")), HasSubstr("more than max_pixels"));
+}
+
+TEST(Formats, SaysWhatAFileIsThatItDoesNotRead) {
+  const auto said = [](std::string_view bytes) { return MessageOf(DecodeBytes(bytes)); };
+  EXPECT_THAT(said(std::string("\0\0\0\x1c"
+                               "ftypavif\0\0\0\0mif1miaf",
+                               24)),
+              HasSubstr("TIFF or PNM, but AVIF: starts"));
+  EXPECT_THAT(said(std::string("\0\0\0\x1c"
+                               "ftypmif1\0\0\0\0avifmiaf",
+                               24)),
+              HasSubstr("but AVIF"));
+  EXPECT_THAT(said(std::string("\0\0\0\x18"
+                               "ftypheic\0\0\0\0mif1heic",
+                               24)),
+              HasSubstr("but HEIC"));
+  EXPECT_THAT(said("8BPS\1\2"), HasSubstr("convert it to one of these formats"));
+  EXPECT_THAT(said("<svg width='3'>"), HasSubstr("but SVG"));
+  EXPECT_THAT(said("nothing"), ::testing::Not(HasSubstr("but ")));
+}
+
 TEST(Formats, NamesWhatItDoesNotRead) {
   EXPECT_THAT(MessageOf(RunKernel("Decode", {}, Encoded("float.tiff"))),
-              HasSubstr("the TIFF has 32 bits a sample and the photometric interpretation 1, not of whole numbers"));
+              HasSubstr("the TIFF has samples of float32, which have no range that could become 0 … 255"));
   std::string packed = ReadTestFile("rgb.bmp");
   packed[30] = 4;
   EXPECT_THAT(MessageOf(DecodeBytes(packed)), HasSubstr("the BMP has 24 bits a pixel and compression 4"));

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/stop_signal.h"
 #include "kernels/vision/codecs/exif.h"
+#include "kernels/vision/codecs/png/png_exif.h"
 #include "kernels/vision/codecs/png/png_session.h"
 #include "kernels/vision/codecs/whole/whole_image.h"
 #include "kernels/vision/image/pixel_limit.h"
@@ -48,7 +49,7 @@ void ReadBytes(png_structp libpng, png_bytep target, size_t count) {
   session.left -= count;
 }
 
-bool ReadHeader(PngDecoderSession& session, bool keep_exif) {
+bool ReadHeader(PngDecoderSession& session) {
   if (setjmp(session.jump) != 0) return false;
   PngSession* const shared = &session;
   session.libpng = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, shared, PngSession::Fail, PngSession::IgnoreWarning,
@@ -60,8 +61,6 @@ bool ReadHeader(PngDecoderSession& session, bool keep_exif) {
   png_set_chunk_malloc_max(session.libpng, kMostChunkBytes);
   // Skips texts, profiles and the like: nothing reads them, and some unpack to megabytes.
   png_set_keep_unknown_chunks(session.libpng, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
-  static constexpr png_byte kExifChunk[] = {'e', 'X', 'I', 'f', '\0'};
-  if (keep_exif) png_set_keep_unknown_chunks(session.libpng, PNG_HANDLE_CHUNK_AS_DEFAULT, kExifChunk, 1);
   png_read_info(session.libpng, session.info);
   return true;
 }
@@ -150,7 +149,7 @@ class PngReader {
   PngReader(const PngReader&) = delete;
 
   absl::StatusOr<DecodedPart> Read(const DecodeOptions& options, const ChoosePart& choose) {
-    if (!ReadHeader(session_, options.orientation)) return Failed(" (in its header)");
+    if (!ReadHeader(session_)) return Failed(" (in its header)");
     const int64_t width = png_get_image_width(session_.libpng, session_.info);
     const int64_t height = png_get_image_height(session_.libpng, session_.info);
     HEADRACE_RETURN_IF_ERROR(CheckPixelLimit(width, height, options.max_pixels));
@@ -160,7 +159,7 @@ class PngReader {
                                 .width = width,
                                 .channels = plan.channels,
                                 .dtype = plan.dtype,
-                                .orientation = options.orientation ? Orientation() : 1};
+                                .orientation = options.orientation ? ExifOrientation(PngExif(bytes_)) : 1};
     return ReadWhole(layout, options, choose, [&](uint8_t* pixels) {
       return ReadPngRows(session_, plan, height, width, pixels) ? absl::OkStatus() : Failed("");
     });
@@ -181,13 +180,6 @@ class PngReader {
     if (session_.no_memory) return ResourceError("no memory to decode the PNG");
     if (session_.ended_early) return DataError("the PNG ends early: the file is truncated", where);
     return DataError("the PNG is damaged: ", session_.message, where);
-  }
-
-  int Orientation() const {
-    png_uint_32 bytes = 0;
-    png_bytep data = nullptr;
-    if (png_get_eXIf_1(session_.libpng, session_.info, &bytes, &data) == 0) return 1;
-    return ExifOrientation({reinterpret_cast<const char*>(data), bytes});
   }
 
   const std::string_view bytes_;

@@ -102,11 +102,11 @@ class BmpReader {
     const bool colors = bits_ == 16 || bits_ == 24 || bits_ == 32;
     const bool fields = packing_ == kFields || packing_ == kFieldsWithAlpha;
     const bool known = (packing_ == kPlain && (indices || colors)) || (packing_ == kRuns8 && bits_ == 8) ||
-                       (packing_ == kRuns4 && bits_ == 4) || (fields && (bits_ == 16 || bits_ == 32));
+                       (packing_ == kRuns4 && bits_ == 4) || (fields && colors);
     if (known) return absl::OkStatus();
     return DataError("the BMP has ", bits_, " bits a pixel and compression ", packing_,
                      ", which is not read: there are 1, 4, 8, 16, 24 and 32 bits, run lengths of 4 and 8, and bit "
-                     "fields of 16 and 32");
+                     "fields of 16, 24 and 32");
   }
 
   void ReadPalette() {
@@ -222,7 +222,10 @@ class BmpReader {
     int64_t y = 0;
     for (size_t at = begin_; y < layout_.height;) {
       if (StopSignal::Raised()) return StopSignal::Error();
-      if (bytes_.size() < 2 || at > bytes_.size() - 2) return EndsEarly();
+      if (bytes_.size() < 2 || at > bytes_.size() - 2) {
+        // Some writers leave out the mark of the end.
+        return y == layout_.height - 1 && x >= layout_.width ? absl::OkStatus() : EndsEarly();
+      }
       const uint32_t count = NumberAt(bytes_, at, 1);
       const uint32_t value = NumberAt(bytes_, at + 1, 1);
       at += 2;

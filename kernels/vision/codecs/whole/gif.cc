@@ -15,17 +15,28 @@
 namespace headrace {
 namespace {
 
+// giflib refuses frames whose pixels have more bits than this, though their values may all be small. It is shown this
+// number instead of a greater one, which ReadGifPixels gets.
+constexpr uint8_t kMostBitsForGiflib = 8;
+
+// The bytes as giflib's file.
+struct GifBytes {
+  std::string_view left;
+  const char* bits = nullptr;  // of a pixel, where the frame says it
+};
+
 int ReadBytes(GifFileType* gif, GifByteType* target, int count) {
-  auto& left = *static_cast<std::string_view*>(gif->UserData);
-  const size_t given = std::min(left.size(), static_cast<size_t>(count));
-  std::memcpy(target, left.data(), given);
-  left.remove_prefix(given);
+  GifBytes& bytes = *static_cast<GifBytes*>(gif->UserData);
+  const size_t given = std::min(bytes.left.size(), static_cast<size_t>(count));
+  std::memcpy(target, bytes.left.data(), given);
+  if (given == 1 && bytes.left.data() == bytes.bits) *target = std::min(*target, kMostBitsForGiflib);
+  bytes.left.remove_prefix(given);
   return static_cast<int>(given);
 }
 
 class GifReader {
  public:
-  explicit GifReader(std::string_view bytes) : left_(bytes) { gif_ = DGifOpen(&left_, ReadBytes, &opening_); }
+  explicit GifReader(std::string_view bytes) : bytes_{bytes} { gif_ = DGifOpen(&bytes_, ReadBytes, &opening_); }
   ~GifReader() {
     if (gif_ != nullptr) DGifCloseFile(gif_, nullptr);
   }
@@ -51,11 +62,23 @@ class GifReader {
       GifRecordType kind;
       if (DGifGetRecordType(gif_, &kind) == GIF_ERROR) return GifError(gif_->Error);
       if (kind == IMAGE_DESC_RECORD_TYPE) {
+        FindBits();
         return DGifGetImageDesc(gif_) == GIF_ERROR ? GifError(gif_->Error) : absl::OkStatus();
       }
       if (kind != EXTENSION_RECORD_TYPE) return DataError("the GIF holds no frame");
       HEADRACE_RETURN_IF_ERROR(PassExtension());
     }
+  }
+
+  // They come after the frame's position and its palette.
+  void FindBits() {
+    constexpr size_t kPlace = 9;
+    if (bytes_.left.size() < kPlace) return;
+    const auto flags = static_cast<uint8_t>(bytes_.left[kPlace - 1]);
+    const size_t at = kPlace + ((flags & 0x80) != 0 ? size_t{3} << ((flags & 7) + 1) : 0);
+    if (at >= bytes_.left.size()) return;
+    bytes_.bits = bytes_.left.data() + at;
+    bits_ = static_cast<uint8_t>(*bytes_.bits);
   }
 
   absl::Status PassExtension() {
@@ -89,10 +112,10 @@ class GifReader {
     const GifImageDesc& frame = gif_->Image;
     const auto pixels = static_cast<size_t>(frame.Width) * static_cast<size_t>(frame.Height);
     if (!frame.Interlace && frame.Width == layout_.width && frame.Height == layout_.height) {
-      return ReadGifPixels(gif_, absl::MakeSpan(canvas, pixels));
+      return ReadGifPixels(gif_, bits_, absl::MakeSpan(canvas, pixels));
     }
     std::vector<uint8_t> rows(pixels);
-    HEADRACE_RETURN_IF_ERROR(ReadGifPixels(gif_, absl::MakeSpan(rows)));
+    HEADRACE_RETURN_IF_ERROR(ReadGifPixels(gif_, bits_, absl::MakeSpan(rows)));
     const int around = transparent_ != NO_TRANSPARENT_COLOR ? transparent_ : 0;
     std::memset(canvas, around, static_cast<size_t>(layout_.height * layout_.width));
     PlaceRows(rows.data(), canvas);
@@ -112,7 +135,8 @@ class GifReader {
     }
   }
 
-  std::string_view left_;
+  GifBytes bytes_;
+  int bits_ = 0;                   // of a pixel
   int opening_ = D_GIF_SUCCEEDED;  // what kept it from being opened
   GifFileType* gif_;
   ImageLayout layout_;

@@ -17,9 +17,9 @@ constexpr uint32_t kMostCodes = 1 << kLongestCode;
 // Codes out of the blocks of a file, lowest bits first.
 class CodeReader {
  public:
-  // Sets the number of bits that a pixel takes.
-  absl::Status Begin(GifFileType* gif, int& bits) {
+  absl::Status Begin(GifFileType* gif) {
     gif_ = gif;
+    int bits = 0;
     GifByteType* block = nullptr;
     const int result = DGifGetCode(gif_, &bits, &block);
     return Take(result, block);
@@ -98,12 +98,10 @@ absl::Status GifError(int code) {
 
 // A code below `clear` is a pixel. Each code but the first adds one to the table: the pixels of the code before it, and
 // the first of its own, which are contiguous in the image.
-absl::Status ReadGifPixels(GifFileType* gif, absl::Span<uint8_t> pixels) {
+absl::Status ReadGifPixels(GifFileType* gif, int bits, absl::Span<uint8_t> pixels) {
   CodeReader codes;
-  int bits = 0;
-  HEADRACE_RETURN_IF_ERROR(codes.Begin(gif, bits));
-  // Pixels have a byte. giflib refuses more, too.
-  if (bits > 8) return GifError(D_GIF_ERR_IMAGE_DEFECT);
+  HEADRACE_RETURN_IF_ERROR(codes.Begin(gif));
+  if (bits > kLongestCode) return GifError(D_GIF_ERR_IMAGE_DEFECT);
   const uint32_t clear = 1U << bits;
   std::array<Run, kMostCodes> runs;
   uint32_t known = clear + 2;

@@ -12,9 +12,9 @@
 
 namespace headrace {
 
-// Decodes the frame in front of which the GIF stands, in the order of the file. kData: its codes are damaged, or end
-// before the last pixel.
-absl::Status ReadGifPixels(GifFileType* gif, absl::Span<uint8_t> pixels);
+// Decodes the frame in front of which the GIF stands, in the order of the file. Its pixels have so many bits, of which
+// the lower 8 are kept. kData: its codes are damaged, or end before the last pixel.
+absl::Status ReadGifPixels(GifFileType* gif, int bits, absl::Span<uint8_t> pixels);
 
 // That of giflib's code.
 absl::Status GifError(int code);

@@ -74,8 +74,9 @@ std::string Number(size_t value) { return Byte(value & 255) + Byte(value >> 8); 
 
 // One frame, of all colours of so many bits, in data blocks of `block` bytes.
 std::string GifOf(size_t height, size_t width, int bits, const std::string& packed, size_t block = 255) {
-  std::string gif = "GIF89a" + Number(width) + Number(height) + Byte(0x80 | (bits - 1)) + Number(0);
-  gif += std::string(size_t{3} << bits, '\x55');
+  const int of_palette = std::min(bits, 8);
+  std::string gif = "GIF89a" + Number(width) + Number(height) + Byte(0x80 | (of_palette - 1)) + Number(0);
+  gif += std::string(size_t{3} << of_palette, '\x55');
   gif += "," + Number(0) + Number(0) + Number(width) + Number(height) + Byte(0) + Byte(bits);
   for (size_t at = 0; at < packed.size(); at += block) {
     const std::string part = packed.substr(at, block);
@@ -96,13 +97,14 @@ TEST(GifCodes, GiveThePixelsThatAnEncoderWrote) {
   constexpr size_t kHeight = 130;
   constexpr size_t kWidth = 151;
   RowRandom random(3, 0, {});
-  for (const int bits : {1, 2, 4, 7, 8}) {
+  // Pixels of more than 8 bits have small values all the same.
+  for (const int bits : {1, 2, 4, 7, 8, 9, 11, 12}) {
     // Noise; rows of one pixel; one pixel, whose codes name what is being written; a period of three.
     for (const uint64_t kind : {0, 1, 2, 3}) {
       Pixels pixels(kHeight * kWidth);
       for (size_t i = 0; i < pixels.size(); ++i) {
         const uint64_t drawn[] = {random.Below(256), i / kWidth, 1, i % 3};
-        pixels[i] = static_cast<uint8_t>(drawn[kind] & ((1U << bits) - 1));
+        pixels[i] = static_cast<uint8_t>(drawn[kind] & ((1U << std::min(bits, 8)) - 1));
       }
       for (const bool clears : {true, false}) {
         const std::string packed = Packed(Encoded(pixels, bits, clears), bits);
@@ -114,6 +116,13 @@ TEST(GifCodes, GiveThePixelsThatAnEncoderWrote) {
       }
     }
   }
+}
+
+TEST(GifCodes, HaveAtMostTwelveBits) {
+  const absl::StatusOr<Tensor> image = Decode(GifOf(1, 3, 9, Packed({512, 1, 258, 3}, 9)));
+  ASSERT_TRUE(image.ok()) << image.status();
+  EXPECT_EQ(Pixels(image->raw(), image->raw() + 3), (Pixels{1, 2, 3}));
+  EXPECT_THAT(fixture::MessageOf(Decode(GifOf(1, 3, 13, std::string(20, 'x')))), HasSubstr("damaged"));
 }
 
 TEST(GifCodes, MayGoOnBehindTheLastPixel) {

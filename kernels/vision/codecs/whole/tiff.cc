@@ -3,316 +3,288 @@
 #include <tiffio.h>
 
 #include <algorithm>
-#include <cstdarg>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 
 #include "core/error.h"
 #include "core/stop_signal.h"
+#include "kernels/vision/codecs/whole/tiff_chunks.h"
+#include "kernels/vision/codecs/whole/tiff_file.h"
+#include "kernels/vision/codecs/whole/tiff_kind.h"
+#include "kernels/vision/codecs/whole/tiff_samples.h"
 #include "kernels/vision/codecs/whole/whole_image.h"
 #include "kernels/vision/image/pixel_limit.h"
 
 namespace headrace {
 namespace {
 
-// What libtiff may take at once, as for the packed bytes of a strip.
-constexpr tmsize_t kMostAtOnce = tmsize_t{1} << 30;
-
-// The bytes as libtiff's file, and its first error.
-struct Source {
-  std::string_view bytes;
-  toff_t at = 0;
-  char error[160] = "";
-};
-
-tmsize_t ReadBytes(thandle_t handle, void* target, tmsize_t count) {
-  Source& source = *static_cast<Source*>(handle);
-  if (count <= 0 || source.at >= source.bytes.size()) return 0;
-  const size_t given = std::min(static_cast<size_t>(count), source.bytes.size() - source.at);
-  std::memcpy(target, source.bytes.data() + source.at, given);
-  source.at += given;
-  return static_cast<tmsize_t>(given);
-}
-tmsize_t WriteNothing(thandle_t, void*, tmsize_t) { return 0; }
-toff_t Seek(thandle_t handle, toff_t offset, int whence) {
-  Source& source = *static_cast<Source*>(handle);
-  const toff_t base = whence == SEEK_CUR ? source.at : whence == SEEK_END ? source.bytes.size() : 0;
-  return source.at = base + offset;
-}
-int Close(thandle_t) { return 0; }
-toff_t SizeOf(thandle_t handle) { return static_cast<Source*>(handle)->bytes.size(); }
-int Map(thandle_t handle, void** base, toff_t* size) {
-  const std::string_view bytes = static_cast<Source*>(handle)->bytes;
-  // It only reads there.
-  *base = const_cast<char*>(bytes.data());
-  *size = bytes.size();
-  return 1;
-}
-void Unmap(thandle_t, void*, toff_t) {}
-
-int NoteError(TIFF*, void* user, const char*, const char* format, va_list arguments) {
-  Source& source = *static_cast<Source*>(user);
-  if (source.error[0] == '\0') std::vsnprintf(source.error, sizeof(source.error), format, arguments);
-  return 1;
-}
-int IgnoreWarning(TIFF*, void*, const char*, const char*, va_list) { return 1; }
-
-using OpenTiff = std::unique_ptr<TIFF, decltype(&TIFFClose)>;
-
-OpenTiff Open(Source& source) {
-  const std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)> options(TIFFOpenOptionsAlloc(),
-                                                                                 TIFFOpenOptionsFree);
-  if (options == nullptr) return {nullptr, TIFFClose};
-  TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), kMostAtOnce);
-  TIFFOpenOptionsSetErrorHandlerExtR(options.get(), NoteError, &source);
-  TIFFOpenOptionsSetWarningHandlerExtR(options.get(), IgnoreWarning, nullptr);
-  return {
-      TIFFClientOpenExt("image", "r", &source, ReadBytes, WriteNothing, Seek, Close, SizeOf, Map, Unmap, options.get()),
-      TIFFClose};
-}
-
-template <typename Number>
-Number FieldTiff(TIFF* tiff, uint32_t tag, Number none) {
-  Number number = none;
-  return TIFFGetFieldDefaulted(tiff, tag, &number) != 0 ? number : none;
-}
+// The longest row, strip or tile.
+constexpr int64_t kMostAtOnce = int64_t{1} << 30;
+// Bytes of a pixel that count as one: four samples of 16 bits. More count as further pixels.
+constexpr int64_t kBytesOfPixel = 8;
+// Tiles reach beyond the right and lower edge of an image: by less than its own width and height, where they are no
+// larger than it, or else within so many pixels.
+constexpr double kTilesToPixels = 4;
+constexpr double kSmallTiles = 1 << 20;
 
 class TiffReader {
  public:
-  explicit TiffReader(std::string_view bytes) : source_{bytes}, tiff_(Open(source_)) {}
+  TiffReader(std::string_view bytes, const DecodeOptions& options) : file_(bytes), options_(options) {}
 
-  absl::StatusOr<DecodedPart> Read(const DecodeOptions& options, const ChoosePart& choose) {
-    if (tiff_ == nullptr) return Failed(" (in its header)");
-    HEADRACE_RETURN_IF_ERROR(ReadHeader());
-    HEADRACE_RETURN_IF_ERROR(CheckPixelLimit(layout_.width, layout_.height, options.max_pixels));
+  absl::StatusOr<DecodedPart> Read(const ChoosePart& choose) {
+    if (!file_.is_open()) return file_.Failed(" (in its header)");
+    HEADRACE_ASSIGN_OR_RETURN(kind_, KindOfTiff(file_, options_.mode));
+    HEADRACE_RETURN_IF_ERROR(Prepare());
+    HEADRACE_RETURN_IF_ERROR(CheckPixelLimit(kind_.width, kind_.height, options_.max_pixels));
+    HEADRACE_RETURN_IF_ERROR(CheckWork());
     HEADRACE_RETURN_IF_ERROR(CheckBytes());
-    return ReadWhole(layout_, options, choose, [this](uint8_t* pixels) { return ReadAll(pixels); });
+    file_.BeginPixels();
+    return ReadWhole(layout_, options_, choose, [this](uint8_t* pixels) { return ReadAll(pixels); });
   }
 
  private:
-  absl::Status Failed(std::string_view where) const {
-    return DataError("the TIFF is damaged or ends early", source_.error[0] != '\0' ? ": " : "", source_.error, where);
-  }
-
-  absl::Status ReadHeader() {
-    TIFF* const tiff = tiff_.get();
-    layout_.width = FieldTiff<uint32_t>(tiff, TIFFTAG_IMAGEWIDTH, 0);
-    layout_.height = FieldTiff<uint32_t>(tiff, TIFFTAG_IMAGELENGTH, 0);
-    if (layout_.width == 0 || layout_.height == 0) return Failed(" (it has no size)");
-    bits_ = FieldTiff<uint16_t>(tiff, TIFFTAG_BITSPERSAMPLE, 1);
-    samples_ = FieldTiff<uint16_t>(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
-    apart_ = FieldTiff<uint16_t>(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
-    compression_ = FieldTiff<uint16_t>(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
-    kind_ = FieldTiff<uint16_t>(tiff, TIFFTAG_PHOTOMETRIC, samples_ >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
-    layout_.orientation = FieldTiff<uint16_t>(tiff, TIFFTAG_ORIENTATION, 1);
-    if (kind_ == PHOTOMETRIC_YCBCR && compression_ == COMPRESSION_JPEG) {
-      TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
-      kind_ = PHOTOMETRIC_RGB;
+  // Decides what is kept of the samples.
+  absl::Status Prepare() {
+    const bool unchanged = options_.mode == PixelMode::kUnchanged;
+    converted_ = kind_.is_luma_and_chroma() || (kind_.is_lab() && !unchanged);
+    if (kind_.photometric == PHOTOMETRIC_YCBCR && !converted_) {
+      TIFFSetField(file_.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
     }
-    HEADRACE_RETURN_IF_ERROR(CheckKind());
-    const int colors = kind_ == PHOTOMETRIC_RGB ? 3 : kind_ == PHOTOMETRIC_SEPARATED ? 4 : 1;
-    if (samples_ < colors) return Failed(" (it has too few samples a pixel)");
-    held_ = colors + (colors != 4 && kind_ != PHOTOMETRIC_PALETTE && HasAlpha(colors) ? 1 : 0);
-    layout_.channels = kind_ == PHOTOMETRIC_SEPARATED ? 3 : held_;
-    layout_.dtype = bits_ == 16 ? DType::kUInt16 : DType::kUInt8;
-    return kind_ == PHOTOMETRIC_PALETTE ? ReadPalette() : absl::OkStatus();
-  }
-
-  absl::Status CheckKind() const {
-    const bool whole_numbers =
-        FieldTiff<uint16_t>(tiff_.get(), TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT) == SAMPLEFORMAT_UINT;
-    const bool few = bits_ == 1 || bits_ == 2 || bits_ == 4;
-    bool known = false;
-    switch (kind_) {
-      case PHOTOMETRIC_MINISBLACK:
-      case PHOTOMETRIC_MINISWHITE:
-        known = few || bits_ == 8 || bits_ == 16;
-        break;
-      case PHOTOMETRIC_PALETTE:
-        known = few || bits_ == 8;
-        break;
-      case PHOTOMETRIC_RGB:
-        known = bits_ == 8 || bits_ == 16;
-        break;
-      case PHOTOMETRIC_SEPARATED:
-        known = bits_ == 8;
-        break;
-      default:
-        break;
-    }
-    if (known && whole_numbers) return absl::OkStatus();
-    return DataError("the TIFF has ", bits_, " bits a sample and the photometric interpretation ", kind_,
-                     whole_numbers ? "" : ", not of whole numbers",
-                     ", which is not read: there are grey of 1 to 8 and 16 bits, palettes of 1 to 8, RGB of 8 and 16, "
-                     "CMYK of 8, and YCbCr compressed as JPEG");
-  }
-
-  bool HasAlpha(int colors) const {
-    uint16_t count = 0;
-    uint16_t* kinds = nullptr;
-    if (samples_ <= colors || TIFFGetFieldDefaulted(tiff_.get(), TIFFTAG_EXTRASAMPLES, &count, &kinds) == 0) {
-      return false;
-    }
-    return count > 0 && kinds != nullptr && (kinds[0] == EXTRASAMPLE_ASSOCALPHA || kinds[0] == EXTRASAMPLE_UNASSALPHA);
+    const bool alpha = kind_.alpha != TiffAlpha::kNone && !converted_;
+    int held = kind_.colors + (alpha ? 1 : 0);
+    if (unchanged && !kind_.is_palette() && !kind_.is_inks() && !converted_) held = kind_.samples;
+    samples_ = {.bits = kind_.bits,
+                .in_row = kind_.apart ? 1 : kind_.samples,
+                .taken = kind_.apart ? 1 : held,
+                .held = held,
+                .white_is_0 = kind_.photometric == PHOTOMETRIC_MINISWHITE && kind_.has_range(),
+                .scaled = kind_.has_range() && !kind_.is_palette() && (kind_.bits < 8 || !unchanged)};
+    layout_.height = kind_.height;
+    layout_.width = kind_.width;
+    layout_.channels = kind_.is_inks() ? 3 : held;
+    layout_.dtype = kind_.is_inks() ? DType::kUInt8 : kind_.dtype;
+    layout_.multiplied = alpha && kind_.alpha == TiffAlpha::kMultiplied && !unchanged;
+    layout_.orientation = kind_.orientation;
+    return kind_.is_palette() ? ReadPalette() : absl::OkStatus();
   }
 
   absl::Status ReadPalette() {
     uint16_t* colors[3] = {};
-    if (TIFFGetField(tiff_.get(), TIFFTAG_COLORMAP, &colors[0], &colors[1], &colors[2]) == 0) {
-      return Failed(" (it has no palette)");
+    if (TIFFGetField(file_.get(), TIFFTAG_COLORMAP, &colors[0], &colors[1], &colors[2]) == 0) {
+      return file_.Failed(" (it has no palette)");
     }
-    for (size_t i = 0; i < size_t{1} << bits_; ++i) {
+    for (size_t i = 0; i < size_t{1} << kind_.bits; ++i) {
       for (size_t c = 0; c < 3; ++c) palette_.colors[i][c] = static_cast<uint8_t>(colors[c][i] >> 8);
     }
     layout_.palette = &palette_;
     return absl::OkStatus();
   }
 
+  // Samples that nobody keeps, and what tiles hold beyond the edges, are unpacked, too: they count as pixels.
+  absl::Status CheckWork() const {
+    if (options_.max_pixels < 0) return absl::OkStatus();
+    const int64_t read = kind_.apart ? samples_.held : kind_.samples;
+    const int64_t shares = (read * kind_.bits + 8 * kBytesOfPixel - 1) / (8 * kBytesOfPixel);
+    if (kind_.width * kind_.height > options_.max_pixels / shares) {
+      return DataError("the TIFF has ", kind_.width, " × ", kind_.height, " pixels of ", read, " samples of ",
+                       kind_.bits, " bits, which unpack to as many bytes as ", shares,
+                       " times the pixels, more than max_pixels = ", options_.max_pixels,
+                       "; if that is meant, raise it");
+    }
+    if (TIFFIsTiled(file_.get()) == 0) return absl::OkStatus();
+    const auto covered = [](int64_t side, uint32_t tile) {
+      return tile == 0 ? 0.0 : static_cast<double>((side + tile - 1) / tile) * tile;
+    };
+    const double unpacked = covered(kind_.width, TileSide(TIFFTAG_TILEWIDTH)) *
+                            covered(kind_.height, TileSide(TIFFTAG_TILELENGTH)) * static_cast<double>(shares);
+    const auto limit = static_cast<double>(options_.max_pixels);
+    if (unpacked <= std::max(kTilesToPixels * limit, kSmallTiles)) return absl::OkStatus();
+    return DataError("the TIFF has tiles of ", TileSide(TIFFTAG_TILEWIDTH), " × ", TileSide(TIFFTAG_TILELENGTH),
+                     " pixels for an image of ", kind_.width, " × ", kind_.height,
+                     ", more than four times max_pixels = ", options_.max_pixels, "; if that is meant, raise it");
+  }
+
   // Refuses what cannot be in so few bytes, before memory is allocated for it.
   absl::Status CheckBytes() const {
-    if (compression_ != COMPRESSION_NONE) return absl::OkStatus();
-    const int64_t bytes = (layout_.width * samples_ * bits_ + 7) / 8 * layout_.height;
-    if (bytes <= static_cast<int64_t>(source_.bytes.size())) return absl::OkStatus();
-    return DataError("the TIFF has ", source_.bytes.size(), " bytes, which cannot hold its ", layout_.width, " × ",
-                     layout_.height, " pixels: they take ", bytes);
+    if (kind_.compression != COMPRESSION_NONE || converted_) return absl::OkStatus();
+    const auto size = static_cast<int64_t>(file_.bytes().size());
+    const int64_t row = (kind_.width * kind_.samples * kind_.bits + 7) / 8;
+    if (row <= size / kind_.height) return absl::OkStatus();
+    return DataError("the TIFF has ", size, " bytes, which cannot hold its ", kind_.width, " × ", kind_.height,
+                     " pixels: they take ", row, " a row");
   }
 
   absl::Status ReadAll(uint8_t* pixels) {
-    if (kind_ != PHOTOMETRIC_SEPARATED) return ReadSamples(pixels);
+    if (converted_) return ReadConverted(pixels);
+    if (kind_.is_inks()) return ReadInks(pixels);
+    HEADRACE_RETURN_IF_ERROR(ReadSamples(pixels));
+    if (kind_.is_lab()) MoveLab(pixels);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadInks(uint8_t* pixels) {
     const int64_t count = layout_.height * layout_.width;
-    OutputAllocator intermediate;
-    HEADRACE_ASSIGN_OR_RETURN(Tensor inks, intermediate.Allocate(DType::kUInt8, {count, 4}));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor inks, Allocate(4 * count * samples_.bytes()));
     uint8_t* const cmyk = inks.mutable_raw();
     HEADRACE_RETURN_IF_ERROR(ReadSamples(cmyk));
-    // The formula takes what a JPEG of Adobe's holds.
-    for (int64_t i = 0; i < 4 * count; ++i) cmyk[i] = static_cast<uint8_t>(255 - cmyk[i]);
+    const auto* const words = reinterpret_cast<const uint16_t*>(cmyk);
+    // The formula takes what a JPEG of Adobe's holds. A word is read before a byte is written in its place.
+    for (int64_t i = 0; i < 4 * count; ++i) {
+      cmyk[i] = static_cast<uint8_t>(255 - (kind_.bits == 16 ? words[i] >> 8 : cmyk[i]));
+    }
     InvertedCmykToRgbRow(cmyk, count, pixels);
     return absl::OkStatus();
   }
 
-  absl::Status ReadSamples(uint8_t* pixels) {
-    const int planes = apart_ ? held_ : 1;
-    for (int plane = 0; plane < planes; ++plane) {
-      HEADRACE_RETURN_IF_ERROR(TIFFIsTiled(tiff_.get()) != 0 ? ReadTiles(plane, pixels) : ReadStrips(plane, pixels));
+  // In the file a* and b* are signed.
+  void MoveLab(uint8_t* pixels) const {
+    const int64_t count = layout_.height * layout_.width;
+    for (int64_t i = 0; i < count; ++i, pixels += samples_.held) {
+      pixels[1] ^= 128;
+      pixels[2] ^= 128;
     }
-    return absl::OkStatus();
   }
 
-  // Whether the file's pixels are those that are kept, byte for byte.
-  bool HoldsPixels() const { return !apart_ && samples_ == held_ && bits_ >= 8 && kind_ != PHOTOMETRIC_MINISWHITE; }
-
-  // Into their place. Libtiff unpacks whole strips faster than their rows.
-  absl::Status ReadWholeStrips(uint8_t* pixels) {
-    TIFF* const tiff = tiff_.get();
-    const int64_t row_bytes = layout_.width * PixelBytes();
-    const int64_t rows = std::min<int64_t>(FieldTiff<uint32_t>(tiff, TIFFTAG_ROWSPERSTRIP, 0), layout_.height);
-    if (rows == 0 || TIFFScanlineSize(tiff) != row_bytes) return Failed(" (its strips have no rows)");
-    uint32_t strip = 0;
-    for (int64_t y = 0; y < layout_.height; y += rows, ++strip) {
+  // By libtiff's own conversion to RGBA, some rows at a time.
+  absl::Status ReadConverted(uint8_t* pixels) {
+    UseZlib(file_);
+    char message[1024] = "";
+    TIFFRGBAImage image;
+    if (TIFFRGBAImageOK(file_.get(), message) == 0 || TIFFRGBAImageBegin(&image, file_.get(), 1, message) == 0) {
+      return DataError("the TIFF is not read: ", message);
+    }
+    const std::unique_ptr<TIFFRGBAImage, decltype(&TIFFRGBAImageEnd)> end(&image, TIFFRGBAImageEnd);
+    image.orientation = ORIENTATION_TOPLEFT;
+    image.req_orientation = ORIENTATION_TOPLEFT;
+    const int64_t rows = RowsAtOnce();
+    if (rows == 0) return file_.Failed(" (its strips or tiles have no rows)");
+    HEADRACE_ASSIGN_OR_RETURN(Tensor rgba, Allocate(4 * rows * layout_.width));
+    for (int64_t y = 0; y < layout_.height; y += rows) {
       if (StopSignal::Raised()) return StopSignal::Error();
-      const tmsize_t bytes = std::min(rows, layout_.height - y) * row_bytes;
-      if (TIFFReadEncodedStrip(tiff, strip, pixels + y * row_bytes, bytes) != bytes) return Failed("");
+      const int64_t some = std::min(rows, layout_.height - y);
+      std::memset(rgba.mutable_raw(), 0, static_cast<size_t>(4 * some * layout_.width));
+      image.row_offset = static_cast<int>(y);
+      const int read = TIFFRGBAImageGet(&image, reinterpret_cast<uint32_t*>(rgba.mutable_raw()),
+                                        static_cast<uint32_t>(layout_.width), static_cast<uint32_t>(some));
+      if (read == 0 || file_.lost_pixels()) return file_.Failed("");
+      const auto* const packed = reinterpret_cast<const uint32_t*>(rgba.raw());
+      uint8_t* to = pixels + 3 * y * layout_.width;
+      for (int64_t i = 0; i < some * layout_.width; ++i, to += 3) {
+        to[0] = static_cast<uint8_t>(TIFFGetR(packed[i]));
+        to[1] = static_cast<uint8_t>(TIFFGetG(packed[i]));
+        to[2] = static_cast<uint8_t>(TIFFGetB(packed[i]));
+      }
     }
     return absl::OkStatus();
   }
 
-  absl::StatusOr<Tensor> Allocate(tmsize_t bytes) const {
-    if (bytes <= 0 || bytes > kMostAtOnce) return Failed(" (its strips or tiles are too large)");
+  // Of a strip, or a row of tiles; 0: the file has no such rows.
+  int64_t RowsAtOnce() const {
+    const bool tiled = TIFFIsTiled(file_.get()) != 0;
+    const auto rows = file_.Field<uint32_t>(tiled ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP, 0);
+    return std::min<int64_t>(rows, layout_.height);
+  }
+
+  absl::Status ReadSamples(uint8_t* pixels) {
+    const int planes = kind_.apart ? samples_.held : 1;
+    TiffChunks chunks(file_, kind_.bits, samples_.in_row);
+    for (int plane = 0; plane < planes; ++plane) {
+      if (TIFFIsTiled(file_.get()) != 0) {
+        HEADRACE_RETURN_IF_ERROR(ReadTiles(chunks, plane, pixels));
+      } else if (kind_.is_fax()) {
+        HEADRACE_RETURN_IF_ERROR(ReadRows(chunks, plane, pixels));
+      } else {
+        HEADRACE_RETURN_IF_ERROR(ReadStrips(chunks, plane, pixels));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Tensor> Allocate(int64_t bytes) const {
+    if (bytes <= 0 || bytes > kMostAtOnce) return file_.Failed(" (its strips or tiles are too large)");
     OutputAllocator intermediate;
     return intermediate.Allocate(DType::kUInt8, {bytes});
   }
 
-  absl::Status ReadStrips(int plane, uint8_t* pixels) {
-    if (HoldsPixels()) return ReadWholeStrips(pixels);
-    TIFF* const tiff = tiff_.get();
-    const tmsize_t bytes = TIFFScanlineSize(tiff);
-    HEADRACE_ASSIGN_OR_RETURN(Tensor row, Allocate(bytes));
-    if (bytes < PackedBytes(layout_.width)) return Failed(" (its rows are too short)");
-    for (int64_t y = 0; y < layout_.height; ++y) {
+  uint8_t* PixelAt(uint8_t* pixels, int64_t y, int64_t x) const {
+    return pixels + (y * layout_.width + x) * samples_.held * samples_.bytes();
+  }
+
+  // Whole strips, which libtiff unpacks faster than their rows, and into their place if the file's bytes are pixels.
+  absl::Status ReadStrips(TiffChunks& chunks, int plane, uint8_t* pixels) {
+    const int64_t row_bytes = TIFFScanlineSize(file_.get());
+    const int64_t rows = RowsAtOnce();
+    const bool copied = samples_.AreCopied() && row_bytes == samples_.PackedBytes(layout_.width);
+    if (rows == 0 || row_bytes < samples_.PackedBytes(layout_.width)) {
+      return file_.Failed(" (its strips have no rows, or too short ones)");
+    }
+    Tensor strip;
+    if (!copied) {
+      HEADRACE_ASSIGN_OR_RETURN(strip, Allocate(rows > kMostAtOnce / row_bytes ? 0 : rows * row_bytes));
+    }
+    for (int64_t y = 0; y < layout_.height; y += rows) {
       if (StopSignal::Raised()) return StopSignal::Error();
-      if (TIFFReadScanline(tiff, row.mutable_raw(), static_cast<uint32_t>(y), static_cast<uint16_t>(plane)) < 0) {
-        return Failed("");
+      const int64_t some = std::min(rows, layout_.height - y);
+      uint8_t* const packed = copied ? PixelAt(pixels, y, 0) : strip.mutable_raw();
+      const uint32_t number = TIFFComputeStrip(file_.get(), static_cast<uint32_t>(y), static_cast<uint16_t>(plane));
+      HEADRACE_RETURN_IF_ERROR(
+          chunks.Read(number, row_bytes, absl::MakeSpan(packed, static_cast<size_t>(some * row_bytes))));
+      if (copied) continue;
+      for (int64_t i = 0; i < some; ++i) {
+        samples_.Unpack(packed + i * row_bytes, layout_.width, plane, PixelAt(pixels, y + i, 0));
       }
-      Scatter(row.raw(), layout_.width, plane, pixels + y * layout_.width * PixelBytes());
     }
     return absl::OkStatus();
   }
 
-  absl::Status ReadTiles(int plane, uint8_t* pixels) {
-    TIFF* const tiff = tiff_.get();
-    const int64_t width = FieldTiff<uint32_t>(tiff, TIFFTAG_TILEWIDTH, 0);
-    const int64_t height = FieldTiff<uint32_t>(tiff, TIFFTAG_TILELENGTH, 0);
-    const tmsize_t bytes = TIFFTileSize(tiff);
-    const tmsize_t row_bytes = TIFFTileRowSize(tiff);
+  absl::Status ReadRows(TiffChunks& chunks, int plane, uint8_t* pixels) {
+    const int64_t bytes = TIFFScanlineSize(file_.get());
+    HEADRACE_ASSIGN_OR_RETURN(Tensor row, Allocate(bytes));
+    if (bytes < samples_.PackedBytes(layout_.width)) return file_.Failed(" (its rows are too short)");
+    for (int64_t y = 0; y < layout_.height; ++y) {
+      if (StopSignal::Raised()) return StopSignal::Error();
+      HEADRACE_RETURN_IF_ERROR(chunks.ReadRow(static_cast<uint32_t>(y), static_cast<uint16_t>(plane),
+                                              absl::MakeSpan(row.mutable_raw(), static_cast<size_t>(bytes))));
+      samples_.Unpack(row.raw(), layout_.width, plane, PixelAt(pixels, y, 0));
+    }
+    return absl::OkStatus();
+  }
+
+  uint32_t TileSide(uint32_t tag) const { return file_.Field<uint32_t>(tag, 0); }
+
+  absl::Status ReadTiles(TiffChunks& chunks, int plane, uint8_t* pixels) {
+    const int64_t width = TileSide(TIFFTAG_TILEWIDTH);
+    const int64_t height = TileSide(TIFFTAG_TILELENGTH);
+    const int64_t bytes = TIFFTileSize(file_.get());
+    const int64_t row_bytes = TIFFTileRowSize(file_.get());
     HEADRACE_ASSIGN_OR_RETURN(Tensor tile, Allocate(bytes));
-    if (width == 0 || height == 0 || row_bytes < PackedBytes(width) || row_bytes > bytes / height) {
-      return Failed(" (its tiles are too small)");
+    if (width == 0 || height == 0 || row_bytes < samples_.PackedBytes(width) || row_bytes > bytes / height) {
+      return file_.Failed(" (its tiles are too small)");
     }
     for (int64_t top = 0; top < layout_.height; top += height) {
       for (int64_t left = 0; left < layout_.width; left += width) {
         if (StopSignal::Raised()) return StopSignal::Error();
-        if (TIFFReadTile(tiff, tile.mutable_raw(), static_cast<uint32_t>(left), static_cast<uint32_t>(top), 0,
-                         static_cast<uint16_t>(plane)) < 0) {
-          return Failed("");
-        }
-        const int64_t rows = std::min(height, layout_.height - top);
-        for (int64_t y = 0; y < rows; ++y) {
-          Scatter(tile.raw() + y * row_bytes, std::min(width, layout_.width - left), plane,
-                  pixels + ((top + y) * layout_.width + left) * PixelBytes());
+        const uint32_t number = TIFFComputeTile(file_.get(), static_cast<uint32_t>(left), static_cast<uint32_t>(top), 0,
+                                                static_cast<uint16_t>(plane));
+        HEADRACE_RETURN_IF_ERROR(
+            chunks.Read(number, row_bytes, absl::MakeSpan(tile.mutable_raw(), static_cast<size_t>(bytes))));
+        for (int64_t y = 0; y < std::min(height, layout_.height - top); ++y) {
+          samples_.Unpack(tile.raw() + y * row_bytes, std::min(width, layout_.width - left), plane,
+                          PixelAt(pixels, top + y, left));
         }
       }
     }
     return absl::OkStatus();
   }
 
-  int64_t PixelBytes() const { return held_ * (bits_ == 16 ? 2 : 1); }
-  int64_t PackedBytes(int64_t width) const { return (width * (apart_ ? 1 : samples_) * bits_ + 7) / 8; }
-
-  // Unpacks the samples of `count` pixels, which have all samples or those of one plane.
-  void Scatter(const uint8_t* packed, int64_t count, int plane, uint8_t* to) const {
-    if (HoldsPixels()) {
-      std::memcpy(to, packed, static_cast<size_t>(count * PixelBytes()));
-      return;
-    }
-    const int taken = apart_ ? 1 : held_;
-    const int step = apart_ ? 1 : samples_;
-    for (int64_t x = 0; x < count; ++x) {
-      for (int c = 0; c < taken; ++c) {
-        const int64_t at = x * step + c;
-        const int64_t into = x * held_ + (apart_ ? plane : c);
-        if (bits_ == 16) {
-          uint16_t word;
-          std::memcpy(&word, packed + 2 * at, sizeof(word));
-          if (kind_ == PHOTOMETRIC_MINISWHITE && into % held_ == 0) word = static_cast<uint16_t>(0xffff - word);
-          std::memcpy(to + 2 * into, &word, sizeof(word));
-        } else {
-          to[into] = Sample(packed, at, into % held_ == 0);
-        }
-      }
-    }
-  }
-
-  uint8_t Sample(const uint8_t* packed, int64_t at, bool first) const {
-    const int most = (1 << bits_) - 1;
-    const int64_t bit = at * bits_;
-    int value = packed[bit / 8] >> (8 - bits_ - static_cast<int>(bit % 8)) & most;
-    if (kind_ == PHOTOMETRIC_PALETTE) return static_cast<uint8_t>(value);
-    if (kind_ == PHOTOMETRIC_MINISWHITE && first) value = most - value;
-    return static_cast<uint8_t>(value * 255 / most);
-  }
-
-  Source source_;
-  const OpenTiff tiff_;
+  TiffFile file_;
+  const DecodeOptions options_;
+  TiffKind kind_;
+  TiffSamples samples_;
   ImageLayout layout_;
   Palette palette_;
-  uint16_t bits_ = 0;     // of a sample
-  uint16_t samples_ = 0;  // of a pixel in the file
-  uint16_t compression_ = 0;
-  uint16_t kind_ = 0;   // the photometric interpretation
-  bool apart_ = false;  // each sample in a plane of its own
-  int held_ = 0;        // samples of a pixel that are kept
+  bool converted_ = false;  // to RGB, by libtiff
 };
 
 }  // namespace
@@ -326,8 +298,8 @@ bool LooksLikeTiff(std::string_view bytes) {
 }
 
 absl::StatusOr<DecodedPart> DecodeTiff(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose) {
-  TiffReader reader(bytes);
-  return reader.Read(options, choose);
+  TiffReader reader(bytes, options);
+  return reader.Read(choose);
 }
 
 }  // namespace headrace

@@ -62,7 +62,11 @@ absl::Status ReadFirstFrame(std::string_view bytes, const ImageLayout& layout, u
   if (decoder == nullptr || WebPAnimDecoderGetNext(decoder.get(), &canvas, &time) == 0) {
     return DataError("the WebP is damaged or ends early, in its first frame");
   }
-  std::memcpy(pixels, canvas, static_cast<size_t>(layout.height * layout.width * layout.channels));
+  // The canvas has alpha, whether the file has or not.
+  const int64_t count = layout.height * layout.width;
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(pixels + i * layout.channels, canvas + 4 * i, static_cast<size_t>(layout.channels));
+  }
   return absl::OkStatus();
 }
 
@@ -78,7 +82,7 @@ absl::StatusOr<DecodedPart> DecodeWebp(std::string_view bytes, const DecodeOptio
   const bool moves = features.has_animation != 0;
   const ImageLayout layout = {.height = features.height,
                               .width = features.width,
-                              .channels = moves || features.has_alpha != 0 ? 4 : 3,
+                              .channels = features.has_alpha != 0 ? 4 : 3,
                               .orientation = options.orientation ? OrientationOf(bytes) : 1};
   return ReadWhole(layout, options, choose, [&](uint8_t* pixels) {
     return moves ? ReadFirstFrame(bytes, layout, pixels) : ReadStill(bytes, layout, pixels);

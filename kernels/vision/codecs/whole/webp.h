@@ -13,8 +13,8 @@ namespace headrace {
 
 bool LooksLikeWebp(std::string_view bytes);
 
-// The whole image, whatever part is chosen, lossy or lossless: colour, 3 channels, or with alpha 4. Of an animation,
-// whose canvas has 4, the first frame. kData if the bytes are not a whole WebP; kResource when out of memory.
+// The whole image, whatever part is chosen, lossy or lossless: colour, 3 channels, or with alpha 4. Of an animation the
+// first frame on its canvas. kData if the bytes are not a whole WebP; kResource when out of memory.
 absl::StatusOr<DecodedPart> DecodeWebp(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
 
 }  // namespace headrace

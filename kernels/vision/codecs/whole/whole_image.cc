@@ -1,5 +1,6 @@
 #include "kernels/vision/codecs/whole/whole_image.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -106,6 +107,33 @@ void ConvertAll(const Tensor& held, const ImageLayout& layout, const Target& tar
   Convert(words, layout.channels, count, target.channels, reinterpret_cast<uint16_t*>(to));
 }
 
+// As Pillow divides: with 8 bits, rounded down.
+uint8_t DividedByAlpha(uint32_t value, uint32_t alpha) {
+  return alpha == 0 ? 0 : static_cast<uint8_t>(std::min(value * 255 / alpha, 255U));
+}
+uint16_t WordDividedByAlpha(uint32_t value, uint32_t alpha) {
+  return alpha == 0 ? 0 : static_cast<uint16_t>(std::min<uint64_t>(uint64_t{value} * 65535 / alpha, 65535));
+}
+
+// `to_bytes`: the words become bytes afterwards, which are divided as bytes.
+void DivideByAlpha(uint8_t* pixels, const ImageLayout& layout, bool to_bytes) {
+  const int64_t count = layout.height * layout.width;
+  const int alpha = layout.channels - 1;
+  if (layout.dtype == DType::kUInt8) {
+    for (int64_t i = 0; i < count; ++i, pixels += layout.channels) {
+      for (int c = 0; c < alpha; ++c) pixels[c] = DividedByAlpha(pixels[c], pixels[alpha]);
+    }
+    return;
+  }
+  auto* words = reinterpret_cast<uint16_t*>(pixels);
+  for (int64_t i = 0; i < count; ++i, words += layout.channels) {
+    for (int c = 0; c < alpha; ++c) {
+      words[c] = to_bytes ? static_cast<uint16_t>(DividedByAlpha(words[c] >> 8, words[alpha] >> 8) << 8)
+                          : WordDividedByAlpha(words[c], words[alpha]);
+    }
+  }
+}
+
 absl::StatusOr<Tensor> ReadUpright(const ImageLayout& layout, PixelMode mode, const ReadPixels& read,
                                    OutputAllocator& output) {
   const Target target = TargetOf(layout, mode);
@@ -116,6 +144,7 @@ absl::StatusOr<Tensor> ReadUpright(const ImageLayout& layout, PixelMode mode, co
       Tensor held,
       (converted ? intermediate : output).Allocate(layout.dtype, {layout.height, layout.width, layout.channels}));
   HEADRACE_RETURN_IF_ERROR(read(held.mutable_raw()));
+  if (layout.multiplied) DivideByAlpha(held.mutable_raw(), layout, target.dtype == DType::kUInt8);
   if (!converted) return held;
   HEADRACE_ASSIGN_OR_RETURN(Tensor pixels,
                             output.Allocate(target.dtype, {layout.height, layout.width, target.channels}));

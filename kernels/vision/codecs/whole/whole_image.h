@@ -28,8 +28,10 @@ struct Palette {
 struct ImageLayout {
   int64_t height = 0;
   int64_t width = 0;
-  int channels = 3;                  // grey or palette index 1, grey and alpha 2, colour 3, colour and alpha 4
-  DType dtype = DType::kUInt8;       // or uint16
+  int channels = 3;                  // grey or palette index 1, grey and alpha 2, colour 3, colour and alpha 4; any
+                                     // number in PixelMode::kUnchanged
+  DType dtype = DType::kUInt8;       // or uint16; any in kUnchanged, and in kAnyDepth where no channel is added
+  bool multiplied = false;           // the colours by alpha, and are to be divided by it
   const Palette* palette = nullptr;  // of the indices; null: they are no indices
   int orientation = 1;               // as EXIF has it
 };
