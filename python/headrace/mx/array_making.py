@@ -8,7 +8,19 @@ from numpy.typing import ArrayLike, DTypeLike
 from headrace.mx.context import Context
 from headrace.mx.nd_array import NDArray, with_methods, written
 
-__all__ = ["arange", "array", "empty", "eye", "from_numpy", "full", "linspace", "ones", "ones_like", "zeros", "zeros_like"]
+__all__ = [
+    "arange",
+    "array",
+    "empty",
+    "eye",
+    "from_numpy",
+    "full",
+    "linspace",
+    "ones",
+    "ones_like",
+    "zeros",
+    "zeros_like",
+]
 
 _Shape = int | tuple[int, ...]
 

@@ -3,12 +3,11 @@
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from headrace._arguments import options
 from headrace.errors import GraphError
-from headrace.mx.context import Context, cpu
 from headrace.mx.coded_shape import coded_shape
+from headrace.mx.context import Context, cpu
 
 __all__ = ["NDArray", "with_methods", "written"]
 
@@ -146,7 +145,11 @@ class NDArray(np.ndarray[Any, np.dtype[Any]]):
     def broadcast_to(self, shape: tuple[int, ...]) -> Any:
         """Of that shape, with axes of length 1 repeated: an array of its own. 0 keeps an axis."""
         own = (*(1,) * (len(shape) - self.ndim), *self.shape)
-        return np.broadcast_to(self, [length or kept for length, kept in zip(shape, own, strict=True)]).copy().view(type(self))
+        return (
+            np.broadcast_to(self, [length or kept for length, kept in zip(shape, own, strict=True)])
+            .copy()
+            .view(type(self))
+        )
 
     def abs(self) -> Any:
         """Without signs."""
@@ -180,9 +183,10 @@ class NDArray(np.ndarray[Any, np.dtype[Any]]):
 NDArray.__module__ = "headrace.mx.nd"
 
 
-def with_methods(value: Any) -> Any:
+def with_methods(value: Any) -> NDArray:
     """What NumPy gives, as an NDArray."""
-    return np.asarray(value).view(NDArray)
+    array: NDArray = np.asarray(value).view(NDArray)
+    return array
 
 
 def written(values: Any, out: Any) -> Any:

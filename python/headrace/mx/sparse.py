@@ -87,9 +87,11 @@ class CSRNDArray:
             self._check_rows(indices, indptr)
 
     def _check_rows(self, indices: _Array, indptr: _Array) -> None:
-        lengths = np.diff(indptr.astype(np.int64))
+        lengths: _Array = np.diff(indptr.astype(np.int64))
         if (lengths < 0).any():
-            raise DataError(f"check_format: row {int((lengths < 0).argmax())} ends before it begins; indptr must not fall")
+            raise DataError(
+                f"check_format: row {int((lengths < 0).argmax())} ends before it begins; indptr must not fall"
+            )
         beyond = (indices < 0) | (indices >= self.shape[1])
         rows = np.repeat(np.arange(len(lengths)), lengths)
         if beyond.any():
@@ -125,8 +127,7 @@ class CSRNDArray:
 
     def copy(self) -> "CSRNDArray":
         """A matrix of its own memory."""
-        parts = (np.array(each) for each in (self.data, self.indices, self.indptr))
-        return CSRNDArray(*parts, self.shape)
+        return CSRNDArray(np.array(self.data), np.array(self.indices), np.array(self.indptr), self.shape)
 
     def tostype(self, stype: Literal["default", "csr"]) -> Any:
         """The matrix itself, or an NDArray of all its numbers. Raises GraphError for another kind of storage."""
@@ -219,7 +220,7 @@ def _of_dense(given: Any) -> CSRNDArray:
     if values.ndim != 2:
         raise GraphError(f"csr_matrix: {options.shown(given)} is no array of two axes, and no matrix")
     rows, columns = np.nonzero(values)
-    return _of_parts((values[rows, columns], (rows, columns)), values.shape)  # type: ignore[arg-type]
+    return _of_parts((values[rows, columns], (rows, columns)), values.shape)
 
 
 def _values(given: Any) -> _Array:

@@ -58,7 +58,9 @@ def random_rotate(
 ) -> NDArray:
     """As `imrotate`, by angles between two limits, which NumPy's global generator draws: one for each image."""
     shape = np.shape(src)
-    return imrotate(src, np.random.uniform(*angle_limits, size=shape[0] if len(shape) == 4 else None), zoom_in, zoom_out)
+    return imrotate(
+        src, np.random.uniform(*angle_limits, size=shape[0] if len(shape) == 4 else None), zoom_in, zoom_out
+    )
 
 
 def _places(size: tuple[int, ...], angle: Any, zoom_in: bool, zoom_out: bool) -> tuple[_Array, _Array]:

@@ -290,7 +290,7 @@ class NDArrayIter(GivenBatches):
 def _check_sparse(last_batch_handle: str, device: str | None) -> None:
     if last_batch_handle != "discard":
         raise _NoSparseTail(
-            f'NDArrayIter: last_batch_handle is {last_batch_handle!r}, and there are sparse arrays, whose batches are not '
+            f"NDArrayIter: last_batch_handle is {last_batch_handle!r}, and there are sparse arrays, whose batches are not "
             'filled; give "discard", or arrays of all numbers, as by asnumpy()'
         )
     if device is not None:
