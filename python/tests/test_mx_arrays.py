@@ -178,6 +178,9 @@ CALLS = {
     "mx.nd.image.to_tensor(mx.nd.full((1, 2, 3), 255, dtype='uint8'))": [[[1, 1]]] * 3,
     "mx.nd.image.normalize(mx.nd.ones((3, 1, 1)), mean=(0.5, 0.25, 0), std=0.5)": [[[1]], [[1.5]], [[2]]],
     "mx.nd.image.crop(mx.nd.arange(6).reshape((2, 3, 1)), 1, 0, 2, 1)": [[[1], [2]]],
+    "mx.nd.image.resize(mx.nd.ones((2, 4, 1)), 1)": [[[1]]],
+    "mx.nd.image.resize(mx.nd.ones((1, 2, 4, 1)), (1, 2))": [[[[1]], [[1]]]],
+    "mx.nd.image.resize(mx.nd.ones((2, 4, 1)), 1, keep_ratio=True)": [[[1], [1]]],
     "mx.nd.image.flip_left_right(mx.nd.arange(2).reshape((1, 2, 1)))": [[[1], [0]]],
     "mx.nd.image.flip_top_bottom(mx.nd.arange(2).reshape((2, 1, 1)))": [[[1]], [[0]]],
 }
@@ -223,7 +226,9 @@ def test_methods_of_loading_code():
     assert values.sqrt().tolist() == [[1, 2], [3, 4]] and values.square()[0, 1].asscalar() == 16
     assert (-values).abs().tolist() == values.tolist() and values.log().exp().shape == (2, 2)
     assert values.detach() is values.as_in_ctx(mx.cpu()) is values.as_nd_ndarray() is values
-    assert values.stype == "default" and values.tostype("csr").asnumpy().tolist() == values.tolist()
+    assert values.stype == "default" and values.tostype("default") is values
+    with pytest.raises(hr.UnsupportedError, match=r"stype is 'csr'; .* write mx\.nd\.sparse\.csr_matrix\(array\)"):
+        values.tostype("csr")
     assert values.wait_to_write() is None and mx.nd.waitall() is None
     # NumPy's own functions call these methods.
     assert np.clip(values, 2, 9).tolist() == [[2, 4], [9, 9]] and np.transpose(values).tolist() == [[1, 9], [4, 16]]

@@ -100,11 +100,11 @@ def test_crops_begin_in_the_image(image):
 
 def test_kernels_are_made_once_for_equal_arguments(image, monkeypatch):
     made = []
-    resize = mx.image.image.vision.Resize
+    resize = mx.resizing.vision.Resize
     monkeypatch.setattr(
-        mx.image.image.vision, "Resize", lambda *given, **named: made.append(given) or resize(*given, **named)
+        mx.resizing.vision, "Resize", lambda *given, **named: made.append(given) or resize(*given, **named)
     )
-    mx.image.image._resize.cache_clear()
+    mx.resizing._resize.cache_clear()
     for width in (7, np.int64(7), 8):
         assert mx.image.imresize(image, width, 9).shape == (9, width, 3)
     assert made == [((9, 7),), ((9, 8),)]

@@ -127,9 +127,7 @@ def stack(*data: Any, axis: int = 0, out: Any = None) -> Any:
 
 def split(data: ArrayLike, num_outputs: int, axis: int = 1, squeeze_axis: bool = False) -> Any:
     """A list of equal parts along an axis, without it with `squeeze_axis`; one part is an array, not a list."""
-    parts = [np.array(part) for part in np.split(np.asarray(data), num_outputs, axis)]
-    made = [written(np.squeeze(part, axis) if squeeze_axis else part, None) for part in parts]
-    return made[0] if num_outputs == 1 else made
+    return np.asarray(data).view(NDArray).split(num_outputs, axis, squeeze_axis)
 
 
 def slice_axis(data: ArrayLike, axis: int, begin: int, end: int | None, out: Any = None) -> Any:

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from headrace._arguments import options
-from headrace.errors import GraphError
+from headrace.errors import GraphError, UnsupportedError
 from headrace.mx.coded_shape import coded_shape
 from headrace.mx.context import Context, cpu
 
@@ -133,10 +133,10 @@ class NDArray(np.ndarray[Any, np.dtype[Any]]):
         return np.moveaxis(np.moveaxis(self, axis, 0)[begin:end], 0, axis).copy()
 
     def split(self, num_outputs: int, axis: int = 1, squeeze_axis: bool = False) -> Any:
-        """As `mx.nd.split`."""
-        from headrace.mx import array_shaping
-
-        return array_shaping.split(self, num_outputs, axis, squeeze_axis)
+        """As `mx.nd.split`: a list of equal parts, or one part alone, each an array of its own."""
+        parts = [np.array(part) for part in np.split(np.asarray(self), num_outputs, axis)]
+        made = [with_methods(np.squeeze(part, axis) if squeeze_axis else part) for part in parts]
+        return made[0] if num_outputs == 1 else made
 
     def tile(self, reps: int | tuple[int, ...]) -> Any:
         """Repeated along each axis."""
@@ -171,13 +171,13 @@ class NDArray(np.ndarray[Any, np.dtype[Any]]):
         """Natural logarithms."""
         return np.log(self)
 
-    def tostype(self, stype: Literal["default", "csr"]) -> Any:
-        """The array itself, or a `mx.nd.sparse.CSRNDArray` of its values. Raises GraphError for another kind of storage."""
-        if options.choice("stype", stype, ("default", "csr"), "tostype") == "default":
-            return self
-        from headrace.mx import sparse
-
-        return sparse.csr_matrix(self)
+    def tostype(self, stype: Literal["default"]) -> Self:
+        """The array itself. Raises UnsupportedError for another kind of storage."""
+        if stype != "default":
+            raise UnsupportedError(
+                f"tostype: stype is {options.shown(stype)}; for rows that are compressed write mx.nd.sparse.csr_matrix(array)"
+            )
+        return self
 
 
 NDArray.__module__ = "headrace.mx.nd"

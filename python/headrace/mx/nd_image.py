@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from headrace.errors import GraphError
 from headrace.mx.nd_array import written
+from headrace.mx.resizing import resized
 
 __all__ = [
     "crop",
@@ -51,8 +52,6 @@ def resize(
 ) -> Any:
     """Resized to `size` (width, height), as `mx.image.imresize` does. A number: to a square, or with `keep_ratio` the
     shorter side to it."""
-    from headrace.mx.image import imresize
-
     values = np.asarray(data)
     rows, columns = values.shape[-3:-1]
     if isinstance(size, int) and keep_ratio:
@@ -60,8 +59,8 @@ def resize(
     else:
         width, height = (size, size) if isinstance(size, int) else (size[0], size[-1])
     if values.ndim == 3:
-        return written(imresize(values, width, height, interp), out)
-    return written(np.stack([imresize(each, width, height, interp) for each in values]), out)
+        return written(resized(values, width, height, interp, "resize"), out)
+    return written(np.stack([resized(each, width, height, interp, "resize") for each in values]), out)
 
 
 def flip_left_right(data: ArrayLike, out: Any = None) -> Any:

@@ -15,10 +15,9 @@ from headrace._arguments import options
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import read_whole
 from headrace.errors import GraphError
-from headrace.mx.given_interpolation import GivenInterpolation
 from headrace.mx.nd import NDArray, array
 from headrace.mx.nd_array import written
-from headrace.pack.interpolation_numbers import Interpolation
+from headrace.mx.resizing import resized
 
 __all__ = [
     "center_crop",
@@ -54,11 +53,6 @@ _SCALAR = 4
 @functools.lru_cache
 def _decode(mode: Literal["RGB", "L"]) -> vision.Decode:
     return vision.Decode(mode=mode, orientation=True)
-
-
-@functools.lru_cache(maxsize=256)
-def _resize(height: int, width: int, interpolation: Interpolation) -> vision.Resize:
-    return vision.Resize((height, width), interpolation=interpolation, antialias=False)
 
 
 def imdecode(
@@ -112,10 +106,7 @@ def imresize(src: ArrayLike, w: int, h: int, interp: int = 1, out: Any = None) -
         GraphError: `out` has another shape than the result, or a type that does not hold it.
         UnsupportedError: `interp` is another number.
     """
-    interpolation = GivenInterpolation(interp, "interp", "imresize").now()
-    height, width = options.whole("h", h, 1, "imresize"), options.whole("w", w, 1, "imresize")
-    resized: np.ndarray = _resize(height, width, interpolation)(np.ascontiguousarray(src))
-    return _given(resized, out, "imresize")
+    return _given(resized(src, w, h, interp, "imresize"), out, "imresize")
 
 
 def resize_short(src: np.ndarray, size: int, interp: int = 2) -> NDArray:
