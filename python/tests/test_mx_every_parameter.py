@@ -124,6 +124,7 @@ ITERATORS = {
             ({"image": "darker"}, {}), ({"label": "classes"}, {}), ({"batch_size": 3}, {}), ({"shuffle": True}, {}),
             ({"flat": True}, {}), ({"seed": 5}, {"shuffle": True}), ({"num_parts": 2}, {}),
             ({"part_index": 1}, {"num_parts": 2}), ({"data_name": "x"}, {}), ({"label_name": "y"}, {}),
+            ({"same_order": True}, {"shuffle": True}),
         ],
     ),
     "ImageIter": (

@@ -100,11 +100,11 @@ def test_crops_begin_in_the_image(image):
 
 def test_kernels_are_made_once_for_equal_arguments(image, monkeypatch):
     made = []
-    resize = mx.image.vision.Resize
+    resize = mx.resizing.vision.Resize
     monkeypatch.setattr(
-        mx.image.vision, "Resize", lambda *given, **named: made.append(given) or resize(*given, **named)
+        mx.resizing.vision, "Resize", lambda *given, **named: made.append(given) or resize(*given, **named)
     )
-    mx.image._resize.cache_clear()
+    mx.resizing._resize.cache_clear()
     for width in (7, np.int64(7), 8):
         assert mx.image.imresize(image, width, 9).shape == (9, width, 3)
     assert made == [((9, 7),), ((9, 8),)]
@@ -202,3 +202,99 @@ def test_parts_of_random_size_equal_mxnets():
             random.seed(seed)
             cut, box = mx.image.random_size_crop(image, (7, 9), area, ratio, interp=0)
             assert [cut.tolist(), [*box]] == next(theirs)
+
+
+# ---- into an array that is there ----
+
+
+def test_images_are_written_into_out(image):
+    encoded = cv2.imencode(".png", image)[1].tobytes()
+    calls = [
+        lambda out: mx.image.imresize(image, 6, 5, out=out),
+        lambda out: mx.image.copyMakeBorder(image, 1, 2, 3, 4, value=7, out=out),
+        lambda out: mx.image.copyMakeBorder(image, 1, 2, 3, 4, type=1, out=out),
+        lambda out: mx.image.imdecode(encoded, out=out),
+        lambda out: mx.image.imdecode(encoded, to_rgb=0, out=out),
+    ]
+    for call in calls:
+        expected = call(None)
+        for dtype in ("uint8", "float32", "int32"):
+            into = mx.nd.zeros(expected.shape, dtype=dtype)
+            assert call(into) is into and np.array_equal(into, expected)
+        with pytest.raises(hr.GraphError, match=r"out has shape \(1, 2, 3\), and the result"):
+            call(mx.nd.zeros((1, 2, 3), dtype="uint8"))
+    with pytest.raises(hr.GraphError, match="imresize: out is of type uint8, which does not hold the result"):
+        mx.image.imresize(image.astype(np.float32) + 0.5, 6, 5, out=mx.nd.zeros((5, 6, 3), dtype="uint8"))
+
+
+# ---- rotation ----
+
+
+def test_images_are_turned_about_their_middle():
+    image = np.arange(2 * 5 * 5, dtype=np.float32).reshape(2, 5, 5)
+    for turns in range(4):
+        # A quarter turn meets the pixels.
+        assert np.allclose(mx.image.imrotate(image, 90 * turns), np.rot90(image, turns, (1, 2)), atol=1e-4)
+    several = mx.image.imrotate(np.stack([image] * 3), mx.nd.array([0, 90, 10]))
+    assert np.allclose(several[1], np.rot90(image, 1, (1, 2)), atol=1e-4) and several.dtype == np.float32
+    assert np.allclose(several[2], mx.image.imrotate(image, 10), atol=1e-4)
+    assert np.allclose(mx.image.imrotate(np.stack([image] * 2), 10)[1], several[2], atol=1e-4)
+
+
+def test_zooms_show_all_of_the_image_or_nothing_beyond_it():
+    white = np.ones((1, 40, 60), np.float32)
+    assert mx.image.imrotate(white, 30).min() == 0
+    assert mx.image.imrotate(white, 30, zoom_in=True).min() > 0.9
+    # Its corners, too, are in the smaller image.
+    corner = np.zeros_like(white)
+    corner[0, :4, :4] = 1
+    assert mx.image.imrotate(corner, 30).max() < 0.5 < mx.image.imrotate(corner, 30, zoom_out=True).max()
+
+
+def test_rotations_that_cannot_be_are_refused():
+    image = np.zeros((3, 4, 5), np.float32)
+    with pytest.raises(ValueError, match="zoom_in and zoom_out are both True"):
+        mx.image.imrotate(image, 11, True, True)
+    with pytest.raises(TypeError, match="src is uint8; it must be float32"):
+        mx.image.imrotate(image.astype(np.uint8), 11)
+    with pytest.raises(TypeError, match="one image takes one number"):
+        mx.image.imrotate(image, mx.nd.array([1, 2]))
+    with pytest.raises(ValueError, match="src has 2 axes"):
+        mx.image.imrotate(image[0], 1)
+    with pytest.raises(ValueError, match=r"there are 2 images, and rotation_degrees has shape \(3,\)"):
+        mx.image.imrotate(np.stack([image] * 2), [1, 2, 3])
+
+
+def test_random_angles_are_numpys():
+    image = np.random.default_rng(0).random((3, 30, 60), np.float32)
+
+    def drawn(src):
+        np.random.seed(3)
+        return mx.image.random_rotate(src, (-5.0, 5.0))
+
+    assert drawn(image).shape == (3, 30, 60) and np.array_equal(drawn(image), drawn(image))
+    several = drawn(np.stack([image] * 3))
+    assert several.shape == (3, 3, 30, 60) and not np.array_equal(several[0], several[1])
+
+
+@needs_mxnet
+def test_rotations_equal_mxnets(tmp_path):
+    images = np.random.default_rng(0).random((3, 2, 31, 44), np.float32)
+    np.save(tmp_path / "images.npy", images)
+    program = (
+        "import sys, numpy as np, mxnet as mx\n"
+        "images = mx.nd.array(np.load(sys.argv[1] + '/images.npy'))\n"
+        "angles = mx.nd.array([6, -50, 130])\n"
+        "zooms = [(False, False), (True, False), (False, True)]\n"
+        "np.save(sys.argv[1] + '/turned.npy', np.stack([mx.image.imrotate(images, angles, *z).asnumpy() for z in zooms]))"
+    )
+    subprocess.run([PYTHON, "-c", program, tmp_path], check=True, timeout=120, capture_output=True)
+    zooms = [(False, False), (True, False), (False, True)]
+    given = np.stack([mx.image.imrotate(images, [6, -50, 130], *each) for each in zooms])
+    assert np.allclose(given, np.load(tmp_path / "turned.npy"), atol=2e-4)
+
+
+def test_the_private_choice_of_an_interpolation_is_there():
+    choice = mx.image.image._get_interp_method
+    assert [choice(9, sizes) for sizes in ((4, 4, 8, 8), (8, 8, 4, 4), (4, 8, 8, 4), ())] == [2, 3, 1, 2]
+    assert choice(3) == 3 and {choice(10) for _ in range(200)} == {0, 1, 2, 3, 4}

@@ -58,6 +58,25 @@ def test_each_epoch_is_shuffled_anew_by_the_seed(files):
     assert all(sorted(epoch) == list(range(100)) for epoch in first) and len({*map(tuple, first)}) == 3
     assert epochs(seed=1) == first != epochs(seed=2)
     assert epochs(shuffle=False) == [list(range(100))] * 3
+    # As in MXNet: all epochs have one order, which is that of the first.
+    assert epochs(seed=1, same_order=True) == [epochs(seed=1)[0]] * 3
+    assert epochs(seed=2, same_order=True)[0] != first[0]
+    assert epochs(shuffle=False, same_order=True) == [list(range(100))] * 3
+
+
+def test_the_order_is_the_same_behind_a_reset_and_a_state(files):
+    def made(state=None):
+        return mx.io.MNISTIter(**files, batch_size=10, seed=10, same_order=1, num_parts=2, part_index=1, state=state)
+
+    iterator = made()
+    first = iterator.next()
+    assert first.index.tolist() == first.label[0].tolist() and (first.index >= 50).all()
+    for _ in range(3):
+        iterator.next()
+    iterator.reset()
+    assert iterator.next().label[0].tolist() == first.label[0].tolist()
+    again = made(pickle.loads(pickle.dumps(iterator.state())))
+    assert again.next().label[0].tolist() == iterator.next().label[0].tolist()
 
 
 def test_parts_are_those_of_mxnet(files):

@@ -11,10 +11,8 @@ _ADVICE = {
         "gluon": "write headrace.from_dataset(dataset) for a Dataset of Gluon, and headrace.ImageRecord or "
         "headrace.RecordFile for its datasets of records",
         **dict.fromkeys(("autograd", "init", "metric", "mod", "module", "optimizer", "sym", "symbol"), _NO_MODELS),
-        "img": "write mx.image",
-        "ndarray": "write mx.nd",
-        "random": "write seed=… of the iterator",
         "np": "write numpy",
+        "test_utils": "write numpy.testing",
     },
     "headrace.mx.io": {
         "ImageRecordIter_v1": "write ImageRecordIter, which has its parameters",
@@ -24,10 +22,6 @@ _ADVICE = {
     "headrace.mx.rnn": dict.fromkeys(
         ("BidirectionalCell", "FusedRNNCell", "GRUCell", "LSTMCell", "RNNCell", "SequentialRNNCell"), _NO_MODELS
     ),
-    "headrace.mx.image": {
-        "imrotate": "write headrace.vision.Rotate",
-        "random_rotate": "write headrace.vision.RandomRotation",
-    },
 }
 
 

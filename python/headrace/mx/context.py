@@ -1,9 +1,10 @@
 """Devices as scripts for MXNet name them. Batches lie in host memory whatever the context; it is kept for scripts that
 ask for it."""
 
-from typing import NamedTuple
+import types
+from typing import NamedTuple, Self
 
-__all__ = ["Context", "cpu", "cpu_pinned", "gpu"]
+__all__ = ["Context", "cpu", "cpu_pinned", "current_context", "gpu", "num_gpus"]
 
 
 class Context(NamedTuple):
@@ -14,6 +15,15 @@ class Context(NamedTuple):
 
     def __repr__(self) -> str:
         return f"{self.device_type}({self.device_id})"
+
+    def __enter__(self) -> Self:
+        """Changes nothing: arrays are made in host memory in a `with` block, too."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: types.TracebackType | None
+    ) -> None:
+        pass
 
 
 def cpu(device_id: int = 0) -> Context:
@@ -29,3 +39,13 @@ def cpu_pinned(device_id: int = 0) -> Context:
 def gpu(device_id: int = 0) -> Context:
     """The GPU of that number."""
     return Context("gpu", device_id)
+
+
+def current_context() -> Context:
+    """Where arrays are made: `cpu(0)`."""
+    return cpu()
+
+
+def num_gpus() -> int:
+    """The number of GPUs on which arrays of this package can lie: 0."""
+    return 0

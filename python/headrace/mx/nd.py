@@ -1,103 +1,200 @@
-"""Arrays as scripts for MXNet expect them: NumPy arrays with the methods of `mxnet.nd.NDArray` that loading code calls;
-and MXNet's files of arrays."""
+"""Arrays as scripts for MXNet expect them: NumPy arrays with the methods of `mxnet.nd.NDArray` that loading code calls,
+the functions that it calls; and MXNet's files of arrays."""
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
 
 from headrace import _engine
 from headrace._arguments import options
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import read_whole, write_whole
 from headrace.errors import GraphError, UnsupportedError
-from headrace.mx import sparse
+from headrace.mx import nd_image as image
+from headrace.mx import random, sparse
 from headrace.mx.absent import no_name
-from headrace.mx.context import Context, cpu
+from headrace.mx.array_making import (
+    arange,
+    array,
+    empty,
+    eye,
+    from_numpy,
+    full,
+    linspace,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
+from headrace.mx.array_numbers import (
+    abs,
+    add,
+    argmax,
+    argmin,
+    argsort,
+    batch_dot,
+    broadcast_add,
+    broadcast_div,
+    broadcast_maximum,
+    broadcast_minimum,
+    broadcast_mul,
+    broadcast_sub,
+    ceil,
+    clip,
+    cos,
+    divide,
+    dot,
+    equal,
+    exp,
+    floor,
+    greater,
+    greater_equal,
+    lesser,
+    lesser_equal,
+    log,
+    max,
+    maximum,
+    mean,
+    min,
+    minimum,
+    modulo,
+    multiply,
+    norm,
+    not_equal,
+    power,
+    prod,
+    round,
+    sign,
+    sin,
+    sort,
+    sqrt,
+    square,
+    subtract,
+    sum,
+    waitall,
+)
+from headrace.mx.array_shaping import (
+    broadcast_to,
+    cast,
+    concat,
+    concatenate,
+    expand_dims,
+    flatten,
+    flip,
+    moveaxis,
+    one_hot,
+    pad,
+    pick,
+    repeat,
+    reshape,
+    reverse,
+    slice,
+    slice_axis,
+    split,
+    squeeze,
+    stack,
+    swapaxes,
+    take,
+    tile,
+    transpose,
+    where,
+)
+from headrace.mx.nd_array import NDArray
 
-__all__ = ["NDArray", "array", "load", "save", "sparse", "zeros"]
+__all__ = [
+    "NDArray",
+    "abs",
+    "add",
+    "arange",
+    "argmax",
+    "argmin",
+    "argsort",
+    "array",
+    "batch_dot",
+    "broadcast_add",
+    "broadcast_div",
+    "broadcast_maximum",
+    "broadcast_minimum",
+    "broadcast_mul",
+    "broadcast_sub",
+    "broadcast_to",
+    "cast",
+    "ceil",
+    "clip",
+    "concat",
+    "concatenate",
+    "cos",
+    "divide",
+    "dot",
+    "empty",
+    "equal",
+    "exp",
+    "expand_dims",
+    "eye",
+    "flatten",
+    "flip",
+    "floor",
+    "from_numpy",
+    "full",
+    "greater",
+    "greater_equal",
+    "image",
+    "lesser",
+    "lesser_equal",
+    "linspace",
+    "load",
+    "log",
+    "max",
+    "maximum",
+    "mean",
+    "min",
+    "minimum",
+    "modulo",
+    "moveaxis",
+    "multiply",
+    "norm",
+    "not_equal",
+    "one_hot",
+    "ones",
+    "ones_like",
+    "pad",
+    "pick",
+    "power",
+    "prod",
+    "random",
+    "repeat",
+    "reshape",
+    "reverse",
+    "round",
+    "save",
+    "sign",
+    "sin",
+    "slice",
+    "slice_axis",
+    "sort",
+    "sparse",
+    "split",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stack",
+    "subtract",
+    "sum",
+    "swapaxes",
+    "take",
+    "tile",
+    "transpose",
+    "waitall",
+    "where",
+    "zeros",
+    "zeros_like",
+]
 
 _Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 _READ_BY_MXNET = ("float16", "float32", "float64", "bfloat16", "int8", "uint8", "int32", "int64", "bool")
-
-
-class NDArray(np.ndarray[Any, np.dtype[Any]]):
-    """A NumPy array that scripts for MXNet can use: it lies in host memory, and nothing waits for it.
-
-    An element is an NDArray without dimension, so that it has these methods and is a number to Python and NumPy.
-    """
-
-    def __getitem__(self, key: Any) -> Any:
-        return _with_methods(super().__getitem__(key))
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        """That of the number; of an element alone."""
-        if self.ndim > 0:
-            raise TypeError(f"unhashable type: {type(self).__name__} of shape {self.shape}")
-        return hash(self.item())
-
-    def argmax(self, *args: Any, **kwargs: Any) -> Any:
-        """As NumPy's, and with these methods where it is one number."""
-        return _with_methods(super().argmax(*args, **kwargs))
-
-    def argmin(self, *args: Any, **kwargs: Any) -> Any:
-        """As NumPy's, and with these methods where it is one number."""
-        return _with_methods(super().argmin(*args, **kwargs))
-
-    def asnumpy(self) -> np.ndarray[Any, np.dtype[Any]]:
-        """A copy as a plain NumPy array; that of an element has shape (1,), as MXNet's."""
-        return np.array(self, subok=False, ndmin=1)
-
-    def asscalar(self) -> Any:
-        """The value of an array of one element, as a NumPy scalar. Raises ValueError for any other."""
-        if self.size != 1:
-            raise ValueError(f"the array has {self.size} elements; asscalar() is for one")
-        return self.asnumpy().reshape(1)[0]
-
-    @property
-    def context(self) -> Context:
-        """Where the array lies: `cpu(0)`."""
-        return cpu()
-
-    ctx = context
-
-    def as_in_context(self, context: Context) -> Self:
-        """The array itself: a framework copies it to its device."""
-        return self
-
-    def copyto(self, other: Any) -> Any:
-        """Copies the values into an array of the same shape, also one of MXNet's own, whose `Module` calls this, and returns
-        that; for a context: a copy. Raises GraphError if the shapes differ."""
-        if not hasattr(other, "shape"):
-            return self.copy()
-        if tuple(other.shape) != self.shape:
-            raise GraphError(
-                f"copyto: the array has shape {self.shape}, and the one to write {tuple(other.shape)}; they must be equal"
-            )
-        other[:] = np.asarray(self)
-        return other
-
-    def wait_to_read(self) -> None:
-        """Returns at once: the values are there."""
-
-
-def _with_methods(value: Any) -> Any:
-    return np.asarray(value).view(NDArray) if isinstance(value, np.generic) else value
-
-
-def array(source: ArrayLike, ctx: Context | None = None, dtype: DTypeLike | None = None) -> NDArray:
-    """An array with the values of `source`: of `dtype`; None: that of an NDArray, and float32 for all else."""
-    if dtype is None:
-        dtype = source.dtype if isinstance(source, NDArray) else np.float32
-    return np.array(source, dtype).view(NDArray)
-
-
-def zeros(shape: int | tuple[int, ...], ctx: Context | None = None, dtype: DTypeLike = np.float32) -> NDArray:
-    """An array of zeros."""
-    return np.zeros(shape, dtype).view(NDArray)
 
 
 def load(fname: str | os.PathLike[str]) -> list[NDArray] | dict[str, NDArray]:

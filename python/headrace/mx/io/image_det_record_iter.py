@@ -46,7 +46,7 @@ class ImageDetRecordIter(EngineBatches):
             then rows have numbers. "": the file is read in splits.
         path_imglist: An image list whose labels take the place of those in the records; "": there is none.
         label_width: Numbers of a label; -1: any number.
-        label_pad_width: The width to which labels are padded; 0: that of the widest, for which the rows are read once.
+        label_pad_width: The width to which labels are padded; 0 or -1: that of the widest, for which the rows are read once.
         label_pad_value: What they are padded with.
         shuffle: Whether each epoch has an order of its own: of all rows with an index, else of splits and within a window.
         seed: Of the order and of the augmentation.
@@ -153,7 +153,8 @@ class ImageDetRecordIter(EngineBatches):
             state=state,
         )
         pad_value = _number("label_pad_value", label_pad_value, of)
-        width = options.whole("label_pad_width", label_pad_width, 0, of)
+        # -1 has the meaning of 0, as in MXNet's own example.
+        width = max(options.whole("label_pad_width", label_pad_width, -1, of), 0)
         kernels_of = DetAugmentation(dict(augmentation_parameters), run.shape, of).kernels()
 
         def made(rows: Dataset, kernels: Stages, width: int) -> Dataset:

@@ -33,8 +33,8 @@ class MNISTIter(EngineBatches):
     """Gives batches of the digits of MNIST, as `mxnet.io.MNISTIter` does: float32 of shape (batch_size, 1, rows, columns),
     each value the pixel's divided by 256, and float32 labels. Rows that fill no batch are left out.
 
-    Other than in MXNet each epoch has an order of its own, if it is shuffled, and a batch has the rows' numbers as
-    `index`.
+    Other than in MXNet each epoch has an order of its own, if it is shuffled, unless `same_order` is True; and a batch has
+    the rows' numbers as `index`.
 
     Args:
         image: The idx file of the images, not compressed.
@@ -55,6 +55,7 @@ class MNISTIter(EngineBatches):
         data_shape: The shape that a script expects of an image, which MXNet ignores: it must have as many pixels as those
             of the file; `flat` alone decides the shape. None: any.
         input_shape: Likewise.
+        same_order: Whether all epochs have the order of the first one, as in MXNet.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: "skip" leaves out rows that fail; none of these data can.
         max_errors: The most rows that may be left out in an epoch.
@@ -88,6 +89,7 @@ class MNISTIter(EngineBatches):
         label_name: str = "softmax_label",
         data_shape: int | Sequence[int] | None = None,
         input_shape: int | Sequence[int] | None = None,
+        same_order: bool = False,
         memory: int | str | None = None,
         on_error: Literal["raise", "skip"] = "raise",
         max_errors: int = error_policy.MAX_ERRORS,
@@ -113,12 +115,16 @@ class MNISTIter(EngineBatches):
             images = images.reshape(len(images), math.prod(images.shape[1:]))
         columns = {"image": images, "label": labels[rows], "id": numbers}
         shuffled = flag("shuffle", shuffle, of)
+        seed = options.whole("seed", seed, of=of)
         source = headrace.Numpy(columns, shuffle=shuffled)
+        if flag("same_order", same_order, of) and shuffled:
+            order = _order(len(images), seed)
+            source = headrace.Numpy({name: values[order] for name, values in columns.items()})
         scaled = source.map(vision.Rescale(1 / 256), "image").map(T.TypeCast("float32"), "label")
         super().__init__(
             Pipeline(scaled, "image", "id", len(images), files=named_files("image", image)),
             Running(
-                options.whole("seed", seed, of=of),
+                seed,
                 memory,
                 on_error,
                 max_errors,
@@ -134,6 +140,14 @@ class MNISTIter(EngineBatches):
         if not flag("silent", silent, of):
             shape = self.provide_data[0].shape
             _log.info("%s: %d images, shuffle=%s, shape=%s", of, len(images), shuffled, shape)
+
+
+def _order(rows: int, seed: int) -> np.ndarray:
+    """The order in which the first epoch of a shuffled source has its rows."""
+    numbers = headrace.Numpy({"row": np.arange(rows)}, shuffle=True).batch(max(rows, 1)).with_seed(seed)
+    with numbers.iterate(epoch=0) as batches:
+        order: np.ndarray = next(batches)["row"] if rows > 0 else np.arange(0)
+    return order
 
 
 def _check_pixels(name: str, expected: tuple[int, ...], shape: tuple[int, ...], path: Any, of: str) -> None:

@@ -1,5 +1,6 @@
 """`NDArrayIter` gives batches of arrays in memory."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -9,17 +10,21 @@ from numpy.typing import ArrayLike
 import headrace
 from headrace._arguments import options
 from headrace._datasets.dataset import Dataset
-from headrace.errors import GraphError
+from headrace.errors import GraphError, UnsupportedError
 from headrace.mx import nd
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import GivenBatches
 from headrace.mx.io.device_batches import DeviceBatches
 from headrace.mx.io.filled_batch import Columns, filled
 from headrace.mx.io.given_values import check_state, flag
+from headrace.mx.sparse import CSRNDArray, csr_matrix
 
 __all__ = ["NDArrayIter"]
 
 Arrays: TypeAlias = ArrayLike | list[ArrayLike] | Mapping[str, ArrayLike]
+_Array: TypeAlias = nd.NDArray | CSRNDArray
+_ROW = "row"
+"""The column of the rows' numbers, by which sparse rows are taken."""
 _LAST_BATCHES = ("pad", "discard", "roll_over")
 _STATE: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("seed", "epoch", "given", "rolled"), (int,)),
@@ -27,10 +32,15 @@ _STATE: dict[str, tuple[type, ...]] = {
 }
 
 
+class _NoSparseTail(UnsupportedError, NotImplementedError):
+    """Rows of sparse arrays are left at an epoch's end: also what MXNet raises."""
+
+
 class NDArrayIter(GivenBatches):
     """Gives batches of arrays, along their first axis, as `mxnet.io.NDArrayIter` does.
 
-    Arrays become float32, as in MXNet, unless they are NDArrays, which keep their type.
+    Arrays become float32, as in MXNet, unless they are NDArrays, which keep their type, as `mx.nd.sparse.CSRNDArray` and
+    matrices of SciPy do, whose batches are CSRNDArrays.
 
     Args:
         data: An array; a list of them, called `_0_data`, `_1_data` and so on if there are several; or a dict of them.
@@ -52,7 +62,9 @@ class NDArrayIter(GivenBatches):
     Raises:
         GraphError: The arrays differ in their number of rows, or are none of numbers; or an argument is out of its range, or
             "discard" would leave out all rows.
+        NotImplementedError: There are sparse arrays, and last_batch_handle is not "discard". An UnsupportedError, too.
         StateError: The state is of other arrays or another iterator.
+        UnsupportedError: There are sparse arrays, and a device.
     """
 
     def __init__(
@@ -90,6 +102,9 @@ class NDArrayIter(GivenBatches):
                 f"NDArrayIter: there are {self.num_data} rows, fewer than batch_size={self.batch_size}, and rows that fill no "
                 'batch are left out; give last_batch_handle="pad" or a smaller batch_size'
             )
+        self._sparse = any(isinstance(array, CSRNDArray) for _, array in [*self.data, *self.label])
+        if self._sparse:
+            _check_sparse(last_batch_handle, device)
         self.last_batch_handle = last_batch_handle
         self.layout = layout
         if state is not None:
@@ -106,6 +121,8 @@ class NDArrayIter(GivenBatches):
         """Batches given in this epoch of the user's."""
         self._rolled = 0
         """Rows that this epoch takes over from the one before."""
+        self._passes = 0
+        """Passes of the engine's epoch that are over: with "roll_over" those of the user's epochs before this one."""
         self._run: Iterator[dict[str, np.ndarray]] | None = None
         if state is not None:
             self._restore(state)
@@ -129,6 +146,18 @@ class NDArrayIter(GivenBatches):
         """Names, shapes and types of the labels of a batch."""
         return self._described(self.label)
 
+    @property
+    def idx(self) -> np.ndarray:
+        """The numbers of the rows in the order of this epoch, without those left of the one before."""
+        rows: Dataset = headrace.Numpy({_ROW: np.arange(self.num_data)}, shuffle=self._shuffle, seed=self._seed)
+        if not self._shuffle:
+            return np.arange(self.num_data)
+        if self.last_batch_handle == "roll_over":
+            rows = rows.repeat()
+        with rows.batch(self.num_data).iterate(epoch=self._epoch) as passes:
+            order: np.ndarray = next(itertools.islice(passes, self._passes, None))[_ROW]
+        return order
+
     def reset(self) -> None:
         """Begins the next epoch: after the last batch with the rows that are left, in mid-epoch at row 0."""
         ended = None if self._sent is None else self._sent.end()
@@ -137,6 +166,7 @@ class NDArrayIter(GivenBatches):
         if self.last_batch_handle == "roll_over" and ended:
             self._begun = True
             self._rolled = (self._rolled + self.num_data) % self.batch_size
+            self._passes += 1
         elif self._given > 0 or self._run is not None:
             self._start_over()
         self._given = 0
@@ -170,6 +200,7 @@ class NDArrayIter(GivenBatches):
             "epoch": self._epoch,
             "given": self._given,
             "rolled": self._rolled,
+            "passes": self._passes,
             "run": run,
         }
 
@@ -185,7 +216,13 @@ class NDArrayIter(GivenBatches):
             self._sent = DeviceBatches(self, arrays, self._device, memory, "NDArrayIter")
 
     def _dataset(self, memory: int | str | None) -> Dataset:
-        columns = {_column(kind, i): np.asarray(array) for kind, i, array in self._arrays()}
+        columns = {
+            _column(kind, i): np.asarray(array)
+            for kind, i, array in self._arrays()
+            if not isinstance(array, CSRNDArray)
+        }
+        if self._sparse:
+            columns[_ROW] = np.arange(self.num_data)
         rows: Dataset = headrace.Numpy(columns, shuffle=self._shuffle, seed=self._seed)
         if memory is not None:
             rows = rows.options(memory=memory)
@@ -193,13 +230,14 @@ class NDArrayIter(GivenBatches):
             rows = rows.repeat()
         return rows.batch(self.batch_size, drop_remainder=self.last_batch_handle == "discard")
 
-    def _arrays(self) -> list[tuple[str, int, nd.NDArray]]:
+    def _arrays(self) -> list[tuple[str, int, _Array]]:
         data = [("data", i, array) for i, (_, array) in enumerate(self.data)]
         return data + [("label", i, array) for i, (_, array) in enumerate(self.label)]
 
-    def _described(self, arrays: list[tuple[str, nd.NDArray]]) -> list[DataDesc]:
+    def _described(self, arrays: list[tuple[str, _Array]]) -> list[DataDesc]:
         return [
-            DataDesc(name, (self.batch_size, *array.shape[1:]), array.dtype.type, self.layout) for name, array in arrays
+            DataDesc(name, (self.batch_size, *array.shape[1:]), np.dtype(array.dtype).type, self.layout)
+            for name, array in arrays
         ]
 
     def _batches_of_epoch(self) -> int:
@@ -211,10 +249,12 @@ class NDArrayIter(GivenBatches):
         self._begun = True
         self._epoch += 1
         self._rolled = 0
+        self._passes = 0
         self._run = None
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         self._epoch, self._given, self._rolled = (state[name] for name in ("epoch", "given", "rolled"))
+        self._passes = state.get("passes", 0)
         if state["run"] is not None:
             self._run = self._batches.iterate(state=state["run"])
 
@@ -225,7 +265,7 @@ class NDArrayIter(GivenBatches):
             self._batches.epoch = self._epoch
             self._run = iter(self._batches)
         columns = next(self._run)
-        rows = len(columns[_column("data", 0)])
+        rows = len(next(iter(columns.values())))
         pad = self.batch_size - rows
         if pad > 0:
             columns = self._filled(columns, rows)
@@ -233,7 +273,7 @@ class NDArrayIter(GivenBatches):
             pad = self._rolled
         self._given += 1
         data, label = (
-            [columns[_column(kind, i)].view(nd.NDArray) for i in range(len(arrays))]
+            [_rows_of(array, columns, _column(kind, i)) for i, (_, array) in enumerate(arrays)]
             for kind, arrays in (("data", self.data), ("label", self.label))
         )
         return DataBatch(data, label, pad)
@@ -247,11 +287,30 @@ class NDArrayIter(GivenBatches):
             return next(again)
 
 
+def _check_sparse(last_batch_handle: str, device: str | None) -> None:
+    if last_batch_handle != "discard":
+        raise _NoSparseTail(
+            f"NDArrayIter: last_batch_handle is {last_batch_handle!r}, and there are sparse arrays, whose batches are not "
+            'filled; give "discard", or arrays of all numbers, as by asnumpy()'
+        )
+    if device is not None:
+        raise UnsupportedError(
+            f"NDArrayIter: device is {device!r}, and sparse arrays stay in host memory; leave device out, or give arrays of "
+            "all numbers, as by asnumpy()"
+        )
+
+
+def _rows_of(array: _Array, columns: Columns, name: str) -> _Array:
+    if isinstance(array, CSRNDArray):
+        return array.take(columns[_ROW])
+    return columns[name].view(nd.NDArray)
+
+
 def _column(kind: str, number: int) -> str:
     return f"{kind}{number}"
 
 
-def _named(arrays: Arrays | None, parameter: str, name: str) -> list[tuple[str, nd.NDArray]]:
+def _named(arrays: Arrays | None, parameter: str, name: str) -> list[tuple[str, _Array]]:
     """Arrays by their names, in the names' order."""
     if isinstance(arrays, tuple):
         raise GraphError(f"NDArrayIter: {parameter} is a tuple; give an array, or a list or a dict of several")
@@ -269,7 +328,9 @@ def _named(arrays: Arrays | None, parameter: str, name: str) -> list[tuple[str, 
     return [(key, _array(named[key], parameter, key)) for key in sorted(named)]
 
 
-def _array(given: Any, parameter: str, name: str) -> nd.NDArray:
+def _array(given: Any, parameter: str, name: str) -> _Array:
+    if isinstance(given, CSRNDArray) or hasattr(given, "tocsr"):
+        return csr_matrix(given)
     try:
         return nd.array(given)
     except (TypeError, ValueError) as raised:
@@ -279,7 +340,7 @@ def _array(given: Any, parameter: str, name: str) -> nd.NDArray:
         ) from None
 
 
-def _number_of_rows(arrays: list[tuple[str, nd.NDArray]]) -> int:
+def _number_of_rows(arrays: list[tuple[str, _Array]]) -> int:
     rows = {name: len(array) if array.ndim > 0 else 0 for name, array in arrays}
     if len(set(rows.values())) > 1:
         listed = ", ".join(f"{name} has {number}" for name, number in rows.items())

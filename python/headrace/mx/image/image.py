@@ -1,13 +1,11 @@
-"""Functions on single images, as `mxnet.image` has them: arrays of shape (height, width, channels), in the order red,
-green, blue; `ImageIter` with its augmenters, and `ImageDetIter` with those that move objects, too. Batches are made by
-these, `mx.io.ImageRecordIter` and pipelines, which run the steps without Python."""
+"""Decodes, resizes and crops single images: functions of `mxnet.image`."""
 
 import functools
 import math
 import os
 import random
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,74 +15,11 @@ from headrace._arguments import options
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import read_whole
 from headrace.errors import GraphError
-from headrace.mx.absent import no_name
-from headrace.mx.augmenters import (
-    Augmenter,
-    BrightnessJitterAug,
-    CastAug,
-    CenterCropAug,
-    ColorJitterAug,
-    ColorNormalizeAug,
-    ContrastJitterAug,
-    ForceResizeAug,
-    HorizontalFlipAug,
-    HueJitterAug,
-    LightingAug,
-    RandomCropAug,
-    RandomGrayAug,
-    RandomOrderAug,
-    RandomSizedCropAug,
-    ResizeAug,
-    SaturationJitterAug,
-    SequentialAug,
-)
-from headrace.mx.create_augmenter import CreateAugmenter
-from headrace.mx.create_det_augmenter import CreateDetAugmenter
-from headrace.mx.det_augmenters import (
-    CreateMultiRandCropAugmenter,
-    DetAugmenter,
-    DetBorrowAug,
-    DetHorizontalFlipAug,
-    DetRandomCropAug,
-    DetRandomPadAug,
-    DetRandomSelectAug,
-)
-from headrace.mx.given_interpolation import GivenInterpolation
-from headrace.mx.image_det_iter import ImageDetIter
-from headrace.mx.image_iter import ImageIter
 from headrace.mx.nd import NDArray, array
-from headrace.pack.interpolation_numbers import Interpolation
+from headrace.mx.nd_array import written
+from headrace.mx.resizing import resized
 
 __all__ = [
-    "Augmenter",
-    "BrightnessJitterAug",
-    "CastAug",
-    "CenterCropAug",
-    "ColorJitterAug",
-    "ColorNormalizeAug",
-    "ContrastJitterAug",
-    "CreateAugmenter",
-    "CreateDetAugmenter",
-    "CreateMultiRandCropAugmenter",
-    "DetAugmenter",
-    "DetBorrowAug",
-    "DetHorizontalFlipAug",
-    "DetRandomCropAug",
-    "DetRandomPadAug",
-    "DetRandomSelectAug",
-    "ForceResizeAug",
-    "HorizontalFlipAug",
-    "HueJitterAug",
-    "ImageDetIter",
-    "ImageIter",
-    "LightingAug",
-    "RandomCropAug",
-    "RandomGrayAug",
-    "RandomOrderAug",
-    "RandomSizedCropAug",
-    "ResizeAug",
-    "SaturationJitterAug",
-    "SequentialAug",
     "center_crop",
     "color_normalize",
     "copyMakeBorder",
@@ -120,18 +55,16 @@ def _decode(mode: Literal["RGB", "L"]) -> vision.Decode:
     return vision.Decode(mode=mode, orientation=True)
 
 
-@functools.lru_cache(maxsize=256)
-def _resize(height: int, width: int, interpolation: Interpolation) -> vision.Resize:
-    return vision.Resize((height, width), interpolation=interpolation, antialias=False)
-
-
-def imdecode(buf: bytes | bytearray | memoryview | np.ndarray, flag: int = 1, to_rgb: bool = True) -> NDArray:
+def imdecode(
+    buf: bytes | bytearray | memoryview | np.ndarray, flag: int = 1, to_rgb: bool = True, out: Any = None
+) -> NDArray:
     """An encoded image as uint8, turned as its EXIF orientation says: of any format that `V.Decode` reads.
 
     Args:
         buf: The encoded image: bytes, or an array of them.
         flag: 1: three channels; 0: one, grey.
         to_rgb: Whether the channels are red, green, blue, else blue, green, red.
+        out: The array that is written, and returned; None: a new one.
 
     Raises:
         DataError: The image is damaged, or of another format.
@@ -146,19 +79,19 @@ def imdecode(buf: bytes | bytearray | memoryview | np.ndarray, flag: int = 1, to
         raise GraphError(f"imdecode: flag is {options.shown(flag)}; it must be 1 (colour) or 0 (grey)")
     encoded = np.ascontiguousarray(buf).tobytes() if isinstance(buf, np.ndarray) else bytes(buf)
     image: np.ndarray = _decode("RGB" if flag else "L")(encoded)
-    return (image if to_rgb or not flag else np.ascontiguousarray(image[:, :, ::-1])).view(NDArray)
+    return _given(image if to_rgb or not flag else np.ascontiguousarray(image[:, :, ::-1]), out, "imdecode")
 
 
-def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True) -> NDArray:
+def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True, out: Any = None) -> NDArray:
     """The image in a file, as `imdecode` gives it. Raises NotFoundError if it is not there."""
     try:
         encoded = read_whole(filename)
     except OSError as raised:
         raise system_error(f"cannot read {os.fspath(filename)}", raised) from None
-    return imdecode(encoded, flag, to_rgb)
+    return imdecode(encoded, flag, to_rgb, out)
 
 
-def imresize(src: ArrayLike, w: int, h: int, interp: int = 1) -> NDArray:
+def imresize(src: ArrayLike, w: int, h: int, interp: int = 1, out: Any = None) -> NDArray:
     """Resized to width `w` and height `h`, with the pixels of OpenCV.
 
     Args:
@@ -167,14 +100,13 @@ def imresize(src: ArrayLike, w: int, h: int, interp: int = 1) -> NDArray:
         h: The height.
         interp: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes, 10 one of 0 to 4, which Python's `random`
             draws.
+        out: The array that is written, and returned; None: a new one.
 
     Raises:
+        GraphError: `out` has another shape than the result, or a type that does not hold it.
         UnsupportedError: `interp` is another number.
     """
-    interpolation = GivenInterpolation(interp, "interp", "imresize").now()
-    height, width = options.whole("h", h, 1, "imresize"), options.whole("w", w, 1, "imresize")
-    resized: np.ndarray = _resize(height, width, interpolation)(np.ascontiguousarray(src))
-    return resized.view(NDArray)
+    return _given(resized(src, w, h, interp, "imresize"), out, "imresize")
 
 
 def resize_short(src: np.ndarray, size: int, interp: int = 2) -> NDArray:
@@ -183,6 +115,21 @@ def resize_short(src: np.ndarray, size: int, interp: int = 2) -> NDArray:
     if height > width:
         return imresize(src, size, size * height // width, interp)
     return imresize(src, size * width // height, size, interp)
+
+
+def _get_interp_method(interp: int, sizes: Sequence[int] = ()) -> int:
+    """The number of the interpolation, 0 to 4, that `interp` means between `sizes`: the height and the width before, and
+    those after it. A private name of MXNet's, which scripts import."""
+    if interp == 10:
+        return random.randint(0, 4)
+    if interp != 9:
+        return interp
+    if len(sizes) != 4:
+        return 2
+    height, width, to_height, to_width = sizes
+    if to_height > height and to_width > width:
+        return 2
+    return 3 if to_height < height and to_width < width else 1
 
 
 def scale_down(src_size: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
@@ -265,6 +212,7 @@ def copyMakeBorder(
     type: int = 0,
     value: float = 0,
     values: Sequence[float] | np.ndarray = (),
+    out: Any = None,
 ) -> NDArray:
     """The image with a border around it.
 
@@ -278,6 +226,7 @@ def copyMakeBorder(
             mirrored image without its edge.
         value: One number for all channels; for pixels of integers it is rounded, and cut off to their range.
         values: In its place, one for each channel; channels beyond them get 0.
+        out: The array that is written, and returned; None: a new one.
     """
     if type not in range(len(_BORDERS)):
         raise GraphError(f"copyMakeBorder: type is {options.shown(type)}; it must be 0 to {len(_BORDERS) - 1}")
@@ -285,7 +234,7 @@ def copyMakeBorder(
         options.whole(name, margin, 0, "copyMakeBorder")
     margins = ((top, bot), (left, right), *((0, 0),) * (src.ndim - 2))
     if type > 0:
-        return np.pad(src, margins, mode=_BORDERS[type]).view(NDArray)
+        return _given(np.pad(src, margins, mode=_BORDERS[type]), out, "copyMakeBorder")
     channels = src.shape[2] if src.ndim > 2 else 1
     filling = np.full(channels, value, np.float64)
     if len(values) > 0:
@@ -295,7 +244,16 @@ def copyMakeBorder(
     padded = np.empty((top + src.shape[0] + bot, left + src.shape[1] + right, *src.shape[2:]), src.dtype)
     padded[...] = _saturated(filling, src.dtype)
     padded[top : top + src.shape[0], left : left + src.shape[1]] = src
-    return padded.view(NDArray)
+    return _given(padded, out, "copyMakeBorder")
+
+
+def _given(image: np.ndarray, out: Any, of: str) -> NDArray:
+    """The image, or `out` with its pixels. Raises GraphError if it does not hold them."""
+    try:
+        given: NDArray = written(image, out)
+    except GraphError as error:
+        raise GraphError(f"{of}: {error}") from None
+    return given
 
 
 def _saturated(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
@@ -322,9 +280,3 @@ def _crop(src: np.ndarray, size: Sequence[int], interp: int, place: Any) -> tupl
     w, h = scale_down((width, height), wanted)
     x0, y0 = place(width - w), place(height - h)
     return fixed_crop(src, x0, y0, w, h, wanted, interp), (x0, y0, w, h)
-
-
-if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
-
-    def __getattr__(name: str) -> object:
-        raise no_name(__name__, name)
