@@ -18,6 +18,7 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace._arguments import other_libraries
 from headrace._runs.run_options import RunParameters
+from headrace.torch import Loader
 from tests.front import front_of
 
 IMAGES = np.zeros((3, 8, 8, 3), np.uint8)
@@ -104,7 +105,7 @@ def test_every_keyword_of_a_dataloader_has_advice(name):
 def test_a_keyword_of_torchvision_names_ours(make, advice):
     with pytest.raises(TypeError, match=advice):
         make()
-    with pytest.raises(TypeError, match="unexpected keyword argument 'sizes'"):
+    with pytest.raises(TypeError, match=r"Resize\(\) has no parameter sizes; did you mean size\?"):
         V.Resize(sizes=3)
 
 
@@ -145,11 +146,23 @@ def test_a_kernel_of_several_columns_asks_for_those_that_it_takes():
         batches.map(V.MixUp(num_classes=3), "x")
 
 
-def test_a_keyword_of_no_library_is_pythons_own_error():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'windows'"):
+def test_a_mistyped_keyword_names_the_nearest_or_all():
+    with pytest.raises(TypeError, match=r"shuffle\(\) has no parameter windows; did you mean window\?"):
         hr.Range(3).shuffle(windows=4)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'batches'"):
+    with pytest.raises(TypeError, match=r"Range\(\) has no parameter batches; it has start, stop, step, shuffle"):
         hr.Range(3, batches=4)
+    with pytest.raises(TypeError, match=r"iterate\(\) has no parameter epoc; did you mean epoch\?"):
+        hr.Range(3).iterate(epoc=1)
+    with pytest.raises(TypeError, match=r"Loader\(\) has no parameter drop_lst; did you mean drop_last\?"):
+        Loader(hr.Range(3), drop_lst=True)
+
+
+def test_a_mistyped_name_has_one_suggestion_and_no_private_one():
+    for get in (lambda: hr.Range(3).batchh, lambda: V.RandomHorizontlFlip, lambda: hr.Range(3).epoc):
+        with pytest.raises(AttributeError, match="; did you mean") as caught:
+            get()
+        # Python adds a suggestion of its own where both are there.
+        assert caught.value.obj is None
 
 
 def test_classes_of_users_may_take_such_keywords():

@@ -1,10 +1,13 @@
 """Advice for error messages: what to write instead of the names that users of other libraries know."""
 
 import functools
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
-__all__ = ["advise", "advise_init", "class_advice", "keyword_advice", "method_advice"]
+from headrace._arguments.suggestions import did_you_mean
+
+__all__ = ["advise", "advise_init", "class_advice", "keyword_advice", "method_advice", "unknown_keyword"]
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -54,6 +57,16 @@ _METHODS = {
     "bucket_by_sequence_length": "write bucket_by_length(column, boundaries, batch_sizes)",
     "bucket_batch_by_length": "write bucket_by_length(column, boundaries, batch_sizes)",
     "set_epoch": "write dataset.epoch = epoch, or iterate(epoch=epoch)",
+    "state": "write it = iter(dataset), and then it.state()",
+    "state_dict": "write it = iter(dataset), and then it.state(); headrace.torch.Loader has state_dict()",
+    "load_state_dict": "write iterate(state=state); headrace.torch.Loader has load_state_dict()",
+    "shape": _SCHEMA,
+    "dtype": _SCHEMA,
+    "columns": _SCHEMA,
+    "features": _SCHEMA,
+    "column_names": _SCHEMA,
+    "class_names": "write classes",
+    "num_classes": "write len(dataset.classes)",
 }
 
 _KEYWORDS = {
@@ -171,15 +184,26 @@ def advise_init(cls: type) -> None:
         cls.__init__ = _advised(cls.__init__, cls.__name__)  # type: ignore[misc]
 
 
+def unknown_keyword(of: str, name: str, known: Collection[str]) -> TypeError:
+    """The error for a keyword that a call does not have, with what to write in its place."""
+    advice = _KEYWORDS.get(name)
+    if advice is not None:
+        return TypeError(f"{of}() has no parameter {name}; {advice}")
+    near = did_you_mean(name, known)
+    return TypeError(f"{of}() has no parameter {name}{near or '; it has ' + (', '.join(known) or 'none')}")
+
+
 def _advised(method: Callable[..., Any], shown: str) -> Callable[..., Any]:
     code = getattr(method, "__wrapped__", method).__code__
+    takes_any = bool(code.co_flags & inspect.CO_VARKEYWORDS)
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    public = [name for name in known if name != "self"]
 
     @functools.wraps(method)
     def call(*args: Any, **given: Any) -> Any:
         for name in given:
-            if name in _KEYWORDS and name not in known:
-                raise TypeError(f"{shown}() has no parameter {name}; {_KEYWORDS[name]}")
+            if name not in known and (name in _KEYWORDS or not takes_any):
+                raise unknown_keyword(shown, name, public)
         return method(*args, **given)
 
     return call

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from headrace import _records, sheet
 from headrace._arguments import options
 from headrace._arguments.other_libraries import advise, advise_init, method_advice
+from headrace._arguments.suggestions import did_you_mean
+from headrace._datasets import numbered_rows
 from headrace._datasets.base import Base, ordered
 from headrace._datasets.methods import Methods
 from headrace._datasets.runs import Runs
@@ -49,8 +51,25 @@ class Dataset(Methods, Runs):
                 if method is not None:
                     return method.__get__(self)
             advice = method_advice(name)
-            text = f"a Dataset has no {name}" + ("" if advice is None else f"; {advice}")
-            raise AttributeError(text, name=name, obj=self)
+            known = (each for each in dir(self) if not each.startswith("_"))
+            near = did_you_mean(name, known) if advice is None else f"; {advice}"
+            # Without `obj`: else Python adds a suggestion of its own, perhaps of a private name.
+            raise AttributeError(f"a Dataset has no {name}{near}", name=name)
+
+    # ---- rows by number ----
+
+    def __getitem__(self, index: int) -> Any:
+        """Row `index` of epoch `ds.epoch`, as `ds.iterate(epoch=ds.epoch)` gives it; -1 is the last. It is made alone: to
+        loop over many, loop over the dataset.
+
+        Raises IndexError for a number beyond the rows, and UnsupportedError, naming the operator, where rows have no
+        numbers, as above a shuffle(window), a filter or a source that is read as a stream.
+        """
+        return numbered_rows.row(self, index)
+
+    def __getitems__(self, indices: Any) -> Any:
+        """The rows of a batch, as torch's DataLoader asks for them."""
+        return numbered_rows.rows(self, indices)
 
     # ---- looking at it ----
 

@@ -61,7 +61,8 @@ def attribute_of(module: str, name: str) -> Any:
     op = _declaration("" if module == "sources" else module, name)
     if op is None or (module == "sources" and op["role"] != "source"):
         home = "headrace" if module == "sources" else f"headrace.{module}"
-        raise AttributeError(f"module {home!r} has no attribute {name!r}{_advice(module, name)}")
+        # Its name is given, and not the module: else Python adds a suggestion of its own.
+        raise AttributeError(f"module {home!r} has no attribute {name!r}{_advice(module, name)}", name=name)
     written = class_text.source(op) if op["role"] == "source" else class_text.kernel(op)
     return _made.setdefault((module, name), _run(written, f"headrace.{module}", name))
 

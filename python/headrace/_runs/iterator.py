@@ -262,6 +262,18 @@ class Iterator:
             raise _again(self._error)
         raise StopIteration
 
+    def _without_first(self, count: int) -> Self:
+        """After so many rows, which it takes and drops before callbacks see any."""
+        calls, self._calls = self._calls, None
+        try:
+            for _ in range(count):
+                if next(self, None) is None:
+                    break
+        finally:
+            self._calls = calls
+            self._plain = self._plain and calls is None
+        return self
+
     def state(self) -> bytes:
         """The position after the last batch given: `ds.iterate(state=…)` goes on with the next one.
 
