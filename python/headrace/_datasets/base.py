@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, cast
 from headrace import _engine
 from headrace._arguments.doubts import location_of, warn_once
 from headrace._arguments.options import shown
-from headrace._arguments.source_location import users_location
+from headrace._arguments.source_location import SourceLocation, users_location
 from headrace._graph import parameters, reference
 from headrace._graph.reference import Binding, Bound
 from headrace._runs import error_policy
@@ -47,6 +47,8 @@ class Base:
     _on_error: ErrorPolicy | None
     _built: _engine.Graph | None
     _options: RunOptions
+    # Where it was written; of a loaded graph not known.
+    _location: SourceLocation = ("", 0)
 
     def __init__(self) -> None:
         raise TypeError(
@@ -95,7 +97,8 @@ class Base:
     ) -> None:
         bound = [value for value in attributes.values() if isinstance(value, Bound)]
         plain = {name: _plain(value) for name, value in attributes.items()}
-        node = _engine.Node(op, plain, list(steps), users_location(), *limits)
+        self._location = users_location()
+        node = _engine.Node(op, plain, list(steps), self._location, *limits)
         self._fill(node, inputs, [*(value.binding for value in bound), *step_bindings], seed, on_error)
 
     def _fill(
@@ -118,6 +121,7 @@ class Base:
         copy = object.__new__(self._made)
         copy._fill(self._node, self._inputs, self._bindings, self._seed, self._on_error)
         copy._options = self._options
+        copy._location = self._location
         return copy
 
     def __copy__(self) -> Dataset:
