@@ -71,7 +71,10 @@ def test_where_they_are_not_known_the_reason_is_said(folder, tmp_path_factory):
         (ds.project(["image"]), "no column of labels"),
         (ds.map(lambda x: x + 1, "label"), 'column "label": a function changed the labels'),
         (ds.concat(hr.ImageFolder(other)), "joined have different classes"),
-        (ds.concat(hr.Numpy({"image": np.array([b"x"], object), "label": np.array([4], np.int32)})), "joined have diff"),
+        (
+            ds.concat(hr.Numpy({"image": np.array([b"x"], object), "label": np.array([4], np.int32)})),
+            "joined have diff",
+        ),
     ):
         for name in ("classes", "class_to_idx"):
             assert not hasattr(dataset, name)

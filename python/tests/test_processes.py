@@ -852,6 +852,10 @@ def opens(x):
         OPENED = threading.Lock()
     return x + 1
 
+def imports(x):
+    import NAME
+    return x + NAME.LIMIT
+
 class Adder:
     def __call__(self, x):
         return x + LIMIT
@@ -861,7 +865,7 @@ class Adder:
 @pytest.fixture
 def settings(tmp_path, monkeypatch):
     name = f"settings_{tmp_path.name.replace('-', '_')}"
-    (tmp_path / f"{name}.py").write_text(SETTINGS)
+    (tmp_path / f"{name}.py").write_text(SETTINGS.replace("NAME", name))
     (tmp_path / f"user_of_{name}.py").write_text(
         f"import {name} as s\nfrom {name} import shifted\n\ndef through(x):\n    return shifted(x) + s.TABLE['a']\n"
     )
@@ -880,6 +884,7 @@ def test_globals_that_were_set_go_with_functions_of_modules(settings):
         settings.indirect,
         settings.of_class,
         settings.user.through,
+        settings.imports,
         settings.Adder(),
         functools.partial(settings.indirect),
         lambda x: settings.shifted(x),

@@ -6,8 +6,17 @@ from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 from headrace._arguments.suggestions import did_you_mean
+from headrace.errors import GraphError
 
-__all__ = ["advise", "advise_init", "class_advice", "keyword_advice", "method_advice", "unknown_keyword"]
+__all__ = [
+    "advise",
+    "advise_init",
+    "class_advice",
+    "keyword_advice",
+    "method_advice",
+    "source_advice",
+    "unknown_keyword",
+]
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -155,6 +164,43 @@ _CLASSES = {
 }
 
 
+_LOADER = "write headrace.torch.Loader(dataset, batch_size=…)"
+_OBJECTS = "write hr.from_dataset(dataset) over an object that gives rows by number"
+_SOURCES = {
+    "DataLoader": _LOADER,
+    "Loader": _LOADER,
+    "StatefulDataLoader": _LOADER,
+    "GeneratorDataset": "write hr.Generator(function, columns), or hr.from_dataset(dataset)",
+    "NumpySlicesDataset": "it is called Numpy",
+    "TensorDataset": "it is called Numpy",
+    "CSVDataset": "it is called Csv",
+    "CSV": "it is called Csv",
+    "TextFileDataset": "it is called Text",
+    "TextLineDataset": "it is called Text",
+    "ImageFolderDataset": "it is called ImageFolder",
+    "ConcatDataset": "write dataset.concat(other)",
+    "StackDataset": "write dataset.zip(other)",
+    "IterableDataset": "write hr.Generator(lambda: iter(dataset), columns)",
+    "MapDataset": _OBJECTS,
+    "TFRecordDataset": "there is no reader of TFRecord files; write hr.Generator over one",
+    "Compose": "write the kernels as a list in map, or hr.compose(kernels) for a function of an image",
+}
+
+
+def source_advice(name: str) -> str | None:
+    return _SOURCES.get(name)
+
+
+# Values that a method refuses, and what is meant by them: the parameter, the value, and what to write.
+_VALUES = {
+    "repeat": (
+        "count",
+        0,
+        "leave repeat out for one pass, write repeat() for passes without end, or take(0) for no rows",
+    ),
+}
+
+
 def class_advice(name: str) -> str | None:
     return _CLASSES.get(name)
 
@@ -184,6 +230,13 @@ def advise_init(cls: type) -> None:
         cls.__init__ = _advised(cls.__init__, cls.__name__)  # type: ignore[misc]
 
 
+def _check_value(of: str, known: tuple[str, ...], by_value: tuple[str, Any, str], args: Any, given: Any) -> None:
+    name, value, advice = by_value
+    taken = dict(zip(known, args, strict=False)) | given
+    if name in taken and type(taken[name]) is type(value) and taken[name] == value:
+        raise GraphError(f"{of}: {name} is {value}; {advice}")
+
+
 def unknown_keyword(of: str, name: str, known: Collection[str]) -> TypeError:
     """The error for a keyword that a call does not have, with what to write in its place."""
     advice = _KEYWORDS.get(name)
@@ -199,8 +252,12 @@ def _advised(method: Callable[..., Any], shown: str) -> Callable[..., Any]:
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     public = [name for name in known if name != "self"]
 
+    by_value = _VALUES.get(shown)
+
     @functools.wraps(method)
     def call(*args: Any, **given: Any) -> Any:
+        if by_value is not None:
+            _check_value(shown, known, by_value, args, given)
         for name in given:
             if name not in known and (name in _KEYWORDS or not takes_any):
                 raise unknown_keyword(shown, name, public)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace._arguments.doubts import warn_once
 from headrace._arguments.options import shown
-from headrace._arguments.source_location import users_location
+from headrace._arguments.source_location import SourceLocation
 from headrace._datasets.base import ordered
 from headrace.errors import GraphError, StateError, UnsupportedError
 
@@ -52,8 +52,15 @@ def _warn() -> None:
     warn_once(
         "torch's DataLoader asks a headrace.Dataset for one row at a time, with the engine begun anew each time: write "
         "headrace.torch.Loader(dataset, batch_size=…) in its place, which reads ahead on all cores",
-        users_location(),
+        _line_outside_torch(),
     )
+
+
+def _line_outside_torch() -> SourceLocation:
+    frame = sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith(("headrace", "torch")):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
 
 
 def _number(dataset: Dataset, index: Any) -> int:
@@ -71,7 +78,9 @@ def _number(dataset: Dataset, index: Any) -> int:
             f"dataset[{number}]: with {culprit} rows have no numbers; loop over the dataset: for row in dataset"
         )
     if not -count <= number < count:
-        raise IndexError(f"dataset[{number}]: the dataset has {count:,} row{'s' * (count != 1)} in epoch {dataset.epoch}")
+        raise IndexError(
+            f"dataset[{number}]: the dataset has {count:,} row{'s' * (count != 1)} in epoch {dataset.epoch}"
+        )
     return number if number >= 0 else count + number
 
 

@@ -16,6 +16,7 @@ from headrace._arguments.options import epoch as checked_epoch
 from headrace._arguments.source_location import users_location
 from headrace._datasets.base import Base
 from headrace._datasets.overlapping_parts import note_run
+from headrace._datasets.run_doubts import warn_of_data
 from headrace._datasets.starts import start_state
 from headrace._graph import parameters
 from headrace._graph.reference import Binding
@@ -42,6 +43,9 @@ class Runs(Base):
     _cuts_run: dict[str, tuple[int, int]]
     _warned_of_cuts: bool
     _repeated: _Repeated
+    # Whether warnings about the data were given.
+    _data_seen: bool
+    _endings_seen: bool
 
     def _fill(
         self,
@@ -60,6 +64,7 @@ class Runs(Base):
         self._cuts_run = {}
         self._warned_of_cuts = False
         self._repeated = _Repeated()
+        self._data_seen = self._endings_seen = False
 
     def __iter__(self) -> Iterator:
         """Runs epoch `ds.epoch`, with the dataset's options."""
@@ -76,6 +81,7 @@ class Runs(Base):
             engine = start(*self._bound_graph(self._options.for_engine() | given))
         _ask(engine, epoch)
         note_run(self, epoch)
+        self._warn_of_data(epoch)
         # A profile is written when its engine ends.
         on_end = self._park if files is None else stop
         return self._running(engine, self._options, files, self._move_past, on_end)
@@ -134,6 +140,12 @@ class Runs(Base):
             return self._from_batch(start, self.epoch if epoch is None else epoch, state, chosen)
         return self._iterate(epoch, state, chosen, given)
 
+    def _warn_of_data(self, epoch: int) -> None:
+        # At the first run, as the data are seldom others at the next.
+        if not self._data_seen:
+            self._data_seen = True
+            warn_of_data(self, epoch)
+
     def _from_batch(self, start: Any, epoch: Any, state: bytes | None, chosen: RunOptions) -> Iterator:
         if state is not None:
             raise GraphError("iterate: give start or state, not both, as each says where to begin")
@@ -173,6 +185,7 @@ class Runs(Base):
                 stop(engine)
                 raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
             _ask(engine, engine.epoch)
+        self._warn_of_data(engine.epoch)
         if state is not None and given is not None:
             self._epoch = engine.epoch + 1
         note_run(self, engine.epoch)
@@ -256,7 +269,9 @@ class Runs(Base):
                 "them in a loop, sum(1 for _ in dataset), or take the length of the dataset below that"
             )
         if count < 0:
-            raise TypeError("this dataset is endless: it repeats without a count; write repeat(count), or take(count) above")
+            raise TypeError(
+                "this dataset is endless: it repeats without a count; write repeat(count), or take(count) above"
+            )
         return count
 
     def _count(self) -> int | None:

@@ -9,9 +9,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from headrace import _engine
+from headrace import _engine, sources
 from headrace._arguments.dtype import DType
-from headrace._arguments.other_libraries import class_advice
+from headrace._arguments.other_libraries import class_advice, source_advice
+from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets.adapters.split_sources import mix
 from headrace._datasets.column_types import Columns
 from headrace._datasets.dataset import Dataset
@@ -73,6 +74,9 @@ def _advice(module: str, name: str) -> str:
     for other, names in kernels.items():
         if name in names:
             return f"; it is in headrace.{other}"
+    if module == "sources":
+        advice = source_advice(name)
+        return f"; {advice}" if advice else did_you_mean(name, sources.__all__)
     if module not in kernels:
         return ""
     if advice := class_advice(name):

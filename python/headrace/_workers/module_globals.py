@@ -24,7 +24,11 @@ __all__ = ["Global", "globals_behind", "set_globals"]
 # Python's and installed libraries: their state is theirs.
 _LIBRARIES = tuple(
     {
-        *(path for name, path in sysconfig.get_paths().items() if name in ("stdlib", "platstdlib", "purelib", "platlib")),
+        *(
+            path
+            for name, path in sysconfig.get_paths().items()
+            if name in ("stdlib", "platstdlib", "purelib", "platlib")
+        ),
         *site.getsitepackages(),
         site.getusersitepackages(),
     }
@@ -52,7 +56,10 @@ def globals_behind(targets: list[Any], dumped: Callable[[Any], Any]) -> list[Glo
     search = _Search()
     for target in targets:
         search.visit(target)
-    return [_as_sent(module, owner, name, value, dumped, search.stored) for (module, owner, name), value in search.found.items()]
+    return [
+        _as_sent(module, owner, name, value, dumped, search.stored)
+        for (module, owner, name), value in search.found.items()
+    ]
 
 
 def _as_sent(
@@ -146,9 +153,10 @@ class _Search:
                 self._note(kind.__module__, kind.__qualname__, name, value)
 
     def _visit_function(self, function: FunctionType) -> None:
+        used = set(_names_in(function.__code__))
         for cell in function.__closure__ or ():
             try:
-                self.visit(cell.cell_contents)
+                self._use("", "", cell.cell_contents, used)
             except ValueError:  # Not set yet.
                 continue
         self.visit(list(function.__defaults__ or ()))
@@ -160,19 +168,21 @@ class _Search:
         own = module is not None and vars(module) is function.__globals__
         if not own or not (_of_user(module) or function.__module__ == "__main__"):
             return
-        used = set(_names_in(function.__code__))
         self.stored |= {(function.__module__, name) for name in _stored_in(function.__code__)}
         # One that has no name of its own, or is the script's, takes its globals with it.
         home = function.__module__ if _named(module, function) else ""
         for name in used & function.__globals__.keys():
             self._use(home, name, function.__globals__[name], used)
+        # What it imports itself.
+        for name in used & sys.modules.keys() - function.__globals__.keys():
+            self._use("", "", sys.modules[name], used - {name})
 
     def _use(self, module: str, name: str, value: Any, used: set[str]) -> None:
         if isinstance(value, ModuleType):
             if _of_user(value):
                 for attribute in used & vars(value).keys():
                     home = "" if _by_value(value.__name__) else value.__name__
-                    self._use(home, attribute, vars(value)[attribute], set())
+                    self._use(home, attribute, vars(value)[attribute], used - {attribute})
             return
         if module and _is_data(value):
             self._note(module, "", name, value)
@@ -189,7 +199,9 @@ def _of_user(module: ModuleType | None) -> bool:
         return False
     top = module.__name__.partition(".")[0]
     file = getattr(module, "__file__", None)
-    return top != _PACKAGE and top not in sys.stdlib_module_names and file is not None and not file.startswith(_LIBRARIES)
+    return (
+        top != _PACKAGE and top not in sys.stdlib_module_names and file is not None and not file.startswith(_LIBRARIES)
+    )
 
 
 def _named(module: Any, function: FunctionType) -> bool:

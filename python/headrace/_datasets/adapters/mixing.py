@@ -25,4 +25,15 @@ def mixed(inputs: Sequence[Dataset], **attributes: Any) -> Dataset:
             raise GraphError(f"mix takes datasets, not {shown(dataset)}")
     if not inputs:
         raise GraphError("mix: inputs is empty; give at least one dataset")
+    weights = attributes.get("weights")
+    zeros = [number for number, each in enumerate(weights) if _is_zero(each)] if isinstance(weights, Sequence) else []
+    if zeros:
+        raise GraphError(
+            f"mix: weights[{zeros[0]}] is 0, so input {zeros[0]} would never be drawn: leave out this input and its weight, or "
+            "give it a weight above 0"
+        )
     return inputs[0]._append("mix", attributes, inputs[1:])
+
+
+def _is_zero(weight: Any) -> bool:
+    return isinstance(weight, (int, float)) and not isinstance(weight, bool) and weight == 0
