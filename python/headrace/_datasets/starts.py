@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from headrace._datasets.base import ordered
+from headrace._datasets.base import Base, ordered
 from headrace._runs.iterator import start, stop
 from headrace._runs.run_options import RunOptions
 from headrace._runs.start_state import state_at
 from headrace.errors import StateError, UnsupportedError
 
-if TYPE_CHECKING:
-    from headrace._datasets.dataset import Dataset
-
 __all__ = ["attributes_of", "start_state"]
 
 
-def start_state(dataset: Dataset, chosen: RunOptions, epoch: int, batches: int) -> bytes:
+def start_state(dataset: Base, chosen: RunOptions, epoch: int, batches: int) -> bytes:
     """StateError, with the reason, where earlier rows have to be made to know which come next. A run may still refuse
     the state."""
     rows = _rows_of_each(dataset)
@@ -38,7 +35,7 @@ def start_state(dataset: Dataset, chosen: RunOptions, epoch: int, batches: int) 
     return moved
 
 
-def _rows_of_each(dataset: Dataset) -> int:
+def _rows_of_each(dataset: Base) -> int:
     """The rows of the source in a row of the result: those of a batch."""
     rows = 1
     for node, _ in ordered(dataset)[0]:
