@@ -436,7 +436,7 @@ def test_arguments_of_dataloader_get_advice():
         ("shuffle", "shuffle=True in the source"),
         ("pin_memory", "leave it out"),
         ("collate_fn", "function="),
-        ("no_such", "no parameter no_such$"),
+        ("no_such", "no parameter no_such; it has dataset, device"),
     ]:
         with pytest.raises(TypeError, match=advice):
             Loader(hr.Range(3), **{name: 1})
