@@ -132,7 +132,12 @@ def test_a_stream_names_the_operator(name, culprit):
 
 
 def test_what_is_no_number_says_what_to_write():
-    for index, advice in (("x", 'row\\["x"\\]'), (slice(1, 3), r"select\(range\(1, 3\)\)"), (True, "select"), (1.5, "select")):
+    for index, advice in (
+        ("x", 'row\\["x"\\]'),
+        (slice(1, 3), r"select\(range\(1, 3\)\)"),
+        (True, "select"),
+        (1.5, "select"),
+    ):
         with pytest.raises(TypeError, match=advice):
             hr.Range(3)[index]
 

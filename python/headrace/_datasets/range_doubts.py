@@ -39,7 +39,9 @@ class _Search:
             for each in reversed(node.get("inputs", [])):
                 unit |= known[each]
             if node["op"] == "rename":
-                mapping: dict[str, str] = next((_value(each) for each in node["attributes"] if each["name"] == "mapping"), {})
+                mapping: dict[str, str] = next(
+                    (_value(each) for each in node["attributes"] if each["name"] == "mapping"), {}
+                )
                 unit = {mapping.get(name, name): by for name, by in unit.items()}
             for step in node.get("steps", []):
                 self._after(step, unit, node)
