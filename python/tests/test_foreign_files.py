@@ -16,7 +16,7 @@ from headrace import vision as V
 from headrace._runs.foreign_files import kind_of
 
 TABLE = b"a,b\n1,2\n"
-RECORD = struct.pack("<QI", 5, 0) + b"hello" + struct.pack("<I", 0)
+RECORD = struct.pack("<QI", 5, 0) + b"\xff\xfello" + struct.pack("<I", 0)
 
 
 def zipped() -> bytes:
