@@ -58,7 +58,8 @@ def cached(
         return None if given is None else memory_bytes(given, "cache", name, 0)
 
     folder = None if directory is None else path("directory", directory, "cache")
-    if not transparent:
+    # As a text, which any value has.
+    if str(transparent) == "False":
         _warn_of_draws(dataset)
     attributes = {"memory": size("memory", memory), "directory": folder, "disk": size("disk", disk)}
     return dataset._append("cache", {**attributes, "transparent": transparent})
