@@ -9,6 +9,9 @@
 namespace headrace {
 namespace {
 
+// What a message suggests at least.
+constexpr uint64_t kFewErrors = 1000;
+
 std::string NameOf(const FailedRow& row) {
   const std::string file = DescribeProvenance(row.provenance);
   return file.empty() ? DescribeRowId(row.id) : file;
@@ -48,7 +51,8 @@ absl::Status SkippedRows::LimitError(uint64_t epoch, const FailedRow& row) const
   absl::Status error(
       row.error.code(),
       Cat(failed, failed == 1 ? " row" : " rows", " of epoch ", epoch, " failed, and on_error() allows max_errors=",
-          most_, ": mend or leave out such rows, or raise max_errors; the last one: ", ToStd(row.error.message())));
+          most_, ": mend or leave out such rows, or raise max_errors, as in on_error(\"skip\", max_errors=",
+          most_ < kFewErrors ? kFewErrors : most_ * 10, "); the last one: ", ToStd(row.error.message())));
   row.error.ForEachPayload([&error](absl::string_view url, const absl::Cord& value) { error.SetPayload(url, value); });
   AddErrorField(error, ErrorField::kFile, DescribeProvenance(row.provenance));
   AddErrorField(error, ErrorField::kRow, DescribeRowId(row.id));

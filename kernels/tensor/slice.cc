@@ -193,7 +193,8 @@ const KernelRegistration slice_registration{
                      .doc = "The positions kept, in this order and perhaps several times; negative ones count from "
                             "the last. None: those of the range.",
                      .default_value = "None",
-                     .nullable = true}},
+                     .nullable = true,
+                     .length = ir::ListLength{}}},
      .python_module = "transforms",
      .example = "T.Slice(0, 10)",
      .sample = {.attributes = {{"start", "1"}}, .inputs = {ir::SampleInput::kVector}},

@@ -24,9 +24,11 @@ bool SameType(const Tensor& whole, const Tensor& row) {
 
 absl::Status Ragged(const Tensor& first, const Tensor& row) {
   return GraphError("rows of a batch differ: ", first.TypeName(), " and ", row.TypeName(), "; ",
-                    first.dtype() != row.dtype() ? "convert them to one dtype (TypeCast)"
-                                                 : "make them alike (Resize, PadEnd), or use batch(pad=True), or "
-                                                   "batch(ragged=…) where their first axis alone differs");
+                    first.dtype() != row.dtype()
+                        ? "convert them to one dtype (TypeCast)"
+                        : "make them alike (Resize, PadEnd), or use batch(pad=True), or "
+                          "batch(ragged=…) where their first axis alone differs; Resize with one "
+                          "number keeps proportions: give it both, as in Resize((224, 224))");
 }
 
 // Rows of a sliceable column, out of the block if they are all of its rows.

@@ -148,7 +148,8 @@ const OpRegistration scan_registration(
                      .referenced = ir::Referenced::kArrays},
                     {.name = "columns",
                      .type = ir::AttributeType::kStrings,
-                     .doc = "The columns that the function gets after the state, in this order."}}),
+                     .doc = "The columns that the function gets after the state, in this order.",
+                     .length = ir::ListLength{}}}),
         .traits = {.python = true, .ordered = true},
         .python_module = "dataset",
         .python = {.parameters = "function: Callable[..., Any], initial: Any, columns: str | Sequence[str], output: "

@@ -1,10 +1,28 @@
 """Headrace: a data engine for training and inference. Pipelines written in Python, run in C++."""
 
+import importlib
 import os
 import sys
 from typing import TYPE_CHECKING
 
-from headrace import _engine, functions, samplers, sources, transforms, vision
+# First: where it is not there, other modules may not be read either, as they use what a later Python has.
+try:
+    from headrace import _engine
+except ImportError as _error:
+    _built = sorted(
+        name for name in os.listdir(os.path.dirname(__file__)) if name.startswith("_engine.") and name[-3:] == ".so"
+    )
+    _here = f"{sys.implementation.name} {sys.version_info[0]}.{sys.version_info[1]}"
+    if any(f"-{sys.version_info[0]}{sys.version_info[1]}-" in name for name in _built):
+        raise
+    raise ImportError(
+        f"headrace: this is {_here}, and the engine's module is built for another Python: {', '.join(_built)}; run the "
+        "program with that one"
+        if _built
+        else "headrace: the engine's module is not built; run tools/setup/setup in the sources, or install a wheel"
+    ) from _error
+
+from headrace import functions, samplers, sources, transforms, vision
 from headrace._datasets.adapters.parts import Subset
 from headrace._datasets.base import ColumnType
 from headrace._datasets.batches import BatchInfo
@@ -96,5 +114,8 @@ def __dir__() -> list[str]:
 if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
 
     def __getattr__(name: str) -> object:
-        """For sources that were registered while the process runs."""
+        """For modules that are imported when they are first used, and sources that were registered while the process
+        runs."""
+        if name in ("mx", "pack", "torch"):
+            return importlib.import_module(f"headrace.{name}")
         return late_names.attribute_of("sources", name)

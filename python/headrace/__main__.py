@@ -143,6 +143,7 @@ def version(_: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="headrace", description=headrace.__doc__)
+    parser.add_argument("--version", action="version", version=f"headrace {headrace.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     command = commands.add_parser("explain", help="show the plan of a saved graph")
     command.add_argument("file", metavar="FILE", help="what Dataset.save() or Dataset.to_json() gave")

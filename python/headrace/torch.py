@@ -3,9 +3,11 @@
 Torch itself is imported when a loop begins whose batches are tensors.
 """
 
+import itertools
 import os
 import sys
 import weakref
+from collections.abc import Iterator as TypingIterator
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
@@ -15,6 +17,7 @@ from headrace._arguments.options import epoch as checked_epoch
 from headrace._arguments.options import flag, shown, whole
 from headrace._arguments.source_location import users_location
 from headrace._datasets.dataset import Dataset
+from headrace._datasets.numbered_rows import RowsOfBatch
 from headrace._runs.iterator import Iterator, _again
 from headrace._runs.ragged import counts_rows
 from headrace._runs.run_options import RunParameters
@@ -38,6 +41,13 @@ _NOT_TAKEN = {
     "timeout": "write stall_warning=…, seconds after which a call that hangs is named",
     "in_order": "leave it out: batches always come in order",
 }
+
+
+def _batch_of(place: Any) -> dict[str, Any]:
+    """The batch of a place that `Loader.batch_sampler` gave."""
+    if not isinstance(place, _Place):
+        raise GraphError("Loader: collate_fn takes what batch_sampler gives; loop over the loader itself")
+    return place.batch()
 
 
 class Loader:
@@ -83,8 +93,10 @@ class Loader:
                 "one of torch's"
             )
         for name in options.keys() - RunParameters.__annotations__.keys():
-            advice = _NOT_TAKEN.get(name) or other_libraries.keyword_advice(name)
-            raise TypeError(f"Loader() has no parameter {name}" + ("" if advice is None else f"; {advice}"))
+            if name in _NOT_TAKEN:
+                raise TypeError(f"Loader() has no parameter {name}; {_NOT_TAKEN[name]}")
+            known = ("dataset", "device", "batch_size", "drop_last", *RunParameters.__annotations__)
+            raise other_libraries.unknown_keyword("Loader", name, known)
         self._given = dataset
         self._batch_size = None if batch_size is None else whole("batch_size", batch_size, 1, "Loader")
         drop_last = flag("drop_last", drop_last, "Loader")
@@ -175,9 +187,14 @@ class Loader:
         return _Order(self)
 
     @property
-    def batch_sampler(self) -> None:
-        """None, as a DataLoader without one has: Lightning looks for it where it evaluates."""
-        return None
+    def batch_sampler(self) -> "_Batches":
+        """The numbers of an epoch's batches, for Accelerate's `skip_first_batches`: a DataLoader over `dataset` with these,
+        or the later ones alone, and with `collate_fn` gives the loader's batches."""
+        return _Batches(self)
+
+    # What such a DataLoader is made with.
+    collate_fn = staticmethod(_batch_of)
+    prefetch_factor = None
 
     # ---- positions ----
 
@@ -247,10 +264,15 @@ class Loader:
         dataset = self._dataset()
         dataset.epoch = self.epoch
         even = None
-        if self._state is None:
-            running = iter(dataset)
-        else:
+        if self._state is not None:
             running, even = self._going_on(dataset, self._state)
+            if loop.start > 0:
+                running._without_first(loop.start)
+        elif loop.start > 0:
+            running = dataset.iterate(epoch=dataset.epoch, start=loop.start)
+            dataset.epoch += 1
+        else:
+            running = iter(dataset)
         # From here on the dataset knows the next epoch.
         self._epoch = self._state = self._left = None
         self._latest = loop.reference
@@ -278,13 +300,14 @@ class Loader:
 
 
 class _Loop:
-    """One loop over a Loader. It begins with the first `next`."""
+    """One loop over a Loader. It begins with the first `next`, at batch `start` of its epoch."""
 
-    def __init__(self, loader: Loader) -> None:
+    def __init__(self, loader: Loader, start: int = 0) -> None:
         # Until it begins the loop keeps the loader; later neither keeps the other.
         self._loader: Loader | None = loader
         self._owner = weakref.ref(loader)
         self.reference = weakref.ref(self)
+        self.start = start
         self._counted: Dataset | None = None
         self._running: Iterator | None = None
         self.ended = False
@@ -351,6 +374,46 @@ class _Loop:
 
 def _position(epoch: int, state: bytes | None) -> dict[str, Any]:
     return {"version": _STATE_VERSION, "epoch": epoch, "state": state}
+
+
+class _Place(RowsOfBatch):
+    """Batch `number` of a loop of DataLoader's."""
+
+    def __init__(self, loop: "_BatchesTaken", number: int) -> None:
+        self._loop = loop
+        self._number = number
+
+    def batch(self) -> dict[str, Any]:
+        return self._loop.batch(self._number)
+
+
+class _BatchesTaken:
+    """A loop of which the first batches may be left out."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+        self._loop: _Loop | None = None
+
+    def batch(self, number: int) -> dict[str, Any]:
+        if self._loop is None:
+            self._loop = _Loop(self._loader, number)
+        return next(self._loop)
+
+
+class _Batches:
+    """The places of the batches of the loader's next epoch, in order."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+        self.set_epoch = loader.set_epoch
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+    def __iter__(self) -> "TypingIterator[_Place]":
+        taken = _BatchesTaken(self._loader)
+        # Their number may not be known: the loop ends where there is no further batch.
+        return (_Place(taken, number) for number in itertools.count())
 
 
 class _Order:

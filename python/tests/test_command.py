@@ -23,6 +23,7 @@ def test_version(capsys):
     assert main(["version"]) == 0
     assert capsys.readouterr().out.strip() == f"headrace {hr.__version__}"
     assert run("version").stdout.strip() == f"headrace {hr.__version__}"
+    assert run("--version").stdout.strip() == f"headrace {hr.__version__}"
 
 
 def test_ops_lists_every_operator(capsys):

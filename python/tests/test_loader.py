@@ -442,7 +442,7 @@ def test_arguments_of_dataloader_get_advice():
         ("shuffle", "shuffle=True in the source"),
         ("pin_memory", "leave it out"),
         ("collate_fn", "function="),
-        ("no_such", "no parameter no_such$"),
+        ("no_such", "no parameter no_such; it has dataset, device"),
     ]:
         with pytest.raises(TypeError, match=advice):
             Loader(hr.Range(3), **{name: 1})
@@ -467,7 +467,71 @@ def test_importing_it_does_not_import_torch():
     assert done.stdout == "False\n", done.stderr
 
 
+class _ByNumbers:
+    """What torch's DataLoader does with a batch_sampler, and accelerate's SkipBatchSampler before it."""
+
+    def __init__(self, loader, skipped):
+        self._loader, self._skipped = loader, skipped
+
+    def __iter__(self):
+        for number, place in enumerate(self._loader.batch_sampler):
+            if number < self._skipped:
+                continue
+            try:
+                yield self._loader.collate_fn(self._loader.dataset.__getitems__(place))
+            except StopIteration:
+                return
+
+
+@pytest.mark.parametrize("dataset", [hr.Range(16, shuffle=True), hr.Range(16).shuffle(5)])
+def test_the_first_batches_of_an_epoch_are_skipped_by_their_numbers(dataset):
+    def steps(batches):
+        return [batch["value"].tolist() for batch in batches]
+
+    loader = Loader(dataset, batch_size=3, as_="numpy")
+    loader.batch_sampler.set_epoch(2)
+    assert len(loader.batch_sampler) == 6
+    assert steps(_ByNumbers(loader, 3)) == steps(dataset.batch(3).iterate(epoch=2))[3:]
+    assert loader.epoch == 3
+    assert steps(loader) == steps(dataset.batch(3).iterate(epoch=3))
+    # A state counts: what is skipped comes after it.
+    running = iter(loader)
+    next(running)
+    state = loader.state_dict()
+    del running
+    loader.load_state_dict(state)
+    assert steps(_ByNumbers(loader, 1)) == steps(dataset.batch(3).iterate(epoch=4))[2:]
+
+
+def test_skipped_batches_are_not_read_where_a_number_says_which_rows_come():
+    read = []
+
+    def note(value):
+        read.append(int(value))
+        return value
+
+    loader = Loader(hr.Range(16).map(note, "value"), batch_size=2, as_="numpy")
+    assert [batch["value"].tolist() for batch in _ByNumbers(loader, 6)] == [[12, 13], [14, 15]]
+    assert min(read) == 12
+
+
 # ---- with torch ----
+
+
+def test_accelerate_skips_the_first_batches():
+    accelerate = pytest.importorskip("accelerate")
+    loader = Loader(hr.Range(16, shuffle=True), batch_size=3)
+    loader.set_epoch(1)
+    rest = [batch["value"].tolist() for batch in accelerate.skip_first_batches(loader, 2)]
+    assert rest == [batch["value"].tolist() for batch in loader.dataset.batch(3).iterate(epoch=1)][2:]
+
+
+def test_a_dataset_in_torchs_own_dataloader_warns_and_gives_its_rows():
+    torch = pytest.importorskip("torch")
+    dataset = hr.Range(5, shuffle=True)
+    with pytest.warns(hr.PipelineWarning, match="headrace.torch.Loader"):
+        batches = [batch["value"].tolist() for batch in torch.utils.data.DataLoader(dataset, batch_size=2)]
+    assert sum(batches, []) == [int(row["value"]) for row in dataset.iterate(epoch=0)]
 
 
 @pytest.mark.torch

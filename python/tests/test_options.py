@@ -188,11 +188,13 @@ def test_datasets_are_joined_where_options_agree_or_one_has_none():
 
 def test_they_are_what_iterate_takes_but_epoch_and_state():
     parameters = inspect.signature(hr.Dataset.iterate).parameters
-    assert set(parameters) == {"self", "epoch", "state", "options"}
+    assert set(parameters) == {"self", "epoch", "start", "state", "options"}
     assert parameters["options"].annotation == "Unpack[RunParameters]"
-    with pytest.raises(TypeError, match=r"iterate\(\) has no parameter worker; it has seed, shard"):
+    with pytest.raises(TypeError, match=r"iterate\(\) has no parameter worker; did you mean workers\?"):
         hr.Range(3).iterate(worker=1)
-    for name in ("epoch", "state", "worker"):
+    with pytest.raises(TypeError, match=r"iterate\(\) has no parameter other; it has seed, shard"):
+        hr.Range(3).iterate(other=1)
+    for name in ("epoch", "start", "state", "worker"):
         with pytest.raises(TypeError, match=rf"options\(\) has no parameter {name}"):
             hr.Range(3).options(**{name: 1})
 

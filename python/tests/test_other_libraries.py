@@ -4,13 +4,15 @@ import enum
 import functools
 import inspect
 import json
+import pathlib
 import pickle
 import re
+import shutil
 from typing import Literal, get_args, get_type_hints
 
 import numpy as np
 import pytest
-from conftest import values
+from conftest import run_python, values
 
 import headrace as hr
 from headrace import _engine
@@ -18,6 +20,7 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace._arguments import other_libraries
 from headrace._runs.run_options import RunParameters
+from headrace.torch import Loader
 from tests.front import front_of
 
 IMAGES = np.zeros((3, 8, 8, 3), np.uint8)
@@ -104,7 +107,7 @@ def test_every_keyword_of_a_dataloader_has_advice(name):
 def test_a_keyword_of_torchvision_names_ours(make, advice):
     with pytest.raises(TypeError, match=advice):
         make()
-    with pytest.raises(TypeError, match="unexpected keyword argument 'sizes'"):
+    with pytest.raises(TypeError, match=r"Resize\(\) has no parameter sizes; did you mean size\?"):
         V.Resize(sizes=3)
 
 
@@ -130,6 +133,8 @@ def test_an_enumeration_is_answered_by_its_text():
         (hr, "Resize", "; it is in headrace.vision"),
         (V, "RandomHorizontlFlip", r"; did you mean RandomHorizontalFlip\?"),
         (V, "Nothing", ""),
+        (hr, "DataLoader", r"; write headrace.torch.Loader\(dataset, batch_size=…\)"),
+        (hr, "ImageFoldr", r"; did you mean ImageFolder\?"),
     ],
 )
 def test_a_class_that_is_not_here_says_what_to_write(module, name, advice):
@@ -145,11 +150,23 @@ def test_a_kernel_of_several_columns_asks_for_those_that_it_takes():
         batches.map(V.MixUp(num_classes=3), "x")
 
 
-def test_a_keyword_of_no_library_is_pythons_own_error():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'windows'"):
+def test_a_mistyped_keyword_names_the_nearest_or_all():
+    with pytest.raises(TypeError, match=r"shuffle\(\) has no parameter windows; did you mean window\?"):
         hr.Range(3).shuffle(windows=4)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'batches'"):
+    with pytest.raises(TypeError, match=r"Range\(\) has no parameter batches; it has start, stop, step, shuffle"):
         hr.Range(3, batches=4)
+    with pytest.raises(TypeError, match=r"iterate\(\) has no parameter epoc; did you mean epoch\?"):
+        hr.Range(3).iterate(epoc=1)
+    with pytest.raises(TypeError, match=r"Loader\(\) has no parameter drop_lst; did you mean drop_last\?"):
+        Loader(hr.Range(3), drop_lst=True)
+
+
+def test_a_mistyped_name_has_one_suggestion_and_no_private_one():
+    for get in (lambda: hr.Range(3).batchh, lambda: V.RandomHorizontlFlip, lambda: hr.Range(3).epoc):
+        with pytest.raises(AttributeError, match="; did you mean") as caught:
+            get()
+        # Python adds a suggestion of its own where both are there.
+        assert caught.value.obj is None
 
 
 def test_classes_of_users_may_take_such_keywords():
@@ -318,3 +335,24 @@ def test_isin_takes_long_lists():
     names = [f"name {i}" for i in range(50_000)]
     table = hr.Numpy({"name": np.array(["name 49999", "nobody"])})
     assert values(table.filter(hr.col("name").isin(names)), "name") == ["name 49999"]
+
+
+def test_modules_of_the_package_need_no_import_of_their_own():
+    code = "import sys, headrace as hr; assert 'headrace.torch' not in sys.modules; print(hr.torch.Loader, hr.mx.nd)"
+    assert "Loader" in run_python(code).stdout
+
+
+def test_another_python_is_named(tmp_path):
+    """As on a Python whose extension modules end in another way."""
+    package = tmp_path / "headrace"
+    shutil.copytree(pathlib.Path(hr.__file__).parent, package, ignore=shutil.ignore_patterns("_engine*", "__pycache__"))
+    (package / "_engine.cpython-399-x86_64-linux-gnu.so").touch()
+    done = run_python(f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import headrace")
+    assert "built for another Python: _engine.cpython-399-x86_64-linux-gnu.so" in done.stderr
+
+
+def test_values_that_are_refused_say_what_to_write():
+    with pytest.raises(hr.GraphError, match=r"repeat: count is 0; leave repeat out"):
+        hr.Range(3).repeat(0)
+    with pytest.raises(hr.GraphError, match=r"mix: weights\[1\] is 0, so input 1 would never be drawn: leave out"):
+        hr.mix([hr.Range(3), hr.Range(3)], [1, 0], "all")

@@ -1,7 +1,9 @@
 """Python functions and datasets in worker processes: the same rows as on threads, and nothing left behind."""
 
 import _thread
+import functools
 import gc
+import importlib
 import io
 import os
 import pathlib
@@ -817,3 +819,90 @@ def test_rows_that_come_again_draw_anew(kind):
     one = rows_of(build(1))
     assert rows_of(build(3)) == one
     assert len({drawn for row in one for drawn in row["drawn"][1]}) == 60
+
+
+# ---- globals of modules ----
+
+
+SETTINGS = """
+import threading
+LIMIT = 0
+TABLE = {"a": 1}
+LOCK = None
+OPENED = None
+
+class Options:
+    step = 1
+
+def shifted(x):
+    return x + LIMIT
+
+def indirect(x):
+    return shifted(x) + TABLE["a"]
+
+def of_class(x):
+    return x + Options.step
+
+def locked(x):
+    return x if LOCK is None else x + 100
+
+def opens(x):
+    global OPENED
+    if OPENED is None:
+        OPENED = threading.Lock()
+    return x + 1
+
+def imports(x):
+    import NAME
+    return x + NAME.LIMIT
+
+class Adder:
+    def __call__(self, x):
+        return x + LIMIT
+"""
+
+
+@pytest.fixture
+def settings(tmp_path, monkeypatch):
+    name = f"settings_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(SETTINGS.replace("NAME", name))
+    (tmp_path / f"user_of_{name}.py").write_text(
+        f"import {name} as s\nfrom {name} import shifted\n\ndef through(x):\n    return shifted(x) + s.TABLE['a']\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module(name)
+    module.user = importlib.import_module(f"user_of_{name}")
+    return module
+
+
+def test_globals_that_were_set_go_with_functions_of_modules(settings):
+    settings.LIMIT = 5
+    settings.TABLE["a"] = 10
+    settings.Options.step = 7
+    functions = [
+        settings.shifted,
+        settings.indirect,
+        settings.of_class,
+        settings.user.through,
+        settings.imports,
+        settings.Adder(),
+        functools.partial(settings.indirect),
+        lambda x: settings.shifted(x),
+    ]
+    for function in functions:
+        by_threads, by_processes = (
+            [int(row["value"]) for row in hr.Range(3).map(function, "value", processes=n)] for n in (0, 1)
+        )
+        assert by_threads == by_processes, function
+        assert by_threads != [0, 1, 2]
+
+
+def test_a_global_that_cannot_be_sent_is_refused_by_its_name(settings):
+    settings.LOCK = threading.Lock()
+    with pytest.raises(hr.Error, match=rf"global {settings.__name__}\.LOCK is None .* worker_init="):
+        list(hr.Range(2).map(settings.locked, "value", processes=1))
+
+
+def test_what_a_function_opens_itself_is_not_refused(settings):
+    assert values(hr.Range(2).map(settings.opens, "value")) == [1, 2]
+    assert values(hr.Range(2).map(settings.opens, "value", processes=1)) == [1, 2]

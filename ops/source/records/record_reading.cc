@@ -214,9 +214,8 @@ OpFactories RecordFactories(MakeRecordRows make) {
 
 ir::PythonSignature RecordSignature(const std::vector<SourceParameter>& own) {
   constexpr std::string_view kPaths = "str | PathLike[str] | Sequence[str | PathLike[str]]";
-  std::vector<SourceParameter> first = {{"paths", Cat("paths: ", kPaths)},
-                                        {"index", Cat("index: ", kPaths, " | None = None")},
-                                        ShuffleParameter()};
+  std::vector<SourceParameter> first = {
+      {"paths", Cat("paths: ", kPaths)}, {"index", Cat("index: ", kPaths, " | None = None")}, ShuffleParameter()};
   first.insert(first.end(), own.begin(), own.end());
   return SplitSignature(
       {.first = std::move(first),

@@ -1,10 +1,22 @@
 """Advice for error messages: what to write instead of the names that users of other libraries know."""
 
 import functools
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
-__all__ = ["advise", "advise_init", "class_advice", "keyword_advice", "method_advice"]
+from headrace._arguments.suggestions import did_you_mean
+from headrace.errors import GraphError
+
+__all__ = [
+    "advise",
+    "advise_init",
+    "class_advice",
+    "keyword_advice",
+    "method_advice",
+    "source_advice",
+    "unknown_keyword",
+]
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -53,6 +65,16 @@ _METHODS = {
     "bucket_by_sequence_length": "write bucket_by_length(column, boundaries, batch_sizes)",
     "bucket_batch_by_length": "write bucket_by_length(column, boundaries, batch_sizes)",
     "set_epoch": "write dataset.epoch = epoch, or iterate(epoch=epoch)",
+    "state": "write it = iter(dataset), and then it.state()",
+    "state_dict": "write it = iter(dataset), and then it.state(); headrace.torch.Loader has state_dict()",
+    "load_state_dict": "write iterate(state=state); headrace.torch.Loader has load_state_dict()",
+    "shape": _SCHEMA,
+    "dtype": _SCHEMA,
+    "columns": _SCHEMA,
+    "features": _SCHEMA,
+    "column_names": _SCHEMA,
+    "class_names": "write classes",
+    "num_classes": "write len(dataset.classes)",
 }
 
 _KEYWORDS = {
@@ -140,6 +162,43 @@ _CLASSES = {
 }
 
 
+_LOADER = "write headrace.torch.Loader(dataset, batch_size=…)"
+_OBJECTS = "write hr.from_dataset(dataset) over an object that gives rows by number"
+_SOURCES = {
+    "DataLoader": _LOADER,
+    "Loader": _LOADER,
+    "StatefulDataLoader": _LOADER,
+    "GeneratorDataset": "write hr.Generator(function, columns), or hr.from_dataset(dataset)",
+    "NumpySlicesDataset": "it is called Numpy",
+    "TensorDataset": "it is called Numpy",
+    "CSVDataset": "it is called Csv",
+    "CSV": "it is called Csv",
+    "TextFileDataset": "it is called Text",
+    "TextLineDataset": "it is called Text",
+    "ImageFolderDataset": "it is called ImageFolder",
+    "ConcatDataset": "write dataset.concat(other)",
+    "StackDataset": "write dataset.zip(other)",
+    "IterableDataset": "write hr.Generator(lambda: iter(dataset), columns)",
+    "MapDataset": _OBJECTS,
+    "TFRecordDataset": "there is no reader of TFRecord files; write hr.Generator over one",
+    "Compose": "write the kernels as a list in map, or hr.compose(kernels) for a function of an image",
+}
+
+
+def source_advice(name: str) -> str | None:
+    return _SOURCES.get(name)
+
+
+# Values that a method refuses, and what is meant by them: the parameter, the value, and what to write.
+_VALUES = {
+    "repeat": (
+        "count",
+        0,
+        "leave repeat out for one pass, write repeat() for passes without end, or take(0) for no rows",
+    ),
+}
+
+
 def class_advice(name: str) -> str | None:
     return _CLASSES.get(name)
 
@@ -169,15 +228,37 @@ def advise_init(cls: type) -> None:
         cls.__init__ = _advised(cls.__init__, cls.__name__)  # type: ignore[misc]
 
 
+def _check_value(of: str, known: tuple[str, ...], by_value: tuple[str, Any, str], args: Any, given: Any) -> None:
+    name, value, advice = by_value
+    taken = dict(zip(known, args, strict=False)) | given
+    if name in taken and type(taken[name]) is type(value) and taken[name] == value:
+        raise GraphError(f"{of}: {name} is {value}; {advice}")
+
+
+def unknown_keyword(of: str, name: str, known: Collection[str]) -> TypeError:
+    """The error for a keyword that a call does not have, with what to write in its place."""
+    advice = _KEYWORDS.get(name)
+    if advice is not None:
+        return TypeError(f"{of}() has no parameter {name}; {advice}")
+    near = did_you_mean(name, known)
+    return TypeError(f"{of}() has no parameter {name}{near or '; it has ' + (', '.join(known) or 'none')}")
+
+
 def _advised(method: Callable[..., Any], shown: str) -> Callable[..., Any]:
     code = getattr(method, "__wrapped__", method).__code__
+    takes_any = bool(code.co_flags & inspect.CO_VARKEYWORDS)
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    public = [name for name in known if name != "self"]
+
+    by_value = _VALUES.get(shown)
 
     @functools.wraps(method)
     def call(*args: Any, **given: Any) -> Any:
+        if by_value is not None:
+            _check_value(shown, known, by_value, args, given)
         for name in given:
-            if name in _KEYWORDS and name not in known:
-                raise TypeError(f"{shown}() has no parameter {name}; {_KEYWORDS[name]}")
+            if name not in known and (name in _KEYWORDS or not takes_any):
+                raise unknown_keyword(shown, name, public)
         return method(*args, **given)
 
     return call

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, cast
 from headrace import _engine
 from headrace._arguments.doubts import location_of, warn_once
 from headrace._arguments.options import shown
-from headrace._arguments.source_location import users_location
+from headrace._arguments.source_location import SourceLocation, users_location
+from headrace._datasets.range_doubts import doubts_of
 from headrace._graph import parameters, reference
 from headrace._graph.reference import Binding, Bound
 from headrace._runs import error_policy
@@ -47,6 +48,8 @@ class Base:
     _on_error: ErrorPolicy | None
     _built: _engine.Graph | None
     _options: RunOptions
+    # Where it was written; of a loaded graph not known.
+    _location: SourceLocation = ("", 0)
 
     def __init__(self) -> None:
         raise TypeError(
@@ -95,7 +98,8 @@ class Base:
     ) -> None:
         bound = [value for value in attributes.values() if isinstance(value, Bound)]
         plain = {name: _plain(value) for name, value in attributes.items()}
-        node = _engine.Node(op, plain, list(steps), users_location(), *limits)
+        self._location = users_location()
+        node = _engine.Node(op, plain, list(steps), self._location, *limits)
         self._fill(node, inputs, [*(value.binding for value in bound), *step_bindings], seed, on_error)
 
     def _fill(
@@ -118,6 +122,7 @@ class Base:
         copy = object.__new__(self._made)
         copy._fill(self._node, self._inputs, self._bindings, self._seed, self._on_error)
         copy._options = self._options
+        copy._location = self._location
         return copy
 
     def __copy__(self) -> Dataset:
@@ -131,10 +136,13 @@ class Base:
     def _graph(self) -> _engine.Graph:
         if self._built is None:
             built = self._build_graph()
-            for location, message in built.doubts():
+            for location, message in self._doubts_of(built):
                 warn_once(message, location_of(location))
             self._built = built
         return self._built
+
+    def _doubts_of(self, built: _engine.Graph) -> list[tuple[str, str]]:
+        return doubts_of(built, (step for node, _ in ordered(self)[0] for step in node.steps))
 
     def _build_graph(self) -> _engine.Graph:
         """Warns of nothing."""

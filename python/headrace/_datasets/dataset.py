@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from headrace import _records, sheet
 from headrace._arguments import options
 from headrace._arguments.other_libraries import advise, advise_init, method_advice
+from headrace._arguments.suggestions import did_you_mean
+from headrace._datasets import numbered_rows
 from headrace._datasets.base import Base, ordered
+from headrace._datasets.class_names import class_names, why_none
 from headrace._datasets.methods import Methods
 from headrace._datasets.runs import Runs
 from headrace._datasets.sampler import Sampler, applied
@@ -48,9 +51,46 @@ class Dataset(Methods, Runs):
                 method = late_names.method_of(name)
                 if method is not None:
                     return method.__get__(self)
+            if name in ("classes", "class_to_idx"):
+                raise AttributeError(f"a Dataset has no {name}; {why_none(self)}", name=name)
             advice = method_advice(name)
-            text = f"a Dataset has no {name}" + ("" if advice is None else f"; {advice}")
-            raise AttributeError(text, name=name, obj=self)
+            known = (each for each in dir(self) if not each.startswith("_"))
+            near = did_you_mean(name, known) if advice is None else f"; {advice}"
+            # Without `obj`: else Python adds a suggestion of its own, perhaps of a private name.
+            raise AttributeError(f"a Dataset has no {name}{near}", name=name)
+
+    # ---- rows by number ----
+
+    def __getitem__(self, index: int) -> Any:
+        """Row `index` of epoch `ds.epoch`, as `ds.iterate(epoch=ds.epoch)` gives it; -1 is the last. It is made alone: to
+        loop over many, loop over the dataset.
+
+        Raises IndexError for a number beyond the rows, and UnsupportedError, naming the operator, where rows have no
+        numbers, as above a shuffle(window), a filter or a source that is read as a stream.
+        """
+        return numbered_rows.row(self, index)
+
+    def __getitems__(self, indices: Any) -> Any:
+        """The rows of a batch, as torch's DataLoader asks for them."""
+        return numbered_rows.rows(self, indices)
+
+    # ---- its classes ----
+
+    @property
+    def class_to_idx(self) -> dict[str, int]:
+        """From the names of the classes to their labels, in the order of the labels: those of ImageFolder's folders, or of
+        a dataset of torchvision that `from_dataset` was given.
+
+        They follow the column `label` through every method, also under another name, and through kernels that give the
+        labels in another form, such as OneHot. `concat`, `zip` and `mix` keep them where they are equal. AttributeError
+        with the reason where they are not known, as after a function has changed the labels.
+        """
+        return class_names(self)
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of the classes, in the order of their labels; see `class_to_idx`."""
+        return list(class_names(self))
 
     # ---- looking at it ----
 

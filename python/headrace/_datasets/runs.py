@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import weakref
@@ -16,6 +17,8 @@ from headrace._arguments.options import epoch as checked_epoch
 from headrace._arguments.source_location import users_location
 from headrace._datasets.base import Base
 from headrace._datasets.overlapping_parts import note_run
+from headrace._datasets.run_doubts import warn_of_data
+from headrace._datasets.starts import start_state
 from headrace._graph import parameters
 from headrace._graph.reference import Binding
 from headrace._runs.error_policy import ErrorPolicy
@@ -41,6 +44,9 @@ class Runs(Base):
     _cuts_run: dict[str, tuple[int, int]]
     _warned_of_cuts: bool
     _repeated: _Repeated
+    # Whether warnings about the data were given.
+    _data_seen: bool
+    _endings_seen: bool
 
     def _fill(
         self,
@@ -59,6 +65,7 @@ class Runs(Base):
         self._cuts_run = {}
         self._warned_of_cuts = False
         self._repeated = _Repeated()
+        self._data_seen = self._endings_seen = False
 
     def __iter__(self) -> Iterator:
         """Runs epoch `ds.epoch`, with the dataset's options."""
@@ -75,12 +82,18 @@ class Runs(Base):
             engine = start(*self._bound_graph(self._options.for_engine() | given))
         _ask(engine, epoch)
         note_run(self, epoch)
+        self._warn_of_data(epoch)
         # A profile is written when its engine ends.
         on_end = self._park if files is None else stop
         return self._running(engine, self._options, files, self._move_past, on_end)
 
     def iterate(
-        self, *, epoch: int | None = None, state: bytes | None = None, **options: Unpack[RunParameters]
+        self,
+        *,
+        epoch: int | None = None,
+        start: int | None = None,
+        state: bytes | None = None,
+        **options: Unpack[RunParameters],
     ) -> Iterator:
         """Runs one epoch with the options given. The rows and their order are functions of the graph, the seed and the
         epoch alone; no other option changes a byte of them (`shard` chooses among them). An option that is not given, or
@@ -90,6 +103,9 @@ class Runs(Base):
             seed: Of all random operators without a seed of their own; the default is `with_seed`'s, else 0.
             epoch: Which epoch; None: `ds.epoch`, which stays as it is. So a loop over epochs passes it, or loops over the
                 dataset itself, which takes the next epoch each time.
+            start: How many batches (without `batch`, rows) of the epoch to leave out: it goes on with batch `start`,
+                counted from 0, as a run from the epoch's start would. Where a batch's number says which rows it has, they
+                are not made; else they are, before this returns. Not with `state`.
             shard: (rank, world): this process's part of the rows; the default is all of them.
             even: How all ranks get the same number of rows: "off", they may differ; "drop", without the rows of the
                 last round; "pad", with rows from the start, marked in the column `_pad`; the default is the state's,
@@ -121,6 +137,37 @@ class Runs(Base):
         """
         given = {name: value for name, value in options.items() if value is not None}
         chosen = self._options.changed(given, "iterate")
+        if start is not None:
+            return self._from_batch(start, self.epoch if epoch is None else epoch, state, chosen)
+        return self._iterate(epoch, state, chosen, given)
+
+    def _warn_of_data(self, epoch: int) -> None:
+        # At the first run, as the data are seldom others at the next.
+        if not self._data_seen:
+            self._data_seen = True
+            warn_of_data(self, epoch)
+
+    def _from_batch(self, start: Any, epoch: Any, state: bytes | None, chosen: RunOptions) -> Iterator:
+        if state is not None:
+            raise GraphError("iterate: give start or state, not both, as each says where to begin")
+        batches, epoch = whole("start", start), checked_epoch(epoch, "iterate")
+        if batches == 0:
+            return self._iterate(epoch, None, chosen, None)
+        try:
+            return self._iterate(None, start_state(self, chosen, epoch, batches), chosen, None)
+        except StateError:
+            return self._iterate(epoch, None, chosen, None)._without_first(batches)
+
+    def _run_from(self, first: int, count: int) -> list[Any]:
+        """So many rows of the dataset's epoch; StateError, with the reason, where those before would have to be made."""
+        chosen = self._options.changed({"callbacks": None, "profile": None}, "options")
+        with self._iterate(None, start_state(self, chosen, self.epoch, first), chosen, None) as running:
+            return list(itertools.islice(running, count))
+
+    def _iterate(
+        self, epoch: int | None, state: bytes | None, chosen: RunOptions, given: Mapping[str, Any] | None
+    ) -> Iterator:
+        """`given`: to note that the same run is made again and again; None: it is not noted, nor is `ds.epoch` moved."""
         asked: dict[str, Any] = {"epoch": self.epoch if epoch is None else checked_epoch(epoch, "iterate")}
         held: dict[str, str] = {}
         if state is not None:
@@ -139,11 +186,12 @@ class Runs(Base):
                 stop(engine)
                 raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
             _ask(engine, engine.epoch)
-        if state is not None:
+        self._warn_of_data(engine.epoch)
+        if state is not None and given is not None:
             self._epoch = engine.epoch + 1
         note_run(self, engine.epoch)
         on_end = None
-        if epoch is None and state is None:
+        if epoch is None and state is None and given is not None:
             on_end = self._repeated.at_end(engine.epoch, given, self._graph().draws)
         return self._running(engine, chosen, files, None, on_end)
 
@@ -217,9 +265,14 @@ class Runs(Base):
         """
         count = self._count()
         if count is None:
-            raise TypeError("how many rows this dataset gives shows only in running it")
+            raise TypeError(
+                f"how many rows this dataset gives shows only in running it, because of {self._without_count()}; count "
+                "them in a loop, sum(1 for _ in dataset), or take the length of the dataset below that"
+            )
         if count < 0:
-            raise TypeError("this dataset is endless: it repeats without a count")
+            raise TypeError(
+                "this dataset is endless: it repeats without a count; write repeat(count), or take(count) above"
+            )
         if count > sys.maxsize:
             raise UnsupportedError(f"len: an epoch has {count} rows, more than Python's len() can give")
         return count
@@ -227,6 +280,16 @@ class Runs(Base):
     def _count(self) -> int | None:
         """As `len`; None: known only after a run; negative: endless."""
         return _engine.count(*self._bound_graph(self._options.for_engine() | {"epoch": self.epoch}))
+
+    def _without_count(self) -> str:
+        """The operator because of which `len` is not known, with its line, where the numbers of rows below are."""
+        options = self._options.for_engine() | {"epoch": self.epoch}
+        culprit: Base = self
+        while True:
+            below = next((each for each in culprit._inputs if _engine.count(*each._bound_graph(options)) is None), None)
+            if below is None:
+                return culprit._node.op
+            culprit = below
 
     def __bool__(self) -> bool:
         return True

@@ -9,9 +9,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from headrace import _engine
+from headrace import _engine, sources
 from headrace._arguments.dtype import DType
-from headrace._arguments.other_libraries import class_advice
+from headrace._arguments.other_libraries import class_advice, source_advice
+from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets.adapters.split_sources import mix
 from headrace._datasets.column_types import Columns
 from headrace._datasets.dataset import Dataset
@@ -61,7 +62,8 @@ def attribute_of(module: str, name: str) -> Any:
     op = _declaration("" if module == "sources" else module, name)
     if op is None or (module == "sources" and op["role"] != "source"):
         home = "headrace" if module == "sources" else f"headrace.{module}"
-        raise AttributeError(f"module {home!r} has no attribute {name!r}{_advice(module, name)}")
+        # Its name is given, and not the module: else Python adds a suggestion of its own.
+        raise AttributeError(f"module {home!r} has no attribute {name!r}{_advice(module, name)}", name=name)
     written = class_text.source(op) if op["role"] == "source" else class_text.kernel(op)
     return _made.setdefault((module, name), _run(written, f"headrace.{module}", name))
 
@@ -72,6 +74,9 @@ def _advice(module: str, name: str) -> str:
     for other, names in kernels.items():
         if name in names:
             return f"; it is in headrace.{other}"
+    if module == "sources":
+        advice = source_advice(name)
+        return f"; {advice}" if advice else did_you_mean(name, sources.__all__)
     if module not in kernels:
         return ""
     if advice := class_advice(name):

@@ -16,6 +16,7 @@ from headrace import _engine
 from headrace._arguments import options
 from headrace._graph.parameters import state_of
 from headrace._runs.callback import Callback, Calls
+from headrace._runs.foreign_files import name_foreign_file
 from headrace._runs.profile import ProfileFiles
 from headrace._runs.stall_watch import stall_watch
 from headrace.errors import ClosedError, Error, UnsupportedError
@@ -56,7 +57,11 @@ def start(graph: _engine.Graph, options: dict[str, Any], references: dict[str, A
     # On this thread, not on one of the engine's: threads and locks that NumPy creates on import belong to the program.
     import numpy  # noqa: F401
 
-    engine = _engine.Iteration(graph, options, references)
+    try:
+        engine = _engine.Iteration(graph, options, references)
+    except Error as error:  # Such as that of a header.
+        name_foreign_file(error)
+        raise
     _live.add(engine)
     return engine
 
@@ -262,6 +267,18 @@ class Iterator:
             raise _again(self._error)
         raise StopIteration
 
+    def _without_first(self, count: int) -> Self:
+        """After so many rows, which it takes and drops before callbacks see any."""
+        calls, self._calls = self._calls, None
+        try:
+            for _ in range(count):
+                if next(self, None) is None:
+                    break
+        finally:
+            self._calls = calls
+            self._plain = self._plain and calls is None
+        return self
+
     def state(self) -> bytes:
         """The position after the last batch given: `ds.iterate(state=…)` goes on with the next one.
 
@@ -347,6 +364,7 @@ class Iterator:
 
     def _fail(self, engine: _engine.Iteration, error: BaseException) -> None:
         """Ends the run and stays failed. Releases the engine, because the error's traceback may keep this iterator alive."""
+        name_foreign_file(error)
         self._error = _again(error)
         self._keep_state(engine)
         self._engine = None

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from headrace._arguments import options
+from headrace._arguments.other_libraries import unknown_keyword
 from headrace._arguments.source_location import SourceLocation
 from headrace._runs import callback
 from headrace._runs.callback import Callback
@@ -105,7 +106,7 @@ class RunOptions:
         after = dict(self._given)
         for name, value in given.items():
             if name not in _CHECKS:
-                raise TypeError(f"{of}() has no parameter {name}; it has {', '.join(_CHECKS)}")
+                raise unknown_keyword(of, name, [*_CHECKS, *(("epoch", "state", "start") if of == "iterate" else ())])
             after.pop(name, None)
             if value is not None:
                 after[name] = _Given(_CHECKS[name](name, value, of), options.shown(value), location)

@@ -18,6 +18,7 @@ from typing import Any
 
 from headrace._arguments.options import shown
 from headrace._workers.loaded_plugins import loaded_paths
+from headrace._workers.module_globals import globals_behind, set_globals
 from headrace.errors import GraphError, ResourceError, UnsupportedError
 
 # Buffers begin where a cache line does.
@@ -56,10 +57,16 @@ def _pickled_code(code: tuple[Any, ...], take: Callable[[pickle.PickleBuffer], A
         import cloudpickle
     except ImportError:
         cloudpickle = None
-    try:
+
+    def dumped(value: Any, take: Callable[[pickle.PickleBuffer], Any] = lambda _: None) -> bytes:
         if cloudpickle is not None:
-            return bytes(cloudpickle.dumps(code, protocol=5, buffer_callback=take))
-        return _dumped(code, take)
+            return bytes(cloudpickle.dumps(value, protocol=5, buffer_callback=take))
+        return _dumped(value, take)
+
+    try:
+        _, targets, init = code
+        given = globals_behind([*(target for target, _, _ in targets), init], dumped)
+        return dumped((code, given), take)
     except GraphError:
         raise
     except MemoryError as error:
@@ -73,7 +80,7 @@ def _named(code: tuple[Any, ...]) -> str:
     return ", ".join(shown(target) for target, _, _ in code[1])
 
 
-def _dumped(code: tuple[Any, ...], take: Callable[[pickle.PickleBuffer], Any]) -> bytes:
+def _dumped(code: Any, take: Callable[[pickle.PickleBuffer], Any]) -> bytes:
     file = io.BytesIO()
     _Pickler(file, protocol=5, buffer_callback=take).dump(code)
     return file.getvalue()
@@ -115,13 +122,14 @@ def _in_memory(parts: list[Any]) -> int:
 
 
 def unpacked(descriptor: int) -> tuple[Any, ...]:
-    """The code in that memory. Large arrays in it are those of the memory, and copied where they are written to."""
+    """The code in that memory, once the globals that it uses are set. Large arrays in it are those of the memory, and copied where they are written to."""
     memory = memoryview(mmap.mmap(descriptor, 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE))
     (count,) = struct.unpack_from("<Q", memory)
     numbers = struct.unpack_from(f"<{2 * count}Q", memory, 8)
     parts = [memory[start : start + size] for start, size in zip(numbers[::2], numbers[1::2], strict=True)]
-    code: tuple[Any, ...] = pickle.loads(parts[0], buffers=parts[1:])
-    return code
+    code, given = pickle.loads(parts[0], buffers=parts[1:])
+    set_globals(given)
+    return tuple(code)
 
 
 class WorkerTraceback(Exception):

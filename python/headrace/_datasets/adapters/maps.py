@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from headrace._arguments.options import flag, shown
 from headrace._datasets.column_types import Columns, column_types
+from headrace._datasets.mask_doubts import warn_of_masks
 from headrace._graph.adapters import adapts
 from headrace._graph.parameter_uses import bound_steps, note_uses
+from headrace._kernels.chooser import flattened
 from headrace._kernels.kernel import Kernel
-from headrace._kernels.mapping import Kernels, StepWriter, names
+from headrace._kernels.mapping import Kernels, StepWriter, kernel_list, names
 from headrace._kernels.target_steps import TargetStepWriter
 from headrace._kernels.targets import Target, images_and_targets
 from headrace._runs.stage_limits import StageLimits, given_limits
@@ -55,6 +57,8 @@ def mapped(
     writer = StepWriter(ordered, None if types is None else column_types(types, "map"), in_processes)
     written = read if output is None else names(output, "output", "map")
     writer.write(kernels, read, written)
+    if any("interpolation" in step[1] or step[6] for step in writer.steps):
+        warn_of_masks(flattened(kernel_list(kernels)), read, _schema_of(dataset))
     limits = given_limits("map", workers, window, device)
     if limits.on_device and writer.bound:
         raise GraphError("map: Python functions run on the host; put them into a map without device=")
@@ -100,11 +104,14 @@ def _of_steps(dataset: Dataset, steps: Sequence[Any], functions: Sequence[Any], 
 
 def _images_of(dataset: Dataset) -> set[str]:
     """The columns that are known to hold images, which are not encoded."""
+    return {name for name, (_, shape) in _schema_of(dataset).items() if shape is not None and len(shape) > 1}
+
+
+def _schema_of(dataset: Dataset) -> dict[str, Any]:
     try:
-        schema = dataset.schema
+        return {name: (dtype, shape) for name, dtype, shape in dataset._build_graph().schema()}
     except Error:  # Reported when the dataset is used, with all that is wrong.
-        return set()
-    return {name for name, (_, shape) in schema.items() if shape is not None and len(shape) > 1}
+        return {}
 
 
 def _check_callers(workers: int, processes: int, ordered: bool | None) -> None:

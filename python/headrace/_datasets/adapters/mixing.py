@@ -19,6 +19,13 @@ __all__ = ["mixed"]
 @adapts("mix")
 def mixed(inputs: Sequence[Dataset], **attributes: Any) -> Dataset:
     _check_inputs("mix", inputs)
+    weights = attributes.get("weights")
+    zeros = [number for number, each in enumerate(weights) if _is_zero(each)] if isinstance(weights, Sequence) else []
+    if zeros:
+        raise GraphError(
+            f"mix: weights[{zeros[0]}] is 0, so input {zeros[0]} would never be drawn: leave out this input and its weight, or "
+            "give it a weight above 0"
+        )
     return inputs[0]._append("mix", attributes, inputs[1:])
 
 
@@ -41,3 +48,7 @@ def _check_inputs(of: str, inputs: Any) -> None:
             raise GraphError(f"{of} takes datasets, not {shown(dataset)}")
     if not inputs:
         raise GraphError(f"{of}: inputs is empty; give at least one dataset")
+
+
+def _is_zero(weight: Any) -> bool:
+    return isinstance(weight, (int, float)) and not isinstance(weight, bool) and weight == 0

@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from headrace import _engine
+from headrace._arguments.doubts import warn_once
 from headrace._arguments.options import flag, shown, text, texts, whole
+from headrace._arguments.source_location import users_location
 from headrace._datasets.base import source
 from headrace._datasets.fields.declared_fields import (
     FieldType,
@@ -43,6 +45,8 @@ def csv_attributes(
     names = None if columns is None else texts("columns", columns, of="Csv")
     if types is None:
         all_names = _names_of_header(patterns, header, delimiter, quote, newlines) if names is None else names
+        if len(all_names) == 1:
+            _warn_of_delimiter(patterns, all_names[0], delimiter, header and names is None)
         # A dict of other values is refused below.
         fills = missing if isinstance(missing, Mapping) else {}
         found = _types_of_rows(patterns, all_names, header, delimiter, quote, newlines, look, fills)
@@ -57,6 +61,23 @@ def csv_attributes(
         "missing": None if missing is None else _missing_texts(missing, found),
         "newlines_in_values": newlines,
     }
+
+
+_DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
+
+
+def _warn_of_delimiter(patterns: Any, name: str, delimiter: str, header: bool) -> None:
+    """A file of several columns between other delimiters reads as one column."""
+    line = name if header else next(iter(first_lines(patterns, 1, "Csv")), "")
+    for other, them in _DELIMITERS.items():
+        if other != delimiter and other in line:
+            shown_as = "\\t" if other == "\t" else other
+            warn_once(
+                f"Csv: a line of {shown(patterns)} is one field, {shown(line)}, with {them} in it: the columns seem to be "
+                f'between {them}; write delimiter="{shown_as}", or, for one column of text, types={{…}}',
+                users_location(),
+            )
+            return
 
 
 def _missing_texts(missing: Any, types: dict[str, FieldType]) -> dict[str, str]:

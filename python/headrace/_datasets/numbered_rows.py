@@ -1,0 +1,127 @@
+"""Rows of a dataset by their numbers, `ds[i]`, also as torch's DataLoader asks for them."""
+
+from __future__ import annotations
+
+import operator
+import re
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from headrace._arguments.doubts import warn_once
+from headrace._arguments.options import shown
+from headrace._arguments.source_location import SourceLocation
+from headrace._datasets.base import ordered
+from headrace.errors import GraphError, StateError, UnsupportedError
+
+if TYPE_CHECKING:
+    from headrace._datasets.dataset import Dataset
+
+__all__ = ["RowsOfBatch", "row", "rows"]
+
+# In the engine's reason not to begin at a number.
+_CULPRIT = re.compile(r"\bwith ([^ ]+) the number of batches")
+
+
+class RowsOfBatch:
+    """What a loader gives to torch's DataLoader in place of the numbers of a batch's rows: they need no reading."""
+
+
+def row(dataset: Dataset, index: Any) -> Any:
+    """Row `index` of the dataset's epoch."""
+    if _asked_by_torch():
+        _warn()
+    (found,) = _read(dataset, [_number(dataset, index)])
+    return found
+
+
+def rows(dataset: Dataset, indices: Any) -> Any:
+    """Several, as torch's DataLoader asks for those of a batch."""
+    if isinstance(indices, RowsOfBatch):
+        return indices
+    _warn()
+    return _read(dataset, [_number(dataset, index) for index in indices])
+
+
+def _asked_by_torch() -> bool:
+    frame = sys._getframe(3)
+    return str(frame.f_globals.get("__name__", "")).startswith("torch.utils.data")
+
+
+def _warn() -> None:
+    warn_once(
+        "torch's DataLoader asks a headrace.Dataset for one row at a time, with the engine begun anew each time: write "
+        "headrace.torch.Loader(dataset, batch_size=…) in its place, which reads ahead on all cores",
+        _line_outside_torch(),
+    )
+
+
+def _line_outside_torch() -> SourceLocation:
+    frame = sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith(("headrace", "torch")):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def _number(dataset: Dataset, index: Any) -> int:
+    try:
+        if isinstance(index, bool):
+            raise TypeError
+        number: int = operator.index(index)
+    except TypeError:
+        raise TypeError(f"dataset[{shown(index)}]: {_advice(index)}") from None
+    _check_indexed(dataset, number)
+    count = dataset._count()
+    if count is None or count < 0:
+        culprit = dataset._without_count() if count is None else "repeat without a count"
+        raise UnsupportedError(
+            f"dataset[{number}]: with {culprit} rows have no numbers; loop over the dataset: for row in dataset"
+        )
+    if not -count <= number < count:
+        raise IndexError(
+            f"dataset[{number}]: the dataset has {count:,} row{'s' * (count != 1)} in epoch {dataset.epoch}"
+        )
+    return number if number >= 0 else count + number
+
+
+def _advice(index: Any) -> str:
+    if isinstance(index, slice):
+        start, stop = index.start or 0, "len(dataset)" if index.stop is None else index.stop
+        return f"a dataset has single rows by number; write dataset.select(range({start}, {stop})) for several"
+    if isinstance(index, str):
+        return f'a column is in each row: row["{index}"]; write dataset.project(["{index}"]) for that column alone'
+    return "give the number of a row; for several write dataset.select(indices)"
+
+
+def _check_indexed(dataset: Dataset, number: int) -> None:
+    for each in ordered(dataset)[1]:
+        if not each._inputs and not each._node.indexed:
+            raise UnsupportedError(
+                f"dataset[{number}]: {each._node.op} gives its rows one after the other, so they have no numbers"
+                f"{_index_advice(each._node)}; loop over the dataset: for row in dataset"
+            )
+
+
+def _index_advice(node: Any) -> str:
+    return '; index="build" numbers them' if "index=None" in node.text() else ""
+
+
+def _read(dataset: Dataset, numbers: Sequence[int]) -> list[Any]:
+    found: list[Any] = []
+    while len(found) < len(numbers):
+        first = len(found)
+        last = first + 1
+        while last < len(numbers) and numbers[last] == numbers[last - 1] + 1:
+            last += 1
+        try:
+            run = dataset._run_from(numbers[first], last - first)
+        except StateError as error:
+            culprit = _CULPRIT.search(str(error))
+            reason = str(error) if culprit is None else f"with {culprit[1]} a number does not say which row it is"
+            raise UnsupportedError(
+                f"dataset[{numbers[first]}]: {reason}; loop over the dataset: for row in dataset"
+            ) from None
+        if len(run) != last - first:
+            raise GraphError(f"dataset[{numbers[first] + len(run)}]: the epoch ended before this row")
+        found += run
+    return found

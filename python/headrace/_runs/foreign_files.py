@@ -1,0 +1,94 @@
+"""`name_foreign_file` says in an error what kind of file it is about, where the first bytes show that it is another kind
+than the operator reads."""
+
+import os
+import re
+import struct
+
+from headrace.errors import DataError, GraphError
+
+__all__ = ["kind_of", "name_foreign_file"]
+
+_UNPACK = "unpack it first, as files are read as they are"
+# What a file begins with, what it is then, and what to do.
+_SIGNATURES: list[tuple[bytes, str, str]] = [
+    (b"\x1f\x8b", "gzip", f"{_UNPACK}: gunzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd", f"{_UNPACK}: unzstd"),
+    (b"BZh", "bzip2", f"{_UNPACK}: bunzip2"),
+    (b"\xfd7zXZ\x00", "xz", f"{_UNPACK}: unxz"),
+    (b"\x04\x22\x4d\x18", "lz4", f"{_UNPACK}: unlz4"),
+    (b"7z\xbc\xaf\x27\x1c", "7z", _UNPACK),
+    (b"PK\x03\x04", "zip", f"{_UNPACK}: unzip (spreadsheets and .npz files are such files, too)"),
+    (b"PAR1", "Parquet", "read it with pyarrow, and give the table to hr.Numpy or hr.Manifest"),
+    (b"ARROW1", "Arrow", "read it with pyarrow, and give the table to hr.Numpy or hr.Manifest"),
+    (b"ORC", "ORC", "read it with pyarrow, and give the table to hr.Numpy or hr.Manifest"),
+    (b"\x89HDF\r\n\x1a\n", "HDF5", "read it with h5py, and give the arrays to hr.Numpy"),
+    (b"\x93NUMPY", "NumPy .npy", "write hr.Numpy(numpy.load(path, mmap_mode='r'))"),
+    (b"SQLite format 3\x00", "SQLite", "write hr.Generator over a query"),
+    (b"%PDF", "PDF", "give files of the kind that is read"),
+    (b"\x0a\x23\xd7\xce", "RecordIO", "read it with hr.RecordFile or hr.ImageRecord"),
+    (b"\xff\xd8\xff", "JPEG", "list images with hr.ImageFolder, hr.Files or hr.Manifest"),
+    (b"\x89PNG\r\n\x1a\n", "PNG", "list images with hr.ImageFolder, hr.Files or hr.Manifest"),
+    (b"\xff\xfe", "UTF-16 text", "convert it to UTF-8"),
+    (b"\xfe\xff", "UTF-16 text", "convert it to UTF-8"),
+    (b"<!DOCTYPE html", "HTML", "it may be the page of an error, saved in place of a download"),
+    (b"<html", "HTML", "it may be the page of an error, saved in place of a download"),
+    (b"version https://git-lfs", "Git LFS pointer", "fetch the file that it stands for: git lfs pull"),
+]
+# The kinds that operators read; others read text.
+_READ = {
+    "RecordFile": {"RecordIO"},
+    "ImageRecord": {"RecordIO"},
+    "Decode": {"JPEG", "PNG"},
+}
+_TEXT = {"Csv", "Text", "JsonLines", "LibSvm", "ImageList"}
+_PLACE = re.compile(r", (byte|record|line) [0-9]+$")
+_OPERATOR = re.compile(r"^\w+")
+
+
+def name_foreign_file(error: BaseException) -> None:
+    """Adds it to the error's first line."""
+    if not isinstance(error, (DataError, GraphError)) or error.file is None or error.operator is None or not error.args:
+        return
+    # "Csv[0]", or "map[1] Decode".
+    found = _OPERATOR.match(error.operator.rpartition(" ")[2])
+    operator = "" if found is None else found[0]
+    if operator not in _READ and operator not in _TEXT:
+        return
+    kind = kind_of(_PLACE.sub("", error.file))
+    if kind is None or kind[0] in _READ.get(operator, ()):
+        return
+    first, end, rest = str(error.args[0]).partition("\n")
+    error.args = (f"the file is {kind[0]}, by its first bytes: {kind[1]} ({first}){end}{rest}", *error.args[1:])
+
+
+def kind_of(path: str) -> tuple[str, str] | None:
+    """What a local file is, and what to do with it; None: not known."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(265)
+            if _is_tfrecord(head, os.fstat(file.fileno()).st_size, file.fileno()):
+                return "TFRecord", "read it with hr.Generator over a reader of TFRecord files"
+    except (OSError, ValueError):
+        return None
+    lower = head.lower()
+    for begin, kind, advice in _SIGNATURES:
+        if head.startswith(begin) or (kind == "HTML" and lower.lstrip().startswith(begin.lower())):
+            return kind, advice
+    return ("tar", f"{_UNPACK}: tar xf") if head[257:262] == b"ustar" else None
+
+
+def _is_tfrecord(head: bytes, size: int, descriptor: int) -> bool:
+    """Whether a length, its checksum, so many bytes and theirs end where the file does, or another record begins."""
+    at = 0
+    for _ in range(2):
+        begin = head[:12] if at == 0 else os.pread(descriptor, 12, at)
+        if len(begin) < 12:
+            return False
+        (length,) = struct.unpack("<Q", begin[:8])
+        at += 16 + length
+        if at > size:
+            return False
+        if at == size:
+            return True
+    return True
