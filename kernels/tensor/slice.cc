@@ -194,7 +194,7 @@ const KernelRegistration slice_registration{
                             "the last. None: those of the range.",
                      .default_value = "None",
                      .nullable = true,
-                     .length = ir::ListLength{}}},
+                     .length = ir::ListLength{.least = 0}}},
      .python_module = "transforms",
      .example = "T.Slice(0, 10)",
      .sample = {.attributes = {{"start", "1"}}, .inputs = {ir::SampleInput::kVector}},

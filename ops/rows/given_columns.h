@@ -44,7 +44,8 @@ inline std::vector<ir::Attribute> WithGivenAttributes(std::string_view of, std::
                         .type = ir::AttributeType::kStrings,
                         .doc = "The columns that the function gives; None: those that it gets.",
                         .default_value = "None",
-                        .nullable = true});
+                        .nullable = true,
+                        .length = ir::ListLength{.least = 0}});
   attributes.push_back({.name = "types",
                         .type = ir::AttributeType::kColumns,
                         .doc = Cat("Types of the columns of a ", of, " that it gives, where known."),
