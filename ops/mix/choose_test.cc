@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(Grouped, Choose, ::testing::Values(1, 2, 5));
 TEST(Choose, NeedsOneColumnOfWholeNumbers) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(3)}});
-  builder.Add("rename", {0}, {{"names", ir::PairsValue({{"value", "other"}})}});
+  builder.Add("rename", {0}, {{"mapping", ir::PairsValue({{"value", "other"}})}});
   builder.Add("zip", {0, 1});
   builder.Add("choose", {0, 2});
   EXPECT_THAT(Refusal(builder), HasSubstr("choice has 2 columns; it must have one, of whole numbers"));
