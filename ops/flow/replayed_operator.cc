@@ -1,26 +1,15 @@
 #include "ops/flow/replayed_operator.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
-#include "core/error.h"
+#include "ops/flow/end_with_error.h"
 #include "ops/rows/block_rows.h"
 
 namespace headrace {
 namespace {
 
 constexpr uint64_t kMostReplayed = uint64_t{1} << 62;
-
-// Ends the block before the row.
-void EndWithError(Block& block, int row, absl::Status error) {
-  AddErrorField(error, ErrorField::kFile, DescribeProvenance(block.provenances[row]));
-  AddErrorField(error, ErrorField::kRow, DescribeRowId(block.ids[row]));
-  block.Truncate(row);
-  block.end = End::kError;
-  block.error = std::move(error);
-  block.continues = false;
-}
 
 }  // namespace
 
@@ -40,15 +29,13 @@ void ReplayedOperator::Begin(uint64_t epoch, uint64_t replayed) {
 }
 
 void ReplayedOperator::Finish(uint64_t epoch) {
-  wanted_from_ = std::max(wanted_from_, epoch + 1);
   if (epoch_ <= epoch) Forget();
 }
 
 void ReplayedOperator::Receive(int /*input*/, Message message, Outbox& out) {
   if (message->epoch < epoch_) return;
   epoch_ = message->epoch;
-  if (epoch_ < wanted_from_) message->Drop();
-  // Before a row that was used, they were counted then.
+  // Rows that were removed before one that was used were counted then.
   if (used_ < replayed_) message->removed.reset();
   if (message->tombstone()) {
     UseTombstone(*message);

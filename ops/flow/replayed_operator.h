@@ -1,6 +1,6 @@
-// `ReplayedOperator` goes through the rows of an epoch in order with something in mind that no state holds: after a
-// restart it reads the epoch from its start again and leaves out the rows that were used before. Use it where the
-// memory may be anything, and making it again costs little beside keeping it with every row.
+// `ReplayedOperator` goes through the rows of an epoch in order, and remembers of them what no state holds: after a
+// restart it reads the epoch from its start again, and leaves out the rows that were used before. Use it where what is
+// remembered may be anything, and reading again costs less than keeping it with every row.
 // Threads: as StreamOperator's.
 #ifndef HEADRACE_OPS_FLOW_REPLAYED_OPERATOR_H_
 #define HEADRACE_OPS_FLOW_REPLAYED_OPERATOR_H_
@@ -28,9 +28,9 @@ class ReplayedOperator : public StreamOperator {
  protected:
   // Begins an epoch.
   virtual void Forget() = 0;
-  // Takes the next row in mind, and says whether it stays. `again`: it is a row that was used before a restart.
+  // Remembers the next row, and says whether it stays. `again`: it was used before a restart, and is left out.
   virtual absl::StatusOr<bool> Use(Block& block, int row, bool again) = 0;
-  // Has the block once it holds those that stay alone.
+  // Changes the block once it holds only the rows that stay.
   virtual void Change(Block& /*block*/) {}
 
  private:
@@ -39,7 +39,6 @@ class ReplayedOperator : public StreamOperator {
   void Begin(uint64_t epoch, uint64_t replayed);
 
   uint64_t epoch_ = 0;
-  uint64_t wanted_from_ = 0;  // rows of epochs below it are not needed
   uint64_t used_ = 0;
   uint64_t replayed_ = 0;
 };

@@ -1,9 +1,11 @@
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
 #include "engine/operator/operator.h"
 #include "ops/flow/condition.h"
+#include "ops/flow/end_with_error.h"
 
 namespace headrace {
 namespace {
@@ -41,31 +43,28 @@ class TakeWhileOperator : public StreamOperator {
 
  private:
   void Cut(Block& block) const {
-    if (ended_) return EndBefore(0, block);
-    // A row that failed is nothing that could be asked.
+    if (ended_) {
+      EndBefore(0, block);
+      // Rows that failed after the end do not count.
+      block.removed.reset();
+      return;
+    }
+    // A row that failed has no values for the condition.
     if (block.tombstone()) return;
     for (int row = 0; row < block.rows(); ++row) {
       absl::StatusOr<bool> holds = condition_->Holds(block, row);
-      if (!holds.ok()) return FailAt(row, std::move(holds).status(), block);
+      if (!holds.ok()) return EndWithError(block, row, std::move(holds).status());
       if (!*holds) return EndBefore(row, block);
     }
   }
 
+  // Rows that failed before it, and were removed, count wherever the messages are cut.
   static void EndBefore(int row, Block& block) {
     if (block.end == End::kError) block.error = absl::OkStatus();
     block.end = End::kEpoch;
+    // Wants nothing more of the message, so its checkpoint holds here.
     block.continues = false;
     block.Truncate(row);
-    if (row == 0) block.Drop();
-  }
-
-  static void FailAt(int row, absl::Status error, Block& block) {
-    AddErrorField(error, ErrorField::kFile, DescribeProvenance(block.provenances[row]));
-    AddErrorField(error, ErrorField::kRow, DescribeRowId(block.ids[row]));
-    block.Truncate(row);
-    block.end = End::kError;
-    block.error = std::move(error);
-    block.continues = false;
   }
 
   const std::unique_ptr<Condition> condition_;
@@ -85,7 +84,7 @@ const OpRegistration take_while_registration(
                "it.",
         .attributes = ConditionAttributes("the rows to give"),
         .python_module = "dataset",
-        .python = ConditionSignature("Which rows come, up to the first that is none of them", "hr.col(\"label\") < 10"),
+        .python = ConditionSignature("The rows to give, up to the first other row", "hr.col(\"label\") < 10"),
         .example = "ds.take_while(hr.col(\"label\") < 10)",
         .infer = [](const ir::Attributes& attributes,
                     absl::Span<const ir::Schema> inputs) -> absl::StatusOr<ir::Schema> {

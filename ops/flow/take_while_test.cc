@@ -1,7 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "core/error.h"
+#include "engine/operator/operator.h"
 #include "ir/expression.h"
 #include "ir/graph.pb.h"
 #include "ops/testing/fake_host.h"
@@ -87,6 +92,45 @@ TEST_P(TakeWhile, CallsAFunctionInOrder) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Grouped, TakeWhile, ::testing::Values(1, 2, 5));
+
+class GivenByTakeWhile : public Outbox {
+ public:
+  void Give(Message message) override { messages.push_back(std::move(message)); }
+  void FinishEpoch(int /*input*/, uint64_t /*epoch*/) override {}
+  std::vector<Message> messages;
+};
+
+// What came of one row with this value, before which a row failed and was removed.
+Message TakenAfterARemovedRow(int64_t value) {
+  const ir::proto::Graph graph = *TakenWhile(3, 1, 4).Build();
+  const RunOptions run;
+  OpArguments arguments;
+  arguments.node = &graph.nodes(2);
+  arguments.attributes = ir::Attributes::Of(graph.nodes(2));
+  arguments.inputs.emplace_back();
+  arguments.inputs[0].columns.push_back({"value", ir::ColumnType::Of(DType::kInt64, {})});
+  arguments.run = &run;
+  const std::unique_ptr<StreamOperator> take_while = *FindOp("take_while")->stream(arguments);
+  take_while->Start(0, std::vector<uint64_t>{0}, {});
+  auto message = std::make_unique<Block>();
+  absl::InlinedVector<Tensor, 1> columns = {*Tensor::Scalar(value)};
+  AppendRow(*message, {0, 1}, {}, columns);
+  message->removed = std::make_unique<std::vector<FailedRow>>();
+  message->removed->push_back({{0, 0}, {}, DataError("it is not welcome")});
+  GivenByTakeWhile given;
+  take_while->Receive(0, std::move(message), given);
+  return std::move(given.messages.at(0));
+}
+
+TEST(TakeWhile, KeepsCountOfRowsThatFailedBeforeItsEnd) {
+  for (const int64_t value : {3, 4}) {
+    const Message taken = TakenAfterARemovedRow(value);
+    EXPECT_EQ(taken->rows(), value == 3 ? 1 : 0);
+    EXPECT_EQ(taken->end, value == 3 ? End::kNone : End::kEpoch);
+    ASSERT_NE(taken->removed, nullptr);
+    EXPECT_EQ(taken->removed->size(), 1u);
+  }
+}
 
 TEST(TakeWhile, ChecksItsCondition) {
   GraphBuilder builder;
