@@ -1,7 +1,7 @@
 // `Interrupt` ends long work early, as for Ctrl-C: while one exists on a thread, whatever takes long on that thread
 // asks it, and ends with kClosed once it is wanted. Use it around work that a user waits for; listings ask `Check`, all
-// other work `StopSignal::Raised` (core/stop_signal.h), which asks it too. Threads: made, asked and destroyed on one
-// thread; other threads may follow it during its life.
+// other work `StopSignal::Raised` (core/stop_signal.h), which asks it too.
+// Threads: made, asked and destroyed on one thread; other threads may follow it during its life.
 #ifndef HEADRACE_CORE_INTERRUPT_H_
 #define HEADRACE_CORE_INTERRUPT_H_
 

@@ -1,7 +1,8 @@
 // `LineFormat` reads lines of text. A line ends with \n or \r\n, or with the file; its content is without that end, and
 // a byte order mark at the file's start is left out; a file of a mark alone has no line. The bytes need not be text.
 // With a quote, a line end after an odd number of quotes of its line is part of the line; where a line begins then
-// follows from all bytes before it, so files are read from their start on, in one split. Threads: immutable.
+// follows from all bytes before it, so files are read from their start on, in one split.
+// Threads: immutable.
 #ifndef HEADRACE_IO_FORMATS_TEXT_LINE_FORMAT_H_
 #define HEADRACE_IO_FORMATS_TEXT_LINE_FORMAT_H_
 

@@ -1,9 +1,10 @@
 // `CanvasBoxes` holds boxes on the canvas of their image, as a map holds them between hr.boxes's first step and its
 // last. As a tensor they are (n + 1, 4), float32, float64 or int64: (left, top, right, bottom) of each box in pixels,
-// and then (0, 0, width, height) of the image. Whole numbers that users give as middle and size have edges between
-// pixels: int64 boxes of those are in halves of a pixel, and (1, 0, width, height) follows. Edges lie between pixels:
-// right is the width where a box ends with the image. Definitions are those of torchvision's transforms of
-// BoundingBoxes: what cuts or warps also clamps. Threads: plain values; safe to read from any thread.
+// and then (0, 0, width, height) of the image. Edges lie between pixels: right is the width where a box ends with the
+// image. An int64 box that users give as middle and size may have edges in the middle of pixels, so such boxes are in
+// halves of a pixel, and (1, 0, width, height) follows. Definitions are those of torchvision's transforms of
+// BoundingBoxes: what cuts or warps also clamps.
+// Threads: plain values; safe to read from any thread.
 #ifndef HEADRACE_KERNELS_VISION_GEOMETRY_CANVAS_BOXES_H_
 #define HEADRACE_KERNELS_VISION_GEOMETRY_CANVAS_BOXES_H_
 

@@ -1,6 +1,7 @@
 // `RunForkable` does the work of one call outside of pipelines, without the GIL: a fork waits for it to end, so that a
 // child finds no lock taken and may call the same. `RunForkableInterruptible` does work that may also end early, where
-// it looks at StopSignal, if the handler of a signal raises. Threads: called with the GIL held, on any thread.
+// it looks at StopSignal, if the handler of a signal raises.
+// Threads: called with the GIL held, on any thread.
 #ifndef HEADRACE_PYTHON_BINDING_VALUES_FORKABLE_WORK_H_
 #define HEADRACE_PYTHON_BINDING_VALUES_FORKABLE_WORK_H_
 

@@ -1,6 +1,6 @@
 // `HandledSignals` runs the handlers of signals during long work without the GIL, and raises afterwards what one of
-// them raised, as Ctrl-C's does. `RunInterruptible` does such work, which ends early then. Threads: one thread; Python
-// runs handlers on its main thread alone.
+// them raised, as Ctrl-C's does. `RunInterruptible` does such work, which ends early then.
+// Threads: one thread; Python runs handlers on its main thread alone.
 #ifndef HEADRACE_PYTHON_BINDING_VALUES_HANDLED_SIGNALS_H_
 #define HEADRACE_PYTHON_BINDING_VALUES_HANDLED_SIGNALS_H_
 
