@@ -174,6 +174,13 @@ TEST(CanvasKeypoints, LoseFractionsOfWholeNumbers) {
   EXPECT_THAT(NumbersOfCanvasKeypoints<int64_t>(half), ElementsAre(1, 2, -3, 5, 16, 12));
 }
 
+TEST(CanvasKeypoints, LoseFractionsOfWholeNumbersFarAway) {
+  const Tensor points =
+      Of<int64_t>(DType::kInt64, {2, 2}, {2'000'000'003, -2'000'000'003, kMovedWidth, kMovedHeight});
+  const Tensor half = *fixture::RunKernel("ResizeOfKeypoints", {{"size", Ints({12, 16})}}, points);
+  EXPECT_THAT(NumbersOfCanvasKeypoints<int64_t>(half), ElementsAre(1'000'000'001, -1'000'000'001, 16, 12));
+}
+
 // The map's last bits put a point a hair short of a whole number.
 TEST(CanvasKeypoints, OfWholeNumbersLandOnThePointsOfAPerspective) {
   const Tensor points = Of<int64_t>(DType::kInt64, {5, 2}, {0, 0, 79, 0, 79, 63, 0, 63, 80, 64});

@@ -12,11 +12,13 @@ namespace {
 // Beyond it, not every double is an int64.
 constexpr double kMostWhole = 9.2e18;
 
-// A number that the last bits of its computation keep from being whole.
+// The whole number that only the last bits of a computation keep the value from; else the value. Far from any image a
+// fraction is more than rounding, too.
 double WholeIfNearly(double value) {
   constexpr double kRounding = 1e-9;
+  constexpr double kMostSide = 1e6;
   const double whole = std::nearbyint(value);
-  return std::abs(value - whole) <= kRounding * std::max(1.0, std::abs(whole)) ? whole : value;
+  return std::abs(value - whole) <= kRounding * std::clamp(std::abs(whole), 1.0, kMostSide) ? whole : value;
 }
 
 template <typename T>
