@@ -81,15 +81,15 @@ class TiffReader {
     return absl::OkStatus();
   }
 
-  // Samples that nobody keeps, and what tiles hold beyond the edges, are unpacked, too: they count as pixels.
+  // Samples that are left out, and what tiles hold beyond the edges, are unpacked, too: they count as pixels.
   absl::Status CheckWork() const {
     if (options_.max_pixels < 0) return absl::OkStatus();
     const int64_t read = kind_.apart ? samples_.held : kind_.samples;
     const int64_t shares = (read * kind_.bits + 8 * kBytesOfPixel - 1) / (8 * kBytesOfPixel);
     if (kind_.width * kind_.height > options_.max_pixels / shares) {
       return DataError("the TIFF has ", kind_.width, " × ", kind_.height, " pixels of ", read, " samples of ",
-                       kind_.bits, " bits, which unpack to as many bytes as ", shares,
-                       " times the pixels, more than max_pixels = ", options_.max_pixels,
+                       kind_.bits, " bits, each of which unpacks to the bytes of ", shares,
+                       " pixels; together they are more than max_pixels = ", options_.max_pixels,
                        "; if that is meant, raise it");
     }
     if (TIFFIsTiled(file_.get()) == 0) return absl::OkStatus();
@@ -125,7 +125,8 @@ class TiffReader {
 
   absl::Status ReadInks(uint8_t* pixels) {
     const int64_t count = layout_.height * layout_.width;
-    HEADRACE_ASSIGN_OR_RETURN(Tensor inks, Allocate(4 * count * samples_.bytes()));
+    OutputAllocator intermediate;
+    HEADRACE_ASSIGN_OR_RETURN(Tensor inks, intermediate.Allocate(DType::kUInt8, {count, 4 * samples_.bytes()}));
     uint8_t* const cmyk = inks.mutable_raw();
     HEADRACE_RETURN_IF_ERROR(ReadSamples(cmyk));
     const auto* const words = reinterpret_cast<const uint16_t*>(cmyk);

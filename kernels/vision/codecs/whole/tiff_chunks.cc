@@ -46,22 +46,31 @@ TiffChunks::TiffChunks(TiffFile& file, int bits, int samples)
       packed_(file.Field<uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE) != COMPRESSION_NONE),
       deflate_(IsDeflate(file)) {
   const bool words = bits == 8 || bits == 16 || bits == 32 || bits == 64;
-  if (!deflate_ || !words || file.Field<uint16_t>(TIFFTAG_PREDICTOR, 1) != PREDICTOR_HORIZONTAL) return;
-  // The checksum is that of the differences.
-  TIFFSetField(file.get(), TIFFTAG_PREDICTOR, PREDICTOR_NONE);
-  differences_ = true;
+  if (deflate_ && words && file.Field<uint16_t>(TIFFTAG_PREDICTOR, PREDICTOR_NONE) == PREDICTOR_HORIZONTAL) {
+    // The checksum is that of the differences.
+    TIFFSetField(file.get(), TIFFTAG_PREDICTOR, PREDICTOR_NONE);
+    differences_ = true;
+  }
+  checked_ = deflate_ && GivesWhatItUnpacks();
 }
 
 absl::Status TiffChunks::Read(uint32_t number, int64_t row_bytes, absl::Span<uint8_t> to) {
-  if (deflate_) TIFFSetField(file_.get(), TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_LIBDEFLATE);
+  if (checked_) TIFFSetField(file_.get(), TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_LIBDEFLATE);
+  if (!checked_) UseZlib(file_);
   HEADRACE_RETURN_IF_ERROR(ReadOnce(number, to));
-  if (deflate_ && !HasChecksumOf(number, to)) {
+  if (checked_ && !HasChecksumOf(number, to)) {
     // It unpacks to more, as the last strip of some writers does. zlib gives all that is wanted, or fails.
     UseZlib(file_);
     HEADRACE_RETURN_IF_ERROR(ReadOnce(number, to));
   }
   if (differences_) AddDifferences(row_bytes, to);
   return absl::OkStatus();
+}
+
+// Not if libtiff changes the bytes afterwards: it swaps those of larger numbers, and adds the differences of floats.
+bool TiffChunks::GivesWhatItUnpacks() const {
+  if (bits_ > 8 && TIFFIsByteSwapped(file_.get()) != 0) return false;
+  return file_.Field<uint16_t>(TIFFTAG_PREDICTOR, PREDICTOR_NONE) == PREDICTOR_NONE;
 }
 
 absl::Status TiffChunks::ReadRow(uint32_t y, uint16_t plane, absl::Span<uint8_t> to) {

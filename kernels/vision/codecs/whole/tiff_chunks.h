@@ -30,6 +30,7 @@ class TiffChunks {
 
  private:
   absl::Status ReadOnce(uint32_t number, absl::Span<uint8_t> to);
+  bool GivesWhatItUnpacks() const;
   bool HasChecksumOf(uint32_t number, absl::Span<const uint8_t> unpacked) const;
   void AddDifferences(int64_t row_bytes, absl::Span<uint8_t> rows) const;
 
@@ -40,6 +41,7 @@ class TiffChunks {
   const bool packed_;  // else libtiff copies all bytes, or fails
   const bool deflate_;
   bool differences_ = false;  // to be added here
+  bool checked_ = false;      // by the checksum of what was packed
 };
 
 }  // namespace headrace

@@ -1,11 +1,12 @@
-// `TiffFile` opens a TIFF in memory with libtiff, and keeps what libtiff says of pixels that it does not find. Use it
-// for every access to libtiff.
+// `TiffFile` opens a TIFF in memory with libtiff, and keeps what libtiff says of missing pixels. Use it for every access
+// to libtiff.
 // Threads: an object belongs to one thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_WHOLE_TIFF_FILE_H_
 #define HEADRACE_KERNELS_VISION_CODECS_WHOLE_TIFF_FILE_H_
 
 #include <tiffio.h>
 
+#include <cstdarg>
 #include <cstdint>
 #include <memory>
 #include <string_view>
