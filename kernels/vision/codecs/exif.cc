@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kOrientationTag = 0x0112;
 constexpr size_t kEntryBytes = 12;
 
-// Bytes of a whole number of this type of TIFF's: SHORT, LONG, SSHORT or SLONG; 0: it is none of them.
+// Bytes of a whole number of this type of TIFF: SHORT, LONG, SSHORT or SLONG; 0: it is another type.
 int BytesOfType(uint32_t type) {
   constexpr uint32_t kShort = 3, kLong = 4, kSignedShort = 8, kSignedLong = 9;
   if (type == kShort || type == kSignedShort) return 2;
@@ -52,7 +52,7 @@ int ExifOrientation(std::string_view exif) {
     const size_t entry = directory + 2 + i * kEntryBytes;
     if (tiff.Number(entry, 2) != kOrientationTag) continue;
     const int bytes = BytesOfType(tiff.Number(entry + 2, 2));
-    // Several numbers of four bytes are elsewhere, and no orientation.
+    // Several numbers of four bytes are elsewhere, and not an orientation.
     if (bytes == 0 || (bytes == 4 && tiff.Number(entry + 4, 4) != 1)) return 1;
     const uint32_t value = tiff.Number(entry + 8, bytes);
     return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;

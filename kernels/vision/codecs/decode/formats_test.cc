@@ -205,7 +205,7 @@ TEST(Formats, ReadsPnm) {
     EXPECT_THAT(MessageOf(DecodeBytes(cut)), HasSubstr("the PNM ends early")) << cut;
   }
   EXPECT_THAT(MessageOf(DecodeBytes("P5\n2 x\n255\nab")), HasSubstr("its header has no width"));
-  EXPECT_THAT(MessageOf(DecodeBytes("P2\n2 1\n9\n10 1")), HasSubstr("a pixel is no number from 0 to 9"));
+  EXPECT_THAT(MessageOf(DecodeBytes("P2\n2 1\n9\n10 1")), HasSubstr("a pixel is not a number from 0 to 9"));
   EXPECT_THAT(MessageOf(DecodeBytes("P5\n1000000 1000000\n255\nab")), HasSubstr("more than max_pixels"));
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -44,7 +45,7 @@ struct JpegSegment {
   std::string_view content;
 };
 
-// Takes the next segment off; nullopt where there is none.
+// Takes the next segment off; nullopt at the end.
 std::optional<JpegSegment> TakeSegment(std::string_view& left) {
   const size_t begin = left.find('\xff');
   if (begin == std::string_view::npos) return std::nullopt;
@@ -74,7 +75,7 @@ struct LosslessCodes {
   std::array<int32_t, 18> value_at = {};
   std::vector<uint8_t> values;
 
-  // Sets what the content of a table says, and returns how many bytes it takes; 0: it is none.
+  // Sets what the content of a table says, and returns how many bytes it takes; 0: it is not a table.
   size_t Set(std::string_view content) {
     constexpr size_t kLengths = 16;
     int32_t code = 0;
@@ -94,7 +95,7 @@ struct LosslessCodes {
   }
 };
 
-// Bits of a scan's data, in which a byte 0 follows one of 255 that is no marker.
+// Bits of a scan's data, in which a byte 0 follows a byte of 255 that does not begin a marker.
 class LosslessBits {
  public:
   explicit LosslessBits(std::string_view data) : data_(data) {}
@@ -111,14 +112,13 @@ class LosslessBits {
   }
   bool ended() const { return ended_; }
 
-  // Goes behind a restart marker, which must come next.
+  // Passes a restart marker. False: another byte comes next.
   bool Restart() {
     held_ = 0;
     while (at_ + 1 < data_.size() && LosslessByte(data_, at_) == 0xff && LosslessByte(data_, at_ + 1) == 0xff) ++at_;
     const uint8_t marker = LosslessByte(data_, at_ + 1);
-    if (LosslessByte(data_, at_) != 0xff || marker < LosslessMarker::kFirstRestart ||
-        marker >= LosslessMarker::kImageBegin)
-      return false;
+    const bool restarts = marker >= LosslessMarker::kFirstRestart && marker < LosslessMarker::kImageBegin;
+    if (LosslessByte(data_, at_) != 0xff || !restarts) return false;
     at_ += 2;
     return true;
   }
@@ -221,7 +221,7 @@ class LosslessReader {
   absl::Status ReadTables(std::string_view content) {
     while (!content.empty()) {
       const uint8_t where = LosslessByte(content, 0);
-      // Others are of coefficients, which this process has none of.
+      // Other tables are of coefficients, which the lossless process does not have.
       LosslessCodes unused;
       const size_t bytes = (where < tables_.size() ? tables_[where] : unused).Set(content);
       if (bytes == 0) return LosslessDamaged("its tables have no codes");
@@ -338,7 +338,7 @@ class LosslessReader {
   int bits_ = 0;  // of a sample
   bool jfif_ = false;
   int adobe_ = 0;             // its number of a colour space: 0 for RGB
-  int64_t restart_ = 0;       // samples between restart markers; 0: there are none
+  int64_t restart_ = 0;       // samples between restart markers; 0: it has no markers
   std::vector<uint8_t> ids_;  // of the components
   std::array<LosslessCodes, 4> tables_;
   // Of a scan.

@@ -43,7 +43,7 @@ bool HasItsChecksum(const PngChunk& chunk) {
   return found == BigEndianAt({chunk.content.data() + chunk.content.size(), kChecksumSize}, 0);
 }
 
-// The beginning of it.
+// At most kMostText bytes, from the beginning on.
 std::string Inflated(std::string_view packed) {
   std::string text(kMostText, '\0');
   z_stream stream = {};
@@ -58,7 +58,7 @@ std::string Inflated(std::string_view packed) {
   return text;
 }
 
-// The text of a tEXt, zTXt or iTXt chunk with this keyword; empty: it is none.
+// The text of a tEXt, zTXt or iTXt chunk with this keyword; empty: it is another chunk.
 std::string ProfileText(const PngChunk& chunk) {
   std::string_view text = chunk.content.substr(kKeyword.size());
   if (chunk.type == "tEXt") return std::string(text.substr(0, kMostText));
@@ -82,7 +82,7 @@ int DigitOf(char letter) {
   return letter >= 'A' && letter <= 'F' ? letter - 'A' + 10 : -1;
 }
 
-// A profile is its name and its size, a line each, behind an empty one, and then hexadecimal digits.
+// A profile is an empty line, its name and its size, a line each, and then hexadecimal digits.
 std::string BytesOfProfile(std::string_view text) {
   for (int line = 0; line < 3; ++line) {
     const size_t end = text.find('\n');

@@ -47,7 +47,7 @@ class PnmText {
     return bit;
   }
 
-  // Behind the one byte that ends a header.
+  // After the one byte that ends a header.
   std::string_view Pixels() const { return left_.substr(std::min<size_t>(1, left_.size())); }
   std::string_view left() const { return left_; }
 
@@ -127,7 +127,7 @@ class PnmReader {
       for (int64_t x = 0; x < RowSamples(); ++x) {
         const std::optional<int64_t> value = is_bitmap() ? text_.Bit() : text_.Number(most_);
         if (!value.has_value() && text_.left().empty()) return EndsEarly();
-        if (!value.has_value()) return DataError("the PNM is damaged: a pixel is no number from 0 to ", most_);
+        if (!value.has_value()) return DataError("the PNM is damaged: a pixel is not a number from 0 to ", most_);
         Write(static_cast<uint32_t>(*value), y * RowSamples() + x, pixels);
       }
     }
