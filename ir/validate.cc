@@ -161,7 +161,7 @@ class Validator {
     CheckReachable();
   }
 
-  // A column of the user's would be taken for the marks that even="pad" adds.
+  // A user column of that name would be taken for the marks that even="pad" adds.
   void AddReservedNames(const Inference& inference) {
     const auto& nodes = graph_.nodes();
     if (std::any_of(nodes.begin(), nodes.end(), [](const proto::Node& node) { return MarksPadding(node); })) return;

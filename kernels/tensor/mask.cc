@@ -19,10 +19,11 @@ using ExactOf = std::conditional_t<std::is_integral_v<T> && sizeof(T) == 8, long
 
 template <typename Exact, typename T>
 Exact Exactly(T value) {
-  if constexpr (kIsHalf<T>)
+  if constexpr (kIsHalf<T>) {
     return static_cast<Exact>(static_cast<float>(value));
-  else
+  } else {
     return static_cast<Exact>(value);
+  }
 }
 
 template <typename T, typename Exact, typename Holds>
@@ -75,7 +76,7 @@ class Mask : public UnaryKernel {
   void Fill(const Tensor& dense, bool* marks) const {
     VisitNumber(dense.dtype(), [&](auto type) {
       using T = typename decltype(type)::type;
-      // Halves, floats and whole numbers of up to 32 bits are doubles; a constant that is none needs more, too.
+      // Halves, floats and whole numbers of up to 32 bits are exact as doubles; a whole constant may not be.
       const bool whole = std::holds_alternative<int64_t>(constant_);
       const auto constant = std::visit([](auto given) { return static_cast<long double>(given); }, constant_);
       if (std::is_same_v<ExactOf<T>, long double> || whole) {

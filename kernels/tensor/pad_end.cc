@@ -55,8 +55,8 @@ class PadEnd : public UnaryKernel {
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(input.dtype(), shape));
     const size_t item = ItemSize(input.dtype());
     RepeatElement(element, item, output.elements(), output.mutable_raw());
-    if (input.elements() > 0 && output.elements() > 0)
-      CopyBlock(dense.raw(), input.shape(), shape, item, output.mutable_raw());
+    if (input.elements() == 0 || output.elements() == 0) return output;
+    CopyBlock(dense.raw(), input.shape(), shape, item, output.mutable_raw());
     return output;
   }
 

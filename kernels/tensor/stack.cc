@@ -1,4 +1,5 @@
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

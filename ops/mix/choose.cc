@@ -17,7 +17,7 @@
 namespace headrace {
 namespace {
 
-// Those among which the last input chooses.
+// The inputs among which the last one chooses.
 absl::Span<const ir::Schema> ChosenSchemas(absl::Span<const ir::Schema> inputs) {
   return inputs.first(inputs.size() - 1);
 }
@@ -28,7 +28,7 @@ ColumnIndices ChosenColumns(const OpArguments& arguments) {
   return ColumnIndicesOf(chosen);
 }
 
-// The whole number of a row; nullopt: it is none that 64 bits with a sign can hold.
+// The whole number of a row; nullopt: it is something else, or beyond int64.
 std::optional<int64_t> ChoiceOf(const Tensor& value) {
   if (value.rank() != 0 || !IsInteger(value.dtype())) return std::nullopt;
   if (value.dtype() == DType::kUInt64 && value.value<uint64_t>() >> 63 != 0) return std::nullopt;

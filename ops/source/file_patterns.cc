@@ -25,8 +25,9 @@ ir::Attribute DeclarePatterns() {
 }
 
 absl::Status CheckPatterns(const ir::Attributes& attributes) {
-  for (const std::string& pattern : attributes.Strings("patterns"))
+  for (const std::string& pattern : attributes.Strings("patterns")) {
     HEADRACE_RETURN_IF_ERROR(CheckNoNul("the pattern", pattern));
+  }
   return absl::OkStatus();
 }
 

@@ -21,7 +21,7 @@ struct ToHsv {
     const float range = greatest - least;
     hsv[0] = hsv[1] = 0;
     hsv[2] = greatest;
-    // Nor where one of them is NaN.
+    // Grey has no hue. A NaN may make the range NaN, too.
     if (!(range > 0)) return;
     hsv[1] = range / greatest;
     const float red = (greatest - rgb[0]) / range;

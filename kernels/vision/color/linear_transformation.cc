@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "core/error.h"

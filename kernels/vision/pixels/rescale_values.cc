@@ -46,9 +46,10 @@ void RescaleValues(const uint8_t* source, DType dtype, int64_t count, float scal
     return HWY_DYNAMIC_DISPATCH(Rescale)(source, dtype, count, scale, shift, target);
   }
   // Halves become floats in vectors, a part at a time that fits in the L1 cache.
-  float floats[512];
-  for (int64_t done = 0; done < count; done += 512) {
-    const int64_t part = std::min<int64_t>(512, count - done);
+  constexpr int64_t kPart = 512;
+  float floats[kPart];
+  for (int64_t done = 0; done < count; done += kPart) {
+    const int64_t part = std::min(kPart, count - done);
     ConvertValues(source + done * 2, dtype, part, DType::kFloat32, reinterpret_cast<uint8_t*>(floats));
     HWY_DYNAMIC_DISPATCH(Rescale)
     (reinterpret_cast<const uint8_t*>(floats), DType::kFloat32, part, scale, shift, target + done);
