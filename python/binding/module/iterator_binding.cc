@@ -178,7 +178,7 @@ py::list RowsByOperator(const std::vector<WarningReport>& reports) {
 }
 
 // A row that is a view, as a crop is of its picture, or one of many rows, would keep all that it is a view of. The row
-// itself if it has its memory to itself, or there is none for a copy.
+// itself if it keeps nothing else, or if there is no memory for a copy.
 Tensor AloneInMemory(Tensor row) {
   if (IsVariableLength(row.dtype())) return row;
   // Less is not worth a copy.

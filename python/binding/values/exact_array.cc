@@ -1,11 +1,9 @@
 #include "python/binding/values/exact_array.h"
 
+#include <pybind11/gil_safe_call_once.h>
 #include <pybind11/numpy.h>
 
-#include <cmath>
 #include <cstdint>
-#include <limits>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +20,12 @@ namespace py = pybind11;
 constexpr size_t kMostLists = 32;
 
 py::module_ NumPy() { return py::module_::import("numpy"); }
+
+// The type of NumPy's scalars, looked up once: lists may have millions of them.
+py::handle GenericType() {
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> type;
+  return type.call_once_and_store_result([] { return py::object(NumPy().attr("generic")); }).get_stored();
+}
 
 // Null if nothing has imported the module: then there is no object of it.
 py::object ImportedModule(const char* name) {
@@ -238,7 +242,7 @@ class ExactElements {
     place_.pop_back();
   }
 
-  // Python's own values; false: it is none of them.
+  // One of Python's own values; false: it is something else.
   bool WalkPlain(const py::handle& value, size_t depth) {
     PyObject* const object = value.ptr();
     if (PyFloat_Check(object)) {
@@ -262,10 +266,10 @@ class ExactElements {
     return true;
   }
 
-  // A number of NumPy's, of which lists may have millions; false: it is none.
+  // A NumPy scalar; false: it is something else.
   bool WalkScalar(const py::handle& value, size_t depth) {
-    static PyObject* const generic = py::object(NumPy().attr("generic")).release().ptr();
-    if (PyObject_TypeCheck(value.ptr(), reinterpret_cast<PyTypeObject*>(generic)) == 0) return false;
+    auto* const generic = reinterpret_cast<PyTypeObject*>(GenericType().ptr());
+    if (PyObject_TypeCheck(value.ptr(), generic) == 0) return false;
     const py::dtype type = py::reinterpret_borrow<py::dtype>(py::object(value.attr("dtype")));
     const char kind = type.kind();
     if (std::string_view("biuf").find(kind) == std::string_view::npos) return false;
@@ -274,7 +278,6 @@ class ExactElements {
     NoteType(type);
     EnterLeaf(depth, {});
     flat_.append(value);
-    typed_ = true;
     return true;
   }
 
@@ -297,7 +300,7 @@ class ExactElements {
     if (!ExactInDouble(static_cast<uint64_t>(large)) && inexact_.empty()) inexact_ = Cat(Where(), " is ", large);
   }
 
-  // What has a dtype: a number of NumPy's, an array, a tensor.
+  // What has a dtype: a NumPy scalar, an array, a tensor.
   void WalkTyped(const py::object& value, size_t depth) {
     const py::array array = TypedOrNamed(value);
     const char kind = array.dtype().kind();
@@ -311,7 +314,6 @@ class ExactElements {
     NoteType(array.dtype());
     EnterLeaf(depth, std::vector<Py_ssize_t>(array.shape(), array.shape() + array.ndim()));
     flat_.append(array);
-    typed_ = true;
   }
 
   py::array TypedOrNamed(const py::object& value) const {
@@ -398,13 +400,12 @@ class ExactElements {
   py::object Made(const py::dtype& type) const { return NumPy().attr("array")(flat_, py::arg("dtype") = type); }
 
   py::dtype NumberType() {
-    py::list types(types_);
-    if (any_float_) types.append(py::dtype("float64"));
-    if (any_whole_) types.append(py::dtype("int64"));
-    const bool single = types.size() == 1;
-    if (single && (!any_whole_ || large_.empty())) return py::reinterpret_borrow<py::dtype>(types[0]);
-    const py::dtype joined = Joined(types);
-    if (AllWhole(types)) return IsWhole(joined) && large_.empty() ? joined : WholeType();
+    if (any_float_) NoteType(py::dtype("float64"));
+    if (any_whole_) NoteType(py::dtype("int64"));
+    const bool single = types_.size() == 1;
+    if (single && (!any_whole_ || large_.empty())) return py::reinterpret_borrow<py::dtype>(types_[0]);
+    const py::dtype joined = Joined(types_);
+    if (AllWhole(types_)) return IsWhole(joined) && large_.empty() ? joined : WholeType();
     if (!inexact_.empty()) {
       throw py::value_error(Cat(inexact_,
                                 ", which float64 does not hold, and others are not whole; give whole numbers "
@@ -453,8 +454,7 @@ class ExactElements {
   Kind kind_ = Kind::kNone;
   std::string kind_where_;
   py::list flat_;
-  bool typed_ = false;  // some have a dtype of their own
-  py::list types_;      // which
+  py::list types_;  // the dtypes of those that have one
   bool any_float_ = false;
   bool any_whole_ = false;
   // The first of them, and where it is: a negative one, one beyond int64, one that float64 does not hold.

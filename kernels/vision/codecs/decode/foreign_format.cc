@@ -39,7 +39,7 @@ constexpr ForeignFormat kForeignFormats[] = {
     {"\x1f\x8b", "gzip"},
     {"PK\x03\x04", "ZIP"},
     {"\x28\xb5\x2f\xfd", "Zstandard"},
-    {"\x93NUMPY", "an array of NumPy's"},
+    {"\x93NUMPY", "a NumPy array"},
     {"\x89HDF", "HDF5"},
     {"version https://git-lfs", "a pointer of Git LFS, not the file it stands for"},
 };
