@@ -17,7 +17,7 @@ bool HasRuns(const py::object& dataset) {
   return py::hasattr(dataset, "__getitems__") && PyCallable_Check(dataset.attr("__getitems__").ptr()) != 0;
 }
 
-// What __len__ raises is its user's; what it gives and Python refuses is not as it should be.
+// An exception that __len__ raises stays as it is. A result that Python refuses is kGraph.
 uint64_t LengthOf(const py::object& dataset) {
   const Py_ssize_t length = PyObject_Size(dataset.ptr());
   if (length >= 0) return static_cast<uint64_t>(length);
