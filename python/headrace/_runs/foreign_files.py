@@ -35,12 +35,8 @@ _SIGNATURES: list[tuple[bytes, str, str]] = [
     (b"<html", "HTML", "it may be the page of an error, saved in place of a download"),
     (b"version https://git-lfs", "Git LFS pointer", "fetch the file that it stands for: git lfs pull"),
 ]
-# The kinds that operators read; others read text.
-_READ = {
-    "RecordFile": {"RecordIO"},
-    "ImageRecord": {"RecordIO"},
-    "Decode": {"JPEG", "PNG"},
-}
+# The kinds that operators read; others read text. Decode names foreign bytes itself, wherever they come from.
+_READ = {"RecordFile": {"RecordIO"}, "ImageRecord": {"RecordIO"}}
 _TEXT = {"Csv", "Text", "JsonLines", "LibSvm", "ImageList"}
 _PLACE = re.compile(r", (byte|record|line) [0-9]+$")
 _OPERATOR = re.compile(r"^\w+")
@@ -50,7 +46,7 @@ def name_foreign_file(error: BaseException) -> None:
     """Adds it to the error's first line."""
     if not isinstance(error, (DataError, GraphError)) or error.file is None or error.operator is None or not error.args:
         return
-    # "Csv[0]", or "map[1] Decode".
+    # "Csv[0]".
     found = _OPERATOR.match(error.operator.rpartition(" ")[2])
     operator = "" if found is None else found[0]
     if operator not in _READ and operator not in _TEXT:

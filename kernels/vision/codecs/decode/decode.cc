@@ -55,10 +55,11 @@ std::string DescribeStart(std::string_view bytes) {
 }
 
 absl::Status NoSuchFormat(std::string_view bytes) {
-  const std::string_view foreign = NameOfForeign(bytes);
-  return DataError("not a JPEG, PNG, WebP, GIF, BMP, TIFF or PNM", foreign.empty() ? "" : ", but ", foreign, ": ",
-                   DescribeStart(bytes), ", ", bytes.size(), " bytes in all",
-                   foreign.empty() ? "" : "; convert it to one of these formats");
+  constexpr std::string_view kNone = "not a JPEG, PNG, WebP, GIF, BMP, TIFF or PNM";
+  const std::string start = Cat(": ", DescribeStart(bytes), ", ", bytes.size(), " bytes in all");
+  const std::optional<ForeignFormat> foreign = ForeignFormatOf(bytes);
+  if (!foreign.has_value()) return DataError(kNone, start);
+  return DataError(kNone, ", but ", foreign->name, start, "; ", foreign->advice);
 }
 
 // A byte string, or the same bytes as a vector of uint8.

@@ -7,41 +7,47 @@
 namespace headrace {
 namespace {
 
-struct ForeignFormat {
+struct ForeignStart {
   std::string_view begin;
-  std::string_view name;
+  ForeignFormat format;
 };
 
-constexpr ForeignFormat kForeignFormats[] = {
-    {{"\0\0\0\x0cJXL ", 8}, "JPEG XL"},
-    {"\xff\x0a", "JPEG XL"},
-    {{"\0\0\0\x0cjP  ", 8}, "JPEG 2000"},
-    {"\xff\x4f\xff\x51", "JPEG 2000"},
-    {"II\xbc", "JPEG XR"},
-    {"8BPS", "Photoshop's PSD"},
-    {"qoif", "QOI"},
-    {"DDS ", "DDS"},
-    {"\x76\x2f\x31\x01", "OpenEXR"},
-    {"#?RADIANCE", "Radiance HDR"},
-    {"\x8bJNG", "JNG"},
-    {"\x8aMNG", "MNG"},
-    {{"\0\0\1\0", 4}, "an icon (ICO)"},
-    {{"\0\0\2\0", 4}, "a cursor (CUR)"},
-    {"P7\n", "PAM"},
-    {"Pf\n", "PFM"},
-    {"PF\n", "PFM"},
-    {"<svg", "SVG"},
-    {"<?xml", "XML"},
-    {"<!DOCTYPE", "HTML"},
-    {"<!doctype", "HTML"},
-    {"<html", "HTML"},
-    {"%PDF", "PDF"},
-    {"\x1f\x8b", "gzip"},
-    {"PK\x03\x04", "ZIP"},
-    {"\x28\xb5\x2f\xfd", "Zstandard"},
-    {"\x93NUMPY", "a NumPy array"},
-    {"\x89HDF", "HDF5"},
-    {"version https://git-lfs", "a pointer of Git LFS, not the file it stands for"},
+constexpr std::string_view kConvert = "convert it to one of these formats";
+constexpr std::string_view kUnpack = "unpack it first";
+constexpr std::string_view kPage = "it may be the page of an error, saved in place of a download";
+constexpr std::string_view kFetch = "fetch the file that it stands for: git lfs pull";
+
+constexpr ForeignStart kForeignStarts[] = {
+    {{"\0\0\0\x0cJXL ", 8}, {"JPEG XL", kConvert}},
+    {"\xff\x0a", {"JPEG XL", kConvert}},
+    {{"\0\0\0\x0cjP  ", 8}, {"JPEG 2000", kConvert}},
+    {"\xff\x4f\xff\x51", {"JPEG 2000", kConvert}},
+    {"II\xbc", {"JPEG XR", kConvert}},
+    {"8BPS", {"Photoshop's PSD", kConvert}},
+    {"qoif", {"QOI", kConvert}},
+    {"DDS ", {"DDS", kConvert}},
+    {"\x76\x2f\x31\x01", {"OpenEXR", kConvert}},
+    {"#?RADIANCE", {"Radiance HDR", kConvert}},
+    {"\x8bJNG", {"JNG", kConvert}},
+    {"\x8aMNG", {"MNG", kConvert}},
+    {{"\0\0\1\0", 4}, {"an icon (ICO)", kConvert}},
+    {{"\0\0\2\0", 4}, {"a cursor (CUR)", kConvert}},
+    {"P7\n", {"PAM", kConvert}},
+    {"Pf\n", {"PFM", kConvert}},
+    {"PF\n", {"PFM", kConvert}},
+    {"<svg", {"SVG", kConvert}},
+    {"%PDF", {"PDF", kConvert}},
+    {"<?xml", {"XML", kPage}},
+    {"<!DOCTYPE", {"HTML", kPage}},
+    {"<!doctype", {"HTML", kPage}},
+    {"<html", {"HTML", kPage}},
+    {"<HTML", {"HTML", kPage}},
+    {"\x1f\x8b", {"gzip", kUnpack}},
+    {"PK\x03\x04", {"ZIP", kUnpack}},
+    {"\x28\xb5\x2f\xfd", {"Zstandard", kUnpack}},
+    {"\x93NUMPY", {"a NumPy array", "read it with numpy.load"}},
+    {"\x89HDF", {"HDF5", "read it with h5py"}},
+    {"version https://git-lfs", {"a Git LFS pointer", kFetch}},
 };
 
 // Of a file of ISO base media boxes, which begins with a list of what it may be read as.
@@ -62,13 +68,13 @@ std::string_view NameOfBoxes(std::string_view bytes) {
 
 }  // namespace
 
-std::string_view NameOfForeign(std::string_view bytes) {
+std::optional<ForeignFormat> ForeignFormatOf(std::string_view bytes) {
   const std::string_view boxes = NameOfBoxes(bytes);
-  if (!boxes.empty()) return boxes;
-  for (const ForeignFormat& format : kForeignFormats) {
-    if (bytes.starts_with(format.begin)) return format.name;
+  if (!boxes.empty()) return ForeignFormat{boxes, kConvert};
+  for (const ForeignStart& start : kForeignStarts) {
+    if (bytes.starts_with(start.begin)) return start.format;
   }
-  return "";
+  return std::nullopt;
 }
 
 }  // namespace headrace

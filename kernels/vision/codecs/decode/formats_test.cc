@@ -225,6 +225,9 @@ TEST(Formats, SaysWhatAFileIsThatItDoesNotRead) {
               HasSubstr("but HEIC"));
   EXPECT_THAT(said("8BPS\1\2"), HasSubstr("convert it to one of these formats"));
   EXPECT_THAT(said("<svg width='3'>"), HasSubstr("but SVG"));
+  EXPECT_THAT(said("\x1f\x8b and so on"), HasSubstr("but gzip: starts with 1f 8b 20"));
+  EXPECT_THAT(said("<!DOCTYPE html><html>not found</html>"), HasSubstr("; it may be the page of an error"));
+  EXPECT_THAT(said("version https://git-lfs.github.com/spec/v1"), HasSubstr("; fetch the file that it stands for"));
   EXPECT_THAT(said("nothing"), ::testing::Not(HasSubstr("but ")));
 }
 
