@@ -43,6 +43,8 @@ constexpr ForeignStart kForeignStarts[] = {
     {"<html", {"HTML", kPage}},
     {"<HTML", {"HTML", kPage}},
     {"\x1f\x8b", {"gzip", kUnpack}},
+    {"BZh", {"bzip2", kUnpack}},
+    {"\xfd\x37zXZ", {"xz", kUnpack}},
     {"PK\x03\x04", {"ZIP", kUnpack}},
     {"\x28\xb5\x2f\xfd", {"Zstandard", kUnpack}},
     {"\x93NUMPY", {"a NumPy array", "read it with numpy.load"}},
