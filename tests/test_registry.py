@@ -40,7 +40,7 @@ def test_every_operator_is_in_a_pipeline_that_runs_under_all_variants(data: path
 
 
 class Ends(Kernel):
-    """Gives two columns, as no kernel of the package does."""
+    """Gives two columns of unequal sizes."""
 
     _unary = False
     _outputs = 2

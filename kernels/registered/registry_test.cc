@@ -22,7 +22,7 @@
 namespace headrace {
 namespace {
 
-// Gives two tensors: what no kernel of the package does yet, but kernels may.
+// Gives two tensors of unequal sizes.
 class Ends : public Kernel {
  public:
   explicit Ends(const ir::Attributes&) {}
@@ -283,9 +283,13 @@ TEST(Registry, EveryKernelAllocatesItsResultByItsContext) {
   }
 }
 
+// Whether it gives values as they are, whatever they are.
+bool TakesTexts(const std::string& kernel) { return kernel == "Duplicate" || kernel == "Stack"; }
+
 TEST(Registry, NoKernelTakesBytesForNumbers) {
   const std::vector<Tensor> text = {*Tensor::CopyBytes(DType::kString, "text")};
   for (const ir::Declaration* kernel : Kernels()) {
+    if (TakesTexts(kernel->name)) continue;
     const auto outputs = fixture::RunKernelOutputs(kernel->name, fixture::SampleAttributes(*kernel), text);
     EXPECT_EQ(KindOf(outputs.status()), ErrorKind::kGraph) << kernel->name;
   }

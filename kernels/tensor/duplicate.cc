@@ -19,7 +19,8 @@ const KernelRegistration duplicate_registration{
      .summary = "Gives a column twice.",
      .doc = "Takes a tensor of any type and gives it in two columns, which share its memory: MindSpore's Duplicate. "
             "What comes after it may change one and leave the other: ds.map(T.Duplicate(), \"image\", [\"image\", "
-            "\"original\"]).",
+            "\"original\"]).\n"
+            "Errors: none.",
      .attributes = {},
      .python_module = "transforms",
      .example = "T.Duplicate()",

@@ -110,7 +110,7 @@ const OpRegistration window_registration(
         .python_module = "dataset",
         .python = {.parameters = "size: int, shift: int | None = None, stride: int = 1",
                    .docs = {{"size"}, {"shift"}, {"stride"}}},
-        .example = "hr.Range(9).window(4, shift=1, stride=2)",
+        .example = "ds.window(4, shift=1, stride=2)",
         .infer = ir::PassesSchema(),
         .reads = ir::PassesColumns(),
         .most_rows = MostRowsInWindows,

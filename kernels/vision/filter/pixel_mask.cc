@@ -31,14 +31,15 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferPixelMask(const ir::Attributes&
 const KernelRegistration pixel_mask_registration{
     {.name = "PixelMask",
      .summary = "Gives a mask of an image in which every pixel is marked, for batches that pad.",
-     .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives bool of shape (H, W), all True. A "
-            "batch with pad=True pads it with False, so that the mask says which pixels are an image's own: the "
-            "pixel_mask of Hugging Face's DETR. T.Mask(\"==\", 0) above the batch gives the mask of the original "
-            "DETR, which is True where the batch pads.\n"
+     .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives bool of shape (H, W), all True, as a "
+            "column beside the image: ds.map(V.PixelMask(), \"image\", \"mask\"). A batch with pad=True pads it with "
+            "False, so that the mask says which pixels are an image's own: the pixel_mask of Hugging Face's DETR. "
+            "T.Mask(\"==\", 0) above the batch gives the mask of the original DETR, which is True where the batch "
+            "pads.\n"
             "Errors: another rank, an image without pixels, bytes or strings.",
      .attributes = {},
      .python_module = "vision",
-     .example = "ds.map(V.PixelMask(), \"image\", \"mask\")",
+     .example = "V.PixelMask()",
      .sample = {.inputs = {ir::SampleInput::kImage}},
      .infer_kernel = InferPixelMask,
      .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; }},
