@@ -175,8 +175,7 @@ TEST(CanvasKeypoints, LoseFractionsOfWholeNumbers) {
 }
 
 TEST(CanvasKeypoints, LoseFractionsOfWholeNumbersFarAway) {
-  const Tensor points =
-      Of<int64_t>(DType::kInt64, {2, 2}, {2'000'000'003, -2'000'000'003, kMovedWidth, kMovedHeight});
+  const Tensor points = Of<int64_t>(DType::kInt64, {2, 2}, {2'000'000'003, -2'000'000'003, kMovedWidth, kMovedHeight});
   const Tensor half = *fixture::RunKernel("ResizeOfKeypoints", {{"size", Ints({12, 16})}}, points);
   EXPECT_THAT(NumbersOfCanvasKeypoints<int64_t>(half), ElementsAre(1'000'000'001, -1'000'000'001, 16, 12));
 }

@@ -1,5 +1,5 @@
-// `TiffFile` opens a TIFF in memory with libtiff, and keeps what libtiff says of missing pixels. Use it for every access
-// to libtiff.
+// `TiffFile` opens a TIFF in memory with libtiff, and keeps what libtiff says of missing pixels. Use it for every
+// access to libtiff.
 // Threads: an object belongs to one thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_WHOLE_TIFF_FILE_H_
 #define HEADRACE_KERNELS_VISION_CODECS_WHOLE_TIFF_FILE_H_
