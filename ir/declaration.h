@@ -147,6 +147,8 @@ struct Traits {
   // A kernel that works on a batch as a whole: what it gives depends on which rows meet, so it stays where it is
   // between operators that join rows or take them apart.
   bool by_batch = false;
+  // Leaves a column of labels by class: in another form, as one-hot, or in shares of several rows.
+  bool keeps_classes = false;
 
   friend bool operator==(const Traits&, const Traits&) = default;
 };
