@@ -35,11 +35,10 @@ _SIGNATURES: list[tuple[bytes, str, str]] = [
     (b"<html", "HTML", "it may be the page of an error, saved in place of a download"),
     (b"version https://git-lfs", "Git LFS pointer", "fetch the file that it stands for: git lfs pull"),
 ]
-# The kinds that operators read; others read text.
+# The kinds that operators read; others read text. Kernels that decode name what they get themselves.
 _READ = {
     "RecordFile": {"RecordIO"},
     "ImageRecord": {"RecordIO"},
-    "Decode": {"JPEG", "PNG"},
 }
 _TEXT = {"Csv", "Text", "JsonLines", "LibSvm", "ImageList"}
 _PLACE = re.compile(r", (byte|record|line) [0-9]+$")
@@ -50,8 +49,7 @@ def name_foreign_file(error: BaseException) -> None:
     """Adds it to the error's first line."""
     if not isinstance(error, (DataError, GraphError)) or error.file is None or error.operator is None or not error.args:
         return
-    # "Csv[0]", or "map[1] Decode".
-    found = _OPERATOR.match(error.operator.rpartition(" ")[2])
+    found = _OPERATOR.match(error.operator)  # of "Csv[0]"
     operator = "" if found is None else found[0]
     if operator not in _READ and operator not in _TEXT:
         return
@@ -64,6 +62,9 @@ def name_foreign_file(error: BaseException) -> None:
 
 def kind_of(path: str) -> tuple[str, str] | None:
     """What a local file is, and what to do with it; None: not known."""
+    # Opening a pipe would wait for a writer.
+    if not os.path.isfile(path):
+        return None
     try:
         with open(path, "rb") as file:
             head = file.read(265)
