@@ -332,8 +332,8 @@ struct Declaration {
   TargetWork target_work = TargetWork::kNone;
   // Unset: no doubt.
   Doubt doubt = {};
-  // Unset: where its input has them, if it moves pixels, casts, or computes each number from the one in its place or each
-  // pixel from its own.
+  // Unset: where its input has them, if it moves pixels, casts, or computes each number from the one in its place or
+  // each pixel from its own.
   GivesUnits gives_units = {};
   // Unset: as many as its input if it is one to one, otherwise not known.
   MostRows most_rows = {};

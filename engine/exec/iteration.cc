@@ -178,8 +178,8 @@ Wide RowsUsed(const proto::State& state, const PlanNode& node) {
 // Positions up to this one, and those of some batches of every rank after them, fit in 64 bits.
 constexpr uint64_t kMostRows = uint64_t{1} << 62;
 
-// Calls visit(i) for each counter that numbers batches: of a batch's own counters all but the last, which counts rows of
-// a message.
+// Calls visit(i) for each counter that numbers batches: of a batch's own counters all but the last, which counts rows
+// of a message.
 template <typename Visit>
 void VisitBatchNumber(const PlanNode& node, const Visit& visit) {
   if (!node.batched) return;

@@ -159,8 +159,8 @@ bool BeyondUnits(const ir::Attributes& attributes) {
 
 std::string Doubt(const ir::Attributes& attributes, absl::Span<const ir::KnownInput> inputs) {
   if (const std::string_view maker = inputs[0].units_by; !maker.empty() && BeyondUnits(attributes)) {
-    return Cat("mean and std are those of pixels of 0 … 255, but ", maker, " below it made them 0 … 1, so that all images ",
-               "come out nearly alike; leave ", maker, " out, or divide mean and std by 255");
+    return Cat("mean and std are those of pixels of 0 … 255, but ", maker, " below it made them 0 … 1, so that all ",
+               "images come out nearly alike; leave ", maker, " out, or divide mean and std by 255");
   }
   if (!inputs[0].bytes_range) return {};
   if (!AllBelowOne(attributes.Floats("mean")) || !AllBelowOne(attributes.Floats("std"))) return {};
