@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "core/error.h"
+#include "ir/attributes.h"
 #include "ir/branches.h"
 #include "ir/chosen_types.h"
 #include "ir/graph.pb.h"
 #include "ir/infer.h"
+#include "ir/parameters.h"
 #include "ir/passes/column_ops.h"
 
 namespace headrace::ir {
@@ -22,6 +24,7 @@ ColumnHistory Common(const ColumnHistory& a, const ColumnHistory& b) {
   if (a.axes != b.axes) common.axes = ImageAxes::kUnknown;
   common.batches = std::min(a.batches, b.batches);
   common.bytes_range = a.bytes_range && b.bytes_range;
+  if (a.units_by != b.units_by) common.units_by.clear();
   return common;
 }
 
@@ -48,8 +51,20 @@ bool KeepsAxes(const Declaration& declaration) {
   return traits.geometric || traits.per_pixel || traits.pointwise || declaration.takes_layout != nullptr;
 }
 
+// The kernel that made numbers of 0 … 1 of a step's output; "": they may be others.
+std::string UnitsBy(const Declaration& declaration, const proto::Step& step, const std::string& before) {
+  if (declaration.gives_units != nullptr) {
+    if (ReadsParameter(step) || !declaration.gives_units(Attributes::Of(step), !before.empty())) return "";
+    return before.empty() ? declaration.name : before;
+  }
+  const Traits& traits = declaration.traits;
+  const bool keeps = traits.geometric || traits.layout || traits.casts || traits.pointwise || traits.per_pixel;
+  return keeps ? before : "";
+}
+
 // Of a kernel's output, given the corresponding input.
-ColumnHistory AfterKernel(const Declaration& declaration, const ColumnHistory& input, const ColumnType& type) {
+ColumnHistory AfterKernel(const Declaration& declaration, const proto::Step& step, const ColumnHistory& input,
+                          const ColumnType& type) {
   const Traits& traits = declaration.traits;
   ColumnHistory after;
   after.batches = input.batches;
@@ -64,6 +79,7 @@ ColumnHistory AfterKernel(const Declaration& declaration, const ColumnHistory& i
   if (after.axes_by.empty()) after.axes_by = declaration.name;
   const bool keeps_values = traits.geometric || traits.layout || traits.casts;
   after.bytes_range = type.dtype == DType::kUInt8 || (keeps_values && input.bytes_range);
+  after.units_by = UnitsBy(declaration, step, input.units_by);
   return after;
 }
 
@@ -80,7 +96,7 @@ void AddStep(const proto::Step& step, const Schema& schema, ColumnHistories& his
     const Column* const column = schema.Find(step.outputs(i));
     const ColumnHistory& input = inputs[std::min<size_t>(i, inputs.size() - 1)];
     ColumnHistory after =
-        AfterKernel(*declaration, input, column == nullptr ? ColumnType::Unknown() : ColumnType(column->type));
+        AfterKernel(*declaration, step, input, column == nullptr ? ColumnType::Unknown() : ColumnType(column->type));
     after.batches = batches;
     histories[step.outputs(i)] = std::move(after);
   }

@@ -1,6 +1,6 @@
 // `ColumnHistory` tells what the operators below a kernel have done to a column, beyond its type: the order of an
-// image's axes, how often its rows were joined in batches, whether its values are still 0 … 255. It is followed through
-// the steps of maps, and by the columns' names through every other operator.
+// image's axes, how often its rows were joined in batches, whether its values are still 0 … 255, or were made
+// 0 … 1. It is followed through the steps of maps, and by the columns' names through every other operator.
 // Threads: plain values and pure functions.
 #ifndef HEADRACE_IR_COLUMN_HISTORY_H_
 #define HEADRACE_IR_COLUMN_HISTORY_H_
@@ -25,9 +25,10 @@ enum class ImageAxes {
 
 struct ColumnHistory {
   ImageAxes axes = ImageAxes::kUnknown;
-  std::string axes_by = {};  // the kernel that shows or made the order
-  int batches = 0;           // operators that joined its rows, less those that took them apart
-  bool bytes_range = false;  // numbers of 0 … 255, of whatever type
+  std::string axes_by = {};   // the kernel that shows or made the order
+  int batches = 0;            // operators that joined its rows, less those that took them apart
+  bool bytes_range = false;   // numbers of 0 … 255, of whatever type
+  std::string units_by = {};  // the kernel that made numbers of 0 … 1 of it
 
   friend bool operator==(const ColumnHistory&, const ColumnHistory&) = default;
 };

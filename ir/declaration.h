@@ -147,6 +147,8 @@ struct Traits {
   // A kernel that works on a batch as a whole: what it gives depends on which rows meet, so it stays where it is
   // between operators that join rows or take them apart.
   bool by_batch = false;
+  // Leaves a column of labels by class: in another form, as one-hot, or in shares of several rows.
+  bool keeps_classes = false;
 
   friend bool operator==(const Traits&, const Traits&) = default;
 };
@@ -183,7 +185,11 @@ using TakesLayout = std::function<bool(const Attributes& attributes, bool channe
 struct KnownInput {
   ColumnType type = {};
   bool bytes_range = false;  // numbers of 0 … 255, of whatever type
+  // The kernel that made numbers of 0 … 1 of it; empty: not known.
+  std::string_view units_by = {};
 };
+// Whether a kernel gives numbers of 0 … 1. `units`: whether its input has them.
+using GivesUnits = std::function<bool(const Attributes& attributes, bool units)>;
 // What a chooser does with its branches, the lists of kernels that it applies.
 struct Branching {
   std::vector<bool> drawn = {};  // for each branch: whether a row may go through it
@@ -326,6 +332,9 @@ struct Declaration {
   TargetWork target_work = TargetWork::kNone;
   // Unset: no doubt.
   Doubt doubt = {};
+  // Unset: where its input has them, if it moves pixels, casts, or computes each number from the one in its place or
+  // each pixel from its own.
+  GivesUnits gives_units = {};
   // Unset: as many as its input if it is one to one, otherwise not known.
   MostRows most_rows = {};
 

@@ -153,7 +153,7 @@ class DoubtSearch : public StepVisitor {
       const Column* const column = schema.Find(name);
       const auto history = histories.find(name);
       if (column == nullptr || history == histories.end()) return;
-      inputs.push_back({column->type, history->second.bytes_range});
+      inputs.push_back({column->type, history->second.bytes_range, history->second.units_by});
       const std::string_view target = kernel.traits.geometric ? TargetIn(column->type) : "";
       if (target.empty()) continue;
       Add(Cat("moves pixels, but column \"", name, "\" is ", TypeName(column->type), ", as ", target, " are; write hr.",

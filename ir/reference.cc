@@ -112,7 +112,8 @@ std::string TraitsJson(const Traits& traits) {
                  {"by_number", Bool(traits.by_number)},
                  {"stands_for_attribute", Bool(traits.stands_for_attribute)},
                  {"joins_rows", Bool(traits.joins_rows)},
-                 {"by_batch", Bool(traits.by_batch)}});
+                 {"by_batch", Bool(traits.by_batch)},
+                 {"keeps_classes", Bool(traits.keeps_classes)}});
 }
 
 std::string SampleJson(const Sample& sample) {

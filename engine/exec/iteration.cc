@@ -178,14 +178,14 @@ Wide RowsUsed(const proto::State& state, const PlanNode& node) {
 // Positions up to this one, and those of some batches of every rank after them, fit in 64 bits.
 constexpr uint64_t kMostRows = uint64_t{1} << 62;
 
-// Lets batches go on with their numbers: of a batch's own counters only the last, which counts rows of a message,
-// depends on the ranks.
-void KeepBatchNumber(const proto::State& state, const PlanNode& node, std::vector<uint64_t>& checkpoint) {
+// Calls visit(i) for each counter that numbers batches: of a batch's own counters all but the last, which counts rows
+// of a message.
+template <typename Visit>
+void VisitBatchNumber(const PlanNode& node, const Visit& visit) {
+  if (!node.batched) return;
   const PlanNode* batch = &node;
   while (!batch->properties.traits.joins_rows) batch = batch->inputs[0].get();
-  for (int i = batch->counters - batch->properties.checkpoint_counters; i < batch->counters - 1; ++i) {
-    checkpoint[static_cast<size_t>(i)] = state.checkpoint(i);
-  }
+  for (int i = batch->counters - batch->properties.checkpoint_counters; i < batch->counters - 1; ++i) visit(i);
 }
 
 // Makes the pipeline continue where the state was taken. This is exact with the same shard; with another one, it is
@@ -229,10 +229,34 @@ absl::Status Restore(const proto::State& state, const PlanNode& node, bool skip_
   }
   pipeline.shard.base = static_cast<uint64_t>(base);
   pipeline.checkpoint.assign(static_cast<size_t>(node.counters), 0);
-  if (node.batched) KeepBatchNumber(state, node, pipeline.checkpoint);
+  VisitBatchNumber(node, [&](int i) { pipeline.checkpoint[static_cast<size_t>(i)] = state.checkpoint(i); });
   // The order that the user's code chose stays the same.
   if (SourceOf(node).properties.asks_for_order) pipeline.checkpoint[1] = state.checkpoint(1);
   pipeline.skip_rows = 0;
+  return absl::OkStatus();
+}
+
+// Makes every rank begin with its row `start` of the result. Possible where the number of that row determines which
+// positions came before, as it does for restarts of another number of ranks.
+absl::Status BeginAt(uint64_t start, const PlanNode& node, bool skip_failed, PipelineOptions& pipeline) {
+  constexpr std::string_view kReason = " rows and batches cannot be found by their numbers";
+  if (skip_failed) return StateError("with on_error(\"skip\")", kReason);
+  if (const PlanNode* culprit = FirstInexact(node); culprit != nullptr) {
+    return StateError("with ", culprit->arguments.name, kReason);
+  }
+  const uint64_t size = BatchSizeOf(node);
+  if (start > kMostRows / size / pipeline.shard.world) {
+    return StateError("no data set has as many rows as come before row or batch ", start);
+  }
+  const uint64_t used = start * size;
+  const uint64_t run_length = SourceOf(node).properties.run_length;
+  if (used % run_length != 0) {
+    return StateError("row or batch ", start, " begins within a group of ", run_length, " rows, which stay together");
+  }
+  pipeline.shard.base = used * pipeline.shard.world;
+  pipeline.delivered = start;
+  pipeline.checkpoint.assign(static_cast<size_t>(node.counters), 0);
+  VisitBatchNumber(node, [&](int i) { pipeline.checkpoint[static_cast<size_t>(i)] = start; });
   return absl::OkStatus();
 }
 
@@ -271,6 +295,9 @@ absl::StatusOr<std::unique_ptr<Iteration>> Iteration::Start(const ir::proto::Gra
     HEADRACE_RETURN_IF_ERROR(CheckSources(state, prepared->fingerprints()));
     const bool skip_failed = prepared->graph().has_skip_failed();
     HEADRACE_RETURN_IF_ERROR(Restore(state, prepared->root(), skip_failed, options, pipeline));
+  } else if (options.start.has_value()) {
+    const bool skip_failed = prepared->graph().has_skip_failed();
+    HEADRACE_RETURN_IF_ERROR(BeginAt(*options.start, prepared->root(), skip_failed, pipeline));
   }
   HEADRACE_ASSIGN_OR_RETURN(iteration->pipeline_, Pipeline::Make(std::move(prepared), std::move(pipeline)));
   iteration->options_ = std::move(options);

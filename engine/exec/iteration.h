@@ -32,7 +32,9 @@ struct IterateOptions {
   uint64_t rank = 0;
   uint64_t world = 1;
   std::optional<std::string> even;  // "off", "drop" or "pad"; not given: the state's, else "off"
-  std::string state;                // empty: from the epoch's start
+  std::string state;                // empty: from the epoch's start, or from row `start`
+  // Without a state: the row of the result (batch, usually) with which each rank begins its epoch.
+  std::optional<uint64_t> start;
   bool optimize = true;
   std::vector<std::string> disabled_passes;
   bool pull = false;
@@ -57,7 +59,8 @@ struct IterateOptions {
 class Iteration {
  public:
   // Errors: every mistake in the graph at once (kGraph), missing files (kNotFound), a state of another graph or of
-  // changed files (kState), shards that the graph does not allow.
+  // changed files (kState), a start before which rows have to be made to know which come next (kState, with the
+  // operator that is why), shards that the graph does not allow.
   static absl::StatusOr<std::unique_ptr<Iteration>> Start(const ir::proto::Graph& user_graph, IterateOptions options);
 
   // As Pipeline's. If an in-order cache is found damaged, continues in a new pipeline without it.

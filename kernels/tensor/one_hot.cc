@@ -114,6 +114,7 @@ const KernelRegistration one_hot_registration{
                      .default_value = "0.0",
                      .minimum = 0,
                      .maximum = 1}},
+     .traits = {.keeps_classes = true},
      .python_module = "transforms",
      .example = "T.OneHot(10)",
      .sample = {.attributes = {{"num_classes", "5"}}, .inputs = {ir::SampleInput::kVector}},

@@ -192,6 +192,33 @@ TEST(KernelPlacement, DoubtsSmallMeansOverBytes) {
   EXPECT_THAT(DoubtsOf(large), IsEmpty());
 }
 
+TEST(KernelPlacement, DoubtsLargeMeansOverUnits) {
+  const GraphBuilder::Given divided = {{"scale", ir::FloatValue(1.0 / 255)}};
+  for (const bool by_rescale : {false, true}) {
+    const std::string maker = by_rescale ? "Rescale" : "ToFloat";
+    GraphBuilder builder = Decoded();
+    builder.Step(maker, {"image"}, {"image"}, by_rescale ? divided : GraphBuilder::Given());
+    builder.Step("RandomHorizontalFlip", {"image"}, {"image"});
+    builder.Step("ColorJitter", {"image"}, {"image"});
+    const uint32_t renamed = builder.Add("rename", {1}, {{"mapping", ir::PairsValue({{"image", "photo"}})}});
+    builder.Add("map", {renamed});
+    builder.Step("Normalize", {"photo"}, {"photo"}, kByClass);
+    EXPECT_THAT(DoubtsOf(builder),
+                ElementsAre(HasSubstr("Normalize: mean and std are those of pixels of 0 … 255, but " + maker +
+                                      " below it made them 0 … 1")));
+  }
+  GraphBuilder back = Decoded();
+  back.Step("ToFloat", {"image"}, {"image"});
+  back.Step("Rescale", {"image"}, {"image"}, {{"scale", ir::FloatValue(255)}});
+  back.Step("Normalize", {"image"}, {"image"}, kByClass);
+  EXPECT_THAT(DoubtsOf(back), IsEmpty());
+  GraphBuilder twice = Decoded();
+  twice.Step("ToFloat", {"image"}, {"image"});
+  twice.Step("Normalize", {"image"}, {"image"}, {{"mean", FloatsValue({0.5})}, {"std", FloatsValue({0.5})}});
+  twice.Step("Normalize", {"image"}, {"image"}, kByClass);
+  EXPECT_THAT(DoubtsOf(twice), IsEmpty());
+}
+
 TEST(KernelPlacement, DoubtsMovingBoxes) {
   GraphBuilder builder = Decoded();
   builder.Step("RandomHorizontalFlip", {"image"}, {"image"});

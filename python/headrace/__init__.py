@@ -111,7 +111,11 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
+if TYPE_CHECKING:
+    from headrace import mx as mx
+    from headrace import pack as pack
+    from headrace import torch as torch
+else:  # Where no unknown name would be an error to a type checker.
 
     def __getattr__(name: str) -> object:
         """For modules that are imported when they are first used, and sources that were registered while the process

@@ -2,6 +2,7 @@
 or a hang, nor a message of an underlying library."""
 
 import ast
+import contextlib
 import decimal
 import fractions
 import functools
@@ -240,13 +241,20 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "rename": (numbers().rename, {"mapping": {"value": "other"}}),
     "repeat": (numbers().repeat, {"count": 2}),
     "sample": (numbers().sample, {"sampler": hr.Repeated(2)}),
+    "scan": (
+        numbers().scan,
+        {"function": lambda state, value: (state, value), "initial": 0, "columns": "value", "output": "other"},
+    ),
     "select": (numbers().select, {"indices": [1, 0]}),
     "shuffle": (numbers().shuffle, {"window": 2}),
     "show": (hr.Numpy({"image": PIXELS}).show, {"n": 2}),
     "skip": (numbers().skip, {"count": 2}),
     "split": (lambda **given: numbers().split(**given)[0], {"fractions": [0.5, 0.5]}),
     "take": (numbers().take, {"count": 2}),
+    "take_while": (numbers().take_while, {"predicate": lambda x: True}),
     "unbatch": (numbers().batch(2).unbatch, {}),
+    "unique": (numbers().unique, {}),
+    "window": (numbers().window, {"size": 2}),
     "with_seed": (numbers().with_seed, {"seed": 1}),
     "on_error": (numbers().on_error, {"policy": "skip", "max_errors": 3, "log": "bad.jsonl"}),
     "zip": (numbers().zip, {"others": hr.Range(3).rename({"value": "other"})}),
@@ -326,6 +334,11 @@ def chosen(_name: str, **given: Any) -> hr.Dataset:
     return hr.Numpy({"value": PIXELS}).map(getattr(V, _name)(**given), "value")
 
 
+def one_row(index: Any) -> None:
+    with contextlib.suppress(IndexError):
+        numbers()[index]
+
+
 # What holds other kernels.
 KERNELS |= {
     name: (functools.partial(chosen, name), given)
@@ -348,6 +361,10 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda labels, n: numbers().sample(hr.ClassBalanced(labels, n)),
         {"labels": [0, 1] * 3, "n": 4},
     ),
+    "choose": (
+        lambda inputs, choice, stop: hr.choose(inputs, choice, stop),
+        {"inputs": [numbers(), numbers()], "choice": hr.Range(2), "stop": "all"},
+    ),
     "mix": (
         lambda inputs, weights, stop: hr.mix(inputs, weights, stop),
         {"inputs": [numbers(), numbers()], "weights": [1, 2], "stop": "all"},
@@ -358,6 +375,7 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "compared": (lambda operand: numbers().filter(hr.col("value") < operand), {"operand": 2}),
     "added": (lambda operand: numbers().filter(operand + hr.col("value") == 2), {"operand": 2}),
     "epoch": (lambda epoch: setattr(numbers(), "epoch", epoch), {"epoch": 2}),
+    "row": (one_row, {"index": 2}),
 }
 TABLE = SOURCES | METHODS | KERNELS | OTHERS
 

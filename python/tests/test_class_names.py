@@ -31,7 +31,7 @@ def test_given_labels_are_in_their_order(folder):
     assert ds.class_to_idx == {"dog": 3, "cat": 7}
 
 
-def test_they_follow_the_labels_through_every_method(folder):
+def test_they_follow_the_labels_through_every_method(folder, tmp_path):
     ds = hr.ImageFolder(folder, shuffle=True)
     decoded = ds.map(V.Decode(), "image")
     for same in (
@@ -54,12 +54,17 @@ def test_they_follow_the_labels_through_every_method(folder):
         ds.options(workers=1),
         ds.concat(ds),
         hr.mix([ds, ds], [1, 1], "all"),
+        hr.choose([ds, ds], hr.Range(2)),
+        ds.bucket_by_length("image", [100], [2, 1], length=[1, 200, 1]),
+        decoded.batch(2).map(V.ToFloat(), "image").map(V.MixUp(num_classes=3), ["image", "label"]),
         ds.zip(hr.Range(3)),
         hr.Range(3).zip(ds),
         ds.zip(ds.project(["label"]).rename({"label": "second"})),
     ):
         assert same.classes == ["Emu", "cat", "dog"], same
     assert decoded.map(lambda x: x, "image").class_to_idx["dog"] == 2
+    decoded.save(tmp_path / "saved.hrg")
+    assert hr.load(tmp_path / "saved.hrg").classes == ["Emu", "cat", "dog"]
 
 
 def test_where_they_are_not_known_the_reason_is_said(folder, tmp_path_factory):
@@ -70,6 +75,9 @@ def test_where_they_are_not_known_the_reason_is_said(folder, tmp_path_factory):
         (hr.Range(3), "no column of labels"),
         (ds.project(["image"]), "no column of labels"),
         (ds.map(lambda x: x + 1, "label"), 'column "label": a function changed the labels'),
+        (ds.batch(2, function=lambda image, label: (image, label)), 'column "label": a function changed the labels'),
+        (ds.scan(lambda last, label: (label, last), np.int32(0), "label"), "a function changed the labels"),
+        (ds.map(T.Fill(1), "label"), 'column "label": Fill changed the labels'),
         (ds.concat(hr.ImageFolder(other)), "joined have different classes"),
         (
             ds.concat(hr.Numpy({"image": np.array([b"x"], object), "label": np.array([4], np.int32)})),

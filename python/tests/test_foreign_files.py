@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import re
 import struct
 import zipfile
@@ -82,5 +83,11 @@ def test_what_is_damaged_but_of_its_kind_is_not_renamed(tmp_path):
         list(hr.Files(path).map(V.Decode(), "data"))
     assert "by its first bytes" not in str(caught.value)
     path.write_bytes(b"<!DOCTYPE html><html>not found</html>")
-    with pytest.raises(hr.DataError, match="but HTML: .*it may be the page of an error"):
+    with pytest.raises(hr.DataError, match="but HTML: .*it may be the page of an error") as caught:
         list(hr.Files(path).map(V.Decode(), "data"))
+    assert "by its first bytes" not in str(caught.value), "the kernel says it once"
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert kind_of(str(tmp_path / "pipe")) is None

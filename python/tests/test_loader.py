@@ -518,6 +518,7 @@ def test_skipped_batches_are_not_read_where_a_number_says_which_rows_come():
 # ---- with torch ----
 
 
+@pytest.mark.torch
 def test_accelerate_skips_the_first_batches():
     accelerate = pytest.importorskip("accelerate")
     loader = Loader(hr.Range(16, shuffle=True), batch_size=3)
@@ -526,6 +527,7 @@ def test_accelerate_skips_the_first_batches():
     assert rest == [batch["value"].tolist() for batch in loader.dataset.batch(3).iterate(epoch=1)][2:]
 
 
+@pytest.mark.torch
 def test_a_dataset_in_torchs_own_dataloader_warns_and_gives_its_rows():
     torch = pytest.importorskip("torch")
     dataset = hr.Range(5, shuffle=True)

@@ -383,11 +383,11 @@ def test_a_saved_graph_takes_its_labels_from_the_listing(photos, tmp_path):
         (lambda: hr.Weighted(3), r"Weighted: weights is an array of int64 of shape \(\)"),
         (
             lambda: hr.ClassBalanced([object()]),
-            "labels is .*row 0 is <object object.*a column holds numbers, bools, bytes or texts",
+            "ClassBalanced: labels: row 0 is <object object.*a column holds numbers, bools, bytes or texts",
         ),
-        (lambda: hr.ClassBalanced(["a", 1]), "labels is .*row 1 is 1, a number, and row 0 is a text"),
+        (lambda: hr.ClassBalanced(["a", 1]), "ClassBalanced: labels: row 1 is 1, a number, and row 0 is a text"),
         (lambda: hr.ClassBalanced(np.array(["a", 1], object)), "labels holds values of several kinds"),
-        (lambda: hr.Weighted([1j, 2]), "weights is .*row 0 is 1j .complex.; a column holds numbers"),
+        (lambda: hr.Weighted([1j, 2]), "Weighted: weights: row 0 is 1j .complex.; a column holds numbers"),
         (
             lambda: len(hr.from_dataset([1, 2, 3], "label").sample(hr.ClassBalanced())),
             "a value for each row from from_dataset .* which would be called for every row .* give them as a list",

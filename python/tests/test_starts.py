@@ -10,6 +10,8 @@ SOURCE = hr.Range(50, shuffle=True)
 EXACT = {
     "rows": SOURCE.take(20),
     "batches": SOURCE.batch(4),
+    "batches of a function": SOURCE.batch(4, function=lambda value, info: [each + 100 * info.number for each in value]),
+    "windows": hr.Range(40).window(3, shift=2),
     "whole batches": SOURCE.batch(4, drop_remainder=True),
     "map that draws": SOURCE.map(lambda x, rng: x + rng.integers(100), "value").batch(4),
     "take and skip": SOURCE.take(30).skip(3).batch(4),
@@ -62,6 +64,28 @@ def test_of_each_rank_too(name, even):
     for rank in range(3):
         given = {"epoch": 1, "shard": (rank, 3), "even": even}
         same(EXACT[name].iterate(start=2, **given), list(EXACT[name].iterate(**given))[2:])
+
+
+@pytest.mark.parametrize("size", [None, 4, 8])
+def test_groups_that_stay_together_are_not_cut(size):
+    rows = hr.Range(40).sample(hr.PK(2, 2, [number % 5 for number in range(40)]))
+    ds = rows if size is None else rows.batch(size)
+    for rank in range(2):
+        given = {"epoch": 1, "shard": (rank, 2)}
+        whole = list(ds.iterate(**given))
+        for start in (1, 2, 4):
+            same(ds.iterate(start=start, **given), whole[start:])
+    if size is None:
+        with pytest.raises(hr.UnsupportedError, match=r"dataset\[1\]: .*within a group of 4 rows"):
+            rows[1]
+
+
+def test_a_row_leaves_the_report_of_the_loop():
+    ds = hr.Range(10).batch(2)
+    with ds.iterate() as running:
+        assert len(list(running)) == 5
+    before = ds.explain()
+    assert ds[1]["value"].tolist() == [2, 3] and ds.explain() == before
 
 
 def test_what_is_left_out_is_not_made_where_a_number_says_which_rows_come():
@@ -148,7 +172,7 @@ def test_rows_of_a_batch_as_torch_asks_for_them():
     with pytest.warns(hr.PipelineWarning, match="write headrace.torch.Loader") as caught:
         rows = ds.__getitems__([2, 3, 4, 0, 9])
     assert [int(row["value"]) for row in rows] == [whole[i] for i in (2, 3, 4, 0, 9)]
-    assert caught[0].filename == __file__
+    assert caught[0].filename.endswith("test_starts.py")
 
 
 def test_len_names_the_operator_that_hides_it():

@@ -119,6 +119,15 @@ def test_a_state_may_be_an_array():
     assert rows.schema["last"].shape == (3,)
 
 
+def test_a_state_goes_in_exactly():
+    def seen(state, value):
+        return state, state
+
+    for state in ("a\0", b"a\0", np.uint64(2**64 - 1)):
+        rows = hr.Range(2).scan(seen, state, "value", output="state")
+        assert [row["state"] for row in rows] == [state, state]
+
+
 def test_scan_resumes():
     rows = hr.Range(12, shuffle=True).scan(add, 0, "value", output="total").batch(2)
     whole = [row["total"].tolist() for row in rows.iterate(epoch=1)]
@@ -140,11 +149,17 @@ def test_what_a_scan_must_give(function, initial, why):
 
 
 def test_what_a_scan_needs():
-    with pytest.raises(hr.GraphError, match="scan: initial is"):
-        hr.Range(5).scan(add, {"a": 1}, "value")
-    with pytest.raises(hr.GraphError, match="scan: initial is"):
-        hr.Range(5).scan(add, [[1], [1, 2]], "value")
-    with pytest.raises(hr.GraphError, match="scan: 3 is no function"):
+    for initial, message in [
+        ({"a": 1}, "scan: initial is {'a': 1} .dict."),
+        (None, "scan: initial is None, and no column holds a missing value"),
+        ([[1], [1, 2]], "scan: initial: row 1 is a list of 2, and row 0 is a list of 1"),
+        ([1, "1"], "scan: initial: row 1 is '1', a text, and row 0 is a number"),
+        ([2**63, -1], "scan: initial: row 1 is -1 and row 0 is 9223372036854775808"),
+        (np.datetime64("2020-01-01"), "scan: initial is .*; the state must be a number"),
+    ]:
+        with pytest.raises(hr.GraphError, match=message):
+            hr.Range(5).scan(add, initial, "value")
+    with pytest.raises(hr.GraphError, match="scan: 3 is not a function"):
         hr.Range(5).scan(3, 0, "value")
     with pytest.raises(hr.GraphError, match="is called with one argument for each column"):
         hr.Range(5).scan(lambda value: value, 0, "value")

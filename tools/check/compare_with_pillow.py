@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import collections
 import hashlib
+import io
 import json
 import os
 import pathlib
@@ -165,8 +166,6 @@ class _Size(NamedTuple):
 
 
 def _by_pillow(data: bytes) -> tuple[Any, str, str]:
-    import io
-
     import numpy as np
     from PIL import Image
 

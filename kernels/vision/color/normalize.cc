@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/fused/pixel_kernel.h"
 #include "kernels/vision/image/image.h"
@@ -144,7 +146,22 @@ bool AllBelowOne(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return value < 1; });
 }
 
+// Whether no image of 0 … 1 has such a mean or deviation.
+bool BeyondUnits(const ir::Attributes& attributes) {
+  constexpr double kMostMean = 1;
+  constexpr double kMostDeviation = 10;
+  const auto any_above = [&](const char* name, double most) {
+    const std::vector<double> values = attributes.Floats(name);
+    return std::any_of(values.begin(), values.end(), [most](double value) { return value > most; });
+  };
+  return any_above("mean", kMostMean) || any_above("std", kMostDeviation);
+}
+
 std::string Doubt(const ir::Attributes& attributes, absl::Span<const ir::KnownInput> inputs) {
+  if (const std::string_view maker = inputs[0].units_by; !maker.empty() && BeyondUnits(attributes)) {
+    return Cat("mean and std are those of pixels of 0 … 255, but ", maker, " below it made them 0 … 1, so that all ",
+               "images come out nearly alike; leave ", maker, " out, or divide mean and std by 255");
+  }
   if (!inputs[0].bytes_range) return {};
   if (!AllBelowOne(attributes.Floats("mean")) || !AllBelowOne(attributes.Floats("std"))) return {};
   return "mean and std are below 1, but the pixels are 0 … 255, as nothing divided them; put Rescale(1 / 255) before "
@@ -179,7 +196,8 @@ const KernelRegistration normalize_registration{
      .sample = {.attributes = {{"mean", "(1, 2, 3)"}, {"std", "4"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = InferNormalize,
      .takes_layout = TakesLayout,
-     .doubt = Doubt},
+     .doubt = Doubt,
+     .gives_units = [](const ir::Attributes&, bool) { return false; }},
     Makes<Normalize>()};
 
 }  // namespace

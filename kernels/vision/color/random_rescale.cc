@@ -93,7 +93,8 @@ const KernelRegistration random_rescale_registration{
      .python_module = "vision",
      .example = "V.RandomRescale(scale=(0.8, 1.2), shift=(-10, 10))",
      .sample = {.attributes = {{"scale", "(0.5, 1.5)"}, {"shift", "(-2.0, 2.0)"}}, .inputs = {ir::SampleInput::kImage}},
-     .infer_kernel = InferRandomRescale},
+     .infer_kernel = InferRandomRescale,
+     .gives_units = [](const ir::Attributes&, bool) { return false; }},
     RandomRescale::Make};
 
 }  // namespace

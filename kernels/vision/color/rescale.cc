@@ -52,6 +52,13 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferRescale(const ir::Attributes&,
   return InferRescaled(inputs);
 }
 
+// As Rescale(1 / 255) does, and rounder factors.
+bool RescalesToUnits(const ir::Attributes& attributes, bool units) {
+  constexpr double kMostScale = 0.01;
+  const double scale = attributes.Float("scale");
+  return !units && scale > 0 && scale <= kMostScale && attributes.Float("shift") == 0;
+}
+
 const KernelRegistration rescale_registration{
     {.name = "Rescale",
      .summary = "Multiplies by a number and adds another.",
@@ -67,7 +74,8 @@ const KernelRegistration rescale_registration{
      .python_module = "vision",
      .example = "V.Rescale(1 / 255)",
      .sample = {.attributes = {{"scale", "0.5"}}, .inputs = {ir::SampleInput::kImage}},
-     .infer_kernel = InferRescale},
+     .infer_kernel = InferRescale,
+     .gives_units = RescalesToUnits},
     Makes<Rescale>()};
 
 }  // namespace

@@ -72,7 +72,8 @@ const KernelRegistration to_float_registration{
      .python_module = "vision",
      .example = "V.ToFloat()",
      .sample = {.inputs = {ir::SampleInput::kImage}},
-     .infer_kernel = InferToFloat},
+     .infer_kernel = InferToFloat,
+     .gives_units = [](const ir::Attributes&, bool) { return true; }},
     Makes<ToFloat>()};
 
 }  // namespace

@@ -193,7 +193,7 @@ ir::Declaration MixingDeclaration(ir::Declaration own) {
   own.attributes = std::move(attributes);
   own.min_inputs = 2;
   own.max_inputs = 2;
-  own.traits = {.random = true, .by_batch = true};
+  own.traits = {.random = true, .by_batch = true, .keeps_classes = true};
   own.python_module = "vision";
   own.sample.attributes.insert(own.sample.attributes.begin(), {"num_classes", "5"});
   own.sample.inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses};

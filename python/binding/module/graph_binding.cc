@@ -297,6 +297,75 @@ py::object ShapeTuple(const std::optional<Shape>& shape) {
   return dimensions;
 }
 
+// A value as Python has it; null: it stands for an object of the user, an expression or columns.
+py::object PlainValue(const ir::proto::Value& value) {
+  const auto tuple_of = [](const auto& values, const auto& made) {
+    py::tuple listed(static_cast<size_t>(values.size()));
+    for (int i = 0; i < values.size(); ++i) listed[static_cast<size_t>(i)] = made(values.Get(i));
+    return listed;
+  };
+  switch (value.kind_case()) {
+    case ir::proto::Value::kNone:
+      return py::none();
+    case ir::proto::Value::kBoolean:
+      return py::bool_(value.boolean());
+    case ir::proto::Value::kInteger:
+      return py::int_(value.integer());
+    case ir::proto::Value::kReal:
+      return py::float_(value.real());
+    case ir::proto::Value::kText:
+      return LooseText(value.text());
+    case ir::proto::Value::kIntegers:
+      return tuple_of(value.integers().values(), [](int64_t each) { return py::int_(each); });
+    case ir::proto::Value::kReals:
+      return tuple_of(value.reals().values(), [](double each) { return py::float_(each); });
+    case ir::proto::Value::kTexts:
+      return tuple_of(value.texts().values(), [](const std::string& each) { return LooseText(each); });
+    case ir::proto::Value::kPairs: {
+      py::dict pairs;
+      const ir::proto::Pairs& given = value.pairs();
+      for (int i = 0; i < std::min(given.keys_size(), given.values_size()); ++i) {
+        pairs[LooseText(given.keys(i))] = LooseText(given.values(i));
+      }
+      return pairs;
+    }
+    default:
+      return {};
+  }
+}
+
+py::dict PlainAttributes(const BoundNode& bound) {
+  py::dict found;
+  for (const ir::proto::Attribute& attribute : bound.node.attributes()) {
+    if (py::object value = PlainValue(attribute.value())) found[LooseText(attribute.name())] = std::move(value);
+  }
+  return found;
+}
+
+// [(kernel, inputs, outputs)], without those in branches.
+py::list ColumnsOfSteps(const BoundNode& bound) {
+  py::list steps;
+  for (const ir::proto::Step& step : bound.node.steps()) {
+    const std::vector<std::string> inputs(step.inputs().begin(), step.inputs().end());
+    const std::vector<std::string> outputs(step.outputs().begin(), step.outputs().end());
+    steps.append(py::make_tuple(LooseText(step.kernel()), LooseTexts(inputs), LooseTexts(outputs)));
+  }
+  return steps;
+}
+
+bool HasSalt(const ir::proto::Step& step) { return step.salt() != 0; }
+
+// The kernels of the steps that draw, themselves or in their branches.
+py::list DrawingSteps(const BoundGraph& bound) {
+  std::vector<std::string> kernels;
+  for (const ir::proto::Node& node : bound.graph.nodes()) {
+    for (const ir::proto::Step& step : node.steps()) {
+      if (ir::AnyStepOf(step, &HasSalt)) kernels.push_back(step.kernel());
+    }
+  }
+  return LooseTexts(kernels);
+}
+
 // Whether it shuffles or draws, so that its epochs differ.
 bool Draws(const BoundGraph& bound) {
   const auto kept_in_order = [](const ir::proto::Attribute& attribute) {
@@ -306,9 +375,8 @@ bool Draws(const BoundGraph& bound) {
   return std::any_of(nodes.begin(), nodes.end(), [&](const ir::proto::Node& node) {
     const auto& attributes = node.attributes();
     const bool shuffles = node.salt() != 0 && std::none_of(attributes.begin(), attributes.end(), kept_in_order);
-    const auto has_salt = [](const ir::proto::Step& step) { return step.salt() != 0; };
     return shuffles || std::any_of(node.steps().begin(), node.steps().end(),
-                                   [&](const auto& step) { return ir::AnyStepOf(step, has_salt); });
+                                   [](const auto& step) { return ir::AnyStepOf(step, &HasSalt); });
   });
 }
 
@@ -389,6 +457,8 @@ void BindGraph(py::module_& module) {
                                  steps.push_back(ir::StepText(step));
                                return LooseTexts(steps);
                              })
+      .def_property_readonly("attributes", &PlainAttributes)
+      .def_property_readonly("columns_of_steps", &ColumnsOfSteps)
       .def_property_readonly("columns", &DeclaredColumns)
       .def_property_readonly("shuffles", &Shuffles)
       .def("unshuffled", &Unshuffled)
@@ -423,6 +493,7 @@ void BindGraph(py::module_& module) {
                                             : std::nullopt;
                              })
       .def_property_readonly("draws", &Draws)
+      .def_property_readonly("drawing_steps", &DrawingSteps)
       .def_property_readonly("references", [](const BoundGraph& self) { return self.references; })
       .def_property_readonly("hash", [](const BoundGraph& self) { return ir::HashText(ir::UserGraphHash(self.graph)); })
       .def("serialize", [](const BoundGraph& self) { return py::bytes(ir::SerializeGraph(self.graph)); })

@@ -96,6 +96,7 @@ IterateOptions OptionsOf(const py::dict& given) {
   options.world = Option<uint64_t>(given, "world", 1);
   if (given.contains("even")) options.even = given["even"].cast<std::string>();
   options.state = Option<std::string>(given, "state", "");
+  if (given.contains("start")) options.start = given["start"].cast<uint64_t>();
   options.optimize = Option(given, "optimize", true);
   options.disabled_passes = Option<std::vector<std::string>>(given, "disabled_passes", {});
   options.pull = Option(given, "pull", false);

@@ -12,7 +12,6 @@ __all__ = [
     "advise",
     "advise_init",
     "class_advice",
-    "keyword_advice",
     "method_advice",
     "source_advice",
     "unknown_keyword",
@@ -205,10 +204,6 @@ def class_advice(name: str) -> str | None:
 
 def method_advice(name: str) -> str | None:
     return _METHODS.get(name)
-
-
-def keyword_advice(name: str) -> str | None:
-    return _KEYWORDS.get(name)
 
 
 def advise(cls: _Class) -> _Class:

@@ -9,7 +9,6 @@ from headrace import _engine
 from headrace._arguments.doubts import location_of, warn_once
 from headrace._arguments.options import shown
 from headrace._arguments.source_location import SourceLocation, users_location
-from headrace._datasets.range_doubts import doubts_of
 from headrace._graph import parameters, reference
 from headrace._graph.reference import Binding, Bound
 from headrace._runs import error_policy
@@ -136,13 +135,10 @@ class Base:
     def _graph(self) -> _engine.Graph:
         if self._built is None:
             built = self._build_graph()
-            for location, message in self._doubts_of(built):
+            for location, message in built.doubts():
                 warn_once(message, location_of(location))
             self._built = built
         return self._built
-
-    def _doubts_of(self, built: _engine.Graph) -> list[tuple[str, str]]:
-        return doubts_of(built, (step for node, _ in ordered(self)[0] for step in node.steps))
 
     def _build_graph(self) -> _engine.Graph:
         """Warns of nothing."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace import _engine
-from headrace._datasets.starts import attributes_of
 from headrace._graph.declared import operator
 from headrace.errors import Error
 
@@ -42,67 +41,75 @@ def why_none(dataset: Base) -> str:
 
 
 def _of(dataset: Base) -> _Found:
-    inputs = [_of(each) for each in dataset._inputs if not each._node.stands_for_attribute]
-    node = dataset._node
+    node, inputs = dataset._node, dataset._inputs
     if not inputs:
         return _of_source(dataset)
-    found = inputs[0] if node.by_number or len(inputs) == 1 else _joined(inputs, node.side_by_side)
+    found = _of(inputs[0]) if node.by_number or len(inputs) == 1 else _joined(inputs, node.side_by_side)
     if node.op == "rename":
-        names = next((each for each in attributes_of(node).values() if isinstance(each, dict)), {})
+        names = node.attributes["mapping"]
         found = {names.get(name, name): each for name, each in found.items()}
-    if found and node.steps:
-        found = _after_steps(dataset, found)
-    if not found:
-        return found
-    try:
-        columns = {name for name, _, _ in dataset._build_graph().schema()}
-    except Error:  # Reported when the dataset is used, with all that is wrong.
-        return found
-    return {name: each for name, each in found.items() if name in columns}
+    found = _after_function(node, _after_steps(node, found))
+    return {name: each for name, each in found.items() if _has(dataset, name)}
 
 
-def _joined(inputs: list[_Found], side_by_side: bool) -> _Found:
+def _joined(inputs: Sequence[Base], side_by_side: bool) -> _Found:
+    of_each = [_of(each) for each in inputs]
     joined: _Found = {}
-    for each in inputs:
-        for name, classes in each.items():
+    for found in of_each:
+        for name, classes in found.items():
             joined.setdefault(name, classes)
     if side_by_side:
         return joined
     for name, classes in joined.items():
-        if any(each.get(name) != classes for each in inputs):
+        # An input without the column gives no rows: it chooses among the others.
+        if any(found.get(name) != classes and _has(each, name) for each, found in zip(inputs, of_each, strict=True)):
             joined[name] = "the datasets that were joined have different classes"
     return joined
 
 
-def _after_steps(dataset: Base, found: _Found) -> _Found:
+def _has(dataset: Base, column: str) -> bool:
+    try:
+        return any(name == column for name, _, _ in dataset._build_graph().schema())
+    except Error:  # Reported when the dataset is used, with all that is wrong.
+        return True
+
+
+def _after_steps(node: _engine.Node, found: _Found) -> _Found:
     """Labels stay what they are, also as numbers of another dtype or one-hot; a function may give anything."""
     after = dict(found)
-    for step in json.loads(dataset._build_graph().json())["nodes"][-1].get("steps", []):
-        kernel, inputs, outputs = step["kernel"], step["inputs"], step["outputs"]
+    for kernel, inputs, outputs in node.columns_of_steps:
         known = operator(kernel)
-        keeps = known is not None and (kernel in _KEEP or known["traits"]["casts"])
-        labelled = next((after[name] for name in inputs if name in after), None)
-        for name in outputs:
-            if keeps and labelled is not None:
-                after[name] = labelled
-            elif name in after and not (labelled is not None and _mixes(kernel, name, inputs)):
-                after[name] = f"{'a function' if known and known['traits']['python'] else kernel} changed the labels"
+        traits: dict[str, bool] = {} if known is None else known["traits"]
+        keeps = traits.get("casts") or traits.get("keeps_classes")
+        before = dict(after)
+        for number, name in enumerate(outputs):
+            # A kernel that keeps classes gives each column of those that it takes.
+            of = inputs[number] if keeps and number < len(inputs) else ""
+            if of in before:
+                after[name] = before[of]
+            elif name in before:
+                after[name] = _CHANGED if traits.get("python") else f"{kernel} changed the labels"
     return after
 
 
-# Kernels that give labels in another form.
-_KEEP = {"OneHot"}
+_CHANGED = "a function changed the labels"
 
 
-def _mixes(kernel: str, name: str, inputs: list[str]) -> bool:
-    """Whether it shares the labels of rows out: its columns of labels are still by class."""
-    return kernel in ("MixUp", "CutMix") and name in inputs
+def _after_function(node: _engine.Node, found: _Found) -> _Found:
+    """Of an operator that calls a function for columns, as batch(function=…) and flat_map do."""
+    if not any(node.referenced_by(each) in ("function", "batch function") for each in node.references):
+        return found
+    attributes = node.attributes
+    given = attributes.get("output") or attributes.get("columns")
+    # Steps call functions for columns of their own.
+    of_steps = bool(node.columns_of_steps)
+    return {name: each if of_steps or (given and name not in given) else _CHANGED for name, each in found.items()}
 
 
 def _of_source(dataset: Base) -> _Found:
     node = dataset._node
     if node.op == "ImageFolder":
-        attributes = attributes_of(node)
+        attributes = node.attributes
         if "label" not in (attributes.get("columns") or ("label",)):
             return {}
         return {"label": _of_folder(attributes)}

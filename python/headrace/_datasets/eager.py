@@ -149,8 +149,7 @@ class Composed:
         mapped = list(columns) if self._columns is None else self._columns
         # A call may take what a pipeline does not.
         with contextlib.suppress(GraphError):
-            made = array_source(columns).map(self._kernels, mapped)
-            return made._doubts_of(made._build_graph())
+            return array_source(columns).map(self._kernels, mapped)._build_graph().doubts()
         return []
 
     def _names(self, arrays: tuple[Any, ...]) -> Sequence[str]:

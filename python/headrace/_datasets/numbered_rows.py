@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import operator
-import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace._arguments.doubts import warn_once
 from headrace._arguments.options import shown
-from headrace._arguments.source_location import SourceLocation
+from headrace._arguments.source_location import users_location
 from headrace._datasets.base import ordered
 from headrace.errors import GraphError, StateError, UnsupportedError
 
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
 
 __all__ = ["RowsOfBatch", "row", "rows"]
-
-# In the engine's reason not to begin at a number.
-_CULPRIT = re.compile(r"\bwith ([^ ]+) the number of batches")
 
 
 class RowsOfBatch:
@@ -31,7 +27,7 @@ def row(dataset: Dataset, index: Any) -> Any:
     """Row `index` of the dataset's epoch."""
     if _asked_by_torch():
         _warn()
-    (found,) = _read(dataset, [_number(dataset, index)])
+    (found,) = _read(dataset, _numbers(dataset, [index]))
     return found
 
 
@@ -40,7 +36,7 @@ def rows(dataset: Dataset, indices: Any) -> Any:
     if isinstance(indices, RowsOfBatch):
         return indices
     _warn()
-    return _read(dataset, [_number(dataset, index) for index in indices])
+    return _read(dataset, _numbers(dataset, indices))
 
 
 def _asked_by_torch() -> bool:
@@ -52,36 +48,43 @@ def _warn() -> None:
     warn_once(
         "torch's DataLoader asks a headrace.Dataset for one row at a time, with the engine begun anew each time: write "
         "headrace.torch.Loader(dataset, batch_size=…) in its place, which reads ahead on all cores",
-        _line_outside_torch(),
+        users_location("torch"),
     )
 
 
-def _line_outside_torch() -> SourceLocation:
-    frame = sys._getframe(1)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith(("headrace", "torch")):
-        frame = frame.f_back
-    return frame.f_code.co_filename, frame.f_lineno
+def _numbers(dataset: Dataset, indices: Iterable[Any]) -> list[int]:
+    """From 0 on; the dataset is counted once for all."""
+    given = [_whole(index) for index in indices]
+    if not given:
+        return []
+    _check_indexed(dataset, given[0])
+    count = _count(dataset, given[0])
+    for number in given:
+        if not -count <= number < count:
+            raise IndexError(
+                f"dataset[{number}]: the dataset has {count:,} row{'s' * (count != 1)} in epoch {dataset.epoch}"
+            )
+    return [number if number >= 0 else count + number for number in given]
 
 
-def _number(dataset: Dataset, index: Any) -> int:
+def _whole(index: Any) -> int:
     try:
         if isinstance(index, bool):
             raise TypeError
         number: int = operator.index(index)
     except TypeError:
         raise TypeError(f"dataset[{shown(index)}]: {_advice(index)}") from None
-    _check_indexed(dataset, number)
+    return number
+
+
+def _count(dataset: Dataset, number: int) -> int:
     count = dataset._count()
     if count is None or count < 0:
         culprit = dataset._without_count() if count is None else "repeat without a count"
         raise UnsupportedError(
             f"dataset[{number}]: with {culprit} rows have no numbers; loop over the dataset: for row in dataset"
         )
-    if not -count <= number < count:
-        raise IndexError(
-            f"dataset[{number}]: the dataset has {count:,} row{'s' * (count != 1)} in epoch {dataset.epoch}"
-        )
-    return number if number >= 0 else count + number
+    return count
 
 
 def _advice(index: Any) -> str:
@@ -103,7 +106,7 @@ def _check_indexed(dataset: Dataset, number: int) -> None:
 
 
 def _index_advice(node: Any) -> str:
-    return '; index="build" numbers them' if "index=None" in node.text() else ""
+    return '; index="build" numbers them' if node.attributes.get("index", "") is None else ""
 
 
 def _read(dataset: Dataset, numbers: Sequence[int]) -> list[Any]:
@@ -116,8 +119,7 @@ def _read(dataset: Dataset, numbers: Sequence[int]) -> list[Any]:
         try:
             run = dataset._run_from(numbers[first], last - first)
         except StateError as error:
-            culprit = _CULPRIT.search(str(error))
-            reason = str(error) if culprit is None else f"with {culprit[1]} a number does not say which row it is"
+            (reason, *_) = str(error).splitlines()
             raise UnsupportedError(
                 f"dataset[{numbers[first]}]: {reason}; loop over the dataset: for row in dataset"
             ) from None

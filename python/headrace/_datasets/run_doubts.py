@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from headrace import _engine
 from headrace._arguments.doubts import warn_once
 from headrace._datasets.base import ordered
-from headrace._datasets.starts import attributes_of
 from headrace.errors import Error
 
 if TYPE_CHECKING:
@@ -19,14 +18,14 @@ __all__ = ["warn_of_data"]
 # The default of ImageFolder, and what Decode reads besides.
 _DEFAULT = (".jpg", ".jpeg", ".png")
 _READ = (".bmp", ".gif", ".jfif", ".jpe", ".tif", ".tiff", ".webp")
-# Names that are looked at: enough to see what a folder holds, and few enough to take no time.
-_MOST_NAMES = 100_000
+# Names that are looked at: enough to see what a folder holds, and few enough for a first batch not to wait for them.
+_MOST_NAMES = 20_000
 
 
 def warn_of_data(dataset: Runs, epoch: int) -> None:
     """Warns once for each line."""
     for each in ordered(dataset)[1]:
-        if each._node.op == "zip":
+        if each._node.side_by_side:
             _warn_of_lengths(each, epoch)
         elif each._node.op == "ImageFolder":
             _warn_of_endings(each)
@@ -43,8 +42,8 @@ def _warn_of_lengths(zipped: Any, epoch: int) -> None:
     least = min(known)
     listed = " and ".join(f"{count:,}" for count in known)
     warn_once(
-        f"zip: the inputs have {listed} rows, and the rows beyond {least:,} are left out: after one that is missing, every "
-        f"pair is a wrong one; find what is missing, or write take({least}) for the longer input",
+        f"{zipped._node.op}: the inputs have {listed} rows, and the rows beyond {least:,} are left out: after one that is "
+        f"missing, every pair is a wrong one; find what is missing, or write take({least}) for the longer input",
         zipped._location,
     )
 
@@ -53,7 +52,7 @@ def _warn_of_endings(folder: Any) -> None:
     if folder._endings_seen:
         return
     folder._endings_seen = True
-    attributes = attributes_of(folder._node)
+    attributes = folder._node.attributes
     if attributes.get("extensions") != _DEFAULT or attributes.get("listing") is not None:
         return
     found = _endings_in(attributes["root"], attributes.get("classes"))

@@ -18,7 +18,6 @@ from headrace._arguments.source_location import users_location
 from headrace._datasets.base import Base
 from headrace._datasets.overlapping_parts import note_run
 from headrace._datasets.run_doubts import warn_of_data
-from headrace._datasets.starts import start_state
 from headrace._graph import parameters
 from headrace._graph.reference import Binding
 from headrace._runs.error_policy import ErrorPolicy
@@ -154,21 +153,34 @@ class Runs(Base):
         if batches == 0:
             return self._iterate(epoch, None, chosen, None)
         try:
-            return self._iterate(None, start_state(self, chosen, epoch, batches), chosen, None)
+            return self._iterate(epoch, None, chosen, None, batches)
         except StateError:
             return self._iterate(epoch, None, chosen, None)._without_first(batches)
 
     def _run_from(self, first: int, count: int) -> list[Any]:
         """So many rows of the dataset's epoch; StateError, with the reason, where those before would have to be made."""
         chosen = self._options.changed({"callbacks": None, "profile": None}, "options")
-        with self._iterate(None, start_state(self, chosen, self.epoch, first), chosen, None) as running:
-            return list(itertools.islice(running, count))
+        # Of the loop before, which reports are about.
+        last_run = self._last_run
+        try:
+            with self._iterate(self.epoch, None, chosen, None, first) as running:
+                return list(itertools.islice(running, count))
+        finally:
+            self._last_run = last_run
 
     def _iterate(
-        self, epoch: int | None, state: bytes | None, chosen: RunOptions, given: Mapping[str, Any] | None
+        self,
+        epoch: int | None,
+        state: bytes | None,
+        chosen: RunOptions,
+        given: Mapping[str, Any] | None,
+        start_at: int | None = None,
     ) -> Iterator:
-        """`given`: to note that the same run is made again and again; None: it is not noted, nor is `ds.epoch` moved."""
+        """`given`: to note that the same run is made again and again; None: it is not noted, nor is `ds.epoch` moved.
+        `start_at`: the first row; StateError where those before it would have to be made."""
         asked: dict[str, Any] = {"epoch": self.epoch if epoch is None else checked_epoch(epoch, "iterate")}
+        if start_at is not None:
+            asked["start"] = start_at
         held: dict[str, str] = {}
         if state is not None:
             if not isinstance(state, (bytes, bytearray, memoryview)):

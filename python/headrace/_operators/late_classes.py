@@ -3,7 +3,6 @@ generated. They are written as those are, from the declarations, and made when t
 
 import __future__
 
-import difflib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -81,8 +80,7 @@ def _advice(module: str, name: str) -> str:
         return ""
     if advice := class_advice(name):
         return f"; {advice}"
-    near = difflib.get_close_matches(name, kernels[module], 1, 0.8)
-    return f"; did you mean {near[0]}?" if near else ""
+    return did_you_mean(name, kernels[module])
 
 
 def method_of(name: str) -> Callable[..., Dataset] | None:

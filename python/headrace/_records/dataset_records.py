@@ -101,7 +101,7 @@ def _bytes_of(name: str, value: Any, position: int) -> Any:
         return value
     kind = "a text" if isinstance(value, str) else f"{value.dtype} of shape {value.shape}"
     raise DataError(
-        f"write_records: {name} is {kind} in row {position}; it must be the bytes of one row: encode it, as pictures with "
+        f"write_records: {name} is {kind} in row {position}; it must be the bytes of one row: encode it, as images with "
         f'.map(V.EncodeJpeg(), "{name}")'
     )
 

@@ -46,8 +46,7 @@ def name_foreign_file(error: BaseException) -> None:
     """Adds it to the error's first line."""
     if not isinstance(error, (DataError, GraphError)) or error.file is None or error.operator is None or not error.args:
         return
-    # "Csv[0]".
-    found = _OPERATOR.match(error.operator.rpartition(" ")[2])
+    found = _OPERATOR.match(error.operator)  # of "Csv[0]"
     operator = "" if found is None else found[0]
     if operator not in _READ and operator not in _TEXT:
         return
@@ -60,6 +59,9 @@ def name_foreign_file(error: BaseException) -> None:
 
 def kind_of(path: str) -> tuple[str, str] | None:
     """What a local file is, and what to do with it; None: not known."""
+    # Opening a pipe would wait for a writer.
+    if not os.path.isfile(path):
+        return None
     try:
         with open(path, "rb") as file:
             head = file.read(265)

@@ -96,7 +96,7 @@ def pad(
     Args:
         data: The array.
         mode: What the border holds: `constant_value`, the nearest number, or the mirrored array.
-        pad_width: For each axis what is added before and behind it, one after the other.
+        pad_width: For each axis what is added before and after it, one after the other.
         constant_value: The number of a constant border.
         out: The array that is written, and returned; None: a new one.
     """
@@ -111,12 +111,12 @@ def pad(
 
 
 def concat(*data: Any, dim: int = 1, out: Any = None) -> Any:
-    """Arrays behind each other along an axis."""
+    """Arrays end to end along an axis."""
     return written(np.concatenate(_listed(data), dim), out)
 
 
 def concatenate(arrays: Sequence[Any], axis: int = 0, always_copy: bool = True) -> Any:
-    """A list of arrays behind each other along an axis."""
+    """A list of arrays end to end along an axis."""
     return written(np.concatenate(_listed(arrays), axis), None)
 
 

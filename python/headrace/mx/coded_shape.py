@@ -14,7 +14,7 @@ def coded_shape(shape: tuple[int, ...], asked: Sequence[Any]) -> tuple[Any, ...]
     Args:
         shape: Of the array.
         asked: Lengths and codes: 0 keeps an axis, -2 all that follow, -3 joins two, and -4 divides one into the two lengths
-            behind it.
+            after it.
 
     Raises:
         GraphError: The codes ask for axes that the array does not have.

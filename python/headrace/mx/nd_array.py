@@ -104,7 +104,7 @@ class NDArray(np.ndarray[Any, np.dtype[Any]]):
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:
         """As NumPy's, also with `shape=` and MXNet's codes: 0 keeps an axis, -2 all that follow, -3 joins two, and -4
-        divides one into the two lengths behind it. Raises GraphError if the codes do not fit."""
+        divides one into the two lengths after it. Raises GraphError if the codes do not fit."""
         given = kwargs.pop("shape", shape[0] if len(shape) == 1 else shape)
         lengths = given if isinstance(given, (tuple, list)) else (given,)
         return super().reshape(coded_shape(self.shape, lengths), **kwargs)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _engine
 from headrace._arguments.options import shown
 from headrace._datasets.column_types import Columns, column_types
+from headrace._datasets.fields.array_columns import exact_array
 from headrace._graph import reference
 from headrace._graph.adapters import adapts
 from headrace._kernels.kernel import Kernel
@@ -36,7 +37,7 @@ def scanned(
     types: Columns | None,
 ) -> Dataset:
     if isinstance(function, Kernel) or not callable(function):
-        raise GraphError(f"scan: {shown(function)} is no function; it must take the state and columns of a row")
+        raise GraphError(f"scan: {shown(function)} is not a function; it must take the state and the columns of a row")
     read = names(columns, "columns", "scan")
     bound, wants_rng = reference.function(function, columns=["state", *read])
     attributes = {
@@ -52,13 +53,9 @@ def scanned(
 
 def _state(initial: Any) -> Any:
     """An array with the state along its first axis, as arrays of columns have rows."""
-    import numpy as np
-
-    try:
-        array = np.array(initial)
-    except (TypeError, ValueError):  # A list of lists of different lengths.
-        array = np.array(None)
-    if array.dtype.kind not in "biufUS" or array.dtype.names is not None:
+    array = exact_array(initial, "scan: initial")
+    kind = array.dtype.kind
+    if kind not in "biufSU" and not (kind == "O" and all(isinstance(each, (str, bytes)) for each in array.flat)):
         raise GraphError(
             f"scan: initial is {shown(initial)}; the state must be a number, a text or an array of numbers"
         )

@@ -51,7 +51,10 @@ def exact_array(given: Any, what: str) -> Any:
     try:
         return _engine.exact_array(plain_column(given, what))
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise GraphError(f"{what} is {shown(given)}, not an array: {error}") from error
+        reason = str(error)
+        # Of the whole, "it has masked values"; of an element, "row 2 is None".
+        joined = f" {reason[3:]}" if reason.startswith("it ") else f": {reason}"
+        raise GraphError(f"{what}{joined}") from error
     except MemoryError as error:
         raise ResourceError(f"{what} does not fit into memory as an array: {error}") from error
 

@@ -24,7 +24,7 @@ def imrotate(src: _Array, rotation_degrees: Any, zoom_in: bool = False, zoom_out
         zoom_out: Reduces so that all of the image is seen.
 
     Raises:
-        GraphError: Both zooms, another number of axes, or as many angles as there are no images.
+        GraphError: Both zooms, another number of axes, or another number of angles than images.
         TypeError: Another type than float32, or several angles for one image.
     """
     src = np.asarray(src)
