@@ -40,8 +40,8 @@ absl::StatusOr<MatchedFiles> FilesOf(const OpArguments& arguments) {
 absl::StatusOr<std::unique_ptr<StreamSource>> MakeStream(const OpArguments& arguments, const MakeLineRows& make) {
   HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, FilesOf(arguments));
   HEADRACE_ASSIGN_OR_RETURN(LineRows rows, make(arguments, files));
-  return std::make_unique<SplitSource>(std::move(rows.format), std::move(files), rows.columns(), arguments,
-                                       SplitSource::kBlockBytes, rows.quote.has_value() ? SplitTable::kWholeFiles : 0);
+  return SplitSource::Make(std::move(rows.format), std::move(files), rows.columns(), arguments,
+                           SplitSource::kBlockBytes, rows.quote.has_value() ? SplitTable::kWholeFiles : 0);
 }
 
 absl::StatusOr<std::unique_ptr<IndexedSource>> MakeIndexed(const OpArguments& arguments, const MakeLineRows& make) {
