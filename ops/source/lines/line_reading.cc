@@ -89,11 +89,13 @@ OpFactories LineFactories(MakeColumns (*make)(const OpArguments& arguments)) {
   });
 }
 
-ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own, std::vector<SourceParameter> last) {
+ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own, std::vector<SourceParameter> last,
+                                  const std::vector<SourceParameter>& after_index) {
   std::vector<SourceParameter> first = {{"patterns", "patterns: str | PathLike[str] | Sequence[str | PathLike[str]]"}};
   first.insert(first.end(), own.begin(), own.end());
   first.push_back(ShuffleParameter());
   last.push_back({"index", "index: str | None = None"});
+  last.insert(last.end(), after_index.begin(), after_index.end());
   return SplitSignature(
       {.first = std::move(first),
        .window = "16384",
