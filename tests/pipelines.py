@@ -17,6 +17,7 @@ from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
 from tests import example_plugins
+from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.front import kernel_of
 
 Build = Callable[[pathlib.Path], hr.Dataset]
@@ -31,6 +32,7 @@ OPERATORS = json.loads(_engine.declarations())["operators"]
 def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     shutil.copytree(photos, folder / "photos", ignore=shutil.ignore_patterns("*.md"))
     _write_texts(folder / "texts")
+    _write_compressed_texts(folder / "compressed-texts")
     _write_json_lines(folder)
     _write_tables(folder)
     _write_sparse_rows(folder)
@@ -96,6 +98,24 @@ def _write_texts(folder: pathlib.Path) -> None:
     (folder / "b-windows.txt").write_bytes(b"first\r\n\r\nthird \xc3\xbcber\r\nlast without an end")
     (folder / "c-empty.txt").write_bytes(b"")
     (folder / "d-mark.txt").write_bytes(b"\xef\xbb\xbfafter a byte order mark\n\n\nlone\rreturn\n")
+
+
+def _write_compressed_texts(folder: pathlib.Path) -> None:
+    """Lines, JSON lines and tables by gzip and zstd, under any names, beside plain ones."""
+    folder.mkdir()
+    texts = [b"".join(b"%d, line %d\r\n" % (part, i) * (i % 9 > 0) + b"\n" for i in range(23)) for part in range(3)]
+    (folder / "a.txt").write_bytes(gzip_members(texts[0]))
+    (folder / "b.txt").write_bytes(texts[1])
+    (folder / "c.txt").write_bytes(zstd_frames(b"\xef\xbb\xbf" + texts[2]))
+    (folder / "d.txt").write_bytes(gzip_members(b""))
+    objects = [b"".join(b'{"part": %d, "x": [%d, %d]}\n' % (part, i, i * i) for i in range(21)) for part in range(2)]
+    (folder / "a.jsonl").write_bytes(zstd_frames(objects[0]))
+    (folder / "b.jsonl.gz").write_bytes(gzip_members(objects[1]))
+    table = [b"".join(b"%d,%d,%d\n" % (part, i, i % 5) for i in range(19)) for part in range(3)]
+    for part, compress in enumerate((gzip_members, bytes, zstd_frames)):
+        (folder / f"{part}.csv").write_bytes(compress(b"part,x,y\n" + table[part]))
+    # The second half of the file is lost.
+    (folder / "torn.gz").write_bytes(gzip_members(texts[0], 1)[:-20])
 
 
 def record_bytes(payloads: Iterable[bytes]) -> bytes:
@@ -623,6 +643,31 @@ def whole_text_files(data: pathlib.Path) -> hr.Dataset:
 
 def text_splits(data: pathlib.Path) -> hr.Dataset:
     return hr.Text(str(data / "texts/*.txt"), shuffle=True, window=6, interleave=3, split_bytes=40).batch(7)
+
+
+def compressed_lines(data: pathlib.Path) -> hr.Dataset:
+    return hr.Text(data / "compressed-texts/*.txt", skip_empty=True).batch(6)
+
+
+def compressed_lines_in_splits(data: pathlib.Path) -> hr.Dataset:
+    lines = hr.Text(data / "compressed-texts/*.txt", shuffle=True, window=5, interleave=3, split_bytes=40)
+    return lines.repeat(2).batch(7)
+
+
+def compressed_json_lines(data: pathlib.Path) -> hr.Dataset:
+    columns = {"part": "int8", "x": ("float32", (2,))}
+    rows = hr.JsonLines(str(data / "compressed-texts/*.jsonl*"), columns, sharding="contiguous", split_bytes=50)
+    return rows.map(T.PadEnd(3), "x").batch(4)
+
+
+def compressed_tables(data: pathlib.Path) -> hr.Dataset:
+    # y does not fit in every row.
+    rows = hr.Csv(data / "compressed-texts/*.csv", {"x": "int16", "y": bool}, sharding="splits", split_bytes=30)
+    return rows.on_error("skip").shuffle(5).batch(4)
+
+
+def torn_lines(data: pathlib.Path) -> hr.Dataset:
+    return hr.Text(data / "compressed-texts/torn.gz").batch(4)
 
 
 def json_lines(data: pathlib.Path) -> hr.Dataset:
@@ -1263,6 +1308,10 @@ PIPELINES: dict[str, Build] = {
         text_lines,
         text_splits,
         whole_text_files,
+        compressed_lines,
+        compressed_lines_in_splits,
+        compressed_json_lines,
+        compressed_tables,
         json_lines,
         tables,
         damaged_table,
@@ -1351,6 +1400,7 @@ PIPELINES: dict[str, Build] = {
         damaged_image,
         damaged_image_among_shuffled,
         damaged_text,
+        torn_lines,
         skipped_images,
         skipped_and_recovered_images,
         skipped_numbers,
@@ -1373,6 +1423,7 @@ FAILING = {
     "damaged_image": "DataError",
     "damaged_image_among_shuffled": "DataError",
     "damaged_text": "DataError",
+    "torn_lines": "DataError",
     "damaged_table": "DataError",
     "damaged_sparse_rows": "DataError",
     "damaged_plugin_format": "DataError",

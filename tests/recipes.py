@@ -16,6 +16,7 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace.mx import recordio
 from tests import example_plugins
+from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.pipelines import record_bytes
 
 Rows = list[Any]
@@ -232,6 +233,14 @@ def lines(count: int, **options: Any) -> hr.Dataset:
     return hr.Text(path, **options).map(number_of, "line", "value").project("value")
 
 
+def compressed_lines(count: int, **options: Any) -> hr.Dataset:
+    contents = "".join(f"{number}\n\n" for number in range(count)).encode()
+    compress = gzip_members if count % 2 == 0 else zstd_frames
+    path = written(count, "compressed", lambda: compress(contents))
+    lines = hr.Text(path, skip_empty=True, **options)
+    return lines.map(number_of, "line", "value").project("value")
+
+
 def table_of(count: int) -> pathlib.Path:
     """The numbers in the second field of CSV."""
     rows = (f'"number, {number}",{number}\n' for number in range(count))
@@ -334,6 +343,7 @@ def _source(draws: Draws) -> Recipe:
         "array",
         "stream",
         "lines",
+        "compressed lines",
         "table",
         "sparse rows",
         "records",
@@ -362,6 +372,7 @@ def _source(draws: Draws) -> Recipe:
         return indexed[kind](size, draws.choice([False, True]))
     splits = {
         "lines": ("Text", lines),
+        "compressed lines": ("compressed Text", compressed_lines),
         "table": ("Csv", table),
         "sparse rows": ("LibSvm", sparse_rows),
         "records": ("RecordFile", records),

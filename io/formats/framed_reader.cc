@@ -19,6 +19,15 @@ constexpr size_t kCutBytes = size_t{16} << 10;
 
 }  // namespace
 
+absl::StatusOr<Framing::Piece> Framing::CutNext(absl::Span<uint8_t> bytes, int64_t offset, int64_t stop, bool last,
+                                                std::vector<Record>& records) const {
+  if (bytes.size() > kCutBytes) {
+    absl::StatusOr<Piece> piece = Cut(bytes.first(kCutBytes), offset, stop, false, records);
+    if (!piece.ok() || !records.empty()) return piece;
+  }
+  return Cut(bytes, offset, stop, last, records);
+}
+
 FramedReader::FramedReader(const Framing* framing, std::shared_ptr<const RandomAccessFile> file, std::string path,
                            int64_t size, const Split& split, int64_t from, size_t block_bytes, OnDamage on_damage)
     : framing_(framing),
@@ -34,7 +43,7 @@ FramedReader::FramedReader(const Framing* framing, std::shared_ptr<const RandomA
   if (searching_) offset_ = asked_ = std::max<int64_t>(0, from - framing->looks_behind());
 }
 
-absl::StatusOr<std::unique_ptr<RecordReader>> FramedReader::Open(const Framing* framing, const FileSystem& files,
+absl::StatusOr<std::unique_ptr<FramedReader>> FramedReader::Open(const Framing* framing, const FileSystem& files,
                                                                  const std::string& path, const Split& split,
                                                                  int64_t from, size_t block_bytes, OnDamage on_damage) {
   HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, files.Open(path));
@@ -54,6 +63,12 @@ absl::StatusOr<std::unique_ptr<RecordReader>> FramedReader::Open(const Framing* 
   return reader;
 }
 
+absl::StatusOr<absl::Span<const uint8_t>> FramedReader::Peek(size_t least) {
+  while (end_ - begin_ < least && !at_end_) HEADRACE_RETURN_IF_ERROR(ReadMore());
+  if (end_ == begin_) return absl::Span<const uint8_t>();
+  return absl::Span<const uint8_t>(bytes());
+}
+
 absl::Status FramedReader::Next(RecordBlock& block) {
   block.records.clear();
   block.lost.clear();
@@ -70,21 +85,13 @@ absl::Status FramedReader::Next(RecordBlock& block) {
   }
 }
 
-absl::StatusOr<Framing::Piece> FramedReader::CutNext(std::vector<Record>& records) const {
-  if (end_ - begin_ > kCutBytes) {
-    absl::StatusOr<Framing::Piece> piece = framing_->Cut(bytes().first(kCutBytes), offset_, split_.end, false, records);
-    if (!piece.ok() || !records.empty()) return piece;
-  }
-  return framing_->Cut(bytes(), offset_, split_.end, at_end_, records);
-}
-
 void FramedReader::Drop(size_t bytes) {
   begin_ += bytes;
   offset_ += static_cast<int64_t>(bytes);
 }
 
 absl::Status FramedReader::Cut(RecordBlock& block) {
-  const absl::StatusOr<Framing::Piece> piece = CutNext(block.records);
+  const absl::StatusOr<Framing::Piece> piece = framing_->CutNext(bytes(), offset_, split_.end, at_end_, block.records);
   absl::Status status = piece.status();
   if (status.ok() && piece->reach > block_bytes_) status = framing_->CheckReach(bytes(), offset_, *file_);
   if (!status.ok()) {

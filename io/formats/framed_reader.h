@@ -50,9 +50,12 @@ class Framing {
 class FramedReader : public RecordReader {
  public:
   // `framing` outlives the reader. The other arguments are those of Format::Open.
-  static absl::StatusOr<std::unique_ptr<RecordReader>> Open(const Framing* framing, const FileSystem& files,
+  static absl::StatusOr<std::unique_ptr<FramedReader>> Open(const Framing* framing, const FileSystem& files,
                                                             const std::string& path, const Split& split, int64_t from,
                                                             size_t block_bytes, OnDamage on_damage = OnDamage::kFail);
+
+  // The bytes that come next, at least `least` of them or all that there are. Waits for them.
+  absl::StatusOr<absl::Span<const uint8_t>> Peek(size_t least);
 
   absl::Status Next(RecordBlock& block) override;
   int64_t offset() const override { return offset_; }
@@ -63,8 +66,6 @@ class FramedReader : public RecordReader {
                const Split& split, int64_t from, size_t block_bytes, OnDamage on_damage);
 
   absl::Span<uint8_t> bytes() const { return absl::MakeSpan(buffer_->data() + begin_, end_ - begin_); }
-  // Appends the next records that are whole.
-  absl::StatusOr<Framing::Piece> CutNext(std::vector<Record>& records) const;
   void Drop(size_t bytes);
   absl::Status Cut(RecordBlock& block);
   void Lose(const absl::Status& damage, RecordBlock& block);

@@ -86,6 +86,11 @@ class Format {
  public:
   virtual ~Format() = default;
   virtual PartBorders part_borders() const = 0;
+  // Whether the file can only be read from its start on, so that it must be one split. Asked of files that would be
+  // cut.
+  virtual absl::StatusOr<bool> IsOneSplit(const FileSystem& /*files*/, const std::string& /*path*/) const {
+    return false;
+  }
   // Reads the records whose first byte is in the split, from the one at byte `from` on: the split's begin, or a result
   // of RecordBlock::After for a record of it. Reads about `block_bytes` at once and begins to read ahead. kData: the
   // file ends before `from`.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace headrace {
 namespace {
@@ -52,6 +53,28 @@ SplitTable::SplitTable(absl::Span<const int64_t> sizes, int64_t split_bytes, con
     if (begin >= size || end <= 0) continue;
     const Split bytes = {begin <= 0 ? 0 : begin + moved, end + moved >= size ? Split::kFileEnd : end + moved};
     if (bytes.begin < size) Add(file, size, bytes);
+  }
+}
+
+std::vector<uint64_t> SplitTable::CutFiles() const {
+  std::vector<uint64_t> cut;
+  for (const Piece& piece : pieces_) {
+    if (piece.splits > 1 || piece.bytes != Split()) cut.push_back(piece.file);
+  }
+  return cut;
+}
+
+void SplitTable::KeepWhole(absl::Span<const uint64_t> files) {
+  const std::vector<Piece> pieces = std::exchange(pieces_, {});
+  pieces_.reserve(pieces.size());
+  for (Piece piece : pieces) {
+    if (std::binary_search(files.begin(), files.end(), piece.file)) {
+      if (piece.bytes.begin > 0) continue;
+      piece.bytes = Split();
+      piece.splits = 1;
+    }
+    piece.first = size();
+    pieces_.push_back(piece);
   }
 }
 

@@ -1,7 +1,7 @@
 // `SplitTable` holds the splits of a list of files, by number: each file is cut by itself into pieces of `split_bytes`,
 // in order. A file has at least one split, also if it was listed as empty. A table may hold those of one part of the
 // files: a range of the bytes of all files in succession.
-// Threads: immutable.
+// Threads: made by one thread; const afterwards, and readable from any.
 #ifndef HEADRACE_IO_FORMATS_SPLIT_TABLE_H_
 #define HEADRACE_IO_FORMATS_SPLIT_TABLE_H_
 
@@ -33,6 +33,12 @@ class SplitTable {
 
   // For files of so many bytes together: 1/1024 of them, between 64 KiB and 16 MiB.
   static int64_t DefaultSplitBytes(int64_t total);
+
+  // The files that have a split which is not the whole file, ascending.
+  std::vector<uint64_t> CutFiles() const;
+  // Makes each of these files one split, that of its first byte: a part that does not have this byte has no split of
+  // the file. Ascending.
+  void KeepWhole(absl::Span<const uint64_t> files);
 
   uint64_t size() const { return pieces_.empty() ? 0 : pieces_.back().first + pieces_.back().splits; }
   struct FileSplit {

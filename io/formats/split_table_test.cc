@@ -85,6 +85,47 @@ TEST(SplitTable, GivesEachByteToOnePart) {
   }
 }
 
+TEST(SplitTable, KeepsFilesWhole) {
+  SplitTable table({10, 5, 20, 30}, 10);
+  EXPECT_EQ(table.CutFiles(), (std::vector<uint64_t>{2, 3}));
+  table.KeepWhole({2});
+  const std::vector<SplitTable::FileSplit> expected = {{0, {0, kEnd}}, {1, {0, kEnd}}, {2, {0, kEnd}},
+                                                       {3, {0, 10}},   {3, {10, 20}},  {3, {20, kEnd}}};
+  ASSERT_EQ(table.size(), expected.size());
+  for (uint64_t i = 0; i < table.size(); ++i) {
+    EXPECT_EQ(table.At(i).file, expected[i].file) << i;
+    EXPECT_EQ(table.At(i).split, expected[i].split) << i;
+  }
+  EXPECT_EQ(table.CutFiles(), (std::vector<uint64_t>{3}));
+}
+
+TEST(SplitTable, GivesAWholeFileToThePartOfItsFirstByte) {
+  const std::vector<int64_t> sizes = {1, 7, 8, 100, 3};
+  for (const PartBorders borders : {PartBorders{1, false}, PartBorders{4, false}, PartBorders{1, true}}) {
+    for (const uint64_t parts : {1, 2, 3, 5, 119, 1000}) {
+      std::vector<uint64_t> whole;
+      int64_t of_three = 0;
+      for (uint64_t part = 0; part < parts; ++part) {
+        SplitTable table(sizes, 3, {part, parts, borders});
+        std::vector<uint64_t> cut = table.CutFiles();
+        std::erase(cut, uint64_t{3});
+        table.KeepWhole(cut);
+        for (uint64_t i = 0; i < table.size(); ++i) {
+          const auto [file, split] = table.At(i);
+          if (file != 3) {
+            EXPECT_EQ(split, Split());
+            whole.push_back(file);
+          } else {
+            of_three += std::min(split.end, sizes[3]) - split.begin;
+          }
+        }
+      }
+      EXPECT_EQ(whole, (std::vector<uint64_t>{0, 1, 2, 4})) << parts;
+      EXPECT_EQ(of_three, sizes[3]);
+    }
+  }
+}
+
 TEST(SplitTable, HasOneSplitAFileForWholeFiles) {
   EXPECT_EQ(SplitTable({5, 0, 1 << 20}, SplitTable::kWholeFiles).size(), 3u);
 }

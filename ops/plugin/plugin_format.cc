@@ -250,8 +250,8 @@ absl::StatusOr<std::unique_ptr<StreamSource>> MakeSource(const PluginFormatTable
   HEADRACE_RETURN_IF_ERROR(made->Create());
   HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*arguments.run->files, table.op, arguments.attributes));
   const size_t columns = made->types().size();
-  return std::make_unique<SplitSource>(std::make_unique<PluginFormat>(std::move(made)), std::move(files),
-                                       std::make_unique<PluginRows>(columns), arguments);
+  return SplitSource::Make(std::make_unique<PluginFormat>(std::move(made)), std::move(files),
+                           std::make_unique<PluginRows>(columns), arguments);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "engine/exec/iteration.h"
 #include "engine/exec/worker_pool.h"
 #include "io/files/testing/temporary_folder.h"
+#include "io/formats/compressed/testing/compress.h"
 #include "ir/graph.pb.h"
 #include "kernels/testing/golden.h"
 #include "ops/testing/fake_host.h"
@@ -165,7 +166,8 @@ TEST(Exhaustion, EachAllocationOfImagesFailsOnce) {
 TEST(Exhaustion, EachAllocationOfLinesFailsOnce) {
   const TemporaryFolder folder;
   folder.Write("a.txt", "one\ntwo\nthree\n");
-  folder.Write("b.txt", "four\nfive\n");
+  folder.Write("b.txt", Compress(Compression::kGzip, "four\n"));
+  folder.Write("c.txt", Compress(Compression::kZstd, "five\n"));
   IterateOptions options;
   options.bindings.functions["length"] =
       std::make_shared<FakeFunction>([](absl::Span<const Tensor> inputs, RowRandom*) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/interrupt.h"
 
 namespace headrace {
 namespace {
@@ -130,24 +131,48 @@ void SplitReading::Describe(OperatorProperties& properties) const {
   properties.shards_itself = sharding != Sharding::kRows;
 }
 
-SplitTable SplitSource::SplitsOf(const SplitReading& reading, const MatchedFiles& files, PartBorders borders,
-                                 const RunOptions& run) {
+absl::StatusOr<SplitTable> SplitSource::SplitsOf(const SplitReading& reading, const MatchedFiles& files,
+                                                 const Format& format, const RunOptions& run) {
   const int64_t split_bytes = SplitBytesOf(reading, files, run.world);
-  if (reading.sharding != Sharding::kContiguous) return SplitTable(files.sizes, split_bytes);
-  return SplitTable(files.sizes, split_bytes, {run.rank, run.world, borders});
+  SplitTable splits = reading.sharding == Sharding::kContiguous
+                          ? SplitTable(files.sizes, split_bytes, {run.rank, run.world, format.part_borders()})
+                          : SplitTable(files.sizes, split_bytes);
+  std::vector<uint64_t> whole;
+  for (const uint64_t file : splits.CutFiles()) {
+    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
+    const std::string path(files.paths[static_cast<int64_t>(file)]);
+    const absl::StatusOr<bool> one_split = format.IsOneSplit(*run.files, path);
+    absl::Status status = one_split.status();
+    if (!status.ok()) AddErrorField(status, ErrorField::kFile, path);
+    HEADRACE_RETURN_IF_ERROR(status);
+    if (*one_split) whole.push_back(file);
+  }
+  splits.KeepWhole(whole);
+  return splits;
+}
+
+absl::StatusOr<std::unique_ptr<StreamSource>> SplitSource::Make(std::unique_ptr<const Format> format,
+                                                                MatchedFiles files,
+                                                                std::unique_ptr<RecordColumns> columns,
+                                                                const OpArguments& arguments, int64_t block_bytes,
+                                                                int64_t split_bytes) {
+  const SplitReading reading = ReadingOf(arguments.attributes, split_bytes);
+  HEADRACE_ASSIGN_OR_RETURN(SplitTable splits, SplitsOf(reading, files, *format, *arguments.run));
+  return std::unique_ptr<StreamSource>(new SplitSource(std::move(format), std::move(files), std::move(columns),
+                                                       arguments, reading, std::move(splits), block_bytes));
 }
 
 SplitSource::SplitSource(std::unique_ptr<const Format> format, MatchedFiles files,
-                         std::unique_ptr<RecordColumns> columns, const OpArguments& arguments, int64_t block_bytes,
-                         int64_t split_bytes)
+                         std::unique_ptr<RecordColumns> columns, const OpArguments& arguments,
+                         const SplitReading& reading, SplitTable splits, int64_t block_bytes)
     : format_(std::move(format)),
       system_(arguments.run->files),
       files_(std::move(files)),
       columns_(std::move(columns)),
-      reading_(ReadingOf(arguments.attributes, split_bytes)),
+      reading_(reading),
       rank_(reading_.sharding == Sharding::kSplits ? arguments.run->rank : 0),
       world_(reading_.sharding == Sharding::kSplits ? arguments.run->world : 1),
-      splits_(SplitsOf(reading_, files_, format_->part_borders(), *arguments.run)),
+      splits_(std::move(splits)),
       order_(splits_.size(), arguments.seed, arguments.salt),
       share_(splits_.size() > rank_ ? (splits_.size() - rank_ - 1) / world_ + 1 : 0),
       skip_failed_(arguments.run->skip_failed),

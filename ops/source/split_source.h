@@ -67,9 +67,12 @@ class SplitSource : public StreamSource {
   static constexpr int64_t kBlockBytes = int64_t{256} << 10;
 
   // `block_bytes`: read at once, if the budget has room. More suits formats of long records: a record that two blocks
-  // share is copied. `split_bytes`: of a split; 0: as the attributes say.
-  SplitSource(std::unique_ptr<const Format> format, MatchedFiles files, std::unique_ptr<RecordColumns> columns,
-              const OpArguments& arguments, int64_t block_bytes = kBlockBytes, int64_t split_bytes = 0);
+  // share is copied. `split_bytes`: of a split; 0: as the attributes say. Asks the format about files that would be
+  // cut.
+  static absl::StatusOr<std::unique_ptr<StreamSource>> Make(std::unique_ptr<const Format> format, MatchedFiles files,
+                                                            std::unique_ptr<RecordColumns> columns,
+                                                            const OpArguments& arguments,
+                                                            int64_t block_bytes = kBlockBytes, int64_t split_bytes = 0);
 
   absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> counters) override;
   absl::Status ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,
@@ -97,8 +100,11 @@ class SplitSource : public StreamSource {
     int64_t byte = 0;  // after the last record given
   };
 
-  static SplitTable SplitsOf(const SplitReading& reading, const MatchedFiles& files, PartBorders borders,
-                             const RunOptions& run);
+  SplitSource(std::unique_ptr<const Format> format, MatchedFiles files, std::unique_ptr<RecordColumns> columns,
+              const OpArguments& arguments, const SplitReading& reading, SplitTable splits, int64_t block_bytes);
+
+  static absl::StatusOr<SplitTable> SplitsOf(const SplitReading& reading, const MatchedFiles& files,
+                                             const Format& format, const RunOptions& run);
   Opened Open(uint64_t split, int64_t from) const;
   // The split at a position of this rank's order.
   uint64_t SplitAt(uint64_t number) const;

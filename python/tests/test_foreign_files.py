@@ -51,11 +51,14 @@ def test_each_reader_names_it(tmp_path, kind):
     path = tmp_path / "data"
     path.write_bytes(KINDS[kind])
     readers = [
+        lambda: hr.RecordFile(path),
         lambda: hr.Csv(path),
         lambda: hr.Csv(path, {"a": "int64", "b": "int64"}),
         lambda: hr.JsonLines(path, {"a": "int64"}),
-        lambda: hr.RecordFile(path),
     ]
+    # Texts may be compressed by gzip.
+    if kind == "gzip":
+        del readers[1:]
     for number, make in enumerate(readers):
         with pytest.raises(hr.Error) as caught:
             list(make())

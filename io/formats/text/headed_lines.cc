@@ -77,16 +77,32 @@ absl::StatusOr<std::optional<std::string>> HeadedLines::HeaderOf(const FileSyste
   return std::string(block.content(0));
 }
 
+absl::StatusOr<std::shared_ptr<PendingRead>> HeadedLines::StartFirst(const FileSystem& files,
+                                                                     const std::string& path) const {
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, files.Open(path));
+  const size_t bytes = kHeadedLinesByteOrderMark.size() + header_.size() + kLongestEnd.size();
+  return PendingRead::Start(std::move(file), 0, 0, bytes);
+}
+
+absl::Status HeadedLines::CheckCompressed(const FileSystem& files, const std::string& path) const {
+  HEADRACE_ASSIGN_OR_RETURN(const std::optional<std::string> header, HeaderOf(files, path, quote_));
+  return !header.has_value() || *header == header_ ? absl::OkStatus() : OtherHeader(path);
+}
+
 absl::StatusOr<std::unique_ptr<RecordReader>> HeadedLines::Open(const FileSystem& files, const std::string& path,
                                                                 const Split& split, int64_t from,
                                                                 size_t block_bytes) const {
   HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<RecordReader> lines, lines_.Open(files, path, split, from, block_bytes));
-  std::shared_ptr<PendingRead> first;
-  if (from > 0) {
-    HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, files.Open(path));
-    const size_t bytes = kHeadedLinesByteOrderMark.size() + header_.size() + kLongestEnd.size();
-    HEADRACE_ASSIGN_OR_RETURN(first, PendingRead::Start(std::move(file), 0, 0, bytes));
+  if (from == 0) return std::make_unique<Reader>(this, path, std::move(lines), nullptr);
+  bool compressed = false;
+  if (split.begin == 0) {
+    HEADRACE_ASSIGN_OR_RETURN(compressed, IsOneSplit(files, path));
   }
+  if (compressed) {
+    HEADRACE_RETURN_IF_ERROR(CheckCompressed(files, path));
+    return lines;
+  }
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<PendingRead> first, StartFirst(files, path));
   return std::make_unique<Reader>(this, path, std::move(lines), std::move(first));
 }
 

@@ -10,6 +10,7 @@
 #include "io/files/testing/counted_reads.h"
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/one_file.h"
+#include "io/formats/compressed/testing/compress.h"
 #include "io/formats/testing/read_records.h"
 
 namespace headrace {
@@ -71,6 +72,27 @@ TEST(HeadedLines, RefuseAFileWithAnotherHeaderFromAnySplit) {
       EXPECT_EQ(GetErrorField(read.error, ErrorField::kFile), "other.csv, byte 0");
       EXPECT_THAT(read.error.message(), HasSubstr("the header of first.csv"));
     }
+  }
+}
+
+TEST(HeadedLines, FindTheHeaderOfACompressedFile) {
+  for (const Compression compression : {Compression::kGzip, Compression::kZstd}) {
+    const auto compressed = [&](const std::string& text) { return OneFile(Compress(compression, text)); };
+    EXPECT_EQ(*HeadedLines::HeaderOf(compressed(""), "f"), std::nullopt);
+    EXPECT_EQ(*HeadedLines::HeaderOf(compressed("a,b\r\n1"), "f"), "a,b");
+    const std::string longest(3 * kBlock, 'x');
+    EXPECT_EQ(*HeadedLines::HeaderOf(compressed(longest + "\n1\n"), "f"), longest);
+    // From the first line on, and from a later one.
+    for (const int64_t from : {0, 6}) {
+      const ReadRecords read = ReadSplit(Headed(), compressed("a,b\n1\n2\n"), "f", {}, from, kBlock);
+      EXPECT_TRUE(read.error.ok()) << read.error;
+      ASSERT_EQ(read.records.size(), from == 0 ? 2u : 1u);
+      EXPECT_EQ(read.records.back().content, "2");
+      const ReadRecords other = ReadSplit(Headed(), compressed("a,c\n1\n2\n"), "f", {}, from, kBlock);
+      EXPECT_TRUE(IsBeyondRow(other.error));
+      EXPECT_THAT(other.error.message(), HasSubstr("the header of first.csv"));
+    }
+    EXPECT_TRUE(ReadSplit(Headed(), compressed(""), "f", {}, 0, kBlock).error.ok());
   }
 }
 

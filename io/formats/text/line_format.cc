@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "io/formats/compressed/compression.h"
+#include "io/formats/text/text_reader.h"
 
 namespace headrace {
 namespace {
@@ -81,7 +83,12 @@ std::string_view LineOf(std::string_view bytes, int64_t offset, std::optional<ch
 absl::StatusOr<std::unique_ptr<RecordReader>> LineFormat::Open(const FileSystem& files, const std::string& path,
                                                                const Split& split, int64_t from,
                                                                size_t block_bytes) const {
-  return FramedReader::Open(this, files, path, split, from, block_bytes);
+  return OpenText(this, files, path, split, from, block_bytes);
+}
+
+absl::StatusOr<bool> LineFormat::IsOneSplit(const FileSystem& files, const std::string& path) const {
+  HEADRACE_ASSIGN_OR_RETURN(const Compression compression, CompressionOfFile(files, path));
+  return compression != Compression::kNone;
 }
 
 Framing::First LineFormat::FindFirst(absl::Span<const uint8_t> bytes, int64_t /*offset*/, bool /*last*/) const {

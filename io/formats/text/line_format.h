@@ -1,7 +1,8 @@
 // `LineFormat` reads lines of text. A line ends with \n or \r\n, or with the file; its content is without that end, and
 // a byte order mark at the file's start is left out; a file of a mark alone has no line. The bytes need not be text.
 // With a quote, a line end after an odd number of quotes of its line is part of the line; where a line begins then
-// follows from all bytes before it, so files are read from their start on, in one split.
+// follows from all bytes before it, so files are read from their start on, in one split. So are files that are
+// compressed by gzip or zstd (io/formats/text/text_reader.h): their lines are those of the bytes that they hold.
 // Threads: immutable.
 #ifndef HEADRACE_IO_FORMATS_TEXT_LINE_FORMAT_H_
 #define HEADRACE_IO_FORMATS_TEXT_LINE_FORMAT_H_
@@ -32,6 +33,8 @@ class LineFormat : public Format, private Framing {
       : longest_(longest), quote_(quote) {}
 
   PartBorders part_borders() const override { return {1, true}; }
+  // Whether it is compressed.
+  absl::StatusOr<bool> IsOneSplit(const FileSystem& files, const std::string& path) const override;
   absl::StatusOr<std::unique_ptr<RecordReader>> Open(const FileSystem& files, const std::string& path,
                                                      const Split& split, int64_t from,
                                                      size_t block_bytes) const override;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/one_file.h"
 #include "io/files/testing/temporary_folder.h"
+#include "io/formats/compressed/testing/compress.h"
 #include "io/formats/split_table.h"
 #include "io/formats/testing/read_records.h"
 
@@ -176,6 +178,89 @@ TEST(LineFormat, AsksForTheNextBlockBeforeItNeedsIt) {
   files.CompleteOne();
   ASSERT_TRUE((*reader)->Next(block).ok());
   EXPECT_EQ(block.records.size(), 488u);
+}
+
+// ---- compressed files ----
+
+constexpr Compression kCompressions[] = {Compression::kGzip, Compression::kZstd};
+
+// In two members or frames.
+std::string InTwo(Compression compression, const std::string& text) {
+  const size_t half = text.size() / 2;
+  return Compress(compression, text.substr(0, half)) + Compress(compression, text.substr(half));
+}
+
+TEST(LineFormat, GivesTheLinesThatACompressedFileHolds) {
+  std::string large;
+  for (int i = 0; i < 30'000; ++i)
+    Append(large, i, std::string(static_cast<size_t>(i % 70), 'x'), i % 3 ? "\n" : "\r\n");
+  const std::string texts[] = {
+      "", "\n", "a\n\nbc\r\nno end", "\xEF\xBB\xBF", "\xEF\xBB\xBFone\n", large, std::string(900'000, 'y') + "\nz"};
+  for (const std::string& text : texts) {
+    const ReadRecords plain = ReadSplit(LineFormat(), OneFile(text), "a", {}, 0, 1 << 20);
+    for (const Compression compression : kCompressions) {
+      const OneFile file(InTwo(compression, text));
+      for (const size_t block : {61, 4096, 256 << 10}) {
+        if (text.size() / block > 5000) continue;
+        const ReadRecords read = ReadSplit(LineFormat(), file, "a", {}, 0, block);
+        EXPECT_TRUE(read.error.ok()) << read.error;
+        EXPECT_TRUE(read.records == plain.records) << text.substr(0, 20) << ", " << block;
+      }
+      // From any line on.
+      for (size_t i = 0; i < plain.records.size(); i += 1 + plain.records.size() / 6) {
+        const ReadRecords rest = ReadSplit(LineFormat(), file, "a", {}, plain.records[i].after, 4096);
+        EXPECT_TRUE(rest.error.ok()) << rest.error;
+        EXPECT_TRUE(std::equal(rest.records.begin(), rest.records.end(),
+                               plain.records.begin() + static_cast<long>(i) + 1, plain.records.end()))
+            << i;
+      }
+    }
+  }
+}
+
+TEST(LineFormat, SaysThatACompressedFileIsOneSplit) {
+  for (const Compression compression : kCompressions) {
+    EXPECT_TRUE(*LineFormat().IsOneSplit(OneFile(Compress(compression, "a\n")), "a"));
+  }
+  EXPECT_FALSE(*LineFormat().IsOneSplit(OneFile("a\n"), "a"));
+  EXPECT_FALSE(*LineFormat().IsOneSplit(OneFile(""), "a"));
+}
+
+TEST(LineFormat, GoesOnWithinQuotesOfACompressedFile) {
+  const LineFormat format(LineFormat::kLongest, '"');
+  const OneFile file(InTwo(Compression::kGzip, "a,\"b\nc\"\r\nd\n"));
+  EXPECT_EQ(LinesOf(ReadSplit(format, file, "f", {}, 0, 3)), (LineFormatLines{{0, "a,\"b\nc\""}, {9, "d"}}));
+}
+
+TEST(LineFormat, GivesTheLinesBeforeDamageOfACompressedFile) {
+  const OneFile file(Compress(Compression::kGzip, "one\ntwo\nthr") + "rest");
+  for (const size_t block : {1, 5, 4096}) {
+    const ReadRecords read = ReadSplit(LineFormat(), file, "f", {}, 0, block);
+    ASSERT_EQ(read.records.size(), 2u);
+    EXPECT_EQ(KindOf(read.error), ErrorKind::kData);
+    EXPECT_THAT(read.error.message(), HasSubstr("gzip data are damaged"));
+    EXPECT_EQ(read.failed, 8);
+  }
+}
+
+// What a few bytes hold is bounded by the longest line.
+TEST(LineFormat, RefusesALineOfACompressedFileThatIsTooLong) {
+  const LineFormat format(100'000);
+  for (const Compression compression : kCompressions) {
+    const OneFile file(Compress(compression, std::string(4'000'000, 'x')));
+    const ReadRecords read = ReadSplit(format, file, "f", {}, 0, 4096);
+    EXPECT_TRUE(read.records.empty());
+    EXPECT_THAT(read.error.message(), HasSubstr("longer than 100000 bytes"));
+  }
+}
+
+TEST(LineFormat, AsksForACompressedFileWhenItIsOpened) {
+  const OneFile one(Compress(Compression::kZstd, "a\nb\n"));
+  const DelayedFileSystem files(&one);
+  const LineFormat format;
+  const auto reader = format.Open(files, "a.txt", {}, 0, 4096);
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(files.outstanding(), 1u);
 }
 
 TEST(LineFormat, ReadsOfASplitLittleMoreThanItsBytes) {

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/interrupt.h"
+#include "io/formats/compressed/compression.h"
 
 namespace headrace {
 namespace {
@@ -21,7 +22,18 @@ absl::StatusOr<LineTable> LineTable::Build(const FileSystem& files, const std::v
   return table;
 }
 
+absl::Status LineTable::CheckPlain(const FileSystem& files, const std::string& path) {
+  HEADRACE_ASSIGN_OR_RETURN(const Compression compression, CompressionOfFile(files, path));
+  if (compression == Compression::kNone) return absl::OkStatus();
+  absl::Status status =
+      GraphError("an index says at which byte of its file a line begins, and a file that is compressed by ",
+                 CompressionName(compression), " is read from its start on; decompress it, or leave out index=");
+  AddErrorField(status, ErrorField::kFile, path);
+  return status;
+}
+
 absl::Status LineTable::Add(const FileSystem& files, const std::string& path, const Format& format, Choose choose) {
+  HEADRACE_RETURN_IF_ERROR(CheckPlain(files, path));
   HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<RecordReader> reader,
                             format.Open(files, path, Split(), 0, kBlockBytes));
   files_.push_back({path, reader->file_size(), size()});

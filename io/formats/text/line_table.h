@@ -25,7 +25,8 @@ class LineTable {
 
   // Leaves out the lines of a block that are not to be numbered.
   using Choose = absl::FunctionRef<void(RecordBlock& block)>;
-  // Numbers the records that `format`, of lines, has in these files. An error names the file and the byte.
+  // Numbers the records that `format`, of lines, has in these files. An error names the file and the byte. kGraph: a
+  // file is compressed.
   static absl::StatusOr<LineTable> Build(const FileSystem& files, const std::vector<std::string>& paths,
                                          const Format& format, Choose choose);
 
@@ -40,6 +41,7 @@ class LineTable {
   uint64_t fingerprint() const;
 
  private:
+  static absl::Status CheckPlain(const FileSystem& files, const std::string& path);
   absl::Status Add(const FileSystem& files, const std::string& path, const Format& format, Choose choose);
 
   std::vector<File> files_;

@@ -40,8 +40,8 @@ absl::StatusOr<MatchedFiles> FilesOf(const OpArguments& arguments) {
 absl::StatusOr<std::unique_ptr<StreamSource>> MakeStream(const OpArguments& arguments, const MakeLineRows& make) {
   HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, FilesOf(arguments));
   HEADRACE_ASSIGN_OR_RETURN(LineRows rows, make(arguments, files));
-  return std::make_unique<SplitSource>(std::move(rows.format), std::move(files), rows.columns(), arguments,
-                                       SplitSource::kBlockBytes, rows.quote.has_value() ? SplitTable::kWholeFiles : 0);
+  return SplitSource::Make(std::move(rows.format), std::move(files), rows.columns(), arguments,
+                           SplitSource::kBlockBytes, rows.quote.has_value() ? SplitTable::kWholeFiles : 0);
 }
 
 absl::StatusOr<std::unique_ptr<IndexedSource>> MakeIndexed(const OpArguments& arguments, const MakeLineRows& make) {
@@ -89,11 +89,13 @@ OpFactories LineFactories(MakeColumns (*make)(const OpArguments& arguments)) {
   });
 }
 
-ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own, std::vector<SourceParameter> last) {
+ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own, std::vector<SourceParameter> last,
+                                  const std::vector<SourceParameter>& after_index) {
   std::vector<SourceParameter> first = {{"patterns", "patterns: str | PathLike[str] | Sequence[str | PathLike[str]]"}};
   first.insert(first.end(), own.begin(), own.end());
   first.push_back(ShuffleParameter());
   last.push_back({"index", "index: str | None = None"});
+  last.insert(last.end(), after_index.begin(), after_index.end());
   return SplitSignature(
       {.first = std::move(first),
        .window = "16384",

@@ -40,8 +40,9 @@ OpFactories LineFactories(MakeLineRows make);
 // Of files whose lines all have one form.
 OpFactories LineFactories(MakeColumns (*make)(const OpArguments& arguments));
 
-// `own`: the parameters after `patterns`; `last`: those after `split_bytes`.
-ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own = {}, std::vector<SourceParameter> last = {});
+// `own`: the parameters after `patterns`; `last`: those after `split_bytes`; `after_index`: those after `index`.
+ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own = {}, std::vector<SourceParameter> last = {},
+                                  const std::vector<SourceParameter>& after_index = {});
 
 }  // namespace headrace
 

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/utf8.h"
+#include "io/formats/text/line_format.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/lines/line_reading.h"
 #include "ops/source/lines/stacked_texts.h"
@@ -17,6 +18,13 @@ namespace {
 // make a message, copies, end to end in one buffer.
 class LineColumn : public RecordColumns {
  public:
+  explicit LineColumn(bool skip_empty) : skip_empty_(skip_empty) {}
+
+  void Choose(RecordBlock& block) const override {
+    if (!skip_empty_) return;
+    std::erase_if(block.records, [](const Record& line) { return line.length == 0; });
+  }
+
   void Expect(size_t rows) override {
     expected_ = rows;
     copies_.Expect(rows);
@@ -117,6 +125,7 @@ class LineColumn : public RecordColumns {
     return absl::OkStatus();
   }
 
+  const bool skip_empty_;
   size_t lines_ = 0;
   size_t expected_ = 0;
   BufferRef viewed_;  // the block that all lines are in; null: they are copied
@@ -125,6 +134,24 @@ class LineColumn : public RecordColumns {
   StackedTexts copies_;
 };
 
+std::vector<ir::Attribute> AttributesOfText() {
+  std::vector<ir::Attribute> attributes = DeclareLineReading();
+  attributes.push_back({.name = "skip_empty",
+                        .type = ir::AttributeType::kBool,
+                        .doc = "Whether lines without a character are left out; one of blanks is a row.",
+                        .default_value = "False"});
+  return attributes;
+}
+
+absl::StatusOr<LineRows> RowsOfText(const OpArguments& arguments, const MatchedFiles& /*files*/) {
+  const bool skip_empty = arguments.attributes.Bool("skip_empty");
+  LineRows rows;
+  rows.format = std::make_unique<LineFormat>();
+  rows.columns = [skip_empty] { return std::make_unique<LineColumn>(skip_empty); };
+  if (skip_empty) rows.rule = "without empty lines";
+  return rows;
+}
+
 const OpRegistration text_registration(
     {
         .name = "Text",
@@ -132,22 +159,24 @@ const OpRegistration text_registration(
         .summary = "Gives the lines of text files, one row each.",
         .doc =
             "Column: `line` (string), without its end (\\n or \\r\\n). Files come in byte order of their paths, each "
-            "once, and must be UTF-8; a byte order mark is left out. An empty line is a row. A row's key is its "
-            "file's number mixed with its byte offset. With `shuffle` the files are read in splits, in an order that "
-            "differs in each epoch, and each rank reads its own. With index=\"build\" rows are read by their numbers: "
-            "they can be shuffled as a whole, chosen by number and sharded evenly, and a row's key is its number.",
+            "once, and must be UTF-8; a byte order mark is left out. An empty line is a row, unless `skip_empty` "
+            "leaves it out. Files that gzip or zstd compressed are decompressed, whatever their names. A row's key is "
+            "its file's number mixed with its byte offset. With `shuffle` the files are read in splits, in an order "
+            "that differs in each epoch, and each rank reads its own; a compressed file is one split. With "
+            "index=\"build\" rows are read by their numbers: they can be shuffled as a whole, chosen by number and "
+            "sharded evenly, and a row's key is its number; a compressed file has no index.",
         .min_inputs = 0,
         .max_inputs = 0,
-        .attributes = DeclareLineReading(),
+        .attributes = AttributesOfText(),
         .traits = {.random = true, .file_io = true},
-        .python = LineSignature(),
+        .python = LineSignature({}, {}, {{"skip_empty", "skip_empty: bool = False"}}),
         .example = "hr.Text(\"corpus/*.txt\")",
         .infer = [](const ir::Attributes& attributes, absl::Span<const ir::Schema>) -> absl::StatusOr<ir::Schema> {
           HEADRACE_RETURN_IF_ERROR(CheckLineReading(attributes));
           return ir::Schema{{{"line", ir::ColumnType::Of(DType::kString, {})}}};
         },
     },
-    LineFactories([](const OpArguments&) -> MakeColumns { return [] { return std::make_unique<LineColumn>(); }; }));
+    LineFactories(RowsOfText));
 
 }  // namespace
 }  // namespace headrace

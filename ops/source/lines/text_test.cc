@@ -53,6 +53,23 @@ TEST_F(TextTest, LeavesOutLineEndsAndTheByteOrderMark) {
   EXPECT_THAT(RunEveryWay(Source()).Texts(), ElementsAre("line='one'", "line='two'", "line=''", "line=''"));
 }
 
+TEST_F(TextTest, LeavesOutEmptyLinesIfAsked) {
+  folder_.Write("a.txt", "\n\r\none\n\n \ntwo\r\n\n");
+  folder_.Write("b.txt", "\n\n");
+  folder_.Write("c.txt", "\xEF\xBB\xBF\nlast");
+  const GraphBuilder::Given patterns = {{"patterns", ir::StringsValue({folder_ / "*.txt"})},
+                                        {"skip_empty", ir::BoolValue(true)}};
+  GraphBuilder builder;
+  builder.Add("Text", {}, patterns);
+  const Ran ran = RunEveryWay(builder);
+  EXPECT_THAT(ran.Texts(1), ElementsAre("line='one'", "line=' '", "line='two'", "line='last'"));
+  EXPECT_THAT(ran.Keys(1), ElementsAre(MixKey(0, 3), MixKey(0, 8), MixKey(0, 10), MixKey(2, 4)));
+  const Ran numbered = RunEveryWay(Numbered({{"skip_empty", ir::BoolValue(true)}}));
+  EXPECT_EQ(numbered.Texts(1), ran.Texts(1));
+  EXPECT_EQ(numbered.cardinality, Cardinality::Of(4));
+  EXPECT_EQ(RunEveryWay(Numbered()).cardinality, Cardinality::Of(11)) << "the index of all lines is another one";
+}
+
 TEST_F(TextTest, TakesLinesLongerThanItReadsAtOnce) {
   const std::string longest(700'000, 'x');
   folder_.Write("a.txt", Cat("short\n", longest, "\n", longest, "y"));

@@ -161,9 +161,8 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeIndexed(const OpArguments& ar
 absl::StatusOr<std::unique_ptr<StreamSource>> MakeStream(const OpArguments& arguments, MakeRecordRows make) {
   HEADRACE_ASSIGN_OR_RETURN(RecordRows rows, make(arguments));
   HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, FilesOf(arguments));
-  return std::make_unique<SplitSource>(std::make_unique<RecordIoFormat>(OnDamageOf(arguments.attributes)),
-                                       std::move(files), std::make_unique<ItemRecords>(std::move(rows)), arguments,
-                                       kBlockBytes);
+  return SplitSource::Make(std::make_unique<RecordIoFormat>(OnDamageOf(arguments.attributes)), std::move(files),
+                           std::make_unique<ItemRecords>(std::move(rows)), arguments, kBlockBytes);
 }
 
 }  // namespace

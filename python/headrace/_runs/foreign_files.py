@@ -9,14 +9,15 @@ from headrace.errors import DataError, GraphError
 
 __all__ = ["kind_of", "name_foreign_file"]
 
-_UNPACK = "unpack it first, as files are read as they are"
+_UNPACK = "unpack it first"
+_DECOMPRESS = "decompress it first (texts may be compressed by gzip or zstd)"
 # What a file begins with, what it is then, and what to do.
 _SIGNATURES: list[tuple[bytes, str, str]] = [
-    (b"\x1f\x8b", "gzip", f"{_UNPACK}: gunzip"),
-    (b"\x28\xb5\x2f\xfd", "zstd", f"{_UNPACK}: unzstd"),
-    (b"BZh", "bzip2", f"{_UNPACK}: bunzip2"),
-    (b"\xfd7zXZ\x00", "xz", f"{_UNPACK}: unxz"),
-    (b"\x04\x22\x4d\x18", "lz4", f"{_UNPACK}: unlz4"),
+    (b"\x1f\x8b", "gzip", f"{_DECOMPRESS}: gunzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd", f"{_DECOMPRESS}: unzstd"),
+    (b"BZh", "bzip2", f"{_DECOMPRESS}: bunzip2"),
+    (b"\xfd7zXZ\x00", "xz", f"{_DECOMPRESS}: unxz"),
+    (b"\x04\x22\x4d\x18", "lz4", f"{_DECOMPRESS}: unlz4"),
     (b"7z\xbc\xaf\x27\x1c", "7z", _UNPACK),
     (b"PK\x03\x04", "zip", f"{_UNPACK}: unzip (spreadsheets and .npz files are such files, too)"),
     (b"PAR1", "Parquet", "read it with pyarrow, and give the table to hr.Numpy or hr.Manifest"),
@@ -35,9 +36,17 @@ _SIGNATURES: list[tuple[bytes, str, str]] = [
     (b"<html", "HTML", "it may be the page of an error, saved in place of a download"),
     (b"version https://git-lfs", "Git LFS pointer", "fetch the file that it stands for: git lfs pull"),
 ]
-# The kinds that operators read; others read text. Decode names foreign bytes itself, wherever they come from.
-_READ = {"RecordFile": {"RecordIO"}, "ImageRecord": {"RecordIO"}}
-_TEXT = {"Csv", "Text", "JsonLines", "LibSvm", "ImageList"}
+# Of these kinds, those that operators read. Decode names foreign bytes itself, wherever they come from.
+_COMPRESSED = {"gzip", "zstd"}
+_READ: dict[str, set[str]] = {
+    "Csv": _COMPRESSED,
+    "Text": _COMPRESSED,
+    "JsonLines": _COMPRESSED,
+    "LibSvm": _COMPRESSED,
+    "ImageList": set(),
+    "RecordFile": {"RecordIO"},
+    "ImageRecord": {"RecordIO"},
+}
 _PLACE = re.compile(r", (byte|record|line) [0-9]+$")
 _OPERATOR = re.compile(r"^\w+")
 
@@ -48,10 +57,10 @@ def name_foreign_file(error: BaseException) -> None:
         return
     found = _OPERATOR.match(error.operator)  # of "Csv[0]"
     operator = "" if found is None else found[0]
-    if operator not in _READ and operator not in _TEXT:
+    if operator not in _READ:
         return
     kind = kind_of(_PLACE.sub("", error.file))
-    if kind is None or kind[0] in _READ.get(operator, ()):
+    if kind is None or kind[0] in _READ[operator]:
         return
     first, end, rest = str(error.args[0]).partition("\n")
     error.args = (f"the file is {kind[0]}, by its first bytes: {kind[1]} ({first}){end}{rest}", *error.args[1:])

@@ -1,0 +1,31 @@
+// `CompressionOf` says by a file's first bytes whether it is compressed as a whole, and how. Names of files say
+// nothing. Threads: pure functions.
+#ifndef HEADRACE_IO_FORMATS_COMPRESSED_COMPRESSION_H_
+#define HEADRACE_IO_FORMATS_COMPRESSED_COMPRESSION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "io/files/file_system.h"
+
+namespace headrace {
+
+enum class Compression { kNone, kGzip, kZstd };
+
+// How many of a file's first bytes show it.
+inline constexpr size_t kCompressionBytes = 4;
+
+Compression CompressionOf(absl::Span<const uint8_t> first);
+// Reads these bytes of the file.
+absl::StatusOr<Compression> CompressionOfFile(const FileSystem& files, const std::string& path);
+
+// "gzip", "zstd" or "none".
+std::string_view CompressionName(Compression compression);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_FORMATS_COMPRESSED_COMPRESSION_H_

@@ -1,0 +1,43 @@
+#include "io/formats/compressed/compression.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/error.h"
+#include "io/files/testing/faulty_file_system.h"
+#include "io/files/testing/one_file.h"
+#include "io/formats/compressed/testing/compress.h"
+
+namespace headrace {
+namespace {
+
+using namespace std::string_literals;
+
+TEST(Compression, IsThatOfTheFirstBytes) {
+  const auto of = [](const std::string& bytes) { return *CompressionOfFile(OneFile(bytes), "a.txt"); };
+  EXPECT_EQ(of(Compress(Compression::kGzip, "")), Compression::kGzip);
+  EXPECT_EQ(of(Compress(Compression::kZstd, "")), Compression::kZstd);
+  EXPECT_EQ(of("\x50\x2A\x4D\x18\0\0\0\0"s), Compression::kZstd) << "a skippable frame";
+  EXPECT_EQ(of("\x5F\x2A\x4D\x18"s), Compression::kZstd);
+  EXPECT_EQ(of("\x1F\x8B\x08"s), Compression::kGzip) << "which is cut off";
+  for (const char* none : {"", "a", "\x1F", "\x1F\x8B", "\x1F\x8B\x07\x00", "\x28\xB5\x2F", "\x60\x2A\x4D\x18", "text"})
+    EXPECT_EQ(of(none), Compression::kNone) << none;
+}
+
+TEST(Compression, OfAFileThatCannotBeReadIsAnError) {
+  const OneFile file("x");
+  const FaultyFileSystem files(&file, [](std::string_view call, const std::string&) {
+    return call == "ReadAt" ? ResourceError("no more") : absl::OkStatus();
+  });
+  EXPECT_EQ(KindOf(CompressionOfFile(files, "a").status()), ErrorKind::kResource);
+}
+
+TEST(Compression, HasANameThatMessagesGive) {
+  EXPECT_EQ(CompressionName(Compression::kGzip), "gzip");
+  EXPECT_EQ(CompressionName(Compression::kZstd), "zstd");
+  EXPECT_EQ(CompressionName(Compression::kNone), "none");
+}
+
+}  // namespace
+}  // namespace headrace
