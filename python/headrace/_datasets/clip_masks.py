@@ -21,16 +21,14 @@ def masks_of_frames(schema: Mapping[str, Any], images: Sequence[str], targets: S
 
 def refuse_planes_beside_clips(columns: Sequence[str], schema: Mapping[str, Any]) -> None:
     """For a map of plain columns: kernels would take the planes for one image of T rows."""
-    for clip in columns:
-        if _axes(schema, clip) != 4:
-            continue
-        for name in columns:
-            shape = schema[name][1] if _axes(schema, name) == 3 else ()
-            if shape == schema[clip][1][:3] and shape[0] is not None:
+    planes = [name for name in columns if _axes(schema, name) == 3]
+    for clip in (name for name in columns if _axes(schema, name) == 4):
+        frames = schema[clip][1]
+        for name in planes:
+            if schema[name][1] == frames[:3] and frames[0] is not None:
                 raise GraphError(
-                    f'map: column "{name}", {shape}, seems to be a mask of the frames of "{clip}", '
-                    f"{schema[clip][1]}, and a plain column of three axes is one image; say so: "
-                    f'map(kernels, ["{clip}", hr.mask("{name}")])'
+                    f'map: column "{name}", {frames[:3]}, seems to be a mask of the frames of "{clip}", {frames}, and a '
+                    f'plain column of three axes is one image; say so: map(kernels, ["{clip}", hr.mask("{name}")])'
                 )
 
 
