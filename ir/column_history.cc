@@ -8,6 +8,7 @@
 #include "ir/attributes.h"
 #include "ir/branches.h"
 #include "ir/chosen_types.h"
+#include "ir/graph.h"
 #include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/parameters.h"
@@ -176,6 +177,30 @@ ColumnHistories HistoriesAfter(const proto::Node& node, absl::Span<const ColumnH
     histories[column.name] = history;
   }
   return histories;
+}
+
+std::vector<ColumnHistories> HistoriesOf(const proto::Graph& graph, absl::Span<const Schema> schemas) {
+  std::vector<ColumnHistories> histories;
+  for (int i = 0; i < graph.nodes_size(); ++i) {
+    const proto::Node& node = graph.nodes(i);
+    if (node.op() == kMapOp) {
+      Schema schema = schemas[node.inputs(0)];
+      ColumnHistories of_map = histories[node.inputs(0)];
+      // A step of a valid graph cannot fail here.
+      for (const proto::Step& step : node.steps()) FollowStep(step, schema, of_map).IgnoreError();
+      histories.push_back(std::move(of_map));
+      continue;
+    }
+    std::vector<const ColumnHistories*> inputs;
+    for (const uint32_t input : node.inputs()) inputs.push_back(&histories[input]);
+    histories.push_back(HistoriesAfter(node, inputs, schemas[static_cast<size_t>(i)]));
+  }
+  return histories;
+}
+
+bool HoldsBatches(const ColumnHistories& histories, std::string_view column) {
+  const auto found = histories.find(column);
+  return found != histories.end() && found->second.batches > 0;
 }
 
 absl::Status EnterBranches(const Declaration& chooser, const proto::Step& step, Schema& schema,

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -38,6 +39,10 @@ using ColumnHistories = std::map<std::string, ColumnHistory, std::less<>>;
 // Returns the histories of the columns of a node other than a map, given its inputs' histories and its schema.
 ColumnHistories HistoriesAfter(const proto::Node& node, absl::Span<const ColumnHistories* const> inputs,
                                const Schema& schema);
+// Those of all nodes of a valid graph.
+std::vector<ColumnHistories> HistoriesOf(const proto::Graph& graph, absl::Span<const Schema> schemas);
+// Whether the column is known to hold batches.
+bool HoldsBatches(const ColumnHistories& histories, std::string_view column);
 // Applies a step to both: to the schema as ApplyStep does (ir/infer.h), whose error it gives with nothing changed.
 absl::Status FollowStep(const proto::Step& step, Schema& schema, ColumnHistories& histories);
 // Schema and histories with which each branch of a chooser begins, in place of those before it.

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "ir/attributes.h"
+#include "ir/front_module.h"
 #include "ir/graph.pb.h"
 #include "ir/salts.h"
 #include "ir/value.h"
@@ -84,6 +85,18 @@ std::string_view CompanionRoleName(CompanionRole role) {
   return "?";
 }
 
+std::string_view ClipsName(Clips clips) {
+  switch (clips) {
+    case Clips::kNone:
+      return "none";
+    case Clips::kByFrame:
+      return "by_frame";
+    case Clips::kWhole:
+      return "whole";
+  }
+  return "?";
+}
+
 std::string_view TargetWorkName(TargetWork work) {
   switch (work) {
     case TargetWork::kNone:
@@ -94,6 +107,8 @@ std::string_view TargetWorkName(TargetWork work) {
       return "places_keypoints";
     case TargetWork::kMatchesMask:
       return "matches_mask";
+    case TargetWork::kMatchesFrameMasks:
+      return "matches_frame_masks";
     case TargetWork::kMatchesObjectMasks:
       return "matches_object_masks";
     case TargetWork::kTakesBoxes:
@@ -150,6 +165,12 @@ const std::string* Declaration::CompanionFor(CompanionRole role) const {
 bool Declaration::TakesImage(const Attributes& values, bool channels_first) const {
   if (takes_layout != nullptr) return takes_layout(values, channels_first);
   return !channels_first || !NeedsChannelsLast(traits);
+}
+
+Clips Declaration::OfClips() const {
+  if (clips.has_value()) return *clips;
+  const bool one_image = NeedsChannelsLast(traits) && !traits.by_batch && !traits.decodes;
+  return one_image && IsOfImages(python_module) ? Clips::kByFrame : Clips::kNone;
 }
 
 int Branching::certain() const {

@@ -264,13 +264,22 @@ struct OnDevice {
   std::vector<std::pair<std::string, std::string>> erases_middle = {};
 };
 
+// What a kernel of images does with a clip, frames of one size along a first axis: (T, H, W, C).
+enum class Clips {
+  kNone,     // nothing of its own: it gets an array of four axes
+  kByFrame,  // it gets one frame after the other, each with the draws of one image (kernels/by_frame.h)
+  kWhole,    // it gets the clip, of which it reads the size of the frames
+};
+std::string_view ClipsName(Clips clips);  // "by_frame"
+
 // What a kernel does to boxes, keypoints or masks without moving them. The front finds by it the kernels that it writes
-// into a map with such columns (the first six: one kernel of each), and those of which users mean such a column.
+// into a map with such columns (the first seven: one kernel of each), and those of which users mean such a column.
 enum class TargetWork {
   kNone,
   kPlacesBoxes,         // on the canvas of their image
   kPlacesKeypoints,     // on the canvas of their image
   kMatchesMask,         // checks that a mask has the size of its image
+  kMatchesFrameMasks,   // checks so a mask with a plane for each frame of a clip
   kMatchesObjectMasks,  // checks so masks of single boxes
   kTakesBoxes,          // from their canvas
   kTakesKeypoints,      // from their canvas
@@ -326,6 +335,8 @@ struct Declaration {
   IsKernelIdentity is_kernel_identity = {};
   // For kernels of images. Unset: channels last where the traits are geometric, per_pixel or layout, otherwise either.
   TakesLayout takes_layout = {};
+  // For kernels of images. Unset: frame by frame where the traits are geometric, per_pixel or layout, otherwise none.
+  std::optional<Clips> clips = {};
   // For kernels of images.
   std::vector<Companion> companions = {};
   OnDevice on_device = {};
@@ -343,6 +354,7 @@ struct Declaration {
   const std::string* CompanionFor(CompanionRole role) const;
   const std::string& written() const { return written_as.empty() ? name : written_as; }
   bool TakesImage(const Attributes& values, bool channels_first) const;
+  Clips OfClips() const;
 };
 
 // All declarations, by name.

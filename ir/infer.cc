@@ -7,6 +7,7 @@
 #include "ir/attributes.h"
 #include "ir/branches.h"
 #include "ir/chosen_types.h"
+#include "ir/clip_types.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/graph.pb.h"
@@ -41,12 +42,12 @@ void KeepCommon(const ColumnType& other, ColumnType& type) {
 // of it; the values themselves are checked when they are bound.
 absl::StatusOr<std::vector<ColumnType>> KernelOutputs(const Declaration& declaration, const proto::Step& step,
                                                       absl::Span<const ColumnType> inputs) {
-  if (!ReadsParameter(step)) return declaration.infer_kernel(Attributes::Of(step), inputs);
+  if (!ReadsParameter(step)) return InferKernelTypes(declaration, Attributes::Of(step), inputs);
   std::vector<ColumnType> common(step.outputs_size());
   bool known = false;
   for (int i = 0; i < kExamples; ++i) {
     absl::StatusOr<std::vector<ColumnType>> outputs =
-        declaration.infer_kernel(Attributes::Of(WithExamples(step, i)), inputs);
+        InferKernelTypes(declaration, Attributes::Of(WithExamples(step, i)), inputs);
     if (!outputs.ok()) continue;
     if (!known) {
       known = true;

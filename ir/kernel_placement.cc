@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "ir/clip_types.h"
 #include "ir/graph.h"
 #include "ir/graph.pb.h"
 #include "ir/parameters.h"
@@ -110,8 +111,9 @@ class PlacementCheck : public StepVisitor {
   using StepVisitor::StepVisitor;
 
  private:
-  void Visit(const Declaration& kernel, const proto::Step& step, const Schema&,
+  void Visit(const Declaration& kernel, const proto::Step& step, const Schema& schema,
              const ColumnHistories& histories) override {
+    if (kernel.OfClips() != Clips::kNone && TakesBatchForClip(step, schema, histories)) return;
     for (const std::string& name : step.inputs()) {
       const auto history = histories.find(name);
       if (history == histories.end()) return;
@@ -122,6 +124,17 @@ class PlacementCheck : public StepVisitor {
       }
     }
     for (const std::string& name : step.inputs()) CheckAxes(kernel, step, name, histories.find(name)->second);
+  }
+
+  // A batch of images has as many axes as a clip.
+  bool TakesBatchForClip(const proto::Step& step, const Schema& schema, const ColumnHistories& histories) {
+    const std::string name = step.inputs().empty() ? "" : step.inputs(0);
+    const Column* const column = schema.Find(name);
+    if (column == nullptr || !IsClipType(column->type) || !HoldsBatches(histories, name)) return false;
+    Add(Cat("column \"", name,
+            "\": needs an image of shape (H, W, C) or (H, W), or a clip (T, H, W, C), of one row; got ",
+            TypeName(column->type), ", in which rows are joined; write its map before batch"));
+    return true;
   }
 
   void CheckAxes(const Declaration& kernel, const proto::Step& step, const std::string& name,

@@ -23,8 +23,9 @@ namespace headrace::ir {
 std::string AxesMistake(const Declaration& kernel, const Attributes& attributes, ImageAxes axes, std::string_view made,
                         std::string_view maker);
 
-// Image kernels on axes of another order than they take, and kernels of whole batches where rows are not joined. Steps
-// named in `broken` are left out, because their attributes cannot be trusted; so are nodes without a schema.
+// Image kernels on axes of another order than they take, or on batches of images, and kernels of whole batches where
+// rows are not joined. Steps named in `broken` are left out, because their attributes cannot be trusted; so are nodes
+// without a schema.
 std::vector<Mistake> FindMisplacedKernels(const proto::Graph& graph, const Inference& inference,
                                           absl::Span<const Mistake> broken);
 

@@ -141,6 +141,15 @@ std::optional<size_t> OutputCount(const Declaration& kernel) {
   return outputs.ok() ? std::make_optional(outputs->size()) : std::nullopt;
 }
 
+// With what is true of every kernel that takes clips.
+std::string DocOf(const Declaration& declaration) {
+  std::string doc = declaration.doc;
+  if (declaration.OfClips() != Clips::kByFrame) return doc;
+  const size_t errors = std::min(doc.find("\nErrors:"), doc.size());
+  return doc.insert(errors, Cat(" A clip, (T, H, W, C), is taken frame by frame",
+                                declaration.traits.random ? ", with the draws of one image." : "."));
+}
+
 std::string PythonJson(const PythonSignature& python) {
   if (python.parameters.empty()) return "null";
   std::vector<std::pair<std::string, std::string>> docs;
@@ -167,7 +176,7 @@ std::string DeclarationJson(const Declaration& declaration) {
                  {"version", std::to_string(declaration.version)},
                  {"role", Quoted(RoleName(declaration.role))},
                  {"summary", Quoted(declaration.summary)},
-                 {"doc", Quoted(declaration.doc)},
+                 {"doc", Quoted(DocOf(declaration))},
                  {"python_module", Quoted(declaration.python_module)},
                  {"python_name", Quoted(declaration.python_name.empty() ? declaration.name : declaration.python_name)},
                  {"python", PythonJson(declaration.python)},
@@ -175,6 +184,7 @@ std::string DeclarationJson(const Declaration& declaration) {
                  {"sample", SampleJson(declaration.sample)},
                  {"inputs", Object({{"least", std::to_string(declaration.min_inputs)}, {"most", most}})},
                  {"companions", CompanionsJson(declaration)},
+                 {"clips", Quoted(ClipsName(declaration.OfClips()))},
                  {"target_work", Quoted(TargetWorkName(declaration.target_work))},
                  {"doubts", Bool(declaration.doubt != nullptr)},
                  {"chooses", Bool(declaration.branching != nullptr)},

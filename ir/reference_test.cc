@@ -24,7 +24,7 @@ TEST(Reference, SaysEverythingThatIsDeclared) {
                          .version = 2,
                          .role = Role::kKernel,
                          .summary = "Resizes \"an image\".",
-                         .doc = "Line one.\nLine two.",
+                         .doc = "Line one.\nLine two.\nErrors: none.",
                          .max_inputs = -1,
                          .attributes = {{.name = "size", .doc = "How large.", .minimum = 1, .lengths = {1, 2}},
                                         {.name = "how",
@@ -48,7 +48,10 @@ TEST(Reference, SaysEverythingThatIsDeclared) {
   EXPECT_EQ(resize.at("version").number_value(), 2);
   EXPECT_EQ(resize.at("role").string_value(), "kernel");
   EXPECT_EQ(resize.at("summary").string_value(), "Resizes \"an image\".");
-  EXPECT_EQ(resize.at("doc").string_value(), "Line one.\nLine two.");
+  EXPECT_EQ(resize.at("doc").string_value(),
+            "Line one.\nLine two. A clip, (T, H, W, C), is taken frame by frame, with the draws of one image.\n"
+            "Errors: none.");
+  EXPECT_EQ(resize.at("clips").string_value(), "by_frame");
   EXPECT_EQ(resize.at("python_module").string_value(), "vision");
   EXPECT_EQ(resize.at("python_name").string_value(), "Resize");
   EXPECT_EQ(resize.at("example").string_value(), "V.Resize(3)");

@@ -586,6 +586,35 @@ def instances(data: pathlib.Path) -> hr.Dataset:
     return moved.batch(3, ragged="splits")
 
 
+def as_it_is(value: np.ndarray) -> np.ndarray:
+    return value
+
+
+def clips(data: pathlib.Path) -> hr.Dataset:
+    """Frames with one draw, of a known shape and of one that a function hides, and what follows them."""
+    draws = np.random.default_rng(12)
+    rows = hr.Numpy(
+        {
+            "clip": draws.integers(0, 256, (11, 3, 30, 34, 3), np.uint8),
+            "mask": draws.integers(0, 5, (11, 3, 30, 34), np.int32),
+            "still": draws.integers(0, 5, (11, 30, 34), np.uint8),
+            "boxes": np.sort(draws.integers(0, 30, (11, 2, 2, 2)), -2).reshape(11, 2, 4),
+            "points": draws.uniform(0, 30, (11, 3, 2)),
+        },
+        shuffle=True,
+    )
+    steps = [
+        V.RandomCrop(26, padding=2, fill=9),
+        V.RandomHorizontalFlip(),
+        V.RandomApply([V.RandomAffine(20, fill=5), V.ColorJitter(0.3)]),
+        V.Resize((20, 24)),
+        V.HWC2CHW(),
+    ]
+    columns = ["clip", hr.mask("mask", fill=-1), hr.mask("still"), hr.boxes("boxes"), hr.keypoints("points")]
+    hidden = rows.map(steps, columns).map(as_it_is, "clip")
+    return hidden.map([V.RandomErasing(layout="CHW"), V.Rescale(1 / 255)], "clip").repeat(2).batch(4)
+
+
 # ---- every kernel, on the sample that its declaration gives ----
 
 
@@ -1298,6 +1327,7 @@ PIPELINES: dict[str, Build] = {
         detection,
         poses,
         instances,
+        clips,
         objects_of_labels,
         segmentation,
         kernels_on_images,

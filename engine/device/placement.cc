@@ -39,8 +39,8 @@ absl::Status StaysOnHost(const ir::proto::Node& node, const std::string& name, c
   const bool own = step.has_location();
   absl::Status error =
       GraphError("has device=\"cuda\", and a device cannot do ", step.kernel(), " of ", step.outputs(0),
-                 " here: it does the last steps of a pipeline, on uint8 images of one known size, of the kinds that "
-                 "docs/device.md lists; put the step, or what follows it, into a map without device=");
+                 " here: it does the last steps of a pipeline, on uint8 images of one known size, not on clips, of the "
+                 "kinds that docs/device.md lists; put the step, or what follows it, into a map without device=");
   AddErrorField(error, ErrorField::kOperator, name);
   AddErrorField(error, ErrorField::kLocation, ir::LocationText(own ? step.location() : node.location()));
   return error;

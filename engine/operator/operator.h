@@ -27,6 +27,7 @@
 #include "engine/operator/row_share.h"
 #include "io/files/default_file_system.h"
 #include "ir/attributes.h"
+#include "ir/column_history.h"
 #include "ir/declaration.h"
 
 namespace headrace {
@@ -222,6 +223,7 @@ struct OpArguments {
   const ir::proto::Node* node = nullptr;
   ir::Attributes attributes;
   std::vector<ir::Schema> inputs;
+  ir::ColumnHistories histories;  // for a map: of the columns of its input
   ir::Schema output;
   uint64_t seed = 0;  // the operator's own, else the run's
   uint64_t salt = 0;

@@ -10,6 +10,8 @@
 #include "engine/operator/listed_rows.h"
 #include "engine/plan/named_source.h"
 #include "ir/branches.h"
+#include "ir/column_history.h"
+#include "ir/graph.h"
 #include "ir/graph.pb.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
@@ -33,7 +35,7 @@ int NamingNode(const ir::proto::Graph& graph, int node) {
 class PlanNodeMaker {
  public:
   PlanNodeMaker(const ir::proto::Graph& graph, std::vector<ir::Schema> schemas, const RunOptions& run)
-      : graph_(graph), schemas_(std::move(schemas)), run_(run) {}
+      : graph_(graph), schemas_(std::move(schemas)), histories_(ir::HistoriesOf(graph, schemas_)), run_(run) {}
 
   absl::StatusOr<std::unique_ptr<PlanNode>> Make(int id) { return Make(id, run_.first_epoch, 0, true); }
 
@@ -128,6 +130,7 @@ class PlanNodeMaker {
     arguments.node = &proto;
     arguments.attributes = ir::Attributes::Of(proto);
     for (uint32_t input : proto.inputs()) arguments.inputs.push_back(schemas_[input]);
+    if (proto.op() == ir::kMapOp) arguments.histories = histories_[proto.inputs(0)];
     arguments.output = schemas_[id];
     arguments.salt = proto.salt();
     arguments.seed = run_.seed.has_value() ? *run_.seed : graph_.has_seed() ? graph_.seed() : 0;
@@ -247,6 +250,7 @@ class PlanNodeMaker {
 
   const ir::proto::Graph& graph_;
   const std::vector<ir::Schema> schemas_;
+  const std::vector<ir::ColumnHistories> histories_;
   const RunOptions& run_;
 };
 

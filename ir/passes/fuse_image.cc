@@ -12,6 +12,8 @@
 #include "ir/attributes.h"
 #include "ir/branches.h"
 #include "ir/chosen_types.h"
+#include "ir/clip_types.h"
+#include "ir/column_history.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/graph.pb.h"
@@ -20,9 +22,10 @@
 namespace headrace::ir {
 namespace {
 
+bool HasPixels(const ColumnType& type) { return type.dtype == DType::kUInt8 || type.dtype == DType::kFloat32; }
+
 bool IsImage(const ColumnType& type) {
-  const bool numbers = type.dtype == DType::kUInt8 || type.dtype == DType::kFloat32;
-  return numbers && type.shape.has_value() && (type.shape->size() == 2 || type.shape->size() == 3);
+  return HasPixels(type) && type.shape.has_value() && (type.shape->size() == 2 || type.shape->size() == 3);
 }
 
 // How far the run of steps on a column has come.
@@ -65,13 +68,11 @@ bool Follows(const Declaration& declaration, const proto::Step& step, size_t sta
   return declaration.TakesImage(Attributes::Of(step), stage == kAtPlanes);
 }
 
-bool Begins(const Declaration& declaration, const proto::Step& step, const Schema& schema) {
-  if (declaration.traits.decodes) return true;
-  return IsImage(schema.Find(step.inputs(0))->type) && declaration.TakesImage(Attributes::Of(step), false);
-}
-
 class StepFuser {
  public:
+  // `clips`: arrays of four axes may be clips, whose frames go through the pass one after the other.
+  explicit StepFuser(bool clips) : clips_(clips) {}
+
   absl::Status Fuse(proto::Node& map, const Schema& schema) {
     OpenColumns open;
     HEADRACE_RETURN_IF_ERROR(FuseSteps(*map.mutable_steps(), schema, open));
@@ -171,6 +172,13 @@ class StepFuser {
     return true;
   }
 
+  bool Begins(const Declaration& declaration, const proto::Step& step, const Schema& schema) const {
+    if (declaration.traits.decodes) return true;
+    const ColumnType& type = schema.Find(step.inputs(0))->type;
+    const bool by_frame = clips_ && HasPixels(type) && IsClipType(type) && declaration.OfClips() == Clips::kByFrame;
+    return (by_frame || IsImage(type)) && declaration.TakesImage(Attributes::Of(step), false);
+  }
+
   static Open OpenOn(const std::string& column, const OpenColumns& open) {
     const auto found = open.find(column);
     return found == open.end() ? Open() : found->second;
@@ -187,19 +195,26 @@ class StepFuser {
     }
   }
 
+  const bool clips_;
   uint32_t numbers_ = 0;
   std::map<uint32_t, int> longest_;  // the most steps of a run of each number, up to kMany
   int depth_ = 0;                    // of choosers around the current step
 };
 
+bool AnyHoldsBatches(const ColumnHistories& histories) {
+  return std::any_of(histories.begin(), histories.end(), [](const auto& column) { return column.second.batches > 0; });
+}
+
 }  // namespace
 
 absl::StatusOr<proto::Graph> FuseImage(const proto::Graph& graph) {
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<Schema> schemas, InferSchemas(graph));
+  const std::vector<ColumnHistories> histories = HistoriesOf(graph, schemas);
   proto::Graph result = graph;
   for (proto::Node& node : *result.mutable_nodes()) {
     if (node.op() != kMapOp) continue;
-    HEADRACE_RETURN_IF_ERROR(StepFuser().Fuse(node, schemas[node.inputs(0)]));
+    StepFuser fuser(!AnyHoldsBatches(histories[node.inputs(0)]));
+    HEADRACE_RETURN_IF_ERROR(fuser.Fuse(node, schemas[node.inputs(0)]));
   }
   return result;
 }

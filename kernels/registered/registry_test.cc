@@ -10,9 +10,11 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "gtest/gtest.h"
+#include "ir/clip_types.h"
 #include "ir/declaration.h"
 #include "ir/front_module.h"
 #include "ir/value_text.h"
+#include "kernels/by_frame.h"
 #include "kernels/chooser.h"
 #include "kernels/testing/golden.h"
 #include "kernels/testing/run_kernel.h"
@@ -258,6 +260,75 @@ TEST(Registry, EveryKernelReadsViews) {
     const absl::StatusOr<Tensors> viewed = fixture::RunKernelOutputs(kernel->name, given, views);
     ASSERT_TRUE(viewed.ok()) << viewed.status();
     for (size_t i = 0; i < plain.size(); ++i) EXPECT_TRUE(TensorsEqual((*viewed)[i], plain[i]));
+  }
+}
+
+// Three frames that differ, of the sample.
+Tensor ClipOf(const Tensor& image) {
+  const Tensor dense = *image.Contiguous();
+  Shape shape = dense.shape();
+  shape.insert(shape.begin(), 3);
+  Tensor clip = *Tensor::Allocate(dense.dtype(), shape);
+  const size_t bytes = dense.bytes();
+  for (size_t i = 0; i < bytes; ++i) {
+    clip.mutable_raw()[i] = dense.raw()[i];
+    clip.mutable_raw()[bytes + i] = dense.raw()[bytes - 1 - i];
+    clip.mutable_raw()[2 * bytes + i] = static_cast<uint8_t>(dense.raw()[i] / 2 + 90);
+  }
+  return clip;
+}
+
+// Every kernel of images takes clips, or is listed here.
+TEST(Registry, EveryKernelOfImagesTakesClipsFrameByFrame) {
+  const std::set<std::string_view> refused = {"EncodeJpeg", "EncodePng"};
+  // Each value for itself, and so on arrays of any axes; the noise of each frame is its own.
+  const std::set<std::string_view> any_axes = {"GaussianNoise", "RandomRescale", "Rescale", "ToFloat"};
+  for (const ir::Declaration* declared : Kernels()) {
+    const std::vector<Tensor> inputs = fixture::SampleInputs(*declared);
+    const bool of_image = inputs[0].rank() == 3 && inputs[0].dtype() == DType::kUInt8;
+    if (!ir::IsOfImages(declared->python_module) || !of_image || declared->traits.by_batch) continue;
+    SCOPED_TRACE(declared->name);
+    const auto kernel = *fixture::MakeKernel(declared->name, fixture::SampleAttributes(*declared));
+    std::vector<Tensor> of_clip = inputs;
+    of_clip[0] = ClipOf(inputs[0]);
+    OutputAllocator output;
+    const RowRandom random(7, 8, RowId{.epoch = 2, .key = 3});
+    KernelContext context(random, output);
+    if (refused.contains(declared->name)) {
+      EXPECT_EQ(declared->OfClips(), ir::Clips::kNone);
+      EXPECT_EQ(KindOf(kernel->Apply(of_clip, context).status()), ErrorKind::kGraph);
+      continue;
+    }
+    if (any_axes.contains(declared->name)) {
+      EXPECT_EQ(declared->OfClips(), ir::Clips::kNone);
+      EXPECT_EQ((*kernel->Apply(of_clip, context))[0].shape(), of_clip[0].shape());
+      continue;
+    }
+    ASSERT_EQ(declared->OfClips(), ir::Clips::kByFrame) << "say what it does with clips";
+    const absl::StatusOr<Tensors> found = ApplyByFrame(*kernel, of_clip, context);
+    ASSERT_TRUE(found.ok()) << found.status();
+    for (int64_t frame = 0; frame < 3; ++frame) {
+      std::vector<Tensor> of_frame = inputs;
+      of_frame[0] = of_clip[0].Index(frame);
+      KernelContext of_image_context(random, output);
+      const Tensors expected = *kernel->Apply(of_frame, of_image_context);
+      ASSERT_EQ(found->size(), expected.size());
+      for (size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_TRUE(TensorsEqual((*found)[i].Index(frame), expected[i])) << "frame " << frame;
+      }
+    }
+    const ir::Attributes attributes = *fixture::AttributesOf(declared->name, fixture::SampleAttributes(*declared));
+    for (size_t known = 0; known < 4; ++known) {
+      std::vector<ir::ColumnType> types;
+      for (const Tensor& input : of_clip) types.push_back(Knowledge(input)[known]);
+      const auto inferred = ir::InferKernelTypes(*declared, attributes, types);
+      ASSERT_TRUE(inferred.ok()) << inferred.status();
+      for (size_t i = 0; i < found->size(); ++i) {
+        EXPECT_TRUE(Agrees((*inferred)[i], (*found)[i])) << ir::TypeName((*inferred)[i]);
+      }
+    }
+    // By itself it takes a batch of images for what it is not.
+    EXPECT_EQ(KindOf(kernel->Apply(of_clip, context).status()), ErrorKind::kGraph);
   }
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -26,7 +27,9 @@ bool JoinShape(absl::Span<const int64_t> shape, int axis, Shape& joined) {
 }
 
 absl::Status Scalars() {
-  return GraphError("needs columns with an axis, and scalars have none; T.Stack() makes a vector of them");
+  return GraphError(
+      "needs columns with an axis, and scalars have none; T.Stack() makes a vector of them, of one dtype "
+      "(T.TypeCast before it makes dtypes equal)");
 }
 
 absl::StatusOr<Tensor> JoinedTexts(absl::Span<const Tensor> inputs, int axis, const Shape& shape) {
@@ -109,7 +112,9 @@ class Concatenate : public Kernel {
  private:
   absl::StatusOr<Tensors> Join(absl::Span<const Tensor> inputs, KernelContext& context) const {
     const Tensor& first = inputs[0];
-    if (first.rank() == 0) return Scalars();
+    if (std::any_of(inputs.begin(), inputs.end(), [](const Tensor& input) { return input.rank() == 0; })) {
+      return Scalars();
+    }
     HEADRACE_ASSIGN_OR_RETURN(const int axis, ResolveAxis(axis_, first.rank()));
     Shape shape = first.shape();
     for (const Tensor& input : inputs.subspan(1)) {
@@ -133,9 +138,14 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferConcatenate(const ir::Attribute
   ir::ColumnType joined = inputs[0];
   for (const ir::ColumnType& input : inputs) {
     if (!input.fields.empty()) return GraphError("needs tensors; got ", ir::TypeName(input));
+    // Before dtypes, as it has to be mended first.
+    if (input.shape && input.shape->empty()) return Scalars();
+  }
+  for (const ir::ColumnType& input : inputs) {
     if (joined.dtype == DType::kUnknown) joined.dtype = input.dtype;
     if (input.dtype != joined.dtype && input.dtype != DType::kUnknown) {
-      return GraphError("cannot join ", ir::TypeName(inputs[0]), " and ", ir::TypeName(input), ": dtypes differ");
+      return GraphError("cannot join ", ir::TypeName(inputs[0]), " and ", ir::TypeName(input),
+                        ": dtypes differ (T.TypeCast before it makes them equal)");
     }
   }
   for (const ir::ColumnType& input : inputs) {
@@ -143,7 +153,6 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferConcatenate(const ir::Attribute
   }
   HEADRACE_RETURN_IF_ERROR(CheckAdded(attributes, joined));
   if (!joined.shape) return std::vector{joined};
-  if (joined.shape->empty()) return Scalars();
   HEADRACE_ASSIGN_OR_RETURN(const int axis,
                             ResolveAxis(attributes.Int("axis"), static_cast<int>(joined.shape->size())));
   for (const ir::ColumnType& input : inputs.subspan(1)) {

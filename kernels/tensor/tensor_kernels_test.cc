@@ -224,6 +224,16 @@ TEST(Concatenate, SaysWhatJoinsScalars) {
               HasSubstr("T.Stack() makes a vector of them"));
   EXPECT_THAT(std::string(InferType("Concatenate", {}, {ir::ColumnType::Of(DType::kInt8, {})}).status().message()),
               HasSubstr("T.Stack()"));
+  // Whatever else does not fit.
+  EXPECT_THAT(MessageOf(RunKernel("Concatenate", {}, {Of<int32_t>({2}, {0, 1}), *Tensor::Scalar(2.0f)})),
+              HasSubstr("T.Stack() makes a vector of them, of one dtype (T.TypeCast before it"));
+  for (const ir::ColumnType& other : {ir::ColumnType::Of(DType::kFloat32, {}), ir::ColumnType::Of(DType::kInt8, {4})}) {
+    EXPECT_THAT(MessageOf(InferType("Concatenate", {}, {other, ir::ColumnType::Of(DType::kInt8, {})})),
+                HasSubstr("T.Stack()"));
+  }
+  EXPECT_THAT(MessageOf(InferType("Concatenate", {},
+                                  {ir::ColumnType::Of(DType::kFloat32, {4}), ir::ColumnType::Of(DType::kInt8, {4})})),
+              HasSubstr("dtypes differ (T.TypeCast before it makes them equal)"));
 }
 
 TEST(Stack, JoinsAlongANewAxis) {

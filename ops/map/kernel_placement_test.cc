@@ -161,6 +161,54 @@ TEST(KernelPlacement, RefusesBatchKernelsOverSingleRows) {
   EXPECT_THAT(MistakeOf(apart), HasSubstr("not joined yet"));
 }
 
+// Rows of a clip and its mask.
+GraphBuilder Clips() {
+  GraphBuilder builder;
+  builder.Add("Generator", {},
+              {{"function", ir::ReferenceValue("rows")},
+               {"columns", ir::ColumnsValue({{{"clip", ir::ColumnType::Of(DType::kUInt8, {8, 20, 24, 3})},
+                                              {"mask", ir::ColumnType::Of(DType::kUInt8, {8, 20, 24})}}})}});
+  return builder;
+}
+
+TEST(KernelPlacement, RefusesBatchesWhereClipsFit) {
+  GraphBuilder clips = Clips();
+  clips.Add("map", {0});
+  clips.Step("RandomCrop", {"clip"}, {"clip"}, kCrop);
+  EXPECT_EQ(MistakeOf(clips), "");
+  GraphBuilder images = Decoded();
+  images.Step("RandomCrop", {"image"}, {"image"}, kCrop);
+  const uint32_t at = images.Add("batch", {1}, {{"size", IntValue(2)}});
+  GraphBuilder apart = images;
+  images.Add("map", {at});
+  images.Step("RandomHorizontalFlip", {"image"}, {"image"});
+  EXPECT_THAT(MistakeOf(images),
+              HasSubstr("map RandomHorizontalFlip: column \"image\": needs an image of shape (H, W, C) or (H, W), or a "
+                        "clip (T, H, W, C), of one row; got uint8 (None, 8, 8, 3), in which rows are joined; write its "
+                        "map before batch"));
+  // Rows of their own again, each of which is an image.
+  const uint32_t unbatched = apart.Add("unbatch", {at});
+  apart.Add("map", {unbatched});
+  apart.Step("RandomHorizontalFlip", {"image"}, {"image"});
+  EXPECT_EQ(MistakeOf(apart), "");
+}
+
+TEST(KernelPlacement, RefusesBatchesInBranchesAndBesideMasks) {
+  GraphBuilder drawn = Clips();
+  const uint32_t at = drawn.Add("batch", {0}, {{"size", IntValue(2)}});
+  drawn.Add("map", {at});
+  drawn.Step("RandomApply", {"mask"}, {"mask"});
+  drawn.Branch().Step("HorizontalFlip", {"mask"}, {"mask"}).End();
+  EXPECT_THAT(MistakeOf(drawn), HasSubstr("HorizontalFlip in RandomApply: column \"mask\": needs an image of shape"));
+  GraphBuilder images = Decoded();
+  images.Step("Resize", {"image"}, {"image"}, {{"size", IntsValue({8, 8})}});
+  images.Step("Resize", {"image"}, {"mask"}, {{"size", IntsValue({8, 8})}});
+  images.Add("batch", {1}, {{"size", IntValue(2)}});
+  images.Add("map", {2});
+  images.Step("MatchMask", {"image", "mask"}, {"mask"});
+  EXPECT_THAT(MistakeOf(images), HasSubstr("column \"image\": needs an image of shape"));
+}
+
 TEST(KernelPlacement, CutMixKnowsTheAxes) {
   GraphBuilder builder = Decoded();
   const uint32_t at = builder.Add("batch", {1}, {{"size", IntValue(2)}});

@@ -13,7 +13,6 @@
 #include "engine/operator/failed_row.h"
 #include "engine/operator/host_parameter.h"
 #include "engine/operator/host_runs.h"
-#include "ir/chosen_types.h"
 #include "ir/graph.h"
 #include "ir/graph.pb.h"
 #include "ir/infer.h"
@@ -23,6 +22,7 @@
 #include "ir/suggestion.h"
 #include "ir/type.h"
 #include "ir/value_text.h"
+#include "kernels/by_frame.h"
 #include "kernels/chooser.h"
 #include "ops/map/read_file.h"
 #include "ops/rows/bound_function.h"
@@ -43,6 +43,7 @@ struct MapProgram::BoundStep {
   std::vector<int> outputs;
   // Of a kernel of rows: the types of its columns are not all known before the run, so a row decides whether it fits.
   bool fits_by_row = false;
+  bool by_frame = false;  // of a kernel of images: it is given a clip frame by frame
   int fillers = -1;  // for a kernel of whole batches: the column that marks rows which repeat others; -1: none does
   uint64_t seed = 0;
   uint64_t salt = 0;
@@ -64,6 +65,7 @@ struct MapProgram::BoundStep {
 struct MapProgram::Action {
   absl::InlinedVector<const BoundStep*, 4> steps;
   std::shared_ptr<const FusedRun> fused = {};  // null: one step
+  bool by_frame = false;                       // of the fused steps: they are given a clip frame by frame
   int last_of = -1;                            // the column that it is the last to write; -1: none, or several
 };
 
@@ -257,12 +259,16 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
 }
 
 absl::Status MapProgram::BindBranches(const ir::proto::Step& step, const OpArguments& arguments, uint64_t epoch,
-                                      const ir::Schema& schema, BoundStep& bound) {
+                                      const ir::Schema& schema, const ir::ColumnHistories& histories,
+                                      BoundStep& bound) {
   const ir::Declaration* const declaration = ir::ChooserOf(step);
   if (declaration == nullptr) return InternalError(step.kernel(), " is a chooser, and its declaration is not");
-  HEADRACE_ASSIGN_OR_RETURN(const ir::Schema begin, ir::SchemaInBranches(*declaration, step, schema));
+  ir::Schema begin = schema;
+  ir::ColumnHistories known = histories;
+  HEADRACE_RETURN_IF_ERROR(ir::EnterBranches(*declaration, step, begin, known));
   for (const ir::proto::Branch& branch : step.branches()) {
-    HEADRACE_ASSIGN_OR_RETURN(std::vector<BoundStep> steps, BindSteps(branch.steps(), arguments, epoch, &bound, begin));
+    HEADRACE_ASSIGN_OR_RETURN(std::vector<BoundStep> steps,
+                              BindSteps(branch.steps(), arguments, epoch, &bound, begin, known));
     bound.branches.push_back(std::move(steps));
   }
   return absl::OkStatus();
@@ -270,16 +276,20 @@ absl::Status MapProgram::BindBranches(const ir::proto::Step& step, const OpArgum
 
 absl::StatusOr<std::vector<MapProgram::BoundStep>> MapProgram::BindSteps(const ir::Steps& steps,
                                                                          const OpArguments& arguments, uint64_t epoch,
-                                                                         const BoundStep* enclosing,
-                                                                         ir::Schema schema) {
+                                                                         const BoundStep* enclosing, ir::Schema schema,
+                                                                         ir::ColumnHistories histories) {
   std::vector<BoundStep> result;
   for (const ir::proto::Step& step : steps) {
     HEADRACE_ASSIGN_OR_RETURN(BoundStep bound, BindStep(step, arguments, epoch, enclosing));
-    if (bound.chooser != nullptr) HEADRACE_RETURN_IF_ERROR(BindBranches(step, arguments, epoch, schema, bound));
+    if (bound.chooser != nullptr) {
+      HEADRACE_RETURN_IF_ERROR(BindBranches(step, arguments, epoch, schema, histories, bound));
+    }
     const ir::Declaration* const declaration = ir::Registry::Global().Find(step.kernel());
     const bool of_rows = bound.kernel != nullptr && declaration != nullptr && !declaration->traits.by_batch;
     bound.fits_by_row = of_rows && !KnowsInputs(step, schema);
-    HEADRACE_RETURN_IF_ERROR(ir::ApplyStep(step, schema));
+    bound.by_frame = of_rows && declaration->OfClips() == ir::Clips::kByFrame && !step.inputs().empty() &&
+                     !ir::HoldsBatches(histories, step.inputs(0));
+    HEADRACE_RETURN_IF_ERROR(ir::FollowStep(step, schema, histories));
     if (!ir::PluginOf(step.kernel()).empty()) {
       bound.plugin_kernel = step.kernel();
       for (const std::string& output : step.outputs()) bound.declared.push_back(*schema.Find(output));
@@ -383,7 +393,7 @@ absl::StatusOr<MapProgram> MapProgram::Bind(const OpArguments& arguments) {
 absl::StatusOr<MapProgram> MapProgram::BindAt(const OpArguments& arguments, uint64_t epoch) {
   HEADRACE_ASSIGN_OR_RETURN(const ir::Steps resolved, StepsInEpoch(arguments, epoch));
   HEADRACE_ASSIGN_OR_RETURN(std::vector<BoundStep> steps,
-                            BindSteps(resolved, arguments, epoch, nullptr, arguments.inputs[0]));
+                            BindSteps(resolved, arguments, epoch, nullptr, arguments.inputs[0], arguments.histories));
   NoteParameters(arguments.node->steps(), resolved, steps);
   MapProgram program;
   program.columns_ = arguments.output.columns.size();
@@ -424,6 +434,8 @@ void MapProgram::AddActions(absl::Span<const BoundStep* const> steps, Actions& a
     if (steps.size() > 1) action.fused = FuseRun(parts);
     const size_t count = action.fused == nullptr ? 1 : action.fused->parts();
     action.steps.assign(steps.begin(), steps.begin() + count);
+    action.by_frame =
+        std::any_of(action.steps.begin(), action.steps.end(), [](const auto* step) { return step->by_frame; });
     actions.push_back(std::move(action));
     steps.remove_prefix(count);
   }
@@ -578,7 +590,8 @@ void MapProgram::AddStep(const BoundStep& step, absl::Status& status) {
 absl::Status MapProgram::RunAction(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row) {
   if (action.fused != nullptr) {
     Tensor& column = row.columns[static_cast<size_t>(action.steps[0]->inputs[0])];
-    absl::StatusOr<Tensor> result = action.fused->Apply(column, id, output);
+    absl::StatusOr<Tensor> result =
+        action.by_frame ? ApplyByFrame(*action.fused, column, id, output) : action.fused->Apply(column, id, output);
     if (result.ok()) {
       column = *std::move(result);
       return absl::OkStatus();
@@ -634,6 +647,7 @@ absl::Status MapProgram::RunStep(const BoundStep& bound, const RowId& id, Output
     return TakeOutputs(bound.outputs, absl::StatusOr<Tensors>(Tensors(given.begin(), given.end())), columns);
   HEADRACE_ASSIGN_OR_RETURN(const absl::Span<const bool> fillers, FillersOf(bound, columns));
   KernelContext context(RandomOf(bound, id), output, fillers);
+  if (bound.by_frame) return TakeOutputs(bound.outputs, ApplyByFrame(*bound.kernel, given, context), columns);
   if (bound.kernel) return TakeOutputs(bound.outputs, bound.kernel->Apply(given, context), columns);
   RowRandom* const random = bound.function_draws ? &context.random() : nullptr;
   return TakeCalled(bound, bound.function->Call(given, random, output), columns);

@@ -23,6 +23,7 @@
 #include "engine/operator/host.h"
 #include "engine/operator/operator.h"
 #include "ir/branches.h"
+#include "ir/column_history.h"
 #include "ir/type.h"
 #include "kernels/fused_run.h"
 #include "kernels/kernel.h"
@@ -84,14 +85,15 @@ class MapProgram {
   // The program of one epoch.
   static absl::StatusOr<MapProgram> BindAt(const OpArguments& arguments, uint64_t epoch);
   static absl::StatusOr<absl::Span<const bool>> FillersOf(const BoundStep& bound, absl::Span<const Tensor> columns);
-  // `enclosing`: the chooser around the steps; null: there is none. The schema is that before the first step.
+  // `enclosing`: the chooser around the steps; null: there is none. Schema and histories are those before the first
+  // step.
   static absl::StatusOr<std::vector<BoundStep>> BindSteps(const ir::Steps& steps, const OpArguments& arguments,
-                                                          uint64_t epoch, const BoundStep* enclosing,
-                                                          ir::Schema schema);
+                                                          uint64_t epoch, const BoundStep* enclosing, ir::Schema schema,
+                                                          ir::ColumnHistories histories);
   static absl::StatusOr<BoundStep> BindStep(const ir::proto::Step& step, const OpArguments& arguments, uint64_t epoch,
                                             const BoundStep* enclosing);
   static absl::Status BindBranches(const ir::proto::Step& step, const OpArguments& arguments, uint64_t epoch,
-                                   const ir::Schema& schema, BoundStep& bound);
+                                   const ir::Schema& schema, const ir::ColumnHistories& histories, BoundStep& bound);
   static RowRandom RandomOf(const BoundStep& bound, const RowId& id);
   static absl::Status RunStep(const BoundStep& bound, const RowId& id, OutputAllocator& output,
                               absl::Span<Tensor> columns, MapRow& row);

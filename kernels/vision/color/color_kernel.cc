@@ -76,6 +76,7 @@ ir::Declaration ColorDeclaration(std::string name, std::string summary, std::str
   declaration.python_module = "vision";
   declaration.sample = {.inputs = {ir::SampleInput::kImage}};
   declaration.infer_kernel = InferColor;
+  declaration.clips = ir::Clips::kByFrame;
   return declaration;
 }
 

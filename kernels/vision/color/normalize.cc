@@ -196,6 +196,7 @@ const KernelRegistration normalize_registration{
      .sample = {.attributes = {{"mean", "(1, 2, 3)"}, {"std", "4"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = InferNormalize,
      .takes_layout = TakesLayout,
+     .clips = ir::Clips::kByFrame,
      .doubt = Doubt,
      .gives_units = [](const ir::Attributes&, bool) { return false; }},
     Makes<Normalize>()};

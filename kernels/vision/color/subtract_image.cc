@@ -120,7 +120,8 @@ const KernelRegistration subtract_image_registration{
      .python_module = "vision",
      .example = "V.SubtractImage(np.zeros(224 * 224 * 3), (224, 224, 3))",
      .sample = {.attributes = {{"image", "7"}, {"shape", "(60, 80, 3)"}}, .inputs = {ir::SampleInput::kImage}},
-     .infer_kernel = InferSubtractImage},
+     .infer_kernel = InferSubtractImage,
+     .clips = ir::Clips::kByFrame},
     MakeSubtractImage};
 
 }  // namespace

@@ -132,7 +132,8 @@ const KernelRegistration cut_out_registration{
      .sample = {.attributes = {{"length", "3"}, {"value", "9"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = InferCutOut,
      .takes_layout = [](const ir::Attributes& attributes,
-                        bool channels_first) { return CutsPlanes(attributes) == channels_first; }},
+                        bool channels_first) { return CutsPlanes(attributes) == channels_first; },
+     .clips = ir::Clips::kByFrame},
     [](const ir::Attributes& attributes) -> absl::StatusOr<std::unique_ptr<Kernel>> {
       return std::make_unique<CutOut>(attributes);
     }};

@@ -116,7 +116,8 @@ const KernelRegistration gaussian_blur_registration{
      .example = "V.GaussianBlur(5, sigma=(0.1, 2.0))",
      .sample = {.attributes = {{"kernel_size", "(5, 3)"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = InferGaussianBlur,
-     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; }},
+     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; },
+     .clips = ir::Clips::kByFrame},
     GaussianBlur::Make};
 
 }  // namespace

@@ -42,7 +42,8 @@ const KernelRegistration pixel_mask_registration{
      .example = "V.PixelMask()",
      .sample = {.inputs = {ir::SampleInput::kImage}},
      .infer_kernel = InferPixelMask,
-     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; }},
+     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; },
+     .clips = ir::Clips::kByFrame},
     Makes<PixelMask>()};
 
 }  // namespace

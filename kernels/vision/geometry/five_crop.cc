@@ -42,7 +42,8 @@ const KernelRegistration five_crop_registration{
          [](const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
            return InferCorners(attributes, inputs, kFiveCropCrops);
          },
-     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; }},
+     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; },
+     .clips = ir::Clips::kByFrame},
     Makes<FiveCrop>()};
 
 }  // namespace

@@ -138,7 +138,8 @@ const KernelRegistration slice_patches_registration{
      .example = "V.SlicePatches(2, 2)",
      .sample = {.attributes = {{"num_height", "2"}, {"num_width", "2"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = InferSlicePatches,
-     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; }},
+     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; },
+     .clips = ir::Clips::kByFrame},
     Makes<SlicePatches>()};
 
 }  // namespace

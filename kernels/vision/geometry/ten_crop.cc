@@ -53,7 +53,8 @@ const KernelRegistration ten_crop_registration{
          [](const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
            return InferCorners(attributes, inputs, kTenCropCrops);
          },
-     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; }},
+     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; },
+     .clips = ir::Clips::kByFrame},
     Makes<TenCrop>()};
 
 }  // namespace

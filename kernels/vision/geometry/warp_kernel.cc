@@ -74,6 +74,7 @@ ir::Declaration WarpDeclaration(std::string name, std::string summary, std::stri
   declaration.sample = {.inputs = {ir::SampleInput::kImage}};
   declaration.infer_kernel = InferWarpedAfter([](const ir::Attributes&) { return absl::OkStatus(); });
   declaration.takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; };
+  declaration.clips = ir::Clips::kByFrame;
   return declaration;
 }
 

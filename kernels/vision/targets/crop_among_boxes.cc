@@ -181,6 +181,7 @@ AmongBoxesRegistration::AmongBoxesRegistration(ir::Declaration declaration, cons
   declaration.max_inputs = 2;
   declaration.traits.random = true;
   declaration.python_module = "vision";
+  declaration.clips = ir::Clips::kByFrame;
   AddCompanion(ir::CompanionRole::kBoxes, "OfBoxes", declaration);
   AddCompanion(ir::CompanionRole::kKeypoints, "OfKeypoints", declaration);
   ir::Declaration boxes = OfBoxes(declaration);

@@ -33,6 +33,7 @@ ir::Declaration PlacingDeclaration(ir::Declaration own) {
   own.attributes.push_back(LabelColumnsAttribute());
   own.python_module = "internal";
   own.takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; };
+  own.clips = ir::Clips::kWhole;
   return own;
 }
 

@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "ir/graph_depth.h"
 #include "ir/kernel_placement.h"
 #include "ir/value.h"
+#include "kernels/by_frame.h"
 #include "python/binding/values/forkable_work.h"
 #include "python/binding/values/status_error.h"
 #include "python/binding/values/tensor_binding.h"
@@ -53,6 +55,11 @@ std::vector<Tensor> TensorsOf(const py::tuple& values) {
     tensors.push_back(TensorOf(py::reinterpret_borrow<py::object>(value), Sharing::kAlways));
   }
   return tensors;
+}
+
+// Whether the value has the frames and the size of the clip, and no channels.
+bool IsPlaneOfEachFrame(const Tensor& value, const Tensor& clip) {
+  return value.rank() == 3 && std::equal(value.shape().begin(), value.shape().end(), clip.shape().begin());
 }
 
 // The tensor, or a copy if an argument, another result or a kernel holds its memory too.
@@ -102,6 +109,8 @@ EagerChain::Step EagerChain::MakeStep(const std::string& name, const py::dict& g
   step.name = name;
   step.salt = salts_++;
   step.unary = declaration->max_inputs == 1;
+  step.by_frame = declaration->OfClips() == ir::Clips::kByFrame;
+  of_batches_ |= declaration->traits.by_batch;
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = MakeKernel(name, attributes);
   if (!kernel.ok()) Raise(Named(kernel.status(), name));
   step.kernel = *std::move(kernel);
@@ -152,6 +161,20 @@ absl::Status EagerChain::FollowAxes(const ir::Declaration& declaration, const ir
   return absl::OkStatus();
 }
 
+absl::Status EagerChain::CheckBesideClips(absl::Span<const Tensor> values) const {
+  if (of_batches_) return absl::OkStatus();
+  for (const Tensor& clip : values) {
+    if (!IsClip(clip)) continue;
+    for (const Tensor& value : values) {
+      if (!IsPlaneOfEachFrame(value, clip)) continue;
+      return GraphError("takes an array of three axes for one image, and ", value.TypeName(),
+                        " seems to be a mask of the frames of ", clip.TypeName(),
+                        "; say so: hr.compose(kernels, columns=[\"clip\", hr.mask(\"mask\")])");
+    }
+  }
+  return absl::OkStatus();
+}
+
 void EagerChain::CheckGiven(const py::tuple& values) const { RequireAxes(TensorsOf(values)); }
 
 void EagerChain::RequireAxes(absl::Span<const Tensor> values) const {
@@ -163,16 +186,20 @@ absl::Status EagerChain::CheckAxes(absl::Span<const Tensor> values) const {
   if (!given_.has_value()) return absl::OkStatus();
   // What follows the image of a kernel of several columns has axes of its own.
   if (!given_->one_column) values = values.subspan(0, 1);
+  HEADRACE_RETURN_IF_ERROR(CheckBesideClips(values));
   for (const Tensor& value : values) {
-    if (value.rank() != 3) continue;
+    const int frames = IsClip(value) && !of_batches_ ? 1 : 0;
+    if (value.rank() != 3 + frames) continue;
+    const int64_t first = value.dim(frames);
+    const int64_t last = value.dim(frames + 2);
     const auto channels = [](int64_t size) { return size == 1 || size == 3 || size == 4; };
     const auto few = [](int64_t size) { return size >= 1 && size <= 4; };
-    if (given_->channels_last && channels(value.dim(0)) && !few(value.dim(2))) {
+    if (given_->channels_last && channels(first) && !few(last)) {
       return GraphError(
           "takes images of shape (height, width, channels), and this one seems to have its channels first: ",
           value.TypeName(), "; if so, say layout=\"CHW\"");
     }
-    if (given_->channels_first && channels(value.dim(2)) && !few(value.dim(0))) {
+    if (given_->channels_first && channels(last) && !few(first)) {
       return GraphError(
           "takes images of shape (channels, height, width), as one of its kernels says, and this one "
           "seems to have its channels last: ",
@@ -182,12 +209,13 @@ absl::Status EagerChain::CheckAxes(absl::Span<const Tensor> values) const {
   return absl::OkStatus();
 }
 
-absl::Status EagerChain::RunStep(const Step& step, uint64_t seed, uint64_t key, std::vector<Tensor>& values) {
+absl::Status EagerChain::RunStep(const Step& step, uint64_t seed, uint64_t key, std::vector<Tensor>& values) const {
   const RowRandom random(step.seed.value_or(seed), step.salt, RowId{.epoch = 0, .key = key});
+  const bool by_frame = step.by_frame && !of_batches_;
   const auto apply = [&](absl::Span<const Tensor> inputs) {
     OutputAllocator output;
     KernelContext context(random, output);
-    return step.kernel->Apply(inputs, context);
+    return by_frame ? ApplyByFrame(*step.kernel, inputs, context) : step.kernel->Apply(inputs, context);
   };
   if (!step.unary) {
     HEADRACE_ASSIGN_OR_RETURN(const Tensors outputs, apply(values));
@@ -202,7 +230,7 @@ absl::Status EagerChain::RunStep(const Step& step, uint64_t seed, uint64_t key, 
 }
 
 size_t EagerChain::RunFused(absl::Span<const Step* const> steps, uint64_t seed, uint64_t key,
-                            std::vector<Tensor>& values) {
+                            std::vector<Tensor>& values) const {
   std::vector<FusedRun::Part> parts;
   for (const Step* step : steps) {
     if (!step->unary) break;
@@ -210,10 +238,14 @@ size_t EagerChain::RunFused(absl::Span<const Step* const> steps, uint64_t seed, 
   }
   const std::shared_ptr<const FusedRun> fused = FuseRun(parts);
   if (fused == nullptr) return 0;
+  const bool by_frame = !of_batches_ && std::any_of(steps.begin(), steps.begin() + fused->parts(),
+                                                    [](const Step* step) { return step->by_frame; });
+  const RowId id{.epoch = 0, .key = key};
   std::vector<Tensor> results;
   for (const Tensor& value : values) {
     OutputAllocator output;
-    absl::StatusOr<Tensor> result = fused->Apply(value, RowId{.epoch = 0, .key = key}, output);
+    absl::StatusOr<Tensor> result =
+        by_frame ? ApplyByFrame(*fused, value, id, output) : fused->Apply(value, id, output);
     // The separate steps report what is wrong, and where.
     if (!result.ok()) return 0;
     results.push_back(*std::move(result));

@@ -34,7 +34,8 @@ class __attribute__((visibility("hidden"))) EagerChain {
   // Step i draws from the row (epoch 0, `key`) with salt i, and the seed of its own or else `seed`; a chooser counts
   // before the steps of its branches. A tuple of values,
   // as many as the last kernel gives; no two of them, and no value and result, share memory. Images whose channels seem
-  // to be elsewhere than the kernels need them are refused, unless the layout was given.
+  // to be elsewhere than the kernels need them are refused, unless the layout was given. A value of four axes is a
+  // clip, unless a kernel works on whole batches.
   pybind11::tuple Call(const pybind11::tuple& values, uint64_t seed, uint64_t key, bool layout_given) const;
   // The marks among the steps that such a call goes through, in its order.
   std::vector<int64_t> MarksOf(uint64_t seed, uint64_t key) const;
@@ -53,7 +54,8 @@ class __attribute__((visibility("hidden"))) EagerChain {
     std::optional<uint64_t> seed;
     uint64_t salt = 0;
     bool unary = true;
-    int64_t mark = 0;  // of a step without a kernel
+    bool by_frame = false;  // takes a clip frame by frame
+    int64_t mark = 0;       // of a step without a kernel
   };
   using Steps = std::vector<const Step*>;
   // Of an image between two steps.
@@ -77,19 +79,22 @@ class __attribute__((visibility("hidden"))) EagerChain {
   absl::Status FollowAxes(const ir::Declaration& declaration, const ir::Attributes& attributes);
   void RequireAxes(absl::Span<const Tensor> values) const;
   absl::Status CheckAxes(absl::Span<const Tensor> values) const;
+  // kGraph for a mask of a clip's frames that would be taken for one image.
+  absl::Status CheckBesideClips(absl::Span<const Tensor> values) const;
   // Gives the row's numbers for a step.
   static std::function<RowRandom(const Step&)> RandomOf(uint64_t seed, uint64_t key);
   // Returns the steps that a call goes through.
   Steps StepsOf(uint64_t seed, uint64_t key) const;
   absl::Status Run(uint64_t seed, uint64_t key, std::vector<Tensor>& values) const;
-  static absl::Status RunStep(const Step& step, uint64_t seed, uint64_t key, std::vector<Tensor>& values);
+  absl::Status RunStep(const Step& step, uint64_t seed, uint64_t key, std::vector<Tensor>& values) const;
   // Runs as many steps as one pass over the pixels can be made of; 0, with nothing changed: they run one by one.
-  static size_t RunFused(absl::Span<const Step* const> steps, uint64_t seed, uint64_t key, std::vector<Tensor>& values);
+  size_t RunFused(absl::Span<const Step* const> steps, uint64_t seed, uint64_t key, std::vector<Tensor>& values) const;
 
   std::vector<Step> steps_;
   uint64_t salts_ = 0;                 // given so far
   std::optional<Given> given_;         // by the first step that takes one order alone
   bool gives_channels_first_ = false;  // by the steps of all branches together
+  bool of_batches_ = false;            // a step works on whole batches, so that no value is a clip
   Axes axes_;                          // in the branch that steps are added to
 };
 

@@ -101,10 +101,11 @@ class Composed:
 
         Args:
             values: Arrays, bytes, PIL images or torch tensors. What comes out is of the same kind, as far as it can be.
-                Where `compose` got columns, one value for each, what belongs to boxes and keypoints after them.
+                An array of four axes is a clip, (T, H, W, C): its frames have the same draws. Where `compose` got
+                columns, one value for each, what belongs to boxes and keypoints after them.
             rng: Takes one 64-bit number from it, which determines this call's draws.
-            layout: "CHW" for arrays of three axes whose channels come first; results are so too. None: "HWC", and an
-                array that seems to have its channels first is refused.
+            layout: "CHW" for images whose channels come first, and clips (T, C, H, W); results are so too. None: "HWC",
+                and an array that seems to have its channels first is refused.
         """
         if not values:
             raise GraphError("give at least one image")
@@ -195,11 +196,11 @@ class Composed:
         return tuple(_array_of(value, i in masks) for i, value in enumerate(values))
 
     def _turned(self, turn: Callable[[Any], Any], values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Labels have no axes of an image."""
+        """Labels have no axes of an image, and masks of a clip's frames have no channels."""
         if not isinstance(self._chain, TargetChain):
             return tuple(map(turn, values))
-        images = self._chain.images
-        return tuple(turn(value) if i in images else value for i, value in enumerate(values))
+        turned = self._chain.images - self._chain.masks_of_frames(values)
+        return tuple(turn(value) if i in turned else value for i, value in enumerate(values))
 
 
 def _kinds(values: tuple[Any, ...], results: int) -> tuple[Any, ...]:
@@ -273,16 +274,17 @@ def _column_of(value: Any) -> Any:
     return value[None] if isinstance(value, np.ndarray) else column
 
 
-def _has_three_axes(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.ndim == 3
+def _has_channels(value: Any) -> bool:
+    """An image, or a clip: the images are its last three axes."""
+    return isinstance(value, np.ndarray) and value.ndim in (3, 4)
 
 
 def _channels_last(value: Any) -> Any:
-    return np.moveaxis(value, 0, -1) if _has_three_axes(value) else value
+    return np.moveaxis(value, -3, -1) if _has_channels(value) else value
 
 
 def _channels_first(value: Any) -> Any:
-    return np.ascontiguousarray(np.moveaxis(value, -1, 0)) if _has_three_axes(value) else value
+    return np.ascontiguousarray(np.moveaxis(value, -1, -3)) if _has_channels(value) else value
 
 
 def _like(value: Any, result: Any) -> Any:

@@ -9,7 +9,17 @@ from typing import Any
 
 from headrace import _engine
 
-__all__ = ["companion", "doubts", "function_kernel", "kernel_that", "kernels", "modules", "operator", "prefixes"]
+__all__ = [
+    "companion",
+    "doubts",
+    "function_kernel",
+    "kernel_that",
+    "kernels",
+    "modules",
+    "operator",
+    "prefixes",
+    "takes_clips",
+]
 
 
 @cache
@@ -57,6 +67,12 @@ def doubts(kernel: str) -> bool:
     """Whether its declaration doubts some of the values that it may get."""
     found = operator(kernel)
     return found is not None and found["doubts"]
+
+
+def takes_clips(kernel: str) -> bool:
+    """Whether it takes a clip frame by frame."""
+    found = operator(kernel)
+    return found is not None and found["clips"] == "by_frame"
 
 
 @cache

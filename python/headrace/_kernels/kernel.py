@@ -76,7 +76,7 @@ class Kernel:
     def __call__(
         self, *values: Any, rng: np.random.Generator | None = None, layout: Literal["HWC", "CHW"] | None = None
     ) -> Any:
-        """Applies the kernel to an image without a pipeline, with the same bytes; see `headrace.compose`."""
+        """Applies the kernel to an image, or a clip, without a pipeline, with the same bytes; see `headrace.compose`."""
         if self._eager is None:
             # All threads take numbers from one count. A seed of the kernel's own is among its attributes.
             with _making:

@@ -42,8 +42,8 @@ class TargetChain:
         self._kernels = kernels
         listed = list(columns) if isinstance(columns, (list, tuple)) else [columns]
         self._image_columns, self._targets = images_and_targets(listed, "compose") or (listed, [])
-        self._plans: dict[frozenset[str], list[_Part]] = {}
-        writer = self._written(())
+        self._plans: dict[tuple[frozenset[str], frozenset[str]], list[_Part]] = {}
+        writer = self._written((), ())
         self.names: tuple[str, ...] = tuple(_names(listed))
         # By position among the values: masks, and all that have height and width.
         self.masks = {self.names.index(each.column) for each in self._targets if isinstance(each, Mask)}
@@ -75,18 +75,27 @@ class TargetChain:
         call.now.update(zip(untouched, _copies(tuple(given[name] for name in untouched), 0, 0, True), strict=True))
         return tuple(call.now[name] for name in self.names)
 
+    def masks_of_frames(self, values: Sequence[Any]) -> set[int]:
+        """The positions of masks of three axes beside a clip."""
+        first = values[self.names.index(self._image_columns[0])] if len(values) == len(self.names) else None
+        if not isinstance(first, np.ndarray) or first.ndim != 4:
+            return set()
+        return {at for at in self.masks if isinstance(values[at], np.ndarray) and values[at].ndim == 3}
+
     def _plan(self, given: dict[str, Any]) -> list[_Part]:
-        """For these values: masks may be arrays, or encoded."""
+        """For these values: masks may be arrays, or encoded, and those of a clip's frames."""
         masks = (each.column for each in self._targets if isinstance(each, Mask))
         images = frozenset(name for name in masks if isinstance(given[name], np.ndarray))
-        plan = self._plans.get(images)
+        of_frames = frozenset(self.names[at] for at in self.masks_of_frames([given[name] for name in self.names]))
+        plan = self._plans.get((images, of_frames))
         if plan is None:
-            plan = self._plans[images] = _plan_of(self._written(images).steps, self._image_columns)
+            plan = _plan_of(self._written(images, of_frames).steps, self._image_columns)
+            self._plans[images, of_frames] = plan
         return plan
 
-    def _written(self, images: Container[str]) -> TargetStepWriter:
+    def _written(self, images: Container[str], of_frames: Container[str]) -> TargetStepWriter:
         writer = _CallWriter(None, None, ProcessOptions("compose", 0, None, None))
-        writer.write_targets(self._kernels, self._image_columns, self._targets, images)
+        writer.write_targets(self._kernels, self._image_columns, self._targets, images, of_frames)
         return writer
 
 

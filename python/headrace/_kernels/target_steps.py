@@ -36,10 +36,17 @@ class TargetStepWriter(StepWriter):
     _apart = "write a map of its own for it"
 
     def write_targets(
-        self, kernels: Kernels, image_columns: Sequence[Any], targets: Sequence[Target], images: Container[str]
+        self,
+        kernels: Kernels,
+        image_columns: Sequence[Any],
+        targets: Sequence[Target],
+        images: Container[str],
+        of_frames: Container[str],
     ) -> None:
-        """`images`: columns that are known to hold images, which need no decoding."""
+        """`images`: columns that are known to hold images, which need no decoding. `of_frames`: masks with a plane for
+        each frame of a clip."""
         self._images = images
+        self._of_frames = of_frames
         self._image_columns = names(image_columns, "columns", self._of)
         self._masks = [each for each in targets if isinstance(each, Mask)]
         self._boxes = [each for each in targets if isinstance(each, Boxes)]
@@ -74,7 +81,8 @@ class TargetStepWriter(StepWriter):
         reads = {name: given[name] for name in ("orientation", "max_pixels") if name in given}
         image = self._image_columns[0]
         for mask in self._masks:
-            self._write("matches_mask", reads, [image, mask.column], mask.column)
+            matches = "matches_frame_masks" if mask.column in self._of_frames else "matches_mask"
+            self._write(matches, reads, [image, mask.column], mask.column)
         for column in self._object_masks:
             self._write("matches_object_masks", reads | {"column": column}, [image, column], column)
         for each in self._boxes:
@@ -128,8 +136,9 @@ class TargetStepWriter(StepWriter):
                 'hr.boxes("…")'
             )
         boxes = self._boxes[0]
-        followers = [*self._image_columns, *(mask.column for mask in self._masks)]
-        inputs = [([name, boxes.column], [name], kernel._name) for name in followers]
+        followers = [(name, kernel._name) for name in self._image_columns]
+        followers += [(mask.column, self._of_mask(kernel, mask)) for mask in self._masks]
+        inputs = [([name, boxes.column], [name], of_column) for name, of_column in followers]
         inputs += [([name, boxes.column], [name], _companion(kernel, "object_masks")) for name in boxes.masks]
         inputs += [
             ([each.column, boxes.column], [each.column], _companion(kernel, "keypoints")) for each in self._keypoints
@@ -165,8 +174,13 @@ class TargetStepWriter(StepWriter):
 
     def _of_masks(self, kernel: Kernel) -> list[Step]:
         return [
-            self._of_column(kernel, kernel._name, _of_nearest(kernel, mask.fill), mask.column) for mask in self._masks
+            self._of_column(kernel, self._of_mask(kernel, mask), _of_nearest(kernel, mask.fill), mask.column)
+            for mask in self._masks
         ]
+
+    def _of_mask(self, kernel: Kernel, mask: Mask) -> str:
+        """The kernel that moves a mask, or each plane of it."""
+        return _companion(kernel, "object_masks") if mask.column in self._of_frames else kernel._name
 
     def _of_object_masks(self, kernel: Kernel) -> list[Step]:
         attributes = _of_nearest(kernel, 0)

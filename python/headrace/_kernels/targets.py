@@ -60,7 +60,7 @@ def mask(column: str, fill: float | Sequence[float] = 0) -> Mask:
     A mask has its image's height and width, (H, W) or (H, W, C), and any dtype of numbers. Kernels that move pixels
     move it with the draws that they make for the image, and take the nearest pixel; `V.Decode` decodes it with
     mode="unchanged", unless the schema says that it is an image; kernels that change values or the order of axes leave it
-    alone.
+    alone. Beside a clip, (T, H, W, C), it has a plane for each frame, (T, H, W), or one for all of them, (H, W).
 
     Args:
         column: Its name.

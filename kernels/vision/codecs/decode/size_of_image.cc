@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "core/error.h"
+#include "ir/clip_types.h"
+#include "kernels/by_frame.h"
 #include "kernels/vision/image/image.h"
 #include "kernels/vision/image/pixel_limit.h"
 
@@ -10,14 +12,16 @@ namespace headrace {
 
 absl::StatusOr<ImageSize> SizeOfImage(const Tensor& image, const DecodeOptions& options) {
   if (IsEncoded(image.dtype(), image.rank())) return SizeOfEncoded(image, options);
-  HEADRACE_RETURN_IF_ERROR(CheckImage(image, PixelTypes::kFixedSize));
-  return ImageSize{image.dim(0), image.dim(1)};
+  HEADRACE_ASSIGN_OR_RETURN(const Tensor frame, FirstFrame(image));
+  HEADRACE_RETURN_IF_ERROR(CheckImage(frame, PixelTypes::kFixedSize));
+  return ImageSize{frame.dim(0), frame.dim(1)};
 }
 
 absl::Status CheckImageOrEncoded(const ir::ColumnType& type) {
   const bool bytes = type.dtype == DType::kBytes && (!type.shape || type.shape->empty());
   if (bytes || (type.shape && IsEncoded(type.dtype, static_cast<int>(type.shape->size())))) return absl::OkStatus();
-  return ImageTypeOf(type, PixelTypes::kFixedSize).status();
+  HEADRACE_ASSIGN_OR_RETURN(const ir::ColumnType frame, ir::FrameTypeOf(type));
+  return ImageTypeOf(frame, PixelTypes::kFixedSize).status();
 }
 
 ir::Attribute MaxPixelsAttribute() {

@@ -18,7 +18,8 @@
 
 namespace headrace {
 
-// Of an image (H, W, C) or (H, W), or of encoded bytes decoded with these options. Fails as CheckImage or as Decode.
+// Of an image (H, W, C) or (H, W), of the frames of a clip (T, H, W, C), or of encoded bytes decoded with these
+// options. Fails as CheckImage or as Decode.
 absl::StatusOr<ImageSize> SizeOfImage(const Tensor& image, const DecodeOptions& options);
 // kGraph if no row of the type is an image, encoded or not.
 absl::Status CheckImageOrEncoded(const ir::ColumnType& type);

@@ -84,7 +84,8 @@ const KernelRegistration jpeg_artifacts_registration{
      .python_module = "vision",
      .example = "V.JPEG((20, 80))",
      .sample = {.attributes = {{"quality", "(20, 80)"}}, .inputs = {ir::SampleInput::kImage}},
-     .infer_kernel = Infer},
+     .infer_kernel = Infer,
+     .clips = ir::Clips::kByFrame},
     JpegArtifacts::Make};
 
 }  // namespace

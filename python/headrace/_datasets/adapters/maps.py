@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace._arguments.options import flag, shown
+from headrace._datasets.clip_masks import masks_of_frames, refuse_planes_beside_clips
 from headrace._datasets.column_types import Columns, column_types
 from headrace._datasets.mask_doubts import warn_of_masks
 from headrace._graph.adapters import adapts
+from headrace._graph.declared import takes_clips
 from headrace._graph.parameter_uses import bound_steps, note_uses
 from headrace._kernels.chooser import flattened
 from headrace._kernels.kernel import Kernel
@@ -57,6 +59,8 @@ def mapped(
     writer = StepWriter(ordered, None if types is None else column_types(types, "map"), in_processes)
     written = read if output is None else names(output, "output", "map")
     writer.write(kernels, read, written)
+    if len(read) > 1 and dataset._joins_rows() is False and any(map(takes_clips, _kernels_of(writer.steps))):
+        refuse_planes_beside_clips(read, _schema_of(dataset))
     if any("interpolation" in step[1] or step[6] for step in writer.steps):
         warn_of_masks(flattened(kernel_list(kernels)), read, _schema_of(dataset))
     limits = given_limits("map", workers, window, device)
@@ -91,7 +95,8 @@ def _mapped_with_targets(
     if limits.on_device:
         raise GraphError("map: masks, boxes and keypoints are moved on the host; leave device= out")
     writer = TargetStepWriter(None, None, ProcessOptions("map", 0, None, None))
-    writer.write_targets(kernels, images, targets, _images_of(dataset))
+    schema = _schema_of(dataset)
+    writer.write_targets(kernels, images, targets, _images_of(schema), masks_of_frames(schema, images, targets))
     return _of_steps(dataset, writer.steps, [], limits)
 
 
@@ -102,9 +107,17 @@ def _of_steps(dataset: Dataset, steps: Sequence[Any], functions: Sequence[Any], 
     return made
 
 
-def _images_of(dataset: Dataset) -> set[str]:
+def _kernels_of(steps: Sequence[Any]) -> Iterator[str]:
+    """By name, with those in branches."""
+    for step in steps:
+        yield step[0]
+        for branch in step[6]:
+            yield from _kernels_of(branch)
+
+
+def _images_of(schema: dict[str, Any]) -> set[str]:
     """The columns that are known to hold images, which are not encoded."""
-    return {name for name, (_, shape) in _schema_of(dataset).items() if shape is not None and len(shape) > 1}
+    return {name for name, (_, shape) in schema.items() if shape is not None and len(shape) > 1}
 
 
 def _schema_of(dataset: Dataset) -> dict[str, Any]:
