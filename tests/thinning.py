@@ -13,7 +13,7 @@ Case = TypeVar("Case")
 QUICK = os.environ.get("HEADRACE_QUICK") == "1"
 LONG = os.environ.get("HEADRACE_LONG") == "1"
 # In a thinned run, of so many drawn examples one remains.
-FEWER = 5
+FEWER = 10
 
 
 def in_turn(cases: Iterable[Case], number: int) -> list[Case]:

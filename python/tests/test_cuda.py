@@ -66,7 +66,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     folder = tmp_path_factory.mktemp("driver")
     headers = pathlib.Path(next(iter(nvidia.__path__)), "cu13/include")
     source = ROOT / "engine/device/testing/test_driver.cc"
-    command = ["g++", "-std=c++20", "-shared", "-fPIC", "-O1", f"-I{headers}", f"-I{ROOT}", "-Wl,-soname,libcuda.so.1"]
+    command = ["g++", "-std=c++20", "-shared", "-fPIC", "-O0", f"-I{headers}", f"-I{ROOT}", "-Wl,-soname,libcuda.so.1"]
     subprocess.run([*command, str(source), "-o", str(folder / "libcuda.so.1")], check=True)
     return folder
 

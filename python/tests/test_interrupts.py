@@ -77,6 +77,9 @@ def test_ctrl_c_again_and_again_loses_nothing():
     assert numbers(given) == list(range(100))
 
 
+PACKAGE = os.path.join(os.path.dirname(hr.__file__), "")
+
+
 class Interrupter:
     """Raises at the n-th Python instruction in the package after it is entered."""
 
@@ -91,7 +94,7 @@ class Interrupter:
         sys.settrace(None)
 
     def trace(self, frame, event, argument):
-        if "headrace/" not in frame.f_code.co_filename.replace(os.sep, "/"):
+        if not frame.f_code.co_filename.startswith(PACKAGE):
             return None
         frame.f_trace_opcodes = True
         self.left -= 1

@@ -55,7 +55,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     folder.mkdir(parents=True)
     headers = pathlib.Path(next(iter(nvidia.__path__)), "cu13/include")
     source = ROOT / "engine/device/testing/test_nv_jpeg.cc"
-    command = ["g++", "-std=c++20", "-shared", "-fPIC", "-O1", f"-I{headers}", f"-I{ROOT}", str(source)]
+    command = ["g++", "-std=c++20", "-shared", "-fPIC", "-O0", f"-I{headers}", f"-I{ROOT}", str(source)]
     command += ["-Wl,-soname,libnvjpeg.so.13", "-o", str(folder / "libnvjpeg.so.13"), "-ljpeg", "-ldl"]
     subprocess.run(command, check=True)
     return root

@@ -160,7 +160,14 @@ def test_an_interrupt_ends_the_command(tmp_path):
         PREAMBLE + "with_progress true bash -c 'trap \"touch interrupted; exit 1\" INT; echo > began; sleep 30 & wait'"
     )
     os.mkfifo(tmp_path / "began")
-    process = subprocess.Popen(["bash", "-c", text], cwd=tmp_path, start_new_session=True, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        ["bash", "-c", text],
+        cwd=tmp_path,
+        start_new_session=True,
+        stderr=subprocess.DEVNULL,
+        # A command in the background of a script ignores interrupts, and so do its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     (tmp_path / "began").read_text()
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait(timeout=10) != 0

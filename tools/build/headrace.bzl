@@ -1,6 +1,7 @@
 """Rules for Headrace's own C++, with the warnings and the floating-point rules that all rooms share."""
 
 load("@cuda//:nvcc.bzl", "NVCC", "NVCC_VERSION")
+load("//tools/build:precompiled.bzl", "precompiled_header")
 
 _WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 
@@ -12,11 +13,55 @@ _COPTS = _WARNINGS + _NUMBERS
 # GCC takes the sources that are merged into one for headers, in which private types are doubtful.
 _MERGED_COPTS = _WARNINGS + ["-Wno-subobject-linkage"] + _NUMBERS
 
-# Loops over pixels gain from -O3; sanitizers need not wait for it.
-KERNEL_COPTS = select({
-    "//tools/build:optimized": ["-O3"],
-    "//conditions:default": [],
-})
+# How sources of each kind are compiled with -c opt. Loops over pixels gain from -O3; what runs once a pipeline takes two
+# thirds of the time to compile with -O1, and tests half of it with none. pybind11's own namespace is hidden: a class with
+# hidden members must be hidden itself.
+_KINDS = {
+    "engine": [],
+    "kernels": ["-O3"],
+    "once": ["-O1"],
+    "python": ["-O1", "-fvisibility=hidden"],
+    "tests": ["-O0", "-U_FORTIFY_SOURCE"],
+}
+
+# What GCC says of a precompiled header: it takes Abseil's inlined functions for ours. Of ours alone it says so under
+# ThreadSanitizer.
+_PRECOMPILED_WARNINGS = ["-Wno-array-bounds", "-Wno-maybe-uninitialized"]
+
+# Named by its options: Bazel does not see that sources depend on a precompiled header.
+def _header_name(kind):
+    return "%s_%s" % (kind, str(hash(" ".join(_MERGED_COPTS + _KINDS[kind]))).replace("-", "0"))
+
+# The options of sources of a kind. With -c opt they begin with a header that is parsed once for all sources of the kind;
+# the other configurations show what a source fails to include.
+def _kind_copts(kind):
+    header = ["-include", "$(BINDIR)/tools/build/%s.h" % _header_name(kind), "-Winvalid-pch"]
+    return select({
+        "//tools/build:optimized": _KINDS[kind] + header + _PRECOMPILED_WARNINGS,
+        "//conditions:default": [],
+    })
+
+def _kind_deps(kind):
+    return select({
+        "//tools/build:optimized": ["//tools/build:" + _header_name(kind)],
+        "//conditions:default": [],
+    })
+
+def headrace_precompiled_headers(python):
+    """The headers of all kinds, compiled with the very options of the sources: GCC takes some of them from the header.
+
+    `python`: what the header for Python includes.
+    """
+    for kind, options in _KINDS.items():
+        precompiled_header(
+            name = _header_name(kind),
+            testonly = kind == "tests",
+            srcs = ["standard.h"],
+            copts = _MERGED_COPTS + options,
+            hdr = "standard_%s.h" % kind if kind in ("python", "tests") else "standard.h",
+            visibility = ["//visibility:public"],
+            deps = python if kind == "python" else [],
+        )
 
 # Sources that are compiled at a time: most of what the compiler does for one is to parse the headers that all include.
 _MERGED = 8
@@ -50,15 +95,25 @@ def merged_sources(name, srcs, suffix = "", size = _MERGED):
         "//conditions:default": merged,
     })
 
-def headrace_cc_library(name, srcs = [], alone = [], generated = [], merged = _MERGED, copts = [], **kwargs):
+def headrace_cc_library(
+        name,
+        srcs = [],
+        alone = [],
+        generated = [],
+        merged = _MERGED,
+        kind = "engine",
+        copts = [],
+        deps = [],
+        **kwargs):
     """A library; those of `srcs` that are not named in `alone` are compiled `merged` at a time.
 
-    `generated` are files that the sources include.
+    `generated` are files that the sources include. `kind` says how they are compiled.
     """
     native.cc_library(
         name = name,
         srcs = merged_sources(name, [src for src in srcs if src not in alone], size = merged) + alone + generated,
-        copts = _MERGED_COPTS + copts,
+        copts = _MERGED_COPTS + copts + _kind_copts(kind),
+        deps = deps + _kind_deps(kind),
         # Everything is linked from archives: a shared object of each library would be linked for nothing.
         linkstatic = True,
         **kwargs
@@ -70,6 +125,7 @@ def headrace_room(
         apart = [],
         alone = [],
         generated = [],
+        kind = "engine",
         deps = [],
         copts = [],
         linkopts = [],
@@ -83,8 +139,8 @@ def headrace_room(
     """A folder: one library NAME, one test program NAME_test, and its fuzz tests.
 
     `folders` are this folder and those below that belong to the room. Files named in `apart` are left to other rules,
-    those in `alone` are compiled by themselves; `generated` are further inputs of the sources. `shards` processes share
-    the tests; one for six files unless said.
+    those in `alone` are compiled by themselves; `generated` are further inputs of the sources. `kind` says how the
+    library is compiled. `shards` processes share the tests; one for six files unless said.
     """
     sources = native.glob([folder + "*.cc" for folder in folders], exclude = apart)
     tests = [source for source in sources if source.endswith("_test.cc")]
@@ -95,6 +151,7 @@ def headrace_room(
         hdrs = native.glob([folder + "*.h" for folder in folders], exclude = apart, allow_empty = True),
         alone = alone,
         generated = generated,
+        kind = kind,
         copts = copts,
         linkopts = linkopts,
         alwayslink = alwayslink,
@@ -117,8 +174,14 @@ def headrace_room(
             deps = [":" + name] + deps + fuzz_deps,
         )
 
-def headrace_cc_binary(name, copts = [], **kwargs):
-    native.cc_binary(name = name, copts = _COPTS + copts, **kwargs)
+def headrace_cc_binary(name, kind = "engine", copts = [], deps = [], **kwargs):
+    """A program; `kind` as for libraries, None for sources in C."""
+    native.cc_binary(
+        name = name,
+        copts = (_MERGED_COPTS + copts + _kind_copts(kind)) if kind else (_COPTS + copts),
+        deps = deps + (_kind_deps(kind) if kind else []),
+        **kwargs
+    )
 
 # Libraries that are linked, without their headers: a change of one does not recompile what depends on this.
 def _linked_library(ctx):
@@ -139,9 +202,9 @@ def headrace_cc_test(name, srcs, copts = [], linkopts = [], deps = [], size = "s
         name = name,
         size = size,
         srcs = merged_sources(name, srcs, "_test", _MERGED_TESTS),
-        copts = _MERGED_COPTS + copts,
+        copts = _MERGED_COPTS + copts + _kind_copts("tests"),
         linkopts = _TEST_LINKOPTS + linkopts,
-        deps = _unique(deps + ["@debian//:gtest"]),
+        deps = list(_unique(deps + ["@debian//:gtest"])) + _kind_deps("tests"),
         **kwargs
     )
 
