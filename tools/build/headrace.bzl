@@ -14,7 +14,7 @@ _COPTS = _WARNINGS + _NUMBERS
 _MERGED_COPTS = _WARNINGS + ["-Wno-subobject-linkage"] + _NUMBERS
 
 # How sources of each kind are compiled with -c opt. Loops over pixels gain from -O3; what runs once a pipeline takes two
-# thirds of the time to compile with -O1, and tests half of it with none. pybind11's own namespace is hidden: a class with
+# thirds of the time to compile with -O1, and tests half of it with none, unless they compute for long. pybind11's own namespace is hidden: a class with
 # hidden members must be hidden itself.
 _KINDS = {
     "engine": [],
@@ -22,6 +22,14 @@ _KINDS = {
     "once": ["-O1"],
     "python": ["-O1", "-fvisibility=hidden"],
     "tests": ["-O0", "-U_FORTIFY_SOURCE"],
+    "long_tests": ["-O1"],
+}
+
+# The headers that are not standard.h.
+_HEADERS = {
+    "python": "standard_python.h",
+    "tests": "standard_tests.h",
+    "long_tests": "standard_tests.h",
 }
 
 # What GCC says of a precompiled header: it takes Abseil's inlined functions for ours. Of ours alone it says so under
@@ -55,10 +63,10 @@ def headrace_precompiled_headers(python):
     for kind, options in _KINDS.items():
         precompiled_header(
             name = _header_name(kind),
-            testonly = kind == "tests",
+            testonly = kind in ("tests", "long_tests"),
             srcs = ["standard.h"],
             copts = _MERGED_COPTS + options,
-            hdr = "standard_%s.h" % kind if kind in ("python", "tests") else "standard.h",
+            hdr = _HEADERS.get(kind, "standard.h"),
             visibility = ["//visibility:public"],
             deps = python if kind == "python" else [],
         )
@@ -134,13 +142,14 @@ def headrace_room(
         test_data = [],
         test_size = "medium",
         test_tags = [],
+        test_kind = "tests",
         shards = None,
         fuzz_deps = []):
     """A folder: one library NAME, one test program NAME_test, and its fuzz tests.
 
     `folders` are this folder and those below that belong to the room. Files named in `apart` are left to other rules,
-    those in `alone` are compiled by themselves; `generated` are further inputs of the sources. `kind` says how the
-    library is compiled. `shards` processes share the tests; one for six files unless said.
+    those in `alone` are compiled by themselves; `generated` are further inputs of the sources. `kind` and
+    `test_kind` say how both are compiled. `shards` processes share the tests; one for six files unless said.
     """
     sources = native.glob([folder + "*.cc" for folder in folders], exclude = apart)
     tests = [source for source in sources if source.endswith("_test.cc")]
@@ -165,6 +174,7 @@ def headrace_room(
             data = test_data,
             shard_count = shards or (len(tests) + _SHARD - 1) // _SHARD,
             tags = test_tags,
+            kind = test_kind,
             deps = [":" + name] + deps + test_deps,
         )
     for fuzz_test in fuzz_tests:
@@ -196,15 +206,15 @@ linked_library = rule(
 # At a fixed address a test needs no table of relocations, a quarter of its size under AddressSanitizer.
 _TEST_LINKOPTS = ["-no-pie"]
 
-def headrace_cc_test(name, srcs, copts = [], linkopts = [], deps = [], size = "small", **kwargs):
-    """A test program; its sources are compiled several at a time."""
+def headrace_cc_test(name, srcs, kind = "tests", copts = [], linkopts = [], deps = [], size = "small", **kwargs):
+    """A test program; its sources are compiled several at a time. `kind`: "long_tests" for tests that compute for long."""
     native.cc_test(
         name = name,
         size = size,
         srcs = merged_sources(name, srcs, "_test", _MERGED_TESTS),
-        copts = _MERGED_COPTS + copts + _kind_copts("tests"),
+        copts = _MERGED_COPTS + copts + _kind_copts(kind),
         linkopts = _TEST_LINKOPTS + linkopts,
-        deps = list(_unique(deps + ["@debian//:gtest"])) + _kind_deps("tests"),
+        deps = list(_unique(deps + ["@debian//:gtest"])) + _kind_deps(kind),
         **kwargs
     )
 
