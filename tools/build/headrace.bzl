@@ -14,16 +14,18 @@ _COPTS = _WARNINGS + _NUMBERS
 _MERGED_COPTS = _WARNINGS + ["-Wno-subobject-linkage"] + _NUMBERS
 
 # How sources of each kind are compiled with -c opt. Loops over pixels gain from -O3; what runs once a pipeline takes two
-# thirds of the time to compile with -O1, and tests half of it with none, unless they compute for long. pybind11's own namespace is hidden: a class with
-# hidden members must be hidden itself.
-_KINDS = {
+# thirds of the time to compile with -O1, and tests half of it with none, unless they compute for long.
+_OPTIMIZATION = {
     "engine": [],
     "kernels": ["-O3"],
     "once": ["-O1"],
-    "python": ["-O1", "-fvisibility=hidden"],
+    "python": ["-O1"],
     "tests": ["-O0", "-U_FORTIFY_SOURCE"],
     "long_tests": ["-O1"],
 }
+
+# As pybind11's own namespace: a class with hidden members must be hidden itself.
+_VISIBILITY = {"python": ["-fvisibility=hidden"]}
 
 # The headers that are not standard.h.
 _HEADERS = {
@@ -36,37 +38,43 @@ _HEADERS = {
 # ThreadSanitizer.
 _PRECOMPILED_WARNINGS = ["-Wno-array-bounds", "-Wno-maybe-uninitialized"]
 
+# All options of a precompiled header, those of the sources that begin with it: GCC takes some of them from the header.
+def _header_copts(kind):
+    return _MERGED_COPTS + _VISIBILITY.get(kind, []) + _OPTIMIZATION[kind]
+
 # Named by its options: Bazel does not see that sources depend on a precompiled header.
 def _header_name(kind):
-    return "%s_%s" % (kind, str(hash(" ".join(_MERGED_COPTS + _KINDS[kind]))).replace("-", "0"))
+    return "%s_%s" % (kind, str(hash(" ".join(_header_copts(kind)))).replace("-", "0"))
 
-# The options of sources of a kind. With -c opt they begin with a header that is parsed once for all sources of the kind;
-# the other configurations show what a source fails to include.
+# The options of sources of a kind; None: none. With -c opt they begin with a header that is parsed once for all sources of
+# the kind; the other configurations show what a source fails to include.
 def _kind_copts(kind):
+    if not kind:
+        return []
     header = ["-include", "$(BINDIR)/tools/build/%s.h" % _header_name(kind), "-Winvalid-pch"]
-    return select({
-        "//tools/build:optimized": _KINDS[kind] + header + _PRECOMPILED_WARNINGS,
+    return _VISIBILITY.get(kind, []) + select({
+        "//tools/build:optimized": _OPTIMIZATION[kind] + header + _PRECOMPILED_WARNINGS,
         "//conditions:default": [],
     })
 
 def _kind_deps(kind):
+    if not kind:
+        return []
     return select({
         "//tools/build:optimized": ["//tools/build:" + _header_name(kind)],
         "//conditions:default": [],
     })
 
 def headrace_precompiled_headers(python):
-    """The headers of all kinds, compiled with the very options of the sources: GCC takes some of them from the header.
-
-    `python`: what the header for Python includes.
-    """
-    for kind, options in _KINDS.items():
+    """The headers of all kinds; `python`: what the header for Python includes."""
+    for kind in _OPTIMIZATION:
+        header = _HEADERS.get(kind, "standard.h")
         precompiled_header(
             name = _header_name(kind),
-            testonly = kind in ("tests", "long_tests"),
+            testonly = header == "standard_tests.h",
             srcs = ["standard.h"],
-            copts = _MERGED_COPTS + options,
-            hdr = _HEADERS.get(kind, "standard.h"),
+            copts = _header_copts(kind),
+            hdr = header,
             visibility = ["//visibility:public"],
             deps = python if kind == "python" else [],
         )
@@ -188,8 +196,8 @@ def headrace_cc_binary(name, kind = "engine", copts = [], deps = [], **kwargs):
     """A program; `kind` as for libraries, None for sources in C."""
     native.cc_binary(
         name = name,
-        copts = (_MERGED_COPTS + copts + _kind_copts(kind)) if kind else (_COPTS + copts),
-        deps = deps + (_kind_deps(kind) if kind else []),
+        copts = _COPTS + copts + _kind_copts(kind),
+        deps = deps + _kind_deps(kind),
         **kwargs
     )
 
@@ -214,7 +222,7 @@ def headrace_cc_test(name, srcs, kind = "tests", copts = [], linkopts = [], deps
         srcs = merged_sources(name, srcs, "_test", _MERGED_TESTS),
         copts = _MERGED_COPTS + copts + _kind_copts(kind),
         linkopts = _TEST_LINKOPTS + linkopts,
-        deps = list(_unique(deps + ["@debian//:gtest"])) + _kind_deps(kind),
+        deps = _unique(deps + ["@debian//:gtest"]) + _kind_deps(kind),
         **kwargs
     )
 
