@@ -54,8 +54,11 @@ def expected_actions(command: list[str]) -> int:
     rest = [word for word in command[verb + 1 :] if not word.startswith("--")]
     kept = [pattern for pattern in rest if not pattern.startswith("-")]
     targets = " + ".join(kept) + "".join(f" - {pattern[1:]}" for pattern in rest if pattern.startswith("-"))
-    question = ["aquery", "--include_artifacts=false", "--include_commandline=false", f"deps({targets})"]
-    found = subprocess.run([*command[:verb], *question], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    # The command itself says what is wrong; that the server starts is said here.
+    options = ["--noshow_progress", "--ui_event_filters=-info,-warning,-error"]
+    options += ["--include_artifacts=false", "--include_commandline=false"]
+    question = [*command[:verb], "aquery", *options, f"deps({targets})"]
+    found = subprocess.run(question, stdout=subprocess.PIPE, text=True)
     return sum(TAKES_TIME.match(line) is not None for line in found.stdout.splitlines()) if found.returncode == 0 else 0
 
 
