@@ -56,6 +56,46 @@ def test_a_line_comes_every_15_seconds_with_what_is_left():
     assert shown.kept == ["INFO: Build completed\n"]
 
 
+def test_actions_that_bazel_has_not_found_yet_are_counted():
+    shown = progress.Progress("engine", now=0, expected=1020)
+    lines = [
+        ("[20 / 60] Compiling a.cc", 0),
+        (ERASE + "[120 / 160] Compiling c.cc", 1),
+        (ERASE + "[120 / 160] d.cc", 17),
+    ]
+    assert printed(shown, lines) == ["engine: 120 of 1,020 actions, about 2 min left\n"]
+
+
+@pytest.mark.parametrize(
+    ("command", "asked"),
+    [
+        (["bazel", "build", "--ui_event_filters=-info", "--", "//a", "//b:c", "-//d"], "deps(//a + //b:c - //d)"),
+        (["bazel", "--output_base=x", "test", "//a"], "deps(//a)"),
+        (["bazel", "test", "--config=asan", "//a"], None),
+        (["bazel", "info"], None),
+    ],
+)
+def test_bazel_is_asked_for_the_actions(monkeypatch, command, asked):
+    asks = []
+
+    def run(question, **_):
+        asks.append(question)
+        actions = [
+            "Compiling a.cc",
+            "Linking a/liba.a",
+            "Linking a/a_test",
+            "Testing //a:a_test",
+            "Writing file a.params",
+        ]
+        return subprocess.CompletedProcess(
+            question, 0, "".join(f"action '{action}'\n  Mnemonic: x\n" for action in actions)
+        )
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert progress.expected_actions(command) == (0 if asked is None else 3)
+    assert [question[-1] for question in asks] == ([] if asked is None else [asked])
+
+
 def test_what_bazel_does_not_erase_is_printed_without_colour():
     shown = progress.Progress("engine", now=0)
     assert printed(

@@ -14,51 +14,67 @@ _COPTS = _WARNINGS + _NUMBERS
 _MERGED_COPTS = _WARNINGS + ["-Wno-subobject-linkage"] + _NUMBERS
 
 # How sources of each kind are compiled with -c opt. Loops over pixels gain from -O3; what runs once a pipeline takes two
-# thirds of the time to compile with -O1, and tests half of it with none. pybind11's own namespace is hidden: a class with
-# hidden members must be hidden itself.
-_KINDS = {
+# thirds of the time to compile with -O1, and tests half of it with none, unless they compute for long.
+_OPTIMIZATION = {
     "engine": [],
     "kernels": ["-O3"],
     "once": ["-O1"],
-    "python": ["-O1", "-fvisibility=hidden"],
+    "python": ["-O1"],
     "tests": ["-O0", "-U_FORTIFY_SOURCE"],
+    "long_tests": ["-O1"],
+}
+
+# As pybind11's own namespace: a class with hidden members must be hidden itself.
+_VISIBILITY = {"python": ["-fvisibility=hidden"]}
+
+# The headers that are not standard.h.
+_HEADERS = {
+    "python": "standard_python.h",
+    "tests": "standard_tests.h",
+    "long_tests": "standard_tests.h",
 }
 
 # What GCC says of a precompiled header: it takes Abseil's inlined functions for ours. Of ours alone it says so under
 # ThreadSanitizer.
 _PRECOMPILED_WARNINGS = ["-Wno-array-bounds", "-Wno-maybe-uninitialized"]
 
+# All options of a precompiled header, those of the sources that begin with it: GCC takes some of them from the header.
+def _header_copts(kind):
+    return _MERGED_COPTS + _VISIBILITY.get(kind, []) + _OPTIMIZATION[kind]
+
 # Named by its options: Bazel does not see that sources depend on a precompiled header.
 def _header_name(kind):
-    return "%s_%s" % (kind, str(hash(" ".join(_MERGED_COPTS + _KINDS[kind]))).replace("-", "0"))
+    return "%s_%s" % (kind, str(hash(" ".join(_header_copts(kind)))).replace("-", "0"))
 
-# The options of sources of a kind. With -c opt they begin with a header that is parsed once for all sources of the kind;
-# the other configurations show what a source fails to include.
+# The options of sources of a kind; None: none. With -c opt they begin with a header that is parsed once for all sources of
+# the kind; the other configurations show what a source fails to include.
 def _kind_copts(kind):
+    if not kind:
+        return []
     header = ["-include", "$(BINDIR)/tools/build/%s.h" % _header_name(kind), "-Winvalid-pch"]
-    return select({
-        "//tools/build:optimized": _KINDS[kind] + header + _PRECOMPILED_WARNINGS,
+    return _VISIBILITY.get(kind, []) + select({
+        "//tools/build:optimized": _OPTIMIZATION[kind] + header + _PRECOMPILED_WARNINGS,
         "//conditions:default": [],
     })
 
 def _kind_deps(kind):
+    if not kind:
+        return []
     return select({
         "//tools/build:optimized": ["//tools/build:" + _header_name(kind)],
         "//conditions:default": [],
     })
 
 def headrace_precompiled_headers(python):
-    """The headers of all kinds, compiled with the very options of the sources: GCC takes some of them from the header.
-
-    `python`: what the header for Python includes.
-    """
-    for kind, options in _KINDS.items():
+    """The headers of all kinds; `python`: what the header for Python includes."""
+    for kind in _OPTIMIZATION:
+        header = _HEADERS.get(kind, "standard.h")
         precompiled_header(
             name = _header_name(kind),
-            testonly = kind == "tests",
+            testonly = header == "standard_tests.h",
             srcs = ["standard.h"],
-            copts = _MERGED_COPTS + options,
-            hdr = "standard_%s.h" % kind if kind in ("python", "tests") else "standard.h",
+            copts = _header_copts(kind),
+            hdr = header,
             visibility = ["//visibility:public"],
             deps = python if kind == "python" else [],
         )
@@ -134,13 +150,14 @@ def headrace_room(
         test_data = [],
         test_size = "medium",
         test_tags = [],
+        test_kind = "tests",
         shards = None,
         fuzz_deps = []):
     """A folder: one library NAME, one test program NAME_test, and its fuzz tests.
 
     `folders` are this folder and those below that belong to the room. Files named in `apart` are left to other rules,
-    those in `alone` are compiled by themselves; `generated` are further inputs of the sources. `kind` says how the
-    library is compiled. `shards` processes share the tests; one for six files unless said.
+    those in `alone` are compiled by themselves; `generated` are further inputs of the sources. `kind` and
+    `test_kind` say how both are compiled. `shards` processes share the tests; one for six files unless said.
     """
     sources = native.glob([folder + "*.cc" for folder in folders], exclude = apart)
     tests = [source for source in sources if source.endswith("_test.cc")]
@@ -165,6 +182,7 @@ def headrace_room(
             data = test_data,
             shard_count = shards or (len(tests) + _SHARD - 1) // _SHARD,
             tags = test_tags,
+            kind = test_kind,
             deps = [":" + name] + deps + test_deps,
         )
     for fuzz_test in fuzz_tests:
@@ -178,8 +196,8 @@ def headrace_cc_binary(name, kind = "engine", copts = [], deps = [], **kwargs):
     """A program; `kind` as for libraries, None for sources in C."""
     native.cc_binary(
         name = name,
-        copts = (_MERGED_COPTS + copts + _kind_copts(kind)) if kind else (_COPTS + copts),
-        deps = deps + (_kind_deps(kind) if kind else []),
+        copts = _COPTS + copts + _kind_copts(kind),
+        deps = deps + _kind_deps(kind),
         **kwargs
     )
 
@@ -196,15 +214,15 @@ linked_library = rule(
 # At a fixed address a test needs no table of relocations, a quarter of its size under AddressSanitizer.
 _TEST_LINKOPTS = ["-no-pie"]
 
-def headrace_cc_test(name, srcs, copts = [], linkopts = [], deps = [], size = "small", **kwargs):
-    """A test program; its sources are compiled several at a time."""
+def headrace_cc_test(name, srcs, kind = "tests", copts = [], linkopts = [], deps = [], size = "small", **kwargs):
+    """A test program; its sources are compiled several at a time. `kind`: "long_tests" for tests that compute for long."""
     native.cc_test(
         name = name,
         size = size,
         srcs = merged_sources(name, srcs, "_test", _MERGED_TESTS),
-        copts = _MERGED_COPTS + copts + _kind_copts("tests"),
+        copts = _MERGED_COPTS + copts + _kind_copts(kind),
         linkopts = _TEST_LINKOPTS + linkopts,
-        deps = list(_unique(deps + ["@debian//:gtest"])) + _kind_deps("tests"),
+        deps = _unique(deps + ["@debian//:gtest"]) + _kind_deps(kind),
         **kwargs
     )
 

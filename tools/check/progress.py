@@ -22,6 +22,8 @@ PROGRESS = re.compile(r"^\[([\d,]+) / ([\d,]+)\]")
 # --color=no also takes away what erases the lines.
 LIKE_A_TERMINAL = ["--curses=yes", "--color=yes", "--show_progress_rate_limit=1"]
 ERASED_LINE = "\x1b[1A\x1b[K"
+# Not archives, which are not made, nor files that Bazel writes itself.
+TAKES_TIME = re.compile(r"^action '(Compiling|Executing|Testing|Linking (?!.*\.(a|lo)'$))")
 CONTROL = re.compile(r"\x1b\[[\d;]*[A-Za-z]|\r")
 
 
@@ -41,11 +43,34 @@ def with_options(command: list[str], options: list[str]) -> list[str]:
     return [*command[:end], *options, *command[end:]]
 
 
-class Progress:
-    """Keeps what Bazel does not erase, and says how far it is at most every 15 seconds. `now`: seconds by any clock."""
+def expected_actions(command: list[str]) -> int:
+    """How many actions the command will have done at its end; 0: not known.
 
-    def __init__(self, title: str, now: float) -> None:
+    Bazel counts only those that it has found so far. With --config= it would analyse all packages once more for this.
+    """
+    verb = next((number for number, word in enumerate(command) if word in ("build", "test")), None)
+    if verb is None or any(word.startswith("--config=") for word in command):
+        return 0
+    rest = [word for word in command[verb + 1 :] if not word.startswith("--")]
+    kept = [pattern for pattern in rest if not pattern.startswith("-")]
+    targets = " + ".join(kept) + "".join(f" - {pattern[1:]}" for pattern in rest if pattern.startswith("-"))
+    # The command itself says what is wrong; that the server starts is said here.
+    options = ["--noshow_progress", "--ui_event_filters=-info,-warning,-error"]
+    options += ["--include_artifacts=false", "--include_commandline=false"]
+    question = [*command[:verb], "aquery", *options, f"deps({targets})"]
+    found = subprocess.run(question, stdout=subprocess.PIPE, text=True)
+    return sum(TAKES_TIME.match(line) is not None for line in found.stdout.splitlines()) if found.returncode == 0 else 0
+
+
+class Progress:
+    """Keeps what Bazel does not erase, and says how far it is at most every 15 seconds. `now`: seconds by any clock.
+
+    `expected`: the number of actions in the end, if it is known.
+    """
+
+    def __init__(self, title: str, now: float, expected: int = 0) -> None:
         self.title = title
+        self.expected = expected
         self.said = now
         self.first: tuple[float, int] | None = None
         self.kept: list[str] = []
@@ -70,7 +95,8 @@ class Progress:
         self.said = now
         return [f"{self.title}: {self.state(*counted, now) if counted else bar.strip() or 'starting'}\n"]
 
-    def state(self, done: int, total: int, now: float) -> str:
+    def state(self, done: int, found: int, now: float) -> str:
+        total = max(found, self.expected)
         began, before = self.first or (now, done)
         said = f"{done:,} of {total:,} actions"
         if not before < done < total:
@@ -93,13 +119,14 @@ def copy_without_colour(source: IO[str], sink: IO[str]) -> None:
 
 def shown(command: list[str], title: str) -> int:
     """Runs the command without a terminal; its other output passes through."""
+    expected = expected_actions(command)
     command = with_options(command, LIKE_A_TERMINAL)
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     # An interrupt goes to the whole group: Bazel ends, and its last lines still pass through.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     output = threading.Thread(target=copy_without_colour, args=(text_of(process.stdout), sys.stdout))
     output.start()
-    progress = Progress(title, time.monotonic())
+    progress = Progress(title, time.monotonic(), expected)
     for line in text_of(process.stderr):
         sys.stderr.writelines(progress.lines(line, time.monotonic()))
         sys.stderr.flush()
