@@ -31,7 +31,7 @@ Tensor Of(Shape shape, std::initializer_list<T> values) {
 template <typename T>
 std::vector<T> ValuesOf(const Tensor& tensor) {
   const Tensor dense = *tensor.Contiguous();
-  return {dense.data<T>(), dense.data<T>() + dense.elements()};
+  return std::vector<T>(dense.data<T>(), dense.data<T>() + dense.elements());
 }
 
 std::vector<std::string> TextsOf(const Tensor& tensor) {

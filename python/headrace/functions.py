@@ -12,7 +12,33 @@ from headrace._datasets.adapters import adapted
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
 
-__all__ = ["mix"]
+__all__ = ["choose", "mix"]
+
+
+def choose(inputs: Sequence[Dataset], choice: Dataset, stop: Literal["first", "all"] = "first") -> Dataset:
+    """Gives rows of several data sets, in the order of a data set of their numbers.
+
+    Each row of `choice`, which has one column of whole numbers, says of which input the next row comes:
+    tf.data's choose_from_datasets. The epoch ends with the choices. `stop` says what the choice of an
+    input without a row left does. "first": it ends the epoch. "all": it is passed over, until all
+    inputs are empty.
+
+    The inputs must have the same columns, of the same dtypes, as for concat. A row's key is its own
+    mixed with the number of its input. With shards each rank chooses among its own rows, by its own
+    rows of `choice`. hr.mix draws inputs with given weights.
+
+    Errors: a number that is not one of 0 to the number of inputs - 1.
+
+    Args:
+        inputs: The datasets, at least one.
+        choice: A dataset of one column, the numbers of the inputs, from 0.
+        stop: What the choice of an input without a row left does.
+
+    Example:
+        hr.choose([ds, other], hr.Range(2).repeat(3))
+    """
+    made: Dataset = adapted("choose", inputs=inputs, choice=choice, stop=stop)
+    return made
 
 
 def mix(

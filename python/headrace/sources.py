@@ -715,11 +715,12 @@ class Text(Dataset):
     """Gives the lines of text files, one row each.
 
     Column: `line` (string), without its end (\\n or \\r\\n). Files come in byte order of their paths, each
-    once, and must be UTF-8; a byte order mark is left out. An empty line is a row. A row's key is its
-    file's number mixed with its byte offset. With `shuffle` the files are read in splits, in an order
-    that differs in each epoch, and each rank reads its own. With index="build" rows are read by their
-    numbers: they can be shuffled as a whole, chosen by number and sharded evenly, and a row's key is
-    its number.
+    once, and must be UTF-8; a byte order mark is left out. An empty line is a row, unless `skip_empty`
+    leaves it out. Files that gzip or zstd compressed are decompressed, whatever their names. A row's
+    key is its file's number mixed with its byte offset. With `shuffle` the files are read in splits, in
+    an order that differs in each epoch, and each rank reads its own; a compressed file is one split.
+    With index="build" rows are read by their numbers: they can be shuffled as a whole, chosen by number
+    and sharded evenly, and a row's key is its number; a compressed file has no index.
 
     Args:
         patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
@@ -740,6 +741,7 @@ class Text(Dataset):
             between 64 KiB and 16 MiB (at least 1, at most 1,000,000,000,000,000).
         index: "build": read the files once, when a run begins, for where each line is; rows are
             then read by their numbers. None: the files are read in splits.
+        skip_empty: Whether lines without a character are left out; one of blanks is a row.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -757,6 +759,7 @@ class Text(Dataset):
         sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
         index: Literal["build"] | None = None,
+        skip_empty: bool = False,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -771,6 +774,7 @@ class Text(Dataset):
             sharding=sharding,
             split_bytes=split_bytes,
             index=index,
+            skip_empty=skip_empty,
             seed=seed,
             name=name,
         )
@@ -779,12 +783,12 @@ class Text(Dataset):
 class from_dataset(Dataset):
     """Gives the rows of a Python object with `__len__` and `__getitem__`, such as a torch Dataset.
 
-    The object is asked for row i as dataset[i], by numbers from 0, in the order in which the rows
-    are needed, never for an epoch that was not requested; if it has `__getitems__`, for runs of
-    rows. Only the rows that a rank needs are asked for, and a state goes on at once. A row is a
-    dict, a tuple or list in the order of the columns, or one value; Pillow's images become uint8 of
-    shape (H, W, C), and everything else goes in exactly or is an error, as semantics/python.md
-    says. A row's key is its number.
+    The object is asked for row i as dataset[i], by numbers from 0, in the order in which the rows are
+    needed, never for an epoch that was not requested; if it has `__getitems__`, for runs of rows. Only
+    the rows that a rank needs are asked for, and a state goes on at once. A row is a dict, a tuple or
+    list in the order of the columns, or one value; Pillow's images become uint8 of shape (H, W, C), and
+    everything else goes in exactly or is an error, as semantics/python.md says. A row's key is its
+    number.
 
     Errors: an object without `__len__`, for which there is Generator; rows without a column, or of
     another type than declared.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace._graph import late_names
 from headrace._kernels.kernel import Kernel
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 __all__ = [
     "Concatenate",
     "DetectionLabel",
+    "Duplicate",
     "Fill",
     "JoinDetections",
+    "Mask",
     "OneHot",
     "PadEnd",
     "ReadFile",
     "Slice",
     "SplitDetections",
+    "Stack",
     "TypeCast",
 ]
 
@@ -33,12 +36,17 @@ class Concatenate(Kernel):
     """Joins several columns of a row along one axis.
 
     Takes one or more tensors of one dtype (any) whose other dimensions are equal, and gives one tensor:
-    numpy.concatenate.
+    numpy.concatenate. Numbers to put before and after columns of one axis are given by `prepend` and
+    `append`, as in MindSpore's Concatenate: T.Concatenate(prepend=[101], append=[102]) frames token
+    ids.
 
-    Errors: dtypes or shapes that do not match, naming both; scalars; an axis that does not exist.
+    Errors: dtypes or shapes that do not match, naming both; scalars (see Stack); an axis that does not
+    exist; numbers that the dtype cannot hold.
 
     Args:
         axis: Which axis; negative ones count from the last.
+        prepend: Numbers before the columns.
+        append: Numbers after the columns.
 
     Example:
         T.Concatenate(axis=-1)
@@ -46,8 +54,13 @@ class Concatenate(Kernel):
 
     _unary = False
 
-    def __init__(self, axis: int | Parameter = 0) -> None:
-        super().__init__({"axis": axis})
+    def __init__(
+        self,
+        axis: int | Parameter = 0,
+        prepend: float | Sequence[float | Parameter] | None | Parameter = None,
+        append: float | Sequence[float | Parameter] | None | Parameter = None,
+    ) -> None:
+        super().__init__({"axis": axis, "prepend": prepend, "append": append})
 
 
 class DetectionLabel(Kernel):
@@ -72,6 +85,27 @@ class DetectionLabel(Kernel):
 
     def __init__(self, data_shape: Sequence[int | Parameter] | Parameter) -> None:
         super().__init__({"data_shape": data_shape})
+
+
+class Duplicate(Kernel):
+    """Gives a column twice.
+
+    Takes a tensor of any type and gives it in two columns, which share its memory: MindSpore's
+    Duplicate. What comes after it may change one and leave the other: ds.map(T.Duplicate(), "image",
+    ["image", "original"]).
+
+    Errors: none.
+
+    Example:
+        T.Duplicate()
+    """
+
+    _unary = False
+
+    _outputs = 2
+
+    def __init__(self) -> None:
+        super().__init__({})
 
 
 class Fill(Kernel):
@@ -111,46 +145,82 @@ class JoinDetections(Kernel):
         super().__init__({})
 
 
+class Mask(Kernel):
+    """Marks the elements for which a comparison with a number holds.
+
+    Takes numbers of any type and shape and gives `dtype` of the same shape: 1, or True, where the
+    element and `constant` compare so, 0 elsewhere. Numbers are compared exactly, whatever their types,
+    and NaN only differs. MindSpore's Mask, whose Relational.EQ is "==". T.Mask("!=", 0) marks tokens
+    that are no padding.
+
+    Errors: bytes or strings.
+
+    Args:
+        relation: How the element, on the left, and the constant compare.
+        constant: The number that elements are compared with.
+        dtype: The type of the result.
+
+    Example:
+        T.Mask("!=", 0)
+    """
+
+    def __init__(
+        self, relation: Literal["==", "!=", "<", "<=", ">", ">="], constant: float | Parameter, dtype: DType = "bool"
+    ) -> None:
+        super().__init__({"relation": relation, "constant": constant, "dtype": dtype})
+
+
 class OneHot(Kernel):
     """Turns class numbers into vectors with a single one.
 
     Takes whole numbers of any shape S, each from 0 to num_classes - 1, and gives `dtype` of shape S +
-    (num_classes,): 1 at the class, 0 elsewhere, as torch.nn.functional.one_hot.
+    (num_classes,): 1 at the class, 0 elsewhere, as torch.nn.functional.one_hot. With `smoothing` s of K
+    classes it is 1 - s + s / K at the class and s / K elsewhere, as torch's label_smoothing and
+    MindSpore's smoothing_rate.
 
-    Errors: a class outside that range, and a type that is not of whole numbers.
+    Errors: a class outside that range, and a type that is not of whole numbers; smoothing of a `dtype`
+    of whole numbers.
 
     Args:
         num_classes: The number of classes: the length of each vector (at least 1, at most
             1,073,741,824).
         dtype: The type of the result.
+        smoothing: The share of the label that is spread evenly over all classes (at least 0, at
+            most 1).
 
     Example:
         T.OneHot(10)
     """
 
-    def __init__(self, num_classes: int | Parameter, dtype: DType = "float32") -> None:
-        super().__init__({"num_classes": num_classes, "dtype": dtype})
+    def __init__(
+        self, num_classes: int | Parameter, dtype: DType = "float32", smoothing: float | Parameter = 0.0
+    ) -> None:
+        super().__init__({"num_classes": num_classes, "dtype": dtype, "smoothing": smoothing})
 
 
 class PadEnd(Kernel):
     """Pads tensors of different lengths at their ends to equal lengths.
 
     Takes numbers of any type and gives the same type of shape `shape`, with the input at the beginning
-    of each axis and `value` after it.
+    of each axis and `value` after it. With `truncate` longer axes are cut off at their ends, as
+    MindSpore's PadEnd does.
 
-    Errors: another number of axes, an axis longer than wanted (nothing is cut off; see Slice), a value
-    that the type cannot hold, bytes or strings.
+    Errors: another number of axes, an axis longer than wanted, a value that the type cannot hold, bytes
+    or strings.
 
     Args:
         shape: The length of each axis; -1 leaves one as it is (at least -1).
         value: The padding after the input.
+        truncate: Whether axes longer than wanted are cut off, rather than an error.
 
     Example:
         T.PadEnd((128,), value=-1)
     """
 
-    def __init__(self, shape: int | Sequence[int | Parameter] | Parameter, value: float | Parameter = 0) -> None:
-        super().__init__({"shape": shape, "value": value})
+    def __init__(
+        self, shape: int | Sequence[int | Parameter] | Parameter, value: float | Parameter = 0, truncate: bool = False
+    ) -> None:
+        super().__init__({"shape": shape, "value": value, "truncate": truncate})
 
 
 class ReadFile(Kernel):
@@ -177,19 +247,25 @@ class ReadFile(Kernel):
 
 
 class Slice(Kernel):
-    """Keeps a range of one axis.
+    """Keeps a range of one axis, or chosen positions of it.
 
     Takes tensors of any type with at least one axis and gives x[start:stop:step] along `axis`, as
     Python and NumPy do: negative ends count from the last element, ends beyond the axis are cut off,
-    and the range may be empty. Several axes take one Slice each. With step 1 no numbers are copied.
+    the range may be empty, and a negative step goes backwards. With `indices` it gives the positions
+    listed, in that order, as numpy.take. Several axes take one Slice each. With step 1 no numbers are
+    copied.
 
-    Errors: an axis that does not exist.
+    Errors: an axis that does not exist; an index beyond the axis; a step of 0; indices beside start,
+    stop or step.
 
     Args:
         start: The first position kept; None: the first there is.
         stop: The position after the last kept; None: the end.
-        step: The distance of consecutive kept positions (at least 1).
+        step: The distance of consecutive kept positions; below 0: backwards (at least
+            -1,000,000,000,000,000, at most 1,000,000,000,000,000).
         axis: Which axis; negative ones count from the last.
+        indices: The positions kept, in this order and perhaps several times; negative ones count
+            from the last. None: those of the range.
 
     Example:
         T.Slice(0, 10)
@@ -201,8 +277,9 @@ class Slice(Kernel):
         stop: int | None | Parameter = None,
         step: int | Parameter = 1,
         axis: int | Parameter = 0,
+        indices: int | Sequence[int | Parameter] | None | Parameter = None,
     ) -> None:
-        super().__init__({"start": start, "stop": stop, "step": step, "axis": axis})
+        super().__init__({"start": start, "stop": stop, "step": step, "axis": axis, "indices": indices})
 
 
 class SplitDetections(Kernel):
@@ -227,6 +304,28 @@ class SplitDetections(Kernel):
 
     def __init__(self) -> None:
         super().__init__({})
+
+
+class Stack(Kernel):
+    """Joins several columns of a row along a new axis.
+
+    Takes one or more tensors of one dtype (any) and shape, and gives one tensor with an axis more, as
+    long as there are columns: numpy.stack. Scalars become a vector: ds.map(T.Stack(), ["age", "fare"],
+    "features").
+
+    Errors: dtypes or shapes that differ, naming both; an axis that does not exist.
+
+    Args:
+        axis: Which axis of the result is the new one; negative ones count from the last.
+
+    Example:
+        T.Stack()
+    """
+
+    _unary = False
+
+    def __init__(self, axis: int | Parameter = 0) -> None:
+        super().__init__({"axis": axis})
 
 
 class TypeCast(Kernel):

@@ -50,13 +50,16 @@ __all__ = [
     "Grayscale",
     "HWC2CHW",
     "HorizontalFlip",
+    "HsvToRgb",
     "Invert",
     "JPEG",
+    "LinearTransformation",
     "MixUp",
     "Normalize",
     "Pad",
     "PadToSize",
     "Perspective",
+    "PixelMask",
     "Posterize",
     "RandAugment",
     "RandomAdjustSharpness",
@@ -96,6 +99,7 @@ __all__ = [
     "RandomZoomOut",
     "Rescale",
     "Resize",
+    "RgbToHsv",
     "Rotate",
     "SanitizeBoxes",
     "SanitizeKeypoints",
@@ -117,7 +121,8 @@ class AdjustBrightness(Kernel):
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
     (H, W), and gives the same type and shape. Each value is multiplied by `factor` and cut off at 255,
     for floats at 1. uint8 is truncated: torchvision's adjust_brightness of a Pillow image, bit for bit
-    (Pillow's ImageEnhance.Brightness); floats are as of its tensors.
+    (Pillow's ImageEnhance.Brightness); floats are as of its tensors. A clip, (T, H, W, C), is taken
+    frame by frame.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -139,7 +144,8 @@ class AdjustContrast(Kernel):
     (H, W), and gives the same type and shape. Each value becomes mean + factor * (value - mean), cut
     off at 0 and 255, for floats at 0 and 1, where `mean` is that of Grayscale over the image. For uint8
     it is rounded, and the result truncated: torchvision's adjust_contrast of a Pillow image, bit for
-    bit (Pillow's ImageEnhance.Contrast); floats are as of its tensors.
+    bit (Pillow's ImageEnhance.Contrast); floats are as of its tensors. A clip, (T, H, W, C), is taken
+    frame by frame.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -160,7 +166,8 @@ class AdjustGamma(Kernel):
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
     (H, W), and gives the same type and shape. Each value v becomes 255.999 * gain * (v / 255) ** gamma,
     truncated and cut off at 255: torchvision's adjust_gamma of a Pillow image, bit for bit. Of floats
-    it becomes gain * v ** gamma, cut off at 1, as of its tensors.
+    it becomes gain * v ** gamma, cut off at 1, as of its tensors. A clip, (T, H, W, C), is taken frame
+    by frame.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -183,7 +190,8 @@ class AdjustHue(Kernel):
     (H, W), and gives the same type and shape. Pixels of uint8 are converted to HSV of bytes, their hue
     is moved by factor * 255 modulo 256, and they are converted back: torchvision's adjust_hue of a
     Pillow image, bit for bit. HSV of bytes loses some precision, even where `factor` is 0. Floats keep
-    theirs, as in its tensors. An image of one channel stays as it is.
+    theirs, as in its tensors. An image of one channel stays as it is. A clip, (T, H, W, C), is taken
+    frame by frame.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -206,7 +214,8 @@ class AdjustSaturation(Kernel):
     (H, W), and gives the same type and shape. Each value becomes gray + factor * (value - gray), cut
     off at 0 and 255, for floats at 0 and 1, where `gray` is that of Grayscale at the pixel. uint8 is
     truncated: torchvision's adjust_saturation of a Pillow image, bit for bit (Pillow's
-    ImageEnhance.Color); floats are as of its tensors. An image of one channel stays as it is.
+    ImageEnhance.Color); floats are as of its tensors. An image of one channel stays as it is. A clip,
+    (T, H, W, C), is taken frame by frame.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -229,7 +238,7 @@ class AdjustSharpness(Kernel):
     cut off at 0 and 255 and truncated, where `smooth` is the mean of its 3 × 3 neighbours, itself with
     weight 5, rounded; pixels at the border stay as they are: torchvision's adjust_sharpness, bit for
     bit (Pillow's ImageEnhance.Sharpness). Of floats nothing is rounded, and it is cut off at 0 and 1,
-    as in its tensors.
+    as in its tensors. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -252,7 +261,8 @@ class Affine(Kernel):
     middle of the image or `center`, in the image's own size: torchvision's affine. Pixels are those of
     Pillow's Image.transform, bit for bit, as torchvision's of Pillow images; four channels are four of
     their own, where Pillow multiplies those of an RGBA image by its alpha first. uint16, between whose
-    pixels Pillow takes nothing, is rounded to the nearest number.
+    pixels Pillow takes nothing, is rounded to the nearest number. A clip, (T, H, W, C), is taken frame
+    by frame.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -305,7 +315,8 @@ class AugMix(Kernel):
     and that sum and the image with weights from Beta(alpha, alpha); fractions of uint8 are cut off.
     torchvision's AugMix, whose operations are those of its AutoAugment of Pillow images here (Hendrycks
     et al., 2020). On floats, each operation is as its kernel is, thresholds are divided by 255, and
-    what interpolation makes beyond 0 … 1 is cut off.
+    what interpolation makes beyond 0 … 1 is cut off. A clip, (T, H, W, C), is taken frame by frame,
+    with the draws of one image.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -365,7 +376,7 @@ class AutoAugment(Kernel):
     each of its two operations is applied with its own probability and magnitude, and those with a sign
     get it at random. torchvision's AutoAugment of Pillow images (Cubuk et al., 2019). On floats, each
     operation is as its kernel is, thresholds are divided by 255, and what interpolation makes beyond 0
-    … 1 is cut off.
+    … 1 is cut off. A clip, (T, H, W, C), is taken frame by frame, with the draws of one image.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -401,7 +412,7 @@ class AutoContrast(Kernel):
     (H, W), and gives the same type and shape. Each channel is stretched so that its least value becomes
     0 and its greatest 255: Pillow's ImageOps.autocontrast, bit for bit. Floats are stretched to 0 … 1,
     which torchvision does to tensors; cutoff and ignore are for uint8 alone. A channel of one value
-    stays as it is.
+    stays as it is. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -425,7 +436,7 @@ class CenterCrop(Kernel):
 
     Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with the height and
     width of `size`. A smaller image is padded with zeros. Follows torchvision's CenterCrop to the
-    pixel.
+    pixel. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: another rank, bytes or strings, and an image without pixels.
 
@@ -449,7 +460,8 @@ class CenterSquare(Kernel):
 
     Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with height and
     width min(H, W). An odd pixel stays after the square: it begins at (H - W) // 2, as im2rec's
-    --center-crop has it, where CenterCrop rounds as torchvision.
+    --center-crop has it, where CenterCrop rounds as torchvision. A clip, (T, H, W, C), is taken frame
+    by frame.
 
     Errors: another rank, bytes or strings, and an image without pixels.
 
@@ -501,7 +513,8 @@ class ColorJitter(Kernel):
     Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
     same type and shape. AdjustBrightness, AdjustContrast, AdjustSaturation and AdjustHue are applied in
     a random order, each with a factor drawn uniformly: torchvision's ColorJitter of Pillow images. One
-    whose factor can only be the one that changes nothing is left out.
+    whose factor can only be the one that changes nothing is left out. A clip, (T, H, W, C), is taken
+    frame by frame, with the draws of one image.
 
     Errors: another dtype, rank or number of channels; a negative number; an interval that ends before
     it begins.
@@ -595,7 +608,7 @@ class ConvertColor(Kernel):
     gives the same dtype with the channels of `target`. Colours move as they are. An alpha that the
     source lacks is 255, in float32 1, and one that the target lacks is dropped, as are those of
     OpenCV's cvtColor. GRAY from colours is the luma of Grayscale, for float32 0.299 R + 0.587 G + 0.114
-    B, and colours from GRAY are three equal channels.
+    B, and colours from GRAY are three equal channels. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: another number of channels, another dtype or rank, an image without pixels.
 
@@ -619,7 +632,8 @@ class Crop(Kernel):
     """Cuts a fixed rectangle out of an image.
 
     Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type of the rectangle's
-    height and width; what of it is beyond the image holds `fill`. torchvision's crop.
+    height and width; what of it is beyond the image holds `fill`. torchvision's crop. A clip, (T, H, W,
+    C), is taken frame by frame.
 
     Errors: a fill that the type cannot hold, another rank, bytes or strings.
 
@@ -702,10 +716,11 @@ class CutMix(Kernel):
 class CutOut(Kernel):
     """Fills squares at random places.
 
-    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape, with
-    `patches` squares of `value`. As MindSpore's CutOut draws them, the upper left corner of each is
-    uniform from -length to the height and to the width, so that a square may lie in part, or just,
-    outside; squares may overlap. (Regularization by DeVries and Taylor, 2017.)
+    Takes numbers of any type, of shape (H, W, C) or (H, W), or with layout='CHW' (C, H, W), and gives
+    the same type and shape, with `patches` squares of `value`. As MindSpore's CutOut draws them, the
+    upper left corner of each is uniform from -length to the height and to the width, so that a square
+    may lie in part, or just, outside; squares may overlap. (Regularization by DeVries and Taylor,
+    2017.) A clip, (T, H, W, C), is taken frame by frame, with the draws of one image.
 
     Errors: a value that the type cannot hold, a number of values that is not the number of channels,
     another rank, bytes or strings.
@@ -714,6 +729,7 @@ class CutOut(Kernel):
         length: The side of a square, in pixels (at least 1, at most 1,048,576).
         patches: How many squares there are (at least 1, at most 1,048,576).
         value: What they hold: one number, or one per channel, in the units of the input.
+        layout: Where the channel axis is: 'HWC' last, 'CHW' first.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -727,31 +743,43 @@ class CutOut(Kernel):
         length: int | Parameter,
         patches: int | Parameter = 1,
         value: float | Sequence[float | Parameter] | Parameter = 0,
+        layout: Literal["HWC", "CHW"] = "HWC",
         *,
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__({"length": length, "patches": patches, "value": value, "seed": seed, "name": name})
+        super().__init__(
+            {"length": length, "patches": patches, "value": value, "layout": layout, "seed": seed, "name": name}
+        )
 
 
 class Decode(Kernel):
-    """Decodes a JPEG, PNG, WebP, GIF, BMP or TIFF into an image.
+    """Decodes a JPEG, PNG, WebP, GIF, BMP, TIFF or PNM into an image.
 
     Takes encoded bytes of shape () (or uint8 of shape (N,)) and gives uint8 of shape (H, W, C), 0 …
     255, in the order red, green, blue. The modes unchanged and anydepth give uint16, 0 … 65535, for a
-    PNG or TIFF of 16 bits, so their type is known only from the row.
+    PNG, TIFF or PNM of 16 bits, and other types for some TIFFs, so their type is known only from the
+    row.
 
     JPEG goes through libjpeg-turbo with its default settings: baseline, progressive, grey, YCbCr, RGB,
-    and CMYK and YCCK by Pillow's formula; pixels equal Pillow's. PNG goes through libpng: every colour
-    type and depth, interlaced or not; of 16 bits the higher 8 are kept, except by these two modes, and
-    palettes are resolved, except by mode='unchanged'; colour profiles and gamma are not applied.
+    and CMYK and YCCK by Pillow's formula; pixels equal Pillow's. Lossless JPEG of Huffman codes may be
+    grey or RGB of up to 8 bits. PNG goes through libpng: every colour type and depth, interlaced or
+    not; of 16 bits the higher 8 are kept, except by these two modes, and palettes are resolved, except
+    by mode='unchanged'; colour profiles and gamma are not applied.
 
     WebP goes through libwebp: lossy and lossless, and the first frame of an animation. GIF goes through
     giflib: the first frame on its canvas. BMP may have 1 to 32 bits, run lengths, and alpha where its
-    header has a mask for it. TIFF goes through libtiff: the first image, in strips or tiles, of whole
-    numbers (grey of 1 to 8 and 16 bits, palettes, colour of 8 and 16, CMYK of 8), with any compression
-    that libtiff reads. Their pixels equal Pillow's, too. These formats and PNG are decoded whole, even
-    where a crop follows.
+    header has a mask for it. PNM is P1 to P6. TIFF goes through libtiff: the first image, in strips or
+    tiles, with any compression that libtiff reads. Their pixels equal Pillow's, too. These formats, PNG
+    and lossless JPEG are decoded whole, even where a crop follows.
+
+    A TIFF may have grey or RGB of 1 to 16 bits, palettes of 1 to 8, CMYK of 8 or 16, YCbCr and CIE
+    L*a*b* of 8, which become RGB, and grey or RGB of signed numbers, of floats, and of 32 and 64 bits.
+    Signed numbers, floats and 32 and 64 bits have no range that could become 0 … 255: the modes
+    unchanged and anydepth give them in their own type (int16, int32, float32 and so on), and the others
+    refuse them. 9 to 15 bits are scaled to 16, except by unchanged. Colours that were multiplied by
+    their alpha are divided by it, except by unchanged. Several bands of grey are given by unchanged
+    alone, and bands beside RGB are left out by the others.
 
     scale=2, 4 or 8 reduces a JPEG's height and width while it is decoded, which costs less than
     decoding and resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of
@@ -769,19 +797,22 @@ class Decode(Kernel):
     Errors: empty bytes; bytes of none of these formats; an image of more than `max_pixels`, refused
     from its header; scale > 1 for another format than JPEG; wrong headers or tables; a JPEG component
     without its first scan; data too short for the image; a JPEG without its end marker that lacks
-    pixels; damage in another format; a BMP or TIFF of a kind that is not listed here. Damaged data of a
-    JPEG that has its end marker give the pixels that libjpeg recovers, and a warning that `explain()`
-    counts and names. Faults that lose no pixel (stray bytes between segments, a missing end marker
-    after the last row) are accepted.
+    pixels; damage in another format; a BMP or TIFF of a kind that is not listed here; what a TIFF's
+    samples and tiles unpack to, if it is more than an image of `max_pixels`. Damaged data of a JPEG
+    that has its end marker give the pixels that libjpeg recovers, and a warning that `explain()` counts
+    and names. Faults that lose no pixel (stray bytes between segments, a missing end marker after the
+    last row) are accepted.
 
     Args:
         mode: RGB: 3 channels, alpha dropped, grey repeated; L: 1 channel, Pillow's luma; unchanged:
             what the file holds, as masks need it: palette indices 1 (uint8), grey 1, grey and alpha
-            2, colour 3, colour and alpha 4 (CMYK becomes RGB), 16 bits as uint16; grey of fewer
+            2, colour 3, colour and alpha 4 (CMYK and YCbCr become RGB), more for a TIFF of more
+            bands, 16 bits as uint16, alpha that colours were multiplied by as it is; grey of fewer
             than 8 bits is scaled to 0 … 255; any: what an encoder takes: grey 1 channel, colour 3,
             either with alpha 4, palettes resolved, 8 bits; anydepth: the same, but 16 bits stay 16.
         orientation: Turns and mirrors the image as its EXIF orientation says, in a TIFF its
-            orientation tag.
+            orientation tag: a PNG's eXIf chunk, wherever it is, or the older text "Raw profile type
+            exif".
         max_pixels: Images of more pixels are refused; None: no limit (at least 1).
         scale: Decodes a JPEG to 1/scale of its height and width, rounded up: 1, 2, 4 or 8 (at least
             1, at most 8).
@@ -816,7 +847,8 @@ class ElasticTransform(Kernel):
     from beyond the image: there torchvision mixes in `fill`, and pixels here are those of the other
     warps. Images with sides of less than four deviations are taken, too. Masks, boxes and keypoints in
     the same map are moved alike: a corner or point by the displacement of its pixel, which is near
-    where the pixel goes if displacements change little over their own length.
+    where the pixel goes if displacements change little over their own length. A clip, (T, H, W, C), is
+    taken frame by frame, with the draws of one image.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -910,7 +942,7 @@ class EnlargeToSize(Kernel):
     the units of the input. An image that is too low is resized to the height of `size`, and one that is
     then too narrow to its width; the other side follows in proportion (truncated, in float32), so that
     a crop of that size fits. Other images stay as they are: what MXNet does before it crops. Pixels are
-    those of Resize.
+    those of Resize. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: another dtype or rank, an image without pixels; of the row, a side that would exceed 65,535.
 
@@ -941,7 +973,8 @@ class Equalize(Kernel):
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
     (H, W), and gives the same type and shape. Each channel is mapped by its own cumulated histogram:
     Pillow's ImageOps.equalize, bit for bit, which is not OpenCV's equalizeHist. Floats become bytes
-    first, 255.999 * v truncated, and their results are divided by 255, as in torchvision's tensors.
+    first, 255.999 * v truncated, and their results are divided by 255, as in torchvision's tensors. A
+    clip, (T, H, W, C), is taken frame by frame.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -960,7 +993,7 @@ class FitInside(Kernel):
     the units of the input. The sides keep their ratio: height and width become those times min(size[0]
     / H, size[1] / W), truncated, in float32, and at least 1. With `enlarge=False` an image that fits
     stays as it is. These are MXNet's resize_mode "fit" and "shrink" of detection; T.PadEnd then fills
-    an image up to one shape. Pixels are those of Resize.
+    an image up to one shape. Pixels are those of Resize. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: another dtype or rank, an image without pixels.
 
@@ -994,7 +1027,7 @@ class FiveCrop(Kernel):
     Takes numbers of any type, of shape (H, W, C) or (H, W), and gives five columns of that type with
     the height and width of `size`: upper left, upper right, lower left, lower right, and the middle. Of
     several columns, such as an image and its mask, first come all crops of the first. torchvision's
-    FiveCrop.
+    FiveCrop. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: an image smaller than the crop, another rank, an image without pixels, bytes or strings.
 
@@ -1020,7 +1053,8 @@ class GaussianBlur(Kernel):
     Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same type and shape. The standard
     deviation is drawn uniformly from `sigma`, one for each image; beyond the border the image is
     mirrored without its outermost pixels; uint8 is rounded. torchvision's GaussianBlur of tensors,
-    within one level.
+    within one level. With `axis_sigma` nothing is drawn, and each axis has a deviation of its own. A
+    clip, (T, H, W, C), is taken frame by frame, with the draws of one image.
 
     Errors: an even kernel_size, or one of which half is not less than the image's side; another dtype
     or rank.
@@ -1030,6 +1064,8 @@ class GaussianBlur(Kernel):
             1, at most 1,023).
         sigma: The least and the greatest standard deviation in pixels, or one number for both
             (above 0, at most 1,000,000).
+        axis_sigma: The standard deviations along (height, width), in place of one drawn from
+            `sigma` (above 0, at most 1,000,000).
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -1042,11 +1078,14 @@ class GaussianBlur(Kernel):
         self,
         kernel_size: int | Sequence[int | Parameter] | Parameter,
         sigma: float | Sequence[float | Parameter] | Parameter = (0.1, 2.0),
+        axis_sigma: Sequence[float | Parameter] | None | Parameter = None,
         *,
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__({"kernel_size": kernel_size, "sigma": sigma, "seed": seed, "name": name})
+        super().__init__(
+            {"kernel_size": kernel_size, "sigma": sigma, "axis_sigma": axis_sigma, "seed": seed, "name": name}
+        )
 
 
 class GaussianNoise(Kernel):
@@ -1098,7 +1137,7 @@ class Grayscale(Kernel):
     For uint8 the luma is that of Pillow's convert('L'), bit for bit: (19595 R + 38470 G + 7471 B +
     32768) / 65536, truncated; torchvision gives the same for Pillow images, and for tensors a value
     that may be one less. For float32 it is that of torchvision's tensors, 0.2989 R + 0.587 G + 0.114 B.
-    An image of one channel keeps its values.
+    An image of one channel keeps its values. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: another number of channels, another dtype or rank, floats that are not 0 … 1, an image
     without pixels, and output_channels other than 1 and 3.
@@ -1118,7 +1157,7 @@ class HWC2CHW(Kernel):
     """Moves the channels of an image to the front.
 
     Takes numbers of any type, of shape (H, W, C), and gives the same type of shape (C, H, W), as
-    PyTorch expects images; (H, W) becomes (1, H, W).
+    PyTorch expects images; (H, W) becomes (1, H, W). A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: another rank, bytes or strings.
 
@@ -1134,7 +1173,7 @@ class HorizontalFlip(Kernel):
     """Swaps right and left of an image.
 
     Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape,
-    mirrored.
+    mirrored. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: another rank, bytes or strings, and an image without pixels.
 
@@ -1146,12 +1185,29 @@ class HorizontalFlip(Kernel):
         super().__init__({})
 
 
+class HsvToRgb(Kernel):
+    """Converts an image from hue, saturation, value to red, green, blue.
+
+    Takes float32 of shape (H, W, 3), or uint8, which is divided by 255 first, and gives float32 of that
+    shape. It is the inverse of RgbToHsv: Python's colorsys, in float32, and MindSpore's HsvToRgb. Hues
+    beyond 0 … 1 go on around the circle. A clip, (T, H, W, C), is taken frame by frame.
+
+    Errors: another number of channels, another dtype or rank, an image without pixels.
+
+    Example:
+        V.HsvToRgb()
+    """
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+
 class Invert(Kernel):
     """Inverts the values of an image.
 
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
     (H, W), and gives the same type and shape. Each value v becomes 255 - v: Pillow's ImageOps.invert,
-    bit for bit; of floats 1 - v.
+    bit for bit; of floats 1 - v. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -1169,7 +1225,8 @@ class JPEG(Kernel):
     Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), 0 … 255, and
     gives the same type and shape: the image is encoded as EncodeJpeg does, with the chroma halved along
     both axes, and decoded. The quality is drawn uniformly among the whole numbers of `quality`.
-    torchvision's JPEG, with the pixels of Pillow's save and open.
+    torchvision's JPEG, with the pixels of Pillow's save and open. A clip, (T, H, W, C), is taken frame
+    by frame, with the draws of one image.
 
     Errors: another dtype, rank or number of channels, an image without pixels, and sides of more than
     65,500 pixels.
@@ -1189,6 +1246,32 @@ class JPEG(Kernel):
         self, quality: int | Sequence[int | Parameter] | Parameter, *, seed: int | None = None, name: str | None = None
     ) -> None:
         super().__init__({"quality": quality, "seed": seed, "name": name})
+
+
+class LinearTransformation(Kernel):
+    """Multiplies an image, as one vector, by a matrix, as whitening does.
+
+    Takes numbers of any type and shape, with as many elements as `mean`, and gives float32 of that
+    shape: (x - mean) @ matrix, where x are the elements row by row, summed in float32 in the order of
+    the matrix's rows. After HWC2CHW it is torchvision's LinearTransformation. A matrix for D elements
+    has D * D numbers, which are part of the graph: it is meant for small images.
+
+    Errors: another number of elements; a matrix that is not square, or not of the size of the mean.
+
+    Args:
+        matrix: The matrix, row by row: matrix.ravel() of an array.
+        mean: What is subtracted from the elements, one number for each.
+
+    Example:
+        V.LinearTransformation(np.eye(12).ravel(), np.zeros(12))
+    """
+
+    def __init__(
+        self,
+        matrix: float | Sequence[float | Parameter] | Parameter,
+        mean: float | Sequence[float | Parameter] | Parameter,
+    ) -> None:
+        super().__init__({"matrix": matrix, "mean": mean})
 
 
 class MixUp(Kernel):
@@ -1241,7 +1324,8 @@ class Normalize(Kernel):
 
     Takes uint8 or float32 of shape (H, W, C) or (H, W), or (C, H, W) with layout='CHW', and gives
     float32 of the same shape: (x - mean) / std, computed in float32. `mean` and `std` are in the units
-    of the input: nothing is divided by 255 implicitly, so for uint8 they lie between 0 and 255.
+    of the input: nothing is divided by 255 implicitly, so for uint8 they lie between 0 and 255. A clip,
+    (T, H, W, C), is taken frame by frame.
 
     Errors: a number of means or deviations that is not the number of channels, another dtype or rank.
 
@@ -1269,7 +1353,7 @@ class Pad(Kernel):
     Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type, larger by the
     padding. Follows torchvision's Pad and numpy.pad: constant holds `fill`, edge repeats the last
     pixel, reflect mirrors without repeating it, symmetric mirrors with it; padding wider than the image
-    mirrors again.
+    mirrors again. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: a fill that the type cannot hold, another rank, bytes or strings.
 
@@ -1299,7 +1383,7 @@ class PadToSize(Kernel):
 
     Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type of that height and
     width, with the image in the middle (an odd pixel is at the bottom or right) or at `offset`; see
-    Pad. MindSpore's PadToSize.
+    Pad. MindSpore's PadToSize. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: an image that does not fit, a fill that the type cannot hold, another rank, bytes or
     strings.
@@ -1336,7 +1420,7 @@ class Perspective(Kernel):
     that single pixels where two colours meet may differ. Pixels are those of Pillow's Image.transform,
     bit for bit, as torchvision's of Pillow images; four channels are four of their own, where Pillow
     multiplies those of an RGBA image by its alpha first. uint16, between whose pixels Pillow takes
-    nothing, is rounded to the nearest number.
+    nothing, is rounded to the nearest number. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -1364,13 +1448,33 @@ class Perspective(Kernel):
         )
 
 
+class PixelMask(Kernel):
+    """Gives a mask of an image in which every pixel is marked, for batches that pad.
+
+    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives bool of shape (H, W), all True,
+    as a column beside the image: ds.map(V.PixelMask(), "image", "mask"). A batch with pad=True pads it
+    with False, so that the mask says which pixels are an image's own: the pixel_mask of Hugging Face's
+    DETR. T.Mask("==", 0) above the batch gives the mask of the original DETR, which is True where the
+    batch pads. A clip, (T, H, W, C), is taken frame by frame.
+
+    Errors: another rank, an image without pixels, bytes or strings.
+
+    Example:
+        V.PixelMask()
+    """
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+
 class Posterize(Kernel):
     """Keeps the highest bits of the values of an image.
 
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
     (H, W), and gives the same type and shape. The other bits of each value become 0: Pillow's
     ImageOps.posterize, bit for bit. A float becomes the greatest of the levels 0, 1 / 2 ** bits, 2 / 2
-    ** bits, … below 1 that it reaches, as in torchvision's tensors.
+    ** bits, … below 1 that it reaches, as in torchvision's tensors. A clip, (T, H, W, C), is taken
+    frame by frame.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -1393,7 +1497,8 @@ class RandAugment(Kernel):
     equally likely: none, shears, translations, rotation, brightness, colour, contrast, sharpness,
     posterize, solarize, autocontrast, equalize; those with a sign get it at random. torchvision's
     RandAugment of Pillow images (Cubuk et al., 2019). On floats, each operation is as its kernel is,
-    thresholds are divided by 255, and what interpolation makes beyond 0 … 1 is cut off.
+    thresholds are divided by 255, and what interpolation makes beyond 0 … 1 is cut off. A clip, (T, H,
+    W, C), is taken frame by frame, with the draws of one image.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -1446,7 +1551,7 @@ class RandomAdjustSharpness(Kernel):
     weight 5, rounded; pixels at the border stay as they are: torchvision's adjust_sharpness, bit for
     bit (Pillow's ImageEnhance.Sharpness). Of floats nothing is rounded, and it is cut off at 0 and 1,
     as in its tensors. This is done with probability `p`, as torchvision's RandomAdjustSharpness does
-    it.
+    it. A clip, (T, H, W, C), is taken frame by frame, with the draws of one image.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -1475,7 +1580,8 @@ class RandomAffine(Kernel):
     rounded to whole pixels; see Affine. Follows torchvision's RandomAffine. Pixels are those of
     Pillow's Image.transform, bit for bit, as torchvision's of Pillow images; four channels are four of
     their own, where Pillow multiplies those of an RGBA image by its alpha first. uint16, between whose
-    pixels Pillow takes nothing, is rounded to the nearest number.
+    pixels Pillow takes nothing, is rounded to the nearest number. A clip, (T, H, W, C), is taken frame
+    by frame, with the draws of one image.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -1539,7 +1645,8 @@ class RandomAffineResize(Kernel):
     max_shear_ratio, random_scale, aspect_ratio and img_size. Pixels are those of Pillow's
     Image.transform, bit for bit, as torchvision's of Pillow images; four channels are four of their
     own, where Pillow multiplies those of an RGBA image by its alpha first. uint16, between whose pixels
-    Pillow takes nothing, is rounded to the nearest number.
+    Pillow takes nothing, is rounded to the nearest number. A clip, (T, H, W, C), is taken frame by
+    frame, with the draws of one image.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -1633,7 +1740,8 @@ class RandomAutocontrast(Kernel):
     (H, W), and gives the same type and shape. Each channel is stretched so that its least value becomes
     0 and its greatest 255: Pillow's ImageOps.autocontrast, bit for bit. Floats are stretched to 0 … 1,
     which torchvision does to tensors; cutoff and ignore are for uint8 alone. A channel of one value
-    stays as it is. This is done with probability `p`, as torchvision's RandomAutocontrast does it.
+    stays as it is. This is done with probability `p`, as torchvision's RandomAutocontrast does it. A
+    clip, (T, H, W, C), is taken frame by frame, with the draws of one image.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -1667,7 +1775,8 @@ class RandomChannelPermutation(Kernel):
 
     Takes uint8 or float32 of shape (H, W, 3), or (H, W, 1) or (H, W), and gives the same type and
     shape. All six orders are equally likely, as in torchvision's RandomChannelPermutation. An image of
-    one channel stays as it is.
+    one channel stays as it is. A clip, (T, H, W, C), is taken frame by frame, with the draws of one
+    image.
 
     Errors: another dtype, rank or number of channels.
 
@@ -1722,7 +1831,8 @@ class RandomColor(Kernel):
 
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
     (H, W), and gives the same type and shape. It is AdjustSaturation with a factor of its own for each
-    image, uniform in `degrees`: MindSpore's RandomColor.
+    image, uniform in `degrees`: MindSpore's RandomColor. A clip, (T, H, W, C), is taken frame by frame,
+    with the draws of one image.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1; an interval that ends
     before it begins.
@@ -1759,7 +1869,8 @@ class RandomConstrainedCrop(Kernel):
     uniform. A part is taken if one box satisfies the constraints on overlap and coverages, of which a
     range 0 … 1 is none, and one box remains; without boxes every part is. What remains is clamped to
     the part, the other boxes are removed with their labels and masks. If no sampler finds a part, the
-    image stays as it is. Each list has one number, or one for each sampler.
+    image stays as it is. Each list has one number, or one for each sampler. A clip, (T, H, W, C), is
+    taken frame by frame, with the draws of one image.
 
     Errors: a map without hr.boxes(…), lists of other lengths, another rank, bytes or strings.
 
@@ -1835,7 +1946,8 @@ class RandomCrop(Kernel):
 
     Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with the height and
     width of `size`. The image is padded first on request; all positions inside are equally likely.
-    Follows torchvision's RandomCrop.
+    Follows torchvision's RandomCrop. A clip, (T, H, W, C), is taken frame by frame, with the draws of
+    one image.
 
     Errors: an image smaller than the crop (unless pad_if_needed), another rank, bytes or strings.
 
@@ -1887,7 +1999,8 @@ class RandomEqualize(Kernel):
     (H, W), and gives the same type and shape. Each channel is mapped by its own cumulated histogram:
     Pillow's ImageOps.equalize, bit for bit, which is not OpenCV's equalizeHist. Floats become bytes
     first, 255.999 * v truncated, and their results are divided by 255, as in torchvision's tensors.
-    This is done with probability `p`, as torchvision's RandomEqualize does it.
+    This is done with probability `p`, as torchvision's RandomEqualize does it. A clip, (T, H, W, C), is
+    taken frame by frame, with the draws of one image.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -1912,7 +2025,8 @@ class RandomErasing(Kernel):
     the same type and shape, with a rectangle of `value` with probability `p`. The rectangle is drawn as
     torchvision's RandomErasing draws it: its area's share uniform in `scale`, its ratio log-uniform in
     `ratio`, its position uniform; it must be smaller than the image on both sides, and after ten that
-    are not, the image stays as it is. The layout changes nothing of what is drawn.
+    are not, the image stays as it is. The layout changes nothing of what is drawn. A clip, (T, H, W,
+    C), is taken frame by frame, with the draws of one image.
 
     Errors: a value that the type cannot hold, a number of values that is not the number of channels, an
     interval that ends before it begins, another rank, bytes or strings, `noise` with another type than
@@ -1967,7 +2081,7 @@ class RandomGrayscale(Kernel):
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
     (H, W), and gives the same type and shape. The three channels become the luma of Grayscale; an image
     of one channel stays as it is. This is done with probability `p`, as torchvision's RandomGrayscale
-    does it.
+    does it. A clip, (T, H, W, C), is taken frame by frame, with the draws of one image.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -1992,7 +2106,7 @@ class RandomHls(Kernel):
     Pixels go to hue, lightness and saturation as OpenCV has them for bytes: 0 … 180, 0 … 255 and 0 …
     255. To each of the three a number is added that the row draws uniformly from -x … x, without its
     fraction; what is beyond the range is set to its bound, the hue, too: MXNet's random_h, random_l and
-    random_s.
+    random_s. A clip, (T, H, W, C), is taken frame by frame, with the draws of one image.
 
     Errors: another dtype, rank or number of channels.
 
@@ -2024,7 +2138,8 @@ class RandomHorizontalFlip(Kernel):
     """Swaps right and left in some rows, chosen at random.
 
     Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape, mirrored
-    with probability `p`. Follows torchvision's RandomHorizontalFlip.
+    with probability `p`. Follows torchvision's RandomHorizontalFlip. A clip, (T, H, W, C), is taken
+    frame by frame, with the draws of one image.
 
     Errors: another rank, bytes or strings, and an image without pixels.
 
@@ -2048,7 +2163,7 @@ class RandomInvert(Kernel):
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
     (H, W), and gives the same type and shape. Each value v becomes 255 - v: Pillow's ImageOps.invert,
     bit for bit; of floats 1 - v. This is done with probability `p`, as torchvision's RandomInvert does
-    it.
+    it. A clip, (T, H, W, C), is taken frame by frame, with the draws of one image.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -2076,7 +2191,8 @@ class RandomIoUCrop(Kernel):
     is uniform. A part is taken if its width over height is allowed, and of the boxes whose middle is
     inside it one overlaps it so much; without one the option is drawn anew, at most 100 times in all,
     and then the image stays as it is. Boxes are clamped to the part, and those whose middle is outside
-    become (0, 0, 0, 0), which V.SanitizeBoxes removes.
+    become (0, 0, 0, 0), which V.SanitizeBoxes removes. A clip, (T, H, W, C), is taken frame by frame,
+    with the draws of one image.
 
     Errors: a map without hr.boxes(…), another rank, bytes or strings.
 
@@ -2131,7 +2247,7 @@ class RandomLighting(Kernel):
     rounded, and cut off at 0 and 255: the sum of the eigenvectors of ImageNet's colours, each times its
     eigenvalue (55.46, 4.794, 1.148 in units of 0 … 255) and a normal number of deviation `alpha`: the
     noise of AlexNet, and MindSpore's RandomLighting. Floats are shifted by a 255th of it, not rounded,
-    and cut off at 0 and 1.
+    and cut off at 0 and 1. A clip, (T, H, W, C), is taken frame by frame, with the draws of one image.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -2160,7 +2276,7 @@ class RandomObjectCrop(Kernel):
     which it holds any, one at least; boxes of up to 2 square pixels do not count. Boxes are clamped to
     the part; those of which no more than `min_eject_coverage` is left are removed with their labels and
     masks, and a part that leaves none is not taken. Without a part, and without boxes, the image stays
-    as it is.
+    as it is. A clip, (T, H, W, C), is taken frame by frame, with the draws of one image.
 
     Errors: a map without hr.boxes(…), another rank, bytes or strings.
 
@@ -2240,7 +2356,8 @@ class RandomPad(Kernel):
     DetRandomPadAug: draws up to `max_attempts` canvases, whose width over height is uniform in
     `aspect_ratio_range` and whose height is uniform between those that `area_range` gives, and takes
     the first that is at least two pixels wider and higher than the image, which lies at a uniform place
-    of it. Without one the image stays as it is.
+    of it. Without one the image stays as it is. A clip, (T, H, W, C), is taken frame by frame, with the
+    draws of one image.
 
     Errors: a fill that the type cannot hold, another rank, bytes or strings.
 
@@ -2291,7 +2408,7 @@ class RandomPerspective(Kernel):
     torchvision's RandomPerspective. Pixels are those of Pillow's Image.transform, bit for bit, as
     torchvision's of Pillow images; four channels are four of their own, where Pillow multiplies those
     of an RGBA image by its alpha first. uint16, between whose pixels Pillow takes nothing, is rounded
-    to the nearest number.
+    to the nearest number. A clip, (T, H, W, C), is taken frame by frame, with the draws of one image.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -2339,7 +2456,8 @@ class RandomPhotometricDistort(Kernel):
     (H, W), and gives the same type and shape. Each of AdjustBrightness, AdjustContrast,
     AdjustSaturation, AdjustHue and RandomChannelPermutation is applied with probability `p`, in this
     order, or with the contrast after the hue, which has chance one half: torchvision's
-    RandomPhotometricDistort of Pillow images, from SSD.
+    RandomPhotometricDistort of Pillow images, from SSD. A clip, (T, H, W, C), is taken frame by frame,
+    with the draws of one image.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -2388,7 +2506,8 @@ class RandomPosterize(Kernel):
     (H, W), and gives the same type and shape. The other bits of each value become 0: Pillow's
     ImageOps.posterize, bit for bit. A float becomes the greatest of the levels 0, 1 / 2 ** bits, 2 / 2
     ** bits, … below 1 that it reaches, as in torchvision's tensors. This is done with probability `p`,
-    as torchvision's RandomPosterize does it.
+    as torchvision's RandomPosterize does it. A clip, (T, H, W, C), is taken frame by frame, with the
+    draws of one image.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -2446,7 +2565,8 @@ class RandomResize(Kernel):
 
     Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another
     height and width, in the ratio of the image's. The length is a whole number from `min_size` to
-    `max_size` - 1, all equally likely: torchvision's RandomResize. Pixels are those of Resize.
+    `max_size` - 1, all equally likely: torchvision's RandomResize. Pixels are those of Resize. A clip,
+    (T, H, W, C), is taken frame by frame, with the draws of one image.
 
     Errors: another dtype or rank, an image without pixels, and a side that would exceed 65,535.
 
@@ -2495,7 +2615,8 @@ class RandomResizedCrop(Kernel):
     and width of `size`; values stay in the units of the input. The rectangle is drawn as torchvision's
     RandomResizedCrop draws it: its area's share uniform in `scale`, its ratio log-uniform in `ratio`,
     its position uniform; after ten that do not fit, the largest rectangle of an allowed ratio in the
-    middle. Resizing is Resize's.
+    middle. Resizing is Resize's. A clip, (T, H, W, C), is taken frame by frame, with the draws of one
+    image.
 
     Errors: another dtype or rank, an image without pixels, and an interval that ends before it begins.
 
@@ -2549,7 +2670,8 @@ class RandomRotation(Kernel):
     as torchvision's RandomRotation draws it; see Rotate. Pixels are those of Pillow's Image.transform,
     bit for bit, as torchvision's of Pillow images; four channels are four of their own, where Pillow
     multiplies those of an RGBA image by its alpha first. uint16, between whose pixels Pillow takes
-    nothing, is rounded to the nearest number.
+    nothing, is rounded to the nearest number. A clip, (T, H, W, C), is taken frame by frame, with the
+    draws of one image.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -2630,7 +2752,8 @@ class RandomSharpness(Kernel):
 
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
     (H, W), and gives the same type and shape. It is AdjustSharpness with a factor of its own for each
-    image, uniform in `degrees`: MindSpore's RandomSharpness.
+    image, uniform in `degrees`: MindSpore's RandomSharpness. A clip, (T, H, W, C), is taken frame by
+    frame, with the draws of one image.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1; an interval that ends
     before it begins.
@@ -2662,7 +2785,8 @@ class RandomShortestSize(Kernel):
     Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another
     height and width, in the ratio of the image's. All lengths are equally likely; the image becomes
     smaller than that where its longer side would exceed `max_size`; fractions are cut off:
-    torchvision's RandomShortestSize. Pixels are those of Resize.
+    torchvision's RandomShortestSize. Pixels are those of Resize. A clip, (T, H, W, C), is taken frame
+    by frame, with the draws of one image.
 
     Errors: another dtype or rank, an image without pixels, and a side that would exceed 65,535.
 
@@ -2712,7 +2836,9 @@ class RandomSolarize(Kernel):
     (H, W), and gives the same type and shape. Each value v that is at least `threshold` becomes 255 -
     v: Pillow's ImageOps.solarize, bit for bit; of floats 1 - v. `threshold` is in the units of the
     image, as in torchvision: for floats of 0 … 1 it is at most 1. This is done with probability `p`, as
-    torchvision's RandomSolarize does it.
+    torchvision's RandomSolarize does it. With `upper` a band is inverted, whose two ends, both part of
+    it, are drawn uniformly from threshold … upper for each image: MindSpore's RandomSolarize. A clip,
+    (T, H, W, C), is taken frame by frame, with the draws of one image.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -2720,6 +2846,8 @@ class RandomSolarize(Kernel):
         threshold: The least value that is inverted, 0 … 255 for uint8, 0 … 1 for floats (at least
             0, at most 256).
         p: How likely a row is changed (at least 0, at most 1).
+        upper: The greatest value that may be inverted; None: all from the threshold on are (at
+            least 0, at most 256).
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -2732,11 +2860,12 @@ class RandomSolarize(Kernel):
         self,
         threshold: float | Parameter,
         p: float | Parameter = 0.5,
+        upper: float | None | Parameter = None,
         *,
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__({"threshold": threshold, "p": p, "seed": seed, "name": name})
+        super().__init__({"threshold": threshold, "p": p, "upper": upper, "seed": seed, "name": name})
 
 
 class RandomSquare(Kernel):
@@ -2745,7 +2874,8 @@ class RandomSquare(Kernel):
     Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type. The side is drawn
     from least, …, most, all equally likely, and so is the place, or the square lies in the middle,
     where it begins at the half rounded down: MXNet's min_crop_size and max_crop_size. A Resize makes
-    squares of one size of them.
+    squares of one size of them. A clip, (T, H, W, C), is taken frame by frame, with the draws of one
+    image.
 
     Errors: an image that is narrower or lower than `most`, another rank, bytes or strings.
 
@@ -2777,7 +2907,8 @@ class RandomVerticalFlip(Kernel):
     """Swaps top and bottom in some rows, chosen at random.
 
     Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape, mirrored
-    with probability `p`. Follows torchvision's RandomVerticalFlip.
+    with probability `p`. Follows torchvision's RandomVerticalFlip. A clip, (T, H, W, C), is taken frame
+    by frame, with the draws of one image.
 
     Errors: another rank, bytes or strings, and an image without pixels.
 
@@ -2800,7 +2931,8 @@ class RandomZoomOut(Kernel):
 
     Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type. With probability
     `p` the image lies at a uniform place of a canvas whose sides are larger by one factor, drawn
-    uniformly from `side_range`; fractions are cut off: torchvision's RandomZoomOut, from SSD.
+    uniformly from `side_range`; fractions are cut off: torchvision's RandomZoomOut, from SSD. A clip,
+    (T, H, W, C), is taken frame by frame, with the draws of one image.
 
     Errors: a fill that the type cannot hold, another rank, bytes or strings.
 
@@ -2859,7 +2991,8 @@ class Resize(Kernel):
     With antialias=True the result equals Image.resize of Pillow 13 bit for bit (NEAREST, BILINEAR,
     BICUBIC, BOX for area, and LANCZOS; float32 as mode F and uint16 as mode I;16, channel by channel,
     but clamped, and NEAREST as of bytes). With antialias=False it is OpenCV's cv::resize
-    (INTER_NEAREST, INTER_LINEAR, INTER_CUBIC, INTER_AREA, INTER_LANCZOS4), for up to 4 channels.
+    (INTER_NEAREST, INTER_LINEAR, INTER_CUBIC, INTER_AREA, INTER_LANCZOS4), for up to 4 channels. A
+    clip, (T, H, W, C), is taken frame by frame.
 
     Errors: another dtype or rank, and an image without pixels.
 
@@ -2891,6 +3024,23 @@ class Resize(Kernel):
         super().__init__({"size": size, "interpolation": interpolation, "antialias": antialias, "max_size": max_size})
 
 
+class RgbToHsv(Kernel):
+    """Converts an image from red, green, blue to hue, saturation, value.
+
+    Takes float32 of shape (H, W, 3), or uint8, which is divided by 255 first, and gives float32 of that
+    shape. All are 0 … 1, and the hue is a part of the circle from red over green and blue: Python's
+    colorsys, in float32, and MindSpore's RgbToHsv. A clip, (T, H, W, C), is taken frame by frame.
+
+    Errors: another number of channels, another dtype or rank, an image without pixels.
+
+    Example:
+        V.RgbToHsv()
+    """
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+
 class Rotate(Kernel):
     """Turns an image.
 
@@ -2899,7 +3049,8 @@ class Rotate(Kernel):
     or `center`, in its own size; quarter turns of a square image, or with `expand`, move pixels without
     resampling. Pixels are those of Pillow's Image.transform, bit for bit, as torchvision's of Pillow
     images; four channels are four of their own, where Pillow multiplies those of an RGBA image by its
-    alpha first. uint16, between whose pixels Pillow takes nothing, is rounded to the nearest number.
+    alpha first. uint16, between whose pixels Pillow takes nothing, is rounded to the nearest number. A
+    clip, (T, H, W, C), is taken frame by frame.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -2979,7 +3130,8 @@ class ScaleJitter(Kernel):
     Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another
     height and width, in the ratio of the image's. The size that just fits into `target_size` is
     multiplied by a number drawn uniformly from `scale_range`; fractions are cut off: torchvision's
-    ScaleJitter. Pixels are those of Resize.
+    ScaleJitter. Pixels are those of Resize. A clip, (T, H, W, C), is taken frame by frame, with the
+    draws of one image.
 
     Errors: another dtype or rank, an image without pixels, and a side that would exceed 65,535.
 
@@ -3028,7 +3180,8 @@ class SlicePatches(Kernel):
     that type: the patches from left to right, then from top to bottom. Where a side cannot be divided,
     slice_mode='pad' makes patches of the length rounded up and fills what is beyond the image, right
     and below, with `fill`; 'drop' rounds down and leaves the last pixels out. Of several columns, such
-    as an image and its mask, first come all patches of the first. MindSpore's SlicePatches.
+    as an image and its mask, first come all patches of the first. MindSpore's SlicePatches. A clip, (T,
+    H, W, C), is taken frame by frame.
 
     Errors: more patches along a side than it has pixels, another rank, an image without pixels, bytes
     or strings, and a fill that does not fit.
@@ -3066,7 +3219,8 @@ class Solarize(Kernel):
     Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
     (H, W), and gives the same type and shape. Each value v that is at least `threshold` becomes 255 -
     v: Pillow's ImageOps.solarize, bit for bit; of floats 1 - v. `threshold` is in the units of the
-    image, as in torchvision: for floats of 0 … 1 it is at most 1.
+    image, as in torchvision: for floats of 0 … 1 it is at most 1. A clip, (T, H, W, C), is taken frame
+    by frame.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -3087,7 +3241,7 @@ class SubtractImage(Kernel):
 
     Takes uint8 or float32 of the shape given, (H, W, C) or (H, W), or (C, H, W) after HWC2CHW, and
     gives float32 of that shape: x - image, computed in float32. Nothing is divided by 255. V.Normalize
-    subtracts one value from all pixels of a channel.
+    subtracts one value from all pixels of a channel. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: an image of another shape, another dtype or rank.
 
@@ -3112,7 +3266,7 @@ class TenCrop(Kernel):
     Takes numbers of any type, of shape (H, W, C) or (H, W), and gives ten columns of that type with the
     height and width of `size`: upper left, upper right, lower left, lower right and the middle, then
     those of the mirror image. Of several columns, such as an image and its mask, first come all crops
-    of the first. torchvision's TenCrop.
+    of the first. torchvision's TenCrop. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: an image smaller than the crop, another rank, an image without pixels, bytes or strings.
 
@@ -3155,7 +3309,8 @@ class TrivialAugmentWide(Kernel):
     (H, W), and gives the same type and shape. One of the 14 operations of RandAugment is drawn, all
     equally likely, and one of its magnitudes, which reach further than there. torchvision's
     TrivialAugmentWide of Pillow images (Müller and Hutter, 2021). On floats, each operation is as its
-    kernel is, thresholds are divided by 255, and what interpolation makes beyond 0 … 1 is cut off.
+    kernel is, thresholds are divided by 255, and what interpolation makes beyond 0 … 1 is cut off. A
+    clip, (T, H, W, C), is taken frame by frame, with the draws of one image.
 
     Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
 
@@ -3229,7 +3384,7 @@ class VerticalFlip(Kernel):
     """Swaps top and bottom of an image.
 
     Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape,
-    mirrored.
+    mirrored. A clip, (T, H, W, C), is taken frame by frame.
 
     Errors: another rank, bytes or strings, and an image without pixels.
 

@@ -472,6 +472,44 @@ class Methods(Base):
         """
         return self._append("repeat", {"count": count})
 
+    def scan(
+        self,
+        function: Callable[..., Any],
+        initial: Any,
+        columns: str | Sequence[str],
+        output: str | Sequence[str] | None = None,
+        *,
+        types: Columns | None = None,
+    ) -> Dataset:
+        """Calls a Python function for row after row, with a state that each call hands to the next.
+
+        The function gets the state and the row's `columns`, and returns a tuple of the new state and the
+        values of the output columns: tf.data's scan. Every epoch begins with `initial`. The state is one
+        number or array, and keeps its dtype. Other columns pass unchanged. With shards each rank scans its
+        own rows. A row for which the function fails ends the epoch, also under on_error("skip"), as the
+        rows after it depend on it.
+
+        The state is not saved: a restart reads the epoch from its start again, with what stands below, and
+        calls the function for the rows that were given.
+
+        Args:
+            function: Called as `function(state, column, …)`; gives a tuple: the new state, then a value
+                for each output column. If it has a parameter `rng`, it gets a numpy.random.Generator
+                for the row.
+            initial: The state that every epoch begins with: a number or an array.
+            columns: The columns that the function gets after the state, in this order.
+            output: The columns that the function gives; None: they replace `columns`.
+            types: What the function gives, where known: a dict from column to dtype, or to (dtype,
+                shape). Rows are checked against it.
+
+        Example:
+            ds.scan(lambda total, label: (total + label, total + label), 0, "label", output="total")
+        """
+        made: Dataset = adapted(
+            "scan", self, function=function, initial=initial, columns=columns, output=output, types=types
+        )
+        return made
+
     def select(self, indices: Iterable[int]) -> Dataset:
         """Gives the rows with the given numbers, in the order given.
 
@@ -567,6 +605,30 @@ class Methods(Base):
         """
         return self._append("take", {"count": count})
 
+    def take_while(
+        self, predicate: Expression | Callable[..., Any], columns: str | Sequence[str] | None = None
+    ) -> Dataset:
+        """Gives the rows of every epoch up to the first for which a condition does not hold.
+
+        The condition is one of filter: a column expression or a Python function. That row and those after
+        it are not given, and errors of rows after it are not part of the result: tf.data's take_while. With
+        shards each rank ends its own rows, as even= is refused. A row for which the condition cannot be
+        computed ends the epoch with an error, also under on_error("skip"), as the rows after it depend on
+        it.
+
+        Args:
+            predicate: The rows to give, up to the first other row: a column expression such as
+                `hr.col("label") < 10`, which the engine computes, or a Python function that returns
+                True for them. If it has a parameter `rng`, it gets a numpy.random.Generator for the
+                row.
+            columns: The columns that a Python function gets, in this order; None: all.
+
+        Example:
+            ds.take_while(hr.col("label") < 10)
+        """
+        made: Dataset = adapted("take_while", self, predicate=predicate, columns=columns)
+        return made
+
     def unbatch(self) -> Dataset:
         """Makes a row of every entry along the first axis of all columns.
 
@@ -579,6 +641,47 @@ class Methods(Base):
             ds.unbatch()
         """
         return self._append("unbatch", {})
+
+    def unique(self, columns: str | Sequence[str] | None = None) -> Dataset:
+        """Leaves out rows whose values came before in the epoch.
+
+        Of rows that are equal in `columns`, in dtype, shape and every byte, the first one stays: tf.data's
+        unique, for chosen columns. All different values of an epoch are held in memory. With shards each
+        rank compares its own rows. A restart reads the epoch from its start again, with what stands below,
+        and gives none of these rows twice.
+
+        Args:
+            columns: The columns that are compared; None: all.
+
+        Example:
+            ds.unique("label")
+        """
+        made: Dataset = adapted("unique", self, columns=columns)
+        return made
+
+    def window(self, size: int, shift: int | None = None, stride: int = 1) -> Dataset:
+        """Joins rows that follow each other to windows, which may overlap.
+
+        Window i has the rows i * shift, i * shift + stride, … of the order that comes, `size` of them,
+        joined along a new first axis as `batch` joins them: tf.data's window and its batch, with
+        drop_remainder=True. So a window is always whole, and rows after the last whole one are left out.
+        Windows are made of indices: ranks get whole windows, and a restart goes to its window at once. A
+        row that comes in several windows is read for each, and random kernels below draw for each.
+
+        Errors: anything but a source with random access, maps, and operators on indices below it (over
+        other rows, `batch(size)` joins those that follow each other).
+
+        Args:
+            size: Rows in a window (at least 1, at most 1,073,741,824).
+            shift: From the first row of a window to that of the next; None: `size`, so that no row
+                comes twice (at least 1, at most 1,073,741,824).
+            stride: From a row of a window to the next one (at least 1, at most 1,073,741,824).
+
+        Example:
+            ds.window(4, shift=1, stride=2)
+        """
+        made: Dataset = adapted("window", self, size=size, shift=shift, stride=stride)
+        return made
 
     def zip(self, *others: Dataset) -> Dataset:
         """Joins the columns of several data sets, row by row.

@@ -53,7 +53,7 @@ std::string Inflated(std::string_view packed) {
   stream.next_out = reinterpret_cast<Bytef*>(text.data());
   stream.avail_out = static_cast<uInt>(text.size());
   inflate(&stream, Z_SYNC_FLUSH);
-  text.resize(text.size() - stream.avail_out);
+  text.resize(stream.total_out);
   inflateEnd(&stream);
   return text;
 }
