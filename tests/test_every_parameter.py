@@ -31,12 +31,17 @@ GIVEN = {
     "translate": (0.1, 0.2),
     "RandomAffine.scale": (0.8, 1.2),
     "PadToSize.offset": (0, 0),
+    "PadToSize.size": (70, 90),
+    "GaussianBlur.axis_sigma": (0.5, 1.5),
+    "RandomSolarize.upper": 200,
+    "Slice.indices": [0, 2],
 }
 # They say how many columns there are, which is the same in each epoch.
 FIXED = {("SlicePatches", "num_height"), ("SlicePatches", "num_width")}
 # What the attribute needs beside it.
 BESIDE: dict[str, dict[str, Any]] = {
     "Resize.max_size": {"size": 20},
+    "RandomSolarize.upper": {"threshold": 100},
     "MixUp": {"num_classes": 3},
     "CutMix": {"num_classes": 3, "layout": "HWC"},
 }

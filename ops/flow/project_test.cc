@@ -43,7 +43,7 @@ TEST(Project, SuggestsTheColumnThatWasMeant) {
 }
 
 TEST(Project, RefusesNoneAndTwice) {
-  EXPECT_THAT(Refusal(Projected({}, 1), Abc()), HasSubstr("name at least one"));
+  EXPECT_THAT(Refusal(Projected({}, 1), Abc()), HasSubstr("columns is empty; give at least one"));
   EXPECT_THAT(Refusal(Projected({"a", "a"}, 1), Abc()), HasSubstr("names \"a\" twice"));
 }
 

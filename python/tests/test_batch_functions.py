@@ -343,7 +343,7 @@ def test_padding_is_marked():
         assert len(marks) == len(rows) == 6
         real = sorted(row for row, mark in zip(rows, marks, strict=True) if not mark)
         assert real == ([0, 1, 2, 3, 4] if dataset._on_error is None else [0, 1, 4])
-    with pytest.raises(hr.GraphError, match='a column "_pad", which even="pad" adds'):
+    with pytest.raises(hr.GraphError, match='gives a column "_pad", a name that is kept'):
         list(hr.Range(5).batch(2, function=lambda value: value, output="_pad").iterate(shard=(0, 2), even="pad"))
 
 

@@ -48,8 +48,8 @@ def test_every_operator_is_in_python_with_its_documentation(op):
         str(parameter.annotation) != "inspect._empty" for name, parameter in parameters.items() if name != "self"
     )
     for attribute in op["attributes"]:
-        # Range reads its arguments as Python's range does; filter's predicate may be either of two attributes.
-        own = op["name"] in ("Range", "filter")
+        # Range reads its arguments as Python's range does; a predicate may be either of two attributes.
+        own = op["name"] in ("Range", "filter", "take_while")
         if attribute["name"] in parameters and attribute["default"] is not None and not own:
             assert parameters[attribute["name"]].default is not inspect.Parameter.empty
     assert f"### {'' if op['python_module'] else 'hr.'}{op['name']}" in page() or f".{op['name']}\n" in page()

@@ -181,7 +181,7 @@ def test_labels_are_padded_as_asked_for(folder):
     assert records(folder, label_pad_width=-1).provide_label == records(folder).provide_label
     narrow = records(folder, label_pad_width=10)
     for _ in range(2):
-        with pytest.raises(hr.GraphError, match="^ImageDetRecordIter: label_pad_width is 10, .*: cannot pad"):
+        with pytest.raises(hr.DataError, match="^ImageDetRecordIter: label_pad_width is 10, .*: cannot pad"):
             narrow.next()
 
 

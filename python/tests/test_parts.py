@@ -206,7 +206,7 @@ def test_indices_beyond_the_rows():
         ([0.7, 0.2], r"fractions are \[0.7, 0.2\]; they must sum to 1, not 0.9$"),
         ((0.7, 1), r"fractions are \[0.7, 1\]; they must sum to 1, not 1.7; counts of rows are whole"),
         ([80, 20.5], "must sum to 1, not 100.5; counts of rows are whole numbers above 0"),
-        ([True, True], "must sum to 1"),
+        ([True, True], r"fractions\[0\] is True; it must be a number above 0"),
         ([], "must sum to 1"),
         ([1.5, -0.5], r"fractions\[1\] is -0.5; it must be a number above 0"),
         ([1.0, 0], r"fractions\[1\] is 0"),

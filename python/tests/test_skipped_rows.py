@@ -299,7 +299,7 @@ def test_a_row_that_a_predicate_cannot_read_is_left_out():
 
 
 @pytest.mark.parametrize("name", [b"cafe.jpg", b"caf\xe9.jpg"])
-def test_a_name_that_is_no_utf8(tmp_path, name):
+def test_a_name_that_is_no_utf8(tmp_path, tmp_path_factory, name):
     whole = V.EncodeJpeg(quality=95)(np.random.default_rng(0).integers(0, 256, (64, 64, 3), np.uint8))
     folder = os.fsencode(tmp_path) + b"/a"
     os.mkdir(folder)
@@ -319,7 +319,7 @@ def test_a_name_that_is_no_utf8(tmp_path, name):
 
         with pytest.raises(hr.FunctionError, match="OSError: "):
             list(rows.map(fail, "image"))
-        with decoded.profile(tmp_path / "profile") as batches:
+        with decoded.profile(tmp_path_factory.mktemp("profile")) as batches:
             assert len(list(batches)) == 2
         for text in (rows.map(V.Decode(), "image").to_dot(), rows.to_json(), repr(rows), rows.explain()):
             text.encode()

@@ -69,7 +69,7 @@ TEST(SubtractImage, RefusesAnotherShape) {
 }
 
 TEST(SubtractImage, RefusesValuesThatDoNotFillTheShape) {
-  for (const auto& [shape, size] : {std::pair{"(2, 2)", 3}, {"(2, 2)", 5}, {"(2, 2)", 8}, {"(2, 2)", 0}}) {
+  for (const auto& [shape, size] : {std::pair{"(2, 2)", 3}, {"(2, 2)", 5}, {"(2, 2)", 8}}) {
     const std::vector<double> values(size, 1.0);
     const fixture::Given given = {{"image", ir::FloatsValue(values)}, {"shape", Ints({2, 2})}};
     const auto message = HasSubstr(Cat("image has ", size, " values, which do not fill shape ", shape));

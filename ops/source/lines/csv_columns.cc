@@ -302,8 +302,8 @@ bool CsvColumns::FailNumber(const Step& step, size_t i, std::string_view text) {
   }
   return FailField(step, i,
                    Cat("is ", ShownText(text), "; the column's type is ", ir::TypeName(column.type),
-                       ", as types={…} says or else was inferred from the first rows; state it: types={\"", column.name,
-                       "\": ", TypeThatReads(text), ", …}"));
+                       ", stated by types={…} or inferred from the first rows; if the value is right, state types={\"",
+                       column.name, "\": ", TypeThatReads(text), ", …}"));
 }
 
 bool CsvColumns::FailCount() {

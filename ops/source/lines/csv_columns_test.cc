@@ -112,14 +112,24 @@ TEST(CsvColumns, KeepSpacesOfTexts) {
   EXPECT_THAT(Rows({{"a string", "b string"}}, " x , \n"), ElementsAre("a=' x ', b=' '"));
 }
 
+std::string HowToState(std::string_view column, std::string_view type) {
+  return Cat(", stated by types={…} or inferred from the first rows; if the value is right, state types={\"", column,
+             "\": ", type, ", …}");
+}
+
 TEST(CsvColumns, SayWhichFieldIsNoNumber) {
   const Table table{{"a uint8", "x float32", "b bool"}};
   const auto wrong = [&](const char* line) { return Rows(table, Cat(line, "\n")).at(0); };
-  EXPECT_EQ(wrong("300,1,1"), "field 1, of \"a\", is 300; the column's type is uint8 (): 300,1,1");
-  EXPECT_EQ(wrong("-1,1,1"), "field 1, of \"a\", is -1; the column's type is uint8 (): -1,1,1");
-  EXPECT_EQ(wrong("3,1e39,1"), "field 2, of \"x\", is 1e39; the column's type is float32 (): 3,1e39,1");
-  EXPECT_EQ(wrong("3,1,yes"), "field 3, of \"b\", is yes; the column's type is bool (): 3,1,yes");
-  EXPECT_EQ(wrong("3,1x,1"), "field 2, of \"x\", is 1x; the column's type is float32 (): 3,1x,1");
+  EXPECT_EQ(wrong("300,1,1"), Cat("field 1, of \"a\", is 300; the column's type is uint8 ()",
+                                  HowToState("a", "\"float64\""), ": 300,1,1"));
+  EXPECT_EQ(wrong("-1,1,1"),
+            Cat("field 1, of \"a\", is -1; the column's type is uint8 ()", HowToState("a", "\"float64\""), ": -1,1,1"));
+  EXPECT_EQ(wrong("3,1e39,1"), Cat("field 2, of \"x\", is 1e39; the column's type is float32 ()",
+                                   HowToState("x", "\"float64\""), ": 3,1e39,1"));
+  EXPECT_EQ(wrong("3,1,yes"),
+            Cat("field 3, of \"b\", is yes; the column's type is bool ()", HowToState("b", "str"), ": 3,1,yes"));
+  EXPECT_EQ(wrong("3,1x,1"),
+            Cat("field 2, of \"x\", is 1x; the column's type is float32 ()", HowToState("x", "str"), ": 3,1x,1"));
   EXPECT_EQ(wrong("3,,1"), "field 2, of \"x\", is empty; say what that stands for, such as missing={\"x\": 0}: 3,,1");
   EXPECT_THAT(wrong("3,  ,1"), HasSubstr("field 2, of \"x\", is empty"));
   EXPECT_THAT(wrong("3,\"\",1"), HasSubstr("field 2, of \"x\", is empty"));
@@ -159,7 +169,7 @@ TEST(CsvColumns, TakeWordsForWhatIsMissingWhereToldSo) {
 
 TEST(CsvColumns, SayThatATypeMayHaveBeenInferred) {
   EXPECT_THAT(Rows({{"a int64"}}, "1.5\n"),
-              ElementsAre(HasSubstr("as types={…} says or else was inferred from the first rows; state it: "
+              ElementsAre(HasSubstr("stated by types={…} or inferred from the first rows; if the value is right, state "
                                     "types={\"a\": \"float64\", …}")));
 }
 
@@ -184,8 +194,8 @@ TEST(CsvColumns, KeepRowsBeforeAndBehindOneThatFails) {
   for (int i = 0; i < 3000; ++i) {
     if (i % 7 == 3) {
       Append(text, i, ",text of a row that fails,x\n");
-      expected.push_back(
-          Cat("field 3, of \"b\", is x; the column's type is int64 (): ", i, ",text of a row that fails,x"));
+      expected.push_back(Cat("field 3, of \"b\", is x; the column's type is int64 ()", HowToState("b", "str"), ": ", i,
+                             ",text of a row that fails,x"));
     } else {
       Append(text, i, ",text ", i, ",", i * i, "\n");
       expected.push_back(Cat("a=", i, ", t='text ", i, "', b=", i * i));

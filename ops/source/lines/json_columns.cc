@@ -158,8 +158,8 @@ std::string AdviceFor(const Json& value, const ir::Column& column) {
   if (value.is_array()) type = Cat("(\"", DTypeName(column.type.dtype), "\", (None,))");
   if (value.is_boolean()) type = "bool";
   if (value.is_number()) type = value.is_number_float() ? "\"float64\"" : "\"int64\"";
-  return Cat(", as columns={…} says or else was inferred from the first lines; state it: columns={\"", column.name,
-             "\": ", type, ", …}");
+  return Cat(", stated by columns={…} or inferred from the first lines; if the value is right, state columns={\"",
+             column.name, "\": ", type, ", …}");
 }
 
 absl::StatusOr<Tensor> ValueOf(const Json& value, const ir::Column& column) {

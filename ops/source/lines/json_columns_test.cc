@@ -73,9 +73,10 @@ TEST(ParseRow, RoundsNoWholeNumberBeyond64Bits) {
 }
 
 TEST(ParseRow, SaysThatATypeMayHaveBeenInferred) {
-  EXPECT_THAT(Row(R"({"a": 1.5})", {"a int64"}),
-              HasSubstr("as columns={…} says or else was inferred from the first lines; state it: columns={\"a\": "
-                        "\"float64\", …}"));
+  EXPECT_THAT(
+      Row(R"({"a": 1.5})", {"a int64"}),
+      HasSubstr("stated by columns={…} or inferred from the first lines; if the value is right, state columns={\"a\": "
+                "\"float64\", …}"));
 }
 
 // The first elements claim a box that no memory holds.

@@ -108,8 +108,8 @@ def _after_function(node: _engine.Node, found: _Found) -> _Found:
 
 def _of_source(dataset: Base) -> _Found:
     node = dataset._node
-    if node.op == "ImageFolder":
-        attributes = node.attributes
+    attributes = node.attributes
+    if {"root", "classes"} <= attributes.keys():
         if "label" not in (attributes.get("columns") or ("label",)):
             return {}
         return {"label": _of_folder(attributes)}

@@ -20,6 +20,8 @@ _DEFAULT = (".jpg", ".jpeg", ".png")
 _READ = (".bmp", ".gif", ".jfif", ".jpe", ".tif", ".tiff", ".webp")
 # Names that are looked at: enough to see what a folder holds, and few enough for a first batch not to wait for them.
 _MOST_NAMES = 20_000
+# So many rows are meant to have no end.
+_ENDLESS = 1 << 60
 
 
 def warn_of_data(dataset: Runs, epoch: int) -> None:
@@ -27,7 +29,7 @@ def warn_of_data(dataset: Runs, epoch: int) -> None:
     for each in ordered(dataset)[1]:
         if each._node.side_by_side:
             _warn_of_lengths(each, epoch)
-        elif each._node.op == "ImageFolder":
+        elif {"root", "classes", "extensions"} <= each._node.attributes.keys():
             _warn_of_endings(each)
 
 
@@ -36,7 +38,7 @@ def _warn_of_lengths(zipped: Any, epoch: int) -> None:
         counts = [_engine.count(*each._bound_graph({"epoch": epoch})) for each in zipped._inputs]
     except Error:  # The run reports it.
         return
-    known = [count for count in counts if count is not None and count >= 0]
+    known = [count for count in counts if count is not None and 0 <= count < _ENDLESS]
     if len(set(known)) < 2:
         return
     least = min(known)
@@ -61,7 +63,7 @@ def _warn_of_endings(folder: Any) -> None:
     listed = ", ".join(f"{count:,} {ending}" for ending, count in sorted(found.items()))
     names = ", ".join(f'"{ending}"' for ending in (*_DEFAULT, *sorted(found)))
     warn_once(
-        f"ImageFolder: files that Decode reads are left out, by their endings: {listed}; write extensions=({names}) to "
+        f"{folder._node.op}: files that Decode reads are left out, by their endings: {listed}; write extensions=({names}) to "
         "read them, too, or keep them elsewhere",
         folder._location,
     )

@@ -102,13 +102,23 @@ TEST(Formats, GivesAsManyChannelsAsTheImageHasColours) {
   const auto shape = [](const char* name) { return RunKernel("Decode", ModeFormats("any"), Encoded(name))->shape(); };
   EXPECT_EQ(shape("lossy.webp"), Shape({31, 45, 3}));
   EXPECT_EQ(shape("lossy_alpha.webp"), Shape({31, 45, 4}));
-  EXPECT_EQ(shape("animated.webp"), Shape({31, 45, 3}));
+  EXPECT_EQ(shape("animated.webp"), Shape({31, 45, 4}));
   EXPECT_EQ(shape("palette.gif"), Shape({31, 45, 3}));
   EXPECT_EQ(shape("grey.tiff"), Shape({31, 45, 1}));
   EXPECT_EQ(shape("grey_alpha.tiff"), Shape({31, 45, 4}));
   EXPECT_EQ(LargestDifference(*RunKernel("Decode", ModeFormats("any"), Encoded("transparent.gif")),
                               Golden("transparent.gif.any")),
             0);
+}
+
+// The header of the file says whether there is alpha, as for Pillow; the canvas of libwebp always has it.
+TEST(Formats, GivesAnimationsAlphaWhereTheirHeaderSaysSo) {
+  std::string file = ReadTestFile("animated.webp");
+  constexpr size_t kFlags = 20;
+  constexpr char kAlpha = 0x10;
+  ASSERT_EQ(file[kFlags] & kAlpha, kAlpha);
+  file[kFlags] = static_cast<char>(file[kFlags] & ~kAlpha);
+  EXPECT_EQ(RunKernel("Decode", ModeFormats("any"), *Tensor::CopyBytes(DType::kBytes, file))->shape(), Shape({31, 45, 3}));
 }
 
 TEST(Formats, TurnsByTheOrientationOnlyWhenAsked) {

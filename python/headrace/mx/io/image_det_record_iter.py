@@ -10,7 +10,7 @@ from headrace import transforms as T
 from headrace._arguments import options
 from headrace._datasets.dataset import Dataset
 from headrace._runs import error_policy
-from headrace.errors import GraphError
+from headrace.errors import DataError, GraphError
 from headrace.mx import detections
 from headrace.mx.context import Context
 from headrace.mx.detections import Segment
@@ -184,7 +184,7 @@ class ImageDetRecordIter(EngineBatches):
     def _make(self) -> DataBatch | None:
         try:
             return super()._make()
-        except GraphError as error:
+        except DataError as error:
             # The only error of that kernel whose shapes and types are known.
             if (error.operator or "").endswith(f" {T.PadEnd.__name__}"):
                 wider = f"label_pad_width is {self._label_pad_width}, too small for a label; give a larger one, or 0"
