@@ -1,5 +1,6 @@
 #include "ir/infer.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -38,25 +39,32 @@ void KeepCommon(const ColumnType& other, ColumnType& type) {
   }
 }
 
+// Forgets all sizes, of which one example alone does not say whether they depend on it.
+void ForgetSizes(std::vector<ColumnType>& types) {
+  for (ColumnType& type : types) {
+    if (type.shape) std::fill(type.shape->begin(), type.shape->end(), kUnknownDim);
+  }
+}
+
 // Of a step that reads parameters: what does not depend on their values. Examples that do not fit together say nothing
 // of it; the values themselves are checked when they are bound.
 absl::StatusOr<std::vector<ColumnType>> KernelOutputs(const Declaration& declaration, const proto::Step& step,
                                                       absl::Span<const ColumnType> inputs) {
   if (!ReadsParameter(step)) return InferKernelTypes(declaration, Attributes::Of(step), inputs);
   std::vector<ColumnType> common(step.outputs_size());
-  bool known = false;
+  int fitting = 0;
   for (int i = 0; i < kExamples; ++i) {
     absl::StatusOr<std::vector<ColumnType>> outputs =
         InferKernelTypes(declaration, Attributes::Of(WithExamples(step, i)), inputs);
     if (!outputs.ok()) continue;
-    if (!known) {
-      known = true;
+    if (++fitting == 1) {
       common = *std::move(outputs);
       continue;
     }
     if (common.size() != outputs->size()) return GraphError("gives columns by a parameter");
     for (size_t c = 0; c < common.size(); ++c) KeepCommon((*outputs)[c], common[c]);
   }
+  if (fitting == 1) ForgetSizes(common);
   return common;
 }
 

@@ -42,6 +42,7 @@ FIXED = {("SlicePatches", "num_height"), ("SlicePatches", "num_width")}
 BESIDE: dict[str, dict[str, Any]] = {
     "Resize.max_size": {"size": 20},
     "RandomSolarize.upper": {"threshold": 100},
+    "Slice.indices": {"start": None},
     "MixUp": {"num_classes": 3},
     "CutMix": {"num_classes": 3, "layout": "HWC"},
 }

@@ -119,10 +119,10 @@ absl::Status CheckObjectMasks(const Tensor& masks, std::string_view column) {
 }
 
 absl::StatusOr<ir::ColumnType> PlaneTypeOf(const ir::ColumnType& type, std::string_view column) {
-  const bool of_masks = !type.shape || type.shape->size() == 3;
-  if (!of_masks || !ImageTypeOf(type, PixelTypes::kFixedSize).ok()) return NotMasks(column, ir::TypeName(type));
+  if (type.shape && type.shape->size() != 3) return NotMasks(column, ir::TypeName(type));
   ir::ColumnType plane = type;
   if (plane.shape) plane.shape->erase(plane.shape->begin());
+  if (!ImageTypeOf(plane, PixelTypes::kFixedSize).ok()) return NotMasks(column, ir::TypeName(type));
   return plane;
 }
 
