@@ -13,7 +13,7 @@ from headrace.errors import Error
 if TYPE_CHECKING:
     from headrace._datasets.base import Base
 
-__all__ = ["class_names", "why_none"]
+__all__ = ["class_names", "has_class_folders", "why_none"]
 
 # From a column of labels to the labels of its classes by name; or to the reason why they are not known.
 _Found = dict[str, "dict[str, int] | str"]
@@ -106,10 +106,15 @@ def _after_function(node: _engine.Node, found: _Found) -> _Found:
     return {name: each if of_steps or (given and name not in given) else _CHANGED for name, each in found.items()}
 
 
+def has_class_folders(node: _engine.Node) -> bool:
+    """Whether it is a source of files in a folder a class."""
+    return {"root", "classes"} <= node.attributes.keys()
+
+
 def _of_source(dataset: Base) -> _Found:
     node = dataset._node
     attributes = node.attributes
-    if {"root", "classes"} <= attributes.keys():
+    if has_class_folders(node):
         if "label" not in (attributes.get("columns") or ("label",)):
             return {}
         return {"label": _of_folder(attributes)}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _engine
 from headrace._arguments.doubts import warn_once
 from headrace._datasets.base import ordered
+from headrace._datasets.class_names import has_class_folders
 from headrace.errors import Error
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def warn_of_data(dataset: Runs, epoch: int) -> None:
     for each in ordered(dataset)[1]:
         if each._node.side_by_side:
             _warn_of_lengths(each, epoch)
-        elif {"root", "classes", "extensions"} <= each._node.attributes.keys():
+        elif has_class_folders(each._node):
             _warn_of_endings(each)
 
 
