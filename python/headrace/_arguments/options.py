@@ -17,17 +17,15 @@ _SIZE = re.compile(r"\s*([0-9]{1,400})(?:\.([0-9]{1,400}))?\s*([a-zA-Z]*)\s*")
 MOST_AT_ONCE = 1 << 20
 
 
-def _paths_as_text(value: Any) -> Any:
-    """Paths, also in a list, as the texts that a user would write."""
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    return [_paths_as_text(each) for each in value] if type(value) is list else value
+def _path_as_text(value: Any) -> Any:
+    """A path as the text that a user would write; other values stay."""
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
 def shown(value: Any) -> str:
     """The given value on one line, for messages."""
     try:
-        text = repr(_paths_as_text(value))
+        text = repr([_path_as_text(each) for each in value] if type(value) is list else _path_as_text(value))
     except Exception:
         return f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= 200 else f"{text[:200]}…"
