@@ -82,6 +82,7 @@ TEST_F(Csv, NamesTheLineThatIsWrong) {
   EXPECT_THAT(ran.Texts(), ElementsAre("x=1"));
   EXPECT_THAT(DescribeError(ran.error),
               HasSubstr("field 1, of \"x\", is 2.5; the column's type is int32 (), stated by types={…} or inferred"));
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr(", …}: 2.5,3"));
   EXPECT_THAT(DescribeError(ran.error), HasSubstr("a.csv, byte 8"));
 }
 
@@ -181,6 +182,7 @@ TEST_F(Csv, NamesTheLineThatIsWrongByNumber) {
   EXPECT_EQ(ran.Texts(), std::vector<std::string>{"x=1"});
   EXPECT_THAT(DescribeError(ran.error),
               HasSubstr("field 1, of \"x\", is 2.5; the column's type is int32 (), stated by types={…} or inferred"));
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr(", …}: 2.5,3"));
   EXPECT_EQ(GetErrorField(ran.error, ErrorField::kFile), Cat(path, ", byte 8"));
   GraphBuilder skipping = Source({"x int32"}, by_number);
   skipping.SkipFailed(1);
