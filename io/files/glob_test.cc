@@ -251,7 +251,7 @@ TEST_F(GlobTest, ManyDoubleStarsTakeNoTime) {
 TEST_F(GlobTest, GoesUpToAFolderOnce) {
   std::string pattern = "*";
   for (int i = 0; i < 40; ++i) pattern += "/../*";
-  EXPECT_THAT(Find({pattern + "/../a.jpg"}), testing::SizeIs(1));
+  EXPECT_THAT(Find({pattern + "/../a.jpg"}), ElementsAre(testing::EndsWith("/../a.jpg")));
 }
 
 TEST(Glob, WorksFromTheWorkingFolder) {

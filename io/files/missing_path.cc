@@ -60,12 +60,14 @@ std::string_view LastPart(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-// The path up to its first part that is missing. Looks at few of its folders, of which there may be very many: where one
-// is missing, so is all below it.
+// The path up to its first part that is missing. Looks at few of its folders, of which there may be very many: where
+// one is missing, so is all below it.
 std::string_view FirstMissing(const FileSystem& files, std::string_view path) {
   while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
   std::vector<size_t> ends;  // of the folders above, the highest first
-  for (size_t at = path.find('/', RootOf(path).size()); at != path.npos; at = path.find('/', at + 1)) ends.push_back(at);
+  for (size_t slash = path.find('/', RootOf(path).size()); slash != path.npos; slash = path.find('/', slash + 1)) {
+    ends.push_back(slash);
+  }
   const auto there = [&](size_t end) { return files.Stat(std::string(path.substr(0, end))).ok(); };
   const auto missing = std::partition_point(ends.begin(), ends.end(), there);
   return missing == ends.end() ? path : path.substr(0, *missing);

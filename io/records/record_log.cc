@@ -150,8 +150,8 @@ std::optional<RecordLog::Contents> RecordLog::ReadContents(const std::string& pa
   return contents;
 }
 
-// Reads the list in pieces and checks each before the next: memory is taken for entries that fit, not for as many as the
-// file claims. Entries are in order and share no byte, so that all records together are no longer than their file.
+// Reads the list in pieces and checks each before the next: memory is taken for entries that fit, not for as many as
+// the file claims. Entries are in order and share no byte, so that all records together are no longer than their file.
 int64_t RecordLog::ReadList(const File& file, Contents& contents) const {
   constexpr int64_t kNothing = sizeof(FileHead);
   const auto list = disk_->Open(ListPath(file.path));
