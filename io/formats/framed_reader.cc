@@ -183,6 +183,7 @@ absl::Status FramedReader::Grow(const PendingRead& read, size_t got) {
   const size_t held = end_ - begin_;
   const size_t wanted = std::max(held + got, reach_ - std::min(reach_, held + got));
   const size_t more = at_end_ ? 0 : std::min(wanted, static_cast<size_t>(std::max<int64_t>(0, size_ - asked_) + 1));
+  HEADRACE_RETURN_IF_ERROR(CheckHeld(path_, *file_, static_cast<int64_t>(held + got + more)));
   BufferRef grown = BufferPool::Current().Allocate(held + got + more + PendingRead::kSlack);
   if (!grown) return ResourceError("no memory for a record of more than ", held, " bytes");
   std::memcpy(grown->data(), buffer_->data() + begin_, held);

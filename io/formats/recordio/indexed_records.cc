@@ -69,6 +69,7 @@ absl::Status IndexedRecords::ReadLong(const JoinedReads::OpenFile& opened, int64
   while (true) {
     if (StopSignal::Raised()) return StopSignal::Error();
     HEADRACE_RETURN_IF_ERROR(CheckRecordReach(bytes, offset, *opened.file));
+    HEADRACE_RETURN_IF_ERROR(CheckHeld(Cat("the record at byte ", offset), *opened.file, static_cast<int64_t>(reach)));
     HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<PendingRead> read,
                               PendingRead::Start(opened.file, offset, 0, reach));
     HEADRACE_ASSIGN_OR_RETURN(const int64_t got, read->Wait());
