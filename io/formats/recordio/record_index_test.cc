@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <vector>
 
 #include "core/error.h"
+#include "core/stop_signal.h"
 #include "io/files/testing/one_file.h"
 #include "io/formats/recordio/record_frame.h"
 
@@ -94,6 +96,14 @@ TEST(RecordIndex, ScansADamagedFileAsItIsTold) {
   EXPECT_THAT(index->offsets, ElementsAre(24));
   ASSERT_EQ(lost.size(), 1u);
   EXPECT_EQ(lost[0].bytes, 24);
+}
+
+TEST(RecordIndex, EndsWhereItIsNoLongerWanted) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += "1\t8\n";
+  const std::atomic<bool> stop{true};
+  const StopSignal signal(&stop);
+  EXPECT_EQ(KindOf(ParseRecordIndex(text, "a.idx").status()), ErrorKind::kClosed);
 }
 
 }  // namespace
