@@ -113,6 +113,10 @@ TEST(Graph, OfDeepExpressionsIsReadAndOfHostileOnesRefused) {
   for (int i = 0; i < 100'000; ++i) hostile += "{\"nodes\": [";
   EXPECT_FALSE(ParseGraphJson(hostile).ok());
   EXPECT_FALSE(ParseGraphJson(std::string(1'000'000, '[')).ok());
+  // Each name is not compared with all before it.
+  std::string names = R"({"format": 2)";
+  for (int i = 0; i < 300'000; ++i) Append(names, ", \"", i, "\": 1");
+  EXPECT_THAT(Message(ParseGraphJson(names + "}")), HasSubstr("no field of this name in Graph"));
   std::string open, closed;
   for (int i = 0; i < 2000; ++i) open += R"({"call": {"arguments": [)", closed += "]}}";
   EXPECT_THAT(

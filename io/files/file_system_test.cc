@@ -79,6 +79,39 @@ TEST(LocalFileSystem, ChargesTheRunningTaskForWhatItRead) {
   account->Close();
 }
 
+TEST(LocalFileSystem, TakesNoMemoryBeyondTheBudgetForAFileOfHoles) {
+  TemporaryFolder folder;
+  constexpr int64_t kBytes = 8 << 20;
+  const std::string holes = folder.Write("holes", "begin");
+  std::filesystem::resize_file(holes, kBytes);
+  const std::string full = folder.Write("full", std::string(kBytes, 'b'));
+  for (const int64_t budget : {kBytes / 2, 2 * kBytes}) {
+    MemoryAccount* account = MemoryAccount::Open(budget);
+    {
+      TaskMemory task(&BufferPool::Global(), account, 0);
+      EXPECT_TRUE(Local().Read(full).ok()) << "one row may exceed the budget";
+      const absl::Status read = Local().Read(holes).status();
+      EXPECT_EQ(read.ok(), budget > kBytes) << read;
+      const absl::Status range = Local().ReadRange(holes, 1, kBytes - 1).status();
+      EXPECT_EQ(range.ok(), budget > kBytes) << range;
+      EXPECT_TRUE(Local().ReadRange(holes, 0, 5).ok());
+      if (budget > kBytes) continue;
+      EXPECT_EQ(KindOf(read), ErrorKind::kData);
+      EXPECT_FALSE(IsBeyondRow(read));
+      EXPECT_THAT(Message(read), HasSubstr("most of it is a hole"));
+      EXPECT_LE(account->peak(), kBytes + (kBytes >> 2)) << "that of the full file";
+    }
+    account->Close();
+  }
+}
+
+TEST(LocalFileSystem, TakesNoMemoryForARangeThatTheFileDoesNotHave) {
+  TemporaryFolder folder;
+  const absl::Status status = Local().ReadRange(folder.Write("five", "bytes"), 1, int64_t{1} << 60).status();
+  EXPECT_EQ(KindOf(status), ErrorKind::kData);
+  EXPECT_THAT(Message(status), HasSubstr("ends at byte 5"));
+}
+
 TEST(LocalFileSystem, ReadsRanges) {
   TemporaryFolder folder;
   const std::string path = folder.Write("digits", "0123456789");

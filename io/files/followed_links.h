@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/seeded_hash.h"
 #include "io/files/file_system.h"
 
 namespace headrace {
@@ -26,7 +27,7 @@ class FollowedLinks {
 
  private:
   const FileSystem& files_;
-  std::unordered_map<std::string, int> ways_;  // by identity
+  std::unordered_map<std::string, int, SeededHash> ways_;  // by identity
 };
 
 }  // namespace headrace

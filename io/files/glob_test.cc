@@ -214,6 +214,46 @@ TEST_F(GlobTest, ListsAFolderOnceAndPassesErrorsOn) {
   EXPECT_THAT(Find({"**/*.jpg"}, &counting), ElementsAre(HasSubstr("no answer")));
 }
 
+TEST_F(GlobTest, RefusesAPartThatIsLongerThanAnyName) {
+  const std::string letters(4096, 'a');
+  EXPECT_THAT(Find({letters + "*"}), ElementsAre(HasSubstr("has 4097 bytes")));
+}
+
+// Neither its parts nor the folders take stack, nor is the missing folder looked for in each of them.
+TEST_F(GlobTest, TakesAPatternOfAnyNumberOfParts) {
+  std::string plain;
+  std::string stars;
+  for (int i = 0; i < 100'000; ++i) {
+    plain += "a/";
+    stars += "*/";
+  }
+  int stats = 0;
+  FaultyFileSystem counting(LocalFileSystem(), [&](std::string_view call, const std::string&) {
+    stats += call == "Stat" ? 1 : 0;
+    return absl::OkStatus();
+  });
+  EXPECT_THAT(Find({plain + "x"}, &counting), ElementsAre(HasSubstr("has no 'a'")));
+  EXPECT_LT(stats, 100);
+  EXPECT_THAT(Find({stars + "x"}), ElementsAre(HasSubstr("matches no file")));
+}
+
+TEST_F(GlobTest, ManyDoubleStarsTakeNoTime) {
+  std::string folders = "deep";
+  std::string pattern = "deep";
+  for (int i = 0; i < 40; ++i) {
+    folders += "/a";
+    if (i % 2 == 0) pattern += "/**/a";
+  }
+  folder_.Write(folders + "/x.jpg");
+  EXPECT_THAT(Find({pattern + "/x.jpg"}), ElementsAre(folders + "/x.jpg"));
+}
+
+TEST_F(GlobTest, GoesUpToAFolderOnce) {
+  std::string pattern = "*";
+  for (int i = 0; i < 40; ++i) pattern += "/../*";
+  EXPECT_THAT(Find({pattern + "/../a.jpg"}), ElementsAre(testing::EndsWith("/../a.jpg")));
+}
+
 TEST(Glob, WorksFromTheWorkingFolder) {
   const auto found = Glob(*LocalFileSystem(), {"**/files_test*"});
   ASSERT_TRUE(found.ok()) << found.status();

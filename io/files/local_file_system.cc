@@ -88,6 +88,11 @@ FileStat FromSystem(const struct stat& from) {
   return stat;
 }
 
+int64_t HeldBytesOf(const struct stat& from) {
+  constexpr int64_t kBlock = 512;  // whatever the disk's are
+  return int64_t{from.st_blocks} * kBlock;
+}
+
 // Reads until `target` is full or the file ends. Returns a negative errno on failure.
 int64_t ReadFully(int descriptor, int64_t offset, absl::Span<uint8_t> target) {
   size_t done = 0;
@@ -152,6 +157,12 @@ class LocalFile : public WritableFile {
     return stat.st_size;
   }
 
+  absl::StatusOr<int64_t> HeldBytes() const override {
+    struct stat stat;
+    if (fstat(descriptor_.get(), &stat) != 0) return SystemError(*files_, path_, "look at", errno);
+    return HeldBytesOf(stat);
+  }
+
   absl::Status WriteAt(int64_t offset, absl::Span<const uint8_t> bytes) const override {
     const int error =
         WriteFully(descriptor_.get(), offset, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -181,6 +192,7 @@ class Local : public LocalFiles {
     struct stat stat;
     HEADRACE_ASSIGN_OR_RETURN(const Descriptor descriptor, OpenRegular(path, stat));
     const int64_t size = stat.st_size;
+    HEADRACE_RETURN_IF_ERROR(CheckHeld(path, size, HeldBytesOf(stat)));
     BufferRef buffer = BufferPool::Current().Allocate(size);
     if (!buffer) return ResourceError("no memory for ", path, " (", size, " bytes)");
     uint8_t* data = buffer->data();

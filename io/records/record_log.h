@@ -26,6 +26,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "core/seeded_hash.h"
 
 namespace headrace {
 
@@ -118,10 +119,10 @@ class RecordLog {
   std::mutex listing_mutex_;  // held while the folder is listed again
   mutable std::mutex mutex_;
   std::vector<File> files_;
-  std::unordered_map<uint64_t, Location> locations_;
+  std::unordered_map<uint64_t, Location, SeededHash> locations_;
   // Further locations of records that several files hold, for example because one was found damaged and made again:
   // read if the one in locations_ is damaged.
-  std::unordered_map<uint64_t, std::vector<Location>> spares_;
+  std::unordered_map<uint64_t, std::vector<Location>, SeededHash> spares_;
   std::deque<std::pair<uint32_t, SharedFile>> open_;  // for reading, the most recently used first
   int own_ = -1;                                      // index of the file written to; -1: none
   std::shared_ptr<const WritableFile> own_file_;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -20,6 +21,7 @@
 
 #include "core/error.h"
 #include "core/row_id.h"
+#include "core/stop_signal.h"
 #include "core/text.h"
 #include "io/files/file_system.h"
 #include "io/files/testing/temporary_folder.h"
@@ -298,6 +300,59 @@ TEST(RecordLog, LooksAtWhatAListSays) {
     for (uint64_t key = 0; key < 8; ++key) EXPECT_LE(log->Find(key).value_or(0), whole.size());
     EXPECT_GE(KeysIn(*log, 8).size(), 7u);
   }
+}
+
+// Else a list of n entries, each of which names the whole file, would have each record read n times the file.
+TEST(RecordLog, ReadsNoListWhoseRecordsShareBytes) {
+  struct Entry {
+    uint64_t key;
+    int64_t offset;
+    uint64_t length;
+    uint32_t checksum;
+    uint32_t nothing;
+  };
+  constexpr size_t kHead = 40;
+  const TemporaryFolder folder;
+  Fill(*Opened(folder), 0, 8);
+  const std::string path = FilesEnding(folder, ".list")[0];
+  std::string list = Contents(path);
+  const auto covered = static_cast<int64_t>(Contents(FilesEnding(folder, ".rows")[0]).size());
+  for (size_t i = 0; i < 8; ++i) {
+    const Entry entry = {5, 48, static_cast<uint64_t>(covered - 48), 0, 0};
+    std::memcpy(&list[kHead + i * sizeof(Entry)], &entry, sizeof(entry));
+  }
+  const uint32_t checksum = Crc32c(list.data() + kHead, list.size() - kHead);
+  std::memcpy(&list[32], &checksum, sizeof(checksum));
+  folder.Write(std::filesystem::path(path).filename().string(), list);
+  EXPECT_EQ(KeysIn(*Opened(folder), 8), UpTo(8)) << "the file was scanned";
+}
+
+// A list that is a hole of the disk: its entries are looked at before memory is taken for all that it claims.
+TEST(RecordLog, TakesNoMemoryForWhatAListClaims) {
+  constexpr uint64_t kClaimed = uint64_t{1} << 25;
+  const TemporaryFolder folder;
+  Fill(*Opened(folder), 0, 8);
+  const std::string path = FilesEnding(folder, ".list")[0];
+  std::string list = Contents(path).substr(0, 40);
+  std::memcpy(&list[16], &kClaimed, sizeof(kClaimed));
+  folder.Write(std::filesystem::path(path).filename().string(), list);
+  std::filesystem::resize_file(path, 40 + 32 * kClaimed);
+  const auto most_kib = [] {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const long before = most_kib();
+  EXPECT_EQ(KeysIn(*Opened(folder), 8), UpTo(8));
+  EXPECT_LT(most_kib() - before, 256 << 10);
+}
+
+TEST(RecordLog, EndsWhereItsWorkIsNoLongerWanted) {
+  const TemporaryFolder folder;
+  Fill(*Opened(folder), 0, 8);
+  const std::atomic<bool> stop{true};
+  const StopSignal signal(&stop);
+  EXPECT_EQ(KindOf(RecordLog::Open(*LocalFileSystem(), folder.path(), "a").status()), ErrorKind::kClosed);
 }
 
 TEST(RecordLog, WaitsForNoPipe) {

@@ -27,6 +27,8 @@ from headrace.errors import ClosedError, DataError, GraphError, NotFoundError, U
 __all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]
 
 _HEADER = struct.Struct("<IfQQ")
+# Of a whole number of 64 bits.
+_MOST_DIGITS = 20
 
 
 class MXRecordIO:
@@ -285,6 +287,9 @@ class MXIndexedRecordIO(MXRecordIO):
             raise system_error(f"cannot read {self.idx_path}", raised) from None
         for key_text, offset, line in _engine.parse_record_index(text, os.fsencode(self.idx_path)):
             try:
+                # Whole numbers of any length may all have one hash.
+                if self.key_type is int and len(key_text) > _MOST_DIGITS:
+                    raise ValueError("a whole number has at most 64 bits")
                 key = self.key_type(key_text)
             except ValueError as raised:
                 raise DataError(f"{self.idx_path}, line {line}: {key_text!r} is no key: {raised}") from None

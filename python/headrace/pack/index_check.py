@@ -7,6 +7,8 @@ from headrace._files.system_error import system_error
 
 __all__ = ["IndexLine", "check_index", "read_index"]
 
+_MOST_DIGITS = 20
+
 IndexLine = tuple[int, int]
 """Key and offset."""
 
@@ -22,7 +24,8 @@ def read_index(path: str) -> tuple[list[IndexLine], list[str]]:
     wrong: list[str] = []
     for number, line in enumerate(lines, 1):
         fields = line.split(b"\t")
-        if len(fields) == 2 and all(field.strip().isdigit() for field in fields):
+        # More digits than 64 bits have are no number of an index, and Python does not read any number of them.
+        if len(fields) == 2 and all(field.strip().isdigit() and len(field) <= _MOST_DIGITS for field in fields):
             good.append((int(fields[0]), int(fields[1])))
         elif line.strip():
             wrong.append(f"line {number} is no key and offset")

@@ -27,6 +27,26 @@ class Unpacked:
     lost: list[LostBytes]
 
 
+class _FreeNames:
+    """Gives a name that comes again a number. Each of many equal ones goes on from the number of the one before."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, int] = {}
+        """The number that a name gets when it comes again. Every name given is a key."""
+
+    def free(self, name: str) -> str:
+        if name not in self._next:
+            self._next[name] = 2
+            return name
+        stem, ending = os.path.splitext(name)
+        while True:
+            numbered = f"{stem}-{self._next[name]}{ending}"
+            self._next[name] += 1
+            if numbered not in self._next:
+                self._next[numbered] = 2
+                return numbered
+
+
 def unpack_records(path: str, folder: str, raw: bool = False) -> Unpacked:
     """Writes each image to `folder`/LABEL/ID.jpg, with the ending of its format, and a list `folder`/list.lst; with `raw` each record to
     `folder`/NUMBER.bin.
@@ -37,14 +57,14 @@ def unpack_records(path: str, folder: str, raw: bool = False) -> Unpacked:
     scan = RecordScan(path)
     files = empty = 0
     lines: list[str] = []
-    taken: set[str] = set()
+    names = _FreeNames()
     with Progress(f"{os.path.basename(path)}, bytes", scan.file_bytes) as progress:
         for offset, name, content, line in _files(scan, path, raw):
             progress.at(offset)
             if not content and not raw:
                 empty += 1
                 continue
-            free = _free_name(name, taken)
+            free = names.free(name)
             _write(os.path.join(folder, free), content)
             if line is not None:
                 lines.append(f"{line}\t{free}\n")
@@ -72,15 +92,6 @@ def _image(path: str, record: ScannedRecord) -> ImagePayload:
     if image is None:
         raise DataError(f"{path}: the record at byte {record.offset:,} is no image record; --raw unpacks any")
     return image
-
-
-def _free_name(name: str, taken: set[str]) -> str:
-    stem, ending = os.path.splitext(name)
-    free, number = name, 2
-    while free in taken:
-        free, number = f"{stem}-{number}{ending}", number + 1
-    taken.add(free)
-    return free
 
 
 def _make(folder: str) -> None:
