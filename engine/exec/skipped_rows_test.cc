@@ -91,6 +91,17 @@ TEST(SkippedRows, AreLoggedToARegularFileAlone) {
   }
 }
 
+TEST(SkippedRows, AreNotLoggedThroughALink) {
+  TemporaryFolder folder;
+  const std::string kept = folder.Write("kept", "as it was");
+  folder.Link("kept", "bad.jsonl");
+  SkippedRows skipped(3, 0);
+  const absl::Status status = skipped.LogTo(folder / "bad.jsonl");
+  EXPECT_EQ(KindOf(status), ErrorKind::kUnsupported) << status;
+  EXPECT_NE(std::string(status.message()).find("this is a symbolic link"), std::string::npos) << status;
+  EXPECT_EQ(LocalFileSystem()->Read(kept)->bytes_value(), "as it was");
+}
+
 TEST(SkippedRows, AreWrittenAsJsonWhateverTheyHold) {
   FailedRow row;
   row.provenance.record = 7;
