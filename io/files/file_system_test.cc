@@ -388,7 +388,7 @@ TEST(LocalFiles, MakesAFolderAndThoseAboveIt) {
   for (const char* path : {"a/b/c", "a/b/c", "d//e/", "./f/./g/../h"}) {
     EXPECT_TRUE(local.MakeOwnFolder(folder / path).ok()) << path;
     EXPECT_TRUE(std::filesystem::is_directory(folder / path)) << path;
-    EXPECT_EQ(ModeOf(folder / path), 0700) << path;
+    EXPECT_EQ(ModeOf(folder / path), 0700u) << path;
   }
   folder.Write("file");
   for (const char* path : {"file", "file/below"}) {
@@ -421,8 +421,8 @@ TEST(LocalFiles, MakesFilesOfCachesForThisUserAlone) {
   const LocalFiles& local = *Local().local();
   ASSERT_TRUE(local.MakeLocked(folder / "rows", "").ok());
   ASSERT_TRUE(local.ReplaceOwn(folder / "list", {"x"}).ok());
-  EXPECT_EQ(ModeOf(folder / "rows"), 0600);
-  EXPECT_EQ(ModeOf(folder / "list"), 0600);
+  EXPECT_EQ(ModeOf(folder / "rows"), 0600u);
+  EXPECT_EQ(ModeOf(folder / "list"), 0600u);
 }
 
 // Somebody who can write to the folder may hold the file that was there.
