@@ -18,8 +18,8 @@ namespace headrace {
 
 class FollowedLinks {
  public:
-  // The paths by which a walk may reach each folder, and the folders and entries of folders that it may reach by further
-  // ones, in all.
+  // The paths by which a walk may reach each folder, and the folders and entries of folders that it may reach by
+  // further ones, in all.
   static constexpr int kFreeWays = 16;
   static constexpr int64_t kMostAgain = 10'000;
 

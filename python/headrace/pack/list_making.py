@@ -133,8 +133,8 @@ def _images(root: str, recursive: bool, endings: tuple[str, ...]) -> Iterator[st
 
 
 class _FollowedLinks:
-    """Bounds what links reach again, as io/files/followed_links.h does: links in linked folders may reach the same files by
-    very many paths."""
+    """Bounds what links reach again, as io/files/followed_links.h does: links in linked folders may reach the same files
+    by very many paths."""
 
     FREE_WAYS = 16
     MOST_AGAIN = 10_000
@@ -151,8 +151,8 @@ class _FollowedLinks:
         if self._again > self.MOST_AGAIN:
             raise NotFoundError(
                 f"{folder}: symbolic links lead to this folder in more than {self.FREE_WAYS} ways, and to more than "
-                f"{self.MOST_AGAIN} files and folders so often that each would be walked again and again; remove some of "
-                "them"
+                f"{self.MOST_AGAIN} files and folders so often that each would be walked again and again; remove some "
+                "of them"
             )
 
 
@@ -195,6 +195,6 @@ def _dealt(
 def _write(path: str, lines: Iterable[_Found]) -> None:
     text = "".join(f"{each.number}\t{each.label:f}\t{each.path}\n" for each in lines)
     try:
-        write_whole(path, text.encode("utf-8", "surrogateescape"))
+        write_whole(path, text.encode("utf-8", "surrogateescape"), named=False)
     except OSError as error:
         raise system_error(f"cannot write the list {path}", error) from error
