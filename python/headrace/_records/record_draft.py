@@ -38,7 +38,8 @@ def index_path(record_path: str) -> str:
 
 def is_kept(record_path: str) -> bool:
     """Whether a run that did not finish left something to go on with."""
-    return os.path.exists(_journal_of(record_path))
+    journal = _journal_of(record_path)
+    return os.path.isfile(journal) and not os.path.islink(journal)
 
 
 @dataclass
