@@ -13,6 +13,7 @@
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
+#include "io/files/file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "ir/graph.pb.h"
 

@@ -16,6 +16,8 @@
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "io/files/local_files.h"
@@ -459,14 +461,13 @@ TEST(LocalFiles, RefusesADraftThatIsNotItsOwn) {
   folder.Link("nowhere", "to_nothing");
   std::filesystem::create_hard_link(kept, folder / "second");
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
-  for (const auto& [name, why] : std::vector<std::pair<std::string, std::string>>{
-           {"link", "is a symbolic link"},
-           {"to_nothing", "is a symbolic link"},
-           {"second", "has 2 names"},
-           {"pipe", "is a pipe, a socket or a device"}}) {
-    for (const absl::Status& status :
-         {local.MakeDraft(folder / name).status(), local.OpenDraft(folder / name).status(),
-          local.OpenLocked(folder / name).status()}) {
+  for (const auto& [name, why] :
+       std::vector<std::pair<std::string, std::string>>{{"link", "is a symbolic link"},
+                                                        {"to_nothing", "is a symbolic link"},
+                                                        {"second", "has 2 names"},
+                                                        {"pipe", "is a pipe, a socket or a device"}}) {
+    for (const absl::Status& status : {local.MakeDraft(folder / name).status(), local.OpenDraft(folder / name).status(),
+                                       local.OpenLocked(folder / name).status()}) {
       EXPECT_EQ(KindOf(status), ErrorKind::kUnsupported) << status;
       EXPECT_THAT(Message(status), AllOf(HasSubstr(name), HasSubstr(why), HasSubstr("remove it")));
     }

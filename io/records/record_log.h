@@ -43,8 +43,8 @@ class RecordLog {
   static constexpr size_t kMostSmall = 32;
 
   // Makes the folder, for this user alone, if it is missing. `name` identifies the contents of the records: files
-  // written under another name are ignored. kNotFound if the folder cannot be made or read, kUnsupported if it is not on
-  // this machine.
+  // written under another name are ignored. kNotFound if the folder cannot be made or read, kUnsupported if it is not
+  // on this machine.
   static absl::StatusOr<std::unique_ptr<RecordLog>> Open(const FileSystem& files, const std::string& folder,
                                                          const std::string& name);
   // The limit on the bytes of all files there; call before Append. By default there is none.

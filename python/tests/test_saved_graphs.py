@@ -244,7 +244,9 @@ def test_a_graph_that_writes_can_be_refused(tmp_path):
     for name, (dataset, what) in written_by(tmp_path).items():
         dataset.batch(2).save(path)
         refused = re.escape(f"{path}: {dataset._node.op}[")
-        with pytest.raises(hr.GraphError, match=rf"{refused}\d\] may write {re.escape(what)}; load was given writes=False"):
+        with pytest.raises(
+            hr.GraphError, match=rf"{refused}\d\] may write {re.escape(what)}; load was given writes=False"
+        ):
             hr.load(path, writes=False)
         assert not (tmp_path / name).exists(), name
     hr.ImageFolder(tmp_path / "photos").cache("1MiB").save(path)
@@ -268,6 +270,8 @@ def test_a_link_of_another_user_is_not_written_through(tmp_path):
     (tmp_path / "kept").write_text("as it was")
     (tmp_path / "graph.hrg").symlink_to("kept")
     os.lchown(tmp_path / "graph.hrg", 12345, 12345)
-    with pytest.raises(hr.UnsupportedError, match="is a symbolic link of user 12345, and this process belongs to user 0"):
+    with pytest.raises(
+        hr.UnsupportedError, match="is a symbolic link of user 12345, and this process belongs to user 0"
+    ):
         SMALL.save(tmp_path / "graph.hrg")
     assert (tmp_path / "kept").read_text() == "as it was"

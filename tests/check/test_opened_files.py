@@ -14,9 +14,7 @@ ENGINE = ("core", "engine", "io", "ir", "kernels", "ops", "plugin", "python/bind
 ENGINE_DOOR = "io/files/opened_file.cc"
 PACKAGE_DOOR = "python/headrace/_files/opened_file.py"
 
-COMMENT_OR_TEXT = re.compile(
-    r"""//[^\n]*|/\*.*?\*/|R"\(.*?\)"|'(?:\\.|[^'\\\n])'|"(?:\\.|[^"\\\n])*\"""", re.DOTALL
-)
+COMMENT_OR_TEXT = re.compile(r"""//[^\n]*|/\*.*?\*/|R"\(.*?\)"|'(?:\\.|[^'\\\n])'|"(?:\\.|[^"\\\n])*\"""", re.DOTALL)
 OPENS_IN_CPP = re.compile(
     r"(?<![\w.>:])(?:::)?(?:open|open64|openat|openat64|openat2|creat|creat64|fopen|fopen64|freopen|tmpfile|mkstemp|mkstemps"
     r"|mkostemp|mkostemps|mkdtemp|shm_open|truncate)\s*\("

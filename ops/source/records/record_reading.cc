@@ -135,9 +135,8 @@ absl::StatusOr<std::shared_ptr<const RecordTable>> TableOf(const OpArguments& ar
   const bool writes = arguments.run->writes;
   // A run that may write does not take a table whose indices were not written.
   const std::string_view how = !indices.empty() ? "" : writes ? " build" : " build unwritten";
-  const std::string name =
-      Cat(choose == ChooseAll ? "all" : "chosen", on_damage == OnDamage::kSkip ? " skip" : "", how, "\n",
-          absl::StrJoin(paths, "\n"), "\n", absl::StrJoin(indices, "\n"));
+  const std::string name = Cat(choose == ChooseAll ? "all" : "chosen", on_damage == OnDamage::kSkip ? " skip" : "", how,
+                               "\n", absl::StrJoin(paths, "\n"), "\n", absl::StrJoin(indices, "\n"));
   std::vector<std::string> read = paths;
   read.insert(read.end(), indices.begin(), indices.end());
   return KeptTables().Get(files, name, std::move(read), [&]() -> absl::StatusOr<RecordTable> {

@@ -229,7 +229,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--json", action="store_true", help="all figures as JSON")
     command.add_argument(
-        "--no-writes", dest="writes", action="store_false", help="refuse a graph that writes caches, listings or indices"
+        "--no-writes",
+        dest="writes",
+        action="store_false",
+        help="refuse a graph that writes caches, listings or indices",
     )
 
 

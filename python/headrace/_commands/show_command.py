@@ -21,7 +21,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--box-format", default="xyxy", metavar="FORMAT", help="xyxy (the default), xywh or cxcywh")
     command.add_argument("--keypoints", metavar="COLUMN", help="points to draw, (n, 2) or (n, k, 2) in pixels")
     command.add_argument(
-        "--no-writes", dest="writes", action="store_false", help="refuse a graph that writes caches, listings or indices"
+        "--no-writes",
+        dest="writes",
+        action="store_false",
+        help="refuse a graph that writes caches, listings or indices",
     )
     command.set_defaults(run=run)
 

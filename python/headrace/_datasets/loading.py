@@ -23,9 +23,7 @@ from headrace.errors import GraphError
 __all__ = ["load"]
 
 
-def load(
-    path: str | os.PathLike[str], references: Mapping[str, Any] | None = None, *, writes: bool = True
-) -> Dataset:
+def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = None, *, writes: bool = True) -> Dataset:
     """Reads a pipeline that `Dataset.save` wrote, or its JSON form.
 
     Args:
