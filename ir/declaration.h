@@ -170,6 +170,8 @@ using ColumnSet = std::set<std::string, std::less<>>;
 // filter's expression); one set per input.
 using Reads = std::function<std::vector<ColumnSet>(const Attributes& attributes, absl::Span<const Schema> inputs,
                                                    const ColumnSet& wanted)>;
+// What a run of the op may write to the disk, each in words that follow "may write": "the listing photos.list".
+using Writes = std::function<std::vector<std::string>(const Attributes& attributes)>;
 // Whether the op returns the rows of its only input unchanged, so that removing it has no effect. `most_rows` is that
 // of MostRows.
 using IsIdentity = std::function<bool(const Attributes& attributes, absl::Span<const Schema> inputs,
@@ -330,6 +332,9 @@ struct Declaration {
   Upgrade upgrade = {};
   // For ops; unset: every column is read, so the optimizer drops none below.
   Reads reads = {};
+  // Unset: nothing. An op that writes looks at RunOptions::writes first (engine/operator/operator.h), or writes rows
+  // alone.
+  Writes writes = {};
   // Unset: never an identity.
   IsIdentity is_identity = {};
   IsKernelIdentity is_kernel_identity = {};

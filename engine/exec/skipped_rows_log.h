@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/operator/failed_row.h"
+#include "io/files/descriptor.h"
 
 namespace headrace {
 
@@ -20,19 +21,18 @@ std::string SkippedRowLine(uint64_t epoch, const FailedRow& row);
 class SkippedRowsLog {
  public:
   // Appends to the file, which is made if there is none. kNotFound if that is not possible, kUnsupported for a scheme
-  // of other than local files.
+  // of other than local files, and for a link or a file that is not this user's own (io/files/opened_file.h).
   static absl::StatusOr<std::unique_ptr<SkippedRowsLog>> Open(const std::string& path);
-  ~SkippedRowsLog();
   SkippedRowsLog(const SkippedRowsLog&) = delete;
 
   // kResource if the line cannot be written.
   absl::Status Write(uint64_t epoch, const FailedRow& row);
 
  private:
-  SkippedRowsLog(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  SkippedRowsLog(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
 
   const std::string path_;
-  const int descriptor_;
+  const Descriptor file_;
 };
 
 }  // namespace headrace

@@ -13,6 +13,7 @@
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
+#include "io/files/file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "ir/graph.pb.h"
 
@@ -89,6 +90,17 @@ TEST(SkippedRows, AreLoggedToARegularFileAlone) {
     EXPECT_EQ(KindOf(status), ErrorKind::kUnsupported) << status;
     EXPECT_NE(std::string(status.message()).find(path), std::string::npos) << status;
   }
+}
+
+TEST(SkippedRows, AreNotLoggedThroughALink) {
+  TemporaryFolder folder;
+  const std::string kept = folder.Write("kept", "as it was");
+  folder.Link("kept", "bad.jsonl");
+  SkippedRows skipped(3, 0);
+  const absl::Status status = skipped.LogTo(folder / "bad.jsonl");
+  EXPECT_EQ(KindOf(status), ErrorKind::kUnsupported) << status;
+  EXPECT_NE(std::string(status.message()).find("this is a symbolic link"), std::string::npos) << status;
+  EXPECT_EQ(LocalFileSystem()->Read(kept)->bytes_value(), "as it was");
 }
 
 TEST(SkippedRows, AreWrittenAsJsonWhateverTheyHold) {

@@ -180,6 +180,7 @@ class Walk {
     if (!stat.ok() && KindOf(stat.status()) != ErrorKind::kNotFound) return stat.status();
     if (!stat.ok() || stat->type != EntryType::kFolder) return Entries();
     HEADRACE_ASSIGN_OR_RETURN(std::vector<FolderEntry> entries, files_.List(path));
+    HEADRACE_RETURN_IF_ERROR(links_.Listed(path, stat->identity, entries.size()));
     listed_ = std::make_shared<const std::vector<FolderEntry>>(std::move(entries));
     listed_folder_ = folder;
     return listed_;

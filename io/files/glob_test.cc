@@ -203,6 +203,22 @@ TEST_F(GlobTest, FollowsLinksButNotRoundInCircles) {
   }
 }
 
+// With ** or by a star for each level.
+TEST_F(GlobTest, BoundsTheFilesThatLinksReachAgain) {
+  constexpr int kLevels = 12;
+  std::string by_stars = "levels/0/";
+  for (int i = 0; i < kLevels; ++i) {
+    folder_.MakeFolder(Cat("levels/", i));
+    for (const char* name : {"a", "b"}) folder_.Link(Cat("../", i + 1), Cat("levels/", i, "/", name));
+    by_stars += "*/";
+  }
+  folder_.Write(Cat("levels/", kLevels, "/1.jpg"));
+  for (const std::string& pattern : {std::string("levels/0/**/*.jpg"), by_stars + "*.jpg"}) {
+    EXPECT_THAT(Find({pattern}), ElementsAre(HasSubstr("symbolic links lead to this folder in more than 16 ways")))
+        << pattern;
+  }
+}
+
 TEST_F(GlobTest, ListsAFolderOnceAndPassesErrorsOn) {
   int lists = 0;
   FaultyFileSystem counting(LocalFileSystem(), [&](std::string_view call, const std::string& path) {

@@ -132,10 +132,34 @@ void FanOut(const TemporaryFolder& folder, int levels) {
   folder.Link(folder / "levels/0", "photos/cat");
 }
 
+TEST(ImageListing, BoundsTheFilesThatLinksReachAgain) {
+  TemporaryFolder deep;
+  FanOut(deep, 12);
+  EXPECT_THAT(ErrorOf(deep / "photos"), HasSubstr("symbolic links lead to this folder in more than 16 ways"));
+  // Many classes may be one folder, too.
+  TemporaryFolder wide;
+  for (int i = 0; i < 100; ++i) wide.Write(Cat("store/", i, ".jpg"));
+  wide.MakeFolder("photos");
+  for (int i = 0; i < 200; ++i) wide.Link("../store", Cat("photos/", i));
+  EXPECT_THAT(ErrorOf(wide / "photos"), HasSubstr("symbolic links lead to this folder in more than 16 ways"));
+}
+
+TEST(ImageListing, DoesNotBoundTheFilesThatLinksReachOnce) {
+  TemporaryFolder folder;
+  folder.MakeFolder("photos");
+  for (int i = 0; i < 200; ++i) {
+    for (int file = 0; file < 60; ++file) folder.Write(Cat("store/", i, "/", file, ".jpg"));
+    folder.Link(Cat("../store/", i), Cat("photos/", i));
+  }
+  const auto listing = List(folder / "photos");
+  ASSERT_TRUE(listing.ok()) << listing.status();
+  EXPECT_EQ(listing->size(), 12'000);
+}
+
 TEST(ImageListing, EndsWhereItIsInterrupted) {
   for (const int classes : {1, 3}) {
     TemporaryFolder folder;
-    FanOut(folder, 10);
+    FanOut(folder, 9);
     for (int i = 1; i < classes; ++i) folder.Link(folder / "levels/0", Cat("photos/", i));
     const std::thread::id here = std::this_thread::get_id();
     const Interrupt interrupt([here] {

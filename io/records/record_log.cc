@@ -98,7 +98,7 @@ absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const FileSystem& all
     return UnsupportedError(named,
                             ": several processes write to such a folder, which only files of this machine allow");
   }
-  HEADRACE_RETURN_IF_ERROR(files->MakeFolder(located.path));
+  HEADRACE_RETURN_IF_ERROR(files->MakeOwnFolder(located.path));
   std::unique_ptr<RecordLog> log(new RecordLog(files, located.path, HashBytes(name)));
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<std::string> paths, log->ListFiles());
   for (const std::string& path : paths) {
@@ -450,7 +450,7 @@ void RecordLog::Finish() {
   const size_t bytes = entries.size() * sizeof(ListEntry);
   head.checksum = Crc32c(entries.data(), bytes);
   // Without the list the next process scans the file.
-  disk_->Replace(ListPath(file.path), {BytesOf(&head, sizeof(head)), BytesOf(entries.data(), bytes)}).IgnoreError();
+  disk_->ReplaceOwn(ListPath(file.path), {BytesOf(&head, sizeof(head)), BytesOf(entries.data(), bytes)}).IgnoreError();
 }
 
 void RecordLog::Clear() {

@@ -279,6 +279,11 @@ const OpRegistration cache_registration(
         .example = "ds.cache(\"1GiB\")",
         .infer = Infer,
         .reads = ir::PassesColumns(),
+        .writes = [](const ir::Attributes& attributes) -> std::vector<std::string> {
+          const std::string folder = FolderOf(attributes);
+          if (folder.empty()) return {};
+          return {Cat("rows in the folder ", folder)};
+        },
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
        if (arguments.attributes.Bool("transparent")) {

@@ -238,7 +238,7 @@ absl::Status AddFromIndex(const FileSystem& files, const std::string& path, cons
 }
 
 absl::Status AddBuilt(const FileSystem& files, const std::string& path, OnDamage on_damage, size_t looked_up,
-                      ChooseRecords choose, RecordTable& table) {
+                      ChooseRecords choose, bool writes, RecordTable& table) {
   const std::string index_path = IndexPathOf(path);
   HEADRACE_ASSIGN_OR_RETURN(const OpenedFile opened, Open(files, path));
   bool replaceable = false;
@@ -256,8 +256,7 @@ absl::Status AddBuilt(const FileSystem& files, const std::string& path, OnDamage
     table.Add({path, each.offset, Cat(each.bytes, " bytes left out: ", each.reason)});
   }
   // An index with gaps would hide the damage from the next run.
-  const std::string text = FormatRecordIndex(index);
-  if (replaceable && lost.empty()) files.Write(index_path, {text}).IgnoreError();
+  if (writes && replaceable && lost.empty()) files.Write(index_path, {FormatRecordIndex(index)}).IgnoreError();
   return AddChosen(files, {path, opened.size, "", lost.empty()}, std::move(index), choose, table);
 }
 
@@ -305,10 +304,10 @@ absl::StatusOr<RecordTable> ReadIndices(const FileSystem& files, const std::vect
 }
 
 absl::StatusOr<RecordTable> BuildIndices(const FileSystem& files, const std::vector<std::string>& paths,
-                                         OnDamage on_damage, ChooseRecords choose) {
+                                         OnDamage on_damage, ChooseRecords choose, bool writes) {
   RecordTable table;
   for (const std::string& path : paths) {
-    HEADRACE_RETURN_IF_ERROR(AddBuilt(files, path, on_damage, LookedUpOf(paths.size()), choose, table));
+    HEADRACE_RETURN_IF_ERROR(AddBuilt(files, path, on_damage, LookedUpOf(paths.size()), choose, writes, table));
   }
   return table;
 }

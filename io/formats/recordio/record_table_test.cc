@@ -187,6 +187,13 @@ TEST_F(RecordTableTest, DoesWithoutSavingWhereNothingMayBeWritten) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a.idx"));
 }
 
+TEST_F(RecordTableTest, SavesNothingWhereAGraphIsOnlyLookedAt) {
+  const auto table = BuildIndices(*LocalFileSystem(), {path_}, OnDamage::kFail, ChooseAll, /*writes=*/false);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_THAT(Begins(*table), ElementsAre(0, 12, 20, 44));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a.idx"));
+}
+
 TEST_F(RecordTableTest, ScansNoFurtherOnceItIsInterrupted) {
   folder_.Write("a.rec", RecordBytes(std::vector<std::string>(8, std::string(1 << 20, 'x'))));
   int reads = 0;

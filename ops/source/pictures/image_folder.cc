@@ -93,18 +93,18 @@ absl::StatusOr<ir::Schema> InferImageFolder(const ir::Attributes& attributes, ab
   return ChoiceImageFolder().Infer(attributes);
 }
 
-absl::StatusOr<Listing> List(const FileSystem& files, const ir::Attributes& attributes) {
+absl::StatusOr<Listing> List(const FileSystem& files, const ir::Attributes& attributes, bool writes) {
   ImageListingOptions options;
   options.extensions = attributes.Strings("extensions");
   options.allow_empty = attributes.Bool("allow_empty");
   HEADRACE_ASSIGN_OR_RETURN(options.class_map, ClassMap(attributes));
   const std::string* saved = attributes.IsNone("listing") ? nullptr : &attributes.String("listing");
-  return KeptListings::OfProcess().Get(files, attributes.String("root"), options, saved);
+  return KeptListings::OfProcess().Get(files, attributes.String("root"), options, saved, writes);
 }
 
 absl::StatusOr<std::unique_ptr<IndexedSource>> MakeImageFolder(const OpArguments& arguments) {
   const FileSystem* const system = arguments.run->files;
-  HEADRACE_ASSIGN_OR_RETURN(const Listing listing, List(*system, arguments.attributes));
+  HEADRACE_ASSIGN_OR_RETURN(const Listing listing, List(*system, arguments.attributes, arguments.run->writes));
   const auto images = static_cast<uint64_t>(listing->size());
   return std::make_unique<ItemSource>(
       std::make_unique<ListedImages>(system, listing), std::make_unique<ImageColumns>(listing),
@@ -156,6 +156,10 @@ const OpRegistration image_folder_registration(
         .traits = {.indexed = true, .file_io = true},
         .example = "hr.ImageFolder(\"photos/\", shuffle=True)",
         .infer = InferImageFolder,
+        .writes = [](const ir::Attributes& attributes) -> std::vector<std::string> {
+          if (attributes.IsNone("listing")) return {};
+          return {Cat("the listing ", attributes.String("listing"))};
+        },
     },
     {.indexed_source = MakeImageFolder});
 

@@ -151,6 +151,7 @@ const OpRegistration image_record_registration(
                                    {"columns", "columns: Sequence[str] | None = None"}}),
         .example = "hr.ImageRecord(\"train.rec\", index=\"train.idx\", shuffle=True)",
         .infer = Infer,
+        .writes = WrittenIndices,
     },
     RecordFactories(MakeImageRecordRows));
 

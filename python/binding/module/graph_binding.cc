@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/plan/graph_writes.h"
 #include "engine/plan/plan_node.h"
 #include "ir/branches.h"
 #include "ir/canonical.h"
@@ -515,6 +516,14 @@ void BindGraph(py::module_& module) {
            })
       .def("validate",
            [](const BoundGraph& self) { RaiseIfError(WithoutGil([&] { return ir::Validate(self.graph); })); })
+      .def("writes",
+           [](const BoundGraph& self) {
+             py::list writes;
+             for (const GraphWrite& each : ValueOrRaise(WithoutGil([&] { return WritesOf(self.graph); }))) {
+               writes.append(py::make_tuple(LooseText(each.op), LooseText(each.what)));
+             }
+             return writes;
+           })
       .def("schema", [](const BoundGraph& self) {
         return SchemaList(ValueOrRaise(WithoutGil([&]() -> absl::StatusOr<ir::Schema> {
           HEADRACE_RETURN_IF_ERROR(ir::Validate(self.graph));

@@ -39,7 +39,8 @@ ProcessPool::ProcessPool(std::string name, const py::object& pool, bool packs, s
   // Imported here, as few pipelines need it.
   const py::object pack = py::module_::import("headrace._workers.processes").attr("packed");
   const py::object packed = Called(pack, py::make_tuple(pool.attr("code")));
-  std::tie(command_, code_) = packed.cast<std::pair<std::vector<std::string>, int>>();
+  std::tie(command_.folder, command_.arguments, code_) =
+      packed.cast<std::tuple<std::string, std::vector<std::string>, int>>();
 }
 
 ProcessPool::~ProcessPool() {
@@ -126,9 +127,9 @@ absl::Status ProcessPool::HearStart(WorkerProcess& process, Ended& ended) {
 }
 
 absl::Status ProcessPool::SpawnIn(size_t slot) {
-  std::vector<std::string> command = command_;
-  command.push_back(std::to_string(getpid()));
-  command.push_back(std::to_string(slot));
+  WorkerProcess::Command command = command_;
+  command.arguments.push_back(std::to_string(getpid()));
+  command.arguments.push_back(std::to_string(slot));
   HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<WorkerProcess> process, WorkerProcess::Start(command, code_));
   const std::lock_guard lock(mutex_);
   processes_[slot].process = std::move(process);

@@ -20,13 +20,20 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--boxes", metavar="COLUMN", help="boxes to draw, (n, 4) in pixels")
     command.add_argument("--box-format", default="xyxy", metavar="FORMAT", help="xyxy (the default), xywh or cxcywh")
     command.add_argument("--keypoints", metavar="COLUMN", help="points to draw, (n, 2) or (n, k, 2) in pixels")
+    command.add_argument(
+        "--no-writes",
+        dest="writes",
+        action="store_false",
+        help="refuse a graph that writes caches, listings or indices",
+    )
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     out = check.local_path("--out", options.out, "show")
     rows = check.whole("--rows", options.rows, 1, "show", MOST_IMAGES)
-    dataset = load_whole(options.file, "show", "show it where they are, with ds.show().save(path) in your script")
+    instead = "show it where they are, with ds.show().save(path) in your script"
+    dataset = load_whole(options.file, "show", instead, options.writes)
     sheet = dataset.show(
         rows,
         image=options.image,

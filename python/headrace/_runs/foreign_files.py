@@ -5,7 +5,8 @@ import os
 import re
 import struct
 
-from headrace.errors import DataError, GraphError
+from headrace._files.opened_file import open_to_read
+from headrace.errors import DataError, Error, GraphError
 
 __all__ = ["kind_of", "name_foreign_file"]
 
@@ -68,15 +69,12 @@ def name_foreign_file(error: BaseException) -> None:
 
 def kind_of(path: str) -> tuple[str, str] | None:
     """What a local file is, and what to do with it; None: not known."""
-    # Opening a pipe would wait for a writer.
-    if not os.path.isfile(path):
-        return None
     try:
-        with open(path, "rb") as file:
+        with open_to_read(path) as file:
             head = file.read(265)
             if _is_tfrecord(head, os.fstat(file.fileno()).st_size, file.fileno()):
                 return "TFRecord", "read it with hr.Generator over a reader of TFRecord files"
-    except (OSError, ValueError):
+    except (Error, OSError, ValueError):
         return None
     lower = head.lower()
     for begin, kind, advice in _SIGNATURES:

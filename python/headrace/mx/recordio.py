@@ -326,7 +326,7 @@ class _Writing:
             return
         text = "".join(f"{key}\t{offset}\n" for key, offset in self.index)
         try:
-            write_whole(self.index_path, text.encode())
+            write_whole(self.index_path, text.encode(), named=False)
         except OSError as raised:
             raise system_error(f"cannot write {self.index_path}", raised) from None
 

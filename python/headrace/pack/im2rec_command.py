@@ -1,10 +1,10 @@
 """`headrace im2rec`: MXNet's packer in C++ by its own arguments."""
 
 import argparse
-from typing import Any
 
 from headrace._arguments.options import local_path
 from headrace._files.system_error import system_error
+from headrace._files.whole_file import read_whole
 from headrace.errors import GraphError, UnsupportedError
 from headrace.pack.interpolation_numbers import interpolation_of
 from headrace.pack.list_packing import Labels, Part
@@ -130,8 +130,7 @@ def _part(listing: str, out: str, count: int, number: int) -> tuple[Part | None,
 def _lines_of_part(listing: str, count: int, number: int) -> Part:
     """The lines whose first byte is in the part's bytes; the one at its border belongs to the part before."""
     try:
-        with open(listing, "rb") as file:
-            data: Any = file.read()
+        data = read_whole(listing)
     except OSError as error:
         raise system_error(f"cannot read the list {listing}", error) from None
     step = -(-len(data) // count)

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     if scan.lost and options.on_damage == "fail":
         raise DataError(f"{file} is damaged; --on-damage skip writes an index of the records that are good")
     try:
-        write_whole(path, "".join(f"{key}\t{offset}\n" for key, offset in keys.items()).encode())
+        write_whole(path, "".join(f"{key}\t{offset}\n" for key, offset in keys.items()).encode(), named=False)
     except OSError as error:
         raise system_error(f"cannot write the index {path}", error) from error
     print(f"{path}: {len(keys):,} records")

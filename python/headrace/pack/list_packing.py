@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import headrace
 from headrace._datasets.dataset import Dataset
+from headrace._files.opened_file import open_to_read
 from headrace._files.system_error import system_error
 from headrace._records.image_payload import image_header
 from headrace._records.record_draft import Checkpoint, RecordDraft, index_path
@@ -141,7 +142,7 @@ def pack_list(
 def _job(listing: str, root: str, recipe: Recipe, labels: Labels, part: Part) -> str:
     """Names what is packed and how: equal names give equal files."""
     try:
-        with open(listing, "rb") as file:
+        with open_to_read(listing) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise system_error(f"cannot read the list {listing}", error) from None

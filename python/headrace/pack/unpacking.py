@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from headrace._files.opened_file import make_file
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import write_whole
 from headrace._records.image_payload import ImagePayload, image_payload
@@ -58,6 +59,7 @@ def unpack_records(path: str, folder: str, raw: bool = False) -> Unpacked:
     files = empty = 0
     lines: list[str] = []
     names = _FreeNames()
+    made: set[str] = {folder}
     with Progress(f"{os.path.basename(path)}, bytes", scan.file_bytes) as progress:
         for offset, name, content, line in _files(scan, path, raw):
             progress.at(offset)
@@ -65,7 +67,7 @@ def unpack_records(path: str, folder: str, raw: bool = False) -> Unpacked:
                 empty += 1
                 continue
             free = names.free(name)
-            _write(os.path.join(folder, free), content)
+            _write(os.path.join(folder, free), content, made)
             if line is not None:
                 lines.append(f"{line}\t{free}\n")
             files += 1
@@ -103,10 +105,14 @@ def _make(folder: str) -> None:
         raise system_error(f"cannot unpack into {folder}", error) from error
 
 
-def _write(path: str, content: bytes | memoryview) -> None:
+def _write(path: str, content: bytes | memoryview, made: set[str]) -> None:
+    """To a new file. `made`: the folders that are there; any other is new, too, as it might be a link."""
+    folder = os.path.dirname(path)
     try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "xb") as file:
+        if folder not in made:
+            os.mkdir(folder)
+            made.add(folder)
+        with os.fdopen(make_file(path), "wb") as file:
             file.write(content)
     except OSError as error:
         raise system_error(f"cannot write {path}", error) from error
@@ -114,6 +120,6 @@ def _write(path: str, content: bytes | memoryview) -> None:
 
 def _write_list(path: str, lines: bytes) -> None:
     try:
-        write_whole(path, lines)
+        write_whole(path, lines, named=False)
     except OSError as error:
         raise system_error(f"cannot write {path}", error) from error

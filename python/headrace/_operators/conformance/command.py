@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator
 from typing import Any
 
 from headrace._arguments import options as check
+from headrace._arguments.import_folder import import_path
 from headrace._operators.conformance.declared_operator import arguments_of, operator_of
 from headrace.errors import GraphError, ResourceError
 
@@ -131,7 +132,7 @@ def _answers(given: dict[str, Any]) -> Generator[dict[str, Any], None, None]:
         "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
         "from headrace._operators.conformance.conductor import main; main(sys.argv[2])"
     )
-    paths = json.dumps([os.fspath(each) for each in sys.path])
+    paths = json.dumps(import_path())
     command = [sys.executable, "-P", "-c", start, paths, json.dumps(given)]
     # Threads of NumPy's libraries would not survive a fork.
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}

@@ -2,13 +2,13 @@
 
 import logging
 import os
-import tempfile
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from headrace._datasets.dataset import Dataset
+from headrace._files.opened_file import check_folder
 from headrace._files.system_error import system_error
 from headrace._kernels.kernel import Kernel
 from headrace.errors import DataError, NotFoundError
@@ -71,7 +71,7 @@ class MeanImage(NamedTuple):
         if not os.path.isdir(folder):
             raise NotFoundError(f"{of}: mean_img {self.path} cannot be written, as there is no folder {folder}")
         try:
-            tempfile.TemporaryFile(dir=folder).close()
+            check_folder(folder)
         except OSError as raised:
             raise system_error(f"{of}: mean_img {self.path} cannot be written", raised) from None
 
