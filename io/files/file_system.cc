@@ -21,8 +21,8 @@ int64_t BudgetHere() {
 bool IsMostlyHoles(int64_t size, int64_t held) { return held < size / 2; }
 
 absl::Status HolesError(std::string_view path, int64_t bytes, int64_t size, int64_t held) {
-  return DataError(path, ": ", bytes, " bytes of it are more than the budget of ", BudgetHere(),
-                   " bytes, and of its ", size, " bytes the disk holds only ", held,
+  return DataError(path, ": ", bytes, " bytes of it are more than the budget of ", BudgetHere(), " bytes, and of its ",
+                   size, " bytes the disk holds only ", held,
                    ": most of it is a hole; if the file is meant, set memory= to more");
 }
 

@@ -219,7 +219,8 @@ TEST(Tiff, TakesNoMemoryForTilesFarLargerThanTheImage) {
   TestTiff tiles(10, 10, {8}, kGrey, kDeflate);
   tiles.tags[322] = tiles.tags[323] = {4096};
   tiles.parts = {Deflated(std::string(4096 * 4096, '\7'))};
-  EXPECT_THAT(fixture::MessageOf(DecodeTestTiff(tiles, "L", int64_t{1} << 30)), HasSubstr("write it with smaller ones"));
+  EXPECT_THAT(fixture::MessageOf(DecodeTestTiff(tiles, "L", int64_t{1} << 30)),
+              HasSubstr("write it with smaller ones"));
   // One that the file's bytes cannot hold.
   tiles.tags[322] = tiles.tags[323] = {2048};
   tiles.parts = {Deflated(std::string(100, '\7'))};
