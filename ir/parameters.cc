@@ -125,7 +125,8 @@ proto::Value ExampleOf(const Attribute& attribute, int number, int elements) {
 
 proto::Step WithExamples(const proto::Step& step, int number) {
   proto::Step made = step;
-  const int elements = std::max(step.branches_size(), 1);
+  // A list of any length is longer in each further example: its length may be a size of the result.
+  const int elements = step.branches_size() > 0 ? step.branches_size() : 1 + number;
   VisitParameters(
       made, [&](const Attribute& declared, proto::Value& value) { value = ExampleOf(declared, number, elements); });
   return made;

@@ -395,10 +395,10 @@ def test_ids_beside_fractions_stay_what_they_are(tmp_path):
 
 def test_an_inferred_type_that_does_not_fit_says_how_to_state_it(tmp_path):
     (tmp_path / "a.csv").write_text("x\n1\n2.5\n")
-    with pytest.raises(hr.DataError, match=r'inferred from the first rows; state it: types=\{"x": "float64"'):
+    with pytest.raises(hr.DataError, match=r'inferred from the first rows; .* state types=\{"x": "float64"'):
         list(hr.Csv(tmp_path / "a.csv", look=1))
     (tmp_path / "a.jsonl").write_text('{"x": 1}\n{"x": "one"}\n')
-    with pytest.raises(hr.DataError, match=r'inferred from the first lines; state it: columns=\{"x": str'):
+    with pytest.raises(hr.DataError, match=r'inferred from the first lines; .* state columns=\{"x": str'):
         list(hr.JsonLines(tmp_path / "a.jsonl", look=1))
 
 

@@ -57,7 +57,7 @@ def test_take_while_checks_its_condition():
         hr.Range(9).take_while(3)
     with pytest.raises(hr.GraphError, match="take_while: an expression names its columns itself"):
         hr.Range(9).take_while(hr.col("value") < 4, "value")
-    with pytest.raises(hr.Error, match="must return True or False"):
+    with pytest.raises(hr.FunctionError, match="truth value of an array"):
         values(hr.Range(9).take_while(lambda value: np.zeros(2)))
 
 

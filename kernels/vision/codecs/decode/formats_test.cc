@@ -118,7 +118,8 @@ TEST(Formats, GivesAnimationsAlphaWhereTheirHeaderSaysSo) {
   constexpr char kAlpha = 0x10;
   ASSERT_EQ(file[kFlags] & kAlpha, kAlpha);
   file[kFlags] = static_cast<char>(file[kFlags] & ~kAlpha);
-  EXPECT_EQ(RunKernel("Decode", ModeFormats("any"), *Tensor::CopyBytes(DType::kBytes, file))->shape(), Shape({31, 45, 3}));
+  EXPECT_EQ(RunKernel("Decode", ModeFormats("any"), *Tensor::CopyBytes(DType::kBytes, file))->shape(),
+            Shape({31, 45, 3}));
 }
 
 TEST(Formats, TurnsByTheOrientationOnlyWhenAsked) {
