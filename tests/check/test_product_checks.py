@@ -117,6 +117,20 @@ def test_nothing_is_built_from_sources(monkeypatch):
     assert called[0][-3:] == ["--only-binary=:all:", "x==1", "y==2"]
 
 
+def test_a_browser_is_not_installed_from_old_lists(monkeypatch):
+    called = []
+
+    def run(_, command, *rest, **options):
+        called.append(command)
+        return 100
+
+    monkeypatch.setattr(installs.shutil, "which", lambda _: None)
+    monkeypatch.setattr(Deadline, "run", run)
+    with pytest.raises(RuntimeError, match="lists could not be updated"):
+        installs.install_browser(Deadline())
+    assert len(called) == 1 and "--error-on=any" in called[0]
+
+
 def test_versions_count():
     assert not installs.installed("pytest==0.0.1") and not installs.installed("no-such-thing==1.0")
 

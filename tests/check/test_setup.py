@@ -122,6 +122,23 @@ def test_missing_packages_are_installed(tmp_path):
     assert len(installs) == 1 and installs[0].endswith(" a c")
 
 
+def test_old_lists_of_packages_are_not_used(tmp_path):
+    """apt-get update ends well where a source does not answer, unless it is told otherwise."""
+    machine(
+        tmp_path,
+        installed="b",
+        apt="""
+        echo "$@" >> calls
+        case "$*" in update*--error-on=any*) echo 'E: Failed to fetch x'; exit 100 ;; esac""",
+    )
+    done = bash("install_packages packages.txt; echo went on >&2", tmp_path)
+    assert done.returncode == 1
+    assert "E: Failed to fetch x" in done.stderr
+    assert "setup: the package lists could not be updated" in done.stderr and "Missing: a c" in done.stderr
+    assert "went on" not in done.stderr
+    assert [line for line in (tmp_path / "calls").read_text().splitlines() if "install" in line] == []
+
+
 def test_apt_tells_how_far_it_is(tmp_path):
     machine(
         tmp_path,

@@ -40,7 +40,8 @@ def install_browser(deadline: Deadline) -> None:
         return
     sudo = [] if os.getuid() == 0 else ["sudo"]
     environment = ["env", "DEBIAN_FRONTEND=noninteractive"]
-    deadline.run([*sudo, "apt-get", "update", "-q"])
+    if deadline.run([*sudo, "apt-get", "update", "-q", "--error-on=any", "-o", "Acquire::Retries=3"]):
+        raise RuntimeError("Chromium cannot be installed: the package lists could not be updated")
     install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", "chromium"]
     if deadline.run([*sudo, *environment, *install]):
         raise RuntimeError("Chromium cannot be installed")
