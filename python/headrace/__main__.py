@@ -10,7 +10,7 @@ from typing import Any
 
 import headrace
 from headrace import _engine
-from headrace._commands import bench, show_command
+from headrace._commands import bench, show_command, version_command
 from headrace._graph.declared import modules, prefixes
 from headrace._operators import class_text
 from headrace._operators.conformance import command as check_plugin
@@ -136,8 +136,10 @@ def passes(options: argparse.Namespace) -> int:
     return 0
 
 
-def version(_: argparse.Namespace) -> int:
+def version(options: argparse.Namespace) -> int:
     print(f"headrace {headrace.__version__}")
+    if options.all:
+        print("\n".join(version_command.describe_all(headrace.__version__)))
     return 0
 
 
@@ -165,7 +167,9 @@ def _parser() -> argparse.ArgumentParser:
     check_plugin.add_arguments(commands.add_parser("check-plugin", help=check_plugin.HELP))
     for name, module in _RECORD_COMMANDS.items():
         module.add_arguments(commands.add_parser(name, help=module.HELP))
-    commands.add_parser("version", help="print the version").set_defaults(run=version)
+    command = commands.add_parser("version", help=version_command.HELP)
+    version_command.add_arguments(command)
+    command.set_defaults(run=version)
     return parser
 
 

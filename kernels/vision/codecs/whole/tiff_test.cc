@@ -270,6 +270,16 @@ TEST(Tiff, TakesWhiteFor0InFaxThatDoesNotSay) {
   for (int64_t i = 0; i < image->elements(); ++i) ASSERT_EQ(image->raw()[i], 255 - black_for_0.raw()[i]);
 }
 
+// On every machine, whether libtiff has a decoder for it or not.
+TEST(Tiff, RefusesJbig) {
+  constexpr uint32_t kJbig = 34661;
+  TestTiff tiff(8, 1, {1}, 0, kJbig);
+  tiff.parts = {std::string(32, '\0')};
+  for (const std::string_view mode : {"RGB", "L", "unchanged"}) {
+    EXPECT_THAT(fixture::MessageOf(DecodeTestTiff(tiff, mode)), HasSubstr("compressed by JBIG, which is not decoded"));
+  }
+}
+
 TEST(Tiff, GivesSeveralBandsWholeOrNotAtAll) {
   for (const uint32_t bands : {2U, 3U, 5U}) {
     TestTiff tiff(2, 1, std::vector<uint32_t>(bands, 8), kGrey, kNotPacked);
