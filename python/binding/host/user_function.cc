@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "absl/strings/cord.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/operator/host_children.h"
@@ -77,10 +76,7 @@ std::string ArgumentsHint(const py::handle& callable, absl::Span<const Tensor> i
 }
 
 absl::Status WithHint(const absl::Status& status, std::string_view hint) {
-  absl::Status hinted(status.code(), Cat(status.message(), hint));
-  status.ForEachPayload(
-      [&hinted](absl::string_view name, const absl::Cord& payload) { hinted.SetPayload(name, payload); });
-  return hinted;
+  return Reworded(status, Cat(status.message(), hint));
 }
 
 // Of numbers and lists of them.
