@@ -107,15 +107,16 @@ void AppendEscape(std::string& text, uint32_t code_point, Escapes escapes) {
   }
 }
 
-std::string EscapeBeyondAscii(std::string_view text, Escapes escapes) {
+std::string EscapeInLiterals(std::string_view text, Escapes escapes) {
   std::string escaped;
   escaped.reserve(text.size());
   while (!text.empty()) {
     const size_t size = std::max<size_t>(1, CharacterAt(text));
     const std::string_view character = text.substr(0, size);
     text.remove_prefix(size);
-    if (size > 1 && IsUnprintable(CodePointOf(character))) {
-      AppendEscape(escaped, CodePointOf(character), escapes);
+    const uint32_t code_point = CharacterAt(character) == size ? CodePointOf(character) : 0;
+    if (code_point >= ' ' && IsUnprintable(code_point)) {
+      AppendEscape(escaped, code_point, escapes);
     } else {
       escaped += character;
     }

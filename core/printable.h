@@ -33,8 +33,9 @@ bool IsUnprintable(uint32_t code_point);
 enum class Escapes { kPython, kJson };
 void AppendEscape(std::string& text, uint32_t code_point, Escapes escapes);
 
-// For literals within a text in UTF-8: escapes the unprintable characters beyond ASCII, and leaves ASCII as it is.
-std::string EscapeBeyondAscii(std::string_view text, Escapes escapes);
+// For literals within a text in UTF-8, whose writer has escaped U+0000 to U+001F: escapes the other unprintable
+// characters.
+std::string EscapeInLiterals(std::string_view text, Escapes escapes);
 
 // A literal of JSON, with its quotes, which holds the bytes exactly: a byte that is no part of a character is a lone
 // surrogate ("\udcff"), as Python has it in paths, where json.loads() and os.fsencode() give it back.

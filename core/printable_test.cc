@@ -15,7 +15,7 @@ TEST(Printable, LeavesTextAsItIs) {
                            "C:\\new", "say \"x\"", "it's"}) {
     EXPECT_EQ(Printable(text), text);
     EXPECT_EQ(PrintableLines(text), text);
-    EXPECT_EQ(EscapeBeyondAscii(text, Escapes::kPython), text);
+    EXPECT_EQ(EscapeInLiterals(text, Escapes::kPython), text);
   }
 }
 
@@ -68,9 +68,9 @@ TEST(PrintableStart, CutsBetweenCharacters) {
   EXPECT_EQ(PrintableStart("\x1B\x1B\x1B", 2), "\\x1b\\x1b…");
 }
 
-TEST(EscapeBeyondAscii, WritesWhatReadersOfLiteralsTake) {
-  EXPECT_EQ(EscapeBeyondAscii("\"\u202E\n\U0010FFE9\u00e9\"", Escapes::kPython), "\"\\u202e\n\\U0010ffe9\u00e9\"");
-  EXPECT_EQ(EscapeBeyondAscii("\U0010FFE9", Escapes::kJson), "\\udbff\\udfe9");
+TEST(EscapeInLiterals, WritesWhatReadersOfLiteralsTake) {
+  EXPECT_EQ(EscapeInLiterals("\"\u202E\n\U0010FFE9\u00e9\"", Escapes::kPython), "\"\\u202e\n\\U0010ffe9\u00e9\"");
+  EXPECT_EQ(EscapeInLiterals("\U0010FFE9\x7F", Escapes::kJson), "\\udbff\\udfe9\\u007f");
 }
 
 TEST(JsonText, HoldsEveryCharacterExactly) {

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "core/printable.h"
 #include "ir/branches.h"
 #include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
@@ -139,7 +140,7 @@ std::string GraphToText(const proto::Graph& graph) {
   pb::TextFormat::Printer printer;
   printer.SetUseUtf8StringEscaping(true);
   printer.PrintToString(graph, &text);
-  return text;
+  return EscapeInLiterals(text, Escapes::kPython);
 }
 
 absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text) {
@@ -157,7 +158,7 @@ absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text) {
   return ParseGraph(SerializeGraph(graph));
 }
 
-std::string GraphToJson(const proto::Graph& graph) { return WriteJson(graph); }
+std::string GraphToJson(const proto::Graph& graph) { return EscapeInLiterals(WriteJson(graph), Escapes::kJson); }
 
 absl::StatusOr<proto::Graph> ParseGraphJson(std::string_view json) {
   const pb::LogSilencer silence;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/printable.h"
 #include "ir/canonical.h"
 #include "ir/dump.h"
 #include "ir/expression.h"
@@ -42,6 +43,22 @@ TEST(Graph, SurvivesEachOfItsForms) {
        {ParseGraph(bytes), ParseGraphText(GraphToText(graph)), ParseGraphJson(GraphToJson(graph))}) {
     ASSERT_TRUE(back.ok()) << back.status();
     EXPECT_EQ(SerializeGraph(*back), bytes);
+  }
+}
+
+// Both are printed, and read again.
+TEST(Graph, IsPrintableAsTextAndAsJson) {
+  proto::Graph graph = Example();
+  for (const char* text : {"a\x1B[31m\n\r\t\x7F\\\"'", "\u0085\u009B\u00AD", "\u202Ea\u2066\u2028", "\U0010FFE9\U000E0001"}) {
+    *graph.mutable_nodes(0)->add_attributes()->mutable_value() = StringValue(text);
+  }
+  const std::string printed = GraphToText(graph);
+  EXPECT_EQ(PrintableLines(printed), printed);
+  const std::string json = GraphToJson(graph);
+  EXPECT_EQ(PrintableLines(json), json);
+  for (const absl::StatusOr<proto::Graph>& back : {ParseGraphText(printed), ParseGraphJson(json)}) {
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_EQ(SerializeGraph(*back), SerializeGraph(graph));
   }
 }
 

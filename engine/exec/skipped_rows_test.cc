@@ -98,7 +98,10 @@ TEST(SkippedRows, AreWrittenAsJsonWhateverTheyHold) {
   row.error = NotFoundError("\"gone\"\n\xff");
   EXPECT_EQ(SkippedRowLine(0, row),
             "{\"epoch\":0,\"key\":0,\"record\":7,\"offset\":1024,\"operator\":\"\",\"kind\":\"NotFoundError\","
-            "\"message\":\"\\\"gone\\\"\\n\xef\xbf\xbd\"}");
+            "\"message\":\"\\\"gone\\\"\\\\n\\\\xff\"}");
+  // Its own bytes, for whoever opens it.
+  row.provenance = {std::make_shared<const std::string>("caf\xe9\x1b\n\u202e.jpg")};
+  EXPECT_NE(SkippedRowLine(0, row).find(R"("file":"caf\udce9\u001b\n\u202e.jpg")"), std::string::npos);
 }
 
 TEST(SkippedRows, AreThoseOfErrorsOfTheirOwn) {
