@@ -18,6 +18,8 @@ std::vector<Tensor> SomeRow() {
           *Tensor::CopyBytes(DType::kBytes, "some bytes"),
           *Tensor::CopyBytes(DType::kString, ""),
           *Tensor::CopyBytesArray(DType::kString, {2, 2}, {"a", "", "ccc", "dd"}),
+          // A path, whose bytes are any.
+          *Tensor::CopyBytes(DType::kString, "caf\xe9\n"),
           *Tensor::Allocate(DType::kFloat32, {0, 4}),
           image.Slice(1, 1, 3)};
 }
