@@ -28,7 +28,8 @@ TEST(Error, SaysWhateverBytesInOneLineOfText) {
   const std::string shown = "a\\xff\\x1b[31m\\n  file: b\\r\\u202e";
   absl::Status error = NotFoundError(name, ": not found");
   EXPECT_EQ(error.message(), shown + ": not found");
-  EXPECT_EQ(Reworded(error, Cat("in ", name, ": ", error.message())).message(), "in " + shown + ": " + shown + ": not found");
+  EXPECT_EQ(Reworded(error, Cat("in ", name, ": ", error.message())).message(),
+            "in " + shown + ": " + shown + ": not found");
   AddErrorField(error, ErrorField::kFile, name);
   EXPECT_EQ(DescribeError(error), shown + ": not found\n  file: " + shown);
   // Whoever opens the file needs its name.

@@ -91,7 +91,8 @@ std::string GraphDump(const proto::Graph& graph) {
     const std::string inputs = InputsText(node);
     const std::string attributes = AttributesText(node.attributes(), ", ");
     Append(text, "#", i, "  ", Printable(node.op()), "(", inputs, inputs.empty() || attributes.empty() ? "" : ", ",
-           Printable(attributes), ")", SaltText(node.salt()), CachePointsText(node.cache_points()), node.grouped() ? "  grouped" : "", "\n");
+           Printable(attributes), ")", SaltText(node.salt()), CachePointsText(node.cache_points()),
+           node.grouped() ? "  grouped" : "", "\n");
     AddStepLines(node.steps(), "      ", [&](const std::string& line) { Append(text, line, "\n"); });
   }
   if (graph.has_skip_failed()) Append(text, "on_error skip, max_errors=", graph.skip_failed().max_errors(), "\n");

@@ -49,7 +49,8 @@ TEST(Graph, SurvivesEachOfItsForms) {
 // Both are printed, and read again.
 TEST(Graph, IsPrintableAsTextAndAsJson) {
   proto::Graph graph = Example();
-  for (const char* text : {"a\x1B[31m\n\r\t\x7F\\\"'", "\u0085\u009B\u00AD", "\u202Ea\u2066\u2028", "\U0010FFE9\U000E0001"}) {
+  for (const char* text :
+       {"a\x1B[31m\n\r\t\x7F\\\"'", "\u0085\u009B\u00AD", "\u202Ea\u2066\u2028", "\U0010FFE9\U000E0001"}) {
     *graph.mutable_nodes(0)->add_attributes()->mutable_value() = StringValue(text);
   }
   const std::string printed = GraphToText(graph);

@@ -30,19 +30,32 @@ std::string Wrong(const Attribute& attribute, const proto::Value& value) {
 }
 
 TEST(ValueText, IsPythonsAndReadsBack) {
-  for (const char* text : {"None",         "True",
-                           "False",        "0",
-                           "-17",          "9223372036854775807",
-                           "0.5",          "-1.0",
-                           "1e-05",        "1e+16",
-                           "123456.75",    "''",
-                           "'bilinear'",   "'it\\'s\\n\\x01'",
-                           "()",           "(1,)",
-                           "(1, 2)",       "(0.08, 1.0)",
-                           "('a', 'b')",   "{'a': 'b', 'c': 'd'}",
-                           "float('inf')", "float('-inf')",
-                           "float('nan')", "'grün'",
-                           "'\\u202ea\\x1b[31m\\r\\t'", "'\\U000e0001\\u0085\\\\'"}) {
+  for (const char* text : {"None",
+                           "True",
+                           "False",
+                           "0",
+                           "-17",
+                           "9223372036854775807",
+                           "0.5",
+                           "-1.0",
+                           "1e-05",
+                           "1e+16",
+                           "123456.75",
+                           "''",
+                           "'bilinear'",
+                           "'it\\'s\\n\\x01'",
+                           "()",
+                           "(1,)",
+                           "(1, 2)",
+                           "(0.08, 1.0)",
+                           "('a', 'b')",
+                           "{'a': 'b', 'c': 'd'}",
+                           "float('inf')",
+                           "float('-inf')",
+                           "float('nan')",
+                           "'grün'",
+                           "'\\u202ea\\x1b[31m\\r\\t'",
+                           "'\\U000e0001\\u0085\\\\'"}) {
     EXPECT_EQ(ValueText(Parse(text)), text);
   }
   EXPECT_EQ(ValueText(Parse("[1, 2.5]")), "(1.0, 2.5)");

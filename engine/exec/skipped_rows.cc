@@ -49,10 +49,10 @@ void SkippedRows::Given() {
 absl::Status SkippedRows::LimitError(uint64_t epoch, const FailedRow& row) const {
   const uint64_t failed = counted_ + ahead_;
   absl::Status error = Reworded(
-      row.error,
-      Cat(failed, failed == 1 ? " row" : " rows", " of epoch ", epoch, " failed, and on_error() allows max_errors=",
-          most_, ": mend or leave out such rows, or raise max_errors, as in on_error(\"skip\", max_errors=",
-          most_ < kFewErrors ? kFewErrors : most_ * 10, "); the last one: ", ToStd(row.error.message())));
+      row.error, Cat(failed, failed == 1 ? " row" : " rows", " of epoch ", epoch,
+                     " failed, and on_error() allows max_errors=", most_,
+                     ": mend or leave out such rows, or raise max_errors, as in on_error(\"skip\", max_errors=",
+                     most_ < kFewErrors ? kFewErrors : most_ * 10, "); the last one: ", ToStd(row.error.message())));
   AddErrorField(error, ErrorField::kFile, DescribeProvenance(row.provenance));
   AddErrorField(error, ErrorField::kRow, DescribeRowId(row.id));
   AddErrorField(error, ErrorField::kSkipped, absl::StrJoin(first_, "; "));

@@ -24,8 +24,8 @@ absl::Status DecidedByRow(const absl::Status& error) {
 }
 
 absl::Status NothingLeftError(std::string_view of, const absl::Status& last) {
-  absl::Status error = Reworded(last, Cat("every row of ", of, " failed, so that nothing is left of it; the last one: ",
-                                          ToStd(last.message())));
+  absl::Status error = Reworded(
+      last, Cat("every row of ", of, " failed, so that nothing is left of it; the last one: ", ToStd(last.message())));
   error.SetPayload(ToAbsl(kNothingLeft), absl::Cord());
   return error;
 }

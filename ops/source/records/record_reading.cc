@@ -114,7 +114,7 @@ std::vector<std::string> TextsOf(const PathArena& paths) {
 
 // The paths of the indices; none: they are built.
 absl::StatusOr<std::vector<std::string>> IndicesOf(const OpArguments& arguments, size_t files) {
-  const std::vector<std::string> given = arguments.attributes.Strings("index");
+  const std::vector<std::string> given = arguments.attributes.Paths("index");
   if (given.size() == 1 && given[0] == kBuild) return std::vector<std::string>();
   HEADRACE_ASSIGN_OR_RETURN(const PathArena matched, MatchInOrder(*arguments.run->files, given, kIndexEnding));
   if (static_cast<size_t>(matched.size()) != files) {
@@ -142,7 +142,7 @@ absl::StatusOr<std::shared_ptr<const RecordTable>> TableOf(const OpArguments& ar
 }
 
 absl::StatusOr<MatchedFiles> FilesOf(const OpArguments& arguments) {
-  const std::vector<std::string> texts = arguments.attributes.Strings("paths");
+  const std::vector<std::string> texts = arguments.attributes.Paths("paths");
   const FileSystem& files = *arguments.run->files;
   HEADRACE_ASSIGN_OR_RETURN(PathArena paths, MatchInOrder(files, texts, kRecordEnding));
   return Measure(files, arguments.node->op(), std::move(paths), texts);
@@ -200,7 +200,7 @@ std::vector<ir::Attribute> DeclareRecordReading() {
 absl::Status CheckRecordReading(const ir::Attributes& attributes) {
   for (const std::string_view list : {"paths", "index"}) {
     if (attributes.IsNone(list)) continue;
-    for (const std::string& text : attributes.Strings(list)) HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", text));
+    for (const std::string& text : attributes.Paths(list)) HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", text));
   }
   return SplitReading::CheckBesideIndex(attributes);
 }

@@ -21,7 +21,7 @@ pybind11::list Parse(const pybind11::bytes& contents, const std::string& path) {
   pybind11::list parsed;
   for (NamedArray& each : ValueOrRaise(ParseArrayFile(std::string_view(contents), path))) {
     const Tensor array = std::exchange(each.array, {});
-    parsed.append(pybind11::make_tuple(LooseText(each.name), ArrayOf(array, Access::kReadOnly)));
+    parsed.append(pybind11::make_tuple(NameText(each.name), ArrayOf(array, Access::kReadOnly)));
   }
   return parsed;
 }
