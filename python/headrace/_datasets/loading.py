@@ -39,7 +39,7 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
         graph = _engine.Graph.parse_json(data.decode()) if data[:1] == b"{" else _engine.Graph.parse(data)
         graph.validate()
     except (GraphError, UnicodeDecodeError) as error:
-        refused = GraphError(f"{path}: {error}")
+        refused = GraphError(*f"{_engine.printable(path)}: {error}".split("\n"))
         refused.file = path
         raise refused from None
     if references is not None and not isinstance(references, Mapping):
