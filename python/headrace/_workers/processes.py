@@ -16,6 +16,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from headrace import _engine
 from headrace._arguments.options import shown
 from headrace._workers.loaded_plugins import loaded_paths
 from headrace._workers.module_globals import globals_behind, set_globals
@@ -143,7 +144,7 @@ def pickled(exception: BaseException | None) -> bytes:
     """The exception and its traceback as text; for one of which nothing can be pickled, the text alone."""
     if exception is None:
         return b""
-    text = "".join(traceback.format_exception(exception))
+    text = _engine.printable("".join(traceback.format_exception(exception)), keep_lines=True)
     try:
         import cloudpickle as module
     except ImportError:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import headrace
+from headrace import _engine
 from headrace._datasets.dataset import Dataset
 from headrace._files.system_error import system_error
 from headrace._records.image_payload import image_header
@@ -37,7 +38,9 @@ class Skipped(NamedTuple):
     """An image that was left out."""
 
     path: str
+    """Its name, in which a byte that is not UTF-8 is a surrogate, as in Python's own paths."""
     reason: str
+    """Printable."""
 
 
 class NothingPackedError(DataError):
@@ -168,7 +171,7 @@ def reasons_of(skipped: Sequence[Skipped]) -> list[str]:
 def _kind(image: Skipped) -> str:
     """The reason without what is the image's own: its path, and its name in quotes."""
     # Other words of the reason may contain or be the same letters.
-    path, name = re.escape(image.path), os.path.basename(image.path)
+    path, name = re.escape(_engine.printable(image.path)), _engine.printable(os.path.basename(image.path))
     reason = re.sub(rf"(?<![^\s'\"(]){path}(?![^\s'\":;,)])", "…", image.reason)
     return reason.replace(f"'{name}'", "'…'")
 
