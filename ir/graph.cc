@@ -190,7 +190,8 @@ std::vector<std::string> References(const proto::Graph& graph) {
 
 std::string LocationText(const proto::Location& location) {
   if (location.file().empty()) return "";
-  return location.line() > 0 ? Cat(location.file(), ":", location.line()) : location.file();
+  const std::string file = Printable(location.file());
+  return location.line() > 0 ? Cat(file, ":", location.line()) : file;
 }
 
 }  // namespace headrace::ir

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
+#include "core/printable.h"
 #include "core/text.h"
 
 namespace headrace {
@@ -13,7 +14,7 @@ namespace {
 constexpr uint64_t kFewErrors = 1000;
 
 std::string NameOf(const FailedRow& row) {
-  const std::string file = DescribeProvenance(row.provenance);
+  const std::string file = Printable(DescribeProvenance(row.provenance));
   return file.empty() ? DescribeRowId(row.id) : file;
 }
 

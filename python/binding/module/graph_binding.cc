@@ -271,11 +271,11 @@ py::str WrongValue(const std::string& kernel, const std::string& attribute, cons
   try {
     value = ValueOf(given);
   } catch (py::value_error& error) {
-    return MessageText(Cat(what, ": ", error.what()));
+    return MessageLine(Cat(what, ": ", error.what()));
   }
   ir::FitValue(declared, value);
   const std::vector<std::string> wrong = ir::CheckValue(declared, value);
-  return wrong.empty() ? py::str("") : MessageText(Cat(what, " ", wrong[0]));
+  return wrong.empty() ? py::str("") : MessageLine(Cat(what, " ", wrong[0]));
 }
 
 // Why a graph cannot hold a value; empty: it can.
@@ -283,7 +283,7 @@ py::str UnfitValue(const py::object& given) {
   try {
     ValueOf(given);
   } catch (py::value_error& error) {
-    return MessageText(error.what());
+    return MessageLine(error.what());
   }
   return py::str("");
 }
@@ -372,7 +372,7 @@ py::list DrawingSteps(const BoundGraph& bound) {
       if (ir::AnyStepOf(step, &HasSalt)) kernels.push_back(step.kernel());
     }
   }
-  return MessageTexts(kernels);
+  return MessageLines(kernels);
 }
 
 // Whether it shuffles or draws, so that its epochs differ.
@@ -456,7 +456,7 @@ void BindGraph(py::module_& module) {
   py::class_<BoundNode>(module, "Node")
       .def(py::init(&MakeNode), py::arg("op"), py::arg("attributes"), py::arg("steps"), py::arg("location"),
            py::arg("workers") = 0, py::arg("window") = 0, py::arg("on_device") = false)
-      .def_property_readonly("op", [](const BoundNode& self) { return MessageText(self.node.op()); })
+      .def_property_readonly("op", [](const BoundNode& self) { return MessageLine(self.node.op()); })
       .def_property_readonly("references", &ReferencesOf)
       .def("referenced_by", &ReferencedBy)
       .def_property_readonly("steps",
@@ -464,7 +464,7 @@ void BindGraph(py::module_& module) {
                                std::vector<std::string> steps;
                                for (const ir::proto::Step& step : self.node.steps())
                                  steps.push_back(ir::StepText(step));
-                               return MessageTexts(steps);
+                               return MessageLines(steps);
                              })
       .def_property_readonly("attributes", &PlainAttributes)
       .def_property_readonly("columns_of_steps", &ColumnsOfSteps)
@@ -479,7 +479,7 @@ void BindGraph(py::module_& module) {
       .def_property_readonly("joins_rows", &Has<&ir::Traits::joins_rows>)
       .def_property_readonly("splits_rows", &Has<&ir::Traits::one_to_many>)
       .def_property_readonly("stands_for_attribute", &Has<&ir::Traits::stands_for_attribute>)
-      .def("text", [](const BoundNode& self) { return MessageText(ir::NodeText(self.node)); });
+      .def("text", [](const BoundNode& self) { return MessageLine(ir::NodeText(self.node)); });
 
   module.def("unfit_value", &UnfitValue, py::arg("value"));
   module.def("wrong_value", &WrongValue, py::arg("kernel"), py::arg("attribute"), py::arg("value"), py::arg("number"));
@@ -519,7 +519,7 @@ void BindGraph(py::module_& module) {
              py::list doubts;
              for (const ir::Mistake& doubt : found) {
                doubts.append(
-                   py::make_tuple(MessageText(doubt.location), MessageText(Cat(doubt.op, ": ", doubt.message))));
+                   py::make_tuple(MessageLine(doubt.location), MessageLine(Cat(doubt.op, ": ", doubt.message))));
              }
              return doubts;
            })

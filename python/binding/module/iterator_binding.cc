@@ -115,7 +115,7 @@ IterateOptions OptionsOf(const py::dict& given) {
 
 py::dict StageDict(const StageReport& stage) {
   py::dict dict;
-  dict["name"] = MessageText(stage.name);
+  dict["name"] = MessageLine(stage.name);
   dict["kind"] = std::string(KindName(stage.kind));
   dict["rows"] = stage.rows;
   dict["messages"] = stage.messages;
@@ -145,7 +145,7 @@ py::dict StageDict(const StageReport& stage) {
 
 py::dict DeviceDict(const DeviceReport& device) {
   py::dict dict;
-  dict["name"] = MessageText(device.name);
+  dict["name"] = MessageLine(device.name);
   dict["steps"] = device.steps;
   dict["batches"] = device.batches;
   dict["bytes"] = device.bytes;
@@ -168,9 +168,9 @@ py::list RowsByOperator(const std::vector<WarningReport>& reports) {
   for (const WarningReport& report : reports) {
     if (report.rows == 0) continue;
     py::list first;
-    for (const std::string& row : report.first) first.append(MessageText(row));
+    for (const std::string& row : report.first) first.append(MessageLine(row));
     py::dict entry;
-    entry["name"] = MessageText(report.name);
+    entry["name"] = MessageLine(report.name);
     entry["rows"] = report.rows;
     entry["first"] = first;
     list.append(entry);
@@ -408,7 +408,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       const Unlocked unlocked;
       lines = iteration_->DescribeStall();
     }
-    return MessageTexts(lines);
+    return MessageLines(lines);
   }
 
   py::dict Report() const {
@@ -433,7 +433,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     dict["workers"] = report.workers;
     if (report.device.has_value()) dict["device"] = DeviceDict(*report.device);
     dict["limit"] = std::string(LimitName(FindLimit(report).kind));
-    dict["advice"] = MessageTexts(Advice(report));
+    dict["advice"] = MessageLines(Advice(report));
     return dict;
   }
 

@@ -15,9 +15,11 @@ py::str Decoded(std::string_view bytes, const char* errors) {
 
 py::str MessageText(std::string_view bytes) { return Decoded(PrintableLines(bytes), "strict"); }
 
-py::list MessageTexts(const std::vector<std::string>& texts) {
+py::str MessageLine(std::string_view bytes) { return Decoded(Printable(bytes), "strict"); }
+
+py::list MessageLines(const std::vector<std::string>& lines) {
   py::list list;
-  for (const std::string& text : texts) list.append(MessageText(text));
+  for (const std::string& line : lines) list.append(MessageLine(line));
   return list;
 }
 

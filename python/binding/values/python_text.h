@@ -1,4 +1,5 @@
-// `MessageText` gives a text of the engine to Python for people, `NameText` a name whose bytes Python uses as a name.
+// `MessageText` and `MessageLine` give texts of the engine to Python for people, `NameText` a name whose bytes Python
+// uses as a name.
 // Use no other way from bytes to `str`: names of files, folders, columns and lines need not be UTF-8, and what people
 // see holds nothing that a terminal would obey (core/printable.h).
 // Threads: with the GIL held.
@@ -16,9 +17,12 @@
 
 namespace headrace::python {
 
-// Printable, with its ends of lines.
+// Printable, with its ends of lines: of a text that the engine made of lines, and whose names are shown already.
 pybind11::str MessageText(std::string_view bytes);
-pybind11::list MessageTexts(const std::vector<std::string>& texts);
+
+// Printable, in one line: of whatever is or may hold a name.
+pybind11::str MessageLine(std::string_view bytes);
+pybind11::list MessageLines(const std::vector<std::string>& lines);
 
 // As Python has paths: a byte that is no part of a character is a surrogate, which os.fsencode() turns into the byte.
 pybind11::str NameText(std::string_view bytes);

@@ -9,7 +9,7 @@ namespace py = pybind11;
 
 void SetField(const py::object& error, const char* name, const absl::Status& status, ErrorField field) {
   const std::string value = GetErrorField(status, field);
-  if (!value.empty()) error.attr(name) = MessageText(value);
+  if (!value.empty()) error.attr(name) = MessageLine(value);
 }
 
 // The line of the innermost frame, in the user's code.
@@ -74,7 +74,7 @@ void Raise(const absl::Status& status, RaisedExceptions* raised) {
   const std::string kind(ErrorKindName(KindOf(status)));
   const py::object type = py::module_::import("headrace.errors").attr(kind.c_str());
   // A line each, as the class takes the ends of lines within them for parts of names.
-  const py::object error = type(*py::tuple(MessageTexts(ErrorLines(status))));
+  const py::object error = type(*py::tuple(MessageLines(ErrorLines(status))));
   SetField(error, "operator", status, ErrorField::kOperator);
   SetField(error, "location", status, ErrorField::kLocation);
   SetField(error, "row", status, ErrorField::kRow);

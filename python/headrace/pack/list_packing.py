@@ -136,7 +136,7 @@ def pack_list(
                 draft.finish()
     if packing.result.skipped and not packing.result.records:
         place = listing if part == Part(0, lines) else _place_of(part, listing)
-        raise NothingPackedError(_nothing_packed(place, packing.result.skipped))
+        raise NothingPackedError(*_nothing_packed(place, packing.result.skipped))
     packing.result.seconds = time.monotonic() - started
     return packing.result
 
@@ -182,12 +182,15 @@ def _place_of(part: Part, listing: str) -> str:
     return f"{lines} of {listing}"
 
 
-def _nothing_packed(place: str, skipped: Sequence[Skipped]) -> str:
+def _nothing_packed(place: str, skipped: Sequence[Skipped]) -> list[str]:
+    """Lines."""
     reasons = reasons_of(skipped)
-    shown = "".join(f"\n  {each}" for each in reasons[:_SHOWN_REASONS])
-    more = f"\n  {len(reasons) - _SHOWN_REASONS:,} other reasons" if len(reasons) > _SHOWN_REASONS else ""
     none = "the only image could not" if len(skipped) == 1 else f"none of the {len(skipped):,} images could"
-    return f"{place}: {none} be packed, so no file was written:{shown}{more}"
+    lines = [f"{place}: {none} be packed, so no file was written:"]
+    lines += [f"  {each}" for each in reasons[:_SHOWN_REASONS]]
+    if len(reasons) > _SHOWN_REASONS:
+        lines.append(f"  {len(reasons) - _SHOWN_REASONS:,} other reasons")
+    return lines
 
 
 class _Packing:
