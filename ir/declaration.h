@@ -99,8 +99,11 @@ struct Attribute {
   // Changes only speed, never results; excluded from the graph's hash.
   bool tuning = false;
   Referenced referenced = Referenced::kFunction;  // for references
-  // For texts: Python also accepts path objects.
+  // For texts: Python also accepts path objects. Read by Attributes::Path.
   bool path = false;
+  // For texts, and for the keys of pairs: names of files or folders, which are any bytes; `path` says so, too. Python's
+  // `str` holds them as its own paths do, and a graph as TextOfPath does.
+  bool any_bytes = false;
   // A list of texts: the columns that the op gives, of those that it could. The optimizer leaves out those that nothing
   // reads.
   bool chooses_columns = false;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/printable.h"
 #include "core/seeded_hash.h"
 #include "ir/branches.h"
 #include "ir/graph.pb.h"
@@ -150,7 +151,7 @@ std::string GraphToText(const proto::Graph& graph) {
   pb::TextFormat::Printer printer;
   printer.SetUseUtf8StringEscaping(true);
   printer.PrintToString(graph, &text);
-  return text;
+  return EscapeInLiterals(text, Escapes::kPython);
 }
 
 absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text) {
@@ -168,7 +169,7 @@ absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text) {
   return ParseGraph(SerializeGraph(graph));
 }
 
-std::string GraphToJson(const proto::Graph& graph) { return WriteJson(graph); }
+std::string GraphToJson(const proto::Graph& graph) { return EscapeInLiterals(WriteJson(graph), Escapes::kJson); }
 
 absl::StatusOr<proto::Graph> ParseGraphJson(std::string_view json) {
   const pb::LogSilencer silence;
@@ -200,7 +201,8 @@ std::vector<std::string> References(const proto::Graph& graph) {
 
 std::string LocationText(const proto::Location& location) {
   if (location.file().empty()) return "";
-  return location.line() > 0 ? Cat(location.file(), ":", location.line()) : location.file();
+  const std::string file = Printable(location.file());
+  return location.line() > 0 ? Cat(file, ":", location.line()) : file;
 }
 
 }  // namespace headrace::ir

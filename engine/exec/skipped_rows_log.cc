@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "core/error.h"
+#include "core/printable.h"
 #include "io/files/file_system.h"
 #include "io/files/opened_file.h"
 
@@ -42,16 +42,13 @@ absl::StatusOr<Descriptor> OpenLog(const std::string& named, const std::string& 
 }  // namespace
 
 std::string SkippedRowLine(uint64_t epoch, const FailedRow& row) {
-  nlohmann::ordered_json line;
-  line["epoch"] = epoch;
-  line["key"] = row.id.key;
-  if (row.provenance.record >= 0) line["record"] = row.provenance.record;
-  if (row.provenance.file != nullptr) line["file"] = *row.provenance.file;
-  if (row.provenance.offset >= 0) line["offset"] = row.provenance.offset;
-  line["operator"] = GetErrorField(row.error, ErrorField::kOperator);
-  line["kind"] = ErrorKindName(KindOf(row.error));
-  line["message"] = ToStd(row.error.message());
-  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string line = Cat(R"({"epoch":)", epoch, R"(,"key":)", row.id.key);
+  if (row.provenance.record >= 0) Append(line, R"(,"record":)", row.provenance.record);
+  if (row.provenance.file != nullptr) Append(line, R"(,"file":)", JsonText(*row.provenance.file));
+  if (row.provenance.offset >= 0) Append(line, R"(,"offset":)", row.provenance.offset);
+  Append(line, R"(,"operator":)", JsonText(GetErrorField(row.error, ErrorField::kOperator)), R"(,"kind":)",
+         JsonText(ErrorKindName(KindOf(row.error))), R"(,"message":)", JsonText(ToStd(row.error.message())), "}");
+  return line;
 }
 
 absl::StatusOr<std::unique_ptr<SkippedRowsLog>> SkippedRowsLog::Open(const std::string& path) {

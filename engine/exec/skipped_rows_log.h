@@ -15,7 +15,8 @@
 
 namespace headrace {
 
-// Without the line's end. Bytes that are not UTF-8 become U+FFFD.
+// Without the line's end. The file's name is exact: a byte of it that is no part of a character is "\udcff", which
+// Python's json.loads() and os.fsencode() turn into that byte.
 std::string SkippedRowLine(uint64_t epoch, const FailedRow& row);
 
 class SkippedRowsLog {

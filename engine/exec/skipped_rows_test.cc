@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/printable.h"
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
@@ -61,6 +62,20 @@ TEST(SkippedRows, AreCountedWithTheRowBehindThem) {
   EXPECT_THAT(reports[1].first, ElementsAre("photos/5.jpg: it is cut off"));
 }
 
+TEST(SkippedRows, AreNamedInPrintableText) {
+  SkippedRows skipped(1, 0);
+  FailedRow row = Row(4, "map[1]");
+  row.provenance.file = std::make_shared<const std::string>("caf\xe9\n  file: b\x1b.jpg");
+  EXPECT_TRUE(skipped.Add(0, row).ok());
+  EXPECT_THAT(skipped.reports()[0].first, ElementsAre("caf\\xe9\\n  file: b\\x1b.jpg: it is cut off"));
+  const absl::Status limit = skipped.Add(0, row);
+  EXPECT_EQ(GetErrorField(limit, ErrorField::kSkipped), "caf\\xe9\\n  file: b\\x1b.jpg");
+  EXPECT_EQ(GetErrorField(limit, ErrorField::kFile), *row.provenance.file);
+  const std::string text = DescribeError(limit);
+  EXPECT_EQ(PrintableLines(text), text);
+  EXPECT_THAT(text, HasSubstr("\n  file: caf\\xe9\\n  file: b\\x1b.jpg"));
+}
+
 TEST(SkippedRows, AreLoggedByLines) {
   TemporaryFolder folder;
   for (int run = 0; run < 2; ++run) {
@@ -110,7 +125,10 @@ TEST(SkippedRows, AreWrittenAsJsonWhateverTheyHold) {
   row.error = NotFoundError("\"gone\"\n\xff");
   EXPECT_EQ(SkippedRowLine(0, row),
             "{\"epoch\":0,\"key\":0,\"record\":7,\"offset\":1024,\"operator\":\"\",\"kind\":\"NotFoundError\","
-            "\"message\":\"\\\"gone\\\"\\n\xef\xbf\xbd\"}");
+            "\"message\":\"\\\"gone\\\"\\\\n\\\\xff\"}");
+  // Its own bytes, for whoever opens it.
+  row.provenance = {std::make_shared<const std::string>("caf\xe9\x1b\n\u202e.jpg")};
+  EXPECT_NE(SkippedRowLine(0, row).find(R"("file":"caf\udce9\u001b\n\u202e.jpg")"), std::string::npos);
 }
 
 TEST(SkippedRows, AreThoseOfErrorsOfTheirOwn) {

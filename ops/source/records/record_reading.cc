@@ -116,7 +116,7 @@ bool BuildsIndices(const std::vector<std::string>& given) { return given.size() 
 
 // The paths of the indices; none: they are built.
 absl::StatusOr<std::vector<std::string>> IndicesOf(const OpArguments& arguments, size_t files) {
-  const std::vector<std::string> given = arguments.attributes.Strings("index");
+  const std::vector<std::string> given = arguments.attributes.Paths("index");
   if (BuildsIndices(given)) return std::vector<std::string>();
   HEADRACE_ASSIGN_OR_RETURN(const PathArena matched, MatchInOrder(*arguments.run->files, given, kIndexEnding));
   if (static_cast<size_t>(matched.size()) != files) {
@@ -146,7 +146,7 @@ absl::StatusOr<std::shared_ptr<const RecordTable>> TableOf(const OpArguments& ar
 }
 
 absl::StatusOr<MatchedFiles> FilesOf(const OpArguments& arguments) {
-  const std::vector<std::string> texts = arguments.attributes.Strings("paths");
+  const std::vector<std::string> texts = arguments.attributes.Paths("paths");
   const FileSystem& files = *arguments.run->files;
   HEADRACE_ASSIGN_OR_RETURN(PathArena paths, MatchInOrder(files, texts, kRecordEnding));
   return Measure(files, arguments.node->op(), std::move(paths), texts);
@@ -204,14 +204,14 @@ std::vector<ir::Attribute> DeclareRecordReading() {
 absl::Status CheckRecordReading(const ir::Attributes& attributes) {
   for (const std::string_view list : {"paths", "index"}) {
     if (attributes.IsNone(list)) continue;
-    for (const std::string& text : attributes.Strings(list)) HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", text));
+    for (const std::string& text : attributes.Paths(list)) HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", text));
   }
   return SplitReading::CheckBesideIndex(attributes);
 }
 
 std::vector<std::string> WrittenIndices(const ir::Attributes& attributes) {
-  if (attributes.IsNone("index") || !BuildsIndices(attributes.Strings("index"))) return {};
-  return {Cat("indices beside ", absl::StrJoin(attributes.Strings("paths"), ", "))};
+  if (attributes.IsNone("index") || !BuildsIndices(attributes.Paths("index"))) return {};
+  return {Cat("indices beside ", absl::StrJoin(attributes.Paths("paths"), ", "))};
 }
 
 OpFactories RecordFactories(MakeRecordRows make) {

@@ -9,6 +9,7 @@
 
 #include "absl/strings/cord.h"
 #include "core/error.h"
+#include "core/printable.h"
 #include "core/stop_signal.h"
 #include "python/binding/host/called.h"
 #include "python/binding/process/exchange.h"
@@ -296,7 +297,8 @@ std::string ProcessPool::Reap(size_t slot) {
 }
 
 void ProcessPool::Warn(const std::string& death) {
-  const std::string line = Cat("headrace: worker ", death, " in ", name_, "; its row is made again by another\n");
+  const std::string line =
+      Cat("headrace: worker ", death, " in ", Printable(name_), "; its row is made again by another\n");
   // Nothing depends on whether the line can be written.
   objects_
       ->Call(name_,

@@ -8,6 +8,7 @@ import resource
 import time
 from typing import Any
 
+from headrace._arguments.printed import say_text
 from headrace._commands.whole_graph import load_whole
 from headrace._datasets.dataset import Dataset
 from headrace._runs.iterator import start
@@ -253,5 +254,5 @@ def _positive_int(text: str) -> int:
 def run(options: argparse.Namespace) -> int:
     limits = Limits(options.seconds, options.batches, options.epochs)
     found = bench(options.file, limits, options.step / 1e3, options.writes)
-    print(json.dumps(found, indent=1) if options.json else text_of(found))
+    say_text(json.dumps(found, indent=1) if options.json else text_of(found))
     return 0

@@ -3,6 +3,7 @@
 import argparse
 
 from headrace._arguments import options as check
+from headrace._arguments.printed import say
 from headrace._commands.whole_graph import load_whole
 from headrace.sheet.showing import MOST_IMAGES
 
@@ -44,5 +45,5 @@ def run(options: argparse.Namespace) -> int:
     )
     sheet.save(out)
     damaged = f", {sheet.damaged:,} of them damaged" if sheet.damaged else ""
-    print(f"{out}: {len(sheet):,} images{damaged}")
+    say(f"{out}: {len(sheet):,} images{damaged}")
     return 0

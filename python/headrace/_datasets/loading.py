@@ -44,7 +44,7 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
         graph.validate()
         refused_writes = [] if writes else graph.writes()
     except (GraphError, UnicodeDecodeError) as error:
-        refused = GraphError(f"{path}: {error}")
+        refused = GraphError(*f"{_engine.printable(path)}: {error}".split("\n"))
         refused.file = path
         raise refused from None
     if refused_writes:

@@ -54,17 +54,17 @@ _OPERATOR = re.compile(r"^\w+")
 
 def name_foreign_file(error: BaseException) -> None:
     """Adds it to the error's first line."""
-    if not isinstance(error, (DataError, GraphError)) or error.file is None or error.operator is None or not error.args:
+    if not isinstance(error, (DataError, GraphError)) or error._file is None or error.operator is None:
         return
     found = _OPERATOR.match(error.operator)  # of "Csv[0]"
     operator = "" if found is None else found[0]
     if operator not in _READ:
         return
-    kind = kind_of(_PLACE.sub("", error.file))
+    kind = kind_of(_PLACE.sub("", error._file))
     if kind is None or kind[0] in _READ[operator]:
         return
     first, end, rest = str(error.args[0]).partition("\n")
-    error.args = (f"the file is {kind[0]}, by its first bytes: {kind[1]} ({first}){end}{rest}", *error.args[1:])
+    error._reword(f"the file is {kind[0]}, by its first bytes: {kind[1]} ({first}){end}{rest}")
 
 
 def kind_of(path: str) -> tuple[str, str] | None:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from headrace import _engine
 from headrace._arguments.import_folder import IMPORT_FOLDER, import_path, start_folder
 from headrace._arguments.options import shown
 from headrace._workers.loaded_plugins import loaded_paths
@@ -144,7 +145,7 @@ def pickled(exception: BaseException | None) -> bytes:
     """The exception and its traceback as text; for one of which nothing can be pickled, the text alone."""
     if exception is None:
         return b""
-    text = "".join(traceback.format_exception(exception))
+    text = _engine.printable("".join(traceback.format_exception(exception)), keep_lines=True)
     try:
         import cloudpickle as module
     except ImportError:

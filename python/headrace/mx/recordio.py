@@ -274,6 +274,10 @@ class MXIndexedRecordIO(MXRecordIO):
         text = str(key)
         if not text or text.strip() != text or "\t" in text or len(text.splitlines()) != 1:
             raise DataError(f"a key of an index is a text without tabs and line ends; got {text!r}")
+        try:
+            _bytes_of(text)
+        except UnicodeEncodeError:
+            raise DataError(f"a key of an index is a text that UTF-8 can hold; got {text!r}") from None
         writing = self._open_for(writing=True)
         offset = writing.append(buf)
         writing.index.append((text, offset))
@@ -326,9 +330,14 @@ class _Writing:
             return
         text = "".join(f"{key}\t{offset}\n" for key, offset in self.index)
         try:
-            write_whole(self.index_path, text.encode(), named=False)
+            write_whole(self.index_path, _bytes_of(text), named=False)
         except OSError as raised:
             raise system_error(f"cannot write {self.index_path}", raised) from None
+
+
+def _bytes_of(text: str) -> bytes:
+    """Of a key that came from other bytes than UTF-8, these."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 class IRHeader(NamedTuple):
@@ -380,12 +389,11 @@ def _warn_of_rounded(labels: Iterable[Any]) -> None:
     """MXNet rounds without a word."""
     for label in labels:
         if isinstance(label, numbers.Real) and is_rounded(float(label) if isinstance(label, np.floating) else label):
-            warnings.warn(
+            text = (
                 f"pack: the label {label} is a whole number that float32, the type of labels, does not hold, and is "
-                "rounded; number the classes from 0, or keep such numbers in id",
-                RuntimeWarning,
-                stacklevel=3,
+                "rounded; number the classes from 0, or keep such numbers in id"
             )
+            warnings.warn(_engine.printable(text), RuntimeWarning, stacklevel=3)
 
 
 def unpack(s: bytes) -> tuple[IRHeader, bytes]:

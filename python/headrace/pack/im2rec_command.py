@@ -135,10 +135,11 @@ def _lines_of_part(listing: str, count: int, number: int) -> Part:
         raise system_error(f"cannot read the list {listing}", error) from None
     step = -(-len(data) // count)
     begins, offset = [], 0
-    for line in data.splitlines(keepends=True):
+    # A name may have other line ends in it.
+    for line in data.split(b"\n"):
         if line.strip():
             begins.append(offset)
-        offset += len(line)
+        offset += len(line) + 1
 
     def lines_before(border: int) -> int:
         return sum(begin <= border for begin in begins) if border > 0 else 0

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 
 from headrace._arguments.options import local_path
+from headrace._arguments.printed import say
 from headrace._records.record_draft import index_path
 from headrace.errors import Error
 from headrace.pack.index_check import check_index
@@ -40,11 +41,11 @@ def run(options: argparse.Namespace) -> int:
         check_png("--sheet", sheet, "inspect")
         check_other_file("--sheet", sheet, path, "inspect")
     found = inspect_records(path)
-    print("\n".join(text_of(found)))
-    print(_index_text(found))
+    say(*text_of(found))
+    say(_index_text(found))
     if sheet is not None:
         shown = write_record_sheet(path, sheet, options.pictures)
-        print(f"{sheet}: {shown:,} images")
+        say(f"{sheet}: {shown:,} images")
     return 0
 
 
