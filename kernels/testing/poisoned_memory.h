@@ -26,6 +26,7 @@ class PoisonedMemory {
   }
   PoisonedMemory(const PoisonedMemory&) = delete;
   ~PoisonedMemory() {
+    pool_.Trim(0);
 #ifdef __GLIBC__
     mallopt(M_PERTURB, 0);
 #endif

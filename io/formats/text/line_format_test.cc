@@ -261,6 +261,7 @@ TEST(LineFormat, AsksForACompressedFileWhenItIsOpened) {
   const auto reader = format.Open(files, "a.txt", {}, 0, 4096);
   ASSERT_TRUE(reader.ok());
   EXPECT_EQ(files.outstanding(), 1u);
+  EXPECT_TRUE(files.CompleteOne());
 }
 
 TEST(LineFormat, ReadsOfASplitLittleMoreThanItsBytes) {

@@ -29,7 +29,7 @@ def is_rounded(label: float) -> bool:
     if isinstance(label, float) and abs(label) >= 1 << 64:
         return False
     try:
-        return _LABEL.unpack(_LABEL.pack(label))[0] != label
+        return bool(_LABEL.unpack(_LABEL.pack(label))[0] != label)
     except (OverflowError, struct.error):
         return True
 

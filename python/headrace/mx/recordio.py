@@ -388,7 +388,13 @@ def pack(header: IRHeader | Iterable[Any], s: bytes) -> bytes:
 def _warn_of_rounded(labels: Iterable[Any]) -> None:
     """MXNet rounds without a word."""
     for label in labels:
-        if isinstance(label, numbers.Real) and is_rounded(float(label) if isinstance(label, np.floating) else label):
+        if isinstance(label, numbers.Integral):
+            label = int(label)
+        elif isinstance(label, numbers.Real):
+            label = float(label)
+        else:
+            continue
+        if is_rounded(label):
             text = (
                 f"pack: the label {label} is a whole number that float32, the type of labels, does not hold, and is "
                 "rounded; number the classes from 0, or keep such numbers in id"
