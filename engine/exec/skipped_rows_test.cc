@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/printable.h"
+#include "core/testing/rounds.h"
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
@@ -26,11 +27,7 @@ using ir::IntValue;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-#ifdef HEADRACE_SANITIZER
-constexpr uint64_t kSkippedRowsSchedules = 200;
-#else
-constexpr uint64_t kSkippedRowsSchedules = 3000;
-#endif
+const uint64_t kSkippedRowsSchedules = Rounds(3000, {.quick = 300, .sanitized = 200});
 
 FailedRow Row(uint64_t key, const std::string& op) {
   FailedRow row;

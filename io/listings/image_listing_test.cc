@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/interrupt.h"
+#include "core/testing/rounds.h"
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/one_file.h"
 #include "io/files/testing/temporary_folder.h"
@@ -400,14 +401,10 @@ TEST_F(SavedListing, RefusesPathsThatLeadOutOfItsFolder) {
 }
 
 TEST_F(SavedListing, SurvivesAnyBytesBehindARightChecksum) {
-#ifdef HEADRACE_SANITIZER
-  constexpr int kRounds = 3000;
-#else
-  constexpr int kRounds = 20000;
-#endif
+  const int rounds = Rounds(20000, {.quick = 3000, .sanitized = 3000});
   std::mt19937_64 random(11);
   int loaded = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     std::string bytes = bytes_;
     for (uint64_t changes = 1 + random() % 3; changes > 0; --changes) {
       const size_t at = random() % bytes.size();
@@ -445,7 +442,7 @@ TEST_F(SavedListing, SurvivesAnyBytesBehindARightChecksum) {
     }
   }
   EXPECT_GT(loaded, 0) << "some changes only touch names";
-  printf("HEADRACE-COUNT fuzz=%d\n", kRounds);
+  printf("HEADRACE-COUNT fuzz=%d\n", rounds);
 }
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include "core/error.h"
 #include "core/row_id.h"
 #include "core/stop_signal.h"
+#include "core/testing/rounds.h"
 #include "core/text.h"
 #include "io/files/file_system.h"
 #include "io/files/testing/temporary_folder.h"
@@ -451,16 +452,12 @@ TEST(RecordLog, DropsDamagedRecordsAsItMerges) {
 
 // Killed at any moment, a merge loses nothing, and the next one goes on.
 TEST(RecordLog, LosesNothingWhenKilledInTheMiddleOfAMerge) {
-#ifdef HEADRACE_SANITIZER
-  constexpr int kKills = 3;
-#else
-  constexpr int kKills = 10;
-#endif
+  const int kills = Rounds(10, {.quick = 3, .sanitized = 3});
   const TemporaryFolder whole;
   LeaveFiles(whole, 60);
   std::mt19937 random(3);
   int midway = 0;
-  for (int i = 0; i < kKills; ++i) {
+  for (int i = 0; i < kills; ++i) {
     const TemporaryFolder folder;
     std::filesystem::copy(whole.path(), folder / "log");
     const pid_t child = fork();
@@ -480,8 +477,8 @@ TEST(RecordLog, LosesNothingWhenKilledInTheMiddleOfAMerge) {
     ASSERT_TRUE(log.ok());
     EXPECT_EQ(KeysIn(**log, 300), UpTo(60));
   }
-  std::printf("HEADRACE-COUNT fuzz=%d\n", kKills);
-  std::printf("killed in the middle: %d of %d\n", midway, kKills);
+  std::printf("HEADRACE-COUNT fuzz=%d\n", kills);
+  std::printf("killed in the middle: %d of %d\n", midway, kills);
 }
 
 TEST(RecordLog, ClearsAllButWhatOthersWrite) {
@@ -502,13 +499,9 @@ TEST(RecordLog, ClearsAllButWhatOthersWrite) {
 // Whenever a writer is killed, what it said it kept is there, and what is there is right.
 TEST(RecordLog, LosesNothingSaidToBeKeptWhenKilled) {
   std::mt19937 random(7);
-#ifdef HEADRACE_SANITIZER
-  constexpr int kKills = 5;
-#else
-  constexpr int kKills = 40;
-#endif
+  const int kills = Rounds(40, {.quick = 5, .sanitized = 5});
   constexpr uint64_t kMost = 100'000;
-  for (int i = 0; i < kKills; ++i) {
+  for (int i = 0; i < kills; ++i) {
     const TemporaryFolder folder;
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
@@ -536,7 +529,7 @@ TEST(RecordLog, LosesNothingSaidToBeKeptWhenKilled) {
     EXPECT_GE(keys.size(), last + 1);
     EXPECT_EQ(keys, UpTo(keys.size()));
   }
-  std::printf("HEADRACE-COUNT fuzz=%d\n", kKills);
+  std::printf("HEADRACE-COUNT fuzz=%d\n", kills);
 }
 
 TEST(RecordLog, ServesManyThreads) {
