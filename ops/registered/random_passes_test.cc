@@ -28,16 +28,9 @@ namespace {
 using ir::IntValue;
 using Names = std::vector<std::string>;
 
-<<<<<<< HEAD
-#ifdef HEADRACE_SANITIZER
-const uint64_t kRandomPassesGraphs = 60;
-const uint64_t kBegunGraphs = 1;  // one in so many
-#else
-const uint64_t kRandomPassesGraphs = std::getenv("HEADRACE_LONG") == nullptr ? 1500 : 5000;
-const uint64_t kBegunGraphs = 5;
-#endif
-======= const uint64_t kRandomPassesGraphs = Rounds(1500, {.quick = 150, .sanitized = 60, .long_run = 5000});
->>>>>>> rounds36
+const uint64_t kRandomPassesGraphs = Rounds(1500, {.quick = 150, .sanitized = 60, .long_run = 5000});
+// One in so many is begun at other rows, too.
+const uint64_t kBegunGraphs = Rounds(5, {.quick = 2, .sanitized = 1});
 
 // Columns of numbers, of which `value` or what it was renamed to is int64; `hot` ones are vectors.
 class RandomPipeline {
