@@ -349,4 +349,9 @@ TaskMemory::~TaskMemory() {
 
 TaskMemory* TaskMemory::Current() { return current_task; }
 
+int64_t TaskMemory::Budget() {
+  const bool charged = current_task != nullptr && current_task->account_ != nullptr;
+  return charged ? current_task->account_->budget() : MemoryAccount::kNoBudget;
+}
+
 }  // namespace headrace

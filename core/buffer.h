@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -37,10 +38,14 @@ Allocator* SystemAllocator();
 // The bytes that one pipeline holds. Outlives its pipeline while a buffer is charged to it.
 class MemoryAccount {
  public:
+  static constexpr int64_t kNoBudget = std::numeric_limits<int64_t>::max();
+
   // An account deletes itself once Close() was called and nothing is charged any more.
-  static MemoryAccount* Open() { return new MemoryAccount; }
+  static MemoryAccount* Open(int64_t budget = kNoBudget) { return new MemoryAccount(budget); }
   void Close();
 
+  // What the pipeline is to stay within; the account itself enforces nothing.
+  int64_t budget() const { return budget_; }
   int64_t held() const { return held_.load(std::memory_order_relaxed); }
   int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
   void Charge(int64_t bytes);
@@ -49,10 +54,11 @@ class MemoryAccount {
 
  private:
   void Owe(int64_t bytes, int64_t held);
-  MemoryAccount() = default;
+  explicit MemoryAccount(int64_t budget) : budget_(budget) {}
   ~MemoryAccount() = default;
   // Owed while the account is open, so that the last release after Close() deletes it.
   static constexpr int64_t kOpen = int64_t{1} << 60;
+  const int64_t budget_;
   std::atomic<int64_t> owed_{kOpen};
   std::atomic<int64_t> held_{0};
   std::atomic<int64_t> peak_{0};
@@ -172,6 +178,8 @@ class TaskMemory {
   TaskMemory(const TaskMemory&) = delete;
 
   static TaskMemory* Current();
+  // The budget of the pipeline whose task runs here; kNoBudget outside of tasks.
+  static int64_t Budget();
   BufferPool* pool() const { return pool_; }
   MemoryAccount* account() const { return account_; }
   // The most bytes of buffers made here that were alive at once.

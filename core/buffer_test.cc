@@ -14,15 +14,12 @@
 
 #include "core/fork_watch.h"
 #include "core/row_id.h"
+#include "core/testing/rounds.h"
 
 namespace headrace {
 namespace {
 
-#ifdef HEADRACE_SANITIZER
-constexpr int kRounds = 2000;
-#else
-constexpr int kRounds = 30000;
-#endif
+const int kRounds = Rounds(30000, {.quick = 2000, .sanitized = 2000});
 
 // Counts what is out, and has no more than `limit` to give.
 class CountingAllocator : public Allocator {

@@ -27,7 +27,7 @@ enum class DType : uint8_t {
   kFloat32 = 12,
   kFloat64 = 13,
   kBytes = 14,   // variable length
-  kString = 15,  // variable length, UTF-8
+  kString = 15,  // variable length; UTF-8, but any bytes where it is a path
 };
 
 // Bytes of one element; 0 for kUnknown and for variable-length types.

@@ -3,6 +3,9 @@
 #include <array>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "core/printable.h"
 
 namespace headrace {
 namespace {
@@ -50,7 +53,21 @@ std::string_view ErrorKindName(ErrorKind kind) { return kKinds[static_cast<size_
 
 absl::Status MakeError(ErrorKind kind, std::string_view message) {
   const KindEntry& entry = kKinds[static_cast<size_t>(kind)];
-  return absl::Status(entry.code, ToAbsl(message));
+  return absl::Status(entry.code, Printable(message));
+}
+
+absl::Status MakeErrorOfLines(ErrorKind kind, const std::vector<std::string>& lines) {
+  const auto add = [](std::string* text, const std::string& line) { *text += Printable(line); };
+  return absl::Status(kKinds[static_cast<size_t>(kind)].code, absl::StrJoin(lines, "\n", add));
+}
+
+absl::Status Reworded(const absl::Status& error, std::string_view message) {
+  absl::Status reworded(error.code(), Printable(message));
+  error.ForEachPayload([&reworded](absl::string_view url, const absl::Cord& value) {
+    // A copy that is shared with no other thread.
+    reworded.SetPayload(url, absl::Cord(absl::string_view(std::string(value))));
+  });
+  return reworded;
 }
 
 ErrorKind KindOf(const absl::Status& status) {
@@ -81,14 +98,15 @@ absl::Status BeyondRow(absl::Status status) {
 
 bool IsBeyondRow(const absl::Status& status) { return status.GetPayload(ToAbsl(kBeyondRow)).has_value(); }
 
-std::string DescribeError(const absl::Status& status) {
-  std::string text(status.message());
+std::vector<std::string> ErrorLines(const absl::Status& status) {
+  std::vector<std::string> lines = absl::StrSplit(status.message(), '\n');
   for (const FieldEntry& entry : kFields) {
     const std::string value = GetErrorField(status, entry.field);
-    if (value.empty() || entry.label.empty()) continue;
-    Append(text, "\n  ", entry.label, ": ", value);
+    if (!value.empty() && !entry.label.empty()) lines.push_back(Cat("  ", entry.label, ": ", Printable(value)));
   }
-  return text;
+  return lines;
 }
+
+std::string DescribeError(const absl::Status& status) { return absl::StrJoin(ErrorLines(status), "\n"); }
 
 }  // namespace headrace

@@ -1,5 +1,6 @@
 // Errors are values: `MakeError` makes an absl::Status that carries a kind (each with its Python exception type) and
-// fields that tell a user where it happened. User errors and internal errors are different kinds.
+// fields that tell a user where it happened. User errors and internal errors are different kinds. A message is one line
+// of text, whatever bytes it names: all of them go through Printable (core/printable.h).
 // Threads: any; a status is immutable once passed on.
 #ifndef HEADRACE_CORE_ERROR_H_
 #define HEADRACE_CORE_ERROR_H_
@@ -7,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "core/text.h"
@@ -28,6 +30,10 @@ enum class ErrorKind {
 std::string_view ErrorKindName(ErrorKind kind);
 
 absl::Status MakeError(ErrorKind kind, std::string_view message);
+// For a message that is a list.
+absl::Status MakeErrorOfLines(ErrorKind kind, const std::vector<std::string>& lines);
+// The error in other words, with its fields.
+absl::Status Reworded(const absl::Status& error, std::string_view message);
 
 template <typename... Parts>
 absl::Status GraphError(const Parts&... parts) {
@@ -71,7 +77,7 @@ enum class ErrorField {
   kFunction,  // handle of the Python exception kept by the pipeline
 };
 
-// Sets the field unless it is set already: the innermost caller has the best information.
+// Sets the field unless it is set already: the innermost caller has the best information. Its bytes stay as they are.
 void AddErrorField(absl::Status& status, ErrorField field, std::string_view value);
 std::string GetErrorField(const absl::Status& status, ErrorField field);
 
@@ -80,7 +86,9 @@ std::string GetErrorField(const absl::Status& status, ErrorField field);
 absl::Status BeyondRow(absl::Status status);
 bool IsBeyondRow(const absl::Status& status);
 
-// The message and every known field, on several short lines.
+// The message and every known field, a line each.
+std::vector<std::string> ErrorLines(const absl::Status& status);
+// These lines as one text.
 std::string DescribeError(const absl::Status& status);
 
 }  // namespace headrace

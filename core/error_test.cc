@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "absl/status/statusor.h"
 
 namespace headrace {
@@ -18,6 +20,31 @@ TEST(Error, KeepsItsKind) {
   EXPECT_EQ(ErrorKindName(ErrorKind::kNotFound), "NotFoundError");
   EXPECT_EQ(KindOf(DataError("row ", 3, " is ", std::string_view("bad"))), ErrorKind::kData);
   EXPECT_EQ(DataError("row ", 3, " is ", std::string_view("bad")).message(), "row 3 is bad");
+}
+
+// A name in a message may be any bytes, and must not look like a line of the message.
+TEST(Error, SaysWhateverBytesInOneLineOfText) {
+  const std::string name = "a\xFF\x1B[31m\n  file: b\r\u202E";
+  const std::string shown = "a\\xff\\x1b[31m\\n  file: b\\r\\u202e";
+  absl::Status error = NotFoundError(name, ": not found");
+  EXPECT_EQ(error.message(), shown + ": not found");
+  EXPECT_EQ(Reworded(error, Cat("in ", name, ": ", error.message())).message(),
+            "in " + shown + ": " + shown + ": not found");
+  AddErrorField(error, ErrorField::kFile, name);
+  EXPECT_EQ(DescribeError(error), shown + ": not found\n  file: " + shown);
+  // Whoever opens the file needs its name.
+  EXPECT_EQ(GetErrorField(error, ErrorField::kFile), name);
+  const absl::Status listed = MakeErrorOfLines(ErrorKind::kGraph, {"2 mistakes:", name, "c"});
+  EXPECT_EQ(listed.message(), "2 mistakes:\n" + shown + "\nc");
+  EXPECT_EQ(ErrorLines(listed).size(), 3u);
+}
+
+TEST(Error, KeepsItsFieldsInOtherWords) {
+  absl::Status error = DataError("cut off");
+  AddErrorField(error, ErrorField::kRow, "epoch 0, key 3");
+  const absl::Status reworded = Reworded(error, "the image is cut off");
+  EXPECT_EQ(KindOf(reworded), ErrorKind::kData);
+  EXPECT_EQ(DescribeError(reworded), "the image is cut off\n  row: epoch 0, key 3");
 }
 
 TEST(Error, MapsWhatWasNotMadeHere) {

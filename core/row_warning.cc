@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/printable.h"
+
 namespace headrace {
 namespace {
 
@@ -13,8 +15,8 @@ RowWarning::RowWarning() : outer_(std::exchange(current_row, this)) {}
 
 RowWarning::~RowWarning() { current_row = outer_; }
 
-void RowWarning::Raise(std::string text) {
-  if (current_row != nullptr && current_row->text_.empty()) current_row->text_ = std::move(text);
+void RowWarning::Raise(std::string_view text) {
+  if (current_row != nullptr && current_row->text_.empty()) current_row->text_ = Printable(text);
 }
 
 }  // namespace headrace

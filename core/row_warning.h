@@ -6,6 +6,7 @@
 #define HEADRACE_CORE_ROW_WARNING_H_
 
 #include <string>
+#include <string_view>
 
 namespace headrace {
 
@@ -15,8 +16,9 @@ class RowWarning {
   ~RowWarning();
   RowWarning(const RowWarning&) = delete;
 
-  // Sets the warning of the row that this thread works on to `text`, unless it has one. Ignored outside of a row.
-  static void Raise(std::string text);
+  // Sets the warning of the row that this thread works on to `text`, made printable, unless it has one. Ignored outside
+  // of a row.
+  static void Raise(std::string_view text);
 
   // "": no warning.
   const std::string& text() const { return text_; }

@@ -5,6 +5,12 @@
 namespace headrace {
 namespace {
 
+TEST(RowWarning, IsPrintable) {
+  const RowWarning warning;
+  RowWarning::Raise("lost\n\x1B");
+  EXPECT_EQ(warning.text(), "lost\\n\\x1b");
+}
+
 TEST(RowWarning, KeepsTheFirstOfItsOwnRow) {
   RowWarning::Raise("lost");
   RowWarning outer;

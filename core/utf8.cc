@@ -55,6 +55,35 @@ bool TakeCharacters(const uint8_t*& text, const uint8_t* stop, const uint8_t* en
 
 }  // namespace
 
+size_t CharacterAt(std::string_view bytes) {
+  return bytes.empty() ? 0 : CharacterBytes(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+}
+
+uint32_t CodePointOf(std::string_view character) {
+  const auto lead = static_cast<uint8_t>(character[0]);
+  if (character.size() == 1) return lead;
+  uint32_t code_point = lead & (0x7F >> character.size());
+  for (const char byte : character.substr(1)) code_point = code_point << 6 | (static_cast<uint8_t>(byte) & 0x3F);
+  return code_point;
+}
+
+void AppendUtf8(std::string& text, uint32_t code_point) {
+  const auto add = [&text](uint32_t byte) { text += static_cast<char>(byte); };
+  const auto continued = [&](int shift) { add(0x80 | (code_point >> shift & 0x3F)); };
+  if (code_point < 0x80) return add(code_point);
+  if (code_point < 0x800) {
+    add(0xC0 | code_point >> 6);
+  } else if (code_point < 0x10000) {
+    add(0xE0 | code_point >> 12);
+    continued(6);
+  } else {
+    add(0xF0 | code_point >> 18);
+    continued(12);
+    continued(6);
+  }
+  continued(0);
+}
+
 bool IsUtf8(std::string_view bytes) {
   // Most text is ASCII for long stretches, which are looked at in long steps.
   const auto* text = reinterpret_cast<const uint8_t*>(bytes.data());

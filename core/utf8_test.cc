@@ -25,6 +25,24 @@ TEST(Utf8, HoldsEveryCharacterButSurrogates) {
   }
 }
 
+TEST(Utf8, ReadsAndWritesEveryCharacter) {
+  for (uint32_t character = 0; character < 0x110000; ++character) {
+    if (character >= 0xD800 && character < 0xE000) continue;
+    const std::string bytes = Encode(character);
+    ASSERT_EQ(CharacterAt(bytes + "\xBF"), bytes.size()) << character;
+    ASSERT_EQ(CodePointOf(bytes), character);
+    std::string written = "a";
+    AppendUtf8(written, character);
+    ASSERT_EQ(written, "a" + bytes) << character;
+  }
+}
+
+TEST(Utf8, FindsNoCharacterInOtherBytes) {
+  for (const char* bad : {"", "\x80 ", "\xC0\x80", "\xC3", "\xE2\x82", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFF"}) {
+    EXPECT_EQ(CharacterAt(bad), 0u) << bad;
+  }
+}
+
 TEST(Utf8, RefusesOverlongCutAndStrayBytes) {
   EXPECT_TRUE(IsUtf8(""));
   EXPECT_TRUE(IsUtf8("plain text that is longer than eight bytes, grün"));

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "core/path_text.h"
 #include "core/text.h"
 #include "ir/graph.pb.h"
 #include "ir/parameters.h"
@@ -107,6 +108,16 @@ std::vector<std::string> Attributes::Strings(std::string_view name) const {
   return {values.begin(), values.end()};
 }
 
+std::string Attributes::Path(std::string_view name) const { return PathOfText(String(name)); }
+
+std::vector<std::string> Attributes::Paths(std::string_view name) const {
+  std::vector<std::string> paths;
+  for (const std::string& text : Get(*this, name, AttributesKind::kTexts).texts().values()) {
+    paths.push_back(PathOfText(text));
+  }
+  return paths;
+}
+
 DType Attributes::Type(std::string_view name) const {
   std::optional<DType> dtype = DTypeFromName(String(name));
   if (!dtype.has_value()) Die(name, "names no dtype");
@@ -119,6 +130,12 @@ std::vector<std::pair<std::string, std::string>> Attributes::Pairs(std::string_v
   std::vector<std::pair<std::string, std::string>> result;
   for (int i = 0; i < pairs.keys_size(); ++i) result.emplace_back(pairs.keys(i), pairs.values(i));
   return result;
+}
+
+std::vector<std::pair<std::string, std::string>> Attributes::PathPairs(std::string_view name) const {
+  std::vector<std::pair<std::string, std::string>> pairs = Pairs(name);
+  for (auto& [key, value] : pairs) key = PathOfText(key);
+  return pairs;
 }
 
 const proto::Expression& Attributes::Expr(std::string_view name) const {

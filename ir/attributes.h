@@ -39,8 +39,13 @@ class Attributes {
   ir::Number Number(std::string_view name) const;
   std::vector<ir::Number> Numbers(std::string_view name) const;
   std::vector<std::string> Strings(std::string_view name) const;
+  // The bytes of paths, or of names of folders, which the graph holds as texts (core/path_text.h).
+  std::string Path(std::string_view name) const;
+  std::vector<std::string> Paths(std::string_view name) const;
   DType Type(std::string_view name) const;
   std::vector<std::pair<std::string, std::string>> Pairs(std::string_view name) const;
+  // With the keys as Path gives them.
+  std::vector<std::pair<std::string, std::string>> PathPairs(std::string_view name) const;
   const proto::Expression& Expr(std::string_view name) const;
   Schema Columns(std::string_view name) const;
   const std::string& ReferenceName(std::string_view name) const;

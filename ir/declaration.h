@@ -99,8 +99,11 @@ struct Attribute {
   // Changes only speed, never results; excluded from the graph's hash.
   bool tuning = false;
   Referenced referenced = Referenced::kFunction;  // for references
-  // For texts: Python also accepts path objects.
+  // For texts: Python also accepts path objects. Read by Attributes::Path.
   bool path = false;
+  // For texts, and for the keys of pairs: names of files or folders, which are any bytes; `path` says so, too. Python's
+  // `str` holds them as its own paths do, and a graph as TextOfPath does.
+  bool any_bytes = false;
   // A list of texts: the columns that the op gives, of those that it could. The optimizer leaves out those that nothing
   // reads.
   bool chooses_columns = false;
@@ -170,6 +173,8 @@ using ColumnSet = std::set<std::string, std::less<>>;
 // filter's expression); one set per input.
 using Reads = std::function<std::vector<ColumnSet>(const Attributes& attributes, absl::Span<const Schema> inputs,
                                                    const ColumnSet& wanted)>;
+// What a run of the op may write to the disk, each in words that follow "may write": "the listing photos.list".
+using Writes = std::function<std::vector<std::string>(const Attributes& attributes)>;
 // Whether the op returns the rows of its only input unchanged, so that removing it has no effect. `most_rows` is that
 // of MostRows.
 using IsIdentity = std::function<bool(const Attributes& attributes, absl::Span<const Schema> inputs,
@@ -330,6 +335,9 @@ struct Declaration {
   Upgrade upgrade = {};
   // For ops; unset: every column is read, so the optimizer drops none below.
   Reads reads = {};
+  // Unset: nothing. An op that writes looks at RunOptions::writes first (engine/operator/operator.h), or writes rows
+  // alone.
+  Writes writes = {};
   // Unset: never an identity.
   IsIdentity is_identity = {};
   IsKernelIdentity is_kernel_identity = {};

@@ -1,6 +1,7 @@
 #include "ir/dump.h"
 
 #include "absl/strings/str_join.h"
+#include "core/printable.h"
 #include "core/text.h"
 #include "ir/branches.h"
 #include "ir/graph.pb.h"
@@ -29,8 +30,9 @@ std::string CachePointsText(uint32_t points) { return points == 0 ? "" : Cat("  
 std::string StepLine(const proto::Step& step) {
   const std::string attributes = AttributesText(step.attributes(), ", ");
   const std::string fused = step.fused() == 0 ? std::string() : Cat("  fused ", step.fused());
-  return Cat(absl::StrJoin(step.outputs(), ", "), " = ", step.kernel(), "(", absl::StrJoin(step.inputs(), ", "),
-             attributes.empty() || step.inputs().empty() ? "" : "; ", attributes, ")", SaltText(step.salt()), fused);
+  return Printable(Cat(absl::StrJoin(step.outputs(), ", "), " = ", step.kernel(), "(",
+                       absl::StrJoin(step.inputs(), ", "), attributes.empty() || step.inputs().empty() ? "" : "; ",
+                       attributes, ")", SaltText(step.salt()), fused));
 }
 
 // A line for each step, with those of its branches below it.
@@ -46,23 +48,20 @@ void AddStepLines(const Steps& steps, const std::string& indent, const Add& add)
   }
 }
 
+// In a label's quotes, of a text of one line.
 std::string DotText(std::string_view text) {
   std::string result;
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
-    if (c == '\n') {
-      result += "\\n";
-    } else {
-      result += c;
-    }
+    result += c;
   }
   return result;
 }
 
 std::string DotLabel(const proto::Node& node) {
-  std::string label = Cat(DotText(node.op()), "\\l");
+  std::string label = Cat(DotText(Printable(node.op())), "\\l");
   for (const proto::Attribute& attribute : node.attributes()) {
-    Append(label, DotText(Cat("  ", attribute.name(), " = ", ValueText(attribute.value()))), "\\l");
+    Append(label, DotText(Cat("  ", Printable(attribute.name()), " = ", ValueText(attribute.value()))), "\\l");
   }
   AddStepLines(node.steps(), "  ", [&](const std::string& line) { Append(label, DotText(line), "\\l"); });
   return label;
@@ -78,11 +77,11 @@ std::string StepText(const proto::Step& step) {
                          [](std::string* out, const proto::Step& nested) { *out += StepText(nested); }),
            "]");
   }
-  return text;
+  return Printable(text);
 }
 
 std::string NodeText(const proto::Node& node) {
-  return Cat(node.op(), "(", AttributesText(node.attributes(), ", "), ")");
+  return Printable(Cat(node.op(), "(", AttributesText(node.attributes(), ", "), ")"));
 }
 
 std::string GraphDump(const proto::Graph& graph) {
@@ -91,8 +90,9 @@ std::string GraphDump(const proto::Graph& graph) {
     const proto::Node& node = graph.nodes(i);
     const std::string inputs = InputsText(node);
     const std::string attributes = AttributesText(node.attributes(), ", ");
-    Append(text, "#", i, "  ", node.op(), "(", inputs, inputs.empty() || attributes.empty() ? "" : ", ", attributes,
-           ")", SaltText(node.salt()), CachePointsText(node.cache_points()), node.grouped() ? "  grouped" : "", "\n");
+    Append(text, "#", i, "  ", Printable(node.op()), "(", inputs, inputs.empty() || attributes.empty() ? "" : ", ",
+           Printable(attributes), ")", SaltText(node.salt()), CachePointsText(node.cache_points()),
+           node.grouped() ? "  grouped" : "", "\n");
     AddStepLines(node.steps(), "      ", [&](const std::string& line) { Append(text, line, "\n"); });
   }
   if (graph.has_skip_failed()) Append(text, "on_error skip, max_errors=", graph.skip_failed().max_errors(), "\n");

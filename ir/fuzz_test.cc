@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/testing/rounds.h"
 #include "ir/graph.h"
 #include "ir/graph.pb.h"
 #include "ir/testing/fake_ops.h"
@@ -14,13 +15,8 @@
 namespace headrace::ir {
 namespace {
 
-#ifdef HEADRACE_SANITIZER
-constexpr int kMutations = 5'000;
-constexpr int kRounds = 200;
-#else
-constexpr int kMutations = 20'000;
-constexpr int kRounds = 1'000;
-#endif
+const int kMutations = Rounds(20'000, {.quick = 5'000, .sanitized = 5'000});
+const int kRounds = Rounds(1'000, {.quick = 200, .sanitized = 200});
 
 class Mutator {
  public:

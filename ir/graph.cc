@@ -7,10 +7,13 @@
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/unknown_field_set.h>
 
-#include <algorithm>
 #include <limits>
+#include <unordered_set>
+#include <utility>
 
 #include "core/error.h"
+#include "core/printable.h"
+#include "core/seeded_hash.h"
 #include "ir/branches.h"
 #include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
@@ -95,14 +98,23 @@ class FirstError : public pb::io::ErrorCollector {
   std::string text_;
 };
 
-template <typename Attributes>
-void CollectReferences(const Attributes& attributes, std::vector<std::string>& names) {
-  for (const proto::Attribute& attribute : attributes) {
-    if (!attribute.value().has_reference()) continue;
-    const std::string& name = attribute.value().reference().name();
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+// Names in the order of their first use.
+class NamesOnce {
+ public:
+  template <typename Attributes>
+  void AddReferences(const Attributes& attributes) {
+    for (const proto::Attribute& attribute : attributes) {
+      if (!attribute.value().has_reference()) continue;
+      const std::string& name = attribute.value().reference().name();
+      if (seen_.insert(name).second) names_.push_back(name);
+    }
   }
-}
+  std::vector<std::string> Take() { return std::move(names_); }
+
+ private:
+  std::unordered_set<std::string, SeededHash> seen_;
+  std::vector<std::string> names_;
+};
 
 }  // namespace
 
@@ -139,7 +151,7 @@ std::string GraphToText(const proto::Graph& graph) {
   pb::TextFormat::Printer printer;
   printer.SetUseUtf8StringEscaping(true);
   printer.PrintToString(graph, &text);
-  return text;
+  return EscapeInLiterals(text, Escapes::kPython);
 }
 
 absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text) {
@@ -157,7 +169,7 @@ absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text) {
   return ParseGraph(SerializeGraph(graph));
 }
 
-std::string GraphToJson(const proto::Graph& graph) { return WriteJson(graph); }
+std::string GraphToJson(const proto::Graph& graph) { return EscapeInLiterals(WriteJson(graph), Escapes::kJson); }
 
 absl::StatusOr<proto::Graph> ParseGraphJson(std::string_view json) {
   const pb::LogSilencer silence;
@@ -179,17 +191,18 @@ absl::Status CheckVersions(const proto::Graph& graph) {
 }
 
 std::vector<std::string> References(const proto::Graph& graph) {
-  std::vector<std::string> names;
+  NamesOnce names;
   for (const proto::Node& node : graph.nodes()) {
-    CollectReferences(node.attributes(), names);
-    VisitSteps(node.steps(), [&](const proto::Step& step) { CollectReferences(step.attributes(), names); });
+    names.AddReferences(node.attributes());
+    VisitSteps(node.steps(), [&](const proto::Step& step) { names.AddReferences(step.attributes()); });
   }
-  return names;
+  return names.Take();
 }
 
 std::string LocationText(const proto::Location& location) {
   if (location.file().empty()) return "";
-  return location.line() > 0 ? Cat(location.file(), ":", location.line()) : location.file();
+  const std::string file = Printable(location.file());
+  return location.line() > 0 ? Cat(file, ":", location.line()) : file;
 }
 
 }  // namespace headrace::ir

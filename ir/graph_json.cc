@@ -19,7 +19,10 @@ namespace headrace::ir {
 namespace {
 
 namespace pb = google::protobuf;
+// For writing, where fields keep their order. Its objects are lists, in which each name is searched.
 using Json = nlohmann::ordered_json;
+// For reading, where the names are somebody else's.
+using ParsedJson = nlohmann::json;
 using Type = pb::FieldDescriptor::CppType;
 
 Json RealToJson(double real) {
@@ -77,7 +80,7 @@ Json MessageToJson(const pb::Message& message) {
   return object;
 }
 
-std::optional<double> RealFromJson(const Json& json) {
+std::optional<double> RealFromJson(const ParsedJson& json) {
   if (json.is_number()) return json.get<double>();
   if (!json.is_string()) return std::nullopt;
   const auto& text = json.get_ref<const std::string&>();
@@ -92,7 +95,7 @@ std::optional<double> RealFromJson(const Json& json) {
 
 // A whole number may be written as such, as 3.0, or in a string.
 template <typename T>
-std::optional<T> WholeFromJson(const Json& json) {
+std::optional<T> WholeFromJson(const ParsedJson& json) {
   if (json.is_string()) {
     const auto& text = json.get_ref<const std::string&>();
     T whole = 0;
@@ -110,7 +113,7 @@ std::optional<T> WholeFromJson(const Json& json) {
 
 class Reader {
  public:
-  absl::Status ReadMessage(const Json& json, pb::Message& message) {
+  absl::Status ReadMessage(const ParsedJson& json, pb::Message& message) {
     if (!json.is_object()) return Wrong(json, "an object");
     if (depth_ == kDeepestMessage) return Refuse("it is nested too deeply");
     ++depth_;
@@ -129,14 +132,14 @@ class Reader {
   absl::Status Refuse(std::string_view why) const {
     return GraphError("this is not the JSON of a Headrace graph: ", path_.empty() ? "" : path_ + ": ", why);
   }
-  absl::Status Wrong(const Json& json, std::string_view wanted) const {
+  absl::Status Wrong(const ParsedJson& json, std::string_view wanted) const {
     constexpr size_t kShown = 40;
     std::string shown = json.is_structured() ? json.type_name() : json.dump();
     if (shown.size() > kShown) shown = shown.substr(0, kShown) + "…";
     return Refuse(Cat("expected ", wanted, ", got ", shown));
   }
 
-  absl::Status ReadField(const std::string& name, const Json& json, pb::Message& message) {
+  absl::Status ReadField(const std::string& name, const ParsedJson& json, pb::Message& message) {
     const pb::Descriptor& type = *message.GetDescriptor();
     const pb::FieldDescriptor* field = type.FindFieldByName(name);
     if (field == nullptr) field = type.FindFieldByCamelcaseName(name);
@@ -147,12 +150,13 @@ class Reader {
     }
     if (!field->is_repeated()) return ReadValue(json, field, message);
     if (!json.is_array()) return Wrong(json, "a list");
-    for (const Json& item : json) HEADRACE_RETURN_IF_ERROR(ReadValue(item, field, message));
+    for (const ParsedJson& item : json) HEADRACE_RETURN_IF_ERROR(ReadValue(item, field, message));
     return absl::OkStatus();
   }
 
   template <typename T, typename Parameter>
-  absl::Status Put(std::optional<T> value, std::string_view wanted, const Json& json, const pb::FieldDescriptor* field,
+  absl::Status Put(std::optional<T> value, std::string_view wanted, const ParsedJson& json,
+                   const pb::FieldDescriptor* field,
                    void (pb::Reflection::*set)(pb::Message*, const pb::FieldDescriptor*, Parameter) const,
                    void (pb::Reflection::*add)(pb::Message*, const pb::FieldDescriptor*, Parameter) const,
                    pb::Message& message) {
@@ -161,7 +165,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  absl::Status ReadValue(const Json& json, const pb::FieldDescriptor* field, pb::Message& message) {
+  absl::Status ReadValue(const ParsedJson& json, const pb::FieldDescriptor* field, pb::Message& message) {
     using R = pb::Reflection;
     constexpr std::string_view kWhole = "a whole number that fits";
     const R& to = *message.GetReflection();
@@ -201,10 +205,10 @@ std::string WriteJson(const proto::Graph& graph) {
 }
 
 absl::Status ReadJson(std::string_view json, proto::Graph& graph) {
-  Json parsed;
+  ParsedJson parsed;
   try {
-    parsed = Json::parse(json);
-  } catch (const Json::exception& error) {
+    parsed = ParsedJson::parse(json);
+  } catch (const ParsedJson::exception& error) {
     // "[json.exception.parse_error.101] parse error at line 1, column 2: …", or out_of_range.406 for 1e999
     const std::string_view what = error.what();
     return GraphError("this is not the JSON of a Headrace graph: ", what.substr(what.find("] ") + 2));

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "core/printable.h"
 #include "ir/canonical.h"
 #include "ir/dump.h"
 #include "ir/expression.h"
@@ -42,6 +44,56 @@ TEST(Graph, SurvivesEachOfItsForms) {
        {ParseGraph(bytes), ParseGraphText(GraphToText(graph)), ParseGraphJson(GraphToJson(graph))}) {
     ASSERT_TRUE(back.ok()) << back.status();
     EXPECT_EQ(SerializeGraph(*back), bytes);
+  }
+}
+
+// Both are printed, and read again.
+TEST(Graph, IsPrintableAsTextAndAsJson) {
+  proto::Graph graph = Example();
+  for (const char* text :
+       {"a\x1B[31m\n\r\t\x7F\\\"'", "\u0085\u009B\u00AD", "\u202Ea\u2066\u2028", "\U0010FFE9\U000E0001"}) {
+    *graph.mutable_nodes(0)->add_attributes()->mutable_value() = StringValue(text);
+  }
+  const std::string printed = GraphToText(graph);
+  EXPECT_EQ(PrintableLines(printed), printed);
+  const std::string json = GraphToJson(graph);
+  EXPECT_EQ(PrintableLines(json), json);
+  for (const absl::StatusOr<proto::Graph>& back : {ParseGraphText(printed), ParseGraphJson(json)}) {
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_EQ(SerializeGraph(*back), SerializeGraph(graph));
+  }
+}
+
+TEST(Graph, NamesPrintableLinesOfScripts) {
+  proto::Location location;
+  location.set_file("a\x1B[31m\n\u202E.py");
+  EXPECT_EQ(LocationText(location), "a\\x1b[31m\\n\\u202e.py");
+  location.set_line(3);
+  EXPECT_EQ(LocationText(location), "a\\x1b[31m\\n\\u202e.py:3");
+}
+
+// What explain() and the passes print, one line a node and a step.
+TEST(Graph, IsDumpedInPrintableLines) {
+  const std::string odd = "a\x1B[31m\n\u202E\U0010FFE9";
+  proto::Graph graph = Example();
+  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  const auto before = lines(GraphDump(graph));
+  proto::Node& map = *graph.mutable_nodes(1);
+  proto::Attribute& attribute = *map.add_attributes();
+  attribute.set_name(odd);
+  *attribute.mutable_value() = StringsValue({odd});
+  map.mutable_steps(0)->set_outputs(0, odd);
+  map.mutable_steps(2)->mutable_attributes(0)->mutable_value()->mutable_reference()->set_name(odd);
+  graph.mutable_nodes(2)->mutable_attributes(0)->mutable_value()->mutable_expression()->mutable_call()->set_function(
+      odd);
+  const std::string dump = GraphDump(graph);
+  EXPECT_EQ(PrintableLines(dump), dump);
+  EXPECT_EQ(lines(dump), before);
+  EXPECT_THAT(dump, HasSubstr("a\\x1b[31m\\n\\u202e\\xe9 = Resize(image"));
+  const std::string dot = ToDot(graph);
+  EXPECT_EQ(PrintableLines(dot), dot);
+  for (const std::string& text : {NodeText(map), StepText(map.steps(0)), StepText(map.steps(2))}) {
+    EXPECT_EQ(Printable(text), text);
   }
 }
 
@@ -113,6 +165,10 @@ TEST(Graph, OfDeepExpressionsIsReadAndOfHostileOnesRefused) {
   for (int i = 0; i < 100'000; ++i) hostile += "{\"nodes\": [";
   EXPECT_FALSE(ParseGraphJson(hostile).ok());
   EXPECT_FALSE(ParseGraphJson(std::string(1'000'000, '[')).ok());
+  // Each name is not compared with all before it.
+  std::string names = R"({"format": 2)";
+  for (int i = 0; i < 300'000; ++i) Append(names, ", \"", i, "\": 1");
+  EXPECT_THAT(Message(ParseGraphJson(names + "}")), HasSubstr("no field of this name in Graph"));
   std::string open, closed;
   for (int i = 0; i < 2000; ++i) open += R"({"call": {"arguments": [)", closed += "]}}";
   EXPECT_THAT(

@@ -86,6 +86,10 @@ void GiveUnknownOutputs(const proto::Step& step, Schema& schema) {
   for (const std::string& name : step.outputs()) SetColumn(schema, name, ColumnType::Unknown());
 }
 
+// Of all operators together: each keeps the types of its own.
+constexpr size_t kMostColumnsOfAll = size_t{1} << 20;
+constexpr size_t kMostMistakesOfTypes = 1000;
+
 class Inferrer {
  public:
   Inferrer(const proto::Graph& graph, absl::Span<const Mistake> broken) : graph_(graph) {
@@ -94,7 +98,15 @@ class Inferrer {
 
   Inference Run() && {
     result_.schemas.resize(graph_.nodes_size());
-    for (int i = 0; i < graph_.nodes_size(); ++i) InferAt(i);
+    size_t columns = 0;
+    for (int i = 0; i < graph_.nodes_size() && result_.mistakes.size() < kMostMistakesOfTypes; ++i) {
+      InferAt(i);
+      columns += result_.schemas[i].has_value() ? result_.schemas[i]->columns.size() : 0;
+      if (columns <= kMostColumnsOfAll) continue;
+      AddMistake(i, -1, GraphError("all operators up to this one give more than ", kMostColumnsOfAll, " columns"));
+      result_.schemas[i] = std::nullopt;
+      break;
+    }
     return std::move(result_);
   }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "core/seeded_hash.h"
 #include "ir/messages.h"
 
 namespace headrace::ir {
@@ -25,10 +26,10 @@ class ListedValues {
   bool HasText(std::string_view text) const { return texts_.count(text) > 0; }
 
  private:
-  std::unordered_set<int64_t> wholes_;
-  std::unordered_set<double> reals_;
-  std::unordered_set<double> narrow_;  // reals_ rounded to float32
-  std::unordered_set<std::string_view> texts_;
+  std::unordered_set<int64_t, SeededHash> wholes_;
+  std::unordered_set<double, SeededHash> reals_;
+  std::unordered_set<double, SeededHash> narrow_;  // reals_ rounded to float32
+  std::unordered_set<std::string_view, SeededHash> texts_;
 };
 
 }  // namespace headrace::ir

@@ -10,6 +10,7 @@
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/graph.pb.h"
+#include "ir/graph_depth.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
 #include "ir/post_order.h"
@@ -137,6 +138,9 @@ uint32_t BelowOrders(const Nodes& nodes, uint32_t id) {
   return id;
 }
 
+// Of nodes that choices pass, which are copied for each: far more than those of graphs that people write.
+constexpr size_t kMostCopiedBytes = size_t{256} << 20;
+
 class ChoicePlacer {
  public:
   explicit ChoicePlacer(proto::Graph& graph) : graph_(graph) {}
@@ -156,6 +160,7 @@ class ChoicePlacer {
 
  private:
   uint32_t Add(proto::Node node) {
+    sizes_.push_back(node.ByteSizeLong());
     *nodes_.Add() = std::move(node);
     numbering_.Add(nodes_, nodes_.size() - 1);
     return static_cast<uint32_t>(nodes_.size() - 1);
@@ -169,7 +174,10 @@ class ChoicePlacer {
   uint32_t Place(proto::Node choice) {
     uint32_t base = choice.inputs(0);
     const std::vector<uint32_t> passed = Passed(nodes_, choice, base);
-    const bool too_many = static_cast<int64_t>(nodes_.size()) + static_cast<int64_t>(passed.size()) > kMostOperators;
+    size_t bytes = 0;
+    for (const uint32_t id : passed) bytes += sizes_[id];
+    const bool too_many = static_cast<int64_t>(nodes_.size()) + static_cast<int64_t>(passed.size()) > kMostOperators ||
+                          bytes > kMostCopiedBytes - copied_bytes_;
     // A choice that draws is itself an order: others would not change what may come, or take its rows apart. Where the
     // rows below come in another order in each epoch, its numbers are their places in that order.
     const bool draws = choice.salt() != 0;
@@ -177,6 +185,7 @@ class ChoicePlacer {
     if (numbering_.draws(base) && !draws && !Repeats(choice)) return Add(std::move(choice));
     // Further inputs have values of the rows, by their numbers.
     for (int i = 1; i < choice.inputs_size(); ++i) choice.set_inputs(i, BelowOrders(nodes_, choice.inputs(i)));
+    copied_bytes_ += bytes;
     uint32_t top = AddOver(base, std::move(choice));
     for (auto each = passed.rbegin(); each != passed.rend(); ++each) {
       const proto::Node& node = nodes_[static_cast<int>(*each)];
@@ -203,6 +212,8 @@ class ChoicePlacer {
 
   proto::Graph& graph_;
   Nodes nodes_;
+  std::vector<size_t> sizes_;  // in bytes
+  size_t copied_bytes_ = 0;
   Numbering numbering_;
   std::vector<uint32_t> new_ids_;
 };
@@ -210,6 +221,8 @@ class ChoicePlacer {
 // Graphs that Validate refuses for their form stay as they are.
 bool MayPlaceChoices(const proto::Graph& graph) {
   const auto placed = [](const proto::Node& node) { return TraitsOf(node).by_number || Repeats(node); };
+  // Choices walk down the graph, and copy what they pass.
+  if (graph.nodes_size() > kMostOperators || DepthOf(graph) > kDeepestGraph) return false;
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), placed) && InputsComeFirst(graph.nodes()) &&
          static_cast<int>(PostOrder(graph).size()) == graph.nodes_size();
 }
@@ -237,7 +250,8 @@ std::string WhyNoNumbers(const Nodes& nodes, const proto::Node& choice, const Nu
                culprit.salt() != 0 ? "which it draws" : "as a source below it is shuffled",
                ": parts would overlap; put it below ", culprit.op(), ", next to the source");
   }
-  return placed ? "" : Cat("has more operators below it than the ", kMostOperators, " that a graph may have");
+  if (placed) return "";
+  return Cat("has more operators below it than the ", kMostOperators, " that a graph may have, or longer ones");
 }
 
 // Why the values that the node takes for each row cannot be read by number; "": they can.

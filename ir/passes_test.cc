@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "core/testing/rounds.h"
 #include "core/text.h"
 #include "ir/canonical.h"
 #include "ir/declaration.h"
@@ -509,13 +510,9 @@ std::vector<std::vector<std::string>> OffInTurn() {
 }
 
 TEST(Passes, OfRandomGraphsKeepTheMeaning) {
-#ifdef HEADRACE_SANITIZER
-  constexpr int kGraphs = 100;
-#else
-  constexpr int kGraphs = 800;
-#endif
+  const int graphs = Rounds(800, {.quick = 100, .sanitized = 100});
   int changed = 0;
-  for (int seed = 0; seed < kGraphs; ++seed) {
+  for (int seed = 0; seed < graphs; ++seed) {
     const proto::Graph graph = RandomChoice(seed);
     ASSERT_TRUE(Validate(graph).ok()) << Validate(graph) << GraphDump(graph);
     const std::string bytes = SerializeGraph(graph);
@@ -532,7 +529,7 @@ TEST(Passes, OfRandomGraphsKeepTheMeaning) {
     }
     ASSERT_EQ(SerializeGraph(graph), bytes);
   }
-  EXPECT_GT(changed, kGraphs);
+  EXPECT_GT(changed, graphs);
 }
 
 }  // namespace

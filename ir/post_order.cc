@@ -1,5 +1,6 @@
 #include "ir/post_order.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "ir/graph.pb.h"
@@ -27,6 +28,17 @@ std::vector<int> PostOrder(const proto::Graph& graph) {
     open.emplace_back(static_cast<int>(input), 0);
   }
   return order;
+}
+
+int DepthOf(const proto::Graph& graph) {
+  std::vector<int> depths(static_cast<size_t>(graph.nodes_size()), 1);
+  for (int i = 0; i < graph.nodes_size(); ++i) {
+    int& depth = depths[static_cast<size_t>(i)];
+    for (const uint32_t input : graph.nodes(i).inputs()) {
+      if (input < static_cast<uint32_t>(i)) depth = std::max(depth, depths[input] + 1);
+    }
+  }
+  return depths.empty() ? 0 : depths.back();
 }
 
 }  // namespace headrace::ir

@@ -13,6 +13,9 @@ namespace headrace::ir {
 // Ids of the nodes that the last one needs. Skips inputs whose id is not below their user's.
 std::vector<int> PostOrder(const proto::Graph& graph);
 
+// The most operators on a path from a source to the result.
+int DepthOf(const proto::Graph& graph);
+
 }  // namespace headrace::ir
 
 #endif  // HEADRACE_IR_POST_ORDER_H_

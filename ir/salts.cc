@@ -61,10 +61,11 @@ class Occurrences {
   void GiveTo(proto::Step& step) {
     for (proto::Attribute& attribute : *step.mutable_attributes()) {
       if (attribute.name() != kOccurrenceAttribute || IsNumber(attribute.value())) continue;
-      std::set<int64_t>& taken = taken_[FunctionNameOf(step)];
-      int64_t number = 0;
-      while (!taken.insert(number).second) ++number;
-      attribute.mutable_value()->set_integer(number);
+      const std::string name = FunctionNameOf(step);
+      std::set<int64_t>& taken = taken_[name];
+      int64_t& next = next_[name];
+      while (!taken.insert(next).second) ++next;
+      attribute.mutable_value()->set_integer(next++);
     }
   }
 
@@ -72,6 +73,7 @@ class Occurrences {
   static bool IsNumber(const proto::Value& value) { return value.kind_case() == proto::Value::kInteger; }
 
   std::map<std::string, std::set<int64_t>> taken_;
+  std::map<std::string, int64_t> next_;  // none below it is free
 };
 
 uint64_t NotZero(uint64_t hash) { return hash == 0 ? 1 : hash; }

@@ -91,6 +91,19 @@ TEST(Salt, NumbersTheStepsWithFunctions) {
   EXPECT_EQ(NumberOf(StepOf(graph, 1, 4)), 0);
 }
 
+// Each looks for its number after that of the one before.
+TEST(Salt, NumbersAnyNumberOfStepsWithOneFunction) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0});
+  constexpr int kSteps = 100'000;
+  for (int i = 0; i < kSteps; ++i) {
+    builder.Step("Call", {"label"}, {"label"}, {{"function", ReferenceValue("train.py:f#0")}});
+  }
+  const proto::Graph graph = builder.Canonical();
+  for (const int i : {0, 1, kSteps - 1}) EXPECT_EQ(NumberOf(StepOf(graph, 1, i)), i);
+}
+
 TEST(Salt, StaysIfOperatorsOfAnotherKindAreAdded) {
   GraphBuilder builder;
   builder.Add("pictures");

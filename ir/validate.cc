@@ -98,17 +98,6 @@ int64_t TreeSize(const proto::Graph& graph) {
   return sizes.back();
 }
 
-// The most operators on a path from a source to the result.
-int DepthOf(const proto::Graph& graph) {
-  std::vector<int> depths(graph.nodes_size(), 1);
-  for (int i = 0; i < graph.nodes_size(); ++i) {
-    for (const uint32_t input : graph.nodes(i).inputs()) {
-      if (input < static_cast<uint32_t>(i)) depths[i] = std::max(depths[i], depths[input] + 1);
-    }
-  }
-  return depths.back();
-}
-
 bool MarksPadding(const proto::Node& node) {
   const auto& attributes = node.attributes();
   return std::any_of(attributes.begin(), attributes.end(), [](const proto::Attribute& attribute) {
@@ -116,21 +105,24 @@ bool MarksPadding(const proto::Node& node) {
   });
 }
 
+constexpr size_t kMostMistakes = 1000;
+
 class Validator {
  public:
   explicit Validator(const proto::Graph& graph) : graph_(graph) {}
 
   std::vector<Mistake> Run() && {
-    CheckGraph();
-    for (node_ = 0; node_ < graph_.nodes_size(); ++node_) CheckNode(graph_.nodes(node_));
+    // What follows takes time that grows with the number of operators and their depth.
+    if (!CheckGraph()) return std::move(mistakes_);
+    for (node_ = 0; node_ < graph_.nodes_size() && !full(); ++node_) CheckNode(graph_.nodes(node_));
+    // Nobody reads so many, and what was not checked cannot be read.
+    if (full()) return std::move(mistakes_);
     const Inference inference = Infer(graph_, mistakes_);
     std::vector<Mistake> misplaced = FindMisplacedKernels(graph_, inference, mistakes_);
     // That a kernel is misplaced explains why its types do not fit.
-    const auto explained = [&misplaced](const Mistake& mistake) {
-      return std::any_of(misplaced.begin(), misplaced.end(), [&mistake](const Mistake& other) {
-        return std::pair(other.node, other.step) == std::pair(mistake.node, mistake.step);
-      });
-    };
+    std::set<std::pair<int, int>> places;
+    for (const Mistake& mistake : misplaced) places.emplace(mistake.node, mistake.step);
+    const auto explained = [&places](const Mistake& mistake) { return places.count({mistake.node, mistake.step}) > 0; };
     std::copy_if(inference.mistakes.begin(), inference.mistakes.end(), std::back_inserter(mistakes_),
                  [&explained](const Mistake& mistake) { return !explained(mistake); });
     Append(std::move(misplaced));
@@ -147,18 +139,22 @@ class Validator {
     std::move(mistakes.begin(), mistakes.end(), std::back_inserter(mistakes_));
   }
 
-  void CheckGraph() {
+  // Whether the graph has a size that can be checked.
+  bool CheckGraph() {
     node_ = -1;
     if (graph_.format() != kFormat)
       AddMistake("", "", Cat("the graph has format ", graph_.format(), ", not ", kFormat));
-    if (graph_.nodes().empty()) return AddMistake("", "", "the graph has no operators");
-    if (TreeSize(graph_) > kMostOperators) {
-      AddMistake("", "", Cat("it runs as a tree of more than ", kMostOperators, " operators"));
+    if (graph_.nodes().empty()) {
+      AddMistake("", "", "the graph has no operators");
+      return false;
     }
-    if (const int depth = DepthOf(graph_); depth > kDeepestGraph) {
-      AddMistake("", "", Cat("it is ", depth, " operators deep; at most ", kDeepestGraph, " are allowed"));
-    }
-    CheckReachable();
+    const bool large = graph_.nodes_size() > kMostOperators || TreeSize(graph_) > kMostOperators;
+    if (large) AddMistake("", "", Cat("it runs as a tree of more than ", kMostOperators, " operators"));
+    const int depth = DepthOf(graph_);
+    const bool deep = depth > kDeepestGraph;
+    if (deep) AddMistake("", "", Cat("it is ", depth, " operators deep; at most ", kDeepestGraph, " are allowed"));
+    if (!large && !deep) CheckReachable();
+    return !large && !deep;
   }
 
   // A user column of that name would be taken for the marks that even="pad" adds.
@@ -197,7 +193,7 @@ class Validator {
     } else {
       CheckOperator(*declaration, node);
     }
-    for (step_ = 0; step_ < node.steps_size(); ++step_) CheckStep(node.steps(step_));
+    for (step_ = 0; step_ < node.steps_size() && !full(); ++step_) CheckStep(node.steps(step_));
     step_ = -1;
   }
 
@@ -225,10 +221,10 @@ class Validator {
 
   // The step without its branches.
   void CheckOwn(const proto::Step& step) {
+    std::set<std::string_view> seen;
     for (const std::string& name : step.outputs()) {
       if (name.empty()) Add("an output column has no name");
-      const auto count = std::count(step.outputs().begin(), step.outputs().end(), name);
-      if (count > 1) return Add(Cat("gives two columns the name \"", name, "\""));
+      if (!seen.insert(name).second) return Add(Cat("gives two columns the name \"", name, "\""));
     }
     const Declaration* declaration = Registry::Global().Find(step.kernel());
     if (declaration == nullptr || declaration->role != Role::kKernel) {
@@ -244,18 +240,20 @@ class Validator {
 
   void CheckBranch(const proto::Step& chooser, const proto::Branch& branch) {
     if (branch.steps().empty()) Add("one of its lists of kernels is empty");
+    const std::set<std::string_view> columns(chooser.outputs().begin(), chooser.outputs().end());
     for (const proto::Step& step : branch.steps()) {
+      if (full()) return;
       CheckStep(step);
       path_.push_back(&step);
-      CheckInBranch(chooser, step);
+      CheckInBranch(chooser, columns, step);
       path_.pop_back();
     }
   }
 
-  void CheckInBranch(const proto::Step& chooser, const proto::Step& step) {
+  void CheckInBranch(const proto::Step& chooser, const std::set<std::string_view>& columns, const proto::Step& step) {
     for (const auto* names : {&step.inputs(), &step.outputs()}) {
       for (const std::string& name : *names) {
-        if (std::count(chooser.outputs().begin(), chooser.outputs().end(), name) > 0) continue;
+        if (columns.count(name) > 0) continue;
         Add(Cat("uses column \"", name, "\", which is none of ", chooser.kernel(), "'s"));
       }
     }
@@ -302,8 +300,12 @@ class Validator {
     }
   }
 
+  // What more is wrong is left out: each unknown name is compared with all that are known.
+  bool full() const { return mistakes_.size() >= kMostMistakes; }
+
   // For the current node or step.
   void Add(std::string message) {
+    if (full()) return;
     if (path_.empty()) return AddNodeMistake(std::move(message));
     const proto::Node& node = graph_.nodes(node_);
     const proto::Step* const chooser = path_.size() > 1 ? path_[path_.size() - 2] : nullptr;
@@ -318,6 +320,7 @@ class Validator {
   }
 
   void AddNodeMistake(std::string message) {
+    if (full()) return;
     const proto::Node& node = graph_.nodes(node_);
     AddMistake(LocationText(node.location()), OperatorName(node), std::move(message));
   }

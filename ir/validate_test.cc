@@ -44,6 +44,24 @@ TEST(Validate, SaysEveryMistakeAtOnce) {
       "  train.py:7  batch: size is 0; it must be at least 1");
 }
 
+// Each of them costs a look at all names that there are.
+TEST(Validate, EndsAfterAThousandMistakes) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0});
+  for (int i = 0; i < 3000; ++i) builder.Step("Rezise", {"image"}, {"image"});
+  EXPECT_EQ(Messages(builder).size(), 1000u);
+}
+
+TEST(Validate, RefusesMoreColumnsThanThereIsMemoryFor) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  uint32_t top = builder.Add("map", {0});
+  for (int i = 0; i < 20'000; ++i) builder.Step("Negate", {"label"}, {"c" + std::to_string(i)});
+  for (int i = 0; i < 60; ++i) top = builder.Add("take", {top}, {{"count", IntValue(9)}});
+  EXPECT_EQ(Messages(builder), List{"take: all operators up to this one give more than 1048576 columns"});
+}
+
 TEST(Validate, FindsNothingInAGoodGraph) {
   GraphBuilder builder;
   builder.Add("pictures");

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <random>
 
+#include "core/path_text.h"
 #include "ir/graph.pb.h"
 #include "ir/value_text.h"
 
@@ -29,23 +30,41 @@ std::string Wrong(const Attribute& attribute, const proto::Value& value) {
 }
 
 TEST(ValueText, IsPythonsAndReadsBack) {
-  for (const char* text : {"None",         "True",
-                           "False",        "0",
-                           "-17",          "9223372036854775807",
-                           "0.5",          "-1.0",
-                           "1e-05",        "1e+16",
-                           "123456.75",    "''",
-                           "'bilinear'",   "'it\\'s\\n\\x01'",
-                           "()",           "(1,)",
-                           "(1, 2)",       "(0.08, 1.0)",
-                           "('a', 'b')",   "{'a': 'b', 'c': 'd'}",
-                           "float('inf')", "float('-inf')",
-                           "float('nan')", "'grün'"}) {
+  for (const char* text : {"None",
+                           "True",
+                           "False",
+                           "0",
+                           "-17",
+                           "9223372036854775807",
+                           "0.5",
+                           "-1.0",
+                           "1e-05",
+                           "1e+16",
+                           "123456.75",
+                           "''",
+                           "'bilinear'",
+                           "'it\\'s\\n\\x01'",
+                           "()",
+                           "(1,)",
+                           "(1, 2)",
+                           "(0.08, 1.0)",
+                           "('a', 'b')",
+                           "{'a': 'b', 'c': 'd'}",
+                           "float('inf')",
+                           "float('-inf')",
+                           "float('nan')",
+                           "'grün'",
+                           "'\\u202ea\\x1b[31m\\r\\t'",
+                           "'\\U000e0001\\u0085\\\\'"}) {
     EXPECT_EQ(ValueText(Parse(text)), text);
   }
   EXPECT_EQ(ValueText(Parse("[1, 2.5]")), "(1.0, 2.5)");
   EXPECT_EQ(ValueText(Parse(" ( 1 , ) ")), "(1,)");
   EXPECT_EQ(ValueText(Parse("178_956_970")), "178956970");
+}
+
+TEST(ValueText, OfAPathOfOtherBytesShowsThem) {
+  EXPECT_EQ(ValueText(StringValue(TextOfPath("caf\xE9's"))), "'caf\\xe9\\'s'");
 }
 
 TEST(ValueText, CutsLongListsShort) {
@@ -56,7 +75,7 @@ TEST(ValueText, CutsLongListsShort) {
 
 TEST(ValueText, RefusesWhatIsNoValue) {
   for (const char* text : {"", "x", "(1", "1 2", "'a", "('a', 1)", "(1, (2,))", "{1: 2}", "--1", "1.2.3", "(1 2)",
-                           "99999999999999999999", "'\\q'"}) {
+                           "99999999999999999999", "'\\q'", "'\\u12'", "'\\ud800'", "'\\U00110000'"}) {
     EXPECT_FALSE(ParseValue(text).ok()) << text;
   }
 }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/printable.h"
+#include "core/utf8.h"
 #include "ir/graph.pb.h"
 #include "ir/schema_proto.h"
 #include "ir/value.h"
@@ -69,7 +71,7 @@ std::string CallText(const proto::Call& call) {
   if (call.arguments_size() == 2 && !between.empty()) {
     return Cat(Enclosed(call.arguments(0)), " ", between, " ", Enclosed(call.arguments(1)));
   }
-  std::string text = function + "(";
+  std::string text = Printable(function) + "(";
   for (int i = 0; i < call.arguments_size(); ++i) Append(text, i > 0 ? ", " : "", ExpressionText(call.arguments(i)));
   return text + ")";
 }
@@ -171,15 +173,31 @@ class LiteralReader {
     return text;
   }
 
+  // After "\\x", "\\u" or "\\U".
+  std::optional<uint32_t> ReadHex(size_t digits) {
+    uint32_t code = 0;
+    if (rest_.size() < 2 + digits) return std::nullopt;
+    const char* const end = rest_.data() + 2 + digits;
+    const auto [stop, error] = std::from_chars(rest_.data() + 2, end, code, 16);
+    if (error != std::errc() || stop != end) return std::nullopt;
+    rest_.remove_prefix(2 + digits);
+    return code;
+  }
+
   absl::Status ReadEscape(std::string& text) {
     constexpr std::pair<char, char> kEscapes[] = {{'n', '\n'},  {'t', '\t'},  {'r', '\r'},
                                                   {'\\', '\\'}, {'\'', '\''}, {'"', '"'}};
-    if (rest_.size() >= 4 && rest_[1] == 'x') {
-      unsigned code = 0;
-      auto [stop, error] = std::from_chars(rest_.data() + 2, rest_.data() + 4, code, 16);
-      if (error != std::errc() || stop != rest_.data() + 4) return Wrong("not an escape");
-      text += static_cast<char>(code);
-      rest_.remove_prefix(4);
+    constexpr std::pair<char, size_t> kDigits[] = {{'x', 2}, {'u', 4}, {'U', 8}};
+    for (const auto& [letter, digits] : kDigits) {
+      if (rest_.size() < 2 || rest_[1] != letter) continue;
+      const std::optional<uint32_t> code = ReadHex(digits);
+      const bool surrogate = code.has_value() && *code >= 0xD800 && *code < 0xE000;
+      if (!code.has_value() || surrogate || *code > 0x10FFFF) return Wrong("not an escape");
+      if (letter == 'x') {
+        text += static_cast<char>(*code);
+      } else {
+        AppendUtf8(text, *code);
+      }
       return absl::OkStatus();
     }
     for (auto [letter, meaning] : kEscapes) {
@@ -251,23 +269,11 @@ std::string FloatText(double value) {
 }
 
 std::string StringText(std::string_view text) {
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string result = "'";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\'' || c == '\\') {
-      Append(result, "\\", std::string(1, c));
-    } else if (c == '\n') {
-      result += "\\n";
-    } else if (c == '\t') {
-      result += "\\t";
-    } else if (c == '\r') {
-      result += "\\r";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      Append(result, "\\x", std::string(1, kDigits[byte >> 4]), std::string(1, kDigits[byte & 15]));
-    } else {
-      result += c;
-    }
+  while (!text.empty()) {
+    const size_t plain = std::min(text.find_first_of("'\\"), text.size());
+    Append(result, Printable(text.substr(0, plain)), plain < text.size() ? "\\" : "", text.substr(plain, 1));
+    text.remove_prefix(std::min(plain + 1, text.size()));
   }
   return result + "'";
 }
@@ -294,7 +300,7 @@ std::string ValueText(const proto::Value& value) {
     case proto::Value::kExpression:
       return ExpressionText(value.expression());
     case proto::Value::kReference:
-      return Cat("<function ", value.reference().name(), ">");
+      return Cat("<function ", Printable(value.reference().name()), ">");
     case proto::Value::kPairs:
       return PairsText(value.pairs());
     case proto::Value::kColumns:
@@ -308,7 +314,7 @@ std::string ValueText(const proto::Value& value) {
 std::string ExpressionText(const proto::Expression& expression) {
   switch (expression.kind_case()) {
     case proto::Expression::kColumn:
-      return Cat("col(\"", expression.column(), "\")");
+      return Cat("col(\"", Printable(expression.column()), "\")");
     case proto::Expression::kLiteral:
       return ValueText(expression.literal());
     case proto::Expression::kCall:

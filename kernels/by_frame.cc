@@ -6,7 +6,6 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
-#include "absl/strings/cord.h"
 #include "core/error.h"
 #include "core/stop_signal.h"
 
@@ -23,10 +22,7 @@ bool IsSameView(const Tensor& a, const Tensor& b) {
 }
 
 absl::Status InFrame(const absl::Status& wrong, int64_t frame, int64_t frames) {
-  absl::Status named =
-      MakeError(KindOf(wrong), Cat(std::string(wrong.message()), " (frame ", frame, " of ", frames, ")"));
-  wrong.ForEachPayload([&named](absl::string_view url, const absl::Cord& value) { named.SetPayload(url, value); });
-  return named;
+  return Reworded(wrong, Cat(ToStd(wrong.message()), " (frame ", frame, " of ", frames, ")"));
 }
 
 // One output of all frames. As long as frames stay what they were, it is the clip itself.

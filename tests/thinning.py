@@ -2,6 +2,7 @@
 
 `./test` and `./test --quick` set HEADRACE_QUICK=1. Every test runs in a thinned run, too, and the choice is the same each
 time. `./test --all` also runs some tests with HEADRACE_LONG=1, for which tests/test_faults.py tries every file operation.
+core/testing/rounds.h does the same for tests of C++.
 """
 
 import os

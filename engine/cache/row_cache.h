@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "core/buffer.h"
+#include "core/seeded_hash.h"
 #include "core/tensor.h"
 #include "engine/cache/row_memory.h"
 #include "io/records/record_log.h"
@@ -35,7 +36,7 @@ struct KeptRows {
   };
   static constexpr size_t kParts = 16;
 
-  std::array<std::unordered_map<uint64_t, Record>, kParts> parts;
+  std::array<std::unordered_map<uint64_t, Record, SeededHash>, kParts> parts;
   int64_t charge = 0;  // bytes of all
   // The number of rows that determined their mean size.
   uint64_t measured = 0;
@@ -53,7 +54,7 @@ class CacheShelf {
 
  private:
   std::mutex mutex_;
-  std::unordered_map<std::string, KeptRows> kept_;
+  std::unordered_map<std::string, KeptRows, SeededHash> kept_;
 };
 
 struct CacheReport {

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "core/error.h"
-#include "core/utf8.h"
 
 namespace headrace {
 namespace {
@@ -106,7 +105,6 @@ absl::StatusOr<Tensor> ReadStrings(const TensorHead& head, absl::Span<const uint
     const uint64_t end = ends.Next();
     if (end < begin || end > length) return DataError("a record's byte strings do not fit into it");
     elements.emplace_back(bytes + begin, end - begin);
-    if (head.dtype == DType::kString && !IsUtf8(elements.back())) return DataError("a record's text is not UTF-8");
     begin = end;
   }
   if (begin != length) return DataError("a record's byte strings do not fill it");

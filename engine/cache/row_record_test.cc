@@ -13,12 +13,11 @@ BufferRef HoldNothing(size_t /*bytes*/) { return BufferPool::Global().Allocate(1
 std::vector<Tensor> SomeRow() {
   Tensor image = *Tensor::Allocate(DType::kUInt8, {3, 5, 2});
   for (int i = 0; i < 30; ++i) image.mutable_raw()[i] = static_cast<uint8_t>(i * 7);
-  return {image,
-          *Tensor::Scalar(int32_t{17}),
-          *Tensor::CopyBytes(DType::kBytes, "some bytes"),
+  return {image, *Tensor::Scalar(int32_t{17}), *Tensor::CopyBytes(DType::kBytes, "some bytes"),
           *Tensor::CopyBytes(DType::kString, ""),
           *Tensor::CopyBytesArray(DType::kString, {2, 2}, {"a", "", "ccc", "dd"}),
-          *Tensor::Allocate(DType::kFloat32, {0, 4}),
+          // A path, whose bytes are any.
+          *Tensor::CopyBytes(DType::kString, "caf\xe9\n"), *Tensor::Allocate(DType::kFloat32, {0, 4}),
           image.Slice(1, 1, 3)};
 }
 

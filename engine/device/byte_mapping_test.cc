@@ -15,6 +15,7 @@
 #include <set>
 #include <vector>
 
+#include "core/testing/rounds.h"
 #include "engine/device/byte_passes.h"
 #include "engine/device/byte_places.h"
 #include "engine/testing/cooperative_threads.h"
@@ -22,11 +23,7 @@
 namespace headrace {
 namespace {
 
-#ifdef HEADRACE_SANITIZER
-constexpr uint64_t kShapes = 500;
-#else
-constexpr uint64_t kShapes = 5000;
-#endif
+const uint64_t kShapes = Rounds(5000, {.quick = 500, .sanitized = 500});
 
 constexpr size_t kAlignment = 256;
 constexpr uint8_t kGuard = 0x5B;

@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/testing/patience.h"
+#include "core/testing/rounds.h"
 #include "engine/device/device_iteration.h"
 #include "engine/device/testing/loaded_driver.h"
 #include "engine/testing/cooperative_threads.h"
@@ -19,13 +20,8 @@
 namespace headrace {
 namespace {
 
-#ifdef HEADRACE_SANITIZER
-constexpr uint64_t kOrders = 20;
-constexpr int64_t kCallsApart = 3;
-#else
-constexpr uint64_t kOrders = 200;
-constexpr int64_t kCallsApart = 1;
-#endif
+const uint64_t kOrders = Rounds(200, {.quick = 20, .sanitized = 20});
+const int64_t kCallsApart = OneIn({.quick = 5, .sanitized = 3});
 
 using ir::BoolValue;
 using ir::IntValue;

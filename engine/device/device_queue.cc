@@ -311,10 +311,7 @@ absl::StatusOr<Tensor> DeviceQueue::Readable(const Tensor& tensor) {
 absl::Status DeviceQueue::WithRefusal(const absl::Status& error) {
   const std::string refusal = device_->PageLockedRefusal();
   if (refusal.empty() || KindOf(error) != ErrorKind::kResource) return error;
-  absl::Status explained = ResourceError(error.message(), "; ", refusal);
-  error.ForEachPayload(
-      [&explained](absl::string_view type, const absl::Cord& payload) { explained.SetPayload(type, payload); });
-  return explained;
+  return Reworded(error, Cat(error.message(), "; ", refusal));
 }
 
 absl::StatusOr<std::unique_ptr<DeviceBatch>> DeviceQueue::TakeBuffer(size_t bytes) {

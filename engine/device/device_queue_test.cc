@@ -16,6 +16,7 @@
 
 #include "core/error.h"
 #include "core/testing/patience.h"
+#include "core/testing/rounds.h"
 #include "engine/device/device_iteration.h"
 #include "engine/device/device_name.h"
 #include "engine/device/testing/faulty_device.h"
@@ -28,11 +29,7 @@
 namespace headrace {
 namespace {
 
-#ifdef HEADRACE_SANITIZER
-constexpr int kSchedules = 60;
-#else
-constexpr int kSchedules = 600;
-#endif
+const int kSchedules = Rounds(600, {.quick = 60, .sanitized = 60});
 
 using ir::BoolValue;
 using ir::IntsValue;

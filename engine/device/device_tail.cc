@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/output_allocator.h"
 #include "core/philox.h"
+#include "core/printable.h"
 #include "core/text.h"
 #include "engine/device/byte_mapping.h"
 #include "ir/attributes.h"
@@ -443,7 +444,7 @@ absl::StatusOr<DeviceTails> TakeTails(const ir::proto::Graph& graph) {
 std::string TailsText(const std::vector<DeviceTail>& tails) {
   std::string text;
   for (const DeviceTail& tail : tails) Append(text, text.empty() ? "" : "; ", tail.column, ": ", tail.steps);
-  return text;
+  return Printable(text);
 }
 
 }  // namespace headrace

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "core/row_id.h"
+#include "core/testing/rounds.h"
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/schedule_lanes.h"
 #include "engine/testing/schedule_pause.h"
@@ -19,15 +20,9 @@
 namespace headrace {
 namespace {
 
-#ifdef HEADRACE_SANITIZER
-constexpr int kTurnSchedules = 600;
-constexpr int kConnectorThreadSchedules = 200;
-constexpr int kLossSchedules = 0;
-#else
-constexpr int kTurnSchedules = 10000;
-constexpr int kConnectorThreadSchedules = 4000;
-constexpr int kLossSchedules = 1500;
-#endif
+const int kTurnSchedules = Rounds(10000, {.quick = 1000, .sanitized = 600});
+const int kConnectorThreadSchedules = Rounds(4000, {.quick = 400, .sanitized = 200});
+const int kLossSchedules = Rounds(1500, {.sanitized = 0});
 
 // One part of an item; counts those alive.
 class Part {

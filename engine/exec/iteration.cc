@@ -417,7 +417,8 @@ absl::StatusOr<PlannedRun> PlanRun(const ir::proto::Graph& user_graph, const Ite
   HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Graph graph, Prepare(user_graph));
   PlannedRun planned;
   HEADRACE_ASSIGN_OR_RETURN(planned.optimized, Optimize(graph, options, shard.even));
-  const PipelineOptions pipeline = OptionsOf(options, shard);
+  PipelineOptions pipeline = OptionsOf(options, shard);
+  pipeline.writes = false;
   HEADRACE_ASSIGN_OR_RETURN(const auto prepared, PreparedGraph::Make(planned.optimized.graph, pipeline));
   HEADRACE_ASSIGN_OR_RETURN(planned.plan, MakePlan(*prepared, pipeline));
   return planned;
@@ -450,6 +451,7 @@ absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const 
   RunOptions run;
   run.bindings = &options.bindings;
   run.files = options.files;
+  run.writes = true;
   run.memory = options.memory;
   run.skip_failed = graph.has_skip_failed();
   run.first_epoch = options.epoch;

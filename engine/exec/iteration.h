@@ -120,7 +120,7 @@ struct PlannedRun {
   ir::Optimized optimized;
   PhysicalPlan plan;
 };
-// Errors as Start, except those of states and caches, which it does not open.
+// Writes nothing. Errors as Start, except those of states and caches, which it does not open.
 absl::StatusOr<PlannedRun> PlanRun(const ir::proto::Graph& user_graph, const IterateOptions& options);
 // Rows of the result in one epoch, of the options' rank alone. Errors: those of the graph, and of sources that cannot
 // be opened.

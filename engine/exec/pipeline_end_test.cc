@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/stop_signal.h"
 #include "core/testing/patience.h"
+#include "core/testing/rounds.h"
 #include "engine/exec/pipeline.h"
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/eventually.h"
@@ -20,11 +21,7 @@
 namespace headrace {
 namespace {
 
-#ifdef HEADRACE_SANITIZER
-constexpr int kPipelineEndSchedules = 40;
-#else
-constexpr int kPipelineEndSchedules = 400;
-#endif
+const int kPipelineEndSchedules = Rounds(400, {.quick = 40, .sanitized = 40});
 
 using ir::BoolValue;
 using ir::IntsValue;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "core/error.h"
+#include "core/testing/rounds.h"
 #include "engine/exec/pipeline.h"
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/fake_ops.h"
@@ -12,15 +13,9 @@
 namespace headrace {
 namespace {
 
-#ifdef HEADRACE_SANITIZER
-constexpr int kLentRuns = 10;
-constexpr int kPipelineMemoryHandSchedules = 20;
-constexpr int kPipelineMemoryThreadSchedules = 20;
-#else
-constexpr int kLentRuns = 60;
-constexpr int kPipelineMemoryHandSchedules = 150;
-constexpr int kPipelineMemoryThreadSchedules = 200;
-#endif
+const int kLentRuns = Rounds(60, {.quick = 10, .sanitized = 10});
+const int kPipelineMemoryHandSchedules = Rounds(150, {.quick = 20, .sanitized = 20});
+const int kPipelineMemoryThreadSchedules = Rounds(200, {.quick = 20, .sanitized = 20});
 
 using ir::BoolValue;
 using ir::IntValue;

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "core/error.h"
+#include "core/testing/rounds.h"
 #include "engine/exec/pipeline.h"
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/fake_ops.h"
@@ -14,15 +15,9 @@
 namespace headrace {
 namespace {
 
-#ifdef HEADRACE_SANITIZER
-constexpr int kPipelineOrderHandSchedules = 400;
-constexpr int kPipelineOrderThreadSchedules = 200;
-constexpr int kRestartGraphs = 15;
-#else
-constexpr int kPipelineOrderHandSchedules = 6000;
-constexpr int kPipelineOrderThreadSchedules = 2500;
-constexpr int kRestartGraphs = 120;
-#endif
+const int kPipelineOrderHandSchedules = Rounds(6000, {.quick = 600, .sanitized = 400});
+const int kPipelineOrderThreadSchedules = Rounds(2500, {.quick = 250, .sanitized = 200});
+const int kRestartGraphs = Rounds(120, {.quick = 15, .sanitized = 15});
 
 using ir::BoolValue;
 using ir::IntsValue;

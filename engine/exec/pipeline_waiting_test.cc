@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/testing/patience.h"
+#include "core/testing/rounds.h"
 #include "engine/exec/pipeline.h"
 #include "engine/exec/worker_pool.h"
 #include "engine/testing/fake_ops.h"
@@ -18,11 +19,7 @@
 namespace headrace {
 namespace {
 
-#ifdef HEADRACE_SANITIZER
-constexpr int kRounds = 40;
-#else
-constexpr int kRounds = 1000;
-#endif
+const int kRounds = Rounds(1000, {.quick = 100, .sanitized = 40});
 
 using ir::BoolValue;
 using ir::IntValue;

@@ -23,12 +23,14 @@ class Stage;
 
 class RunControl {
  public:
-  static constexpr int64_t kNoBudget = std::numeric_limits<int64_t>::max();
+  static constexpr int64_t kNoBudget = MemoryAccount::kNoBudget;
 
   // `page_locked`: of memory that a device reads; null: nothing is sent to one that has such memory. Both pools share
   // one budget.
   RunControl(BufferPool* pool, BufferPool* page_locked, int64_t budget)
-      : pools_{pool, page_locked == nullptr ? pool : page_locked}, account_(MemoryAccount::Open()), budget_(budget) {
+      : pools_{pool, page_locked == nullptr ? pool : page_locked},
+        account_(MemoryAccount::Open(budget)),
+        budget_(budget) {
     if (budget_ == kNoBudget) return;
     pools_[0]->AddBudget(budget_);
     if (pools_[1] != pools_[0]) pools_[1]->AddBudget(budget_);

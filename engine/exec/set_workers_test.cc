@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/testing/patience.h"
+#include "core/testing/rounds.h"
 #include "engine/exec/pipeline.h"
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/fake_ops.h"
@@ -20,11 +21,7 @@
 namespace headrace {
 namespace {
 
-#ifdef HEADRACE_SANITIZER
-constexpr int kSetWorkersSchedules = 40;
-#else
-constexpr int kSetWorkersSchedules = 300;
-#endif
+const int kSetWorkersSchedules = Rounds(300, {.quick = 40, .sanitized = 40});
 
 using ir::BoolValue;
 using ir::IntValue;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
+#include "core/printable.h"
 #include "core/text.h"
 
 namespace headrace {
@@ -13,7 +14,7 @@ namespace {
 constexpr uint64_t kFewErrors = 1000;
 
 std::string NameOf(const FailedRow& row) {
-  const std::string file = DescribeProvenance(row.provenance);
+  const std::string file = Printable(DescribeProvenance(row.provenance));
   return file.empty() ? DescribeRowId(row.id) : file;
 }
 
@@ -48,12 +49,11 @@ void SkippedRows::Given() {
 
 absl::Status SkippedRows::LimitError(uint64_t epoch, const FailedRow& row) const {
   const uint64_t failed = counted_ + ahead_;
-  absl::Status error(
-      row.error.code(),
-      Cat(failed, failed == 1 ? " row" : " rows", " of epoch ", epoch, " failed, and on_error() allows max_errors=",
-          most_, ": mend or leave out such rows, or raise max_errors, as in on_error(\"skip\", max_errors=",
-          most_ < kFewErrors ? kFewErrors : most_ * 10, "); the last one: ", ToStd(row.error.message())));
-  row.error.ForEachPayload([&error](absl::string_view url, const absl::Cord& value) { error.SetPayload(url, value); });
+  absl::Status error = Reworded(
+      row.error, Cat(failed, failed == 1 ? " row" : " rows", " of epoch ", epoch,
+                     " failed, and on_error() allows max_errors=", most_,
+                     ": mend or leave out such rows, or raise max_errors, as in on_error(\"skip\", max_errors=",
+                     most_ < kFewErrors ? kFewErrors : most_ * 10, "); the last one: ", ToStd(row.error.message())));
   AddErrorField(error, ErrorField::kFile, DescribeProvenance(row.provenance));
   AddErrorField(error, ErrorField::kRow, DescribeRowId(row.id));
   AddErrorField(error, ErrorField::kSkipped, absl::StrJoin(first_, "; "));

@@ -11,28 +11,29 @@
 
 #include "absl/status/statusor.h"
 #include "engine/operator/failed_row.h"
+#include "io/files/descriptor.h"
 
 namespace headrace {
 
-// Without the line's end. Bytes that are not UTF-8 become U+FFFD.
+// Without the line's end. The file's name is exact: a byte of it that is no part of a character is "\udcff", which
+// Python's json.loads() and os.fsencode() turn into that byte.
 std::string SkippedRowLine(uint64_t epoch, const FailedRow& row);
 
 class SkippedRowsLog {
  public:
   // Appends to the file, which is made if there is none. kNotFound if that is not possible, kUnsupported for a scheme
-  // of other than local files.
+  // of other than local files, and for a link or a file that is not this user's own (io/files/opened_file.h).
   static absl::StatusOr<std::unique_ptr<SkippedRowsLog>> Open(const std::string& path);
-  ~SkippedRowsLog();
   SkippedRowsLog(const SkippedRowsLog&) = delete;
 
   // kResource if the line cannot be written.
   absl::Status Write(uint64_t epoch, const FailedRow& row);
 
  private:
-  SkippedRowsLog(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  SkippedRowsLog(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
 
   const std::string path_;
-  const int descriptor_;
+  const Descriptor file_;
 };
 
 }  // namespace headrace

@@ -10,9 +10,12 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/printable.h"
+#include "core/testing/rounds.h"
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
+#include "io/files/file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "ir/graph.pb.h"
 
@@ -24,11 +27,7 @@ using ir::IntValue;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-#ifdef HEADRACE_SANITIZER
-constexpr uint64_t kSkippedRowsSchedules = 200;
-#else
-constexpr uint64_t kSkippedRowsSchedules = 3000;
-#endif
+const uint64_t kSkippedRowsSchedules = Rounds(3000, {.quick = 300, .sanitized = 200});
 
 FailedRow Row(uint64_t key, const std::string& op) {
   FailedRow row;
@@ -58,6 +57,20 @@ TEST(SkippedRows, AreCountedWithTheRowBehindThem) {
   EXPECT_EQ(reports[0].name, "map[1]");
   EXPECT_EQ(reports[0].rows, 3u);
   EXPECT_THAT(reports[1].first, ElementsAre("photos/5.jpg: it is cut off"));
+}
+
+TEST(SkippedRows, AreNamedInPrintableText) {
+  SkippedRows skipped(1, 0);
+  FailedRow row = Row(4, "map[1]");
+  row.provenance.file = std::make_shared<const std::string>("caf\xe9\n  file: b\x1b.jpg");
+  EXPECT_TRUE(skipped.Add(0, row).ok());
+  EXPECT_THAT(skipped.reports()[0].first, ElementsAre("caf\\xe9\\n  file: b\\x1b.jpg: it is cut off"));
+  const absl::Status limit = skipped.Add(0, row);
+  EXPECT_EQ(GetErrorField(limit, ErrorField::kSkipped), "caf\\xe9\\n  file: b\\x1b.jpg");
+  EXPECT_EQ(GetErrorField(limit, ErrorField::kFile), *row.provenance.file);
+  const std::string text = DescribeError(limit);
+  EXPECT_EQ(PrintableLines(text), text);
+  EXPECT_THAT(text, HasSubstr("\n  file: caf\\xe9\\n  file: b\\x1b.jpg"));
 }
 
 TEST(SkippedRows, AreLoggedByLines) {
@@ -91,6 +104,17 @@ TEST(SkippedRows, AreLoggedToARegularFileAlone) {
   }
 }
 
+TEST(SkippedRows, AreNotLoggedThroughALink) {
+  TemporaryFolder folder;
+  const std::string kept = folder.Write("kept", "as it was");
+  folder.Link("kept", "bad.jsonl");
+  SkippedRows skipped(3, 0);
+  const absl::Status status = skipped.LogTo(folder / "bad.jsonl");
+  EXPECT_EQ(KindOf(status), ErrorKind::kUnsupported) << status;
+  EXPECT_NE(std::string(status.message()).find("this is a symbolic link"), std::string::npos) << status;
+  EXPECT_EQ(LocalFileSystem()->Read(kept)->bytes_value(), "as it was");
+}
+
 TEST(SkippedRows, AreWrittenAsJsonWhateverTheyHold) {
   FailedRow row;
   row.provenance.record = 7;
@@ -98,7 +122,10 @@ TEST(SkippedRows, AreWrittenAsJsonWhateverTheyHold) {
   row.error = NotFoundError("\"gone\"\n\xff");
   EXPECT_EQ(SkippedRowLine(0, row),
             "{\"epoch\":0,\"key\":0,\"record\":7,\"offset\":1024,\"operator\":\"\",\"kind\":\"NotFoundError\","
-            "\"message\":\"\\\"gone\\\"\\n\xef\xbf\xbd\"}");
+            "\"message\":\"\\\"gone\\\"\\\\n\\\\xff\"}");
+  // Its own bytes, for whoever opens it.
+  row.provenance = {std::make_shared<const std::string>("caf\xe9\x1b\n\u202e.jpg")};
+  EXPECT_NE(SkippedRowLine(0, row).find(R"("file":"caf\udce9\u001b\n\u202e.jpg")"), std::string::npos);
 }
 
 TEST(SkippedRows, AreThoseOfErrorsOfTheirOwn) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/clock.h"
+#include "core/printable.h"
 #include "core/text.h"
 
 namespace headrace {
@@ -17,7 +18,7 @@ std::string DescribeTask(std::string_view stage, const Task& task) {
     Append(line, " on position ", worked.id.key, " of epoch ", worked.id.epoch);
   }
   if (worked.more > 0) Append(line, " or one of the ", worked.more, " after it");
-  const std::string provenance = DescribeProvenance(worked.provenance);
+  const std::string provenance = Printable(DescribeProvenance(worked.provenance));
   if (!provenance.empty()) Append(line, " (", provenance, ")");
   return line;
 }

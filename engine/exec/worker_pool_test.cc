@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "core/testing/rounds.h"
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/eventually.h"
 #include "engine/testing/schedule_lanes.h"
@@ -22,11 +23,7 @@
 namespace headrace {
 namespace {
 
-#ifdef HEADRACE_SANITIZER
-constexpr int kWorkerPoolSchedules = 300;
-#else
-constexpr int kWorkerPoolSchedules = 4000;
-#endif
+const int kWorkerPoolSchedules = Rounds(4000, {.quick = 400, .sanitized = 300});
 
 // A flag that threads wait for without taking a core.
 class Gate {

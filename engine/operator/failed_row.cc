@@ -24,11 +24,8 @@ absl::Status DecidedByRow(const absl::Status& error) {
 }
 
 absl::Status NothingLeftError(std::string_view of, const absl::Status& last) {
-  absl::Status error(last.code(), Cat("every row of ", of,
-                                      " failed, so that nothing is left of it; the last one: ", ToStd(last.message())));
-  last.ForEachPayload([&error](absl::string_view url, const absl::Cord& value) {
-    error.SetPayload(url, absl::Cord(absl::string_view(std::string(value))));
-  });
+  absl::Status error = Reworded(
+      last, Cat("every row of ", of, " failed, so that nothing is left of it; the last one: ", ToStd(last.message())));
   error.SetPayload(ToAbsl(kNothingLeft), absl::Cord());
   return error;
 }

@@ -212,6 +212,8 @@ struct RunOptions {
   int64_t memory = int64_t{2} << 30;              // the budget, in bytes
   bool skip_failed = false;                       // rows that fail are left out
   uint64_t first_epoch = 0;                       // of the result, with which it begins
+  // Whether sources may write what they keep beside the data, such as an index: not where a graph is only looked at.
+  bool writes = false;
 };
 
 // The epoch whose rows come in `epoch`, if rows repeat after `cycle` epochs, as below a cache; 0: they never do.

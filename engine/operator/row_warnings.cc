@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/printable.h"
 #include "core/text.h"
 
 namespace headrace {
 
 void RowWarnings::Add(const RowId& id, const Provenance& provenance, std::string_view text) {
-  std::string named = DescribeProvenance(provenance);
+  std::string named = Printable(DescribeProvenance(provenance));
   if (named.empty()) named = DescribeRowId(id);
   Append(named, ": ", text);
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -26,5 +26,11 @@ TEST(RowWarnings, CountsAllAndNamesEachOfTheFirstOnce) {
   EXPECT_EQ(warnings.report().first.size(), RowWarnings::kNamed);
 }
 
+TEST(RowWarnings, NamesFilesInPrintableText) {
+  RowWarnings warnings("map[1]");
+  warnings.Add({}, At("caf\xe9\x1b[31m\n.jpg"), "is damaged");
+  EXPECT_EQ(warnings.report().first, std::vector<std::string>{"caf\\xe9\\x1b[31m\\n.jpg: is damaged"});
+}
+
 }  // namespace
 }  // namespace headrace

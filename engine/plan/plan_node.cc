@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/printable.h"
 #include "core/row_id.h"
 #include "core/text.h"
 #include "engine/operator/listed_rows.h"
@@ -126,7 +127,8 @@ class PlanNodeMaker {
     const ir::proto::Node& proto = graph_.nodes(id);
     arguments.name = NodeName(graph_, id);
     const ir::proto::Node& naming = graph_.nodes(NamingNode(graph_, id));
-    if (naming.has_location()) arguments.location = Cat(naming.location().file(), ":", naming.location().line());
+    if (naming.has_location())
+      arguments.location = Cat(Printable(naming.location().file()), ":", naming.location().line());
     arguments.node = &proto;
     arguments.attributes = ir::Attributes::Of(proto);
     for (uint32_t input : proto.inputs()) arguments.inputs.push_back(schemas_[input]);

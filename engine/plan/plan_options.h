@@ -33,6 +33,7 @@ struct PlanOptions {
   int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   HostBindings bindings;
   const FileSystem* files = DefaultFileSystem();  // that sources read from; outlives the run
+  bool writes = true;                             // as RunOptions'
   // Where the run begins: the checkpoint of the row given last, and rows given out since that checkpoint was made.
   // Empty: the start.
   std::vector<uint64_t> checkpoint;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/printable.h"
 #include "core/quantity_text.h"
 #include "core/text.h"
 
@@ -40,7 +41,7 @@ std::string ShardText(const ShardAssignment& shard, const OperatorProperties& so
 
 std::string CacheText(const PhysicalPlan& plan, const PlannedCache& cache) {
   const PlannedOperator& op = plan.operators[static_cast<size_t>(cache.op)];
-  const std::string where = cache.folder.empty() ? "memory" : Cat("memory and ", cache.folder);
+  const std::string where = cache.folder.empty() ? "memory" : Cat("memory and ", Printable(cache.folder));
   if (cache.kind != PlannedCache::Kind::kAutomatic) {
     const bool by_key = cache.kind == PlannedCache::Kind::kByKey;
     return Cat(op.name, by_key ? ": rows by key" : ": the whole epoch, in order", ", in ", where);

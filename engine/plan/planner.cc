@@ -10,6 +10,7 @@
 #include "absl/base/attributes.h"
 #include "absl/types/span.h"
 #include "core/error.h"
+#include "core/seeded_hash.h"
 #include "core/text.h"
 #include "engine/operator/batch_memory.h"
 #include "engine/operator/host_parameter.h"
@@ -435,9 +436,9 @@ class StageLayout {
   const PreparedGraph& prepared_;
   const PlanOptions& options_;
   PhysicalPlan& plan_;
-  std::unordered_map<const PlanNode*, int> id_of_;
-  std::vector<bool> passes_most_bytes_;               // by operator
-  std::unordered_map<const PlanNode*, int> batches_;  // of a node's rows
+  std::unordered_map<const PlanNode*, int, SeededHash> id_of_;
+  std::vector<bool> passes_most_bytes_;                           // by operator
+  std::unordered_map<const PlanNode*, int, SeededHash> batches_;  // of a node's rows
   // Operators with caches on the way down, the nearest to the user first: for the indexed source at its end.
   std::vector<int> caches_above_;
 };

@@ -250,6 +250,12 @@ TEST(PlanText, NamesTheDevice) {
               HasSubstr("  device: cuda:1, one at a time, sent from page-locked memory; at most 1.0 MiB there\n"));
 }
 
+TEST(PlanText, ShowsAFolderInPrintableText) {
+  PhysicalPlan plan = *PlanOf(Training());
+  plan.caches = {{.op = 1, .folder = "caf\xe9\n\x1b[31m"}};
+  EXPECT_THAT(PlanText(plan), HasSubstr("fake_work[1]: rows by key, in memory and caf\\xe9\\n\\x1b[31m\n"));
+}
+
 TEST(PlanText, SaysALineForEachStage) {
   EXPECT_EQ(PlanText(*PlanOf(Training())),
             "Plan, from the user down (one line a stage; each fills a connector of the window given):\n"

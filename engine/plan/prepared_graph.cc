@@ -45,6 +45,7 @@ PreparedGraph::PreparedGraph(ir::proto::Graph graph, const PlanOptions& options)
   run_.seed = options.seed;
   run_.bindings = &bindings_;
   run_.files = options.files;
+  run_.writes = options.writes;
   run_.rank = options.shard.rank;
   run_.skip_failed = graph_.has_skip_failed();
   run_.world = options.shard.world;

@@ -1,5 +1,6 @@
 #include "engine/plan/steps_text.h"
 
+#include "core/printable.h"
 #include "core/text.h"
 #include "ir/graph.pb.h"
 #include "ir/salts.h"
@@ -51,6 +52,6 @@ std::string ChainText(const Steps& steps, bool with_columns) {
 
 }  // namespace
 
-std::string StepsText(const Steps& steps) { return ChainText(steps, true); }
+std::string StepsText(const Steps& steps) { return Printable(ChainText(steps, true)); }
 
 }  // namespace headrace

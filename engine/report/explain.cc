@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/error.h"
+#include "core/printable.h"
 #include "core/quantity_text.h"
 #include "core/text.h"
 #include "engine/plan/plan_text.h"
@@ -38,7 +39,8 @@ std::string Cached(const CacheReport& cache) {
   Append(text, " kept; memory ", BytesText(cache.memory_bytes), " of ", BytesText(cache.memory_limit),
          NotInFolder(cache));
   if (!cache.folder.empty()) {
-    Append(text, ", ", BytesText(cache.disk_bytes), " of ", BytesText(cache.disk_limit), " in ", cache.folder);
+    Append(text, ", ", BytesText(cache.disk_bytes), " of ", BytesText(cache.disk_limit), " in ",
+           Printable(cache.folder));
   }
   Append(text, "; ", cache.hits, " found, ", cache.made, " made, saved ", SecondsText(cache.saved_s), " of work");
   if (cache.automatic && !cache.why.empty()) Append(text, "\n      kept there because ", cache.why);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "core/printable.h"
 #include "core/quantity_text.h"
 #include "core/text.h"
 #include "engine/plan/plan_text.h"
@@ -34,7 +35,7 @@ constexpr absl::string_view kPage =
 
 std::string Escaped(std::string_view text) {
   std::string escaped;
-  for (const char c : text) {
+  for (const char c : Printable(text)) {
     switch (c) {
       case '&':
         escaped += "&amp;";

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "core/printable.h"
 #include "core/text.h"
 #include "engine/report/decimal.h"
 
@@ -18,18 +18,7 @@ constexpr int kDevice = 3;
 
 std::string Microseconds(uint64_t ns) { return Decimal(static_cast<double>(ns) * 1e-3, 3); }
 
-std::string Quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      Append(quoted, "\\u", absl::Hex(static_cast<int>(c), absl::kZeroPad4));
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
+std::string Quoted(std::string_view text) { return JsonText(Printable(text)); }
 
 class TraceWriter {
  public:

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "core/printable.h"
 #include "core/text.h"
 #include "engine/report/profile_page.h"
 
@@ -138,6 +139,18 @@ TEST(ProfilePage, NamesEveryStageAndThreadAndEscapesThem) {
   ExpectHas(page, "worker 1");
   EXPECT_EQ(page.find("<name>"), std::string::npos);
   ExpectHas(page, "<polyline");
+}
+
+TEST(ProfilePage, AndTheTraceArePrintable) {
+  Profile profile = TwoThreads();
+  profile.stages[0] = "Odd\n\x1b[31m\u202e\xff[0]";
+  Report report = ReportOf(profile);
+  report.warnings = {{.name = "map[1]", .rows = 1, .first = {"a\n\x1b.jpg: damaged"}}};
+  for (const std::string& text : {ProfilePage(report, profile), ChromeTrace(profile)}) {
+    EXPECT_EQ(PrintableLines(text), text);
+    EXPECT_NE(text.find("x1b[31m"), std::string::npos);
+  }
+  ExpectHas(ProfilePage(report, profile), "<li>a\\n\\x1b.jpg: damaged</li>");
 }
 
 TEST(ProfilePage, NamesRowsThatFailedOrHaveAWarning) {

@@ -1,13 +1,10 @@
-// `Descriptor` owns a file descriptor and closes it.
+// `Descriptor` owns a file descriptor and closes it. io/files/opened_file.h opens files.
 // Threads: a movable value; used by one thread at a time.
 #ifndef HEADRACE_IO_FILES_DESCRIPTOR_H_
 #define HEADRACE_IO_FILES_DESCRIPTOR_H_
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <string>
 #include <utility>
 
 namespace headrace {
@@ -19,13 +16,6 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   ~Descriptor() {
     if (number_ >= 0) close(number_);
-  }
-  // Retries after a signal of the program's own threads. On failure not open, with errno set.
-  static Descriptor Open(const std::string& path, int flags, mode_t mode = 0) {
-    while (true) {
-      const int number = open(path.c_str(), flags | O_CLOEXEC, mode);
-      if (number >= 0 || errno != EINTR) return Descriptor(number);
-    }
   }
 
   int get() const { return number_; }

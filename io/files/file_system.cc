@@ -1,11 +1,32 @@
 #include "io/files/file_system.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
+#include "core/buffer.h"
 #include "core/error.h"
 
 namespace headrace {
+namespace {
+
+// Where no budget is given: the default of iterate(memory=).
+constexpr int64_t kUsualBudget = int64_t{2} << 30;
+
+int64_t BudgetHere() {
+  const int64_t budget = TaskMemory::Budget();
+  return budget == MemoryAccount::kNoBudget ? kUsualBudget : budget;
+}
+
+bool IsMostlyHoles(int64_t size, int64_t held) { return held < size / 2; }
+
+absl::Status HolesError(std::string_view path, int64_t bytes, int64_t size, int64_t held) {
+  return DataError(path, ": ", bytes, " bytes of it are more than the budget of ", BudgetHere(), " bytes, and of its ",
+                   size, " bytes the disk holds only ", held,
+                   ": most of it is a hole; if the file is meant, set memory= to more");
+}
+
+}  // namespace
 
 absl::StatusOr<std::vector<FolderEntry>> FileSystem::List(const std::string& folder, bool sizes) const {
   HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<FolderPages> pages, ListPages(folder, sizes));
@@ -26,14 +47,18 @@ absl::StatusOr<Tensor> FileSystem::ReadRange(const std::string& path, int64_t of
     return InternalError(path, ": a range cannot begin at ", offset, " and hold ", bytes, " bytes");
   }
   HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, Open(path));
+  const auto ends = [&](int64_t end) {
+    return DataError(path, " ends at byte ", end, ", but ", bytes, " bytes from byte ", offset, " on were asked for");
+  };
+  // Before memory is taken: rows may ask for any number.
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
+  if (bytes > std::max<int64_t>(0, size - offset)) return ends(size);
+  HEADRACE_RETURN_IF_ERROR(CheckHeld(path, *file, bytes));
   BufferRef buffer = BufferPool::Current().Allocate(bytes);
   if (!buffer) return ResourceError("no memory for ", bytes, " bytes of ", path);
   uint8_t* data = buffer->data();
   HEADRACE_ASSIGN_OR_RETURN(const int64_t read, file->ReadAt(offset, absl::MakeSpan(data, bytes)));
-  if (read < bytes) {
-    return DataError(path, " ends at byte ", offset + read, ", but ", bytes, " bytes from byte ", offset,
-                     " on were asked for");
-  }
+  if (read < bytes) return ends(offset + read);
   return Tensor::ViewBytes(DType::kBytes, std::move(buffer), data, bytes);
 }
 
@@ -53,6 +78,18 @@ absl::Status CheckNoNul(std::string_view what, std::string_view path) {
 absl::Status SizeChangedError(std::string_view path, int64_t before, int64_t after) {
   return DataError(path, " was written to while it was read: it had ", before, " bytes, and then ", after,
                    "; write files under another name, and rename them when they are whole");
+}
+
+absl::Status CheckHeld(std::string_view path, const RandomAccessFile& file, int64_t bytes) {
+  if (bytes <= BudgetHere()) return absl::OkStatus();
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file.Size());
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t held, file.HeldBytes());
+  return IsMostlyHoles(size, held) ? HolesError(path, bytes, size, held) : absl::OkStatus();
+}
+
+absl::Status CheckHeld(std::string_view path, int64_t size, int64_t held) {
+  if (size <= BudgetHere() || !IsMostlyHoles(size, held)) return absl::OkStatus();
+  return HolesError(path, size, size, held);
 }
 
 std::string JoinPath(std::string_view folder, std::string_view name) {

@@ -63,6 +63,8 @@ class RandomAccessFile {
   }
   // The current size, in bytes.
   virtual absl::StatusOr<int64_t> Size() const = 0;
+  // How many bytes of it the disk holds: fewer than its size where it has holes, or the disk compresses.
+  virtual absl::StatusOr<int64_t> HeldBytes() const { return Size(); }
 };
 
 // A listing that goes on. Destroying it cancels what is left.
@@ -113,6 +115,13 @@ absl::Status CheckNoNul(std::string_view what, std::string_view path);
 
 // kData: the file was written to during the read, and had `before` bytes at its start.
 absl::Status SizeChangedError(std::string_view path, int64_t before, int64_t after);
+
+// Called before memory is taken for `bytes` of a file. kData if they are more than the budget of the running task, and
+// the disk holds less than half of the file: such a file costs whoever made it nothing. Other files may exceed the
+// budget, as one row may.
+absl::Status CheckHeld(std::string_view path, const RandomAccessFile& file, int64_t bytes);
+// The same of a whole file whose size, and what the disk holds of it, are known.
+absl::Status CheckHeld(std::string_view path, int64_t size, int64_t held);
 
 // The part of a path in front of its first folder or name: "/", "file:///", "s3://"; "" of a relative path.
 std::string_view RootOf(std::string_view path);

@@ -16,6 +16,8 @@
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "io/files/local_files.h"
@@ -77,6 +79,39 @@ TEST(LocalFileSystem, ChargesTheRunningTaskForWhatItRead) {
     EXPECT_GE(account->held(), 3 << 20);
   }
   account->Close();
+}
+
+TEST(LocalFileSystem, TakesNoMemoryBeyondTheBudgetForAFileOfHoles) {
+  TemporaryFolder folder;
+  constexpr int64_t kBytes = 8 << 20;
+  const std::string holes = folder.Write("holes", "begin");
+  std::filesystem::resize_file(holes, kBytes);
+  const std::string full = folder.Write("full", std::string(kBytes, 'b'));
+  for (const int64_t budget : {kBytes / 2, 2 * kBytes}) {
+    MemoryAccount* account = MemoryAccount::Open(budget);
+    {
+      TaskMemory task(&BufferPool::Global(), account, 0);
+      EXPECT_TRUE(Local().Read(full).ok()) << "one row may exceed the budget";
+      const absl::Status read = Local().Read(holes).status();
+      EXPECT_EQ(read.ok(), budget > kBytes) << read;
+      const absl::Status range = Local().ReadRange(holes, 1, kBytes - 1).status();
+      EXPECT_EQ(range.ok(), budget > kBytes) << range;
+      EXPECT_TRUE(Local().ReadRange(holes, 0, 5).ok());
+      if (budget > kBytes) continue;
+      EXPECT_EQ(KindOf(read), ErrorKind::kData);
+      EXPECT_FALSE(IsBeyondRow(read));
+      EXPECT_THAT(Message(read), HasSubstr("most of it is a hole"));
+      EXPECT_LE(account->peak(), kBytes + (kBytes >> 2)) << "that of the full file";
+    }
+    account->Close();
+  }
+}
+
+TEST(LocalFileSystem, TakesNoMemoryForARangeThatTheFileDoesNotHave) {
+  TemporaryFolder folder;
+  const absl::Status status = Local().ReadRange(folder.Write("five", "bytes"), 1, int64_t{1} << 60).status();
+  EXPECT_EQ(KindOf(status), ErrorKind::kData);
+  EXPECT_THAT(Message(status), HasSubstr("ends at byte 5"));
 }
 
 TEST(LocalFileSystem, ReadsRanges) {
@@ -372,16 +407,27 @@ TEST(LocalFileSystem, ListsALargeFolderByPages) {
   EXPECT_LT((*pages)->Next()->size(), kFiles);
 }
 
+mode_t ModeOf(const std::string& path) {
+  struct stat found;
+  return stat(path.c_str(), &found) == 0 ? found.st_mode & 0777 : 0;
+}
+
+ino_t InodeOf(const std::string& path) {
+  struct stat found;
+  return lstat(path.c_str(), &found) == 0 ? found.st_ino : 0;
+}
+
 TEST(LocalFiles, MakesAFolderAndThoseAboveIt) {
   TemporaryFolder folder;
   const LocalFiles& local = *Local().local();
   for (const char* path : {"a/b/c", "a/b/c", "d//e/", "./f/./g/../h"}) {
-    EXPECT_TRUE(local.MakeFolder(folder / path).ok()) << path;
+    EXPECT_TRUE(local.MakeOwnFolder(folder / path).ok()) << path;
     EXPECT_TRUE(std::filesystem::is_directory(folder / path)) << path;
+    EXPECT_EQ(ModeOf(folder / path), 0700u) << path;
   }
   folder.Write("file");
   for (const char* path : {"file", "file/below"}) {
-    const absl::Status status = local.MakeFolder(folder / path);
+    const absl::Status status = local.MakeOwnFolder(folder / path);
     EXPECT_EQ(KindOf(status), ErrorKind::kNotFound) << status;
     EXPECT_THAT(Message(status), AllOf(HasSubstr("cannot make the folder"), HasSubstr(path)));
   }
@@ -403,6 +449,64 @@ TEST(LocalFiles, LetsOneHolderLockAFile) {
   EXPECT_FALSE(local.MakeLocked(folder / "none/b", "").ok());
   local.Delete(path);
   EXPECT_FALSE(local.OpenLocked(path).ok());
+}
+
+TEST(LocalFiles, MakesFilesOfCachesForThisUserAlone) {
+  const TemporaryFolder folder;
+  const LocalFiles& local = *Local().local();
+  ASSERT_TRUE(local.MakeLocked(folder / "rows", "").ok());
+  ASSERT_TRUE(local.ReplaceOwn(folder / "list", {"x"}).ok());
+  EXPECT_EQ(ModeOf(folder / "rows"), 0600u);
+  EXPECT_EQ(ModeOf(folder / "list"), 0600u);
+}
+
+// Somebody who can write to the folder may hold the file that was there.
+TEST(LocalFiles, MakesADraftAnew) {
+  const TemporaryFolder folder;
+  const LocalFiles& local = *Local().local();
+  const std::string path = folder.Write("a.draft", "planted");
+  // An open file keeps its number to itself.
+  const auto held = Local().Open(path);
+  const ino_t planted = InodeOf(path);
+  {
+    const auto made = local.MakeDraft(path);
+    ASSERT_TRUE(made.ok()) << made.status();
+    EXPECT_EQ(*(*made)->Size(), 0);
+    const absl::Status second = local.MakeDraft(path).status();
+    EXPECT_EQ(KindOf(second), ErrorKind::kUnsupported);
+    EXPECT_THAT(Message(second), HasSubstr("is being written by another process"));
+    EXPECT_EQ(KindOf(local.OpenDraft(path).status()), ErrorKind::kUnsupported);
+    const std::string_view bytes = "ours";
+    ASSERT_TRUE((*made)->WriteAt(0, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}).ok());
+    EXPECT_NE(InodeOf(path), planted);
+  }
+  const auto kept = local.OpenDraft(path);
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  EXPECT_EQ(*(*kept)->Size(), 4);
+  EXPECT_EQ(KindOf(local.OpenDraft(folder / "none").status()), ErrorKind::kNotFound);
+}
+
+TEST(LocalFiles, RefusesADraftThatIsNotItsOwn) {
+  const TemporaryFolder folder;
+  const LocalFiles& local = *Local().local();
+  const std::string kept = folder.Write("kept", "as it was");
+  folder.Link("kept", "link");
+  folder.Link("nowhere", "to_nothing");
+  std::filesystem::create_hard_link(kept, folder / "second");
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  for (const auto& [name, why] :
+       std::vector<std::pair<std::string, std::string>>{{"link", "is a symbolic link"},
+                                                        {"to_nothing", "is a symbolic link"},
+                                                        {"second", "has 2 names"},
+                                                        {"pipe", "is a pipe, a socket or a device"}}) {
+    for (const absl::Status& status : {local.MakeDraft(folder / name).status(), local.OpenDraft(folder / name).status(),
+                                       local.OpenLocked(folder / name).status()}) {
+      EXPECT_EQ(KindOf(status), ErrorKind::kUnsupported) << status;
+      EXPECT_THAT(Message(status), AllOf(HasSubstr(name), HasSubstr(why), HasSubstr("remove it")));
+    }
+  }
+  EXPECT_EQ(Local().Read(kept)->bytes_value(), "as it was");
+  EXPECT_FALSE(std::filesystem::exists(folder / "nowhere"));
 }
 
 }  // namespace

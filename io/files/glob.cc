@@ -1,12 +1,16 @@
 #include "io/files/glob.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "core/interrupt.h"
+#include "core/seeded_hash.h"
 #include "io/files/followed_links.h"
 #include "io/files/plain_path.h"
 
@@ -15,8 +19,13 @@ namespace {
 
 using Entries = std::shared_ptr<const std::vector<FolderEntry>>;
 
+// Of a part that names are matched with: far more than any name has.
+constexpr size_t kLongestPart = 4096;
+constexpr size_t kShown = 40;
+
 bool IsPlain(std::string_view part) { return part.find_first_of("*?[") == std::string_view::npos; }
 
+// The parts of a pattern, of which plain ones that follow each other are one: "a/b", "*", "c".
 std::vector<std::string> PartsOf(std::string_view pattern) {
   std::vector<std::string> parts;
   while (!pattern.empty()) {
@@ -25,11 +34,24 @@ std::vector<std::string> PartsOf(std::string_view pattern) {
     pattern.remove_prefix(slash == std::string_view::npos ? pattern.size() : slash + 1);
     // A second ** means the same as one, and would find everything twice.
     const bool again = part == "**" && !parts.empty() && parts.back() == "**";
-    if (!part.empty() && !again) parts.emplace_back(part);
+    if (part.empty() || again) continue;
+    if (!parts.empty() && IsPlain(part) && IsPlain(parts.back())) {
+      parts.back() += '/';
+      parts.back() += part;
+    } else {
+      parts.emplace_back(part);
+    }
   }
   return parts;
 }
 
+// Whether a part of the path is "..".
+bool LeadsUp(std::string_view path) {
+  return path == ".." || path.starts_with("../") || path.ends_with("/..") || path.find("/../") != path.npos;
+}
+
+// Goes through the folders that a pattern reaches, by a list of those still to be looked at: neither the parts of the
+// pattern nor the depth of the folders take stack.
 class Walk {
  public:
   Walk(const FileSystem& files, std::string pattern, PathArena& found)
@@ -37,12 +59,19 @@ class Walk {
         pattern_(std::move(pattern)),
         root_(RootOf(pattern_)),
         parts_(PartsOf(std::string_view(pattern_).substr(root_.size()))),
+        stars_(std::count(parts_.begin(), parts_.end(), "**")),
         found_(found),
         links_(files) {}
 
   absl::Status Run() {
+    HEADRACE_RETURN_IF_ERROR(CheckParts());
     const int64_t before = found_.size();
-    HEADRACE_RETURN_IF_ERROR(Expand(root_, 0, std::nullopt));
+    pending_.push_back({root_, 0, std::nullopt});
+    while (!pending_.empty()) {
+      const Pending next = std::move(pending_.back());
+      pending_.pop_back();
+      if (next.part < parts_.size() && IsFirst(next)) HEADRACE_RETURN_IF_ERROR(Expand(next));
+    }
     return found_.size() > before ? absl::OkStatus() : NothingFound();
   }
 
@@ -50,48 +79,80 @@ class Walk {
   // The folder where a ** began, to detect a link below that leads back.
   using StarRoot = std::optional<std::string>;
 
-  absl::Status Expand(const std::string& folder, size_t i, const StarRoot& star_root) {
-    if (i == parts_.size()) return absl::OkStatus();
-    const std::string& part = parts_[i];
-    if (IsPlain(part)) return ExpandPlain(folder, i, star_root);
-    HEADRACE_ASSIGN_OR_RETURN(const Entries entries, List(folder));
+  // A folder in which the parts from one on are looked for.
+  struct Pending {
+    std::string folder;
+    size_t part;
+    StarRoot star_root;
+  };
+
+  absl::Status CheckParts() const {
+    const auto long_part = std::find_if(parts_.begin(), parts_.end(), [](const std::string& part) {
+      return !IsPlain(part) && part.size() > kLongestPart;
+    });
+    if (long_part == parts_.end()) return absl::OkStatus();
+    return GraphError("a part of the pattern, which begins with '", long_part->substr(0, kShown), "', has ",
+                      long_part->size(), " bytes; a part with *, ? or [ has at most ", kLongestPart);
+  }
+
+  // Whether the same was not looked at before: several ** reach a folder in very many ways.
+  bool IsFirst(const Pending& at) { return stars_ < 2 || seen_.insert(Cat(at.part, ":", at.folder)).second; }
+
+  absl::Status Expand(const Pending& at) {
+    const std::string& part = parts_[at.part];
+    if (IsPlain(part)) return ExpandPlain(at);
+    HEADRACE_ASSIGN_OR_RETURN(const Entries entries, List(at.folder));
     if (entries == nullptr) return absl::OkStatus();
-    if (part == "**") return ExpandFolders(folder, *entries, i, star_root.value_or(folder));
-    for (const FolderEntry& entry : *entries) {
-      if (MatchesPattern(part, entry.name)) HEADRACE_RETURN_IF_ERROR(Step(folder, entry, i, star_root));
+    if (part == "**") return ExpandFolders(at, *entries);
+    // The first one is on top.
+    for (auto entry = entries->rbegin(); entry != entries->rend(); ++entry) {
+      HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
+      if (MatchesPattern(part, entry->name)) HEADRACE_RETURN_IF_ERROR(Step(at, *entry));
     }
     return absl::OkStatus();
   }
 
-  absl::Status ExpandPlain(const std::string& folder, size_t i, const StarRoot& star_root) {
-    const std::string path = JoinPath(folder, parts_[i]);
-    if (i + 1 < parts_.size()) return Expand(path, i + 1, star_root);
+  absl::Status ExpandPlain(const Pending& at) {
+    const std::string& part = parts_[at.part];
+    std::string path = JoinPath(at.folder, part);
+    const bool last = at.part + 1 == parts_.size();
+    const bool up = at.part > 0 && LeadsUp(part);
+    if (!last && !up) {
+      pending_.push_back({std::move(path), at.part + 1, at.star_root});
+      return absl::OkStatus();
+    }
     const auto stat = files_.Stat(path);
     if (!stat.ok()) return KindOf(stat.status()) == ErrorKind::kNotFound ? absl::OkStatus() : stat.status();
-    return Take(path, stat->type);
-  }
-
-  absl::Status ExpandFolders(const std::string& folder, const std::vector<FolderEntry>& entries, size_t i,
-                             const std::string& star_root) {
-    const bool last = i + 1 == parts_.size();
-    if (!last) HEADRACE_RETURN_IF_ERROR(Expand(folder, i + 1, star_root));
-    for (const FolderEntry& entry : entries) {
-      if (entry.name[0] == '.') continue;
-      const std::string path = JoinPath(folder, entry.name);
-      if (last) HEADRACE_RETURN_IF_ERROR(Take(path, entry.type));
-      if (entry.type != EntryType::kFolder) continue;
-      if (entry.link) HEADRACE_RETURN_IF_ERROR(links_.Enter(star_root, Below(star_root, path)));
-      HEADRACE_RETURN_IF_ERROR(Expand(path, i, star_root));
+    // All folders in one lead back to it: */../*/../* would go there in more ways with each part.
+    if (up && !stat->identity.empty() && !seen_.insert(Cat(at.part, "@", stat->identity)).second) {
+      return absl::OkStatus();
     }
+    if (last) return Take(path, stat->type);
+    pending_.push_back({std::move(path), at.part + 1, at.star_root});
     return absl::OkStatus();
   }
 
-  absl::Status Step(const std::string& folder, const FolderEntry& entry, size_t i, const StarRoot& star_root) {
-    const std::string path = JoinPath(folder, entry.name);
-    if (i + 1 < parts_.size()) {
-      return entry.type == EntryType::kFolder ? Expand(path, i + 1, star_root) : absl::OkStatus();
+  absl::Status ExpandFolders(const Pending& at, const std::vector<FolderEntry>& entries) {
+    const std::string& star_root = at.star_root.has_value() ? *at.star_root : at.folder;
+    const bool last = at.part + 1 == parts_.size();
+    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+      if (entry->name[0] == '.') continue;
+      std::string path = JoinPath(at.folder, entry->name);
+      if (last) HEADRACE_RETURN_IF_ERROR(Take(path, entry->type));
+      if (entry->type != EntryType::kFolder) continue;
+      if (entry->link) HEADRACE_RETURN_IF_ERROR(links_.Enter(star_root, Below(star_root, path)));
+      pending_.push_back({std::move(path), at.part, star_root});
     }
-    return Take(path, entry.type);
+    // On top, as this folder is listed.
+    if (!last) pending_.push_back({at.folder, at.part + 1, star_root});
+    return absl::OkStatus();
+  }
+
+  absl::Status Step(const Pending& at, const FolderEntry& entry) {
+    std::string path = JoinPath(at.folder, entry.name);
+    if (at.part + 1 == parts_.size()) return Take(path, entry.type);
+    if (entry.type == EntryType::kFolder) pending_.push_back({std::move(path), at.part + 1, at.star_root});
+    return absl::OkStatus();
   }
 
   static std::string_view Below(std::string_view root, std::string_view path) {
@@ -119,6 +180,7 @@ class Walk {
     if (!stat.ok() && KindOf(stat.status()) != ErrorKind::kNotFound) return stat.status();
     if (!stat.ok() || stat->type != EntryType::kFolder) return Entries();
     HEADRACE_ASSIGN_OR_RETURN(std::vector<FolderEntry> entries, files_.List(path));
+    HEADRACE_RETURN_IF_ERROR(links_.Listed(path, stat->identity, entries.size()));
     listed_ = std::make_shared<const std::vector<FolderEntry>>(std::move(entries));
     listed_folder_ = folder;
     return listed_;
@@ -149,8 +211,11 @@ class Walk {
   const std::string pattern_;
   const std::string root_;
   const std::vector<std::string> parts_;
+  const int64_t stars_;
   PathArena& found_;
   FollowedLinks links_;
+  std::vector<Pending> pending_;
+  std::unordered_set<std::string, SeededHash> seen_;
   int64_t folders_ = 0;
   Entries listed_;
   std::string listed_folder_;

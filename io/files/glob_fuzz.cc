@@ -1,12 +1,97 @@
-// Fuzzes patterns and names: matching ends, and a name matches itself once its special characters are in brackets.
+// Fuzzes patterns and names: matching ends, a name matches itself once its special characters are in brackets, and a
+// pattern of any parts is looked for, and finds files that are there, each once.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "core/error.h"
 #include "core/testing/require.h"
 #include "io/files/glob.h"
+
+namespace {
+
+using headrace::EntryType;
+using headrace::FileStat;
+using headrace::FolderEntry;
+
+constexpr std::array<std::string_view, 3> kFolders = {"a", "b.c", ".d"};
+constexpr std::string_view kFile = "x.jpg";
+constexpr int kDepth = 3;
+
+// The depth of a path of these folders; -1: it is not there.
+int DepthOf(std::string_view path) {
+  int depth = 0;
+  while (!path.empty()) {
+    const size_t slash = path.find('/');
+    const std::string_view part = path.substr(0, slash);
+    path.remove_prefix(slash == std::string_view::npos ? path.size() : slash + 1);
+    if (part.empty() || part == ".") continue;
+    const bool there = std::find(kFolders.begin(), kFolders.end(), part) != kFolders.end();
+    if (!there || ++depth > kDepth) return -1;
+  }
+  return depth;
+}
+
+bool IsFile(std::string_view path) {
+  if (!path.ends_with(kFile)) return false;
+  path.remove_suffix(kFile.size());
+  return (path.empty() || path.back() == '/') && DepthOf(path) >= 0;
+}
+
+class OnePage : public headrace::FolderPages {
+ public:
+  explicit OnePage(std::vector<FolderEntry> entries) : entries_(std::move(entries)) {}
+  absl::StatusOr<std::vector<FolderEntry>> Next() override { return std::exchange(entries_, {}); }
+
+ private:
+  std::vector<FolderEntry> entries_;
+};
+
+// Three folders in each folder, three deep, and a file in each.
+class FewFolders : public headrace::FileSystem {
+ public:
+  absl::StatusOr<headrace::Tensor> Read(const std::string& path) const override { return Missing(path); }
+  absl::StatusOr<std::shared_ptr<const headrace::RandomAccessFile>> Open(const std::string& path) const override {
+    return Missing(path);
+  }
+  absl::StatusOr<FileStat> Stat(const std::string& path) const override {
+    if (IsFile(path)) return FileStat{EntryType::kFile, 0, 0, ""};
+    if (DepthOf(path) < 0) return Missing(path);
+    return FileStat{EntryType::kFolder, 0, 0, ""};
+  }
+  absl::StatusOr<std::unique_ptr<headrace::FolderPages>> ListPages(const std::string& folder,
+                                                                   bool /*sizes*/) const override {
+    std::vector<FolderEntry> entries = {{std::string(kFile), EntryType::kFile}};
+    for (const std::string_view name : kFolders) {
+      if (DepthOf(folder) < kDepth) entries.push_back({std::string(name), EntryType::kFolder});
+    }
+    return std::make_unique<OnePage>(std::move(entries));
+  }
+  absl::Status Write(const std::string& path, absl::Span<const std::string_view> /*parts*/) const override {
+    return Missing(path);
+  }
+
+ private:
+  static absl::Status Missing(const std::string& path) { return headrace::NotFoundError(path, ": not found"); }
+};
+
+void LookFor(const std::string& pattern) {
+  const auto found = headrace::Glob(FewFolders(), {pattern});
+  if (!found.ok()) return;
+  headrace::Require(!found->empty(), "a pattern without matches is an error");
+  for (int64_t i = 0; i < found->size(); ++i) {
+    headrace::Require(IsFile((*found)[i]), "what was found is there");
+    headrace::Require(i == 0 || (*found)[i - 1] < (*found)[i], "each file is found once");
+  }
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
@@ -19,5 +104,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     plain += sign ? std::string{'[', letter, ']'} : std::string{letter};
   }
   headrace::Require(headrace::MatchesPattern(plain, name), "a name matches itself");
+  LookFor(std::string(pattern));
   return 0;
 }

@@ -203,6 +203,22 @@ TEST_F(GlobTest, FollowsLinksButNotRoundInCircles) {
   }
 }
 
+// With ** or by a star for each level.
+TEST_F(GlobTest, BoundsTheFilesThatLinksReachAgain) {
+  constexpr int kLevels = 12;
+  std::string by_stars = "levels/0/";
+  for (int i = 0; i < kLevels; ++i) {
+    folder_.MakeFolder(Cat("levels/", i));
+    for (const char* name : {"a", "b"}) folder_.Link(Cat("../", i + 1), Cat("levels/", i, "/", name));
+    by_stars += "*/";
+  }
+  folder_.Write(Cat("levels/", kLevels, "/1.jpg"));
+  for (const std::string& pattern : {std::string("levels/0/**/*.jpg"), by_stars + "*.jpg"}) {
+    EXPECT_THAT(Find({pattern}), ElementsAre(HasSubstr("symbolic links lead to this folder in more than 16 ways")))
+        << pattern;
+  }
+}
+
 TEST_F(GlobTest, ListsAFolderOnceAndPassesErrorsOn) {
   int lists = 0;
   FaultyFileSystem counting(LocalFileSystem(), [&](std::string_view call, const std::string& path) {
@@ -212,6 +228,46 @@ TEST_F(GlobTest, ListsAFolderOnceAndPassesErrorsOn) {
   EXPECT_EQ(Find({"other/**/*.jpg"}, &counting).size(), 1u);
   EXPECT_EQ(lists, 1);
   EXPECT_THAT(Find({"**/*.jpg"}, &counting), ElementsAre(HasSubstr("no answer")));
+}
+
+TEST_F(GlobTest, RefusesAPartThatIsLongerThanAnyName) {
+  const std::string letters(4096, 'a');
+  EXPECT_THAT(Find({letters + "*"}), ElementsAre(HasSubstr("has 4097 bytes")));
+}
+
+// Neither its parts nor the folders take stack, nor is the missing folder looked for in each of them.
+TEST_F(GlobTest, TakesAPatternOfAnyNumberOfParts) {
+  std::string plain;
+  std::string stars;
+  for (int i = 0; i < 100'000; ++i) {
+    plain += "a/";
+    stars += "*/";
+  }
+  int stats = 0;
+  FaultyFileSystem counting(LocalFileSystem(), [&](std::string_view call, const std::string&) {
+    stats += call == "Stat" ? 1 : 0;
+    return absl::OkStatus();
+  });
+  EXPECT_THAT(Find({plain + "x"}, &counting), ElementsAre(HasSubstr("has no 'a'")));
+  EXPECT_LT(stats, 100);
+  EXPECT_THAT(Find({stars + "x"}), ElementsAre(HasSubstr("matches no file")));
+}
+
+TEST_F(GlobTest, ManyDoubleStarsTakeNoTime) {
+  std::string folders = "deep";
+  std::string pattern = "deep";
+  for (int i = 0; i < 40; ++i) {
+    folders += "/a";
+    if (i % 2 == 0) pattern += "/**/a";
+  }
+  folder_.Write(folders + "/x.jpg");
+  EXPECT_THAT(Find({pattern + "/x.jpg"}), ElementsAre(folders + "/x.jpg"));
+}
+
+TEST_F(GlobTest, GoesUpToAFolderOnce) {
+  std::string pattern = "*";
+  for (int i = 0; i < 40; ++i) pattern += "/../*";
+  EXPECT_THAT(Find({pattern + "/../a.jpg"}), ElementsAre(testing::EndsWith("/../a.jpg")));
 }
 
 TEST(Glob, WorksFromTheWorkingFolder) {

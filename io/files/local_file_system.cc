@@ -17,6 +17,7 @@
 #include "core/interrupt.h"
 #include "io/files/descriptor.h"
 #include "io/files/local_files.h"
+#include "io/files/opened_file.h"
 
 namespace headrace {
 namespace {
@@ -28,6 +29,8 @@ constexpr size_t kEntriesAtOnce = 64;
 constexpr size_t kEntriesOfPage = 4096;
 // How far ahead of a read that was asked for the system begins to read as much again, as a multiple of it.
 constexpr int64_t kReadsAhead = 2;
+// How often a draft is made anew that others delete as soon as it is there.
+constexpr int kDraftTries = 100;
 
 std::string SystemMessage(int error) { return std::generic_category().message(error); }
 
@@ -86,6 +89,11 @@ FileStat FromSystem(const struct stat& from) {
   stat.changed_ns = int64_t{from.st_ctim.tv_sec} * 1'000'000'000 + from.st_ctim.tv_nsec;
   stat.identity = Cat(from.st_dev, ":", from.st_ino);
   return stat;
+}
+
+int64_t HeldBytesOf(const struct stat& from) {
+  constexpr int64_t kBlock = 512;  // whatever the disk's are
+  return int64_t{from.st_blocks} * kBlock;
 }
 
 // Reads until `target` is full or the file ends. Returns a negative errno on failure.
@@ -152,6 +160,12 @@ class LocalFile : public WritableFile {
     return stat.st_size;
   }
 
+  absl::StatusOr<int64_t> HeldBytes() const override {
+    struct stat stat;
+    if (fstat(descriptor_.get(), &stat) != 0) return SystemError(*files_, path_, "look at", errno);
+    return HeldBytesOf(stat);
+  }
+
   absl::Status WriteAt(int64_t offset, absl::Span<const uint8_t> bytes) const override {
     const int error =
         WriteFully(descriptor_.get(), offset, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -181,6 +195,7 @@ class Local : public LocalFiles {
     struct stat stat;
     HEADRACE_ASSIGN_OR_RETURN(const Descriptor descriptor, OpenRegular(path, stat));
     const int64_t size = stat.st_size;
+    HEADRACE_RETURN_IF_ERROR(CheckHeld(path, size, HeldBytesOf(stat)));
     BufferRef buffer = BufferPool::Current().Allocate(size);
     if (!buffer) return ResourceError("no memory for ", path, " (", size, " bytes)");
     uint8_t* data = buffer->data();
@@ -214,16 +229,17 @@ class Local : public LocalFiles {
 
   absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool sizes) const override;
   absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override {
-    return WriteWhole(path, parts, /*sync=*/true);
+    return WriteWhole(path, parts, 0644, /*sync=*/true);
   }
-  absl::Status Replace(const std::string& path, absl::Span<const std::string_view> parts) const override {
-    return WriteWhole(path, parts, /*sync=*/false);
+  absl::Status ReplaceOwn(const std::string& path, absl::Span<const std::string_view> parts) const override {
+    return WriteWhole(path, parts, kOwn, /*sync=*/false);
   }
-  absl::Status MakeFolder(const std::string& folder) const override;
+  absl::Status MakeOwnFolder(const std::string& folder) const override;
   absl::StatusOr<std::shared_ptr<const WritableFile>> MakeLocked(const std::string& path,
                                                                  std::string_view head) const override;
   absl::StatusOr<std::shared_ptr<const WritableFile>> OpenLocked(const std::string& path) const override;
-  absl::StatusOr<std::shared_ptr<const WritableFile>> OpenDraft(const std::string& path, bool make) const override;
+  absl::StatusOr<std::shared_ptr<const WritableFile>> MakeDraft(const std::string& path) const override;
+  absl::StatusOr<std::shared_ptr<const WritableFile>> OpenDraft(const std::string& path) const override;
   absl::Status Rename(const std::string& from, const std::string& to) const override {
     HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", to));
     return rename(from.c_str(), to.c_str()) == 0 ? absl::OkStatus() : SystemError(*this, to, "write", errno);
@@ -231,11 +247,15 @@ class Local : public LocalFiles {
   void Delete(const std::string& path) const override { unlink(path.c_str()); }
 
  private:
-  absl::Status WriteWhole(const std::string& path, absl::Span<const std::string_view> parts, bool sync) const;
+  // Only this user may read it and write to it.
+  static constexpr mode_t kOwn = 0600;
+
+  absl::Status WriteWhole(const std::string& path, absl::Span<const std::string_view> parts, mode_t mode,
+                          bool sync) const;
+  absl::StatusOr<Descriptor> LockLeftDraft(const std::string& path) const;
   absl::StatusOr<Descriptor> OpenRegular(const std::string& path, struct stat& stat) const {
     HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
-    // O_NONBLOCK so that a named pipe in the folder cannot block the reader; it has no effect on regular files.
-    Descriptor descriptor = Descriptor::Open(path, O_RDONLY | O_NONBLOCK);
+    Descriptor descriptor = OpenToRead(path);
     if (!descriptor.is_open()) return SystemError(*this, path, "read", errno);
     if (fstat(descriptor.get(), &stat) != 0) return SystemError(*this, path, "read", errno);
     if (S_ISDIR(stat.st_mode)) return SystemError(*this, path, "read", EISDIR);
@@ -318,13 +338,13 @@ absl::StatusOr<std::unique_ptr<FolderPages>> Local::ListPages(const std::string&
   return std::make_unique<LocalPages>(this, folder, std::move(opened), sizes);
 }
 
-absl::Status Local::WriteWhole(const std::string& path, absl::Span<const std::string_view> parts, bool sync) const {
+absl::Status Local::WriteWhole(const std::string& path, absl::Span<const std::string_view> parts, mode_t mode,
+                               bool sync) const {
   HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
-  static std::atomic<uint64_t> number{0};
-  const std::string draft = Cat(path, ".", getpid(), ".", number.fetch_add(1), ".part");
+  const std::string draft = DraftName(path);
   int error = 0;
   {
-    const Descriptor descriptor = Descriptor::Open(draft, O_WRONLY | O_CREAT | O_EXCL, 0644);
+    const Descriptor descriptor = MakeFile(draft, mode);
     if (!descriptor.is_open()) return SystemError(*this, path, "write", errno);
     error = WriteParts(descriptor.get(), parts);
     if (error == 0 && sync && fsync(descriptor.get()) != 0) error = errno;
@@ -335,21 +355,22 @@ absl::Status Local::WriteWhole(const std::string& path, absl::Span<const std::st
   return SystemError(*this, path, "write", error);
 }
 
-// Makes a folder and those above it: 0 or errno. std::filesystem gives ENOENT where a call failed for another reason.
-int MakeFolders(const std::string& folder) {
+// Makes a folder with that mode, and those above it: 0 or errno. std::filesystem gives ENOENT where a call failed for
+// another reason.
+int MakeFolders(const std::string& folder, mode_t mode) {
   struct stat found;
   if (stat(folder.c_str(), &found) == 0) return S_ISDIR(found.st_mode) ? 0 : ENOTDIR;
   if (errno != ENOENT) return errno;
   const size_t slash = folder.find_last_of('/', folder.find_last_not_of('/'));
   if (slash != std::string::npos && slash > 0) {
-    if (const int error = MakeFolders(folder.substr(0, slash)); error != 0) return error;
+    if (const int error = MakeFolders(folder.substr(0, slash), 0777); error != 0) return error;
   }
-  return mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST ? 0 : errno;
+  return mkdir(folder.c_str(), mode) == 0 || errno == EEXIST ? 0 : errno;
 }
 
-absl::Status Local::MakeFolder(const std::string& folder) const {
+absl::Status Local::MakeOwnFolder(const std::string& folder) const {
   HEADRACE_RETURN_IF_ERROR(CheckNoNul("the folder", folder));
-  const int error = MakeFolders(folder);
+  const int error = MakeFolders(folder, 0700);
   if (error == 0) return absl::OkStatus();
   if (error == ENOTDIR) return NotFoundError("cannot make the folder ", folder, ": ", SystemMessage(error));
   return SystemError(*this, folder, "make", error);
@@ -361,7 +382,7 @@ bool Lock(const Descriptor& descriptor) { return flock(descriptor.get(), LOCK_EX
 absl::StatusOr<std::shared_ptr<const WritableFile>> Local::MakeLocked(const std::string& path,
                                                                       std::string_view head) const {
   const std::string draft = Cat(path, ".draft");
-  Descriptor descriptor = Descriptor::Open(draft, O_RDWR | O_CREAT | O_EXCL, 0666);
+  Descriptor descriptor = MakeFile(draft, kOwn);
   if (!descriptor.is_open()) return SystemError(*this, path, "write", errno);
   // Continues without a lock if the disk has none: then no process finds one there either.
   Lock(descriptor);
@@ -374,31 +395,58 @@ absl::StatusOr<std::shared_ptr<const WritableFile>> Local::MakeLocked(const std:
 
 // Opens for writing, because some disks only lock such files.
 absl::StatusOr<std::shared_ptr<const WritableFile>> Local::OpenLocked(const std::string& path) const {
-  Descriptor descriptor = Descriptor::Open(path, O_RDWR | O_NONBLOCK);
-  if (!descriptor.is_open()) return SystemError(*this, path, "write", errno);
-  if (!Lock(descriptor)) return NotFoundError(path, " is locked by another process");
-  return std::make_shared<const LocalFile>(this, path, std::move(descriptor));
+  OwnFile own = OpenOwnFile(path, Writing::kAnywhere);
+  if (!own.refused.empty()) return NotOwnFileError(path, own);
+  if (!own.file.is_open()) return SystemError(*this, path, "write", errno);
+  if (!Lock(own.file)) return NotFoundError(path, " is locked by another process");
+  return std::make_shared<const LocalFile>(this, path, std::move(own.file));
 }
 
-// Whether the path names the open file; another process may have renamed or deleted it.
+// Whether the path itself, not a link there, names the open file; another process may have renamed or deleted it.
 bool IsNamed(const Descriptor& descriptor, const std::string& path) {
   struct stat open;
   struct stat named;
-  return fstat(descriptor.get(), &open) == 0 && stat(path.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
+  return fstat(descriptor.get(), &open) == 0 && lstat(path.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
          open.st_dev == named.st_dev;
 }
 
-absl::StatusOr<std::shared_ptr<const WritableFile>> Local::OpenDraft(const std::string& path, bool make) const {
+absl::Status DraftInUse(const std::string& path) {
+  return UnsupportedError(path, " is being written by another process, or by another writer of this one");
+}
+
+// The draft that a process left; not open: there is none. While this process holds the lock, no other one deletes it.
+absl::StatusOr<Descriptor> Local::LockLeftDraft(const std::string& path) const {
   HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
-  while (true) {
-    Descriptor descriptor = Descriptor::Open(path, O_RDWR | O_NONBLOCK | (make ? O_CREAT : 0), 0666);
-    if (!descriptor.is_open()) return SystemError(*this, path, "write", errno);
+  for (int i = 0; i < kDraftTries; ++i) {
+    OwnFile left = OpenOwnFile(path, Writing::kAnywhere);
+    if (!left.refused.empty()) return NotOwnFileError(path, left);
+    if (!left.file.is_open() && errno == ENOENT) return Descriptor(-1);
+    if (!left.file.is_open()) return SystemError(*this, path, "write", errno);
     // Continues without a lock if the disk has none.
-    if (!Lock(descriptor) && errno == EWOULDBLOCK) {
-      return UnsupportedError(path, " is being written by another process, or by another writer of this one");
-    }
-    if (IsNamed(descriptor, path)) return std::make_shared<const LocalFile>(this, path, std::move(descriptor));
+    if (!Lock(left.file) && errno == EWOULDBLOCK) return DraftInUse(path);
+    if (IsNamed(left.file, path)) return std::move(left.file);
   }
+  return DraftInUse(path);
+}
+
+absl::StatusOr<std::shared_ptr<const WritableFile>> Local::MakeDraft(const std::string& path) const {
+  for (int i = 0; i < kDraftTries; ++i) {
+    HEADRACE_ASSIGN_OR_RETURN(const Descriptor left, LockLeftDraft(path));
+    // A new file in any case, as whoever made the one that was left may still hold it.
+    if (left.is_open() && unlink(path.c_str()) != 0) return SystemError(*this, path, "replace", errno);
+    Descriptor made = MakeFile(path, 0666);
+    if (!made.is_open() && errno == EEXIST) continue;
+    if (!made.is_open()) return SystemError(*this, path, "write", errno);
+    if (!Lock(made) && errno == EWOULDBLOCK) return DraftInUse(path);
+    if (IsNamed(made, path)) return std::make_shared<const LocalFile>(this, path, std::move(made));
+  }
+  return DraftInUse(path);
+}
+
+absl::StatusOr<std::shared_ptr<const WritableFile>> Local::OpenDraft(const std::string& path) const {
+  HEADRACE_ASSIGN_OR_RETURN(Descriptor left, LockLeftDraft(path));
+  if (!left.is_open()) return SystemError(*this, path, "write", ENOENT);
+  return std::make_shared<const LocalFile>(this, path, std::move(left));
 }
 
 }  // namespace

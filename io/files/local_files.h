@@ -28,21 +28,23 @@ class WritableFile : public RandomAccessFile {
 
 class LocalFiles : public FileSystem {
  public:
-  // The folder, and those above it. OK if it exists.
-  virtual absl::Status MakeFolder(const std::string& folder) const = 0;
-  // A new file that begins with `head`. Others see it under its own name only when it is locked; it is open without a
-  // lock where the disk has none.
+  // The folder, which only this user may enter, and those above it. OK if it exists, whoever may enter it then.
+  virtual absl::Status MakeOwnFolder(const std::string& folder) const = 0;
+  // A new file that begins with `head` and that only this user may read. Others see it under its own name only when it
+  // is locked; it is open without a lock where the disk has none.
   virtual absl::StatusOr<std::shared_ptr<const WritableFile>> MakeLocked(const std::string& path,
                                                                          std::string_view head) const = 0;
-  // A file that exists. kNotFound also if another process has locked it.
+  // A file that this user made. kNotFound also if another process has locked it.
   virtual absl::StatusOr<std::shared_ptr<const WritableFile>> OpenLocked(const std::string& path) const = 0;
-  // A file to write to until Rename gives it its name. One that a killed process left keeps its bytes; with `make` it
-  // is made if there is none. kUnsupported: another process has locked the draft.
-  virtual absl::StatusOr<std::shared_ptr<const WritableFile>> OpenDraft(const std::string& path, bool make) const = 0;
+  // A new file to write to until Rename gives it its name, in place of one that a killed process left. kUnsupported:
+  // another process has locked that one, or it is not this user's own (io/files/opened_file.h).
+  virtual absl::StatusOr<std::shared_ptr<const WritableFile>> MakeDraft(const std::string& path) const = 0;
+  // The one that was left, with its bytes. kNotFound: there is none; kUnsupported as MakeDraft.
+  virtual absl::StatusOr<std::shared_ptr<const WritableFile>> OpenDraft(const std::string& path) const = 0;
   // Gives a file another name, in place of the file that has it.
   virtual absl::Status Rename(const std::string& from, const std::string& to) const = 0;
-  // As Write, but does not wait for the disk.
-  virtual absl::Status Replace(const std::string& path, absl::Span<const std::string_view> parts) const = 0;
+  // As Write, but does not wait for the disk, and only this user may read the file.
+  virtual absl::Status ReplaceOwn(const std::string& path, absl::Span<const std::string_view> parts) const = 0;
   virtual void Delete(const std::string& path) const = 0;
 
   const LocalFiles* local() const override { return this; }

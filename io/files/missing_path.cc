@@ -39,6 +39,8 @@ std::optional<std::string> NearestName(const FileSystem& files, const std::strin
     if (!page.ok() || page->empty()) break;
     compared += page->size();
     for (const FolderEntry& entry : *page) {
+      // Names that differ by more in length cannot be near, which spares most of the work for a very long one.
+      if (std::max(wanted.size(), entry.name.size()) - std::min(wanted.size(), entry.name.size()) > limit) continue;
       std::pair<size_t, std::string> candidate(EditDistance(wanted, entry.name), entry.name);
       if (candidate.first <= limit && (!nearest || candidate < *nearest)) nearest = std::move(candidate);
     }
@@ -58,6 +60,19 @@ std::string_view LastPart(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+// The path up to its first part that is missing. Looks at few of its folders, of which there may be very many: where
+// one is missing, so is all below it.
+std::string_view FirstMissing(const FileSystem& files, std::string_view path) {
+  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  std::vector<size_t> ends;  // of the folders above, the highest first
+  for (size_t slash = path.find('/', RootOf(path).size()); slash != path.npos; slash = path.find('/', slash + 1)) {
+    ends.push_back(slash);
+  }
+  const auto there = [&](size_t end) { return files.Stat(std::string(path.substr(0, end))).ok(); };
+  const auto missing = std::partition_point(ends.begin(), ends.end(), there);
+  return missing == ends.end() ? path : path.substr(0, *missing);
+}
+
 }  // namespace
 
 absl::Status MissingPathError(const FileSystem& all, const std::string& named) {
@@ -65,14 +80,8 @@ absl::Status MissingPathError(const FileSystem& all, const std::string& named) {
   const FileSystem& files = *located.files;
   const std::string& path = located.path;
   if (path.empty()) return NotFoundError("the path is empty");
-  std::string_view missing = path;
-  while (missing.size() > 1 && missing.back() == '/') missing.remove_suffix(1);
-  std::string parent(ParentOf(missing));
-  // Walks up to the part that exists, so that the message names the first part that does not.
-  while (!parent.empty() && parent != "/" && !files.Stat(parent).ok()) {
-    missing = missing.substr(0, parent.size());
-    parent = ParentOf(missing);
-  }
+  const std::string_view missing = FirstMissing(files, path);
+  const std::string parent(ParentOf(missing));
   const std::string where = parent.empty() ? "." : parent;
   std::string text = Cat(path, ": not found; ");
   const auto parent_stat = files.Stat(where);

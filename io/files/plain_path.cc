@@ -5,6 +5,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/seeded_hash.h"
+
 namespace headrace {
 namespace {
 
@@ -44,7 +46,7 @@ void DropNamedTwice(PathArena& paths) {
     in_other_words = IsInOtherWords(paths[i], paths[0].substr(0, 1) == "/");
   }
   if (!in_other_words) return;
-  std::unordered_set<std::string> seen;
+  std::unordered_set<std::string, SeededHash> seen;
   PathArena kept;
   for (int64_t i = 0; i < paths.size(); ++i) {
     if (seen.insert(PlainPath(paths[i])).second) kept.Add(paths[i]);

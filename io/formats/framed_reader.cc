@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/stop_signal.h"
 
 namespace headrace {
 namespace {
@@ -45,7 +46,8 @@ FramedReader::FramedReader(const Framing* framing, std::shared_ptr<const RandomA
 
 absl::StatusOr<std::unique_ptr<FramedReader>> FramedReader::Open(const Framing* framing, const FileSystem& files,
                                                                  const std::string& path, const Split& split,
-                                                                 int64_t from, size_t block_bytes, OnDamage on_damage) {
+                                                                 int64_t from, size_t block_bytes, OnDamage on_damage,
+                                                                 std::unique_ptr<const Framing> own) {
   HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, files.Open(path));
   HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
   // A file that became shorter than it was listed has nothing in its last splits.
@@ -54,6 +56,7 @@ absl::StatusOr<std::unique_ptr<FramedReader>> FramedReader::Open(const Framing* 
   }
   std::unique_ptr<FramedReader> reader(
       new FramedReader(framing, std::move(file), path, size, split, from, block_bytes, on_damage));
+  reader->own_ = std::move(own);
   if (reader->asked_ >= size && from == split.begin && from > 0) {
     reader->searching_ = false;
     reader->at_end_ = true;
@@ -73,6 +76,8 @@ absl::Status FramedReader::Next(RecordBlock& block) {
   block.records.clear();
   block.lost.clear();
   while (true) {
+    // After damage there may be no record for as long as the file is.
+    if (StopSignal::Raised()) return StopSignal::Error();
     if (searching_ && end_ > begin_) Search(block);
     if (!searching_ && offset_ >= split_.end) return absl::OkStatus();
     if (!searching_ && end_ > begin_) {
@@ -178,6 +183,7 @@ absl::Status FramedReader::Grow(const PendingRead& read, size_t got) {
   const size_t held = end_ - begin_;
   const size_t wanted = std::max(held + got, reach_ - std::min(reach_, held + got));
   const size_t more = at_end_ ? 0 : std::min(wanted, static_cast<size_t>(std::max<int64_t>(0, size_ - asked_) + 1));
+  HEADRACE_RETURN_IF_ERROR(CheckHeld(path_, *file_, static_cast<int64_t>(held + got + more)));
   BufferRef grown = BufferPool::Current().Allocate(held + got + more + PendingRead::kSlack);
   if (!grown) return ResourceError("no memory for a record of more than ", held, " bytes");
   std::memcpy(grown->data(), buffer_->data() + begin_, held);

@@ -1,7 +1,8 @@
 // `FramedReader` reads formats whose records can be cut out of a run of bytes, as lines and frames with a length can. A
 // Framing says where a record begins and ends; FramedReader does the rest: it reads blocks ahead, carries a record that
 // two blocks share over to the next, finds the first record of a split or after damage, and notices files that change.
-// Threads: a Framing may be used from any thread at once; a FramedReader belongs to one thread at a time.
+// Threads: a Framing may be used from any thread at once, unless it belongs to a reader; a FramedReader belongs to one
+// thread at a time.
 #ifndef HEADRACE_IO_FORMATS_FRAMED_READER_H_
 #define HEADRACE_IO_FORMATS_FRAMED_READER_H_
 
@@ -53,10 +54,12 @@ class Framing {
 
 class FramedReader : public RecordReader {
  public:
-  // `framing` outlives the reader. The other arguments are those of Format::Open.
+  // `framing` outlives the reader, or is `own`, which belongs to the reader and may remember what it saw. The other
+  // arguments are those of Format::Open.
   static absl::StatusOr<std::unique_ptr<FramedReader>> Open(const Framing* framing, const FileSystem& files,
                                                             const std::string& path, const Split& split, int64_t from,
-                                                            size_t block_bytes, OnDamage on_damage = OnDamage::kFail);
+                                                            size_t block_bytes, OnDamage on_damage = OnDamage::kFail,
+                                                            std::unique_ptr<const Framing> own = nullptr);
 
   // The bytes that come next, at least `least` of them or all that there are. Waits for them.
   absl::StatusOr<absl::Span<const uint8_t>> Peek(size_t least);
@@ -80,6 +83,7 @@ class FramedReader : public RecordReader {
   absl::Status Account(size_t asked, int64_t got);
   size_t BytesToAsk() const;
 
+  std::unique_ptr<const Framing> own_;
   const Framing* const framing_;
   const std::shared_ptr<const RandomAccessFile> file_;
   const std::string path_;

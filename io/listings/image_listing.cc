@@ -94,18 +94,21 @@ std::string DescribeOthers(const std::map<std::string, int64_t>& others) {
   return parts.empty() ? "no files at all" : Join(parts);
 }
 
-void AddVersion(const FileSystem& files, const std::string& folder, std::vector<FolderVersion>& versions) {
+// Returns the folder's identity, or nothing where it is missing: the call that lists it reports why.
+std::string AddVersion(const FileSystem& files, const std::string& folder, std::vector<FolderVersion>& versions) {
   absl::StatusOr<FileStat> stat = files.Stat(folder);
-  // The call that lists it reports why it is missing.
-  if (!stat.ok()) return;
-  versions.push_back({folder, stat->changed_ns, std::move(stat->identity)});
+  if (!stat.ok()) return "";
+  versions.push_back({folder, stat->changed_ns, stat->identity});
+  return std::move(stat->identity);
 }
 
 // Walks one class folder.
 class ClassWalk {
  public:
-  ClassWalk(const FileSystem& files, const std::string& root, const std::vector<std::string>& extensions)
-      : files_(files), root_(root), extensions_(extensions), links_(files) {}
+  // `links`: of all classes together, as links may make one folder the class of many names.
+  ClassWalk(const FileSystem& files, const std::string& root, const std::vector<std::string>& extensions,
+            FollowedLinks& links)
+      : files_(files), root_(root), extensions_(extensions), links_(links) {}
 
   ClassImages Run() {
     pending_.emplace_back();
@@ -122,8 +125,9 @@ class ClassWalk {
   // `folder` is relative to the class's, "" or ending in '/'.
   absl::Status Visit(const std::string& folder) {
     const std::string path = JoinPath(root_, folder);
-    AddVersion(files_, path, result_.folders);
+    const std::string identity = AddVersion(files_, path, result_.folders);
     HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> entries, files_.List(path, true));
+    HEADRACE_RETURN_IF_ERROR(links_.Listed(path, identity, entries.size()));
     for (const FolderEntry& entry : entries) {
       if (IsHidden(entry.name)) continue;
       if (entry.type == EntryType::kFolder) {
@@ -165,7 +169,7 @@ class ClassWalk {
   const FileSystem& files_;
   const std::string& root_;
   const std::vector<std::string>& extensions_;
-  FollowedLinks links_;
+  FollowedLinks& links_;
   std::vector<std::string> pending_;
   std::string text_;
   std::vector<Found> found_;
@@ -177,11 +181,12 @@ std::vector<ClassImages> WalkClasses(const FileSystem& files, const std::string&
                                      const ImageListingOptions& options) {
   std::vector<ClassImages> images(classes.size());
   std::atomic<size_t> next{0};
+  FollowedLinks links(files);
   Interrupt* const interrupt = Interrupt::Current();
   const auto work = [&] {
     for (size_t i = next.fetch_add(1); i < classes.size(); i = next.fetch_add(1)) {
       const std::string root = JoinPath(folder, classes[i].name);
-      images[i] = ClassWalk(files, root, extensions).Run();
+      images[i] = ClassWalk(files, root, extensions, links).Run();
       // Makes the other workers end soon; classes before this one are already being walked.
       if (!images[i].status.ok()) next.store(classes.size());
     }

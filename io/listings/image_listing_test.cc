@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/interrupt.h"
+#include "core/testing/rounds.h"
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/one_file.h"
 #include "io/files/testing/temporary_folder.h"
@@ -132,10 +133,34 @@ void FanOut(const TemporaryFolder& folder, int levels) {
   folder.Link(folder / "levels/0", "photos/cat");
 }
 
+TEST(ImageListing, BoundsTheFilesThatLinksReachAgain) {
+  TemporaryFolder deep;
+  FanOut(deep, 12);
+  EXPECT_THAT(ErrorOf(deep / "photos"), HasSubstr("symbolic links lead to this folder in more than 16 ways"));
+  // Many classes may be one folder, too.
+  TemporaryFolder wide;
+  for (int i = 0; i < 100; ++i) wide.Write(Cat("store/", i, ".jpg"));
+  wide.MakeFolder("photos");
+  for (int i = 0; i < 200; ++i) wide.Link("../store", Cat("photos/", i));
+  EXPECT_THAT(ErrorOf(wide / "photos"), HasSubstr("symbolic links lead to this folder in more than 16 ways"));
+}
+
+TEST(ImageListing, DoesNotBoundTheFilesThatLinksReachOnce) {
+  TemporaryFolder folder;
+  folder.MakeFolder("photos");
+  for (int i = 0; i < 200; ++i) {
+    for (int file = 0; file < 60; ++file) folder.Write(Cat("store/", i, "/", file, ".jpg"));
+    folder.Link(Cat("../store/", i), Cat("photos/", i));
+  }
+  const auto listing = List(folder / "photos");
+  ASSERT_TRUE(listing.ok()) << listing.status();
+  EXPECT_EQ(listing->size(), 12'000);
+}
+
 TEST(ImageListing, EndsWhereItIsInterrupted) {
   for (const int classes : {1, 3}) {
     TemporaryFolder folder;
-    FanOut(folder, 10);
+    FanOut(folder, 9);
     for (int i = 1; i < classes; ++i) folder.Link(folder / "levels/0", Cat("photos/", i));
     const std::thread::id here = std::this_thread::get_id();
     const Interrupt interrupt([here] {
@@ -376,14 +401,10 @@ TEST_F(SavedListing, RefusesPathsThatLeadOutOfItsFolder) {
 }
 
 TEST_F(SavedListing, SurvivesAnyBytesBehindARightChecksum) {
-#ifdef HEADRACE_SANITIZER
-  constexpr int kRounds = 3000;
-#else
-  constexpr int kRounds = 20000;
-#endif
+  const int rounds = Rounds(20000, {.quick = 3000, .sanitized = 3000});
   std::mt19937_64 random(11);
   int loaded = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     std::string bytes = bytes_;
     for (uint64_t changes = 1 + random() % 3; changes > 0; --changes) {
       const size_t at = random() % bytes.size();
@@ -421,7 +442,7 @@ TEST_F(SavedListing, SurvivesAnyBytesBehindARightChecksum) {
     }
   }
   EXPECT_GT(loaded, 0) << "some changes only touch names";
-  printf("HEADRACE-COUNT fuzz=%d\n", kRounds);
+  printf("HEADRACE-COUNT fuzz=%d\n", rounds);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ void KeptListings::Forget(const ImageListing* listing) {
 absl::StatusOr<std::shared_ptr<const ImageListing>> KeptListings::Get(const FileSystem& files,
                                                                       const std::string& folder,
                                                                       const ImageListingOptions& options,
-                                                                      const std::string* saved) {
+                                                                      const std::string* saved, bool writes) {
   Kept kept{&files, folder, saved != nullptr ? *saved : "", options, {}, nullptr};
   if (const std::shared_ptr<const Kept> found = Find(kept); found != nullptr && Unchanged(*found)) {
     return found->listing;
@@ -80,7 +80,7 @@ absl::StatusOr<std::shared_ptr<const ImageListing>> KeptListings::Get(const File
   const bool load = file.ok();
   HEADRACE_ASSIGN_OR_RETURN(ImageListing listing, load ? ImageListing::Load(files, *saved, folder, options)
                                                        : ImageListing::Make(files, folder, options));
-  if (saved != nullptr && !load) HEADRACE_RETURN_IF_ERROR(listing.Save(files, *saved));
+  if (saved != nullptr && !load && writes) HEADRACE_RETURN_IF_ERROR(listing.Save(files, *saved));
   if (load) {
     kept.versions.push_back({*saved, file->changed_ns, file->identity});
   } else if (saved == nullptr) {

@@ -28,10 +28,11 @@ class KeptListings {
   explicit KeptListings(std::function<int64_t()> now_ns = SystemNow);
   static KeptListings& OfProcess();
 
-  // As ImageListing::Make. With the path of a saved listing: as Load if the file exists, otherwise as Make and Save.
+  // As ImageListing::Make. With the path of a saved listing: as Load if the file exists, otherwise as Make and, if it
+  // `writes`, Save.
   absl::StatusOr<std::shared_ptr<const ImageListing>> Get(const FileSystem& files, const std::string& folder,
                                                           const ImageListingOptions& options,
-                                                          const std::string* saved = nullptr);
+                                                          const std::string* saved = nullptr, bool writes = true);
   // Makes the next Get list again.
   void Forget(const ImageListing* listing);
 

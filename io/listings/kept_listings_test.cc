@@ -120,6 +120,15 @@ TEST_F(Kept, ErrorsAreFoundAnew) {
   }
 }
 
+TEST_F(Kept, IsNotSavedWhereNothingIsToBeWritten) {
+  const std::string path = folder_ / "listing";
+  EXPECT_EQ((*kept_.Get(files_, folder_ / "photos", {}, &path, /*writes=*/false))->size(), 3);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  // A run saves it.
+  GetSaved();
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
 TEST_F(Kept, IsGivenAgainWhereItsFileIsUnchanged) {
   GetSaved();
   EXPECT_EQ(lists_, 4);

@@ -9,6 +9,8 @@
 
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/seeded_hash.h"
+#include "core/stop_signal.h"
 #include "io/files/local_files.h"
 #include "io/records/crc32c.h"
 
@@ -23,8 +25,8 @@ constexpr std::string_view kListEnd = ".list";
 // Files up to this size are merged, up to this many bytes at a time.
 constexpr int64_t kSmallBytes = int64_t{64} << 20;
 constexpr int64_t kMergedBytes = int64_t{256} << 20;
-// For a list that is trusted; a file with more records is scanned.
-constexpr uint64_t kMostListed = uint64_t{1} << 26;
+// Entries of a list that are read at a time, and records of a file that are scanned between two looks at the signal.
+constexpr size_t kEntriesAtOnce = size_t{1} << 14;
 
 // The layout of bytes in files, little-endian.
 struct FileHead {
@@ -96,11 +98,12 @@ absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const FileSystem& all
     return UnsupportedError(named,
                             ": several processes write to such a folder, which only files of this machine allow");
   }
-  HEADRACE_RETURN_IF_ERROR(files->MakeFolder(located.path));
+  HEADRACE_RETURN_IF_ERROR(files->MakeOwnFolder(located.path));
   std::unique_ptr<RecordLog> log(new RecordLog(files, located.path, HashBytes(name)));
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<std::string> paths, log->ListFiles());
   for (const std::string& path : paths) {
     std::optional<Contents> contents = log->ReadContents(path);
+    if (StopSignal::Raised()) return StopSignal::Error();
     const std::lock_guard<std::mutex> lock(log->mutex_);
     if (contents.has_value()) log->AdoptLocked(*std::move(contents));
   }
@@ -136,6 +139,7 @@ std::optional<RecordLog::Contents> RecordLog::ReadContents(const std::string& pa
   int64_t from = ReadList(contents.file, contents);
   RecordHead head;
   while (from + static_cast<int64_t>(sizeof(head)) <= *size) {
+    if (contents.records.size() % kEntriesAtOnce == 0 && StopSignal::Raised()) return std::nullopt;
     if (!ReadAll(**file, from, &head, sizeof(head))) break;
     if (head.magic != kRecordMagic || head.own_checksum != HeadChecksum(head)) break;
     from += static_cast<int64_t>(sizeof(head));
@@ -146,6 +150,8 @@ std::optional<RecordLog::Contents> RecordLog::ReadContents(const std::string& pa
   return contents;
 }
 
+// Reads the list in pieces and checks each before the next: memory is taken for entries that fit, not for as many as
+// the file claims. Entries are in order and share no byte, so that all records together are no longer than their file.
 int64_t RecordLog::ReadList(const File& file, Contents& contents) const {
   constexpr int64_t kNothing = sizeof(FileHead);
   const auto list = disk_->Open(ListPath(file.path));
@@ -153,22 +159,32 @@ int64_t RecordLog::ReadList(const File& file, Contents& contents) const {
   ListHead head;
   if (!size.has_value() || !ReadAll(**list, 0, &head, sizeof(head))) return kNothing;
   const uint64_t count = static_cast<uint64_t>(*size - static_cast<int64_t>(sizeof(head))) / sizeof(ListEntry);
-  if (head.magic != kListMagic || head.name != name_ || head.count != count || count > kMostListed) return kNothing;
+  if (head.magic != kListMagic || head.name != name_ || head.count != count) return kNothing;
   if (head.covered < kNothing || head.covered > file.size) return kNothing;
-  std::vector<ListEntry> entries(count);
-  const size_t bytes = entries.size() * sizeof(ListEntry);
-  if (!ReadAll(**list, sizeof(head), entries.data(), bytes)) return kNothing;
-  if (Crc32c(entries.data(), bytes) != head.checksum) return kNothing;
-  constexpr int64_t kFirst = kNothing + static_cast<int64_t>(sizeof(RecordHead));
-  const bool fit = std::all_of(entries.begin(), entries.end(), [&head](const ListEntry& entry) {
-    return entry.offset >= kFirst && entry.offset <= head.covered &&
-           entry.length <= static_cast<uint64_t>(head.covered - entry.offset);
-  });
-  if (!fit) return kNothing;
-  for (const ListEntry& entry : entries) {
-    contents.records.emplace_back(entry.key, Location{0, entry.checksum, entry.offset, entry.length});
+  const auto refuse = [&contents] {
+    contents.records.clear();
+    return kNothing;
+  };
+  std::vector<ListEntry> entries;
+  uint32_t checksum = 0;
+  int64_t end = kNothing;  // of the record before
+  for (uint64_t done = 0; done < count; done += entries.size()) {
+    if (StopSignal::Raised()) return refuse();
+    entries.resize(static_cast<size_t>(std::min<uint64_t>(count - done, kEntriesAtOnce)));
+    const size_t bytes = entries.size() * sizeof(ListEntry);
+    const auto at = static_cast<int64_t>(sizeof(head) + done * sizeof(ListEntry));
+    if (!ReadAll(**list, at, entries.data(), bytes)) return refuse();
+    checksum = Crc32c(entries.data(), bytes, checksum);
+    for (const ListEntry& entry : entries) {
+      const bool fits = entry.offset >= end && entry.offset <= head.covered &&
+                        entry.offset - end >= int64_t{sizeof(RecordHead)} &&
+                        entry.length <= static_cast<uint64_t>(head.covered - entry.offset);
+      if (!fits) return refuse();
+      end = entry.offset + static_cast<int64_t>(entry.length);
+      contents.records.emplace_back(entry.key, Location{0, entry.checksum, entry.offset, entry.length});
+    }
   }
-  return head.covered;
+  return checksum == head.checksum ? head.covered : refuse();
 }
 
 void RecordLog::AdoptLocked(Contents contents) {
@@ -206,7 +222,7 @@ void RecordLog::ListAnew() {
   const std::lock_guard<std::mutex> listing(listing_mutex_);
   const absl::StatusOr<std::vector<std::string>> paths = ListFiles();
   if (!paths.ok()) return;
-  std::unordered_set<std::string> added(paths->begin(), paths->end());
+  std::unordered_set<std::string, SeededHash> added(paths->begin(), paths->end());
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::vector<uint32_t> lost;
@@ -252,11 +268,14 @@ void RecordLog::MergeSmallFiles() {
   std::sort(small.begin(), small.end(), [this](uint32_t a, uint32_t b) { return files_[a].size < files_[b].size; });
   std::map<uint32_t, std::vector<uint64_t>> keys;
   for (const auto& [key, location] : locations_) keys[location.file].push_back(key);
+  // In the order of the file, which is read faster, and the same in each run.
+  const auto before = [this](uint64_t a, uint64_t b) { return locations_.at(a).offset < locations_.at(b).offset; };
+  for (auto& [file, of_file] : keys) std::sort(of_file.begin(), of_file.end(), before);
   std::vector<uint32_t> merged;
   int64_t bytes = 0;
   for (const uint32_t number : small) {
     bytes += files_[number].size;
-    if (bytes > kMergedBytes || failed()) break;
+    if (bytes > kMergedBytes || failed() || StopSignal::Raised()) break;
     if (Merge(number, keys[number])) merged.push_back(number);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -431,7 +450,7 @@ void RecordLog::Finish() {
   const size_t bytes = entries.size() * sizeof(ListEntry);
   head.checksum = Crc32c(entries.data(), bytes);
   // Without the list the next process scans the file.
-  disk_->Replace(ListPath(file.path), {BytesOf(&head, sizeof(head)), BytesOf(entries.data(), bytes)}).IgnoreError();
+  disk_->ReplaceOwn(ListPath(file.path), {BytesOf(&head, sizeof(head)), BytesOf(entries.data(), bytes)}).IgnoreError();
 }
 
 void RecordLog::Clear() {

@@ -5,8 +5,9 @@
 // are open at once. If ended writers left many small files, the next process that opens the folder copies their records
 // into its own file and deletes them. A writer locks its file (flock), so that it is not deleted during its life; a
 // reader that misses a merged file lists the folder again and finds the records in the new file. Files of another name,
-// format or version are never read, and never deleted. Only regular files are opened. The contents of files and lists
-// are checked before use, because a checksum does not prevent forgery.
+// format or version are never read, and never deleted. Only regular files are opened, and only this user's are merged
+// and deleted. A folder and the files in it are made for this user alone. The contents of files and lists are checked
+// before use, because a checksum does not prevent forgery.
 // Threads: all methods from any thread; none holds a lock while bytes move.
 #ifndef HEADRACE_IO_RECORDS_RECORD_LOG_H_
 #define HEADRACE_IO_RECORDS_RECORD_LOG_H_
@@ -26,6 +27,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "core/seeded_hash.h"
 
 namespace headrace {
 
@@ -41,8 +43,9 @@ class RecordLog {
   // The number of small files that are not merged.
   static constexpr size_t kMostSmall = 32;
 
-  // Makes the folder if it is missing. `name` identifies the contents of the records: files written under another name
-  // are ignored. kNotFound if the folder cannot be made or read, kUnsupported if it is not on this machine.
+  // Makes the folder, for this user alone, if it is missing. `name` identifies the contents of the records: files
+  // written under another name are ignored. kNotFound if the folder cannot be made or read, kUnsupported if it is not
+  // on this machine.
   static absl::StatusOr<std::unique_ptr<RecordLog>> Open(const FileSystem& files, const std::string& folder,
                                                          const std::string& name);
   // The limit on the bytes of all files there; call before Append. By default there is none.
@@ -118,10 +121,10 @@ class RecordLog {
   std::mutex listing_mutex_;  // held while the folder is listed again
   mutable std::mutex mutex_;
   std::vector<File> files_;
-  std::unordered_map<uint64_t, Location> locations_;
+  std::unordered_map<uint64_t, Location, SeededHash> locations_;
   // Further locations of records that several files hold, for example because one was found damaged and made again:
   // read if the one in locations_ is damaged.
-  std::unordered_map<uint64_t, std::vector<Location>> spares_;
+  std::unordered_map<uint64_t, std::vector<Location>, SeededHash> spares_;
   std::deque<std::pair<uint32_t, SharedFile>> open_;  // for reading, the most recently used first
   int own_ = -1;                                      // index of the file written to; -1: none
   std::shared_ptr<const WritableFile> own_file_;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -20,6 +21,8 @@
 
 #include "core/error.h"
 #include "core/row_id.h"
+#include "core/stop_signal.h"
+#include "core/testing/rounds.h"
 #include "core/text.h"
 #include "io/files/file_system.h"
 #include "io/files/testing/temporary_folder.h"
@@ -300,6 +303,59 @@ TEST(RecordLog, LooksAtWhatAListSays) {
   }
 }
 
+// Else a list of n entries, each of which names the whole file, would have each record read n times the file.
+TEST(RecordLog, ReadsNoListWhoseRecordsShareBytes) {
+  struct Entry {
+    uint64_t key;
+    int64_t offset;
+    uint64_t length;
+    uint32_t checksum;
+    uint32_t nothing;
+  };
+  constexpr size_t kHead = 40;
+  const TemporaryFolder folder;
+  Fill(*Opened(folder), 0, 8);
+  const std::string path = FilesEnding(folder, ".list")[0];
+  std::string list = Contents(path);
+  const auto covered = static_cast<int64_t>(Contents(FilesEnding(folder, ".rows")[0]).size());
+  for (size_t i = 0; i < 8; ++i) {
+    const Entry entry = {5, 48, static_cast<uint64_t>(covered - 48), 0, 0};
+    std::memcpy(&list[kHead + i * sizeof(Entry)], &entry, sizeof(entry));
+  }
+  const uint32_t checksum = Crc32c(list.data() + kHead, list.size() - kHead);
+  std::memcpy(&list[32], &checksum, sizeof(checksum));
+  folder.Write(std::filesystem::path(path).filename().string(), list);
+  EXPECT_EQ(KeysIn(*Opened(folder), 8), UpTo(8)) << "the file was scanned";
+}
+
+// A list that is a hole of the disk: its entries are looked at before memory is taken for all that it claims.
+TEST(RecordLog, TakesNoMemoryForWhatAListClaims) {
+  constexpr uint64_t kClaimed = uint64_t{1} << 25;
+  const TemporaryFolder folder;
+  Fill(*Opened(folder), 0, 8);
+  const std::string path = FilesEnding(folder, ".list")[0];
+  std::string list = Contents(path).substr(0, 40);
+  std::memcpy(&list[16], &kClaimed, sizeof(kClaimed));
+  folder.Write(std::filesystem::path(path).filename().string(), list);
+  std::filesystem::resize_file(path, 40 + 32 * kClaimed);
+  const auto most_kib = [] {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const long before = most_kib();
+  EXPECT_EQ(KeysIn(*Opened(folder), 8), UpTo(8));
+  EXPECT_LT(most_kib() - before, 256 << 10);
+}
+
+TEST(RecordLog, EndsWhereItsWorkIsNoLongerWanted) {
+  const TemporaryFolder folder;
+  Fill(*Opened(folder), 0, 8);
+  const std::atomic<bool> stop{true};
+  const StopSignal signal(&stop);
+  EXPECT_EQ(KindOf(RecordLog::Open(*LocalFileSystem(), folder.path(), "a").status()), ErrorKind::kClosed);
+}
+
 TEST(RecordLog, WaitsForNoPipe) {
   const TemporaryFolder folder;
   Fill(*Opened(folder), 0, 5);
@@ -396,16 +452,12 @@ TEST(RecordLog, DropsDamagedRecordsAsItMerges) {
 
 // Killed at any moment, a merge loses nothing, and the next one goes on.
 TEST(RecordLog, LosesNothingWhenKilledInTheMiddleOfAMerge) {
-#ifdef HEADRACE_SANITIZER
-  constexpr int kKills = 3;
-#else
-  constexpr int kKills = 10;
-#endif
+  const int kills = Rounds(10, {.quick = 3, .sanitized = 3});
   const TemporaryFolder whole;
   LeaveFiles(whole, 60);
   std::mt19937 random(3);
   int midway = 0;
-  for (int i = 0; i < kKills; ++i) {
+  for (int i = 0; i < kills; ++i) {
     const TemporaryFolder folder;
     std::filesystem::copy(whole.path(), folder / "log");
     const pid_t child = fork();
@@ -425,8 +477,8 @@ TEST(RecordLog, LosesNothingWhenKilledInTheMiddleOfAMerge) {
     ASSERT_TRUE(log.ok());
     EXPECT_EQ(KeysIn(**log, 300), UpTo(60));
   }
-  std::printf("HEADRACE-COUNT fuzz=%d\n", kKills);
-  std::printf("killed in the middle: %d of %d\n", midway, kKills);
+  std::printf("HEADRACE-COUNT fuzz=%d\n", kills);
+  std::printf("killed in the middle: %d of %d\n", midway, kills);
 }
 
 TEST(RecordLog, ClearsAllButWhatOthersWrite) {
@@ -447,13 +499,9 @@ TEST(RecordLog, ClearsAllButWhatOthersWrite) {
 // Whenever a writer is killed, what it said it kept is there, and what is there is right.
 TEST(RecordLog, LosesNothingSaidToBeKeptWhenKilled) {
   std::mt19937 random(7);
-#ifdef HEADRACE_SANITIZER
-  constexpr int kKills = 5;
-#else
-  constexpr int kKills = 40;
-#endif
+  const int kills = Rounds(40, {.quick = 5, .sanitized = 5});
   constexpr uint64_t kMost = 100'000;
-  for (int i = 0; i < kKills; ++i) {
+  for (int i = 0; i < kills; ++i) {
     const TemporaryFolder folder;
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
@@ -481,7 +529,7 @@ TEST(RecordLog, LosesNothingSaidToBeKeptWhenKilled) {
     EXPECT_GE(keys.size(), last + 1);
     EXPECT_EQ(keys, UpTo(keys.size()));
   }
-  std::printf("HEADRACE-COUNT fuzz=%d\n", kKills);
+  std::printf("HEADRACE-COUNT fuzz=%d\n", kills);
 }
 
 TEST(RecordLog, ServesManyThreads) {

@@ -151,8 +151,8 @@ absl::Status StackedBatch::AddStrings(size_t c, Tensor rows) {
 }
 
 void StackedBatch::NameColumn(size_t column, const Block& block, int row) {
-  failed_ = absl::Status(failed_.code(), Cat("column \"", joined_[column].name, "\", in the row of ",
-                                             DescribeRowId(block.ids[row]), ": ", ToStd(failed_.message())));
+  failed_ = Reworded(failed_, Cat("column \"", joined_[column].name, "\", in the row of ",
+                                  DescribeRowId(block.ids[row]), ": ", ToStd(failed_.message())));
   AddErrorField(failed_, ErrorField::kFile, DescribeProvenance(block.provenances[row]));
 }
 

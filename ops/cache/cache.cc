@@ -199,7 +199,7 @@ class OrderedCache : public StreamOperator {
 };
 
 std::string FolderOf(const ir::Attributes& attributes) {
-  return attributes.IsNone("directory") ? std::string() : attributes.String("directory");
+  return attributes.IsNone("directory") ? std::string() : attributes.Path("directory");
 }
 
 std::shared_ptr<RowCache> MakeCache(const OpArguments& arguments, bool by_key) {
@@ -217,7 +217,7 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
   } else if (attributes.String("directory").empty()) {
     return GraphError("directory is empty; name a folder, or leave it out");
   } else {
-    HEADRACE_RETURN_IF_ERROR(CheckNoNul("directory", attributes.String("directory")));
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("directory", attributes.Path("directory")));
   }
   return inputs[0];
 }
@@ -250,7 +250,8 @@ const OpRegistration cache_registration(
                      "Python functions.",
               .default_value = "None",
               .nullable = true,
-              .tuning = true},
+              .tuning = true,
+              .any_bytes = true},
              {.name = "disk",
               .doc = "The most bytes of the files; None: half of the free space there.",
               .default_value = "None",
@@ -279,6 +280,11 @@ const OpRegistration cache_registration(
         .example = "ds.cache(\"1GiB\")",
         .infer = Infer,
         .reads = ir::PassesColumns(),
+        .writes = [](const ir::Attributes& attributes) -> std::vector<std::string> {
+          const std::string folder = FolderOf(attributes);
+          if (folder.empty()) return {};
+          return {Cat("rows in the folder ", folder)};
+        },
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
        if (arguments.attributes.Bool("transparent")) {

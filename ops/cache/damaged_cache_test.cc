@@ -14,6 +14,7 @@
 
 #include "core/error.h"
 #include "core/testing/patience.h"
+#include "core/testing/rounds.h"
 #include "engine/exec/iteration.h"
 #include "engine/report/explain.h"
 #include "io/files/testing/temporary_folder.h"
@@ -220,13 +221,9 @@ void Forge(const std::string& path, const std::function<void(uint64_t key, std::
 }
 
 TEST(DamagedCache, SurvivesHostileRecordsBehindRightChecksums) {
-#ifdef HEADRACE_SANITIZER
-  constexpr int kRounds = 40;
-#else
-  constexpr int kRounds = 200;
-#endif
+  const int rounds = Rounds(200, {.quick = 40, .sanitized = 40});
   std::mt19937_64 random(9);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const TemporaryFolder folder;
     const GraphBuilder builder = round % 2 == 0 ? OrderedDamagedCache(folder / "kept") : Keyed(folder / "kept");
     const std::vector<int64_t> expected = ValuesOf(builder, true);
@@ -244,7 +241,7 @@ TEST(DamagedCache, SurvivesHostileRecordsBehindRightChecksums) {
     // What rows hold is believed; how many there are and of what type is not.
     EXPECT_GE(ValuesOf(builder, true).size(), round % 2 == 0 ? size_t{0} : expected.size());
   }
-  std::printf("HEADRACE-COUNT fuzz=%d\n", kRounds);
+  std::printf("HEADRACE-COUNT fuzz=%d\n", rounds);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "core/error.h"
+#include "core/seeded_hash.h"
 #include "core/text.h"
 #include "ir/suggestion.h"
 #include "ops/flow/replayed_operator.h"
@@ -59,7 +60,7 @@ class UniqueOperator : public ReplayedOperator {
  private:
   const std::vector<int> columns_;
   std::string key_;  // of the row
-  absl::flat_hash_set<std::string> seen_;
+  absl::flat_hash_set<std::string, SeededHash> seen_;
   size_t held_bytes_ = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "core/error.h"
+#include "core/seeded_hash.h"
 #include "engine/operator/operator.h"
 #include "ir/suggestion.h"
 #include "ops/batch/batch_operator.h"
@@ -62,8 +63,8 @@ class KeyGroups : public RowGroups {
   const size_t key_;
   const int size_;
   const ListedBatch empty_;
-  absl::flat_hash_map<std::string, uint64_t> numbers_;
-  absl::flat_hash_map<uint64_t, std::string> keys_;
+  absl::flat_hash_map<std::string, uint64_t, SeededHash> numbers_;
+  absl::flat_hash_map<uint64_t, std::string, SeededHash> keys_;
 };
 
 absl::StatusOr<ir::Schema> InferGroupByWindow(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {

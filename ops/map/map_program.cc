@@ -158,9 +158,7 @@ bool Agree(const ir::ColumnType& declared, const ir::ColumnType& now) {
 // Says what the parameters are that a step reads, as it fails with their values.
 absl::Status InEpoch(absl::Status wrong, uint64_t epoch, std::string_view parameters) {
   if (parameters.empty()) return wrong;
-  absl::Status named = MakeError(KindOf(wrong), Cat(wrong.message(), " (in epoch ", epoch, " ", parameters, ")"));
-  wrong.ForEachPayload([&named](absl::string_view url, const absl::Cord& value) { named.SetPayload(url, value); });
-  return named;
+  return Reworded(wrong, Cat(wrong.message(), " (in epoch ", epoch, " ", parameters, ")"));
 }
 
 // Notes at each bound step the parameters that it reads, and what they are in `made`.

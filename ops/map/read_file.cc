@@ -46,7 +46,7 @@ class ReadFile : public UnaryKernel {
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
-  if (!attributes.IsNone("root")) HEADRACE_RETURN_IF_ERROR(CheckNoNul("root", attributes.String("root")));
+  if (!attributes.IsNone("root")) HEADRACE_RETURN_IF_ERROR(CheckNoNul("root", attributes.Path("root")));
   ir::ColumnType type = inputs[0];
   if (type.dtype != DType::kUnknown && type.dtype != DType::kString && type.dtype != DType::kBytes) {
     return NoPaths(ir::TypeName(type));
@@ -81,7 +81,7 @@ const KernelRegistration read_file_registration{
 }  // namespace
 
 std::unique_ptr<Kernel> MakeReadFile(const FileSystem* files, const ir::Attributes& attributes) {
-  return std::make_unique<ReadFile>(files, attributes.IsNone("root") ? std::string() : attributes.String("root"));
+  return std::make_unique<ReadFile>(files, attributes.IsNone("root") ? std::string() : attributes.Path("root"));
 }
 
 }  // namespace headrace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/seeded_hash.h"
 #include "ir/graph.pb.h"
 #include "ops/order/epoch_slots.h"
 
@@ -84,7 +85,7 @@ std::vector<uint32_t> CountOccurrences(absl::Span<const uint32_t> rows, uint64_t
     std::vector<uint32_t> counts(input_rows);
     any = CountEarlier(rows, counts, occurrences);
   } else {
-    std::unordered_map<uint32_t, uint32_t> counts;
+    std::unordered_map<uint32_t, uint32_t, SeededHash> counts;
     any = CountEarlier(rows, counts, occurrences);
   }
   return any ? occurrences : std::vector<uint32_t>();

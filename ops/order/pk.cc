@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/philox.h"
+#include "core/seeded_hash.h"
 #include "core/stop_signal.h"
 #include "ops/order/drawn_by_values.h"
 #include "ops/order/drawn_order.h"
@@ -47,7 +48,7 @@ class DifferentNumbers {
   const uint64_t count_;
   RowRandom* const random_;
   uint64_t drawn_ = 0;
-  std::unordered_map<uint64_t, uint64_t> moved_;
+  std::unordered_map<uint64_t, uint64_t, SeededHash> moved_;
 };
 
 // The rows of one class in one group.

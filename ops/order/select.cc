@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/seeded_hash.h"
 #include "ops/order/ordered_source.h"
 
 namespace headrace {
@@ -14,7 +15,7 @@ namespace {
 class Selection : public RowOrder {
  public:
   explicit Selection(std::vector<int64_t> rows) : rows_(std::move(rows)) {
-    std::unordered_map<int64_t, uint64_t> earlier;
+    std::unordered_map<int64_t, uint64_t, SeededHash> earlier;
     for (const int64_t row : rows_) occurrences_.push_back(earlier[row]++);
     // Without a row that recurs there is nothing to keep.
     if (earlier.size() == rows_.size()) occurrences_ = {};

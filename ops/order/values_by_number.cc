@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "core/buffer.h"
 #include "core/error.h"
+#include "core/seeded_hash.h"
 #include "core/stop_signal.h"
 #include "core/text.h"
 #include "engine/operator/failed_row.h"
@@ -177,7 +178,7 @@ class Labels {
   }
 
   const OpArguments& arguments_;
-  std::unordered_map<std::string, uint32_t> numbers_;
+  std::unordered_map<std::string, uint32_t, SeededHash> numbers_;
   uint64_t bytes_ = 0;
 };
 

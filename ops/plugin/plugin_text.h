@@ -1,4 +1,4 @@
-// `PluginText` is text returned by a plugin, not yet validated as UTF-8.
+// `PluginText` is text returned by a plugin, which may be any bytes.
 // Threads: pure functions.
 #ifndef HEADRACE_OPS_PLUGIN_PLUGIN_TEXT_H_
 #define HEADRACE_OPS_PLUGIN_PLUGIN_TEXT_H_
@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-// At most 4,096 bytes of it, cut between characters; U+FFFD stands for each byte that is part of none. Not null.
+// At most 4,096 bytes of it, cut between characters, and made printable. Not null.
 std::string PluginText(const char* text);
 
 }  // namespace headrace

@@ -99,6 +99,10 @@ TEST(TakeTails, TakesStepsThatMapBytes) {
             "image: ToFloat, TypeCast");
 }
 
+TEST(TailsText, IsOnePrintableLine) {
+  EXPECT_EQ(TailsText({{.column = "a\n\x1B[31m", .steps = "ToFloat"}}), "a\\n\\x1b[31m: ToFloat");
+}
+
 TEST(TakeTails, TakesFlipsAmongThem) {
   EXPECT_EQ(TailOf({.steps = {{"RandomHorizontalFlip", {}}, {"Normalize", kStatistics}, {"HWC2CHW", {}}}}),
             "image: RandomHorizontalFlip, Normalize, HWC2CHW");

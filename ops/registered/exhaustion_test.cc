@@ -17,6 +17,7 @@
 #include "core/error.h"
 #include "core/testing/failing_allocations.h"
 #include "core/testing/patience.h"
+#include "core/testing/rounds.h"
 #include "core/text.h"
 #include "engine/exec/iteration.h"
 #include "engine/exec/worker_pool.h"
@@ -34,11 +35,7 @@ using ir::BoolValue;
 using ir::IntValue;
 using ir::StringValue;
 
-#ifdef HEADRACE_SANITIZER
-constexpr int64_t kStep = 53;  // each point takes several times as long
-#else
-constexpr int64_t kStep = 1;
-#endif
+const int64_t kStep = OneIn({.quick = 7, .sanitized = 53});  // each point takes several times as long
 // A row that takes longer hangs.
 constexpr size_t kMostRows = 100;
 

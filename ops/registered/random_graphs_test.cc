@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/testing/rounds.h"
 #include "ir/dump.h"
 #include "ir/expression.h"
 #include "ir/graph.pb.h"
@@ -25,11 +25,7 @@ namespace {
 
 using ir::IntValue;
 
-#ifdef HEADRACE_SANITIZER
-const uint64_t kGraphs = 60;
-#else
-const uint64_t kGraphs = std::getenv("HEADRACE_LONG") == nullptr ? 1000 : 3000;
-#endif
+const uint64_t kGraphs = Rounds(1000, {.quick = 100, .sanitized = 60, .long_run = 3000});
 
 // Of a row that failed and is skipped.
 constexpr int64_t kFailed = -1;

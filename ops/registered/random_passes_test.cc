@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <random>
 
 #include "core/error.h"
 #include "core/testing/patience.h"
+#include "core/testing/rounds.h"
 #include "core/text.h"
 #include "engine/exec/iteration.h"
 #include "ir/canonical.h"
@@ -28,13 +28,9 @@ namespace {
 using ir::IntValue;
 using Names = std::vector<std::string>;
 
-#ifdef HEADRACE_SANITIZER
-const uint64_t kRandomPassesGraphs = 60;
-const uint64_t kBegunGraphs = 1;  // one in so many
-#else
-const uint64_t kRandomPassesGraphs = std::getenv("HEADRACE_LONG") == nullptr ? 1500 : 5000;
-const uint64_t kBegunGraphs = 5;
-#endif
+const uint64_t kRandomPassesGraphs = Rounds(1500, {.quick = 150, .sanitized = 60, .long_run = 5000});
+// One in so many is begun at other rows, too.
+const uint64_t kBegunGraphs = Rounds(5, {.quick = 2, .sanitized = 1});
 
 // Columns of numbers, of which `value` or what it was renamed to is int64; `hot` ones are vectors.
 class RandomPipeline {

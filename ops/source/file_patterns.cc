@@ -25,7 +25,7 @@ ir::Attribute DeclarePatterns() {
 }
 
 absl::Status CheckPatterns(const ir::Attributes& attributes) {
-  for (const std::string& pattern : attributes.Strings("patterns")) {
+  for (const std::string& pattern : attributes.Paths("patterns")) {
     HEADRACE_RETURN_IF_ERROR(CheckNoNul("the pattern", pattern));
   }
   return absl::OkStatus();
@@ -58,7 +58,7 @@ void AppendPatterns(const FileSystem& files, const std::string& text, std::strin
 
 absl::StatusOr<MatchedFiles> MatchFiles(const FileSystem& files, std::string_view source,
                                         const ir::Attributes& attributes) {
-  const std::vector<std::string> texts = attributes.Strings("patterns");
+  const std::vector<std::string> texts = attributes.Paths("patterns");
   std::vector<std::string> patterns;
   for (const std::string& text : texts) AppendPatterns(files, text, "", patterns);
   HEADRACE_ASSIGN_OR_RETURN(PathArena paths, Glob(files, patterns));

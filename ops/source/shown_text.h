@@ -1,4 +1,4 @@
-// `ShownText` quotes and shortens file text for error messages.
+// `ShownText` shortens a text of a file for error messages.
 // Threads: a pure function.
 #ifndef HEADRACE_OPS_SOURCE_SHOWN_TEXT_H_
 #define HEADRACE_OPS_SOURCE_SHOWN_TEXT_H_
@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-// At most 60 bytes of it, then "…". Bytes that are no UTF-8, and control characters, are "?".
+// At most 60 bytes of it, made printable, then "…".
 std::string ShownText(std::string_view text);
 
 }  // namespace headrace

@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "core/error.h"
+#include "core/testing/rounds.h"
 #include "engine/exec/iteration.h"
 #include "io/files/testing/counted_reads.h"
 #include "io/files/testing/delayed_file_system.h"
@@ -36,13 +37,8 @@ using ir::StringValue;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAreArray;
 
-#ifdef HEADRACE_SANITIZER
-constexpr uint64_t kManyRanks = 7;
-constexpr int kWaysApart = 3;
-#else
-constexpr uint64_t kManyRanks = 100;
-constexpr int kWaysApart = 1;
-#endif
+const uint64_t kManyRanks = Rounds(100, {.quick = 7, .sanitized = 7});
+const int kWaysApart = OneIn({.quick = 3, .sanitized = 3});
 
 struct FormatCase {
   std::string op;
@@ -154,7 +150,8 @@ class SplitFormat : public ::testing::TestWithParam<FormatCase> {
     builder.Add(GetParam().op, {}, attributes);
     return builder;
   }
-  // All choices of four attributes; under sanitizers a third of them, in which each two choices still meet.
+  // All choices of four attributes; in thinned runs and under sanitizers a third of them, in which each two choices
+  // still meet.
   static std::vector<GraphBuilder::Given> Ways() {
     constexpr int64_t kSplitBytes[] = {9, 50, 1 << 20};
     constexpr const char* kShardings[] = {"rows", "splits", "contiguous"};
@@ -309,7 +306,8 @@ TEST_P(SplitFormat, GivesTheRunsOfBytesOfInputSplit) {
     total += static_cast<int64_t>(bytes.size());
     folder_.Write(Cat("f", file), bytes);
   }
-  for (int64_t world = 1; world < total + 3; ++world) {
+  const int64_t apart = OneIn({.quick = 5});
+  for (int64_t world = 1; world < total + 3; world += apart) {
     const int64_t share = (total + world - 1) / world;
     const int64_t step = (share + borders.alignment - 1) / borders.alignment * borders.alignment;
     for (int64_t rank = 0; rank < world; ++rank) {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "core/testing/patience.h"
+#include "core/testing/rounds.h"
 #include "core/text.h"
 #include "ir/graph.pb.h"
 #include "ir/passes/group_rows.h"
@@ -171,12 +172,6 @@ PipelineOptions RestartAt(const Position& position, PipelineOptions options) {
   return options;
 }
 
-#ifdef HEADRACE_SANITIZER
-constexpr size_t kMostRestarts = 24;
-#else
-constexpr size_t kMostRestarts = std::numeric_limits<size_t>::max();
-#endif
-
 void CheckRestarts(const ir::proto::Graph& graph, const ir::proto::Graph& grouped, const RunSpec& spec,
                    const Ran& reference) {
   const PipelineOptions pulled = OptionsOf(spec);
@@ -184,7 +179,8 @@ void CheckRestarts(const ir::proto::Graph& graph, const ir::proto::Graph& groupe
   together.group = 4;
   PipelineOptions threaded = pulled;
   threaded.pull = false;
-  const size_t step = std::max(static_cast<size_t>(spec.restart_every), reference.rows.size() / kMostRestarts + 1);
+  const auto most = static_cast<size_t>(Rounds(std::numeric_limits<int64_t>::max(), {.quick = 8, .sanitized = 24}));
+  const size_t step = std::max(static_cast<size_t>(spec.restart_every), reference.rows.size() / most + 1);
   for (size_t i = 0; i < reference.rows.size() && !::testing::Test::HasFailure(); i += step) {
     const std::string how = Cat("restarted after row ", i, " of ", reference.rows.size());
     const PipelineOptions options = RestartAt(reference.rows[i].after, pulled);

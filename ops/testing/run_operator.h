@@ -48,7 +48,8 @@ struct RunSpec {
   ShardAssignment shard;
   // The budget of the run with little memory.
   int64_t little_memory = 1 << 16;
-  // Restarts are tried every so many rows, and with threads every so many of those; fewer under sanitizers.
+  // Restarts are tried every so many rows, and with threads every so many of those; fewer in thinned runs and under
+  // sanitizers.
   int restart_every = 1;
   int threaded_restart_every = 5;
   // If not -1: maps have an automatic cache at this cache point, except in the reference run.

@@ -23,6 +23,7 @@ except ImportError as _error:
     ) from _error
 
 from headrace import functions, samplers, sources, transforms, vision
+from headrace._arguments.import_folder import IMPORT_FOLDER as _IMPORT_FOLDER
 from headrace._datasets.adapters.parts import Subset
 from headrace._datasets.base import ColumnType
 from headrace._datasets.batches import BatchInfo
@@ -104,7 +105,9 @@ for _name in __all__:
         globals()[_name].__module__ = "headrace"
 
 # PyPI's nvJPEG is in one of them.
-_engine.set_package_folders([os.fsencode(folder) for folder in sys.path if isinstance(folder, str) and folder])
+_engine.set_package_folders(
+    [os.fsencode(os.path.join(_IMPORT_FOLDER, folder)) for folder in sys.path if isinstance(folder, str) and folder]
+)
 
 
 def __dir__() -> list[str]:

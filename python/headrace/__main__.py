@@ -6,11 +6,12 @@ import io
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import headrace
 from headrace import _engine
-from headrace._commands import bench, show_command
+from headrace._arguments.printed import say, say_text
+from headrace._commands import bench, show_command, version_command
 from headrace._graph.declared import modules, prefixes
 from headrace._operators import class_text
 from headrace._operators.conformance import command as check_plugin
@@ -37,12 +38,12 @@ def explain(options: argparse.Namespace) -> int:
     dataset = headrace.load(options.file)
     graph = dataset._graph()
     if graph.references and not options.passes:
-        print(graph.dump())
+        say_text(graph.dump())
         listed = ", ".join(dict.fromkeys(graph.references))
-        print(f"It runs only where these Python functions and arrays are given: {listed}")
+        say(f"It runs only where these Python functions and arrays are given: {listed}")
         graph.validate()
         return 0
-    print(dataset.explain(passes=options.passes))
+    say_text(dataset.explain(passes=options.passes))
     return 0
 
 
@@ -68,10 +69,10 @@ def ops(options: argparse.Namespace) -> int:
         *((f"operators of the plugin {plugin}", plugin) for plugin in plugins),
         ("inside graphs", "internal"),
     ):
-        print(f"{title}:")
+        say(f"{title}:")
         for op in found:
             if op["python_module"] == module:
-                print(f"  {_python_name(op):{width}}  {op['summary']}")
+                say(f"  {_python_name(op):{width}}  {op['summary']}")
     return 0
 
 
@@ -87,7 +88,7 @@ def _one_op(found: list[dict[str, Any]], name: str) -> int:
         names = [each["name"] for each in found]
         near = difflib.get_close_matches(wanted, names, 1) or [n for n in names if n.lower() == wanted.lower()]
         hint = f"; did you mean {near[0]}?" if near else "; `headrace ops` lists them all"
-        print(f"headrace: no operator {name}{hint}", file=sys.stderr)
+        say(f"headrace: no operator {name}{hint}", file=sys.stderr)
         return 1
     _print_reference(class_text.plugin_source_in_python(op) if _is_plugin_source(op) else op, _python_name(op))
     return 0
@@ -101,48 +102,61 @@ def _print_reference(op: dict[str, Any], name: str) -> None:
     """What docs/ops.md has."""
     prefix = name.rpartition(".")[0]
     called = f"{prefix}.{class_text.call(op)}" if prefix else class_text.call(op)
-    print(f"{name} (version {op['version']})\n\n{called}\n\n{op['summary']}")
+    say_text(f"{name} (version {op['version']})\n\n{called}\n\n{op['summary']}")
     if op["doc"]:
-        print(f"\n{op['doc']}")
+        say_text(f"\n{op['doc']}")
     arguments = class_text.arguments(op)
     if arguments:
-        print("\nArguments:")
+        say("", "Arguments:")
     for argument in arguments:
         kind = f": {argument.type}" if argument.type else ""
         default = f" = {argument.default}" if argument.default else ""
-        print(f"  {argument.name}{kind}{default}\n      {argument.text}")
+        say(f"  {argument.name}{kind}{default}", f"      {argument.text}")
     if traits := class_text.traits(op):
-        print(f"\nTraits: {traits}.")
+        say("", f"Traits: {traits}.")
     if op["example"]:
-        print(f"\nExample:\n  {op['example']}")
+        say_text(f"\nExample:\n  {op['example']}")
 
 
 def passes(options: argparse.Namespace) -> int:
     found: list[dict[str, str]] = json.loads(_engine.declarations())["passes"]
     if options.name is None:
         for each in found:
-            print(f"{each['name']}: {each['doc']}")
+            say(f"{each['name']}: {each['doc']}")
         return 0
     shown = next((each for each in found if each["name"] == options.name), None)
     if shown is None:
         near = difflib.get_close_matches(options.name, [each["name"] for each in found], 1)
         hint = f"; did you mean {near[0]}?" if near else "; `headrace passes` lists them all"
-        print(f"headrace: no pass {options.name}{hint}", file=sys.stderr)
+        say(f"headrace: no pass {options.name}{hint}", file=sys.stderr)
         return 1
-    print(f"{shown['name']}\n\n{shown['doc']}")
+    say_text(f"{shown['name']}\n\n{shown['doc']}")
     if shown["details"]:
-        print(f"\n{shown['details']}")
-    print(f'\nTo leave it out: ds.iterate(disabled_passes=["{shown["name"]}"]).')
+        say_text(f"\n{shown['details']}")
+    say("", f'To leave it out: ds.iterate(disabled_passes=["{shown["name"]}"]).')
     return 0
 
 
-def version(_: argparse.Namespace) -> int:
-    print(f"headrace {headrace.__version__}")
+def version(options: argparse.Namespace) -> int:
+    say(f"headrace {headrace.__version__}")
+    if options.all:
+        for line in version_command.describe_all(headrace.__version__):
+            say(line)
     return 0
+
+
+class _Parser(argparse.ArgumentParser):
+    """One whose messages are printable: a name of a file may be among the arguments by a pattern of the shell."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(_engine.printable(message))
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        super()._print_message(_engine.printable(message, keep_lines=True), file)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="headrace", description=headrace.__doc__)
+    parser = _Parser(prog="headrace", description=headrace.__doc__)
     parser.add_argument("--version", action="version", version=f"headrace {headrace.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     command = commands.add_parser("explain", help="show the plan of a saved graph")
@@ -165,7 +179,9 @@ def _parser() -> argparse.ArgumentParser:
     check_plugin.add_arguments(commands.add_parser("check-plugin", help=check_plugin.HELP))
     for name, module in _RECORD_COMMANDS.items():
         module.add_arguments(commands.add_parser(name, help=module.HELP))
-    commands.add_parser("version", help="print the version").set_defaults(run=version)
+    command = commands.add_parser("version", help=version_command.HELP)
+    version_command.add_arguments(command)
+    command.set_defaults(run=version)
     return parser
 
 
@@ -177,10 +193,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = options.run(options)
     except headrace.Error as error:
-        print(f"headrace: {error}", file=sys.stderr)
+        say_text(f"headrace: {error}", sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("headrace: interrupted", file=sys.stderr)
+        say("headrace: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:  # Such as `headrace ops | head`.
         sys.stderr.close()

@@ -1,5 +1,9 @@
 """Exceptions, and the warning. Every error of Headrace is an `Error`, with one class per kind, raised by the engine or by this package."""
 
+from typing import Any, Self
+
+from headrace import _engine
+
 __all__ = [
     "ClosedError",
     "DataError",
@@ -18,6 +22,8 @@ __all__ = [
 class Error(Exception):
     """Base class of Headrace's errors. The message contains all details; the attributes give them separately.
 
+    Both are printable: of a name that is not UTF-8, or has control characters in it, they show escapes such as `\\xe9`.
+
     Attributes:
         operator: The operator that failed, such as `map[1] Resize`; None if not known.
         location: The line of the user's script where that operator was written, such as `train.py:12`.
@@ -32,6 +38,27 @@ class Error(Exception):
 
     # Whether every row of an epoch, a pass or a batch failed under on_error("skip").
     _nothing_left = False
+    # `file` as a name, to open it by.
+    _file: str | None = None
+
+    def __init__(self, *lines: object) -> None:
+        """Each is a line of the message: the end of a line within one is that of a name, and shown as an escape."""
+        super().__init__(*(["\n".join(_engine.printable(str(line)) for line in lines)] if lines else []))
+
+    @classmethod
+    def _remade(cls, args: tuple[Any, ...], state: dict[str, Any]) -> Self:
+        """One whose message is there already."""
+        error = cls.__new__(cls, *args)
+        error.args = args
+        error.__dict__.update(state)
+        return error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._remade, (self.args, self.__dict__)
+
+    def _reword(self, message: str) -> None:
+        """Gives the error another message, which may have the lines of the one before. Names in it are shown already."""
+        self.args = (_engine.printable(message, keep_lines=True), *self.args[1:])
 
 
 class PipelineWarning(UserWarning):

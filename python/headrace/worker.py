@@ -14,8 +14,9 @@ from headrace import _engine
 from headrace._operators.plugins import load_plugin
 from headrace._workers.processes import unpacked
 
-GIVEN = range(3, 7)  # the descriptors that it gets
+GIVEN = range(3, 8)  # the descriptors that it gets
 CODE = 6  # that of what it is to run
+FOLDER = 7  # that of the folder to work in: it is started in another one, from which it imports
 
 
 def main(parent: int, number: int, plugins: list[str]) -> None:
@@ -23,6 +24,8 @@ def main(parent: int, number: int, plugins: list[str]) -> None:
     # A program that the user's code starts must not hold them.
     for descriptor in GIVEN:
         os.set_inheritable(descriptor, False)
+    os.fchdir(FOLDER)
+    os.close(FOLDER)
     # What the user's code prints is seen though the process is killed in the end.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

@@ -4,11 +4,13 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import headrace as hr
 from headrace import _engine
 from headrace.__main__ import main
+from headrace._commands import version_command
 from headrace._operators import class_text
 from tests import example_plugins
 
@@ -24,6 +26,31 @@ def test_version(capsys):
     assert capsys.readouterr().out.strip() == f"headrace {hr.__version__}"
     assert run("version").stdout.strip() == f"headrace {hr.__version__}"
     assert run("--version").stdout.strip() == f"headrace {hr.__version__}"
+
+
+def test_version_of_a_build_from_sources_lists_no_parts(capsys):
+    assert main(["version", "--all"]) == 0
+    first, about, *rest = capsys.readouterr().out.strip().splitlines()
+    assert first == f"headrace {hr.__version__}" and f"NumPy {np.__version__}" in about
+    assert rest[-1].startswith("Built from sources")
+
+
+def test_version_lists_the_parts_of_a_wheel(tmp_path):
+    bill = version_command.bill_of_materials("1.0", tmp_path)
+    bill.parent.mkdir(parents=True)
+    shared = {
+        "name": "libz.so.1",
+        "version": "1:1.2.13",
+        "licenses": [{"expression": "Zlib"}],
+        "properties": [{"name": "headrace:source", "value": "zlib"}],
+    }
+    digest = "ab" * 32
+    parts = [{**shared, "hashes": [{"alg": "SHA-256", "content": digest}]}, {**shared, "name": "inside"}]
+    bill.write_text(json.dumps({"components": parts}))
+    lines = [line.split() for line in version_command.describe_all("1.0", tmp_path)]
+    assert ["libz.so.1", "1:1.2.13", "Zlib", "zlib", digest] in lines
+    assert ["inside", "1:1.2.13", "Zlib", "zlib", *"in the engine module".split()] in lines
+    assert str(bill) in lines[-2] and str(tmp_path / "headrace-1.0.dist-info/licenses") in lines[-1]
 
 
 def test_ops_lists_every_operator(capsys):

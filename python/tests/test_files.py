@@ -188,6 +188,37 @@ def test_a_damaged_cache_in_order_makes_its_rows_again(tmp_path: pathlib.Path):
     assert re.search(r"\d+ found, 41 made", looped.explain())
 
 
+@pytest.fixture
+def fan(tmp_path: pathlib.Path) -> pathlib.Path:
+    """26 links, which reach 20 files by 8,192 paths each."""
+    levels = 12
+    for level in range(levels):
+        (tmp_path / f"store/{level}").mkdir(parents=True)
+        for name in ("a", "b"):
+            (tmp_path / f"store/{level}/{name}").symlink_to(f"../{level + 1}")
+    (tmp_path / f"store/{levels}").mkdir()
+    for number in range(20):
+        (tmp_path / f"store/{levels}/{number}.jpg").touch()
+    (tmp_path / "photos").mkdir()
+    for name in ("c", "d"):
+        (tmp_path / f"photos/{name}").symlink_to("../store/0")
+    return tmp_path / "photos"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda folder: len(hr.ImageFolder(folder)),
+        lambda folder: len(hr.Files(str(folder / "**/*.jpg"))),
+        lambda folder: len(hr.Files(f"{folder}/{'*/' * 13}*.jpg")),
+        lambda folder: hr.pack.make_lists(folder.parent / "set", folder, recursive=True),
+    ],
+)
+def test_links_do_not_multiply_files(call: Callable[[pathlib.Path], object], fan: pathlib.Path):
+    with pytest.raises(hr.NotFoundError, match="symbolic links lead to this folder in more than 16 ways"):
+        call(fan)
+
+
 class Alarm(Exception):
     pass
 
@@ -210,14 +241,15 @@ def alarm() -> Iterator[None]:
 
 @pytest.fixture
 def endless(tmp_path: pathlib.Path) -> pathlib.Path:
-    """Links within linked folders: many seconds of walking, although no folder has too many paths."""
+    """Links within linked folders: seconds of walking, although links reach no folder too often."""
     for group in range(60):
-        for level in range(12):
+        for level in range(4):
             folder = tmp_path / f"levels/{group}/{level}"
             folder.mkdir(parents=True)
             for name in ("a", "b"):
                 (folder / name).symlink_to(tmp_path / f"levels/{group}/{level + 1}")
-        (tmp_path / f"levels/{group}/12").mkdir()
+        for number in range(200):
+            (tmp_path / f"levels/{group}/4/{number}").mkdir(parents=True)
         (tmp_path / f"photos/{group}").mkdir(parents=True)
         (tmp_path / f"photos/{group}/0").symlink_to(tmp_path / f"levels/{group}/0")
     return tmp_path / "photos"

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import threading
+import zlib
 
 import numpy as np
 import pytest
@@ -650,6 +651,40 @@ def test_a_state_with_other_values_is_refused_and_changes_nothing():
     for cut in range(1, len(state)):
         with pytest.raises(hr.StateError):
             dataset.iterate(state=state[:cut])
+
+
+def test_a_forged_state_is_refused_whatever_it_holds():
+    """Its checksum is right; a range of epochs in it is not written out before it is looked at."""
+    level = hr.parameter("level", lambda epoch: epoch + 1)
+    dataset = filled(level)
+    iterator = dataset.iterate(epoch=2)
+    next(iterator)
+    engine, held = parameters.opened(iterator.state())
+    assert set(held) == {"level"}
+
+    def forged(texts):
+        text = json.dumps(texts).encode() if not isinstance(texts, bytes) else texts
+        return parameters._HEAD.pack(parameters._MARK, len(text), zlib.crc32(text)) + text + engine
+
+    dataset.iterate(state=forged(held)).close()
+    for values in (
+        {"set": [], "fixed": [[0, 10**15, 1]]},
+        {"set": [["one", 1]], "fixed": []},
+        {"set": [[0, {}]], "fixed": []},
+        {"set": [], "fixed": [[0, 0]]},
+        {"set": [], "fixed": [], "shard": [1]},
+        {"fixed": []},
+        [],
+    ):
+        with pytest.raises(hr.StateError, match="level"):
+            dataset.iterate(state=forged({"level": json.dumps(values)}))
+    for text in ("[" * 100_000, "", "nothing"):
+        with pytest.raises(hr.StateError, match="level"):
+            dataset.iterate(state=forged({"level": text}))
+        with pytest.raises(hr.StateError, match="damaged"):
+            dataset.iterate(state=forged(text.encode()))
+    with pytest.raises(hr.StateError, match="damaged"):
+        dataset.iterate(state=forged({"level": 1}))
 
 
 def test_the_state_of_a_rank_that_set_another_value_is_refused():

@@ -373,6 +373,52 @@ def test_another_process_that_got_the_number_lives_on():
         program.wait()
 
 
+HELPER = """
+import os
+
+def at_work(value):
+    return value + 10 * os.path.exists("marker")
+"""
+IMPORTED = """
+import os, sys
+import headrace as hr
+import helper
+os.chdir(sys.argv[1])
+rows = hr.Range(3).map(helper.at_work, "value", processes=1, types={"value": "int64"})
+print([int(row["value"]) for row in rows])
+"""
+
+
+@pytest.mark.parametrize("path", ["", os.pathsep, "."])
+def test_processes_import_what_the_program_would_have(tmp_path, path):
+    """Where `sys.path` or PYTHONPATH has the current folder, it is that of the import, and not one of data."""
+    home, data = tmp_path / "home", tmp_path / "data"
+    home.mkdir()
+    data.mkdir()
+    (home / "helper.py").write_text(HELPER)
+    (data / "marker").touch()
+    for name in ("headrace", "helper", "json", "numpy", "sitecustomize", "usercustomize", "cloudpickle"):
+        (data / f"{name}.py").write_text(f"open({str(tmp_path / 'proof')!r}, 'w').close()\n")
+    parts = [part for part in (path.rstrip(os.pathsep), os.environ.get("PYTHONPATH", "")) if part]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(["", *parts] if path == os.pathsep else parts)}
+    command = [sys.executable, "-c", IMPORTED, str(data)]
+    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, timeout=120)
+    # The processes work in the folder that is current when they start.
+    assert done.stdout == "[10, 11, 12]\n", done.stderr
+    assert not (tmp_path / "proof").exists()
+
+
+def test_processes_start_in_a_folder_that_was_deleted(tmp_path):
+    (tmp_path / "gone").mkdir()
+    script = (
+        "import os, sys, headrace as hr; os.chdir(sys.argv[1]); os.rmdir(sys.argv[1])\n"
+        "print(len(list(hr.Range(3).map(abs, 'value', processes=1, types={'value': 'int64'}))))"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "gone")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "3\n", done.stderr
+
+
 def test_processes_that_do_not_start_are_no_fault_of_the_row(monkeypatch, tmp_path, capfd):
     program = tmp_path / "python"
     program.write_text("#!/bin/sh\necho no interpreter >&2\nexit 3\n")
@@ -776,7 +822,7 @@ def test_without_cloudpickle_code_of_the_script_is_refused_and_its_texts_are_not
 
     monkeypatch.setitem(sys.modules, "cloudpickle", None)
     texts = ["if __name__ == '__main__':"]
-    descriptor = processes.packed(("rows", [(texts, ["line"], None)], None))[1]
+    descriptor = processes.packed(("rows", [(texts, ["line"], None)], None))[2]
     assert processes.unpacked(descriptor)[1][0][0] == texts
     os.close(descriptor)
     refused = of_the_script if target == "function" else Squares

@@ -12,6 +12,7 @@ from PIL import Image
 from headrace import pack
 from headrace.__main__ import main
 from headrace.pack.encoded_header import EncodedHeader, encoded_header
+from headrace.pack.unpacking import _FreeNames
 
 MAGIC = 0xCED7230A
 
@@ -254,6 +255,22 @@ def test_unpack_keeps_records_of_the_same_id_apart(tmp_path):
     assert main(["unpack", str(path), str(tmp_path / "out")]) == 0
     names = sorted(each.name for each in (tmp_path / "out/1").iterdir())
     assert names == ["3-2.jpg", "3.bin", "3.jpg"]
+
+
+def test_unpack_counts_each_of_many_equal_names_once():
+    """From the number of the one before: from 2, 200,000 names would take 2 · 10¹⁰ steps."""
+    names = _FreeNames()
+    given = ["1/3-2.jpg", "1/3.jpg", "1/3.jpg"]
+    assert [names.free(name) for name in given] == ["1/3-2.jpg", "1/3.jpg", "1/3-3.jpg"]
+    assert len({names.free("1/4.jpg") for _ in range(200_000)}) == 200_000
+
+
+def test_verify_reads_an_index_whose_numbers_are_of_any_length(records, capsys):
+    """All of these have one hash, so that a set of many would take long, and Python does not read the last one."""
+    lines = [b"%d\t0\n" % (k * (2**61 - 1)) for k in range(1 << 60, (1 << 60) + 20)]
+    records.with_suffix(".idx").write_bytes(b"".join(lines) + b"1" * 5000 + b"\t0\n")
+    assert main(["verify", str(records)]) == 1
+    assert "line 21 is no key and offset" in capsys.readouterr().out
 
 
 def test_unpack_raw_and_into_a_folder_that_is_not_empty(tmp_path, capsys):

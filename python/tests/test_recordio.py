@@ -334,6 +334,9 @@ def test_keys_may_be_texts(tmp_path: pathlib.Path) -> None:
     assert record.read_idx("ein Mädchen") == b"girl" and record.keys == ["a cat", "ein Mädchen"]
     with pytest.raises(hr.DataError, match=r"a.idx, line 1: 'a cat' is no key"):
         mx.recordio.MXIndexedRecordIO(tmp_path / "a.idx", tmp_path / "a.rec", "r")
+    (tmp_path / "a.idx").write_text(f"{2**64 - 1}\t0\n{10**20}\t0\n")
+    with pytest.raises(hr.DataError, match="a.idx, line 2: .* is no key: a whole number has at most 64 bits"):
+        mx.recordio.MXIndexedRecordIO(tmp_path / "a.idx", tmp_path / "a.rec", "r")
 
 
 def test_errors_name_the_file_and_the_place(tmp_path: pathlib.Path) -> None:

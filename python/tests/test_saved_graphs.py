@@ -5,6 +5,7 @@ import functools
 import json
 import operator
 import os
+import re
 import stat
 
 import numpy as np
@@ -14,6 +15,7 @@ from conftest import values
 import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
+from headrace.__main__ import main
 from headrace._files.system_error import system_error
 
 SMALL = hr.Range(5).batch(2)
@@ -207,3 +209,69 @@ def test_a_read_only_file_system_is_no_fault_of_the_data():
     raised = system_error("cannot save to g.hrg", OSError(errno.EROFS, os.strerror(errno.EROFS)))
     assert isinstance(raised, hr.NotFoundError)
     assert str(raised) == "cannot save to g.hrg: Read-only file system"
+
+
+def written_by(folder) -> dict[str, tuple[hr.Dataset, str]]:
+    """Graphs whose runs write, and what they write, in words and as a file."""
+    (folder / "photos/a").mkdir(parents=True)
+    (folder / "photos/a/1.jpg").touch()
+    hr.Numpy({"data": np.array([b"one", b"two"], object)}).write_records(folder / "set.rec")
+    (folder / "set.idx").unlink()
+    return {
+        "listing": (hr.ImageFolder(folder / "photos", listing=folder / "listing"), f"the listing {folder}/listing"),
+        "kept": (hr.Range(3).cache("1MiB", folder / "kept"), f"rows in the folder {folder}/kept"),
+        "set.idx": (hr.RecordFile(str(folder / "set.rec"), index="build"), f"indices beside {folder}/set.rec"),
+    }
+
+
+def test_explaining_writes_nothing(tmp_path):
+    for name, (dataset, _) in written_by(tmp_path).items():
+        dataset.save(tmp_path / "graph.hrg")
+        for explained in (
+            lambda: hr.load(tmp_path / "graph.hrg").explain(),
+            lambda: hr.load(tmp_path / "graph.hrg").explain(passes=True),
+            lambda: main(["explain", str(tmp_path / "graph.hrg")]),
+        ):
+            explained()
+            assert not (tmp_path / name).exists(), name
+        # A run writes what it did not.
+        list(hr.load(tmp_path / "graph.hrg"))
+        assert (tmp_path / name).exists(), name
+
+
+def test_a_graph_that_writes_can_be_refused(tmp_path):
+    path = tmp_path / "graph.hrg"
+    for name, (dataset, what) in written_by(tmp_path).items():
+        dataset.batch(2).save(path)
+        refused = re.escape(f"{path}: {dataset._node.op}[")
+        with pytest.raises(
+            hr.GraphError, match=rf"{refused}\d\] may write {re.escape(what)}; load was given writes=False"
+        ):
+            hr.load(path, writes=False)
+        assert not (tmp_path / name).exists(), name
+    hr.ImageFolder(tmp_path / "photos").cache("1MiB").save(path)
+    assert len(hr.load(path, writes=False)) == 1
+    with pytest.raises(hr.GraphError, match="load: writes is 'no'; it must be True or False"):
+        hr.load(path, writes="no")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("command", ["bench", "show"])
+def test_commands_refuse_a_graph_that_writes(tmp_path, capsys, command):
+    hr.Range(3).cache("1MiB", tmp_path / "kept").save(tmp_path / "graph.hrg")
+    out = ["--out", str(tmp_path / "sheet.png")] if command == "show" else []
+    assert main([command, str(tmp_path / "graph.hrg"), *out, "--no-writes"]) == 1
+    assert f"may write rows in the folder {tmp_path}/kept" in capsys.readouterr().err
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_link_of_another_user_is_not_written_through(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a link away")
+    (tmp_path / "kept").write_text("as it was")
+    (tmp_path / "graph.hrg").symlink_to("kept")
+    os.lchown(tmp_path / "graph.hrg", 12345, 12345)
+    with pytest.raises(
+        hr.UnsupportedError, match="is a symbolic link of user 12345, and this process belongs to user 0"
+    ):
+        SMALL.save(tmp_path / "graph.hrg")
+    assert (tmp_path / "kept").read_text() == "as it was"

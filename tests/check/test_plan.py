@@ -6,7 +6,9 @@ import subprocess
 import pytest
 
 from tests.conftest import ROOT
-from tools.check import changes, check, limits, plan
+from tools.check import bazel, changes, check, limits, plan
+from tools.check.bazel_events import Events
+from tools.check.cpp_tests import LEVEL_OPTIONS, CppTests
 from tools.check.deadline import Deadline
 from tools.check.groups import Groups
 from tools.check.marks import Mark, Marks
@@ -83,7 +85,70 @@ def test_parts_have_one_name_each(marks):
 )
 def test_each_mode_has_its_number_of_cases(marks, mode, level):
     stages = {stage.name: stage for stage in plan_of(marks, mode).stages()}
-    assert {part.level for part in stages["Python tests"].parts} == {level}
+    for name in ("C++ tests", "Python tests"):
+        assert {part.level for part in stages[name].parts} == {level}
+
+
+@pytest.fixture
+def tested(monkeypatch) -> list[tuple[list[str], list[str]]]:
+    """The options and patterns of each `bazel test` from here on, all of which pass."""
+    calls: list[tuple[list[str], list[str]]] = []
+
+    def test(_deadline, _title, options, patterns) -> tuple[int, Events]:
+        calls.append((options, patterns))
+        return 0, Events()
+
+    monkeypatch.setattr(bazel, "test", test)
+    monkeypatch.setattr(plan, "query", lambda _, query: [query])
+    return calls
+
+
+def check_stage(marks: Marks, mode: Mode, name: str) -> Result:
+    (stage,) = [stage for stage in plan_of(marks, mode).stages() if stage.name == name]
+    return stage.check(stage.parts)
+
+
+@pytest.mark.parametrize(
+    ("mode", "options"),
+    [
+        (Mode.QUICK, ["--test_env=HEADRACE_QUICK=1"]),
+        (Mode.TEST, ["--test_env=HEADRACE_QUICK=1"]),
+        (Mode.CI, []),
+        (Mode.ALL, []),
+    ],
+)
+def test_cpp_tests_are_told_how_many_rounds_to_run(marks, tested, mode, options):
+    assert check_stage(marks, mode, "C++ tests").green == {"cpp": 0}
+    assert tested == [(options, ["//..."])]
+
+
+def test_a_suspect_of_cpp_runs_again_with_as_many_rounds(monkeypatch):
+    called = []
+    monkeypatch.setattr(bazel, "test", lambda _, __, options, patterns: called.append(options) or (0, Events()))
+    assert CppTests(Deadline(), "C++ tests", LEVEL_OPTIONS[Level.THINNED], "cpp").alone("//a:t")
+    assert called == [["--test_env=HEADRACE_QUICK=1", "--nocache_test_results"]]
+
+
+def test_a_long_run_has_the_cpp_tests_with_more_rounds(marks, tested):
+    files = plan_of(marks, Mode.ALL).long_cpp_files()
+    assert {"ops/registered/random_graphs_test.cc", "ops/registered/random_passes_test.cc"} <= set(files)
+    assert "core/buffer_test.cc" not in files
+    check_stage(marks, Mode.ALL, "long C++ tests")
+    ((options, patterns),) = tested
+    assert options[0] == "--test_env=HEADRACE_LONG=1" and "RandomGraphs.AreAsTheirModelEveryWay" in options[1]
+    assert all(file.rpartition("/")[2] in patterns[0] for file in files)
+
+
+@pytest.mark.parametrize("mode", [Mode.QUICK, Mode.TEST])
+def test_cpp_tests_with_few_rounds_never_count_as_those_with_all(marks, mode):
+    pass_everything(marks, mode)
+    assert due_after(marks, mode)["C++ tests"] == []
+    assert due_after(marks, Mode.CI)["C++ tests"] == due_after(marks, Mode.ALL)["C++ tests"] == ["cpp"]
+
+
+def test_cpp_tests_with_all_rounds_count_for_few(marks):
+    pass_everything(marks, Mode.CI)
+    assert due_after(marks, Mode.TEST)["C++ tests"] == due_after(marks, Mode.ALL)["C++ tests"] == []
 
 
 def test_what_must_run_is_what_shows_most(marks):

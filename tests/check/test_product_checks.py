@@ -105,6 +105,32 @@ def test_what_is_installed_is_not_installed_again(monkeypatch):
         installs.install_torch(Deadline())
 
 
+def test_nothing_is_built_from_sources(monkeypatch):
+    called = []
+
+    def run(_, command, **options):
+        called.append(command)
+        return 0
+
+    monkeypatch.setattr(Deadline, "run", run)
+    assert installs.pip(Deadline(), ["x==1", "y==2"])
+    assert called[0][-3:] == ["--only-binary=:all:", "x==1", "y==2"]
+
+
+def test_a_browser_is_not_installed_from_old_lists(monkeypatch):
+    called = []
+
+    def run(_, command, *rest, **options):
+        called.append(command)
+        return 100
+
+    monkeypatch.setattr(installs.shutil, "which", lambda _: None)
+    monkeypatch.setattr(Deadline, "run", run)
+    with pytest.raises(RuntimeError, match="lists could not be updated"):
+        installs.install_browser(Deadline())
+    assert len(called) == 1 and "--error-on=any" in called[0]
+
+
 def test_versions_count():
     assert not installs.installed("pytest==0.0.1") and not installs.installed("no-such-thing==1.0")
 

@@ -1,12 +1,16 @@
 """tools/setup: what is installed, and what is said of how far it is."""
 
 import contextlib
+import importlib.metadata
 import os
 import pathlib
+import re
 import signal
 import subprocess
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.conftest import ROOT
 
@@ -57,11 +61,51 @@ def test_lists_name_each_package_once():
     assert len(names) == len(set(names))
 
 
-def test_requirements_are_pinned_once():
-    lines = [line for path in SETUP.glob("requirements*.txt") for line in path.read_text().splitlines()]
-    pins = [line.split("==") for line in lines if line[0] != "#"]
+def lines_of(pattern: str) -> dict[str, list[str]]:
+    return {
+        path.stem: [line for line in path.read_text().splitlines() if line[0] != "#"]
+        for path in sorted(SETUP.glob(pattern))
+    }
+
+
+def test_requirements_are_named_once():
+    pins = [line.split("==") for lines in lines_of("requirements*.in").values() for line in lines]
     assert all(len(pin) == 2 for pin in pins)
     assert len(pins) == len({name for name, _ in pins})
+
+
+def test_every_requirement_has_a_hash():
+    """Those in the lists, and what these need in turn, in one version in all lists."""
+    asked, locked = lines_of("requirements*.in"), lines_of("requirements*.txt")
+    assert asked.keys() == locked.keys()
+    form = re.compile(r"([a-z0-9-]+)==(\S+) --hash=sha256:[0-9a-f]{64}")
+    versions: dict[str, set[str]] = {}
+    for name, lines in locked.items():
+        assert [line for line in lines if not form.fullmatch(line)] == []
+        pins = [line.split()[0] for line in lines]
+        assert set(asked[name]) <= set(pins), "run tools/setup/lock"
+        for package, version in (pin.split("==") for pin in pins):
+            versions.setdefault(package, set()).add(version)
+    assert {package: found for package, found in versions.items() if len(found) > 1} == {}
+
+
+def needs_of(package: str) -> set[str]:
+    """What an installed package says that it needs here."""
+    requirements = map(Requirement, importlib.metadata.requires(package) or [])
+    return {
+        canonicalize_name(each.name) for each in requirements if not each.marker or each.marker.evaluate({"extra": ""})
+    }
+
+
+@pytest.mark.parametrize("name", ["requirements", "requirements-build", "requirements-dev"])
+def test_the_pins_are_what_the_lists_need(name):
+    """No more and no less: pip refuses a package that a requirement needs and no list names."""
+    found: set[str] = set()
+    open_names = {line.split("==")[0] for line in lines_of(f"{name}.in")[name]}
+    while open_names:
+        found |= open_names
+        open_names = {need for package in open_names for need in needs_of(package)} - found
+    assert found == {line.split("==")[0] for line in lines_of(f"{name}.txt")[name]}, "run tools/setup/lock"
 
 
 def test_what_is_installed_is_left_alone(tmp_path):
@@ -76,6 +120,23 @@ def test_missing_packages_are_installed(tmp_path):
     assert done.returncode == 0, done.stderr
     installs = [line for line in (tmp_path / "calls").read_text().splitlines() if line.startswith("install -y")]
     assert len(installs) == 1 and installs[0].endswith(" a c")
+
+
+def test_old_lists_of_packages_are_not_used(tmp_path):
+    """apt-get update ends well where a source does not answer, unless it is told otherwise."""
+    machine(
+        tmp_path,
+        installed="b",
+        apt="""
+        echo "$@" >> calls
+        case "$*" in update*--error-on=any*) echo 'E: Failed to fetch x'; exit 100 ;; esac""",
+    )
+    done = bash("install_packages packages.txt; echo went on >&2", tmp_path)
+    assert done.returncode == 1
+    assert "E: Failed to fetch x" in done.stderr
+    assert "setup: the package lists could not be updated" in done.stderr and "Missing: a c" in done.stderr
+    assert "went on" not in done.stderr
+    assert [line for line in (tmp_path / "calls").read_text().splitlines() if "install" in line] == []
 
 
 def test_apt_tells_how_far_it_is(tmp_path):
@@ -118,7 +179,7 @@ def test_pip_tells_how_far_it_is(tmp_path):
         """,
     )
     (tmp_path / ".venv/lib/old-1.dist-info").mkdir(parents=True)
-    (tmp_path / "requirements.txt").write_text("# A heading.\nx==1\ny==3\n")
+    (tmp_path / "requirements.txt").write_text("# A heading.\nx==1 --hash=sha256:0\ny==3 --hash=sha256:1\n")
     done = bash("install_requirements requirements.txt", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Python packages: collecting, 2 of 2 requirements" in states(done.stderr)
@@ -137,6 +198,8 @@ def test_requirements_are_installed_when_a_list_changed(tmp_path):
     assert [calls(), calls()] == [1, 1]
     (tmp_path / "base.txt").write_text("x==2\n")
     assert [calls(), calls()] == [2, 2]
+    for call in (tmp_path / "calls").read_text().splitlines():
+        assert call.endswith("--require-hashes --only-binary=:all: --requirement=base.txt --requirement=more.txt")
 
 
 def test_requirements_that_failed_are_tried_again(tmp_path):

@@ -229,11 +229,12 @@ def headrace_cc_test(name, srcs, kind = "tests", copts = [], linkopts = [], deps
 def _unique(labels):
     return {label: None for label in labels}.keys()
 
-def headrace_cc_fuzz_test(name, srcs = None, deps = [], data = [], linkopts = [], **kwargs):
+def headrace_cc_fuzz_test(name, srcs = None, deps = [], data = [], linkopts = [], small_stack = True, **kwargs):
     """A parser of bytes from outside, given any bytes: NAME.cc holds LLVMFuzzerTestOneInput.
 
     It is a libFuzzer program, so only --config=asan builds it. As a test it replays the files of corpus/NAME beside it;
-    tools/fuzz runs it. A dictionary for libFuzzer may stand in corpus/NAME.dict.
+    tools/fuzz runs it. A dictionary for libFuzzer may stand in corpus/NAME.dict. Its stack has 1 MiB, so that what
+    recurses by the length of its input is found; without `small_stack` it has the system's.
     """
     native.cc_test(
         name = name,
@@ -243,7 +244,7 @@ def headrace_cc_fuzz_test(name, srcs = None, deps = [], data = [], linkopts = []
         args = ["-runs=0", native.package_name() + "/corpus/" + name],
         data = data + native.glob(["corpus/" + name + "/*"]),
         linkopts = _TEST_LINKOPTS + ["-fsanitize=fuzzer"] + linkopts,
-        deps = _unique(deps),
+        deps = _unique(deps + (["//core/testing:small_stack"] if small_stack else [])),
         tags = ["fuzz"],
         **kwargs
     )

@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="./test", description=__doc__)
     modes = made.add_mutually_exclusive_group()
     for mode, help_text in (
-        (Mode.QUICK, "only what an edit is about: form, types, C++ tests, a few cases of each kind in Python"),
+        (Mode.QUICK, "only what an edit is about: form, types, C++ and Python tests, a few cases of each kind"),
         (Mode.CI, "what a change can reach: all cases, sanitizers, fuzz tests, soak, wheel, PyTorch, Chromium"),
         (Mode.ALL, "everything, with more cases and longer; goes on where an earlier call stopped"),
     ):

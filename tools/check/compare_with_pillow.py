@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 _SECONDS = 60
 _FILLS = (85, 170)
+_ENDS = ("ends the process", "takes too long")
 _LEVELS = ((2, "pixels differ by 1 or 2 levels"), (255, "pixels differ"))
 
 
@@ -64,9 +65,11 @@ def _print_table(files: dict[Outcome, list[pathlib.Path]], total: int) -> None:
 def _outcomes(paths: list[pathlib.Path]) -> Iterator[tuple[pathlib.Path, Outcome]]:
     workers = [_Worker(fill) for fill in _FILLS]
     for path in paths:
-        first, second = (worker.ask(path) for worker in workers)
-        same = first["digest"] == second["digest"]
-        yield path, Outcome(first["format"], first["kind"] if same else "pixels of memory that was not written")
+        answers = [worker.ask(path) for worker in workers]
+        ended = [each for each in answers if each["kind"] in _ENDS]
+        same = answers[0]["digest"] == answers[1]["digest"]
+        kind = answers[0]["kind"] if same else "pixels of memory that was not written"
+        yield path, Outcome(answers[0]["format"], ended[0]["kind"] if ended else kind)
     for worker in workers:
         worker.end()
 
@@ -98,7 +101,7 @@ class _Worker:
             return answer
         self.end()
         self._start()
-        return {"format": "other", "digest": "", "kind": "ends the process" if in_time else "takes too long"}
+        return {"format": "other", "digest": "", "kind": _ENDS[0] if in_time else _ENDS[1]}
 
     def end(self) -> None:
         self._process.kill()

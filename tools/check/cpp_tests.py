@@ -5,11 +5,18 @@ from collections.abc import Sequence
 from tools.check import bazel, suspects
 from tools.check.bazel_events import Events, log_text
 from tools.check.deadline import Deadline
-from tools.check.parts import Part
+from tools.check.parts import Level, Part
 from tools.check.result import Result
 
 # Bazel's tag of tests that run with nothing beside them, because they wait for clocks.
 ALONE = "exclusive"
+# How tests learn how many rounds to run (core/testing/rounds.h). Bazel hides the caller's environment from tests, and what
+# it shows them is part of the key of their results: one of a thinned run never counts as one of a full run.
+LEVEL_OPTIONS: dict[Level, list[str]] = {
+    Level.THINNED: ["--test_env=HEADRACE_QUICK=1"],
+    Level.FULL: [],
+    Level.LONG: ["--test_env=HEADRACE_LONG=1"],
+}
 
 
 class CppTests:

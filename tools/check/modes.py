@@ -14,7 +14,7 @@ class Mode(enum.Enum):
     ALL = "all"
 
     @property
-    def python_level(self) -> Level:
+    def level(self) -> Level:
         return {Mode.CI: Level.FULL, Mode.ALL: Level.LONG}.get(self, Level.THINNED)
 
     @property

@@ -2,12 +2,11 @@
 
 import dataclasses
 import pathlib
-import re
 from collections.abc import Sequence
 
 from tools.check.bazel import query
 from tools.check.cpp_selection import of_files
-from tools.check.cpp_tests import CppTests
+from tools.check.cpp_tests import LEVEL_OPTIONS, CppTests
 from tools.check.deadline import ROOT
 from tools.check.groups import Group, Groups
 from tools.check.installs import INSTALLS
@@ -20,8 +19,8 @@ from tools.check.result import Result
 from tools.check.stages import Run, Stage
 from tools.check.visibility import Visibility
 
-# Tests of C++ that look at this variable have more cases.
-LONG = "HEADRACE_LONG"
+# What test files of C++ with more rounds in a long run have (core/testing/rounds.h).
+MORE_ROUNDS = r"\.long_run = "
 
 
 @dataclasses.dataclass
@@ -44,6 +43,11 @@ class Plan:
             stages += self.long()
         return stages
 
+    @property
+    def level(self) -> Level:
+        """How many cases the tests run; what has more in a long run does so in stages of its own."""
+        return min(self.mode.level, Level.FULL)
+
     def part(self, name: str, level: Level = Level.FULL) -> Part:
         return self.groups.stage_part(self.make, name, level)
 
@@ -57,21 +61,20 @@ class Plan:
         ]
 
     def cpp(self) -> list[Stage]:
-        tests = CppTests(self.run.deadline, "C++ tests", [], "cpp")
+        tests = CppTests(self.run.deadline, "C++ tests", LEVEL_OPTIONS[self.level], "cpp")
         visibility = Visibility(self.run.deadline)
         return [
-            Stage("C++ tests", tests.everything, (self.part("cpp"),), resumes=True),
+            Stage("C++ tests", tests.everything, (self.part("cpp", self.level),), resumes=True),
             Stage("rooms keep their visibility", visibility.check, (self.part("visibility"),)),
         ]
 
     def python(self) -> list[Stage]:
-        level = min(self.mode.python_level, Level.FULL)
-        parts = self.groups.parts(self.make, level)
+        parts = self.groups.parts(self.make, self.level)
         if self.mode is Mode.QUICK:
             parts = {group.name: parts[group.name] for group in self.groups.groups if self.is_quick(group, parts)}
             self.left = [group.name for group in self.groups.groups if group.name not in parts]
             return [Stage("Python tests", self.python_tests().together, tuple(parts.values()))] if parts else []
-        timing = self.groups.timing_parts(self.make, level)
+        timing = self.groups.timing_parts(self.make, self.level)
         return [
             Stage("Python tests", self.python_tests().together, tuple(parts.values())),
             Stage("Python tests that wait for clocks", self.python_tests().alone, tuple(timing.values())),
@@ -151,12 +154,13 @@ class Plan:
             Stage("files by themselves", checks.alone, (self.part("alone"),), must=False, resumes=True),
         ]
 
+    def long_cpp_files(self) -> list[str]:
+        return self.groups.having(self.make.tree.matching(["**/*_test.cc"]), MORE_ROUNDS)
+
     def long_cpp(self, parts: Sequence[Part]) -> Result:
-        tree = self.make.tree
-        files = [path for path in tree.matching(["**/*_test.cc"]) if re.search(LONG, (ROOT / path).read_text())]
-        selection = of_files(ROOT, map(pathlib.Path, files))
+        selection = of_files(ROOT, map(pathlib.Path, self.long_cpp_files()))
         if selection is None:
-            raise RuntimeError(f"no test looks at {LONG}")
-        options = [f"--test_env={LONG}=1", f"--test_filter={selection.filter}"]
+            raise RuntimeError("no test of C++ has more rounds in a long run")
+        options = [*LEVEL_OPTIONS[Level.LONG], f"--test_filter={selection.filter}"]
         tests = CppTests(self.run.deadline, "long C++ tests", options, "long")
         return tests.some(parts, query(self.run.deadline, selection.query))

@@ -32,7 +32,12 @@ install_packages() {
     sudo=sudo
   fi
   say "installing $missing"
-  with_progress read_apt $sudo apt-get update -q || true
+  # Fails where apt only warns, too: it would go on with old lists, and install what has been replaced since.
+  if ! with_progress read_apt $sudo apt-get update -q --error-on=any -o Acquire::Retries=3; then
+    die "the package lists could not be updated (see above); with old ones, versions with known faults could be installed." \
+      "Repair or disable the source that failed (in /etc/apt), or install what is missing yourself, then run this again." \
+      "Missing: $missing"
+  fi
   # shellcheck disable=SC2086
   packages_wanted=$(apt-get install -s --no-install-recommends $missing | grep -c '^Inst ') || true
   # On a descriptor of its own, which apt closes in dpkg; opened behind sudo, which closes all but the first three.

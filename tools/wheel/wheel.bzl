@@ -2,6 +2,9 @@
 
 load("@python//:suffix.bzl", "PYTHON")
 
+# Libraries that the wheel holds something of ours in place of, by the names that other libraries need them by.
+_STAND_INS = {"libjbig.so.0": "//tools/wheel:libunsupported.so"}
+
 def headrace_wheel(name, version, srcs, visibility = None):
     """Builds the wheel of `srcs`, files of the folder python/headrace with the engine module among them.
 
@@ -9,18 +12,22 @@ def headrace_wheel(name, version, srcs, visibility = None):
     """
     native.genrule(
         name = name,
-        srcs = srcs + ["//:LICENSE", "//plugin:headers"],
+        srcs = srcs + _STAND_INS.values() + ["//:LICENSE", "//plugin:headers", "@debian//:bundled"],
         outs = ["headrace-%s-cp311-cp311-manylinux_2_36_x86_64.whl" % version],
+        # As a module of this folder: it imports those beside it.
         cmd = " ".join([
             PYTHON,
-            "$(location //tools/wheel:build_wheel.py)",
+            "-B -m tools.wheel.build_wheel",
             "--out $@",
             "--version",
             version,
             "--licence $(location //:LICENSE)",
             "--include $(locations //plugin:headers)",
+            "--libraries $(locations @debian//:bundled)",
+            "--stand-in",
+        ] + ["%s=$(location %s)" % stand_in for stand_in in _STAND_INS.items()] + [
             "--package",
         ] + ["$(locations %s)" % src for src in srcs]),
-        tools = ["//tools/wheel:build_wheel.py"],
+        tools = ["//tools/wheel:build_wheel"],
         visibility = visibility,
     )

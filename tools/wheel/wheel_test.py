@@ -3,12 +3,18 @@
 Usage: wheel_test.py WHEEL PHOTOS. Prints one line for each check; exits with 1 if one failed.
 """
 
+import ctypes
+import email
+import hashlib
+import json
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
+from typing import Any
 
 # The libraries of every Linux machine with glibc 2.36 and a C++ runtime. Any other must be inside the wheel.
 ALLOWED = {
@@ -54,6 +60,76 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
+ALLOWED_LICENCES = set(tomllib.loads(pathlib.Path(__file__).with_name("licences.toml").read_text("utf-8"))["allowed"])
+COMMON_LICENCE = re.compile(r"/usr/share/common-licenses/([A-Za-z0-9.-]*[A-Za-z0-9])")
+
+
+def licence_complaints(folder: pathlib.Path) -> list[str]:
+    """What the unpacked wheel fails to say about its libraries, by what it holds alone."""
+    (info,) = folder.glob("*.dist-info")
+    metadata = email.message_from_string((info / "METADATA").read_text("utf-8"))
+    components = bill_of(folder)
+    wrong = []
+    stated = set(metadata["License-Expression"].split(" AND "))
+    listed = {each for component in components for each in licence_of(component).split(" AND ")} | {"Apache-2.0"}
+    if stated != listed:
+        wrong.append(f"METADATA says {sorted(stated)}, the bill of materials {sorted(listed)}")
+    wrong += [f"{each} is not on the list of licences.toml" for each in sorted(listed - ALLOWED_LICENCES)]
+    texts = {str(path.relative_to(info / "licenses")) for path in (info / "licenses").rglob("*") if path.is_file()}
+    if texts != set(metadata.get_all("License-File")):
+        wrong.append(f"METADATA does not list the licences {sorted(texts)}")
+    for component in components:
+        if properties_of(component)["headrace:licence-file"] not in texts:
+            wrong.append(f"{component['name']} has no text of its licence")
+    for name in sorted(texts):
+        text = (info / "licenses" / name).read_text("utf-8")
+        for common in set(COMMON_LICENCE.findall(text)):
+            if f"The text of /usr/share/common-licenses/{common}:\n" not in text:
+                wrong.append(f"{name} refers to {common}, which is only on Debian's systems")
+    return wrong
+
+
+def bill_complaints(folder: pathlib.Path) -> list[str]:
+    """Libraries that the bill of materials lacks, or of which it says another hash."""
+    hashes = {
+        properties_of(component)["headrace:file"]: component["hashes"][0]["content"]
+        for component in bill_of(folder)
+        if "hashes" in component
+    }
+    found = {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in (folder / "headrace.libs").iterdir()
+    }
+    return [
+        f"{name}: {found.get(name)}, listed as {hashes.get(name)}"
+        for name in found.keys() | hashes.keys()
+        if found.get(name) != hashes.get(name)
+    ]
+
+
+def bill_of(folder: pathlib.Path) -> list[dict[str, Any]]:
+    (bill,) = folder.glob("*.dist-info/sboms/headrace.cdx.json")
+    components: list[dict[str, Any]] = json.loads(bill.read_text("utf-8"))["components"]
+    return components
+
+
+def properties_of(component: dict[str, Any]) -> dict[str, str]:
+    return {each["name"]: each["value"] for each in component["properties"]}
+
+
+def licence_of(component: dict[str, Any]) -> str:
+    expression: str = component["licenses"][0]["expression"]
+    return expression
+
+
+def stand_in_complaints(folder: pathlib.Path) -> list[str]:
+    """Whether JBIG is decoded by the wheel."""
+    if list(folder.rglob("*jbig*")):
+        return ["it holds libjbig, which is under the GPL"]
+    (stand_in,) = folder.glob("headrace.libs/libunsupported*")
+    return [] if ctypes.CDLL(str(stand_in)).jbg_dec_in(None, b"", 0, None) else ["its decoder of JBIG does not fail"]
+
+
 def missing_libraries(wheel: pathlib.Path, folder: pathlib.Path) -> list[str]:
     """Returns a sentence for each needed library that is neither inside the wheel nor allowed."""
     with zipfile.ZipFile(wheel) as archive:
@@ -88,14 +164,19 @@ def main() -> int:
         folder = pathlib.Path(temporary)
         check("needed libraries are in the wheel or on the short list", missing_libraries(wheel, folder / "unpacked"))
 
+        check("licences of others are allowed, and their texts are inside", licence_complaints(folder / "unpacked"))
+        check("the bill of materials lists each library with its hash", bill_complaints(folder / "unpacked"))
+        check("JBIG is not decoded", stand_in_complaints(folder / "unpacked"))
+
         size = sum(path.stat().st_size for path in (folder / "unpacked").rglob("*") if path.is_file())
         check(
             f"installed size is {size / 1e6:.1f} MB",
             [f"more than {LARGEST_INSTALL / 1e6:.0f} MB"] if size > LARGEST_INSTALL else [],
         )
 
-        def run(*command: str) -> list[str]:
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
+        def run(*command: str, **variables: str) -> list[str]:
+            environment = {"PATH": "/usr/bin:/bin", **variables}
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
             return [done.stdout + done.stderr] if done.returncode else []
 
         run("/usr/bin/python3", "-m", "venv", str(folder / "venv"))
@@ -116,7 +197,9 @@ def main() -> int:
         names = {line.split("==")[0].lower() for line in others.split()} - {"pip", "setuptools"}
         check("it brings NumPy and nothing else", [] if names == {"headrace", "numpy"} else [f"found {sorted(names)}"])
         check("a pipeline runs", run(python, "-c", PIPELINE, str(photos)))
+        check("every symbol is found", run(python, "-c", "import headrace", LD_BIND_NOW="1"))
         check("the command runs", run(str(folder / "venv/bin/headrace"), "ops"))
+        check("the command lists the libraries", run("/bin/sh", "-c", "venv/bin/headrace version --all | grep libtiff"))
     return 1 if failed else 0
 
 

@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/row_warning.h"
+#include "core/testing/rounds.h"
 #include "engine/device/testing/loaded_driver.h"
 #include "engine/device/testing/loaded_nv_jpeg.h"
 #include "kernels/testing/compare_part.h"
@@ -29,11 +30,7 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
-#ifdef HEADRACE_SANITIZER
-constexpr int kImages = 100;
-#else
-constexpr int kImages = 1000;
-#endif
+const int kImages = Rounds(1000, {.quick = 100, .sanitized = 100});
 constexpr int kThreads = 6;
 constexpr int kOutOfMemory = CUDA_ERROR_OUT_OF_MEMORY;
 constexpr int kLost = CUDA_ERROR_ILLEGAL_ADDRESS;

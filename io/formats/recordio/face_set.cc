@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/interrupt.h"
 #include "io/formats/recordio/image_record.h"
 #include "io/formats/recordio/record_frame.h"
 
@@ -49,6 +50,7 @@ absl::StatusOr<uint64_t> FirstIdentity(const RandomAccessFile& file, const FaceS
   }
   std::sort(near.begin(), near.end());
   for (const auto& [key, offset] : near) {
+    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
     HEADRACE_ASSIGN_OR_RETURN(const std::string payload, ShortPayload(file, offset));
     if (payload.empty()) continue;
     const absl::StatusOr<ImageRecord> record = ParseImageRecord(payload);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/stop_signal.h"
 #include "io/formats/recordio/record_frame.h"
 
 namespace headrace {
@@ -14,6 +15,9 @@ constexpr auto kIndexedRecordsHead = static_cast<int64_t>(RecordFrame::kHeadByte
 constexpr int64_t kMostBetween = 64;
 // What is read at first of a record whose length is not known.
 constexpr int64_t kFirstRead = int64_t{64} << 10;
+// Up to this many bytes the distance to the next record is taken for a length: records of an index that has very many
+// are not all looked up, and memory is taken for none that only claims to be long.
+constexpr int64_t kMostTrusted = int64_t{16} << 20;
 
 }  // namespace
 
@@ -30,7 +34,8 @@ int64_t IndexedRecords::EndOf(uint64_t item, uint64_t file) const {
   const RecordTable::File& of = table_->files()[file];
   const int64_t end = table_->End(item, file);
   const int64_t most = table_->Begin(item, file) + kFirstRead;
-  return std::min(of.size, (of.complete ? end : std::min(end, most)) + kIndexedRecordsHead);
+  const bool trusted = of.complete && end - table_->Begin(item, file) <= kMostTrusted;
+  return std::min(of.size, (trusted ? end : std::min(end, most)) + kIndexedRecordsHead);
 }
 
 size_t IndexedRecords::Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const {
@@ -57,11 +62,14 @@ absl::Status IndexedRecords::CutOne(uint64_t item, const JoinedReads::OpenFile& 
 }
 
 // A record that ends elsewhere than the index said, if it said so at all. `bytes`: what is known of it; `reach`: how
-// many it claims.
+// many it claims. Reads at least twice as many bytes each time, as a record of many frames
+// claims them one by one.
 absl::Status IndexedRecords::ReadLong(const JoinedReads::OpenFile& opened, int64_t offset,
                                       absl::Span<const uint8_t> bytes, size_t reach, Content& content) const {
   while (true) {
+    if (StopSignal::Raised()) return StopSignal::Error();
     HEADRACE_RETURN_IF_ERROR(CheckRecordReach(bytes, offset, *opened.file));
+    HEADRACE_RETURN_IF_ERROR(CheckHeld(Cat("the record at byte ", offset), *opened.file, static_cast<int64_t>(reach)));
     HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<PendingRead> read,
                               PendingRead::Start(opened.file, offset, 0, reach));
     HEADRACE_ASSIGN_OR_RETURN(const int64_t got, read->Wait());
@@ -75,7 +83,8 @@ absl::Status IndexedRecords::ReadLong(const JoinedReads::OpenFile& opened, int64
     }
     if (cut.end <= reach) return DataError("the record at byte ", offset, " was changed while it was read");
     bytes = all;
-    reach = cut.end;
+    const auto there = static_cast<size_t>(std::max<int64_t>(0, opened.size - offset));
+    reach = std::max(cut.end, std::min(2 * all.size(), there));
   }
 }
 

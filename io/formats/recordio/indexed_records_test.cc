@@ -194,5 +194,16 @@ TEST_F(IndexedRecordsTest, KeepsFewFilesOpen) {
   }
 }
 
+// Each frame of such a record is known only when the one before was read.
+TEST_F(IndexedRecordsTest, ReadsARecordOfVeryManyFramesFewTimes) {
+  std::string payload;
+  for (int i = 0; i < 100'000; ++i) payload += kIndexedRecordsMagicWord;
+  folder_.Write("a.rec", RecordBytes({payload, "next"}));
+  const CountedReads files(LocalFileSystem());
+  const IndexedRecords reader = ReaderOf("0\t0\n", &files);
+  EXPECT_THAT(Read(reader, {0}).texts, ::testing::ElementsAre(payload));
+  EXPECT_LT(files.bytes(), 4'000'000) << "the record has 800,008 bytes";
+}
+
 }  // namespace
 }  // namespace headrace

@@ -27,7 +27,18 @@ struct Frames {
   size_t length = 0;  // of the payload so far, with the magic words between frames
   size_t end = 0;     // where the next head is
   bool more = true;   // that head belongs to the same record
+  bool whole = true;  // all were followed: `count` is right
+
+  FrameChains::Way From(int64_t offset) const { return {offset + static_cast<int64_t>(end), length, more}; }
 };
+
+// Skips the frames of which it is known where they lead.
+void Skip(const FrameChains::Way& way, int64_t offset, Frames& frames) {
+  frames.length += way.length;
+  frames.end = static_cast<size_t>(way.to - offset);
+  frames.more = way.more;
+  frames.whole = false;
+}
 
 absl::Status NotAHead(const uint8_t* bytes, int64_t offset) {
   if (WordAt(bytes) != RecordFrame::kMagic) {
@@ -53,22 +64,37 @@ absl::Status NotFollowed(int64_t offset, const Frames& frames) {
                    " bytes) or what follows was overwritten");
 }
 
-absl::StatusOr<Frames> FollowFrames(absl::Span<const uint8_t> bytes, int64_t offset) {
+absl::Status TooLong(int64_t offset) {
+  return DataError("the record at byte ", offset, " is longer than ", RecordFrame::kLongest, " bytes");
+}
+
+absl::StatusOr<Frames> FollowFrames(absl::Span<const uint8_t> bytes, int64_t offset, FrameChains::Walk& walk) {
   Frames frames;
   while (frames.more && frames.end + kRecordFrameHead <= bytes.size()) {
+    if (frames.count > 0) {
+      const FrameChains::Way* const way = walk.At(offset + static_cast<int64_t>(frames.end), frames.length);
+      if (way != nullptr) {
+        Skip(*way, offset, frames);
+        if (frames.length > RecordFrame::kLongest) return TooLong(offset);
+        continue;
+      }
+    }
     const uint8_t* const head = bytes.data() + frames.end;
     const uint32_t word = WordAt(head + kWord);
     const uint32_t part = word >> kPartShift;
     if (frames.count == 0 && !IsRecordHead(head)) return NotAHead(head, offset);
     const bool continues = part == RecordFrame::kMiddle || part == RecordFrame::kLast;
     if (frames.count > 0 && (WordAt(head) != RecordFrame::kMagic || !continues)) {
+      walk.Note(frames.From(offset));
       return NotContinued(offset, frames.end);
     }
     const size_t length = word & kLengthMask;
-    frames.length += length + (frames.count > 0 ? kWord : 0);
-    if (frames.length > RecordFrame::kLongest) {
-      return DataError("the record at byte ", offset, " is longer than ", RecordFrame::kLongest, " bytes");
+    const size_t whole_length = frames.length + length + (frames.count > 0 ? kWord : 0);
+    if (whole_length > RecordFrame::kLongest) {
+      walk.Note(frames.From(offset));
+      return TooLong(offset);
     }
+    frames.length = whole_length;
     ++frames.count;
     frames.end += kRecordFrameHead + RecordFrame::Padded(length);
     frames.more = part == RecordFrame::kFirst || part == RecordFrame::kMiddle;
@@ -140,33 +166,49 @@ bool BeginsLikeHead(absl::Span<const uint8_t> bytes) {
   return std::memcmp(bytes.data(), &magic, std::min(bytes.size(), kWord)) == 0;
 }
 
-absl::StatusOr<CutRecord> CutRecordAt(absl::Span<uint8_t> bytes, int64_t offset, bool last) {
-  HEADRACE_ASSIGN_OR_RETURN(const Frames frames, FollowFrames(bytes, offset));
+absl::StatusOr<CutRecord> CutRecordAt(absl::Span<uint8_t> bytes, int64_t offset, bool last, FrameChains* chains) {
+  FrameChains::Walk walk(chains, offset);
+  HEADRACE_ASSIGN_OR_RETURN(const Frames frames, FollowFrames(bytes, offset, walk));
   const size_t known = frames.end + kRecordFrameHead;
   if (frames.more || frames.end > bytes.size()) {
     if (!last) return CutRecord{.end = known};
+    walk.Note(frames.From(offset));
     return CutOff(offset, frames);
   }
   const absl::Span<const uint8_t> behind = bytes.subspan(frames.end);
   if (behind.size() < kRecordFrameHead && !last) return CutRecord{.end = known};
-  if (!behind.empty() && !BeginsLikeHead(behind)) return NotFollowed(offset, frames);
+  if (!behind.empty() && !BeginsLikeHead(behind)) {
+    walk.Note(frames.From(offset));
+    return NotFollowed(offset, frames);
+  }
+  // Sound after all: its frames are counted for Join.
+  if (!frames.whole) return CutRecordAt(bytes, offset, last, nullptr);
   if (frames.count > 1) Join(bytes.data(), frames.count);
   return CutRecord{.whole = true, .begin = kRecordFrameHead, .length = frames.length, .end = frames.end};
 }
 
-absl::Status CheckRecordReach(absl::Span<const uint8_t> bytes, int64_t offset, const RandomAccessFile& file) {
-  HEADRACE_ASSIGN_OR_RETURN(const Frames frames, FollowFrames(bytes, offset));
+absl::Status CheckRecordReach(absl::Span<const uint8_t> bytes, int64_t offset, const RandomAccessFile& file,
+                              FrameChains* chains) {
+  FrameChains::Walk walk(chains, offset);
+  HEADRACE_ASSIGN_OR_RETURN(const Frames frames, FollowFrames(bytes, offset, walk));
   if (frames.count == 0) return absl::OkStatus();
   const int64_t end = offset + static_cast<int64_t>(frames.end);
   uint8_t buffer[kRecordFrameHead];
   HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file.ReadAt(end, absl::MakeSpan(buffer)));
   HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file.Size());
-  if (end > size || (frames.more && got < static_cast<int64_t>(kRecordFrameHead))) return CutOff(offset, frames);
+  const auto wrong = [&](absl::Status status) {
+    walk.Note(frames.From(offset));
+    return status;
+  };
+  if (end > size || (frames.more && got < static_cast<int64_t>(kRecordFrameHead))) return wrong(CutOff(offset, frames));
   const absl::Span<const uint8_t> behind = absl::MakeSpan(buffer).first(static_cast<size_t>(got));
-  if (!frames.more) return behind.empty() || BeginsLikeHead(behind) ? absl::OkStatus() : NotFollowed(offset, frames);
+  if (!frames.more) {
+    return behind.empty() || BeginsLikeHead(behind) ? absl::OkStatus() : wrong(NotFollowed(offset, frames));
+  }
   const uint32_t part = WordAt(buffer + kWord) >> kPartShift;
   const bool continues = part == RecordFrame::kMiddle || part == RecordFrame::kLast;
-  return WordAt(buffer) == RecordFrame::kMagic && continues ? absl::OkStatus() : NotContinued(offset, frames.end);
+  if (WordAt(buffer) == RecordFrame::kMagic && continues) return absl::OkStatus();
+  return wrong(NotContinued(offset, frames.end));
 }
 
 size_t FindRecordHead(absl::Span<const uint8_t> bytes, int64_t offset, bool last) {

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "io/files/file_system.h"
+#include "io/formats/recordio/frame_chains.h"
 
 namespace headrace {
 
@@ -44,12 +45,15 @@ struct CutRecord {
 // The record whose head is at bytes[0], which is byte `offset` of the file; with `last` the file ends with the bytes.
 // Joins a record of several frames where it is, with the magic words between them. A record is whole only if the head
 // of another record or the end of the file follows; so pass CutRecordAt the next kHeadBytes as well. A record that goes
-// on leaves its bytes as they were. kData: the record is damaged; names the byte.
-absl::StatusOr<CutRecord> CutRecordAt(absl::Span<uint8_t> bytes, int64_t offset, bool last);
+// on leaves its bytes as they were. kData: the record is damaged; names the byte. A reader that goes on after damage
+// passes its `chains`.
+absl::StatusOr<CutRecord> CutRecordAt(absl::Span<uint8_t> bytes, int64_t offset, bool last,
+                                      FrameChains* chains = nullptr);
 
 // For a record that goes on, before allocating memory for the remaining bytes: looks at the file where its next head
 // would be. kData: it is damaged; names the byte.
-absl::Status CheckRecordReach(absl::Span<const uint8_t> bytes, int64_t offset, const RandomAccessFile& file);
+absl::Status CheckRecordReach(absl::Span<const uint8_t> bytes, int64_t offset, const RandomAccessFile& file,
+                              FrameChains* chains = nullptr);
 
 // Whether a record begins at bytes[0]; there are at least kHeadBytes.
 inline bool IsRecordHead(const uint8_t* bytes) {

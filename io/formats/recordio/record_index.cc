@@ -1,7 +1,6 @@
 #include "io/formats/recordio/record_index.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "core/error.h"
@@ -13,6 +12,8 @@ namespace headrace {
 namespace {
 
 constexpr size_t kBlockBytes = size_t{1} << 20;
+// Places of damage that are told one by one.
+constexpr size_t kMostTold = size_t{1} << 16;
 
 absl::Status NotALine(std::string_view path, size_t number, std::string_view line) {
   return DataError(path, ", line ", number, ": an index has lines of a key, a tab and an offset in bytes; got \"",
@@ -64,6 +65,8 @@ absl::StatusOr<RecordIndex> ScanRecords(const FileSystem& files, const std::stri
                             format.Open(files, path, Split(), 0, kBlockBytes));
   RecordIndex index;
   RecordBlock block;
+  int64_t further = 0;
+  LostBytes last;  // of further places, all together
   do {
     HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
     absl::Status read = reader->Next(block);
@@ -73,8 +76,20 @@ absl::StatusOr<RecordIndex> ScanRecords(const FileSystem& files, const std::stri
       index.keys.push_back(index.keys.size());
       index.offsets.push_back(record.offset);
     }
-    if (lost != nullptr) std::move(block.lost.begin(), block.lost.end(), std::back_inserter(*lost));
+    for (LostBytes& each : block.lost) {
+      if (lost == nullptr) break;
+      if (lost->size() < kMostTold) {
+        lost->push_back(std::move(each));
+        continue;
+      }
+      if (further++ == 0) last = {each.offset, 0, ""};
+      last.bytes += each.bytes;
+    }
   } while (!block.records.empty());
+  if (further > 0) {
+    last.reason = Cat("from here on, in ", further, " further places");
+    lost->push_back(std::move(last));
+  }
   return index;
 }
 

@@ -38,8 +38,8 @@ absl::StatusOr<std::vector<RecordIndexLine>> ParseRecordIndexLines(std::string_v
 std::string FormatRecordIndex(const RecordIndex& index);
 
 // Reads a file once, by large blocks, and gives each record in order the keys 0, 1, 2, …, as MXNet's rec2idx does (the
-// ids in image records need not be unique). With OnDamage::kSkip, appends what was lost to `lost`. kData: damage, under
-// kFail, which names the file and the byte.
+// ids in image records need not be unique). With OnDamage::kSkip, appends what was lost to `lost`, at last all of more
+// than 65,536 places as one. kData: damage, under kFail, which names the file and the byte.
 absl::StatusOr<RecordIndex> ScanRecords(const FileSystem& files, const std::string& path, OnDamage on_damage,
                                         std::vector<LostBytes>* lost = nullptr);
 

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <vector>
 
 #include "core/error.h"
+#include "core/stop_signal.h"
 #include "io/files/testing/one_file.h"
 #include "io/formats/recordio/record_frame.h"
 
@@ -94,6 +96,29 @@ TEST(RecordIndex, ScansADamagedFileAsItIsTold) {
   EXPECT_THAT(index->offsets, ElementsAre(24));
   ASSERT_EQ(lost.size(), 1u);
   EXPECT_EQ(lost[0].bytes, 24);
+}
+
+TEST(RecordIndex, TellsOfVeryManyPlacesTogether) {
+  std::string good;
+  ASSERT_TRUE(AppendRecord({""}, good).ok());
+  std::string frames;
+  for (int i = 0; i < 70'000; ++i) frames += "lost" + good + good;
+  std::vector<LostBytes> lost;
+  const auto index = ScanRecords(OneFile(frames), "a.rec", OnDamage::kSkip, &lost);
+  ASSERT_TRUE(index.ok()) << index.status();
+  ASSERT_EQ(lost.size(), 65'537u);
+  EXPECT_THAT(lost.back().reason, HasSubstr("further places"));
+  int64_t bytes = 0;
+  for (const LostBytes& each : lost) bytes += each.bytes;
+  EXPECT_EQ(bytes + 8 * static_cast<int64_t>(index->offsets.size()), static_cast<int64_t>(frames.size()));
+}
+
+TEST(RecordIndex, EndsWhereItIsNoLongerWanted) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += "1\t8\n";
+  const std::atomic<bool> stop{true};
+  const StopSignal signal(&stop);
+  EXPECT_EQ(KindOf(ParseRecordIndex(text, "a.idx").status()), ErrorKind::kClosed);
 }
 
 }  // namespace

@@ -10,14 +10,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "io/formats/framed_reader.h"
+#include "io/formats/record_reader.h"
 #include "io/formats/recordio/record_frame.h"
 
 namespace headrace {
 
-class RecordIoFormat : public Format, private Framing {
+class RecordIoFormat : public Format {
  public:
   explicit RecordIoFormat(OnDamage on_damage = OnDamage::kFail) : on_damage_(on_damage) {}
 
@@ -27,12 +26,6 @@ class RecordIoFormat : public Format, private Framing {
                                                      size_t block_bytes) const override;
 
  private:
-  int64_t looks_behind() const override { return 0; }
-  First FindFirst(absl::Span<const uint8_t> bytes, int64_t offset, bool last) const override;
-  absl::StatusOr<Piece> Cut(absl::Span<uint8_t> bytes, int64_t offset, int64_t stop, bool last,
-                            std::vector<Record>& records) const override;
-  absl::Status CheckReach(absl::Span<const uint8_t> bytes, int64_t offset, const RandomAccessFile& file) const override;
-
   const OnDamage on_damage_;
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -14,6 +15,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "core/stop_signal.h"
 #include "io/files/testing/counted_reads.h"
 #include "io/files/testing/delayed_file_system.h"
 #include "io/files/testing/faulty_file_system.h"
@@ -204,6 +206,39 @@ TEST(RecordIoFormat, TellsOfDamageThatGoesOnAsOne) {
   EXPECT_THAT(Payloads(read), ElementsAre("good"));
   ASSERT_EQ(read.lost.size(), 1u);
   EXPECT_EQ(read.lost[0].bytes, 8000);
+}
+
+// Each of 200,000 heads claims to lead to the same 200,000 frames, which lead nowhere: 4 · 10¹⁰ steps, if they were
+// followed for each head.
+TEST(RecordIoFormat, FollowsFramesOnceThatManyDamagedHeadsLeadTo) {
+  constexpr uint32_t kHeads = 200'000;
+  const auto head = [](uint32_t part, uint32_t length) {
+    const uint32_t word = part << 29 | length;
+    return kRecordIoFormatMagic + std::string(reinterpret_cast<const char*>(&word), sizeof(word));
+  };
+  std::string bytes;
+  for (uint32_t i = 0; i < kHeads; ++i) bytes += head(RecordFrame::kFirst, 8 * (kHeads - i - 1));
+  for (uint32_t i = 0; i < kHeads; ++i) bytes += head(RecordFrame::kMiddle, 0);
+  bytes += "nothing.";
+  const size_t lost = bytes.size();
+  const OneFile file(bytes + FramedRecordIoFormat({"good"}));
+  for (const size_t block_bytes : {size_t{4096}, size_t{1} << 20}) {
+    const ReadRecords read = ReadSplit(RecordIoFormat(OnDamage::kSkip), file, "a.rec", {}, 0, block_bytes);
+    EXPECT_THAT(Payloads(read), ElementsAre("good"));
+    ASSERT_EQ(read.lost.size(), 1u);
+    EXPECT_EQ(read.lost[0].bytes, static_cast<int64_t>(lost));
+    EXPECT_THAT(read.lost[0].reason, HasSubstr("the record at byte 0 is not continued at byte 3200000"));
+  }
+}
+
+TEST(RecordIoFormat, EndsItsSearchWhereItIsNoLongerWanted) {
+  const OneFile file(std::string(1 << 20, '\0'));
+  const auto reader = RecordIoFormat(OnDamage::kSkip).Open(file, "a.rec", {}, 0, 4096);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const std::atomic<bool> stop{true};
+  const StopSignal signal(&stop);
+  RecordBlock block;
+  EXPECT_EQ(KindOf((*reader)->Next(block)), ErrorKind::kClosed);
 }
 
 TEST(RecordIoFormat, ReadsOnFromAnyRecordOfADamagedFile) {

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/interrupt.h"
+#include "io/formats/recordio/frame_chains.h"
 #include "io/formats/recordio/record_frame.h"
 
 namespace headrace {
@@ -40,27 +41,41 @@ void SortByOffset(RecordIndex& index) {
   index = std::move(sorted);
 }
 
-// The byte after the record at `offset`; nullopt if no whole record is there. Reads the heads of its frames alone.
-absl::StatusOr<std::optional<int64_t>> EndOfRecord(const RandomAccessFile& file, int64_t offset) {
+// The byte after the record at `offset`; nullopt if no whole record is there that ends by `most`. Reads the heads of
+// its frames alone. `chains`: of a caller that looks up many records, from the first to the last; or null.
+absl::StatusOr<std::optional<int64_t>> EndOfRecord(const RandomAccessFile& file, int64_t offset, int64_t most,
+                                                   FrameChains* chains = nullptr) {
   constexpr auto kHead = static_cast<int64_t>(RecordFrame::kHeadBytes);
-  size_t payload = 0;
-  for (bool first = true;; first = false) {
+  FrameChains::Walk walk(chains, offset);
+  FrameChains::Way way = {offset};
+  for (bool first = true; way.more; first = false) {
+    const FrameChains::Way* const known = first ? nullptr : walk.At(way.to, way.length);
+    if (known != nullptr) {
+      way = {known->to, way.length + known->length, known->more};
+      if (way.length > RecordFrame::kLongest) return std::nullopt;
+      continue;
+    }
     HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
     uint8_t head[RecordFrame::kHeadBytes];
-    HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file.ReadAt(offset, absl::MakeSpan(head)));
+    HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file.ReadAt(way.to, absl::MakeSpan(head)));
     uint32_t magic, word;
     std::memcpy(&magic, head, sizeof(magic));
     std::memcpy(&word, head + sizeof(magic), sizeof(word));
     const uint32_t part = word >> RecordFrame::kPartShift;
     const bool begins = part == RecordFrame::kWhole || part == RecordFrame::kFirst;
-    if (got < kHead || magic != RecordFrame::kMagic || begins != first || part > RecordFrame::kLast)
-      return std::nullopt;
     const size_t length = word & RecordFrame::kLongest;
-    payload += length + (first ? 0 : sizeof(magic));
-    if (payload > RecordFrame::kLongest) return std::nullopt;
-    offset += kHead + static_cast<int64_t>(RecordFrame::Padded(length));
-    if (part == RecordFrame::kWhole || part == RecordFrame::kLast) return offset;
+    const size_t whole_length = way.length + length + (first ? 0 : sizeof(magic));
+    if (got < kHead || magic != RecordFrame::kMagic || begins != first || part > RecordFrame::kLast ||
+        whole_length > RecordFrame::kLongest || way.to > most) {
+      walk.Note(way);
+      return std::nullopt;
+    }
+    way.to += kHead + static_cast<int64_t>(RecordFrame::Padded(length));
+    way.length = whole_length;
+    way.more = part == RecordFrame::kFirst || part == RecordFrame::kMiddle;
   }
+  walk.Note(way);
+  return way.to <= most ? std::optional(way.to) : std::nullopt;
 }
 
 // The two with the same offset that come first; the size: there are none.
@@ -79,8 +94,9 @@ absl::StatusOr<bool> NamesAll(const RandomAccessFile& file, int64_t size, const 
   if (offsets.front() != 0 || offsets.back() >= size || FindEqual(offsets) < offsets.size()) return false;
   const size_t step = (offsets.size() - 1) / looked_up + 1;
   for (size_t i = offsets.size() - 1;; i -= step) {
-    HEADRACE_ASSIGN_OR_RETURN(const std::optional<int64_t> end, EndOfRecord(file, offsets[i]));
-    if (end != (i + 1 < offsets.size() ? offsets[i + 1] : size)) return false;
+    const int64_t wanted = i + 1 < offsets.size() ? offsets[i + 1] : size;
+    HEADRACE_ASSIGN_OR_RETURN(const std::optional<int64_t> end, EndOfRecord(file, offsets[i], wanted));
+    if (end != wanted) return false;
     if (i < step) return true;
   }
 }
@@ -96,9 +112,9 @@ absl::StatusOr<OpenedFile> Open(const FileSystem& files, const std::string& path
 }
 
 // The damage of the record at byte `offset`, as far as heads show it; empty: there is none.
-absl::StatusOr<std::string> DamageAt(const RandomAccessFile& file, int64_t size, int64_t offset) {
-  HEADRACE_ASSIGN_OR_RETURN(const std::optional<int64_t> end, EndOfRecord(file, offset));
-  if (!end.has_value() || *end > size) return Cat("no whole record is at byte ", offset);
+absl::StatusOr<std::string> DamageAt(const RandomAccessFile& file, int64_t size, int64_t offset, FrameChains& chains) {
+  HEADRACE_ASSIGN_OR_RETURN(const std::optional<int64_t> end, EndOfRecord(file, offset, size, &chains));
+  if (!end.has_value()) return Cat("no whole record is at byte ", offset);
   if (*end == size) return "";
   uint8_t head[RecordFrame::kHeadBytes];
   HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file.ReadAt(*end, absl::MakeSpan(head)));
@@ -113,8 +129,9 @@ absl::Status LeaveOutDamaged(const OpenedFile& opened, const std::string& path, 
   RecordIndex good;
   int64_t left_out = 0;
   int64_t last = 0;
+  FrameChains chains;
   for (size_t i = 0; i < index.offsets.size(); ++i) {
-    HEADRACE_ASSIGN_OR_RETURN(const std::string damage, DamageAt(*opened.file, opened.size, index.offsets[i]));
+    HEADRACE_ASSIGN_OR_RETURN(const std::string damage, DamageAt(*opened.file, opened.size, index.offsets[i], chains));
     if (damage.empty()) {
       good.keys.push_back(index.keys[i]);
       good.offsets.push_back(index.offsets[i]);
@@ -209,7 +226,7 @@ absl::Status AddFromIndex(const FileSystem& files, const std::string& path, cons
   if (!all) {
     std::optional<int64_t> end = 0;
     if (last >= 0) {
-      HEADRACE_ASSIGN_OR_RETURN(end, EndOfRecord(*opened.file, last));
+      HEADRACE_ASSIGN_OR_RETURN(end, EndOfRecord(*opened.file, last, opened.size));
     }
     if (end.has_value() && *end < opened.size) {
       table.Add({path, *end,
@@ -221,7 +238,7 @@ absl::Status AddFromIndex(const FileSystem& files, const std::string& path, cons
 }
 
 absl::Status AddBuilt(const FileSystem& files, const std::string& path, OnDamage on_damage, size_t looked_up,
-                      ChooseRecords choose, RecordTable& table) {
+                      ChooseRecords choose, bool writes, RecordTable& table) {
   const std::string index_path = IndexPathOf(path);
   HEADRACE_ASSIGN_OR_RETURN(const OpenedFile opened, Open(files, path));
   bool replaceable = false;
@@ -239,8 +256,7 @@ absl::Status AddBuilt(const FileSystem& files, const std::string& path, OnDamage
     table.Add({path, each.offset, Cat(each.bytes, " bytes left out: ", each.reason)});
   }
   // An index with gaps would hide the damage from the next run.
-  const std::string text = FormatRecordIndex(index);
-  if (replaceable && lost.empty()) files.Write(index_path, {text}).IgnoreError();
+  if (writes && replaceable && lost.empty()) files.Write(index_path, {FormatRecordIndex(index)}).IgnoreError();
   return AddChosen(files, {path, opened.size, "", lost.empty()}, std::move(index), choose, table);
 }
 
@@ -288,10 +304,10 @@ absl::StatusOr<RecordTable> ReadIndices(const FileSystem& files, const std::vect
 }
 
 absl::StatusOr<RecordTable> BuildIndices(const FileSystem& files, const std::vector<std::string>& paths,
-                                         OnDamage on_damage, ChooseRecords choose) {
+                                         OnDamage on_damage, ChooseRecords choose, bool writes) {
   RecordTable table;
   for (const std::string& path : paths) {
-    HEADRACE_RETURN_IF_ERROR(AddBuilt(files, path, on_damage, LookedUpOf(paths.size()), choose, table));
+    HEADRACE_RETURN_IF_ERROR(AddBuilt(files, path, on_damage, LookedUpOf(paths.size()), choose, writes, table));
   }
   return table;
 }

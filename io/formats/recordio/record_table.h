@@ -75,9 +75,10 @@ absl::StatusOr<RecordTable> ReadIndices(const FileSystem& files, const std::vect
                                         ChooseRecords choose);
 
 // Takes the .idx file beside each of the paths, "a.idx" beside "a.rec", if it fits the file; otherwise scans the file
-// and writes that index, if it may be written and does not hold something else. kData: damage, under OnDamage::kFail.
+// and, if it `writes`, saves that index, if it may be written and does not hold something else. kData: damage, under
+// OnDamage::kFail.
 absl::StatusOr<RecordTable> BuildIndices(const FileSystem& files, const std::vector<std::string>& paths,
-                                         OnDamage on_damage, ChooseRecords choose);
+                                         OnDamage on_damage, ChooseRecords choose, bool writes = true);
 std::string IndexPathOf(const std::string& path);
 
 }  // namespace headrace

@@ -187,6 +187,13 @@ TEST_F(RecordTableTest, DoesWithoutSavingWhereNothingMayBeWritten) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a.idx"));
 }
 
+TEST_F(RecordTableTest, SavesNothingWhereAGraphIsOnlyLookedAt) {
+  const auto table = BuildIndices(*LocalFileSystem(), {path_}, OnDamage::kFail, ChooseAll, /*writes=*/false);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_THAT(Begins(*table), ElementsAre(0, 12, 20, 44));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a.idx"));
+}
+
 TEST_F(RecordTableTest, ScansNoFurtherOnceItIsInterrupted) {
   folder_.Write("a.rec", RecordBytes(std::vector<std::string>(8, std::string(1 << 20, 'x'))));
   int reads = 0;
@@ -299,6 +306,32 @@ TEST(IndexPathOf, IsBesideTheFile) {
   EXPECT_EQ(IndexPathOf("train.rec"), "train.idx");
   EXPECT_EQ(IndexPathOf("a.rec/train"), "a.rec/train.idx");
   EXPECT_EQ(IndexPathOf(".rec"), ".rec.idx");
+}
+
+// As in the test of RecordIoFormat, by an index that names all heads.
+TEST_F(RecordTableTest, FollowsFramesOnceThatManyDamagedHeadsLeadTo) {
+  constexpr uint32_t kHeads = 2000;
+  const auto head = [](uint32_t part, uint32_t length) {
+    const uint32_t word = part << 29 | length;
+    return kRecordTableMagicWord + std::string(reinterpret_cast<const char*>(&word), sizeof(word));
+  };
+  // Good records first, so that the index is not that of another file.
+  std::string bytes = RecordBytes(std::vector<std::string>(kHeads, ""));
+  for (uint32_t i = 0; i < kHeads; ++i) bytes += head(1, 8 * (kHeads - i - 1));
+  for (uint32_t i = 0; i < kHeads; ++i) bytes += head(2, 0);
+  folder_.Write("a.rec", bytes + "nothing.");
+  std::string index;
+  for (uint32_t i = 0; i < 2 * kHeads; ++i) Append(index, i, "\t", 8 * i, "\n");
+  folder_.Write("a.idx", index);
+  int reads = 0;
+  const FaultyFileSystem counting(LocalFileSystem(), [&](std::string_view call, const std::string&) {
+    reads += call == "ReadAt" ? 1 : 0;
+    return absl::OkStatus();
+  });
+  const auto table = ReadIndices(counting, {path_}, {folder_ / "a.idx"}, OnDamage::kSkip, ChooseAll);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->size(), kHeads);
+  EXPECT_LT(reads, static_cast<int>(100 * kHeads));
 }
 
 }  // namespace

@@ -17,7 +17,9 @@ struct Draft {
   std::shared_ptr<const WritableFile> file;
 };
 
-absl::StatusOr<Draft> OpenDraft(const FileSystem& files, const std::string& path, bool make) {
+enum class DraftUse { kAnew, kResume };
+
+absl::StatusOr<Draft> OpenDraft(const FileSystem& files, const std::string& path, DraftUse use) {
   HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located located, files.Locate(path));
   const LocalFiles* const local = located.files->local();
   if (local == nullptr) return UnsupportedError(path, ": records can only be written to files of this machine");
@@ -25,8 +27,9 @@ absl::StatusOr<Draft> OpenDraft(const FileSystem& files, const std::string& path
   if (there.ok() && there->type == EntryType::kFolder) {
     return UnsupportedError(path, " is a folder, where records are to be written to a file");
   }
+  const std::string named = RecordWriter::DraftPath(located.path);
   HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const WritableFile> draft,
-                            local->OpenDraft(RecordWriter::DraftPath(located.path), make));
+                            use == DraftUse::kAnew ? local->MakeDraft(named) : local->OpenDraft(named));
   return Draft{local, located.path, std::move(draft)};
 }
 
@@ -39,14 +42,13 @@ RecordWriter::RecordWriter(const LocalFiles* files, std::string path, std::share
 std::string RecordWriter::DraftPath(const std::string& path) { return path + ".draft"; }
 
 absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Create(const FileSystem& files, const std::string& path) {
-  HEADRACE_ASSIGN_OR_RETURN(Draft draft, OpenDraft(files, path, /*make=*/true));
-  HEADRACE_RETURN_IF_ERROR(draft.file->Truncate(0));
+  HEADRACE_ASSIGN_OR_RETURN(Draft draft, OpenDraft(files, path, DraftUse::kAnew));
   return std::unique_ptr<RecordWriter>(new RecordWriter(draft.files, draft.path, std::move(draft.file), 0));
 }
 
 absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Resume(const FileSystem& files, const std::string& path,
                                                                    int64_t offset) {
-  HEADRACE_ASSIGN_OR_RETURN(Draft draft, OpenDraft(files, path, /*make=*/false));
+  HEADRACE_ASSIGN_OR_RETURN(Draft draft, OpenDraft(files, path, DraftUse::kResume));
   HEADRACE_ASSIGN_OR_RETURN(const int64_t size, draft.file->Size());
   if (offset < 0 || offset > size || offset % static_cast<int64_t>(RecordFrame::kAlignment) != 0) {
     return DataError(DraftPath(draft.path), " has ", size, " bytes, and no record of it ends at byte ", offset);

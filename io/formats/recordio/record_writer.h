@@ -1,6 +1,7 @@
 // `RecordWriter` writes a RecordIO file. The records go to a draft beside it, `<path>.draft`, which takes the file's
 // name when all of them are on the disk, so readers never see a partial file. The draft is locked while it is written,
-// so a second writer of the same file is refused; the draft of a killed process is overwritten, or continued by Resume.
+// so a second writer of the same file is refused; the draft of a killed process is replaced, or continued by Resume. A
+// draft that is a link, another user's, or not a regular file with one name is refused.
 // Threads: one thread at a time.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_RECORD_WRITER_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_RECORD_WRITER_H_

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "absl/status/status.h"
+#include "core/stop_signal.h"
 
 namespace headrace {
 
@@ -22,12 +23,14 @@ inline std::string_view WithoutSpaces(std::string_view text) {
 }
 
 // Calls take(number, line) for each line that is not empty, without the spaces around it, until it returns an error.
-// Numbers count from 1. A byte order mark at the start is left out.
+// Numbers count from 1. A byte order mark at the start is left out. kClosed if StopSignal is raised.
 template <typename Take>
 absl::Status ForEachLine(std::string_view text, Take take) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   if (text.substr(0, kMark.size()) == kMark) text.remove_prefix(kMark.size());
+  constexpr size_t kLinesAtOnce = size_t{1} << 16;
   for (size_t number = 1; !text.empty(); ++number) {
+    if (number % kLinesAtOnce == 0 && StopSignal::Raised()) return StopSignal::Error();
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = WithoutSpaces(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));

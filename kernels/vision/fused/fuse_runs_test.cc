@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/philox.h"
+#include "core/testing/rounds.h"
 #include "gtest/gtest.h"
 #include "ir/canonical.h"
 #include "ir/declaration.h"
@@ -26,11 +27,7 @@ using fixture::Floats;
 using fixture::Given;
 using fixture::Ints;
 
-#ifdef HEADRACE_SANITIZER
-constexpr uint64_t kFuseRunsRuns = 300;
-#else
-constexpr uint64_t kFuseRunsRuns = 3000;
-#endif
+const uint64_t kFuseRunsRuns = Rounds(3000, {.quick = 300, .sanitized = 300});
 
 // A source of images, and a map; this room links no operators.
 void Declare() {

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/philox.h"
 #include "core/row_warning.h"
+#include "core/testing/rounds.h"
 #include "gtest/gtest.h"
 #include "ir/graph.pb.h"
 #include "ir/value.h"
@@ -27,11 +28,7 @@ using fixture::Given;
 using fixture::Golden;
 using fixture::Ints;
 
-#ifdef HEADRACE_SANITIZER
-constexpr uint64_t kFusedImageRuns = 400;
-#else
-constexpr uint64_t kFusedImageRuns = 3000;
-#endif
+const uint64_t kFusedImageRuns = Rounds(3000, {.quick = 400, .sanitized = 400});
 
 constexpr const char* kFusedImageImages[] = {
     "baseline_420.jpg", "baseline_422.jpg", "baseline_444.jpg",  "cmyk.jpg",    "grey.jpg",

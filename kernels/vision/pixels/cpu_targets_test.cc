@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/philox.h"
+#include "core/testing/rounds.h"
 #include "gtest/gtest.h"
 #include "hwy/highway.h"
 #include "kernels/numbers/convert.h"
@@ -33,11 +34,7 @@
 namespace headrace {
 namespace {
 
-#ifdef HEADRACE_SANITIZER
-constexpr uint64_t kRuns = 60;
-#else
-constexpr uint64_t kRuns = 400;
-#endif
+const uint64_t kRuns = Rounds(400, {.quick = 60, .sanitized = 60});
 
 // Calls `check(random)` with the same draws on each target.
 template <typename Check>
@@ -398,16 +395,12 @@ void TurnEveryColour(int first_turn, int step) {
 }
 
 TEST(TurnHue, IsPillowsForEveryColour) {
-#ifdef HEADRACE_SANITIZER
-  constexpr int kStep = 51;
-#else
-  constexpr int kStep = 1;
-#endif
+  const int step = OneIn({.quick = 17, .sanitized = 51});
   int first_turn = 0;
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
     SCOPED_TRACE(hwy::TargetName(target));
     hwy::SetSupportedTargetsForTest(target);
-    TurnEveryColour(first_turn, kStep);
+    TurnEveryColour(first_turn, step);
     first_turn += 50;
   }
   hwy::SetSupportedTargetsForTest(0);

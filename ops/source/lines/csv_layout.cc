@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/seeded_hash.h"
 #include "ir/suggestion.h"
 
 namespace headrace {
@@ -24,7 +25,7 @@ struct FieldRange {
 };
 
 // Tables of genes have tens of thousands of columns.
-using ByName = std::unordered_map<std::string_view, size_t>;
+using ByName = std::unordered_map<std::string_view, size_t, SeededHash>;
 
 ByName NumbersByName(const ir::Columns& columns) {
   ByName numbers;
@@ -93,7 +94,7 @@ absl::StatusOr<size_t> FieldsOfColumn(const ir::Column& column) {
 absl::StatusOr<std::vector<CsvRun>> RunsByNames(absl::Span<const std::string> names, const ir::Schema& declared,
                                                 const ir::Columns& columns) {
   std::vector<FieldRange> ranges;
-  std::unordered_set<std::string_view> seen;
+  std::unordered_set<std::string_view, SeededHash> seen;
   const ByName numbers = NumbersByName(declared.columns);
   size_t total = 0;
   for (const std::string& name : names) {
@@ -117,7 +118,7 @@ absl::StatusOr<std::vector<CsvRun>> RunsByHeader(absl::Span<const std::string> h
                                                  const ir::Columns& columns) {
   std::vector<FieldRange> ranges;
   ByName numbers;
-  std::unordered_set<std::string_view> twice;
+  std::unordered_set<std::string_view, SeededHash> twice;
   for (size_t i = 0; i < header.size(); ++i) {
     if (!numbers.emplace(header[i], i).second) twice.insert(header[i]);
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/seeded_hash.h"
 #include "ir/suggestion.h"
 
 namespace headrace {
@@ -83,7 +84,7 @@ ir::Attribute DeclareChosenFields() {
 
 absl::StatusOr<ir::Schema> FieldsOf(const ir::Attributes& attributes) {
   ir::Schema fields;
-  std::unordered_set<std::string> seen;
+  std::unordered_set<std::string, SeededHash> seen;
   for (const std::string& text : attributes.Strings("fields")) {
     HEADRACE_ASSIGN_OR_RETURN(ir::Column column, ParseField(text));
     if (!seen.insert(column.name).second) return GraphError("the field \"", column.name, "\" comes twice");
@@ -96,9 +97,9 @@ absl::StatusOr<ir::Schema> FieldsOf(const ir::Attributes& attributes) {
 absl::StatusOr<ir::Schema> ChosenFields(const ir::Attributes& attributes, const ir::Schema& fields) {
   if (attributes.IsNone("columns")) return fields;
   ir::Schema schema;
-  std::unordered_map<std::string_view, const ir::Column*> by_name;
+  std::unordered_map<std::string_view, const ir::Column*, SeededHash> by_name;
   for (const ir::Column& column : fields.columns) by_name.emplace(column.name, &column);
-  std::unordered_set<std::string> seen;
+  std::unordered_set<std::string, SeededHash> seen;
   for (const std::string& name : attributes.Strings("columns")) {
     const auto found = by_name.find(name);
     // For its message.

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,17 +47,46 @@ std::vector<std::string> FieldsOf(std::string_view line) {
   return fields;
 }
 
+// The next functions take what they match off the front; std::regex would recurse for each letter.
+size_t TakeDigits(std::string_view& text) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  text.remove_prefix(digits);
+  return digits;
+}
+
+void TakeSign(std::string_view& text) {
+  if (!text.empty() && (text[0] == '+' || text[0] == '-')) text.remove_prefix(1);
+}
+
+bool IsWhole(std::string_view text) {
+  TakeSign(text);
+  return TakeDigits(text) > 0 && text.empty();
+}
+
+bool IsReal(std::string_view text) {
+  TakeSign(text);
+  std::string lower(text);
+  for (char& letter : lower) letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  if (lower == "nan" || lower == "inf" || lower == "infinity") return true;
+  size_t digits = TakeDigits(text);
+  if (!text.empty() && text[0] == '.') {
+    text.remove_prefix(1);
+    digits += TakeDigits(text);
+  }
+  if (digits == 0) return false;
+  if (text.empty() || (text[0] != 'e' && text[0] != 'E')) return text.empty();
+  return IsWhole(text.substr(1));
+}
+
 std::optional<float> FloatOf(const std::string& text) {
-  static const std::regex form("[+-]?((\\d+\\.?\\d*|\\.\\d+)(e[+-]?\\d+)?|nan|inf|infinity)", std::regex::icase);
-  if (!std::regex_match(text, form)) return std::nullopt;
+  if (!IsReal(text)) return std::nullopt;
   const float value = std::strtof(text.c_str(), nullptr);
   const bool digits = text.find_first_of("0123456789") != std::string::npos;
   return std::isinf(value) && digits ? std::nullopt : std::optional<float>(value);
 }
 
 std::optional<int64_t> IndexOf(const std::string& text) {
-  static const std::regex form("[+-]?\\d+");
-  if (!std::regex_match(text, form)) return std::nullopt;
+  if (!IsWhole(text)) return std::nullopt;
   errno = 0;
   const int64_t value = std::strtoll(text.c_str(), nullptr, 10);
   return errno == 0 ? std::optional<int64_t>(value) : std::nullopt;

@@ -73,7 +73,7 @@ class ImageColumns : public ItemColumns {
 absl::StatusOr<std::map<std::string, int32_t>> ClassMap(const ir::Attributes& attributes) {
   std::map<std::string, int32_t> classes;
   if (attributes.IsNone("classes")) return classes;
-  for (const auto& [name, text] : attributes.Pairs("classes")) {
+  for (const auto& [name, text] : attributes.PathPairs("classes")) {
     HEADRACE_RETURN_IF_ERROR(CheckNoNul("the class", name));
     int32_t label = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), label);
@@ -88,23 +88,24 @@ absl::StatusOr<std::map<std::string, int32_t>> ClassMap(const ir::Attributes& at
 
 absl::StatusOr<ir::Schema> InferImageFolder(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
   HEADRACE_RETURN_IF_ERROR(ClassMap(attributes).status());
-  HEADRACE_RETURN_IF_ERROR(CheckNoNul("root", attributes.String("root")));
-  if (!attributes.IsNone("listing")) HEADRACE_RETURN_IF_ERROR(CheckNoNul("listing", attributes.String("listing")));
+  HEADRACE_RETURN_IF_ERROR(CheckNoNul("root", attributes.Path("root")));
+  if (!attributes.IsNone("listing")) HEADRACE_RETURN_IF_ERROR(CheckNoNul("listing", attributes.Path("listing")));
   return ChoiceImageFolder().Infer(attributes);
 }
 
-absl::StatusOr<Listing> List(const FileSystem& files, const ir::Attributes& attributes) {
+absl::StatusOr<Listing> List(const FileSystem& files, const ir::Attributes& attributes, bool writes) {
   ImageListingOptions options;
   options.extensions = attributes.Strings("extensions");
   options.allow_empty = attributes.Bool("allow_empty");
   HEADRACE_ASSIGN_OR_RETURN(options.class_map, ClassMap(attributes));
-  const std::string* saved = attributes.IsNone("listing") ? nullptr : &attributes.String("listing");
-  return KeptListings::OfProcess().Get(files, attributes.String("root"), options, saved);
+  const std::string saved = attributes.IsNone("listing") ? std::string() : attributes.Path("listing");
+  return KeptListings::OfProcess().Get(files, attributes.Path("root"), options,
+                                       attributes.IsNone("listing") ? nullptr : &saved, writes);
 }
 
 absl::StatusOr<std::unique_ptr<IndexedSource>> MakeImageFolder(const OpArguments& arguments) {
   const FileSystem* const system = arguments.run->files;
-  HEADRACE_ASSIGN_OR_RETURN(const Listing listing, List(*system, arguments.attributes));
+  HEADRACE_ASSIGN_OR_RETURN(const Listing listing, List(*system, arguments.attributes, arguments.run->writes));
   const auto images = static_cast<uint64_t>(listing->size());
   return std::make_unique<ItemSource>(
       std::make_unique<ListedImages>(system, listing), std::make_unique<ImageColumns>(listing),
@@ -141,7 +142,8 @@ const OpRegistration image_folder_registration(
                         .type = ir::AttributeType::kPairs,
                         .doc = "Labels of the classes to read, by folder name; None: all folders, numbered by name.",
                         .default_value = "None",
-                        .nullable = true},
+                        .nullable = true,
+                        .any_bytes = true},
                        {.name = "allow_empty",
                         .type = ir::AttributeType::kBool,
                         .doc = "Accept class folders without images, which are otherwise an error.",
@@ -156,6 +158,10 @@ const OpRegistration image_folder_registration(
         .traits = {.indexed = true, .file_io = true},
         .example = "hr.ImageFolder(\"photos/\", shuffle=True)",
         .infer = InferImageFolder,
+        .writes = [](const ir::Attributes& attributes) -> std::vector<std::string> {
+          if (attributes.IsNone("listing")) return {};
+          return {Cat("the listing ", attributes.Path("listing"))};
+        },
     },
     {.indexed_source = MakeImageFolder});
 

@@ -89,11 +89,11 @@ uint64_t HashOf(const ImageList& list, uint64_t hash) {
 
 absl::StatusOr<std::unique_ptr<IndexedSource>> MakeImageList(const OpArguments& arguments) {
   const FileSystem* const files = arguments.run->files;
-  const std::string& listing = arguments.attributes.String("listing");
+  const std::string listing = arguments.attributes.Path("listing");
   const int64_t label_width = arguments.attributes.Int("label_width");
   HEADRACE_ASSIGN_OR_RETURN(const Lines lines, ReadLabelList(*files, listing));
   HEADRACE_RETURN_IF_ERROR(CheckLines(lines->list(), listing, label_width));
-  const std::string& root = arguments.attributes.String("root");
+  const std::string root = arguments.attributes.Path("root");
   HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<NamedFiles> images,
                             NamedFiles::Make(files, {.count = lines->list().size(),
                                                      .path = [lines](size_t i) { return lines->list().path(i); },
@@ -108,7 +108,7 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeImageList(const OpArguments& 
 
 absl::StatusOr<ir::Schema> InferImageList(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
   for (const std::string_view name : {"listing", "root"}) {
-    HEADRACE_RETURN_IF_ERROR(CheckNoNul(name, attributes.String(name)));
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul(name, attributes.Path(name)));
   }
   HEADRACE_ASSIGN_OR_RETURN(ir::Schema schema, ChoiceImageList().Infer(attributes));
   HEADRACE_RETURN_IF_ERROR(SetLabelType(attributes, schema));

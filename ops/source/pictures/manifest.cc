@@ -88,7 +88,7 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeManifest(const OpArguments& a
   HEADRACE_ASSIGN_OR_RETURN(ArrayColumns bound, ArrayColumns::Bind(arguments, types.columns));
   const auto table = std::make_shared<const ArrayColumns>(std::move(bound));
   const Tensor paths = table->array(static_cast<size_t>(types.IndexOf(attributes.String("path_column"))));
-  const std::string& root = attributes.String("root");
+  const std::string root = attributes.Path("root");
   for (uint64_t row = 0; row < table->rows(); ++row) {
     HEADRACE_RETURN_IF_ERROR(CheckPath(paths.bytes_at(static_cast<int64_t>(row)), row, root));
   }
@@ -112,7 +112,7 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeManifest(const OpArguments& a
 }
 
 absl::StatusOr<ir::Schema> InferManifest(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
-  HEADRACE_RETURN_IF_ERROR(CheckNoNul("root", attributes.String("root")));
+  HEADRACE_RETURN_IF_ERROR(CheckNoNul("root", attributes.Path("root")));
   HEADRACE_ASSIGN_OR_RETURN(const ColumnChoice choice, ChoiceOf(attributes));
   return choice.Infer(attributes);
 }

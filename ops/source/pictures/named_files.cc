@@ -1,10 +1,11 @@
 #include "ops/source/pictures/named_files.h"
 
+#include <unordered_set>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/seeded_hash.h"
 #include "core/text.h"
 #include "io/listings/kept_by_files.h"
 
@@ -57,14 +58,14 @@ absl::StatusOr<NamedFiles::Sizes> NamedFiles::Measure() const {
 }
 
 std::vector<std::string> NamedFiles::FilesOfSizes() const {
-  absl::flat_hash_set<absl::string_view> seen;
+  std::unordered_set<std::string_view, SeededHash> seen;
   std::vector<std::string> paths;
   if (!names_.listing.empty()) paths.push_back(names_.listing);
   for (size_t i = 0; i < names_.count; ++i) {
     const std::string_view path = names_.path(i);
     const size_t slash = path.rfind('/');
     const std::string_view folder = path.substr(0, slash == path.npos ? 0 : slash + 1);
-    if (seen.insert(ToAbsl(folder)).second) paths.push_back(PathIn(names_.root, Cat(folder, ".")));
+    if (seen.insert(folder).second) paths.push_back(PathIn(names_.root, Cat(folder, ".")));
   }
   return paths;
 }

@@ -36,7 +36,7 @@ class ImageRecordColumns : public ItemColumns {
       : label_width_(arguments.attributes.Int("label_width")),
         gives_label_(arguments.output.Find("label") != nullptr),
         gives_id_(arguments.output.Find("id") != nullptr),
-        list_path_(list == nullptr ? "" : arguments.attributes.String("path_imglist")),
+        list_path_(list == nullptr ? "" : arguments.attributes.Path("path_imglist")),
         list_(std::move(list)) {}
 
   bool NeedsBytes(int /*field*/) const override { return true; }
@@ -101,7 +101,7 @@ bool IsImage(std::string_view bytes) {
 absl::StatusOr<RecordRows> MakeImageRecordRows(const OpArguments& arguments) {
   std::shared_ptr<const LabelList> list;
   if (!arguments.attributes.IsNone("path_imglist")) {
-    HEADRACE_ASSIGN_OR_RETURN(list, ReadLabelList(*arguments.run->files, arguments.attributes.String("path_imglist")));
+    HEADRACE_ASSIGN_OR_RETURN(list, ReadLabelList(*arguments.run->files, arguments.attributes.Path("path_imglist")));
   }
   return RecordRows{std::make_unique<ImageRecordColumns>(arguments, std::move(list)), Choice().Fields(arguments.output),
                     ChooseImages, IsImage};
@@ -124,7 +124,7 @@ std::vector<ir::Attribute> Attributes() {
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
   HEADRACE_RETURN_IF_ERROR(CheckRecordReading(attributes));
   if (!attributes.IsNone("path_imglist")) {
-    HEADRACE_RETURN_IF_ERROR(CheckNoNul("path_imglist", attributes.String("path_imglist")));
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("path_imglist", attributes.Path("path_imglist")));
   }
   HEADRACE_ASSIGN_OR_RETURN(ir::Schema schema, Choice().Infer(attributes));
   HEADRACE_RETURN_IF_ERROR(SetLabelType(attributes, schema));
@@ -151,6 +151,7 @@ const OpRegistration image_record_registration(
                                    {"columns", "columns: Sequence[str] | None = None"}}),
         .example = "hr.ImageRecord(\"train.rec\", index=\"train.idx\", shuffle=True)",
         .infer = Infer,
+        .writes = WrittenIndices,
     },
     RecordFactories(MakeImageRecordRows));
 

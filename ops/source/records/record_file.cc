@@ -40,6 +40,7 @@ const OpRegistration record_file_registration(
           HEADRACE_RETURN_IF_ERROR(CheckRecordReading(attributes));
           return ir::Schema{{{"record", ir::ColumnType::Of(DType::kBytes, {})}}};
         },
+        .writes = WrittenIndices,
     },
     RecordFactories(MakeRecordFileRows));
 

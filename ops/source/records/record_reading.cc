@@ -112,10 +112,12 @@ std::vector<std::string> TextsOf(const PathArena& paths) {
   return texts;
 }
 
+bool BuildsIndices(const std::vector<std::string>& given) { return given.size() == 1 && given[0] == kBuild; }
+
 // The paths of the indices; none: they are built.
 absl::StatusOr<std::vector<std::string>> IndicesOf(const OpArguments& arguments, size_t files) {
-  const std::vector<std::string> given = arguments.attributes.Strings("index");
-  if (given.size() == 1 && given[0] == kBuild) return std::vector<std::string>();
+  const std::vector<std::string> given = arguments.attributes.Paths("index");
+  if (BuildsIndices(given)) return std::vector<std::string>();
   HEADRACE_ASSIGN_OR_RETURN(const PathArena matched, MatchInOrder(*arguments.run->files, given, kIndexEnding));
   if (static_cast<size_t>(matched.size()) != files) {
     return GraphError("index names ", matched.size(), matched.size() == 1 ? " file" : " files", " and paths ", files,
@@ -130,19 +132,21 @@ absl::StatusOr<std::shared_ptr<const RecordTable>> TableOf(const OpArguments& ar
   const FileSystem& files = *arguments.run->files;
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<std::string> indices, IndicesOf(arguments, paths.size()));
   const OnDamage on_damage = OnDamageOf(arguments.attributes);
-  const std::string name =
-      Cat(choose == ChooseAll ? "all" : "chosen", on_damage == OnDamage::kSkip ? " skip" : "",
-          indices.empty() ? " build" : "", "\n", absl::StrJoin(paths, "\n"), "\n", absl::StrJoin(indices, "\n"));
+  const bool writes = arguments.run->writes;
+  // A run that may write does not take a table whose indices were not written.
+  const std::string_view how = !indices.empty() ? "" : writes ? " build" : " build unwritten";
+  const std::string name = Cat(choose == ChooseAll ? "all" : "chosen", on_damage == OnDamage::kSkip ? " skip" : "", how,
+                               "\n", absl::StrJoin(paths, "\n"), "\n", absl::StrJoin(indices, "\n"));
   std::vector<std::string> read = paths;
   read.insert(read.end(), indices.begin(), indices.end());
   return KeptTables().Get(files, name, std::move(read), [&]() -> absl::StatusOr<RecordTable> {
-    return indices.empty() ? BuildIndices(files, paths, on_damage, choose)
+    return indices.empty() ? BuildIndices(files, paths, on_damage, choose, writes)
                            : ReadIndices(files, paths, indices, on_damage, choose);
   });
 }
 
 absl::StatusOr<MatchedFiles> FilesOf(const OpArguments& arguments) {
-  const std::vector<std::string> texts = arguments.attributes.Strings("paths");
+  const std::vector<std::string> texts = arguments.attributes.Paths("paths");
   const FileSystem& files = *arguments.run->files;
   HEADRACE_ASSIGN_OR_RETURN(PathArena paths, MatchInOrder(files, texts, kRecordEnding));
   return Measure(files, arguments.node->op(), std::move(paths), texts);
@@ -200,9 +204,14 @@ std::vector<ir::Attribute> DeclareRecordReading() {
 absl::Status CheckRecordReading(const ir::Attributes& attributes) {
   for (const std::string_view list : {"paths", "index"}) {
     if (attributes.IsNone(list)) continue;
-    for (const std::string& text : attributes.Strings(list)) HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", text));
+    for (const std::string& text : attributes.Paths(list)) HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", text));
   }
   return SplitReading::CheckBesideIndex(attributes);
+}
+
+std::vector<std::string> WrittenIndices(const ir::Attributes& attributes) {
+  if (attributes.IsNone("index") || !BuildsIndices(attributes.Paths("index"))) return {};
+  return {Cat("indices beside ", absl::StrJoin(attributes.Paths("paths"), ", "))};
 }
 
 OpFactories RecordFactories(MakeRecordRows make) {

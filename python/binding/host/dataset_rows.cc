@@ -27,13 +27,13 @@ uint64_t LengthOf(const py::object& dataset) {
                                            raised.matches(PyExc_OverflowError));
   if (!refused) throw py::error_already_set(raised);
   Raise(GraphError("__len__ of ", name,
-                   " does not give a whole number from 0 to 2**63 - 1: ", LooseBytes(py::str(raised.value()))));
+                   " does not give a whole number from 0 to 2**63 - 1: ", MessageBytes(py::str(raised.value()))));
 }
 
 class PythonRows : public HostRows {
  public:
   PythonRows(const py::object& dataset, std::vector<std::string> columns, std::shared_ptr<UserObjects> objects)
-      : form_{std::string(py::str(py::type::of(dataset).attr("__name__"))), std::move(columns), true},
+      : form_{MessageBytes(py::type::of(dataset).attr("__name__")), std::move(columns), true},
         objects_(std::move(objects)),
         dataset_(objects_->Add(dataset)),
         size_(LengthOf(dataset)),

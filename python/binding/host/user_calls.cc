@@ -5,6 +5,7 @@
 #include "core/caught_error.h"
 #include "core/error.h"
 #include "core/fork_watch.h"
+#include "core/printable.h"
 #include "engine/exec/worker_pool.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/stay_at_exit.h"
@@ -42,7 +43,7 @@ bool AloneAfterFork() { return LostInFork() && OnEnginesThread(); }
         "headrace: a child process that was forked in %s came back from it, where the pipeline has no other threads; "
         "it "
         "ends here. End it by sys.exit() or os._exit().\n",
-        name.c_str());
+        Printable(name).c_str());
   }
   Py_Exit(1);
 }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "absl/strings/cord.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/operator/host_children.h"
@@ -61,7 +60,7 @@ bool ExpectsADict(const py::error_already_set& raised, const py::tuple& argument
 
 // What the function gets. One of this package that calls the user's says it itself.
 std::string ArgumentsHint(const py::handle& callable, absl::Span<const Tensor> inputs) {
-  if (py::hasattr(callable, "_headrace_arguments")) return py::str(callable.attr("_headrace_arguments"));
+  if (py::hasattr(callable, "_headrace_arguments")) return MessageBytes(py::str(callable.attr("_headrace_arguments")));
   std::string hint = "; a function gets one argument for each column (here ";
   for (size_t i = 0; i < inputs.size(); ++i) Append(hint, i > 0 ? ", " : "", inputs[i].TypeName());
   return hint + "), not a row as a dict";
@@ -72,15 +71,12 @@ std::string ArgumentsHint(const py::handle& callable, absl::Span<const Tensor> i
   for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(result)) {
     Append(names, names.empty() ? "" : ", ", ShownValue(name));
   }
-  throw py::type_error(
-      Cat("it gave a dict of ", names, "; give a tuple of the values, and name their columns: output=[", names, "]"));
+  throw TypeError("it gave a dict of ", names, "; give a tuple of the values, and name their columns: output=[", names,
+                  "]");
 }
 
 absl::Status WithHint(const absl::Status& status, std::string_view hint) {
-  absl::Status hinted(status.code(), Cat(status.message(), hint));
-  status.ForEachPayload(
-      [&hinted](absl::string_view name, const absl::Cord& payload) { hinted.SetPayload(name, payload); });
-  return hinted;
+  return Reworded(status, Cat(status.message(), hint));
 }
 
 // Of numbers and lists of them.
@@ -174,7 +170,7 @@ class PythonFunction : public HostFunction, public ChildrenFunction, public Para
 
   std::vector<Tensor> TensorsOf(py::object result, OutputAllocator& output) const {
     if (predicate_) {
-      if (result.is_none()) throw py::type_error("it gave None, not whether to keep the row; is its return missing?");
+      if (result.is_none()) throw TypeError("it gave None, not whether to keep the row; is its return missing?");
       const int truth = PyObject_IsTrue(result.ptr());
       if (truth < 0) throw py::error_already_set();
       return {ValueOrRaise(Tensor::Scalar<bool>(truth != 0))};
@@ -198,9 +194,9 @@ class PythonFunction : public HostFunction, public ChildrenFunction, public Para
 
 std::string NameOfCallable(const py::handle& callable) {
   for (const char* attribute : {"__qualname__", "__name__"}) {
-    if (py::hasattr(callable, attribute)) return py::str(callable.attr(attribute));
+    if (py::hasattr(callable, attribute)) return MessageBytes(py::str(callable.attr(attribute)));
   }
-  return py::str(py::type::of(callable).attr("__name__"));
+  return MessageBytes(py::type::of(callable).attr("__name__"));
 }
 
 std::shared_ptr<HostFunction> UserFunction(const py::object& callable, bool wants_rng, bool predicate,

@@ -20,7 +20,7 @@ std::string ColumnList(const RowForm& form) {
 
 std::string KeyList(const py::dict& values) {
   std::string list;
-  for (const auto& [key, value] : values) Append(list, list.empty() ? "" : ", ", LooseBytes(py::str(key)));
+  for (const auto& [key, value] : values) Append(list, list.empty() ? "" : ", ", MessageBytes(py::str(key)));
   return list;
 }
 
@@ -43,16 +43,16 @@ py::object WithoutImage(py::object value) {
 
 Tensor ValueOf(py::object value, const RowForm& form, const std::string& column) {
   if (PyDict_Check(value.ptr())) {
-    throw py::type_error(Cat("column \"", column, "\" is a dict of ", KeyList(value),
-                             "; a column holds one value: give each of these a column of its own, in a flat dict or a "
-                             "tuple, and name them with columns=[…]"));
+    throw TypeError("column \"", column, "\" is a dict of ", KeyList(value),
+                    "; a column holds one value: give each of these a column of its own, in a flat dict or a "
+                    "tuple, and name them with columns=[…]");
   }
   try {
     return TensorOf(form.of_dataset ? WithoutImage(std::move(value)) : std::move(value), Sharing::kWhereAlone);
   } catch (const py::type_error& error) {
-    throw py::type_error(Cat("column \"", column, "\": ", error.what()));
+    throw TypeError("column \"", column, "\": ", error.what());
   } catch (const py::value_error& error) {
-    throw py::value_error(Cat("column \"", column, "\": ", error.what()));
+    throw ValueError("column \"", column, "\": ", error.what());
   }
 }
 
@@ -105,9 +105,9 @@ std::vector<Tensor> TensorsOfTuple(py::object tuple, OutputAllocator& output) {
     try {
       tensors.push_back(TensorOf(std::move(value), Sharing::kWhereAlone, output));
     } catch (const py::type_error& error) {
-      throw py::type_error(Cat("value ", i, " of its tuple: ", error.what()));
+      throw TypeError("value ", i, " of its tuple: ", error.what());
     } catch (const py::value_error& error) {
-      throw py::value_error(Cat("value ", i, " of its tuple: ", error.what()));
+      throw ValueError("value ", i, " of its tuple: ", error.what());
     }
   }
   return tensors;
@@ -117,7 +117,7 @@ absl::Status RowOf(py::object value, const RowForm& form, std::vector<Tensor>& r
   if (PyDict_Check(value.ptr())) return RowOfDict(py::reinterpret_borrow<py::dict>(value), form, row);
   if (IsTuple(value, form)) return RowOfTuple(std::move(value), form, row);
   if (form.columns.size() != 1) {
-    return GraphError(form.source, " gave a ", std::string(py::str(py::type::of(value).attr("__name__"))),
+    return GraphError(form.source, " gave a ", MessageBytes(py::type::of(value).attr("__name__")),
                       "; a row is a dict, or a tuple in the order of the columns (", ColumnList(form), ")");
   }
   row.push_back(ValueOf(std::move(value), form, form.columns[0]));

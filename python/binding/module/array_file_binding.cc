@@ -21,14 +21,14 @@ pybind11::list Parse(const pybind11::bytes& contents, const std::string& path) {
   pybind11::list parsed;
   for (NamedArray& each : ValueOrRaise(ParseArrayFile(std::string_view(contents), path))) {
     const Tensor array = std::exchange(each.array, {});
-    parsed.append(pybind11::make_tuple(LooseText(each.name), ArrayOf(array, Access::kReadOnly)));
+    parsed.append(pybind11::make_tuple(NameText(each.name), ArrayOf(array, Access::kReadOnly)));
   }
   return parsed;
 }
 
-pybind11::bytes Format(const std::vector<std::pair<std::string, pybind11::object>>& arrays) {
+pybind11::bytes Format(const std::vector<std::pair<pybind11::str, pybind11::object>>& arrays) {
   std::vector<NamedArray> named;
-  for (const auto& [name, array] : arrays) named.push_back({name, TensorOf(array, Sharing::kAlways)});
+  for (const auto& [name, array] : arrays) named.push_back({MessageBytes(name), TensorOf(array, Sharing::kAlways)});
   return pybind11::bytes(ValueOrRaise(FormatArrayFile(named)));
 }
 

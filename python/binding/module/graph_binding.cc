@@ -11,6 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/path_text.h"
+#include "engine/plan/graph_writes.h"
 #include "engine/plan/plan_node.h"
 #include "ir/branches.h"
 #include "ir/canonical.h"
@@ -270,11 +272,11 @@ py::str WrongValue(const std::string& kernel, const std::string& attribute, cons
   try {
     value = ValueOf(given);
   } catch (py::value_error& error) {
-    return LooseText(Cat(what, ": ", error.what()));
+    return MessageLine(Cat(what, ": ", error.what()));
   }
   ir::FitValue(declared, value);
   const std::vector<std::string> wrong = ir::CheckValue(declared, value);
-  return wrong.empty() ? py::str("") : LooseText(Cat(what, " ", wrong[0]));
+  return wrong.empty() ? py::str("") : MessageLine(Cat(what, " ", wrong[0]));
 }
 
 // Why a graph cannot hold a value; empty: it can.
@@ -282,7 +284,7 @@ py::str UnfitValue(const py::object& given) {
   try {
     ValueOf(given);
   } catch (py::value_error& error) {
-    return LooseText(error.what());
+    return MessageLine(error.what());
   }
   return py::str("");
 }
@@ -297,8 +299,10 @@ py::object ShapeTuple(const std::optional<Shape>& shape) {
   return dimensions;
 }
 
-// A value as Python has it; null: it stands for an object of the user, an expression or columns.
-py::object PlainValue(const ir::proto::Value& value) {
+// A value as Python has it; null: it stands for an object of the user, an expression or columns. `any_bytes`: texts,
+// and keys of pairs, stand for names of files.
+py::object PlainValue(const ir::proto::Value& value, bool any_bytes) {
+  const auto name = [any_bytes](const std::string& text) { return NameText(any_bytes ? PathOfText(text) : text); };
   const auto tuple_of = [](const auto& values, const auto& made) {
     py::tuple listed(static_cast<size_t>(values.size()));
     for (int i = 0; i < values.size(); ++i) listed[static_cast<size_t>(i)] = made(values.Get(i));
@@ -314,18 +318,18 @@ py::object PlainValue(const ir::proto::Value& value) {
     case ir::proto::Value::kReal:
       return py::float_(value.real());
     case ir::proto::Value::kText:
-      return LooseText(value.text());
+      return name(value.text());
     case ir::proto::Value::kIntegers:
       return tuple_of(value.integers().values(), [](int64_t each) { return py::int_(each); });
     case ir::proto::Value::kReals:
       return tuple_of(value.reals().values(), [](double each) { return py::float_(each); });
     case ir::proto::Value::kTexts:
-      return tuple_of(value.texts().values(), [](const std::string& each) { return LooseText(each); });
+      return tuple_of(value.texts().values(), name);
     case ir::proto::Value::kPairs: {
       py::dict pairs;
       const ir::proto::Pairs& given = value.pairs();
       for (int i = 0; i < std::min(given.keys_size(), given.values_size()); ++i) {
-        pairs[LooseText(given.keys(i))] = LooseText(given.values(i));
+        pairs[name(given.keys(i))] = NameText(given.values(i));
       }
       return pairs;
     }
@@ -335,9 +339,15 @@ py::object PlainValue(const ir::proto::Value& value) {
 }
 
 py::dict PlainAttributes(const BoundNode& bound) {
+  const ir::Declaration* const declaration = ir::Registry::Global().Find(bound.node.op());
   py::dict found;
   for (const ir::proto::Attribute& attribute : bound.node.attributes()) {
-    if (py::object value = PlainValue(attribute.value())) found[LooseText(attribute.name())] = std::move(value);
+    const ir::Attribute* const declared =
+        declaration == nullptr ? nullptr : declaration->FindAttribute(attribute.name());
+    const bool any_bytes = declared != nullptr && (declared->path || declared->any_bytes);
+    if (py::object value = PlainValue(attribute.value(), any_bytes)) {
+      found[NameText(attribute.name())] = std::move(value);
+    }
   }
   return found;
 }
@@ -348,7 +358,7 @@ py::list ColumnsOfSteps(const BoundNode& bound) {
   for (const ir::proto::Step& step : bound.node.steps()) {
     const std::vector<std::string> inputs(step.inputs().begin(), step.inputs().end());
     const std::vector<std::string> outputs(step.outputs().begin(), step.outputs().end());
-    steps.append(py::make_tuple(LooseText(step.kernel()), LooseTexts(inputs), LooseTexts(outputs)));
+    steps.append(py::make_tuple(NameText(step.kernel()), NameTexts(inputs), NameTexts(outputs)));
   }
   return steps;
 }
@@ -363,7 +373,7 @@ py::list DrawingSteps(const BoundGraph& bound) {
       if (ir::AnyStepOf(step, &HasSalt)) kernels.push_back(step.kernel());
     }
   }
-  return LooseTexts(kernels);
+  return MessageLines(kernels);
 }
 
 // Whether it shuffles or draws, so that its epochs differ.
@@ -447,7 +457,7 @@ void BindGraph(py::module_& module) {
   py::class_<BoundNode>(module, "Node")
       .def(py::init(&MakeNode), py::arg("op"), py::arg("attributes"), py::arg("steps"), py::arg("location"),
            py::arg("workers") = 0, py::arg("window") = 0, py::arg("on_device") = false)
-      .def_property_readonly("op", [](const BoundNode& self) { return LooseText(self.node.op()); })
+      .def_property_readonly("op", [](const BoundNode& self) { return MessageLine(self.node.op()); })
       .def_property_readonly("references", &ReferencesOf)
       .def("referenced_by", &ReferencedBy)
       .def_property_readonly("steps",
@@ -455,7 +465,7 @@ void BindGraph(py::module_& module) {
                                std::vector<std::string> steps;
                                for (const ir::proto::Step& step : self.node.steps())
                                  steps.push_back(ir::StepText(step));
-                               return LooseTexts(steps);
+                               return MessageLines(steps);
                              })
       .def_property_readonly("attributes", &PlainAttributes)
       .def_property_readonly("columns_of_steps", &ColumnsOfSteps)
@@ -470,7 +480,7 @@ void BindGraph(py::module_& module) {
       .def_property_readonly("joins_rows", &Has<&ir::Traits::joins_rows>)
       .def_property_readonly("splits_rows", &Has<&ir::Traits::one_to_many>)
       .def_property_readonly("stands_for_attribute", &Has<&ir::Traits::stands_for_attribute>)
-      .def("text", [](const BoundNode& self) { return LooseText(ir::NodeText(self.node)); });
+      .def("text", [](const BoundNode& self) { return MessageLine(ir::NodeText(self.node)); });
 
   module.def("unfit_value", &UnfitValue, py::arg("value"));
   module.def("wrong_value", &WrongValue, py::arg("kernel"), py::arg("attribute"), py::arg("value"), py::arg("number"));
@@ -497,10 +507,10 @@ void BindGraph(py::module_& module) {
       .def_property_readonly("references", [](const BoundGraph& self) { return self.references; })
       .def_property_readonly("hash", [](const BoundGraph& self) { return ir::HashText(ir::UserGraphHash(self.graph)); })
       .def("serialize", [](const BoundGraph& self) { return py::bytes(ir::SerializeGraph(self.graph)); })
-      .def("text", [](const BoundGraph& self) { return LooseText(ir::GraphToText(self.graph)); })
-      .def("json", [](const BoundGraph& self) { return LooseText(ir::GraphToJson(self.graph)); })
-      .def("dot", [](const BoundGraph& self) { return LooseText(ir::ToDot(self.graph)); })
-      .def("dump", [](const BoundGraph& self) { return LooseText(ir::GraphDump(self.graph)); })
+      .def("text", [](const BoundGraph& self) { return MessageText(ir::GraphToText(self.graph)); })
+      .def("json", [](const BoundGraph& self) { return MessageText(ir::GraphToJson(self.graph)); })
+      .def("dot", [](const BoundGraph& self) { return MessageText(ir::ToDot(self.graph)); })
+      .def("dump", [](const BoundGraph& self) { return MessageText(ir::GraphDump(self.graph)); })
       .def("doubts",
            [](const BoundGraph& self) {
              const std::vector<ir::Mistake> found = WithoutGil([&] {
@@ -509,12 +519,21 @@ void BindGraph(py::module_& module) {
              });
              py::list doubts;
              for (const ir::Mistake& doubt : found) {
-               doubts.append(py::make_tuple(LooseText(doubt.location), LooseText(Cat(doubt.op, ": ", doubt.message))));
+               doubts.append(
+                   py::make_tuple(MessageLine(doubt.location), MessageLine(Cat(doubt.op, ": ", doubt.message))));
              }
              return doubts;
            })
       .def("validate",
            [](const BoundGraph& self) { RaiseIfError(WithoutGil([&] { return ir::Validate(self.graph); })); })
+      .def("writes",
+           [](const BoundGraph& self) {
+             py::list writes;
+             for (const GraphWrite& each : ValueOrRaise(WithoutGil([&] { return WritesOf(self.graph); }))) {
+               writes.append(py::make_tuple(MessageLine(each.op), MessageLine(each.what)));
+             }
+             return writes;
+           })
       .def("schema", [](const BoundGraph& self) {
         return SchemaList(ValueOrRaise(WithoutGil([&]() -> absl::StatusOr<ir::Schema> {
           HEADRACE_RETURN_IF_ERROR(ir::Validate(self.graph));

@@ -103,7 +103,7 @@ HostArrays ArraysOf(const py::dict& columns) {
       arrays.columns.emplace_back(column, TensorOf(py::reinterpret_borrow<py::object>(array), Sharing::kAlways));
     } catch (py::error_already_set& error) {
       if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
-      Raise(GraphError("column \"", column, "\" is no array that can be held: ", LooseBytes(py::str(error.value()))));
+      Raise(GraphError("column \"", column, "\" is no array that can be held: ", MessageBytes(py::str(error.value()))));
     } catch (py::builtin_exception& error) {
       Raise(GraphError("column \"", column, "\" is no array that can be held: ", error.what()));
     }

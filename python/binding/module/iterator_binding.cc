@@ -115,7 +115,7 @@ IterateOptions OptionsOf(const py::dict& given) {
 
 py::dict StageDict(const StageReport& stage) {
   py::dict dict;
-  dict["name"] = LooseText(stage.name);
+  dict["name"] = MessageLine(stage.name);
   dict["kind"] = std::string(KindName(stage.kind));
   dict["rows"] = stage.rows;
   dict["messages"] = stage.messages;
@@ -145,7 +145,7 @@ py::dict StageDict(const StageReport& stage) {
 
 py::dict DeviceDict(const DeviceReport& device) {
   py::dict dict;
-  dict["name"] = LooseText(device.name);
+  dict["name"] = MessageLine(device.name);
   dict["steps"] = device.steps;
   dict["batches"] = device.batches;
   dict["bytes"] = device.bytes;
@@ -168,9 +168,9 @@ py::list RowsByOperator(const std::vector<WarningReport>& reports) {
   for (const WarningReport& report : reports) {
     if (report.rows == 0) continue;
     py::list first;
-    for (const std::string& row : report.first) first.append(LooseText(row));
+    for (const std::string& row : report.first) first.append(MessageLine(row));
     py::dict entry;
-    entry["name"] = LooseText(report.name);
+    entry["name"] = MessageLine(report.name);
     entry["rows"] = report.rows;
     entry["first"] = first;
     list.append(entry);
@@ -198,8 +198,9 @@ void WarnOf(const UserCalls& calls) try {
   if (left_behind.empty() || _Py_IsFinalizing() != 0) return;
   std::string names;
   for (const std::string& name : left_behind) Append(names, names.empty() ? "" : ", ", name);
-  const std::string text = Cat(names, left_behind.size() == 1 ? " has" : " have",
-                               " not returned: the iterator is closed, and the thread is left behind until it does");
+  const std::string text =
+      Printable(Cat(names, left_behind.size() == 1 ? " has" : " have",
+                    " not returned: the iterator is closed, and the thread is left behind until it does"));
   constexpr Py_ssize_t kOfWhoCloses = 4;
   if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), kOfWhoCloses) < 0) PyErr_WriteUnraisable(nullptr);
 } catch (const std::bad_alloc&) {
@@ -381,7 +382,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       const Unlocked unlocked;
       text = ExplainRun(iteration_->report());
     }
-    return LooseText(text);
+    return MessageText(text);
   }
 
   // The trace and the page, for a closed iteration. `joined`: what it gave are batches of rows.
@@ -397,7 +398,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       if (joined) report.rows = first_axes_;
       page = ProfilePage(report, profile);
     }
-    return py::make_tuple(LooseText(trace), LooseText(page));
+    return py::make_tuple(MessageText(trace), MessageText(page));
   }
 
   py::list DescribeStall() const {
@@ -407,7 +408,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       const Unlocked unlocked;
       lines = iteration_->DescribeStall();
     }
-    return LooseTexts(lines);
+    return MessageLines(lines);
   }
 
   py::dict Report() const {
@@ -432,7 +433,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     dict["workers"] = report.workers;
     if (report.device.has_value()) dict["device"] = DeviceDict(*report.device);
     dict["limit"] = std::string(LimitName(FindLimit(report).kind));
-    dict["advice"] = LooseTexts(Advice(report));
+    dict["advice"] = MessageLines(Advice(report));
     return dict;
   }
 
@@ -613,7 +614,7 @@ py::str Explain(const BoundGraph& graph, const py::dict& options, const py::dict
   std::string text =
       ValueOrRaise(RunInterruptible([&] { return ExplainGraph(graph.graph, given, passes); }), &objects->raised());
   if (!tails.empty()) Append(text, "  after the copy it does ", TailsText(tails), ", if it has kernels\n");
-  return LooseText(text);
+  return MessageText(text);
 }
 
 // The number of rows of the options' rank; None if not known, -1 if endless.

@@ -25,6 +25,7 @@
 #include "python/binding/module/record_binding.h"
 #include "python/binding/process/worker_loop.h"
 #include "python/binding/values/deferred_release.h"
+#include "python/binding/values/python_text.h"
 #include "python/binding/values/status_error.h"
 #include "python/binding/values/tensor_binding.h"
 #include "python/binding/values/value_conversion.h"
@@ -81,6 +82,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   namespace binding = headrace::python;
   pybind11::register_local_exception_translator(&RaiseShortage);
   module.doc() = "Headrace's engine. Private: use the package headrace.";
+  binding::BindPythonText(module);
   binding::BindValues(module);
   binding::BindGraph(module);
   binding::BindTensors(module);
@@ -101,7 +103,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
       "csv_names",
       [](const std::string& header, const std::string& delimiter, const std::optional<std::string>& quote) {
         const headrace::CsvDialect dialect = binding::ValueOrRaise(headrace::CsvDialect::Of(delimiter, quote));
-        return binding::LooseTexts(binding::ValueOrRaise(headrace::SplitLine(header, dialect)));
+        return binding::NameTexts(binding::ValueOrRaise(headrace::SplitLine(header, dialect)));
       },
       pybind11::arg("header"), pybind11::arg("delimiter"), pybind11::arg("quote"),
       "The texts of the fields of a line of CSV.");

@@ -240,7 +240,7 @@ pybind11::list ParseIndex(const pybind11::bytes& text, const std::string& path) 
   const auto lines = ValueOrRaise(ParseRecordIndexLines(text, path));
   pybind11::list parsed;
   for (const RecordIndexLine& line : lines) {
-    parsed.append(pybind11::make_tuple(LooseText(line.key), line.offset, line.number));
+    parsed.append(pybind11::make_tuple(NameText(line.key), line.offset, line.number));
   }
   return parsed;
 }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/cord.h"
 #include "core/error.h"
+#include "core/printable.h"
 #include "core/stop_signal.h"
 #include "python/binding/host/called.h"
 #include "python/binding/process/exchange.h"
@@ -39,7 +40,8 @@ ProcessPool::ProcessPool(std::string name, const py::object& pool, bool packs, s
   // Imported here, as few pipelines need it.
   const py::object pack = py::module_::import("headrace._workers.processes").attr("packed");
   const py::object packed = Called(pack, py::make_tuple(pool.attr("code")));
-  std::tie(command_, code_) = packed.cast<std::pair<std::vector<std::string>, int>>();
+  std::tie(command_.folder, command_.arguments, code_) =
+      packed.cast<std::tuple<std::string, std::vector<std::string>, int>>();
 }
 
 ProcessPool::~ProcessPool() {
@@ -126,9 +128,9 @@ absl::Status ProcessPool::HearStart(WorkerProcess& process, Ended& ended) {
 }
 
 absl::Status ProcessPool::SpawnIn(size_t slot) {
-  std::vector<std::string> command = command_;
-  command.push_back(std::to_string(getpid()));
-  command.push_back(std::to_string(slot));
+  WorkerProcess::Command command = command_;
+  command.arguments.push_back(std::to_string(getpid()));
+  command.arguments.push_back(std::to_string(slot));
   HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<WorkerProcess> process, WorkerProcess::Start(command, code_));
   const std::lock_guard lock(mutex_);
   processes_[slot].process = std::move(process);
@@ -295,7 +297,8 @@ std::string ProcessPool::Reap(size_t slot) {
 }
 
 void ProcessPool::Warn(const std::string& death) {
-  const std::string line = Cat("headrace: worker ", death, " in ", name_, "; its row is made again by another\n");
+  const std::string line =
+      Cat("headrace: worker ", death, " in ", Printable(name_), "; its row is made again by another\n");
   // Nothing depends on whether the line can be written.
   objects_
       ->Call(name_,

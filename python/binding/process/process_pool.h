@@ -99,7 +99,7 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
   const std::string name_;
   const std::shared_ptr<UserObjects> objects_;
   const pid_t owner_ = getpid();
-  std::vector<std::string> command_;
+  WorkerProcess::Command command_;
   int code_ = -1;  // what the processes read at their start
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -44,9 +44,9 @@ int Raised(int descriptor) {
   return raised;
 }
 
-// With these and the standard descriptors alone, in a process group of its own, where Ctrl-C in a terminal does not
-// reach it, and with no signal blocked or ignored.
-int Spawn(const std::vector<std::string>& command, const std::array<int, 4>& given, pid_t& pid) {
+// With these, the current folder and the standard descriptors alone, in a process group of its own, where Ctrl-C in a
+// terminal does not reach it, and with no signal blocked or ignored.
+int Spawn(const WorkerProcess::Command& command, const std::array<int, 4>& given, pid_t& pid) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&files);
@@ -55,7 +55,12 @@ int Spawn(const std::vector<std::string>& command, const std::array<int, 4>& giv
   for (size_t i = 0; i < given.size(); ++i) {
     posix_spawn_file_actions_adddup2(&files, given[i], kFirstGiven + static_cast<int>(i));
   }
-  posix_spawn_file_actions_addclosefrom_np(&files, kFirstGiven + static_cast<int>(given.size()));
+  // The folder that is current here, which may have been deleted, or be one that cannot be read.
+  const int folder = kFirstGiven + static_cast<int>(given.size());
+  posix_spawn_file_actions_addopen(&files, folder, ".", O_PATH | O_DIRECTORY, 0);
+  posix_spawn_file_actions_addclosefrom_np(&files, folder + 1);
+  // Where this program imported from, as it must not import from a folder of data that is current by now.
+  posix_spawn_file_actions_addchdir_np(&files, command.folder.c_str());
   sigset_t none;
   sigset_t all;
   sigemptyset(&none);
@@ -65,7 +70,7 @@ int Spawn(const std::vector<std::string>& command, const std::array<int, 4>& giv
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   std::vector<char*> arguments;
-  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : command.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   const int failed = posix_spawn(&pid, arguments[0], &files, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
@@ -81,7 +86,7 @@ absl::Status NoProcess(int failed) {
 
 int WatchProcess(pid_t process) { return static_cast<int>(syscall(SYS_pidfd_open, process, 0)); }
 
-absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::vector<std::string>& command, int code) {
+absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const Command& command, int code) {
   std::array<int, 2> ends = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return NoProcess(errno);
   const int theirs = Raised(ends[1]);

@@ -25,9 +25,14 @@ int WatchProcess(pid_t process);
 
 class WorkerProcess {
  public:
-  // `command`: an absolute path and its arguments. The process finds its end of the socket, the memory of calls, that
-  // of results, and `code` as descriptors 3 to 6, and nothing on its standard input. kResource if none can be started.
-  static absl::StatusOr<std::unique_ptr<WorkerProcess>> Start(const std::vector<std::string>& command, int code);
+  // What is started: an absolute path and its arguments, in a folder.
+  struct Command {
+    std::string folder;
+    std::vector<std::string> arguments;
+  };
+  // The process finds its end of the socket, the memory of calls, that of results, `code`, and the folder that is
+  // current here as descriptors 3 to 7, and nothing on its standard input. kResource if none can be started.
+  static absl::StatusOr<std::unique_ptr<WorkerProcess>> Start(const Command& command, int code);
   // Ends the process, and waits until it is gone.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;

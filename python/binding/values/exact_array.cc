@@ -52,7 +52,7 @@ void RefuseMask(const py::handle& value) {
   const py::object masked = ImportedModule("numpy.ma");
   if (!masked || !py::isinstance(value, masked.attr("MaskedArray"))) return;
   if (!masked.attr("is_masked")(value).cast<bool>()) return;
-  throw py::type_error("it has masked values, and no column holds a mask; give filled(value) of it");
+  throw TypeError("it has masked values, and no column holds a mask; give filled(value) of it");
 }
 
 // A frame has a type for each column, and NumPy's view of it one for all.
@@ -60,8 +60,8 @@ void RefuseFrame(const py::handle& value) {
   const bool frame =
       py::hasattr(value, "itertuples") || py::hasattr(value, "iter_rows") || py::hasattr(value, "column_names");
   if (!frame || !py::hasattr(value, "columns")) return;
-  throw py::type_error(Cat("it is a ", Py_TYPE(value.ptr())->tp_name,
-                           ", whose columns have types of their own; give its columns one by one"));
+  throw TypeError("it is a ", Py_TYPE(value.ptr())->tp_name,
+                  ", whose columns have types of their own; give its columns one by one");
 }
 
 // As numpy.asarray sees what has a dtype of its own.
@@ -76,10 +76,10 @@ py::array TypedArray(const py::object& value) {
     } catch (py::error_already_set& error) {
       if (!error.matches(PyExc_ImportError)) throw;
     }
-    throw py::type_error("NumPy has no bfloat16: pip install ml_dtypes, or give tensor.float()");
+    throw TypeError("NumPy has no bfloat16: pip install ml_dtypes, or give tensor.float()");
   }
   py::object array = NumPy().attr("asarray")(plain);
-  if (!py::isinstance<py::array>(array)) throw py::type_error("numpy.asarray gave no array");
+  if (!py::isinstance<py::array>(array)) throw TypeError("numpy.asarray gave no array");
   return py::reinterpret_steal<py::array>(array.release());
 }
 
@@ -155,19 +155,19 @@ class ExactElements {
 
   [[noreturn]] void RefuseShape(size_t depth, std::string_view what) const {
     const std::string& before = depth < lists_.size() ? lists_[depth] : leaf_;
-    throw py::value_error(Cat(Where(), " is ", what, ", and ", before, "; the shapes of all must agree: pad them"));
+    throw ValueError(Where(), " is ", what, ", and ", before, "; the shapes of all must agree: pad them");
   }
 
   [[noreturn]] void RefuseElement(const py::handle& value) const {
     if (value.is_none()) {
-      throw py::type_error(Cat(
-          Where(), " is None, and no column holds a missing value; give a value in its place, or leave the row out"));
+      throw TypeError(Where(),
+                      " is None, and no column holds a missing value; give a value in its place, or leave the row out");
     }
     const std::string kind = Py_TYPE(value.ptr())->tp_name;
     const std::string_view advice = PyDict_Check(value.ptr())     ? "; give each of its values a column of its own"
                                     : PyAnySet_Check(value.ptr()) ? "; give sorted(…) of it, as a set has no order"
                                                                   : "; a column holds numbers, bools, bytes or texts";
-    throw py::type_error(Cat(Where(), " is ", ShownValue(value), " (", kind, ")", advice));
+    throw TypeError(Where(), " is ", ShownValue(value), " (", kind, ")", advice);
   }
 
   // All are of one kind.
@@ -178,8 +178,8 @@ class ExactElements {
       kind_where_ = Where();
       return;
     }
-    throw py::type_error(Cat(Where(), " is ", ShownValue(value), ", ", KindName(kind), ", and ", kind_where_, " is ",
-                             KindName(kind_), "; give one kind: convert the others"));
+    throw TypeError(Where(), " is ", ShownValue(value), ", ", KindName(kind), ", and ", kind_where_, " is ",
+                    KindName(kind_), "; give one kind: convert the others");
   }
 
   // ---- shapes ----
@@ -189,7 +189,7 @@ class ExactElements {
     if (depth < shape_.size() ? shape_[depth] != size : leaves_) RefuseShape(depth, Cat("a list of ", size));
     if (depth < shape_.size()) return;
     if (depth >= kMostLists) {
-      throw py::value_error(Cat("it has more than ", kMostLists, " lists within each other"));
+      throw ValueError("it has more than ", kMostLists, " lists within each other");
     }
     shape_.push_back(size);
     if (size == 0) leaves_ = true;
@@ -293,8 +293,7 @@ class ExactElements {
     const unsigned long long large = overflow > 0 ? PyLong_AsUnsignedLongLong(whole.ptr()) : 0;
     if (overflow < 0 || PyErr_Occurred() != nullptr) {
       PyErr_Clear();
-      throw py::value_error(
-          Cat(Where(), " is ", ShownValue(whole), ", which no dtype of whole numbers holds; give texts"));
+      throw ValueError(Where(), " is ", ShownValue(whole), ", which no dtype of whole numbers holds; give texts");
     }
     if (large_.empty()) large_ = Cat(Where(), " is ", large);
     if (!ExactInDouble(static_cast<uint64_t>(large)) && inexact_.empty()) inexact_ = Cat(Where(), " is ", large);
@@ -320,7 +319,7 @@ class ExactElements {
     try {
       return TypedArray(value);
     } catch (const py::type_error& error) {
-      throw py::type_error(Cat(Where(), ": ", error.what()));
+      throw TypeError(Where(), ": ", error.what());
     }
   }
 
@@ -407,9 +406,9 @@ class ExactElements {
     const py::dtype joined = Joined(types_);
     if (AllWhole(types_)) return IsWhole(joined) && large_.empty() ? joined : WholeType();
     if (!inexact_.empty()) {
-      throw py::value_error(Cat(inexact_,
-                                ", which float64 does not hold, and others are not whole; give whole numbers "
-                                "alone, or texts"));
+      throw ValueError(inexact_,
+                       ", which float64 does not hold, and others are not whole; give whole numbers "
+                       "alone, or texts");
     }
     return joined;
   }
@@ -428,20 +427,20 @@ class ExactElements {
   // The dtype that holds the numbers of all.
   static py::dtype Joined(const py::list& types) {
     std::string names;
-    for (const py::handle type : types) Append(names, names.empty() ? "" : " and ", std::string(py::str(type)));
+    for (const py::handle type : types) Append(names, names.empty() ? "" : " and ", MessageBytes(py::str(type)));
     bool built_in = true;
     for (const py::handle type : types) {
       built_in &=
           std::string_view("biuf").find(py::reinterpret_borrow<py::dtype>(type).kind()) != std::string_view::npos;
     }
-    if (!built_in) throw py::type_error(Cat("it has numbers of ", names, "; convert them to one dtype"));
+    if (!built_in) throw TypeError("it has numbers of ", names, "; convert them to one dtype");
     return py::reinterpret_steal<py::dtype>(NumPy().attr("result_type")(*py::tuple(types)).release());
   }
 
   py::dtype WholeType() const {
     if (large_.empty()) return py::dtype("int64");
     if (negative_.empty()) return py::dtype("uint64");
-    throw py::value_error(Cat(negative_, " and ", large_, ", and no dtype of whole numbers holds both; give texts"));
+    throw ValueError(negative_, " and ", large_, ", and no dtype of whole numbers holds both; give texts");
   }
 
   const Elements elements_;

@@ -9,7 +9,7 @@ namespace py = pybind11;
 
 void SetField(const py::object& error, const char* name, const absl::Status& status, ErrorField field) {
   const std::string value = GetErrorField(status, field);
-  if (!value.empty()) error.attr(name) = LooseText(value);
+  if (!value.empty()) error.attr(name) = MessageLine(value);
 }
 
 // The line of the innermost frame, in the user's code.
@@ -18,27 +18,10 @@ std::string LineOf(const py::object& exception) {
   if (!trace) return "";
   while (!trace.attr("tb_next").is_none()) trace = trace.attr("tb_next");
   const py::object code = trace.attr("tb_frame").attr("f_code");
-  return Cat(" (", LooseBytes(code.attr("co_filename")), ":", trace.attr("tb_lineno").cast<int>(), ")");
+  return Cat(" (", MessageBytes(code.attr("co_filename")), ":", trace.attr("tb_lineno").cast<int>(), ")");
 }
 
 }  // namespace
-
-py::str LooseText(std::string_view bytes) {
-  return py::reinterpret_steal<py::str>(
-      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace"));
-}
-
-py::list LooseTexts(const std::vector<std::string>& texts) {
-  py::list list;
-  for (const std::string& text : texts) list.append(LooseText(text));
-  return list;
-}
-
-std::string LooseBytes(const py::handle& text) {
-  PyObject* const bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace");
-  if (bytes == nullptr) throw py::error_already_set();
-  return std::string(py::reinterpret_steal<py::bytes>(bytes));
-}
 
 absl::Status RaisedExceptions::Keep(py::error_already_set& raised, std::string_view function) {
   py::object exception = raised.value();
@@ -46,7 +29,7 @@ absl::Status RaisedExceptions::Keep(py::error_already_set& raised, std::string_v
   if (raised.trace()) PyException_SetTraceback(exception.ptr(), raised.trace().ptr());
   std::string text;
   try {
-    text = Cat(LooseBytes(py::type::of(exception).attr("__name__")), ": ", LooseBytes(py::str(exception)),
+    text = Cat(MessageBytes(py::type::of(exception).attr("__name__")), ": ", MessageBytes(py::str(exception)),
                LineOf(exception));
   } catch (py::error_already_set&) {
     text = "an exception that cannot be shown";
@@ -90,11 +73,16 @@ void Raise(const absl::Status& status, RaisedExceptions* raised) {
   }
   const std::string kind(ErrorKindName(KindOf(status)));
   const py::object type = py::module_::import("headrace.errors").attr(kind.c_str());
-  const py::object error = type(LooseText(DescribeError(status)));
+  // A line each, as the class takes the ends of lines within them for parts of names.
+  const py::object error = type(*py::tuple(MessageLines(ErrorLines(status))));
   SetField(error, "operator", status, ErrorField::kOperator);
   SetField(error, "location", status, ErrorField::kLocation);
   SetField(error, "row", status, ErrorField::kRow);
   SetField(error, "file", status, ErrorField::kFile);
+  // Its name, to open it by.
+  if (const std::string file = GetErrorField(status, ErrorField::kFile); !file.empty()) {
+    error.attr("_file") = NameText(file);
+  }
   if (IsNothingLeft(status)) error.attr("_nothing_left") = true;
   if (!cause.is_none()) error.attr("__cause__") = cause;
   PyErr_SetObject(type.ptr(), error.ptr());

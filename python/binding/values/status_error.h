@@ -9,11 +9,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "core/error.h"
 #include "python/binding/values/deferred_release.h"
+#include "python/binding/values/python_text.h"
 
 namespace headrace::python {
 
@@ -41,13 +41,6 @@ class __attribute__((visibility("hidden"))) RaisedExceptions {
   std::map<std::string, HeldObject> exceptions_;
   uint64_t next_ = 0;
 };
-
-// Every text of the engine goes to Python by this, as any may name a path, whose bytes need not be UTF-8: an invalid
-// byte is written as "\\xff".
-pybind11::str LooseText(std::string_view bytes);
-pybind11::list LooseTexts(const std::vector<std::string>& texts);
-// The bytes of a text of Python for a message: what UTF-8 cannot hold, as in paths, is written as "\\udcff".
-std::string LooseBytes(const pybind11::handle& text);
 
 [[noreturn]] void Raise(const absl::Status& status, RaisedExceptions* raised = nullptr);
 

@@ -136,7 +136,7 @@ int MajorOf(const py::object& version) {
   PyObject* major = PyTuple_Check(version.ptr()) && PyTuple_GET_SIZE(version.ptr()) == 2
                         ? PyTuple_GET_ITEM(version.ptr(), 0)
                         : nullptr;
-  if (major == nullptr || !PyLong_Check(major)) throw py::type_error("max_version must be (major, minor), or None");
+  if (major == nullptr || !PyLong_Check(major)) throw TypeError("max_version must be (major, minor), or None");
   int overflow = 0;
   const long number = PyLong_AsLongAndOverflow(major, &overflow);
   return overflow > 0 || number > 0 ? 1 : 0;
@@ -218,7 +218,7 @@ class __attribute__((visibility("hidden"))) LentTensor {
   // Makes the consumer's stream wait for the batch; see DLPack's protocol for Python.
   void HandOver(const py::object& stream) const {
     const auto number = stream.is_none() ? static_cast<int64_t>(kLegacyStream) : stream.cast<int64_t>();
-    if (number == 0) throw py::value_error("stream 0 is ambiguous; give 1 for the legacy default stream");
+    if (number == 0) throw ValueError("stream 0 is ambiguous; give 1 for the legacy default stream");
     if (number == static_cast<int64_t>(kPerThreadStream)) {
       throw py::buffer_error(
           "the per-thread default stream (2) is another one on the thread that releases the tensor; "
@@ -249,7 +249,7 @@ class __attribute__((visibility("hidden"))) BatchStreams {
   explicit BatchStreams(std::weak_ptr<DeviceBatch> batch) : batch_(std::move(batch)) {}
   void Record(uintptr_t stream) const {
     if (stream == 0 || stream == 2) {
-      throw py::value_error("stream is 0 or 2; give 1 for the legacy default stream, or a stream of your own");
+      throw ValueError("stream is 0 or 2; give 1 for the legacy default stream, or a stream of your own");
     }
     if (const std::shared_ptr<DeviceBatch> batch = batch_.lock()) RaiseIfError(batch->Record(stream));
   }
@@ -289,8 +289,8 @@ DType DTypeOfArray(const py::array& array) {
   const bool held = dtype.has_value() && !IsVariableLength(*dtype) && *dtype != DType::kUnknown;
   // Checks more than the name, because libraries may define their own dtypes.
   if (!held || static_cast<size_t>(type.itemsize()) != ItemSize(*dtype)) {
-    throw py::type_error("no column can hold dtype " + name +
-                         " (bool, integers, floats up to float64, bytes and str can be held)");
+    throw TypeError("no column can hold dtype " + name +
+                    " (bool, integers, floats up to float64, bytes and str can be held)");
   }
   return *dtype;
 }
@@ -306,7 +306,7 @@ std::string_view Utf8(const py::handle& text, std::vector<py::object>& loose) {
   PyObject* const bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
   if (bytes == nullptr) {
     PyErr_Clear();
-    throw py::value_error(Cat(ShownValue(text), " is a text that UTF-8 cannot hold"));
+    throw ValueError(ShownValue(text), " is a text that UTF-8 cannot hold");
   }
   loose.push_back(py::reinterpret_steal<py::object>(bytes));
   return {PyBytes_AS_STRING(bytes), static_cast<size_t>(PyBytes_GET_SIZE(bytes))};
@@ -327,8 +327,8 @@ Tensor TensorOfStrings(const py::array& array) {
     all_bytes &= PyBytes_Check(element.ptr()) != 0;
     all_text &= PyUnicode_Check(element.ptr()) != 0;
     if (!all_bytes && !all_text) {
-      throw py::type_error(Cat("an array of Python objects must hold bytes alone or str alone; found ",
-                               std::string(py::str(py::type::of(element).attr("__name__"))), " at ", views.size()));
+      throw TypeError("an array of Python objects must hold bytes alone or str alone; found ",
+                      MessageBytes(py::type::of(element).attr("__name__")), " at ", views.size());
     }
     views.push_back(all_bytes ? BytesView(element) : Utf8(element, loose));
   }
@@ -423,7 +423,7 @@ Tensor TensorOf(py::object value, Sharing sharing, OutputAllocator& output) {
                                  static_cast<size_t>(PyByteArray_GET_SIZE(value.ptr())));
     return ValueOrRaise(Tensor::CopyBytes(DType::kBytes, bytes));
   }
-  if (value.is_none()) throw py::type_error("None is no value for a column (does a function lack its return?)");
+  if (value.is_none()) throw TypeError("None is no value for a column (does a function lack its return?)");
   if (IsPlainArray(value)) return TensorOfArray(py::reinterpret_steal<py::array>(value.release()), sharing, output);
   value = WithoutGradient(std::move(value));
   if (IsBFloat16OfTorch(value)) {

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "core/dtype.h"
+#include "core/path_text.h"
+#include "core/printable.h"
 #include "ir/expression.h"
 #include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
@@ -36,7 +38,7 @@ auto Converted(const py::handle& value, std::string_view refusal, Convert conver
       throw;
     }
   }
-  throw py::value_error(Cat(ShownValue(value), " ", refusal));
+  throw ValueError(ShownValue(value), " ", refusal);
 }
 
 // A new reference, or the exception of Python.
@@ -54,19 +56,31 @@ std::string Text(const py::handle& text) {
   });
 }
 
-std::string PathText(const py::handle& path) {
+// A name of a file or folder as a graph holds it; as a `str` it has a surrogate for each byte that is no part of a
+// character.
+std::string FileText(const py::handle& text) {
+  return TextOfPath(std::string_view(Converted(text, "is no text that UTF-8 can hold", [&text] {
+    return py::reinterpret_steal<py::bytes>(
+        Checked(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape")).release());
+  })));
+}
+
+// What makes a text of a `str`: Text or FileText.
+using TextMaker = std::string (*)(const py::handle& text);
+
+std::string PathText(const py::handle& path, TextMaker text) {
   const py::object given = Converted(path, "is no path", [&path] { return Checked(PyOS_FSPath(path.ptr())); });
-  if (!PyBytes_Check(given.ptr())) return Text(given);
-  return Text(Checked(PyUnicode_DecodeFSDefaultAndSize(PyBytes_AS_STRING(given.ptr()), PyBytes_GET_SIZE(given.ptr()))));
+  if (!PyBytes_Check(given.ptr())) return text(given);
+  return text(Checked(PyUnicode_DecodeFSDefaultAndSize(PyBytes_AS_STRING(given.ptr()), PyBytes_GET_SIZE(given.ptr()))));
 }
 
 [[noreturn]] void Refuse(const py::handle& value) {
   std::string refusal = Cat("an attribute cannot hold ", ShownValue(value), " (",
-                            std::string(py::str(py::type::of(value).attr("__name__"))), ")");
+                            MessageBytes(py::type::of(value).attr("__name__")), ")");
   // An enumeration of texts, such as torchvision's InterpolationMode.
   const py::object held = py::getattr(value, "value", py::none());
   if (PyUnicode_Check(held.ptr())) Append(refusal, "; write ", ShownValue(held));
-  throw py::value_error(refusal);
+  throw ValueError(refusal);
 }
 
 int64_t Integer(const py::handle& value) {
@@ -123,7 +137,7 @@ bool IsOneAxis(const py::handle& value) {
   return longer <= 1;
 }
 
-Value ListValue(const py::handle& given) {
+Value ListValue(const py::handle& given, TextMaker text) {
   const py::object value = IsOneAxis(given) ? given.attr("reshape")(-1) : py::reinterpret_borrow<py::object>(given);
   const py::list list = Converted(value, "is no list", [&value] { return Checked(PySequence_List(value.ptr())); });
   std::vector<int64_t> integers;
@@ -136,9 +150,9 @@ Value ListValue(const py::handle& given) {
       integers.push_back(Integer(element));
       reals.push_back(static_cast<double>(integers.back()));
     } else if (PyUnicode_Check(element.ptr())) {
-      texts.push_back(Text(element));
+      texts.push_back(text(element));
     } else if (IsPath(element)) {
-      texts.push_back(PathText(element));
+      texts.push_back(PathText(element, text));
     } else if (py::hasattr(element, "__len__")) {
       Refuse(value);
     } else if (IsInteger(element)) {
@@ -154,18 +168,17 @@ Value ListValue(const py::handle& given) {
   constexpr int64_t kExact = int64_t{1} << 53;
   for (const int64_t integer : integers) {
     if (integer >= -kExact && integer <= kExact) continue;
-    throw py::value_error(
-        Cat(integer, " beside real numbers would be rounded to one of them; give whole numbers alone"));
+    throw ValueError(integer, " beside real numbers would be rounded to one of them; give whole numbers alone");
   }
   if (reals.size() == list.size()) return ir::FloatsValue(reals);
   if (texts.size() == list.size()) return ir::StringsValue(texts);
   Refuse(value);
 }
 
-Value DictValue(const py::handle& value) {
+Value DictValue(const py::handle& value, TextMaker text) {
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const auto& [key, mapped] : py::dict(py::reinterpret_borrow<py::object>(value))) {
-    pairs.emplace_back(Text(py::str(key)), Text(py::str(mapped)));
+    pairs.emplace_back(text(py::str(key)), Text(py::str(mapped)));
   }
   return ir::PairsValue(pairs);
 }
@@ -192,7 +205,7 @@ BoundExpression Call(const std::string& function, const py::args& arguments) {
 // From (dtype name, shape or None).
 ir::ColumnType TypeOf(const std::string& dtype_name, const py::object& shape) {
   const std::optional<DType> dtype = DTypeFromName(dtype_name);
-  if (!dtype.has_value()) throw py::value_error(Cat("no dtype \"", dtype_name, "\""));
+  if (!dtype.has_value()) throw ValueError("no dtype \"", dtype_name, "\"");
   if (shape.is_none()) return ir::ColumnType::AnyShape(*dtype);
   Shape dimensions;
   for (const py::handle dimension : shape) {
@@ -211,23 +224,11 @@ BoundColumns ColumnsOf(const py::iterable& columns) {
   return {ir::SchemaToProto(schema)};
 }
 
-}  // namespace
-
-std::string ShownValue(const py::handle& value) {
-  try {
-    std::string shown = py::repr(value).attr("encode")("utf-8", "backslashreplace").cast<std::string>();
-    if (shown.size() > kShownBytes) shown = shown.substr(0, kShownBytes) + "…";
-    return shown;
-  } catch (py::error_already_set&) {
-    return Cat("a ", Py_TYPE(value.ptr())->tp_name, " that cannot be shown");
-  }
-}
-
-Value ValueOf(const py::handle& value) {
+Value MadeValue(const py::handle& value, TextMaker text) {
   PyObject* object = value.ptr();
   if (value.is_none()) return ir::NoneValue();
   if (PyBool_Check(object)) return ir::BoolValue(object == Py_True);
-  if (PyUnicode_Check(object)) return ir::StringValue(Text(value));
+  if (PyUnicode_Check(object)) return ir::StringValue(text(value));
   if (IsDType(value)) return ir::StringValue(DTypeText(value));
   if (py::isinstance<BoundExpression>(value)) return ir::ExpressionValue(ExpressionOf(value).expression);
   if (py::isinstance<BoundReference>(value)) return ir::ReferenceValue(value.cast<const BoundReference&>().name);
@@ -236,23 +237,36 @@ Value ValueOf(const py::handle& value) {
     *columns.mutable_columns() = value.cast<const BoundColumns&>().columns;
     return columns;
   }
-  if (const py::object item = ItemOf(value)) return ValueOf(item);
-  if (IsPath(value)) return ir::StringValue(PathText(value));
+  if (const py::object item = ItemOf(value)) return MadeValue(item, text);
+  if (IsPath(value)) return ir::StringValue(PathText(value, text));
   // Comes before whole numbers: every array claims to be one.
   if (PyList_Check(object) || PyTuple_Check(object) || PyRange_Check(object) || py::hasattr(value, "tolist")) {
-    return ListValue(value);
+    return ListValue(value, text);
   }
   if (IsInteger(value)) return ir::IntValue(Integer(value));
-  if (PyDict_Check(object)) return DictValue(value);
+  if (PyDict_Check(object)) return DictValue(value, text);
   if (IsReal(value)) return ir::FloatValue(Real(value));
   Refuse(value);
 }
 
+}  // namespace
+
+std::string ShownValue(const py::handle& value) {
+  try {
+    return PrintableStart(MessageBytes(py::repr(value)), kShownBytes);
+  } catch (py::error_already_set&) {
+    return Cat("a ", Py_TYPE(value.ptr())->tp_name, " that cannot be shown");
+  }
+}
+
+Value ValueOf(const py::handle& value) { return MadeValue(value, &Text); }
+
 Value ValueOf(const py::handle& value, const ir::Attribute* attribute) {
   if (attribute != nullptr && attribute->type != ir::AttributeType::kDType && NamesType(value)) {
-    throw py::value_error(Cat(ShownValue(value), " is a type, which only a dtype can be: give a value"));
+    throw ValueError(ShownValue(value), " is a type, which only a dtype can be: give a value");
   }
-  return ValueOf(value);
+  const bool any_bytes = attribute != nullptr && (attribute->path || attribute->any_bytes);
+  return MadeValue(value, any_bytes ? &FileText : &Text);
 }
 
 void BindValues(py::module_& module) {

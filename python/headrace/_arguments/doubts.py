@@ -2,6 +2,7 @@
 
 import warnings
 
+from headrace import _engine
 from headrace._arguments.source_location import SourceLocation
 from headrace.errors import PipelineWarning
 
@@ -10,6 +11,7 @@ _said: set[tuple[SourceLocation, str]] = set()
 
 def warn_once(message: str, location: SourceLocation) -> None:
     """Warns at the user's line, once in the process for each line and message."""
+    message = _engine.printable(message)
     warning = (location, message)
     if warning in _said:
         return

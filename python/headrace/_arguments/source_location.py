@@ -4,6 +4,8 @@ import os
 import sys
 from types import FrameType
 
+from headrace import _engine
+
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 SourceLocation = tuple[str, int]
@@ -16,7 +18,7 @@ def users_location(*libraries: str) -> SourceLocation:
     while frame.f_back is not None and _is_within(frame, libraries):
         frame = frame.f_back
     # A path need not be UTF-8; a string of the graph must be.
-    return _shown(frame.f_code.co_filename).encode("utf-8", "backslashreplace").decode(), frame.f_lineno
+    return _engine.printable(_shown(frame.f_code.co_filename)), frame.f_lineno
 
 
 def _is_within(frame: FrameType, libraries: tuple[str, ...]) -> bool:

@@ -1,1 +1,1 @@
-"""Commands of the command line that run saved graphs."""
+"""Commands of the command line: those that run saved graphs, and the version."""

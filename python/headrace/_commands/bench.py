@@ -8,6 +8,7 @@ import resource
 import time
 from typing import Any
 
+from headrace._arguments.printed import say_text
 from headrace._commands.whole_graph import load_whole
 from headrace._datasets.dataset import Dataset
 from headrace._runs.iterator import start
@@ -155,9 +156,10 @@ def _cpu_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def bench(path: str, limits: Limits, step_seconds: float = 0.0) -> dict[str, Any]:
-    """Measures the graph saved at `path`. UnsupportedError if it names Python functions or arrays."""
-    dataset = load_whole(path, "bench", "measure it where they are, with ds.profile(path) in your script")
+def bench(path: str, limits: Limits, step_seconds: float = 0.0, writes: bool = True) -> dict[str, Any]:
+    """Measures the graph saved at `path`. UnsupportedError if it names Python functions or arrays; `writes` as for
+    `load`."""
+    dataset = load_whole(path, "bench", "measure it where they are, with ds.profile(path) in your script", writes)
     if limits == Limits():
         limits = Limits(seconds=_OTHERWISE_SECONDS)
     resident = _status_bytes("VmRSS")
@@ -227,6 +229,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--step", type=_positive, metavar="MS", default=0.0, help="milliseconds that your loop takes for a batch"
     )
     command.add_argument("--json", action="store_true", help="all figures as JSON")
+    command.add_argument(
+        "--no-writes",
+        dest="writes",
+        action="store_false",
+        help="refuse a graph that writes caches, listings or indices",
+    )
 
 
 def _positive(text: str) -> float:
@@ -245,6 +253,6 @@ def _positive_int(text: str) -> int:
 
 def run(options: argparse.Namespace) -> int:
     limits = Limits(options.seconds, options.batches, options.epochs)
-    found = bench(options.file, limits, options.step / 1e3)
-    print(json.dumps(found, indent=1) if options.json else text_of(found))
+    found = bench(options.file, limits, options.step / 1e3, options.writes)
+    say_text(json.dumps(found, indent=1) if options.json else text_of(found))
     return 0

@@ -3,6 +3,7 @@
 import argparse
 
 from headrace._arguments import options as check
+from headrace._arguments.printed import say
 from headrace._commands.whole_graph import load_whole
 from headrace.sheet.showing import MOST_IMAGES
 
@@ -20,13 +21,20 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--boxes", metavar="COLUMN", help="boxes to draw, (n, 4) in pixels")
     command.add_argument("--box-format", default="xyxy", metavar="FORMAT", help="xyxy (the default), xywh or cxcywh")
     command.add_argument("--keypoints", metavar="COLUMN", help="points to draw, (n, 2) or (n, k, 2) in pixels")
+    command.add_argument(
+        "--no-writes",
+        dest="writes",
+        action="store_false",
+        help="refuse a graph that writes caches, listings or indices",
+    )
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     out = check.local_path("--out", options.out, "show")
     rows = check.whole("--rows", options.rows, 1, "show", MOST_IMAGES)
-    dataset = load_whole(options.file, "show", "show it where they are, with ds.show().save(path) in your script")
+    instead = "show it where they are, with ds.show().save(path) in your script"
+    dataset = load_whole(options.file, "show", instead, options.writes)
     sheet = dataset.show(
         rows,
         image=options.image,
@@ -37,5 +45,5 @@ def run(options: argparse.Namespace) -> int:
     )
     sheet.save(out)
     damaged = f", {sheet.damaged:,} of them damaged" if sheet.damaged else ""
-    print(f"{out}: {len(sheet):,} images{damaged}")
+    say(f"{out}: {len(sheet):,} images{damaged}")
     return 0

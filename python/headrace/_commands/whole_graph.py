@@ -7,10 +7,10 @@ from headrace.errors import UnsupportedError
 __all__ = ["load_whole"]
 
 
-def load_whole(path: str, of: str, instead: str) -> Dataset:
+def load_whole(path: str, of: str, instead: str, writes: bool = True) -> Dataset:
     """The dataset of the graph saved at `path`. UnsupportedError, which says what to do instead, if it names Python
-    functions or arrays."""
-    dataset = load(path)
+    functions or arrays. `writes`: as for `load`."""
+    dataset = load(path, writes=writes)
     references = dataset._graph().references
     if references:
         listed = ", ".join(dict.fromkeys(references))

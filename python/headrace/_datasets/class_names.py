@@ -35,8 +35,8 @@ def why_none(dataset: Base) -> str:
     found = _of(dataset)
     if not found:
         return "the dataset has no column of labels whose classes have names; ImageFolder gives one"
-    reasons = [f'column "{name}": {each}' for name, each in found.items() if isinstance(each, str)]
-    several = ", ".join(f'"{name}"' for name, each in found.items() if isinstance(each, dict))
+    reasons = [f'column "{_engine.printable(name)}": {each}' for name, each in found.items() if isinstance(each, str)]
+    several = ", ".join(f'"{_engine.printable(name)}"' for name, each in found.items() if isinstance(each, dict))
     return "; ".join(reasons) or f"the columns {several} have different classes; project the dataset to one of them"
 
 
@@ -133,7 +133,7 @@ def _of_folder(attributes: dict[str, Any]) -> dict[str, int] | str:
         with os.scandir(folder) as entries:
             names = sorted(each.name for each in entries if not each.name.startswith(b".") and each.is_dir())
     except (OSError, Error) as error:
-        return f"the class folders of {root} cannot be listed: {error}"
+        return _engine.printable(f"the class folders of {root} cannot be listed: {error}")
     return {os.fsdecode(name): label for label, name in enumerate(names)}
 
 

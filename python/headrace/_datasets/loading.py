@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headrace import _engine
-from headrace._arguments.options import local_path, shown
+from headrace._arguments.options import flag, local_path, shown
 from headrace._datasets import batches, user_sampler
 from headrace._datasets.dataset import Dataset
 from headrace._datasets.row_objects import rows_of
@@ -23,14 +23,18 @@ from headrace.errors import GraphError
 __all__ = ["load"]
 
 
-def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = None) -> Dataset:
+def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = None, *, writes: bool = True) -> Dataset:
     """Reads a pipeline that `Dataset.save` wrote, or its JSON form.
 
     Args:
         path: The file.
         references: The Python functions and arrays that the graph names: `{"train.py:augment#0": augment}`.
+        writes: Whether a run of the graph may write: rows of `cache(directory=)`, the listing of `ImageFolder(listing=)`,
+            the indices of `index="build"`. False refuses a graph that would, with a GraphError that names the operator and
+            the folder or file.
     """
     path = local_path("path", path, "load")
+    writes = flag("writes", writes, "load")
     try:
         data = read_whole(path)
     except OSError as error:
@@ -38,10 +42,17 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
     try:
         graph = _engine.Graph.parse_json(data.decode()) if data[:1] == b"{" else _engine.Graph.parse(data)
         graph.validate()
+        refused_writes = [] if writes else graph.writes()
     except (GraphError, UnicodeDecodeError) as error:
-        refused = GraphError(f"{path}: {error}")
+        refused = GraphError(*f"{_engine.printable(path)}: {error}".split("\n"))
         refused.file = path
         raise refused from None
+    if refused_writes:
+        listed = "; ".join(f"{op} may write {what}" for op, what in refused_writes)
+        raise GraphError(
+            f"{path}: {listed}; load was given writes=False: leave it out if you trust the graph, or have one made "
+            "without that"
+        )
     if references is not None and not isinstance(references, Mapping):
         raise GraphError(f"load: references is {shown(references)}; it must be a dict from name to function")
     return _from_graph(graph, dict(references or {}))

@@ -34,6 +34,8 @@ class Use(NamedTuple):
 
 # Values of a function that are kept: of the latest epochs.
 _KEPT = 4096
+# Epochs of a state whose values are fixed: of all readers of a parameter.
+_MOST_FIXED = 1 << 20
 
 
 def parameter(
@@ -221,15 +223,14 @@ class Parameter:
 
     def _restore(self, state: str, shard: Shard) -> None:
         """Takes what a state holds, on this rank of a world. StateError if other values were set here."""
-        held = json.loads(state)
-        sets = {int(epoch): _of_json(value) for epoch, value in held["set"]}
-        fixed = {epoch: _of_json(value) for first, last, value in held["fixed"] for epoch in range(first, last + 1)}
+        sets, fixed, there = _held_in(state, self.name, shard)
         merged = sets | self._sets
+        ordered = sorted(merged)
         for epoch, value in fixed.items():
-            since = max((each for each in merged if each <= epoch), default=None)
-            here = self._fixed.get(epoch, value if since is None else merged[since])
+            at = bisect_right(ordered, epoch)
+            here = self._fixed.get(epoch, merged[ordered[at - 1]] if at else value)
             if here != value:
-                on_here, on_there = _ranks(shard, tuple(held.get("shard", shard)))
+                on_here, on_there = _ranks(shard, there)
                 raise StateError(
                     f"{self!r} is {here} in epoch {epoch}{on_here}, and was {value}{on_there} when the state was taken; "
                     "restore before you set values, and set the same on all ranks"
@@ -293,8 +294,26 @@ def _check_held(given: Any, what: str) -> None:
         raise GraphError(f"{what}: {unfit}")
 
 
-def _of_json(value: Any) -> Value:
-    return tuple(value) if isinstance(value, list) else value
+def _held_in(state: str, name: str, shard: Shard) -> tuple[dict[int, Value], dict[int, Value], Shard]:
+    """What was set, what was fixed, and the rank and world of a state. StateError if it is none: whatever its checksum,
+    its epochs may be of any number."""
+    damaged = StateError(f'this is not a state that Headrace took, or its values of hr.parameter("{name}") are damaged')
+    try:
+        held = json.loads(state)
+        sets = {_whole(epoch): number_of(value, name) for epoch, value in held["set"]}
+        runs = [(_whole(first), _whole(last), number_of(value, name)) for first, last, value in held["fixed"]]
+        rank, world = map(_whole, held.get("shard", shard))
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError, GraphError):
+        raise damaged from None
+    if sum(max(0, last - first + 1) for first, last, _ in runs) > _MOST_FIXED:
+        raise damaged
+    return sets, {epoch: value for first, last, value in runs for epoch in range(first, last + 1)}, (rank, world)
+
+
+def _whole(number: Any) -> int:
+    if type(number) is not int:
+        raise TypeError(f"{number!r} is not a whole number")
+    return number
 
 
 def read_by(parameters: dict[str, Any] | None) -> dict[str, Parameter]:
@@ -367,9 +386,18 @@ def opened(state: bytes) -> tuple[bytes, dict[str, str]]:
         end += length
         text = state[_HEAD.size : end]
         # To the engine, empty bytes mean that there is no state.
-        if len(state) > end and zlib.crc32(text) == checksum:
-            return state[end:], json.loads(text)
+        if len(state) > end and zlib.crc32(text) == checksum and (held := _texts_in(text)) is not None:
+            return state[end:], held
     raise StateError(f"this is not a state that Headrace took, or it is damaged ({len(state)} bytes)")
+
+
+def _texts_in(text: bytes) -> dict[str, str] | None:
+    """The object of texts that this is; None if it is none."""
+    try:
+        held = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return held if isinstance(held, dict) and all(isinstance(each, str) for each in held.values()) else None
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ import time
 from types import TracebackType
 from typing import Any, Self, TextIO
 
+from headrace import _engine
 from headrace._arguments.options import shown
 from headrace._datasets.dataset import Dataset
 from headrace._runs.iterator import Iterator
@@ -34,7 +35,8 @@ def progress(batches: Dataset | Iterator, description: str | None = None, *, fil
     stream = sys.stderr if file is None else file
     if not stream.isatty():
         return Progress(iter(batches), None)
-    bar = _tqdm()(total=_length(batches), desc=description, unit="batch", file=stream)
+    shown_description = None if description is None else _engine.printable(description)
+    bar = _tqdm()(total=_length(batches), desc=shown_description, unit="batch", file=stream)
     return Progress(iter(batches), bar)
 
 

@@ -5,6 +5,8 @@ job; each further one is a checkpoint: how far the job is, how many bytes both d
 records since the checkpoint before. A checkpoint is written when its bytes are in the system's hands, so that it holds
 after a kill; `resume` reads the drafts again and goes on after the last checkpoint whose bytes are there. Finished files
 take their names at the very end.
+
+Others may foresee the names of the three, so they are new files, or those of this user (headrace._files.opened_file).
 """
 
 import contextlib
@@ -12,10 +14,11 @@ import json
 import os
 import zlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, BinaryIO, Self
 
 from headrace import _engine
+from headrace._files.opened_file import make_file, open_own_file, open_to_read, remove_own_file
 from headrace._files.system_error import system_error
 from headrace.errors import DataError, Error, StateError
 
@@ -23,6 +26,8 @@ __all__ = ["Checkpoint", "RecordDraft", "index_path", "is_kept"]
 
 _BLOCK = 1 << 22
 _FINISHED = b'{"finished": true}\n'
+# Of positions, records and bytes.
+_MOST = 1 << 62
 
 
 def index_path(record_path: str) -> str:
@@ -33,7 +38,8 @@ def index_path(record_path: str) -> str:
 
 def is_kept(record_path: str) -> bool:
     """Whether a run that did not finish left something to go on with."""
-    return os.path.exists(_journal_of(record_path))
+    journal = _journal_of(record_path)
+    return os.path.isfile(journal) and not os.path.islink(journal)
 
 
 @dataclass
@@ -72,13 +78,14 @@ class RecordDraft:
 
     @classmethod
     def create(cls, path: str, job: str) -> Self:
-        """Starts over, overwriting the draft of a killed process. UnsupportedError: another process writes `path`."""
+        """Starts over, in place of the draft of a killed process. UnsupportedError: another process writes `path`, or what
+        has the names of the draft is not this user's."""
         return cls(path, _engine.RecordWriter(os.fsencode(path)), job, ())
 
     @classmethod
     def resume(cls, path: str, job: str) -> Self:
         """Goes on after the last checkpoint whose bytes are there; begins anew if there is none. StateError: the draft
-        is of another job."""
+        is of another job. UnsupportedError as `create`."""
         before = _kept(path, job)
         if not before:
             return cls.create(path, job)
@@ -141,10 +148,12 @@ class RecordDraft:
         index = index_path(path)
         if len(lines) < 2 or lines[-1] != _FINISHED.strip() or os.path.exists(_draft_of(path)):
             return []
-        if not os.path.exists(index):
-            index = _draft_of(index)
+        has_name = os.path.exists(index)
         try:
-            with open(path, "rb") as records, open(index, "rb") as keys:
+            with (
+                open_to_read(path) as records,
+                open_to_read(index) if has_name else _own(_draft_of(index)) as keys,
+            ):
                 good = _good(lines[:-1], path, job, records.fileno(), keys.fileno())
         except FileNotFoundError:
             return []
@@ -152,7 +161,7 @@ class RecordDraft:
             raise system_error(f"cannot read {path}", error) from error
         if len(good) != len(lines) - 2 or not good or _size(path) != good[-1].record_bytes:
             return []
-        if index != index_path(path):
+        if not has_name:
             _rename_index(path)
         os.unlink(_journal_of(path))
         return good
@@ -180,22 +189,17 @@ class RecordDraft:
     # ---- files ----
 
     def _open_files(self, job: str) -> None:
-        self._draft = os.open(_draft_of(self.path), os.O_RDONLY | os.O_CLOEXEC)
-        self._index = self._open(_draft_of(self.index_path), self._done.index_bytes)
-        head = json.dumps({"job": job}).encode() + b"\n"
-        lines = [_line(each) for each in self.before]
-        # Written anew, since a kill may have cut its last line.
-        self._journal = self._open(_journal_of(self.path), 0)
-        self._write(self._journal, head + b"".join(lines))
-        self._journal_head = len(head)
-
-    def _open(self, path: str, size: int) -> int:
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-            os.ftruncate(descriptor, size)
-        except OSError as error:
-            raise system_error(f"cannot write {path}", error) from error
-        return descriptor
+        with contextlib.ExitStack() as opened:
+            self._draft = _opened_to_read(_draft_of(self.path))
+            opened.callback(os.close, self._draft)
+            self._index = _opened(opened, _draft_of(self.index_path), self._done.index_bytes)
+            head = json.dumps({"job": job}).encode() + b"\n"
+            lines = [_line(each) for each in self.before]
+            # Written anew, since a kill may have cut its last line.
+            self._journal = _opened(opened, _journal_of(self.path), 0)
+            self._write(self._journal, head + b"".join(lines))
+            self._journal_head = len(head)
+            opened.pop_all()
 
     def _write(self, descriptor: int, data: bytes) -> None:
         try:
@@ -219,6 +223,34 @@ class RecordDraft:
         self._journal = -1
 
 
+def _opened_to_read(path: str) -> int:
+    try:
+        with open_to_read(path) as file:
+            return os.dup(file.fileno())
+    except OSError as error:
+        raise system_error(f"cannot read {path}", error) from error
+
+
+def _opened(opened: contextlib.ExitStack, path: str, size: int) -> int:
+    """The first bytes of a file that was left, or without any a new file in its place."""
+    try:
+        if size > 0:
+            descriptor = open_own_file(path)
+        else:
+            remove_own_file(path)
+            descriptor = make_file(path)
+        opened.callback(os.close, descriptor)
+        os.ftruncate(descriptor, size)
+    except OSError as error:
+        raise system_error(f"cannot write {path}", error) from error
+    return descriptor
+
+
+def _own(path: str) -> BinaryIO:
+    """To read. Raises as `open_own_file`."""
+    return os.fdopen(open_own_file(path), "rb")
+
+
 def _draft_of(path: str) -> str:
     return f"{path}.draft"
 
@@ -234,9 +266,36 @@ def _line(checkpoint: Checkpoint) -> bytes:
 
 
 def _checkpoint_of(line: bytes) -> Checkpoint | None:
-    """None: the line was damaged."""
+    """None: the line was damaged, or is none that was written here: anyone can compute a CRC."""
     crc, _, text = line.partition(b" ")
-    return Checkpoint(**json.loads(text)) if crc == b"%08x" % zlib.crc32(text) else None
+    if crc != b"%08x" % zlib.crc32(text):
+        return None
+    found = _parsed(text)
+    skipped = found.pop("skipped", None)
+    counts = {name: value for name, value in found.items() if type(value) is int and 0 <= value < _MOST}
+    if counts.keys() != _COUNTS or counts.keys() != found.keys() or not _are_skipped(skipped):
+        return None
+    return Checkpoint(**counts, skipped=skipped)
+
+
+_COUNTS = {each.name for each in fields(Checkpoint)} - {"skipped"}
+
+
+def _are_skipped(found: Any) -> bool:
+    """Whether these are pairs of a path and a reason."""
+    return isinstance(found, list) and all(
+        isinstance(each, list) and len(each) == 2 and all(isinstance(text, str) for text in each) for each in found
+    )
+
+
+def _follows(checkpoint: Checkpoint, before: Checkpoint) -> bool:
+    """Whether a job could have come from one to the other."""
+    return (
+        checkpoint.position >= before.position
+        and checkpoint.records >= before.records
+        and checkpoint.record_bytes >= before.record_bytes
+        and checkpoint.index_bytes >= before.index_bytes
+    )
 
 
 def _crc_of(draft: int, index: int, before: Checkpoint, now: Checkpoint) -> int:
@@ -258,7 +317,7 @@ def _crc(descriptor: int, begin: int, end: int, crc: int) -> int:
 def _kept(path: str, job: str) -> list[Checkpoint]:
     """The checkpoints of an earlier process whose bytes are there, in order."""
     try:
-        with open(_draft_of(path), "rb") as draft, open(_draft_of(index_path(path)), "rb") as index:
+        with _own(_draft_of(path)) as draft, _own(_draft_of(index_path(path))) as index:
             return _good(_lines(_journal_of(path)), path, job, draft.fileno(), index.fileno())
     except FileNotFoundError:
         return []
@@ -269,7 +328,7 @@ def _kept(path: str, job: str) -> list[Checkpoint]:
 def _lines(journal: str) -> list[bytes]:
     """Those that were written whole."""
     try:
-        with open(journal, "rb") as file:
+        with _own(journal) as file:
             return file.read().split(b"\n")[:-1]
     except FileNotFoundError:
         return []
@@ -298,7 +357,9 @@ def _good(lines: list[bytes], path: str, job: str, draft: int, index: int) -> li
     for line in lines[1:]:
         checkpoint = _checkpoint_of(line)
         try:
-            if checkpoint is None or _crc_of(draft, index, before, checkpoint) != checkpoint.crc:
+            if checkpoint is None or not _follows(checkpoint, before):
+                break
+            if _crc_of(draft, index, before, checkpoint) != checkpoint.crc:
                 break
         except DataError:
             break
@@ -310,7 +371,7 @@ def _good(lines: list[bytes], path: str, job: str, draft: int, index: int) -> li
 def _parsed(line: bytes) -> dict[str, Any]:
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -5,7 +5,8 @@ import os
 import re
 import struct
 
-from headrace.errors import DataError, GraphError
+from headrace._files.opened_file import open_to_read
+from headrace.errors import DataError, Error, GraphError
 
 __all__ = ["kind_of", "name_foreign_file"]
 
@@ -53,30 +54,27 @@ _OPERATOR = re.compile(r"^\w+")
 
 def name_foreign_file(error: BaseException) -> None:
     """Adds it to the error's first line."""
-    if not isinstance(error, (DataError, GraphError)) or error.file is None or error.operator is None or not error.args:
+    if not isinstance(error, (DataError, GraphError)) or error._file is None or error.operator is None:
         return
     found = _OPERATOR.match(error.operator)  # of "Csv[0]"
     operator = "" if found is None else found[0]
     if operator not in _READ:
         return
-    kind = kind_of(_PLACE.sub("", error.file))
+    kind = kind_of(_PLACE.sub("", error._file))
     if kind is None or kind[0] in _READ[operator]:
         return
     first, end, rest = str(error.args[0]).partition("\n")
-    error.args = (f"the file is {kind[0]}, by its first bytes: {kind[1]} ({first}){end}{rest}", *error.args[1:])
+    error._reword(f"the file is {kind[0]}, by its first bytes: {kind[1]} ({first}){end}{rest}")
 
 
 def kind_of(path: str) -> tuple[str, str] | None:
     """What a local file is, and what to do with it; None: not known."""
-    # Opening a pipe would wait for a writer.
-    if not os.path.isfile(path):
-        return None
     try:
-        with open(path, "rb") as file:
+        with open_to_read(path) as file:
             head = file.read(265)
             if _is_tfrecord(head, os.fstat(file.fileno()).st_size, file.fileno()):
                 return "TFRecord", "read it with hr.Generator over a reader of TFRecord files"
-    except (OSError, ValueError):
+    except (Error, OSError, ValueError):
         return None
     lower = head.lower()
     for begin, kind, advice in _SIGNATURES:

@@ -155,9 +155,7 @@ def _again(error: BaseException) -> Error:
     and the loop that failed, including this iterator."""
     if not isinstance(error, Error):  # Ctrl-C and sys.exit() in a function
         return ClosedError(f"the iterator ended with {type(error).__name__}; make a new one with iter(ds)")
-    copied = type(error)(*error.args)
-    copied.__dict__.update(error.__dict__)
-    return copied
+    return error._remade(error.args, error.__dict__)
 
 
 class Run:

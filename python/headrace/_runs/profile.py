@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from headrace import _engine
 from headrace._arguments import options
 from headrace._files.system_error import system_error
+from headrace._files.whole_file import write_whole
 
 __all__ = ["ProfileFiles"]
 
@@ -28,14 +29,14 @@ class ProfileFiles:
         with self._errors():
             self.trace.parent.mkdir(parents=True, exist_ok=True)
             for file in (self.trace, self.page):
-                file.write_text("")
+                write_whole(file, b"", named=False)
 
     def write(self, engine: _engine.Iteration, joined: bool) -> None:
         """Writes the profile of a closed engine. `joined`: what it gave are batches of rows."""
         trace, page = engine.profile(joined)
         with self._errors():
-            self.trace.write_text(trace, encoding="utf-8")
-            self.page.write_text(page, encoding="utf-8")
+            write_whole(self.trace, trace.encode(), named=False)
+            write_whole(self.page, page.encode(), named=False)
 
     @contextlib.contextmanager
     def _errors(self) -> Iterator[None]:

@@ -16,6 +16,7 @@ import weakref
 from collections.abc import Callable
 
 from headrace import _engine
+from headrace._arguments.printed import say
 
 __all__ = ["StallWatch", "stall_watch"]
 
@@ -51,8 +52,8 @@ class _Watched:
 
     def _tell(self, engine: _engine.Iteration) -> None:
         lines = engine.describe_stall() or ["no stage has a row at work"]
-        text = "\n".join(f"  {line}" for line in lines)
-        print(f"headrace: nothing delivered for {self.seconds:g} s; at work:\n{text}", file=sys.stderr, flush=True)
+        head = f"headrace: nothing delivered for {self.seconds:g} s; at work:"
+        say(head, *(f"  {line}" for line in lines), file=sys.stderr)
 
 
 class StallWatch:

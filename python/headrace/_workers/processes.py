@@ -16,6 +16,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from headrace import _engine
+from headrace._arguments.import_folder import IMPORT_FOLDER, import_path, start_folder
 from headrace._arguments.options import shown
 from headrace._workers.loaded_plugins import loaded_paths
 from headrace._workers.module_globals import globals_behind, set_globals
@@ -30,24 +32,24 @@ START = (
 )
 
 
-def packed(code: tuple[Any, ...]) -> tuple[list[str], int]:
-    """The command of a process, and the descriptor of the memory with what it is to run: a kind, functions or objects of
-    that kind with their details and salts, and worker_init."""
+def packed(code: tuple[Any, ...]) -> tuple[bytes, list[str], int]:
+    """The folder in which a process starts, its command, and the descriptor of the memory with what it is to run: a kind,
+    functions or objects of that kind with their details and salts, and worker_init."""
     if not sys.executable:
         raise UnsupportedError("processes= needs an interpreter to start, and sys.executable names none")
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
     command = [
-        os.path.abspath(sys.executable),
+        os.path.join(IMPORT_FOLDER, sys.executable),
         *flags,
         "-P",
         "-c",
         START,
-        json.dumps([[os.fspath(each) for each in sys.path], loaded_paths()]),
+        json.dumps([import_path(), loaded_paths()]),
     ]
     buffers: list[pickle.PickleBuffer] = []
     data = _pickled_code(code, buffers.append)
     try:
-        return command, _in_memory([data, *(buffer.raw() for buffer in buffers)])
+        return os.fsencode(start_folder()), command, _in_memory([data, *(buffer.raw() for buffer in buffers)])
     except OSError as error:
         raise ResourceError(f"no memory to send {_named(code)} to other processes: {error}") from error
 
@@ -143,7 +145,7 @@ def pickled(exception: BaseException | None) -> bytes:
     """The exception and its traceback as text; for one of which nothing can be pickled, the text alone."""
     if exception is None:
         return b""
-    text = "".join(traceback.format_exception(exception))
+    text = _engine.printable("".join(traceback.format_exception(exception)), keep_lines=True)
     try:
         import cloudpickle as module
     except ImportError:

@@ -1,6 +1,5 @@
 """`ImageDetIter` gives batches of images with their objects, from records or from files that a list names."""
 
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -21,12 +20,12 @@ from headrace.mx.image_batches import ImageBatches, chosen_augmenters, ending_of
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.given_values import flag, image_shape, part
 from headrace.mx.io.pipeline import Ending, Pipeline, Running
+from headrace.mx.message_log import log
 from headrace.mx.named_images import DECODE, NamedImages, Path, seed_of, shown_step
 
 __all__ = ["ImageDetIter"]
 
 _FILLING = -1
-_log = logging.getLogger("headrace.mx")
 
 
 class ImageDetIter(ImageBatches):
@@ -190,7 +189,7 @@ class ImageDetIter(ImageBatches):
             if each.label_shape[0] < most:
                 each.reshape(None, wanted)
         if verbose and fewer < most:
-            _log.info("label_shape is %s now", wanted)
+            log.info("label_shape is %s now", wanted)
         return it
 
     def draw_next(

@@ -239,6 +239,10 @@ def save(fname: str | os.PathLike[str], data: _Array | Sequence[_Array] | Mappin
         for key in data:
             if not isinstance(key, str):
                 raise GraphError(f"save: {options.shown(key)} is no name; the keys of a dict must be strings")
+            try:
+                key.encode("utf-8", "surrogateescape")
+            except UnicodeEncodeError:
+                raise GraphError(f"save: {options.shown(key)} is no text that UTF-8 can hold") from None
         named = list(data.items())
     elif isinstance(data, (list, tuple)):
         named = [("", each) for each in data]

@@ -27,6 +27,8 @@ from headrace.errors import ClosedError, DataError, GraphError, NotFoundError, U
 __all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]
 
 _HEADER = struct.Struct("<IfQQ")
+# Of a whole number of 64 bits.
+_MOST_DIGITS = 20
 
 
 class MXRecordIO:
@@ -272,6 +274,10 @@ class MXIndexedRecordIO(MXRecordIO):
         text = str(key)
         if not text or text.strip() != text or "\t" in text or len(text.splitlines()) != 1:
             raise DataError(f"a key of an index is a text without tabs and line ends; got {text!r}")
+        try:
+            _bytes_of(text)
+        except UnicodeEncodeError:
+            raise DataError(f"a key of an index is a text that UTF-8 can hold; got {text!r}") from None
         writing = self._open_for(writing=True)
         offset = writing.append(buf)
         writing.index.append((text, offset))
@@ -285,6 +291,9 @@ class MXIndexedRecordIO(MXRecordIO):
             raise system_error(f"cannot read {self.idx_path}", raised) from None
         for key_text, offset, line in _engine.parse_record_index(text, os.fsencode(self.idx_path)):
             try:
+                # Whole numbers of any length may all have one hash.
+                if self.key_type is int and len(key_text) > _MOST_DIGITS:
+                    raise ValueError("a whole number has at most 64 bits")
                 key = self.key_type(key_text)
             except ValueError as raised:
                 raise DataError(f"{self.idx_path}, line {line}: {key_text!r} is no key: {raised}") from None
@@ -321,9 +330,14 @@ class _Writing:
             return
         text = "".join(f"{key}\t{offset}\n" for key, offset in self.index)
         try:
-            write_whole(self.index_path, text.encode())
+            write_whole(self.index_path, _bytes_of(text), named=False)
         except OSError as raised:
             raise system_error(f"cannot write {self.index_path}", raised) from None
+
+
+def _bytes_of(text: str) -> bytes:
+    """Of a key that came from other bytes than UTF-8, these."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 class IRHeader(NamedTuple):
@@ -381,12 +395,11 @@ def _warn_of_rounded(labels: Iterable[Any]) -> None:
         else:
             continue
         if is_rounded(label):
-            warnings.warn(
+            text = (
                 f"pack: the label {label} is a whole number that float32, the type of labels, does not hold, and is "
-                "rounded; number the classes from 0, or keep such numbers in id",
-                RuntimeWarning,
-                stacklevel=3,
+                "rounded; number the classes from 0, or keep such numbers in id"
             )
+            warnings.warn(_engine.printable(text), RuntimeWarning, stacklevel=3)
 
 
 def unpack(s: bytes) -> tuple[IRHeader, bytes]:

@@ -2,7 +2,6 @@
 
 import bisect
 import functools
-import logging
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,10 +19,9 @@ from headrace.mx.io.engine_batches import EngineBatches
 from headrace.mx.io.filled_batch import Columns
 from headrace.mx.io.given_values import kept_seed
 from headrace.mx.io.pipeline import Ending, Pipeline, Running
+from headrace.mx.message_log import log
 
 __all__ = ["BucketSentenceIter", "encode_sentences"]
-
-_log = logging.getLogger("headrace.mx")
 
 
 def encode_sentences(
@@ -143,7 +141,7 @@ class BucketSentenceIter(EngineBatches):
         filled = _Filled(sentences, lengths, invalid_label, self.dtype, of)
         if filled.left_out:
             which = "1 sentence that is" if filled.left_out == 1 else f"{filled.left_out} sentences that are"
-            _log.warning("%s: left out %s longer than the longest bucket", of, which)
+            log.warning("%s: left out %s longer than the longest bucket", of, which)
         order = _Order(filled.counts, size)
         if order.batches == 0:
             raise GraphError(

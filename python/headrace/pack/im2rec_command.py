@@ -1,10 +1,10 @@
 """`headrace im2rec`: MXNet's packer in C++ by its own arguments."""
 
 import argparse
-from typing import Any
 
 from headrace._arguments.options import local_path
 from headrace._files.system_error import system_error
+from headrace._files.whole_file import read_whole
 from headrace.errors import GraphError, UnsupportedError
 from headrace.pack.interpolation_numbers import interpolation_of
 from headrace.pack.list_packing import Labels, Part
@@ -130,16 +130,16 @@ def _part(listing: str, out: str, count: int, number: int) -> tuple[Part | None,
 def _lines_of_part(listing: str, count: int, number: int) -> Part:
     """The lines whose first byte is in the part's bytes; the one at its border belongs to the part before."""
     try:
-        with open(listing, "rb") as file:
-            data: Any = file.read()
+        data = read_whole(listing)
     except OSError as error:
         raise system_error(f"cannot read the list {listing}", error) from None
     step = -(-len(data) // count)
     begins, offset = [], 0
-    for line in data.splitlines(keepends=True):
+    # A name may have other line ends in it.
+    for line in data.split(b"\n"):
         if line.strip():
             begins.append(offset)
-        offset += len(line)
+        offset += len(line) + 1
 
     def lines_before(border: int) -> int:
         return sum(begin <= border for begin in begins) if border > 0 else 0

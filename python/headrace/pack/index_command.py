@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from headrace._arguments.options import local_path
+from headrace._arguments.printed import say
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import write_whole
 from headrace._records.image_payload import image_payload
@@ -48,14 +49,14 @@ def run(options: argparse.Namespace) -> int:
             )
         keys[key] = record.offset
     for each in scan.lost:
-        print(f"{file}: byte {each.offset:,}: {each.bytes:,} bytes lost: {each.reason}", file=sys.stderr)
+        say(f"{file}: byte {each.offset:,}: {each.bytes:,} bytes lost: {each.reason}", file=sys.stderr)
     if scan.lost and options.on_damage == "fail":
         raise DataError(f"{file} is damaged; --on-damage skip writes an index of the records that are good")
     try:
-        write_whole(path, "".join(f"{key}\t{offset}\n" for key, offset in keys.items()).encode())
+        write_whole(path, "".join(f"{key}\t{offset}\n" for key, offset in keys.items()).encode(), named=False)
     except OSError as error:
         raise system_error(f"cannot write the index {path}", error) from error
-    print(f"{path}: {len(keys):,} records")
+    say(f"{path}: {len(keys):,} records")
     return 0
 
 

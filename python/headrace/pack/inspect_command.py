@@ -6,7 +6,9 @@ import os
 from collections.abc import Iterable
 
 from headrace._arguments.options import local_path
+from headrace._arguments.printed import say
 from headrace._records.record_draft import index_path
+from headrace.errors import Error
 from headrace.pack.index_check import check_index
 from headrace.pack.inspection import Inspection, inspect_records
 from headrace.pack.kept_input import check_other_file
@@ -39,11 +41,11 @@ def run(options: argparse.Namespace) -> int:
         check_png("--sheet", sheet, "inspect")
         check_other_file("--sheet", sheet, path, "inspect")
     found = inspect_records(path)
-    print("\n".join(text_of(found)))
-    print(_index_text(found))
+    say(*text_of(found))
+    say(_index_text(found))
     if sheet is not None:
         shown = write_record_sheet(path, sheet, options.pictures)
-        print(f"{sheet}: {shown:,} images")
+        say(f"{sheet}: {shown:,} images")
     return 0
 
 
@@ -124,5 +126,8 @@ def _index_text(found: Inspection) -> str:
     index = index_path(found.path)
     if not os.path.exists(index):
         return f"index: there is no {index}; `headrace index` writes it"
-    wrong = check_index(index, found.offsets)
+    try:
+        wrong = check_index(index, found.offsets, found.file_bytes)
+    except Error as error:
+        return f"index: {error}"
     return f"index: {index} leads to every record" if not wrong else f"index: {index}: {wrong[0]}"

@@ -12,6 +12,9 @@ from headrace.errors import DataError, GraphError, NotFoundError
 
 __all__ = ["DEFAULT_EXTS", "MadeLists", "make_lists"]
 
+_Identity = tuple[int, int]
+"""Of a folder: device and number."""
+
 DEFAULT_EXTS = (".jpeg", ".jpg", ".png")
 SHUFFLE_SEED = 100
 
@@ -112,7 +115,8 @@ def _number(root: str, recursive: bool, endings: tuple[str, ...]) -> Iterator[_F
 
 def _images(root: str, recursive: bool, endings: tuple[str, ...]) -> Iterator[str]:
     """The order of a walk with sorted names: a folder's files, then its folders one after the other."""
-    open_folders: list[tuple[str, tuple[tuple[int, int], ...]]] = [(root, ())]
+    open_folders: list[tuple[str, tuple[_Identity, ...]]] = [(root, ())]
+    links = _FollowedLinks()
     while open_folders:
         folder, above = open_folders.pop()
         entries = _entries(folder)
@@ -123,11 +127,36 @@ def _images(root: str, recursive: bool, endings: tuple[str, ...]) -> Iterator[st
             # A link to a folder that holds it would lead round for ever.
             status = os.stat(folder)
             below = (*above, (status.st_dev, status.st_ino))
+            links.listed(folder, below[-1], len(entries))
             folders = [entry.path for entry in entries if entry.is_dir() and not _is_among(entry, below)]
             open_folders += [(each, below) for each in reversed(folders)]
 
 
-def _is_among(entry: os.DirEntry[str], above: tuple[tuple[int, int], ...]) -> bool:
+class _FollowedLinks:
+    """Bounds what links reach again, as io/files/followed_links.h does: links in linked folders may reach the same files
+    by very many paths."""
+
+    FREE_WAYS = 16
+    MOST_AGAIN = 10_000
+
+    def __init__(self) -> None:
+        self._ways: dict[_Identity, int] = {}
+        self._again = 0
+
+    def listed(self, folder: str, identity: _Identity, entries: int) -> None:
+        """A folder of the walk. NotFoundError: links reach too much again."""
+        ways = self._ways[identity] = self._ways.get(identity, 0) + 1
+        if ways > self.FREE_WAYS:
+            self._again += entries + 1
+        if self._again > self.MOST_AGAIN:
+            raise NotFoundError(
+                f"{folder}: symbolic links lead to this folder in more than {self.FREE_WAYS} ways, and to more than "
+                f"{self.MOST_AGAIN} files and folders so often that each would be walked again and again; remove some "
+                "of them"
+            )
+
+
+def _is_among(entry: os.DirEntry[str], above: tuple[_Identity, ...]) -> bool:
     if not entry.is_symlink():
         return False
     status = entry.stat()
@@ -166,6 +195,6 @@ def _dealt(
 def _write(path: str, lines: Iterable[_Found]) -> None:
     text = "".join(f"{each.number}\t{each.label:f}\t{each.path}\n" for each in lines)
     try:
-        write_whole(path, text.encode("utf-8", "surrogateescape"))
+        write_whole(path, text.encode("utf-8", "surrogateescape"), named=False)
     except OSError as error:
         raise system_error(f"cannot write the list {path}", error) from error

@@ -12,7 +12,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import headrace
+from headrace import _engine
 from headrace._datasets.dataset import Dataset
+from headrace._files.opened_file import open_to_read
 from headrace._files.system_error import system_error
 from headrace._records.image_payload import image_header
 from headrace._records.record_draft import Checkpoint, RecordDraft, index_path
@@ -37,7 +39,9 @@ class Skipped(NamedTuple):
     """An image that was left out."""
 
     path: str
+    """Its name, in which a byte that is not UTF-8 is a surrogate, as in Python's own paths."""
     reason: str
+    """Printable."""
 
 
 class NothingPackedError(DataError):
@@ -133,7 +137,7 @@ def pack_list(
                 draft.finish()
     if packing.result.skipped and not packing.result.records:
         place = listing if part == Part(0, lines) else _place_of(part, listing)
-        raise NothingPackedError(_nothing_packed(place, packing.result.skipped))
+        raise NothingPackedError(*_nothing_packed(place, packing.result.skipped))
     packing.result.seconds = time.monotonic() - started
     return packing.result
 
@@ -141,7 +145,7 @@ def pack_list(
 def _job(listing: str, root: str, recipe: Recipe, labels: Labels, part: Part) -> str:
     """Names what is packed and how: equal names give equal files."""
     try:
-        with open(listing, "rb") as file:
+        with open_to_read(listing) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise system_error(f"cannot read the list {listing}", error) from None
@@ -168,7 +172,7 @@ def reasons_of(skipped: Sequence[Skipped]) -> list[str]:
 def _kind(image: Skipped) -> str:
     """The reason without what is the image's own: its path, and its name in quotes."""
     # Other words of the reason may contain or be the same letters.
-    path, name = re.escape(image.path), os.path.basename(image.path)
+    path, name = re.escape(_engine.printable(image.path)), _engine.printable(os.path.basename(image.path))
     reason = re.sub(rf"(?<![^\s'\"(]){path}(?![^\s'\":;,)])", "…", image.reason)
     return reason.replace(f"'{name}'", "'…'")
 
@@ -179,12 +183,15 @@ def _place_of(part: Part, listing: str) -> str:
     return f"{lines} of {listing}"
 
 
-def _nothing_packed(place: str, skipped: Sequence[Skipped]) -> str:
+def _nothing_packed(place: str, skipped: Sequence[Skipped]) -> list[str]:
+    """Lines."""
     reasons = reasons_of(skipped)
-    shown = "".join(f"\n  {each}" for each in reasons[:_SHOWN_REASONS])
-    more = f"\n  {len(reasons) - _SHOWN_REASONS:,} other reasons" if len(reasons) > _SHOWN_REASONS else ""
     none = "the only image could not" if len(skipped) == 1 else f"none of the {len(skipped):,} images could"
-    return f"{place}: {none} be packed, so no file was written:{shown}{more}"
+    lines = [f"{place}: {none} be packed, so no file was written:"]
+    lines += [f"  {each}" for each in reasons[:_SHOWN_REASONS]]
+    if len(reasons) > _SHOWN_REASONS:
+        lines.append(f"  {len(reasons) - _SHOWN_REASONS:,} other reasons")
+    return lines
 
 
 class _Packing:

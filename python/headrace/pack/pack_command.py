@@ -5,6 +5,7 @@ import os
 import sys
 
 from headrace._arguments.options import local_path
+from headrace._arguments.printed import say, say_text
 from headrace._files.system_error import system_error
 from headrace.errors import NotFoundError
 from headrace.pack.list_making import DEFAULT_EXTS, make_lists
@@ -85,8 +86,8 @@ def _list(options: argparse.Namespace, prefix: str, root: str) -> int:
         test_ratio=options.test_ratio,
     )
     for folder, label in made.classes.items():
-        print(folder, label)
-    print(f"{made.pictures:,} images in {', '.join(made.paths)}")
+        say(f"{folder} {label}")
+    say(f"{made.pictures:,} images in {', '.join(made.paths)}")
     return 0
 
 
@@ -127,6 +128,6 @@ def _pack(options: argparse.Namespace, prefix: str, root: str) -> int:
             )
         except NothingPackedError as error:
             # The images of the other lists may be good.
-            print(f"headrace: {error}", file=sys.stderr)
+            say_text(f"headrace: {error}", sys.stderr)
             code = 1
     return code

@@ -4,6 +4,7 @@ whether another run can go on."""
 import sys
 from typing import Any
 
+from headrace._arguments.printed import say
 from headrace._records.record_draft import is_kept
 from headrace.pack.list_packing import Listener, Packed, Skipped, pack_list, reasons_of
 from headrace.pack.progress import time_text
@@ -18,20 +19,20 @@ def pack_and_report(listing: str, root: str, path: str, recipe: Recipe, **given:
         packed = pack_list(listing, root, path, recipe, listener=_SkippedOnStderr(), **given)
     except BaseException:
         if is_kept(path):
-            print("headrace: what was packed is kept; the same command with --resume goes on", file=sys.stderr)
+            say("headrace: what was packed is kept; the same command with --resume goes on", file=sys.stderr)
         raise
-    print(summary_of(packed))
+    say(*summary_of(packed))
 
 
 class _SkippedOnStderr(Listener):
     """Names each image."""
 
     def skipped(self, image: Skipped) -> None:
-        print(f"headrace: skipped {image.path}: {image.reason}", file=sys.stderr)
+        say(f"headrace: skipped {image.path}: {image.reason}", file=sys.stderr)
 
 
-def summary_of(packed: Packed) -> str:
-    """Records, bytes, rate, and how many images were left out for which kind of reason."""
+def summary_of(packed: Packed) -> list[str]:
+    """Lines: records, bytes, rate, and how many images were left out for which kind of reason."""
     made = packed.records - packed.kept
     average = packed.bytes / packed.records / 1e3 if packed.records else 0.0
     lines = [
@@ -43,7 +44,7 @@ def summary_of(packed: Packed) -> str:
     if packed.skipped:
         lines.append(f"  {len(packed.skipped):,} images skipped:")
         lines += [f"    {each}" for each in reasons_of(packed.skipped)]
-    return "\n".join(lines)
+    return lines
 
 
 def _rate(records: int, seconds: float) -> str:

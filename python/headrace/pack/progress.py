@@ -4,6 +4,8 @@ import sys
 import time
 from typing import Self, TextIO
 
+from headrace import _engine
+
 __all__ = ["Progress"]
 
 _SECONDS_BETWEEN = 0.2
@@ -47,7 +49,7 @@ class Progress:
         """The line, for the samples so far."""
         (begin, before), (now, _) = self._samples[0], self._samples[-1]
         share = f" ({done / self._total:.0%})" if self._total else ""
-        line = f"{self._what}: {done:,} of {self._total:,}{share}"
+        line = f"{_engine.printable(self._what)}: {done:,} of {self._total:,}{share}"
         if done <= before or now <= begin:
             return line
         rate = (done - before) / (now - begin)

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
+from headrace._files.opened_file import open_to_read
 from headrace.errors import Error
 
 __all__ = ["SkippedLog", "SkippedRow", "kept_rows"]
@@ -34,7 +35,7 @@ class SkippedLog:
     def new(self) -> list[SkippedRow]:
         """Those since the last call."""
         try:
-            with open(self.path, "rb") as file:
+            with open_to_read(self.path) as file:
                 file.seek(self._read)
                 lines = file.read()
         except FileNotFoundError:

@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from headrace._arguments.options import local_path
+from headrace._arguments.printed import say
 from headrace.pack.unpacking import unpack_records
 
 HELP = "write the records of a RecordIO file to files"
@@ -25,8 +26,8 @@ def run(options: argparse.Namespace) -> int:
     file, folder = local_path("FILE", options.file, "unpack"), local_path("FOLDER", options.folder, "unpack")
     done = unpack_records(file, folder, options.raw)
     for each in done.lost:
-        print(f"{file}: byte {each.offset:,}: {each.bytes:,} bytes lost: {each.reason}", file=sys.stderr)
+        say(f"{file}: byte {each.offset:,}: {each.bytes:,} bytes lost: {each.reason}", file=sys.stderr)
     listed = "" if done.listing is None else f", listed in {done.listing}"
     empty = f"; {done.empty:,} records hold no image" if done.empty else ""
-    print(f"{folder}: {done.files:,} files{listed}{empty}")
+    say(f"{folder}: {done.files:,} files{listed}{empty}")
     return 1 if done.lost else 0

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from headrace._files.opened_file import make_file
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import write_whole
 from headrace._records.image_payload import ImagePayload, image_payload
@@ -27,6 +28,26 @@ class Unpacked:
     lost: list[LostBytes]
 
 
+class _FreeNames:
+    """Gives a name that comes again a number. Each of many equal ones goes on from the number of the one before."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, int] = {}
+        """The number that a name gets when it comes again. Every name given is a key."""
+
+    def free(self, name: str) -> str:
+        if name not in self._next:
+            self._next[name] = 2
+            return name
+        stem, ending = os.path.splitext(name)
+        while True:
+            numbered = f"{stem}-{self._next[name]}{ending}"
+            self._next[name] += 1
+            if numbered not in self._next:
+                self._next[numbered] = 2
+                return numbered
+
+
 def unpack_records(path: str, folder: str, raw: bool = False) -> Unpacked:
     """Writes each image to `folder`/LABEL/ID.jpg, with the ending of its format, and a list `folder`/list.lst; with `raw` each record to
     `folder`/NUMBER.bin.
@@ -37,15 +58,16 @@ def unpack_records(path: str, folder: str, raw: bool = False) -> Unpacked:
     scan = RecordScan(path)
     files = empty = 0
     lines: list[str] = []
-    taken: set[str] = set()
+    names = _FreeNames()
+    made: set[str] = {folder}
     with Progress(f"{os.path.basename(path)}, bytes", scan.file_bytes) as progress:
         for offset, name, content, line in _files(scan, path, raw):
             progress.at(offset)
             if not content and not raw:
                 empty += 1
                 continue
-            free = _free_name(name, taken)
-            _write(os.path.join(folder, free), content)
+            free = names.free(name)
+            _write(os.path.join(folder, free), content, made)
             if line is not None:
                 lines.append(f"{line}\t{free}\n")
             files += 1
@@ -74,15 +96,6 @@ def _image(path: str, record: ScannedRecord) -> ImagePayload:
     return image
 
 
-def _free_name(name: str, taken: set[str]) -> str:
-    stem, ending = os.path.splitext(name)
-    free, number = name, 2
-    while free in taken:
-        free, number = f"{stem}-{number}{ending}", number + 1
-    taken.add(free)
-    return free
-
-
 def _make(folder: str) -> None:
     try:
         os.makedirs(folder, exist_ok=True)
@@ -92,10 +105,14 @@ def _make(folder: str) -> None:
         raise system_error(f"cannot unpack into {folder}", error) from error
 
 
-def _write(path: str, content: bytes | memoryview) -> None:
+def _write(path: str, content: bytes | memoryview, made: set[str]) -> None:
+    """To a new file. `made`: the folders that are there; any other is new, too, as it might be a link."""
+    folder = os.path.dirname(path)
     try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "xb") as file:
+        if folder not in made:
+            os.mkdir(folder)
+            made.add(folder)
+        with os.fdopen(make_file(path), "wb") as file:
             file.write(content)
     except OSError as error:
         raise system_error(f"cannot write {path}", error) from error
@@ -103,6 +120,6 @@ def _write(path: str, content: bytes | memoryview) -> None:
 
 def _write_list(path: str, lines: bytes) -> None:
     try:
-        write_whole(path, lines)
+        write_whole(path, lines, named=False)
     except OSError as error:
         raise system_error(f"cannot write {path}", error) from error

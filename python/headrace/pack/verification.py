@@ -8,6 +8,7 @@ from headrace import sources
 from headrace import vision as V
 from headrace._records.image_payload import image_payload
 from headrace._records.record_draft import index_path
+from headrace.errors import Error
 from headrace.pack.index_check import check_index
 from headrace.pack.progress import Progress
 from headrace.pack.record_scan import RecordScan, ScannedRecord
@@ -76,7 +77,12 @@ class _Checking:
         if not os.path.exists(index):
             return
         self.found.index = index
-        self.found.faults += [f"{index}: {sentence}" for sentence in check_index(index, self._offsets)]
+        try:
+            wrong = check_index(index, self._offsets, self._scan.file_bytes)
+        except Error as error:
+            self.found.faults.append(str(error))
+            return
+        self.found.faults += [f"{index}: {sentence}" for sentence in wrong]
 
     def _images(self) -> Iterator[dict[str, bytes]]:
         for record in self.scan():

@@ -3,6 +3,7 @@
 import argparse
 
 from headrace._arguments.options import local_path
+from headrace._arguments.printed import say
 from headrace.pack.verification import verify_records
 
 HELP = "check every record of a RecordIO file, and its index"
@@ -23,11 +24,11 @@ def run(options: argparse.Namespace) -> int:
     path = local_path("FILE", options.file, "verify")
     found = verify_records(path, decodes=not options.raw)
     for fault in found.faults:
-        print(fault)
+        say(fault)
     index = "no index" if found.index is None else f"index {found.index}"
     faults = _counted(len(found.faults), "fault") if found.faults else "nothing wrong"
     images = "" if options.raw else f", {_counted(found.images, 'image')} decoded"
-    print(f"{path}: {_counted(found.records, 'record')}{images}, {index}: {faults}")
+    say(f"{path}: {_counted(found.records, 'record')}{images}, {index}: {faults}")
     return 1 if found.faults else 0
 
 

@@ -7,6 +7,7 @@ import html
 import os
 from dataclasses import dataclass, field
 
+from headrace import _engine
 from headrace._arguments import options
 from headrace._arguments.late_numpy import np
 from headrace._files.system_error import system_error
@@ -35,6 +36,9 @@ class Cell:
     captions: list[str] = field(default_factory=list)
     decoded: bool = True
     """False: the row's image cannot be decoded, and a grey square is in its place."""
+
+    def __post_init__(self) -> None:
+        self.captions = [_engine.printable(each) for each in self.captions]
 
 
 class ContactSheet:

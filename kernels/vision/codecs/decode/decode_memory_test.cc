@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/testing/rounds.h"
 #include "gtest/gtest.h"
 #include "kernels/testing/golden.h"
 #include "kernels/testing/poisoned_memory.h"
@@ -47,15 +48,11 @@ TEST(DecodeMemory, WholeFilesGiveWhatTheyHold) {
 }
 
 TEST(DecodeMemory, DamagedFilesGiveTheSameOverAnyMemory) {
-#ifdef HEADRACE_SANITIZER
-  constexpr int kRounds = 60;
-#else
-  constexpr int kRounds = 300;
-#endif
+  const int rounds = Rounds(300, {.quick = 60, .sanitized = 60});
   int decoded = 0;
   for (const char* name : PoisonedFiles()) {
     const std::string whole = fixture::ReadTestFile(name);
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < rounds; ++round) {
       RowRandom random(23, 0, {.key = static_cast<uint64_t>(round)});
       std::string file = whole;
       for (uint64_t left = 1 + random.Below(3); left > 0; --left) {
@@ -70,7 +67,7 @@ TEST(DecodeMemory, DamagedFilesGiveTheSameOverAnyMemory) {
     }
   }
   EXPECT_GT(decoded, 0);
-  std::printf("HEADRACE-COUNT fuzz=%d\n", kRounds * static_cast<int>(PoisonedFiles().size()));
+  std::printf("HEADRACE-COUNT fuzz=%d\n", rounds * static_cast<int>(PoisonedFiles().size()));
 }
 
 }  // namespace

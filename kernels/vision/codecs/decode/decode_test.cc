@@ -15,6 +15,7 @@
 
 #include "core/error.h"
 #include "core/stop_signal.h"
+#include "core/testing/rounds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ir/graph.pb.h"
@@ -505,11 +506,7 @@ TEST(Decode, InfersChannelsFromItsMode) {
 
 // Changes bytes of real files at random: whatever comes, Decode returns an image or a data error.
 TEST(Decode, SurvivesMutatedFiles) {
-#ifdef HEADRACE_SANITIZER
-  constexpr int kRounds = 4000;
-#else
-  constexpr int kRounds = 20000;
-#endif
+  const int rounds = Rounds(20000, {.quick = 4000, .sanitized = 4000});
   std::vector<std::string> files;
   for (const char* name :
        {"baseline_420.jpg", "progressive.jpg", "restarts.jpg", "grey.jpg", "cmyk.jpg", "ycck.jpg", "orientation_6.jpg",
@@ -523,7 +520,7 @@ TEST(Decode, SurvivesMutatedFiles) {
         {{"max_pixels", ir::IntValue(1 << 18)}, {"orientation", ir::BoolValue(true)}, {"scale", ir::IntValue(scale)}}));
   }
   int decoded = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     RowRandom random(11, 0, {.key = static_cast<uint64_t>(round)});
     std::string bytes = files[random.Below(files.size())];
     for (uint64_t left = 1 + random.Below(8); left > 0; --left) {
@@ -540,8 +537,8 @@ TEST(Decode, SurvivesMutatedFiles) {
     ASSERT_TRUE(images.ok() || KindOf(images.status()) == ErrorKind::kData) << images.status();
   }
   EXPECT_GT(decoded, 0);
-  EXPECT_LT(decoded, kRounds);
-  std::printf("HEADRACE-COUNT fuzz=%d\n", kRounds);
+  EXPECT_LT(decoded, rounds);
+  std::printf("HEADRACE-COUNT fuzz=%d\n", rounds);
 }
 
 }  // namespace

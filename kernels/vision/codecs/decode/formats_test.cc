@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/stop_signal.h"
+#include "core/testing/rounds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/testing/compare_part.h"
@@ -286,15 +287,11 @@ TEST(Formats, FindsEveryTruncation) {
 }
 
 TEST(Formats, SurvivesMutatedFiles) {
-#ifdef HEADRACE_SANITIZER
-  constexpr int kRounds = 4000;
-#else
-  constexpr int kRounds = 20000;
-#endif
+  const int rounds = Rounds(20000, {.quick = 4000, .sanitized = 4000});
   std::vector<std::string> files;
   for (const char* name : Samples()) files.push_back(ReadTestFile(name));
   int decoded = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     RowRandom random(17, 0, {.key = static_cast<uint64_t>(round)});
     std::string bytes = files[random.Below(files.size())];
     for (uint64_t left = 1 + random.Below(8); left > 0; --left) {
@@ -310,8 +307,8 @@ TEST(Formats, SurvivesMutatedFiles) {
     ASSERT_TRUE(image.ok() || KindOf(image.status()) == ErrorKind::kData) << image.status();
   }
   EXPECT_GT(decoded, 0);
-  EXPECT_LT(decoded, kRounds);
-  std::printf("HEADRACE-COUNT fuzz=%d\n", kRounds);
+  EXPECT_LT(decoded, rounds);
+  std::printf("HEADRACE-COUNT fuzz=%d\n", rounds);
 }
 
 TEST(Formats, EndsWhenTheSignalIsRaised) {

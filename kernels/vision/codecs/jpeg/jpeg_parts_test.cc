@@ -11,6 +11,7 @@
 #include "core/memory_reservation.h"
 #include "core/row_warning.h"
 #include "core/stop_signal.h"
+#include "core/testing/rounds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/testing/compare_part.h"
@@ -28,13 +29,8 @@ using fixture::MessageOf;
 using fixture::WriteJpeg;
 using ::testing::HasSubstr;
 
-#ifdef HEADRACE_SANITIZER
-constexpr uint64_t kRounds = 300;
-constexpr uint64_t kSamplingsLeftOut = 7;  // of eight
-#else
-constexpr uint64_t kRounds = 3000;
-constexpr uint64_t kSamplingsLeftOut = 0;
-#endif
+const uint64_t kRounds = Rounds(3000, {.quick = 300, .sanitized = 300});
+const uint64_t kSamplingsLeftOut = Rounds(0, {.sanitized = 7});  // of eight
 
 RowRandom RandomOf(uint64_t key) { return RowRandom(23, 0, {.key = key}); }
 

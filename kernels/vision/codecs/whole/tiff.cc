@@ -27,6 +27,12 @@ constexpr int64_t kBytesOfPixel = 8;
 // larger than it, or else within so many pixels.
 constexpr double kTilesToPixels = 4;
 constexpr double kSmallTiles = 1 << 20;
+// A tile of more pixels than this has at most four times those of the image, as all of it is held.
+constexpr double kUsualTile = 1 << 22;
+// Packed strips of more bytes are unpacked row by row: libtiff unpacks a whole one in one go.
+constexpr int64_t kMostInOneGo = int64_t{32} << 20;
+// Bytes that any file may unpack to, besides a multiple of its own.
+constexpr int64_t kUnpackedAnyway = int64_t{1} << 16;
 
 class TiffReader {
  public:
@@ -99,6 +105,12 @@ class TiffReader {
     const double unpacked = covered(kind_.width, TileSide(TIFFTAG_TILEWIDTH)) *
                             covered(kind_.height, TileSide(TIFFTAG_TILELENGTH)) * static_cast<double>(shares);
     const auto limit = static_cast<double>(options_.max_pixels);
+    const double own = static_cast<double>(kind_.width) * static_cast<double>(kind_.height);
+    const double tile = static_cast<double>(TileSide(TIFFTAG_TILEWIDTH)) * TileSide(TIFFTAG_TILELENGTH);
+    if (tile * static_cast<double>(shares) > std::max(kTilesToPixels * own * static_cast<double>(shares), kUsualTile)) {
+      return DataError("the TIFF has tiles of ", TileSide(TIFFTAG_TILEWIDTH), " × ", TileSide(TIFFTAG_TILELENGTH),
+                       " pixels for an image of ", kind_.width, " × ", kind_.height, ": write it with smaller ones");
+    }
     if (unpacked <= std::max(kTilesToPixels * limit, kSmallTiles)) return absl::OkStatus();
     return DataError("the TIFF has tiles of ", TileSide(TIFFTAG_TILEWIDTH), " × ", TileSide(TIFFTAG_TILELENGTH),
                      " pixels for an image of ", kind_.width, " × ", kind_.height,
@@ -193,7 +205,7 @@ class TiffReader {
     for (int plane = 0; plane < planes; ++plane) {
       if (TIFFIsTiled(file_.get()) != 0) {
         HEADRACE_RETURN_IF_ERROR(ReadTiles(chunks, plane, pixels));
-      } else if (kind_.is_fax()) {
+      } else if (kind_.is_fax() || IsLongStrip()) {
         HEADRACE_RETURN_IF_ERROR(ReadRows(chunks, plane, pixels));
       } else {
         HEADRACE_RETURN_IF_ERROR(ReadStrips(chunks, plane, pixels));
@@ -202,8 +214,32 @@ class TiffReader {
     return absl::OkStatus();
   }
 
+  bool IsLongStrip() const {
+    const int64_t row_bytes = TIFFScanlineSize(file_.get());
+    return kind_.compression != COMPRESSION_NONE && row_bytes > 0 && RowsAtOnce() > kMostInOneGo / row_bytes;
+  }
+
+  // What the file's bytes unpack to at most.
+  int64_t MostUnpacked() const {
+    const auto size = static_cast<int64_t>(file_.bytes().size());
+    const auto times = [&](int64_t most) { return std::min(kMostAtOnce, size * most + kUnpackedAnyway); };
+    switch (kind_.compression) {
+      case COMPRESSION_NONE:
+        return times(1);
+      case COMPRESSION_PACKBITS:
+        return times(64);
+      case COMPRESSION_ADOBE_DEFLATE:
+      case COMPRESSION_DEFLATE:
+        return times(1032);
+      case COMPRESSION_LZW:
+        return times(4096);
+      default:
+        return kMostAtOnce;  // as bytes of them may unpack to any number
+    }
+  }
+
   absl::StatusOr<Tensor> Allocate(int64_t bytes) const {
-    if (bytes <= 0 || bytes > kMostAtOnce) return file_.Failed(" (its strips or tiles are too large)");
+    if (bytes <= 0 || bytes > MostUnpacked()) return file_.Failed(" (its strips or tiles are too large)");
     OutputAllocator intermediate;
     return intermediate.Allocate(DType::kUInt8, {bytes});
   }

@@ -74,9 +74,14 @@ bool TiffChunks::GivesWhatItUnpacks() const {
 }
 
 absl::Status TiffChunks::ReadRow(uint32_t y, uint16_t plane, absl::Span<uint8_t> to) {
+  // zlib gives each row whole, or fails; libdeflate has no rows.
+  if (deflate_ && !by_rows_) UseZlib(file_);
+  by_rows_ = true;
   std::memset(to.data(), 0, to.size());
   const int read = TIFFReadScanline(file_.get(), to.data(), y, plane);
-  return read < 0 || file_.lost_pixels() ? file_.Failed("") : absl::OkStatus();
+  if (read < 0 || file_.lost_pixels()) return file_.Failed("");
+  if (differences_) AddDifferences(static_cast<int64_t>(to.size()), to);
+  return absl::OkStatus();
 }
 
 absl::Status TiffChunks::ReadOnce(uint32_t number, absl::Span<uint8_t> to) {

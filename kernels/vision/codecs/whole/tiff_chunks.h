@@ -25,7 +25,8 @@ class TiffChunks {
 
   // Reads the strip or tile of this number, rows of `row_bytes` each.
   absl::Status Read(uint32_t number, int64_t row_bytes, absl::Span<uint8_t> to);
-  // Reads one row of a strip. For fax, which gives white rows in the place of those that it lacks, and says so.
+  // Reads one row of a strip, from the first to the last. For long strips, and for fax, which gives white rows in the
+  // place of those that it lacks, and says so. Of one file either chunks or rows are read.
   absl::Status ReadRow(uint32_t y, uint16_t plane, absl::Span<uint8_t> to);
 
  private:
@@ -42,6 +43,7 @@ class TiffChunks {
   const bool deflate_;
   bool differences_ = false;  // to be added here
   bool checked_ = false;      // by the checksum of what was packed
+  bool by_rows_ = false;
 };
 
 }  // namespace headrace

@@ -115,6 +115,11 @@ absl::StatusOr<TiffKind> KindOfTiff(const TiffFile& file, PixelMode mode) {
   kind.samples = file.Field<uint16_t>(TIFFTAG_SAMPLESPERPIXEL, 1);
   kind.apart = file.Field<uint16_t>(TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
   kind.compression = file.Field<uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+  // Wheels hold no decoder of JBIG, because Debian's is under the GPL: no build decodes it, so that all give the same.
+  if (kind.compression == COMPRESSION_JBIG) {
+    return DataError("the TIFF is compressed by JBIG, which is not decoded: save it with another compression, such as ",
+                     "CCITT Group 4");
+  }
   kind.photometric = file.Field<uint16_t>(TIFFTAG_PHOTOMETRIC, UsualPhotometric(kind));
   kind.orientation = file.Field<uint16_t>(TIFFTAG_ORIENTATION, 1);
   const int format = file.Field<uint16_t>(TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);

@@ -215,6 +215,48 @@ TEST(Tiff, BoundsWhatSamplesAndTilesUnpackTo) {
   EXPECT_THAT(fixture::MessageOf(DecodeTestTiff(tiles, "L", 99)), HasSubstr("raise it: Decode(max_pixels=100)"));
 }
 
+TEST(Tiff, TakesNoMemoryForTilesFarLargerThanTheImage) {
+  TestTiff tiles(10, 10, {8}, kGrey, kDeflate);
+  tiles.tags[322] = tiles.tags[323] = {4096};
+  tiles.parts = {Deflated(std::string(4096 * 4096, '\7'))};
+  EXPECT_THAT(fixture::MessageOf(DecodeTestTiff(tiles, "L", int64_t{1} << 30)),
+              HasSubstr("write it with smaller ones"));
+  // One that the file's bytes cannot hold.
+  tiles.tags[322] = tiles.tags[323] = {2048};
+  tiles.parts = {Deflated(std::string(100, '\7'))};
+  EXPECT_THAT(fixture::MessageOf(DecodeTestTiff(tiles, "L", int64_t{1} << 30)), HasSubstr("tiles are too large"));
+  tiles.parts = {Deflated(std::string(2048 * 2048, '\7'))};
+  EXPECT_EQ(BytesOf(DecodeTestTiff(tiles, "L", int64_t{1} << 30)), std::vector<int>(100, 7));
+}
+
+// Rows of long strips are read one by one.
+TEST(Tiff, ReadsStripsOfAnyLength) {
+  constexpr uint32_t kSide = 6000;
+  std::string rows;
+  for (uint32_t y = 0; y < kSide; ++y) {
+    rows += static_cast<char>(y);
+    rows += std::string(kSide - 1, '\1');
+  }
+  TestTiff tiff(kSide, kSide, {8}, kGrey, kDeflate);
+  for (const uint32_t predictor : {1U, 2U}) {
+    tiff.tags[317] = {predictor};
+    tiff.parts = {Deflated(rows)};
+    const absl::StatusOr<Tensor> image = DecodeTestTiff(tiff, "L", int64_t{1} << 30);
+    ASSERT_TRUE(image.ok()) << image.status();
+    size_t wrong = 0;
+    for (uint32_t y = 0; y < kSide; y += 17) {
+      const uint8_t* const row = image->raw() + size_t{y} * kSide;
+      for (uint32_t x = 0; x < kSide; ++x) {
+        const uint32_t wanted = predictor == 2 ? y + x : x == 0 ? y : 1;
+        wrong += row[x] != static_cast<uint8_t>(wanted);
+      }
+    }
+    EXPECT_EQ(wrong, 0u) << predictor;
+    tiff.parts = {Deflated(rows.substr(0, rows.size() - 100))};
+    EXPECT_EQ(KindOf(DecodeTestTiff(tiff, "L", int64_t{1} << 30).status()), ErrorKind::kData);
+  }
+}
+
 TEST(Tiff, TakesWhiteFor0InFaxThatDoesNotSay) {
   std::string file = fixture::ReadTestFile("fax.tiff");
   const Tensor black_for_0 = *fixture::RunKernel("Decode", {}, *Tensor::CopyBytes(DType::kBytes, file));
@@ -226,6 +268,16 @@ TEST(Tiff, TakesWhiteFor0InFaxThatDoesNotSay) {
   ASSERT_TRUE(image.ok()) << image.status();
   ASSERT_EQ(image->shape(), black_for_0.shape());
   for (int64_t i = 0; i < image->elements(); ++i) ASSERT_EQ(image->raw()[i], 255 - black_for_0.raw()[i]);
+}
+
+// On every machine, whether libtiff has a decoder for it or not.
+TEST(Tiff, RefusesJbig) {
+  constexpr uint32_t kJbig = 34661;
+  TestTiff tiff(8, 1, {1}, 0, kJbig);
+  tiff.parts = {std::string(32, '\0')};
+  for (const std::string_view mode : {"RGB", "L", "unchanged"}) {
+    EXPECT_THAT(fixture::MessageOf(DecodeTestTiff(tiff, mode)), HasSubstr("compressed by JBIG, which is not decoded"));
+  }
 }
 
 TEST(Tiff, GivesSeveralBandsWholeOrNotAtAll) {

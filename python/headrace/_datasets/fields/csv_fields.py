@@ -105,7 +105,10 @@ def csv_table(content: bytes, path: Any, texts: set[str], of: str) -> dict[str, 
     try:
         numbered = _records(content.decode("utf-8-sig"), path, of)
     except UnicodeDecodeError as error:
-        raise DataError(f"{of}: {shown(path)} is not UTF-8 at byte {error.start}; convert the file") from None
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DataError(
+            f"{of}: line {line} of {shown(path)} is not UTF-8 at byte {error.start}; convert the file"
+        ) from None
     rows = [(line, _fields(record, line, path, of)) for line, record in numbered]
     if not rows:
         raise DataError(f"{of}: {shown(path)} is empty; a table begins with the names of its columns")
@@ -149,7 +152,7 @@ def _fields(record: str, line: int, path: Any, of: str) -> list[str]:
     try:
         return _engine.csv_names(record, ",", '"')
     except Error as error:
-        error.args = (f"{of}: line {line} of {shown(path)}: {error}", *error.args[1:])
+        error._reword(f"{of}: line {line} of {shown(path)}: {error}")
         raise
 
 
@@ -187,7 +190,7 @@ def _names_of_header(patterns: Any, header: bool, delimiter: str, quote: str | N
     try:
         names = _engine.csv_names("\n".join(lines), delimiter, quote)
     except Error as error:
-        error.args = (f"Csv: the header of {shown(patterns)}: {error}", *error.args[1:])
+        error._reword(f"Csv: the header of {shown(patterns)}: {error}")
         raise
     for name in _named_twice(names):
         raise GraphError(
@@ -240,8 +243,11 @@ def _errors_that_name(names: list[str]) -> Iterator[None]:
     try:
         yield
     except Error as error:
-        told = _UNNAMED_FIELD.sub(lambda field: f'field {field[1]}, of "{names[int(field[1]) - 1]}"', str(error), 1)
-        error.args = (told, *error.args[1:])
+
+        def named(field: re.Match[str]) -> str:
+            return f'field {field[1]}, of "{_engine.printable(names[int(field[1]) - 1])}"'
+
+        error._reword(_UNNAMED_FIELD.sub(named, str(error), 1))
         raise
 
 

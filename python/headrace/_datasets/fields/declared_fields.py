@@ -99,5 +99,5 @@ def _errors_of(found: str, of: str) -> Iterator[None]:
     try:
         yield
     except Error as error:
-        error.args = (str(error).replace(found, of, 1), *error.args[1:])
+        error._reword(str(error).replace(found, of, 1))
         raise

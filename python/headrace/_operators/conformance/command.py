@@ -10,6 +10,8 @@ from collections.abc import Generator, Iterator
 from typing import Any
 
 from headrace._arguments import options as check
+from headrace._arguments.import_folder import import_path
+from headrace._arguments.printed import say, say_text
 from headrace._operators.conformance.declared_operator import arguments_of, operator_of
 from headrace.errors import GraphError, ResourceError
 
@@ -65,30 +67,30 @@ def run(options: argparse.Namespace) -> int:
         with contextlib.closing(_answers(given)) as answers:
             return _checked(options, given["path"], answers)
     except (GraphError, ResourceError) as error:
-        print(f"headrace: {error}", file=sys.stderr)
+        say_text(f"headrace: {error}", sys.stderr)
         return 2
 
 
 def _checked(options: argparse.Namespace, path: str, answers: Iterator[dict[str, Any]]) -> int:
     plugin = next(answers)["loaded"]
     if not plugin["ok"]:
-        print(f"headrace: {plugin['came']}", file=sys.stderr)
+        say_text(f"headrace: {plugin['came']}", sys.stderr)
         return 2
     all_answers = list(answers if options.json else _printed(answers, plugin))
     checks = [each for each in all_answers if "left_out" not in each]
     left_out = [each for each in all_answers if "left_out" in each]
     if not checks:
-        print(f"headrace: check-plugin: nothing was checked: {_why_none(left_out)}", file=sys.stderr)
+        say(f"headrace: check-plugin: nothing was checked: {_why_none(left_out)}", file=sys.stderr)
         return 2
     failed = sum(not each["ok"] for each in checks)
     if options.json:
         about = {"plugin": plugin["name"], "version": plugin["version"], "file": path, "failed": failed}
-        print(json.dumps(about | {"checks": checks, "left_out": left_out}, indent=1))
+        say_text(json.dumps(about | {"checks": checks, "left_out": left_out}, indent=1))
     else:
         operators = len({each["operator"] for each in checks})
         said = f"{failed:,} failed" if failed else "all hold"
         said += f", {len(left_out):,} left out" if left_out else ""
-        print(
+        say(
             f"{plugin['name']} {plugin['version']}: {_counted(len(checks), 'check')} of {_counted(operators, 'operator')}, {said}"
         )
     return 1 if failed else 0
@@ -131,7 +133,7 @@ def _answers(given: dict[str, Any]) -> Generator[dict[str, Any], None, None]:
         "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
         "from headrace._operators.conformance.conductor import main; main(sys.argv[2])"
     )
-    paths = json.dumps([os.fspath(each) for each in sys.path])
+    paths = json.dumps(import_path())
     command = [sys.executable, "-P", "-c", start, paths, json.dumps(given)]
     # Threads of NumPy's libraries would not survive a fork.
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -150,9 +152,9 @@ def _printed(answers: Iterator[dict[str, Any]], plugin: dict[str, Any]) -> Itera
     width = max((len(f"{plugin['name']}.{each['name']}") for each in plugin["operators"]), default=0)
     for each in answers:
         came = each.get("left_out") or ("ok" if each["ok"] else "FAILED")
-        print(f"{each['operator']:{width}}  {each['check']:14}  {came}", flush=True)
+        say(f"{each['operator']:{width}}  {each['check']:14}  {came}")
         if not each.get("ok", True):
-            print(f"    given: {each['given']}\n    came:  {each['came']}\n    do:    {each['advice']}", flush=True)
+            say(f"    given: {each['given']}", f"    came:  {each['came']}", f"    do:    {each['advice']}")
         yield each
 
 

@@ -51,7 +51,7 @@ class Note:
         _BEGIN.pack_into(self._memory, _NOTE_BYTES, time.monotonic())
 
     def __call__(self, callback: str, given: str) -> None:
-        text = f"{callback}\n{given}".encode()[: _NOTE_BYTES - 1]
+        text = f"{callback}\n{given}".encode(errors="backslashreplace")[: _NOTE_BYTES - 1]
         self._memory[: len(text) + 1] = text + b"\0"
         _BEGIN.pack_into(self._memory, _NOTE_BYTES, time.monotonic())
 
@@ -62,7 +62,7 @@ class Note:
         return time.monotonic() - begin
 
     def read(self) -> tuple[str, str]:
-        text = self._memory[:_NOTE_BYTES].split(b"\0", 1)[0].decode(errors="replace")
+        text = self._memory[:_NOTE_BYTES].split(b"\0", 1)[0].decode(errors="backslashreplace")
         callback, _, given = text.partition("\n")
         return callback, given
 

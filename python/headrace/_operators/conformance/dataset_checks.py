@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from headrace._datasets.dataset import Dataset
+from headrace._files.whole_file import write_whole
 from headrace._operators.conformance.declared_operator import listed
 from headrace._operators.conformance.host_functions import Columns, Failure, Made, Result
 from headrace._operators.conformance.pipeline_checks import RUNS, line
@@ -237,8 +238,7 @@ def several_files(subject: FormatSubject) -> None:
     with tempfile.TemporaryDirectory(prefix="check-plugin-") as folder:
         paths = [os.path.join(folder, f"{number}{suffix}") for number in range(3)]
         for path, contents in zip(paths, (subject.contents, b"", subject.contents), strict=True):
-            with open(path, "wb") as file:
-                file.write(contents)
+            write_whole(path, contents, named=False)
         for files, times in (([paths[1]], 0), (paths[:2], 1), (paths, 2), (paths[::2], 2)):
             for cut in cuts:
                 dataset = _format(subject, files, **cut)

@@ -158,7 +158,7 @@ class Functions:
         if not 0 < result < len(interface.RESULTS) or not text:
             return call.breaks(f"calls fail() with {result} and {text!r}", "give an error and a text")
         if not call.refused_by_host:
-            call.failure = Failure(interface.RESULTS[result], text.decode(errors="replace"))
+            call.failure = Failure(interface.RESULTS[result], text.decode(errors="backslashreplace"))
         return result
 
     @staticmethod

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
+from headrace._files.whole_file import read_whole
 from headrace._operators.conformance.declared_operator import DeclaredFormat, DeclaredKernel, DeclaredSource, listed
 from headrace._operators.conformance.host_functions import Columns, Failure, How, Result
 from headrace._operators.conformance.hosted_file import HostedFile
@@ -223,8 +224,7 @@ class FormatSubject(RowsSubject):
 
     @functools.cached_property
     def contents(self) -> bytes:
-        with open(self.file, "rb") as file:
-            return file.read()
+        return read_whole(self.file)
 
     def state(self) -> State[DeclaredFormat]:
         state = State(self.host, self.operator, self.given)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import headrace
 from headrace._arguments import options
 from headrace._datasets.dataset import Dataset
+from headrace._files.opened_file import open_to_read
 from headrace._files.system_error import system_error
 
 __all__ = ["CsvFiles"]
@@ -75,7 +76,7 @@ def _taken(rows: Dataset, lines: int | None) -> Dataset:
 
 def _ends_empty(path: str) -> bool:
     try:
-        with open(path, "rb") as file:
+        with open_to_read(path) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(size - _END, 0))
             end = file.read()
@@ -89,7 +90,7 @@ def _count(path: str) -> int:
     """The lines of a file, but for empty ones at its end."""
     lines = ends = 0
     try:
-        with open(path, "rb") as file:
+        with open_to_read(path) as file:
             block = file.read(_BLOCK).removeprefix(_MARK)
             while block:
                 text = block.rstrip(_LINE_ENDS)
@@ -105,7 +106,7 @@ def _count(path: str) -> int:
 def _count_filled(path: str) -> int:
     """The lines of a file that are not empty."""
     try:
-        with open(path, "rb") as file:
+        with open_to_read(path) as file:
             first = file.readline().removeprefix(_MARK)
             return bool(first.strip(_LINE_ENDS)) + sum(line not in (b"\n", b"\r\n", b"\r") for line in file)
     except OSError as raised:

@@ -38,7 +38,7 @@ class EngineBatches(EngineEpochs):
         try:
             return self._of_all_passes() if self._ending.endless else self._of_one_epoch()
         except Error as error:
-            error.args = (self._worded(str(error)),)
+            error._reword(self._worded(str(error)))
             # Without its traceback, which keeps arrays alive.
             self._failure = copy.copy(error)
             raise

@@ -188,7 +188,7 @@ class ImageDetRecordIter(EngineBatches):
             # The only error of that kernel whose shapes and types are known.
             if (error.operator or "").endswith(f" {T.PadEnd.__name__}"):
                 wider = f"label_pad_width is {self._label_pad_width}, too small for a label; give a larger one, or 0"
-                error.args = (f"{type(self).__name__}: {wider}: {error}",)
+                error._reword(f"{type(self).__name__}: {wider}: {error}")
             raise
 
 

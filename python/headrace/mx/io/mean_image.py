@@ -1,23 +1,22 @@
 """The mean image of the parameter `mean_img`: read from MXNet's file, or made over the data and saved there."""
 
-import logging
 import os
-import tempfile
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from headrace._datasets.dataset import Dataset
+from headrace._files.opened_file import check_folder
 from headrace._files.system_error import system_error
 from headrace._kernels.kernel import Kernel
 from headrace.errors import DataError, NotFoundError
 from headrace.mx import nd
+from headrace.mx.message_log import log
 
 __all__ = ["MeanImage"]
 
 _NAME = "mean_img"
-_log = logging.getLogger("headrace.mx")
 
 
 class MeanImage(NamedTuple):
@@ -71,7 +70,7 @@ class MeanImage(NamedTuple):
         if not os.path.isdir(folder):
             raise NotFoundError(f"{of}: mean_img {self.path} cannot be written, as there is no folder {folder}")
         try:
-            tempfile.TemporaryFile(dir=folder).close()
+            check_folder(folder)
         except OSError as raised:
             raise system_error(f"{of}: mean_img {self.path} cannot be written", raised) from None
 
@@ -93,7 +92,7 @@ class MeanImage(NamedTuple):
         if count == 0:
             raise DataError(f"{of}: mean_img {self.path} is missing, and there are no images to make it of")
         if self.logs:
-            _log.info("%s: made the mean image of %d images: %s", of, count, self.path)
+            log.info("%s: made the mean image of %d images: %s", of, count, self.path)
         mean: np.ndarray = (total / count).astype(np.float32).transpose(2, 0, 1)
         return mean
 

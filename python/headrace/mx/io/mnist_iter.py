@@ -1,6 +1,5 @@
 """`MNISTIter` gives batches of the MNIST files."""
 
-import logging
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -23,10 +22,9 @@ from headrace.mx.io.engine_batches import EngineBatches
 from headrace.mx.io.given_values import flag, named_files, shape_of
 from headrace.mx.io.given_values import part as checked_part
 from headrace.mx.io.pipeline import Ending, Pipeline, Running
+from headrace.mx.message_log import log
 
 __all__ = ["MNISTIter"]
-
-_log = logging.getLogger("headrace.mx")
 
 
 class MNISTIter(EngineBatches):
@@ -139,7 +137,7 @@ class MNISTIter(EngineBatches):
         )
         if not flag("silent", silent, of):
             shape = self.provide_data[0].shape
-            _log.info("%s: %d images, shuffle=%s, shape=%s", of, len(images), shuffled, shape)
+            log.info("%s: %d images, shuffle=%s, shape=%s", of, len(images), shuffled, shape)
 
 
 def _order(rows: int, seed: int) -> np.ndarray:

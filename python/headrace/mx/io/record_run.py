@@ -1,6 +1,5 @@
 """`RecordRun` checks what the iterators over image records take alike, and gives what they are started with."""
 
-import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypedDict, Unpack
 
@@ -15,10 +14,9 @@ from headrace.mx.io.given_values import flag, image_shape, named_files, part
 from headrace.mx.io.image_records import ImageRecords, chunk_of, given_paths, threads_of
 from headrace.mx.io.mean_image import MeanImage
 from headrace.mx.io.pipeline import Ending, Pipeline, Running, check_skips
+from headrace.mx.message_log import log
 
 __all__ = ["RecordParameters", "RecordRun"]
-
-_log = logging.getLogger("headrace.mx")
 
 
 class RecordParameters(TypedDict):
@@ -153,4 +151,4 @@ class RecordRun:
     def log(self, rows: str) -> None:
         """A line about the data, if verbose asks for it."""
         if self._logs:
-            _log.info("%s: %s, %s, shuffle=%s", self._of, self._given["path_imgrec"], rows, self._shuffle)
+            log.info("%s: %s, %s, shuffle=%s", self._of, self._given["path_imgrec"], rows, self._shuffle)

@@ -1,0 +1,66 @@
+#include "io/files/opened_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+
+#include "core/error.h"
+#include "io/files/testing/temporary_folder.h"
+
+namespace headrace {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(MakeFile, MakesOnlyWhatIsNotThere) {
+  const TemporaryFolder folder;
+  folder.Write("there");
+  folder.Link("there", "link");
+  folder.Link("nowhere", "to_nothing");
+  for (const char* name : {"there", "link", "to_nothing"}) {
+    EXPECT_FALSE(MakeFile(folder / name, 0600).is_open()) << name;
+    EXPECT_EQ(errno, EEXIST) << name;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "nowhere"));
+  EXPECT_TRUE(MakeFile(folder / "new", 0600).is_open());
+}
+
+TEST(OpenOwnFile, WritesWhereItIsTold) {
+  const TemporaryFolder folder;
+  const std::string path = folder.Write("a", "first\n");
+  const OwnFile file = OpenOwnFile(path, Writing::kAtEnd);
+  ASSERT_TRUE(file.file.is_open());
+  ASSERT_EQ(write(file.file.get(), "second\n", 7), 7);
+  EXPECT_EQ(std::filesystem::file_size(path), 13u);
+  const OwnFile none = OpenOwnFile(folder / "none", Writing::kAnywhere);
+  EXPECT_FALSE(none.file.is_open());
+  EXPECT_EQ(none.refused, "");
+}
+
+TEST(OpenOwnFile, RefusesAFileOfAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const TemporaryFolder folder;
+  const std::string path = folder.Write("a", "theirs");
+  ASSERT_EQ(chown(path.c_str(), 12345, 12345), 0);
+  const OwnFile file = OpenOwnFile(path, Writing::kAnywhere);
+  EXPECT_FALSE(file.file.is_open());
+  EXPECT_EQ(file.refused, "belongs to user 12345, and this process to user 0");
+  const absl::Status status = NotOwnFileError(path, file);
+  EXPECT_EQ(KindOf(status), ErrorKind::kUnsupported);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("a belongs to user 12345"));
+}
+
+TEST(DraftName, CannotBeForeseen) {
+  const std::string first = DraftName("a/b.idx");
+  EXPECT_THAT(first, StartsWith("a/b.idx."));
+  EXPECT_NE(first, DraftName("a/b.idx"));
+}
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,60 @@
+"""`headrace version`: the version, and with `--all` what the package holds of others, from its bill of materials."""
+
+import argparse
+import json
+import pathlib
+import platform
+from typing import Any
+
+import numpy
+
+HELP = "print the version, and what the package holds of others"
+# Where packages are installed, this one among them.
+_SITE = pathlib.Path(__file__).parents[2]
+_COLUMNS = ("name", "version", "licence", "source", "sha256")
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--all",
+        action="store_true",
+        help="also Python, NumPy, and every library of others: its version, licence, source package and SHA-256",
+    )
+
+
+def bill_of_materials(version: str, site: pathlib.Path = _SITE) -> pathlib.Path:
+    """Where a wheel of this version has it: beside the package, whatever else `sys.path` has."""
+    return site / f"headrace-{version}.dist-info" / "sboms" / "headrace.cdx.json"
+
+
+def _row(component: dict[str, Any]) -> dict[str, str]:
+    properties = {each["name"]: each["value"] for each in component["properties"]}
+    return {
+        "name": component["name"],
+        "version": component["version"],
+        "licence": component["licenses"][0]["expression"],
+        "source": properties["headrace:source"],
+        "sha256": component["hashes"][0]["content"] if "hashes" in component else "in the engine module",
+    }
+
+
+def describe_parts(bill: pathlib.Path) -> list[str]:
+    """The lines of a table of what the bill lists."""
+    rows = [dict(zip(_COLUMNS, _COLUMNS, strict=True))]
+    rows += [_row(component) for component in json.loads(bill.read_text("utf-8"))["components"]]
+    widths = {column: max(len(row[column]) for row in rows) for column in _COLUMNS}
+    return ["  ".join(row[column].ljust(widths[column]) for column in _COLUMNS).rstrip() for row in rows]
+
+
+def describe_all(version: str, site: pathlib.Path = _SITE) -> list[str]:
+    lines = [f"Python {platform.python_version()}, NumPy {numpy.__version__}, {platform.platform()}", ""]
+    bill = bill_of_materials(version, site)
+    if not bill.is_file():
+        return [*lines, "Built from sources: its libraries are those of this machine. A wheel lists its own here."]
+    return [
+        *lines,
+        *describe_parts(bill),
+        "",
+        f"Bill of materials (CycloneDX): {bill}",
+        f"Licences: {bill.parents[1] / 'licenses'}",
+    ]
