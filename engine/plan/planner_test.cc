@@ -252,7 +252,9 @@ TEST(PlanText, NamesTheDevice) {
 
 TEST(PlanText, ShowsAFolderInPrintableText) {
   PhysicalPlan plan = *PlanOf(Training());
-  plan.caches = {{.op = 1, .folder = "caf\xe9\n\x1b[31m"}};
+  plan.caches.resize(1);
+  plan.caches[0].op = 1;
+  plan.caches[0].folder = "caf\xe9\n\x1b[31m";
   EXPECT_THAT(PlanText(plan), HasSubstr("fake_work[1]: rows by key, in memory and caf\\xe9\\n\\x1b[31m\n"));
 }
 

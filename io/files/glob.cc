@@ -28,6 +28,7 @@ bool IsPlain(std::string_view part) { return part.find_first_of("*?[") == std::s
 // The parts of a pattern, of which plain ones that follow each other are one: "a/b", "*", "c".
 std::vector<std::string> PartsOf(std::string_view pattern) {
   std::vector<std::string> parts;
+  bool joins = false;  // the last part is plain
   while (!pattern.empty()) {
     const size_t slash = pattern.find('/');
     const std::string_view part = pattern.substr(0, slash);
@@ -35,12 +36,14 @@ std::vector<std::string> PartsOf(std::string_view pattern) {
     // A second ** means the same as one, and would find everything twice.
     const bool again = part == "**" && !parts.empty() && parts.back() == "**";
     if (part.empty() || again) continue;
-    if (!parts.empty() && IsPlain(part) && IsPlain(parts.back())) {
+    const bool plain = IsPlain(part);
+    if (plain && joins) {
       parts.back() += '/';
       parts.back() += part;
     } else {
       parts.emplace_back(part);
     }
+    joins = plain;
   }
   return parts;
 }

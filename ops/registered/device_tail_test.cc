@@ -100,7 +100,10 @@ TEST(TakeTails, TakesStepsThatMapBytes) {
 }
 
 TEST(TailsText, IsOnePrintableLine) {
-  EXPECT_EQ(TailsText({{.column = "a\n\x1B[31m", .steps = "ToFloat"}}), "a\\n\\x1b[31m: ToFloat");
+  DeviceTail tail;
+  tail.column = "a\n\x1B[31m";
+  tail.steps = "ToFloat";
+  EXPECT_EQ(TailsText({tail}), "a\\n\\x1b[31m: ToFloat");
 }
 
 TEST(TakeTails, TakesFlipsAmongThem) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "io/files/plain_path.h"
@@ -19,7 +18,8 @@ ir::Attribute DeclarePatterns() {
           .type = ir::AttributeType::kStrings,
           .doc =
               "Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several of them in a list or "
-              "between semicolons; a folder stands for the files in it, and what matches nothing is an error.",
+              "between semicolons (`[;]` is one in a name); a folder stands for the files in it, and what matches nothing is "
+              "an error.",
           .length = ir::ListLength{},
           .path = true};
 }
@@ -41,17 +41,29 @@ std::string PatternOf(const std::string& text, const absl::StatusOr<FileStat>& s
   return EscapePattern(text);
 }
 
+// Splits a text at its semicolons; `[;]` is one that a name contains.
+std::vector<std::string> SplitPaths(std::string_view text) {
+  std::vector<std::string> paths(1);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != ';' || (i > 0 && text[i - 1] == '[' && text.substr(i + 1, 1) == "]")) {
+      paths.back().push_back(text[i]);
+    } else if (!paths.back().empty()) {
+      paths.emplace_back();
+    }
+  }
+  if (paths.back().empty()) paths.pop_back();
+  return paths;
+}
+
 // Appends the patterns of a text, which are several between semicolons unless a file has that name.
 void AppendPatterns(const FileSystem& files, const std::string& text, std::string_view ending,
                     std::vector<std::string>& patterns) {
   const absl::StatusOr<FileStat> whole = files.Stat(text);
-  if (whole.ok() || text.find(';') == std::string::npos) {
+  if (whole.ok()) {
     patterns.push_back(PatternOf(text, whole, ending));
     return;
   }
-  for (const absl::string_view part : absl::StrSplit(text, ';', absl::SkipEmpty())) {
-    patterns.push_back(PatternOf(std::string(part), files.Stat(std::string(part)), ending));
-  }
+  for (const std::string& part : SplitPaths(text)) patterns.push_back(PatternOf(part, files.Stat(part), ending));
 }
 
 }  // namespace

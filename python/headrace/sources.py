@@ -49,8 +49,8 @@ class Csv(Dataset):
 
     Args:
         patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
-            of them in a list or between semicolons; a folder stands for the files in it, and what
-            matches nothing is an error.
+            of them in a list or between semicolons (`[;]` is one in a name); a folder stands for
+            the files in it, and what matches nothing is an error.
         types: A dict from name to dtype, or to (dtype, shape) for consecutive fields: {"name": str,
             "pixels": ("float32", (784,))}; a bool, an integer, float32, float64 or str. None: all
             columns, whose types are looked for, at once, in the first rows: int64 or uint64,
@@ -142,8 +142,8 @@ class Files(Dataset):
 
     Args:
         patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
-            of them in a list or between semicolons; a folder stands for the files in it, and what
-            matches nothing is an error.
+            of them in a list or between semicolons (`[;]` is one in a name); a folder stands for
+            the files in it, and what matches nothing is an error.
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
         columns: Columns to give, of path, data; None: path, data.
         seed: This operator's own seed; None: the pipeline's.
@@ -390,8 +390,8 @@ class JsonLines(Dataset):
 
     Args:
         patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
-            of them in a list or between semicolons; a folder stands for the files in it, and what
-            matches nothing is an error.
+            of them in a list or between semicolons (`[;]` is one in a name); a folder stands for
+            the files in it, and what matches nothing is an error.
         columns: A dict from name to dtype, or to (dtype, shape) for lists: {"text": str, "box":
             ("float32", (4,)), "words": (str, (None,))}; a bool, an integer, float32, float64 or
             str. None: they are looked for, at once, in the first rows; every one of these has all
@@ -470,8 +470,8 @@ class LibSvm(Dataset):
 
     Args:
         patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
-            of them in a list or between semicolons; a folder stands for the files in it, and what
-            matches nothing is an error.
+            of them in a list or between semicolons (`[;]` is one in a name); a folder stands for
+            the files in it, and what matches nothing is an error.
         features: How many features there are: an index beyond them is an error of its row. None:
             any index is one (at least 1).
         zero_based: Whether the files count features from 0, else from 1. The column `index` counts
@@ -724,8 +724,8 @@ class Text(Dataset):
 
     Args:
         patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
-            of them in a list or between semicolons; a folder stands for the files in it, and what
-            matches nothing is an error.
+            of them in a list or between semicolons (`[;]` is one in a name); a folder stands for
+            the files in it, and what matches nothing is an error.
         shuffle: True: with an index all orders of the rows are equally likely, and each epoch has a
             new one; without, the splits of the files are read in an order that differs in each
             epoch, several at once. "files", without an index: the files come in such an order, each

@@ -345,6 +345,8 @@ def test_a_set_of_files_is_a_list_a_folder_or_texts_between_semicolons(tmp_path:
     assert lines(f"{a};{deeper}") == ["a.txt", "deeper/c.txt"]
     (tmp_path / "a;b.txt").write_text("one file\n")
     assert lines(tmp_path / "a;b.txt") == ["one file"]
+    assert lines(f"{tmp_path}/a[;]b.*;;{tmp_path}/a[;]?.txt") == ["one file"]
+    assert lines(f"{tmp_path}/?[;]b.txt") == ["one file"]
     with pytest.raises(hr.NotFoundError, match=r"lost\.txt"):
         lines(f"{a};{tmp_path / 'lost.txt'}")
     assert len(list(hr.Files(deeper))) == 1

@@ -61,6 +61,11 @@ def refused(kind, call) -> hr.Error:
     return error
 
 
+def escaped(path: object) -> str:
+    """A pattern that this path alone matches."""
+    return glob.escape(str(path)).replace(";", "[;]")
+
+
 class Planted:
     """A folder `NAME/NAME` with files that have the name, too."""
 
@@ -77,10 +82,10 @@ class Planted:
         return str(path)
 
     def pattern(self, ending: str) -> str:
-        return f"{glob.escape(str(self.folder))}/*{ending}"
+        return f"{escaped(self.folder)}/*{ending}"
 
     def lines(self, ending: str, contents: bytes) -> str:
-        return glob.escape(self.write(self.name + ending, contents))
+        return self.write(self.name + ending, contents)
 
     def records(self) -> str:
         path = self.write(f"{self.name}.rec", b"")
@@ -107,8 +112,8 @@ SOURCES = {
     "ImageFolder, classes": (lambda at: hr.ImageFolder(at.root, classes={at.name: 7}), 3),
     "Files": (lambda at: hr.Files(at.pattern(".jpg")), 3),
     "Files, shuffled": (lambda at: hr.Files(at.pattern(".jpg"), shuffle=True), 3),
-    "Files, a path": (lambda at: hr.Files([glob.escape(path) for path in at.images]), 3),
-    "Files, a path object": (lambda at: hr.Files(pathlib.Path(glob.escape(at.images[0]))), 1),
+    "Files, a path": (lambda at: hr.Files(list(at.images)), 3),
+    "Files, a path object": (lambda at: hr.Files(pathlib.Path(at.images[0])), 1),
     "Text": (lambda at: hr.Text(at.lines(".txt", b"a\nb\n")), 2),
     "Text, index": (lambda at: hr.Text(at.lines(".txt", b"a\nb\n"), index="build"), 2),
     "Csv": (lambda at: hr.Csv(at.lines(".csv", b"a,b\n1,2\n3,4\n")), 2),
@@ -117,9 +122,9 @@ SOURCES = {
     "RecordFile": (lambda at: hr.RecordFile(at.records()), 3),
     "ImageRecord": (lambda at: hr.ImageRecord(at.records()), 3),
     "ImageRecord, index": (lambda at: hr.ImageRecord(path := at.records(), f"{path[:-4]}.idx"), 3),
-    "Manifest": (lambda at: hr.Manifest({"path": at.images, "x": [1, 2, 3]}), 3),
+    "Manifest": (lambda at: hr.Manifest({"path": at.images, "x": [1, 2, 3]}, "path"), 3),
     "Manifest, root": (
-        lambda at: hr.Manifest({"path": [os.path.basename(path) for path in at.images]}, root=at.folder),
+        lambda at: hr.Manifest({"path": [os.path.basename(path) for path in at.images]}, "path", root=at.folder),
         3,
     ),
     "ReadFile": (lambda at: hr.Numpy({"path": at.images}).map(T.ReadFile(), "path"), 3),
@@ -200,10 +205,11 @@ def test_caches_serve_rows_of_such_names(planted):
         assert epochs[0] == epochs[1] == epochs[2] and len(epochs[0]) == 3
         assert len(calls) == 3
     for directory in (planted.root / "plain", planted.root / f"{planted.name}.kept"):
-        for found in ("0 found, 3 made", "3 found, 0 made"):
+        for served in (False, True):
             rows = hr.Files(planted.pattern(".jpg")).cache(directory=directory)
             assert len(list(rows)) == 3
-            assert found in rows.explain()
+            # Several epochs begin ahead of time: some rows may be made twice.
+            assert (", 0 made" in rows.explain()) == served
             assert_shown(rows.explain())
 
 
@@ -213,7 +219,7 @@ def test_rows_that_fail_are_named(planted):
     for rows in (hr.Files(planted.pattern(".jpg")).rename({"data": "image"}), hr.ImageFolder(planted.root)):
         decoded = rows.map(V.Decode(), "image")
         error = refused(hr.DataError, lambda decoded=decoded: list(decoded))
-        assert error.file == shown(os.fsencode(bad)) and shown(os.fsencode(planted.name)) in str(error)
+        assert error.file.split(", record ")[0] == shown(os.fsencode(bad)) and shown(os.fsencode(planted.name)) in str(error)
         assert "\n  file: " not in str(error).split("\n", 1)[0]
         for copy in (pickle.loads(pickle.dumps(error)), error._remade(error.args, error.__dict__)):
             assert str(copy) == str(error) and copy.file == error.file and type(copy) is type(error)
@@ -240,16 +246,17 @@ def test_rows_that_fail_are_named(planted):
 @NAMED
 def test_what_is_missing_is_named(planted, tmp_path):
     gone = str(planted.folder / f"gone{planted.name}")
-    name = shown(os.fsencode(planted.name))
+    # A semicolon would separate two paths.
+    name = shown(os.fsencode(planted.name)).partition(";")[0]
     for call in (
-        lambda: list(hr.Files(glob.escape(gone))),
+        lambda: list(hr.Files(gone)),
         lambda: list(hr.ImageFolder(gone)),
-        lambda: list(hr.RecordFile(glob.escape(gone))),
+        lambda: list(hr.RecordFile(gone)),
         lambda: list(hr.ImageList(gone, planted.root)),
-        lambda: list(hr.Manifest({"path": [gone]})),
-        lambda: hr.Manifest(f"{gone}.csv"),
-        lambda: hr.Csv(glob.escape(gone)),
-        lambda: hr.JsonLines(glob.escape(gone)),
+        lambda: list(hr.Manifest({"path": [gone]}, "path")),
+        lambda: hr.Csv([f"{gone}.csv"]),
+        lambda: hr.Csv(gone),
+        lambda: hr.JsonLines(gone),
         lambda: hr.load(gone),
         lambda: hr.load_plugin(gone),
         lambda: hr.Range(3).save(f"{gone}/graph.hrg"),
@@ -284,7 +291,7 @@ def test_lists_keep_names_or_refuse_them(planted, tmp_path, name):
     [skipped] = packed.skipped
     assert skipped.path == bad
     assert_shown(skipped.reason)
-    assert len(list(hr.ImageRecord(glob.escape(packed.path), glob.escape(packed.index)))) == 3
+    assert len(list(hr.ImageRecord(packed.path, packed.index))) == 3
     sheet = hr.ImageFolder(planted.root, columns=["image", "path"]).map(V.Decode(), "image").on_error("skip").show()
     assert_shown(sheet._repr_html_())
 
@@ -299,7 +306,7 @@ def test_lines_of_lists_are_named(planted, tmp_path, name):
     index.write_bytes(b"0\t0\n" + name.replace(b"\n", b" ") + b"\n")
     records = planted.records()
     assert "line 2" in str(refused(hr.DataError, lambda: recordio.MXIndexedRecordIO(index, records, "r")))
-    refused(hr.DataError, lambda: list(hr.RecordFile(glob.escape(records), str(index))))
+    refused(hr.DataError, lambda: list(hr.RecordFile(records, str(index))))
 
 
 @NAMED
@@ -314,7 +321,6 @@ def test_columns_have_the_names_of_the_header(tmp_path, name):
     if column is None:
         error = refused(hr.DataError, lambda: hr.Csv(table, **options))
         assert "UTF-8" in str(error) and "table.csv" in str(error)
-        assert "line 1 of" in str(refused(hr.DataError, lambda: hr.Manifest(table, "x")))
         return
     rows = hr.Csv(table, types={"x": "int64", column: "string"}, header=True, **options)
     assert [row[column] for row in rows] == ["2", "four"]

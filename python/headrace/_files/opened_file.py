@@ -8,6 +8,7 @@ import errno
 import os
 import secrets
 import stat
+from io import BufferedReader
 from typing import BinaryIO
 
 from headrace.errors import UnsupportedError
@@ -26,7 +27,7 @@ Path = str | os.PathLike[str]
 _SPECIAL = "is a pipe, a socket or a device"
 
 
-def open_to_read(path: Path) -> BinaryIO:
+def open_to_read(path: Path) -> BufferedReader:
     """A regular file, for reading. Raises OSError, and UnsupportedError for whatever is not one."""
     file = open(path, "rb", opener=_open_at_once)
     try:

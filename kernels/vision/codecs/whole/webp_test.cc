@@ -84,11 +84,13 @@ TEST(Webp, GivesAllPixelsOfALongFile) {
 TEST(Webp, SaysSoWhereALongFileEndsEarly) {
   const OneBitWebp webp(2000);
   const std::string cut = webp.data.substr(0, 400'000);
-  for (const std::string& file : {webp.File().substr(0, 400'000), OneBitWebp::FileOf(cut)}) {
-    const absl::Status status = DecodeTestWebp(file).status();
-    EXPECT_EQ(KindOf(status), ErrorKind::kData) << status;
-    EXPECT_THAT(std::string(ToStd(status.message())), HasSubstr("ends early"));
-  }
+  const absl::Status truncated = DecodeTestWebp(webp.File().substr(0, 400'000)).status();
+  EXPECT_EQ(KindOf(truncated), ErrorKind::kData) << truncated;
+  EXPECT_THAT(std::string(ToStd(truncated.message())), HasSubstr("ends early"));
+  // A whole file whose picture ends early.
+  const absl::Status damaged = DecodeTestWebp(OneBitWebp::FileOf(cut)).status();
+  EXPECT_EQ(KindOf(damaged), ErrorKind::kData) << damaged;
+  EXPECT_THAT(std::string(ToStd(damaged.message())), HasSubstr("is damaged"));
 }
 
 // libwebp itself decodes a file in one go.
