@@ -1,6 +1,7 @@
 """Names of files, folders, classes, lines and columns, whatever their bytes are. Each is planted wherever a name may be:
 rows come, caches serve, lists and graphs keep the bytes or refuse them, and nothing raw reaches the user's terminal."""
 
+import contextlib
 import glob
 import json
 import os
@@ -16,6 +17,7 @@ import headrace as hr
 from headrace import _engine, mx, pack
 from headrace import transforms as T
 from headrace import vision as V
+from headrace.__main__ import main
 from headrace.mx import recordio
 
 NAMES = {
@@ -219,7 +221,9 @@ def test_rows_that_fail_are_named(planted):
     for rows in (hr.Files(planted.pattern(".jpg")).rename({"data": "image"}), hr.ImageFolder(planted.root)):
         decoded = rows.map(V.Decode(), "image")
         error = refused(hr.DataError, lambda decoded=decoded: list(decoded))
-        assert error.file.split(", record ")[0] == shown(os.fsencode(bad)) and shown(os.fsencode(planted.name)) in str(error)
+        assert error.file.split(", record ")[0] == shown(os.fsencode(bad)) and shown(os.fsencode(planted.name)) in str(
+            error
+        )
         assert "\n  file: " not in str(error).split("\n", 1)[0]
         for copy in (pickle.loads(pickle.dumps(error)), error._remade(error.args, error.__dict__)):
             assert str(copy) == str(error) and copy.file == error.file and type(copy) is type(error)
@@ -388,7 +392,7 @@ COMMANDS = {
 
 
 @NAMED
-def test_commands_print_nothing_raw(planted, name):
+def test_commands_print_nothing_raw(planted, name, capfdbinary):
     planted.write(f"bad{planted.name}.jpg", b"no image")
     planted.graph = str(planted.folder / f"{planted.name}.hrg")
     images = hr.ImageFolder(planted.root).map([V.Decode(), V.Resize((8, 8))], "image").on_error("skip")
@@ -396,13 +400,24 @@ def test_commands_print_nothing_raw(planted, name):
     planted.rec = planted.records()
     planted.listing()
     for command, arguments in COMMANDS.items():
-        done = subprocess.run(
-            [sys.executable, "-m", "headrace", *arguments(planted)], capture_output=True, timeout=120, check=False
-        )
-        for printed in (done.stdout, done.stderr):
-            text = printed.decode()  # or it is not UTF-8
-            assert is_shown(text), (command, ascii(text))
-        assert b"Traceback" not in done.stderr, (command, done.stderr)
+        with contextlib.suppress(SystemExit):
+            main(arguments(planted))
+        assert_printed(command, *capfdbinary.readouterr())
+
+
+@NAMED
+def test_a_process_prints_nothing_raw(planted, name):
+    done = subprocess.run(
+        [sys.executable, "-m", "headrace", "inspect", planted.records()], capture_output=True, timeout=120, check=True
+    )
+    assert_printed("inspect", done.stdout, done.stderr)
+
+
+def assert_printed(command: str, *printed: bytes) -> None:
+    for each in printed:
+        text = each.decode()  # or it is not UTF-8
+        assert is_shown(text), (command, ascii(text))
+        assert "Traceback" not in text, (command, text)
 
 
 @NAMED
