@@ -165,8 +165,14 @@ def _images(listing: str, root: str, labels: Labels) -> Dataset:
 
 def reasons_of(skipped: Sequence[Skipped]) -> list[str]:
     """Each kind of reason with the number of its images, the most frequent first."""
-    kinds = collections.Counter(_kind(each) for each in skipped)
-    return [f"{count:,} × {kind}" for kind, count in kinds.most_common()]
+    return [f"{len(images):,} × {kind}" for kind, images in _by_kind(skipped)]
+
+
+def _by_kind(skipped: Sequence[Skipped]) -> list[tuple[str, list[Skipped]]]:
+    kinds: dict[str, list[Skipped]] = collections.defaultdict(list)
+    for image in skipped:
+        kinds[_kind(image)].append(image)
+    return sorted(kinds.items(), key=lambda kind: -len(kind[1]))
 
 
 def _kind(image: Skipped) -> str:
@@ -185,10 +191,11 @@ def _place_of(part: Part, listing: str) -> str:
 
 def _nothing_packed(place: str, skipped: Sequence[Skipped]) -> list[str]:
     """Lines."""
-    reasons = reasons_of(skipped)
+    reasons = _by_kind(skipped)
     none = "the only image could not" if len(skipped) == 1 else f"none of the {len(skipped):,} images could"
     lines = [f"{place}: {none} be packed, so no file was written:"]
-    lines += [f"  {each}" for each in reasons[:_SHOWN_REASONS]]
+    for reason, images in reasons[:_SHOWN_REASONS]:
+        lines.append(f"  {len(images):,} × {reason} (first {_engine.printable(images[0].path)})")
     if len(reasons) > _SHOWN_REASONS:
         lines.append(f"  {len(reasons) - _SHOWN_REASONS:,} other reasons")
     return lines
