@@ -19,6 +19,17 @@ __all__ = [
 ]
 
 
+def without_init(kind: type[BaseException], args: tuple[Any, ...]) -> BaseException:
+    """An exception with these `args`, whatever `kind.__init__` takes."""
+    made_by: Any = kind
+    # Python makes an exception only by its nearest class in C: MemoryError.__new__ refuses a class that ValueError lays out.
+    while made_by.__module__ != "builtins":
+        made_by = made_by.__base__
+    error: BaseException = made_by.__new__(kind, *args)
+    error.args = args
+    return error
+
+
 class Error(Exception):
     """Base class of Headrace's errors. The message contains all details; the attributes give them separately.
 
@@ -48,10 +59,9 @@ class Error(Exception):
     @classmethod
     def _remade(cls, args: tuple[Any, ...], state: dict[str, Any]) -> Self:
         """One whose message is there already."""
-        error = cls.__new__(cls, *args)
-        error.args = args
+        error: Any = without_init(cls, args)
         error.__dict__.update(state)
-        return error
+        return error  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self)._remade, (self.args, self.__dict__)

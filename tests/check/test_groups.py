@@ -59,7 +59,7 @@ KERNELS = {"kernels", "targets", "eager", "surface", "variants", "mx-augmentatio
         (".bazelrc", EVERYWHERE),
         ("tools/setup/requirements-dev.txt", EVERYWHERE),
         ("kernels/vision/geometry/new.cc", KERNELS),
-        ("python/headrace/mx/io/new.py", {"mx", "mx-augmentation", "surface", "docs", "repository"}),
+        ("python/headrace/mx/io/new.py", {"mx", "mx-augmentation", "names", "surface", "docs", "repository"}),
         ("docs/new.md", {"docs"}),
         ("benchmarks/new.py", {"benchmarks", "docs", "repository"}),
         ("core/new_test.cc", {"docs", "repository"}),

@@ -6,8 +6,10 @@ folder of the import, as for multiprocessing."""
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-__all__ = ["IMPORT_FOLDER", "import_path", "start_folder"]
+__all__ = ["IMPORT_FOLDER", "import_path", "imports_as_at_first", "start_folder"]
 
 
 def _current() -> str:
@@ -23,6 +25,17 @@ IMPORT_FOLDER = _current()
 def import_path() -> list[str]:
     """`sys.path` with absolute paths."""
     return [os.path.join(IMPORT_FOLDER, os.fspath(each)).rstrip("/") or "/" for each in sys.path]
+
+
+@contextmanager
+def imports_as_at_first() -> Iterator[None]:
+    """Imports come from that folder, where a module is first needed later."""
+    before, absolute = list(sys.path), import_path()
+    sys.path[:] = absolute
+    try:
+        yield
+    finally:
+        sys.path[:] = before + [each for each in sys.path if each not in absolute]
 
 
 def start_folder() -> str:

@@ -3,12 +3,15 @@ places, take it from here, for importing NumPy takes longer than all of them."""
 
 from typing import TYPE_CHECKING, Any
 
+from headrace._arguments.import_folder import imports_as_at_first
+
 __all__ = ["np"]
 
 
 class _LateNumPy:
     def __getattr__(self, name: str) -> Any:
-        import numpy
+        with imports_as_at_first():
+            import numpy
 
         # Further names are found without a call.
         self.__dict__.update(vars(numpy))

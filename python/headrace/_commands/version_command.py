@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy
 
+from headrace._files.opened_file import open_to_read
+
 HELP = "print the version, and what the package holds of others"
 # Where packages are installed, this one among them.
 _SITE = pathlib.Path(__file__).parents[2]
@@ -41,7 +43,8 @@ def _row(component: dict[str, Any]) -> dict[str, str]:
 def describe_parts(bill: pathlib.Path) -> list[str]:
     """The lines of a table of what the bill lists."""
     rows = [dict(zip(_COLUMNS, _COLUMNS, strict=True))]
-    rows += [_row(component) for component in json.loads(bill.read_text("utf-8"))["components"]]
+    with open_to_read(bill) as file:
+        rows += [_row(component) for component in json.load(file)["components"]]
     widths = {column: max(len(row[column]) for row in rows) for column in _COLUMNS}
     return ["  ".join(row[column].ljust(widths[column]) for column in _COLUMNS).rstrip() for row in rows]
 

@@ -14,6 +14,7 @@ from typing import Any, NoReturn, Self
 
 from headrace import _engine
 from headrace._arguments import options
+from headrace._arguments.import_folder import imports_as_at_first
 from headrace._graph.parameters import state_of
 from headrace._runs.callback import Callback, Calls
 from headrace._runs.foreign_files import name_foreign_file
@@ -55,7 +56,8 @@ def start(graph: _engine.Graph, options: dict[str, Any], references: dict[str, A
     if _exiting:
         raise ClosedError("the interpreter is exiting; no pipeline can start any more")
     # On this thread, not on one of the engine's: threads and locks that NumPy creates on import belong to the program.
-    import numpy  # noqa: F401
+    with imports_as_at_first():
+        import numpy  # noqa: F401
 
     try:
         engine = _engine.Iteration(graph, options, references)

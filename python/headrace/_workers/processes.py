@@ -17,11 +17,11 @@ from types import FunctionType
 from typing import Any
 
 from headrace import _engine
-from headrace._arguments.import_folder import IMPORT_FOLDER, import_path, start_folder
+from headrace._arguments.import_folder import IMPORT_FOLDER, import_path, imports_as_at_first, start_folder
 from headrace._arguments.options import shown
 from headrace._workers.loaded_plugins import loaded_paths
 from headrace._workers.module_globals import globals_behind, set_globals
-from headrace.errors import GraphError, ResourceError, UnsupportedError
+from headrace.errors import GraphError, ResourceError, UnsupportedError, without_init
 
 # Buffers begin where a cache line does.
 ALIGNMENT = 64
@@ -56,7 +56,8 @@ def packed(code: tuple[Any, ...]) -> tuple[bytes, list[str], int]:
 
 def _pickled_code(code: tuple[Any, ...], take: Callable[[pickle.PickleBuffer], Any]) -> bytes:
     try:
-        import cloudpickle
+        with imports_as_at_first():
+            import cloudpickle
     except ImportError:
         cloudpickle = None
 
@@ -171,8 +172,7 @@ class _ByParts:
 
 
 def _of_parts(kind: type[BaseException], args: tuple[Any, ...], attributes: dict[str, Any]) -> BaseException:
-    exception = kind.__new__(kind, *args)
-    exception.args = args
+    exception = without_init(kind, args)
     exception.__dict__.update(attributes)
     return exception
 
