@@ -468,7 +468,7 @@ def listed(dataset, **options):
 @pytest.mark.timing
 def test_light_rows_are_sent_together_and_others_alone():
     def place(x):
-        until = time.perf_counter() + 0.003 * x[0]
+        until = time.perf_counter() + 0.003 * float(x[0])
         while time.perf_counter() < until:
             pass
         return x.__array_interface__["data"][0]
