@@ -54,16 +54,13 @@ std::string MadePrintable(std::string_view bytes, bool keeps_lines) {
   std::string text;
   text.reserve(bytes.size());
   while (!bytes.empty()) {
-    const size_t size = CharacterAt(bytes);
-    const std::string_view character = bytes.substr(0, size == 0 ? 1 : size);
-    bytes.remove_prefix(character.size());
-    const uint32_t code_point = size == 0 ? 0 : CodePointOf(character);
-    if (size == 0) {
-      AppendByte(text, static_cast<uint8_t>(character[0]));
-    } else if (IsUnprintable(code_point) && !(keeps_lines && code_point == '\n')) {
-      AppendEscapeOfMessage(text, code_point);
+    const Character next = TakeCharacter(bytes);
+    if (!next.code_point.has_value()) {
+      AppendByte(text, static_cast<uint8_t>(next.bytes[0]));
+    } else if (IsUnprintable(*next.code_point) && !(keeps_lines && *next.code_point == '\n')) {
+      AppendEscapeOfMessage(text, *next.code_point);
     } else {
-      text += character;
+      text += next.bytes;
     }
   }
   return text;
@@ -111,14 +108,12 @@ std::string EscapeInLiterals(std::string_view text, Escapes escapes) {
   std::string escaped;
   escaped.reserve(text.size());
   while (!text.empty()) {
-    const size_t size = std::max<size_t>(1, CharacterAt(text));
-    const std::string_view character = text.substr(0, size);
-    text.remove_prefix(size);
-    const uint32_t code_point = CharacterAt(character) == size ? CodePointOf(character) : 0;
+    const Character next = TakeCharacter(text);
+    const uint32_t code_point = next.code_point.value_or(0);
     if (code_point >= ' ' && IsUnprintable(code_point)) {
       AppendEscape(escaped, code_point, escapes);
     } else {
-      escaped += character;
+      escaped += next.bytes;
     }
   }
   return escaped;
@@ -127,10 +122,8 @@ std::string EscapeInLiterals(std::string_view text, Escapes escapes) {
 std::string JsonText(std::string_view bytes) {
   std::string literal = "\"";
   while (!bytes.empty()) {
-    const size_t size = CharacterAt(bytes);
-    const std::string_view character = bytes.substr(0, size == 0 ? 1 : size);
-    bytes.remove_prefix(character.size());
-    const uint32_t code_point = size == 0 ? 0xDC00 + static_cast<uint8_t>(character[0]) : CodePointOf(character);
+    const Character next = TakeCharacter(bytes);
+    const uint32_t code_point = next.code_point.value_or(0xDC00 + static_cast<uint8_t>(next.bytes[0]));
     if (code_point == '"' || code_point == '\\') literal += '\\';
     if (code_point == '\n') {
       literal += "\\n";
@@ -142,10 +135,10 @@ std::string JsonText(std::string_view bytes) {
       literal += "\\b";
     } else if (code_point == '\f') {
       literal += "\\f";
-    } else if (size == 0 || IsUnprintable(code_point)) {
+    } else if (!next.code_point.has_value() || IsUnprintable(code_point)) {
       AppendEscape(literal, code_point, Escapes::kJson);
     } else {
-      literal += character;
+      literal += next.bytes;
     }
   }
   return literal + "\"";

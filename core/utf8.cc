@@ -67,6 +67,13 @@ uint32_t CodePointOf(std::string_view character) {
   return code_point;
 }
 
+Character TakeCharacter(std::string_view& bytes) {
+  const size_t size = CharacterAt(bytes);
+  const std::string_view taken = bytes.substr(0, size == 0 ? 1 : size);
+  bytes.remove_prefix(taken.size());
+  return {taken, size == 0 ? std::nullopt : std::optional(CodePointOf(taken))};
+}
+
 void AppendUtf8(std::string& text, uint32_t code_point) {
   const auto add = [&text](uint32_t byte) { text += static_cast<char>(byte); };
   const auto continued = [&](int shift) { add(0x80 | (code_point >> shift & 0x3F)); };

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace headrace {
 namespace {
@@ -65,6 +68,20 @@ TEST(Utf8, SeesEveryPlaceOfALongText) {
       }
     }
   }
+}
+
+TEST(TakeCharacter, GoesOverAnyBytes) {
+  std::string_view bytes = "a\xC3\xA4\xFF\xE2\x82";
+  std::string taken;
+  std::vector<std::optional<uint32_t>> code_points;
+  while (!bytes.empty()) {
+    const Character next = TakeCharacter(bytes);
+    taken += next.bytes;
+    code_points.push_back(next.code_point);
+  }
+  EXPECT_EQ(taken, "a\xC3\xA4\xFF\xE2\x82");
+  const std::vector<std::optional<uint32_t>> expected = {'a', 0xE4, std::nullopt, std::nullopt, std::nullopt};
+  EXPECT_EQ(code_points, expected);
 }
 
 }  // namespace
