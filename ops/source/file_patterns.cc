@@ -19,8 +19,7 @@ ir::Attribute DeclarePatterns() {
           .doc =
               "Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several of them in a list or "
               "between semicolons (`[;]` is one in a name); a folder stands for the files in it, and what matches "
-              "nothing is "
-              "an error.",
+              "nothing is an error.",
           .length = ir::ListLength{},
           .path = true};
 }
