@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from headrace._arguments.printed import say_text
-from headrace._commands.whole_graph import load_whole
+from headrace._commands.whole_graph import add_no_writes, load_whole
 from headrace._datasets.dataset import Dataset
 from headrace._runs.iterator import start
 from headrace._runs.ragged import rows_in
@@ -229,12 +229,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--step", type=_positive, metavar="MS", default=0.0, help="milliseconds that your loop takes for a batch"
     )
     command.add_argument("--json", action="store_true", help="all figures as JSON")
-    command.add_argument(
-        "--no-writes",
-        dest="writes",
-        action="store_false",
-        help="refuse a graph that writes caches, listings or indices",
-    )
+    add_no_writes(command)
 
 
 def _positive(text: str) -> float:

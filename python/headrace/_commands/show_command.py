@@ -4,7 +4,7 @@ import argparse
 
 from headrace._arguments import options as check
 from headrace._arguments.printed import say
-from headrace._commands.whole_graph import load_whole
+from headrace._commands.whole_graph import add_no_writes, load_whole
 from headrace.sheet.showing import MOST_IMAGES
 
 HELP = "draw the images of a saved graph's rows into a PNG"
@@ -21,12 +21,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--boxes", metavar="COLUMN", help="boxes to draw, (n, 4) in pixels")
     command.add_argument("--box-format", default="xyxy", metavar="FORMAT", help="xyxy (the default), xywh or cxcywh")
     command.add_argument("--keypoints", metavar="COLUMN", help="points to draw, (n, 2) or (n, k, 2) in pixels")
-    command.add_argument(
-        "--no-writes",
-        dest="writes",
-        action="store_false",
-        help="refuse a graph that writes caches, listings or indices",
-    )
+    add_no_writes(command)
     command.set_defaults(run=run)
 
 

@@ -1,10 +1,22 @@
 """Saved graphs that commands run: they name nothing that is not in the file."""
 
+import argparse
+
 from headrace._datasets.dataset import Dataset
 from headrace._datasets.loading import load
 from headrace.errors import UnsupportedError
 
-__all__ = ["load_whole"]
+__all__ = ["add_no_writes", "load_whole"]
+
+
+def add_no_writes(command: argparse.ArgumentParser) -> None:
+    """Sets `writes`."""
+    command.add_argument(
+        "--no-writes",
+        dest="writes",
+        action="store_false",
+        help="refuse a graph that writes caches, listings or indices",
+    )
 
 
 def load_whole(path: str, of: str, instead: str, writes: bool = True) -> Dataset:
