@@ -4,12 +4,12 @@ Where `sys.path` has "", as in a console, a notebook and `python -c`, or another
 from the folder that is current, which may be one of data by the time a process is started. So these paths stand for the
 folder of the import, as for multiprocessing."""
 
+import importlib
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any
 
-__all__ = ["IMPORT_FOLDER", "import_path", "imports_as_at_first", "start_folder"]
+__all__ = ["IMPORT_FOLDER", "import_late", "import_path", "start_folder"]
 
 
 def _current() -> str:
@@ -27,13 +27,14 @@ def import_path() -> list[str]:
     return [os.path.join(IMPORT_FOLDER, os.fspath(each)).rstrip("/") or "/" for each in sys.path]
 
 
-@contextmanager
-def imports_as_at_first() -> Iterator[None]:
-    """Imports come from that folder, where a module is first needed later."""
+def import_late(name: str) -> Any:
+    """A module that is first needed after the import, from these paths too. Raises ImportError."""
+    if sys.modules.get(name) is not None:
+        return sys.modules[name]
     before, absolute = list(sys.path), import_path()
     sys.path[:] = absolute
     try:
-        yield
+        return importlib.import_module(name)
     finally:
         sys.path[:] = before + [each for each in sys.path if each not in absolute]
 

@@ -3,16 +3,14 @@ places, take it from here, for importing NumPy takes longer than all of them."""
 
 from typing import TYPE_CHECKING, Any
 
-from headrace._arguments.import_folder import imports_as_at_first
+from headrace._arguments.import_folder import import_late
 
 __all__ = ["np"]
 
 
 class _LateNumPy:
     def __getattr__(self, name: str) -> Any:
-        with imports_as_at_first():
-            import numpy
-
+        numpy = import_late("numpy")
         # Further names are found without a call.
         self.__dict__.update(vars(numpy))
         return getattr(numpy, name)

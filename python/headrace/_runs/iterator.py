@@ -14,7 +14,7 @@ from typing import Any, NoReturn, Self
 
 from headrace import _engine
 from headrace._arguments import options
-from headrace._arguments.import_folder import imports_as_at_first
+from headrace._arguments.import_folder import import_late
 from headrace._graph.parameters import state_of
 from headrace._runs.callback import Callback, Calls
 from headrace._runs.foreign_files import name_foreign_file
@@ -56,9 +56,7 @@ def start(graph: _engine.Graph, options: dict[str, Any], references: dict[str, A
     if _exiting:
         raise ClosedError("the interpreter is exiting; no pipeline can start any more")
     # On this thread, not on one of the engine's: threads and locks that NumPy creates on import belong to the program.
-    with imports_as_at_first():
-        import numpy  # noqa: F401
-
+    import_late("numpy")
     try:
         engine = _engine.Iteration(graph, options, references)
     except Error as error:  # Such as that of a header.

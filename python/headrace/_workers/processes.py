@@ -17,7 +17,7 @@ from types import FunctionType
 from typing import Any
 
 from headrace import _engine
-from headrace._arguments.import_folder import IMPORT_FOLDER, import_path, imports_as_at_first, start_folder
+from headrace._arguments.import_folder import IMPORT_FOLDER, import_late, import_path, start_folder
 from headrace._arguments.options import shown
 from headrace._workers.loaded_plugins import loaded_paths
 from headrace._workers.module_globals import globals_behind, set_globals
@@ -56,8 +56,7 @@ def packed(code: tuple[Any, ...]) -> tuple[bytes, list[str], int]:
 
 def _pickled_code(code: tuple[Any, ...], take: Callable[[pickle.PickleBuffer], Any]) -> bytes:
     try:
-        with imports_as_at_first():
-            import cloudpickle
+        cloudpickle = import_late("cloudpickle")
     except ImportError:
         cloudpickle = None
 
