@@ -1,7 +1,7 @@
-// `ItemTable` maps the numbers of items to bytes of files, in the order of the files and of the items in each. Use it in
-// a format whose items, such as lines, records or samples, are read by number. It takes 8 bytes an item, and 16 in a
-// file where more than half of the items do not end where the next one begins.
-// Threads: made by one thread; const afterwards, and readable from any.
+// `ItemTable` maps the numbers of items to bytes of files, in the order of the files and of the items in each. Use it
+// in a format whose items, such as lines, records or samples, are read by number. It takes 8 bytes an item, and up to
+// 16 in a file whose items do not all end where the next ones begin. Threads: made by one thread; const afterwards, and
+// readable from any.
 #ifndef HEADRACE_IO_FORMATS_ITEM_TABLE_H_
 #define HEADRACE_IO_FORMATS_ITEM_TABLE_H_
 
@@ -30,7 +30,7 @@ class ItemTable {
   };
 
   // Numbers the items of the next file, which has `size` bytes.
-  void Add(std::string path, int64_t size, const ItemSpans& items);
+  void Add(std::string path, int64_t size, ItemSpans items);
 
   uint64_t size() const { return begins_.size() - files_.size(); }
   const std::vector<File>& files() const { return files_; }
@@ -57,6 +57,7 @@ class ItemTable {
     std::vector<int64_t> all = {};
   };
 
+  static OwnEnds OwnEndsOf(const ItemSpans& items);
   int64_t OwnEnd(uint64_t item, uint64_t file) const;
 
   std::vector<File> files_;
