@@ -1,7 +1,7 @@
 // `KeptTable`, `CoverTable` and `TableFactories` make what the sources of files share whose rows may be read by number:
-// a table of where the rows are is made when a run begins, and kept for the next one. Use them beside SplitReading, which
-// reads the same files in splits. A table has `size()`, the number of its rows, and `fingerprint()`, as ItemTable.
-// Threads: any thread; the sources have the contracts of their kinds.
+// a table of where the rows are is made when a run begins, and kept for the next one. Use them beside SplitReading,
+// which reads the same files in splits. A table has `size()`, the number of its rows, and `fingerprint()`, as
+// ItemTable. Threads: any thread; the sources have the contracts of their kinds.
 #ifndef HEADRACE_OPS_SOURCE_TABLE_READING_H_
 #define HEADRACE_OPS_SOURCE_TABLE_READING_H_
 
@@ -45,11 +45,11 @@ using MakeIndexedSource = std::function<absl::StatusOr<std::unique_ptr<IndexedSo
 OpFactories TableFactories(MakeStreamSource stream, MakeIndexedSource indexed);
 
 inline constexpr std::string_view kBuildIndex = "build";
-// `index` of an operator that makes a table of its own alone.
-ir::Attribute DeclareBuiltIndex(std::string doc);
-// `index` of an operator that also takes files with indices. `doc` says of which kind.
-ir::Attribute DeclareNamedIndex(std::string doc);
-// Whether `index` asks for a table of the source's own. False where it is None.
+// `index` of an operator that takes "build" alone; `doc` says what is built.
+ir::Attribute DeclareBuiltIndex(std::string_view doc);
+// `index` of an operator that takes "build", or the paths of indices; `doc` says of what kind they are.
+ir::Attribute DeclareNamedIndex(std::string_view doc);
+// Whether a DeclareNamedIndex is "build".
 bool BuildsIndex(const ir::Attributes& attributes);
 // What a source of `paths` may write that keeps the indices which it makes beside the files.
 std::vector<std::string> WrittenIndices(const ir::Attributes& attributes);
