@@ -95,7 +95,7 @@ class __attribute__((visibility("hidden"))) Writer {
     RaiseIfError(Work<absl::Status>([](RecordWriter& writer) { return writer.Flush(); }));
   }
   void Keep() { End(&RecordWriter::Keep); }
-  void Close() { End(&RecordWriter::Close); }
+  void Close() { End(&RecordWriter::Commit); }
   // Drops what was appended, and the draft. Does nothing after another end.
   void Discard() {
     RunForkable([&] {
