@@ -16,7 +16,6 @@ from headrace._datasets.class_names import class_names, why_none
 from headrace._datasets.methods import Methods
 from headrace._datasets.runs import Runs
 from headrace._datasets.sampler import Sampler, applied
-from headrace._files.system_error import system_error
 from headrace._files.whole_file import write_whole
 from headrace._graph import late_names
 from headrace._runs import error_policy
@@ -115,10 +114,7 @@ class Dataset(Methods, Runs):
         graph = self._graph()
         graph.validate()
         data = graph.serialize()
-        try:
-            write_whole(path, data)
-        except OSError as error:
-            raise system_error(f"cannot save to {path}", error) from error
+        write_whole(path, data, f"cannot save to {path}")
 
     def write_records(self, path: str | os.PathLike[str], **options: Unpack[RunParameters]) -> Written:
         """Writes the rows of epoch `ds.epoch`, in their order, to a RecordIO file and its index.
