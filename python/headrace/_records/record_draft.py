@@ -20,6 +20,7 @@ from typing import Any, Self
 from headrace import _engine
 from headrace._files.opened_file import open_own_file, open_to_read
 from headrace._files.system_error import system_error
+from headrace._writing.journal_lines import checked_line, fields_of, parsed
 from headrace.errors import DataError, Error, StateError
 
 __all__ = ["Checkpoint", "RecordDraft", "index_path", "is_kept"]
@@ -132,7 +133,7 @@ class RecordDraft:
             [list(each) for each in skipped],
         )
         now.crc = _crc_of(self._draft, self._keys, self._done, now)
-        self._write(self._journal, _line(now))
+        self._write(self._journal, checked_line(asdict(now)))
         self._lines.clear()
         self._done = now
 
@@ -203,7 +204,7 @@ class RecordDraft:
             self._keys = _opened_to_read(_draft_of(self.index_path))
             opened.callback(os.close, self._keys)
             head = json.dumps({"job": job}).encode() + b"\n"
-            lines = [_line(each) for each in self.before]
+            lines = [checked_line(asdict(each)) for each in self.before]
             # Written anew, since a kill may have cut its last line.
             self._journal = _engine.OutputStream(os.fsencode(self.path), _JOURNAL)
             opened.callback(_end, self._journal, bool(self.before))
@@ -248,18 +249,9 @@ def _journal_of(path: str) -> str:
     return path + _JOURNAL
 
 
-def _line(checkpoint: Checkpoint) -> bytes:
-    """With its own CRC in front."""
-    text = json.dumps(asdict(checkpoint)).encode()
-    return b"%08x %s\n" % (zlib.crc32(text), text)
-
-
 def _checkpoint_of(line: bytes) -> Checkpoint | None:
     """None: the line was damaged, or is none that was written here: anyone can compute a CRC."""
-    crc, _, text = line.partition(b" ")
-    if crc != b"%08x" % zlib.crc32(text):
-        return None
-    found = _parsed(text)
+    found = fields_of(line)
     skipped = found.pop("skipped", None)
     counts = {name: value for name, value in found.items() if type(value) is int and 0 <= value < _MOST}
     if counts.keys() != _COUNTS or counts.keys() != found.keys() or not _are_skipped(skipped):
@@ -333,7 +325,7 @@ def _rename_index(path: str) -> None:
 def _good(lines: list[bytes], path: str, job: str, draft: int, index: int) -> list[Checkpoint]:
     if not lines:
         return []
-    if _parsed(lines[0]).get("job") != job:
+    if parsed(lines[0]).get("job") != job:
         raise StateError(
             f"{_draft_of(path)} was begun from another list or with other options; give those to go on with it, or leave "
             "resume (--resume) out to begin anew"
@@ -352,14 +344,6 @@ def _good(lines: list[bytes], path: str, job: str, draft: int, index: int) -> li
         before = checkpoint
         good.append(checkpoint)
     return good
-
-
-def _parsed(line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _size(path: str) -> int:
