@@ -13,6 +13,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -94,6 +95,8 @@ def in_child(work: Callable[[], None]) -> int:
         try:
             work()
             status = 0
+        except BaseException:
+            traceback.print_exc()
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
