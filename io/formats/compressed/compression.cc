@@ -32,6 +32,7 @@ absl::StatusOr<Compression> CompressionOfFile(const FileSystem& files, const std
 
 std::string_view CompressionName(Compression compression) {
   if (compression == Compression::kGzip) return "gzip";
+  if (compression == Compression::kZlib) return "zlib";
   return compression == Compression::kZstd ? "zstd" : "none";
 }
 

@@ -1,5 +1,7 @@
 // `CompressionOf` says by a file's first bytes whether it is compressed as a whole, and how. Names of files say
-// nothing. Threads: pure functions.
+// nothing. Files of zlib begin with bytes that other files begin with, too: only formats that tell themselves from them
+// know those.
+// Threads: pure functions.
 #ifndef HEADRACE_IO_FORMATS_COMPRESSED_COMPRESSION_H_
 #define HEADRACE_IO_FORMATS_COMPRESSED_COMPRESSION_H_
 
@@ -14,16 +16,17 @@
 
 namespace headrace {
 
-enum class Compression { kNone, kGzip, kZstd };
+enum class Compression { kNone, kGzip, kZstd, kZlib };
 
 // How many of a file's first bytes show it.
 inline constexpr size_t kCompressionBytes = 4;
 
+// Never kZlib.
 Compression CompressionOf(absl::Span<const uint8_t> first);
 // Reads these bytes of the file.
 absl::StatusOr<Compression> CompressionOfFile(const FileSystem& files, const std::string& path);
 
-// "gzip", "zstd" or "none".
+// "gzip", "zstd", "zlib" or "none".
 std::string_view CompressionName(Compression compression);
 
 }  // namespace headrace

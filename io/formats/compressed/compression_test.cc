@@ -25,6 +25,11 @@ TEST(Compression, IsThatOfTheFirstBytes) {
     EXPECT_EQ(of(none), Compression::kNone) << none;
 }
 
+// Texts and numbers may begin so.
+TEST(Compression, IsNotGuessedWhereOtherFilesBeginAlike) {
+  EXPECT_EQ(*CompressionOfFile(OneFile(Compress(Compression::kZlib, "a text")), "a.txt"), Compression::kNone);
+}
+
 TEST(Compression, OfAFileThatCannotBeReadIsAnError) {
   const OneFile file("x");
   const FaultyFileSystem files(&file, [](std::string_view call, const std::string&) {
@@ -36,6 +41,7 @@ TEST(Compression, OfAFileThatCannotBeReadIsAnError) {
 TEST(Compression, HasANameThatMessagesGive) {
   EXPECT_EQ(CompressionName(Compression::kGzip), "gzip");
   EXPECT_EQ(CompressionName(Compression::kZstd), "zstd");
+  EXPECT_EQ(CompressionName(Compression::kZlib), "zlib");
   EXPECT_EQ(CompressionName(Compression::kNone), "none");
 }
 

@@ -8,6 +8,7 @@ namespace headrace {
 
 absl::StatusOr<std::unique_ptr<Decompressor>> MakeDecompressor(Compression compression) {
   if (compression == Compression::kGzip) return MakeGzipDecompressor();
+  if (compression == Compression::kZlib) return MakeZlibDecompressor();
   if (compression == Compression::kZstd) return MakeZstdDecompressor();
   return InternalError("there is nothing to decompress");
 }

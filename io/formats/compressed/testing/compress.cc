@@ -8,9 +8,9 @@
 namespace headrace {
 namespace {
 
-std::string CompressGzip(std::string_view bytes) {
+std::string CompressByZlib(std::string_view bytes, int window) {
   z_stream stream = {};
-  const int begun = deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  const int begun = deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY);
   Require(begun == Z_OK, "zlib begins");
   std::string compressed(deflateBound(&stream, bytes.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
@@ -37,7 +37,8 @@ std::string CompressZstd(std::string_view bytes) {
 }  // namespace
 
 std::string Compress(Compression compression, std::string_view bytes) {
-  return compression == Compression::kGzip ? CompressGzip(bytes) : CompressZstd(bytes);
+  if (compression == Compression::kZstd) return CompressZstd(bytes);
+  return CompressByZlib(bytes, compression == Compression::kGzip ? 15 + 16 : 15);
 }
 
 }  // namespace headrace
