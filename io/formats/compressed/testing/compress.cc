@@ -1,5 +1,7 @@
 #include "io/formats/compressed/testing/compress.h"
 
+#include <bzlib.h>
+#include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -34,11 +36,45 @@ std::string CompressZstd(std::string_view bytes) {
   return compressed;
 }
 
+std::string CompressBzip2(std::string_view bytes) {
+  std::string compressed(bytes.size() + bytes.size() / 100 + 600, '\0');
+  auto size = static_cast<unsigned>(compressed.size());
+  const int result = BZ2_bzBuffToBuffCompress(compressed.data(), &size, const_cast<char*>(bytes.data()),
+                                              static_cast<unsigned>(bytes.size()), 1, 0, 0);
+  Require(result == BZ_OK, "libbz2 compresses");
+  compressed.resize(size);
+  return compressed;
+}
+
+std::string CompressXz(std::string_view bytes) {
+  std::string compressed(lzma_stream_buffer_bound(bytes.size()), '\0');
+  size_t size = 0;
+  const lzma_ret result =
+      lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, nullptr, reinterpret_cast<const uint8_t*>(bytes.data()),
+                              bytes.size(), reinterpret_cast<uint8_t*>(compressed.data()), &size, compressed.size());
+  Require(result == LZMA_OK, "liblzma compresses");
+  compressed.resize(size);
+  return compressed;
+}
+
 }  // namespace
 
 std::string Compress(Compression compression, std::string_view bytes) {
-  if (compression == Compression::kZstd) return CompressZstd(bytes);
-  return CompressByZlib(bytes, compression == Compression::kGzip ? 15 + 16 : 15);
+  switch (compression) {
+    case Compression::kGzip:
+      return CompressByZlib(bytes, 15 + 16);
+    case Compression::kZstd:
+      return CompressZstd(bytes);
+    case Compression::kBzip2:
+      return CompressBzip2(bytes);
+    case Compression::kXz:
+      return CompressXz(bytes);
+    case Compression::kZlib:
+      return CompressByZlib(bytes, 15);
+    case Compression::kNone:
+      break;
+  }
+  return std::string(bytes);
 }
 
 }  // namespace headrace
