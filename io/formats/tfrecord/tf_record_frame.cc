@@ -1,8 +1,10 @@
 #include "io/formats/tfrecord/tf_record_frame.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/error.h"
+#include "io/formats/compressed/compression.h"
 #include "io/records/crc32c.h"
 
 namespace headrace {
@@ -34,7 +36,30 @@ absl::Status CheckTfPayload(std::string_view payload) {
   std::memcpy(&crc, payload.data() + payload.size(), sizeof(crc));
   if (crc == MaskedCrc32c(payload.data(), payload.size())) return absl::OkStatus();
   return DataError("the record's CRC is not that of its ", payload.size(),
-                   " bytes: they were changed; copy the file again, or leave such records out with damage=\"skip\"");
+                   " bytes: they were changed; copy the file again, or leave such rows out with on_error(\"skip\")");
+}
+
+absl::Status NotATfRecord(absl::Span<const uint8_t> bytes, int64_t offset) {
+  if (offset > 0) {
+    return DataError("no record begins at byte ", offset,
+                     ", where the one before ends: its length, or the CRC of that, was changed; copy the file again");
+  }
+  const Compression compression = CompressionOf(bytes.first(std::min(bytes.size(), kCompressionBytes)));
+  if (compression == Compression::kNone) {
+    return DataError("no record begins at byte 0: is it a TFRecord file, and how is it compressed?");
+  }
+  return DataError("no record begins at byte 0, and the bytes begin as those of ", CompressionName(compression),
+                   " do; leave out compression=, or give compression=\"", CompressionName(compression), "\"");
+}
+
+absl::Status TfRecordTooLong(uint64_t length, int64_t offset, uint64_t most) {
+  return DataError("the record at byte ", offset, " has ", length, " bytes; at most ", most, " are read",
+                   most < TfRecordFrame::kLongest ? " of a compressed file" : "");
+}
+
+absl::Status TfRecordCutOff(int64_t offset, int64_t end) {
+  return DataError("the file ends at byte ", end, ", within the record at byte ", offset,
+                   ": it was cut off; copy or write it again, or leave out the record with damage=\"skip\"");
 }
 
 absl::Status AppendTfRecord(absl::Span<const std::string_view> payload, std::string& frames) {

@@ -33,6 +33,13 @@ std::optional<uint64_t> TfPayloadLength(const uint8_t* head);
 // kData unless the kCrcBytes after the payload are its CRC.
 absl::Status CheckTfPayload(std::string_view payload);
 
+// What is wrong with bytes that begin at byte `offset` of a file, where a record should: kData.
+absl::Status NotATfRecord(absl::Span<const uint8_t> bytes, int64_t offset);
+// With the record there, whose payload would have `length` bytes: more than `most`.
+absl::Status TfRecordTooLong(uint64_t length, int64_t offset, uint64_t most = TfRecordFrame::kLongest);
+// With the file, which ends at byte `end`, within the record.
+absl::Status TfRecordCutOff(int64_t offset, int64_t end);
+
 // Appends the frame of a record whose payload is these pieces, end to end. kData: it is longer than kLongest.
 absl::Status AppendTfRecord(absl::Span<const std::string_view> payload, std::string& frames);
 

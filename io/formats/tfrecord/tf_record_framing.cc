@@ -3,25 +3,8 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "io/formats/compressed/compression.h"
 
 namespace headrace {
-namespace {
-
-absl::Status NotAHead(absl::Span<const uint8_t> bytes, int64_t offset) {
-  if (offset > 0) {
-    return DataError("no record begins at byte ", offset,
-                     ", where the one before ends: its length or that CRC was changed; copy the file again");
-  }
-  const Compression compression = CompressionOf(bytes.first(std::min(bytes.size(), kCompressionBytes)));
-  if (compression == Compression::kNone) {
-    return DataError("no record begins at byte 0: is it a TFRecord file, and how is it compressed?");
-  }
-  return DataError("no record begins at byte 0, and the bytes begin as those of ", CompressionName(compression),
-                   " do; leave out compression=, or give compression=\"", CompressionName(compression), "\"");
-}
-
-}  // namespace
 
 // A record's head cannot be told from other bytes but by chance.
 Framing::First TfRecordFraming::FindFirst(absl::Span<const uint8_t> bytes, int64_t /*offset*/, bool /*last*/) const {
@@ -30,8 +13,7 @@ Framing::First TfRecordFraming::FindFirst(absl::Span<const uint8_t> bytes, int64
 
 absl::Status TfRecordFraming::CutOff(int64_t offset, int64_t end) const {
   cut_off_ = end;
-  return DataError("the file ends at byte ", end, ", within the record at byte ", offset,
-                   ": it was cut off; copy or write it again, or leave out the record with damage=\"skip\"");
+  return TfRecordCutOff(offset, end);
 }
 
 absl::StatusOr<Framing::Piece> TfRecordFraming::Cut(absl::Span<uint8_t> bytes, int64_t offset, int64_t stop, bool last,
@@ -43,12 +25,10 @@ absl::StatusOr<Framing::Piece> TfRecordFraming::Cut(absl::Span<uint8_t> bytes, i
     size_t end = TfRecordFrame::kHeadBytes;
     if (rest.size() >= end) {
       const std::optional<uint64_t> length = TfPayloadLength(rest.data());
-      if (!length.has_value() && at == 0) return NotAHead(rest, offset);
-      if (length > longest_ && at == 0) {
-        return DataError("the record at byte ", offset, " has ", *length, " bytes; at most ", longest_, " are read",
-                         longest_ < TfRecordFrame::kLongest ? " of a compressed file" : "");
+      if (!length.has_value() || *length > longest_) {
+        if (at > 0) break;
+        return length.has_value() ? TfRecordTooLong(*length, offset, longest_) : NotATfRecord(rest, offset);
       }
-      if (!length.has_value() || *length > longest_) break;
       end = TfRecordFrame::kAroundBytes + static_cast<size_t>(*length);
     }
     if (end > rest.size()) {
