@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -22,7 +21,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-using Spans = std::vector<std::pair<int64_t, int64_t>>;
+using FromTo = std::pair<int64_t, int64_t>;
+using Spans = std::vector<FromTo>;
 
 Spans SpansOf(const TfRecordTable& table) {
   Spans spans;
@@ -56,7 +56,7 @@ TEST_F(TfRecordTableTest, IsMadeOfTheHeads) {
   const std::string a = folder_.Write("a", TfRecordBytes({"one", "", "three"})), b = folder_.Write("b", ""),
                     c = folder_.Write("c", TfRecordBytes({"four"}));
   const TfRecordTable table = Built({a, b, c});
-  EXPECT_THAT(SpansOf(table), ElementsAre(std::pair(0, 19), std::pair(19, 35), std::pair(35, 56), std::pair(0, 20)));
+  EXPECT_THAT(SpansOf(table), ElementsAre(FromTo(0, 19), FromTo(19, 35), FromTo(35, 56), FromTo(0, 20)));
   EXPECT_EQ(table.records.files()[2].first, 3u);
   EXPECT_THAT(table.indices, IsEmpty());
   EXPECT_THAT(table.notes, IsEmpty());
@@ -83,7 +83,7 @@ TEST_F(TfRecordTableTest, IsKeptBesideTheFile) {
   EXPECT_TRUE(LocalFileSystem()->Stat(path + ".hridx").ok());
   EXPECT_EQ(SpansOf(Built({path})), spans);
   folder_.Write("a", TfRecordBytes({"another file"}));
-  EXPECT_THAT(SpansOf(Built({path})), ElementsAre(std::pair(0, 28)));
+  EXPECT_THAT(SpansOf(Built({path})), ElementsAre(FromTo(0, 28)));
 }
 
 TEST_F(TfRecordTableTest, NamesTheByteOfDamage) {
@@ -106,7 +106,7 @@ TEST_F(TfRecordTableTest, LeavesOutDamage) {
   bytes[19 + 12] ^= 1;
   const std::string path = folder_.Write("a", bytes + TfRecordBytes({"four"}).substr(0, 18));
   const TfRecordTable table = Built({path}, OnDamage::kSkip, LocalFileSystem(), true);
-  EXPECT_THAT(SpansOf(table), ElementsAre(std::pair(0, 19), std::pair(38, 59)));
+  EXPECT_THAT(SpansOf(table), ElementsAre(FromTo(0, 19), FromTo(38, 59)));
   ASSERT_THAT(table.notes, SizeIs(2));
   EXPECT_EQ(table.notes[0].offset, 19);
   EXPECT_THAT(table.notes[0].text, HasSubstr("19 bytes left out: the record's CRC"));
@@ -119,8 +119,8 @@ TEST_F(TfRecordTableTest, IsReadFromAnIndex) {
   const std::string path = "io/formats/tfrecord/testdata/examples.tfrecord";
   const auto table = ReadTfRecordTable(*LocalFileSystem(), {path}, {path + ".idx"});
   ASSERT_TRUE(table.ok()) << table.status();
-  EXPECT_THAT(SpansOf(*table), ElementsAre(std::pair(0, 151), std::pair(151, 327), std::pair(327, 507),
-                                           std::pair(507, 740), std::pair(740, 985)));
+  EXPECT_THAT(SpansOf(*table),
+              ElementsAre(FromTo(0, 151), FromTo(151, 327), FromTo(327, 507), FromTo(507, 740), FromTo(740, 985)));
   EXPECT_EQ(SpansOf(*table), SpansOf(Built({path})));
   EXPECT_THAT(table->indices, ElementsAre(path + ".idx"));
   EXPECT_THAT(table->notes, IsEmpty());
@@ -130,7 +130,7 @@ TEST_F(TfRecordTableTest, MayBeOfAPartOfTheRecords) {
   const std::string path = folder_.Write("a", TfRecordBytes({"one", "two", "three"}));
   const auto table = ReadTfRecordTable(*LocalFileSystem(), {path}, {folder_.Write("a.tfindex", "19 19\r\n\n0\t19 \n")});
   ASSERT_TRUE(table.ok()) << table.status();
-  EXPECT_THAT(SpansOf(*table), ElementsAre(std::pair(0, 19), std::pair(19, 38)));
+  EXPECT_THAT(SpansOf(*table), ElementsAre(FromTo(0, 19), FromTo(19, 38)));
   ASSERT_THAT(table->notes, SizeIs(1));
   EXPECT_EQ(table->notes[0].offset, 38);
   EXPECT_THAT(table->notes[0].text, HasSubstr("names no record of the last 21 bytes"));
