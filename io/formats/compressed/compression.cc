@@ -70,6 +70,8 @@ std::string_view CompressionName(Compression compression) {
       return "bzip2";
     case Compression::kXz:
       return "xz";
+    case Compression::kZlib:
+      return "zlib";
   }
   return "none";
 }

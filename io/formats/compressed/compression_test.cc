@@ -40,6 +40,13 @@ TEST(Compression, OfArchivesIsAlsoBzip2AndXz) {
   for (const char* none : {"", "BZh", "BZh9", "\xFD\x37zXZ"}) EXPECT_EQ(of(none), Compression::kNone) << none;
 }
 
+// Texts and numbers may begin so.
+TEST(Compression, IsNotGuessedWhereOtherFilesBeginAlike) {
+  const OneFile file(Compress(Compression::kZlib, "a text"));
+  EXPECT_EQ(*CompressionOfFile(file, "a.txt"), Compression::kNone);
+  EXPECT_EQ(*ArchiveCompressionOfFile(file, "a.tar"), Compression::kNone);
+}
+
 TEST(Compression, OfAFileThatCannotBeReadIsAnError) {
   const OneFile file("x");
   const FaultyFileSystem files(&file, [](std::string_view call, const std::string&) {
@@ -53,6 +60,7 @@ TEST(Compression, HasANameThatMessagesGive) {
   EXPECT_EQ(CompressionName(Compression::kZstd), "zstd");
   EXPECT_EQ(CompressionName(Compression::kBzip2), "bzip2");
   EXPECT_EQ(CompressionName(Compression::kXz), "xz");
+  EXPECT_EQ(CompressionName(Compression::kZlib), "zlib");
   EXPECT_EQ(CompressionName(Compression::kNone), "none");
 }
 

@@ -18,6 +18,8 @@ absl::StatusOr<std::unique_ptr<Decompressor>> MakeDecompressor(Compression compr
       return MakeBzip2Decompressor();
     case Compression::kXz:
       return MakeXzDecompressor();
+    case Compression::kZlib:
+      return MakeZlibDecompressor();
     case Compression::kNone:
       break;
   }

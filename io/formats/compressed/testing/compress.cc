@@ -10,9 +10,9 @@
 namespace headrace {
 namespace {
 
-std::string CompressGzip(std::string_view bytes) {
+std::string CompressByZlib(std::string_view bytes, int window) {
   z_stream stream = {};
-  const int begun = deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  const int begun = deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY);
   Require(begun == Z_OK, "zlib begins");
   std::string compressed(deflateBound(&stream, bytes.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
@@ -62,7 +62,9 @@ std::string CompressXz(std::string_view bytes) {
 std::string Compress(Compression compression, std::string_view bytes) {
   switch (compression) {
     case Compression::kGzip:
-      return CompressGzip(bytes);
+      return CompressByZlib(bytes, 15 + 16);
+    case Compression::kZlib:
+      return CompressByZlib(bytes, 15);
     case Compression::kZstd:
       return CompressZstd(bytes);
     case Compression::kBzip2:
