@@ -23,6 +23,7 @@ enum class Compression { kNone, kGzip, kZstd, kBzip2, kXz, kZlib };
 inline constexpr size_t kCompressionBytes = 4;
 inline constexpr size_t kArchiveCompressionBytes = 10;
 
+// Never kZlib.
 Compression CompressionOf(absl::Span<const uint8_t> first);
 Compression ArchiveCompressionOf(absl::Span<const uint8_t> first);
 // Reads these bytes of the file.

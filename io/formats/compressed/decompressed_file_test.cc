@@ -23,9 +23,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr Compression kAll[] = {Compression::kGzip, Compression::kZstd, Compression::kBzip2, Compression::kXz};
-constexpr Compression kWithZlib[] = {Compression::kGzip, Compression::kZstd, Compression::kBzip2, Compression::kXz,
-                                     Compression::kZlib};
+// Of which several may stand end to end.
+constexpr Compression kJoined[] = {Compression::kGzip, Compression::kZstd, Compression::kBzip2, Compression::kXz};
+constexpr Compression kEach[] = {Compression::kGzip, Compression::kZstd, Compression::kBzip2, Compression::kXz,
+                                 Compression::kZlib};
 
 struct Held {
   std::string bytes = {};
@@ -64,7 +65,7 @@ std::string SomeBytes(size_t size, uint32_t seed = 1) {
 }
 
 TEST(DecompressedFile, GivesWhatWasCompressedWhateverTheSizesOfReads) {
-  for (const Compression compression : kWithZlib) {
+  for (const Compression compression : kEach) {
     for (const size_t size : {0, 1, 1000, 65'536, 65'537, 900'000}) {
       const std::string bytes = SomeBytes(size);
       const OneFile file(Compress(compression, bytes));
@@ -80,7 +81,7 @@ TEST(DecompressedFile, GivesWhatWasCompressedWhateverTheSizesOfReads) {
 }
 
 TEST(DecompressedFile, JoinsMembersAndFrames) {
-  for (const Compression compression : kAll) {
+  for (const Compression compression : kJoined) {
     std::string bytes, compressed;
     for (uint32_t piece = 0; piece < 300; ++piece) {
       const std::string part = SomeBytes(piece * 37 % 500, piece);
@@ -107,7 +108,7 @@ TEST(DecompressedFile, PassesOverWhatHoldsNothing) {
 }
 
 TEST(DecompressedFile, RefusesOtherBytesAfterTheEnd) {
-  for (const Compression compression : kWithZlib) {
+  for (const Compression compression : kEach) {
     const std::string whole = Compress(compression, "one");
     const Held held = ReadBytes(whole + "text that follows", compression);
     EXPECT_EQ(held.bytes, "one");
@@ -118,7 +119,7 @@ TEST(DecompressedFile, RefusesOtherBytesAfterTheEnd) {
 }
 
 TEST(DecompressedFile, NamesTheByteAtWhichAFileIsCutOff) {
-  for (const Compression compression : kAll) {
+  for (const Compression compression : kJoined) {
     const std::string bytes = SomeBytes(3000);
     const std::string whole = Compress(compression, bytes) + Compress(compression, bytes);
     const size_t first = whole.size() / 2;
@@ -140,7 +141,7 @@ TEST(DecompressedFile, NamesTheByteAtWhichAFileIsCutOff) {
 
 TEST(DecompressedFile, NoticesEachFlippedBitOfTheContents) {
   const std::string bytes = SomeBytes(700);
-  for (const Compression compression : kWithZlib) {
+  for (const Compression compression : kEach) {
     const std::string whole = Compress(compression, bytes);
     // The header of gzip has bits that mean nothing to it.
     for (size_t at = compression == Compression::kGzip ? 10 : 4; at < whole.size(); ++at) {
@@ -155,7 +156,7 @@ TEST(DecompressedFile, NoticesEachFlippedBitOfTheContents) {
 
 TEST(DecompressedFile, GivesTheSameBeforeDamageWhateverTheSizesOfReads) {
   const std::string bytes = SomeBytes(600'000);
-  for (const Compression compression : kWithZlib) {
+  for (const Compression compression : kEach) {
     std::string damaged = Compress(compression, bytes);
     damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 0x55);
     const OneFile file(damaged);
@@ -206,7 +207,7 @@ TEST(DecompressedFile, RefusesATarArchiveUnlessItIsToBeGiven) {
   std::string archive(2048, '\0');
   archive.replace(0, 5, "a.txt");
   archive.replace(257, 5, "ustar");
-  for (const Compression compression : kAll) {
+  for (const Compression compression : kEach) {
     const Held held = ReadBytes(Compress(compression, archive), compression);
     EXPECT_TRUE(held.bytes.empty());
     EXPECT_EQ(KindOf(held.error), ErrorKind::kData);

@@ -63,14 +63,14 @@ std::string Compress(Compression compression, std::string_view bytes) {
   switch (compression) {
     case Compression::kGzip:
       return CompressByZlib(bytes, 15 + 16);
+    case Compression::kZlib:
+      return CompressByZlib(bytes, 15);
     case Compression::kZstd:
       return CompressZstd(bytes);
     case Compression::kBzip2:
       return CompressBzip2(bytes);
     case Compression::kXz:
       return CompressXz(bytes);
-    case Compression::kZlib:
-      return CompressByZlib(bytes, 15);
     case Compression::kNone:
       break;
   }
