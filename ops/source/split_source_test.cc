@@ -52,6 +52,7 @@ struct FormatCase {
   PartBorders borders;
   bool damage_is_a_row = true;  // so that it can be skipped by itself, and the next row comes
   GraphBuilder::Given more = {};
+  bool whole_files = false;  // files are splits
 };
 
 std::string EncodeLines(const std::vector<std::string>& records) {
@@ -145,6 +146,12 @@ class SplitFormat : public ::testing::TestWithParam<FormatCase> {
   }
   GraphBuilder Source(GraphBuilder::Given attributes = {}) const {
     GraphBuilder builder;
+    if (GetParam().whole_files) {
+      std::erase_if(attributes, [](const auto& each) { return each.first == "split_bytes"; });
+      for (auto& [name, value] : attributes) {
+        if (value.text() == "contiguous") value = StringValue("splits");
+      }
+    }
     attributes.emplace_back(GetParam().paths, StringsValue({folder_ / "f*"}));
     attributes.insert(attributes.end(), GetParam().more.begin(), GetParam().more.end());
     builder.Add(GetParam().op, {}, attributes);
@@ -258,6 +265,7 @@ TEST_P(SplitFormat, GivesSixteenRowsInTurn) {
 
 // A rank reads its own bytes, and at each border at most one block and one record more.
 TEST_P(SplitFormat, ReadsOnlyTheBytesOfItsSplits) {
+  if (GetParam().whole_files) GTEST_SKIP() << "the next test is for its files";
   Write({20'000});
   constexpr int64_t kBorder = 4096 + 64;
   constexpr int64_t kSplit = 20'000;
@@ -286,8 +294,32 @@ TEST_P(SplitFormat, ReadsOnlyTheBytesOfItsSplits) {
   }
 }
 
+TEST_P(SplitFormat, ReadsOnlyItsFiles) {
+  if (!GetParam().whole_files) GTEST_SKIP() << "its files are cut";
+  Write({2000, 30, 500});
+  const auto read = [&](const char* sharding, ShardAssignment shard) {
+    const CountedReads files(LocalFileSystem());
+    RunSpec spec;
+    spec.epochs = 1;
+    spec.shard = shard;
+    PipelineOptions options = OptionsOf(spec);
+    options.files = &files;
+    EXPECT_TRUE(RunOnce(*Source({{"sharding", StringValue(sharding)}}).Build(), std::move(options))->error.ok());
+    return files.bytes();
+  };
+  const int64_t all = read("rows", {0, 1});
+  int64_t together = 0;
+  for (const uint64_t rank : {0, 1, 2, 3}) {
+    EXPECT_EQ(read("rows", {rank, 4}), all);
+    together += read("splits", {rank, 4});
+  }
+  EXPECT_EQ(together, all);
+  EXPECT_EQ(read("splits", {3, 4}), 0);
+}
+
 // As dmlc-core's InputSplit gives them: each part begins at the first record from its share of all bytes on.
 TEST_P(SplitFormat, GivesTheRunsOfBytesOfInputSplit) {
+  if (GetParam().whole_files) GTEST_SKIP() << "its files are not cut";
   const std::vector<std::vector<std::string>> files = {{"one", "three", "", "five"}, {"six"}, {"seven", "eight"}};
   const PartBorders borders = GetParam().borders;
   struct Begin {
