@@ -22,6 +22,7 @@
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "io/formats/recordio/testing/record_bytes.h"
+#include "io/formats/tfrecord/testing/example_bytes.h"
 #include "ir/graph.pb.h"
 #include "ops/plugin/plugin_library.h"
 #include "ops/testing/run_operator.h"
@@ -68,6 +69,12 @@ std::string EncodeFrames(const std::vector<std::string>& records) {
     bytes.append("FRAM").append(reinterpret_cast<const char*>(&length), sizeof(length)).append(record);
   }
   return bytes;
+}
+
+// A TFRecord whose payload was changed.
+std::string ChecksumOfAnother(std::string frame) {
+  frame.back() ^= 1;
+  return frame;
 }
 
 std::vector<FormatCase> Formats() {
@@ -123,6 +130,20 @@ std::vector<FormatCase> Formats() {
            {1, true},
            true,
            {{"fields", StringsValue({"v string", "n int64"})}, {"header", BoolValue(false)}}},
+          {"TFRecord",
+           "paths",
+           [](const std::vector<std::string>& records) {
+             std::vector<std::string> payloads;
+             for (const std::string& record : records)
+               payloads.push_back(ExampleBytes({{"v", BytesFeature({record})}}));
+             return TfRecordBytes(payloads);
+           },
+           [](const std::string& record) { return Cat("v='", record, "'"); },
+           ChecksumOfAnother(TfRecordBytes({"damaged"})),
+           {},
+           true,
+           {{"fields", ir::ColumnsValue({{{"v", ir::ColumnType::Of(DType::kString, {})}}})}},
+           true},
           {"readops.Frames",
            "patterns",
            EncodeFrames,
@@ -235,7 +256,7 @@ TEST_P(SplitFormat, GoesOnExactlyOnEveryRank) {
 }
 
 TEST_P(SplitFormat, KeepsTheOrderOfTheListingUnlessItIsShuffled) {
-  Write({15, 0, 1, 200});
+  Write({15, 0, 1, 200, 9, 12, 30});
   for (const int64_t split_bytes : {1, 70, 1 << 20}) {
     const auto in_order = TextsOf(Source({{"split_bytes", IntValue(split_bytes)}}), {}, 0);
     EXPECT_EQ(in_order, rows_);
