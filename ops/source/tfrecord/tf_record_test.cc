@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,9 +20,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using ::testing::UnorderedElementsAre;
 
 const std::string kTestFiles = "io/formats/tfrecord/testdata/";
 
@@ -40,9 +39,10 @@ GraphBuilder TfRecords(const std::string& paths, GraphBuilder::Given attributes 
   return builder;
 }
 
-const auto kBuilt = std::pair<std::string, ir::proto::Value>("index", ir::StringsValue({"build"}));
-const auto kLabels =
-    std::pair<std::string, ir::proto::Value>("fields", FieldsOfTfRecord({{"label", TfType(DType::kInt64)}}));
+std::pair<std::string, ir::proto::Value> Built() { return {"index", ir::StringsValue({"build"})}; }
+std::pair<std::string, ir::proto::Value> Labels() {
+  return {"fields", FieldsOfTfRecord({{"label", TfType(DType::kInt64)}})};
+}
 
 class TfRecordOp : public ::testing::Test {
  protected:
@@ -63,7 +63,7 @@ TEST_F(TfRecordOp, GivesTheBytesOfRecords) {
   for (const uint64_t epoch : {0, 1}) {
     EXPECT_THAT(ran.Texts(epoch), ElementsAre("record='one'", "record=''", "record='three'"));
   }
-  const Ran indexed = RunEveryWay(TfRecords(folder_.path(), {kBuilt}));
+  const Ran indexed = RunEveryWay(TfRecords(folder_.path(), {Built()}));
   EXPECT_EQ(indexed.Texts(1), ran.Texts(1));
   EXPECT_THAT(indexed.Keys(1), ElementsAre(0, 1, 2));
   EXPECT_EQ(indexed.cardinality, Cardinality::Of(3));
@@ -125,7 +125,7 @@ TEST_F(TfRecordOp, MakesChosenColumnsAlone) {
 TEST_F(TfRecordOp, ShufflesAllRowsByNumber) {
   WriteNumbers("a", 0, 20);
   WriteNumbers("b", 20, 20);
-  const Ran ran = RunEveryWay(TfRecords(folder_ / "?", {kBuilt, kLabels, {"shuffle", ir::BoolValue(true)}}));
+  const Ran ran = RunEveryWay(TfRecords(folder_ / "?", {Built(), Labels(), {"shuffle", ir::BoolValue(true)}}));
   EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1));
   std::vector<int64_t> sorted = ran.Ints(0, 1);
   std::sort(sorted.begin(), sorted.end());
@@ -138,7 +138,7 @@ TEST_F(TfRecordOp, LeavesOutTheIndicesBesideTheFiles) {
   folder_.Write("train-0.idx", "0 1");
   folder_.Write("train-0.tfindex", "0 1");
   folder_.Write("train-0.hridx", "of a run before");
-  EXPECT_THAT(RunEveryWay(TfRecords(folder_ / "train-*", {kLabels})).Ints(), ElementsAre(0, 1, 2));
+  EXPECT_THAT(RunEveryWay(TfRecords(folder_ / "train-*", {Labels()})).Ints(), ElementsAre(0, 1, 2));
   EXPECT_THAT(DescribeError(RunOnce(*TfRecords(folder_ / "*idx").Build(), OptionsOf({})).status()),
               HasSubstr("paths names indices alone"));
 }
@@ -148,14 +148,15 @@ TEST_F(TfRecordOp, SkipsRowsThatAreWrong) {
       TfRecordBytes({ExampleBytes({{"label", Int64Feature({1})}}), ExampleBytes({{"label", FloatFeature({1})}}),
                      ExampleBytes({{"label", Int64Feature({3})}}), ExampleBytes({{"label", Int64Feature({4})}})});
   bytes[bytes.size() - 5] ^= 1;  // of the last payload
+  const size_t second = TfRecordBytes({ExampleBytes({{"label", Int64Feature({1})}})}).size();
   const std::string path = folder_.Write("a", bytes);
   for (const bool indexed : {false, true}) {
-    GraphBuilder::Given given = {kLabels};
-    if (indexed) given.push_back(kBuilt);
+    GraphBuilder::Given given = {Labels()};
+    if (indexed) given.push_back(Built());
     const Ran failing = RunEveryWay(TfRecords(path, given));
     EXPECT_THAT(failing.Ints(), ElementsAre(1));
     EXPECT_THAT(DescribeError(failing.error),
-                AllOf(HasSubstr("\"label\" has float32 values"), HasSubstr(Cat(path, ", byte ", bytes.size() / 4))));
+                AllOf(HasSubstr("\"label\" has float32 values"), HasSubstr(Cat(path, ", byte ", second))));
     GraphBuilder skipping = TfRecords(path, given);
     skipping.SkipFailed(10);
     const Ran skipped = RunEveryWay(skipping);
@@ -172,7 +173,7 @@ TEST_F(TfRecordOp, LeavesOutDamage) {
   const std::pair<std::string, ir::proto::Value> skip("damage", ir::StringValue("skip"));
   for (const bool indexed : {false, true}) {
     GraphBuilder::Given given = {skip};
-    if (indexed) given.push_back(kBuilt);
+    if (indexed) given.push_back(Built());
     const Ran ran = RunEveryWay(TfRecords(folder_ / "[ab]", given));
     EXPECT_TRUE(ran.error.ok()) << ran.error;
     EXPECT_THAT(ran.Texts(), ElementsAre("record='one'", "record='three'", "record='five'"));
@@ -182,26 +183,27 @@ TEST_F(TfRecordOp, LeavesOutDamage) {
 TEST_F(TfRecordOp, RefusesWhatDoesNotGoTogether) {
   WriteNumbers("a", 0, 3);
   const std::string path = folder_ / "a";
-  EXPECT_THAT(Refusal(TfRecords(path, {kBuilt, {"compression", ir::StringValue("gzip")}})),
+  EXPECT_THAT(Refusal(TfRecords(path, {Built(), {"compression", ir::StringValue("gzip")}})),
               HasSubstr("compression=\"gzip\" is for files that are read from their start on"));
   EXPECT_THAT(Refusal(TfRecords(path, {{"index", ir::StringsValue({path})}, {"damage", ir::StringValue("skip")}})),
               HasSubstr("give index=\"build\""));
-  EXPECT_THAT(Refusal(TfRecords(path, {kBuilt, {"interleave", ir::IntValue(2)}})), HasSubstr("interleave="));
+  EXPECT_THAT(Refusal(TfRecords(path, {Built(), {"interleave", ir::IntValue(2)}})), HasSubstr("interleave="));
   EXPECT_THAT(Refusal(TfRecords(path, {{"split_bytes", ir::IntValue(2)}})), HasSubstr("split_bytes"));
   EXPECT_THAT(Refusal(TfRecords(path, {{"sharding", ir::StringValue("contiguous")}})), HasSubstr("sharding"));
   EXPECT_THAT(Refusal(TfRecords(path, {{"fields", FieldsOfTfRecord({})}})), HasSubstr("features is empty"));
   EXPECT_THAT(Refusal(TfRecords(path, {{"fields", FieldsOfTfRecord({{"x", TfType(DType::kInt32)}})}})),
               HasSubstr("features are int64, float32 or bytes"));
-  EXPECT_THAT(Refusal(TfRecords(path, {kLabels, {"defaults", ir::PairsValue({{"other", "1"}})}})),
+  EXPECT_THAT(Refusal(TfRecords(path, {Labels(), {"defaults", ir::PairsValue({{"other", "1"}})}})),
               HasSubstr("no column \"other\""));
-  EXPECT_THAT(Refusal(TfRecords(path, {kLabels, {"defaults", ir::PairsValue({{"label", "0.5"}})}})),
+  EXPECT_THAT(Refusal(TfRecords(path, {Labels(), {"defaults", ir::PairsValue({{"label", "0.5"}})}})),
               HasSubstr("the default of the feature \"label\" is 0.5"));
   EXPECT_THAT(Refusal(TfRecords(path, {{"defaults", ir::PairsValue({{"label", "1"}})}})),
               HasSubstr("features is None"));
-  EXPECT_THAT(Refusal(TfRecords(path, {{"index", ir::StringsValue({path, path + "*"})}, kLabels})),
-              HasSubstr("index names"));
+  const std::vector<std::string> indices = {folder_.Write("a.idx", "0 1"), folder_.Write("b.idx", "0 1")};
+  EXPECT_THAT(Refusal(TfRecords(path, {{"index", ir::StringsValue(indices)}})),
+              HasSubstr("index names 2 files and paths 1"));
   folder_.Write("gz", Compress(Compression::kGzip, TfRecordBytes({"one"})));
-  EXPECT_THAT(Refusal(TfRecords(folder_ / "gz", {kBuilt})), HasSubstr("decompress it, or leave out index="));
+  EXPECT_THAT(Refusal(TfRecords(folder_ / "gz", {Built()})), HasSubstr("decompress it, or leave out index="));
 }
 
 // Files whose sum shows that one of them was replaced are other data.
@@ -210,11 +212,11 @@ TEST_F(TfRecordOp, NoticesOtherRecords) {
   const auto fingerprint = [&](GraphBuilder::Given given) {
     return RunOnce(*TfRecords(folder_ / "a", std::move(given)).Build(), OptionsOf({}))->fingerprints.at(0);
   };
-  const Fingerprint before = fingerprint({kBuilt});
-  EXPECT_EQ(fingerprint({kBuilt}), before);
+  const Fingerprint before = fingerprint({Built()});
+  EXPECT_EQ(fingerprint({Built()}), before);
   EXPECT_EQ(before.count, 3u);
   folder_.Write("a", TfRecordBytes({"another"}));
-  EXPECT_NE(fingerprint({kBuilt}), before);
+  EXPECT_NE(fingerprint({Built()}), before);
 }
 
 }  // namespace
