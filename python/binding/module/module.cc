@@ -22,6 +22,7 @@
 #include "python/binding/module/iterator_binding.h"
 #include "python/binding/module/kernel_binding.h"
 #include "python/binding/module/late_kernel.h"
+#include "python/binding/module/output_binding.h"
 #include "python/binding/module/record_binding.h"
 #include "python/binding/process/worker_loop.h"
 #include "python/binding/values/deferred_release.h"
@@ -89,6 +90,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindIterator(module);
   binding::BindKernels(module);
   binding::BindEagerChain(module);
+  binding::BindOutputs(module);
   binding::BindRecords(module);
   binding::BindArrayFiles(module);
   binding::BindWorkerLoop(module);
