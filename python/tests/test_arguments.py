@@ -265,6 +265,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "profile": (numbers().profile, {"path": "profile"}),
     "save": (numbers().save, {"path": "saved.hrg"}),
     "write_records": (hr.Numpy({"x": np.array([b"a", b"b"], object)}).write_records, {"path": "written.rec"}),
+    "write_tfrecord": (numbers().write_tfrecord, {"path": "written.tfrecord"}),
     "to_device": (numbers().to_device, {"device": "cpu:0"}),
     "to_dot": (numbers().to_dot, {}),
     "to_json": (numbers().to_json, {}),
