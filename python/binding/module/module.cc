@@ -24,6 +24,7 @@
 #include "python/binding/module/late_kernel.h"
 #include "python/binding/module/output_binding.h"
 #include "python/binding/module/record_binding.h"
+#include "python/binding/module/tf_record_binding.h"
 #include "python/binding/process/worker_loop.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/python_text.h"
@@ -92,6 +93,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindEagerChain(module);
   binding::BindOutputs(module);
   binding::BindRecords(module);
+  binding::BindTfRecords(module);
   binding::BindArrayFiles(module);
   binding::BindWorkerLoop(module);
   module.attr("version") = std::string(headrace::kVersion);

@@ -22,7 +22,7 @@ from headrace._runs import error_policy
 from headrace._runs.run_options import RunParameters
 
 if TYPE_CHECKING:
-    from headrace._records import Written
+    from headrace._records import Written, WrittenTFRecords
     from headrace.sheet import ContactSheet
 
 __all__ = ["Dataset"]
@@ -142,6 +142,34 @@ class Dataset(Methods, Runs):
             options: Those of `iterate`.
         """
         return _records.write_records(self, path, files, resume, dict(options))
+
+    def write_tfrecord(
+        self, path: str | os.PathLike[str], *, files: int = 1, resume: bool = False, **options: Unpack[RunParameters]
+    ) -> WrittenTFRecords:
+        """Writes the rows of epoch `ds.epoch`, in their order, to a TFRecord file, or to several.
+
+        Each row becomes a tf.train.Example with a feature for each column, in order of their names: whole numbers and
+        bools as int64, float16 and float32 as float32, bytes and texts as bytes; arrays in row-major order, without their
+        shapes. A dataset whose only column is `record` (bytes) is written as these records.
+
+            ds.map([V.Decode(), V.Resize(256), V.EncodeJpeg()], "image").write_tfrecord("train.tfrecord", files=8)
+
+        The files take their names together when all are complete, in place of older ones: an error leaves those as they
+        were. Of several files those that were finished before an error or a kill are kept, for `resume`.
+        Raises GraphError for columns of float64, DataError for a value that no feature holds, UnsupportedError while
+        another process writes the file, StateError for what another dataset left, ResourceError if the disk is full, and
+        the errors of the pipeline.
+
+        Args:
+            path: The file to write.
+            files: How many files the rows are divided among, in runs of equal length: `train-00000-of-00008.tfrecord`
+                and so on for `train.tfrecord`. Where the number of rows is not known before a run, as below a filter, the
+                rows are made twice, to count them.
+            resume: Go on with what a run with the same arguments left when it ended early: files that it had finished
+                are not made again, and all are the same in the end.
+            options: Those of `iterate`.
+        """
+        return _records.write_tfrecord(self, path, files, resume, dict(options))
 
     def show(
         self,
