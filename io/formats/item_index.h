@@ -20,7 +20,7 @@ namespace headrace {
 inline constexpr std::string_view kItemIndexEnding = ".hridx";
 
 struct ItemIndex {
-  // Most formats have one. Two where an item lies in two places, as a row of MindRecord in its two pages.
+  // One in most formats. Two where an item lies in two places, as a row of MindRecord in its two pages. At most 8.
   std::vector<ItemSpans> parts = {};
   // What else the format's walk has found: its own bytes, to be checked like those of any file.
   std::string found = {};
@@ -40,13 +40,11 @@ struct FoundItems {
 };
 
 // `format`: of the walk, with a number that changes when it finds other items: "tar 1". Up to 64 bytes. `writes`: the
-// index may be kept. Spans of an index lie within the file, whoever has written it.
+// index may be kept. The spans lie within the file, whoever wrote the index.
 absl::StatusOr<FoundItems> FindItems(const FileSystem& files, const std::string& path, std::string_view format,
                                      bool writes, WalkItems walk);
 
-std::string ItemIndexPathOf(std::string_view path);
-
-// What tells that a file is another one than that of which an index was made.
+// What tells whether a file is still the one of which an index was made.
 struct IndexedFile {
   int64_t size = 0;
   int64_t changed_ns = 0;  // 0: not known, or too recent to show another change
@@ -55,12 +53,14 @@ struct IndexedFile {
   friend bool operator==(const IndexedFile&, const IndexedFile&) = default;
 };
 
-// The bytes of an index. Parse: kData, naming `path`: they are damaged, or made for another format or version.
 std::string FormatItemIndex(std::string_view format, const IndexedFile& of, const ItemIndex& index);
 struct ParsedItemIndex {
   IndexedFile of;
   ItemIndex index;
 };
+// Whether the bytes begin as those of an index do, of any version.
+bool IsItemIndex(std::string_view bytes);
+// kData, naming `path`: not an index, a damaged one, or one of another version or format.
 absl::StatusOr<ParsedItemIndex> ParseItemIndex(std::string_view bytes, std::string_view format, std::string_view path);
 
 }  // namespace headrace
