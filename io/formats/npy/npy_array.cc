@@ -168,6 +168,19 @@ void CopyFortran(const NpyArray& array, char* target) {
   }
 }
 
+void CopyElements(const NpyArray& array, char* target) {
+  if (array.fortran && array.shape.size() > 1) {
+    CopyFortran(array, target);
+    return;
+  }
+  const size_t size = ItemSize(array.dtype);
+  if (!array.swapped) {
+    if (!array.data.empty()) std::memcpy(target, array.data.data(), array.data.size());
+    return;
+  }
+  for (size_t at = 0; at < array.data.size(); at += size) CopyElement(array.data.data() + at, size, true, target + at);
+}
+
 }  // namespace
 
 absl::StatusOr<NpyArray> ParseNpy(std::string_view bytes) {
@@ -197,16 +210,10 @@ absl::StatusOr<NpyArray> ParseNpy(std::string_view bytes) {
 
 void CopyNpy(const NpyArray& array, void* target) {
   char* const bytes = static_cast<char*>(target);
-  if (array.fortran && array.shape.size() > 1) {
-    CopyFortran(array, bytes);
-    return;
-  }
-  const size_t size = ItemSize(array.dtype);
-  if (!array.swapped) {
-    if (!array.data.empty()) std::memcpy(bytes, array.data.data(), array.data.size());
-    return;
-  }
-  for (size_t at = 0; at < array.data.size(); at += size) CopyElement(array.data.data() + at, size, true, bytes + at);
+  CopyElements(array, bytes);
+  if (array.dtype != DType::kBool) return;
+  // Whatever byte a file has for true.
+  for (size_t i = 0; i < array.data.size(); ++i) bytes[i] = static_cast<char>(bytes[i] != 0);
 }
 
 }  // namespace headrace

@@ -79,6 +79,8 @@ TEST(NpyArray, MayHaveNoAxesOrNoElements) {
   ASSERT_TRUE(scalar.ok()) << scalar.status();
   EXPECT_EQ(scalar->dtype, DType::kBool);
   EXPECT_TRUE(scalar->shape.empty());
+  EXPECT_THAT(Values<uint8_t>(Npy("{'shape': (2,), 'descr': '|b1', 'fortran_order': False}", std::string_view("\0\7", 2))),
+              ElementsAre(0, 1));
   const auto none = ParseNpy(Npy("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 9223372036854775807L, 7)}", ""));
   ASSERT_TRUE(none.ok()) << none.status();
   EXPECT_EQ(none->data.size(), 0u);

@@ -26,13 +26,10 @@ std::optional<TarName> TarNameOf(std::string_view path) {
 
 std::string LowerField(std::string_view field) {
   std::string lower(field);
-  std::transform(lower.begin(), lower.end(), lower.begin(), LowerByte);
+  MakeLower(lower);
   return lower;
 }
 
-bool IsField(std::string_view field, std::string_view lower) {
-  return field.size() == lower.size() &&
-         std::equal(field.begin(), field.end(), lower.begin(), [](char a, char b) { return LowerByte(a) == b; });
-}
+void MakeLower(std::string& field) { std::transform(field.begin(), field.end(), field.begin(), LowerByte); }
 
 }  // namespace headrace

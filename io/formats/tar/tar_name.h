@@ -21,8 +21,7 @@ std::optional<TarName> TarNameOf(std::string_view path);
 
 // Fields are known by their lower case, of ASCII.
 std::string LowerField(std::string_view field);
-// Whether it is the lower case of the field.
-bool IsField(std::string_view field, std::string_view lower);
+void MakeLower(std::string& field);
 
 }  // namespace headrace
 

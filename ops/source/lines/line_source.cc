@@ -75,6 +75,7 @@ absl::Status LineSource::ReadRows(const RowPositions& wanted, Block& block) cons
 absl::Status LineSource::AddLines(uint64_t epoch, absl::Span<const uint64_t> positions, Contents contents,
                                   RecordColumns& columns, Block& block) const {
   RecordBlock lines;
+  lines.path = reader_->Path(reader_->LocationOf(positions[0]).file);
   lines.buffer = contents[0].buffer;
   lines.bytes = lines.buffer->data();
   const char* const begin = reinterpret_cast<const char*>(lines.bytes);
@@ -86,11 +87,10 @@ absl::Status LineSource::AddLines(uint64_t epoch, absl::Span<const uint64_t> pos
   SeparateLines(lines);
   absl::Status wrong;
   const size_t added = columns.Add(lines, 0, 1, contents.size(), wrong);
-  const auto path = reader_->Path(reader_->LocationOf(positions[0]).file);
   AppendMade(block.ids, added, [&](size_t i) { return RowId{epoch, positions[i], false, contents[i].changed}; });
-  block.provenances.AppendRun(path, added, [&](size_t i) { return lines.records[i].offset; });
+  block.provenances.AppendRun(lines.path, added, [&](size_t i) { return lines.records[i].offset; });
   if (!wrong.ok()) {
-    AddErrorField(wrong, ErrorField::kFile, DescribeProvenance({path, -1, lines.records[added].offset}));
+    AddErrorField(wrong, ErrorField::kFile, DescribeProvenance({lines.path, -1, lines.records[added].offset}));
   }
   return wrong;
 }
