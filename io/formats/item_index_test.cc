@@ -224,10 +224,11 @@ TEST_F(FindItemsTest, WalksAgainForAnotherFormat) {
 }
 
 TEST_F(FindItemsTest, ReplacesADamagedIndex) {
-  Begins();
+  const ChangedAt then(1'000'000'000);
+  Begins(&then);
   const std::string bytes = IndexBytes();
   folder_.Write("a.txt.hridx", bytes.substr(0, bytes.size() - 1));
-  EXPECT_EQ(Begins(), begins_);
+  EXPECT_EQ(Begins(&then), begins_);
   EXPECT_EQ(walks_, 2);
   EXPECT_EQ(IndexBytes(), bytes);
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "ops/source/lines/declared_fields.h"
+#include "ops/source/declared_fields.h"
 #include "ops/source/shown_text.h"
 
 namespace headrace {

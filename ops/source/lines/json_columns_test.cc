@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "ops/source/lines/declared_fields.h"
+#include "ops/source/declared_fields.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {

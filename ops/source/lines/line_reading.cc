@@ -8,7 +8,6 @@
 #include "io/formats/text/line_format.h"
 #include "io/formats/text/line_table.h"
 #include "ir/graph.pb.h"
-#include "ops/source/lines/line_source.h"
 #include "ops/source/table_reading.h"
 
 namespace headrace {
@@ -41,7 +40,7 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeIndexed(const OpArguments& ar
   HEADRACE_ASSIGN_OR_RETURN(LineRows rows, make(arguments, files));
   HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const ItemTable> table, TableOf(arguments, rows, files.paths));
   CoverTable(*table, files.fingerprint);
-  return std::make_unique<LineSource>(
+  return std::make_unique<ColumnSource>(
       std::make_unique<IndexedLines>(arguments.run->files, std::move(table), rows.quote), std::move(rows.columns),
       std::move(files.fingerprint));
 }

@@ -9,7 +9,7 @@
 #include "core/utf8.h"
 #include "io/formats/tar/tar_name.h"
 #include "ir/suggestion.h"
-#include "ops/source/lines/declared_fields.h"
+#include "ops/source/declared_fields.h"
 #include "ops/source/lines/json_columns.h"
 
 namespace headrace {

@@ -47,9 +47,11 @@ def _of_files(op: str, attributes: dict[str, Any]) -> dict[str, Any]:
             "their numbers; leave out one of the two"
         )
     for name in ("split_bytes", "interleave"):
-        if attributes[name] is not None:
+        if attributes.get(name) is not None:
             raise GraphError(f'{op}: shuffle="files" reads whole files, one after the other; leave out {name}')
-    return {"shuffle": True, "split_bytes": _WHOLE_FILES, "interleave": 1}
+    of_files = {"shuffle": True, "interleave": 1}
+    # Some formats have no other splits.
+    return of_files | ({"split_bytes": _WHOLE_FILES} if "split_bytes" in attributes else {})
 
 
 @adapts("ImageRecord")

@@ -1,4 +1,4 @@
-#include "ops/source/lines/declared_fields.h"
+#include "ops/source/declared_fields.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "ops/source/lines/declared_fields.h"
+#include "ops/source/declared_fields.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "ops/source/lines/line_source.h"
+#include "ops/source/column_source.h"
 
 #include <cstring>
 #include <utility>
@@ -18,32 +18,32 @@ size_t ReadTogether(absl::Span<const RandomAccessReader::Content> contents) {
   return count;
 }
 
-// Copies lines that were read with many bytes between them, which views of them would keep in memory.
-void SeparateLines(RecordBlock& lines) {
-  const Record& last = lines.records.back();
-  const size_t extent = last.begin + last.length - lines.records[0].begin;
-  // Line ends stay between them (AllAreUtf8).
-  size_t bytes = lines.records.size();
-  for (const Record& line : lines.records) bytes += line.length;
+// Copies items that were read with many bytes between them, which views of them would keep in memory.
+void SeparateItems(RecordBlock& items) {
+  const Record& last = items.records.back();
+  const size_t extent = last.begin + last.length - items.records[0].begin;
+  // Line ends stay between lines (AllAreUtf8).
+  size_t bytes = items.records.size();
+  for (const Record& item : items.records) bytes += item.length;
   if (extent <= kMostKeptByRow * bytes) return;
   BufferRef copies = BufferPool::Current().Allocate(bytes + PendingRead::kSlack);
   if (!copies) return;
   uint8_t* target = copies->data();
-  for (Record& line : lines.records) {
-    std::memcpy(target, lines.bytes + line.begin, line.length);
-    line.begin = static_cast<uint32_t>(target - copies->data());
-    target += line.length;
+  for (Record& item : items.records) {
+    std::memcpy(target, items.bytes + item.begin, item.length);
+    item.begin = static_cast<uint32_t>(target - copies->data());
+    target += item.length;
     *target++ = '\n';
   }
-  lines.buffer = std::move(copies);
-  lines.bytes = lines.buffer->data();
+  items.buffer = std::move(copies);
+  items.bytes = items.buffer->data();
 }
 
 }  // namespace
 
-absl::Status LineSource::Read(const RowPosition& wanted, Block& block) const { return ReadOne(*this, wanted, block); }
+absl::Status ColumnSource::Read(const RowPosition& wanted, Block& block) const { return ReadOne(*this, wanted, block); }
 
-absl::Status LineSource::ReadRows(const RowPositions& wanted, Block& block) const {
+absl::Status ColumnSource::ReadRows(const RowPositions& wanted, Block& block) const {
   const absl::Span<const uint64_t> positions = wanted.positions;
   absl::InlinedVector<RandomAccessReader::Content, 1> contents(positions.size());
   absl::Status wrong;
@@ -54,7 +54,7 @@ absl::Status LineSource::ReadRows(const RowPositions& wanted, Block& block) cons
   for (size_t at = 0; at < read;) {
     const Contents rest = Contents(contents).subspan(at, read - at);
     const size_t count = ReadTogether(rest);
-    absl::Status added = AddLines(wanted.epoch, positions.subspan(at, count), rest.subspan(0, count), *columns, block);
+    absl::Status added = AddItems(wanted.epoch, positions.subspan(at, count), rest.subspan(0, count), *columns, block);
     if (!added.ok()) {
       wrong = std::move(added);
       break;
@@ -72,36 +72,36 @@ absl::Status LineSource::ReadRows(const RowPositions& wanted, Block& block) cons
   return wrong;
 }
 
-absl::Status LineSource::AddLines(uint64_t epoch, absl::Span<const uint64_t> positions, Contents contents,
-                                  RecordColumns& columns, Block& block) const {
-  RecordBlock lines;
-  lines.path = reader_->Path(reader_->LocationOf(positions[0]).file);
-  lines.buffer = contents[0].buffer;
-  lines.bytes = lines.buffer->data();
-  const char* const begin = reinterpret_cast<const char*>(lines.bytes);
+absl::Status ColumnSource::AddItems(uint64_t epoch, absl::Span<const uint64_t> positions, Contents contents,
+                                    RecordColumns& columns, Block& block) const {
+  RecordBlock items;
+  items.path = reader_->Path(reader_->LocationOf(positions[0]).file);
+  items.buffer = contents[0].buffer;
+  items.bytes = items.buffer->data();
+  const char* const begin = reinterpret_cast<const char*>(items.bytes);
   for (size_t i = 0; i < contents.size(); ++i) {
-    const std::string_view line = contents[i].bytes;
-    lines.records.push_back({reader_->LocationOf(positions[i]).offset, static_cast<uint32_t>(line.data() - begin),
-                             static_cast<uint32_t>(line.size())});
+    const std::string_view bytes = contents[i].bytes;
+    items.records.push_back({reader_->LocationOf(positions[i]).offset, static_cast<uint32_t>(bytes.data() - begin),
+                             static_cast<uint32_t>(bytes.size())});
   }
-  SeparateLines(lines);
+  SeparateItems(items);
   absl::Status wrong;
-  const size_t added = columns.Add(lines, 0, 1, contents.size(), wrong);
+  const size_t added = columns.Add(items, 0, 1, contents.size(), wrong);
   AppendMade(block.ids, added, [&](size_t i) { return RowId{epoch, positions[i], false, contents[i].changed}; });
-  block.provenances.AppendRun(lines.path, added, [&](size_t i) { return lines.records[i].offset; });
+  block.provenances.AppendRun(items.path, added, [&](size_t i) { return items.records[i].offset; });
   if (!wrong.ok()) {
-    AddErrorField(wrong, ErrorField::kFile, DescribeProvenance({lines.path, -1, lines.records[added].offset}));
+    AddErrorField(wrong, ErrorField::kFile, DescribeProvenance({items.path, -1, items.records[added].offset}));
   }
   return wrong;
 }
 
-void LineSource::Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const {
+void ColumnSource::Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const {
   const RandomAccessReader::Location location = reader_->LocationOf(position);
   id = {epoch, position};
   provenance = {reader_->Path(location.file), location.record, location.offset};
 }
 
-std::unique_ptr<RecordColumns> LineSource::TakeColumns() const {
+std::unique_ptr<RecordColumns> ColumnSource::TakeColumns() const {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!idle_.empty()) {
@@ -113,7 +113,7 @@ std::unique_ptr<RecordColumns> LineSource::TakeColumns() const {
   return make_();
 }
 
-void LineSource::KeepColumns(std::unique_ptr<RecordColumns> columns) const {
+void ColumnSource::KeepColumns(std::unique_ptr<RecordColumns> columns) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   idle_.push_back(std::move(columns));
 }

@@ -1,8 +1,8 @@
 // `DeclareFields` declares the columns of what a source reads: its hidden attribute `fields` holds their names and
 // types, and its hidden attribute `columns` those of them that are made.
 // Threads: pure functions.
-#ifndef HEADRACE_OPS_SOURCE_LINES_DECLARED_FIELDS_H_
-#define HEADRACE_OPS_SOURCE_LINES_DECLARED_FIELDS_H_
+#ifndef HEADRACE_OPS_SOURCE_DECLARED_FIELDS_H_
+#define HEADRACE_OPS_SOURCE_DECLARED_FIELDS_H_
 
 #include <cstdint>
 #include <optional>
@@ -62,4 +62,4 @@ bool WithFieldType(DType dtype, Call call) {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_OPS_SOURCE_LINES_DECLARED_FIELDS_H_
+#endif  // HEADRACE_OPS_SOURCE_DECLARED_FIELDS_H_

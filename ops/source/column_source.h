@@ -1,24 +1,27 @@
-// `LineSource` is a source of rows by position over lines: row i is line i, its key is i, and its columns are made as
-// those of a stream of lines are (ops/source/split_source.h).
+// `ColumnSource` is a source of rows by position over items: row i is item i, its key is i, and its columns are made as
+// those of a stream of records are (ops/source/split_source.h).
 // Threads: as IndexedSource's.
-#ifndef HEADRACE_OPS_SOURCE_LINES_LINE_SOURCE_H_
-#define HEADRACE_OPS_SOURCE_LINES_LINE_SOURCE_H_
+#ifndef HEADRACE_OPS_SOURCE_COLUMN_SOURCE_H_
+#define HEADRACE_OPS_SOURCE_COLUMN_SOURCE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "engine/operator/operator.h"
 #include "io/formats/random_access_reader.h"
-#include "ops/source/lines/line_reading.h"
+#include "ops/source/split_source.h"
 
 namespace headrace {
 
-class LineSource : public IndexedSource {
+using MakeColumns = std::function<std::unique_ptr<RecordColumns>()>;
+
+class ColumnSource : public IndexedSource {
  public:
   // Contents of the reader have the slack after them that the columns need.
-  LineSource(std::unique_ptr<const RandomAccessReader> reader, MakeColumns make, Fingerprint fingerprint)
+  ColumnSource(std::unique_ptr<const RandomAccessReader> reader, MakeColumns make, Fingerprint fingerprint)
       : reader_(std::move(reader)), make_(std::move(make)), fingerprint_(std::move(fingerprint)) {}
 
   uint64_t size() const override { return reader_->size(); }
@@ -30,8 +33,8 @@ class LineSource : public IndexedSource {
  private:
   using Contents = absl::Span<const RandomAccessReader::Content>;
 
-  // Adds lines that were read together, at least one, to the columns, and those that it added to the block.
-  absl::Status AddLines(uint64_t epoch, absl::Span<const uint64_t> positions, Contents contents, RecordColumns& columns,
+  // Adds items that were read together, at least one, to the columns, and those that it added to the block.
+  absl::Status AddItems(uint64_t epoch, absl::Span<const uint64_t> positions, Contents contents, RecordColumns& columns,
                         Block& block) const;
   std::unique_ptr<RecordColumns> TakeColumns() const;
   void KeepColumns(std::unique_ptr<RecordColumns> columns) const;
@@ -45,4 +48,4 @@ class LineSource : public IndexedSource {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_OPS_SOURCE_LINES_LINE_SOURCE_H_
+#endif  // HEADRACE_OPS_SOURCE_COLUMN_SOURCE_H_
