@@ -5,9 +5,11 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "io/files/brace_expansion.h"
 #include "io/files/glob.h"
+#include "io/formats/item_index.h"
 #include "ops/source/file_patterns.h"
 
 namespace headrace {
@@ -15,9 +17,16 @@ namespace {
 
 constexpr std::string_view kBetweenShards = "::";
 constexpr std::string_view kCommand = "pipe:";
-// Of the archives in a folder: indices may lie beside them.
-constexpr std::string_view kArchiveEndings[] = {".tar",    ".tar.gz", ".tgz",     ".tar.zst", ".tzst",
+constexpr std::string_view kShardIndexEnding = ".idx";
+
+using Endings = absl::Span<const std::string_view>;
+
+// Of the archives in a folder.
+constexpr std::string_view kArchiveEndings[] = {".tar",     ".tar.gz", ".tgz",    ".tar.zst", ".tzst",
                                                 ".tar.bz2", ".tbz2",   ".tar.xz", ".txz"};
+constexpr std::string_view kIndexEndings[] = {kShardIndexEnding};
+// Of what lies beside archives, whatever pattern matches it.
+constexpr std::string_view kBesideShards[] = {kShardIndexEnding, kItemIndexEnding};
 
 std::vector<std::string_view> PartsOf(std::string_view text) {
   std::vector<std::string_view> parts;
@@ -29,28 +38,27 @@ std::vector<std::string_view> PartsOf(std::string_view text) {
   }
 }
 
-bool IsArchiveName(std::string_view path) {
-  return std::any_of(std::begin(kArchiveEndings), std::end(kArchiveEndings), [&](std::string_view ending) {
-    return path.size() > ending.size() && path.substr(path.size() - ending.size()) == ending;
-  });
+bool EndsWithAny(std::string_view path, Endings endings) {
+  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
-absl::Status AddFolder(const FileSystem& files, const std::string& folder, std::vector<std::string>& names) {
+absl::Status AddFolder(const FileSystem& files, const std::string& folder, Endings endings,
+                       std::vector<std::string>& names) {
   HEADRACE_ASSIGN_OR_RETURN(const PathArena inside, Glob(files, {JoinPath(EscapePattern(folder), "*")}));
   const size_t before = names.size();
   for (int64_t i = 0; i < inside.size(); ++i) {
-    if (IsArchiveName(inside[i])) names.emplace_back(inside[i]);
+    if (EndsWithAny(inside[i], endings)) names.emplace_back(inside[i]);
   }
   if (names.size() > before) return absl::OkStatus();
-  return NotFoundError("the folder ", folder, " has no archive: no name in it ends with .tar, .tar.gz, .tar.zst, .tar.bz2 "
-                       "or .tar.xz");
+  return NotFoundError("no name in the folder ", folder, " ends with ", absl::StrJoin(endings, ", "));
 }
 
 // Appends what the text stands for, up to patterns and semicolons. A file of that very name is meant, whatever else it
 // would stand for.
-absl::Status AddNames(const FileSystem& files, const std::string& text, bool splits, std::vector<std::string>& names) {
+absl::Status AddNames(const FileSystem& files, const std::string& text, Endings endings, bool splits,
+                      std::vector<std::string>& names) {
   const absl::StatusOr<FileStat> stat = files.Stat(text);
-  if (stat.ok() && stat->type == EntryType::kFolder) return AddFolder(files, text, names);
+  if (stat.ok() && stat->type == EntryType::kFolder) return AddFolder(files, text, endings, names);
   if (stat.ok()) {
     names.push_back(text);
     return absl::OkStatus();
@@ -59,7 +67,7 @@ absl::Status AddNames(const FileSystem& files, const std::string& text, bool spl
   if (splits && parts.size() > 1) {
     for (const std::string_view part : parts) {
       if (part.empty()) continue;
-      HEADRACE_RETURN_IF_ERROR(AddNames(files, std::string(part), false, names));
+      HEADRACE_RETURN_IF_ERROR(AddNames(files, std::string(part), endings, false, names));
     }
     return absl::OkStatus();
   }
@@ -70,6 +78,13 @@ absl::Status AddNames(const FileSystem& files, const std::string& text, bool spl
   HEADRACE_ASSIGN_OR_RETURN(std::vector<std::string> expanded, ExpandBraces(text));
   std::move(expanded.begin(), expanded.end(), std::back_inserter(names));
   return absl::OkStatus();
+}
+
+absl::StatusOr<PathArena> Match(const FileSystem& files, const std::vector<std::string>& texts, Endings endings) {
+  HEADRACE_RETURN_IF_ERROR(CheckShards(texts));
+  std::vector<std::string> names;
+  for (const std::string& text : texts) HEADRACE_RETURN_IF_ERROR(AddNames(files, text, endings, true, names));
+  return MatchInOrder(files, names, endings[0]);
 }
 
 }  // namespace
@@ -87,10 +102,17 @@ absl::Status CheckShards(const std::vector<std::string>& texts) {
 }
 
 absl::StatusOr<PathArena> MatchShards(const FileSystem& files, const std::vector<std::string>& texts) {
-  HEADRACE_RETURN_IF_ERROR(CheckShards(texts));
-  std::vector<std::string> names;
-  for (const std::string& text : texts) HEADRACE_RETURN_IF_ERROR(AddNames(files, text, true, names));
-  return MatchInOrder(files, names, ".tar");
+  HEADRACE_ASSIGN_OR_RETURN(const PathArena matched, Match(files, texts, kArchiveEndings));
+  PathArena shards;
+  for (int64_t i = 0; i < matched.size(); ++i) {
+    if (!EndsWithAny(matched[i], kBesideShards)) shards.Add(matched[i]);
+  }
+  if (shards.empty()) return GraphError("paths names indices alone, such as ", matched[0], "; name the archives");
+  return shards;
+}
+
+absl::StatusOr<PathArena> MatchShardIndices(const FileSystem& files, const std::vector<std::string>& texts) {
+  return Match(files, texts, kIndexEndings);
 }
 
 }  // namespace headrace

@@ -64,7 +64,18 @@ TEST_F(ShardList, TakesAFolder) {
   }
   EXPECT_THAT(Names({"d"}), ElementsAre("d/a.tar", "d/b.tar.gz", "d/c.tzst"));
   folder_.Write("e/notes.txt");
-  EXPECT_THAT(Error(folder_ / "e"), HasSubstr("has no archive"));
+  EXPECT_THAT(Error(folder_ / "e"), HasSubstr("no name in the folder"));
+}
+
+TEST_F(ShardList, LeavesOutIndicesBesideArchives) {
+  for (const char* name : {"a.tar", "a.tar.hridx", "a.idx", "b.tar", "b.idx"}) folder_.Write(name);
+  EXPECT_THAT(Names({"*"}), ElementsAre("a.tar", "b.tar"));
+  EXPECT_THAT(Error(folder_ / "a.idx"), HasSubstr("names indices alone"));
+  const auto indices = MatchShardIndices(*LocalFileSystem(), {folder_.path()});
+  ASSERT_TRUE(indices.ok()) << indices.status();
+  EXPECT_EQ(indices->size(), 2);
+  EXPECT_EQ((*indices)[1], folder_ / "b.idx");
+  EXPECT_EQ(MatchShardIndices(*LocalFileSystem(), {folder_ / "{b,a}.idx"})->size(), 2);
 }
 
 TEST_F(ShardList, MeansAFileOfThatVeryName) {
