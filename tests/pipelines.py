@@ -19,6 +19,7 @@ from headrace import vision as V
 from tests import example_plugins
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.front import kernel_of
+from tests.tfrecord_bytes import example, frame
 
 Build = Callable[[pathlib.Path], hr.Dataset]
 
@@ -37,6 +38,7 @@ def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     _write_tables(folder)
     _write_sparse_rows(folder)
     _write_records(folder)
+    _write_examples(folder)
     _write_damaged(folder)
     _write_recovered(folder)
     _write_masks(folder / "masks")
@@ -142,6 +144,30 @@ def _write_records(folder: pathlib.Path) -> None:
     )
     lost = struct.pack("<II", 0xCED7230A, 1 << 20) + b"claims too much."
     (folder / "damaged.rec").write_bytes(record_bytes([b"one"]) + lost + record_bytes([b"two", b"", b"three"]))
+
+
+def _write_examples(folder: pathlib.Path) -> None:
+    """In three files, and in another one beside a wrong checksum and a wrong type."""
+    examples = folder / "examples"
+    examples.mkdir()
+    for part in range(3):
+        records = [
+            example(
+                {
+                    "number": ("int64", [100 * part + i]),
+                    "box": ("float32", [i, i + 0.5] * (i % 3)),
+                    "text": ("bytes", [b"text %d" % i]),
+                    **({"data": ("bytes", [bytes(i)])} if i % 4 else {}),
+                },
+                packed=i % 2 == 0,
+            )
+            for i in range(25 * (part != 1))
+        ]
+        (examples / f"{part}.tfrecord").write_bytes(b"".join(map(frame, records)))
+    frames = [frame(example({"number": ("int64", [i])})) for i in range(9)]
+    frames[3] = frames[3][:-1] + bytes([frames[3][-1] ^ 1])
+    frames[5] = frame(example({"number": ("float32", [1.5])}))
+    (folder / "damaged.examples").write_bytes(b"".join(frames))
 
 
 def _write_damaged(folder: pathlib.Path) -> None:
@@ -775,6 +801,22 @@ def records_behind_damage(data: pathlib.Path) -> hr.Dataset:
     return hr.RecordFile(str(data / "damaged.rec"), damage="skip").repeat(2).batch(3)
 
 
+def examples_by_number(data: pathlib.Path) -> hr.Dataset:
+    features = {"number": "int64", "box": ("float32", (None, 2)), "text": str, "data": ("bytes", (), b"none")}
+    rows = hr.TFRecord(str(data / "examples"), features, index="build", shuffle=True)
+    return rows.project(["number", "text", "box"]).batch(4, ragged="splits")
+
+
+def examples_in_files(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.TFRecord(str(data / "examples"), {"number": "int64"}, shuffle=True, window=7, interleave=2)
+    return rows.repeat(2).batch(5)
+
+
+def examples_beside_damage(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.TFRecord(str(data / "damaged.examples"), {"number": "int64"}, damage="skip")
+    return rows.on_error("skip").batch(3)
+
+
 def listed_images(data: pathlib.Path) -> hr.Dataset:
     images = hr.ImageList(str(data / "photos.lst"), str(data), columns=["image", "label", "id"], shuffle=True)
     return images.map([V.Decode(), V.RandomCrop(40)], "image").batch(3)
@@ -1357,6 +1399,9 @@ PIPELINES: dict[str, Build] = {
         packed_images_in_splits,
         part_of_records,
         records_behind_damage,
+        examples_by_number,
+        examples_in_files,
+        examples_beside_damage,
         listed_images,
         texts_repeated,
         table,

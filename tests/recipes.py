@@ -18,6 +18,7 @@ from headrace.mx import recordio
 from tests import example_plugins
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.pipelines import record_bytes
+from tests.tfrecord_bytes import example, frame
 
 Rows = list[Any]
 
@@ -289,6 +290,26 @@ def indexed_records(count: int, shuffled: bool) -> Recipe:
     )
 
 
+def examples(count: int, **options: Any) -> hr.Dataset:
+    """The numbers as a feature of TFRecords. A file is one split."""
+    records = (example({"value": ("int64", [number]), "other": ("bytes", [b"x"])}) for number in range(count))
+    path = written(count, "tfrecord", lambda: b"".join(map(frame, records)))
+    options.pop("split_bytes", None)
+    if options.get("sharding") == "contiguous":
+        options["sharding"] = "splits"
+    return hr.TFRecord(path, {"value": "int64"}, **options)
+
+
+def indexed_examples(count: int, shuffled: bool) -> Recipe:
+    return read_by_number(
+        f"TFRecord({count}, index, {shuffled})",
+        lambda count, shuffled: examples(count, index="build", shuffle=shuffled),
+        count,
+        shuffled,
+        maps_alone=False,
+    )
+
+
 def numbers_as_labels(count: int, shuffled: bool) -> hr.Dataset:
     """The numbers as labels of records without images."""
     headers = (recordio.IRHeader(0, float(number), number, 0) for number in range(count))
@@ -349,6 +370,8 @@ def _source(draws: Draws) -> Recipe:
         "records",
         "numbered table",
         "indexed records",
+        "examples",
+        "indexed examples",
         "image records",
         "own rows",
         "plugin source",
@@ -365,6 +388,7 @@ def _source(draws: Draws) -> Recipe:
     indexed = {
         "numbered table": numbered_table,
         "indexed records": indexed_records,
+        "indexed examples": indexed_examples,
         "image records": image_records,
         "plugin source": plugin_source,
     }
@@ -376,6 +400,7 @@ def _source(draws: Draws) -> Recipe:
         "table": ("Csv", table),
         "sparse rows": ("LibSvm", sparse_rows),
         "records": ("RecordFile", records),
+        "examples": ("TFRecord", examples),
         "plugin format": ("plugin's Readings", readings),
     }
     if kind in splits:

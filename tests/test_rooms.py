@@ -27,6 +27,7 @@ ROOMS = [
     "_runs",
     *(each["name"] for each in declared.modules() if each["kernels"]),
     "sheet",
+    "_writing",
     "_records",
     "_datasets",
     "eager",
@@ -146,6 +147,8 @@ def test_importing_headrace_leaves_rooms_that_few_programs_need():
         [sys.executable, "-c", "import sys, headrace; print(*sys.modules)"], capture_output=True, text=True, check=True
     )
     loaded = listed.stdout.split()
-    late = tuple(f"headrace.{room}." for room in ("_commands", "_operators.conformance", "_records", "mx", "sheet"))
+    late = tuple(
+        f"headrace.{room}." for room in ("_commands", "_operators.conformance", "_records", "_writing", "mx", "sheet")
+    )
     assert [each for each in loaded if each.startswith(late)] == []
     assert {"html", "numpy", "tempfile"}.isdisjoint(loaded)

@@ -214,6 +214,7 @@ SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Numpy": (hr.Numpy, {"arrays": {"value": np.arange(4)}}),
     "Range": (hr.Range, {"start": 6}),
     "RecordFile": (hr.RecordFile, {"paths": "nowhere.rec"}),
+    "TFRecord": (hr.TFRecord, {"paths": "nowhere.tfrecord", "features": {"x": ("int64", (), 1)}}),
     "Text": (hr.Text, {"patterns": "*.txt"}),
     "from_dataset": (hr.from_dataset, {"dataset": [{"value": 1}, {"value": 2}], "columns": "value"}),
 }

@@ -19,6 +19,7 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace.__main__ import main
 from headrace.mx import recordio
+from tests.tfrecord_bytes import frame
 
 NAMES = {
     "no UTF-8": b"caf\xe9",
@@ -123,6 +124,8 @@ SOURCES = {
     "LibSvm": (lambda at: hr.LibSvm(at.lines(".svm", b"1 0:1\n0 1:2\n"), features=2), 2),
     "RecordFile": (lambda at: hr.RecordFile(at.records()), 3),
     "ImageRecord": (lambda at: hr.ImageRecord(at.records()), 3),
+    "TFRecord": (lambda at: hr.TFRecord(at.lines(".tfrecord", b"".join(map(frame, [b"1", b"2"])))), 2),
+    "TFRecord, index": (lambda at: hr.TFRecord(at.lines(".tfrecord", frame(b"1")), index="build"), 1),
     "ImageRecord, index": (lambda at: hr.ImageRecord(path := at.records(), f"{path[:-4]}.idx"), 3),
     "Manifest": (lambda at: hr.Manifest({"path": at.images, "x": [1, 2, 3]}, "path"), 3),
     "Manifest, root": (

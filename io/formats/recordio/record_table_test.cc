@@ -179,7 +179,7 @@ TEST_F(RecordTableTest, LeavesAnotherFileOfThatNameAlone) {
 
 TEST_F(RecordTableTest, DoesWithoutSavingWhereNothingMayBeWritten) {
   const FaultyFileSystem files(LocalFileSystem(), [](std::string_view call, const std::string&) {
-    return call == "Write" ? NotFoundError("read-only") : absl::OkStatus();
+    return call == "Create" ? NotFoundError("read-only") : absl::OkStatus();
   });
   const auto table = BuildIndices(files, {path_}, OnDamage::kFail, ChooseAll);
   ASSERT_TRUE(table.ok()) << table.status();

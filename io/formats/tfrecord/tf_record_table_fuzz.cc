@@ -35,9 +35,6 @@ class FileAndIndex : public headrace::FileSystem {
                                                                    bool sizes) const override {
     return file_.ListPages(folder, sizes);
   }
-  absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override {
-    return file_.Write(path, parts);
-  }
 
  private:
   const OneFile& Of(const std::string& path) const { return path == "a" ? file_ : index_; }

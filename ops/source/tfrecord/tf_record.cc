@@ -31,8 +31,8 @@ constexpr int64_t kTfRecordBlockBytes = int64_t{1} << 20;
 constexpr std::string_view kTfRecordEnding = ".tfrecord*";
 // Of indices, as DALI's tfrecord2idx is mostly told to name them.
 constexpr std::string_view kTfIndexEnding = ".idx";
-// Of what lies beside TFRecord files, whatever pattern matches it.
-constexpr std::string_view kBesideEndings[] = {kTfIndexEnding, ".tfindex", kItemIndexEnding};
+// Of what lies beside TFRecord files, whatever pattern matches it: indices, and journals of sets that are written.
+constexpr std::string_view kBesideEndings[] = {kTfIndexEnding, ".tfindex", kItemIndexEnding, ".journal"};
 
 // ---- what the attributes say ----
 
@@ -135,7 +135,7 @@ absl::StatusOr<MatchedFiles> FilesOfTfRecord(const OpArguments& arguments) {
     if (!IsBesideTfRecords(matched[i])) paths.Add(matched[i]);
   }
   if (paths.empty()) {
-    return GraphError("paths names indices alone, such as ", matched[0], "; name the TFRecord files");
+    return GraphError("paths names only what lies beside TFRecord files, such as ", matched[0], "; name the files");
   }
   return Measure(files, arguments.node->op(), std::move(paths), texts);
 }

@@ -140,7 +140,7 @@ TEST_F(TfRecordOp, LeavesOutTheIndicesBesideTheFiles) {
   folder_.Write("train-0.hridx", "of a run before");
   EXPECT_THAT(RunEveryWay(TfRecords(folder_ / "train-*", {Labels()})).Ints(), ElementsAre(0, 1, 2));
   EXPECT_THAT(DescribeError(RunOnce(*TfRecords(folder_ / "*idx").Build(), OptionsOf({})).status()),
-              HasSubstr("paths names indices alone"));
+              HasSubstr("paths names only what lies beside TFRecord files"));
 }
 
 TEST_F(TfRecordOp, SkipsRowsThatAreWrong) {

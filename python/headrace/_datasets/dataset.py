@@ -16,14 +16,13 @@ from headrace._datasets.class_names import class_names, why_none
 from headrace._datasets.methods import Methods
 from headrace._datasets.runs import Runs
 from headrace._datasets.sampler import Sampler, applied
-from headrace._files.system_error import system_error
 from headrace._files.whole_file import write_whole
 from headrace._graph import late_names
 from headrace._runs import error_policy
 from headrace._runs.run_options import RunParameters
 
 if TYPE_CHECKING:
-    from headrace._records import Written
+    from headrace._records import Written, WrittenTFRecords
     from headrace.sheet import ContactSheet
 
 __all__ = ["Dataset"]
@@ -115,13 +114,12 @@ class Dataset(Methods, Runs):
         graph = self._graph()
         graph.validate()
         data = graph.serialize()
-        try:
-            write_whole(path, data)
-        except OSError as error:
-            raise system_error(f"cannot save to {path}", error) from error
+        write_whole(path, data, f"cannot save to {path}")
 
-    def write_records(self, path: str | os.PathLike[str], **options: Unpack[RunParameters]) -> Written:
-        """Writes the rows of epoch `ds.epoch`, in their order, to a RecordIO file and its index.
+    def write_records(
+        self, path: str | os.PathLike[str], *, files: int = 1, resume: bool = False, **options: Unpack[RunParameters]
+    ) -> Written:
+        """Writes the rows of epoch `ds.epoch`, in their order, to a RecordIO file and its index, or to several.
 
         With the columns `image` (encoded bytes) and `label`, and perhaps `id`, each row becomes an image record, which
         MXNet and `hr.ImageRecord` read: a number as label is the header's, an array is packed after it as float32; the
@@ -129,15 +127,49 @@ class Dataset(Methods, Runs):
 
             ds.map([V.Decode(), V.Resize(256), V.EncodeJpeg()], "image").write_records("train.rec")
 
-        The files take their names when they are complete, in place of older ones: an error leaves those as they were.
-        Raises GraphError for other columns, UnsupportedError while another process writes the file, ResourceError if the
-        disk is full, and the errors of the pipeline.
+        The files take their names together when all are complete, in place of older ones: an error leaves those as they
+        were. Of several files those that were finished before an error or a kill are kept, for `resume`.
+        Raises GraphError for other columns, UnsupportedError while another process writes the file, StateError for what
+        another dataset left, ResourceError if the disk is full, and the errors of the pipeline.
 
         Args:
             path: The file to write, `.rec`; the index gets its name with `.idx`.
+            files: How many files the rows are divided among, in runs of equal length: `train-00000-of-00008.rec` and so
+                on for `train.rec`. Where the number of rows is not known before a run, as below a filter, the rows are
+                made twice, to count them.
+            resume: Go on with what a run with the same arguments left when it ended early: files that it had finished
+                are not made again, and all are the same in the end.
             options: Those of `iterate`.
         """
-        return _records.write_records(self, path, dict(options))
+        return _records.write_records(self, path, files, resume, dict(options))
+
+    def write_tfrecord(
+        self, path: str | os.PathLike[str], *, files: int = 1, resume: bool = False, **options: Unpack[RunParameters]
+    ) -> WrittenTFRecords:
+        """Writes the rows of epoch `ds.epoch`, in their order, to a TFRecord file, or to several.
+
+        Each row becomes a tf.train.Example with a feature for each column, in order of their names: whole numbers and
+        bools as int64, float16 and float32 as float32, bytes and texts as bytes; arrays in row-major order, without their
+        shapes. A dataset whose only column is `record` (bytes) is written as these records.
+
+            ds.map([V.Decode(), V.Resize(256), V.EncodeJpeg()], "image").write_tfrecord("train.tfrecord", files=8)
+
+        The files take their names together when all are complete, in place of older ones: an error leaves those as they
+        were. Of several files those that were finished before an error or a kill are kept, for `resume`.
+        Raises GraphError for columns of float64, DataError for a value that no feature holds, UnsupportedError while
+        another process writes the file, StateError for what another dataset left, ResourceError if the disk is full, and
+        the errors of the pipeline.
+
+        Args:
+            path: The file to write.
+            files: How many files the rows are divided among, in runs of equal length: `train-00000-of-00008.tfrecord`
+                and so on for `train.tfrecord`. Where the number of rows is not known before a run, as below a filter, the
+                rows are made twice, to count them.
+            resume: Go on with what a run with the same arguments left when it ended early: files that it had finished
+                are not made again, and all are the same in the end.
+            options: Those of `iterate`.
+        """
+        return _records.write_tfrecord(self, path, files, resume, dict(options))
 
     def show(
         self,

@@ -47,6 +47,7 @@ _READ: dict[str, set[str]] = {
     "ImageList": set(),
     "RecordFile": {"RecordIO"},
     "ImageRecord": {"RecordIO"},
+    "TFRecord": {"TFRecord"} | _COMPRESSED,
 }
 _PLACE = re.compile(r", (byte|record|line) [0-9]+$")
 _OPERATOR = re.compile(r"^\w+")
@@ -73,7 +74,7 @@ def kind_of(path: str) -> tuple[str, str] | None:
         with open_to_read(path) as file:
             head = file.read(265)
             if _is_tfrecord(head, os.fstat(file.fileno()).st_size, file.fileno()):
-                return "TFRecord", "read it with hr.Generator over a reader of TFRecord files"
+                return "TFRecord", "read it with hr.TFRecord"
     except (Error, OSError, ValueError):
         return None
     lower = head.lower()

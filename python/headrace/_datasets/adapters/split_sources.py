@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace._arguments.options import shown
 from headrace._datasets.fields.csv_fields import csv_attributes
+from headrace._datasets.fields.feature_types import feature_attributes
 from headrace._datasets.fields.json_fields import json_attributes
 from headrace._graph.adapters import adapts
 from headrace.errors import GraphError
@@ -100,3 +101,11 @@ def json_lines(
 ) -> None:
     found = json_attributes(patterns, columns, missing, look)
     _begin(source, "JsonLines", {"patterns": patterns, **found, **attributes}, window)
+
+
+@adapts("TFRecord")
+def tf_record(source: Dataset, /, features: Any, compression: Any, window: Any, **attributes: Any) -> None:
+    found = feature_attributes(features)
+    # As TensorFlow's options are written: GZIP, ZLIB, and nothing.
+    compression = (compression.lower() or "none") if isinstance(compression, str) else compression
+    _begin(source, "TFRecord", {**found, "compression": compression, **attributes}, window)
