@@ -63,7 +63,8 @@ absl::StatusOr<std::optional<ir::Column>> ParseTypedName(std::string_view text) 
     if (!given.ok()) return GraphError("the field \"", text, "\" ", given.status().message());
     shape = *std::move(given);
   }
-  return std::optional(ir::Column{std::string(typed.substr(0, dtype_at)), ir::ColumnType::Of(*dtype, std::move(shape))});
+  return std::optional(
+      ir::Column{std::string(typed.substr(0, dtype_at)), ir::ColumnType::Of(*dtype, std::move(shape))});
 }
 
 ir::Attribute DeclareFields() {

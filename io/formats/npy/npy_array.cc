@@ -23,9 +23,9 @@ struct NpyType {
   std::string_view name;  // after the byte order
   DType dtype;
 };
-constexpr NpyType kNpyTypes[] = {{"b1", DType::kBool},   {"i1", DType::kInt8},    {"i2", DType::kInt16},
-                                 {"i4", DType::kInt32},  {"i8", DType::kInt64},   {"u1", DType::kUInt8},
-                                 {"u2", DType::kUInt16}, {"u4", DType::kUInt32},  {"u8", DType::kUInt64},
+constexpr NpyType kNpyTypes[] = {{"b1", DType::kBool},    {"i1", DType::kInt8},    {"i2", DType::kInt16},
+                                 {"i4", DType::kInt32},   {"i8", DType::kInt64},   {"u1", DType::kUInt8},
+                                 {"u2", DType::kUInt16},  {"u4", DType::kUInt32},  {"u8", DType::kUInt64},
                                  {"f2", DType::kFloat16}, {"f4", DType::kFloat32}, {"f8", DType::kFloat64}};
 
 uint64_t LittleEndian(std::string_view bytes) {

@@ -1,6 +1,5 @@
-// `ParseNpy` reads an array as numpy.save writes it (.npy, versions 1.0 to 3.0): numbers and bools of any shape and byte
-// order, in C's or Fortran's order. Pickled objects are never read.
-// Threads: pure functions.
+// `ParseNpy` reads an array as numpy.save writes it (.npy, versions 1.0 to 3.0): numbers and bools of any shape and
+// byte order, in C's or Fortran's order. Pickled objects are never read. Threads: pure functions.
 #ifndef HEADRACE_IO_FORMATS_NPY_NPY_ARRAY_H_
 #define HEADRACE_IO_FORMATS_NPY_NPY_ARRAY_H_
 

@@ -21,7 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   bool empty = false;
   for (const int64_t axis : array->shape) empty = empty || axis == 0;
   for (const int64_t axis : array->shape) elements *= empty ? 0 : axis;
-  Require(static_cast<size_t>(elements) * headrace::ItemSize(array->dtype) == array->data.size(), "as many as its shape has");
+  Require(static_cast<size_t>(elements) * headrace::ItemSize(array->dtype) == array->data.size(),
+          "as many as its shape has");
   std::vector<uint8_t> copy(array->data.size());
   headrace::CopyNpy(*array, copy.data());
   return 0;

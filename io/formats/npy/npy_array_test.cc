@@ -45,7 +45,8 @@ std::string Refused(const std::string& bytes) {
 }
 
 // The header as numpy.save writes it, padded to 128 bytes in all.
-const std::string kHeader = Cat("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", std::string(58, ' '), "\n");
+const std::string kHeader =
+    Cat("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", std::string(58, ' '), "\n");
 
 TEST(NpyArray, HasTypeShapeAndElements) {
   const std::string bytes = Npy(kHeader, BytesOfFloats({0, 1, 2, 3, 4, 5}));
@@ -79,9 +80,11 @@ TEST(NpyArray, MayHaveNoAxesOrNoElements) {
   ASSERT_TRUE(scalar.ok()) << scalar.status();
   EXPECT_EQ(scalar->dtype, DType::kBool);
   EXPECT_TRUE(scalar->shape.empty());
-  EXPECT_THAT(Values<uint8_t>(Npy("{'shape': (2,), 'descr': '|b1', 'fortran_order': False}", std::string_view("\0\7", 2))),
-              ElementsAre(0, 1));
-  const auto none = ParseNpy(Npy("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 9223372036854775807L, 7)}", ""));
+  EXPECT_THAT(
+      Values<uint8_t>(Npy("{'shape': (2,), 'descr': '|b1', 'fortran_order': False}", std::string_view("\0\7", 2))),
+      ElementsAre(0, 1));
+  const auto none =
+      ParseNpy(Npy("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 9223372036854775807L, 7)}", ""));
   ASSERT_TRUE(none.ok()) << none.status();
   EXPECT_EQ(none->data.size(), 0u);
 }
@@ -108,10 +111,12 @@ TEST(NpyArray, RefusesDamage) {
               HasSubstr("cut off"));
   for (const char* header :
        {"", "{", "{}", "{'descr': '<f4'}", "{'descr': '<f4', 'fortran_order': 0, 'shape': ()}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': 3}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': 3}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1 2)}", "{'descr': '<f4', 'descr': '<f4', 'shape': ()}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (), 'x': 1}", "{'descr': '', 'fortran_order': False, 'shape': ()}",
-        "{'descr: 1", "{'descr': '<f4' 'fortran_order': False, 'shape': ()}"}) {
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (), 'x': 1}",
+        "{'descr': '', 'fortran_order': False, 'shape': ()}", "{'descr: 1",
+        "{'descr': '<f4' 'fortran_order': False, 'shape': ()}"}) {
     EXPECT_THAT(Refused(Npy(header, std::string(99, '\0'))), HasSubstr("header of the array is damaged")) << header;
   }
   std::string axes;

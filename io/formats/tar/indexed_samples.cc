@@ -31,8 +31,9 @@ size_t IndexedSamples::Read(absl::Span<const uint64_t> items, absl::Span<Content
     const auto wanted = static_cast<size_t>(piece.end - piece.begin);
     content.changed = opened.size != table_->files()[piece.file].size;
     if (bytes.size() < wanted) {
-      return DataError("the archive ends at byte ", opened.size, ", before the end of a sample that it had before, at byte ",
-                       piece.end, ": the file was changed");
+      return DataError("the archive ends at byte ", opened.size,
+                       ", before the end of a sample that it had before, at byte ", piece.end,
+                       ": the file was changed");
     }
     content.bytes = {reinterpret_cast<const char*>(bytes.data()), wanted};
     return absl::OkStatus();

@@ -92,7 +92,7 @@ class TarFraming : public Framing {
   }
 
   const int64_t longest_;
-  mutable int64_t pass_to_ = 0;     // the byte of the archive up to which there is no sample
+  mutable int64_t pass_to_ = 0;      // the byte of the archive up to which there is no sample
   mutable int64_t zeros_from_ = -1;  // where the archive ends
   mutable int64_t failed_at_ = -1;
   // The member that claims data up to byte claimed_to_, and the sample that it came in; -1: none.
@@ -140,8 +140,8 @@ absl::StatusOr<Framing::Piece> TarFraming::Cut(absl::Span<uint8_t> bytes, int64_
 absl::StatusOr<TarFraming::Next> TarFraming::NextOf(absl::Span<const uint8_t> bytes, int64_t offset,
                                                     const Run& run) const {
   Next next;
-  HEADRACE_ASSIGN_OR_RETURN(next.step, ParseTarMember(bytes.subspan(run.at), offset + static_cast<int64_t>(run.at),
-                                                      next.member, joined_));
+  HEADRACE_ASSIGN_OR_RETURN(
+      next.step, ParseTarMember(bytes.subspan(run.at), offset + static_cast<int64_t>(run.at), next.member, joined_));
   if (next.claims() && next.member.regular) next.name = TarNameOf(next.member.path);
   next.reach = next.claims() ? next.member.end : static_cast<int64_t>(next.step.needed);
   return next;

@@ -98,7 +98,8 @@ TEST(TarFormat, GivesTheSamplesOfWebdataset) {
     const TarRead read = ReadTar(BytesOfTestFile(name));
     EXPECT_TRUE(read.error.ok()) << read.error;
     ASSERT_EQ(read.samples.size(), 8u);
-    EXPECT_EQ(read.samples[0], "000: jpg=\xFF\xD8\xFF\xE0 not a real picture, cls=7, json={\"caption\": \"a b\", \"n\": 1}");
+    EXPECT_EQ(read.samples[0],
+              "000: jpg=\xFF\xD8\xFF\xE0 not a real picture, cls=7, json={\"caption\": \"a b\", \"n\": 1}");
     EXPECT_EQ(read.samples[1], "001: jpg=\xFF\xD8upper, cls= 12\n, seg.png=\x89PNG seg, txt=h\xC3\xA9llo\n");
     EXPECT_EQ(read.samples[2].substr(0, 37), "dir/sub.d/x: y.png=\x89PNG, y.txt=, npy=");
     EXPECT_EQ(std::vector<std::string>(read.samples.begin() + 3, read.samples.end()),
@@ -106,7 +107,10 @@ TEST(TarFormat, GivesTheSamplesOfWebdataset) {
                                         "003: txt=comes after 004: a new sample"}));
   }
   const std::string key = Cat(std::string(120, 'd'), "/", std::string(150, 'k'));
-  const std::string other = Cat("\xC3\xBCn\xC3\xAF" "code/", std::string(95, 'z'), "/\xE4\xBD\xA0");
+  const std::string other =
+      Cat("\xC3\xBCn\xC3\xAF"
+          "code/",
+          std::string(95, 'z'), "/\xE4\xBD\xA0");
   for (const char* name : {"pax.tar", "gnu.tar"}) {
     const TarRead read = ReadTar(BytesOfTestFile(name));
     EXPECT_TRUE(read.error.ok()) << read.error;
@@ -136,7 +140,8 @@ TEST(TarFormat, PassesOverWhatBelongsToNoSample) {
   const TarRead read = ReadTar(bytes);
   EXPECT_TRUE(read.error.ok()) << read.error;
   EXPECT_THAT(read.samples, ElementsAre("0: a=1, b=2", "1: a=3"));
-  const TarRead none = ReadTar(Cat(TarHead("dir.d/", 0, '5'), TarMemberBytes("noext", std::string(70'000, 'n')), TarEnd()));
+  const TarRead none =
+      ReadTar(Cat(TarHead("dir.d/", 0, '5'), TarMemberBytes("noext", std::string(70'000, 'n')), TarEnd()));
   EXPECT_TRUE(none.error.ok()) << none.error;
   EXPECT_THAT(none.samples, IsEmpty());
 }
@@ -154,8 +159,8 @@ TEST(TarFormat, RefusesOtherBytesAfterTheEnd) {
   const std::string one = TarBytes({{"0.a", "1"}});
   const TarRead read = ReadTar(one + TarBytes({{"1.a", "2"}}));
   EXPECT_THAT(read.samples, ElementsAre("0: a=1"));
-  EXPECT_THAT(ToStd(read.error.message()), AllOf(HasSubstr(Cat("byte ", one.size(), " is not zero")),
-                                                 HasSubstr("were several archives joined?")));
+  EXPECT_THAT(ToStd(read.error.message()),
+              AllOf(HasSubstr(Cat("byte ", one.size(), " is not zero")), HasSubstr("were several archives joined?")));
 }
 
 TEST(TarFormat, NoticesWhereverAnArchiveIsCut) {

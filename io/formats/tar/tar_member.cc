@@ -130,7 +130,8 @@ class TarHeaders {
   absl::StatusOr<TarStep> AtZeros() const {
     if (bytes_.size() < 2 * kTarBlock) return TarStep{TarStep::Kind::kMore, 2 * kTarBlock};
     if (IsZeroBlock(bytes_.data() + kTarBlock)) return TarStep{TarStep::Kind::kEnd, 0};
-    return DataError("the block at byte ", offset_, " is zeros, and the next one is not: an archive ends with two; was it "
+    return DataError("the block at byte ", offset_,
+                     " is zeros, and the next one is not: an archive ends with two; was it "
                      "overwritten?");
   }
 
@@ -184,7 +185,8 @@ class TarHeaders {
 
   absl::StatusOr<TarStep> Finish(const uint8_t* head, char type, int64_t size) {
     if (sparse_ || type == 'S') {
-      return DataError(Here(), " is that of a sparse file, whose holes the archive leaves out; write the archive anew "
+      return DataError(Here(),
+                       " is that of a sparse file, whose holes the archive leaves out; write the archive anew "
                        "without --sparse");
     }
     member_.path = PathOf(head);
@@ -204,8 +206,8 @@ class TarHeaders {
     const std::string_view name = TarTextOf(TarFieldOf(head, kTarName));
     // GNU has times where ustar has the beginning of a long name.
     const std::string_view magic = TarFieldOf(head, kTarMagic);
-    const bool has_prefix = magic.substr(0, kUstarMagic.size()) == kUstarMagic &&
-                            magic.substr(0, kGnuMagic.size()) != kGnuMagic;
+    const bool has_prefix =
+        magic.substr(0, kUstarMagic.size()) == kUstarMagic && magic.substr(0, kGnuMagic.size()) != kGnuMagic;
     const std::string_view prefix = has_prefix ? TarTextOf(TarFieldOf(head, kTarPrefix)) : "";
     if (prefix.empty()) return name;
     joined_.assign(prefix).append("/").append(name);
@@ -231,21 +233,23 @@ absl::StatusOr<TarStep> ParseTarMember(absl::Span<const uint8_t> bytes, int64_t 
 }
 
 absl::Status TarEndsWithin(int64_t begin, int64_t size) {
-  return DataError("the archive ends at byte ", size, ", within the member that begins at byte ", begin,
-                   size < static_cast<int64_t>(kTarBlock) ? ": is it a tar archive?"
-                                                          : ": it was cut off; copy or write it again");
+  return DataError(
+      "the archive ends at byte ", size, ", within the member that begins at byte ", begin,
+      size < static_cast<int64_t>(kTarBlock) ? ": is it a tar archive?" : ": it was cut off; copy or write it again");
 }
 
 absl::Status TarCutOff(absl::Span<const uint8_t> rest, int64_t begin, int64_t size) {
   if (size == 0) return DataError("the file is empty, and a tar archive is not: copy or write it again");
   const bool zeros = std::all_of(rest.begin(), rest.end(), [](uint8_t byte) { return byte == 0; });
   if (!zeros) return TarEndsWithin(begin, size);
-  return DataError("the archive ends at byte ", size, " without the two blocks of zeros that end one: it was cut off, or ",
+  return DataError("the archive ends at byte ", size,
+                   " without the two blocks of zeros that end one: it was cut off, or ",
                    "its writer was not closed; copy or write it again");
 }
 
 absl::Status TarGoesOn(int64_t offset) {
-  return DataError("byte ", offset, " is not zero, after the blocks of zeros that end the archive: were several archives "
+  return DataError("byte ", offset,
+                   " is not zero, after the blocks of zeros that end the archive: were several archives "
                    "joined? Join them by tar --concatenate, or keep them apart");
 }
 

@@ -181,9 +181,8 @@ TEST(TarMember, TakesAChecksumOfSignedBytes) {
 
 TEST(TarMember, RefusesSparseFiles) {
   EXPECT_THAT(MessageOf(TarHead("a.b", 0, 'S')), HasSubstr("without --sparse"));
-  EXPECT_THAT(
-      MessageOf(Cat(TarMemberBytes("x", PaxRecords({{"GNU.sparse.major", "1"}}), 'x'), TarHead("a.b", 0))),
-      AllOf(HasSubstr("the header at byte 1024"), HasSubstr("without --sparse")));
+  EXPECT_THAT(MessageOf(Cat(TarMemberBytes("x", PaxRecords({{"GNU.sparse.major", "1"}}), 'x'), TarHead("a.b", 0))),
+              AllOf(HasSubstr("the header at byte 1024"), HasSubstr("without --sparse")));
 }
 
 TEST(TarMember, RefusesExtendedHeadersThatCannotBe) {

@@ -27,7 +27,8 @@ TEST(TarName, IsCutAtTheFirstDotOfItsLastPart) {
 }
 
 TEST(TarName, BelongsToNoSampleWithoutSuchADot) {
-  for (const char* none : {"", "noext", "dir.d/noext", ".hidden", "dir/.hidden", ".hidden.jpg", "dir/", "dir.d/", "."}) {
+  for (const char* none :
+       {"", "noext", "dir.d/noext", ".hidden", "dir/.hidden", ".hidden.jpg", "dir/", "dir.d/", "."}) {
     EXPECT_EQ(NameParts(none), "none") << none;
   }
 }

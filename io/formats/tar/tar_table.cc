@@ -53,7 +53,8 @@ absl::StatusOr<ItemSpans> SamplesOfIndex(const FileSystem& files, const std::str
   absl::StatusOr<ItemSpans> more = WalkTar(*file, size, samples.end);
   absl::Status wrong = more.status();
   if (more.ok() && !more->begins.empty()) {
-    wrong = DataError("the index ", index, " names no sample from byte ", samples.end, " on; is it older than the "
+    wrong = DataError("the index ", index, " names no sample from byte ", samples.end,
+                      " on; is it older than the "
                       "archive, or another one's? Make it anew, or read with index=\"build\"");
   }
   if (!wrong.ok()) AddErrorField(wrong, ErrorField::kFile, path);

@@ -17,8 +17,8 @@ namespace headrace {
 // (io/formats/item_index.h). An error names the file and the byte.
 absl::StatusOr<ItemTable> BuildTarTable(const FileSystem& files, const std::vector<std::string>& paths, bool writes);
 
-// `indices`: one of wds2idx for each of the paths. Looks whether a member follows those that it names. kData, naming the
-// index and the line.
+// `indices`: one of wds2idx for each of the paths. Looks whether a member follows those that it names. kData, naming
+// the index and the line.
 absl::StatusOr<ItemTable> ReadTarTable(const FileSystem& files, const std::vector<std::string>& paths,
                                        const std::vector<std::string>& indices);
 

@@ -75,7 +75,8 @@ class TarTable : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-const TarFiles kThree = {{"0.jpg", std::string(3000, 'x')}, {"0.cls", "1"}, {"1.jpg", ""}, {"2.cls", "3"}, {"2.jpg", "y"}};
+const TarFiles kThree = {
+    {"0.jpg", std::string(3000, 'x')}, {"0.cls", "1"}, {"1.jpg", ""}, {"2.cls", "3"}, {"2.jpg", "y"}};
 
 TEST_F(TarTable, NumbersTheSamplesOfAllArchives) {
   const Paths paths = {folder_.Write("a.tar", TarBytes(kThree)), folder_.Write("b.tar", TarEnd()),
@@ -147,8 +148,9 @@ TEST_F(TarTable, NamesDamageByFileAndByte) {
   bytes[512 + 3072 + 1] = 'x';
   EXPECT_THAT(error_of(bytes), HasSubstr("the header at byte 3584 is damaged"));
   for (const Compression compression : {Compression::kGzip, Compression::kXz}) {
-    EXPECT_THAT(error_of(Compress(compression, TarBytes(kThree))),
-                AllOf(HasSubstr(std::string(CompressionName(compression))), HasSubstr("decompress it, or leave out index=")));
+    EXPECT_THAT(
+        error_of(Compress(compression, TarBytes(kThree))),
+        AllOf(HasSubstr(std::string(CompressionName(compression))), HasSubstr("decompress it, or leave out index=")));
   }
 }
 
@@ -174,8 +176,8 @@ TEST_F(TarTable, RefusesASampleThatIsAHole) {
 
 TEST_F(TarTable, TakesTheIndexOfWds2idx) {
   const std::string path = folder_.Write("a.tar", TarBytes(kThree));
-  const std::string index = folder_.Write(
-      "a.idx", WdsIndexBytes({{kThree[0], kThree[1]}, {kThree[2]}, {kThree[3], kThree[4]}}));
+  const std::string index =
+      folder_.Write("a.idx", WdsIndexBytes({{kThree[0], kThree[1]}, {kThree[2]}, {kThree[3], kThree[4]}}));
   EXPECT_EQ(All(FromIndices({path}, {index})), All(Built({path})));
   EXPECT_EQ(FromIndices({path}, {index}).fingerprint(), Built({path}).fingerprint());
   // As older versions write it, and on Windows.
@@ -187,8 +189,8 @@ TEST_F(TarTable, TakesLinesOfWds2idxThatAreNoSamples) {
   const std::string path =
       folder_.Write("a.tar", Cat(TarMemberBytes("0.a", "1"), TarMemberBytes("__meta__/x.txt", "1"),
                                  TarMemberBytes("0.b", "1"), TarMemberBytes("noext", "1"), TarEnd()));
-  const std::string index = folder_.Write(
-      "a.idx", "v1.2 4\na 512 1 0.a\ntxt 1536 1 __meta__/x.txt\nb 2560 1 0.b\nnoext 3584 1 noext\n");
+  const std::string index =
+      folder_.Write("a.idx", "v1.2 4\na 512 1 0.a\ntxt 1536 1 __meta__/x.txt\nb 2560 1 0.b\nnoext 3584 1 noext\n");
   EXPECT_THAT(All(FromIndices({path}, {index})), ElementsAre("0: a b"));
 }
 

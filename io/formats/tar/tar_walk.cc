@@ -59,8 +59,8 @@ class TarHeads {
   absl::Status ReadUpTo(int64_t at, size_t bytes) {
     const size_t held = bytes_.size();
     bytes_.resize(bytes);
-    HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file_.ReadAt(at + static_cast<int64_t>(held),
-                                                              absl::MakeSpan(bytes_).subspan(held)));
+    HEADRACE_ASSIGN_OR_RETURN(const int64_t got,
+                              file_.ReadAt(at + static_cast<int64_t>(held), absl::MakeSpan(bytes_).subspan(held)));
     bytes_.resize(held + static_cast<size_t>(got));
     return absl::OkStatus();
   }

@@ -43,7 +43,8 @@ class WdsIndex {
       if (text_.empty()) return Wrong(Cat("the index ends before the ", *lines, " samples that its first line states"));
       HEADRACE_RETURN_IF_ERROR(AddLine(TakeLine()));
     }
-    if (!text_.empty()) return Wrong(Cat("the index goes on after the ", *lines, " samples that its first line states"));
+    if (!text_.empty())
+      return Wrong(Cat("the index goes on after the ", *lines, " samples that its first line states"));
     spans_.end = end_;
     return std::move(spans_);
   }

@@ -10,8 +10,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using headrace::Require;
   constexpr int64_t kArchive = 100 * 512;
-  const auto samples =
-      headrace::ParseWdsIndex({reinterpret_cast<const char*>(data), size}, "a.idx", kArchive);
+  const auto samples = headrace::ParseWdsIndex({reinterpret_cast<const char*>(data), size}, "a.idx", kArchive);
   if (!samples.ok()) {
     Require(headrace::KindOf(samples.status()) == headrace::ErrorKind::kData, "damage is the file's");
     return 0;

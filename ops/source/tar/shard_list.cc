@@ -94,7 +94,8 @@ absl::Status CheckShards(const std::vector<std::string>& texts) {
     HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", text));
     for (const std::string_view part : PartsOf(text)) {
       if (part.substr(0, kCommand.size()) != kCommand) continue;
-      return GraphError("\"", part, "\" is a command, and commands are never run; give the path of a file, which the "
+      return GraphError("\"", part,
+                        "\" is a command, and commands are never run; give the path of a file, which the "
                         "command may have written before");
     }
   }

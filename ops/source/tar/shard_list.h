@@ -17,9 +17,9 @@ namespace headrace {
 absl::Status CheckShards(const std::vector<std::string>& texts);
 
 // Each text is a path, or several between "::" or semicolons, with braces (io/files/brace_expansion.h) and patterns
-// (io/files/glob.h); a text that is the path of a file is that path. A folder stands for the archives in it. They come in
-// the order in which they are named, those of a pattern or folder in byte order, and each once; indices beside archives
-// are left out. kGraph: none is given.
+// (io/files/glob.h); a text that is the path of a file is that path. A folder stands for the archives in it. They come
+// in the order in which they are named, those of a pattern or folder in byte order, and each once; indices beside
+// archives are left out. kGraph: none is given.
 absl::StatusOr<PathArena> MatchShards(const FileSystem& files, const std::vector<std::string>& texts);
 // The same of the indices of archives (.idx).
 absl::StatusOr<PathArena> MatchShardIndices(const FileSystem& files, const std::vector<std::string>& texts);

@@ -128,7 +128,8 @@ absl::Status TarColumns::CheckNames() const {
   std::unordered_set<std::string_view, SeededHash> seen;
   for (size_t i = 0; i < name_count_; ++i) {
     if (seen.insert(names_[i]).second) continue;
-    return DataError("the sample \"", sample_.key(), "\" has the field \"", names_[i], "\" twice, in lower case; name its "
+    return DataError("the sample \"", sample_.key(), "\" has the field \"", names_[i],
+                     "\" twice, in lower case; name its "
                      "members differently");
   }
   return absl::OkStatus();

@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-// In their order. Errors of a row name the sample, and the field that is not what it should be; so does a sample that has
-// a field twice.
+// In their order. Errors of a row name the sample, and the field that is not what it should be; so does a sample that
+// has a field twice.
 std::unique_ptr<RecordColumns> MakeTarColumns(const std::vector<TarField>& fields);
 
 }  // namespace headrace

@@ -140,16 +140,22 @@ TEST(TarColumns, GiveKeysOfObjects) {
   const std::vector<DeclaredColumn> columns = {{"json.a int64 ()", TarReading::kJsonKey, {"json"}, "a"},
                                                kJpg,
                                                {"json.b string (None,)", TarReading::kJsonKey, {"json"}, "b"}};
-  EXPECT_THAT(Make(columns, {{{"0.json", R"({"a": 1, "b": ["x", "y"], "c": null})"}, {"0.jpg", "j"}},
-                             {{"1.jpg", "k"}, {"1.json", R"({"b": [], "a": -2})"}}})
-                  .texts,
-              ElementsAre("json.a=1, jpg='j', json.b=string (2,) ['x' 'y']", "json.a=-2, jpg='k', json.b=string (0,) []"));
-  const auto error_of = [&](const std::string& json) { return Make(columns, {{{"0.json", json}, {"0.jpg", "j"}}}).error; };
-  EXPECT_THAT(error_of("{"), AllOf(HasSubstr("the field \"json\" of the sample \"0\""), HasSubstr("the field is not JSON")));
+  EXPECT_THAT(
+      Make(columns, {{{"0.json", R"({"a": 1, "b": ["x", "y"], "c": null})"}, {"0.jpg", "j"}},
+                     {{"1.jpg", "k"}, {"1.json", R"({"b": [], "a": -2})"}}})
+          .texts,
+      ElementsAre("json.a=1, jpg='j', json.b=string (2,) ['x' 'y']", "json.a=-2, jpg='k', json.b=string (0,) []"));
+  const auto error_of = [&](const std::string& json) {
+    return Make(columns, {{{"0.json", json}, {"0.jpg", "j"}}}).error;
+  };
+  EXPECT_THAT(error_of("{"),
+              AllOf(HasSubstr("the field \"json\" of the sample \"0\""), HasSubstr("the field is not JSON")));
   EXPECT_THAT(error_of("[]"), HasSubstr("it must be an object"));
-  EXPECT_THAT(error_of(R"({"b": []})"), AllOf(HasSubstr("the field has no \"a\""), HasSubstr("missing={\"json.a\": 0}")));
-  EXPECT_THAT(error_of(R"({"a": 1.5, "b": []})"),
-              AllOf(HasSubstr("stated by decode={…}"), HasSubstr("state decode={\"json\": {\"a\": \"float64\", …}, …}")));
+  EXPECT_THAT(error_of(R"({"b": []})"),
+              AllOf(HasSubstr("the field has no \"a\""), HasSubstr("missing={\"json.a\": 0}")));
+  EXPECT_THAT(
+      error_of(R"({"a": 1.5, "b": []})"),
+      AllOf(HasSubstr("stated by decode={…}"), HasSubstr("state decode={\"json\": {\"a\": \"float64\", …}, …}")));
 }
 
 TEST(TarColumns, GiveValuesOfJson) {
@@ -166,17 +172,20 @@ TEST(TarColumns, GiveArraysOfNumpy) {
   const std::string_view data(reinterpret_cast<const char*>(values), sizeof(values));
   const DeclaredColumn fixed = {"emb.npy float32 (3,)", TarReading::kNpy, {"emb.npy"}};
   const DeclaredColumn ragged = {"emb.npy float32 (None,)", TarReading::kNpy, {"emb.npy"}};
-  const std::vector<TarFiles> samples = {{{"0.emb.npy", Npy("<f4", "(3,)", data)}}, {{"1.emb.npy", Npy("<f4", "(3,)", data)}}};
+  const std::vector<TarFiles> samples = {{{"0.emb.npy", Npy("<f4", "(3,)", data)}},
+                                         {{"1.emb.npy", Npy("<f4", "(3,)", data)}}};
   for (const DeclaredColumn& column : {fixed, ragged}) {
     EXPECT_THAT(Make({column}, samples).texts,
                 ElementsAre("emb.npy=float32 (3,) [1 2 3]", "emb.npy=float32 (3,) [1 2 3]"));
-    EXPECT_THAT(Make({column}, {{{"0.emb.npy", Npy("<i4", "(3,)", data)}}}).error,
-                AllOf(HasSubstr("the field \"emb.npy\" of the sample \"0\" is int32 (3)"), HasSubstr("its type is float32")));
+    EXPECT_THAT(
+        Make({column}, {{{"0.emb.npy", Npy("<i4", "(3,)", data)}}}).error,
+        AllOf(HasSubstr("the field \"emb.npy\" of the sample \"0\" is int32 (3)"), HasSubstr("its type is float32")));
     EXPECT_THAT(Make({column}, {{{"0.emb.npy", Npy("|O", "(3,)", data)}}}).error, HasSubstr("pickled objects"));
     EXPECT_THAT(Make({column}, {{{"0.emb.npy", "GIF"}}}).error, HasSubstr("is damaged: it is not an array of NumPy"));
   }
   EXPECT_THAT(Make({fixed}, {{{"0.emb.npy", Npy("<f4", "(2,)", data)}}}).error, HasSubstr("is float32 (2)"));
-  EXPECT_THAT(Make({ragged}, {{{"0.emb.npy", Npy("<f4", "(2,)", data)}}}).texts, ElementsAre("emb.npy=float32 (2,) [1 2]"));
+  EXPECT_THAT(Make({ragged}, {{{"0.emb.npy", Npy("<f4", "(2,)", data)}}}).texts,
+              ElementsAre("emb.npy=float32 (2,) [1 2]"));
 }
 
 TEST(TarColumns, GiveWhatTheSampleIs) {
@@ -189,27 +198,26 @@ TEST(TarColumns, GiveWhatTheSampleIs) {
 }
 
 TEST(TarColumns, GiveWhatStandsForMissingFields) {
-  const std::vector<DeclaredColumn> columns = {
-      {"jpg bytes ()", TarReading::kBytes, {"jpg"}, "", "\"\\u00ff\\u0000x\""},
-      {"cls int64 ()", TarReading::kText, {"cls"}, "", "-1"},
-      {"x float32 ()", TarReading::kText, {"x"}, "", "NaN"},
-      {"txt string ()", TarReading::kText, {"txt"}, "", "\"none\""},
-      {"json.a int64 ()", TarReading::kJsonKey, {"json"}, "a", "7"},
-      {"box.json int32 (None,)", TarReading::kJson, {"box.json"}, "", "[]"},
-      {"n.npy int16 (2,)", TarReading::kNpy, {"n.npy"}, "", "[1, 2]"}};
-  EXPECT_THAT(Make(columns, {{{"0.y", ""}}, {{"1.json", R"({"a": null})"}, {"1.box.json", "null"}}}).texts,
-              ElementsAre(Cat("jpg='\xFF", std::string(1, '\0'),
-                              "x', cls=-1, x=nan, txt='none', json.a=7, box.json=int32 (0,) [], n.npy=int16 (2,) [1 2]"),
-                          Cat("jpg='\xFF", std::string(1, '\0'),
-                              "x', cls=-1, x=nan, txt='none', json.a=7, box.json=int32 (0,) [], n.npy=int16 (2,) [1 2]")));
+  const std::vector<DeclaredColumn> columns = {{"jpg bytes ()", TarReading::kBytes, {"jpg"}, "", "\"\\u00ff\\u0000x\""},
+                                               {"cls int64 ()", TarReading::kText, {"cls"}, "", "-1"},
+                                               {"x float32 ()", TarReading::kText, {"x"}, "", "NaN"},
+                                               {"txt string ()", TarReading::kText, {"txt"}, "", "\"none\""},
+                                               {"json.a int64 ()", TarReading::kJsonKey, {"json"}, "a", "7"},
+                                               {"box.json int32 (None,)", TarReading::kJson, {"box.json"}, "", "[]"},
+                                               {"n.npy int16 (2,)", TarReading::kNpy, {"n.npy"}, "", "[1, 2]"}};
+  EXPECT_THAT(
+      Make(columns, {{{"0.y", ""}}, {{"1.json", R"({"a": null})"}, {"1.box.json", "null"}}}).texts,
+      ElementsAre(Cat("jpg='\xFF", std::string(1, '\0'),
+                      "x', cls=-1, x=nan, txt='none', json.a=7, box.json=int32 (0,) [], n.npy=int16 (2,) [1 2]"),
+                  Cat("jpg='\xFF", std::string(1, '\0'),
+                      "x', cls=-1, x=nan, txt='none', json.a=7, box.json=int32 (0,) [], n.npy=int16 (2,) [1 2]")));
 }
 
 TEST(TarColumns, NameASampleThatLacksAField) {
   TarFiles files;
   for (int i = 0; i < 30; ++i) files.emplace_back(Cat("0.f", i), "");
-  EXPECT_THAT(Make({kJpg}, {files}).error,
-              AllOf(HasSubstr("the sample \"0\" has no field \"jpg\"; it has f0, f1"), HasSubstr("f19 and 10 more"),
-                    HasSubstr("missing={\"jpg\": b\"\"}")));
+  EXPECT_THAT(Make({kJpg}, {files}).error, AllOf(HasSubstr("the sample \"0\" has no field \"jpg\"; it has f0, f1"),
+                                                 HasSubstr("f19 and 10 more"), HasSubstr("missing={\"jpg\": b\"\"}")));
 }
 
 TEST(TarColumns, NameAFieldThatComesTwice) {
@@ -225,8 +233,8 @@ TEST(TarColumns, NameAFieldThatComesTwice) {
 
 TEST(TarColumns, KeepTheRowsBeforeOneThatFails) {
   const std::vector<DeclaredColumn> columns = {kJpg, {"cls int64 ()", TarReading::kText, {"cls"}}};
-  const MadeRows made =
-      Make(columns, {{{"0.jpg", "a"}, {"0.cls", "1"}}, {{"1.jpg", "b"}, {"1.cls", "x"}}, {{"2.jpg", "c"}, {"2.cls", "3"}}});
+  const MadeRows made = Make(
+      columns, {{{"0.jpg", "a"}, {"0.cls", "1"}}, {{"1.jpg", "b"}, {"1.cls", "x"}}, {{"2.jpg", "c"}, {"2.cls", "3"}}});
   EXPECT_THAT(made.texts, ElementsAre("jpg='a', cls=1"));
   EXPECT_THAT(made.error, HasSubstr("the sample \"1\""));
 }

@@ -21,10 +21,9 @@ struct NamedReading {
   std::string_view name;
   TarReading reading;
 };
-constexpr NamedReading kReadings[] = {{"bytes", TarReading::kBytes}, {"text", TarReading::kText},
-                                      {"json", TarReading::kJson},   {"npy", TarReading::kNpy},
-                                      {"key", TarReading::kKey},     {"url", TarReading::kUrl},
-                                      {"names", TarReading::kNames}};
+constexpr NamedReading kReadings[] = {
+    {"bytes", TarReading::kBytes}, {"text", TarReading::kText}, {"json", TarReading::kJson},  {"npy", TarReading::kNpy},
+    {"key", TarReading::kKey},     {"url", TarReading::kUrl},   {"names", TarReading::kNames}};
 
 bool IsOfSample(TarReading reading) {
   return reading == TarReading::kKey || reading == TarReading::kUrl || reading == TarReading::kNames;
@@ -65,15 +64,16 @@ absl::Status SetReading(std::string_view text, TarField& field) {
     field.reading = TarReading::kJsonKey;
     field.key = text.substr(kJsonKeyPrefix.size());
     const std::string ending = Cat(".", field.key);
-    const bool ends = name.size() > ending.size() &&
-                      name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+    const bool ends =
+        name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
     if (!ends) return GraphError("the column \"", name, "\" is not named by its field and the key \"", field.key, "\"");
     field.names = FieldNames(std::string_view(name).substr(0, name.size() - ending.size()));
     return absl::OkStatus();
   }
   const auto* const found = std::find_if(std::begin(kReadings), std::end(kReadings),
                                          [&](const NamedReading& reading) { return reading.name == text; });
-  if (found == std::end(kReadings)) return GraphError("the column \"", name, "\" is read as ", text, ", which is not known");
+  if (found == std::end(kReadings))
+    return GraphError("the column \"", name, "\" is read as ", text, ", which is not known");
   field.reading = found->reading;
   if (!IsOfSample(field.reading)) field.names = FieldNames(name);
   return absl::OkStatus();
@@ -87,7 +87,8 @@ absl::Status CheckMissingOf(const TarField& field) {
     return CheckMissing(ir::Columns({field.column}), {field.missing});
   }
   if (BytesOfMissing(*field.missing).has_value()) return absl::OkStatus();
-  return GraphError("missing: \"", name, "\" is no text of bytes; the column's type is bytes: give b\"\" or other bytes");
+  return GraphError("missing: \"", name,
+                    "\" is no text of bytes; the column's type is bytes: give b\"\" or other bytes");
 }
 
 ir::Attribute HiddenTexts(std::string_view name, std::string_view doc) {
@@ -102,8 +103,9 @@ ir::Attribute HiddenTexts(std::string_view name, std::string_view doc) {
 
 std::vector<ir::Attribute> DeclareTarFields() {
   return {HiddenTexts("fields", "The columns that samples have, each as its name and its type."),
-          HiddenTexts("readings", "How each of the columns is made: \"bytes\", \"text\", \"json\", \"json:key\", \"npy\", "
-                                  "\"key\", \"url\" or \"names\"."),
+          HiddenTexts("readings",
+                      "How each of the columns is made: \"bytes\", \"text\", \"json\", \"json:key\", \"npy\", "
+                      "\"key\", \"url\" or \"names\"."),
           DeclareChosenFields()};
 }
 

@@ -1,5 +1,5 @@
-// Fuzzes samples of tar archives and their columns: whatever a sample holds, its row is of the columns' types, or an error
-// of its data.
+// Fuzzes samples of tar archives and their columns: whatever a sample holds, its row is of the columns' types, or an
+// error of its data.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

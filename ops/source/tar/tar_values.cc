@@ -43,8 +43,8 @@ absl::Status NoField(const TarRow& row, const TarField& field) {
   std::string wanted;
   for (const std::string& name : field.names) Append(wanted, wanted.empty() ? "" : " or ", "\"", name, "\"");
   return DataError("the sample \"", row.key, "\" has no field ", wanted, "; it has ", names,
-                   ". Leave the column out, or say what stands for the field: missing={\"", field.column.name, "\": ",
-                   ExampleOf(field.column.type), "}");
+                   ". Leave the column out, or say what stands for the field: missing={\"", field.column.name,
+                   "\": ", ExampleOf(field.column.type), "}");
 }
 
 absl::Status WrongField(const TarRow& row, const TarField& field, std::string_view what) {
@@ -113,7 +113,8 @@ class TextValues : public TarValues {
       HEADRACE_ASSIGN_OR_RETURN(const Tensor missing, ValueOfMissing(placed_.field));
       return Put(missing.bytes_value());
     }
-    if (!IsUtf8(*data)) return WrongField(row, placed_.field, "is not UTF-8; convert it, or leave it out of decode={…}");
+    if (!IsUtf8(*data))
+      return WrongField(row, placed_.field, "is not UTF-8; convert it, or leave it out of decode={…}");
     return Put(*data);
   }
   void Keep() override {
@@ -192,8 +193,8 @@ class FixedValues : public TarValues {
     const absl::StatusOr<NpyArray> array = ParseNpy(data);
     if (!array.ok()) return WrongField(row, field, Cat("is damaged: ", ToStd(array.status().message())));
     if (!ir::FitsType(field.column.type, array->dtype, array->shape)) {
-      return WrongField(row, field, Cat("is ", DTypeName(array->dtype), " ", ShapeName(array->shape), "; ",
-                                        DeclaredType(field)));
+      return WrongField(row, field,
+                        Cat("is ", DTypeName(array->dtype), " ", ShapeName(array->shape), "; ", DeclaredType(field)));
     }
     CopyNpy(*array, target);
     return absl::OkStatus();
@@ -235,8 +236,7 @@ class TensorValuesOfSamples : public TarValues {
   }
   void Keep() override { values_.push_back(std::move(value_)); }
   absl::Status Take(absl::Span<BlockColumn> columns) override {
-    absl::StatusOr<BlockColumn> column =
-        ColumnOfTensors(std::exchange(values_, {}), placed_.field.column.type);
+    absl::StatusOr<BlockColumn> column = ColumnOfTensors(std::exchange(values_, {}), placed_.field.column.type);
     HEADRACE_ASSIGN_OR_RETURN(columns[placed_.place], std::move(column));
     return absl::OkStatus();
   }
@@ -262,8 +262,8 @@ class TensorValuesOfSamples : public TarValues {
     const absl::StatusOr<NpyArray> array = ParseNpy(data);
     if (!array.ok()) return WrongField(row, field, Cat("is damaged: ", ToStd(array.status().message())));
     if (!ir::FitsType(field.column.type, array->dtype, array->shape)) {
-      return WrongField(row, field, Cat("is ", DTypeName(array->dtype), " ", ShapeName(array->shape), "; ",
-                                        DeclaredType(field)));
+      return WrongField(row, field,
+                        Cat("is ", DTypeName(array->dtype), " ", ShapeName(array->shape), "; ", DeclaredType(field)));
     }
     HEADRACE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(array->dtype, array->shape));
     CopyNpy(*array, tensor.mutable_raw());

@@ -72,8 +72,7 @@ absl::StatusOr<std::shared_ptr<const ItemTable>> TableOfSamples(const OpArgument
   const bool writes = arguments.run->writes;
   // A run that may write does not take a table whose indices were not written.
   const std::string_view how = !indices.empty() ? "named" : writes ? "build" : "build unwritten";
-  const std::string name =
-      Cat("samples ", how, "\n", absl::StrJoin(paths, "\n"), "\n", absl::StrJoin(indices, "\n"));
+  const std::string name = Cat("samples ", how, "\n", absl::StrJoin(paths, "\n"), "\n", absl::StrJoin(indices, "\n"));
   std::vector<std::string> read = paths;
   read.insert(read.end(), indices.begin(), indices.end());
   return KeptTable<ItemTable>(files, name, std::move(read), [&]() -> absl::StatusOr<ItemTable> {
@@ -103,9 +102,8 @@ std::vector<ir::Attribute> AttributesWebDataset() {
   std::vector<ir::Attribute> attributes = {
       {.name = "paths",
        .type = ir::AttributeType::kStrings,
-       .doc =
-           "Tar archives: paths, with braces (`s-{000..999}.tar`), `*`, `?`, `[abc]` and `**`, several of them in a "
-           "list, between `::` or between semicolons; a folder stands for the archives in it.",
+       .doc = "Tar archives: paths, with braces (`s-{000..999}.tar`), `*`, `?`, `[abc]` and `**`, several of them in a "
+              "list, between `::` or between semicolons; a folder stands for the archives in it.",
        .length = ir::ListLength{},
        .path = true}};
   for (ir::Attribute& attribute : DeclareTarFields()) attributes.push_back(std::move(attribute));
@@ -130,13 +128,17 @@ ir::PythonSignature SignatureWebDataset() {
       {.first =
            {{"paths", Cat("paths: ", kPaths)},
             {"columns", "columns: Sequence[str] | None = None",
-             "The fields that are read, such as [\"jpg\", \"cls\"]; \"jpg;png\" is the first of the two that a sample has, "
-             "\"__key__\" the sample's key, \"__url__\" the path of its archive, and \"__fields__\" the names of its fields. "
+             "The fields that are read, such as [\"jpg\", \"cls\"]; \"jpg;png\" is the first of the two that a sample "
+             "has, "
+             "\"__key__\" the sample's key, \"__url__\" the path of its archive, and \"__fields__\" the names of its "
+             "fields. "
              "None: the fields that the first samples have."},
             {"decode", "decode: Mapping[str, Any] | None = None",
              "What fields hold, which are bytes otherwise: a dtype for a number, a bool or a text (\"int64\", str), "
-             "(dtype, shape) for arrays in .npy and JSON, or for an object in JSON a dict from its keys to their types, "
-             "which gives a column for each: {\"cls\": \"int64\", \"json\": {\"caption\": str}} gives cls and json.caption."},
+             "(dtype, shape) for arrays in .npy and JSON, or for an object in JSON a dict from its keys to their "
+             "types, "
+             "which gives a column for each: {\"cls\": \"int64\", \"json\": {\"caption\": str}} gives cls and "
+             "json.caption."},
             {"missing", "missing: Mapping[str, Any] | None = None"},
             {"index", Cat("index: ", kPaths, " | None = None")},
             ShuffleParameter()},
@@ -162,7 +164,8 @@ const OpRegistration web_dataset_registration(
             "evenly, and a row's key is its index. Without, a row's key is its file's number mixed with its byte "
             "offset; in a compressed archive, that of the bytes that it holds.\n"
             "Errors of a row, which name the file, the byte and the sample: a sample without a column's field, unless "
-            "`missing` says what stands for it, or with a field twice; a field that does not hold what `decode` says. An "
+            "`missing` says what stands for it, or with a field twice; a field that does not hold what `decode` says. "
+            "An "
             "archive that is cut off, or has a damaged header, is an error after the samples before it.",
         .min_inputs = 0,
         .max_inputs = 0,

@@ -145,8 +145,9 @@ TEST_F(WebDatasetSource, GivesTheKeyTheArchiveAndTheNames) {
 }
 
 TEST_F(WebDatasetSource, NamesASampleWithoutAField) {
-  folder_.Write("0.tar", TarBytes({{"0.jpg", "a"}, {"0.cls", "1"}, {"1.jpg", "b"}, {"1.txt", "c"}, {"2.jpg", "d"},
-                                   {"2.cls", "3"}}));
+  folder_.Write(
+      "0.tar",
+      TarBytes({{"0.jpg", "a"}, {"0.cls", "1"}, {"1.jpg", "b"}, {"1.txt", "c"}, {"2.jpg", "d"}, {"2.cls", "3"}}));
   for (GraphBuilder& builder : Ways(kFields, kHow)) {
     const Ran ran = RunEveryWay(builder);
     EXPECT_EQ(ran.rows.size(), 1u);
@@ -164,8 +165,8 @@ TEST_F(WebDatasetSource, EndsAtDamageAfterTheSamplesBefore) {
   folder_.Write("0.tar", bytes.substr(0, bytes.size() - 1024));
   const Ran cut = RunEveryWay(Source(kFields, kHow));
   EXPECT_THAT(cut.Texts(0), ElementsAre("jpg='a', cls=1"));
-  EXPECT_THAT(DescribeError(cut.error), AllOf(HasSubstr("without the two blocks of zeros"),
-                                              HasSubstr(Cat(folder_ / "0.tar", ", byte 2048"))));
+  EXPECT_THAT(DescribeError(cut.error),
+              AllOf(HasSubstr("without the two blocks of zeros"), HasSubstr(Cat(folder_ / "0.tar", ", byte 2048"))));
   EXPECT_THAT(Refusal(Ways(kFields, kHow)[1]), HasSubstr("without the two blocks of zeros"));
   folder_.Write("0.tar", "");
   EXPECT_THAT(DescribeError(RunEveryWay(Source(kFields, kHow)).error), HasSubstr("the file is empty"));
@@ -207,8 +208,9 @@ TEST_F(WebDatasetSource, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal(kFields, kHow, {{"index", StringsValue({"build"})}, {"interleave", IntValue(2)}}),
               HasSubstr("interleave= is for reading in splits"));
   GraphBuilder command;
-  command.Add("WebDataset", {},
-              {{"paths", StringsValue({"pipe:cat x"})}, {"fields", StringsValue(kFields)}, {"readings", StringsValue(kHow)}});
+  command.Add(
+      "WebDataset", {},
+      {{"paths", StringsValue({"pipe:cat x"})}, {"fields", StringsValue(kFields)}, {"readings", StringsValue(kHow)}});
   EXPECT_THAT(Refusal(command), HasSubstr("commands are never run"));
 }
 

@@ -28,7 +28,7 @@ _LEFT_OUT = {"__fields__", "__url__"}
 _JSON = {"json", "jsn"}
 _COMPRESSED = (".gz", ".tgz", ".zst", ".tzst", ".bz2", ".tbz2", ".xz", ".txz")
 _END = bytes(2 * BLOCK)
-_NAME_ARRAYS = "name it with .npy at its end, as by .rename({{\"{name}\": \"{name}.npy\"}})"
+_NAME_ARRAYS = 'name it with .npy at its end, as by .rename({{"{name}": "{name}.npy"}})'
 
 # What makes the bytes of a field of a row, and of its number for messages.
 _Encode = Callable[[dict[str, Any], int], Any]
