@@ -125,7 +125,7 @@ const char* FeatureValues::ReadInts(std::string_view packed) {
   const auto* at = reinterpret_cast<const uint8_t*>(packed.data());
   const uint8_t* const end = at + packed.size();
   while (at < end) {
-    uint64_t value;
+    uint64_t value = 0;
     const uint8_t* const after = ReadVarint(at, end, value);
     if (after == nullptr) return reinterpret_cast<const char*>(at);
     *target++ = static_cast<int64_t>(value);

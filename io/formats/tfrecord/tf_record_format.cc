@@ -175,7 +175,7 @@ absl::StatusOr<std::unique_ptr<RecordReader>> TfRecordFormat::Open(const FileSys
   auto reader =
       std::make_unique<TfRecordReader>(TfRecordFile{&files, path, split, block_bytes}, on_damage_, compression_);
   HEADRACE_RETURN_IF_ERROR(from == 0 ? reader->Begin() : reader->BeginAt(from));
-  return reader;
+  return std::unique_ptr<RecordReader>(std::move(reader));
 }
 
 }  // namespace headrace

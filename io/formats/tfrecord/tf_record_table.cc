@@ -56,7 +56,9 @@ absl::StatusOr<ItemIndex> WalkHeads(const std::string& path, const RandomAccessF
     spans.begins.push_back(at);
     at = *end;
   }
-  return ItemIndex{{std::move(spans)}};
+  ItemIndex index;
+  index.parts.push_back(std::move(spans));
+  return index;
 }
 
 // Of the records that TfRecordFormat gives where it skips damage.

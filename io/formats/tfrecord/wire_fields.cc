@@ -22,7 +22,7 @@ const uint8_t* WireFields::PassGroup(const uint8_t* at, const uint8_t* end, uint
   std::array<uint32_t, 100> open = {number};
   size_t depth = 1;
   while (depth > 0) {
-    uint64_t tag, value;
+    uint64_t tag = 0, value = 0;
     at = ReadVarint(at, end, tag);
     if (at == nullptr || tag < 8 || tag > 0xffffffff) return nullptr;
     const auto field = static_cast<uint32_t>(tag >> 3);

@@ -55,7 +55,7 @@ class WireFields {
 
  private:
   const uint8_t* ReadField() {
-    uint64_t tag;
+    uint64_t tag = 0;
     const uint8_t* at = ReadVarint(at_, end_, tag);
     if (at == nullptr || tag < 8 || tag > 0xffffffff) return nullptr;
     number_ = static_cast<uint32_t>(tag >> 3);
@@ -66,7 +66,7 @@ class WireFields {
       case WireType::kFixed64:
         return Take(at, 8);
       case WireType::kBytes: {
-        uint64_t length;
+        uint64_t length = 0;
         at = ReadVarint(at, end_, length);
         return at == nullptr ? nullptr : Take(at, length);
       }
