@@ -28,14 +28,20 @@ constexpr std::string_view kIndexEndings[] = {kShardIndexEnding};
 // Of what lies beside archives, whatever pattern matches it.
 constexpr std::string_view kBesideShards[] = {kShardIndexEnding, kItemIndexEnding};
 
+// Between "::" and semicolons; `[;]` is one that a name contains.
 std::vector<std::string_view> PartsOf(std::string_view text) {
   std::vector<std::string_view> parts;
-  while (true) {
-    const size_t end = text.find(kBetweenShards);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + kBetweenShards.size());
+  size_t begin = 0;
+  for (size_t at = 0; at <= text.size(); ++at) {
+    const bool shards = text.substr(at, kBetweenShards.size()) == kBetweenShards;
+    const bool semicolon =
+        text.substr(at, 1) == ";" && !(at > 0 && text[at - 1] == '[' && text.substr(at + 1, 1) == "]");
+    if (at < text.size() && !shards && !semicolon) continue;
+    parts.push_back(text.substr(begin, at - begin));
+    if (shards) at += kBetweenShards.size() - 1;
+    begin = at + 1;
   }
+  return parts;
 }
 
 bool EndsWithAny(std::string_view path, Endings endings) {

@@ -56,6 +56,7 @@ TEST_F(ShardList, TakesSeveralInOneText) {
   const std::string a = folder_ / "a.tar", b = folder_ / "b-{1..2}.tar";
   EXPECT_THAT(NamesOf({Cat(b, "::", a)}), ElementsAre("b-1.tar", "b-2.tar", "a.tar"));
   EXPECT_THAT(NamesOf({Cat(a, ";", folder_ / "b-2.tar")}), ElementsAre("a.tar", "b-2.tar"));
+  EXPECT_THAT(NamesOf({Cat(b, ";", a, "::")}), ElementsAre("b-1.tar", "b-2.tar", "a.tar"));
 }
 
 TEST_F(ShardList, TakesAFolder) {
