@@ -267,6 +267,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "save": (numbers().save, {"path": "saved.hrg"}),
     "write_tar": (hr.Numpy({"x": np.array([b"a", b"b"], object)}).write_tar, {"path": "written.tar"}),
     "write_records": (hr.Numpy({"x": np.array([b"a", b"b"], object)}).write_records, {"path": "written.rec"}),
+    "write_tfrecord": (numbers().write_tfrecord, {"path": "written.tfrecord"}),
     "to_device": (numbers().to_device, {"device": "cpu:0"}),
     "to_dot": (numbers().to_dot, {}),
     "to_json": (numbers().to_json, {}),
