@@ -120,7 +120,7 @@ absl::Status TarColumns::ReadSample(std::string_view bytes, int64_t offset, TarR
 
 // In time that does not grow with the square of their number, and without memory for few.
 absl::Status TarColumns::CheckNames() const {
-  const SeededHash hash;
+  const SeededHash hash{};
   hashes_.clear();
   for (size_t i = 0; i < name_count_; ++i) hashes_.push_back(hash(std::string_view(names_[i])));
   std::sort(hashes_.begin(), hashes_.end());
@@ -129,8 +129,7 @@ absl::Status TarColumns::CheckNames() const {
   for (size_t i = 0; i < name_count_; ++i) {
     if (seen.insert(names_[i]).second) continue;
     return DataError("the sample \"", sample_.key(), "\" has the field \"", names_[i],
-                     "\" twice, in lower case; name its "
-                     "members differently");
+                     "\" twice, in lower case; name its members differently");
   }
   return absl::OkStatus();
 }

@@ -122,7 +122,7 @@ TEST(TarColumns, GiveNumbersAndTexts) {
   EXPECT_THAT(Make(columns, {{{"0.cls", " 12\n"}, {"0.txt", "h\xC3\xA9\n"}, {"0.ok", "true"}, {"0.x", "1.5\r\n"}},
                              {{"1.cls", "-3"}, {"1.txt", ""}, {"1.ok", "0"}, {"1.x", "\t2e1 "}}})
                   .texts,
-              ElementsAre("cls=12, txt='h\xC3\xA9\n', ok=True, x=1.5", "cls=-3, txt='', ok=False, x=20"));
+              ElementsAre("cls=12, txt='h\xC3\xA9\n', ok=1, x=1.5", "cls=-3, txt='', ok=0, x=20"));
   const auto error_of = [](const DeclaredColumn& column, const std::string& data) {
     return Make({column}, {{{"a/0.f", data}}}).error;
   };
@@ -179,11 +179,11 @@ TEST(TarColumns, GiveArraysOfNumpy) {
                 ElementsAre("emb.npy=float32 (3,) [1 2 3]", "emb.npy=float32 (3,) [1 2 3]"));
     EXPECT_THAT(
         Make({column}, {{{"0.emb.npy", Npy("<i4", "(3,)", data)}}}).error,
-        AllOf(HasSubstr("the field \"emb.npy\" of the sample \"0\" is int32 (3)"), HasSubstr("its type is float32")));
+        AllOf(HasSubstr("the field \"emb.npy\" of the sample \"0\" is int32 (3,)"), HasSubstr("its type is float32")));
     EXPECT_THAT(Make({column}, {{{"0.emb.npy", Npy("|O", "(3,)", data)}}}).error, HasSubstr("pickled objects"));
     EXPECT_THAT(Make({column}, {{{"0.emb.npy", "GIF"}}}).error, HasSubstr("is damaged: it is not an array of NumPy"));
   }
-  EXPECT_THAT(Make({fixed}, {{{"0.emb.npy", Npy("<f4", "(2,)", data)}}}).error, HasSubstr("is float32 (2)"));
+  EXPECT_THAT(Make({fixed}, {{{"0.emb.npy", Npy("<f4", "(2,)", data)}}}).error, HasSubstr("is float32 (2,)"));
   EXPECT_THAT(Make({ragged}, {{{"0.emb.npy", Npy("<f4", "(2,)", data)}}}).texts,
               ElementsAre("emb.npy=float32 (2,) [1 2]"));
 }
