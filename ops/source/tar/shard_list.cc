@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "io/files/brace_expansion.h"
 #include "io/files/glob.h"
@@ -56,7 +55,9 @@ absl::Status AddFolder(const FileSystem& files, const std::string& folder, Endin
     if (EndsWithAny(inside[i], endings)) names.emplace_back(inside[i]);
   }
   if (names.size() > before) return absl::OkStatus();
-  return NotFoundError("no name in the folder ", folder, " ends with ", absl::StrJoin(endings, ", "));
+  std::string listed;
+  for (const std::string_view ending : endings) Append(listed, listed.empty() ? "" : ", ", ending);
+  return NotFoundError("no name in the folder ", folder, " ends with ", listed);
 }
 
 // Appends what the text stands for, up to patterns and semicolons. A file of that very name is meant, whatever else it
