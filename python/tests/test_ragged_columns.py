@@ -329,6 +329,8 @@ def test_nulls_of_pyarrow() -> None:
     ds = hr.Numpy(table, missing={"n": -1, "d": "?"})
     assert ds.schema == {"n": ("int16", ()), "d": ("string", ())}
     assert [(int(row["n"]), row["d"]) for row in ds] == [(1, "a"), (-1, "?")]
+    floats = pa.table({"f": pa.array([1.0, NAN, None], pa.float32())})
+    assert rows_of(hr.Numpy(floats, missing={"f": 0}), "f") == [1.0, 0.0, 0.0]
     for value in (0.5, "x", 1 << 20):
         with pytest.raises(hr.GraphError, match="which the column does not hold"):
             hr.Numpy(pa.table({"n": pa.array([1, None], pa.int16())}), missing={"n": value})

@@ -328,7 +328,13 @@ def features(draw: st.DrawFn) -> dict[str, tuple[str, list]]:
         "bytes": st.binary(max_size=40),
     }
     found = {}
-    for name in draw(st.lists(st.text(st.characters(codec="utf-8"), max_size=6), unique=True, max_size=5)):
+    for name in draw(
+        st.lists(
+            st.text(st.characters(codec="utf-8", categories=("L", "N", "P")), min_size=1, max_size=6),
+            unique=True,
+            max_size=5,
+        )
+    ):
         kind = draw(kinds)
         found[name] = (kind, draw(st.lists(values[kind], max_size=9)))
     return found

@@ -9,7 +9,7 @@ from typing import Any
 
 from headrace import _engine
 from headrace._arguments.options import shown, text
-from headrace._datasets.fields.frame_columns import library_of, list_column, plain_types
+from headrace._datasets.fields.frame_columns import library_of, list_column, plain_column, plain_types
 from headrace._datasets.fields.ragged_column import RaggedColumn
 from headrace.errors import GraphError
 
@@ -119,7 +119,8 @@ def _of_nulls(column: Any, value: Any, what: str) -> Any:
     before, after = (each.type if hasattr(each, "type") else each.dtype for each in (column, filled))
     if before != after:
         raise GraphError(f"{what}: missing is {shown(value)}, which a column of {before} does not hold")
-    return filled
+    # NaN is no null there.
+    return _of_values(plain_column(filled, what), value, what)
 
 
 def _replaced(array: Any, missing: Any, value: Any, what: str) -> Any:
