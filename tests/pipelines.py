@@ -19,6 +19,7 @@ from headrace import vision as V
 from tests import example_plugins
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.front import kernel_of
+from tests.tar_bytes import tar_bytes
 from tests.tfrecord_bytes import example, frame
 
 Build = Callable[[pathlib.Path], hr.Dataset]
@@ -39,6 +40,7 @@ def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     _write_sparse_rows(folder)
     _write_records(folder)
     _write_examples(folder)
+    _write_samples(folder)
     _write_damaged(folder)
     _write_recovered(folder)
     _write_masks(folder / "masks")
@@ -168,6 +170,23 @@ def _write_examples(folder: pathlib.Path) -> None:
     frames[3] = frames[3][:-1] + bytes([frames[3][-1] ^ 1])
     frames[5] = frame(example({"number": ("float32", [1.5])}))
     (folder / "damaged.examples").write_bytes(b"".join(frames))
+
+
+def _write_samples(folder: pathlib.Path) -> None:
+    """In three archives, one of them compressed, and in another one beside a sample that is not of its types."""
+    shards = folder / "shards"
+    shards.mkdir()
+    for shard in range(3):
+        members = []
+        for i in range(25 * (shard != 1)):
+            members += [(f"a/{i:02}.bin", bytes([i]) * (i * 37)), (f"a/{i:02}.Cls", b"%d\n" % (100 * shard + i))]
+            members += [(f"a/{i:02}.json", b'{"text": "line %d", "box": [%d, 1]}' % (i, i))] * (i % 4 > 0)
+            members += [("__meta__/x.txt", b"x")] * (i % 5 == 0)
+        (shards / f"{shard}.tar").write_bytes(tar_bytes(members))
+    plain = (shards / "2.tar").read_bytes()
+    (folder / "compressed.tar").write_bytes(gzip_members(plain))
+    wrong = [(f"{i}.cls", b"x" if i == 3 else b"%d" % i) for i in range(9)]
+    (folder / "damaged.tar").write_bytes(tar_bytes(wrong))
 
 
 def _write_damaged(folder: pathlib.Path) -> None:
@@ -817,6 +836,31 @@ def examples_beside_damage(data: pathlib.Path) -> hr.Dataset:
     return rows.on_error("skip").batch(3)
 
 
+_SAMPLE_TYPES = {"cls": "int64", "json": {"text": str, "box": ("float32", (2,))}}
+_NO_JSON = {"json.text": "none", "json.box": [0, 0]}
+
+
+def samples_by_number(data: pathlib.Path) -> hr.Dataset:
+    columns = ["__key__", "bin", "cls", "json"]
+    rows = hr.WebDataset(str(data / "shards"), columns, _SAMPLE_TYPES, missing=_NO_JSON, index="build", shuffle=True)
+    return rows.project(["cls", "bin", "json.box"]).batch(4)
+
+
+def samples_in_shards(data: pathlib.Path) -> hr.Dataset:
+    shards = str(data / "shards/{0..2}.tar") + "::" + str(data / "compressed.tar")
+    rows = hr.WebDataset(shards, ["cls", "bin"], {"cls": "int32"}, shuffle=True, window=7, interleave=2)
+    return rows.repeat(2).batch(5)
+
+
+def samples_in_order(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.WebDataset(str(data / "shards"), ["json"], {"json": _SAMPLE_TYPES["json"]}, missing=_NO_JSON)
+    return rows.batch(6)
+
+
+def samples_beside_damage(data: pathlib.Path) -> hr.Dataset:
+    return hr.WebDataset(str(data / "damaged.tar"), ["cls"], {"cls": "int64"}).on_error("skip").batch(3)
+
+
 def listed_images(data: pathlib.Path) -> hr.Dataset:
     images = hr.ImageList(str(data / "photos.lst"), str(data), columns=["image", "label", "id"], shuffle=True)
     return images.map([V.Decode(), V.RandomCrop(40)], "image").batch(3)
@@ -1402,6 +1446,10 @@ PIPELINES: dict[str, Build] = {
         examples_by_number,
         examples_in_files,
         examples_beside_damage,
+        samples_by_number,
+        samples_in_shards,
+        samples_in_order,
+        samples_beside_damage,
         listed_images,
         texts_repeated,
         table,

@@ -18,6 +18,7 @@ from headrace.mx import recordio
 from tests import example_plugins
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.pipelines import record_bytes
+from tests.tar_bytes import tar_bytes
 from tests.tfrecord_bytes import example, frame
 
 Rows = list[Any]
@@ -310,6 +311,26 @@ def indexed_examples(count: int, shuffled: bool) -> Recipe:
     )
 
 
+def samples(count: int, **options: Any) -> hr.Dataset:
+    """The numbers as a field of samples in a tar archive. A file is one split."""
+    members = [(f"{number}.value", b"%d" % number) for number in range(count)]
+    path = written(count, "tar", lambda: tar_bytes(members))
+    options.pop("split_bytes", None)
+    if options.get("sharding") == "contiguous":
+        options["sharding"] = "splits"
+    return hr.WebDataset(path, ["value"], {"value": "int64"}, **options)
+
+
+def indexed_samples(count: int, shuffled: bool) -> Recipe:
+    return read_by_number(
+        f"WebDataset({count}, index, {shuffled})",
+        lambda count, shuffled: samples(count, index="build", shuffle=shuffled),
+        count,
+        shuffled,
+        maps_alone=False,
+    )
+
+
 def numbers_as_labels(count: int, shuffled: bool) -> hr.Dataset:
     """The numbers as labels of records without images."""
     headers = (recordio.IRHeader(0, float(number), number, 0) for number in range(count))
@@ -372,6 +393,8 @@ def _source(draws: Draws) -> Recipe:
         "indexed records",
         "examples",
         "indexed examples",
+        "samples",
+        "indexed samples",
         "image records",
         "own rows",
         "plugin source",
@@ -389,6 +412,7 @@ def _source(draws: Draws) -> Recipe:
         "numbered table": numbered_table,
         "indexed records": indexed_records,
         "indexed examples": indexed_examples,
+        "indexed samples": indexed_samples,
         "image records": image_records,
         "plugin source": plugin_source,
     }
@@ -401,6 +425,7 @@ def _source(draws: Draws) -> Recipe:
         "sparse rows": ("LibSvm", sparse_rows),
         "records": ("RecordFile", records),
         "examples": ("TFRecord", examples),
+        "samples": ("WebDataset", samples),
         "plugin format": ("plugin's Readings", readings),
     }
     if kind in splits:

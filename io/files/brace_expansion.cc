@@ -105,7 +105,8 @@ class BraceExpansion {
   }
 
   absl::StatusOr<ExpandedTexts> Expand(size_t begin, size_t end, int depth) const {
-    if (depth > kMostBraces) return GraphError("braces are nested more than ", kMostBraces, " deep: ", ShownBraces(text_));
+    if (depth > kMostBraces)
+      return GraphError("braces are nested more than ", kMostBraces, " deep: ", ShownBraces(text_));
     ExpandedTexts texts(1);
     size_t literal = begin;
     for (size_t at = begin; at < end; ++at) {

@@ -75,6 +75,7 @@ absl::Status ColumnSource::ReadRows(const RowPositions& wanted, Block& block) co
 absl::Status ColumnSource::AddItems(uint64_t epoch, absl::Span<const uint64_t> positions, Contents contents,
                                     RecordColumns& columns, Block& block) const {
   RecordBlock items;
+  items.path = reader_->Path(reader_->LocationOf(positions[0]).file);
   items.buffer = contents[0].buffer;
   items.bytes = items.buffer->data();
   const char* const begin = reinterpret_cast<const char*>(items.bytes);
@@ -86,11 +87,10 @@ absl::Status ColumnSource::AddItems(uint64_t epoch, absl::Span<const uint64_t> p
   SeparateItems(items);
   absl::Status wrong;
   const size_t added = columns.Add(items, 0, 1, contents.size(), wrong);
-  const auto path = reader_->Path(reader_->LocationOf(positions[0]).file);
   AppendMade(block.ids, added, [&](size_t i) { return RowId{epoch, positions[i], false, contents[i].changed}; });
-  block.provenances.AppendRun(path, added, [&](size_t i) { return items.records[i].offset; });
+  block.provenances.AppendRun(items.path, added, [&](size_t i) { return items.records[i].offset; });
   if (!wrong.ok()) {
-    AddErrorField(wrong, ErrorField::kFile, DescribeProvenance({path, -1, items.records[added].offset}));
+    AddErrorField(wrong, ErrorField::kFile, DescribeProvenance({items.path, -1, items.records[added].offset}));
   }
   return wrong;
 }

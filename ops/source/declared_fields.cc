@@ -43,24 +43,28 @@ absl::StatusOr<Shape> ParseShape(std::string_view text) {
 }  // namespace
 
 absl::StatusOr<ir::Column> ParseField(std::string_view text) {
+  HEADRACE_ASSIGN_OR_RETURN(std::optional<ir::Column> column, ParseTypedName(text));
+  const DType dtype = column.has_value() ? column->type.dtype : DType::kUnknown;
+  if (dtype == DType::kString || WithFieldType(dtype, [](auto) { return true; })) return *std::move(column);
+  return GraphError("the field \"", text,
+                    "\" has no type that a field can have: a bool, an integer, float32, float64 or string");
+}
+
+absl::StatusOr<std::optional<ir::Column>> ParseTypedName(std::string_view text) {
   const size_t shape_at = text.rfind(" (");
   const std::string_view typed = text.substr(0, shape_at);
   const size_t dtype_at = typed.rfind(' ');
   const std::optional<DType> dtype =
       dtype_at == std::string_view::npos ? std::nullopt : DTypeFromName(typed.substr(dtype_at + 1));
-  const bool known =
-      dtype.has_value() && (*dtype == DType::kString || WithFieldType(*dtype, [](auto) { return true; }));
-  if (!known) {
-    return GraphError("the field \"", text,
-                      "\" has no type that a field can have: a bool, an integer, float32, float64 or string");
-  }
+  if (!dtype.has_value()) return std::optional<ir::Column>();
   Shape shape;
   if (shape_at != std::string_view::npos) {
     absl::StatusOr<Shape> given = ParseShape(text.substr(shape_at + 1));
     if (!given.ok()) return GraphError("the field \"", text, "\" ", given.status().message());
     shape = *std::move(given);
   }
-  return ir::Column{std::string(typed.substr(0, dtype_at)), ir::ColumnType::Of(*dtype, std::move(shape))};
+  return std::optional(
+      ir::Column{std::string(typed.substr(0, dtype_at)), ir::ColumnType::Of(*dtype, std::move(shape))});
 }
 
 ir::Attribute DeclareFields() {

@@ -5,6 +5,7 @@
 #define HEADRACE_OPS_SOURCE_DECLARED_FIELDS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -18,6 +19,8 @@ namespace headrace {
 // "label int64", "box float32 (4,)", "words string (None,)": a name, NumPy's name of the dtype, and a shape with None
 // for a dimension that differs from row to row; without a shape, a single value. kGraph if it is none of these.
 absl::StatusOr<ir::Column> ParseField(std::string_view text);
+// The same of any dtype, bytes among them; nullopt instead of an error for a text without one.
+absl::StatusOr<std::optional<ir::Column>> ParseTypedName(std::string_view text);
 
 ir::Attribute DeclareFields();
 ir::Attribute DeclareChosenFields();

@@ -38,5 +38,18 @@ TEST(ParseField, RefusesOthers) {
   EXPECT_THAT(FieldText(deep + ")"), HasSubstr("more than 32 axes"));
 }
 
+TEST(ParseTypedName, TakesAnyType) {
+  const auto text_of = [](std::string_view text) {
+    const auto column = ParseTypedName(text);
+    if (!column.ok()) return std::string(column.status().message());
+    return column->has_value() ? Cat((*column)->name, ": ", ir::TypeName((*column)->type)) : "none";
+  };
+  EXPECT_EQ(text_of("a (1).jpg bytes ()"), "a (1).jpg: bytes ()");
+  EXPECT_EQ(text_of("x float16 (None,)"), "x: float16 (None,)");
+  EXPECT_EQ(text_of("x"), "none");
+  EXPECT_EQ(text_of("x complex ()"), "none");
+  EXPECT_THAT(text_of("x int64 (y,)"), HasSubstr("has the dimension y"));
+}
+
 }  // namespace
 }  // namespace headrace

@@ -281,6 +281,7 @@ absl::Status SplitSource::Fill(Lane& lane) {
     HEADRACE_RETURN_IF_ERROR(lane.opened.status);
     const absl::Status read = lane.opened.reader->Next(lane.block);
     if (!read.ok()) return Located(read, lane.opened, lane.opened.reader->offset());
+    lane.block.path = lane.opened.path;
     lane.at = 0;
     NoteLost(lane);
     if (lane.block.records.empty()) {

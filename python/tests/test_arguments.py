@@ -216,6 +216,7 @@ SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "RecordFile": (hr.RecordFile, {"paths": "nowhere.rec"}),
     "TFRecord": (hr.TFRecord, {"paths": "nowhere.tfrecord", "features": {"x": ("int64", (), 1)}}),
     "Text": (hr.Text, {"patterns": "*.txt"}),
+    "WebDataset": (hr.WebDataset, {"paths": "nowhere.tar", "columns": ["cls"], "decode": {"cls": "int64"}}),
     "from_dataset": (hr.from_dataset, {"dataset": [{"value": 1}, {"value": 2}], "columns": "value"}),
 }
 METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
@@ -264,6 +265,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "options": (numbers().options, {}),
     "profile": (numbers().profile, {"path": "profile"}),
     "save": (numbers().save, {"path": "saved.hrg"}),
+    "write_tar": (hr.Numpy({"x": np.array([b"a", b"b"], object)}).write_tar, {"path": "written.tar"}),
     "write_records": (hr.Numpy({"x": np.array([b"a", b"b"], object)}).write_records, {"path": "written.rec"}),
     "write_tfrecord": (numbers().write_tfrecord, {"path": "written.tfrecord"}),
     "to_device": (numbers().to_device, {"device": "cpu:0"}),

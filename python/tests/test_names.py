@@ -19,6 +19,7 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace.__main__ import main
 from headrace.mx import recordio
+from tests.tar_bytes import tar_bytes
 from tests.tfrecord_bytes import frame
 
 NAMES = {
@@ -126,6 +127,8 @@ SOURCES = {
     "ImageRecord": (lambda at: hr.ImageRecord(at.records()), 3),
     "TFRecord": (lambda at: hr.TFRecord(at.lines(".tfrecord", b"".join(map(frame, [b"1", b"2"])))), 2),
     "TFRecord, index": (lambda at: hr.TFRecord(at.lines(".tfrecord", frame(b"1")), index="build"), 1),
+    "WebDataset": (lambda at: hr.WebDataset(at.lines(".tar", tar_bytes([("0.txt", b"1"), ("1.txt", b"2")]))), 2),
+    "WebDataset, index": (lambda at: hr.WebDataset(at.lines(".tar", tar_bytes([("0.txt", b"1")])), index="build"), 1),
     "ImageRecord, index": (lambda at: hr.ImageRecord(path := at.records(), f"{path[:-4]}.idx"), 3),
     "Manifest": (lambda at: hr.Manifest({"path": at.images, "x": [1, 2, 3]}, "path"), 3),
     "Manifest, root": (

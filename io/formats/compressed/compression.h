@@ -1,8 +1,7 @@
 // `CompressionOf` says by a file's first bytes whether it is compressed as a whole, and how. Names of files say
-// nothing. Use it for texts, which may be compressed by gzip and zstd, and `ArchiveCompressionOf` for tar archives, which
-// may also be compressed by bzip2 and xz. Files of zlib begin with bytes that other files begin with, too: only formats
-// that tell themselves from them know those.
-// Threads: pure functions.
+// nothing. Use it for texts, which may be compressed by gzip and zstd, and `ArchiveCompressionOf` for tar archives,
+// which may also be compressed by bzip2 and xz. Files of zlib begin with bytes that other files begin with, too: only
+// formats that tell themselves from them know those. Threads: pure functions.
 #ifndef HEADRACE_IO_FORMATS_COMPRESSED_COMPRESSION_H_
 #define HEADRACE_IO_FORMATS_COMPRESSED_COMPRESSION_H_
 

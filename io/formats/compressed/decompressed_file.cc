@@ -49,9 +49,8 @@ absl::StatusOr<std::unique_ptr<DecompressedFile>> DecompressedFile::Open(const F
   BufferRef input = BufferPool::Current().Allocate(kInputBytes);
   BufferRef output = BufferPool::Current().Allocate(kOutputBytes);
   if (!input || !output) return ResourceError("no memory to decompress ", path);
-  return std::unique_ptr<DecompressedFile>(
-      new DecompressedFile(std::move(file), compression, std::move(decompressor), std::move(input), std::move(output),
-                           on_archive));
+  return std::unique_ptr<DecompressedFile>(new DecompressedFile(std::move(file), compression, std::move(decompressor),
+                                                                std::move(input), std::move(output), on_archive));
 }
 
 absl::StatusOr<size_t> DecompressedFile::Read(absl::Span<uint8_t> target) {
@@ -102,8 +101,8 @@ void DecompressedFile::Decompress() {
   if (std::exchange(looks_, looks_ && progress.made == 0) &&
       IsTar({reinterpret_cast<const char*>(output_->data()), progress.made})) {
     output_end_ = 0;
-    wrong_ =
-        DataError("the file holds a tar archive, compressed by ", CompressionName(compression_), "; unpack it: tar xf, or read it with WebDataset");
+    wrong_ = DataError("the file holds a tar archive, compressed by ", CompressionName(compression_),
+                       "; unpack it: tar xf, or read it with WebDataset");
   }
 }
 

@@ -37,8 +37,7 @@ class DecompressedFile : public ByteStream {
 
  private:
   DecompressedFile(std::unique_ptr<ReadAheadFile> file, Compression compression,
-                   std::unique_ptr<Decompressor> decompressor, BufferRef input, BufferRef output,
-                   OnArchive on_archive);
+                   std::unique_ptr<Decompressor> decompressor, BufferRef input, BufferRef output, OnArchive on_archive);
 
   absl::Status Step();
   absl::Status TakeInput();

@@ -26,7 +26,8 @@ class XzDecompressor : public Decompressor {
   absl::Status Begin() {
     const lzma_ret begun = lzma_stream_decoder(&stream_, kMostDictionary + kBesideDictionary, 0);
     if (begun == LZMA_OK) return absl::OkStatus();
-    return begun == LZMA_MEM_ERROR ? XzOutOfMemory() : InternalError("liblzma does not begin: ", static_cast<int>(begun));
+    return begun == LZMA_MEM_ERROR ? XzOutOfMemory()
+                                   : InternalError("liblzma does not begin: ", static_cast<int>(begun));
   }
 
   Progress Decompress(absl::Span<const uint8_t> compressed, absl::Span<uint8_t> target) override {

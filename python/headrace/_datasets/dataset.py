@@ -22,7 +22,7 @@ from headrace._runs import error_policy
 from headrace._runs.run_options import RunParameters
 
 if TYPE_CHECKING:
-    from headrace._records import Written, WrittenTFRecords
+    from headrace._records import Written, WrittenTar, WrittenTFRecords
     from headrace.sheet import ContactSheet
 
 __all__ = ["Dataset"]
@@ -170,6 +170,36 @@ class Dataset(Methods, Runs):
             options: Those of `iterate`.
         """
         return _records.write_tfrecord(self, path, files, resume, dict(options))
+
+    def write_tar(
+        self, path: str | os.PathLike[str], *, files: int = 1, resume: bool = False, **options: Unpack[RunParameters]
+    ) -> WrittenTar:
+        """Writes the rows of epoch `ds.epoch`, in their order, as WebDataset's samples to a tar archive, or to several.
+
+        A row is a sample, and each column a field of its name: bytes as they are, texts as UTF-8, single numbers as text,
+        arrays as .npy or JSON where the name ends so, and the columns json.a and json.b as one object in the field json.
+        The key is the column `__key__`, or else the row's number; `__url__` and `__fields__` are left out. `WebDataset`
+        with the same types in `decode` gives the same rows.
+
+            ds.map([V.Decode(), V.Resize(256), V.EncodeJpeg()], "jpg").write_tar("train.tar", files=8)
+
+        Equal rows are equal bytes: all times are 1970, and all owners the same. The archives take their names together
+        when all are complete, in place of older ones: an error leaves those as they were. Of several archives those that
+        were finished before an error or a kill are kept, for `resume`.
+        Raises GraphError for a column that cannot be a field, DataError for a value or a key that cannot be written,
+        UnsupportedError while another process writes the file, StateError for what another dataset left, ResourceError if
+        the disk is full, and the errors of the pipeline.
+
+        Args:
+            path: The archive to write, `.tar`.
+            files: How many archives the rows are divided among, in runs of equal length: `train-00000-of-00008.tar` and
+                so on for `train.tar`. Where the number of rows is not known before a run, as below a filter, the rows are
+                made twice, to count them.
+            resume: Go on with what a run with the same arguments left when it ended early: archives that it had finished
+                are not made again, and all are the same in the end.
+            options: Those of `iterate`.
+        """
+        return _records.write_tar(self, path, files, resume, dict(options))
 
     def show(
         self,

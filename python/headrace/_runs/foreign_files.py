@@ -48,6 +48,7 @@ _READ: dict[str, set[str]] = {
     "RecordFile": {"RecordIO"},
     "ImageRecord": {"RecordIO"},
     "TFRecord": {"TFRecord"} | _COMPRESSED,
+    "WebDataset": {"bzip2", "tar", "xz"} | _COMPRESSED,
 }
 _PLACE = re.compile(r", (byte|record|line) [0-9]+$")
 _OPERATOR = re.compile(r"^\w+")
@@ -81,7 +82,7 @@ def kind_of(path: str) -> tuple[str, str] | None:
     for begin, kind, advice in _SIGNATURES:
         if head.startswith(begin) or (kind == "HTML" and lower.lstrip().startswith(begin.lower())):
             return kind, advice
-    return ("tar", f"{_UNPACK}: tar xf") if head[257:262] == b"ustar" else None
+    return ("tar", f"read it with hr.WebDataset, or {_UNPACK}: tar xf") if head[257:262] == b"ustar" else None
 
 
 def _is_tfrecord(head: bytes, size: int, descriptor: int) -> bool:

@@ -8,6 +8,7 @@ from headrace._arguments.options import shown
 from headrace._datasets.fields.csv_fields import csv_attributes
 from headrace._datasets.fields.feature_types import feature_attributes
 from headrace._datasets.fields.json_fields import json_attributes
+from headrace._datasets.fields.tar_fields import tar_attributes
 from headrace._graph.adapters import adapts
 from headrace.errors import GraphError
 
@@ -109,3 +110,19 @@ def tf_record(source: Dataset, /, features: Any, compression: Any, window: Any, 
     # As TensorFlow's options are written: GZIP, ZLIB, and nothing.
     compression = (compression.lower() or "none") if isinstance(compression, str) else compression
     _begin(source, "TFRecord", {**found, "compression": compression, **attributes}, window)
+
+
+@adapts("WebDataset")
+def web_dataset(
+    source: Dataset,
+    /,
+    paths: Any,
+    columns: Any,
+    decode: Any,
+    missing: Any,
+    window: Any,
+    look: Any,
+    **attributes: Any,
+) -> None:
+    found = tar_attributes(paths, columns, decode, missing, look)
+    _begin(source, "WebDataset", {**found, **attributes}, window)
