@@ -121,7 +121,7 @@ def test_no_module_imports_itself_by_way_of_others():
 
 def test_functions_import_nothing_of_the_package_or_of_python():
     """Only libraries that are large, or may be missing, are imported when they are first needed."""
-    libraries = {"IPython", "PIL", "cloudpickle", "ml_dtypes", "numpy", "scipy", "torch", "tqdm"}
+    libraries = {"IPython", "PIL", "cloudpickle", "ml_dtypes", "numpy", "pyarrow", "scipy", "torch", "tqdm"}
     found = set()
     for module, path in MODULES.items():
         for node, within in imports_below(ast.parse(path.read_text())):

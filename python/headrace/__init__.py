@@ -28,6 +28,7 @@ from headrace._datasets.adapters.parts import Subset
 from headrace._datasets.base import ColumnType
 from headrace._datasets.batches import BatchInfo
 from headrace._datasets.dataset import Dataset
+from headrace._datasets.fields.declared_ragged import ragged
 from headrace._datasets.loading import load
 from headrace._datasets.sampler import Sampler
 from headrace._graph import late_names
@@ -92,6 +93,7 @@ __all__ = [
     "parameter",
     "plugin_include",
     "progress",
+    "ragged",
     "transforms",
     "vision",
 ]
