@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "io/files/default_file_system.h"
 #include "io/files/file_system.h"
 #include "io/formats/mindrecord/mind_file.h"
 #include "ops/source/mindrecord/mind_fields.h"
