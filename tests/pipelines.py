@@ -41,6 +41,7 @@ def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     _write_records(folder)
     _write_examples(folder)
     _write_samples(folder)
+    _write_mind_records(folder / "mind")
     _write_damaged(folder)
     _write_recovered(folder)
     _write_masks(folder / "masks")
@@ -187,6 +188,14 @@ def _write_samples(folder: pathlib.Path) -> None:
     (folder / "compressed.tar").write_bytes(gzip_members(plain))
     wrong = [(f"{i}.cls", b"x" if i == 3 else b"%d" % i) for i in range(9)]
     (folder / "damaged.tar").write_bytes(tar_bytes(wrong))
+
+
+def _write_mind_records(folder: pathlib.Path) -> None:
+    """Files that MindSpore wrote: a set of four, and one with every type."""
+    folder.mkdir()
+    written = pathlib.Path(__file__).resolve().parents[1] / "io/formats/mindrecord/testdata"
+    for path in [*written.glob("shards.mindrecord?"), written / "types.mindrecord"]:
+        shutil.copyfile(path, folder / path.name)
 
 
 def _write_damaged(folder: pathlib.Path) -> None:
@@ -861,6 +870,17 @@ def samples_beside_damage(data: pathlib.Path) -> hr.Dataset:
     return hr.WebDataset(str(data / "damaged.tar"), ["cls"], {"cls": "int64"}).on_error("skip").batch(3)
 
 
+def mind_records(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.MindRecord(str(data / "mind/shards.mindrecord2"), shuffle=True)
+    return rows.map(len, "file_name").repeat(3).batch(4)
+
+
+def mind_arrays(data: pathlib.Path) -> hr.Dataset:
+    columns = ["v32", "a64", "f32", "s", "b"]
+    rows = hr.MindRecord([str(data / "mind/types.mindrecord")], columns=columns, index="build")
+    return rows.skip(1).batch(3, pad=True, pad_value=-1)
+
+
 def listed_images(data: pathlib.Path) -> hr.Dataset:
     images = hr.ImageList(str(data / "photos.lst"), str(data), columns=["image", "label", "id"], shuffle=True)
     return images.map([V.Decode(), V.RandomCrop(40)], "image").batch(3)
@@ -1441,6 +1461,8 @@ PIPELINES: dict[str, Build] = {
         skipped_sparse_rows,
         packed_images,
         packed_images_in_splits,
+        mind_arrays,
+        mind_records,
         part_of_records,
         records_behind_damage,
         examples_by_number,

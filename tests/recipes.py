@@ -343,6 +343,24 @@ def image_records(count: int, shuffled: bool) -> Recipe:
     return read_by_number(f"ImageRecord({count}, index, {shuffled})", numbers_as_labels, count, shuffled)
 
 
+def mind_record_bytes(count: int) -> bytes:
+    """The numbers as a MindRecord file."""
+    with tempfile.TemporaryDirectory() as folder:
+        hr.Range(count).write_mindrecord(pathlib.Path(folder) / "numbers")
+        return (pathlib.Path(folder) / "numbers").read_bytes()
+
+
+def mind_records(count: int, shuffled: bool) -> Recipe:
+    return read_by_number(
+        f"MindRecord({count}, {shuffled})",
+        lambda count, shuffled: hr.MindRecord(
+            written(count, "mindrecord", lambda: mind_record_bytes(count)), shuffle=shuffled
+        ),
+        count,
+        shuffled,
+    )
+
+
 def number_of_wave(wave: np.ndarray) -> np.ndarray:
     """Which wave it is, of fewer than an eighth of its values: its second value is the sine of an angle below 45°."""
     return np.array(round(float(np.arcsin(wave[1])) / (2 * np.pi) * len(wave)) - 1, np.int64)
@@ -396,6 +414,7 @@ def _source(draws: Draws) -> Recipe:
         "samples",
         "indexed samples",
         "image records",
+        "mind records",
         "own rows",
         "plugin source",
         "plugin format",
@@ -414,6 +433,7 @@ def _source(draws: Draws) -> Recipe:
         "indexed examples": indexed_examples,
         "indexed samples": indexed_samples,
         "image records": image_records,
+        "mind records": mind_records,
         "plugin source": plugin_source,
     }
     if kind in indexed:

@@ -19,6 +19,7 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace.__main__ import main
 from headrace.mx import recordio
+from tests.mind_record_reference import TESTDATA
 from tests.tar_bytes import tar_bytes
 from tests.tfrecord_bytes import frame
 
@@ -38,6 +39,7 @@ NAMES = {
     "delete": b"a\x7f\x08b",
 }
 NAMED = pytest.mark.parametrize("name", NAMES.values(), ids=list(NAMES))
+MIND_RECORD = (TESTDATA / "scalars.mindrecord").read_bytes()
 WHOLE = V.EncodeJpeg()(np.random.default_rng(0).integers(0, 256, (24, 24, 3), np.uint8))
 
 
@@ -130,6 +132,7 @@ SOURCES = {
     "WebDataset": (lambda at: hr.WebDataset(at.lines(".tar", tar_bytes([("0.txt", b"1"), ("1.txt", b"2")]))), 2),
     "WebDataset, index": (lambda at: hr.WebDataset(at.lines(".tar", tar_bytes([("0.txt", b"1")])), index="build"), 1),
     "ImageRecord, index": (lambda at: hr.ImageRecord(path := at.records(), f"{path[:-4]}.idx"), 3),
+    "MindRecord": (lambda at: hr.MindRecord(at.write(f"{at.name}.mr", MIND_RECORD)), 5),
     "Manifest": (lambda at: hr.Manifest({"path": at.images, "x": [1, 2, 3]}, "path"), 3),
     "Manifest, root": (
         lambda at: hr.Manifest({"path": [os.path.basename(path) for path in at.images]}, "path", root=at.folder),

@@ -45,6 +45,11 @@ def record_file(folder: pathlib.Path, version: int) -> None:
     rows.write_records(folder / "set.rec", resume=version == 1)
 
 
+def mind_set(folder: pathlib.Path, version: int) -> None:
+    rows = hr.Numpy({"record": np.array(payloads(version), object)})
+    rows.write_mindrecord(folder / "set", files=3, resume=version == 1)
+
+
 def mxnet(folder: pathlib.Path, version: int) -> None:
     with mx.recordio.MXIndexedRecordIO(folder / "set.idx", folder / "set.rec", "w") as record:
         for number, payload in enumerate(payloads(version)):
@@ -69,7 +74,8 @@ def graph(folder: pathlib.Path, version: int) -> None:
 def rows_read(pattern: pathlib.Path) -> None:
     """Those of one version, or an error."""
     try:
-        rows = [row["record"] for row in hr.RecordFile(str(pattern))]
+        read = hr.MindRecord if pattern.name == PATTERNS["mind_set"] else hr.RecordFile
+        rows = [row["record"] for row in read(str(pattern))]
     except hr.Error:
         return
     if rows not in (payloads(0), payloads(1)):
@@ -77,9 +83,11 @@ def rows_read(pattern: pathlib.Path) -> None:
 
 
 # What reads a set by a pattern.
-PATTERNS = {"record_set": "set-*.rec", "record_file": "set.rec", "mxnet": "set.rec"}
+PATTERNS = {"record_set": "set-*.rec", "record_file": "set.rec", "mind_set": "set0", "mxnet": "set.rec"}
 
-WRITERS: dict[str, Writer] = {write.__name__: write for write in (record_set, record_file, mxnet, packed, graph)}
+WRITERS: dict[str, Writer] = {
+    write.__name__: write for write in (record_set, record_file, mind_set, mxnet, packed, graph)
+}
 
 
 def files_in(folder: pathlib.Path) -> dict[str, bytes]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from headrace import _records, sheet
+from headrace import _mindrecord, _records, sheet
 from headrace._arguments import options
 from headrace._arguments.other_libraries import advise, advise_init, method_advice
 from headrace._arguments.suggestions import did_you_mean
@@ -22,6 +22,7 @@ from headrace._runs import error_policy
 from headrace._runs.run_options import RunParameters
 
 if TYPE_CHECKING:
+    from headrace._mindrecord import WrittenSet
     from headrace._records import Written, WrittenTar, WrittenTFRecords
     from headrace.sheet import ContactSheet
 
@@ -200,6 +201,44 @@ class Dataset(Methods, Runs):
             options: Those of `iterate`.
         """
         return _records.write_tar(self, path, files, resume, dict(options))
+
+    def write_mindrecord(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        files: int = 1,
+        index: Sequence[str] | None = None,
+        header_size: int | None = None,
+        page_size: int | None = None,
+        resume: bool = False,
+        **options: Unpack[RunParameters],
+    ) -> WrittenSet:
+        """Writes the rows of epoch `ds.epoch`, in their order, to a set of MindRecord files, which MindSpore 2 and
+        `hr.MindRecord` read.
+
+        Columns become fields of their names: int32, int64, float32 and float64, single values or arrays of which at most
+        one dimension differs from row to row; texts, and bytes.
+
+            hr.ImageFolder("photos").write_mindrecord("train.mindrecord", files=4, index=["label"])
+
+        The files take their names together when all are complete, in place of older ones: an error leaves those as they
+        were, and a kill leaves those, or a set that is refused. Until then the rows take as much disk again. Raises
+        GraphError for columns that MindRecord has no type for, DataError, naming row and column, for a value that does
+        not fit, UnsupportedError while another process writes the set, StateError for what another dataset left,
+        ResourceError if the disk is full, and the errors of the pipeline.
+
+        Args:
+            path: The file to write; several have their numbers after it, and each an index with `.db`.
+            files: How many files the rows are divided among, in runs of equal length. Where the number of rows is not
+                known before a run, as below a filter, the rows are made twice, to count them.
+            index: The numbers and texts that the indices hold, for MindSpore's samplers; None: all.
+            header_size: The bytes in front of the first page, 16 KiB to 128 MiB; None: twice what the rows need.
+            page_size: The bytes of a page, 32 KiB to 256 MiB; None: as few as the longest row allows.
+            resume: Go on with what a run with the same arguments left when it ended early: the rows of files that were
+                complete are not made again, and all files are the same in the end.
+            options: Those of `iterate`.
+        """
+        return _mindrecord.write_mindrecord(self, path, files, index, header_size, page_size, resume, dict(options))
 
     def show(
         self,

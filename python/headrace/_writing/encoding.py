@@ -4,10 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-__all__ = ["DRAFT", "Encoding", "Part", "Stream"]
+__all__ = ["DRAFT", "MADE", "Encoding", "Part", "Stream"]
 
 DRAFT = ".draft"
 """The ending of the drafts' names, after the file's."""
+MADE = ".made"
+"""That of drafts which `Encoding.assemble` makes."""
 
 
 class Stream(Protocol):
@@ -55,6 +57,19 @@ class Encoding(ABC):
         """The files of the part at `path`, in the order in which they get their names: the file without which the others
         are refused comes last, or first where readers find the others by it."""
         return [path]
+
+    def assemble(self, paths: Sequence[str], rows: Sequence[int]) -> list[tuple[str, int]] | None:
+        """Makes the files of the set from the drafts of its parts, for a format in which their bytes follow from all
+        rows. None: the drafts are the files.
+
+        Gives the files with their sizes, in the order in which they get their names; their drafts end in MADE, and are
+        sealed and kept. It may be called again after a kill.
+
+        Args:
+            paths: Of the parts.
+            rows: How many each of them has.
+        """
+        return None
 
     @abstractmethod
     def begin(self, path: str) -> Part:

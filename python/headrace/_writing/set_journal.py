@@ -16,7 +16,7 @@ from typing import Any, Self
 from headrace import _engine
 from headrace._files.opened_file import open_own_file
 from headrace._files.system_error import saying
-from headrace._writing.encoding import DRAFT
+from headrace._writing.encoding import DRAFT, MADE
 from headrace._writing.journal_lines import checked_line, fields_of
 from headrace.errors import Error, StateError
 
@@ -93,14 +93,19 @@ class SetJournal:
         self._write(checked_line(asdict(part)))
         self.finished.append(part)
 
-    def commit(self) -> None:
-        """All parts are there: gives their files their names."""
-        files = [
+    def commit(self, made: Sequence[tuple[str, int]] | None = None) -> None:
+        """All parts are there: gives their files their names, or those of the files that were `made` of them."""
+        parts = [
             (os.fsencode(file), size)
             for names, part in zip(self._parts, self.finished, strict=True)
             for file, size in zip(names, part.sizes, strict=True)
         ]
-        _engine.commit_set(files, DRAFT)
+        if made is None:
+            _engine.commit_set(parts, DRAFT)
+        else:
+            _engine.commit_set([(os.fsencode(file), size) for file, size in made], MADE)
+            for file, size in parts:
+                _engine.OutputStream.resume(file, DRAFT, size).discard()
         self._stream.discard()
 
     def __enter__(self) -> Self:

@@ -82,9 +82,13 @@ def write_set(
         kept = len(journal.finished)
         with _noting_what_is_kept(journal):
             writer.run(journal)
-            journal.commit()
-    counts = [part.rows for part in journal.finished]
-    written = sum(part.sizes[writer.row_file] for part in journal.finished)
+            counts = [part.rows for part in journal.finished]
+            made = encoding.assemble(paths, counts)
+            journal.commit(made)
+    if made is None:
+        written = sum(part.sizes[writer.row_file] for part in journal.finished)
+    else:
+        written = sum(size for file, size in made if file in paths)
     return WrittenSet(paths, counts, written, kept, time.monotonic() - started)
 
 
