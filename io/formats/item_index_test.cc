@@ -248,7 +248,7 @@ TEST_F(FindItemsTest, KeepsNothingWhereAGraphIsOnlyLookedAtOrDamageWasLeftOut) {
 
 TEST_F(FindItemsTest, DoesWithoutKeepingWhereNothingMayBeWritten) {
   const FaultyFileSystem files(LocalFileSystem(), [](std::string_view call, const std::string& path) {
-    return call == "Write" ? UnsupportedError(path, " may not be written to") : absl::OkStatus();
+    return call == "Create" ? UnsupportedError(path, " may not be written to") : absl::OkStatus();
   });
   EXPECT_EQ(Begins(&files), begins_);
   EXPECT_EQ(Begins(&files), begins_);
