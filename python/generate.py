@@ -60,6 +60,7 @@ HOMES = {
     "DType": "_arguments.dtype",
     "Dataset": "_datasets.dataset",
     "Expression": "_graph.expression",
+    "FeatureTypes": "_datasets.column_types",
     "FieldTypes": "_datasets.column_types",
     "Kernel": "_kernels.kernel",
     "Kernels": "_kernels.mapping",

@@ -19,6 +19,8 @@ from headrace import vision as V
 from tests import example_plugins
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.front import kernel_of
+from tests.tar_bytes import tar_bytes
+from tests.tfrecord_bytes import example, frame
 
 Build = Callable[[pathlib.Path], hr.Dataset]
 
@@ -37,6 +39,9 @@ def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     _write_tables(folder)
     _write_sparse_rows(folder)
     _write_records(folder)
+    _write_examples(folder)
+    _write_samples(folder)
+    _write_mind_records(folder / "mind")
     _write_damaged(folder)
     _write_recovered(folder)
     _write_masks(folder / "masks")
@@ -142,6 +147,55 @@ def _write_records(folder: pathlib.Path) -> None:
     )
     lost = struct.pack("<II", 0xCED7230A, 1 << 20) + b"claims too much."
     (folder / "damaged.rec").write_bytes(record_bytes([b"one"]) + lost + record_bytes([b"two", b"", b"three"]))
+
+
+def _write_examples(folder: pathlib.Path) -> None:
+    """In three files, and in another one beside a wrong checksum and a wrong type."""
+    examples = folder / "examples"
+    examples.mkdir()
+    for part in range(3):
+        records = [
+            example(
+                {
+                    "number": ("int64", [100 * part + i]),
+                    "box": ("float32", [i, i + 0.5] * (i % 3)),
+                    "text": ("bytes", [b"text %d" % i]),
+                    **({"data": ("bytes", [bytes(i)])} if i % 4 else {}),
+                },
+                packed=i % 2 == 0,
+            )
+            for i in range(25 * (part != 1))
+        ]
+        (examples / f"{part}.tfrecord").write_bytes(b"".join(map(frame, records)))
+    frames = [frame(example({"number": ("int64", [i])})) for i in range(9)]
+    frames[3] = frames[3][:-1] + bytes([frames[3][-1] ^ 1])
+    frames[5] = frame(example({"number": ("float32", [1.5])}))
+    (folder / "damaged.examples").write_bytes(b"".join(frames))
+
+
+def _write_samples(folder: pathlib.Path) -> None:
+    """In three archives, one of them compressed, and in another one beside a sample that is not of its types."""
+    shards = folder / "shards"
+    shards.mkdir()
+    for shard in range(3):
+        members = []
+        for i in range(25 * (shard != 1)):
+            members += [(f"a/{i:02}.bin", bytes([i]) * (i * 37)), (f"a/{i:02}.Cls", b"%d\n" % (100 * shard + i))]
+            members += [(f"a/{i:02}.json", b'{"text": "line %d", "box": [%d, 1]}' % (i, i))] * (i % 4 > 0)
+            members += [("__meta__/x.txt", b"x")] * (i % 5 == 0)
+        (shards / f"{shard}.tar").write_bytes(tar_bytes(members))
+    plain = (shards / "2.tar").read_bytes()
+    (folder / "compressed.tar").write_bytes(gzip_members(plain))
+    wrong = [(f"{i}.cls", b"x" if i == 3 else b"%d" % i) for i in range(9)]
+    (folder / "damaged.tar").write_bytes(tar_bytes(wrong))
+
+
+def _write_mind_records(folder: pathlib.Path) -> None:
+    """Files that MindSpore wrote: a set of four, and one with every type."""
+    folder.mkdir()
+    written = pathlib.Path(__file__).resolve().parents[1] / "io/formats/mindrecord/testdata"
+    for path in [*written.glob("shards.mindrecord?"), written / "types.mindrecord"]:
+        shutil.copyfile(path, folder / path.name)
 
 
 def _write_damaged(folder: pathlib.Path) -> None:
@@ -775,6 +829,58 @@ def records_behind_damage(data: pathlib.Path) -> hr.Dataset:
     return hr.RecordFile(str(data / "damaged.rec"), damage="skip").repeat(2).batch(3)
 
 
+def examples_by_number(data: pathlib.Path) -> hr.Dataset:
+    features = {"number": "int64", "box": ("float32", (None, 2)), "text": str, "data": ("bytes", (), b"none")}
+    rows = hr.TFRecord(str(data / "examples"), features, index="build", shuffle=True)
+    return rows.project(["number", "text", "box"]).batch(4, ragged="splits")
+
+
+def examples_in_files(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.TFRecord(str(data / "examples"), {"number": "int64"}, shuffle=True, window=7, interleave=2)
+    return rows.repeat(2).batch(5)
+
+
+def examples_beside_damage(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.TFRecord(str(data / "damaged.examples"), {"number": "int64"}, damage="skip")
+    return rows.on_error("skip").batch(3)
+
+
+_SAMPLE_TYPES = {"cls": "int64", "json": {"text": str, "box": ("float32", (2,))}}
+_NO_JSON = {"json.text": "none", "json.box": [0, 0]}
+
+
+def samples_by_number(data: pathlib.Path) -> hr.Dataset:
+    columns = ["__key__", "bin", "cls", "json"]
+    rows = hr.WebDataset(str(data / "shards"), columns, _SAMPLE_TYPES, missing=_NO_JSON, index="build", shuffle=True)
+    return rows.project(["cls", "bin", "json.box"]).batch(4)
+
+
+def samples_in_shards(data: pathlib.Path) -> hr.Dataset:
+    shards = str(data / "shards/{0..2}.tar") + "::" + str(data / "compressed.tar")
+    rows = hr.WebDataset(shards, ["cls", "bin"], {"cls": "int32"}, shuffle=True, window=7, interleave=2)
+    return rows.repeat(2).batch(5)
+
+
+def samples_in_order(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.WebDataset(str(data / "shards"), ["json"], {"json": _SAMPLE_TYPES["json"]}, missing=_NO_JSON)
+    return rows.batch(6)
+
+
+def samples_beside_damage(data: pathlib.Path) -> hr.Dataset:
+    return hr.WebDataset(str(data / "damaged.tar"), ["cls"], {"cls": "int64"}).on_error("skip").batch(3)
+
+
+def mind_records(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.MindRecord(str(data / "mind/shards.mindrecord2"), shuffle=True)
+    return rows.map(len, "file_name").repeat(3).batch(4)
+
+
+def mind_arrays(data: pathlib.Path) -> hr.Dataset:
+    columns = ["v32", "a64", "f32", "s", "b"]
+    rows = hr.MindRecord([str(data / "mind/types.mindrecord")], columns=columns, index="build")
+    return rows.skip(1).batch(3, pad=True, pad_value=-1)
+
+
 def listed_images(data: pathlib.Path) -> hr.Dataset:
     images = hr.ImageList(str(data / "photos.lst"), str(data), columns=["image", "label", "id"], shuffle=True)
     return images.map([V.Decode(), V.RandomCrop(40)], "image").batch(3)
@@ -1355,8 +1461,17 @@ PIPELINES: dict[str, Build] = {
         skipped_sparse_rows,
         packed_images,
         packed_images_in_splits,
+        mind_arrays,
+        mind_records,
         part_of_records,
         records_behind_damage,
+        examples_by_number,
+        examples_in_files,
+        examples_beside_damage,
+        samples_by_number,
+        samples_in_shards,
+        samples_in_order,
+        samples_beside_damage,
         listed_images,
         texts_repeated,
         table,

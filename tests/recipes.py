@@ -18,6 +18,8 @@ from headrace.mx import recordio
 from tests import example_plugins
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.pipelines import record_bytes
+from tests.tar_bytes import tar_bytes
+from tests.tfrecord_bytes import example, frame
 
 Rows = list[Any]
 
@@ -289,6 +291,46 @@ def indexed_records(count: int, shuffled: bool) -> Recipe:
     )
 
 
+def examples(count: int, **options: Any) -> hr.Dataset:
+    """The numbers as a feature of TFRecords. A file is one split."""
+    records = (example({"value": ("int64", [number]), "other": ("bytes", [b"x"])}) for number in range(count))
+    path = written(count, "tfrecord", lambda: b"".join(map(frame, records)))
+    options.pop("split_bytes", None)
+    if options.get("sharding") == "contiguous":
+        options["sharding"] = "splits"
+    return hr.TFRecord(path, {"value": "int64"}, **options)
+
+
+def indexed_examples(count: int, shuffled: bool) -> Recipe:
+    return read_by_number(
+        f"TFRecord({count}, index, {shuffled})",
+        lambda count, shuffled: examples(count, index="build", shuffle=shuffled),
+        count,
+        shuffled,
+        maps_alone=False,
+    )
+
+
+def samples(count: int, **options: Any) -> hr.Dataset:
+    """The numbers as a field of samples in a tar archive. A file is one split."""
+    members = [(f"{number}.value", b"%d" % number) for number in range(count)]
+    path = written(count, "tar", lambda: tar_bytes(members))
+    options.pop("split_bytes", None)
+    if options.get("sharding") == "contiguous":
+        options["sharding"] = "splits"
+    return hr.WebDataset(path, ["value"], {"value": "int64"}, **options)
+
+
+def indexed_samples(count: int, shuffled: bool) -> Recipe:
+    return read_by_number(
+        f"WebDataset({count}, index, {shuffled})",
+        lambda count, shuffled: samples(count, index="build", shuffle=shuffled),
+        count,
+        shuffled,
+        maps_alone=False,
+    )
+
+
 def numbers_as_labels(count: int, shuffled: bool) -> hr.Dataset:
     """The numbers as labels of records without images."""
     headers = (recordio.IRHeader(0, float(number), number, 0) for number in range(count))
@@ -299,6 +341,24 @@ def numbers_as_labels(count: int, shuffled: bool) -> hr.Dataset:
 
 def image_records(count: int, shuffled: bool) -> Recipe:
     return read_by_number(f"ImageRecord({count}, index, {shuffled})", numbers_as_labels, count, shuffled)
+
+
+def mind_record_bytes(count: int) -> bytes:
+    """The numbers as a MindRecord file."""
+    with tempfile.TemporaryDirectory() as folder:
+        hr.Range(count).write_mindrecord(pathlib.Path(folder) / "numbers")
+        return (pathlib.Path(folder) / "numbers").read_bytes()
+
+
+def mind_records(count: int, shuffled: bool) -> Recipe:
+    return read_by_number(
+        f"MindRecord({count}, {shuffled})",
+        lambda count, shuffled: hr.MindRecord(
+            written(count, "mindrecord", lambda: mind_record_bytes(count)), shuffle=shuffled
+        ),
+        count,
+        shuffled,
+    )
 
 
 def number_of_wave(wave: np.ndarray) -> np.ndarray:
@@ -349,7 +409,12 @@ def _source(draws: Draws) -> Recipe:
         "records",
         "numbered table",
         "indexed records",
+        "examples",
+        "indexed examples",
+        "samples",
+        "indexed samples",
         "image records",
+        "mind records",
         "own rows",
         "plugin source",
         "plugin format",
@@ -365,7 +430,10 @@ def _source(draws: Draws) -> Recipe:
     indexed = {
         "numbered table": numbered_table,
         "indexed records": indexed_records,
+        "indexed examples": indexed_examples,
+        "indexed samples": indexed_samples,
         "image records": image_records,
+        "mind records": mind_records,
         "plugin source": plugin_source,
     }
     if kind in indexed:
@@ -376,6 +444,8 @@ def _source(draws: Draws) -> Recipe:
         "table": ("Csv", table),
         "sparse rows": ("LibSvm", sparse_rows),
         "records": ("RecordFile", records),
+        "examples": ("TFRecord", examples),
+        "samples": ("WebDataset", samples),
         "plugin format": ("plugin's Readings", readings),
     }
     if kind in splits:

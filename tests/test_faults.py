@@ -26,6 +26,7 @@ PIPELINES = [
     "lines",
     "functions",
     "saved_and_restored",
+    "written",
 ]
 LAST = 1_000_000
 # Every fifth operation on files lacks something, in turn one of three; with ./test --all each operation lacks each.

@@ -27,7 +27,9 @@ ROOMS = [
     "_runs",
     *(each["name"] for each in declared.modules() if each["kernels"]),
     "sheet",
+    "_writing",
     "_records",
+    "_mindrecord",
     "_datasets",
     "eager",
     "sources",
@@ -40,6 +42,7 @@ ROOMS = [
     "worker",
     "headrace",
     "pack",
+    "mindrecord",
     "mx",
     "__main__",
 ]
@@ -120,7 +123,7 @@ def test_no_module_imports_itself_by_way_of_others():
 
 def test_functions_import_nothing_of_the_package_or_of_python():
     """Only libraries that are large, or may be missing, are imported when they are first needed."""
-    libraries = {"IPython", "PIL", "cloudpickle", "ml_dtypes", "numpy", "scipy", "torch", "tqdm"}
+    libraries = {"IPython", "PIL", "cloudpickle", "ml_dtypes", "numpy", "pyarrow", "scipy", "torch", "tqdm"}
     found = set()
     for module, path in MODULES.items():
         for node, within in imports_below(ast.parse(path.read_text())):
@@ -146,6 +149,7 @@ def test_importing_headrace_leaves_rooms_that_few_programs_need():
         [sys.executable, "-c", "import sys, headrace; print(*sys.modules)"], capture_output=True, text=True, check=True
     )
     loaded = listed.stdout.split()
-    late = tuple(f"headrace.{room}." for room in ("_commands", "_operators.conformance", "_records", "mx", "sheet"))
+    rooms = ("_commands", "_mindrecord", "_operators.conformance", "_records", "_writing", "mindrecord", "mx", "sheet")
+    late = tuple(f"headrace.{room}." for room in rooms)
     assert [each for each in loaded if each.startswith(late)] == []
     assert {"html", "numpy", "tempfile"}.isdisjoint(loaded)

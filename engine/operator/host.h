@@ -65,8 +65,11 @@ class HostRows {
 };
 
 struct HostArrays {
-  // Column names with tensors of equal first axis.
+  // Column names with tensors; row i of a column is element i of its first axis, unless it has splits.
   std::vector<std::pair<std::string, Tensor>> columns;
+  // Of ragged columns, by name: int64 (n + 1). Row i has the elements from splits[i] to splits[i + 1] of the first
+  // axis.
+  std::map<std::string, Tensor, std::less<>> splits = {};
 };
 
 struct HostBindings {

@@ -6,6 +6,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "io/files/output_stream.h"
 
 namespace headrace {
 namespace {
@@ -26,7 +27,35 @@ absl::Status HolesError(std::string_view path, int64_t bytes, int64_t size, int6
                    ": most of it is a hole; if the file is meant, set memory= to more");
 }
 
+absl::Status NotWrittenError(const std::string& path) {
+  return UnsupportedError(path, ": this file system cannot be written to; write to a file of this machine");
+}
+
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<OutputStream>> FileSystem::Create(const std::string& path,
+                                                                 const OutputOptions& /*options*/) const {
+  return NotWrittenError(path);
+}
+
+absl::StatusOr<std::unique_ptr<OutputStream>> FileSystem::Resume(const std::string& path,
+                                                                 const OutputOptions& /*options*/,
+                                                                 int64_t /*bytes*/) const {
+  return NotWrittenError(path);
+}
+
+absl::Status FileSystem::Remove(const std::string& path) const { return NotWrittenError(path); }
+
+absl::Status FileSystem::Write(const std::string& path, absl::Span<const std::string_view> parts) const {
+  return Write(path, parts, OutputOptions());
+}
+
+absl::Status FileSystem::Write(const std::string& path, absl::Span<const std::string_view> parts,
+                               const OutputOptions& options) const {
+  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<OutputStream> stream, Create(path, options));
+  HEADRACE_RETURN_IF_ERROR(stream->Append(parts));
+  return stream->Commit();
+}
 
 absl::StatusOr<std::vector<FolderEntry>> FileSystem::List(const std::string& folder, bool sizes) const {
   HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<FolderPages> pages, ListPages(folder, sizes));

@@ -1,10 +1,10 @@
-// `FileSystem` reads whole files, ranges and folders. Everything that touches a file goes through one, so that tests
-// can inject delays and faults, and a remote store is one more implementation (io/files/file_system_registry.h finds it
-// by the scheme of a path). Paths use '/'; links are followed; only regular files are read, without blocking on others;
-// a path with a NUL in it is refused (kGraph). Listing and stat calls end with kClosed if the thread's Interrupt is
-// wanted (core/interrupt.h).
-// Threads: a FileSystem and a RandomAccessFile may be used from any thread at once; FolderPages belong to one thread at
-// a time.
+// `FileSystem` reads whole files, ranges and folders, and writes files. Everything that touches a file goes through
+// one, so that tests can inject delays and faults, and a remote store is one more implementation
+// (io/files/file_system_registry.h finds it by the scheme of a path). Paths use '/'; links are followed; only regular
+// files are read, without blocking on others; a path with a NUL in it is refused (kGraph). Listing and stat calls end
+// with kClosed if the thread's Interrupt is wanted (core/interrupt.h).
+// Threads: a FileSystem and a RandomAccessFile may be used from any thread at once; FolderPages and an OutputStream
+// belong to one thread at a time.
 #ifndef HEADRACE_IO_FILES_FILE_SYSTEM_H_
 #define HEADRACE_IO_FILES_FILE_SYSTEM_H_
 
@@ -76,6 +76,8 @@ class FolderPages {
 };
 
 class LocalFiles;
+class OutputStream;
+struct OutputOptions;
 
 class FileSystem {
  public:
@@ -89,8 +91,17 @@ class FileSystem {
   virtual absl::StatusOr<FileStat> Stat(const std::string& path) const = 0;
   // The entries of a folder in any order, without "." and "..". With `sizes`, those of files are known.
   virtual absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool sizes) const = 0;
-  // Replaces a whole file: readers see the old one or the new one, never a part.
-  virtual absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const = 0;
+  // A new file, which gets its name when it is whole (io/files/output_stream.h). kUnsupported: nothing is written here,
+  // another process writes to the draft, or the draft or what has the name is not a file of this user's. The default
+  // implementation writes nothing.
+  virtual absl::StatusOr<std::unique_ptr<OutputStream>> Create(const std::string& path,
+                                                               const OutputOptions& options) const;
+  // Goes on with a draft that was left, after its first `bytes` bytes; the rest of it is dropped. kNotFound: there is
+  // no draft; kData: it is shorter; kUnsupported as Create.
+  virtual absl::StatusOr<std::unique_ptr<OutputStream>> Resume(const std::string& path, const OutputOptions& options,
+                                                               int64_t bytes) const;
+  // Removes a file; OK if there is none.
+  virtual absl::Status Remove(const std::string& path) const;
 
   // The file system that serves a path, and the path there. kUnsupported: none does.
   struct Located {
@@ -101,6 +112,10 @@ class FileSystem {
   // What only the machine's own files can do; null: these are not.
   virtual const LocalFiles* local() const { return nullptr; }
 
+  // Replaces a whole file: readers see the old one or the new one, never a part.
+  absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const;
+  absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts,
+                     const OutputOptions& options) const;
   // All pages of a folder.
   absl::StatusOr<std::vector<FolderEntry>> List(const std::string& folder, bool sizes = false) const;
   // `bytes` from `offset` on; kData if the file ends before.

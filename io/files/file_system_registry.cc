@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "core/error.h"
+#include "io/files/output_stream.h"
 
 namespace headrace {
 namespace {
@@ -81,9 +82,22 @@ absl::StatusOr<std::unique_ptr<FolderPages>> FileSystemRegistry::ListPages(const
   return located.files->ListPages(located.path, sizes);
 }
 
-absl::Status FileSystemRegistry::Write(const std::string& path, absl::Span<const std::string_view> parts) const {
+absl::StatusOr<std::unique_ptr<OutputStream>> FileSystemRegistry::Create(const std::string& path,
+                                                                         const OutputOptions& options) const {
   HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
-  return located.files->Write(located.path, parts);
+  return located.files->Create(located.path, options);
+}
+
+absl::StatusOr<std::unique_ptr<OutputStream>> FileSystemRegistry::Resume(const std::string& path,
+                                                                         const OutputOptions& options,
+                                                                         int64_t bytes) const {
+  HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
+  return located.files->Resume(located.path, options, bytes);
+}
+
+absl::Status FileSystemRegistry::Remove(const std::string& path) const {
+  HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
+  return located.files->Remove(located.path);
 }
 
 const FileSystem* DefaultFileSystem() {

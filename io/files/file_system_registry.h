@@ -31,7 +31,11 @@ class FileSystemRegistry : public FileSystem {
   absl::StatusOr<std::shared_ptr<const RandomAccessFile>> Open(const std::string& path) const override;
   absl::StatusOr<FileStat> Stat(const std::string& path) const override;
   absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool sizes) const override;
-  absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override;
+  absl::StatusOr<std::unique_ptr<OutputStream>> Create(const std::string& path,
+                                                       const OutputOptions& options) const override;
+  absl::StatusOr<std::unique_ptr<OutputStream>> Resume(const std::string& path, const OutputOptions& options,
+                                                       int64_t bytes) const override;
+  absl::Status Remove(const std::string& path) const override;
 
  private:
   absl::StatusOr<Located> LocateFileUri(std::string_view uri) const;

@@ -21,6 +21,7 @@
 
 #include "core/error.h"
 #include "io/files/local_files.h"
+#include "io/files/output_stream.h"
 #include "io/files/testing/delayed_file_system.h"
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
@@ -413,11 +414,6 @@ mode_t ModeOf(const std::string& path) {
   return stat(path.c_str(), &found) == 0 ? found.st_mode & 0777 : 0;
 }
 
-ino_t InodeOf(const std::string& path) {
-  struct stat found;
-  return lstat(path.c_str(), &found) == 0 ? found.st_ino : 0;
-}
-
 TEST(LocalFiles, MakesAFolderAndThoseAboveIt) {
   TemporaryFolder folder;
   const LocalFiles& local = *Local().local();
@@ -448,7 +444,7 @@ TEST(LocalFiles, LetsOneHolderLockAFile) {
   EXPECT_TRUE(local.OpenLocked(path).ok());
   EXPECT_EQ(Local().Read(path)->bytes_value(), "headtail");
   EXPECT_FALSE(local.MakeLocked(folder / "none/b", "").ok());
-  local.Delete(path);
+  EXPECT_TRUE(local.Remove(path).ok());
   EXPECT_FALSE(local.OpenLocked(path).ok());
 }
 
@@ -456,38 +452,12 @@ TEST(LocalFiles, MakesFilesOfCachesForThisUserAlone) {
   const TemporaryFolder folder;
   const LocalFiles& local = *Local().local();
   ASSERT_TRUE(local.MakeLocked(folder / "rows", "").ok());
-  ASSERT_TRUE(local.ReplaceOwn(folder / "list", {"x"}).ok());
+  ASSERT_TRUE(local.Write(folder / "list", {"x"}, {.own = true, .durable = false}).ok());
   EXPECT_EQ(ModeOf(folder / "rows"), 0600u);
   EXPECT_EQ(ModeOf(folder / "list"), 0600u);
 }
 
-// Somebody who can write to the folder may hold the file that was there.
-TEST(LocalFiles, MakesADraftAnew) {
-  const TemporaryFolder folder;
-  const LocalFiles& local = *Local().local();
-  const std::string path = folder.Write("a.draft", "planted");
-  // An open file keeps its number to itself.
-  const auto held = Local().Open(path);
-  const ino_t planted = InodeOf(path);
-  {
-    const auto made = local.MakeDraft(path);
-    ASSERT_TRUE(made.ok()) << made.status();
-    EXPECT_EQ(*(*made)->Size(), 0);
-    const absl::Status second = local.MakeDraft(path).status();
-    EXPECT_EQ(KindOf(second), ErrorKind::kUnsupported);
-    EXPECT_THAT(Message(second), HasSubstr("is being written by another process"));
-    EXPECT_EQ(KindOf(local.OpenDraft(path).status()), ErrorKind::kUnsupported);
-    const std::string_view bytes = "ours";
-    ASSERT_TRUE((*made)->WriteAt(0, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}).ok());
-    EXPECT_NE(InodeOf(path), planted);
-  }
-  const auto kept = local.OpenDraft(path);
-  ASSERT_TRUE(kept.ok()) << kept.status();
-  EXPECT_EQ(*(*kept)->Size(), 4);
-  EXPECT_EQ(KindOf(local.OpenDraft(folder / "none").status()), ErrorKind::kNotFound);
-}
-
-TEST(LocalFiles, RefusesADraftThatIsNotItsOwn) {
+TEST(LocalFiles, RefusesALogThatIsNotItsOwn) {
   const TemporaryFolder folder;
   const LocalFiles& local = *Local().local();
   const std::string kept = folder.Write("kept", "as it was");
@@ -500,11 +470,9 @@ TEST(LocalFiles, RefusesADraftThatIsNotItsOwn) {
                                                         {"to_nothing", "is a symbolic link"},
                                                         {"second", "has 2 names"},
                                                         {"pipe", "is a pipe, a socket or a device"}}) {
-    for (const absl::Status& status : {local.MakeDraft(folder / name).status(), local.OpenDraft(folder / name).status(),
-                                       local.OpenLocked(folder / name).status()}) {
-      EXPECT_EQ(KindOf(status), ErrorKind::kUnsupported) << status;
-      EXPECT_THAT(Message(status), AllOf(HasSubstr(name), HasSubstr(why), HasSubstr("remove it")));
-    }
+    const absl::Status status = local.OpenLocked(folder / name).status();
+    EXPECT_EQ(KindOf(status), ErrorKind::kUnsupported) << status;
+    EXPECT_THAT(Message(status), AllOf(HasSubstr(name), HasSubstr(why), HasSubstr("remove it")));
   }
   EXPECT_EQ(Local().Read(kept)->bytes_value(), "as it was");
   EXPECT_FALSE(std::filesystem::exists(folder / "nowhere"));

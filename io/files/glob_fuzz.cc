@@ -73,9 +73,6 @@ class FewFolders : public headrace::FileSystem {
     }
     return std::make_unique<OnePage>(std::move(entries));
   }
-  absl::Status Write(const std::string& path, absl::Span<const std::string_view> /*parts*/) const override {
-    return Missing(path);
-  }
 
  private:
   static absl::Status Missing(const std::string& path) { return headrace::NotFoundError(path, ": not found"); }

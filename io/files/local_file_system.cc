@@ -1,23 +1,23 @@
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "io/files/descriptor.h"
+#include "io/files/descriptor_io.h"
 #include "io/files/local_files.h"
+#include "io/files/local_output.h"
 #include "io/files/opened_file.h"
+#include "io/files/output_stream.h"
+#include "io/files/system_error.h"
 
 namespace headrace {
 namespace {
@@ -29,52 +29,6 @@ constexpr size_t kEntriesAtOnce = 64;
 constexpr size_t kEntriesOfPage = 4096;
 // How far ahead of a read that was asked for the system begins to read as much again, as a multiple of it.
 constexpr int64_t kReadsAhead = 2;
-// How often a draft is made anew that others delete as soon as it is there.
-constexpr int kDraftTries = 100;
-
-std::string SystemMessage(int error) { return std::generic_category().message(error); }
-
-bool IsBrokenLink(const std::string& path) {
-  struct stat link;
-  return lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
-}
-
-absl::Status NotARegularFile(const std::string& path) {
-  return UnsupportedError(path, " is a pipe, a socket or a device, where a file is expected");
-}
-
-// Turns the system's error number into an error for the user who named the path. `verb` as in "read" or "list".
-absl::Status SystemError(const FileSystem& files, const std::string& path, std::string_view verb, int error) {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-      if (!IsBrokenLink(path)) return MissingPathError(files, path);
-      return NotFoundError(path, " is a symbolic link to something that is not there; restore it or remove the link");
-    case EACCES:
-    case EPERM:
-      return NotFoundError(path, ": may not ", verb,
-                           " it (permission denied); give this user the right to, or move it");
-    case EROFS:
-      return NotFoundError(path, ": may not ", verb, " it (read-only file system); choose another folder");
-    case ELOOP:
-      return NotFoundError(path, ": its symbolic links form a cycle; remove one of them");
-    case ENAMETOOLONG:
-      return NotFoundError(path, ": the path is longer than the file system allows");
-    case ENXIO:
-      return NotARegularFile(path);
-    case EISDIR:
-      return NotFoundError(path, " is a folder, where a file is expected");
-    case EMFILE:
-    case ENFILE:
-      return ResourceError(path, ": too many open files; raise the limit (ulimit -n)");
-    case ENOSPC:
-    case EDQUOT:
-    case ENOMEM:
-      return ResourceError(path, ": could not ", verb, " it: ", SystemMessage(error));
-    default:
-      return BeyondRow(DataError(path, ": could not ", verb, " it: ", SystemMessage(error)));
-  }
-}
 
 EntryType TypeOfMode(mode_t mode) {
   if (S_ISREG(mode)) return EntryType::kFile;
@@ -96,49 +50,13 @@ int64_t HeldBytesOf(const struct stat& from) {
   return int64_t{from.st_blocks} * kBlock;
 }
 
-// Reads until `target` is full or the file ends. Returns a negative errno on failure.
-int64_t ReadFully(int descriptor, int64_t offset, absl::Span<uint8_t> target) {
-  size_t done = 0;
-  while (done < target.size()) {
-    const ssize_t got =
-        pread(descriptor, target.data() + done, target.size() - done, offset + static_cast<off_t>(done));
-    if (got == 0) break;
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return -errno;
-    done += static_cast<size_t>(got);
-  }
-  return static_cast<int64_t>(done);
-}
-
-// 0 or errno.
-int WriteFully(int descriptor, int64_t offset, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = pwrite(descriptor, bytes.data(), bytes.size(), offset);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return errno;
-    bytes.remove_prefix(static_cast<size_t>(put));
-    offset += put;
-  }
-  return 0;
-}
-
-// 0 or errno.
-int WriteParts(int descriptor, absl::Span<const std::string_view> parts) {
-  int64_t offset = 0;
-  for (const std::string_view part : parts) {
-    if (const int error = WriteFully(descriptor, offset, part); error != 0) return error;
-    offset += static_cast<int64_t>(part.size());
-  }
-  return 0;
-}
-
 class LocalFile : public WritableFile {
  public:
   LocalFile(const FileSystem* files, std::string path, Descriptor descriptor)
       : files_(files), path_(std::move(path)), descriptor_(std::move(descriptor)) {}
 
   absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) const override {
-    const int64_t read = ReadFully(descriptor_.get(), offset, target);
+    const int64_t read = ReadFully(descriptor_, offset, target);
     if (read < 0) return SystemError(*files_, path_, "read", static_cast<int>(-read));
     return read;
   }
@@ -167,13 +85,8 @@ class LocalFile : public WritableFile {
   }
 
   absl::Status WriteAt(int64_t offset, absl::Span<const uint8_t> bytes) const override {
-    const int error =
-        WriteFully(descriptor_.get(), offset, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    const int error = WriteFully(descriptor_, offset, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     return error == 0 ? absl::OkStatus() : SystemError(*files_, path_, "write", error);
-  }
-
-  absl::Status Truncate(int64_t bytes) const override {
-    return ftruncate(descriptor_.get(), bytes) == 0 ? absl::OkStatus() : SystemError(*files_, path_, "write", errno);
   }
 
   absl::Status Sync() const override {
@@ -203,7 +116,7 @@ class Local : public LocalFiles {
     // start.
     const size_t gap = size >= kManyPages ? -reinterpret_cast<uintptr_t>(data) % kPage : 0;
     if (gap + static_cast<size_t>(size) <= buffer->capacity()) data += gap;
-    const int64_t read = ReadFully(descriptor.get(), 0, absl::MakeSpan(data, size));
+    const int64_t read = ReadFully(descriptor, 0, absl::MakeSpan(data, size));
     if (read < 0) return SystemError(*this, path, "read", static_cast<int>(-read));
     if (fstat(descriptor.get(), &stat) != 0) return SystemError(*this, path, "read", errno);
     if (read < size || stat.st_size != size) return SizeChangedError(path, size, read < size ? read : stat.st_size);
@@ -228,38 +141,35 @@ class Local : public LocalFiles {
   }
 
   absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool sizes) const override;
-  absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override {
-    return WriteWhole(path, parts, 0644, /*sync=*/true);
+  absl::StatusOr<std::unique_ptr<OutputStream>> Create(const std::string& path,
+                                                       const OutputOptions& options) const override {
+    return CreateLocalOutput(*this, path, options);
   }
-  absl::Status ReplaceOwn(const std::string& path, absl::Span<const std::string_view> parts) const override {
-    return WriteWhole(path, parts, kOwn, /*sync=*/false);
+  absl::StatusOr<std::unique_ptr<OutputStream>> Resume(const std::string& path, const OutputOptions& options,
+                                                       int64_t bytes) const override {
+    return ResumeLocalOutput(*this, path, options, bytes);
+  }
+  absl::Status Remove(const std::string& path) const override {
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
+    if (unlink(path.c_str()) == 0 || errno == ENOENT) return absl::OkStatus();
+    return SystemError(*this, path, "remove", errno);
   }
   absl::Status MakeOwnFolder(const std::string& folder) const override;
   absl::StatusOr<std::shared_ptr<const WritableFile>> MakeLocked(const std::string& path,
                                                                  std::string_view head) const override;
   absl::StatusOr<std::shared_ptr<const WritableFile>> OpenLocked(const std::string& path) const override;
-  absl::StatusOr<std::shared_ptr<const WritableFile>> MakeDraft(const std::string& path) const override;
-  absl::StatusOr<std::shared_ptr<const WritableFile>> OpenDraft(const std::string& path) const override;
-  absl::Status Rename(const std::string& from, const std::string& to) const override {
-    HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", to));
-    return rename(from.c_str(), to.c_str()) == 0 ? absl::OkStatus() : SystemError(*this, to, "write", errno);
-  }
-  void Delete(const std::string& path) const override { unlink(path.c_str()); }
 
  private:
   // Only this user may read it and write to it.
   static constexpr mode_t kOwn = 0600;
 
-  absl::Status WriteWhole(const std::string& path, absl::Span<const std::string_view> parts, mode_t mode,
-                          bool sync) const;
-  absl::StatusOr<Descriptor> LockLeftDraft(const std::string& path) const;
   absl::StatusOr<Descriptor> OpenRegular(const std::string& path, struct stat& stat) const {
     HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
     Descriptor descriptor = OpenToRead(path);
     if (!descriptor.is_open()) return SystemError(*this, path, "read", errno);
     if (fstat(descriptor.get(), &stat) != 0) return SystemError(*this, path, "read", errno);
     if (S_ISDIR(stat.st_mode)) return SystemError(*this, path, "read", EISDIR);
-    if (!S_ISREG(stat.st_mode)) return NotARegularFile(path);
+    if (!S_ISREG(stat.st_mode)) return NotARegularFileError(path);
     return descriptor;
   }
 };
@@ -338,23 +248,6 @@ absl::StatusOr<std::unique_ptr<FolderPages>> Local::ListPages(const std::string&
   return std::make_unique<LocalPages>(this, folder, std::move(opened), sizes);
 }
 
-absl::Status Local::WriteWhole(const std::string& path, absl::Span<const std::string_view> parts, mode_t mode,
-                               bool sync) const {
-  HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
-  const std::string draft = DraftName(path);
-  int error = 0;
-  {
-    const Descriptor descriptor = MakeFile(draft, mode);
-    if (!descriptor.is_open()) return SystemError(*this, path, "write", errno);
-    error = WriteParts(descriptor.get(), parts);
-    if (error == 0 && sync && fsync(descriptor.get()) != 0) error = errno;
-  }
-  if (error == 0 && rename(draft.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return absl::OkStatus();
-  unlink(draft.c_str());
-  return SystemError(*this, path, "write", error);
-}
-
 // Makes a folder with that mode, and those above it: 0 or errno. std::filesystem gives ENOENT where a call failed for
 // another reason.
 int MakeFolders(const std::string& folder, mode_t mode) {
@@ -376,17 +269,14 @@ absl::Status Local::MakeOwnFolder(const std::string& folder) const {
   return SystemError(*this, folder, "make", error);
 }
 
-// Nobody else writes to or deletes the file while the descriptor is open.
-bool Lock(const Descriptor& descriptor) { return flock(descriptor.get(), LOCK_EX | LOCK_NB) == 0; }
-
 absl::StatusOr<std::shared_ptr<const WritableFile>> Local::MakeLocked(const std::string& path,
                                                                       std::string_view head) const {
   const std::string draft = Cat(path, ".draft");
   Descriptor descriptor = MakeFile(draft, kOwn);
   if (!descriptor.is_open()) return SystemError(*this, path, "write", errno);
   // Continues without a lock if the disk has none: then no process finds one there either.
-  Lock(descriptor);
-  int error = WriteFully(descriptor.get(), 0, head);
+  LockFile(descriptor);
+  int error = WriteFully(descriptor, 0, head);
   if (error == 0 && rename(draft.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return std::make_shared<const LocalFile>(this, path, std::move(descriptor));
   unlink(draft.c_str());
@@ -398,55 +288,8 @@ absl::StatusOr<std::shared_ptr<const WritableFile>> Local::OpenLocked(const std:
   OwnFile own = OpenOwnFile(path, Writing::kAnywhere);
   if (!own.refused.empty()) return NotOwnFileError(path, own);
   if (!own.file.is_open()) return SystemError(*this, path, "write", errno);
-  if (!Lock(own.file)) return NotFoundError(path, " is locked by another process");
+  if (!LockFile(own.file)) return NotFoundError(path, " is locked by another process");
   return std::make_shared<const LocalFile>(this, path, std::move(own.file));
-}
-
-// Whether the path itself, not a link there, names the open file; another process may have renamed or deleted it.
-bool IsNamed(const Descriptor& descriptor, const std::string& path) {
-  struct stat open;
-  struct stat named;
-  return fstat(descriptor.get(), &open) == 0 && lstat(path.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
-         open.st_dev == named.st_dev;
-}
-
-absl::Status DraftInUse(const std::string& path) {
-  return UnsupportedError(path, " is being written by another process, or by another writer of this one");
-}
-
-// The draft that a process left; not open: there is none. While this process holds the lock, no other one deletes it.
-absl::StatusOr<Descriptor> Local::LockLeftDraft(const std::string& path) const {
-  HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
-  for (int i = 0; i < kDraftTries; ++i) {
-    OwnFile left = OpenOwnFile(path, Writing::kAnywhere);
-    if (!left.refused.empty()) return NotOwnFileError(path, left);
-    if (!left.file.is_open() && errno == ENOENT) return Descriptor(-1);
-    if (!left.file.is_open()) return SystemError(*this, path, "write", errno);
-    // Continues without a lock if the disk has none.
-    if (!Lock(left.file) && errno == EWOULDBLOCK) return DraftInUse(path);
-    if (IsNamed(left.file, path)) return std::move(left.file);
-  }
-  return DraftInUse(path);
-}
-
-absl::StatusOr<std::shared_ptr<const WritableFile>> Local::MakeDraft(const std::string& path) const {
-  for (int i = 0; i < kDraftTries; ++i) {
-    HEADRACE_ASSIGN_OR_RETURN(const Descriptor left, LockLeftDraft(path));
-    // A new file in any case, as whoever made the one that was left may still hold it.
-    if (left.is_open() && unlink(path.c_str()) != 0) return SystemError(*this, path, "replace", errno);
-    Descriptor made = MakeFile(path, 0666);
-    if (!made.is_open() && errno == EEXIST) continue;
-    if (!made.is_open()) return SystemError(*this, path, "write", errno);
-    if (!Lock(made) && errno == EWOULDBLOCK) return DraftInUse(path);
-    if (IsNamed(made, path)) return std::make_shared<const LocalFile>(this, path, std::move(made));
-  }
-  return DraftInUse(path);
-}
-
-absl::StatusOr<std::shared_ptr<const WritableFile>> Local::OpenDraft(const std::string& path) const {
-  HEADRACE_ASSIGN_OR_RETURN(Descriptor left, LockLeftDraft(path));
-  if (!left.is_open()) return SystemError(*this, path, "write", ENOENT);
-  return std::make_shared<const LocalFile>(this, path, std::move(left));
 }
 
 }  // namespace

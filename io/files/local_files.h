@@ -1,7 +1,5 @@
-// `LocalFiles` does what only the machine's own files allow: they are written to in place, locked, renamed and deleted.
-// A log that several processes share (io/records/record_log.h) and files that are written bit by bit need it; other
-// code uses FileSystem.
-// Threads: any thread at once.
+// `LocalFiles` does what only the machine's own files allow: they are locked and written to in place. A log that
+// several processes share (io/records/record_log.h) needs it; other code uses FileSystem. Threads: any thread at once.
 #ifndef HEADRACE_IO_FILES_LOCAL_FILES_H_
 #define HEADRACE_IO_FILES_LOCAL_FILES_H_
 
@@ -20,8 +18,6 @@ namespace headrace {
 class WritableFile : public RandomAccessFile {
  public:
   virtual absl::Status WriteAt(int64_t offset, absl::Span<const uint8_t> bytes) const = 0;
-  // Cuts the file off after `bytes` bytes.
-  virtual absl::Status Truncate(int64_t bytes) const = 0;
   // Returns once all that was written is on the disk.
   virtual absl::Status Sync() const = 0;
 };
@@ -36,16 +32,6 @@ class LocalFiles : public FileSystem {
                                                                          std::string_view head) const = 0;
   // A file that this user made. kNotFound also if another process has locked it.
   virtual absl::StatusOr<std::shared_ptr<const WritableFile>> OpenLocked(const std::string& path) const = 0;
-  // A new file to write to until Rename gives it its name, in place of one that a killed process left. kUnsupported:
-  // another process has locked that one, or it is not this user's own (io/files/opened_file.h).
-  virtual absl::StatusOr<std::shared_ptr<const WritableFile>> MakeDraft(const std::string& path) const = 0;
-  // The one that was left, with its bytes. kNotFound: there is none; kUnsupported as MakeDraft.
-  virtual absl::StatusOr<std::shared_ptr<const WritableFile>> OpenDraft(const std::string& path) const = 0;
-  // Gives a file another name, in place of the file that has it.
-  virtual absl::Status Rename(const std::string& from, const std::string& to) const = 0;
-  // As Write, but does not wait for the disk, and only this user may read the file.
-  virtual absl::Status ReplaceOwn(const std::string& path, absl::Span<const std::string_view> parts) const = 0;
-  virtual void Delete(const std::string& path) const = 0;
 
   const LocalFiles* local() const override { return this; }
 };

@@ -1,6 +1,7 @@
 #include "io/files/opened_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,9 @@
 
 namespace headrace {
 namespace {
+
+// Bytes of a file's name in that of its draft: names may be as long as the file system allows.
+constexpr size_t kNameInDraft = 100;
 
 // Retries after a signal of the program's own threads.
 Descriptor OpenWith(const std::string& path, int flags, mode_t mode = 0) {
@@ -53,7 +57,18 @@ std::string DraftName(const std::string& path) {
   if (getrandom(&number, sizeof(number), 0) != sizeof(number)) {
     number = static_cast<uint64_t>(getpid()) << 32 | drafts.fetch_add(1);
   }
-  return Cat(path, ".", absl::Hex(number, absl::kZeroPad16), ".part");
+  const size_t name = path.find_last_of('/') + 1;
+  return Cat(path.substr(0, name), ".", path.substr(name, kNameInDraft), ".", absl::Hex(number, absl::kZeroPad16),
+             ".new");
+}
+
+bool LockFile(const Descriptor& file) { return flock(file.get(), LOCK_EX | LOCK_NB) == 0; }
+
+void SyncFolderOf(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const Descriptor opened = OpenWith(folder, O_RDONLY | O_DIRECTORY);
+  if (opened.is_open()) fsync(opened.get());
 }
 
 OwnFile OpenOwnFile(const std::string& path, Writing where) {

@@ -25,8 +25,15 @@ enum class Writing { kAnywhere, kAtEnd };
 // link too.
 Descriptor MakeFile(const std::string& path, mode_t mode, Writing where = Writing::kAnywhere);
 
-// A name beside `path` that nobody can foresee, for a new file that is renamed to `path` when it is whole.
+// A hidden name beside `path` that nobody can foresee, for a new file that is renamed to `path` when it is whole.
 std::string DraftName(const std::string& path);
+
+// Takes the lock of an open file, which lasts until it is closed. False: another opened file has it (errno is
+// EWOULDBLOCK), or the disk has no locks.
+bool LockFile(const Descriptor& file);
+
+// Syncs the folder of a path, so that the name lasts. Where the file system cannot, the synced bytes still do.
+void SyncFolderOf(const std::string& path);
 
 // A file that this user made earlier, opened for reading and writing.
 struct OwnFile {

@@ -58,8 +58,33 @@ TEST(OpenOwnFile, RefusesAFileOfAnotherUser) {
 
 TEST(DraftName, CannotBeForeseen) {
   const std::string first = DraftName("a/b.idx");
-  EXPECT_THAT(first, StartsWith("a/b.idx."));
+  EXPECT_THAT(first, StartsWith("a/.b.idx."));
   EXPECT_NE(first, DraftName("a/b.idx"));
+  EXPECT_THAT(DraftName("b.idx"), StartsWith(".b.idx."));
+}
+
+TEST(DraftName, HasNoMoreBytesThanAFileSystemAllows) {
+  EXPECT_LE(DraftName("a/" + std::string(255, 'n')).size(), 2u + 255u);
+}
+
+TEST(LockFile, LetsOneHolderIn) {
+  const TemporaryFolder folder;
+  const std::string path = folder.Write("a");
+  {
+    const OwnFile first = OpenOwnFile(path, Writing::kAnywhere);
+    EXPECT_TRUE(LockFile(first.file));
+    const OwnFile second = OpenOwnFile(path, Writing::kAnywhere);
+    EXPECT_FALSE(LockFile(second.file));
+    EXPECT_EQ(errno, EWOULDBLOCK);
+  }
+  EXPECT_TRUE(LockFile(OpenOwnFile(path, Writing::kAnywhere).file));
+}
+
+TEST(SyncFolderOf, NeedsNoFolder) {
+  const TemporaryFolder folder;
+  for (const std::string& path : {folder.Write("a"), folder / "none/a", std::string("a"), std::string("/a")}) {
+    SyncFolderOf(path);
+  }
 }
 
 }  // namespace

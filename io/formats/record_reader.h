@@ -54,6 +54,7 @@ struct RecordBlock {
   std::vector<absl::StatusOr<std::vector<Tensor>>> rows;
   std::vector<LostBytes> lost;  // under kSkip: in front of the records, or at the end of the split
   int64_t end = 0;              // the byte of the file at which the record after the last one would begin
+  std::shared_ptr<const std::string> path;  // of the file; set by the source, not by the reader
 
   std::string_view content(size_t i) const {
     return {reinterpret_cast<const char*>(bytes) + records[i].begin, records[i].length};

@@ -12,6 +12,7 @@
 #include "core/seeded_hash.h"
 #include "core/stop_signal.h"
 #include "io/files/local_files.h"
+#include "io/files/output_stream.h"
 #include "io/records/crc32c.h"
 
 namespace headrace {
@@ -314,8 +315,8 @@ bool RecordLog::Copy(const RandomAccessFile& from, uint64_t key) {
 
 void RecordLog::Delete(const std::string& path) const {
   // The list first: without its file it would stay forever.
-  disk_->Delete(ListPath(path));
-  disk_->Delete(path);
+  disk_->Remove(ListPath(path)).IgnoreError();
+  disk_->Remove(path).IgnoreError();
 }
 
 std::optional<size_t> RecordLog::Find(uint64_t key) const {
@@ -450,7 +451,10 @@ void RecordLog::Finish() {
   const size_t bytes = entries.size() * sizeof(ListEntry);
   head.checksum = Crc32c(entries.data(), bytes);
   // Without the list the next process scans the file.
-  disk_->ReplaceOwn(ListPath(file.path), {BytesOf(&head, sizeof(head)), BytesOf(entries.data(), bytes)}).IgnoreError();
+  disk_
+      ->Write(ListPath(file.path), {BytesOf(&head, sizeof(head)), BytesOf(entries.data(), bytes)},
+              {.own = true, .durable = false})
+      .IgnoreError();
 }
 
 void RecordLog::Clear() {

@@ -27,9 +27,6 @@ class NoFiles : public FileSystem {
   absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& /*folder*/, bool /*sizes*/) const override {
     return NotFoundError("");
   }
-  absl::Status Write(const std::string& /*path*/, absl::Span<const std::string_view> /*parts*/) const override {
-    return NotFoundError("");
-  }
 };
 
 void Plan(std::string_view bytes) {

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/hash.h"
 #include "io/files/plain_path.h"
+#include "ops/source/unfinished_sets.h"
 
 namespace headrace {
 
@@ -95,6 +96,7 @@ absl::StatusOr<PathArena> MatchInOrder(const FileSystem& files, const std::vecto
 
 absl::StatusOr<MatchedFiles> Measure(const FileSystem& files, std::string_view source, PathArena paths,
                                      const std::vector<std::string>& patterns) {
+  HEADRACE_RETURN_IF_ERROR(CheckSetsFinished(files, paths));
   MatchedFiles matched;
   matched.paths = std::move(paths);
   uint64_t hash = 0;

@@ -32,7 +32,8 @@ absl::StatusOr<MatchedFiles> MatchFiles(const FileSystem& files, std::string_vie
 // byte order, and each comes once.
 absl::StatusOr<PathArena> MatchInOrder(const FileSystem& files, const std::vector<std::string>& texts,
                                        std::string_view ending);
-// Looks up the sizes of the files. `patterns` are what the fingerprint names.
+// Looks up the sizes of the files. `patterns` are what the fingerprint names. kData for files of a set that was not
+// written to its end (ops/source/unfinished_sets.h).
 absl::StatusOr<MatchedFiles> Measure(const FileSystem& files, std::string_view source, PathArena paths,
                                      const std::vector<std::string>& patterns);
 

@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/testing/patience.h"
+#include "io/files/output_stream.h"
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "ir/declaration.h"
@@ -39,9 +40,15 @@ class MovedFolder : public FileSystem {
   absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool sizes) const override {
     return files_.ListPages(Real(folder), sizes);
   }
-  absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override {
-    return files_.Write(Real(path), parts);
+  absl::StatusOr<std::unique_ptr<OutputStream>> Create(const std::string& path,
+                                                       const OutputOptions& options) const override {
+    return files_.Create(Real(path), options);
   }
+  absl::StatusOr<std::unique_ptr<OutputStream>> Resume(const std::string& path, const OutputOptions& options,
+                                                       int64_t bytes) const override {
+    return files_.Resume(Real(path), options, bytes);
+  }
+  absl::Status Remove(const std::string& path) const override { return files_.Remove(Real(path)); }
 
  private:
   std::string Real(const std::string& path) const {

@@ -16,7 +16,7 @@ ir::PythonSignature SplitSignature(const SplitParameters& parameters) {
   all.push_back({"window", Cat("window: int = ", parameters.window), std::string(parameters.window_doc)});
   all.push_back({"interleave", "interleave: int | None = None"});
   all.push_back({"sharding", "sharding: str | None = None"});
-  all.push_back({"split_bytes", "split_bytes: int | None = None"});
+  if (!parameters.whole_files) all.push_back({"split_bytes", "split_bytes: int | None = None"});
   all.insert(all.end(), parameters.last.begin(), parameters.last.end());
   all.push_back({"seed", "*, seed: int | None = None"});
   all.push_back({"name", "name: str | None = None"});

@@ -22,7 +22,8 @@ struct SplitParameters {
   std::vector<SourceParameter> first;  // up to `window`
   std::string_view window;             // its default
   std::string_view window_doc;
-  std::vector<SourceParameter> last = {};  // after `split_bytes`
+  std::vector<SourceParameter> last = {};  // after those of splits
+  bool whole_files = false;                // the source has no `split_bytes`
 };
 
 // `shuffle`, which may be of files alone.

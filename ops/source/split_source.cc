@@ -99,10 +99,32 @@ std::vector<ir::Attribute> SplitReading::DeclareBesideIndex() {
   return attributes;
 }
 
+std::vector<ir::Attribute> SplitReading::DeclareWholeFilesBesideIndex() {
+  std::vector<ir::Attribute> attributes = DeclareBesideIndex();
+  std::erase_if(attributes, [](const ir::Attribute& attribute) { return attribute.name == "split_bytes"; });
+  for (ir::Attribute& attribute : attributes) {
+    if (attribute.name == "shuffle") {
+      attribute.doc =
+          "With an index: all orders of the rows are equally likely, and each epoch has a new one. Without: read the "
+          "files in an order that differs in each epoch, several at once.";
+    } else if (attribute.name == "interleave") {
+      attribute.doc =
+          "Without an index. The number of files that are read at once; each gives 16 rows in turn. None: 1, or 8 with "
+          "shuffle.";
+    } else if (attribute.name == "sharding") {
+      attribute.choices = {"rows", "splits"};
+      attribute.doc =
+          "Without an index. What is sharded: with \"splits\" a rank reads its own files alone, with \"rows\" all of "
+          "them, and keeps its rows. None: rows, or splits with shuffle.";
+    }
+  }
+  return attributes;
+}
+
 absl::Status SplitReading::CheckBesideIndex(const ir::Attributes& attributes) {
   if (attributes.IsNone("index")) return absl::OkStatus();
   for (const std::string_view name : {"interleave", "sharding", "split_bytes"}) {
-    if (attributes.IsNone(name)) continue;
+    if (attributes.Find(name) == nullptr || attributes.IsNone(name)) continue;
     return GraphError(name,
                       "= is for reading in splits, and with index= rows are read by their numbers; leave out one "
                       "of the two");
@@ -122,7 +144,8 @@ SplitReading SplitReading::Of(const ir::Attributes& attributes) {
                        : sharding == "splits" ? Sharding::kSplits
                                               : Sharding::kContiguous;
   }
-  if (!attributes.IsNone("split_bytes")) reading.split_bytes = attributes.Int("split_bytes");
+  const bool may_cut = attributes.Find("split_bytes") != nullptr;
+  if (may_cut && !attributes.IsNone("split_bytes")) reading.split_bytes = attributes.Int("split_bytes");
   return reading;
 }
 
@@ -258,6 +281,7 @@ absl::Status SplitSource::Fill(Lane& lane) {
     HEADRACE_RETURN_IF_ERROR(lane.opened.status);
     const absl::Status read = lane.opened.reader->Next(lane.block);
     if (!read.ok()) return Located(read, lane.opened, lane.opened.reader->offset());
+    lane.block.path = lane.opened.path;
     lane.at = 0;
     NoteLost(lane);
     if (lane.block.records.empty()) {

@@ -48,6 +48,9 @@ struct SplitReading {
   static std::vector<ir::Attribute> Declare();
   // The same for a source that an attribute `index` gives random access.
   static std::vector<ir::Attribute> DeclareBesideIndex();
+  // The same where each file is read whole, from its start on: without `split_bytes`, and ranks have files, not runs of
+  // bytes. Pass Make SplitTable::kWholeFiles.
+  static std::vector<ir::Attribute> DeclareWholeFilesBesideIndex();
   // kGraph: there is an index, and attributes of splits are given.
   static absl::Status CheckBesideIndex(const ir::Attributes& attributes);
   static SplitReading Of(const ir::Attributes& attributes);

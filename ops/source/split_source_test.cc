@@ -22,6 +22,7 @@
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "io/formats/recordio/testing/record_bytes.h"
+#include "io/formats/tfrecord/testing/example_bytes.h"
 #include "ir/graph.pb.h"
 #include "ops/plugin/plugin_library.h"
 #include "ops/testing/run_operator.h"
@@ -52,6 +53,7 @@ struct FormatCase {
   PartBorders borders;
   bool damage_is_a_row = true;  // so that it can be skipped by itself, and the next row comes
   GraphBuilder::Given more = {};
+  bool whole_files = false;  // files are splits
 };
 
 std::string EncodeLines(const std::vector<std::string>& records) {
@@ -67,6 +69,12 @@ std::string EncodeFrames(const std::vector<std::string>& records) {
     bytes.append("FRAM").append(reinterpret_cast<const char*>(&length), sizeof(length)).append(record);
   }
   return bytes;
+}
+
+// A TFRecord whose payload was changed.
+std::string ChecksumOfAnother(std::string frame) {
+  frame.back() ^= 1;
+  return frame;
 }
 
 std::vector<FormatCase> Formats() {
@@ -122,6 +130,20 @@ std::vector<FormatCase> Formats() {
            {1, true},
            true,
            {{"fields", StringsValue({"v string", "n int64"})}, {"header", BoolValue(false)}}},
+          {"TFRecord",
+           "paths",
+           [](const std::vector<std::string>& records) {
+             std::vector<std::string> payloads;
+             for (const std::string& record : records)
+               payloads.push_back(ExampleBytes({{"v", BytesFeature({record})}}));
+             return TfRecordBytes(payloads);
+           },
+           [](const std::string& record) { return Cat("v='", record, "'"); },
+           ChecksumOfAnother(TfRecordBytes({"damaged"})),
+           {},
+           true,
+           {{"fields", ir::ColumnsValue({{{"v", ir::ColumnType::Of(DType::kString, {})}}})}},
+           true},
           {"readops.Frames",
            "patterns",
            EncodeFrames,
@@ -145,6 +167,12 @@ class SplitFormat : public ::testing::TestWithParam<FormatCase> {
   }
   GraphBuilder Source(GraphBuilder::Given attributes = {}) const {
     GraphBuilder builder;
+    if (GetParam().whole_files) {
+      std::erase_if(attributes, [](const auto& each) { return each.first == "split_bytes"; });
+      for (auto& [name, value] : attributes) {
+        if (value.text() == "contiguous") value = StringValue("splits");
+      }
+    }
     attributes.emplace_back(GetParam().paths, StringsValue({folder_ / "f*"}));
     attributes.insert(attributes.end(), GetParam().more.begin(), GetParam().more.end());
     builder.Add(GetParam().op, {}, attributes);
@@ -228,7 +256,7 @@ TEST_P(SplitFormat, GoesOnExactlyOnEveryRank) {
 }
 
 TEST_P(SplitFormat, KeepsTheOrderOfTheListingUnlessItIsShuffled) {
-  Write({15, 0, 1, 200});
+  Write({15, 0, 1, 200, 9, 12, 30});
   for (const int64_t split_bytes : {1, 70, 1 << 20}) {
     const auto in_order = TextsOf(Source({{"split_bytes", IntValue(split_bytes)}}), {}, 0);
     EXPECT_EQ(in_order, rows_);
@@ -258,6 +286,7 @@ TEST_P(SplitFormat, GivesSixteenRowsInTurn) {
 
 // A rank reads its own bytes, and at each border at most one block and one record more.
 TEST_P(SplitFormat, ReadsOnlyTheBytesOfItsSplits) {
+  if (GetParam().whole_files) GTEST_SKIP() << "the next test is for its files";
   Write({20'000});
   constexpr int64_t kBorder = 4096 + 64;
   constexpr int64_t kSplit = 20'000;
@@ -286,8 +315,32 @@ TEST_P(SplitFormat, ReadsOnlyTheBytesOfItsSplits) {
   }
 }
 
+TEST_P(SplitFormat, ReadsOnlyItsFiles) {
+  if (!GetParam().whole_files) GTEST_SKIP() << "its files are cut";
+  Write({2000, 30, 500});
+  const auto read = [&](const char* sharding, ShardAssignment shard) {
+    const CountedReads files(LocalFileSystem());
+    RunSpec spec;
+    spec.epochs = 1;
+    spec.shard = shard;
+    PipelineOptions options = OptionsOf(spec);
+    options.files = &files;
+    EXPECT_TRUE(RunOnce(*Source({{"sharding", StringValue(sharding)}}).Build(), std::move(options))->error.ok());
+    return files.bytes();
+  };
+  const int64_t all = read("rows", {0, 1});
+  int64_t together = 0;
+  for (const uint64_t rank : {0, 1, 2, 3}) {
+    EXPECT_EQ(read("rows", {rank, 4}), all);
+    together += read("splits", {rank, 4});
+  }
+  EXPECT_EQ(together, all);
+  EXPECT_EQ(read("splits", {3, 4}), 0);
+}
+
 // As dmlc-core's InputSplit gives them: each part begins at the first record from its share of all bytes on.
 TEST_P(SplitFormat, GivesTheRunsOfBytesOfInputSplit) {
+  if (GetParam().whole_files) GTEST_SKIP() << "its files are not cut";
   const std::vector<std::vector<std::string>> files = {{"one", "three", "", "five"}, {"six"}, {"seven", "eight"}};
   const PartBorders borders = GetParam().borders;
   struct Begin {

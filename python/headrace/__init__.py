@@ -28,6 +28,7 @@ from headrace._datasets.adapters.parts import Subset
 from headrace._datasets.base import ColumnType
 from headrace._datasets.batches import BatchInfo
 from headrace._datasets.dataset import Dataset
+from headrace._datasets.fields.declared_ragged import ragged
 from headrace._datasets.loading import load
 from headrace._datasets.sampler import Sampler
 from headrace._graph import late_names
@@ -92,6 +93,7 @@ __all__ = [
     "parameter",
     "plugin_include",
     "progress",
+    "ragged",
     "transforms",
     "vision",
 ]
@@ -115,6 +117,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from headrace import mindrecord as mindrecord
     from headrace import mx as mx
     from headrace import pack as pack
     from headrace import torch as torch
@@ -123,6 +126,6 @@ else:  # Where no unknown name would be an error to a type checker.
     def __getattr__(name: str) -> object:
         """For modules that are imported when they are first used, and sources that were registered while the process
         runs."""
-        if name in ("mx", "pack", "torch"):
+        if name in ("mindrecord", "mx", "pack", "torch"):
             return importlib.import_module(f"headrace.{name}")
         return late_names.attribute_of("sources", name)

@@ -542,11 +542,16 @@ class Manifest(Dataset):
     Args:
         table: A dict from column to values; a list of rows, which are dicts with the same keys; a
             pandas DataFrame; a pyarrow Table. Columns hold numbers, texts, bytes, or arrays of one
-            shape. Their memory is shared where they are arrays: do not change them while a pipeline
-            runs.
+            shape; rows that differ in their first axis are declared, by hr.ragged(values, splits)
+            or a list type of pyarrow or polars. Their memory is shared where they are arrays: do
+            not change them while a pipeline runs.
         path_column: The column that names a file in each row: paths, or file:// URIs.
         root: The folder to which relative paths are; None: all paths are absolute.
         output: The column of the files' bytes; where it is `path_column`, in place of the paths.
+        missing: Values for what is missing, by column: {"age": -1} puts -1 in place of None, NaN,
+            NA, nulls, masked values and empty fields, and [] an empty list in place of a missing
+            one. Elsewhere a value that is missing is an error that names its row; NaN among floats
+            is a value.
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
@@ -563,6 +568,7 @@ class Manifest(Dataset):
         root: str | PathLike[str] | None = None,
         *,
         output: str = "data",
+        missing: Mapping[str, Any] | None = None,
         shuffle: bool = False,
         seed: int | None = None,
         name: str | None = None,
@@ -574,6 +580,7 @@ class Manifest(Dataset):
             path_column=path_column,
             root=root,
             output=output,
+            missing=missing,
             shuffle=shuffle,
             seed=seed,
             name=name,
@@ -589,8 +596,12 @@ class Numpy(Dataset):
 
     Args:
         arrays: Columns with arrays of equal first axis, or a pandas or polars DataFrame or a
-            pyarrow Table; or one array, which becomes the column `data`. They are shared, not
-            copied: do not change them while a pipeline runs.
+            pyarrow Table; or one array, which becomes the column `data`. Rows that differ in their
+            first axis are declared: hr.ragged(values, splits), or a list type of pyarrow or polars.
+            They are shared, not copied: do not change them while a pipeline runs.
+        missing: Values for what is missing, by column: {"age": -1} puts -1 in place of None, NaN,
+            NA, nulls and masked values, and [] an empty list in place of a missing one. Elsewhere a
+            value that is missing is an error that names its row; NaN among floats is a value.
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
@@ -604,11 +615,12 @@ class Numpy(Dataset):
         self,
         arrays: Mapping[str, Any] | Any,
         *,
+        missing: Mapping[str, Any] | None = None,
         shuffle: bool = False,
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        adapted("Numpy", self, arrays=arrays, shuffle=shuffle, seed=seed, name=name)
+        adapted("Numpy", self, arrays=arrays, missing=missing, shuffle=shuffle, seed=seed, name=name)
 
 
 class Range(Dataset):

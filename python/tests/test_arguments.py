@@ -14,6 +14,7 @@ import math
 import os
 import pathlib
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -30,6 +31,7 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace._runs.run_options import RunParameters
 from tests.front import kernel_of
+from tests.mind_record_reference import TESTDATA
 from tests.thinning import examples, one_in
 
 PIXELS = np.arange(4 * 60 * 80 * 3, dtype=np.uint32).astype(np.uint8).reshape(4, 60, 80, 3)
@@ -211,10 +213,13 @@ SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "JsonLines": (hr.JsonLines, {"patterns": "*.txt", "columns": {"x": "int64"}}),
     "LibSvm": (hr.LibSvm, {"patterns": "*.txt", "features": 4}),
     "Manifest": (hr.Manifest, {"table": {"path": ["/nowhere"]}, "path_column": "path"}),
+    "MindRecord": (hr.MindRecord, {"paths": "one.mindrecord"}),
     "Numpy": (hr.Numpy, {"arrays": {"value": np.arange(4)}}),
     "Range": (hr.Range, {"start": 6}),
     "RecordFile": (hr.RecordFile, {"paths": "nowhere.rec"}),
+    "TFRecord": (hr.TFRecord, {"paths": "nowhere.tfrecord", "features": {"x": ("int64", (), 1)}}),
     "Text": (hr.Text, {"patterns": "*.txt"}),
+    "WebDataset": (hr.WebDataset, {"paths": "nowhere.tar", "columns": ["cls"], "decode": {"cls": "int64"}}),
     "from_dataset": (hr.from_dataset, {"dataset": [{"value": 1}, {"value": 2}], "columns": "value"}),
 }
 METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
@@ -263,7 +268,10 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "options": (numbers().options, {}),
     "profile": (numbers().profile, {"path": "profile"}),
     "save": (numbers().save, {"path": "saved.hrg"}),
+    "write_tar": (hr.Numpy({"x": np.array([b"a", b"b"], object)}).write_tar, {"path": "written.tar"}),
     "write_records": (hr.Numpy({"x": np.array([b"a", b"b"], object)}).write_records, {"path": "written.rec"}),
+    "write_tfrecord": (numbers().write_tfrecord, {"path": "written.tfrecord"}),
+    "write_mindrecord": (numbers().write_mindrecord, {"path": "written.mindrecord"}),
     "to_device": (numbers().to_device, {"device": "cpu:0"}),
     "to_dot": (numbers().to_dot, {}),
     "to_json": (numbers().to_json, {}),
@@ -410,6 +418,7 @@ def folder(tmp_path, monkeypatch):
     """A folder to read from and write to."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "one.txt").write_text("a line\n")
+    shutil.copyfile(TESTDATA / "scalars.mindrecord", tmp_path / "one.mindrecord")
     numbers().save("saved.hrg")
 
 

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import headrace as hr
-from headrace import mx, pack
+from headrace import _engine, mx, pack
 from headrace import vision as V
 from headrace.__main__ import main
-from headrace._files.opened_file import make_file, open_own_file, remove_own_file
+from headrace._files.opened_file import open_own_file
 from headrace._files.whole_file import write_whole
 from headrace.pack import list_packing
 from headrace.pack.recipe import Recipe
@@ -283,18 +283,17 @@ def test_a_name_that_can_be_foreseen_is_not_written_through(tmp_path, kept):
         write_whole(tmp_path / "pipe", b"new", named=False)
 
 
-def test_files_are_made_only_where_nothing_is(tmp_path, kept):
-    (tmp_path / "link").symlink_to("nowhere")
-    for name in ("link", "kept"):
-        with pytest.raises(FileExistsError):
-            make_file(tmp_path / name)
-    assert not (tmp_path / "nowhere").exists() and kept.read_bytes() == KEPT
-    os.close(open_own_file(kept))
-    remove_own_file(kept)
-    remove_own_file(kept)
-    assert not kept.exists()
-    with pytest.raises(hr.UnsupportedError, match="link is a symbolic link"):
-        remove_own_file(tmp_path / "link")
+def test_only_files_of_this_user_are_gone_on_with(tmp_path, kept):
+    with open_own_file(kept) as file:
+        assert file.read() == KEPT
+    (tmp_path / "a.link").symlink_to(kept)
+    os.link(kept, tmp_path / "a.second")
+    for draft, why in ((".link", "is a symbolic link"), (".second", "has 2 names")):
+        with pytest.raises(hr.UnsupportedError, match=f"a{draft} {why}"):
+            open_own_file(tmp_path / f"a{draft}")
+        with pytest.raises(hr.UnsupportedError, match=f"a{draft} {why}"):
+            _engine.OutputStream.resume(os.fsencode(tmp_path / "a"), draft, 0)
+    assert kept.read_bytes() == KEPT
 
 
 def test_caches_are_for_their_owner_alone(tmp_path):

@@ -92,6 +92,8 @@ def test_every_example_is_python_that_runs(op, photos, tmp_path, monkeypatch):
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus/a.txt").write_text("one\ntwo\n")
     ds = hr.ImageFolder("photos/")
+    if op["name"] == "MindRecord":
+        ds.write_mindrecord("train.mindrecord", files=2)
     if op["name"] == "unbatch":
         ds = ds.batch(2)
     if op["name"] == "bucket_by_length":

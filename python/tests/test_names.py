@@ -19,6 +19,9 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace.__main__ import main
 from headrace.mx import recordio
+from tests.mind_record_reference import TESTDATA
+from tests.tar_bytes import tar_bytes
+from tests.tfrecord_bytes import frame
 
 NAMES = {
     "no UTF-8": b"caf\xe9",
@@ -36,6 +39,7 @@ NAMES = {
     "delete": b"a\x7f\x08b",
 }
 NAMED = pytest.mark.parametrize("name", NAMES.values(), ids=list(NAMES))
+MIND_RECORD = (TESTDATA / "scalars.mindrecord").read_bytes()
 WHOLE = V.EncodeJpeg()(np.random.default_rng(0).integers(0, 256, (24, 24, 3), np.uint8))
 
 
@@ -123,7 +127,12 @@ SOURCES = {
     "LibSvm": (lambda at: hr.LibSvm(at.lines(".svm", b"1 0:1\n0 1:2\n"), features=2), 2),
     "RecordFile": (lambda at: hr.RecordFile(at.records()), 3),
     "ImageRecord": (lambda at: hr.ImageRecord(at.records()), 3),
+    "TFRecord": (lambda at: hr.TFRecord(at.lines(".tfrecord", b"".join(map(frame, [b"1", b"2"])))), 2),
+    "TFRecord, index": (lambda at: hr.TFRecord(at.lines(".tfrecord", frame(b"1")), index="build"), 1),
+    "WebDataset": (lambda at: hr.WebDataset(at.lines(".tar", tar_bytes([("0.txt", b"1"), ("1.txt", b"2")]))), 2),
+    "WebDataset, index": (lambda at: hr.WebDataset(at.lines(".tar", tar_bytes([("0.txt", b"1")])), index="build"), 1),
     "ImageRecord, index": (lambda at: hr.ImageRecord(path := at.records(), f"{path[:-4]}.idx"), 3),
+    "MindRecord": (lambda at: hr.MindRecord(at.write(f"{at.name}.mr", MIND_RECORD)), 5),
     "Manifest": (lambda at: hr.Manifest({"path": at.images, "x": [1, 2, 3]}, "path"), 3),
     "Manifest, root": (
         lambda at: hr.Manifest({"path": [os.path.basename(path) for path in at.images]}, "path", root=at.folder),

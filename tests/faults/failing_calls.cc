@@ -1,5 +1,5 @@
 // Makes one call of the engine into the C library fail: the n-th start of a thread, or the n-th operation on a file,
-// since it was armed. Loaded by LD_PRELOAD; calls from other libraries (Python, NumPy) go through untouched.
+// since it was armed; or kills the process before that operation. Loaded by LD_PRELOAD; calls from other libraries (Python, NumPy) go through untouched.
 //
 // Threads: Arm and Disarm from one thread, while others call into the library as they like.
 #include <dirent.h>
@@ -29,6 +29,8 @@ struct Range {
   uintptr_t begin, end;
 };
 
+// In place of an error.
+constexpr int kKill = -1;
 constexpr int kMostRanges = 64;
 constexpr int kDeepest = 48;
 Range ranges[kMostRanges];
@@ -69,6 +71,7 @@ bool Fails(Kind kind, const void* caller) {
   if (!armed.load(std::memory_order_relaxed) || armed_kind.load(std::memory_order_relaxed) != kind) return false;
   if (!FromEngine(caller)) return false;
   if (seen.fetch_add(1) + 1 != failing.load(std::memory_order_relaxed)) return false;
+  if (kind == kFile && file_error == kKill) kill(getpid(), SIGKILL);
   failed = true;
   depth = backtrace(frames, kDeepest);
   return true;
@@ -98,7 +101,7 @@ extern "C" {
 // The n-th start of a thread from now fails, once; 0: none does, they are counted.
 void FailingCallsArmThreads(int64_t n) { Arm(kThread, n); }
 
-// The same for operations on files, with this error.
+// The same for operations on files, with this error; -1: the process is killed before the operation.
 void FailingCallsArmFiles(int64_t n, int error) {
   file_error = error;
   Arm(kFile, n);

@@ -110,6 +110,12 @@ def saved_and_restored(folder: pathlib.Path) -> Outcome:
     return outcome
 
 
+def written(folder: pathlib.Path) -> Outcome:
+    """Written to a set of files, then read from it."""
+    hr.Files(str(folder / "photos/*/*")).project("data").write_records(folder / "set.rec", files=2)
+    return rows_of(hr.RecordFile(str(folder / "set-*.rec"), index="build"))
+
+
 PIPELINES: dict[str, Run] = {
     run.__name__: run
     for run in (
@@ -122,6 +128,7 @@ PIPELINES: dict[str, Run] = {
         lines,
         functions,
         saved_and_restored,
+        written,
     )
 }
 

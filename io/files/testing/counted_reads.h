@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "io/files/file_system.h"
+#include "io/files/output_stream.h"
 
 namespace headrace {
 
@@ -33,9 +34,15 @@ class CountedReads : public FileSystem {
   absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool sizes) const override {
     return files_->ListPages(folder, sizes);
   }
-  absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override {
-    return files_->Write(path, parts);
+  absl::StatusOr<std::unique_ptr<OutputStream>> Create(const std::string& path,
+                                                       const OutputOptions& options) const override {
+    return files_->Create(path, options);
   }
+  absl::StatusOr<std::unique_ptr<OutputStream>> Resume(const std::string& path, const OutputOptions& options,
+                                                       int64_t bytes) const override {
+    return files_->Resume(path, options, bytes);
+  }
+  absl::Status Remove(const std::string& path) const override { return files_->Remove(path); }
 
  private:
   using Count = std::shared_ptr<std::atomic<int64_t>>;

@@ -12,13 +12,14 @@
 
 #include "core/error.h"
 #include "io/files/file_system.h"
+#include "io/files/output_stream.h"
 
 namespace headrace {
 
 class FaultyFileSystem : public FileSystem {
  public:
-  // `call` is "Read", "Open", "ReadAt", "Size", "Stat", "List", "NextPage" or "Write". An error returned is the call's
-  // result.
+  // `call` is "Read", "Open", "ReadAt", "Size", "Stat", "List", "NextPage", "Create", "Resume", "Remove", or a method
+  // of OutputStream. An error returned is the call's result.
   using Before = std::function<absl::Status(std::string_view call, const std::string& path)>;
 
   FaultyFileSystem(const FileSystem* files, Before before) : files_(files), before_(std::move(before)) {}
@@ -41,9 +42,19 @@ class FaultyFileSystem : public FileSystem {
     HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<FolderPages> pages, files_->ListPages(folder, sizes));
     return std::make_unique<FaultyPages>(before_, folder, std::move(pages));
   }
-  absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override {
-    HEADRACE_RETURN_IF_ERROR(before_("Write", path));
-    return files_->Write(path, parts);
+  absl::StatusOr<std::unique_ptr<OutputStream>> Create(const std::string& path,
+                                                       const OutputOptions& options) const override {
+    HEADRACE_RETURN_IF_ERROR(before_("Create", path));
+    return Faulty(path, files_->Create(path, options));
+  }
+  absl::StatusOr<std::unique_ptr<OutputStream>> Resume(const std::string& path, const OutputOptions& options,
+                                                       int64_t bytes) const override {
+    HEADRACE_RETURN_IF_ERROR(before_("Resume", path));
+    return Faulty(path, files_->Resume(path, options, bytes));
+  }
+  absl::Status Remove(const std::string& path) const override {
+    HEADRACE_RETURN_IF_ERROR(before_("Remove", path));
+    return files_->Remove(path);
   }
 
  private:
@@ -80,6 +91,51 @@ class FaultyFileSystem : public FileSystem {
     const std::string folder_;
     const std::unique_ptr<FolderPages> pages_;
   };
+
+  class FaultyOutput : public OutputStream {
+   public:
+    FaultyOutput(Before before, std::string path, std::unique_ptr<OutputStream> stream)
+        : before_(std::move(before)), path_(std::move(path)), stream_(std::move(stream)) {}
+
+    absl::Status Append(absl::Span<const std::string_view> parts) override {
+      HEADRACE_RETURN_IF_ERROR(before_("Append", path_));
+      return stream_->Append(parts);
+    }
+    int64_t size() const override { return stream_->size(); }
+    absl::Status Rewrite(int64_t offset, std::string_view bytes) override {
+      HEADRACE_RETURN_IF_ERROR(before_("Rewrite", path_));
+      return stream_->Rewrite(offset, bytes);
+    }
+    absl::Status Flush() override {
+      HEADRACE_RETURN_IF_ERROR(before_("Flush", path_));
+      return stream_->Flush();
+    }
+    absl::Status Seal() override {
+      HEADRACE_RETURN_IF_ERROR(before_("Seal", path_));
+      return stream_->Seal();
+    }
+    absl::Status Commit() override {
+      HEADRACE_RETURN_IF_ERROR(before_("Commit", path_));
+      return stream_->Commit();
+    }
+    absl::Status Keep() override {
+      // What is kept after a fault is kept.
+      const absl::Status fault = before_("Keep", path_);
+      const absl::Status kept = stream_->Keep();
+      return fault.ok() ? kept : fault;
+    }
+
+   private:
+    const Before before_;
+    const std::string path_;
+    const std::unique_ptr<OutputStream> stream_;
+  };
+
+  absl::StatusOr<std::unique_ptr<OutputStream>> Faulty(const std::string& path,
+                                                       absl::StatusOr<std::unique_ptr<OutputStream>> stream) const {
+    HEADRACE_RETURN_IF_ERROR(stream.status());
+    return std::make_unique<FaultyOutput>(before_, path, *std::move(stream));
+  }
 
   const FileSystem* files_;
   Before before_;

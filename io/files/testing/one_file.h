@@ -34,9 +34,6 @@ class OneFile : public FileSystem {
   absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool /*sizes*/) const override {
     return NotFoundError(folder, " is a file, where a folder is expected");
   }
-  absl::Status Write(const std::string& path, absl::Span<const std::string_view> /*parts*/) const override {
-    return UnsupportedError(path, " may not be written to");
-  }
 
  private:
   class Bytes : public RandomAccessFile {

@@ -25,6 +25,28 @@ TEST(Compression, IsThatOfTheFirstBytes) {
     EXPECT_EQ(of(none), Compression::kNone) << none;
 }
 
+TEST(Compression, OfArchivesIsAlsoBzip2AndXz) {
+  const auto of = [](const std::string& bytes) { return *ArchiveCompressionOfFile(OneFile(bytes), "a.tar"); };
+  for (const Compression compression :
+       {Compression::kGzip, Compression::kZstd, Compression::kBzip2, Compression::kXz}) {
+    EXPECT_EQ(of(Compress(compression, "")), compression);
+    EXPECT_EQ(of(Compress(compression, "x")), compression);
+  }
+  for (const Compression compression : {Compression::kBzip2, Compression::kXz}) {
+    EXPECT_EQ(*CompressionOfFile(OneFile(Compress(compression, "x")), "a.txt"), Compression::kNone);
+  }
+  EXPECT_EQ(of("BZh9 may be the name of a first member"), Compression::kNone);
+  EXPECT_EQ(of("BZh0\x31\x41\x59\x26\x53\x59"), Compression::kNone);
+  for (const char* none : {"", "BZh", "BZh9", "\xFD\x37zXZ"}) EXPECT_EQ(of(none), Compression::kNone) << none;
+}
+
+// Texts and numbers may begin so.
+TEST(Compression, IsNotGuessedWhereOtherFilesBeginAlike) {
+  const OneFile file(Compress(Compression::kZlib, "a text"));
+  EXPECT_EQ(*CompressionOfFile(file, "a.txt"), Compression::kNone);
+  EXPECT_EQ(*ArchiveCompressionOfFile(file, "a.tar"), Compression::kNone);
+}
+
 TEST(Compression, OfAFileThatCannotBeReadIsAnError) {
   const OneFile file("x");
   const FaultyFileSystem files(&file, [](std::string_view call, const std::string&) {
@@ -36,6 +58,9 @@ TEST(Compression, OfAFileThatCannotBeReadIsAnError) {
 TEST(Compression, HasANameThatMessagesGive) {
   EXPECT_EQ(CompressionName(Compression::kGzip), "gzip");
   EXPECT_EQ(CompressionName(Compression::kZstd), "zstd");
+  EXPECT_EQ(CompressionName(Compression::kBzip2), "bzip2");
+  EXPECT_EQ(CompressionName(Compression::kXz), "xz");
+  EXPECT_EQ(CompressionName(Compression::kZlib), "zlib");
   EXPECT_EQ(CompressionName(Compression::kNone), "none");
 }
 

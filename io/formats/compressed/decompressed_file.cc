@@ -29,16 +29,19 @@ bool IsTar(std::string_view bytes) {
 }  // namespace
 
 DecompressedFile::DecompressedFile(std::unique_ptr<ReadAheadFile> file, Compression compression,
-                                   std::unique_ptr<Decompressor> decompressor, BufferRef input, BufferRef output)
+                                   std::unique_ptr<Decompressor> decompressor, BufferRef input, BufferRef output,
+                                   OnArchive on_archive)
     : file_(std::move(file)),
       compression_(compression),
       decompressor_(std::move(decompressor)),
       input_(std::move(input)),
-      output_(std::move(output)) {}
+      output_(std::move(output)),
+      looks_(on_archive == OnArchive::kRefuse) {}
 
 absl::StatusOr<std::unique_ptr<DecompressedFile>> DecompressedFile::Open(const FileSystem& files,
                                                                          const std::string& path,
-                                                                         Compression compression, size_t block_bytes) {
+                                                                         Compression compression, size_t block_bytes,
+                                                                         OnArchive on_archive) {
   HEADRACE_ASSIGN_OR_RETURN(
       std::unique_ptr<ReadAheadFile> file,
       ReadAheadFile::Open(files, path, 0, Split::kFileEnd, std::min(block_bytes, kMostBlockBytes)));
@@ -46,8 +49,8 @@ absl::StatusOr<std::unique_ptr<DecompressedFile>> DecompressedFile::Open(const F
   BufferRef input = BufferPool::Current().Allocate(kInputBytes);
   BufferRef output = BufferPool::Current().Allocate(kOutputBytes);
   if (!input || !output) return ResourceError("no memory to decompress ", path);
-  return std::unique_ptr<DecompressedFile>(
-      new DecompressedFile(std::move(file), compression, std::move(decompressor), std::move(input), std::move(output)));
+  return std::unique_ptr<DecompressedFile>(new DecompressedFile(std::move(file), compression, std::move(decompressor),
+                                                                std::move(input), std::move(output), on_archive));
 }
 
 absl::StatusOr<size_t> DecompressedFile::Read(absl::Span<uint8_t> target) {
@@ -95,11 +98,11 @@ void DecompressedFile::Decompress() {
   complete_ = progress.complete;
   more_ = progress.made == kOutputBytes && !progress.complete;
   if (!progress.wrong.ok()) wrong_ = Damaged(progress.wrong);
-  if (std::exchange(first_, first_ && progress.made == 0) &&
+  if (std::exchange(looks_, looks_ && progress.made == 0) &&
       IsTar({reinterpret_cast<const char*>(output_->data()), progress.made})) {
     output_end_ = 0;
-    wrong_ =
-        DataError("the file holds a tar archive, compressed by ", CompressionName(compression_), "; unpack it: tar xf");
+    wrong_ = DataError("the file holds a tar archive, compressed by ", CompressionName(compression_),
+                       "; unpack it: tar xf, or read it with WebDataset");
   }
 }
 

@@ -19,20 +19,25 @@
 
 namespace headrace {
 
+// What a reader does about a compressed tar archive: refuses it, as no text is one, or gives its bytes.
+enum class OnArchive { kRefuse, kGive };
+
 class DecompressedFile : public ByteStream {
  public:
   // Begins to read the file, about `block_bytes` of it at once.
   static absl::StatusOr<std::unique_ptr<DecompressedFile>> Open(const FileSystem& files, const std::string& path,
-                                                                Compression compression, size_t block_bytes);
+                                                                Compression compression, size_t block_bytes,
+                                                                OnArchive on_archive = OnArchive::kRefuse);
 
   // When it was opened, in bytes.
   int64_t compressed_size() const { return file_->size(); }
-  // kData: damage, which names its byte in the compressed file, a file that was cut off, or a tar archive.
+  // kData: damage, which names its byte in the compressed file, a file that was cut off, or a tar archive that is
+  // refused.
   absl::StatusOr<size_t> Read(absl::Span<uint8_t> target) override;
 
  private:
   DecompressedFile(std::unique_ptr<ReadAheadFile> file, Compression compression,
-                   std::unique_ptr<Decompressor> decompressor, BufferRef input, BufferRef output);
+                   std::unique_ptr<Decompressor> decompressor, BufferRef input, BufferRef output, OnArchive on_archive);
 
   absl::Status Step();
   absl::Status TakeInput();
@@ -49,7 +54,7 @@ class DecompressedFile : public ByteStream {
   const BufferRef output_;
   size_t output_begin_ = 0;  // what is left of it
   size_t output_end_ = 0;
-  bool first_ = true;      // no byte was made yet
+  bool looks_;             // at the first bytes, which were not made yet
   bool more_ = false;      // there may be more to make of what was taken
   bool complete_ = false;  // the file may end here
   bool at_end_ = false;

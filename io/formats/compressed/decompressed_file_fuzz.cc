@@ -40,7 +40,7 @@ Held Read(const headrace::OneFile& file, Compression compression, size_t block_b
 
 void Decompress(std::string_view bytes) {
   const absl::Span<const uint8_t> first(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
-  const Compression compression = headrace::CompressionOf(first);
+  const Compression compression = headrace::ArchiveCompressionOf(first);
   if (compression == Compression::kNone) return;
   const headrace::OneFile file{std::string(bytes)};
   const Held whole = Read(file, compression, 1 << 16, 1 << 20);
@@ -63,6 +63,9 @@ void ComeBack(std::string_view bytes, Compression compression) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), std::min(size, kMostBytes));
   Decompress(bytes);
-  for (const Compression compression : {Compression::kGzip, Compression::kZstd}) ComeBack(bytes, compression);
+  for (const Compression compression :
+       {Compression::kGzip, Compression::kZstd, Compression::kBzip2, Compression::kXz}) {
+    ComeBack(bytes, compression);
+  }
   return 0;
 }

@@ -1,4 +1,5 @@
-// `Decompressor` decompresses a stream that comes in pieces: gzip's members or zstd's frames, one after the other.
+// `Decompressor` decompresses a stream that comes in pieces: gzip's members, zstd's frames, or the streams of bzip2 or
+// xz, one after the other, or one stream of zlib.
 // Threads: one thread at a time.
 #ifndef HEADRACE_IO_FORMATS_COMPRESSED_DECOMPRESSOR_H_
 #define HEADRACE_IO_FORMATS_COMPRESSED_DECOMPRESSOR_H_

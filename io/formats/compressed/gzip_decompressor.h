@@ -1,4 +1,5 @@
-// `MakeGzipDecompressor` decompresses gzip by zlib: any number of members, with zeros between and after them.
+// `MakeGzipDecompressor` decompresses gzip: any number of members, with zeros between and after them.
+// `MakeZlibDecompressor` decompresses zlib's own format (RFC 1950): one stream, after which nothing may follow.
 // Threads: any; the result is a Decompressor.
 #ifndef HEADRACE_IO_FORMATS_COMPRESSED_GZIP_DECOMPRESSOR_H_
 #define HEADRACE_IO_FORMATS_COMPRESSED_GZIP_DECOMPRESSOR_H_
@@ -11,6 +12,7 @@
 namespace headrace {
 
 absl::StatusOr<std::unique_ptr<Decompressor>> MakeGzipDecompressor();
+absl::StatusOr<std::unique_ptr<Decompressor>> MakeZlibDecompressor();
 
 }  // namespace headrace
 

@@ -31,11 +31,10 @@ RandomAccessReader::Location IndexedRecords::LocationOf(uint64_t item) const {
 
 // A record counts only with the head of the next one after it.
 int64_t IndexedRecords::EndOf(uint64_t item, uint64_t file) const {
-  const RecordTable::File& of = table_->files()[file];
   const int64_t end = table_->End(item, file);
   const int64_t most = table_->Begin(item, file) + kFirstRead;
-  const bool trusted = of.complete && end - table_->Begin(item, file) <= kMostTrusted;
-  return std::min(of.size, (trusted ? end : std::min(end, most)) + kIndexedRecordsHead);
+  const bool trusted = table_->source(file).complete && end - table_->Begin(item, file) <= kMostTrusted;
+  return std::min(table_->files()[file].size, (trusted ? end : std::min(end, most)) + kIndexedRecordsHead);
 }
 
 size_t IndexedRecords::Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const {
@@ -89,12 +88,13 @@ absl::Status IndexedRecords::ReadLong(const JoinedReads::OpenFile& opened, int64
 }
 
 absl::Status IndexedRecords::NoHead(uint64_t item, uint64_t file) const {
-  const RecordTable::File& of = table_->files()[file];
+  const std::string& index = table_->source(file).index;
   const int64_t offset = table_->Begin(item, file);
-  if (of.index.empty()) {
+  if (index.empty()) {
     return DataError("no record begins at byte ", offset, ", where one was found before: the file was changed");
   }
-  return DataError(of.index, ": key ", table_->Key(item, file), " points to byte ", offset, " of ", of.path,
+  return DataError(index, ": key ", table_->Key(item, file), " points to byte ", offset, " of ",
+                   table_->files()[file].path,
                    ", where no record begins: make the index anew, or read with index=\"build\"");
 }
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/hash.h"
 #include "core/interrupt.h"
 #include "io/formats/recordio/frame_chains.h"
 #include "io/formats/recordio/record_frame.h"
@@ -199,10 +198,10 @@ absl::StatusOr<std::optional<RecordIndex>> FittingIndex(const FileSystem& files,
   return all ? std::optional(*std::move(index)) : std::nullopt;
 }
 
-absl::Status AddChosen(const FileSystem& files, RecordTable::File file, RecordIndex index, ChooseRecords choose,
-                       RecordTable& table) {
-  HEADRACE_ASSIGN_OR_RETURN(const int64_t end, choose(files, file.path, file.size, index));
-  table.Add(std::move(file), index, end);
+absl::Status AddChosen(const FileSystem& files, const std::string& path, int64_t size, RecordTable::Source source,
+                       RecordIndex index, ChooseRecords choose, RecordTable& table) {
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t end, choose(files, path, size, index));
+  table.Add(path, size, std::move(source), std::move(index), end);
   return absl::OkStatus();
 }
 
@@ -234,7 +233,7 @@ absl::Status AddFromIndex(const FileSystem& files, const std::string& path, cons
                      " bytes; is it older than the file?")});
     }
   }
-  return AddChosen(files, {path, opened.size, index_path, all}, std::move(index), choose, table);
+  return AddChosen(files, path, opened.size, {index_path, all}, std::move(index), choose, table);
 }
 
 absl::Status AddBuilt(const FileSystem& files, const std::string& path, OnDamage on_damage, size_t looked_up,
@@ -245,7 +244,7 @@ absl::Status AddBuilt(const FileSystem& files, const std::string& path, OnDamage
   HEADRACE_ASSIGN_OR_RETURN(std::optional<RecordIndex> found,
                             FittingIndex(files, index_path, opened, on_damage, looked_up, replaceable));
   if (found.has_value()) {
-    return AddChosen(files, {path, opened.size, index_path, true}, *std::move(found), choose, table);
+    return AddChosen(files, path, opened.size, {index_path, true}, *std::move(found), choose, table);
   }
   std::vector<LostBytes> lost;
   HEADRACE_ASSIGN_OR_RETURN(RecordIndex index, ScanRecords(files, path, on_damage, &lost));
@@ -257,34 +256,22 @@ absl::Status AddBuilt(const FileSystem& files, const std::string& path, OnDamage
   }
   // An index with gaps would hide the damage from the next run.
   if (writes && replaceable && lost.empty()) files.Write(index_path, {FormatRecordIndex(index)}).IgnoreError();
-  return AddChosen(files, {path, opened.size, "", lost.empty()}, std::move(index), choose, table);
+  return AddChosen(files, path, opened.size, {"", lost.empty()}, std::move(index), choose, table);
 }
 
 }  // namespace
 
-void RecordTable::Add(File file, const RecordIndex& index, int64_t end) {
-  file.first = size();
-  files_.push_back(std::move(file));
-  offsets_.insert(offsets_.end(), index.offsets.begin(), index.offsets.end());
-  offsets_.push_back(end);
+void RecordTable::Add(std::string path, int64_t size, Source source, RecordIndex index, int64_t end) {
+  sources_.push_back(std::move(source));
   bool counted = true;
   for (size_t i = 0; i < index.keys.size() && counted; ++i) counted = index.keys[i] == i;
-  keys_.push_back(counted ? std::vector<uint64_t>() : index.keys);
-}
-
-uint64_t RecordTable::FileOf(uint64_t record) const {
-  const auto behind = std::upper_bound(files_.begin(), files_.end(), record,
-                                       [](uint64_t number, const File& file) { return number < file.first; });
-  return static_cast<uint64_t>(behind - files_.begin()) - 1;
+  keys_.push_back(counted ? std::vector<uint64_t>() : std::move(index.keys));
+  ItemTable::Add(std::move(path), size, {.begins = std::move(index.offsets), .end = end});
 }
 
 uint64_t RecordTable::Key(uint64_t record, uint64_t file) const {
-  const uint64_t within = record - files_[file].first;
+  const uint64_t within = record - files()[file].first;
   return keys_[file].empty() ? within : keys_[file][within];
-}
-
-uint64_t RecordTable::fingerprint() const {
-  return HashBytes({reinterpret_cast<const char*>(offsets_.data()), offsets_.size() * sizeof(int64_t)}, files_.size());
 }
 
 absl::StatusOr<int64_t> ChooseAll(const FileSystem& /*files*/, const std::string& /*path*/, int64_t size,

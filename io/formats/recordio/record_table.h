@@ -1,17 +1,19 @@
-// `RecordTable` maps record numbers to offsets across several RecordIO files, in the order of the files and of the
-// bytes in each. It is built from .idx files or by scans, which are saved beside the files where that is possible.
-// Threads: made by one thread; const afterwards, and readable from any.
+// `RecordTable` is the ItemTable of RecordIO files: records by number, in the order of the files and of the bytes in
+// each. It is built from .idx files or by scans, which are saved beside the files where that is possible. Threads: made
+// by one thread; const afterwards, and readable from any.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_RECORD_TABLE_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_RECORD_TABLE_H_
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "io/files/file_system.h"
+#include "io/formats/item_table.h"
 #include "io/formats/record_reader.h"
 #include "io/formats/recordio/record_index.h"
 
@@ -20,14 +22,12 @@ namespace headrace {
 inline constexpr std::string_view kRecordEnding = ".rec";
 inline constexpr std::string_view kIndexEnding = ".idx";
 
-class RecordTable {
+class RecordTable : public ItemTable {
  public:
-  struct File {
-    std::string path;
-    int64_t size = 0;        // in bytes, when the table was made
-    std::string index = {};  // the file that its index was read from; empty: the file was scanned
-    bool complete = false;   // the index names every record
-    uint64_t first = 0;      // the number of its first record; set by Add
+  // Where the index of a file was read.
+  struct Source {
+    std::string index = {};  // the path of that file; empty: the file itself was scanned
+    bool complete = false;   // it names every record
   };
   // A problem that was found and skipped.
   struct Note {
@@ -36,26 +36,17 @@ class RecordTable {
     std::string text;
   };
 
-  // Adds a file whose records are those of `index`, in order of their offsets; `end`: where the last one ends at the
-  // latest.
-  void Add(File file, const RecordIndex& index, int64_t end);
+  // Adds a file of `size` bytes whose records are those of `index`, in order of their offsets; `end`: where the last
+  // one ends at the latest.
+  void Add(std::string path, int64_t size, Source source, RecordIndex index, int64_t end);
   void Add(Note note) { notes_.push_back(std::move(note)); }
 
-  uint64_t size() const { return offsets_.size() - files_.size(); }
-  const std::vector<File>& files() const { return files_; }
   const std::vector<Note>& notes() const { return notes_; }
-  // The number of the file that has the record.
-  uint64_t FileOf(uint64_t record) const;
-  // Where the record of that file begins, and where it ends at the latest, in bytes.
-  int64_t Begin(uint64_t record, uint64_t file) const { return offsets_[record + file]; }
-  int64_t End(uint64_t record, uint64_t file) const { return offsets_[record + file + 1]; }
+  const Source& source(uint64_t file) const { return sources_[file]; }
   uint64_t Key(uint64_t record, uint64_t file) const;
-  // Covers which records there are and where, not their bytes.
-  uint64_t fingerprint() const;
 
  private:
-  std::vector<File> files_;
-  std::vector<int64_t> offsets_;             // of the records of each file, then the end of its last one
+  std::vector<Source> sources_;              // of each file
   std::vector<std::vector<uint64_t>> keys_;  // of each file; empty: 0, 1, 2, …
   std::vector<Note> notes_;
 };

@@ -30,9 +30,6 @@ class FileAndIndex : public FileSystem {
   absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool sizes) const override {
     return Of(folder).ListPages(folder, sizes);
   }
-  absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override {
-    return Of(path).Write(path, parts);
-  }
 
  private:
   const OneFile& Of(const std::string& path) const { return path == "a.idx" ? index_ : file_; }

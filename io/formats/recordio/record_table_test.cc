@@ -55,7 +55,7 @@ TEST_F(RecordTableTest, ScansAFileAndSavesItsIndex) {
   const auto table = Build();
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_THAT(Begins(*table), ElementsAre(0, 12, 20, 44));
-  EXPECT_TRUE(table->files()[0].complete);
+  EXPECT_TRUE(table->source(0).complete);
   EXPECT_EQ(Text("a.idx"), IndexBytes(records_));
   EXPECT_EQ(table->End(3, 0), static_cast<int64_t>(std::filesystem::file_size(path_)));
 }
@@ -66,7 +66,7 @@ TEST_F(RecordTableTest, TakesTheIndexThatIsThere) {
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_THAT(Begins(*table), ElementsAre(0, 12, 20, 44));
   EXPECT_EQ(table->Key(3, 0), 3u);
-  EXPECT_EQ(table->files()[0].index, folder_ / "a.idx");
+  EXPECT_EQ(table->source(0).index, folder_ / "a.idx");
 }
 
 TEST_F(RecordTableTest, NoticesAnIndexThatDoesNotFit) {
@@ -179,7 +179,7 @@ TEST_F(RecordTableTest, LeavesAnotherFileOfThatNameAlone) {
 
 TEST_F(RecordTableTest, DoesWithoutSavingWhereNothingMayBeWritten) {
   const FaultyFileSystem files(LocalFileSystem(), [](std::string_view call, const std::string&) {
-    return call == "Write" ? NotFoundError("read-only") : absl::OkStatus();
+    return call == "Create" ? NotFoundError("read-only") : absl::OkStatus();
   });
   const auto table = BuildIndices(files, {path_}, OnDamage::kFail, ChooseAll);
   ASSERT_TRUE(table.ok()) << table.status();
@@ -230,7 +230,7 @@ TEST_F(RecordTableTest, ReadsPartsOfFiles) {
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_THAT(Begins(*table), ElementsAre(0, 20));
   EXPECT_EQ(table->Key(1, 0), 9u);
-  EXPECT_FALSE(table->files()[0].complete);
+  EXPECT_FALSE(table->source(0).complete);
   ASSERT_EQ(table->notes().size(), 1u);
   EXPECT_EQ(table->notes()[0].offset, 44);
   EXPECT_THAT(table->notes()[0].text, HasSubstr("names no record of the last 16 bytes"));
@@ -271,7 +271,7 @@ TEST_F(RecordTableTest, LeavesDamagedRecordsOutOfAnIndexThatNamesThem) {
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_THAT(Begins(*table), ElementsAre(0, 44));
   EXPECT_EQ(table->Key(1, 0), 3u);
-  EXPECT_FALSE(table->files()[0].complete);
+  EXPECT_FALSE(table->source(0).complete);
   ASSERT_GE(table->notes().size(), 3u);
   EXPECT_EQ(table->notes()[0].offset, 12);
   EXPECT_THAT(table->notes()[0].text, AllOf(HasSubstr("a.idx names it by key 1"), HasSubstr("ends at byte 20")));

@@ -10,10 +10,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "io/files/local_files.h"
+#include "io/files/file_system.h"
+#include "io/files/output_stream.h"
 
 namespace headrace {
 
@@ -28,30 +30,22 @@ class RecordWriter {
                                                               int64_t offset);
   static std::string DraftPath(const std::string& path);
 
-  // Removes the draft, unless Close or Keep was called.
-  ~RecordWriter();
-
   // Appends a record whose payload is these pieces, end to end, and returns the offset of its head. kData: it
   // is longer than RecordFrame::kLongest. kResource: the disk is full. After an error of the disk every call fails.
   absl::StatusOr<int64_t> Append(absl::Span<const std::string_view> payload);
   // The offset of the next record's head.
-  int64_t offset() const;
-  // Gives what was appended to the system, so that it outlives the process.
-  absl::Status Flush();
-  // Leaves the draft, with all that was appended, for Resume. Nothing is called afterwards.
-  absl::Status Keep();
-  // Gives the file its name, once its bytes are on the disk. Nothing is called afterwards.
-  absl::Status Close();
+  int64_t offset() const { return stream_->size(); }
+  // As those of OutputStream. The draft is removed unless Commit or Keep is called.
+  absl::Status Flush() { return stream_->Flush(); }
+  absl::Status Seal() { return stream_->Seal(); }
+  absl::Status Commit() { return stream_->Commit(); }
+  absl::Status Keep() { return stream_->Keep(); }
 
  private:
-  RecordWriter(const LocalFiles* files, std::string path, std::shared_ptr<const WritableFile> draft, int64_t offset);
+  explicit RecordWriter(std::unique_ptr<OutputStream> stream) : stream_(std::move(stream)) {}
 
-  const LocalFiles* const files_;
-  const std::string path_;
-  std::shared_ptr<const WritableFile> draft_;  // null: closed or kept
-  int64_t written_;
-  std::string buffer_;  // not written yet
-  absl::Status failed_;
+  const std::unique_ptr<OutputStream> stream_;
+  std::string frame_;  // of the record that is appended
 };
 
 }  // namespace headrace

@@ -58,7 +58,7 @@ TEST(RecordWriter, GivesTheFileItsNameWhenAllIsThere) {
   EXPECT_EQ(writer->offset(), 36);
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_TRUE(std::filesystem::exists(RecordWriter::DraftPath(path)));
-  ASSERT_TRUE(writer->Close().ok());
+  ASSERT_TRUE(writer->Commit().ok());
   EXPECT_THAT(ReadRecordWriter(path), ElementsAre("one", "", "three"));
   EXPECT_FALSE(std::filesystem::exists(RecordWriter::DraftPath(path)));
 }
@@ -66,7 +66,7 @@ TEST(RecordWriter, GivesTheFileItsNameWhenAllIsThere) {
 TEST(RecordWriter, WritesAnEmptyFile) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.rec";
-  ASSERT_TRUE(Create(path)->Close().ok());
+  ASSERT_TRUE(Create(path)->Commit().ok());
   EXPECT_EQ(std::filesystem::file_size(path), 0u);
 }
 
@@ -77,7 +77,7 @@ TEST(RecordWriter, GivesOffsetsOfMoreThanItHoldsBack) {
   std::vector<int64_t> offsets;
   const std::string payload(300'000, 'x');
   for (int i = 0; i < 20; ++i) offsets.push_back(Append(*writer, payload));
-  ASSERT_TRUE(writer->Close().ok());
+  ASSERT_TRUE(writer->Commit().ok());
   const ReadRecords read = ReadSplit(RecordIoFormat(), Files(), path, {}, 0, 1 << 20);
   ASSERT_EQ(read.records.size(), 20u);
   for (size_t i = 0; i < 20; ++i) EXPECT_EQ(read.records[i].offset, offsets[i]);
@@ -101,9 +101,9 @@ TEST(RecordWriter, RefusesASecondWriterOfTheSameFile) {
     EXPECT_EQ(KindOf(second), ErrorKind::kUnsupported);
     EXPECT_THAT(std::string(ToStd(second.message())), HasSubstr("a.rec.draft is being written by another"));
   }
-  ASSERT_TRUE(first->Close().ok());
+  ASSERT_TRUE(first->Commit().ok());
   EXPECT_THAT(ReadRecordWriter(folder / "a.rec"), ElementsAre("first"));
-  ASSERT_TRUE(Create(folder / "a.rec")->Close().ok());
+  ASSERT_TRUE(Create(folder / "a.rec")->Commit().ok());
 }
 
 // As a killed one leaves it: there, and not locked.
@@ -112,7 +112,7 @@ TEST(RecordWriter, WritesOverADraftThatWasLeft) {
   folder.Write("a.rec.draft", std::string(1000, 'x'));
   const auto writer = Create(folder / "a.rec");
   Append(*writer, "one");
-  ASSERT_TRUE(writer->Close().ok());
+  ASSERT_TRUE(writer->Commit().ok());
   EXPECT_THAT(ReadRecordWriter(folder / "a.rec"), ElementsAre("one"));
 }
 
@@ -128,7 +128,7 @@ TEST(RecordWriter, GoesOnWithADraftThatWasKept) {
   auto resumed = RecordWriter::Resume(Files(), path, second);
   ASSERT_TRUE(resumed.ok()) << resumed.status();
   EXPECT_EQ(Append(**resumed, "zwei"), second);
-  ASSERT_TRUE((*resumed)->Close().ok());
+  ASSERT_TRUE((*resumed)->Commit().ok());
   EXPECT_THAT(ReadRecordWriter(path), ElementsAre("one", "zwei"));
 }
 
@@ -176,7 +176,7 @@ TEST(RecordWriter, RefusesARecordThatIsTooLongAndGoesOn) {
   const std::vector<std::string_view> pieces(513, piece);
   EXPECT_EQ(KindOf(writer->Append(pieces).status()), ErrorKind::kData);
   EXPECT_EQ(Append(*writer, "one"), 0);
-  ASSERT_TRUE(writer->Close().ok());
+  ASSERT_TRUE(writer->Commit().ok());
   EXPECT_THAT(ReadRecordWriter(folder / "a.rec"), ElementsAre("one"));
 }
 
@@ -192,7 +192,7 @@ TEST(RecordWriter, FailsOnAFullDiskAndLeavesNothing) {
     auto writer = RecordWriter::Create(Files(), path);
     bool failed = false;
     for (int i = 0; i < 10 && !failed; ++i) failed = !(*writer)->Append({std::string(1 << 20, 'x')}).ok();
-    const bool stays_failed = !(*writer)->Append({"more"}).ok() && !(*writer)->Close().ok();
+    const bool stays_failed = !(*writer)->Append({"more"}).ok() && !(*writer)->Commit().ok();
     writer->reset();
     _exit(failed && stays_failed ? 0 : 1);
   }

@@ -15,7 +15,7 @@ constexpr int64_t kMostBetween = 512;
 
 }  // namespace
 
-IndexedLines::IndexedLines(const FileSystem* files, std::shared_ptr<const LineTable> table, std::optional<char> quote)
+IndexedLines::IndexedLines(const FileSystem* files, std::shared_ptr<const ItemTable> table, std::optional<char> quote)
     : table_(std::move(table)), quote_(quote), reads_(files, table_->files(), kMostBetween) {}
 
 RandomAccessReader::Location IndexedLines::LocationOf(uint64_t item) const {

@@ -10,16 +10,16 @@
 #include <string>
 
 #include "io/files/file_system.h"
+#include "io/formats/item_table.h"
 #include "io/formats/joined_reads.h"
 #include "io/formats/random_access_reader.h"
-#include "io/formats/text/line_table.h"
 
 namespace headrace {
 
 class IndexedLines : public RandomAccessReader {
  public:
   // `files` outlives it. `quote`: that of the format of which the table was made.
-  IndexedLines(const FileSystem* files, std::shared_ptr<const LineTable> table,
+  IndexedLines(const FileSystem* files, std::shared_ptr<const ItemTable> table,
                std::optional<char> quote = std::nullopt);
 
   uint64_t size() const override { return table_->size(); }
@@ -34,7 +34,7 @@ class IndexedLines : public RandomAccessReader {
   absl::Status Cut(uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<const uint8_t> bytes,
                    Content& content) const;
 
-  const std::shared_ptr<const LineTable> table_;
+  const std::shared_ptr<const ItemTable> table_;
   const std::optional<char> quote_;
   const JoinedReads reads_;
 };

@@ -18,6 +18,7 @@
 #include "io/formats/compressed/testing/compress.h"
 #include "io/formats/text/headed_lines.h"
 #include "io/formats/text/line_format.h"
+#include "io/formats/text/line_table.h"
 
 namespace headrace {
 namespace {
@@ -36,10 +37,10 @@ void ChooseFilled(RecordBlock& block) {
 class IndexedLinesTest : public ::testing::Test {
  protected:
   static IndexedLines Of(const Texts& paths, const FileSystem* files = LocalFileSystem(),
-                         const Format& format = LineFormat(), LineTable::Choose choose = ChooseAll) {
-    auto table = LineTable::Build(*LocalFileSystem(), paths, format, choose);
+                         const Format& format = LineFormat(), ChooseLines choose = ChooseAll) {
+    auto table = BuildLineTable(*LocalFileSystem(), paths, format, choose);
     EXPECT_TRUE(table.ok()) << table.status();
-    return IndexedLines(files, std::make_shared<const LineTable>(*std::move(table)));
+    return IndexedLines(files, std::make_shared<const ItemTable>(*std::move(table)));
   }
   struct Got {
     Texts texts;
@@ -123,9 +124,9 @@ TEST_F(IndexedLinesTest, GoesOnWithinQuotes) {
   const std::string a = folder_.Write("a.txt", "x,y\n\"1\n2\",3\n\n\"4\"\"\r\n\",5\n\n"),
                     b = folder_.Write("b.txt", "x,y\n6,7");
   const HeadedLines format("x,y", a, '"');
-  auto table = LineTable::Build(*LocalFileSystem(), {a, b}, format, ChooseFilled);
+  auto table = BuildLineTable(*LocalFileSystem(), {a, b}, format, ChooseFilled);
   ASSERT_TRUE(table.ok()) << table.status();
-  const IndexedLines reader(LocalFileSystem(), std::make_shared<const LineTable>(*std::move(table)), '"');
+  const IndexedLines reader(LocalFileSystem(), std::make_shared<const ItemTable>(*std::move(table)), '"');
   EXPECT_THAT(All(reader), ElementsAre("\"1\n2\",3", "\"4\"\"\r\n\",5", "6,7"));
   folder_.Write("a.txt", "x,y\n\"1\n2 ,3\n\n\"4\"\"\r\n\",5\n\n");
   EXPECT_THAT(Read(reader, {0}).wrong.ToString(), HasSubstr("the file was changed"));
@@ -138,7 +139,7 @@ TEST_F(IndexedLinesTest, NumbersTheLinesThatAreChosenBelowAHeader) {
   EXPECT_THAT(All(Of({a, b, c}, LocalFileSystem(), format)), ElementsAre("1,2", "", "3,4", "", "", "", "5,6"));
   EXPECT_THAT(All(Of({a, b, c}, LocalFileSystem(), format, ChooseFilled)), ElementsAre("1,2", "3,4", "5,6"));
   const std::string other = folder_.Write("d.txt", "y,x\n1,2\n");
-  const auto refused = LineTable::Build(*LocalFileSystem(), {a, other}, format, ChooseAll);
+  const auto refused = BuildLineTable(*LocalFileSystem(), {a, other}, format, ChooseAll);
   EXPECT_EQ(KindOf(refused.status()), ErrorKind::kData);
   EXPECT_EQ(GetErrorField(refused.status(), ErrorField::kFile), Cat(other, ", byte 0"));
 }
@@ -146,7 +147,7 @@ TEST_F(IndexedLinesTest, NumbersTheLinesThatAreChosenBelowAHeader) {
 TEST_F(IndexedLinesTest, RefusesCompressedFiles) {
   for (const Compression compression : {Compression::kGzip, Compression::kZstd}) {
     const std::string a = folder_.Write("a.txt", "1\n"), b = folder_.Write("b.txt", Compress(compression, "2\n"));
-    const auto refused = LineTable::Build(*LocalFileSystem(), {a, b}, LineFormat(), ChooseAll);
+    const auto refused = BuildLineTable(*LocalFileSystem(), {a, b}, LineFormat(), ChooseAll);
     EXPECT_EQ(KindOf(refused.status()), ErrorKind::kGraph);
     EXPECT_EQ(GetErrorField(refused.status(), ErrorField::kFile), b);
     EXPECT_THAT(ToStd(refused.status().message()), HasSubstr(Cat("compressed by ", CompressionName(compression))));

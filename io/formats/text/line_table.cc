@@ -1,10 +1,9 @@
 #include "io/formats/text/line_table.h"
 
-#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "core/error.h"
-#include "core/hash.h"
 #include "core/interrupt.h"
 #include "io/formats/compressed/compression.h"
 
@@ -13,16 +12,7 @@ namespace {
 
 constexpr size_t kBlockBytes = size_t{1} << 20;
 
-}  // namespace
-
-absl::StatusOr<LineTable> LineTable::Build(const FileSystem& files, const std::vector<std::string>& paths,
-                                           const Format& format, Choose choose) {
-  LineTable table;
-  for (const std::string& path : paths) HEADRACE_RETURN_IF_ERROR(table.Add(files, path, format, choose));
-  return table;
-}
-
-absl::Status LineTable::CheckPlain(const FileSystem& files, const std::string& path) {
+absl::Status CheckPlain(const FileSystem& files, const std::string& path) {
   HEADRACE_ASSIGN_OR_RETURN(const Compression compression, CompressionOfFile(files, path));
   if (compression == Compression::kNone) return absl::OkStatus();
   absl::Status status =
@@ -32,11 +22,13 @@ absl::Status LineTable::CheckPlain(const FileSystem& files, const std::string& p
   return status;
 }
 
-absl::Status LineTable::Add(const FileSystem& files, const std::string& path, const Format& format, Choose choose) {
+absl::Status AddLines(const FileSystem& files, const std::string& path, const Format& format, ChooseLines choose,
+                      ItemTable& table) {
   HEADRACE_RETURN_IF_ERROR(CheckPlain(files, path));
   HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<RecordReader> reader,
                             format.Open(files, path, Split(), 0, kBlockBytes));
-  files_.push_back({path, reader->file_size(), size()});
+  ItemSpans lines;
+  lines.end = reader->file_size();
   RecordBlock block;
   while (true) {
     HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
@@ -45,20 +37,19 @@ absl::Status LineTable::Add(const FileSystem& files, const std::string& path, co
     HEADRACE_RETURN_IF_ERROR(read);
     if (block.records.empty()) break;
     choose(block);
-    for (const Record& line : block.records) begins_.push_back(line.offset);
+    for (const Record& line : block.records) lines.begins.push_back(line.offset);
   }
-  begins_.push_back(reader->file_size());
+  table.Add(path, reader->file_size(), std::move(lines));
   return absl::OkStatus();
 }
 
-uint64_t LineTable::FileOf(uint64_t line) const {
-  const auto behind = std::upper_bound(files_.begin(), files_.end(), line,
-                                       [](uint64_t number, const File& file) { return number < file.first; });
-  return static_cast<uint64_t>(behind - files_.begin()) - 1;
-}
+}  // namespace
 
-uint64_t LineTable::fingerprint() const {
-  return HashBytes({reinterpret_cast<const char*>(begins_.data()), begins_.size() * sizeof(int64_t)}, files_.size());
+absl::StatusOr<ItemTable> BuildLineTable(const FileSystem& files, const std::vector<std::string>& paths,
+                                         const Format& format, ChooseLines choose) {
+  ItemTable table;
+  for (const std::string& path : paths) HEADRACE_RETURN_IF_ERROR(AddLines(files, path, format, choose, table));
+  return table;
 }
 
 }  // namespace headrace

@@ -10,11 +10,11 @@
 #include "io/formats/text/headed_lines.h"
 #include "io/formats/text/line_format.h"
 #include "ir/suggestion.h"
+#include "ops/source/declared_fields.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/lines/csv_columns.h"
 #include "ops/source/lines/csv_field.h"
 #include "ops/source/lines/csv_layout.h"
-#include "ops/source/lines/declared_fields.h"
 #include "ops/source/lines/line_reading.h"
 #include "ops/source/lines/number_text.h"
 

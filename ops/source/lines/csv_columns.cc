@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/utf8.h"
 #include "io/formats/pending_read.h"
-#include "ops/source/lines/declared_fields.h"
+#include "ops/source/declared_fields.h"
 #include "ops/source/lines/number_text.h"
 #include "ops/source/lines/stacked_texts.h"
 #include "ops/source/shown_text.h"

@@ -9,8 +9,8 @@
 #include "core/error.h"
 #include "io/files/testing/one_file.h"
 #include "io/formats/text/line_format.h"
+#include "ops/source/declared_fields.h"
 #include "ops/source/lines/csv_layout.h"
-#include "ops/source/lines/declared_fields.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {

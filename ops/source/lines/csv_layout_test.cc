@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
-#include "ops/source/lines/declared_fields.h"
+#include "ops/source/declared_fields.h"
 
 namespace headrace {
 namespace {

@@ -19,10 +19,10 @@
 #include "io/files/testing/one_file.h"
 #include "io/formats/compressed/compression.h"
 #include "io/formats/text/line_format.h"
+#include "ops/source/declared_fields.h"
 #include "ops/source/lines/csv_columns.h"
 #include "ops/source/lines/csv_field.h"
 #include "ops/source/lines/csv_layout.h"
-#include "ops/source/lines/declared_fields.h"
 
 namespace headrace {
 namespace {

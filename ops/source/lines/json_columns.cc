@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "ops/source/lines/declared_fields.h"
+#include "ops/source/declared_fields.h"
 #include "ops/source/shown_text.h"
 
 namespace headrace {
@@ -145,6 +145,8 @@ absl::StatusOr<Tensor> NumbersOf(const Json& value, DType dtype, const Shape& sh
   return tensor;
 }
 
+size_t PlaceOf(const Json::parse_error& error) { return error.byte == 0 ? 0 : error.byte - 1; }
+
 // Whether the lists are a box of the shape: the first elements of a few megabytes may claim one of terabytes.
 bool IsBox(const Json& value, const Shape& shape) {
   auto any = [](const Json&) { return true; };
@@ -152,17 +154,17 @@ bool IsBox(const Json& value, const Shape& shape) {
 }
 
 // What to write for a value of another type.
-std::string AdviceFor(const Json& value, const ir::Column& column) {
+std::string AdviceFor(const Json& value, const ir::Column& column, const JsonWords& words) {
   if (value.is_binary()) return "; write it in quotes, as a text";
   std::string type = "str";
   if (value.is_array()) type = Cat("(\"", DTypeName(column.type.dtype), "\", (None,))");
   if (value.is_boolean()) type = "bool";
   if (value.is_number()) type = value.is_number_float() ? "\"float64\"" : "\"int64\"";
-  return Cat(", stated by columns={…} or inferred from the first lines; if the value is right, state columns={\"",
-             column.name, "\": ", type, ", …}");
+  return Cat(", ", words.stated, "; if the value is right, state ", words.statement, "\"", column.name, "\": ", type,
+             words.rest);
 }
 
-absl::StatusOr<Tensor> ValueOf(const Json& value, const ir::Column& column) {
+absl::StatusOr<Tensor> ValueOf(const Json& value, const ir::Column& column, const JsonWords& words) {
   Shape shape;
   const bool shaped = ShapeOf(value, *column.type.shape, shape) && IsBox(value, shape);
   if (shaped && ir::FitsType(column.type, column.type.dtype, shape)) {
@@ -173,7 +175,7 @@ absl::StatusOr<Tensor> ValueOf(const Json& value, const ir::Column& column) {
     if (!tensor.ok() || fits) return tensor;
   }
   return DataError("\"", column.name, "\" is ", Shown(value), "; the column's type is ", ir::TypeName(column.type),
-                   AdviceFor(value, column));
+                   AdviceFor(value, column, words));
 }
 
 // A double that JSON has no name for; nullopt: the text is another.
@@ -185,33 +187,35 @@ std::optional<double> NotFinite(std::string_view text) {
 }
 
 // A tensor of its own for each row that lacks the value.
-absl::StatusOr<Tensor> MissingValue(const std::string& text, const ir::Column& column) {
+absl::StatusOr<Tensor> MissingValue(const std::string& text, const ir::Column& column, const JsonWords& words) {
   if (const std::optional<double> number = NotFinite(text); number.has_value() && column.type.shape->empty()) {
     if (column.type.dtype == DType::kFloat32) return Tensor::Scalar<float>(static_cast<float>(*number));
     if (column.type.dtype == DType::kFloat64) return Tensor::Scalar<double>(*number);
   }
   try {
-    return ValueOf(ParseExactly(text), column);
+    return ValueOf(ParseExactly(text), column, words);
   } catch (const Json::exception&) {
     return DataError("\"", column.name, "\" is ", ShownText(text), ", not JSON");
   }
 }
 
-std::string HowToSayMissing(const ir::Column& column) {
-  return Cat("; say what that stands for, such as missing={\"", column.name,
+std::string HowToSayMissing(const ir::Column& column, const JsonWords& words) {
+  return Cat("; say what that stands for, such as missing={\"", words.prefix, column.name,
              column.type.dtype == DType::kString ? "\": \"\"}" : "\": 0}");
 }
 
 // `value`: null of JSON, or a null pointer for an object without the key.
 absl::StatusOr<Tensor> ValueOrMissing(const Json* value, const ir::Column& column,
-                                      const std::optional<std::string>& missing, std::string_view object) {
-  if (value != nullptr && !value->is_null()) return ValueOf(*value, column);
-  if (missing.has_value()) return MissingValue(*missing, column);
+                                      const std::optional<std::string>& missing, std::string_view object,
+                                      const JsonWords& words) {
+  if (value != nullptr && !value->is_null()) return ValueOf(*value, column, words);
+  if (missing.has_value()) return MissingValue(*missing, column, words);
   if (value == nullptr) {
-    return DataError("the line has no \"", column.name, "\"", HowToSayMissing(column), ": ", ShownText(object));
+    return DataError("the ", words.record, " has no \"", column.name, "\"", HowToSayMissing(column, words), ": ",
+                     ShownText(object));
   }
   return DataError("\"", column.name, "\" is null; the column's type is ", ir::TypeName(column.type),
-                   HowToSayMissing(column));
+                   HowToSayMissing(column, words));
 }
 
 class JsonColumns : public RecordColumns {
@@ -260,31 +264,44 @@ class JsonColumns : public RecordColumns {
 absl::Status CheckMissing(const ir::Columns& columns, const JsonMissing& missing) {
   for (size_t i = 0; i < columns.size(); ++i) {
     if (!missing[i].has_value()) continue;
-    const absl::StatusOr<Tensor> value = MissingValue(*missing[i], columns[i]);
+    const absl::StatusOr<Tensor> value = MissingValue(*missing[i], columns[i], {});
     if (!value.ok()) return GraphError("missing: ", ToStd(value.status().message()));
   }
   return absl::OkStatus();
 }
 
 absl::Status ParseRow(std::string_view object, const ir::Columns& columns, const JsonMissing& missing,
-                      absl::Span<Tensor> values) {
+                      absl::Span<Tensor> values, const JsonWords& words) {
   Json row;
   try {
     row = ParseExactly(object);
   } catch (const Json::parse_error& error) {
-    return DataError("the line is not JSON: what is wrong begins at its byte ", error.byte == 0 ? 0 : error.byte - 1,
-                     "; each line is a whole object: {\"name\": value, …}");
+    return DataError("the ", words.record, " is not JSON: what is wrong begins at its byte ", PlaceOf(error), "; each ",
+                     words.record, " is a whole object: {\"name\": value, …}");
   } catch (const Json::out_of_range&) {
-    return DataError("the line has a number beyond a double");
+    return DataError("the ", words.record, " has a number beyond a double");
   }
-  if (!row.is_object())
-    return DataError("the line is ", ShownText(object), "; it must be an object: {\"name\": value, …}");
+  if (!row.is_object()) {
+    return DataError("the ", words.record, " is ", ShownText(object), "; it must be an object: {\"name\": value, …}");
+  }
   for (size_t i = 0; i < columns.size(); ++i) {
     const auto found = row.find(columns[i].name);
     const Json* const value = found == row.end() ? nullptr : &*found;
-    HEADRACE_ASSIGN_OR_RETURN(values[i], ValueOrMissing(value, columns[i], missing[i], object));
+    HEADRACE_ASSIGN_OR_RETURN(values[i], ValueOrMissing(value, columns[i], missing[i], object, words));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> ParseJsonValue(std::string_view text, const ir::Column& column,
+                                      const std::optional<std::string>& missing, const JsonWords& words) {
+  try {
+    const Json value = ParseExactly(text);
+    return ValueOrMissing(&value, column, missing, text, words);
+  } catch (const Json::parse_error& error) {
+    return DataError("the ", words.record, " is not JSON: what is wrong begins at its byte ", PlaceOf(error));
+  } catch (const Json::out_of_range&) {
+    return DataError("the ", words.record, " has a number beyond a double");
+  }
 }
 
 std::unique_ptr<RecordColumns> MakeJsonColumns(ir::Columns columns, JsonMissing missing) {

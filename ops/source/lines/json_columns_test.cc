@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "ops/source/lines/declared_fields.h"
+#include "ops/source/declared_fields.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -70,6 +70,39 @@ TEST(ParseRow, RoundsNoWholeNumberBeyond64Bits) {
               HasSubstr("18446744073709551617, which neither 64 bits nor a double hold"));
   EXPECT_EQ(Row(R"({"a": 1, "b": 18446744073709551617})", {"a int8"}), "a=1") << "in a key that is left out";
   EXPECT_EQ(Row(R"({"a": 18446744073709551617e0, "b": 1e300})", {"a float64", "b float64"}), "a=1.84467e+19, b=1e+300");
+}
+
+TEST(ParseRow, CallsAnObjectWhatItIsCalled) {
+  JsonWords words;
+  words.record = "field";
+  words.stated = "stated by decode={…}";
+  words.statement = "decode={\"json\": {";
+  words.rest = ", …}, …}";
+  words.prefix = "json.";
+  const ir::Columns columns = {*ParseField("a int64")};
+  std::vector<Tensor> values(1);
+  const auto error_of = [&](std::string_view object) {
+    return std::string(ParseRow(object, columns, {std::nullopt}, absl::MakeSpan(values), words).message());
+  };
+  EXPECT_THAT(error_of("{"), HasSubstr("the field is not JSON"));
+  EXPECT_THAT(error_of("[]"), HasSubstr("the field is []; it must be an object"));
+  EXPECT_THAT(error_of("{}"),
+              HasSubstr("the field has no \"a\"; say what that stands for, such as missing={\"json.a\": 0}"));
+  EXPECT_THAT(error_of("{\"a\": 1.5}"),
+              HasSubstr("stated by decode={…}; if the value is right, state decode={\"json\": {\"a\": "
+                        "\"float64\", …}, …}"));
+}
+
+TEST(ParseJsonValue, GivesTheValueOfAWholeText) {
+  const ir::Column column = *ParseField("a int64 (None,)");
+  const auto value = ParseJsonValue("[1, 2]", column, std::nullopt, {});
+  ASSERT_TRUE(value.ok()) << value.status();
+  EXPECT_EQ(value->shape(), Shape({2}));
+  EXPECT_EQ(ParseJsonValue("null", column, "[]", {})->shape(), Shape({0}));
+  for (const char* text : {"", "[1", "null", "{}", "[1e999]"}) {
+    const auto wrong = ParseJsonValue(text, column, std::nullopt, {});
+    EXPECT_EQ(KindOf(wrong.status()), ErrorKind::kData) << text;
+  }
 }
 
 TEST(ParseRow, SaysThatATypeMayHaveBeenInferred) {

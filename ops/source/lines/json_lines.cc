@@ -5,8 +5,8 @@
 
 #include "core/error.h"
 #include "ir/suggestion.h"
+#include "ops/source/declared_fields.h"
 #include "ops/source/file_patterns.h"
-#include "ops/source/lines/declared_fields.h"
 #include "ops/source/lines/json_columns.h"
 #include "ops/source/lines/line_reading.h"
 

@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "core/testing/require.h"
-#include "ops/source/lines/declared_fields.h"
+#include "ops/source/declared_fields.h"
 #include "ops/source/lines/json_columns.h"
 
 namespace headrace {

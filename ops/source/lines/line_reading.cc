@@ -2,34 +2,25 @@
 
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "io/formats/text/indexed_lines.h"
 #include "io/formats/text/line_format.h"
 #include "io/formats/text/line_table.h"
-#include "io/listings/kept_by_files.h"
 #include "ir/graph.pb.h"
-#include "ops/source/lines/line_source.h"
+#include "ops/source/table_reading.h"
 
 namespace headrace {
 namespace {
 
-KeptByFiles<LineTable>& KeptTables() {
-  static auto* const kept = new KeptByFiles<LineTable>;
-  return *kept;
-}
-
-absl::StatusOr<std::shared_ptr<const LineTable>> TableOf(const OpArguments& arguments, const LineRows& rows,
+absl::StatusOr<std::shared_ptr<const ItemTable>> TableOf(const OpArguments& arguments, const LineRows& rows,
                                                          const PathArena& matched) {
-  std::string name = Cat(arguments.node->op(), " ", rows.rule);
-  std::vector<std::string> paths;
-  for (int64_t i = 0; i < matched.size(); ++i) {
-    paths.emplace_back(matched[i]);
-    Append(name, "\n", matched[i]);
-  }
+  const std::vector<std::string> paths = TextsOf(matched);
+  const std::string name = Cat(arguments.node->op(), " ", rows.rule, "\n", absl::StrJoin(paths, "\n"));
   const FileSystem& files = *arguments.run->files;
-  return KeptTables().Get(files, name, paths, [&] {
+  return KeptTable<ItemTable>(files, name, paths, [&] {
     const std::unique_ptr<const RecordColumns> columns = rows.columns();
-    return LineTable::Build(files, paths, *rows.format, [&](RecordBlock& block) { columns->Choose(block); });
+    return BuildLineTable(files, paths, *rows.format, [&](RecordBlock& block) { columns->Choose(block); });
   });
 }
 
@@ -47,10 +38,9 @@ absl::StatusOr<std::unique_ptr<StreamSource>> MakeStream(const OpArguments& argu
 absl::StatusOr<std::unique_ptr<IndexedSource>> MakeIndexed(const OpArguments& arguments, const MakeLineRows& make) {
   HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, FilesOf(arguments));
   HEADRACE_ASSIGN_OR_RETURN(LineRows rows, make(arguments, files));
-  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const LineTable> table, TableOf(arguments, rows, files.paths));
-  files.fingerprint.count = table->size();
-  files.fingerprint.hash = MixKey(files.fingerprint.hash, table->fingerprint());
-  return std::make_unique<LineSource>(
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const ItemTable> table, TableOf(arguments, rows, files.paths));
+  CoverTable(*table, files.fingerprint);
+  return std::make_unique<ColumnSource>(
       std::make_unique<IndexedLines>(arguments.run->files, std::move(table), rows.quote), std::move(rows.columns),
       std::move(files.fingerprint));
 }
@@ -60,14 +50,9 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeIndexed(const OpArguments& ar
 std::vector<ir::Attribute> DeclareLineReading(std::vector<ir::Attribute> own) {
   std::vector<ir::Attribute> attributes = {DeclarePatterns()};
   for (ir::Attribute& attribute : own) attributes.push_back(std::move(attribute));
-  attributes.push_back({.name = "index",
-                        .type = ir::AttributeType::kString,
-                        .doc = "\"build\": read the files once, when a run begins, for where each line is; rows are "
-                               "then read by their numbers. None: the files are read in splits.",
-                        .default_value = "None",
-                        .nullable = true,
-                        .choices = {"build"},
-                        .indexes = true});
+  attributes.push_back(DeclareBuiltIndex(
+      "\"build\": read the files once, when a run begins, for where each line is; rows are then read by "
+      "their numbers."));
   for (ir::Attribute& attribute : SplitReading::DeclareBesideIndex()) attributes.push_back(std::move(attribute));
   return attributes;
 }
@@ -78,9 +63,8 @@ absl::Status CheckLineReading(const ir::Attributes& attributes) {
 }
 
 OpFactories LineFactories(MakeLineRows make) {
-  OpFactories factories = SplitFactories([make](const OpArguments& arguments) { return MakeStream(arguments, make); });
-  factories.indexed_source = [make](const OpArguments& arguments) { return MakeIndexed(arguments, make); };
-  return factories;
+  return TableFactories([make](const OpArguments& arguments) { return MakeStream(arguments, make); },
+                        [make](const OpArguments& arguments) { return MakeIndexed(arguments, make); });
 }
 
 OpFactories LineFactories(MakeColumns (*make)(const OpArguments& arguments)) {

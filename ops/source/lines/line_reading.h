@@ -14,13 +14,12 @@
 
 #include "engine/operator/operator.h"
 #include "io/formats/record_reader.h"
+#include "ops/source/column_source.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/split_signature.h"
 #include "ops/source/split_source.h"
 
 namespace headrace {
-
-using MakeColumns = std::function<std::unique_ptr<RecordColumns>()>;
 
 // How the lines of files become rows.
 struct LineRows {

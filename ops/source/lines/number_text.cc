@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "absl/strings/charconv.h"
-#include "ops/source/lines/declared_fields.h"
+#include "ops/source/declared_fields.h"
 
 namespace headrace {
 namespace {

@@ -1,6 +1,8 @@
 #include "ops/source/memory/array_columns.h"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <string_view>
 
@@ -29,6 +31,10 @@ uint64_t HashElements(const Tensor& array, uint64_t hash) {
   return HashBytes({bytes + array.bytes() - kHashedRun, kHashedRun}, hash);
 }
 
+std::string_view BytesOfSplits(const std::vector<int64_t>& splits) {
+  return {reinterpret_cast<const char*>(splits.data()), splits.size() * sizeof(int64_t)};
+}
+
 // The same array in a buffer that counts no bytes: the user's memory is not charged to the pipeline, and a row must not
 // count as the whole array.
 Tensor Uncounted(const Tensor& array) {
@@ -39,29 +45,58 @@ Tensor Uncounted(const Tensor& array) {
 
 using ArraysByName = std::map<std::string_view, const Tensor*>;
 
-absl::StatusOr<Tensor> BindOne(const ir::Column& column, const ArraysByName& arrays) {
-  const auto found = arrays.find(column.name);
-  if (found == arrays.end()) {
-    std::vector<std::string> names;
-    for (const auto& [name, array] : arrays) names.emplace_back(name);
-    return GraphError("the arrays given have no column \"", column.name, "\" (columns: ", absl::StrJoin(names, ", "),
-                      ")");
+absl::Status NoArrayError(const ArraysByName& given, std::string_view name) {
+  std::vector<std::string> names;
+  for (const auto& [column, array] : given) names.emplace_back(column);
+  return GraphError("the arrays given have no column \"", name, "\" (columns: ", absl::StrJoin(names, ", "), ")");
+}
+
+// The splits of an array with so many elements.
+absl::StatusOr<std::vector<int64_t>> CheckedSplits(const std::string& name, const Tensor& given, int64_t elements) {
+  if (given.dtype() != DType::kInt64 || given.rank() != 1 || given.dim(0) == 0) {
+    return GraphError("the splits of column \"", name, "\" are ", given.TypeName(),
+                      "; they must be int64 of shape (n + 1,) for n rows");
   }
-  const Tensor& given = *found->second;
+  std::vector<int64_t> splits(static_cast<size_t>(given.dim(0)));
+  given.CopyTo(splits.data());
+  if (splits.front() != 0 || splits.back() != elements) {
+    return GraphError("the splits of column \"", name, "\" go from ", splits.front(), " to ", splits.back(),
+                      "; they must go from 0 to ", elements, ", the number of its values");
+  }
+  const auto falls = std::adjacent_find(splits.begin(), splits.end(), std::greater<>());
+  if (falls == splits.end()) return splits;
+  return GraphError("row ", falls - splits.begin(), " of column \"", name, "\" begins at value ", *falls,
+                    " and ends at value ", *(falls + 1), "; splits must not decrease");
+}
+
+}  // namespace
+
+Tensor ArrayColumns::Column::Row(uint64_t index) const {
+  if (splits.empty()) return array.Index(static_cast<int64_t>(index));
+  return array.Slice(0, splits[index], splits[index + 1] - splits[index]);
+}
+
+absl::StatusOr<ArrayColumns::Column> ArrayColumns::BindColumn(const ir::Column& column, const Tensor& given,
+                                                              const Tensor* splits) {
   if (given.rank() == 0) {
     return GraphError("column \"", column.name, "\" is a single ", DTypeName(given.dtype()),
                       ": an array needs a first axis, the rows");
   }
-  const absl::Span<const int64_t> row_shape = absl::MakeConstSpan(given.shape()).subspan(1);
+  Column bound = {column.name, {}, {}};
+  Shape row_shape(given.shape().begin() + 1, given.shape().end());
+  if (splits != nullptr) {
+    HEADRACE_ASSIGN_OR_RETURN(bound.splits, CheckedSplits(column.name, *splits, given.dim(0)));
+    row_shape.insert(row_shape.begin(), ir::kUnknownDim);
+  }
   if (!ir::FitsType(column.type, given.dtype(), row_shape)) {
-    return GraphError("column \"", column.name, "\" has rows of ", DTypeName(given.dtype()), " ", ShapeName(row_shape),
-                      "; the graph was built for ", ir::TypeName(column.type));
+    return GraphError("column \"", column.name, "\" has rows of ",
+                      ir::TypeName(ir::ColumnType::Of(given.dtype(), row_shape)), "; the graph was built for ",
+                      ir::TypeName(column.type));
   }
   HEADRACE_ASSIGN_OR_RETURN(const Tensor array, given.Contiguous());
-  return Uncounted(array);
+  bound.array = Uncounted(array);
+  return bound;
 }
-
-}  // namespace
 
 absl::StatusOr<ArrayColumns> ArrayColumns::Bind(const OpArguments& arguments, const ir::Columns& columns) {
   const std::string& name = arguments.attributes.ReferenceName("arrays");
@@ -74,12 +109,17 @@ absl::StatusOr<ArrayColumns> ArrayColumns::Bind(const OpArguments& arguments, co
   for (const auto& [column, array] : found->second.columns) given.emplace(column, &array);
   std::vector<Column> made;
   for (const ir::Column& column : columns) {
-    HEADRACE_ASSIGN_OR_RETURN(Tensor array, BindOne(column, given));
-    if (!made.empty() && made[0].array.dim(0) != array.dim(0)) {
-      return GraphError("columns \"", made[0].name, "\" and \"", column.name, "\" have ", made[0].array.dim(0), " and ",
-                        array.dim(0), " rows; they must have equally many");
+    const auto array = given.find(column.name);
+    if (array == given.end()) return NoArrayError(given, column.name);
+    const auto splits = found->second.splits.find(column.name);
+    HEADRACE_ASSIGN_OR_RETURN(
+        Column each,
+        BindColumn(column, *array->second, splits == found->second.splits.end() ? nullptr : &splits->second));
+    if (!made.empty() && made[0].rows() != each.rows()) {
+      return GraphError("columns \"", made[0].name, "\" and \"", column.name, "\" have ", made[0].rows(), " and ",
+                        each.rows(), " rows; they must have equally many");
     }
-    made.push_back({column.name, std::move(array)});
+    made.push_back(std::move(each));
   }
   return ArrayColumns(std::move(made));
 }
@@ -96,9 +136,9 @@ absl::StatusOr<BlockColumn> ArrayColumns::Rows(size_t column, absl::Span<const u
                                                bool side_by_side) const {
   const Tensor& array = this->array(column);
   const auto count = static_cast<int64_t>(indices.size());
-  if (IsVariableLength(array.dtype())) {
+  if (IsVariableLength(array.dtype()) || !columns_[column].splits.empty()) {
     BlockColumn rows;
-    for (const uint64_t index : indices) rows.Append(array.Index(static_cast<int64_t>(index)));
+    for (const uint64_t index : indices) rows.Append(Row(column, index));
     return rows;
   }
   if (side_by_side) return BlockColumn::Stacked(array.Slice(0, static_cast<int64_t>(indices[0]), count));
@@ -116,6 +156,7 @@ uint64_t ArrayColumns::Hash() const {
   uint64_t hash = 0;
   for (const Column& column : columns_) {
     hash = HashElements(column.array, HashBytes(Cat(column.name, " ", column.array.TypeName()), hash));
+    if (!column.splits.empty()) hash = HashBytes(BytesOfSplits(column.splits), hash);
   }
   return hash;
 }

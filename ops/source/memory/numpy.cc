@@ -83,12 +83,17 @@ const OpRegistration numpy_registration(
                         .doc = "Types of the rows of each array."},
                        DeclareShuffle()},
         .traits = {.indexed = true},
-        .python = {.parameters = "arrays: Mapping[str, Any] | Any, *, shuffle: bool = False, seed: int | None = None, "
-                                 "name: str | None = None",
+        .python = {.parameters = "arrays: Mapping[str, Any] | Any, *, missing: Mapping[str, Any] | None = None, "
+                                 "shuffle: bool = False, seed: int | None = None, name: str | None = None",
                    .docs = {{"arrays",
                              "Columns with arrays of equal first axis, or a pandas or polars DataFrame or a pyarrow "
-                             "Table; or one array, which becomes the column `data`. "
+                             "Table; or one array, which becomes the column `data`. Rows that differ in their first "
+                             "axis are declared: hr.ragged(values, splits), or a list type of pyarrow or polars. "
                              "They are shared, not copied: do not change them while a pipeline runs."},
+                            {"missing",
+                             "Values for what is missing, by column: {\"age\": -1} puts -1 in place of None, NaN, NA, "
+                             "nulls and masked values, and [] an empty list in place of a missing one. Elsewhere a "
+                             "value that is missing is an error that names its row; NaN among floats is a value."},
                             {"shuffle"},
                             {"seed"},
                             {"name"}}},

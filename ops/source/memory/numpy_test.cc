@@ -75,6 +75,86 @@ TEST(Numpy, TakesViewsWithGaps) {
               ElementsAre("x=int64 (2,) [2 3]", "x=int64 (2,) [5 6]"));
 }
 
+// Column "x" of values, cut into rows.
+RunSpec WithRagged(Tensor values, const std::vector<int64_t>& splits) {
+  RunSpec spec = WithNumpy({{"x", std::move(values)}});
+  spec.bindings.arrays["data"].splits["x"] = Int64s(splits);
+  return spec;
+}
+
+ir::Schema RaggedColumn(DType dtype, Shape further = {}) {
+  Shape shape = std::move(further);
+  shape.insert(shape.begin(), ir::kUnknownDim);
+  return {{{"x", ir::ColumnType::Of(dtype, shape)}}};
+}
+
+TEST(Numpy, CutsRowsAtSplits) {
+  const Tensor values = Int64Tensor({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const GraphBuilder source = SourceNumpy(RaggedColumn(DType::kInt64, {2}));
+  EXPECT_THAT(RunEveryWay(source, WithRagged(values, {0, 3, 3, 4})).Texts(1),
+              ElementsAre("x=int64 (3, 2) [1 2 3 4 5 6]", "x=int64 (0, 2) []", "x=int64 (1, 2) [7 8]"));
+  EXPECT_THAT(RunEveryWay(source, WithRagged(values.Slice(0, 0, 0), {0, 0})).Texts(), ElementsAre("x=int64 (0, 2) []"));
+  EXPECT_THAT(RunEveryWay(source, WithRagged(values.Slice(0, 0, 0), {0})).rows, IsEmpty());
+}
+
+TEST(Numpy, CutsTextsAtSplits) {
+  const Ran ran =
+      RunEveryWay(SourceNumpy(RaggedColumn(DType::kString)), WithRagged(Strings({"a", "", "ccc", "d"}), {0, 0, 2, 4}));
+  EXPECT_THAT(ran.Texts(), ElementsAre("x=string (0,) []", "x=string (2,) ['a' '']", "x=string (2,) ['ccc' 'd']"));
+}
+
+TEST(Numpy, GivesViewsOfRaggedValues) {
+  const Tensor values = Int64s({1, 2, 3, 4});
+  const Ran ran = *RunOnce(*SourceNumpy(RaggedColumn(DType::kInt64)).Build(), OptionsOf(WithRagged(values, {0, 1, 4})));
+  EXPECT_EQ(ran.rows[1].columns[0].raw(), values.raw() + 8);
+}
+
+TEST(Numpy, ShufflesRaggedRowsAsOthers) {
+  std::vector<int64_t> values, splits = {0};
+  for (int64_t i = 0; i < 30; ++i) {
+    values.insert(values.end(), static_cast<size_t>(i % 4), i);
+    splits.push_back(static_cast<int64_t>(values.size()));
+  }
+  const RunSpec spec = WithRagged(Int64s(values), splits);
+  const Ran plain = RunEveryWay(SourceNumpy(RaggedColumn(DType::kInt64)), spec);
+  const Ran ran = RunEveryWay(SourceNumpy(RaggedColumn(DType::kInt64), true), spec);
+  EXPECT_THAT(ran.Texts(1), UnorderedElementsAreArray(plain.Texts(1)));
+  EXPECT_NE(ran.Texts(1), plain.Texts(1));
+}
+
+TEST(Numpy, TellsWhenSplitsChanged) {
+  const auto hash = [](const std::vector<int64_t>& splits) {
+    return RunEveryWay(SourceNumpy(RaggedColumn(DType::kInt64)), WithRagged(Int64s({1, 2, 3}), splits))
+        .fingerprints.at(0);
+  };
+  EXPECT_EQ(hash({0, 1, 3}).count, 2u);
+  EXPECT_EQ(hash({0, 1, 3}).hash, hash({0, 1, 3}).hash);
+  EXPECT_NE(hash({0, 1, 3}).hash, hash({0, 2, 3}).hash);
+}
+
+TEST(Numpy, RefusesSplitsThatAreNone) {
+  const GraphBuilder source = SourceNumpy(RaggedColumn(DType::kInt64));
+  const auto refusal = [&](const std::vector<int64_t>& splits) {
+    return Refusal(source, WithRagged(Int64s({1, 2, 3}), splits));
+  };
+  EXPECT_THAT(refusal({}),
+              HasSubstr("the splits of column \"x\" are int64 (0,); they must be int64 of shape (n + 1,)"));
+  EXPECT_THAT(refusal({1, 3}), HasSubstr("go from 1 to 3; they must go from 0 to 3"));
+  EXPECT_THAT(refusal({0, 4}), HasSubstr("go from 0 to 4; they must go from 0 to 3"));
+  EXPECT_THAT(refusal({0, 2, 1, 3}), HasSubstr("row 1 of column \"x\" begins at value 2 and ends at value 1"));
+  EXPECT_THAT(refusal({0, -1, 3}), HasSubstr("row 0 of column \"x\" begins at value 0 and ends at value -1"));
+  EXPECT_THAT(Refusal(SourceNumpy(Int64Columns("x")), WithRagged(Int64s({1}), {0, 1})),
+              HasSubstr("has rows of int64 (None,); the graph was built for int64 ()"));
+  RunSpec floats = WithRagged(Int64s({1}), {0, 1});
+  floats.bindings.arrays["data"].splits["x"] = *Tensor::Allocate(DType::kFloat64, {2});
+  EXPECT_THAT(Refusal(source, floats), HasSubstr("the splits of column \"x\" are float64 (2,)"));
+  RunSpec two = WithRagged(Int64s({1, 2}), {0, 1, 2});
+  two.bindings.arrays["data"].columns.push_back({"y", Int64s({1})});
+  ir::Schema both = RaggedColumn(DType::kInt64);
+  both.columns.push_back(Int64Columns("y").columns[0]);
+  EXPECT_THAT(Refusal(SourceNumpy(both), two), HasSubstr("columns \"x\" and \"y\" have 2 and 1 rows"));
+}
+
 TEST(Numpy, OfNoRowsIsEmpty) {
   EXPECT_THAT(RunEveryWay(SourceNumpy(Int64Columns("x"), true), WithNumpy({{"x", Int64s({})}})).rows, IsEmpty());
 }

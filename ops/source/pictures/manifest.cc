@@ -153,20 +153,46 @@ const OpRegistration manifest_registration(
                         .default_value = "None",
                         .nullable = true,
                         .length = ir::ListLength{.least = 0},
-                        .chooses_columns = true}},
+                        .chooses_columns = true},
+                       // Rows follow from the arrays, wherever they came from.
+                       {.name = "table",
+                        .type = ir::AttributeType::kString,
+                        .doc = "The file that the table was read from; empty: it was no file.",
+                        .default_value = "''",
+                        .tuning = true,
+                        .path = true,
+                        .hidden = true},
+                       {.name = "table_version",
+                        .type = ir::AttributeType::kString,
+                        .doc = "How long that file was, and its checksum.",
+                        .default_value = "''",
+                        .tuning = true,
+                        .hidden = true},
+                       {.name = "table_missing",
+                        .type = ir::AttributeType::kString,
+                        .doc = "The values that stood for missing ones when it was read, in JSON.",
+                        .default_value = "''",
+                        .tuning = true,
+                        .hidden = true}},
         .traits = {.indexed = true, .file_io = true},
         .python = {.parameters = "table: Mapping[str, Any] | Sequence[Mapping[str, Any]] | Any, path_column: str, "
-                                 "root: str | PathLike[str] | None = None, *, output: "
-                                 "str = \"data\", shuffle: bool = False, seed: int | None = None, name: str | None = "
-                                 "None",
+                                 "root: str | PathLike[str] | None = None, *, output: str = \"data\", "
+                                 "missing: Mapping[str, Any] | None = None, shuffle: bool = False, "
+                                 "seed: int | None = None, name: str | None = None",
                    .docs = {{"table",
                              "A dict from column to values; a list of rows, which are dicts with the same keys; a "
                              "pandas DataFrame; a pyarrow Table. Columns hold numbers, texts, bytes, or arrays of one "
-                             "shape. Their memory is shared where they are arrays: do not change them while a "
-                             "pipeline runs."},
+                             "shape; rows that differ in their first axis are declared, by hr.ragged(values, splits) "
+                             "or a list type of pyarrow or polars. Their memory is shared where they are arrays: do "
+                             "not change them while a pipeline runs."},
                             {"path_column", "The column that names a file in each row: paths, or file:// URIs."},
                             {"root", "The folder to which relative paths are; None: all paths are absolute."},
                             {"output"},
+                            {"missing",
+                             "Values for what is missing, by column: {\"age\": -1} puts -1 in place of None, NaN, NA, "
+                             "nulls, masked values and empty fields, and [] an empty list in place of a missing one. "
+                             "Elsewhere a value that is missing is an error that names its row; NaN among floats is a "
+                             "value."},
                             {"shuffle"},
                             {"seed"},
                             {"name"}}},

@@ -12,6 +12,7 @@
 #include "ops/source/column_choice.h"
 #include "ops/source/image_labels.h"
 #include "ops/source/records/record_reading.h"
+#include "ops/source/table_reading.h"
 
 namespace headrace {
 namespace {

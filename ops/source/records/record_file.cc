@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "engine/operator/operator.h"
 #include "ops/source/records/record_reading.h"
+#include "ops/source/table_reading.h"
 
 namespace headrace {
 namespace {

@@ -10,16 +10,15 @@
 #include "engine/operator/row_warnings.h"
 #include "io/formats/recordio/indexed_records.h"
 #include "io/formats/recordio/record_io_format.h"
-#include "io/listings/kept_by_files.h"
 #include "ir/graph.pb.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/item_source.h"
 #include "ops/source/split_source.h"
+#include "ops/source/table_reading.h"
 
 namespace headrace {
 namespace {
 
-constexpr std::string_view kBuild = "build";
 constexpr int64_t kBlockBytes = int64_t{1} << 20;
 constexpr size_t kManyBytes = size_t{64} << 10;
 
@@ -101,23 +100,10 @@ class RecordSource : public ItemSource {
   const std::shared_ptr<RowWarnings> warnings_;
 };
 
-KeptByFiles<RecordTable>& KeptTables() {
-  static auto* const kept = new KeptByFiles<RecordTable>;
-  return *kept;
-}
-
-std::vector<std::string> TextsOf(const PathArena& paths) {
-  std::vector<std::string> texts;
-  for (int64_t i = 0; i < paths.size(); ++i) texts.emplace_back(paths[i]);
-  return texts;
-}
-
-bool BuildsIndices(const std::vector<std::string>& given) { return given.size() == 1 && given[0] == kBuild; }
-
 // The paths of the indices; none: they are built.
 absl::StatusOr<std::vector<std::string>> IndicesOf(const OpArguments& arguments, size_t files) {
+  if (BuildsIndex(arguments.attributes)) return std::vector<std::string>();
   const std::vector<std::string> given = arguments.attributes.Paths("index");
-  if (BuildsIndices(given)) return std::vector<std::string>();
   HEADRACE_ASSIGN_OR_RETURN(const PathArena matched, MatchInOrder(*arguments.run->files, given, kIndexEnding));
   if (static_cast<size_t>(matched.size()) != files) {
     return GraphError("index names ", matched.size(), matched.size() == 1 ? " file" : " files", " and paths ", files,
@@ -139,7 +125,7 @@ absl::StatusOr<std::shared_ptr<const RecordTable>> TableOf(const OpArguments& ar
                                "\n", absl::StrJoin(paths, "\n"), "\n", absl::StrJoin(indices, "\n"));
   std::vector<std::string> read = paths;
   read.insert(read.end(), indices.begin(), indices.end());
-  return KeptTables().Get(files, name, std::move(read), [&]() -> absl::StatusOr<RecordTable> {
+  return KeptTable<RecordTable>(files, name, std::move(read), [&]() -> absl::StatusOr<RecordTable> {
     return indices.empty() ? BuildIndices(files, paths, on_damage, choose, writes)
                            : ReadIndices(files, paths, indices, on_damage, choose);
   });
@@ -157,8 +143,7 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeIndexed(const OpArguments& ar
   HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, FilesOf(arguments));
   HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RecordTable> table,
                             TableOf(arguments, TextsOf(files.paths), rows.choose));
-  files.fingerprint.count = table->size();
-  files.fingerprint.hash = MixKey(files.fingerprint.hash, table->fingerprint());
+  CoverTable(*table, files.fingerprint);
   return std::make_unique<RecordSource>(arguments, std::move(table), std::move(rows), std::move(files.fingerprint));
 }
 
@@ -180,16 +165,9 @@ std::vector<ir::Attribute> DeclareRecordReading() {
            "a folder stands for the .rec files in it.",
        .length = ir::ListLength{},
        .path = true},
-      {.name = "index",
-       .type = ir::AttributeType::kStrings,
-       .doc =
-           "The .idx file of each file, in the order of paths, or \"build\": the one beside the file, made by a scan "
-           "if it is missing or does not fit. None: the files are read in splits.",
-       .default_value = "None",
-       .nullable = true,
-       .length = ir::ListLength{},
-       .path = true,
-       .indexes = true}};
+      DeclareNamedIndex("The .idx file of each file, in the order of paths, or \"build\": the one beside the file, "
+                        "made by a scan if it "
+                        "is missing or does not fit.")};
   for (ir::Attribute& attribute : SplitReading::DeclareBesideIndex()) attributes.push_back(std::move(attribute));
   attributes.push_back({.name = "damage",
                         .type = ir::AttributeType::kString,
@@ -209,15 +187,9 @@ absl::Status CheckRecordReading(const ir::Attributes& attributes) {
   return SplitReading::CheckBesideIndex(attributes);
 }
 
-std::vector<std::string> WrittenIndices(const ir::Attributes& attributes) {
-  if (attributes.IsNone("index") || !BuildsIndices(attributes.Paths("index"))) return {};
-  return {Cat("indices beside ", absl::StrJoin(attributes.Paths("paths"), ", "))};
-}
-
 OpFactories RecordFactories(MakeRecordRows make) {
-  OpFactories factories = SplitFactories([make](const OpArguments& arguments) { return MakeStream(arguments, make); });
-  factories.indexed_source = [make](const OpArguments& arguments) { return MakeIndexed(arguments, make); };
-  return factories;
+  return TableFactories([make](const OpArguments& arguments) { return MakeStream(arguments, make); },
+                        [make](const OpArguments& arguments) { return MakeIndexed(arguments, make); });
 }
 
 ir::PythonSignature RecordSignature(const std::vector<SourceParameter>& own) {

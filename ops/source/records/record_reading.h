@@ -31,8 +31,6 @@ using MakeRecordRows = absl::StatusOr<RecordRows> (*)(const OpArguments& argumen
 std::vector<ir::Attribute> DeclareRecordReading();
 // kGraph: no paths, or attributes that do not go together.
 absl::Status CheckRecordReading(const ir::Attributes& attributes);
-// What such a source may write.
-std::vector<std::string> WrittenIndices(const ir::Attributes& attributes);
 OpFactories RecordFactories(MakeRecordRows make);
 
 // `own`: the parameters of one source alone.

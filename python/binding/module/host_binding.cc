@@ -93,20 +93,29 @@ class PythonIterator : public HostIterator {
   const size_t iterator_;  // the index of this epoch's iterator
 };
 
-HostArrays ArraysOf(const py::dict& columns) {
+Tensor HeldArray(const std::string& column, const py::handle& array) {
+  try {
+    return TensorOf(py::reinterpret_borrow<py::object>(array), Sharing::kAlways);
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
+    Raise(GraphError("column \"", column, "\" is no array that can be held: ", MessageBytes(py::str(error.value()))));
+  } catch (py::builtin_exception& error) {
+    Raise(GraphError("column \"", column, "\" is no array that can be held: ", error.what()));
+  }
+}
+
+// ("arrays", {column: array}, {column: splits})
+HostArrays ArraysOf(const py::tuple& bound) {
   HostArrays arrays;
   // Arrays belong to the user, even if his function passes them to a pipeline of its own while it runs.
   const TaskMemory uncounted(&BufferPool::Current(), nullptr, 0);
-  for (const auto& [name, array] : columns) {
+  for (const auto& [name, array] : py::reinterpret_borrow<py::dict>(bound[1])) {
     const std::string column = py::str(name);
-    try {
-      arrays.columns.emplace_back(column, TensorOf(py::reinterpret_borrow<py::object>(array), Sharing::kAlways));
-    } catch (py::error_already_set& error) {
-      if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
-      Raise(GraphError("column \"", column, "\" is no array that can be held: ", MessageBytes(py::str(error.value()))));
-    } catch (py::builtin_exception& error) {
-      Raise(GraphError("column \"", column, "\" is no array that can be held: ", error.what()));
-    }
+    arrays.columns.emplace_back(column, HeldArray(column, array));
+  }
+  for (const auto& [name, splits] : py::reinterpret_borrow<py::dict>(bound[2])) {
+    const std::string column = py::str(name);
+    arrays.splits.emplace(column, HeldArray(column, splits));
   }
   return arrays;
 }
@@ -188,7 +197,7 @@ HostBindings BindingsOf(const py::dict& references, bool runs, const std::shared
     } else if (kind == "rows") {
       bindings.rows[name] = RowsOf(bound, pools, objects);
     } else {
-      bindings.arrays[name] = ArraysOf(py::reinterpret_borrow<py::dict>(bound[1]));
+      bindings.arrays[name] = ArraysOf(bound);
     }
   }
   return bindings;

@@ -22,7 +22,10 @@
 #include "python/binding/module/iterator_binding.h"
 #include "python/binding/module/kernel_binding.h"
 #include "python/binding/module/late_kernel.h"
+#include "python/binding/module/mind_record_binding.h"
+#include "python/binding/module/output_binding.h"
 #include "python/binding/module/record_binding.h"
+#include "python/binding/module/tf_record_binding.h"
 #include "python/binding/process/worker_loop.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/python_text.h"
@@ -89,7 +92,10 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindIterator(module);
   binding::BindKernels(module);
   binding::BindEagerChain(module);
+  binding::BindOutputs(module);
   binding::BindRecords(module);
+  binding::BindTfRecords(module);
+  binding::BindMindRecords(module);
   binding::BindArrayFiles(module);
   binding::BindWorkerLoop(module);
   module.attr("version") = std::string(headrace::kVersion);

@@ -1,7 +1,6 @@
 #include "python/binding/module/record_binding.h"
 
 #include <pybind11/stl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -19,7 +18,9 @@
 #include "io/formats/recordio/record_index.h"
 #include "io/formats/recordio/record_io_format.h"
 #include "io/formats/recordio/record_writer.h"
+#include "python/binding/values/byte_pieces.h"
 #include "python/binding/values/forkable_work.h"
+#include "python/binding/values/one_process.h"
 #include "python/binding/values/status_error.h"
 #include "python/binding/values/tensor_binding.h"
 
@@ -37,43 +38,10 @@ void AddLost(const std::vector<LostBytes>& from, Lost& lost) {
   for (const LostBytes& each : from) lost.emplace_back(each.offset, each.bytes, each.reason);
 }
 
-// Pieces of bytes that Python's objects hold.
-class Pieces {
- public:
-  explicit Pieces(const pybind11::sequence& payload) {
-    for (const pybind11::handle piece : payload) {
-      Py_buffer buffer;
-      if (PyObject_GetBuffer(piece.ptr(), &buffer, PyBUF_SIMPLE) != 0) {
-        Release();
-        throw pybind11::error_already_set();
-      }
-      buffers_.push_back(buffer);
-      views_.emplace_back(static_cast<const char*>(buffer.buf), static_cast<size_t>(buffer.len));
-    }
-  }
-  ~Pieces() { Release(); }
-  Pieces(const Pieces&) = delete;
-
-  absl::Span<const std::string_view> views() const { return views_; }
-
- private:
-  void Release() {
-    for (Py_buffer& buffer : buffers_) PyBuffer_Release(&buffer);
-  }
-
-  std::vector<Py_buffer> buffers_;
-  std::vector<std::string_view> views_;
-};
-
 // Of the process that made it. Several threads may append.
 class __attribute__((visibility("hidden"))) Writer {
  public:
   explicit Writer(std::unique_ptr<RecordWriter> writer) : writer_(std::move(writer)) {}
-  ~Writer() {
-    // The draft is the parent's.
-    if (getpid() != process_) static_cast<void>(writer_.release());
-  }
-  Writer(const Writer&) = delete;
 
   static std::unique_ptr<Writer> Create(const std::string& path) {
     return Open([&] { return RecordWriter::Create(*DefaultFileSystem(), path); });
@@ -83,54 +51,31 @@ class __attribute__((visibility("hidden"))) Writer {
   }
 
   int64_t Append(const pybind11::sequence& payload) {
-    const Pieces pieces(payload);
+    const BytePieces pieces(payload);
     return ValueOrRaise(
-        Work<absl::StatusOr<int64_t>>([&](RecordWriter& writer) { return writer.Append(pieces.views()); }));
+        writer_.Work<absl::StatusOr<int64_t>>([&](RecordWriter& writer) { return writer.Append(pieces.views()); }));
   }
   int64_t offset() {
-    return ValueOrRaise(
-        Work<absl::StatusOr<int64_t>>([](RecordWriter& writer) { return absl::StatusOr<int64_t>(writer.offset()); }));
+    return ValueOrRaise(writer_.Work<absl::StatusOr<int64_t>>(
+        [](RecordWriter& writer) { return absl::StatusOr<int64_t>(writer.offset()); }));
   }
   void Flush() {
-    RaiseIfError(Work<absl::Status>([](RecordWriter& writer) { return writer.Flush(); }));
+    RaiseIfError(writer_.Work<absl::Status>([](RecordWriter& writer) { return writer.Flush(); }));
   }
-  void Keep() { End(&RecordWriter::Keep); }
-  void Close() { End(&RecordWriter::Close); }
-  // Drops what was appended, and the draft. Does nothing after another end.
-  void Discard() {
-    RunForkable([&] {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (getpid() == process_) writer_.reset();
-    });
+  void Seal() {
+    RaiseIfError(writer_.Work<absl::Status>([](RecordWriter& writer) { return writer.Seal(); }));
   }
+  void Keep() { writer_.End(&RecordWriter::Keep); }
+  void Commit() { writer_.End(&RecordWriter::Commit); }
+  void Discard() { writer_.Discard(); }
 
  private:
   template <typename F>
   static std::unique_ptr<Writer> Open(const F& open) {
-    return std::make_unique<Writer>(ValueOrRaise(RunForkable(open)));
-  }
-  template <typename Result, typename F>
-  Result Work(const F& work) {
-    return RunForkable([&]() -> Result {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (getpid() != process_)
-        return UnsupportedError("these records are written by the process that forked this one");
-      if (writer_ == nullptr) return MakeError(ErrorKind::kClosed, "the writer of records was closed");
-      return work(*writer_);
-    });
-  }
-  // Without the writer afterwards, whether it could end or not.
-  void End(absl::Status (RecordWriter::*end)()) {
-    RaiseIfError(Work<absl::Status>([&](RecordWriter& writer) {
-      const absl::Status ended = (writer.*end)();
-      writer_.reset();
-      return ended;
-    }));
+    return std::make_unique<Writer>(ValueOrRaise(RunInAnyProcess(open)));
   }
 
-  const pid_t process_ = getpid();
-  std::mutex mutex_;
-  std::unique_ptr<RecordWriter> writer_;
+  OneProcess<RecordWriter> writer_;
 };
 
 // Several threads may read; each record goes to one of them.
@@ -253,10 +198,12 @@ void BindRecords(pybind11::module_& module) {
       .def_static("resume", &Writer::Resume, pybind11::arg("path"), pybind11::arg("offset"))
       .def("append", &Writer::Append, pybind11::arg("payload"))
       .def_property_readonly("offset", &Writer::offset)
+      .def_property_readonly("size", &Writer::offset)
       .def("flush", &Writer::Flush)
+      .def("seal", &Writer::Seal)
       .def("keep", &Writer::Keep)
       .def("discard", &Writer::Discard)
-      .def("close", &Writer::Close);
+      .def("commit", &Writer::Commit);
   pybind11::class_<Reader>(module, "RecordReader")
       .def(pybind11::init<const std::string&, bool>(), pybind11::arg("path"), pybind11::arg("skip_damage") = false)
       .def("read", &Reader::Read)

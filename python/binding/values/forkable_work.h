@@ -1,7 +1,8 @@
 // `RunForkable` does the work of one call outside of pipelines, without the GIL: a fork waits for it to end, so that a
-// child finds no lock taken and may call the same. `RunForkableInterruptible` does work that may also end early, where
-// it looks at StopSignal, if the handler of a signal raises.
-// Threads: called with the GIL held, on any thread.
+// child finds no lock taken and may call the same; `RunInAnyProcess` also in the child of a process that runs
+// pipelines, where the work takes none of the engine's locks. `RunForkableInterruptible` does work that may also end
+// early, where it looks at StopSignal, if the handler of a signal raises. Threads: called with the GIL held, on any
+// thread.
 #ifndef HEADRACE_PYTHON_BINDING_VALUES_FORKABLE_WORK_H_
 #define HEADRACE_PYTHON_BINDING_VALUES_FORKABLE_WORK_H_
 
@@ -20,13 +21,18 @@ std::shared_mutex& ForkLock();
 void CheckFork();
 
 template <typename F>
-auto RunForkable(const F& work) {
-  CheckFork();
+auto RunInAnyProcess(const F& work) {
   const Unlocked unlocked;
   const std::shared_lock<std::shared_mutex> working(ForkLock());
   // One outside would take the GIL, which a thread that forks holds while it waits for the lock.
   const Interrupt none([] { return false; });
   return work();
+}
+
+template <typename F>
+auto RunForkable(const F& work) {
+  CheckFork();
+  return RunInAnyProcess(work);
 }
 
 template <typename F>

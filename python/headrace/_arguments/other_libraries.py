@@ -179,7 +179,7 @@ _SOURCES = {
     "StackDataset": "write dataset.zip(other)",
     "IterableDataset": "write hr.Generator(lambda: iter(dataset), columns)",
     "MapDataset": _OBJECTS,
-    "TFRecordDataset": "there is no reader of TFRecord files; write hr.Generator over one",
+    "TFRecordDataset": "it is called TFRecord",
     "Compose": "write the kernels as a list in map, or hr.compose(kernels) for a function of an image",
 }
 

@@ -23,9 +23,9 @@ def load_whole(path: str, of: str, instead: str, writes: bool = True) -> Dataset
     """The dataset of the graph saved at `path`. UnsupportedError, which says what to do instead, if it names Python
     functions or arrays. `writes`: as for `load`."""
     dataset = load(path, writes=writes)
-    references = dataset._graph().references
-    if references:
-        listed = ", ".join(dict.fromkeys(references))
+    unbound = dataset._unbound()
+    if unbound:
+        listed = ", ".join(dict.fromkeys(unbound))
         raise UnsupportedError(
             f"{of}: {path} names Python functions or arrays, which are not in the file: {listed}; {instead}"
         )

@@ -155,17 +155,24 @@ class Base:
     def _bound_graph(self, *given: dict[str, Any]) -> tuple[Any, ...]:
         """The graph, `given`, and the objects of its references."""
         graph = self._graph()
-        bindings = [binding for dataset in ordered(self)[1] for binding in dataset._bindings]
-        missing = [name for name, binding in zip(graph.references, bindings, strict=True) if binding is None]
+        missing = self._unbound()
         if missing:
             listed = ", ".join(missing)
             raise GraphError(
                 f"the graph names Python functions or arrays that are not in the file: {listed}; "
                 f"give them: headrace.load(path, references={{{missing[0]!r}: …}})"
             )
-        held = [binding for binding in bindings if binding is not None]
+        held = [reference.resolved(binding) for _, binding in self._references() if binding is not None]
         parameters.of_bindings(held)
         return (graph, *given, reference.by_name(graph.references, held))
+
+    def _references(self) -> list[tuple[str, Binding | None]]:
+        """The names of the graph's references, each with its object, as far as it is here."""
+        bindings = [binding for dataset in ordered(self)[1] for binding in dataset._bindings]
+        return list(zip(self._graph().references, bindings, strict=True))
+
+    def _unbound(self) -> list[str]:
+        return [name for name, binding in self._references() if binding is None]
 
     @property
     def schema(self) -> dict[str, ColumnType]:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from headrace._arguments.dtype import DType, dtype_name
 from headrace._arguments.options import shown, text
 from headrace._kernels.mapping import Types, names
 from headrace.errors import GraphError
 
-__all__ = ["Columns", "FieldTypes", "column_types"]
+__all__ = ["Columns", "FeatureTypes", "FieldTypes", "column_types"]
 
 # Names, or names with their types as far as known.
 Columns: TypeAlias = str | Sequence[str] | Mapping[str, DType | tuple[DType, Sequence[int | None] | None]]
 
 # Names with their types, of one shape each.
 FieldTypes: TypeAlias = Mapping[str, DType | tuple[DType, Sequence[int | None]]]
+
+# The same, perhaps with what stands for a value that is missing.
+FeatureTypes: TypeAlias = Mapping[
+    str, DType | tuple[DType, Sequence[int | None]] | tuple[DType, Sequence[int | None], Any]
+]
 
 
 def column_types(columns: Columns, of: str) -> Types:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from headrace import _records, sheet
+from headrace import _mindrecord, _records, sheet
 from headrace._arguments import options
 from headrace._arguments.other_libraries import advise, advise_init, method_advice
 from headrace._arguments.suggestions import did_you_mean
@@ -16,14 +16,14 @@ from headrace._datasets.class_names import class_names, why_none
 from headrace._datasets.methods import Methods
 from headrace._datasets.runs import Runs
 from headrace._datasets.sampler import Sampler, applied
-from headrace._files.system_error import system_error
 from headrace._files.whole_file import write_whole
 from headrace._graph import late_names
 from headrace._runs import error_policy
 from headrace._runs.run_options import RunParameters
 
 if TYPE_CHECKING:
-    from headrace._records import Written
+    from headrace._mindrecord import WrittenSet
+    from headrace._records import Written, WrittenTar, WrittenTFRecords
     from headrace.sheet import ContactSheet
 
 __all__ = ["Dataset"]
@@ -115,13 +115,12 @@ class Dataset(Methods, Runs):
         graph = self._graph()
         graph.validate()
         data = graph.serialize()
-        try:
-            write_whole(path, data)
-        except OSError as error:
-            raise system_error(f"cannot save to {path}", error) from error
+        write_whole(path, data, f"cannot save to {path}")
 
-    def write_records(self, path: str | os.PathLike[str], **options: Unpack[RunParameters]) -> Written:
-        """Writes the rows of epoch `ds.epoch`, in their order, to a RecordIO file and its index.
+    def write_records(
+        self, path: str | os.PathLike[str], *, files: int = 1, resume: bool = False, **options: Unpack[RunParameters]
+    ) -> Written:
+        """Writes the rows of epoch `ds.epoch`, in their order, to a RecordIO file and its index, or to several.
 
         With the columns `image` (encoded bytes) and `label`, and perhaps `id`, each row becomes an image record, which
         MXNet and `hr.ImageRecord` read: a number as label is the header's, an array is packed after it as float32; the
@@ -129,15 +128,117 @@ class Dataset(Methods, Runs):
 
             ds.map([V.Decode(), V.Resize(256), V.EncodeJpeg()], "image").write_records("train.rec")
 
-        The files take their names when they are complete, in place of older ones: an error leaves those as they were.
-        Raises GraphError for other columns, UnsupportedError while another process writes the file, ResourceError if the
-        disk is full, and the errors of the pipeline.
+        The files take their names together when all are complete, in place of older ones: an error leaves those as they
+        were. Of several files those that were finished before an error or a kill are kept, for `resume`.
+        Raises GraphError for other columns, UnsupportedError while another process writes the file, StateError for what
+        another dataset left, ResourceError if the disk is full, and the errors of the pipeline.
 
         Args:
             path: The file to write, `.rec`; the index gets its name with `.idx`.
+            files: How many files the rows are divided among, in runs of equal length: `train-00000-of-00008.rec` and so
+                on for `train.rec`. Where the number of rows is not known before a run, as below a filter, the rows are
+                made twice, to count them.
+            resume: Go on with what a run with the same arguments left when it ended early: files that it had finished
+                are not made again, and all are the same in the end.
             options: Those of `iterate`.
         """
-        return _records.write_records(self, path, dict(options))
+        return _records.write_records(self, path, files, resume, dict(options))
+
+    def write_tfrecord(
+        self, path: str | os.PathLike[str], *, files: int = 1, resume: bool = False, **options: Unpack[RunParameters]
+    ) -> WrittenTFRecords:
+        """Writes the rows of epoch `ds.epoch`, in their order, to a TFRecord file, or to several.
+
+        Each row becomes a tf.train.Example with a feature for each column, in order of their names: whole numbers and
+        bools as int64, float16 and float32 as float32, bytes and texts as bytes; arrays in row-major order, without their
+        shapes. A dataset whose only column is `record` (bytes) is written as these records.
+
+            ds.map([V.Decode(), V.Resize(256), V.EncodeJpeg()], "image").write_tfrecord("train.tfrecord", files=8)
+
+        The files take their names together when all are complete, in place of older ones: an error leaves those as they
+        were. Of several files those that were finished before an error or a kill are kept, for `resume`.
+        Raises GraphError for columns of float64, DataError for a value that no feature holds, UnsupportedError while
+        another process writes the file, StateError for what another dataset left, ResourceError if the disk is full, and
+        the errors of the pipeline.
+
+        Args:
+            path: The file to write.
+            files: How many files the rows are divided among, in runs of equal length: `train-00000-of-00008.tfrecord`
+                and so on for `train.tfrecord`. Where the number of rows is not known before a run, as below a filter, the
+                rows are made twice, to count them.
+            resume: Go on with what a run with the same arguments left when it ended early: files that it had finished
+                are not made again, and all are the same in the end.
+            options: Those of `iterate`.
+        """
+        return _records.write_tfrecord(self, path, files, resume, dict(options))
+
+    def write_tar(
+        self, path: str | os.PathLike[str], *, files: int = 1, resume: bool = False, **options: Unpack[RunParameters]
+    ) -> WrittenTar:
+        """Writes the rows of epoch `ds.epoch`, in their order, as WebDataset's samples to a tar archive, or to several.
+
+        A row is a sample, and each column a field of its name: bytes as they are, texts as UTF-8, single numbers as text,
+        arrays as .npy or JSON where the name ends so, and the columns json.a and json.b as one object in the field json.
+        The key is the column `__key__`, or else the row's number; `__url__` and `__fields__` are left out. `WebDataset`
+        with the same types in `decode` gives the same rows.
+
+            ds.map([V.Decode(), V.Resize(256), V.EncodeJpeg()], "jpg").write_tar("train.tar", files=8)
+
+        Equal rows are equal bytes: all times are 1970, and all owners the same. The archives take their names together
+        when all are complete, in place of older ones: an error leaves those as they were. Of several archives those that
+        were finished before an error or a kill are kept, for `resume`.
+        Raises GraphError for a column that cannot be a field, DataError for a value or a key that cannot be written,
+        UnsupportedError while another process writes the file, StateError for what another dataset left, ResourceError if
+        the disk is full, and the errors of the pipeline.
+
+        Args:
+            path: The archive to write, `.tar`.
+            files: How many archives the rows are divided among, in runs of equal length: `train-00000-of-00008.tar` and
+                so on for `train.tar`. Where the number of rows is not known before a run, as below a filter, the rows are
+                made twice, to count them.
+            resume: Go on with what a run with the same arguments left when it ended early: archives that it had finished
+                are not made again, and all are the same in the end.
+            options: Those of `iterate`.
+        """
+        return _records.write_tar(self, path, files, resume, dict(options))
+
+    def write_mindrecord(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        files: int = 1,
+        index: Sequence[str] | None = None,
+        header_size: int | None = None,
+        page_size: int | None = None,
+        resume: bool = False,
+        **options: Unpack[RunParameters],
+    ) -> WrittenSet:
+        """Writes the rows of epoch `ds.epoch`, in their order, to a set of MindRecord files, which MindSpore 2 and
+        `hr.MindRecord` read.
+
+        Columns become fields of their names: int32, int64, float32 and float64, single values or arrays of which at most
+        one dimension differs from row to row; texts, and bytes.
+
+            hr.ImageFolder("photos").write_mindrecord("train.mindrecord", files=4, index=["label"])
+
+        The files take their names together when all are complete, in place of older ones: an error leaves those as they
+        were, and a kill leaves those, or a set that is refused. Until then the rows take as much disk again. Raises
+        GraphError for columns that MindRecord has no type for, DataError, naming row and column, for a value that does
+        not fit, UnsupportedError while another process writes the set, StateError for what another dataset left,
+        ResourceError if the disk is full, and the errors of the pipeline.
+
+        Args:
+            path: The file to write; several have their numbers after it, and each an index with `.db`.
+            files: How many files the rows are divided among, in runs of equal length. Where the number of rows is not
+                known before a run, as below a filter, the rows are made twice, to count them.
+            index: The numbers and texts that the indices hold, for MindSpore's samplers; None: all.
+            header_size: The bytes in front of the first page, 16 KiB to 128 MiB; None: twice what the rows need.
+            page_size: The bytes of a page, 32 KiB to 256 MiB; None: as few as the longest row allows.
+            resume: Go on with what a run with the same arguments left when it ended early: the rows of files that were
+                complete are not made again, and all files are the same in the end.
+            options: Those of `iterate`.
+        """
+        return _mindrecord.write_mindrecord(self, path, files, index, header_size, page_size, resume, dict(options))
 
     def show(
         self,

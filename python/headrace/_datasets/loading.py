@@ -10,13 +10,15 @@ from headrace import _engine
 from headrace._arguments.options import flag, local_path, shown
 from headrace._datasets import batches, user_sampler
 from headrace._datasets.dataset import Dataset
+from headrace._datasets.fields.ragged_column import bound_columns
+from headrace._datasets.fields.table_file import remade
 from headrace._datasets.row_objects import rows_of
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import read_whole
 from headrace._graph import parameter_uses
 from headrace._graph.parameter_lists import ParameterList, holds_parameter
 from headrace._graph.parameters import Parameter
-from headrace._graph.reference import Binding, arrays, function, iterator, rows
+from headrace._graph.reference import Binding, function, iterator, rows
 from headrace._runs.error_policy import ErrorPolicy
 from headrace.errors import GraphError
 
@@ -72,6 +74,8 @@ def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
         for name in node.references:
             if name in given and name not in bound:
                 bound[name] = _given_by_user(node, name, given[name])
+            elif name not in bound and node.op == "Manifest" and node.attributes["table"]:
+                bound[name] = ("late", remade(node.attributes, name))
         bindings = [bound.get(name) for name in node.references]
         dataset._fill(node, tuple(datasets[node_id] for node_id in inputs), bindings, graph.seed, on_error)
         datasets.append(dataset)
@@ -87,7 +91,7 @@ def _given_by_user(node: _engine.Node, name: str, value: Any) -> Binding:
     if kind == "arrays":
         if not isinstance(value, Mapping):
             raise GraphError(f"the reference {name} needs a dict from column to array, not {type(value).__name__}")
-        return arrays(value).binding
+        return bound_columns(value).binding
     if kind == "generator":
         return iterator(value, node.columns).binding
     if kind == "dataset":

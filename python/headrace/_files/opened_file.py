@@ -1,27 +1,17 @@
 """Opens files; no other module of the package does, which tests/check/test_opened_files.py holds.
 
-Reading never waits for a pipe. Writing goes to a new file, or to one that this user made: in a folder that others may
-write to, a name may already be a link to a file of this user's, a pipe, or a file that its maker still holds open.
-io/files/opened_file.h does the same for the engine."""
+Reading never waits for a pipe. Files are written by the engine (`_engine.OutputStream`), whose io/files/opened_file.h
+opens what this module does not."""
 
 import errno
 import os
-import secrets
 import stat
 from io import BufferedReader
 from typing import BinaryIO
 
 from headrace.errors import UnsupportedError
 
-__all__ = [
-    "check_folder",
-    "draft_name",
-    "make_file",
-    "open_own_file",
-    "open_special",
-    "open_to_read",
-    "remove_own_file",
-]
+__all__ = ["open_own_file", "open_special", "open_to_read"]
 
 Path = str | os.PathLike[str]
 _SPECIAL = "is a pipe, a socket or a device"
@@ -44,49 +34,21 @@ def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)
 
 
-def make_file(path: Path) -> int:
-    """The descriptor of a new, empty file, which is read anywhere and written at its end. Raises OSError; FileExistsError
-    if anything has the name, a link too."""
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_APPEND | os.O_CLOEXEC, 0o666)
-
-
-def draft_name(path: str) -> str:
-    """A name beside `path` that nobody can foresee, for a new file that is renamed to `path` when it is whole."""
-    folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name[:100]}.{secrets.token_hex(8)}.new")
-
-
-def check_folder(folder: str) -> None:
-    """Raises OSError if no file can be made there."""
-    tried = draft_name(os.path.join(folder, "headrace"))
-    os.close(make_file(tried))
-    os.unlink(tried)
-
-
-def open_own_file(path: Path) -> int:
-    """The descriptor of a file that this user made earlier, which is read anywhere and written at its end.
+def open_own_file(path: Path) -> BufferedReader:
+    """A file that this user made earlier, for reading.
 
     Raises OSError, and UnsupportedError for a link, whatever is not a regular file, a file of another user, and one with
     several names.
     """
     _check_own(path, os.lstat(path))
-    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_APPEND | os.O_CLOEXEC)
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
     try:
         # It may have been replaced meanwhile.
-        _check_own(path, os.fstat(descriptor))
+        _check_own(path, os.fstat(file.fileno()))
     except BaseException:
-        os.close(descriptor)
+        file.close()
         raise
-    return descriptor
-
-
-def remove_own_file(path: Path) -> None:
-    """Removes a file that this user made earlier, if it is there. Raises as `open_own_file`."""
-    try:
-        _check_own(path, os.lstat(path))
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
+    return file
 
 
 def open_special(path: Path) -> BinaryIO:

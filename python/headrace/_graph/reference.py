@@ -12,8 +12,8 @@ from headrace.errors import GraphError
 
 # The forms that the engine's module takes: ("function", callable, wants_rng, predicate, workers, reads),
 # ("parameter", parameter), ("iterator", callable, epoch_given, start_given, columns), ("rows", dataset, columns, workers),
-# ("arrays", {column: array}). `workers`: the processes that call it, or None. `reads`: the parameters that it reads, by
-# its arguments.
+# ("arrays", {column: array}, {ragged column: splits}); and ("late", callable), which makes one of these. `workers`: the processes that call it, or None. `reads`: the
+# parameters that it reads, by its arguments.
 Binding = tuple[Any, ...]
 
 
@@ -25,6 +25,12 @@ class Bound:
     def __init__(self, name: str, binding: Binding) -> None:
         self.reference = _engine.Reference(name)
         self.binding = binding
+
+
+def resolved(binding: Binding) -> Binding:
+    """The binding itself, or what ("late", callable) makes when it is needed."""
+    made: Binding = binding[1]() if binding[0] == "late" else binding
+    return made
 
 
 def object_of(binding: Binding | None, name: str) -> str:
@@ -150,5 +156,6 @@ def rows(dataset: Any, columns: list[str], processes: ProcessOptions | None = No
     return Bound(f"{kind.__module__}:{kind.__qualname__}", ("rows", dataset, columns, workers))
 
 
-def arrays(columns: Mapping[str, Any]) -> Bound:
-    return Bound("arrays", ("arrays", dict(columns)))
+def arrays(columns: Mapping[str, Any], splits: Mapping[str, Any]) -> Bound:
+    """Arrays by column, and the splits of those that are ragged."""
+    return Bound("arrays", ("arrays", dict(columns), dict(splits)))

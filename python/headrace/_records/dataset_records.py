@@ -1,14 +1,17 @@
 """Writes the rows of any dataset as records: `Dataset.write_records`."""
 
 import os
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from headrace import _engine
 from headrace._arguments import options
 from headrace._records.image_payload import image_header, is_rounded
-from headrace._records.record_draft import RecordDraft, index_path
+from headrace._records.record_draft import index_path
+from headrace._writing.encoding import DRAFT, Encoding, Part, Stream
+from headrace._writing.part_paths import MOST_FILES, set_pattern
+from headrace._writing.set_writer import write_set
 from headrace.errors import DataError, GraphError
 
 if TYPE_CHECKING:
@@ -17,8 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Written", "write_records"]
 
-_CHECKPOINT_S = 0.5
 _IMAGE_COLUMNS = {"image", "label", "id"}
+# Of an index that are written at once.
+_LINES = 1024
 # The key of a record and the pieces of its payload.
 _Record = tuple[int, list[Any]]
 
@@ -28,33 +32,79 @@ class Written:
     """What `write_records` wrote."""
 
     path: str
+    """The file; of several a pattern that matches them."""
     index: str
+    """The index, or a pattern likewise."""
     records: int
     bytes: int
-    """Of the records' file."""
+    """Of the records' files."""
     seconds: float
+    """Of this run."""
+    paths: list[str] = field(default_factory=list)
+    """The files, in the order of their rows."""
+    kept: int = 0
+    """Of the files, those that an earlier run had finished."""
 
 
-def write_records(dataset: "Dataset", path: str | os.PathLike[str], given: dict[str, Any]) -> Written:
+def write_records(
+    dataset: "Dataset", path: str | os.PathLike[str], files: Any, resume: Any, given: dict[str, Any]
+) -> Written:
     """As Dataset.write_records, which describes it; `given` are options of the run."""
     path = options.local_path("path", path, "write_records")
-    record_of = _chosen(dataset.schema)
-    started = time.monotonic()
-    # What is kept with the dataset for its loops is not for files.
-    rows_of = dataset.options(**given).options(as_=None, device=None, bytes_as="memoryview")
-    # Without a job that it could go on for: a dataset has none that lasts.
-    with RecordDraft.create(path, "") as draft, rows_of.iterate(epoch=dataset.epoch) as rows:
-        position, last = 0, started
-        for row in rows:
-            draft.append(*record_of(row, position))
-            position += 1
-            if time.monotonic() - last > _CHECKPOINT_S:
-                draft.checkpoint(position, ())
-                last = time.monotonic()
-        draft.checkpoint(position, ())
-        written = Written(path, index_path(path), draft.records, draft.record_bytes, time.monotonic() - started)
-        draft.finish()
-    return written
+    files = options.whole("files", files, 1, "write_records", MOST_FILES)
+    resume = options.flag("resume", resume, "write_records")
+    written = write_set(dataset, path, _RecordEncoding(dataset.schema), given, files=files, resume=resume)
+    return Written(
+        set_pattern(path, files),
+        set_pattern(index_path(path), files),
+        sum(written.rows),
+        written.bytes,
+        written.seconds,
+        written.paths,
+        written.kept,
+    )
+
+
+class _RecordEncoding(Encoding):
+    of = "write_records"
+
+    def __init__(self, schema: "dict[str, ColumnType]") -> None:
+        self._record_of = _chosen(schema)
+
+    def files(self, path: str) -> list[str]:
+        return [path, index_path(path)]
+
+    def begin(self, path: str) -> Part:
+        return _RecordPart(path, self._record_of)
+
+
+class _RecordPart(Part):
+    """Records, and lines of their index."""
+
+    def __init__(self, path: str, record_of: Callable[[dict[str, Any], int], _Record]) -> None:
+        self._record_of = record_of
+        self._lines: list[str] = []
+        self._writer = _engine.RecordWriter(os.fsencode(path))
+        try:
+            self._index = _engine.OutputStream(os.fsencode(index_path(path)), DRAFT)
+        except BaseException:
+            # A traceback may keep it alive.
+            self._writer.discard()
+            raise
+
+    @property
+    def streams(self) -> Sequence[Stream]:
+        return self._writer, self._index
+
+    def append(self, row: dict[str, Any], number: int) -> None:
+        key, payload = self._record_of(row, number)
+        self._lines.append(f"{key}\t{self._writer.append(payload)}\n")
+        if len(self._lines) == _LINES:
+            self.finish()
+
+    def finish(self) -> None:
+        self._index.append(["".join(self._lines).encode()])
+        self._lines.clear()
 
 
 def _chosen(schema: "dict[str, ColumnType]") -> Callable[[dict[str, Any], int], _Record]:

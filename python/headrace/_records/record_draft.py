@@ -6,7 +6,7 @@ records since the checkpoint before. A checkpoint is written when its bytes are 
 after a kill; `resume` reads the drafts again and goes on after the last checkpoint whose bytes are there. Finished files
 take their names at the very end.
 
-Others may foresee the names of the three, so they are new files, or those of this user (headrace._files.opened_file).
+Others may foresee the names of the three, so they are new files, or those of this user (`_engine.OutputStream`).
 """
 
 import contextlib
@@ -15,16 +15,20 @@ import os
 import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 from headrace import _engine
-from headrace._files.opened_file import make_file, open_own_file, open_to_read, remove_own_file
+from headrace._files.opened_file import open_own_file, open_to_read
 from headrace._files.system_error import system_error
+from headrace._writing.journal_lines import checked_line, fields_of, parsed
 from headrace.errors import DataError, Error, StateError
 
 __all__ = ["Checkpoint", "RecordDraft", "index_path", "is_kept"]
 
 _BLOCK = 1 << 22
+# Endings of the drafts' names, and of the journal's, after the file's.
+_DRAFT = ".draft"
+_JOURNAL = ".journal"
 _FINISHED = b'{"finished": true}\n'
 # Of positions, records and bytes.
 _MOST = 1 << 62
@@ -73,8 +77,13 @@ class RecordDraft:
         self._done = Checkpoint(**asdict(before[-1])) if before else Checkpoint()
         self._lines: list[str] = []
         self._has_name = False
+        self._closed = False
         self._job = job
-        self._open_files(job)
+        try:
+            self._open_files(job)
+        except BaseException:
+            _end(writer, bool(before))
+            raise
 
     @classmethod
     def create(cls, path: str, job: str) -> Self:
@@ -119,24 +128,25 @@ class RecordDraft:
             position,
             self.records,
             self._writer.offset,
-            os.fstat(self._index).st_size,
+            self._index.size,
             0,
             [list(each) for each in skipped],
         )
-        now.crc = _crc_of(self._draft, self._index, self._done, now)
-        self._write(self._journal, _line(now))
+        now.crc = _crc_of(self._draft, self._keys, self._done, now)
+        self._write(self._journal, checked_line(asdict(now)))
         self._lines.clear()
         self._done = now
 
     def finish(self) -> None:
         """Gives both files their names. Call `checkpoint` before."""
-        self._sync(self._index)
+        self._index.seal()
+        self._writer.seal()
         self._write(self._journal, _FINISHED)
         # An old index beside new records would lead into the middle of them.
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.index_path)
-        self._writer.close()
+        _engine.remove_file(os.fsencode(self.index_path))
+        self._writer.commit()
         self._has_name = True
+        self._index.keep()
         _rename_index(self.path)
         self._close(keep_journal=False)
 
@@ -152,7 +162,7 @@ class RecordDraft:
         try:
             with (
                 open_to_read(path) as records,
-                open_to_read(index) if has_name else _own(_draft_of(index)) as keys,
+                open_to_read(index) if has_name else open_own_file(_draft_of(index)) as keys,
             ):
                 good = _good(lines[:-1], path, job, records.fileno(), keys.fileno())
         except FileNotFoundError:
@@ -163,27 +173,20 @@ class RecordDraft:
             return []
         if not has_name:
             _rename_index(path)
-        os.unlink(_journal_of(path))
+        _engine.remove_file(os.fsencode(_journal_of(path)))
         return good
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if self._journal < 0:
+        if self._closed:
             return
         # The journal tells, since an interrupt may have come between its line and what follows.
-        keeps = kind is not None and self._job != "" and os.fstat(self._journal).st_size > self._journal_head
-        if self._has_name:
-            pass
-        elif keeps:
-            # After an error of the disk the checkpoints say which bytes count.
-            with contextlib.suppress(Error):
-                self._writer.keep()
-        else:
-            self._writer.discard()
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(_draft_of(self.index_path))
+        keeps = kind is not None and self._job != "" and self._journal.size > self._journal_head
+        if not self._has_name:
+            for each in (self._writer, self._index):
+                _end(each, keeps)
         self._close(keep_journal=keeps)
 
     # ---- files ----
@@ -192,35 +195,32 @@ class RecordDraft:
         with contextlib.ExitStack() as opened:
             self._draft = _opened_to_read(_draft_of(self.path))
             opened.callback(os.close, self._draft)
-            self._index = _opened(opened, _draft_of(self.index_path), self._done.index_bytes)
+            index = os.fsencode(self.index_path)
+            if self._done.index_bytes > 0:
+                self._index = _engine.OutputStream.resume(index, _DRAFT, self._done.index_bytes)
+            else:
+                self._index = _engine.OutputStream(index, _DRAFT)
+            opened.callback(_end, self._index, bool(self.before))
+            self._keys = _opened_to_read(_draft_of(self.index_path))
+            opened.callback(os.close, self._keys)
             head = json.dumps({"job": job}).encode() + b"\n"
-            lines = [_line(each) for each in self.before]
+            lines = [checked_line(asdict(each)) for each in self.before]
             # Written anew, since a kill may have cut its last line.
-            self._journal = _opened(opened, _journal_of(self.path), 0)
+            self._journal = _engine.OutputStream(os.fsencode(self.path), _JOURNAL)
+            opened.callback(_end, self._journal, bool(self.before))
             self._write(self._journal, head + b"".join(lines))
             self._journal_head = len(head)
             opened.pop_all()
 
-    def _write(self, descriptor: int, data: bytes) -> None:
-        try:
-            while data:
-                data = data[os.write(descriptor, data) :]
-        except OSError as error:
-            raise system_error(f"cannot write beside {self.path}", error) from error
-
-    def _sync(self, descriptor: int) -> None:
-        try:
-            os.fsync(descriptor)
-        except OSError as error:
-            raise system_error(f"cannot write beside {self.path}", error) from error
+    def _write(self, stream: "_engine.OutputStream", data: bytes) -> None:
+        stream.append([data])
+        stream.flush()
 
     def _close(self, keep_journal: bool) -> None:
-        if not keep_journal:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(_journal_of(self.path))
-        for descriptor in (self._draft, self._index, self._journal):
-            os.close(descriptor)
-        self._journal = -1
+        self._closed = True
+        _end(self._journal, keep_journal)
+        os.close(self._draft)
+        os.close(self._keys)
 
 
 def _opened_to_read(path: str) -> int:
@@ -231,46 +231,27 @@ def _opened_to_read(path: str) -> int:
         raise system_error(f"cannot read {path}", error) from error
 
 
-def _opened(opened: contextlib.ExitStack, path: str, size: int) -> int:
-    """The first bytes of a file that was left, or without any a new file in its place."""
-    try:
-        if size > 0:
-            descriptor = open_own_file(path)
-        else:
-            remove_own_file(path)
-            descriptor = make_file(path)
-        opened.callback(os.close, descriptor)
-        os.ftruncate(descriptor, size)
-    except OSError as error:
-        raise system_error(f"cannot write {path}", error) from error
-    return descriptor
-
-
-def _own(path: str) -> BinaryIO:
-    """To read. Raises as `open_own_file`."""
-    return os.fdopen(open_own_file(path), "rb")
+def _end(stream: "_engine.OutputStream | _engine.RecordWriter", keeps: bool) -> None:
+    """Leaves the draft to be gone on with, or removes it. Does nothing after another end."""
+    if not keeps:
+        stream.discard()
+        return
+    # After an error of the disk the checkpoints say which bytes count.
+    with contextlib.suppress(Error):
+        stream.keep()
 
 
 def _draft_of(path: str) -> str:
-    return f"{path}.draft"
+    return path + _DRAFT
 
 
 def _journal_of(path: str) -> str:
-    return f"{path}.journal"
-
-
-def _line(checkpoint: Checkpoint) -> bytes:
-    """With its own CRC in front."""
-    text = json.dumps(asdict(checkpoint)).encode()
-    return b"%08x %s\n" % (zlib.crc32(text), text)
+    return path + _JOURNAL
 
 
 def _checkpoint_of(line: bytes) -> Checkpoint | None:
     """None: the line was damaged, or is none that was written here: anyone can compute a CRC."""
-    crc, _, text = line.partition(b" ")
-    if crc != b"%08x" % zlib.crc32(text):
-        return None
-    found = _parsed(text)
+    found = fields_of(line)
     skipped = found.pop("skipped", None)
     counts = {name: value for name, value in found.items() if type(value) is int and 0 <= value < _MOST}
     if counts.keys() != _COUNTS or counts.keys() != found.keys() or not _are_skipped(skipped):
@@ -317,7 +298,7 @@ def _crc(descriptor: int, begin: int, end: int, crc: int) -> int:
 def _kept(path: str, job: str) -> list[Checkpoint]:
     """The checkpoints of an earlier process whose bytes are there, in order."""
     try:
-        with _own(_draft_of(path)) as draft, _own(_draft_of(index_path(path))) as index:
+        with open_own_file(_draft_of(path)) as draft, open_own_file(_draft_of(index_path(path))) as index:
             return _good(_lines(_journal_of(path)), path, job, draft.fileno(), index.fileno())
     except FileNotFoundError:
         return []
@@ -328,7 +309,7 @@ def _kept(path: str, job: str) -> list[Checkpoint]:
 def _lines(journal: str) -> list[bytes]:
     """Those that were written whole."""
     try:
-        with _own(journal) as file:
+        with open_own_file(journal) as file:
             return file.read().split(b"\n")[:-1]
     except FileNotFoundError:
         return []
@@ -338,16 +319,13 @@ def _lines(journal: str) -> list[bytes]:
 
 def _rename_index(path: str) -> None:
     index = index_path(path)
-    try:
-        os.replace(_draft_of(index), index)
-    except OSError as error:
-        raise system_error(f"cannot write {index}", error) from error
+    _engine.commit_set([(os.fsencode(index), _size(_draft_of(index)))], _DRAFT)
 
 
 def _good(lines: list[bytes], path: str, job: str, draft: int, index: int) -> list[Checkpoint]:
     if not lines:
         return []
-    if _parsed(lines[0]).get("job") != job:
+    if parsed(lines[0]).get("job") != job:
         raise StateError(
             f"{_draft_of(path)} was begun from another list or with other options; give those to go on with it, or leave "
             "resume (--resume) out to begin anew"
@@ -366,14 +344,6 @@ def _good(lines: list[bytes], path: str, job: str, draft: int, index: int) -> li
         before = checkpoint
         good.append(checkpoint)
     return good
-
-
-def _parsed(line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _size(path: str) -> int:

@@ -47,6 +47,9 @@ _READ: dict[str, set[str]] = {
     "ImageList": set(),
     "RecordFile": {"RecordIO"},
     "ImageRecord": {"RecordIO"},
+    "TFRecord": {"TFRecord"} | _COMPRESSED,
+    "WebDataset": {"bzip2", "tar", "xz"} | _COMPRESSED,
+    "MindRecord": {"MindRecord", "SQLite"},
 }
 _PLACE = re.compile(r", (byte|record|line) [0-9]+$")
 _OPERATOR = re.compile(r"^\w+")
@@ -72,15 +75,27 @@ def kind_of(path: str) -> tuple[str, str] | None:
     try:
         with open_to_read(path) as file:
             head = file.read(265)
-            if _is_tfrecord(head, os.fstat(file.fileno()).st_size, file.fileno()):
-                return "TFRecord", "read it with hr.Generator over a reader of TFRecord files"
+            size = os.fstat(file.fileno()).st_size
+            # First: what follows its header may look like a record without bytes.
+            if _is_mind_record(head, size):
+                return "MindRecord", "read it with hr.MindRecord"
+            if _is_tfrecord(head, size, file.fileno()):
+                return "TFRecord", "read it with hr.TFRecord"
     except (Error, OSError, ValueError):
         return None
     lower = head.lower()
     for begin, kind, advice in _SIGNATURES:
         if head.startswith(begin) or (kind == "HTML" and lower.lstrip().startswith(begin.lower())):
             return kind, advice
-    return ("tar", f"{_UNPACK}: tar xf") if head[257:262] == b"ustar" else None
+    return ("tar", f"read it with hr.WebDataset, or {_UNPACK}: tar xf") if head[257:262] == b"ustar" else None
+
+
+def _is_mind_record(head: bytes, size: int) -> bool:
+    """Whether a length and a JSON object of that length come first, as far as the first bytes show."""
+    if len(head) < 9 or head[8:9] != b"{":
+        return False
+    (length,) = struct.unpack("<Q", head[:8])
+    return 0 < length <= min(size - 8, 128 << 20)
 
 
 def _is_tfrecord(head: bytes, size: int, descriptor: int) -> bool:

@@ -249,10 +249,7 @@ def save(fname: str | os.PathLike[str], data: _Array | Sequence[_Array] | Mappin
     else:
         named = [("", data)]
     contents = _engine.format_array_file([(key, _saved(each)) for key, each in named])
-    try:
-        write_whole(fname, contents)
-    except OSError as raised:
-        raise system_error(f"cannot write {os.fspath(fname)}", raised) from None
+    write_whole(fname, contents)
 
 
 def _saved(given: Any) -> _Array:

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from headrace import _engine, vision
 from headrace._arguments import options
-from headrace._files.system_error import system_error
-from headrace._files.whole_file import read_whole, write_whole
+from headrace._files.system_error import saying, system_error
+from headrace._files.whole_file import read_whole
 from headrace._kernels.kernel import Kernel
 from headrace._records.image_payload import is_rounded
 from headrace.errors import ClosedError, DataError, GraphError, NotFoundError, UnsupportedError
@@ -302,7 +302,7 @@ class MXIndexedRecordIO(MXRecordIO):
 
 
 class _Writing:
-    """A file that is being written, and its index, if it has one, which is written when the file has its name."""
+    """A file that is being written, and its index, if it has one, which gets its name after the file's."""
 
     def __init__(self, uri: str) -> None:
         self._writer = _engine.RecordWriter(os.fsencode(uri))
@@ -325,14 +325,30 @@ class _Writing:
         # A forked child has a copy of the parent's.
         if os.getpid() != self._pid:
             return
-        self._writer.close()
-        if self.index_path is None:
-            return
-        text = "".join(f"{key}\t{offset}\n" for key, offset in self.index)
         try:
-            write_whole(self.index_path, _bytes_of(text), named=False)
-        except OSError as raised:
-            raise system_error(f"cannot write {self.index_path}", raised) from None
+            if self.index_path is None:
+                self._writer.commit()
+            else:
+                self._commit_with(self.index_path)
+        except BaseException:
+            self._writer.discard()
+            raise
+
+    def _commit_with(self, index_path: str) -> None:
+        text = "".join(f"{key}\t{offset}\n" for key, offset in self.index)
+        with saying(f"cannot write {index_path}"):
+            index = _engine.OutputStream(os.fsencode(index_path))
+        try:
+            index.append([_bytes_of(text)])
+            index.seal()
+            self._writer.seal()
+            # An old index beside new records would lead into the middle of them.
+            _engine.remove_file(os.fsencode(index_path))
+            self._writer.commit()
+            index.commit()
+        except BaseException:
+            index.discard()
+            raise
 
 
 def _bytes_of(text: str) -> bytes:

@@ -5,7 +5,6 @@ import sys
 
 from headrace._arguments.options import local_path
 from headrace._arguments.printed import say
-from headrace._files.system_error import system_error
 from headrace._files.whole_file import write_whole
 from headrace._records.image_payload import image_payload
 from headrace._records.record_draft import index_path
@@ -52,10 +51,8 @@ def run(options: argparse.Namespace) -> int:
         say(f"{file}: byte {each.offset:,}: {each.bytes:,} bytes lost: {each.reason}", file=sys.stderr)
     if scan.lost and options.on_damage == "fail":
         raise DataError(f"{file} is damaged; --on-damage skip writes an index of the records that are good")
-    try:
-        write_whole(path, "".join(f"{key}\t{offset}\n" for key, offset in keys.items()).encode(), named=False)
-    except OSError as error:
-        raise system_error(f"cannot write the index {path}", error) from error
+    text = "".join(f"{key}\t{offset}\n" for key, offset in keys.items())
+    write_whole(path, text.encode(), f"cannot write the index {path}", named=False)
     say(f"{path}: {len(keys):,} records")
     return 0
 

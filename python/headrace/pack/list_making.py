@@ -194,7 +194,4 @@ def _dealt(
 
 def _write(path: str, lines: Iterable[_Found]) -> None:
     text = "".join(f"{each.number}\t{each.label:f}\t{each.path}\n" for each in lines)
-    try:
-        write_whole(path, text.encode("utf-8", "surrogateescape"), named=False)
-    except OSError as error:
-        raise system_error(f"cannot write the list {path}", error) from error
+    write_whole(path, text.encode("utf-8", "surrogateescape"), f"cannot write the list {path}", named=False)

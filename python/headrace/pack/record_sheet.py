@@ -5,7 +5,6 @@ from __future__ import annotations
 from headrace import sources
 from headrace import vision as V
 from headrace._arguments.late_numpy import np
-from headrace._files.system_error import system_error
 from headrace._files.whole_file import write_whole
 from headrace._records.image_payload import image_payload
 from headrace.errors import DataError, GraphError
@@ -28,10 +27,7 @@ def write_record_sheet(path: str, out: str, most: int) -> int:
     squares = [] if not images else _squares(images)
     if not squares:
         raise DataError(f"{path} holds no image for a contact sheet")
-    try:
-        write_whole(out, png(grid(squares)))
-    except OSError as error:
-        raise system_error(f"cannot write {out}", error) from error
+    write_whole(out, png(grid(squares)))
     return len(squares)
 
 

@@ -4,8 +4,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headrace._files.opened_file import make_file
-from headrace._files.system_error import system_error
+from headrace._files.system_error import saying, system_error
 from headrace._files.whole_file import write_whole
 from headrace._records.image_payload import ImagePayload, image_payload
 from headrace.errors import DataError, UnsupportedError
@@ -73,7 +72,7 @@ def unpack_records(path: str, folder: str, raw: bool = False) -> Unpacked:
             files += 1
     listing = None if raw else os.path.join(folder, LIST_NAME)
     if listing is not None:
-        _write_list(listing, "".join(lines).encode())
+        write_whole(listing, "".join(lines).encode(), named=False)
     return Unpacked(files, listing, empty, scan.lost)
 
 
@@ -108,18 +107,9 @@ def _make(folder: str) -> None:
 def _write(path: str, content: bytes | memoryview, made: set[str]) -> None:
     """To a new file. `made`: the folders that are there; any other is new, too, as it might be a link."""
     folder = os.path.dirname(path)
-    try:
-        if folder not in made:
+    if folder not in made:
+        with saying(f"cannot write {path}"):
             os.mkdir(folder)
-            made.add(folder)
-        with os.fdopen(make_file(path), "wb") as file:
-            file.write(content)
-    except OSError as error:
-        raise system_error(f"cannot write {path}", error) from error
-
-
-def _write_list(path: str, lines: bytes) -> None:
-    try:
-        write_whole(path, lines, named=False)
-    except OSError as error:
-        raise system_error(f"cannot write {path}", error) from error
+        made.add(folder)
+    # The disk is waited for with the list alone.
+    write_whole(path, content, named=False, durable=False)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from headrace import _engine
 from headrace._arguments import options
 from headrace._arguments.late_numpy import np
-from headrace._files.system_error import system_error
 from headrace._files.whole_file import write_whole
 from headrace.errors import GraphError
 from headrace.sheet.grid import GAP, grid, png
@@ -68,10 +67,7 @@ class ContactSheet:
         """
         path = options.local_path("path", path, "show")
         check_png("path", path, "show")
-        try:
-            write_whole(path, self._repr_png_())
-        except OSError as error:
-            raise system_error(f"cannot write {path}", error) from error
+        write_whole(path, self._repr_png_())
 
     def _repr_png_(self) -> bytes:
         return png(grid([self._tile(cell) for cell in self._cells]))

@@ -1,5 +1,7 @@
 #include "io/formats/compressed/testing/compress.h"
 
+#include <bzlib.h>
+#include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -8,9 +10,9 @@
 namespace headrace {
 namespace {
 
-std::string CompressGzip(std::string_view bytes) {
+std::string CompressByZlib(std::string_view bytes, int window) {
   z_stream stream = {};
-  const int begun = deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  const int begun = deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY);
   Require(begun == Z_OK, "zlib begins");
   std::string compressed(deflateBound(&stream, bytes.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
@@ -34,10 +36,45 @@ std::string CompressZstd(std::string_view bytes) {
   return compressed;
 }
 
+std::string CompressBzip2(std::string_view bytes) {
+  std::string compressed(bytes.size() + bytes.size() / 100 + 600, '\0');
+  auto size = static_cast<unsigned>(compressed.size());
+  const int result = BZ2_bzBuffToBuffCompress(compressed.data(), &size, const_cast<char*>(bytes.data()),
+                                              static_cast<unsigned>(bytes.size()), 1, 0, 0);
+  Require(result == BZ_OK, "libbz2 compresses");
+  compressed.resize(size);
+  return compressed;
+}
+
+std::string CompressXz(std::string_view bytes) {
+  std::string compressed(lzma_stream_buffer_bound(bytes.size()), '\0');
+  size_t size = 0;
+  const lzma_ret result =
+      lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, nullptr, reinterpret_cast<const uint8_t*>(bytes.data()),
+                              bytes.size(), reinterpret_cast<uint8_t*>(compressed.data()), &size, compressed.size());
+  Require(result == LZMA_OK, "liblzma compresses");
+  compressed.resize(size);
+  return compressed;
+}
+
 }  // namespace
 
 std::string Compress(Compression compression, std::string_view bytes) {
-  return compression == Compression::kGzip ? CompressGzip(bytes) : CompressZstd(bytes);
+  switch (compression) {
+    case Compression::kGzip:
+      return CompressByZlib(bytes, 15 + 16);
+    case Compression::kZlib:
+      return CompressByZlib(bytes, 15);
+    case Compression::kZstd:
+      return CompressZstd(bytes);
+    case Compression::kBzip2:
+      return CompressBzip2(bytes);
+    case Compression::kXz:
+      return CompressXz(bytes);
+    case Compression::kNone:
+      break;
+  }
+  return std::string(bytes);
 }
 
 }  // namespace headrace

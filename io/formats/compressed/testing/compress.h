@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-// One member of gzip, or one frame of zstd with a checksum.
+// One member of gzip, one frame of zstd with a checksum, or one stream of bzip2, xz or zlib.
 std::string Compress(Compression compression, std::string_view bytes);
 
 }  // namespace headrace

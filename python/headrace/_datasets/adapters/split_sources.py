@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from headrace._arguments.options import shown
 from headrace._datasets.fields.csv_fields import csv_attributes
+from headrace._datasets.fields.feature_types import feature_attributes
 from headrace._datasets.fields.json_fields import json_attributes
+from headrace._datasets.fields.tar_fields import tar_attributes
 from headrace._graph.adapters import adapts
 from headrace.errors import GraphError
 
@@ -47,9 +49,11 @@ def _of_files(op: str, attributes: dict[str, Any]) -> dict[str, Any]:
             "their numbers; leave out one of the two"
         )
     for name in ("split_bytes", "interleave"):
-        if attributes[name] is not None:
+        if attributes.get(name) is not None:
             raise GraphError(f'{op}: shuffle="files" reads whole files, one after the other; leave out {name}')
-    return {"shuffle": True, "split_bytes": _WHOLE_FILES, "interleave": 1}
+    of_files = {"shuffle": True, "interleave": 1}
+    # Some formats have no other splits.
+    return of_files | ({"split_bytes": _WHOLE_FILES} if "split_bytes" in attributes else {})
 
 
 @adapts("ImageRecord")
@@ -98,3 +102,27 @@ def json_lines(
 ) -> None:
     found = json_attributes(patterns, columns, missing, look)
     _begin(source, "JsonLines", {"patterns": patterns, **found, **attributes}, window)
+
+
+@adapts("TFRecord")
+def tf_record(source: Dataset, /, features: Any, compression: Any, window: Any, **attributes: Any) -> None:
+    found = feature_attributes(features)
+    # As TensorFlow's options are written: GZIP, ZLIB, and nothing.
+    compression = (compression.lower() or "none") if isinstance(compression, str) else compression
+    _begin(source, "TFRecord", {**found, "compression": compression, **attributes}, window)
+
+
+@adapts("WebDataset")
+def web_dataset(
+    source: Dataset,
+    /,
+    paths: Any,
+    columns: Any,
+    decode: Any,
+    missing: Any,
+    window: Any,
+    look: Any,
+    **attributes: Any,
+) -> None:
+    found = tar_attributes(paths, columns, decode, missing, look)
+    _begin(source, "WebDataset", {**found, **attributes}, window)

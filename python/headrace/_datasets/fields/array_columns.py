@@ -10,14 +10,18 @@ from headrace import _engine
 from headrace._arguments.options import shown, text
 from headrace._datasets.base import source
 from headrace._datasets.fields.frame_columns import plain_column
-from headrace._graph import reference
+from headrace._datasets.fields.missing_values import given_missing, is_masked, with_fill
+from headrace._datasets.fields.ragged_column import RaggedColumn, bound_columns
 from headrace._kernels.mapping import Types
 from headrace.errors import GraphError, ResourceError
 
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
 
-__all__ = ["array_attributes", "array_columns", "array_source", "exact_array"]
+__all__ = ["array_attributes", "array_columns", "array_source", "exact_array", "held_array"]
+
+
+_NAME = "a column's name"
 
 
 def array_source(arrays: Mapping[str, Any]) -> Dataset:
@@ -25,24 +29,52 @@ def array_source(arrays: Mapping[str, Any]) -> Dataset:
     return source("Numpy", array_attributes(arrays))
 
 
-def array_attributes(arrays: Mapping[str, Any]) -> dict[str, Any]:
+def array_attributes(arrays: Mapping[str, Any], missing: Any = None) -> dict[str, Any]:
     """Those of the operator Numpy."""
-    columns, types = array_columns(arrays, "Numpy")
-    return {"arrays": reference.arrays(columns), "columns": _engine.Columns(types)}
+    columns, types = array_columns(arrays, "Numpy", missing)
+    return {"arrays": bound_columns(columns), "columns": _engine.Columns(types)}
 
 
-def array_columns(given: Mapping[str, Any], of: str) -> tuple[dict[str, Any], Types]:
-    """The columns as arrays of equally many rows, and their types."""
+def array_columns(given: Mapping[str, Any], of: str, missing: Any = None) -> tuple[dict[str, Any], Types]:
+    """The columns as arrays of equally many rows, or ragged, and the types of their rows. `missing`: the values that stand
+    for those that are missing, by column."""
+    fills = given_missing(missing, given, of)
     columns = {}
-    for name, array in given.items():
-        columns[text("a column's name", name, of)] = _array_of(name, array, of)
+    for name, each in given.items():
+        what = f'{of}: column "{text(_NAME, name, of)}"'
+        columns[name] = _column_of(with_fill(each, fills[name], what) if name in fills else each, what)
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise GraphError(f"{of}: columns differ in their number of rows: {listed}")
-    return columns, [
-        (name, _column_dtype(name, column, of), tuple(column.shape[1:])) for name, column in columns.items()
-    ]
+    return columns, [(name, *_type_of(name, column, of)) for name, column in columns.items()]
+
+
+def _column_of(given: Any, what: str) -> Any:
+    try:
+        return held_array(given, what)
+    except GraphError as error:
+        if not str(error).endswith("shapes of all must agree: pad them"):
+            raise
+        raise GraphError(f"{error}, or give {_RAGGED}") from error
+
+
+_RAGGED = "hr.ragged(values, splits)"
+
+
+def held_array(given: Any, what: str) -> Any:
+    """The values of a column as an array that the engine can hold, or of a ragged one with an array of its values.
+    GraphError, which begins with `what`."""
+    values = plain_column(given, what)
+    if isinstance(values, RaggedColumn):
+        return RaggedColumn(held_array(values.values, what), values.splits)
+    column = _bfloat16(values)
+    if column is None and not _is_single(values):
+        _refuse_mask(values, what)
+        column = exact_array(values, what)
+    if column is None or column.ndim == 0:
+        raise GraphError(f"{what} is a single value; its first axis must count the rows")
+    return column
 
 
 def exact_array(given: Any, what: str) -> Any:
@@ -59,15 +91,16 @@ def exact_array(given: Any, what: str) -> Any:
         raise ResourceError(f"{what} does not fit into memory as an array: {error}") from error
 
 
-def _array_of(name: str, given: Any, of: str) -> Any:
-    what = f'{of}: column "{name}"'
-    column = _bfloat16(given)
-    values = plain_column(given, what)
-    if column is None and not _is_single(values):
-        column = exact_array(values, what)
-    if column is None or column.ndim == 0:
-        raise GraphError(f"{what} is a single value; its first axis must count the rows")
-    return column
+def _refuse_mask(given: Any, what: str) -> None:
+    import numpy as np
+
+    if not is_masked(given) or given.ndim == 0 or given.size == 0:
+        return
+    rows = np.flatnonzero(np.ma.getmaskarray(given).reshape(len(given), -1).any(1))
+    if rows.size > 0:
+        raise GraphError(
+            f"{what} has masked values, the first in row {rows[0]}, and no column holds a mask; give filled(value) of it"
+        )
 
 
 def _is_single(given: Any) -> bool:
@@ -82,6 +115,13 @@ def _bfloat16(given: Any) -> Any:
     if torch is None or not isinstance(given, torch.Tensor) or given.dtype != torch.bfloat16:
         return None
     return given.detach()
+
+
+def _type_of(name: str, column: Any, of: str) -> tuple[str, tuple[int | None, ...]]:
+    """Dtype and shape of the rows."""
+    if isinstance(column, RaggedColumn):
+        return _column_dtype(name, column.values, of), (None, *column.values.shape[1:])
+    return _column_dtype(name, column, of), tuple(column.shape[1:])
 
 
 def _column_dtype(name: str, column: Any, of: str) -> str:
@@ -107,9 +147,10 @@ def _dtype_of_objects(name: str, column: Any, of: str) -> str:
     if all(issubclass(each, str) for each in kinds):
         return "string"
     listed = ", ".join(sorted(each.__name__ for each in kinds))
+    lists = f"; of rows that differ in length give {_RAGGED}" if kinds & {list, tuple, type(column)} else ""
     raise GraphError(
         f'{of}: column "{name}" holds Python objects ({listed}); only bytes alone or str alone can be held'
-        f"{_odd_one(column)}"
+        f"{_odd_one(column)}{lists}"
     )
 
 

@@ -99,9 +99,9 @@ def _missing_texts(missing: Any, types: dict[str, FieldType]) -> dict[str, str]:
 # ---- whole tables ----
 
 
-def csv_table(content: bytes, path: Any, texts: set[str], of: str) -> dict[str, Any]:
+def csv_table(content: bytes, path: Any, texts: set[str], of: str, missing: Any = None) -> dict[str, Any]:
     """The columns below the header of a file that is held whole: unlike those of Csv, texts in quotes may have line ends.
-    Types are those of all rows; the columns `texts` are text."""
+    Types are those of all rows; the columns `texts` are text. `missing`: values for fields that have none, by column."""
     try:
         numbered = _records(content.decode("utf-8-sig"), path, of)
     except UnicodeDecodeError as error:
@@ -129,6 +129,9 @@ def csv_table(content: bytes, path: Any, texts: set[str], of: str) -> dict[str, 
             )
     lines = [line for line, _ in rows]
     columns = {name: [fields[i] for _, fields in rows] for i, name in enumerate(names)}
+    for name, value in missing.items() if isinstance(missing, Mapping) else ():
+        if name in columns:
+            columns[name] = _with_missing(columns[name], value)
     return {
         name: column if name in texts else _values_of(name, column, lines, path, of) for name, column in columns.items()
     }
@@ -154,6 +157,14 @@ def _fields(record: str, line: int, path: Any, of: str) -> list[str]:
     except Error as error:
         error._reword(f"{of}: line {line} of {shown(path)}: {error}")
         raise
+
+
+def _with_missing(fields: list[str], value: Any) -> list[str]:
+    """As Csv reads them: words that stand for no number are no value where a number is stated."""
+    plain = value.item() if getattr(value, "ndim", None) == 0 else value
+    if isinstance(plain, str):
+        return [field or plain for field in fields]
+    return [repr(plain) if field.strip(" \t") in _NO_NUMBER else field for field in fields]
 
 
 def _values_of(name: str, fields: list[str], lines: list[int], path: Any, of: str) -> Any:

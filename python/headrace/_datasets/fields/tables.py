@@ -18,15 +18,16 @@ __all__ = ["table_columns", "with_plain_paths"]
 _LOOK = 1 << 62
 
 
-def table_columns(table: Any, paths: str, of: str) -> dict[str, Any]:
+def table_columns(table: Any, paths: str, of: str, missing: Any = None) -> dict[str, Any]:
     """The columns of a dict, a list of dicts, a pandas DataFrame, a pyarrow Table, or a file of JSON lines or CSV.
 
-    In CSV, which does not tell 7 from "007", the column `paths` is text, and columns without a name are left out.
+    In CSV, which does not tell 7 from "007", the column `paths` is text, and columns without a name are left out. Of files
+    the values in `missing` already stand where a line has none.
     """
     if isinstance(table, Mapping):
         return dict(table)
     if isinstance(table, (str, os.PathLike)):
-        return _of_file(os.fspath(table), paths, of)
+        return _of_file(os.fspath(table), paths, of, missing)
     columns = frame_columns(table, of)
     if columns is not None:
         return columns
@@ -52,18 +53,18 @@ def _of_rows(rows: Sequence[Any], of: str) -> dict[str, Any]:
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def _of_file(path: Any, paths: str, of: str) -> dict[str, Any]:
+def _of_file(path: Any, paths: str, of: str, missing: Any) -> dict[str, Any]:
     # Sources take patterns.
     pattern = glob.escape(path)
     ending = os.path.splitext(path)[1]
     if ending == ".csv":
         (file,) = source("Files", {"patterns": pattern})
-        columns = csv_table(file["data"], path, {paths}, of)
+        columns = csv_table(file["data"], path, {paths}, of, missing)
         # Of rows that pandas numbers, and of lines that end with a comma.
         columns.pop("", None)
         return columns
     if ending in (".jsonl", ".ndjson"):
-        attributes = json_attributes(pattern, None, None, _LOOK)
+        attributes = json_attributes(pattern, None, missing, _LOOK)
         rows = source("JsonLines", {"patterns": pattern, **attributes})
         return _of_rows([{name: _scalar(value) for name, value in row.items()} for row in rows], of)
     raise GraphError(

@@ -7,8 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from headrace._datasets.dataset import Dataset
-from headrace._files.opened_file import check_folder
-from headrace._files.system_error import system_error
+from headrace._files.whole_file import check_place
 from headrace._kernels.kernel import Kernel
 from headrace.errors import DataError, NotFoundError
 from headrace.mx import nd
@@ -69,10 +68,7 @@ class MeanImage(NamedTuple):
         folder = os.path.dirname(os.path.realpath(self.path))
         if not os.path.isdir(folder):
             raise NotFoundError(f"{of}: mean_img {self.path} cannot be written, as there is no folder {folder}")
-        try:
-            check_folder(folder)
-        except OSError as raised:
-            raise system_error(f"{of}: mean_img {self.path} cannot be written", raised) from None
+        check_place(os.path.realpath(self.path), f"{of}: mean_img {self.path} cannot be written")
 
     def _made(self, geometry: Sequence[Kernel], data_shape: tuple[int, int, int], of: str) -> np.ndarray:
         channels, height, width = data_shape

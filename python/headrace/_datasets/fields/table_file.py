@@ -1,0 +1,77 @@
+"""Tables of files in graphs: a graph names the file and says how it was, so that whoever loads it makes the table again."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from headrace._arguments.options import path
+from headrace._datasets.base import source
+from headrace._datasets.fields.array_columns import array_columns
+from headrace._datasets.fields.missing_values import given_missing, with_fill
+from headrace._datasets.fields.ragged_column import bound_columns
+from headrace._datasets.fields.tables import table_columns, with_plain_paths
+from headrace._graph.reference import Binding
+from headrace._kernels.mapping import Types
+from headrace.errors import GraphError
+
+__all__ = ["file_attributes", "held_table", "remade"]
+
+
+def held_table(table: Any, paths: str, missing: Any) -> tuple[dict[str, Any], Types]:
+    """The columns of a table of Manifest, with the types of their rows."""
+    given = table_columns(table, paths, "Manifest", missing)
+    if paths not in given:
+        raise GraphError(f'Manifest: the table has no column "{paths}" (columns: {", ".join(map(str, given))})')
+    what = f'Manifest: column "{paths}"'
+    fills = given_missing(missing, given, "Manifest")
+    named = with_fill(given[paths], fills[paths], what) if paths in fills else given[paths]
+    return array_columns(given | {paths: with_plain_paths(named, what)}, "Manifest", missing)
+
+
+def file_attributes(table: Any, missing: Any) -> dict[str, str]:
+    """Those of Manifest that name the table's file; none, if it is no file."""
+    if not isinstance(table, (str, os.PathLike)):
+        return {}
+    try:
+        fills = json.dumps({name: _plain(value) for name, value in dict(missing or {}).items()})
+    except (TypeError, ValueError):  # bytes, which only its own process has
+        return {}
+    name = path("table", table, "Manifest")
+    return {"table": name, "table_version": _version(name), "table_missing": fills}
+
+
+def remade(attributes: dict[str, Any], reference: str) -> Callable[[], Binding]:
+    """Makes the table again, once, of a node that names its file. GraphError if the file is another one by now."""
+    made: list[Binding] = []
+
+    def binding() -> Binding:
+        if not made:
+            made.append(_read_again(attributes, reference))
+        return made[0]
+
+    return binding
+
+
+def _read_again(attributes: dict[str, Any], reference: str) -> Binding:
+    table = attributes["table"]
+    if _version(table) != attributes["table_version"]:
+        raise GraphError(
+            f"Manifest: {table} has changed since the graph was saved; make the graph anew, or give the table: "
+            f"headrace.load(path, references={{{reference!r}: …}})"
+        )
+    columns, _ = held_table(table, attributes["path_column"], json.loads(attributes["table_missing"]) or None)
+    return bound_columns(columns).binding
+
+
+def _version(table: str) -> str:
+    (file,) = source("Files", {"patterns": glob.escape(table)})
+    return f"{len(file['data'])} bytes, CRC-32 {zlib.crc32(file['data']):08x}"
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else value
