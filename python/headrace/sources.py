@@ -13,7 +13,7 @@ from headrace._datasets.dataset import Dataset
 from headrace._graph import late_names
 
 if TYPE_CHECKING:
-    from headrace._datasets.column_types import Columns, FieldTypes
+    from headrace._datasets.column_types import Columns, FeatureTypes, FieldTypes
 
 __all__ = [
     "Csv",
@@ -25,10 +25,13 @@ __all__ = [
     "JsonLines",
     "LibSvm",
     "Manifest",
+    "MindRecord",
     "Numpy",
     "Range",
     "RecordFile",
+    "TFRecord",
     "Text",
+    "WebDataset",
     "from_dataset",
 ]
 
@@ -587,6 +590,49 @@ class Manifest(Dataset):
         )
 
 
+class MindRecord(Dataset):
+    """Gives the rows of MindRecord files, as MindSpore writes them.
+
+    Columns: the fields of the schema, which the files' headers have. int32, int64, float32 and float64
+    are numbers of shape (), or arrays of the field's shape, in which None stands for -1; string is a
+    text, and bytes are bytes. Versions 2.0 and 3.0 are read, without their indices (.db). A row's key
+    is its number over all files.
+
+    Errors: files that are encrypted, cut off, were never committed, are missing from their set, or were
+    not written together. Errors of a row, which name file, row and byte: scalars that are no
+    MessagePack, a missing value, a number that its type does not hold, an array of another shape.
+
+    Args:
+        paths: One file of a set, whose header names the others: the whole set is read, in its
+            order. Or a list, a pattern with `*`, `?`, `[abc]` and `**`, or a folder: exactly these
+            files, in this order; indices (.db) that a pattern or a folder matches are left out.
+        columns: The fields to give, in this order; None: all, by name. What no field of them needs
+            is not read.
+        shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
+        index: "build": keep where each row is in a file beside each data file, `.hridx`, so that
+            later runs need not look at all rows before they begin. None: look, whenever a run
+            begins in a new process.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.MindRecord("train.mindrecord0", columns=["image", "label"], shuffle=True)
+    """
+
+    def __init__(
+        self,
+        paths: str | PathLike[str] | Sequence[str | PathLike[str]],
+        columns: Sequence[str] | None = None,
+        shuffle: bool = False,
+        index: Literal["build"] | None = None,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        adapted("MindRecord", self, paths=paths, columns=columns, shuffle=shuffle, index=index, seed=seed, name=name)
+
+
 class Numpy(Dataset):
     """Gives the rows of NumPy arrays, along their first axis.
 
@@ -723,6 +769,89 @@ class RecordFile(Dataset):
         )
 
 
+class TFRecord(Dataset):
+    """Gives the records of TFRecord files, one row each.
+
+    With `features` a record is a tf.train.Example or tf.train.SequenceExample, and a column has the
+    values of the feature of its name: all of them in row-major order, or those of the steps of a
+    feature list, which are its first axis. A feature that a record lacks has no values where the first
+    axis is None, and otherwise is an error of the row, unless a default stands for it. Other features
+    are left out. Without `features` the column is `record` (bytes).
+
+    Files come in the order in which they are named, each once, and each is read from its start on. With
+    `index` rows are read by their numbers: they can be shuffled as a whole, chosen by number and
+    sharded evenly, and a row's key is its index. Without, a row's key is its file's number mixed with
+    its byte offset; in a compressed file, that of the bytes that it holds.
+
+    Errors of a row, which name the file and the byte: a wrong checksum, bytes that are no such message,
+    a feature of another kind or with another number of values, a str that is not UTF-8.
+
+    Args:
+        paths: TFRecord files: paths, with `*`, `?`, `[abc]` and `**`, several of them in a list or
+            between semicolons; a folder stands for the files in it with .tfrecord in their names.
+            Indices beside them are left out.
+        features: A dict from a feature's name to its type: a dtype (int64, float32, bytes or str)
+            for a single value, (dtype, shape) for several, with None for the length of an axis that
+            differs from row to row, or (dtype, shape, default): {"label": "int64", "box":
+            ("float32", (None, 4)), "weight": ("float32", (), 1.0)}. None: the records' bytes.
+        compression: How the files are compressed as a whole; "auto": as the first bytes of each
+            show.
+        index: An index of each file, in the order of paths, as DALI's tfrecord2idx or the package
+            tfrecord (.tfindex) writes it, or "build": one that is made of the heads of the records
+            and kept beside the file. None: the files are read in splits.
+        shuffle: True: with an index all orders of the rows are equally likely, and each epoch has a
+            new one; without, the splits of the files are read in an order that differs in each
+            epoch, several at once. "files", without an index: the files come in such an order, each
+            whole, and its rows in theirs.
+        window: With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they
+            are not.
+        interleave: Without an index. The number of files that are read at once; each gives 16 rows
+            in turn. None: 1, or 8 with shuffle (at least 1, at most 64).
+        sharding: Without an index. What is sharded: with "splits" a rank reads its own files alone,
+            with "rows" all of them, and keeps its rows. None: rows, or splits with shuffle.
+        damage: What to do about a record whose checksum is wrong, or that the file's end cuts off:
+            "error", or "skip" to leave it out; explain() names what was left out. Where a length is
+            damaged, no record can be found after it: that is always an error.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.TFRecord("train-*.tfrecord", {"image": "bytes", "label": "int64"}, index="build", shuffle=True)
+    """
+
+    def __init__(
+        self,
+        paths: str | PathLike[str] | Sequence[str | PathLike[str]],
+        features: FeatureTypes | None = None,
+        compression: Literal["auto", "none", "gzip", "zlib", "zstd"] = "auto",
+        index: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+        shuffle: bool | Literal["files"] = False,
+        window: int = 1024,
+        interleave: int | None = None,
+        sharding: Literal["rows", "splits"] | None = None,
+        damage: Literal["error", "skip"] = "error",
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        adapted(
+            "TFRecord",
+            self,
+            paths=paths,
+            features=features,
+            compression=compression,
+            index=index,
+            shuffle=shuffle,
+            window=window,
+            interleave=interleave,
+            sharding=sharding,
+            damage=damage,
+            seed=seed,
+            name=name,
+        )
+
+
 class Text(Dataset):
     """Gives the lines of text files, one row each.
 
@@ -787,6 +916,94 @@ class Text(Dataset):
             split_bytes=split_bytes,
             index=index,
             skip_empty=skip_empty,
+            seed=seed,
+            name=name,
+        )
+
+
+class WebDataset(Dataset):
+    """Gives the samples of WebDataset's tar archives, one row each.
+
+    A sample is a run of members of one key: of the path up to the first dot of its last part. What
+    follows that dot, in lower case, is the name of a field, and a column has the field's bytes unless
+    `decode` says what they hold. Members that are no files, that have no such dot, or whose path begins
+    with a name in double underscores are left out. Archives may be compressed by gzip, zstd, bzip2 or
+    xz, as their first bytes show.
+
+    Files come in the order in which they are named, each once, and each is read from its start on. With
+    `index` rows are read by their numbers: they can be shuffled as a whole, chosen by number and
+    sharded evenly, and a row's key is its index. Without, a row's key is its file's number mixed with
+    its byte offset; in a compressed archive, that of the bytes that it holds.
+
+    Errors of a row, which name the file, the byte and the sample: a sample without a column's field,
+    unless `missing` says what stands for it, or with a field twice; a field that does not hold what
+    `decode` says. An archive that is cut off, or has a damaged header, is an error after the samples
+    before it.
+
+    Args:
+        paths: Tar archives: paths, with braces (`s-{000..999}.tar`), `*`, `?`, `[abc]` and `**`,
+            several of them in a list, between `::` or between semicolons; a folder stands for the
+            archives in it.
+        columns: The fields that are read, such as ["jpg", "cls"]; "jpg;png" is the first of the two
+            that a sample has, "__key__" the sample's key, "__url__" the path of its archive, and
+            "__fields__" the names of its fields. None: the fields that the first samples have.
+        decode: What fields hold, which are bytes otherwise: a dtype for a number, a bool or a text
+            ("int64", str), (dtype, shape) for arrays in .npy and JSON, or for an object in JSON a
+            dict from its keys to their types, which gives a column for each: {"cls": "int64",
+            "json": {"caption": str}} gives cls and json.caption.
+        missing: What stands for a field that a sample lacks, by column: {"txt": "", "cls": -1,
+            "jpg": b""}; of keys of JSON also for null.
+        index: An index of each archive, in the order of paths, as DALI's wds2idx writes it, or
+            "build": one that is made of the headers of the members and kept beside the archive.
+            None: the files are read in splits.
+        shuffle: True: with an index all orders of the rows are equally likely, and each epoch has a
+            new one; without, the splits of the files are read in an order that differs in each
+            epoch, several at once. "files", without an index: the files come in such an order, each
+            whole, and its rows in theirs.
+        window: With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they
+            are not.
+        interleave: Without an index. The number of files that are read at once; each gives 16 rows
+            in turn. None: 1, or 8 with shuffle (at least 1, at most 64).
+        sharding: Without an index. What is sharded: with "splits" a rank reads its own files alone,
+            with "rows" all of them, and keeps its rows. None: rows, or splits with shuffle.
+        look: How many samples are looked at for columns that are not given.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.WebDataset("train-{000..127}.tar", ["jpg", "cls"], {"cls": "int64"}, index="build", shuffle=True)
+    """
+
+    def __init__(
+        self,
+        paths: str | PathLike[str] | Sequence[str | PathLike[str]],
+        columns: Sequence[str] | None = None,
+        decode: Mapping[str, Any] | None = None,
+        missing: Mapping[str, Any] | None = None,
+        index: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+        shuffle: bool | Literal["files"] = False,
+        window: int = 1024,
+        interleave: int | None = None,
+        sharding: Literal["rows", "splits"] | None = None,
+        look: int = 100,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        adapted(
+            "WebDataset",
+            self,
+            paths=paths,
+            columns=columns,
+            decode=decode,
+            missing=missing,
+            index=index,
+            shuffle=shuffle,
+            window=window,
+            interleave=interleave,
+            sharding=sharding,
+            look=look,
             seed=seed,
             name=name,
         )
