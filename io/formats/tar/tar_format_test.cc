@@ -58,7 +58,9 @@ TarRead ReadTarFrom(const FileSystem& files, int64_t from, size_t block_bytes, c
     if (!read.error.ok()) read.failed = (*reader)->offset();
     if (!read.error.ok() || block.records.empty()) break;
     for (size_t i = 0; i < block.records.size(); ++i) {
-      if (!read.offsets.empty()) EXPECT_LE(read.offsets.back(), block.records[i].offset);
+      if (!read.offsets.empty()) {
+        EXPECT_LE(read.offsets.back(), block.records[i].offset);
+      }
       if (read.offsets.empty()) read.offsets.push_back(block.records[i].offset);
       read.samples.push_back(SampleText(block.content(i), block.records[i].offset));
       read.offsets.push_back(block.After(i));
@@ -171,7 +173,9 @@ TEST(TarFormat, NoticesWhereverAnArchiveIsCut) {
     ASSERT_EQ(KindOf(read.error), ErrorKind::kData) << size;
     // A sample is known to be whole by the header of the next one.
     EXPECT_EQ(read.samples.size(), size >= 3072 ? 1u : 0u) << size;
-    if (size > 0) EXPECT_THAT(ToStd(read.error.message()), HasSubstr(Cat("ends at byte ", size))) << read.error;
+    if (size > 0) {
+      EXPECT_THAT(ToStd(read.error.message()), HasSubstr(Cat("ends at byte ", size))) << read.error;
+    }
     // Also where nothing but a folder was read.
     const TarRead alone = ReadTar(dir.substr(0, std::min(size, dir.size())));
     EXPECT_EQ(KindOf(alone.error), ErrorKind::kData);
