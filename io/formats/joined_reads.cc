@@ -42,6 +42,8 @@ JoinedReads::Run JoinedReads::RunFrom(absl::Span<const uint64_t> items, PieceOf 
     const Piece piece = piece_of(items[run.items]);
     if (piece.file != run.piece.file) break;
     const int64_t end = std::max(run.piece.end, piece.end);
+    // Items are not in the order of their bytes in every format.
+    if (piece.begin < run.begins.back()) break;
     if (piece.begin > run.piece.end + most_between_ || end - run.piece.begin > kMostJoined) break;
     run.piece.end = end;
     run.begins.push_back(piece.begin);

@@ -117,7 +117,8 @@ TEST(FileSources, SayThatTheyReadFiles) {
 
 TEST(FileSources, KnowNoOtherFileSystemThanThePipelines) {
   TemporaryFolder folder;
-  folder.Write("class/a.jpg", "a");
+  // Long enough for the head of any format.
+  folder.Write("class/a.jpg", std::string(4096, 'a'));
   const MovedFolder moved(folder.path());
   const FaultyFileSystem files(&moved, [&](std::string_view call, const std::string&) {
     return call == "Read" || call == "ReadAt" ? DataError("as told") : absl::OkStatus();

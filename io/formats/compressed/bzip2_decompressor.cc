@@ -44,6 +44,8 @@ class Bzip2Decompressor : public Decompressor {
     progress.used = compressed.size() - stream_.avail_in;
     progress.made = target.size() - stream_.avail_out;
     progress.complete = between_ = result == BZ_STREAM_END;
+    // What is not bzip2 is wrong from its first byte on.
+    if (result == BZ_DATA_ERROR_MAGIC) progress.used = 0;
     if (result != BZ_OK && result != BZ_STREAM_END) progress.wrong = ErrorOf(result);
     return progress;
   }

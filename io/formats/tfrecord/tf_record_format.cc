@@ -70,7 +70,9 @@ class TfRecordReader : public RecordReader {
   }
 
   absl::Status Next(RecordBlock& block) override;
-  int64_t offset() const override { return cut_off_.value_or(current().offset()); }
+  int64_t offset() const override {
+    return next_ < held_.records.size() ? held_.records[next_].offset : cut_off_.value_or(current().offset());
+  }
   int64_t file_size() const override { return current().file_size(); }
 
  private:
@@ -79,7 +81,9 @@ class TfRecordReader : public RecordReader {
 
   absl::Status FindOut();
   absl::Status Decompress(Compression compression, int64_t from);
-  static void LeaveOutDamaged(RecordBlock& block, std::vector<LostBytes>& lost);
+  absl::Status NextUndamaged(RecordBlock& block);
+  absl::Status Hold(std::vector<LostBytes>& lost);
+  void TakeUndamaged(RecordBlock& block);
 
   const TfRecordFile file_;
   const bool skips_;
@@ -90,6 +94,10 @@ class TfRecordReader : public RecordReader {
   std::unique_ptr<FramedReader> plain_;   // null: what the file is, is known
   std::unique_ptr<RecordReader> reader_;  // null: it is not
   std::optional<int64_t> cut_off_;        // where a file ends whose last record was left out
+  // Under kSkip: records of which those from `next_` on are not given yet. A block that is given ends in front of a
+  // damaged one, so that After() is the same whatever is read at once.
+  RecordBlock held_;
+  size_t next_ = 0;
 };
 
 absl::Status TfRecordReader::FindOut() {
@@ -121,37 +129,47 @@ absl::Status TfRecordReader::Decompress(Compression compression, int64_t from) {
 absl::Status TfRecordReader::Next(RecordBlock& block) {
   block.records.clear();
   block.lost.clear();
-  if (cut_off_.has_value()) return absl::OkStatus();
   if (plain_ != nullptr) HEADRACE_RETURN_IF_ERROR(FindOut());
-  std::vector<LostBytes> lost;
-  do {
-    const absl::Status read = reader_->Next(block);
-    if (!read.ok() && !(skips_ && framing().cut_off().has_value())) return read;
-    if (!read.ok()) {
-      const int64_t offset = reader_->offset();
-      cut_off_ = framing().cut_off();
-      AddLost(offset, *cut_off_ - offset, read, lost);
-      break;
-    }
-    if (block.records.empty()) break;
-    if (skips_) LeaveOutDamaged(block, lost);
-  } while (block.records.empty());
-  block.lost = std::move(lost);
+  return skips_ ? NextUndamaged(block) : reader_->Next(block);
+}
+
+absl::Status TfRecordReader::NextUndamaged(RecordBlock& block) {
+  while (true) {
+    if (next_ == held_.records.size()) HEADRACE_RETURN_IF_ERROR(Hold(block.lost));
+    if (held_.records.empty()) return absl::OkStatus();
+    TakeUndamaged(block);
+    if (!block.records.empty()) return absl::OkStatus();
+  }
+}
+
+// Reads records to hold; none at the end.
+absl::Status TfRecordReader::Hold(std::vector<LostBytes>& lost) {
+  held_.records.clear();
+  next_ = 0;
+  if (cut_off_.has_value()) return absl::OkStatus();
+  absl::Status read = reader_->Next(held_);
+  if (read.ok() || !framing().cut_off().has_value()) return read;
+  const int64_t offset = reader_->offset();
+  cut_off_ = framing().cut_off();
+  AddLost(offset, *cut_off_ - offset, read, lost);
   return absl::OkStatus();
 }
 
-void TfRecordReader::LeaveOutDamaged(RecordBlock& block, std::vector<LostBytes>& lost) {
-  size_t kept = 0;
-  for (size_t i = 0; i < block.records.size(); ++i) {
-    const absl::Status checked = CheckTfPayload(block.content(i));
+// Moves damaged records to the lost bytes, then whole ones up to the next damaged one to the block.
+void TfRecordReader::TakeUndamaged(RecordBlock& block) {
+  block.buffer = held_.buffer;
+  block.bytes = held_.bytes;
+  for (; next_ < held_.records.size(); ++next_) {
+    const Record& record = held_.records[next_];
+    const absl::Status checked = CheckTfPayload(held_.content(next_));
     if (checked.ok()) {
-      block.records[kept++] = block.records[i];
-    } else {
-      const int64_t bytes = static_cast<int64_t>(TfRecordFrame::kAroundBytes) + block.records[i].length;
-      AddLost(block.records[i].offset, bytes, checked, lost);
+      block.records.push_back(record);
+      block.end = held_.After(next_);
+      continue;
     }
+    if (!block.records.empty()) return;
+    AddLost(record.offset, static_cast<int64_t>(TfRecordFrame::kAroundBytes) + record.length, checked, block.lost);
   }
-  block.records.resize(kept);
 }
 
 }  // namespace

