@@ -104,6 +104,10 @@ def test_a_graph_knows_its_types_without_the_files(tmp_path):
 
 
 def test_an_index_is_kept_where_it_is_asked_for(tmp_path):
+    saved = tmp_path / "saved"
+    saved.mkdir()
+    tmp_path = tmp_path / "set"
+    tmp_path.mkdir()
     copied(tmp_path, *SHARDS)
     list(hr.MindRecord(tmp_path / SHARDS[0]))
     assert not list(tmp_path.glob("*.hridx"))
@@ -112,9 +116,9 @@ def test_an_index_is_kept_where_it_is_asked_for(tmp_path):
     for _ in range(2):
         assert [row["file_name"] for row in graph] == wanted
         assert len(list(tmp_path.glob("*.hridx"))) == 4
-    graph.save(tmp_path / "graph.hrg")
+    graph.save(saved / "graph.hrg")
     with pytest.raises(hr.GraphError, match="hridx|indices beside"):
-        hr.load(tmp_path / "graph.hrg", writes=False)
+        hr.load(saved / "graph.hrg", writes=False)
     assert [row["file_name"] for row in hr.MindRecord(tmp_path)] == wanted, "what is not a data file is left out"
 
 

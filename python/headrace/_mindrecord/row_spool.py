@@ -78,7 +78,8 @@ class RowParts:
 
     @property
     def lengths(self) -> "np.ndarray[Any, Any]":
-        return self.ends - self.begins
+        lengths: np.ndarray[Any, Any] = self.ends - self.begins
+        return lengths
 
     def pieces(self, first: int, end: int) -> Iterator[bytes]:
         """The bytes of these rows, of which there is one at least. What lies together is read together."""

@@ -94,7 +94,7 @@ def _is_mind_record(head: bytes, size: int) -> bool:
     """Whether a length and a JSON object of that length come first, as far as the first bytes show."""
     if len(head) < 9 or head[8:9] != b"{":
         return False
-    (length,) = struct.unpack("<Q", head[:8])
+    length: int = struct.unpack("<Q", head[:8])[0]
     return 0 < length <= min(size - 8, 128 << 20)
 
 

@@ -42,7 +42,7 @@ def scanned(
     bound, wants_rng = reference.function(function, columns=["state", *read])
     attributes = {
         "function": bound,
-        "initial": reference.arrays({"state": _state(initial)}),
+        "initial": reference.arrays({"state": _state(initial)}, {}),
         "columns": read,
         "random": wants_rng,
         "output": None if output is None else names(output, "output", "scan"),

@@ -142,10 +142,11 @@ def _column_dtype(name: str, column: Any, of: str) -> str:
 
 def _dtype_of_objects(name: str, column: Any, of: str) -> str:
     kinds = {type(value) for value in column.flat}
-    if all(issubclass(each, bytes) for each in kinds):
-        return "bytes"
+    # Without values it is text, as the engine has it.
     if all(issubclass(each, str) for each in kinds):
         return "string"
+    if all(issubclass(each, bytes) for each in kinds):
+        return "bytes"
     listed = ", ".join(sorted(each.__name__ for each in kinds))
     lists = f"; of rows that differ in length give {_RAGGED}" if kinds & {list, tuple, type(column)} else ""
     raise GraphError(

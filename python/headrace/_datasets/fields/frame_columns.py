@@ -90,7 +90,8 @@ def _first_null(column: Any) -> int | None:
     if (column.null_count() if callable(column.null_count) else column.null_count) == 0:
         return None
     nulls = column.is_null()
-    return (nulls.to_list() if hasattr(nulls, "to_list") else nulls.to_pylist()).index(True)
+    listed: list[bool] = nulls.to_list() if hasattr(nulls, "to_list") else nulls.to_pylist()
+    return listed.index(True)
 
 
 def _refuse_missing(row: int, what: str) -> None:
