@@ -155,7 +155,7 @@ const OpRegistration manifest_registration(
                         .length = ir::ListLength{.least = 0},
                         .chooses_columns = true},
                        // Rows follow from the arrays, wherever they came from.
-                       {.name = "table",
+                       {.name = "table_file",
                         .type = ir::AttributeType::kString,
                         .doc = "The file that the table was read from; empty: it was no file.",
                         .default_value = "''",

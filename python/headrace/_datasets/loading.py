@@ -74,7 +74,7 @@ def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
         for name in node.references:
             if name in given and name not in bound:
                 bound[name] = _given_by_user(node, name, given[name])
-            elif name not in bound and node.op == "Manifest" and node.attributes["table"]:
+            elif name not in bound and node.attributes.get("table_file"):
                 bound[name] = ("late", remade(node.attributes, name))
         bindings = [bound.get(name) for name in node.references]
         dataset._fill(node, tuple(datasets[node_id] for node_id in inputs), bindings, graph.seed, on_error)

@@ -42,7 +42,7 @@ def file_attributes(table: Any, missing: Any) -> dict[str, str]:
     except (TypeError, ValueError):  # bytes, which only its own process has
         return {}
     name = path("table", table, "Manifest")
-    return {"table": name, "table_version": _version(name), "table_missing": fills}
+    return {"table_file": name, "table_version": _version(name), "table_missing": fills}
 
 
 def remade(attributes: dict[str, Any], reference: str) -> Callable[[], Binding]:
@@ -58,7 +58,7 @@ def remade(attributes: dict[str, Any], reference: str) -> Callable[[], Binding]:
 
 
 def _read_again(attributes: dict[str, Any], reference: str) -> Binding:
-    table = attributes["table"]
+    table = attributes["table_file"]
     if _version(table) != attributes["table_version"]:
         raise GraphError(
             f"Manifest: {table} has changed since the graph was saved; make the graph anew, or give the table: "
