@@ -52,8 +52,8 @@ struct RecordBlock {
   std::vector<Record> records;
   // Of formats whose readers give tensors: those of each record, or why it is no row. `bytes` is null then.
   std::vector<absl::StatusOr<std::vector<Tensor>>> rows;
-  std::vector<LostBytes> lost;  // under kSkip: in front of the records, or at the end of the split
-  int64_t end = 0;              // the byte of the file at which the record after the last one would begin
+  std::vector<LostBytes> lost;              // under kSkip: in front of the records, or at the end of the split
+  int64_t end = 0;                          // the byte of the file at which the record after the last one would begin
   std::shared_ptr<const std::string> path;  // of the file; set by the source, not by the reader
 
   std::string_view content(size_t i) const {

@@ -1,5 +1,6 @@
 // Makes one call of the engine into the C library fail: the n-th start of a thread, or the n-th operation on a file,
-// since it was armed; or kills the process before that operation. Loaded by LD_PRELOAD; calls from other libraries (Python, NumPy) go through untouched.
+// since it was armed; or kills the process before that operation. Loaded by LD_PRELOAD; calls from other libraries
+// (Python, NumPy) go through untouched.
 //
 // Threads: Arm and Disarm from one thread, while others call into the library as they like.
 #include <dirent.h>

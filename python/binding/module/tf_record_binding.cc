@@ -76,7 +76,8 @@ class __attribute__((visibility("hidden"))) RowFeatures {
 
 // The frame of a record.
 pybind11::bytes ExampleRecord(const std::vector<std::string>& names, const pybind11::sequence& values) {
-  if (names.size() != values.size()) throw ValueError("there are ", names.size(), " names of ", values.size(), " values");
+  if (names.size() != values.size())
+    throw ValueError("there are ", names.size(), " names of ", values.size(), " values");
   RowFeatures row;
   for (size_t i = 0; i < names.size(); ++i) row.Add(names[i], values[i]);
   std::string frame;
