@@ -76,4 +76,10 @@ std::string_view CompressionName(Compression compression) {
   return "none";
 }
 
+absl::Status CannotBeIndexed(Compression compression, std::string_view file, std::string_view item) {
+  return GraphError("an index says at which byte of its file a ", item, " begins, and ", file,
+                    " that is compressed by ", CompressionName(compression),
+                    " is read from its start on; decompress it, or leave out index=");
+}
+
 }  // namespace headrace

@@ -31,6 +31,9 @@ absl::StatusOr<Compression> ArchiveCompressionOfFile(const FileSystem& files, co
 
 // "gzip", "zstd", "bzip2", "xz", "zlib" or "none".
 std::string_view CompressionName(Compression compression);
+// kGraph: of a file, "a file" or "an archive", that is compressed and was to be read by an index. `item`: a record,
+// say.
+absl::Status CannotBeIndexed(Compression compression, std::string_view file, std::string_view item);
 
 }  // namespace headrace
 

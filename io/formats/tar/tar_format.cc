@@ -9,8 +9,7 @@
 
 #include "core/error.h"
 #include "io/formats/compressed/compression.h"
-#include "io/formats/compressed/decompressed_file.h"
-#include "io/formats/forward_reader.h"
+#include "io/formats/compressed/decompressed_records.h"
 #include "io/formats/framed_reader.h"
 #include "io/formats/tar/tar_member.h"
 #include "io/formats/tar/tar_name.h"
@@ -223,10 +222,9 @@ absl::StatusOr<std::unique_ptr<RecordReader>> TarFormat::Open(const FileSystem& 
     return std::make_unique<TarReader>(std::move(framing), std::move(plain), split);
   }
   auto framing = std::make_unique<const TarFraming>(longest_compressed_);
-  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<DecompressedFile> file,
-                            DecompressedFile::Open(files, path, compression, block_bytes, OnArchive::kGive));
-  const int64_t size = file->compressed_size();
-  auto reader = std::make_unique<ForwardReader>(framing.get(), std::move(file), size, split, from, block_bytes);
+  HEADRACE_ASSIGN_OR_RETURN(
+      std::unique_ptr<RecordReader> reader,
+      OpenDecompressed(framing.get(), files, path, compression, split, from, block_bytes, OnArchive::kGive));
   return std::make_unique<TarReader>(std::move(framing), std::move(reader), split);
 }
 

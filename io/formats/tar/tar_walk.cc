@@ -76,8 +76,7 @@ absl::Status CheckNotCompressed(const RandomAccessFile& file) {
   HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file.ReadAt(0, absl::MakeSpan(first)));
   const Compression compression = ArchiveCompressionOf(absl::MakeConstSpan(first, static_cast<size_t>(got)));
   if (compression == Compression::kNone) return absl::OkStatus();
-  return GraphError("an index says at which byte of its file a sample begins, and an archive that is compressed by ",
-                    CompressionName(compression), " is read from its start on; decompress it, or leave out index=");
+  return CannotBeIndexed(compression, "an archive", "sample");
 }
 
 }  // namespace

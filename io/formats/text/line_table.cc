@@ -15,9 +15,7 @@ constexpr size_t kBlockBytes = size_t{1} << 20;
 absl::Status CheckPlain(const FileSystem& files, const std::string& path) {
   HEADRACE_ASSIGN_OR_RETURN(const Compression compression, CompressionOfFile(files, path));
   if (compression == Compression::kNone) return absl::OkStatus();
-  absl::Status status =
-      GraphError("an index says at which byte of its file a line begins, and a file that is compressed by ",
-                 CompressionName(compression), " is read from its start on; decompress it, or leave out index=");
+  absl::Status status = CannotBeIndexed(compression, "a file", "line");
   AddErrorField(status, ErrorField::kFile, path);
   return status;
 }

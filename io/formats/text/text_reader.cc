@@ -4,20 +4,10 @@
 
 #include "core/error.h"
 #include "io/formats/compressed/compression.h"
-#include "io/formats/compressed/decompressed_file.h"
-#include "io/formats/forward_reader.h"
+#include "io/formats/compressed/decompressed_records.h"
 
 namespace headrace {
 namespace {
-
-absl::StatusOr<std::unique_ptr<RecordReader>> OpenCompressed(const Framing* framing, const FileSystem& files,
-                                                             const std::string& path, Compression compression,
-                                                             const Split& split, int64_t from, size_t block_bytes) {
-  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<DecompressedFile> file,
-                            DecompressedFile::Open(files, path, compression, block_bytes));
-  const int64_t size = file->compressed_size();
-  return std::make_unique<ForwardReader>(framing, std::move(file), size, split, from, block_bytes);
-}
 
 // Finds out by the first block of a file what it is. So it is open without waiting for a read.
 class TextReader : public RecordReader {
@@ -48,7 +38,8 @@ class TextReader : public RecordReader {
       reader_ = std::move(plain_);
       return absl::OkStatus();
     }
-    HEADRACE_ASSIGN_OR_RETURN(reader_, OpenCompressed(framing_, *files_, path_, compression, split_, 0, block_bytes_));
+    HEADRACE_ASSIGN_OR_RETURN(reader_,
+                              OpenDecompressed(framing_, *files_, path_, compression, split_, 0, block_bytes_));
     plain_ = nullptr;
     return absl::OkStatus();
   }
@@ -71,7 +62,7 @@ absl::StatusOr<std::unique_ptr<RecordReader>> OpenText(const Framing* framing, c
   if (split.begin == 0 && from > 0) {
     HEADRACE_ASSIGN_OR_RETURN(const Compression compression, CompressionOfFile(files, path));
     if (compression != Compression::kNone) {
-      return OpenCompressed(framing, files, path, compression, split, from, block_bytes);
+      return OpenDecompressed(framing, files, path, compression, split, from, block_bytes);
     }
   }
   HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<FramedReader> plain,

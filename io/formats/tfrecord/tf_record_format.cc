@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "io/formats/compressed/decompressed_file.h"
-#include "io/formats/forward_reader.h"
+#include "io/formats/compressed/decompressed_records.h"
 #include "io/formats/framed_reader.h"
 #include "io/formats/tfrecord/tf_record_framing.h"
 
@@ -117,11 +116,8 @@ absl::Status TfRecordReader::FindOut() {
 }
 
 absl::Status TfRecordReader::Decompress(Compression compression, int64_t from) {
-  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<DecompressedFile> held,
-                            DecompressedFile::Open(*file_.files, file_.path, compression, file_.block_bytes));
-  const int64_t size = held->compressed_size();
-  reader_ = std::make_unique<ForwardReader>(&compressed_framing_, std::move(held), size, file_.split, from,
-                                            file_.block_bytes);
+  HEADRACE_ASSIGN_OR_RETURN(reader_, OpenDecompressed(&compressed_framing_, *file_.files, file_.path, compression,
+                                                      file_.split, from, file_.block_bytes));
   compressed_ = true;
   return absl::OkStatus();
 }

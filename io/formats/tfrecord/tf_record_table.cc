@@ -39,9 +39,7 @@ absl::Status LocatedAt(absl::Status status, const std::string& path, int64_t off
 absl::Status CheckPlainTfRecords(const FileSystem& files, const std::string& path) {
   HEADRACE_ASSIGN_OR_RETURN(const Compression compression, TfRecordCompressionOfFile(files, path));
   if (compression == Compression::kNone) return absl::OkStatus();
-  absl::Status status =
-      GraphError("an index says at which byte of its file a record begins, and a file that is compressed by ",
-                 CompressionName(compression), " is read from its start on; decompress it, or leave out index=");
+  absl::Status status = CannotBeIndexed(compression, "a file", "record");
   AddErrorField(status, ErrorField::kFile, path);
   return status;
 }

@@ -6,11 +6,11 @@
 
 #include "absl/strings/str_split.h"
 #include "core/error.h"
-#include "core/utf8.h"
 #include "io/formats/tar/tar_name.h"
 #include "ir/suggestion.h"
 #include "ops/source/declared_fields.h"
 #include "ops/source/lines/json_columns.h"
+#include "ops/source/text_bytes.h"
 
 namespace headrace {
 namespace {
@@ -158,16 +158,7 @@ std::optional<std::string> BytesOfMissing(const std::string& missing) {
   const absl::StatusOr<Tensor> text =
       ParseJsonValue(missing, {"", ir::ColumnType::Of(DType::kString, {})}, std::nullopt, {});
   if (!text.ok()) return std::nullopt;
-  std::string bytes;
-  for (std::string_view rest = text->bytes_value(); !rest.empty();) {
-    const size_t size = CharacterAt(rest);
-    if (size == 0) return std::nullopt;
-    const uint32_t code_point = CodePointOf(rest.substr(0, size));
-    if (code_point > 0xFF) return std::nullopt;
-    bytes.push_back(static_cast<char>(code_point));
-    rest.remove_prefix(size);
-  }
-  return bytes;
+  return BytesOfText(text->bytes_value());
 }
 
 }  // namespace headrace

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/utf8.h"
 #include "ops/source/shown_text.h"
+#include "ops/source/text_bytes.h"
 
 namespace headrace {
 namespace {
@@ -49,18 +49,7 @@ std::optional<int64_t> IntOf(const Json& value) {
 }
 
 std::optional<std::string> BytesOf(const Json& value) {
-  if (!value.is_string()) return std::nullopt;
-  std::string bytes;
-  std::string_view text = value.get_ref<const std::string&>();
-  while (!text.empty()) {
-    const size_t size = CharacterAt(text);
-    if (size == 0) return std::nullopt;
-    const uint32_t code_point = CodePointOf(text.substr(0, size));
-    if (code_point > 0xff) return std::nullopt;
-    bytes += static_cast<char>(code_point);
-    text.remove_prefix(size);
-  }
-  return bytes;
+  return value.is_string() ? BytesOfText(value.get_ref<const std::string&>()) : std::nullopt;
 }
 
 std::optional<std::string> TextOf(const Json& value) {
