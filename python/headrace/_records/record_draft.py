@@ -20,18 +20,14 @@ from typing import Any, Self
 from headrace import _engine
 from headrace._files.opened_file import open_own_file, open_to_read
 from headrace._files.system_error import system_error
-from headrace._writing.journal_lines import checked_line, fields_of, parsed
+from headrace._writing.encoding import DRAFT
+from headrace._writing.journal_lines import JOURNAL, checked_line, fields_of, is_count, parsed
 from headrace.errors import DataError, Error, StateError
 
 __all__ = ["Checkpoint", "RecordDraft", "index_path", "is_kept"]
 
 _BLOCK = 1 << 22
-# Endings of the drafts' names, and of the journal's, after the file's.
-_DRAFT = ".draft"
-_JOURNAL = ".journal"
 _FINISHED = b'{"finished": true}\n'
-# Of positions, records and bytes.
-_MOST = 1 << 62
 
 
 def index_path(record_path: str) -> str:
@@ -197,16 +193,16 @@ class RecordDraft:
             opened.callback(os.close, self._draft)
             index = os.fsencode(self.index_path)
             if self._done.index_bytes > 0:
-                self._index = _engine.OutputStream.resume(index, _DRAFT, self._done.index_bytes)
+                self._index = _engine.OutputStream.resume(index, DRAFT, self._done.index_bytes)
             else:
-                self._index = _engine.OutputStream(index, _DRAFT)
+                self._index = _engine.OutputStream(index, DRAFT)
             opened.callback(_end, self._index, bool(self.before))
             self._keys = _opened_to_read(_draft_of(self.index_path))
             opened.callback(os.close, self._keys)
             head = json.dumps({"job": job}).encode() + b"\n"
             lines = [checked_line(asdict(each)) for each in self.before]
             # Written anew, since a kill may have cut its last line.
-            self._journal = _engine.OutputStream(os.fsencode(self.path), _JOURNAL)
+            self._journal = _engine.OutputStream(os.fsencode(self.path), JOURNAL)
             opened.callback(_end, self._journal, bool(self.before))
             self._write(self._journal, head + b"".join(lines))
             self._journal_head = len(head)
@@ -242,18 +238,18 @@ def _end(stream: "_engine.OutputStream | _engine.RecordWriter", keeps: bool) -> 
 
 
 def _draft_of(path: str) -> str:
-    return path + _DRAFT
+    return path + DRAFT
 
 
 def _journal_of(path: str) -> str:
-    return path + _JOURNAL
+    return path + JOURNAL
 
 
 def _checkpoint_of(line: bytes) -> Checkpoint | None:
     """None: the line was damaged, or is none that was written here: anyone can compute a CRC."""
     found = fields_of(line)
     skipped = found.pop("skipped", None)
-    counts = {name: value for name, value in found.items() if type(value) is int and 0 <= value < _MOST}
+    counts = {name: value for name, value in found.items() if is_count(value)}
     if counts.keys() != _COUNTS or counts.keys() != found.keys() or not _are_skipped(skipped):
         return None
     return Checkpoint(**counts, skipped=skipped)
@@ -319,7 +315,7 @@ def _lines(journal: str) -> list[bytes]:
 
 def _rename_index(path: str) -> None:
     index = index_path(path)
-    _engine.commit_set([(os.fsencode(index), _size(_draft_of(index)))], _DRAFT)
+    _engine.commit_set([(os.fsencode(index), _size(_draft_of(index)))], DRAFT)
 
 
 def _good(lines: list[bytes], path: str, job: str, draft: int, index: int) -> list[Checkpoint]:

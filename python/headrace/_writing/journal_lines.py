@@ -4,7 +4,12 @@ import json
 import zlib
 from typing import Any
 
-__all__ = ["checked_line", "fields_of", "parsed"]
+__all__ = ["JOURNAL", "checked_line", "fields_of", "is_count", "parsed"]
+
+JOURNAL = ".journal"
+"""The ending of a journal's name, after the file's."""
+# Of positions, rows and bytes.
+_MOST = 1 << 62
 
 
 def checked_line(fields: dict[str, Any]) -> bytes:
@@ -25,3 +30,7 @@ def parsed(text: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < _MOST

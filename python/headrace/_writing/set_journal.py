@@ -11,20 +11,16 @@ import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from typing import Self
 
 from headrace import _engine
 from headrace._files.opened_file import open_own_file
 from headrace._files.system_error import saying
 from headrace._writing.encoding import DRAFT, MADE
-from headrace._writing.journal_lines import checked_line, fields_of
+from headrace._writing.journal_lines import JOURNAL, checked_line, fields_of, is_count
 from headrace.errors import Error, StateError
 
 __all__ = ["FinishedPart", "SetJournal"]
-
-JOURNAL = ".journal"
-# Of rows and bytes.
-_MOST = 1 << 62
 
 
 @dataclass
@@ -143,7 +139,7 @@ class SetJournal:
                 f"{journal} was begun from other data or with other options; give those to go on with it, or "
                 "leave resume (--resume) out to begin anew"
             )
-        self.rows = found["rows"] if _is_count(found.get("rows")) else None
+        self.rows = found["rows"] if is_count(found.get("rows")) else None
         good = len(head) + 1
         for line, files in zip(lines, self._parts, strict=False):
             part = _part_of(line, len(files))
@@ -157,11 +153,11 @@ class SetJournal:
 def _part_of(line: bytes, files: int) -> FinishedPart | None:
     """None: the line was damaged, or was not written here."""
     found = fields_of(line)
-    if found.keys() != _FIELDS or not _is_count(found["rows"]):
+    if found.keys() != _FIELDS or not is_count(found["rows"]):
         return None
     for name in ("sizes", "checksums"):
         counts = found[name]
-        if not isinstance(counts, list) or len(counts) != files or not all(map(_is_count, counts)):
+        if not isinstance(counts, list) or len(counts) != files or not all(map(is_count, counts)):
             return None
     if found["state"] is not None:
         try:
@@ -172,10 +168,6 @@ def _part_of(line: bytes, files: int) -> FinishedPart | None:
 
 
 _FIELDS = {each.name for each in fields(FinishedPart)}
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value < _MOST
 
 
 def _is_there(file: str, size: int, checksum: int) -> bool:

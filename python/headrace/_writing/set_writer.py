@@ -7,7 +7,7 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,6 @@ def write_set(
     files: int = 1,
     paths: list[str] | None = None,
     resume: bool = False,
-    report: Callable[[int], None] | None = None,
 ) -> WrittenSet:
     """Writes the rows of epoch `dataset.epoch`, in their order: each file has a run of them, and all have equally many,
     or one less. Files get their names together, when all of them are there.
@@ -69,7 +68,6 @@ def write_set(
         files: The number of files.
         paths: Their paths, where they are not those of `part_paths`.
         resume: Go on with what an earlier run with the same arguments left.
-        report: Called with the number of rows that are done, after each.
     """
     started = time.monotonic()
     # What is kept with the dataset for its loops is not for files.
@@ -77,7 +75,7 @@ def write_set(
     if paths is None:
         check_no_other_set(path, files, encoding.of)
         paths = part_paths(path, files)
-    writer = _SetWriter(rows, dataset.epoch, encoding, paths, report or _nothing)
+    writer = _SetWriter(rows, dataset.epoch, encoding, paths)
     with writer.begun(path, resume) as journal:
         kept = len(journal.finished)
         with _noting_what_is_kept(journal):
@@ -93,14 +91,11 @@ def write_set(
 
 
 class _SetWriter:
-    def __init__(
-        self, rows: "Dataset", epoch: int, encoding: Encoding, paths: list[str], report: Callable[[int], None]
-    ) -> None:
+    def __init__(self, rows: "Dataset", epoch: int, encoding: Encoding, paths: list[str]) -> None:
         self._rows = rows
         self._epoch = epoch
         self._encoding = encoding
         self._paths = paths
-        self._report = report
         self._files = [encoding.files(path) for path in paths]
         self.row_file = self._files[0].index(paths[0])
         """The place of the file of rows among those of a part."""
@@ -137,7 +132,6 @@ class _SetWriter:
         for row in rows:
             part.append(row, number)
             number += 1
-            self._report(number)
         part.finish()
         return number - first
 
@@ -221,7 +215,3 @@ def _noting_what_is_kept(journal: SetJournal) -> Iterator[None]:
             files = "1 file is" if len(journal.finished) == 1 else f"{len(journal.finished):,} files are"
             error.add_note(f"{files} finished and kept; the same call with resume=True goes on after them")
         raise
-
-
-def _nothing(_done: int) -> None:
-    pass
