@@ -87,14 +87,6 @@ def run_loop(program: str, path: pathlib.Path, table: str) -> float:
     return float(found[1])
 
 
-def run_peer(interpreter: str, program: str, path: pathlib.Path, table: str) -> float:
-    command = [interpreter, __file__, "--child", program, "--path", str(path), "--table", table]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"failed: {' '.join(command)}")
-    return json.loads(done.stdout.splitlines()[-1])["rate"]
-
-
 def compare(table: str, path: pathlib.Path, options: argparse.Namespace) -> None:
     rates: dict[str, list[float]] = {"loop": [], "headrace": []}
     if options.peer:
@@ -104,8 +96,9 @@ def compare(table: str, path: pathlib.Path, options: argparse.Namespace) -> None
         ours = measuring.in_own_process(__file__, "--child", "headrace", "--path", path, "--table", table)
         rates["headrace"].append(ours["rate"])
         if options.peer:
-            rates["pyarrow, streamed"].append(run_peer(options.peer, "stream", path, table))
-            rates["pyarrow, whole"].append(run_peer(options.peer, "whole", path, table))
+            for name, program in (("pyarrow, streamed", "stream"), ("pyarrow, whole", "whole")):
+                arguments = ("--child", program, "--path", path, "--table", table)
+                rates[name].append(measuring.in_own_process(__file__, *arguments, python=options.peer)["rate"])
     for name, found in rates.items():
         print(f"{table}: {name} {measuring.summary(found)} MB/s")
     for name, found in rates.items():

@@ -16,14 +16,19 @@ MEBIBYTE = 1 << 20
 
 
 def in_own_process(
-    script: str, *arguments: object, environment: Mapping[str, str] | None = None, timeout: float | None = None
+    script: str,
+    *arguments: object,
+    environment: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+    python: str = sys.executable,
 ) -> Any:
-    """Runs this script again with `arguments`, and `environment` added to its own; returns its output, read as JSON.
+    """Runs this script again with `arguments`, and `environment` added to its own, by the interpreter `python`; returns
+    its output, read as JSON.
 
     Raises subprocess.TimeoutExpired after `timeout` seconds. Disables the threads of NumPy's OpenBLAS, which keep a core
     busy for a while after NumPy is loaded.
     """
-    command = [sys.executable, os.path.abspath(script), *map(str, arguments)]
+    command = [python, os.path.abspath(script), *map(str, arguments)]
     variables = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **(environment or {})}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=variables, timeout=timeout)
     if done.returncode != 0:

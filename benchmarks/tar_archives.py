@@ -10,7 +10,6 @@ import argparse
 import json
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 import time
@@ -105,14 +104,6 @@ def write_shards(folder: pathlib.Path, archive: str, share: float) -> str:
     return f"{folder}/{archive}-{{0..{SHARDS - 1}}}.tar"
 
 
-def run_peer(interpreter: str, way: str, shards: str, archive: str) -> float:
-    command = [interpreter, __file__, "--child", f"webdataset-{way}", "--shards", shards, "--archive", archive]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"failed: {' '.join(command)}")
-    return float(json.loads(done.stdout.splitlines()[-1])["rate"])
-
-
 def compare(archive: str, shards: str, options: argparse.Namespace) -> None:
     ways = ("order", "shards", "number")
     peers = [] if not options.peer else ["one"] if options.no_workers else ["one", "workers"]
@@ -122,7 +113,9 @@ def compare(archive: str, shards: str, options: argparse.Namespace) -> None:
             arguments = ("--child", f"headrace-{way}", "--shards", shards, "--archive", archive)
             rates.setdefault(way, []).append(measuring.in_own_process(__file__, *arguments)["rate"])
         for peer in peers:
-            rates.setdefault(f"webdataset, {peer}", []).append(run_peer(options.peer, peer, shards, archive))
+            arguments = ("--child", f"webdataset-{peer}", "--shards", shards, "--archive", archive)
+            measured = measuring.in_own_process(__file__, *arguments, python=options.peer)
+            rates.setdefault(f"webdataset, {peer}", []).append(measured["rate"])
     for name, found in rates.items():
         print(f"{archive}: {name} {measuring.summary(found)} samples/s")
     for peer in peers:

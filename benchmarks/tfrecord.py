@@ -10,7 +10,6 @@ import argparse
 import json
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 import time
@@ -101,14 +100,6 @@ def write_file(path: pathlib.Path, file: str, share: float) -> None:
             written.write(frames[number % len(frames)])
 
 
-def run_peer(interpreter: str, path: pathlib.Path, file: str) -> float:
-    command = [interpreter, __file__, "--child", "tensorflow", "--path", str(path), "--file", file]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"failed: {' '.join(command)}")
-    return float(json.loads(done.stdout.splitlines()[-1])["rate"])
-
-
 def compare(file: str, path: pathlib.Path, options: argparse.Namespace) -> None:
     rates: dict[str, list[float]] = {"in order": [], "by number": []}
     if options.peer:
@@ -118,7 +109,8 @@ def compare(file: str, path: pathlib.Path, options: argparse.Namespace) -> None:
             measured = measuring.in_own_process(__file__, "--child", program, "--path", path, "--file", file)
             rates[name].append(measured["rate"])
         if options.peer:
-            rates["tf.data"].append(run_peer(options.peer, path, file))
+            arguments = ("--child", "tensorflow", "--path", path, "--file", file)
+            rates["tf.data"].append(measuring.in_own_process(__file__, *arguments, python=options.peer)["rate"])
     for name, found in rates.items():
         print(f"{file}: {name} {measuring.summary(found)} records/s")
     if options.peer:
