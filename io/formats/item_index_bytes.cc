@@ -6,18 +6,16 @@
 //     without ends, per item: where it begins, from the begin before (varint); then the end of the last one, likewise;
 //     with ends, per item: where it begins, from the end before (zigzag varint), and its length (varint).
 // Every value is checked before use: spans lie within the file.
-#include <bit>
-#include <cstring>
 #include <utility>
 
+#include "core/byte_pieces.h"
 #include "core/error.h"
+#include "core/varint.h"
 #include "io/formats/item_index.h"
 #include "io/records/crc32c.h"
 
 namespace headrace {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "numbers are written as little-endian machines hold them");
 
 constexpr std::string_view kItemIndexMagic("\x89HRITEM\n", 8);
 constexpr uint32_t kItemIndexVersion = 1;
@@ -28,11 +26,6 @@ void PutNumber(std::string& text, T value) {
   text.append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
-void PutVarint(std::string& text, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) text.push_back(static_cast<char>(value | 0x80));
-  text.push_back(static_cast<char>(value));
-}
-
 void PutText(std::string& text, std::string_view value) {
   PutVarint(text, value.size());
   text.append(value);
@@ -41,54 +34,12 @@ void PutText(std::string& text, std::string_view value) {
 uint64_t ZigzagOf(int64_t value) { return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63); }
 int64_t FromZigzag(uint64_t value) { return static_cast<int64_t>((value >> 1) ^ (~(value & 1) + 1)); }
 
-// Takes values off the front; after one that is missing all further ones are 0 or empty.
-class IndexBytes {
- public:
-  explicit IndexBytes(std::string_view rest) : rest_(rest) {}
-
-  size_t left() const { return rest_.size(); }
-  bool whole() const { return whole_; }
-
-  std::string_view Take(uint64_t bytes) {
-    whole_ = whole_ && bytes <= rest_.size();
-    if (!whole_) return {};
-    const std::string_view piece = rest_.substr(0, bytes);
-    rest_.remove_prefix(bytes);
-    return piece;
-  }
-  template <typename T>
-  T TakeNumber() {
-    T value{};
-    const std::string_view piece = Take(sizeof(T));
-    if (whole_) std::memcpy(&value, piece.data(), sizeof(T));
-    return value;
-  }
-  uint64_t TakeVarint() {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const auto byte = TakeNumber<uint8_t>();
-      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      // One form for each number.
-      if (byte < 0x80) {
-        whole_ = whole_ && (byte > 0 || shift == 0) && (shift < 63 || byte == 1);
-        return whole_ ? value : 0;
-      }
-    }
-    whole_ = false;
-    return 0;
-  }
-
- private:
-  std::string_view rest_;
-  bool whole_ = true;
-};
-
 // Moves to `at + by`, which must be from `least` to `most`.
 bool MoveTo(int64_t by, int64_t least, int64_t most, int64_t& at) {
   return !__builtin_add_overflow(at, by, &at) && at >= least && at <= most;
 }
 
-bool TakeFollowing(IndexBytes& bytes, uint64_t items, int64_t size, ItemSpans& spans) {
+bool TakeFollowing(BytePieces& bytes, uint64_t items, int64_t size, ItemSpans& spans) {
   int64_t at = 0;
   for (uint64_t i = 0; i < items; ++i) {
     if (!MoveTo(static_cast<int64_t>(bytes.TakeVarint()), at, size, at) || !bytes.whole()) return false;
@@ -98,7 +49,7 @@ bool TakeFollowing(IndexBytes& bytes, uint64_t items, int64_t size, ItemSpans& s
   return MoveTo(static_cast<int64_t>(bytes.TakeVarint()), at, size, spans.end) && bytes.whole();
 }
 
-bool TakeWithEnds(IndexBytes& bytes, uint64_t items, int64_t size, ItemSpans& spans) {
+bool TakeWithEnds(BytePieces& bytes, uint64_t items, int64_t size, ItemSpans& spans) {
   spans.ends.reserve(items);
   int64_t at = 0;
   for (uint64_t i = 0; i < items; ++i) {
@@ -111,7 +62,7 @@ bool TakeWithEnds(IndexBytes& bytes, uint64_t items, int64_t size, ItemSpans& sp
 }
 
 // The spans of a part, in a file of `size` bytes; false: they are damaged.
-bool TakeSpans(IndexBytes& bytes, int64_t size, ItemSpans& spans) {
+bool TakeSpans(BytePieces& bytes, int64_t size, ItemSpans& spans) {
   const uint64_t items = bytes.TakeVarint();
   const auto has_ends = bytes.TakeNumber<uint8_t>();
   // An item takes at least a byte, and at least two with its end.
@@ -147,7 +98,7 @@ absl::StatusOr<std::string_view> CheckedItemIndex(std::string_view bytes, std::s
   if (!IsItemIndex(bytes)) {
     return DataError(path, " is not an index that Headrace made: move it, or delete it");
   }
-  IndexBytes head(bytes.substr(kItemIndexMagic.size()));
+  BytePieces head(bytes.substr(kItemIndexMagic.size()));
   const auto version = head.TakeNumber<uint32_t>();
   const auto checksum = head.TakeNumber<uint32_t>();
   const auto payload_bytes = head.TakeNumber<uint64_t>();
@@ -187,7 +138,7 @@ std::string FormatItemIndex(std::string_view format, const IndexedFile& of, cons
 
 absl::StatusOr<ParsedItemIndex> ParseItemIndex(std::string_view bytes, std::string_view format, std::string_view path) {
   HEADRACE_ASSIGN_OR_RETURN(const std::string_view payload, CheckedItemIndex(bytes, path));
-  IndexBytes rest(payload);
+  BytePieces rest(payload);
   ParsedItemIndex parsed;
   parsed.of.size = rest.TakeNumber<int64_t>();
   parsed.of.changed_ns = rest.TakeNumber<int64_t>();

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/byte_pieces.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "io/listings/image_listing.h"
@@ -26,33 +27,6 @@ void Put(std::string& text, T value) {
   text.append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
-// Takes pieces off the front; after a missing piece all further ones are empty too.
-class Pieces {
- public:
-  explicit Pieces(std::string_view rest) : rest_(rest) {}
-
-  std::string_view Take(uint64_t bytes) {
-    whole_ = whole_ && bytes <= rest_.size();
-    if (!whole_) return {};
-    const std::string_view piece = rest_.substr(0, bytes);
-    rest_.remove_prefix(bytes);
-    return piece;
-  }
-  template <typename T>
-  T Take() {
-    T value{};
-    const std::string_view piece = Take(sizeof(T));
-    if (whole_) std::memcpy(&value, piece.data(), sizeof(T));
-    return value;
-  }
-  size_t left() const { return rest_.size(); }
-  bool whole() const { return whole_; }
-
- private:
-  std::string_view rest_;
-  bool whole_ = true;
-};
-
 absl::Status Damaged(const std::string& path, std::string_view how) {
   return DataError(path, " is a damaged listing (", how, "): delete it and list the folder again");
 }
@@ -62,10 +36,10 @@ absl::StatusOr<std::string_view> CheckedPayload(const std::string& path, std::st
   if (bytes.substr(0, kMagic.size()) != kMagic) {
     return DataError(path, " is not a listing that Headrace saved: give the path of one, or of a new file");
   }
-  Pieces header(bytes.substr(kMagic.size()));
-  const auto version = header.Take<uint32_t>();
-  const auto payload_bytes = header.Take<uint64_t>();
-  const auto hash = header.Take<uint64_t>();
+  BytePieces header(bytes.substr(kMagic.size()));
+  const auto version = header.TakeNumber<uint32_t>();
+  const auto payload_bytes = header.TakeNumber<uint64_t>();
+  const auto hash = header.TakeNumber<uint64_t>();
   if (!header.whole()) return Damaged(path, "its header is cut off");
   if (version != kVersion) {
     return UnsupportedError(path, " is a listing of version ", version, ", and this Headrace reads version ", kVersion,
@@ -143,21 +117,21 @@ absl::StatusOr<ImageListing> ImageListing::Load(const FileSystem& files, const s
                                                 const std::string& folder, const ImageListingOptions& options) {
   HEADRACE_ASSIGN_OR_RETURN(const Tensor bytes, files.Read(path));
   HEADRACE_ASSIGN_OR_RETURN(const std::string_view payload, CheckedPayload(path, bytes.bytes_value()));
-  Pieces pieces(payload);
+  BytePieces pieces(payload);
   ImageListing listing;
   listing.folder_ = folder;
-  listing.options_hash_ = pieces.Take<uint64_t>();
-  listing.fingerprint_ = pieces.Take<uint64_t>();
-  const auto classes = pieces.Take<uint64_t>();
-  const auto images = pieces.Take<uint64_t>();
-  const auto text_bytes = pieces.Take<uint64_t>();
+  listing.options_hash_ = pieces.TakeNumber<uint64_t>();
+  listing.fingerprint_ = pieces.TakeNumber<uint64_t>();
+  const auto classes = pieces.TakeNumber<uint64_t>();
+  const auto images = pieces.TakeNumber<uint64_t>();
+  const auto text_bytes = pieces.TakeNumber<uint64_t>();
   int64_t begin = 0;
   for (uint64_t i = 0; i < classes && pieces.whole(); ++i) {
     ImageClass owner;
-    owner.label = pieces.Take<int32_t>();
-    const auto name_bytes = pieces.Take<uint32_t>();
+    owner.label = pieces.TakeNumber<int32_t>();
+    const auto name_bytes = pieces.TakeNumber<uint32_t>();
     owner.begin = begin;
-    owner.end = pieces.Take<int64_t>();
+    owner.end = pieces.TakeNumber<int64_t>();
     owner.name = pieces.Take(name_bytes);
     if (!IsFolderName(owner.name) || owner.end < begin) return Damaged(path, Cat("class ", i, " is not one"));
     begin = owner.end;

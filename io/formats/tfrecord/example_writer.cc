@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "core/varint.h"
 #include "io/formats/tfrecord/feature_values.h"
 #include "io/formats/tfrecord/tf_record_frame.h"
 
@@ -16,23 +17,12 @@ using Texts = absl::Span<const std::string_view>;
 constexpr char kTagOfFirst = 1 << 3 | 2;
 constexpr char kTagOfSecond = 2 << 3 | 2;
 
-size_t VarintSize(uint64_t value) {
-  size_t size = 1;
-  for (; value >= 0x80; value >>= 7) ++size;
-  return size;
-}
-
-void PutVarint(uint64_t value, std::string& bytes) {
-  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
-  bytes.push_back(static_cast<char>(value));
-}
-
 // Of a field of so many bytes, with its tag.
 size_t FieldSize(size_t bytes) { return 1 + VarintSize(bytes) + bytes; }
 
 void PutField(char tag, size_t size, std::string& bytes) {
   bytes.push_back(tag);
-  PutVarint(size, bytes);
+  PutVarint(bytes, size);
 }
 
 // ---- the lists ----
@@ -57,7 +47,7 @@ size_t ListSize(Texts values) {
 void PutList(Ints values, std::string& bytes) {
   if (values.empty()) return;
   PutField(kTagOfFirst, PackedSize(values), bytes);
-  for (const int64_t value : values) PutVarint(static_cast<uint64_t>(value), bytes);
+  for (const int64_t value : values) PutVarint(bytes, static_cast<uint64_t>(value));
 }
 void PutList(Floats values, std::string& bytes) {
   if (values.empty()) return;
