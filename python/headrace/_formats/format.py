@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
     from headrace._formats.first_bytes import FirstBytes
     from headrace._formats.folder_contents import FolderContents
 
-__all__ = ["Format", "Place", "Target"]
+__all__ = ["Converted", "Format", "Place", "Target"]
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,25 @@ def _nothing(_place: Place, _given: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
+class Converted(NamedTuple):
+    """What was written."""
+
+    paths: list[str]
+    """The files of rows."""
+    rows: int
+    bytes: int
+    kept: int
+    """Of the files, those that an earlier run had finished."""
+
+
 @dataclass(frozen=True)
 class Target:
     """How a dataset is written in a format."""
 
     endings: tuple[str, ...]
     """Of a path, by which the format is chosen."""
-    write: Callable[..., Any]
-    """`write(dataset, path, files=…, resume=…, **options of the run)`. Its result has `paths`, `bytes`, `kept`, `seconds`."""
+    write: Callable[..., Converted]
+    """`write(dataset, path, files=…, resume=…, **options of the run)`."""
     paths: Callable[[str, int], list[str]]
     """All files that writing so many files to a path makes."""
 

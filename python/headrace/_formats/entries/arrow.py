@@ -40,7 +40,8 @@ def _table(path: str) -> Any:
 def _read(paths: Any, **options: Any) -> Dataset:
     listed = [paths] if isinstance(paths, str) else paths
     tables = [_table(path) for path in listed]
-    return sources.Arrow(tables[0] if len(tables) == 1 else import_late("pyarrow").concat_tables(tables), **options)
+    table = tables[0] if len(tables) == 1 else import_late("pyarrow").concat_tables(tables)
+    return sources.Arrow(table, **options)
 
 
 ARROW = Format(

@@ -4,14 +4,15 @@ from typing import Any
 
 from headrace import sources
 from headrace._datasets.dataset import Dataset
-from headrace._formats.format import Format, Target
+from headrace._formats.format import Converted, Format, Target
 from headrace._mindrecord.set_files import db_path, set_paths
 
 __all__ = ["MIND_RECORD"]
 
 
-def _written(dataset: Dataset, path: str, **options: Any) -> Any:
-    return dataset.write_mindrecord(path, **options)
+def _written(dataset: Dataset, path: str, **options: Any) -> Converted:
+    written = dataset.write_mindrecord(path, **options)
+    return Converted(written.paths, sum(written.rows), written.bytes, written.kept)
 
 
 def _with_indices(path: str, files: int) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 from headrace import sources
 from headrace._datasets.dataset import Dataset
 from headrace._formats.folder_contents import FolderContents
-from headrace._formats.format import Format, Target
+from headrace._formats.format import Converted, Format, Target
 from headrace._writing.part_paths import part_paths
 
 __all__ = ["PARQUET"]
@@ -15,8 +15,9 @@ def _is_partitioned(folder: FolderContents) -> bool:
     return not folder.data_files and bool(folder.folders) and all("=" in name for name in folder.folders)
 
 
-def _written(dataset: Dataset, path: str, **options: Any) -> Any:
-    return dataset.write_parquet(path, **options)
+def _written(dataset: Dataset, path: str, **options: Any) -> Converted:
+    written = dataset.write_parquet(path, **options)
+    return Converted(written.paths, written.records, written.bytes, written.kept)
 
 
 PARQUET = Format(

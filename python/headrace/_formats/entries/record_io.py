@@ -7,7 +7,7 @@ from headrace import _engine, sources
 from headrace._datasets.base import source
 from headrace._datasets.dataset import Dataset
 from headrace._formats.first_bytes import FirstBytes, escaped
-from headrace._formats.format import Format, Place, Target
+from headrace._formats.format import Converted, Format, Place, Target
 from headrace._records.image_payload import image_payload
 from headrace._records.record_draft import index_path
 from headrace._writing.part_paths import part_paths
@@ -46,8 +46,9 @@ def _label_width(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"label_width": found.pop() if len(found) == 1 else -1}
 
 
-def _written(dataset: Dataset, path: str, **options: Any) -> Any:
-    return dataset.write_records(path, **options)
+def _written(dataset: Dataset, path: str, **options: Any) -> Converted:
+    written = dataset.write_records(path, **options)
+    return Converted(written.paths, written.records, written.bytes, written.kept)
 
 
 def _with_indices(path: str, files: int) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from headrace import sources
 from headrace._arguments.late_numpy import np
 from headrace._datasets.dataset import Dataset
-from headrace._formats.format import Format, Place, Target
+from headrace._formats.format import Converted, Format, Place, Target
 from headrace._formats.value_types import json_type
 from headrace._writing.part_paths import part_paths
 
@@ -90,14 +90,13 @@ def _array_type(values: list[bytes]) -> Any:
     shapes = [shape for _, shape in headers]
     if len(dtypes) != 1 or len({len(shape) for shape in shapes}) != 1 or headers[0][0].kind not in "biuf":
         return None
-    shape: tuple[int | None, ...] = tuple(
-        sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*shapes, strict=True)
-    )
-    return (headers[0][0].name, shape)
+    common = tuple(sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*shapes, strict=True))
+    return (headers[0][0].name, common)
 
 
-def _written(dataset: Dataset, path: str, **options: Any) -> Any:
-    return dataset.write_tar(path, **options)
+def _written(dataset: Dataset, path: str, **options: Any) -> Converted:
+    written = dataset.write_tar(path, **options)
+    return Converted(written.paths, written.samples, written.bytes, written.kept)
 
 
 TAR = Format(

@@ -6,7 +6,7 @@ from typing import Any
 from headrace import sources
 from headrace._datasets.dataset import Dataset
 from headrace._datasets.fields.proposed_features import proposed_features
-from headrace._formats.format import Format, Place, Target
+from headrace._formats.format import Converted, Format, Place, Target
 from headrace._writing.part_paths import part_paths
 from headrace.errors import DataError, UnsupportedError
 
@@ -29,8 +29,9 @@ def _features(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"features": found.features} if found.features else {}
 
 
-def _written(dataset: Dataset, path: str, **options: Any) -> Any:
-    return dataset.write_tfrecord(path, **options)
+def _written(dataset: Dataset, path: str, **options: Any) -> Converted:
+    written = dataset.write_tfrecord(path, **options)
+    return Converted(written.paths, written.records, written.bytes, written.kept)
 
 
 TF_RECORD = Format(
