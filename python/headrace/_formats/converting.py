@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from headrace import _engine
 from headrace import transforms as T
 from headrace._arguments.options import shown
 from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets.dataset import Dataset
 from headrace._formats.format import Converted, Format, Target
 from headrace._formats.opening import found_at
+from headrace._formats.row_bar import RowBar
 from headrace._formats.table import FORMATS
-from headrace._loops.progress_bar import tqdm_class
-from headrace._runs.callback import Callback, Moment
 from headrace._writing.journal_lines import JOURNAL
 from headrace.errors import GraphError, UnsupportedError
 
@@ -123,31 +120,5 @@ def _chosen(dataset: Dataset, wanted: Conversion) -> Dataset:
 
 def _written(dataset: Dataset, target: Target, wanted: Conversion) -> Converted:
     options: dict[str, Any] = {} if wanted.workers is None else {"workers": wanted.workers}
-    with _Bar(dataset, os.path.basename(wanted.path)) as bar:
+    with RowBar(os.path.basename(wanted.path), dataset._count()) as bar:
         return target.write(dataset, wanted.path, files=wanted.files, resume=wanted.resume, callbacks=[bar], **options)
-
-
-class _Bar(Callback):
-    """tqdm's bar on a terminal, by the rows that were written; silent elsewhere, and without tqdm."""
-
-    def __init__(self, dataset: Dataset, name: str) -> None:
-        self._bar: Any = None
-        if not sys.stderr.isatty():
-            return
-        try:
-            made = tqdm_class()
-        except UnsupportedError:
-            return
-        count = dataset._count()
-        self._bar = made(total=count, desc=_engine.printable(name), unit="row", unit_scale=True, file=sys.stderr)
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def batch_end(self, at: Moment) -> None:
-        if self._bar is not None:
-            self._bar.update(at.batch + 1 - self._bar.n)

@@ -53,6 +53,10 @@ class Target:
     """All files that writing so many files to a path makes."""
 
 
+def _named_files(place: Place) -> list[str]:
+    return place.files
+
+
 @dataclass(frozen=True)
 class Format:
     """An entry of the table."""
@@ -77,6 +81,10 @@ class Format:
     """`proposed(place, given)`: options that fit the first rows, besides those that the user gave."""
     takes_patterns: bool = True
     """Whether its source takes patterns of names, in which letters such as `*` are escaped."""
+    reads_files_alone: bool = True
+    """Whether each file is read by itself as well as together with others: damage of one then hides no other."""
+    files_of: Callable[[Place], list[str]] = _named_files
+    """The files that are read, where they are not those that the user named."""
     beside: tuple[str, ...] = ()
     """Endings of what lies beside its files, such as an index, and is none of them."""
     target: Target | None = None

@@ -31,6 +31,13 @@ def _extensions(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"extensions": sorted({*PICTURES, *found})} if found & set(_OTHERS) else {}
 
 
+def _files_below(place: Place) -> list[str]:
+    found = []
+    for at, _, names in os.walk(place.files[0], followlinks=True):
+        found += [os.path.join(at, name) for name in names if name.lower().endswith((*PICTURES, *_OTHERS))]
+    return found
+
+
 CLASS_FOLDERS = Format(
     "class folders of images",
     "hr.ImageFolder",
@@ -38,10 +45,13 @@ CLASS_FOLDERS = Format(
     is_folder=_has_class_folders,
     proposed=_extensions,
     takes_patterns=False,
+    reads_files_alone=False,
+    files_of=_files_below,
 )
 IMAGES = Format(
     "images",
     "hr.Files",
     lambda paths, **options: sources.Files(paths, **options),
     kinds=frozenset({"JPEG", "PNG", "GIF", "BMP", "TIFF", "WebP"}),
+    reads_files_alone=False,
 )
