@@ -7,6 +7,7 @@ import codecs
 import gzip
 import lzma
 import os
+import re
 import zlib
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +24,7 @@ __all__ = ["FirstBytes", "first_bytes"]
 
 _LOOKED_AT = 1 << 16
 _LINES = 100
+_OBJECT = re.compile(r'\s*\{\s*["}]')
 _COMPRESSED: dict[str, tuple[bytes, str]] = {
     "gzip": (b"\x1f\x8b", "gunzip"),
     "zstd": (b"\x28\xb5\x2f\xfd", "unzstd"),
@@ -84,6 +86,11 @@ class FirstBytes:
             del lines[-1]
         return [line for line in lines if line.strip()][:_LINES]
 
+    @property
+    def begins_as_json(self) -> bool:
+        """Whether an object of JSON begins it."""
+        return _OBJECT.match(self.text or "") is not None
+
     def _kind_of_rows(self) -> tuple[str, str] | None:
         """Of what is compressed, as the engine reads it."""
         if _gives_a_row("WebDataset", {"paths": self._pattern, "fields": ["__key__ string ()"], "readings": ["key"]}):
@@ -110,10 +117,17 @@ def first_bytes(path: str) -> FirstBytes:
             size = os.fstat(file.fileno()).st_size
     except OSError as error:
         raise system_error(f"cannot read {path}", error) from error
-    compression = next((name for name, (begin, _) in _COMPRESSED.items() if head.startswith(begin)), None)
+    compression = _compression_of(head)
     if compression is None or _is_record(path):
         return FirstBytes(path, head, None, size)
     return FirstBytes(path, _decompressed(path, compression), compression, size)
+
+
+def _compression_of(head: bytes) -> str | None:
+    # What pzstd and others write comes first in frames that are skipped.
+    if head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F:
+        return "zstd"
+    return next((name for name, (begin, _) in _COMPRESSED.items() if head.startswith(begin)), None)
 
 
 def _is_record(path: str) -> bool:

@@ -132,20 +132,16 @@ def _known(first: FirstBytes) -> Format | None:
     for each in FORMATS:
         if kind is not None and kind in each.kinds and (each.recognises is None or each.recognises(first)):
             return each
-    if first.size == 0 or (first.kind is None and first.text is not None):
+    is_text = kind is None and first.text is not None
+    named = next((each for each in FORMATS if kind is None and first.name.endswith(each.endings)), None)
+    if named is not None and (first.size == 0 or (named.is_text and is_text)):
         # Names of texts come before what their first lines look like.
-        for each in FORMATS:
-            if first.name.endswith(each.endings) and (each.is_text or first.size == 0):
-                return each
+        return named
     for each in FORMATS:
-        if (
-            not each.kinds
-            and each.recognises is not None
-            and (kind is None or not each.is_text)
-            and each.recognises(first)
-        ):
+        if not each.kinds and each.recognises is not None and (is_text or not each.is_text) and each.recognises(first):
             return each
-    return None
+    # Damage may hide what it is.
+    return None if named is None or named.is_text else named
 
 
 def _described(first: FirstBytes) -> tuple[str, str]:
@@ -155,10 +151,9 @@ def _described(first: FirstBytes) -> tuple[str, str]:
     if first.kind is not None:
         kind, advice = first.kind
         return (f"{kind} compressed by {first.compression}" if first.compression else kind), advice
-    begin = (first.text or "").lstrip()[:1]
-    if begin == "{" and '"annotations"' in (first.text or ""):
-        return "annotations of COCO", "write headrace.datasets.Coco(images, annotations)"
-    if begin in ("{", "["):
+    if first.begins_as_json:
+        if '"annotations"' in (first.text or ""):
+            return "annotations of COCO", "write headrace.datasets.Coco(images, annotations)"
         return "JSON over several lines", "write an object a line (JSON lines), or an array of objects"
     compressed = f"compressed by {first.compression}, and what it holds " if first.compression else ""
     return f"{compressed}of no format that is known", "write the source that reads it, such as hr.Files for its bytes"

@@ -1,5 +1,7 @@
 """`headrace inspect`: what files hold, whatever their format; of RecordIO also its index."""
 
+from __future__ import annotations
+
 import argparse
 import collections
 import os

@@ -1,5 +1,7 @@
 """`headrace unpack`: the rows of files as files of their own."""
 
+from __future__ import annotations
+
 import argparse
 import sys
 

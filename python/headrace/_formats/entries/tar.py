@@ -14,12 +14,13 @@ from headrace._datasets.dataset import Dataset
 from headrace._formats.format import Converted, Format, Place, Target
 from headrace._formats.value_types import json_type
 from headrace._writing.part_paths import part_paths
+from headrace.errors import DataError
 
 __all__ = ["TAR"]
 
 _LOOKED_AT = 100
 _WHOLE = re.compile(rb"\s*-?(0|[1-9][0-9]{0,17})\s*")
-_NUMBER = re.compile(rb"\s*[-+]?(nan|inf|[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?)\s*")
+_NUMBER = re.compile(rb"\s*[-+]?(nan|inf|(0|[1-9][0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?)\s*")
 _TEXTS = {"txt", "text", "transcript", "caption"}
 _JSON = {"json", "jsn"}
 
@@ -31,13 +32,31 @@ def _decode(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
     raw = {name: value for name, value in given.items() if name in ("columns", "missing", "look")}
     if set(raw.get("columns") or ()) & {"__key__", "__url__", "__fields__"} or "missing" in raw:
         return {}
-    rows = [dict(row) for row in sources.WebDataset(place.paths, **raw).take(_LOOKED_AT).iterate(workers=1, window=2)]
+    try:
+        rows = [
+            dict(row) for row in sources.WebDataset(place.paths, **raw).take(_LOOKED_AT).iterate(workers=1, window=2)
+        ]
+    except DataError:
+        return _before_damage(place) if "columns" not in given else {}
     found = {}
     for name in rows[0] if rows else ():
         kind = _type_of(name.split(";")[0].rpartition(".")[2], [bytes(row[name]) for row in rows])
         if kind is not None:
             found[name] = kind
     return {"decode": found} if found else {}
+
+
+def _before_damage(place: Place) -> dict[str, Any]:
+    """The fields that all samples before it have."""
+    names: list[str] | None = None
+    try:
+        with sources.WebDataset(place.paths, ["__fields__"]).take(_LOOKED_AT).iterate(workers=1, window=2) as rows:
+            for row in rows:
+                here = [str(name) for name in row["__fields__"]]
+                names = here if names is None else [name for name in names if name in here]
+    except DataError:
+        pass
+    return {"columns": names} if names else {}
 
 
 def _type_of(ending: str, values: list[bytes]) -> Any:

@@ -17,6 +17,9 @@ _COMPRESSED = frozenset({"gzip", "zstd"})
 _NUMBER = r"[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?"
 _SPARSE = re.compile(rf"\s*{_NUMBER}(:{_NUMBER})?(\s+(qid:)?[0-9]+:{_NUMBER})+\s*(#.*)?")
 _LISTED = re.compile(rf"[0-9]+(\t{_NUMBER})+\t[^\t]+")
+_ARRAY = re.compile(r"\s*\[\s*\{")
+# Of lines that are parsed as JSON.
+_LOOKED_AT = 10
 _DELIMITERS = ",\t;|"
 
 
@@ -29,8 +32,9 @@ def _is_object(line: str) -> bool:
 
 def _is_json_lines(first: FirstBytes) -> bool:
     """Objects in lines, or an array of objects."""
-    begin = (first.text or "").lstrip()[:1]
-    return begin == "[" or (begin == "{" and all(map(_is_object, first.lines[:10])))
+    if _ARRAY.match(first.text or ""):
+        return True
+    return first.begins_as_json and all(map(_is_object, first.lines[:_LOOKED_AT]))
 
 
 def _is_sparse(first: FirstBytes) -> bool:
@@ -54,7 +58,7 @@ def _delimiter_of(lines: list[str]) -> str | None:
 
 
 def _is_csv(first: FirstBytes) -> bool:
-    return len(first.lines) > 1 and _delimiter_of(first.lines) is not None
+    return not first.begins_as_json and len(first.lines) > 1 and _delimiter_of(first.lines) is not None
 
 
 def _csv_options(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,7 +134,7 @@ TEXT = Format(
     "text",
     "hr.Text",
     lambda paths, **options: sources.Text(paths, **options),
-    recognises=lambda first: bool(first.lines),
+    recognises=lambda first: bool(first.lines) and not first.begins_as_json,
     endings=(".txt", ".text"),
     is_text=True,
     compressions=_COMPRESSED,

@@ -14,15 +14,13 @@ __all__ = ["TF_RECORD"]
 
 
 def _features(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
-    """None where the records are not examples, which leaves their bytes."""
+    """None where the records are not examples, or where no record is whole, which leaves their bytes."""
     if "features" in given:
         return {}
     try:
-        found = proposed_features(place.paths, compression=given.get("compression", "auto"))
-    except DataError as error:
-        if "Example" in str(error):
-            return {}
-        raise
+        found = proposed_features(place.paths, compression=given.get("compression", "auto"), damage="skip")
+    except DataError:
+        return {}
     if found.refused:
         name, reason = next(iter(found.refused.items()))
         raise UnsupportedError(f'TFRecord: the feature "{name}" cannot be read: {reason}; give {found.text()}')
