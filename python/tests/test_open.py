@@ -178,6 +178,13 @@ def test_a_saved_graph_is_loaded(tmp_path, form):
     assert numbers(hr.open(path), "value") == [0, 1, 2]
 
 
+def test_a_saved_graph_that_writes_is_refused_unless_it_may(tmp_path):
+    hr.Range(3).cache(directory=tmp_path / "rows").save(tmp_path / "graph")
+    with pytest.raises(hr.GraphError, match="writes=False"):
+        hr.open(tmp_path / "graph")
+    assert numbers(hr.open(tmp_path / "graph", writes=True), "value") == [0, 1, 2]
+
+
 # ---- compressed files ----
 
 

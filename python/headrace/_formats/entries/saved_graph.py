@@ -27,7 +27,8 @@ def _is_graph(first: FirstBytes) -> bool:
 SAVED_GRAPH = Format(
     "a saved graph",
     "hr.load",
-    lambda paths, **options: load(paths, **options),
+    # Who opens a file need not know that it is a graph, and may not trust it.
+    lambda paths, **options: load(paths, **{"writes": False, **options}),
     recognises=_is_graph,
     takes_patterns=False,
 )
