@@ -10,15 +10,19 @@ import zipfile
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import headrace as hr
 from headrace import vision as V
+from headrace._formats import found_at
 from headrace._formats.format import Format
 from headrace._formats.table import FORMATS
 from tests import small_sets
 from tests.compressed_bytes import zstd_frames
 from tests.tar_bytes import tar_bytes
 from tests.tfrecord_bytes import example, frame
+from tests.thinning import examples
 
 CSV = b"name,n\na,1\nb,2\n"
 JSON_LINES = b'{"n": 1, "t": "a"}\n{"n": 2, "t": "b"}\n'
@@ -354,6 +358,41 @@ def test_a_pipe_is_refused_at_once(tmp_path):
 
     os.mkfifo(tmp_path / "pipe")
     assert "is a pipe" in refusal(tmp_path / "pipe")
+
+
+BEGINNINGS = [
+    b"", b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd", b"BZh9", b"\xfd7zXZ\0", b"PK\x03\x04", b"PAR1", b"\x93NUMPY\x01\0", b"\x0a\x23\xd7\xce",
+    EXAMPLES[:20], SAMPLES[:600], b"\x05\0\0\0\0\0\0\0{", b"{", b"[{", b'{"a": ', b"1 1:", b"a,b\n", b"\x80\x04", b"\0\0\x08\x01\0", b"\xef\xbb\xbf",
+]  # fmt: skip
+
+
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    begin=st.sampled_from(BEGINNINGS),
+    rest=st.binary(max_size=80) | st.text(max_size=40).map(lambda text: text.encode("utf-8", "surrogatepass")),
+    ending=st.sampled_from(
+        [
+            "",
+            ".gz",
+            *(
+                ending
+                for form in FORMATS
+                for ending in form.endings
+                if not form.name.startswith((".np", "Arrow", "Parquet"))
+            ),
+        ]
+    ),
+)
+def test_whatever_bytes_are_opened_or_refused(tmp_path, begin, rest, ending):
+    path = tmp_path / f"data{ending}"
+    path.write_bytes(begin + rest)
+    known = {each.name for each in FORMATS}
+    try:
+        found = found_at(path)
+    except hr.Error as error:
+        assert str(path) in str(error)
+    else:
+        assert found.format.name in known and found.place.files == [str(path)]
 
 
 # ---- the table ----
