@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import headrace as hr
 from headrace import vision as V
 from headrace._formats import found_at
+from headrace._formats.first_bytes import first_bytes
 from headrace._formats.format import Format
 from headrace._formats.table import FORMATS
 from tests import small_sets
@@ -172,6 +173,20 @@ def test_an_image_list_is_read_from_its_own_folder(tmp_path):
     assert hr.open(tmp_path / "set.lst").schema["label"] == ("float32", (2,))
 
 
+def test_files_of_a_source_that_reads_one_are_not_joined(tmp_path):
+    (tmp_path / "a.png").write_bytes(PICTURE)
+    for name in ("a.lst", "b.lst"):
+        (tmp_path / name).write_text("0\t3\ta.png\n")
+    assert "2 files are image list, and hr.ImageList reads one" in refusal(tmp_path / "*.lst")
+
+
+def test_images_with_metadata_are_a_table(tmp_path):
+    (tmp_path / "a.png").write_bytes(PICTURE)
+    (tmp_path / "metadata.jsonl").write_text('{"file_name": "a.png", "n": 3}\n')
+    found = found_at(tmp_path)
+    assert found.call(found.proposed({})) == f"hr.Manifest({str(tmp_path)!r}, path_column='file_name')"
+
+
 @pytest.mark.parametrize("form", ["file", "JSON"])
 def test_a_saved_graph_is_loaded(tmp_path, form):
     path = tmp_path / "graph"
@@ -222,6 +237,20 @@ def test_a_damaged_compressed_file_is_named(tmp_path):
     assert str(path) in refusal(path) and "compressed by gzip" in refusal(path)
     path.write_bytes(gzip.compress(bytes(100)))
     assert "of no format that is known" in refusal(path)
+
+
+def test_what_a_few_bytes_decompress_to_is_not_held(tmp_path):
+    zeros = bytes(1 << 20)
+    for ending, compress in COMPRESSED.items():
+        path = tmp_path / f"a.{ending}"
+        path.write_bytes(compress(zeros * (1 if ending == "zst" else 64)))
+        assert len(first_bytes(str(path)).head) <= 1 << 16
+
+
+def test_an_xz_dictionary_of_any_size_is_not_made(tmp_path):
+    path = tmp_path / "a.xz"
+    path.write_bytes(lzma.compress(CSV, filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 256 << 20}]))
+    assert first_bytes(str(path)).head == b""
 
 
 # ---- folders, patterns and lists ----

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import gzip
+import io
 import lzma
 import os
 import re
@@ -24,6 +25,7 @@ __all__ = ["FirstBytes", "first_bytes"]
 
 _LOOKED_AT = 1 << 16
 _LINES = 100
+_MOST_MEMORY = 128 << 20
 _OBJECT = re.compile(r'\s*\{\s*["}]')
 _COMPRESSED: dict[str, tuple[bytes, str]] = {
     "gzip": (b"\x1f\x8b", "gunzip"),
@@ -147,10 +149,27 @@ def _decompressed(path: str, compression: str) -> bytes:
         return b""
 
 
-def _reader(file: BinaryIO, compression: str) -> gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile:
+class _XzFile(io.RawIOBase):
+    """As lzma.LZMAFile, but for a dictionary that would take more memory than readers of archives allow."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._decompressor = lzma.LZMADecompressor(memlimit=_MOST_MEMORY)
+
+    def read(self, size: int = -1) -> bytes:
+        made = b""
+        while len(made) < size and not self._decompressor.eof:
+            given = self._file.read(_LOOKED_AT) if self._decompressor.needs_input else b""
+            if self._decompressor.needs_input and not given:
+                break
+            made += self._decompressor.decompress(given, size - len(made))
+        return made
+
+
+def _reader(file: BinaryIO, compression: str) -> gzip.GzipFile | bz2.BZ2File | _XzFile:
     if compression == "gzip":
         return gzip.GzipFile(fileobj=file)
-    return bz2.BZ2File(file) if compression == "bzip2" else lzma.LZMAFile(file)
+    return bz2.BZ2File(file) if compression == "bzip2" else _XzFile(file)
 
 
 def _first_lines(path: str) -> bytes:
@@ -166,7 +185,7 @@ def _first_lines(path: str) -> bytes:
                     break
     except Error:
         return b""
-    return "".join(f"{line}\n" for line in lines).encode()
+    return "".join(f"{line}\n" for line in lines).encode()[:_LOOKED_AT]
 
 
 def _gives_a_row(op: str, attributes: dict[str, Any]) -> bool:

@@ -81,6 +81,8 @@ class Format:
     """`proposed(place, given)`: options that fit the first rows, besides those that the user gave."""
     takes_patterns: bool = True
     """Whether its source takes patterns of names, in which letters such as `*` are escaped."""
+    takes_several: bool = True
+    """Whether its source takes a list of files."""
     reads_files_alone: bool = True
     """Whether each file is read by itself as well as together with others: damage of one then hides no other."""
     files_of: Callable[[Place], list[str]] = _named_files

@@ -90,6 +90,11 @@ def _of_files(files: list[str], of: str) -> Found:
     found = formats[0]
     if found is IMAGES:
         raise _refused(firsts[0].path, of, firsts[0].kind or ("an image", ""))
+    if len(files) > 1 and not found.takes_several:
+        raise UnsupportedError(
+            f"{of}: {len(files):,} files are {found.name}, and {found.call} reads one: open {files[0]}, and so on, and join "
+            "the rows by concat"
+        )
     return Found(found, Place(_named(files, found), files, firsts[0]))
 
 

@@ -6,7 +6,7 @@ from headrace._formats.entries.lmdb import LMDB
 from headrace._formats.entries.mds import MDS
 from headrace._formats.entries.mind_record import MIND_RECORD
 from headrace._formats.entries.parquet import PARQUET
-from headrace._formats.entries.pictures import CLASS_FOLDERS, IMAGES
+from headrace._formats.entries.pictures import CLASS_FOLDERS, IMAGES, WITH_METADATA
 from headrace._formats.entries.record_io import IMAGE_RECORD, RECORD_IO
 from headrace._formats.entries.saved_graph import SAVED_GRAPH
 from headrace._formats.entries.tar import TAR
@@ -27,6 +27,7 @@ FORMATS = (
     NPZ,
     MDS,
     LMDB,
+    WITH_METADATA,
     CLASS_FOLDERS,
     IMAGES,
     SAVED_GRAPH,

@@ -18,4 +18,6 @@ NPZ = Format(
     lambda paths, **options: sources.Npz(paths, **options),
     kinds=frozenset({"NumPy .npz"}),
     endings=(".npz",),
+    takes_patterns=False,
+    takes_several=False,
 )

@@ -25,4 +25,5 @@ LMDB = Format(
     recognises=_has_meta_page,
     is_folder=_is_environment,
     takes_patterns=False,
+    takes_several=False,
 )

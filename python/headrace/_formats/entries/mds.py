@@ -35,4 +35,5 @@ MDS = Format(
     lambda paths, **options: sources.Mds(paths, **options),
     is_folder=_has_index,
     takes_patterns=False,
+    takes_several=False,
 )

@@ -1,4 +1,4 @@
-"""Folders of images: a folder a class, or images alone."""
+"""Folders of images: a folder a class, images with metadata.csv or metadata.jsonl, or images alone."""
 
 import os
 from collections.abc import Mapping
@@ -8,8 +8,9 @@ from headrace import sources
 from headrace._formats.folder_contents import PICTURES, FolderContents, folder_contents
 from headrace._formats.format import Format, Place
 
-__all__ = ["CLASS_FOLDERS", "IMAGES"]
+__all__ = ["CLASS_FOLDERS", "IMAGES", "WITH_METADATA"]
 
+_METADATA = ("metadata.csv", "metadata.jsonl")
 _OTHERS = (".webp", ".gif", ".bmp", ".tif", ".tiff")
 
 
@@ -38,6 +39,22 @@ def _files_below(place: Place) -> list[str]:
     return found
 
 
+def _has_metadata(folder: FolderContents) -> bool:
+    """Beside images, in the folder or in those below it."""
+    within = [folder, *folder.below]
+    return any(each.pictures for each in within) and any(set(_METADATA) & set(each.files) for each in within)
+
+
+WITH_METADATA = Format(
+    "images with metadata",
+    "hr.Manifest",
+    lambda paths, **options: sources.Manifest(paths, **options),
+    is_folder=_has_metadata,
+    proposed=lambda _, given: {} if "path_column" in given else {"path_column": "file_name"},
+    takes_patterns=False,
+    reads_files_alone=False,
+    files_of=_files_below,
+)
 CLASS_FOLDERS = Format(
     "class folders of images",
     "hr.ImageFolder",

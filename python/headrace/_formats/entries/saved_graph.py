@@ -31,4 +31,5 @@ SAVED_GRAPH = Format(
     lambda paths, **options: load(paths, **{"writes": False, **options}),
     recognises=_is_graph,
     takes_patterns=False,
+    takes_several=False,
 )

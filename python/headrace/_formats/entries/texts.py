@@ -129,6 +129,7 @@ IMAGE_LIST = Format(
     is_text=True,
     proposed=_list_width,
     takes_patterns=False,
+    takes_several=False,
 )
 TEXT = Format(
     "text",
