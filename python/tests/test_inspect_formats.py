@@ -54,9 +54,10 @@ def test_inspect_shows_texts_arrays_and_bytes(tmp_path, capsys):
     rows = hr.Numpy(
         {"t": ["weir", "mill\x1b"], "x.npy": np.arange(6.0).reshape(2, 3), "b": small_sets.column([b"12\xff", b"a"])}
     )
-    rows.write_tar(tmp_path / "a.tar")
+    rows.zip(hr.Numpy({"n": [-(1 << 62), 5]})).write_tar(tmp_path / "a.tar")
     said = "\n".join(inspected(capsys, tmp_path / "a.tar"))
     assert "x.npy  float64 (3,); 0 to 5" in said and "b      bytes; 1 to 3 bytes" in said
+    assert "n      int64; -4,611,686,018,427,387,904 to 5; 2 different" in said
     assert "\x1b" not in said
 
 

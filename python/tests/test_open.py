@@ -7,6 +7,7 @@ import lzma
 import pickle
 import struct
 import zipfile
+import zlib
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 import headrace as hr
 from headrace import vision as V
+from headrace.__main__ import main
 from headrace._formats import found_at
 from headrace._formats.first_bytes import first_bytes
 from headrace._formats.format import Format
@@ -123,13 +125,31 @@ def test_records_that_are_no_examples_keep_their_bytes(tmp_path):
     assert [row["record"] for row in hr.open(tmp_path / "a.tfrecord")] == [b"\xff\xff"] * 2
 
 
-def test_a_feature_of_two_kinds_is_an_error_that_names_it(tmp_path):
-    (tmp_path / "a.tfrecord").write_bytes(
-        frame(example({"n": ("int64", [1]), "m": ("int64", [1])}))
-        + frame(example({"n": ("float32", [1.5]), "m": ("int64", [1])}))
-    )
-    assert '"n"' in refusal(tmp_path / "a.tfrecord") and 'features={"m": "int64"}' in refusal(tmp_path / "a.tfrecord")
-    assert numbers(hr.open(tmp_path / "a.tfrecord", features={"m": "int64"}), "m") == [1, 1]
+def test_a_feature_of_two_kinds_is_left_out_with_a_warning(tmp_path, capsys):
+    path = tmp_path / "a.tfrecord"
+    kinds = [("int64", [1]), ("float32", [1.5])]
+    path.write_bytes(b"".join(frame(example({"n": kind, "m": ("int64", [1])})) for kind in kinds))
+    with pytest.warns(
+        hr.PipelineWarning, match=r"'n' is left out: .*; write hr.TFRecord\(.*features=\{'m': 'int64'\}\)"
+    ):
+        assert numbers(hr.open(path), "m") == [1, 1]
+    assert numbers(hr.open(path, features={"m": "int64"}), "m") == [1, 1]
+    assert main(["inspect", str(path)]) == 0
+    assert "'n' is left out: " in capsys.readouterr().out
+    assert main(["convert", str(path), str(tmp_path / "b.tar")]) == 1
+    assert "'n' is left out: " in capsys.readouterr().err
+    assert main(["convert", str(path), str(tmp_path / "b.tar"), "--columns", "m"]) == 0
+
+
+def test_a_field_that_some_samples_lack_is_left_out_with_a_warning(tmp_path):
+    path = tmp_path / "a.tar"
+    path.write_bytes(tar_bytes([("0.cls", b"1"), ("0.json", b"{}"), ("1.cls", b"2")]))
+    with pytest.warns(hr.PipelineWarning, match="'json' is left out: some of the first samples lack it"):
+        assert numbers(hr.open(path), "cls") == [1, 2]
+    path.write_bytes(tar_bytes([("0.jpg", b"1"), ("1.png", b"2")]))
+    with pytest.raises(hr.GraphError, match="name the columns"):
+        hr.open(path)
+    assert numbers(hr.open(path, columns=["jpg;png"]), "jpg;png") == [1, 2]
 
 
 def test_fields_of_samples_are_decoded_where_all_of_the_first_allow_it(tmp_path):
@@ -231,6 +251,16 @@ def test_what_is_read_only_uncompressed_says_so(tmp_path, ending):
     ) or "unxz" in refusal(path)
 
 
+def test_zlib_is_known_by_what_it_holds(tmp_path):
+    path = tmp_path / "data"
+    path.write_bytes(zlib.compress(EXAMPLES))
+    assert numbers(hr.open(path)) == [1, 2]
+    path.write_bytes(zlib.compress(CSV))
+    assert "is CSV compressed by zlib: decompress it first" in refusal(path)
+    path.write_bytes(b"x^2 + y^2 = 1\n")
+    assert operator(hr.open(path)) == "Text"
+
+
 def test_a_damaged_compressed_file_is_named(tmp_path):
     path = tmp_path / "data.gz"
     path.write_bytes(gzip.compress(CSV)[:12])
@@ -297,7 +327,9 @@ def test_a_folder_a_pattern_and_a_list_of_one_format(tmp_path, name):
 def test_files_of_several_formats_are_listed(tmp_path):
     (tmp_path / "a.csv").write_bytes(CSV)
     (tmp_path / "b.tfrecord").write_bytes(EXAMPLES)
+    (tmp_path / "c.json").write_text('{\n "a": 1\n}')
     said = refusal(tmp_path)
+    assert f"JSON over several lines ({tmp_path}/c.json)" in said
     assert f"CSV ({tmp_path}/a.csv)" in said and f"TFRecord ({tmp_path}/b.tfrecord)" in said
     assert numbers(hr.open(tmp_path / "*.csv")) == [1, 2]
 

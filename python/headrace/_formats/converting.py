@@ -12,7 +12,7 @@ from headrace._arguments.options import shown
 from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets.dataset import Dataset
 from headrace._formats.format import Converted, Format, Target
-from headrace._formats.opening import found_at
+from headrace._formats.opening import Found, found_at
 from headrace._formats.row_bar import RowBar
 from headrace._formats.table import FORMATS
 from headrace._writing.journal_lines import JOURNAL
@@ -55,6 +55,7 @@ def convert(wanted: Conversion) -> Converted:
     _check_other_files(found.place.files, written)
     _check_free(wanted, written)
     try:
+        _check_whole(found, wanted)
         dataset = _chosen(found.opened({}), wanted)
         return _written(dataset, target, wanted)
     except GraphError as error:
@@ -99,6 +100,13 @@ def _check_free(wanted: Conversion, written: list[str]) -> None:
 
 
 # ---- the rows ----
+
+
+def _check_whole(found: Found, wanted: Conversion) -> None:
+    """Whether no column is lost without a word."""
+    left_out = [] if wanted.columns else found.left_out({})
+    if left_out:
+        raise GraphError(f"{_OF}: {wanted.source}: {left_out[0]}; name the columns to write with --columns")
 
 
 def _chosen(dataset: Dataset, wanted: Conversion) -> Dataset:

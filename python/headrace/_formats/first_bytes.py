@@ -25,6 +25,7 @@ __all__ = ["FirstBytes", "first_bytes"]
 
 _LOOKED_AT = 1 << 16
 _LINES = 100
+_ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _MOST_MEMORY = 128 << 20
 _OBJECT = re.compile(r'\s*\{\s*["}]')
 _COMPRESSED: dict[str, tuple[bytes, str]] = {
@@ -32,6 +33,8 @@ _COMPRESSED: dict[str, tuple[bytes, str]] = {
     "zstd": (b"\x28\xb5\x2f\xfd", "unzstd"),
     "bzip2": (b"BZh", "bunzip2"),
     "xz": (b"\xfd7zXZ\x00", "unxz"),
+    # Which has too few bytes of its own to be known by them alone.
+    "zlib": (b"", "zlib-flate -uncompress"),
 }
 _ENDINGS = {".gz": "", ".zst": "", ".zstd": "", ".bz2": "", ".xz": "", ".tgz": ".tar", ".tzst": ".tar"}
 _ENDINGS |= {".tbz2": ".tar", ".txz": ".tar"}
@@ -122,14 +125,24 @@ def first_bytes(path: str) -> FirstBytes:
     compression = _compression_of(head)
     if compression is None or _is_record(path):
         return FirstBytes(path, head, None, size)
-    return FirstBytes(path, _decompressed(path, compression), compression, size)
+    return FirstBytes(path, _decompressed(path, head, compression), compression, size)
 
 
 def _compression_of(head: bytes) -> str | None:
     # What pzstd and others write comes first in frames that are skipped.
     if head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F:
         return "zstd"
-    return next((name for name, (begin, _) in _COMPRESSED.items() if head.startswith(begin)), None)
+    if head[:2] in _ZLIB and _unpacked(head):
+        return "zlib"
+    return next((name for name, (begin, _) in _COMPRESSED.items() if begin and head.startswith(begin)), None)
+
+
+def _unpacked(head: bytes) -> bytes:
+    """By zlib; empty: it is none."""
+    try:
+        return zlib.decompressobj().decompress(head, _LOOKED_AT)
+    except zlib.error:
+        return b""
 
 
 def _is_record(path: str) -> bool:
@@ -138,8 +151,10 @@ def _is_record(path: str) -> bool:
     return found is not None and found[0] == "TFRecord"
 
 
-def _decompressed(path: str, compression: str) -> bytes:
+def _decompressed(path: str, head: bytes, compression: str) -> bytes:
     """Its beginning; empty: it is damaged, or holds nothing."""
+    if compression == "zlib":
+        return _unpacked(head)
     if compression == "zstd":
         return _first_lines(path)
     try:

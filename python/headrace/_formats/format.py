@@ -53,6 +53,10 @@ class Target:
     """All files that writing so many files to a path makes."""
 
 
+def _none(_place: Place, _given: Mapping[str, Any]) -> dict[str, str]:
+    return {}
+
+
 def _named_files(place: Place) -> list[str]:
     return place.files
 
@@ -79,6 +83,8 @@ class Format:
     """Whether a folder as a whole is one. Such a folder is read by its path."""
     proposed: Callable[[Place, Mapping[str, Any]], dict[str, Any]] = _nothing
     """`proposed(place, given)`: options that fit the first rows, besides those that the user gave."""
+    left_out: Callable[[Place, Mapping[str, Any]], dict[str, str]] = _none
+    """Columns that `proposed` leaves out, and why."""
     takes_patterns: bool = True
     """Whether its source takes patterns of names, in which letters such as `*` are escaped."""
     takes_several: bool = True

@@ -30,6 +30,7 @@ _KINDS: list[tuple[int, bytes, str, str]] = [
     (344, b"n+1\0", "NIfTI", f"read it with nibabel, and {_ARRAYS}"),
     (0, b"CDF\x01", "NetCDF", f"read it with xarray, and {_ARRAYS}"),
     (0, b"CDF\x02", "NetCDF", f"read it with xarray, and {_ARRAYS}"),
+    (0, b"\x12\x01\0\0\0\0\0\0", "arrays of MXNet", f"read it with headrace.mx.nd.load, and {_ARRAYS}"),
     (0, b"FEA1", "Feather of version 1", "read it with pyarrow.feather, and give the table to hr.Arrow"),
     (0, b"Obj\x01", "Avro", "read it with fastavro, and give the rows to hr.Generator"),
     (0, b"GGUF", "GGUF weights", "a model's weights are no rows"),

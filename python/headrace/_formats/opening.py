@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace._arguments import options as check
+from headrace._arguments.doubts import warn_once
+from headrace._arguments.source_location import users_location
 from headrace._datasets.dataset import Dataset
 from headrace._formats.entries.pictures import IMAGES
 from headrace._formats.first_bytes import FirstBytes, escaped, first_bytes
@@ -38,6 +40,13 @@ class Found:
         """All options of the source: those given, and those that fit its first rows."""
         return {**self.format.proposed(self.place, given), **given}
 
+    def left_out(self, given: Mapping[str, Any]) -> list[str]:
+        """A sentence for each column that is not among those proposed."""
+        return [
+            f"{check.shown(name)} is left out: {reason}"
+            for name, reason in self.format.left_out(self.place, given).items()
+        ]
+
     def opened(self, given: Mapping[str, Any]) -> Dataset:
         return self.format.read(self.place.paths, **self.proposed(given))
 
@@ -49,7 +58,12 @@ class Found:
 
 def open_source(path: Any, options: Mapping[str, Any]) -> Dataset:
     """As `headrace.open`, which describes it."""
-    return found_at(path).opened(options)
+    found = found_at(path)
+    for sentence in found.left_out(options):
+        warn_once(
+            f"open: {found.place.files[0]}: {sentence}; write {found.call(found.proposed(options))}", users_location()
+        )
+    return found.opened(options)
 
 
 def found_at(path: Any, of: str = _OF) -> Found:
@@ -84,9 +98,16 @@ def _of_files(files: list[str], of: str) -> Found:
             braces = "; write hr.WebDataset, whose paths have braces" if "{" in path and path.endswith(".tar") else ""
             raise NotFoundError(f"{of}: there is no {path}{braces}")
     firsts = [first_bytes(path) for path in _samples(files)]
+    known = [_known(first) for first in firsts]
+    if any(each is not known[0] for each in known):
+        raise _mixture(
+            [
+                (first.path, _described(first)[0] if each is None else each.name)
+                for first, each in zip(firsts, known, strict=True)
+            ],
+            of,
+        )
     formats = [_format_of(first, of) for first in firsts]
-    if any(each is not formats[0] for each in formats):
-        raise _mixture([(first.path, each.name) for first, each in zip(firsts, formats, strict=True)], of)
     found = formats[0]
     if found is IMAGES:
         raise _refused(firsts[0].path, of, firsts[0].kind or ("an image", ""))

@@ -80,7 +80,7 @@ class _Column:
 
     def _facts(self, rows: int) -> Iterable[str]:
         if self.least is not None:
-            yield f"{self.least:g} to {self.most:g}"
+            yield f"{_number(self.least)} to {_number(self.most)}"
         if self.values:
             yield (
                 f"more than {_VALUES:,} different" if len(self.values) > _VALUES else f"{len(self.values):,} different"
@@ -113,6 +113,7 @@ def survey_lines(found: Found) -> list[str]:
     return [
         _heading(found, rows),
         f"read it with {found.call(reading.options)}",
+        *found.left_out({}),
         *(f"  {name:{width}}  {column.text(rows)}" for name, column in columns.items()),
         *_damage(reading.faults),
     ]
@@ -138,6 +139,10 @@ def _damage(faults: list[str]) -> list[str]:
     if len(faults) > _NAMED:
         lines.append(f"  … and {len(faults) - _NAMED:,} more")
     return lines
+
+
+def _number(value: float) -> str:
+    return f"{value:g}" if isinstance(value, float) else f"{int(value):,}"
 
 
 def _spread(counts: collections.Counter[int]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from headrace import sources
 from headrace._arguments.late_numpy import np
@@ -23,40 +23,65 @@ _WHOLE = re.compile(rb"\s*-?(0|[1-9][0-9]{0,17})\s*")
 _NUMBER = re.compile(rb"\s*[-+]?(nan|inf|(0|[1-9][0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?)\s*")
 _TEXTS = {"txt", "text", "transcript", "caption"}
 _JSON = {"json", "jsn"}
+_OF_SAMPLE = {"__key__", "__url__", "__fields__"}
 
 
-def _decode(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What every one of the first samples fits."""
-    if "decode" in given:
-        return {}
-    raw = {name: value for name, value in given.items() if name in ("columns", "missing", "look")}
-    if set(raw.get("columns") or ()) & {"__key__", "__url__", "__fields__"} or "missing" in raw:
-        return {}
-    try:
-        rows = [
-            dict(row) for row in sources.WebDataset(place.paths, **raw).take(_LOOKED_AT).iterate(workers=1, window=2)
-        ]
-    except DataError:
-        return _before_damage(place) if "columns" not in given else {}
-    found = {}
-    for name in rows[0] if rows else ():
-        kind = _type_of(name.split(";")[0].rpartition(".")[2], [bytes(row[name]) for row in rows])
-        if kind is not None:
-            found[name] = kind
-    return {"decode": found} if found else {}
+class _Fields(NamedTuple):
+    """Of the first samples."""
+
+    of_all: list[str]
+    of_some: list[str]
+    damaged: bool
+    """Whether damage ends them."""
 
 
-def _before_damage(place: Place) -> dict[str, Any]:
-    """The fields that all samples before it have."""
-    names: list[str] | None = None
+def _fields_of(place: Place) -> _Fields:
+    samples: list[list[str]] = []
+    damaged = False
     try:
         with sources.WebDataset(place.paths, ["__fields__"]).take(_LOOKED_AT).iterate(workers=1, window=2) as rows:
             for row in rows:
-                here = [str(name) for name in row["__fields__"]]
-                names = here if names is None else [name for name in names if name in here]
+                samples.append([str(name) for name in row["__fields__"]])
     except DataError:
+        damaged = True
+    names = list(dict.fromkeys(name for each in samples for name in each))
+    of_all = [name for name in names if all(name in each for each in samples)]
+    return _Fields(of_all, [name for name in names if name not in of_all], damaged)
+
+
+def _proposed(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that all of the first samples have, where some have others, and what they hold."""
+    found: dict[str, Any] = {}
+    names = list(given.get("columns") or ())
+    if not names and "missing" not in given:
+        fields = _fields_of(place)
+        names = fields.of_all
+        if names and (fields.of_some or fields.damaged):
+            found["columns"] = names
+    if "decode" in given or "missing" in given or not names or _OF_SAMPLE & set(names):
+        return found
+    types = {name: _type_of(name.split(";")[0].rpartition(".")[2], values) for name, values in _values(place, names)}
+    decode = {name: type_ for name, type_ in types.items() if type_ is not None}
+    return found | ({"decode": decode} if decode else {})
+
+
+def _left_out(place: Place, given: Mapping[str, Any]) -> dict[str, str]:
+    if {"columns", "missing"} & given.keys():
+        return {}
+    fields = _fields_of(place)
+    return {name: "some of the first samples lack it" for name in fields.of_some} if fields.of_all else {}
+
+
+def _values(place: Place, names: list[str]) -> Iterable[tuple[str, list[bytes]]]:
+    """Of the first samples, by field."""
+    samples: list[list[bytes]] = []
+    try:
+        with sources.WebDataset(place.paths, names).take(_LOOKED_AT).iterate(workers=1, window=2) as rows:
+            for row in rows:
+                samples.append([bytes(row[name]) for name in names])
+    except DataError:  # It shows when they are read.
         pass
-    return {"columns": names} if names else {}
+    return ((name, list(values)) for name, values in zip(names, zip(*samples, strict=True), strict=False))
 
 
 def _type_of(ending: str, values: list[bytes]) -> Any:
@@ -125,7 +150,8 @@ TAR = Format(
     kinds=frozenset({"tar"}),
     endings=(".tar",),
     compressions=frozenset({"gzip", "zstd", "bzip2", "xz"}),
-    proposed=_decode,
+    proposed=_proposed,
+    left_out=_left_out,
     beside=(".idx", ".index"),
     target=Target((".tar",), _written, part_paths),
 )

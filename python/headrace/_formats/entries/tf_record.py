@@ -5,26 +5,32 @@ from typing import Any
 
 from headrace import sources
 from headrace._datasets.dataset import Dataset
-from headrace._datasets.fields.proposed_features import proposed_features
+from headrace._datasets.fields.proposed_features import ProposedFeatures, proposed_features
 from headrace._formats.format import Converted, Format, Place, Target
 from headrace._writing.part_paths import part_paths
-from headrace.errors import DataError, UnsupportedError
+from headrace.errors import DataError
 
 __all__ = ["TF_RECORD"]
 
 
-def _features(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
-    """None where the records are not examples, or where no record is whole, which leaves their bytes."""
+def _looked_for(place: Place, given: Mapping[str, Any]) -> ProposedFeatures | None:
+    """None: they are stated, the records are not examples, or none is whole."""
     if "features" in given:
-        return {}
+        return None
     try:
-        found = proposed_features(place.paths, compression=given.get("compression", "auto"), damage="skip")
+        return proposed_features(place.paths, compression=given.get("compression", "auto"), damage="skip")
     except DataError:
-        return {}
-    if found.refused:
-        name, reason = next(iter(found.refused.items()))
-        raise UnsupportedError(f'TFRecord: the feature "{name}" cannot be read: {reason}; give {found.text()}')
-    return {"features": found.features} if found.features else {}
+        return None
+
+
+def _features(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
+    found = _looked_for(place, given)
+    return {"features": found.features} if found is not None and found.features else {}
+
+
+def _left_out(place: Place, given: Mapping[str, Any]) -> dict[str, str]:
+    found = _looked_for(place, given)
+    return found.refused if found is not None and found.features else {}
 
 
 def _written(dataset: Dataset, path: str, **options: Any) -> Converted:
@@ -38,8 +44,9 @@ TF_RECORD = Format(
     lambda paths, **options: sources.TFRecord(paths, **options),
     kinds=frozenset({"TFRecord"}),
     endings=(".tfrecord", ".tfrecords"),
-    compressions=frozenset({"gzip", "zstd"}),
+    compressions=frozenset({"gzip", "zlib", "zstd"}),
     proposed=_features,
+    left_out=_left_out,
     beside=(".idx",),
     target=Target((".tfrecord", ".tfrecords"), _written, part_paths),
 )
