@@ -141,6 +141,49 @@ def test_a_feature_of_two_kinds_is_left_out_with_a_warning(tmp_path, capsys):
     assert main(["convert", str(path), str(tmp_path / "b.tar"), "--columns", "m"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("texts", "dtype"),
+    [
+        ([b"1", b" -2\n"], "int64"),
+        ([str((1 << 64) - 1).encode(), b"0"], "uint64"),
+        ([str(1 << 64).encode()], "bytes"),
+        ([b"9" * 5000], "bytes"),
+        ([b"0.5", b"1"], "float64"),
+        ([b"0.5", str((1 << 53) + 1).encode()], "bytes"),
+        ([b"1e5", b"nan"], "float64"),
+        ([b"01"], "bytes"),
+        ([b""], "bytes"),
+        ([b"1_0"], "bytes"),
+    ],
+)
+def test_numbers_in_texts_are_of_a_type_that_holds_them(tmp_path, texts, dtype):
+    path = tmp_path / "a.tar"
+    path.write_bytes(tar_bytes([(f"{number}.n", text) for number, text in enumerate(texts)]))
+    opened = hr.open(path)
+    assert opened.schema["n"] == (dtype, ()) and len(list(opened)) == len(texts)
+
+
+@pytest.mark.parametrize(
+    ("objects", "columns"),
+    [
+        (['{"a": 1, "b": "x"}', '{"a": 2, "b": ""}'], {"json.a": "int64", "json.b": "string"}),
+        (['{"a": 1, "b": null}', '{"a": 2, "b": null}'], {"json": "bytes"}),
+        (['{"a": 1}', '{"a": 2, "b": 3}'], {"json": "bytes"}),
+        (['{"a": 1}', '{"a": "x"}'], {"json": "bytes"}),
+        (['{"a": {"b": 1}}'], {"json": "bytes"}),
+        (["{}", "[]"], {"json": "bytes"}),
+        (["no"], {"json": "bytes"}),
+        (["[1, 2]", "[3]"], {"json": "int64"}),
+    ],
+)
+def test_no_key_of_json_is_lost(tmp_path, objects, columns):
+    path = tmp_path / "a.tar"
+    path.write_bytes(tar_bytes([(f"{number}.json", text.encode()) for number, text in enumerate(objects)]))
+    opened = hr.open(path)
+    assert {name: column.dtype for name, column in opened.schema.items()} == columns
+    assert len(list(opened)) == len(objects)
+
+
 def test_a_field_that_some_samples_lack_is_left_out_with_a_warning(tmp_path):
     path = tmp_path / "a.tar"
     path.write_bytes(tar_bytes([("0.cls", b"1"), ("0.json", b"{}"), ("1.cls", b"2")]))

@@ -19,8 +19,11 @@ from headrace.errors import DataError
 __all__ = ["TAR"]
 
 _LOOKED_AT = 100
-_WHOLE = re.compile(rb"\s*-?(0|[1-9][0-9]{0,17})\s*")
+_WHOLE = re.compile(rb"\s*-?(0|[1-9][0-9]*)\s*")
 _NUMBER = re.compile(rb"\s*[-+]?(nan|inf|(0|[1-9][0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?)\s*")
+_EXACT = 1 << 53
+# Of a number, with blanks around it.
+_DIGITS = 40
 _TEXTS = {"txt", "text", "transcript", "caption"}
 _JSON = {"json", "jsn"}
 _OF_SAMPLE = {"__key__", "__url__", "__fields__"}
@@ -92,9 +95,19 @@ def _type_of(ending: str, values: list[bytes]) -> Any:
         return _array_type(values)
     if ending in _TEXTS:
         return "str" if all(map(_is_text, values)) else None
-    if all(map(_WHOLE.fullmatch, values)):
+    return _number_type(values)
+
+
+def _number_type(values: list[bytes]) -> str | None:
+    """Of numbers that it holds exactly, as far as whole ones go."""
+    if any(len(each) > _DIGITS for each in values) or not all(map(_NUMBER.fullmatch, values)):
+        return None
+    wholes = [int(value) for value in values if _WHOLE.fullmatch(value)]
+    if len(wholes) < len(values):
+        return "float64" if all(abs(each) <= _EXACT for each in wholes) else None
+    if all(-(1 << 63) <= each < 1 << 63 for each in wholes):
         return "int64"
-    return "float64" if all(map(_NUMBER.fullmatch, values)) else None
+    return "uint64" if all(0 <= each < 1 << 64 for each in wholes) else None
 
 
 def _is_text(value: bytes) -> bool:
@@ -106,15 +119,16 @@ def _is_text(value: bytes) -> bool:
 
 
 def _json_types(values: list[bytes]) -> Any:
-    """Of the keys that all objects have, or of lists."""
+    """Of objects with the same keys, each of one type, or of lists. None: bytes, so that no key is lost."""
     try:
         parsed = [json.loads(value) for value in values]
     except (ValueError, RecursionError):
         return None
     if all(isinstance(each, dict) for each in parsed):
-        keys = [key for key in parsed[0] if all(key in each for each in parsed)]
-        types = {key: json_type([each[key] for each in parsed]) for key in keys}
-        return {key: type_ for key, type_ in types.items() if type_ is not None} or None
+        if any(each.keys() != parsed[0].keys() for each in parsed):
+            return None
+        types = {key: json_type([each[key] for each in parsed]) for key in parsed[0]}
+        return types if types and None not in types.values() else None
     return json_type(parsed)
 
 
