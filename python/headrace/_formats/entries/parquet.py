@@ -17,7 +17,7 @@ def _is_partitioned(folder: FolderContents) -> bool:
 
 def _written(dataset: Dataset, path: str, **options: Any) -> Converted:
     written = dataset.write_parquet(path, **options)
-    return Converted(written.paths, written.records, written.bytes, written.kept)
+    return Converted(written.paths, written.rows, written.bytes, written.kept)
 
 
 PARQUET = Format(
