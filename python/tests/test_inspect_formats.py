@@ -1,5 +1,6 @@
 """`headrace inspect`, `verify` and `unpack` over files of every format, good and damaged."""
 
+import gzip
 import json
 import pathlib
 
@@ -62,8 +63,6 @@ def test_inspect_shows_texts_arrays_and_bytes(tmp_path, capsys):
 
 
 def test_inspect_of_several_files_and_of_compressed_ones(tmp_path, capsys):
-    import gzip
-
     for number in range(3):
         (tmp_path / f"{number}.tfrecord").write_bytes(examples(number))
     assert ", 3 rows in 3 files, " in inspected(capsys, tmp_path)[0]

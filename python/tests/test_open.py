@@ -2,8 +2,10 @@
 
 import bz2
 import gzip
+import io
 import json
 import lzma
+import os
 import pickle
 import struct
 import zipfile
@@ -408,12 +410,31 @@ def test_folders_that_no_source_reads_say_what_to_write(tmp_path):
     assert "lance.dataset(" in refusal(made("lance", "_versions/1.manifest", "data/a.lance"))
 
 
+def test_names_of_any_bytes(tmp_path, capsys):
+    folder = os.fsencode(tmp_path / "a*[b];") + b"\xff\x1b"
+    os.mkdir(folder)
+    path = folder + b"/\xfe.csv"
+    with open(path, "wb") as file:
+        file.write(CSV)
+    assert numbers(hr.open(path)) == numbers(hr.open(folder)) == [1, 2]
+    assert main(["inspect", os.fsdecode(path)]) == 0
+    assert main(["verify", os.fsdecode(folder)]) == 0
+    assert main(["unpack", os.fsdecode(path), os.fsdecode(folder + b"/out")]) == 0
+    assert main(["convert", os.fsdecode(path), os.fsdecode(folder + b"/out.tfrecord")]) == 0
+    assert numbers(hr.open(folder + b"/out.tfrecord")) == [1, 2]
+    captured = capsys.readouterr()
+    assert "\x1b" not in captured.out + captured.err
+    os.mkdir(folder + b"/mixed")
+    for name, contents in ((b"/\xfa", CSV), (b"/\xfb", EXAMPLES)):
+        with open(folder + b"/mixed" + name, "wb") as file:
+            file.write(contents)
+    assert "\x1b" not in refusal(folder + b"/mixed")
+
+
 # ---- what no source reads ----
 
 
 def zipped(name: str) -> bytes:
-    import io
-
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w") as archive:
         archive.writestr(name, b"x")
@@ -458,8 +479,6 @@ def test_it_says_what_a_file_is_and_what_to_write(tmp_path, kind):
 
 
 def test_a_pipe_is_refused_at_once(tmp_path):
-    import os
-
     os.mkfifo(tmp_path / "pipe")
     assert "is a pipe" in refusal(tmp_path / "pipe")
 

@@ -135,9 +135,10 @@ def test_arrow_files_and_streams(tmp_path, form):
 
 def test_a_damaged_arrow_file_is_named(tmp_path):
     pytest.importorskip("pyarrow")
-    (tmp_path / "a.arrow").write_bytes(b"ARROW1\0\0" + bytes(20))
-    with pytest.raises(hr.DataError, match=r"a\.arrow"):
-        hr.open(tmp_path / "a.arrow")
+    for damaged in (b"ARROW1\0\0" + bytes(20), b"ARROW1", b"\xff" * 60):
+        (tmp_path / "a.arrow").write_bytes(damaged)
+        with pytest.raises(hr.DataError, match=r"a\.arrow"):
+            hr.open(tmp_path / "a.arrow")
 
 
 def test_a_library_that_is_missing_says_what_to_install(tmp_path, monkeypatch):
@@ -150,6 +151,6 @@ def test_a_library_that_is_missing_says_what_to_install(tmp_path, monkeypatch):
         hr.open(tmp_path / "a.arrow")
 
 
-def test_index_files_that_are_no_index_are_texts(tmp_path):
+def test_an_index_json_of_others_is_no_data_set(tmp_path):
     (tmp_path / "index.json").write_text(json.dumps({"rows": 3}))
     assert len(list(hr.open(tmp_path))) == 1

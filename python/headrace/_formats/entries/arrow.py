@@ -33,7 +33,7 @@ def _table(path: str) -> Any:
             return pyarrow.ipc.open_file(mapped).read_all()
         mapped.seek(0)
         return pyarrow.ipc.open_stream(mapped).read_all()
-    except pyarrow.ArrowInvalid as error:
+    except (OSError, pyarrow.ArrowInvalid) as error:
         raise DataError(f"{path}: {error}") from None
 
 
