@@ -2,16 +2,20 @@
 
 import itertools
 import pathlib
+import tempfile
 
 import numpy as np
 import pytest
 from conftest import run_python
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import headrace as hr
 from headrace.__main__ import main
 from headrace._formats import convert_command
 from headrace._formats.row_bar import RowBar
 from tests import small_sets
+from tests.thinning import examples
 
 PAIRS = list(itertools.product(small_sets.WRITERS, repeat=2))
 
@@ -92,6 +96,60 @@ def test_other_sources_and_patterns(tmp_path, photos):
     (tmp_path / "t.csv").write_text("name,n\na,1\nb,2\n")
     assert convert(tmp_path / "t.csv", tmp_path / "t.mindrecord") == 0
     assert [(row["name"], int(row["n"])) for row in hr.MindRecord(tmp_path / "t.mindrecord")] == [("a", 1), ("b", 2)]
+
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=9)
+ROW = st.tuples(
+    st.integers(-(1 << 63), (1 << 63) - 1),
+    st.floats(width=32),
+    TEXTS,
+    st.binary(max_size=9),
+    st.lists(st.floats(width=32), min_size=3, max_size=3),
+)
+
+
+@settings(
+    max_examples=examples(25),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+    derandomize=True,
+)
+@given(rows=st.lists(ROW, min_size=1, max_size=5), order=st.permutations(["mindrecord", "tfrecord", "tar"]))
+def test_tables_go_through_all_formats(tmp_path, rows, order):
+    numbers, floats, texts, data, vectors = zip(*rows, strict=True)
+    given_rows = hr.Numpy(
+        {
+            "n": np.array(numbers, np.int64),
+            "x": np.array(floats, np.float32)[:, None],
+            "t": np.array(texts, object),
+            "b": small_sets.column(list(data)),
+            "v": np.array(vectors, np.float32),
+        }
+    )
+    renamed = {"x": "x.npy", "t": "txt", "v": "v.npy", "b": "bin"}
+    with tempfile.TemporaryDirectory(dir=tmp_path) as folder:
+        at = pathlib.Path(folder) / "given.mindrecord"
+        given_rows.write_mindrecord(at)
+        names = {name: name for name in ("n", "x", "t", "b", "v")}
+        for name in order:
+            wanted = {each: renamed.get(each, each) if name == "tar" else each for each in names}
+            to = target(pathlib.Path(folder), name)
+            assert convert(at, to, "--columns", *(f"{names[each]}={wanted[each]}" for each in names)) == 0
+            at, names = to, wanted
+        for row, (number, x, text, content, vector) in zip(hr.open(at), rows, strict=True):
+            assert row[names["n"]] == number
+            np.testing.assert_array_equal(np.reshape(row[names["x"]], ()), np.float32(x))
+            assert as_bytes(row[names["t"]]) == text.encode()
+            assert as_bytes(row[names["b"]]) == content
+            np.testing.assert_array_equal(row[names["v"]], np.array(vector, np.float32))
+
+
+def as_bytes(value: object) -> bytes:
+    return (
+        value.encode()
+        if isinstance(value, str)
+        else bytes(np.asarray(value).tobytes() if not isinstance(value, bytes) else value)
+    )
 
 
 # ---- columns ----
@@ -185,19 +243,20 @@ def interrupted_at(monkeypatch: pytest.MonkeyPatch, row: int) -> None:
     monkeypatch.setattr(RowBar, "batch_end", stop)
 
 
+@pytest.mark.parametrize("source", ["mindrecord", "tfrecord", "recordio"])
 @pytest.mark.parametrize("name", list(small_sets.WRITERS))
-def test_an_interrupt_leaves_finished_parts(sets, tmp_path, name, capsys, monkeypatch):
+def test_an_interrupt_leaves_finished_parts(sets, tmp_path, source, name, capsys, monkeypatch):
     made, wanted = tmp_path / "made", tmp_path / "wanted"
     made.mkdir()
     wanted.mkdir()
-    assert convert(sets["mindrecord"], target(wanted, name), "--files", 3) == 0
+    assert convert(sets[source], target(wanted, name), "--files", 3) == 0
     with monkeypatch.context() as patched:
         interrupted_at(patched, 4)
-        assert convert(sets["mindrecord"], target(made, name), "--files", 3) == 130
+        assert convert(sets[source], target(made, name), "--files", 3) == 130
     said = capsys.readouterr().err
     assert "2 files are finished and kept; the same command with --resume goes on after them" in said
     assert any(each.endswith(".journal") for each in contents(made))
-    assert convert(sets["mindrecord"], target(made, name), "--files", 3, "--resume") == 0
+    assert convert(sets[source], target(made, name), "--files", 3, "--resume") == 0
     assert "2 files kept" in capsys.readouterr().out
     assert contents(made) == contents(wanted)
 

@@ -207,7 +207,7 @@ def test_fields_of_samples_are_decoded_where_all_of_the_first_allow_it(tmp_path)
             "x.npy": np.stack([array, array + 1]),
             "json.box": np.arange(8).reshape(2, 4),
             "json.name": ["a", "b"],
-            "bin": small_sets.column([b"\xff", b"1"]),
+            "bin": small_sets.column([b"2", b"1"]),
             "code": small_sets.column([b"007", b"008"]),
         }
     )
@@ -367,6 +367,20 @@ def test_a_folder_a_pattern_and_a_list_of_one_format(tmp_path, name):
     if folder == tmp_path:
         assert small_sets.rows_of(hr.open(tmp_path / f"set{ending}[0-9]")) == wanted
         assert small_sets.rows_of(hr.open(written.paths[0])) == wanted
+
+
+def test_of_many_files_a_few_are_looked_at(tmp_path, monkeypatch):
+    looked = []
+
+    def first_bytes_of(path: str) -> object:
+        looked.append(path)
+        return first_bytes(path)
+
+    for number in range(40):
+        (tmp_path / f"train.tfrecord-{number:05}-of-00040").write_bytes(frame(example({"n": ("int64", [number])})))
+    monkeypatch.setattr("headrace._formats.opening.first_bytes", first_bytes_of)
+    assert numbers(hr.open(tmp_path)) == list(range(40))
+    assert len(looked) == 16 and looked[-1].endswith("-00039-of-00040")
 
 
 def test_files_of_several_formats_are_listed(tmp_path):

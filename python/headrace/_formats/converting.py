@@ -54,9 +54,9 @@ def convert(wanted: Conversion) -> Converted:
     written = target.paths(wanted.path, wanted.files)
     _check_other_files(found.place.files, written)
     _check_free(wanted, written)
+    _check_whole(found, wanted)
+    dataset = _chosen(found.opened({}), wanted)
     try:
-        _check_whole(found, wanted)
-        dataset = _chosen(found.opened({}), wanted)
         return _written(dataset, target, wanted)
     except GraphError as error:
         first, end, rest = str(error).partition("\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import glob
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,7 @@ _OF = "open"
 # Of files with one ending: the others have the format of these.
 _LOOKED_AT = 16
 _SHOWN = 5
+_DIGITS = re.compile("[0-9]+")
 
 
 @dataclass
@@ -123,7 +125,8 @@ def _samples(files: list[str]) -> list[str]:
     """The first files of each ending, and the last."""
     by_ending = collections.defaultdict(list)
     for path in files:
-        by_ending[_ending(path)].append(path)
+        # As of train.tfrecord-00000-of-01024.
+        by_ending[_DIGITS.sub("0", _ending(path))].append(path)
     return [
         path
         for each in by_ending.values()

@@ -26,6 +26,7 @@ _EXACT = 1 << 53
 _DIGITS = 40
 _TEXTS = {"txt", "text", "transcript", "caption"}
 _JSON = {"json", "jsn"}
+_BYTES = {"bin", "bytes", "raw"}
 _OF_SAMPLE = {"__key__", "__url__", "__fields__"}
 
 
@@ -89,6 +90,8 @@ def _values(place: Place, names: list[str]) -> Iterable[tuple[str, list[bytes]]]
 
 def _type_of(ending: str, values: list[bytes]) -> Any:
     """As `decode` has it; None: bytes."""
+    if ending in _BYTES:
+        return None
     if ending in _JSON:
         return _json_types(values)
     if ending == "npy":
