@@ -31,6 +31,7 @@ from headrace._datasets.dataset import Dataset
 from headrace._datasets.fields.declared_ragged import ragged
 from headrace._datasets.loading import load
 from headrace._datasets.sampler import Sampler
+from headrace._formats.open_function import open
 from headrace._graph import late_names
 from headrace._graph.expression import Expression, col
 from headrace._graph.parameters import Parameter, parameter
@@ -90,6 +91,7 @@ __all__ = [
     "load",
     "load_plugin",
     "mask",
+    "open",
     "parameter",
     "plugin_include",
     "progress",

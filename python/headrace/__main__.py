@@ -12,6 +12,7 @@ import headrace
 from headrace import _engine
 from headrace._arguments.printed import say, say_text
 from headrace._commands import bench, show_command, version_command
+from headrace._formats import convert_command
 from headrace._graph.declared import modules, prefixes
 from headrace._operators import class_text
 from headrace._operators.conformance import command as check_plugin
@@ -31,6 +32,7 @@ _RECORD_COMMANDS: dict[str, Any] = {
     "unpack": unpack_command,
     "verify": verify_command,
     "index": index_command,
+    "convert": convert_command,
 }
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import headrace as hr
-from headrace import _engine, mx, pack
+from headrace import _engine, _formats, mx, pack
 from headrace import vision as V
 from headrace.__main__ import main
 from headrace._files.opened_file import open_own_file
@@ -48,6 +48,15 @@ def write_records(folder: pathlib.Path) -> None:
     hr.Numpy({"data": np.array([b"x", b"y"], object)}).write_records(folder / "set.rec")
 
 
+def convert(folder: pathlib.Path, name: str = "out.tfrecord") -> None:
+    hr.Range(3).write_tfrecord(folder / "in.tfrecord")
+    _formats.convert(_formats.Conversion(str(folder / "in.tfrecord"), str(folder / name), overwrite=True))
+
+
+def convert_to_tar(folder: pathlib.Path) -> None:
+    convert(folder, "out.tar")
+
+
 def write_by_mx(folder: pathlib.Path) -> None:
     with mx.recordio.MXIndexedRecordIO(folder / "set.idx", folder / "set.rec", "w") as record:
         record.write_idx(0, b"abcd")
@@ -75,6 +84,8 @@ PLACES: list[tuple[Callable[[pathlib.Path], None], str]] = [
     *((write_records, name) for name in ("set.rec.draft", "set.idx.draft", "set.rec.journal", "set.idx", "set.rec")),
     *((pack_images, name) for name in ("set.rec.draft", "set.idx.draft", "set.rec.journal", "set.idx", "set.rec")),
     *((write_by_mx, name) for name in ("set.rec.draft", "set.idx", "set.rec")),
+    *((convert, name) for name in ("out.tfrecord.draft", "out.tfrecord.journal", "out.tfrecord")),
+    *((convert_to_tar, name) for name in ("out.tar.draft", "out.tar.journal", "out.tar")),
     (index, "set.idx"),
     (make_list, "made.lst"),
     (profile, "trace.json"),

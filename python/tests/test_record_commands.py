@@ -11,7 +11,7 @@ from PIL import Image
 
 from headrace import pack
 from headrace.__main__ import main
-from headrace.pack.encoded_header import EncodedHeader, encoded_header
+from headrace._records.encoded_header import EncodedHeader, encoded_header
 from headrace.pack.unpacking import _FreeNames
 
 MAGIC = 0xCED7230A

@@ -12,7 +12,7 @@ from headrace._runs.iterator import Iterator
 from headrace._runs.ragged import rows_in
 from headrace.errors import GraphError, UnsupportedError
 
-__all__ = ["progress"]
+__all__ = ["progress", "tqdm_class"]
 
 
 def progress(batches: Dataset | Iterator, description: str | None = None, *, file: TextIO | None = None) -> "Progress":
@@ -36,7 +36,7 @@ def progress(batches: Dataset | Iterator, description: str | None = None, *, fil
     if not stream.isatty():
         return Progress(iter(batches), None)
     shown_description = None if description is None else _engine.printable(description)
-    bar = _tqdm()(total=_length(batches), desc=shown_description, unit="batch", file=stream)
+    bar = tqdm_class()(total=_length(batches), desc=shown_description, unit="batch", file=stream)
     return Progress(iter(batches), bar)
 
 
@@ -111,7 +111,8 @@ class Progress:
             bar.close()
 
 
-def _tqdm() -> Any:
+def tqdm_class() -> Any:
+    """UnsupportedError: it is not installed."""
     try:
         from tqdm import tqdm
     except ImportError:

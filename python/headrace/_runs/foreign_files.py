@@ -8,7 +8,7 @@ import struct
 from headrace._files.opened_file import open_to_read
 from headrace.errors import DataError, Error, GraphError
 
-__all__ = ["kind_of", "name_foreign_file"]
+__all__ = ["kind_of", "kind_of_head", "name_foreign_file"]
 
 _UNPACK = "unpack it first"
 _DECOMPRESS = "decompress it first (texts may be compressed by gzip or zstd)"
@@ -83,6 +83,11 @@ def kind_of(path: str) -> tuple[str, str] | None:
                 return "TFRecord", "read it with hr.TFRecord"
     except (Error, OSError, ValueError):
         return None
+    return kind_of_head(head)
+
+
+def kind_of_head(head: bytes) -> tuple[str, str] | None:
+    """As `kind_of`, by the first 265 bytes alone: of what is in a compressed file, too."""
     lower = head.lower()
     for begin, kind, advice in _SIGNATURES:
         if head.startswith(begin) or (kind == "HTML" and lower.lstrip().startswith(begin.lower())):

@@ -1,10 +1,13 @@
-"""`headrace inspect`: what a RecordIO file holds."""
+"""`headrace inspect`: what files hold, whatever their format; of RecordIO also its index."""
+
+from __future__ import annotations
 
 import argparse
 import collections
 import os
 from collections.abc import Iterable
 
+from headrace import _formats
 from headrace._arguments.options import local_path
 from headrace._arguments.printed import say
 from headrace._records.record_draft import index_path
@@ -12,13 +15,14 @@ from headrace.errors import Error
 from headrace.pack.index_check import check_index
 from headrace.pack.inspection import Inspection, inspect_records
 from headrace.pack.kept_input import check_other_file
+from headrace.pack.record_file import is_record_file
 from headrace.pack.record_sheet import write_record_sheet
 from headrace.sheet.contact_sheet import check_png
 
-HELP = "show what a RecordIO file holds"
+HELP = "show what files hold"
 DESCRIPTION = (
-    "Reads a RecordIO file once and shows its records, labels, the sizes of its images, and damage. Images are not "
-    "decoded; `headrace verify` does that."
+    "Reads what is at a path once and shows its format and the call that reads it, rows, columns, sizes, and damage; of a "
+    "RecordIO file also its labels and index. Images are not decoded; `headrace verify` does that."
 )
 _BAR = 40
 _NAMED = 10
@@ -28,24 +32,35 @@ _EDGES = (32, 64, 128, 224, 256, 320, 384, 512, 768, 1024, 2048)
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.description = DESCRIPTION
-    command.add_argument("file", metavar="FILE", help="the file, .rec")
+    command.add_argument("file", metavar="PATH", help="a file, a folder, or a pattern in quotes")
     command.add_argument("--sheet", metavar="OUT.png", help="write a contact sheet of images from the whole file")
     command.add_argument("--pictures", type=int, default=64, metavar="N", help="the most images on it (64)")
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    path = local_path("FILE", options.file, "inspect")
+    path = local_path("PATH", options.file, "inspect")
     sheet = None if options.sheet is None else local_path("--sheet", options.sheet, "inspect")
     if sheet is not None:
         check_png("--sheet", sheet, "inspect")
         check_other_file("--sheet", sheet, path, "inspect")
+    if not is_record_file(path):
+        return _inspect_rows(_formats.found_at(path, "inspect"), sheet, options.pictures)
     found = inspect_records(path)
     say(*text_of(found))
     say(_index_text(found))
     if sheet is not None:
         shown = write_record_sheet(path, sheet, options.pictures)
         say(f"{sheet}: {shown:,} images")
+    return 0
+
+
+def _inspect_rows(found: _formats.Found, sheet: str | None, pictures: int) -> int:
+    say(*_formats.survey_lines(found))
+    if sheet is not None:
+        drawn = found.opened({}).show(pictures)
+        drawn.save(sheet)
+        say(f"{sheet}: {len(drawn):,} images")
     return 0
 
 

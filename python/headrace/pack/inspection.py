@@ -3,8 +3,8 @@
 import collections
 from dataclasses import dataclass, field
 
+from headrace._records.encoded_header import EncodedHeader, encoded_header
 from headrace._records.image_payload import ImagePayload, image_payload
-from headrace.pack.encoded_header import EncodedHeader, encoded_header
 from headrace.pack.record_scan import LostBytes, RecordScan
 
 __all__ = ["Inspection", "inspect_records"]

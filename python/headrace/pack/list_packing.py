@@ -18,11 +18,11 @@ from headrace._files.opened_file import open_to_read
 from headrace._files.system_error import system_error
 from headrace._records.image_payload import image_header
 from headrace._records.record_draft import Checkpoint, RecordDraft, index_path
+from headrace._runs.skipped_log import SkippedLog, kept_rows
 from headrace.errors import DataError, Error
 from headrace.pack.kept_input import check_other_file
 from headrace.pack.progress import Progress
 from headrace.pack.recipe import Recipe
-from headrace.pack.skipped_log import SkippedLog, kept_rows
 
 __all__ = ["Labels", "Listener", "NothingPackedError", "Packed", "Part", "Skipped", "pack_list", "reasons_of"]
 

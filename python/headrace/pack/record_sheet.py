@@ -6,11 +6,11 @@ from headrace import sources
 from headrace import vision as V
 from headrace._arguments.late_numpy import np
 from headrace._files.whole_file import write_whole
+from headrace._records.encoded_header import encoded_header
 from headrace._records.image_payload import image_payload
+from headrace._runs.skipped_log import kept_rows
 from headrace.errors import DataError, GraphError
-from headrace.pack.encoded_header import encoded_header
 from headrace.pack.record_scan import RecordScan
-from headrace.pack.skipped_log import kept_rows
 from headrace.sheet.grid import grid, png
 
 __all__ = ["write_record_sheet"]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from headrace._files.system_error import saying, system_error
 from headrace._files.whole_file import write_whole
+from headrace._records.encoded_header import file_ending
 from headrace._records.image_payload import ImagePayload, image_payload
 from headrace.errors import DataError, UnsupportedError
-from headrace.pack.encoded_header import file_ending
 from headrace.pack.progress import Progress
 from headrace.pack.record_scan import LostBytes, RecordScan, ScannedRecord
 

@@ -8,11 +8,11 @@ from headrace import sources
 from headrace import vision as V
 from headrace._records.image_payload import image_payload
 from headrace._records.record_draft import index_path
+from headrace._runs.skipped_log import SkippedLog, kept_rows
 from headrace.errors import Error
 from headrace.pack.index_check import check_index
 from headrace.pack.progress import Progress
 from headrace.pack.record_scan import RecordScan, ScannedRecord
-from headrace.pack.skipped_log import SkippedLog, kept_rows
 
 __all__ = ["Verification", "verify_records"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from headrace import _engine
 from headrace._datasets.base import source
@@ -28,10 +28,13 @@ class ProposedFeatures:
         return f"features={{{', '.join(types)}}}"
 
 
-def proposed_features(paths: Any, look: int = 100, compression: str = "auto") -> ProposedFeatures:
-    """Of the first `look` records. DataError: one of them is not a tf.train.Example or SequenceExample."""
+def proposed_features(
+    paths: Any, look: int = 100, compression: str = "auto", damage: Literal["error", "skip"] = "error"
+) -> ProposedFeatures:
+    """Of the first `look` records; "skip" leaves out those that are damaged. DataError: one of them is not a
+    tf.train.Example or SequenceExample."""
     survey = _engine.FeatureSurvey()
-    records = source("TFRecord", {"paths": paths, "compression": compression}).take(look)
+    records = source("TFRecord", {"paths": paths, "compression": compression, "damage": damage}).take(look)
     for row in records.options(as_=None, bytes_as="memoryview").iterate(workers=1, window=2):
         survey.add(row["record"])
     features: dict[str, Any] = {}

@@ -16,6 +16,8 @@ class SkippedRow(NamedTuple):
     key: int
     """Of the row's identity: its number in a source with random access."""
     file: str | None
+    offset: int | None
+    """Of the file's byte at which it begins."""
     message: str
 
 
@@ -44,9 +46,14 @@ class SkippedLog:
         return [_row(json.loads(line)) for line in lines.splitlines()]
 
 
-def _row(line: dict[str, object]) -> SkippedRow:
-    file = line.get("file")
-    return SkippedRow(int(str(line["key"])), None if file is None else str(file), str(line["message"]))
+def _row(line: dict[str, Any]) -> SkippedRow:
+    file, offset = line.get("file"), line.get("offset")
+    return SkippedRow(
+        int(str(line["key"])),
+        None if file is None else str(file),
+        offset if type(offset) is int else None,
+        str(line["message"]),
+    )
 
 
 def kept_rows(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:

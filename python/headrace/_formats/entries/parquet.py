@@ -1,0 +1,32 @@
+"""Parquet, also in folders of partitions (`k=v/`)."""
+
+from typing import Any
+
+from headrace import sources
+from headrace._datasets.dataset import Dataset
+from headrace._formats.folder_contents import FolderContents
+from headrace._formats.format import Converted, Format, Target
+from headrace._writing.part_paths import part_paths
+
+__all__ = ["PARQUET"]
+
+
+def _is_partitioned(folder: FolderContents) -> bool:
+    return not folder.data_files and bool(folder.folders) and all("=" in name for name in folder.folders)
+
+
+def _written(dataset: Dataset, path: str, **options: Any) -> Converted:
+    written = dataset.write_parquet(path, **options)
+    return Converted(written.paths, written.rows, written.bytes, written.kept)
+
+
+PARQUET = Format(
+    "Parquet",
+    "hr.Parquet",
+    lambda paths, **options: sources.Parquet(paths, **options),
+    kinds=frozenset({"Parquet"}),
+    endings=(".parquet",),
+    is_folder=_is_partitioned,
+    beside=("_metadata", "_common_metadata"),
+    target=Target((".parquet",), _written, part_paths),
+)
