@@ -17,7 +17,8 @@ from tests.front import front_of
 NAME = "AddedLate"
 
 
-@pytest.fixture(scope="module", autouse=True)
+# Once a process, whose registry keeps the kernel: a module's tests may run in two turns.
+@pytest.fixture(scope="session", autouse=True)
 def registered():
     assert not hasattr(T, NAME)
     _engine.register_late_kernel(NAME)
