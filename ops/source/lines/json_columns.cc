@@ -218,6 +218,36 @@ absl::StatusOr<Tensor> ValueOrMissing(const Json* value, const ir::Column& colum
                    HowToSayMissing(column, words));
 }
 
+// The object of the first key that is a beginning of `name` up to a dot, and the rest of the name; null: there is none.
+const Json* InnerObject(const Json& object, std::string_view& name) {
+  for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
+    const auto inner = object.find(std::string(name.substr(0, dot)));
+    if (inner == object.end() || !inner->is_object()) continue;
+    name.remove_prefix(dot + 1);
+    return &*inner;
+  }
+  return nullptr;
+}
+
+// The value of a column; null: the object has none.
+const Json* FindValue(const Json& row, std::string_view name) {
+  const Json* object = &row;
+  while (object != nullptr) {
+    const auto found = object->find(std::string(name));
+    if (found != object->end()) return &*found;
+    object = InnerObject(*object, name);
+  }
+  return nullptr;
+}
+
+// Records are lines, or elements of arrays.
+JsonWords WordsOfRows() {
+  JsonWords words;
+  words.record = "row";
+  words.stated = "stated by columns={…} or inferred from the first rows";
+  return words;
+}
+
 class JsonColumns : public RecordColumns {
  public:
   JsonColumns(ir::Columns columns, JsonMissing missing)
@@ -226,7 +256,7 @@ class JsonColumns : public RecordColumns {
   size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) override {
     std::vector<Tensor> values(columns_.size());
     for (size_t i = 0; i < count; ++i) {
-      wrong = ParseRow(block.content(first + i * step), columns_, missing_, absl::MakeSpan(values));
+      wrong = ParseRow(block.content(first + i * step), columns_, missing_, absl::MakeSpan(values), words_);
       if (!wrong.ok()) return i;
       for (size_t c = 0; c < values.size(); ++c) made_[c].push_back(std::move(values[c]));
     }
@@ -256,6 +286,7 @@ class JsonColumns : public RecordColumns {
 
   const ir::Columns columns_;
   const JsonMissing missing_;
+  const JsonWords words_ = WordsOfRows();
   std::vector<std::vector<Tensor>> made_;
 };
 
@@ -285,8 +316,7 @@ absl::Status ParseRow(std::string_view object, const ir::Columns& columns, const
     return DataError("the ", words.record, " is ", ShownText(object), "; it must be an object: {\"name\": value, …}");
   }
   for (size_t i = 0; i < columns.size(); ++i) {
-    const auto found = row.find(columns[i].name);
-    const Json* const value = found == row.end() ? nullptr : &*found;
+    const Json* const value = FindValue(row, columns[i].name);
     HEADRACE_ASSIGN_OR_RETURN(values[i], ValueOrMissing(value, columns[i], missing[i], object, words));
   }
   return absl::OkStatus();

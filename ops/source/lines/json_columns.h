@@ -1,5 +1,5 @@
 // `MakeJsonColumns` makes columns from JSON: each record is an object, and a column has the value of its key, of the
-// type declared.
+// type declared. A column `a.b` has the value of the key b in the object of the key a, if no key is named a.b itself.
 // Threads: one thread at a time.
 #ifndef HEADRACE_OPS_SOURCE_LINES_JSON_COLUMNS_H_
 #define HEADRACE_OPS_SOURCE_LINES_JSON_COLUMNS_H_

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "io/formats/text/json_format.h"
 #include "ir/suggestion.h"
 #include "ops/source/declared_fields.h"
 #include "ops/source/file_patterns.h"
@@ -52,24 +53,32 @@ std::vector<ir::Attribute> AttributesJsonLines() {
   return attributes;
 }
 
-MakeColumns ColumnsOfJsonLines(const OpArguments& arguments) {
-  return [columns = arguments.output.columns, missing = MissingOf(arguments.attributes, arguments.output)] {
+absl::StatusOr<LineRows> RowsOfJsonLines(const OpArguments& arguments, const MatchedFiles& /*files*/) {
+  LineRows rows;
+  rows.format = std::make_unique<JsonFormat>();
+  rows.columns = [columns = arguments.output.columns, missing = MissingOf(arguments.attributes, arguments.output)] {
     return MakeJsonColumns(columns, missing);
   };
+  rows.json = true;
+  return rows;
 }
 
 const OpRegistration json_lines_registration(
     {
         .name = "JsonLines",
         .role = ir::Role::kSource,
-        .summary = "Gives the lines of files of JSON objects, one row each.",
+        .summary = "Gives the objects of files of JSON, one row each.",
         .doc =
-            "Each line is an object, such as {\"text\": \"a mill\", \"label\": 3}; a column has the values of its "
-            "key, and other keys are left out. Files, order, splits, index and keys are those of Text.\n"
-            "Errors of a row, which name the file and the byte: a line that is no object, without a column's key, "
-            "or with a value of another type. Whole numbers fit every dtype that holds them exactly, and others are "
-            "rounded to a float dtype whose range has them; null and an absent key are no value, unless `missing` says "
-            "what they stand for, and a blank line is no object.",
+            "Each line is an object, such as {\"text\": \"a mill\", \"label\": 3}; or the whole file is one array of "
+            "objects, which its first byte that is no space shows: [. A column has the values of its key, and other "
+            "keys are left out; \"objects.box\" is the key box of the object objects, unless a key has that name "
+            "itself. Files, order, splits, index and keys are those of Text; an array is read from its start on, as "
+            "one split, an element at a time.\n"
+            "Errors of a row, which name the file and the byte: a line or an element that is no object, without a "
+            "column's key, or with a value of another type. Whole numbers fit every dtype that holds them exactly, "
+            "and others are rounded to a float dtype whose range has them; null and an absent key are no value, "
+            "unless `missing` says what they stand for, and a blank line is no object. An array that is cut off, or "
+            "without a comma where one has to be, is an error, and so is what follows its end.",
         .min_inputs = 0,
         .max_inputs = 0,
         .attributes = AttributesJsonLines(),
@@ -85,7 +94,7 @@ const OpRegistration json_lines_registration(
         .sample = {.attributes = {{"fields", "['value int64']"}}},
         .infer = InferJsonLines,
     },
-    LineFactories(ColumnsOfJsonLines));
+    LineFactories(RowsOfJsonLines));
 
 }  // namespace
 }  // namespace headrace

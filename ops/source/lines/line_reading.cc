@@ -41,8 +41,8 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeIndexed(const OpArguments& ar
   HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const ItemTable> table, TableOf(arguments, rows, files.paths));
   CoverTable(*table, files.fingerprint);
   return std::make_unique<ColumnSource>(
-      std::make_unique<IndexedLines>(arguments.run->files, std::move(table), rows.quote), std::move(rows.columns),
-      std::move(files.fingerprint));
+      std::make_unique<IndexedLines>(arguments.run->files, std::move(table), IndexedText{rows.quote, rows.json}),
+      std::move(rows.columns), std::move(files.fingerprint));
 }
 
 }  // namespace

@@ -28,6 +28,8 @@ struct LineRows {
   std::string rule = {};  // differs where the operator has other lines, or leaves out others
   // Line ends within these quotes are part of a line, as the format has it: each file is one split.
   std::optional<char> quote = std::nullopt;
+  // A file may be an array of JSON, whose elements are the lines.
+  bool json = false;
 };
 using MakeLineRows = std::function<absl::StatusOr<LineRows>(const OpArguments& arguments, const MatchedFiles& files)>;
 
