@@ -250,13 +250,18 @@ JsonWords WordsOfRows() {
 
 class JsonColumns : public RecordColumns {
  public:
-  JsonColumns(ir::Columns columns, JsonMissing missing)
-      : columns_(std::move(columns)), missing_(std::move(missing)), made_(columns_.size()) {}
+  JsonColumns(ir::Columns columns, JsonMissing missing, ClassTables classes)
+      : columns_(std::move(columns)),
+        missing_(std::move(missing)),
+        classes_(std::move(classes)),
+        given_(WithClassNumbers(columns_, classes_)),
+        made_(columns_.size()) {}
 
   size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) override {
     std::vector<Tensor> values(columns_.size());
     for (size_t i = 0; i < count; ++i) {
       wrong = ParseRow(block.content(first + i * step), columns_, missing_, absl::MakeSpan(values), words_);
+      if (wrong.ok()) wrong = NumberClasses(absl::MakeSpan(values));
       if (!wrong.ok()) return i;
       for (size_t c = 0; c < values.size(); ++c) made_[c].push_back(std::move(values[c]));
     }
@@ -265,13 +270,27 @@ class JsonColumns : public RecordColumns {
 
   absl::Status Take(Block& block) override {
     for (size_t c = 0; c < made_.size(); ++c) {
-      HEADRACE_ASSIGN_OR_RETURN(BlockColumn column, Joined(std::exchange(made_[c], {}), columns_[c].type));
+      HEADRACE_ASSIGN_OR_RETURN(BlockColumn column, Joined(std::exchange(made_[c], {}), given_[c].type));
       block.columns.push_back(std::move(column));
     }
     return absl::OkStatus();
   }
 
  private:
+  absl::Status NumberClasses(absl::Span<Tensor> values) const {
+    for (size_t c = 0; c < values.size(); ++c) {
+      if (classes_[c] == nullptr) continue;
+      absl::StatusOr<Tensor> numbers = classes_[c]->NumbersOf(values[c]);
+      if (!numbers.ok()) {
+        return KindOf(numbers.status()) == ErrorKind::kData
+                   ? DataError("\"", columns_[c].name, "\" ", ToStd(numbers.status().message()))
+                   : numbers.status();
+      }
+      values[c] = *std::move(numbers);
+    }
+    return absl::OkStatus();
+  }
+
   // One after the other where all rows have one shape.
   static absl::StatusOr<BlockColumn> Joined(std::vector<Tensor> rows, const ir::ColumnType& type) {
     const bool texts = type.dtype == DType::kString;
@@ -286,6 +305,8 @@ class JsonColumns : public RecordColumns {
 
   const ir::Columns columns_;
   const JsonMissing missing_;
+  const ClassTables classes_;
+  const ir::Columns given_;
   const JsonWords words_ = WordsOfRows();
   std::vector<std::vector<Tensor>> made_;
 };
@@ -334,8 +355,8 @@ absl::StatusOr<Tensor> ParseJsonValue(std::string_view text, const ir::Column& c
   }
 }
 
-std::unique_ptr<RecordColumns> MakeJsonColumns(ir::Columns columns, JsonMissing missing) {
-  return std::make_unique<JsonColumns>(std::move(columns), std::move(missing));
+std::unique_ptr<RecordColumns> MakeJsonColumns(ir::Columns columns, JsonMissing missing, ClassTables classes) {
+  return std::make_unique<JsonColumns>(std::move(columns), std::move(missing), std::move(classes));
 }
 
 }  // namespace headrace

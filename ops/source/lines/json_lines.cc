@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "io/formats/text/json_format.h"
 #include "ir/suggestion.h"
+#include "ops/source/class_names.h"
 #include "ops/source/declared_fields.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/lines/json_columns.h"
@@ -37,7 +38,9 @@ absl::StatusOr<ir::Schema> InferJsonLines(const ir::Attributes& attributes, absl
   HEADRACE_RETURN_IF_ERROR(CheckLineReading(attributes));
   HEADRACE_ASSIGN_OR_RETURN(const ir::Schema fields, FieldsOf(attributes));
   HEADRACE_RETURN_IF_ERROR(CheckMissingOf(attributes, fields));
-  return ChosenFields(attributes, fields);
+  HEADRACE_ASSIGN_OR_RETURN(const ir::Schema chosen, ChosenFields(attributes, fields));
+  HEADRACE_ASSIGN_OR_RETURN(const ClassTables classes, ClassTablesOf(attributes, fields, chosen.columns));
+  return ir::Schema{WithClassNumbers(chosen.columns, classes)};
 }
 
 std::vector<ir::Attribute> AttributesJsonLines() {
@@ -48,17 +51,20 @@ std::vector<ir::Attribute> AttributesJsonLines() {
                            .doc = "What null stands for, or an object without the key, by column: {\"age\": -1, "
                                   "\"tags\": []}.",
                            .default_value = "None",
-                           .nullable = true}});
+                           .nullable = true},
+                          DeclareClassNames()});
   attributes.push_back(DeclareChosenFields());
   return attributes;
 }
 
 absl::StatusOr<LineRows> RowsOfJsonLines(const OpArguments& arguments, const MatchedFiles& /*files*/) {
+  HEADRACE_ASSIGN_OR_RETURN(const ir::Schema fields, FieldsOf(arguments.attributes));
+  HEADRACE_ASSIGN_OR_RETURN(const ir::Schema chosen, ChosenFields(arguments.attributes, fields));
+  HEADRACE_ASSIGN_OR_RETURN(ClassTables classes, ClassTablesOf(arguments.attributes, fields, chosen.columns));
   LineRows rows;
   rows.format = std::make_unique<JsonFormat>();
-  rows.columns = [columns = arguments.output.columns, missing = MissingOf(arguments.attributes, arguments.output)] {
-    return MakeJsonColumns(columns, missing);
-  };
+  rows.columns = [columns = chosen.columns, missing = MissingOf(arguments.attributes, chosen),
+                  classes = std::move(classes)] { return MakeJsonColumns(columns, missing, classes); };
   rows.json = true;
   return rows;
 }

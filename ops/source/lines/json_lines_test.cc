@@ -74,6 +74,18 @@ TEST_F(JsonLines, GivesWhatComesBeforeDamageOfAnArray) {
   EXPECT_THAT(DescribeError(ran.error), HasSubstr("a.jsonl, byte 11"));
 }
 
+TEST_F(JsonLines, GivesTheNumbersOfClasses) {
+  folder_.Write("a.jsonl",
+                "{\"o\": {\"names\": [\"dog\", \"cat\"]}, \"y\": \"cat\"}\n{\"o\": {\"names\": []}}\n"
+                "{\"o\": {\"names\": [\"cow\"]}, \"y\": \"cat\"}\n");
+  const std::string names = R"(["cat", "dog"])";
+  const Ran ran = RunEveryWay(Source({"o.names string (None,)", "y string"},
+                                     {{"class_names", ir::PairsValue({{"o.names", names}, {"y", names}})},
+                                      {"missing", ir::PairsValue({{"y", "\"dog\""}})}}));
+  EXPECT_THAT(ran.Texts(), ElementsAre("o.names=int32 (2,) [1 0], y=0", "o.names=int32 (0,) [], y=1"));
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr("\"o.names\" is cow, not one of the 2 classes"));
+}
+
 TEST_F(JsonLines, SaysWhatNullAndAbsentKeysStandFor) {
   folder_.Write("a.jsonl", "{\"x\": 1}\n{\"x\": null, \"t\": \"two\"}\n{}\n");
   const auto missing = [&](std::string name, std::string json) {

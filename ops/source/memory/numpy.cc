@@ -7,6 +7,7 @@
 #include "engine/operator/operator.h"
 #include "ir/type.h"
 #include "ops/order/permute.h"
+#include "ops/source/class_names.h"
 #include "ops/source/memory/array_columns.h"
 #include "ops/source/memory/name_rows.h"
 
@@ -81,7 +82,8 @@ const OpRegistration numpy_registration(
                        {.name = "columns",
                         .type = ir::AttributeType::kColumns,
                         .doc = "Types of the rows of each array."},
-                       DeclareShuffle()},
+                       DeclareShuffle(),
+                       DeclareClassNames(/*tuning=*/true)},
         .traits = {.indexed = true},
         .python = {.parameters = "arrays: Mapping[str, Any] | Any, *, missing: Mapping[str, Any] | None = None, "
                                  "shuffle: bool = False, seed: int | None = None, name: str | None = None",

@@ -8,6 +8,7 @@
 #include "engine/operator/operator.h"
 #include "ir/suggestion.h"
 #include "ops/order/permute.h"
+#include "ops/source/class_names.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/item_source.h"
 #include "ops/source/memory/array_columns.h"
@@ -155,6 +156,7 @@ const OpRegistration manifest_registration(
                         .length = ir::ListLength{.least = 0},
                         .chooses_columns = true},
                        // Rows follow from the arrays, wherever they came from.
+                       DeclareClassNames(/*tuning=*/true),
                        {.name = "table_file",
                         .type = ir::AttributeType::kString,
                         .doc = "The file that the table was read from; empty: it was no file.",
