@@ -95,7 +95,8 @@ const OpRegistration json_lines_registration(
               "(4,)), \"words\": (str, (None,))}; a bool, an integer, float32, float64 or str. None: they are looked "
               "for, at once, in the first rows; every one of these has all columns but those of `missing`."}},
             {{"look", "look: int = 1000", "How many rows are looked at for columns and types that are not given."},
-             {"missing", "missing: Mapping[str, Any] | None = None"}}),
+             {"missing", "missing: Mapping[str, Any] | None = None"}},
+            {ClassesParameter()}),
         .example = "hr.JsonLines(\"corpus/*.jsonl\", {\"text\": str, \"label\": \"int64\"})",
         .sample = {.attributes = {{"fields", "['value int64']"}}},
         .infer = InferJsonLines,

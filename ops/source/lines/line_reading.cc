@@ -73,6 +73,15 @@ OpFactories LineFactories(MakeColumns (*make)(const OpArguments& arguments)) {
   });
 }
 
+SourceParameter ClassesParameter() {
+  return {"classes", "classes: str | Mapping[str, Sequence[str] | None] | None = None",
+          "Columns of texts that name classes; they become int32, the numbers of the names, which are "
+          "ds.classes_of(column): "
+          "{\"label\": [\"cat\", \"dog\"]}. A text that is no name is an error of its row. \"label\", or None in place "
+          "of the "
+          "names: those that occur, sorted, for which all files are read once more, when the source is made."};
+}
+
 ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own, std::vector<SourceParameter> last,
                                   const std::vector<SourceParameter>& after_index) {
   std::vector<SourceParameter> first = {{"patterns", "patterns: str | PathLike[str] | Sequence[str | PathLike[str]]"}};

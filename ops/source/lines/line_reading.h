@@ -41,6 +41,8 @@ OpFactories LineFactories(MakeLineRows make);
 // Of files whose lines all have one form.
 OpFactories LineFactories(MakeColumns (*make)(const OpArguments& arguments));
 
+// `classes`, of the sources whose columns have names.
+SourceParameter ClassesParameter();
 // `own`: the parameters after `patterns`; `last`: those after `split_bytes`; `after_index`: those after `index`.
 ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own = {}, std::vector<SourceParameter> last = {},
                                   const std::vector<SourceParameter>& after_index = {});
