@@ -104,22 +104,17 @@ def _numbered(held: Any, given: list[str] | None, column: str, of: str) -> tuple
     names = _sorted_names(set(flat), column, of) if given is None else given
     numbers = {name: number for number, name in enumerate(names)}
     found = np.fromiter((numbers.get(value, -1) for value in flat), np.int32, len(flat)).reshape(values.shape)
-    unknown = np.flatnonzero(found.reshape(-1) < 0)
-    if unknown.size > 0:
-        first = int(unknown[0])
-        row = first // max(1, values[0].size) if not ragged else _row_of(held, first, values)
+    unknown = np.argwhere(found < 0)
+    if len(unknown) > 0:
+        first = values[tuple(unknown[0])]
+        row = int(unknown[0][0])
+        if ragged:
+            row = int(np.searchsorted(held.splits, row, side="right")) - 1
         raise DataError(
-            f'{of}: column "{column}" is {shown(flat[first])} in row {row}, not one of the {len(names)} classes'
-            f"{did_you_mean(flat[first], names)}"
+            f'{of}: column "{column}" is {shown(str(first))} in row {row}, not one of the {len(names)} classes'
+            f"{did_you_mean(str(first), names)}"
         )
     return (RaggedColumn(found, held.splits) if ragged else found), names
-
-
-def _row_of(held: RaggedColumn, element: int, values: Any) -> int:
-    import numpy as np
-
-    value = element // max(1, values[0].size)
-    return int(np.searchsorted(held.splits, value, side="right")) - 1
 
 
 # ---- files that are read row by row ----

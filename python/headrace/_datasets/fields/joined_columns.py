@@ -48,7 +48,9 @@ def column_of_lists(rows: list[Any]) -> Any:
     splits = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(row) for row in rows], out=splits[1:])
     values = np.concatenate(rows)
-    if any((row != part).any() for row, part in zip(rows, np.split(values, splits[1:-1]), strict=True)):
+    if any(
+        ((row != part) & (row == row)).any() for row, part in zip(rows, np.split(values, splits[1:-1]), strict=True)
+    ):
         # Whole numbers of one table that those with fractions of another do not hold.
         return rows
     return RaggedColumn(values, splits)
