@@ -218,9 +218,13 @@ absl::StatusOr<Tensor> ValueOrMissing(const Json* value, const ir::Column& colum
                    HowToSayMissing(column, words));
 }
 
+// Dots of a name that are taken for borders of keys: a name may come from a graph of unknown origin.
+constexpr int kMostDots = 64;
+
 // The object of the first key that is a beginning of `name` up to a dot, and the rest of the name; null: there is none.
-const Json* InnerObject(const Json& object, std::string_view& name) {
-  for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
+const Json* InnerObject(const Json& object, std::string_view& name, int& dots) {
+  for (size_t dot = name.find('.'); dot != std::string_view::npos && dots > 0; dot = name.find('.', dot + 1)) {
+    --dots;
     const auto inner = object.find(std::string(name.substr(0, dot)));
     if (inner == object.end() || !inner->is_object()) continue;
     name.remove_prefix(dot + 1);
@@ -231,11 +235,12 @@ const Json* InnerObject(const Json& object, std::string_view& name) {
 
 // The value of a column; null: the object has none.
 const Json* FindValue(const Json& row, std::string_view name) {
+  int dots = kMostDots;
   const Json* object = &row;
   while (object != nullptr) {
     const auto found = object->find(std::string(name));
     if (found != object->end()) return &*found;
-    object = InnerObject(*object, name);
+    object = InnerObject(*object, name, dots);
   }
   return nullptr;
 }

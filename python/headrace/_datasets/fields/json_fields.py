@@ -50,8 +50,9 @@ def _missing_texts(missing: Any) -> dict[str, str]:
     return written
 
 
-# As many as the engine has.
+# As many as the engine has, and follows.
 _MOST_AXES = 32
+_MOST_DOTS = 64
 # Of a list without elements.
 _OF_NOTHING = "no dtype"
 
@@ -108,7 +109,7 @@ class _Looker:
         while left:
             prefix, key, value = left.pop()
             name = prefix + key
-            if isinstance(value, dict) and value:
+            if isinstance(value, dict) and value and name.count(".") < _MOST_DOTS:
                 left += [(f"{name}.", *each) for each in reversed(value.items())]
             elif len(prefix) < within.get(name, len(name) + 1) and (value is not None or not self._may_miss(name)):
                 values[name], within[name] = value, len(prefix)

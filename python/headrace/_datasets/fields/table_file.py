@@ -76,8 +76,8 @@ def _read_again(attributes: dict[str, Any], reference: str) -> Binding:
             f"headrace.load(path, references={{{reference!r}: …}})"
         )
     missing = json.loads(attributes["table_missing"]) or None
-    columns, types = held_table(table, attributes["path_column"], missing, attributes["table_unmatched"] or "error")
-    names = {column: json.loads(each) for column, each in (attributes["class_names"] or {}).items()}
+    columns, types = held_table(table, attributes["path_column"], missing, attributes.get("table_unmatched") or "error")
+    names = {column: json.loads(each) for column, each in (attributes.get("class_names") or {}).items()}
     columns, _, _ = numbered_columns(columns, types, names, "Manifest")
     return bound_columns(columns).binding
 
