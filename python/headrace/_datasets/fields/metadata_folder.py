@@ -58,7 +58,8 @@ def metadata_columns(folder: str, paths: str, read: ReadTable, unmatched: str) -
     tables = metadata_files(files)
     if not tables:
         raise GraphError(
-            f"Manifest: {shown(folder)} has no metadata.csv, metadata.jsonl or metadata.json in it or below"
+            f"Manifest: {shown(folder)} has no metadata.csv, metadata.jsonl or metadata.json in it or below; of another table "
+            "give what a library reads, as pandas.read_parquet(path), and root"
         )
     for one, other in zip(tables, tables[1:], strict=False):
         if posixpath.dirname(one) == posixpath.dirname(other):
