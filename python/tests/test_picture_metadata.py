@@ -56,7 +56,8 @@ def test_lines_of_json_name_pictures_captions_and_boxes(folder):
     ds = hr.Manifest(folder, output="image")
     assert len(ds) == 3 and ds.schema["objects.bbox"] == ("float64", (None, 4)) and ds.schema["image"] == ("bytes", ())
     check(ds, folder)
-    check(hr.Manifest(str(folder), "file_name", output="image"), folder)
+    for same in (str(folder), f"{folder}/", f"file://{folder}", folder / "train" / ".."):
+        check(hr.Manifest(same, "file_name", output="image"), folder)
     decoded = ds.project(["image", "objects.bbox"]).map([V.Decode(), V.Resize((4, 4))], "image").batch(3, pad=True)
     batch = next(iter(decoded))
     assert batch["image"].shape == (3, 4, 4, 3) and batch["objects.bbox"].shape == (3, 2, 4)

@@ -39,6 +39,8 @@ def is_folder(table: Any) -> bool:
 
 def files_in(folder: str) -> list[str]:
     """The files below the folder, relative to it."""
+    # It may be a URI.
+    folder = os.fsdecode(_engine.local_path(os.fsencode(folder)))
     found = source("Files", {"patterns": f"{glob.escape(folder)}/**/*", "columns": ["path"]})
     try:
         paths = [str(row["path"]) for row in found]
