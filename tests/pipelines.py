@@ -36,6 +36,7 @@ def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     _write_texts(folder / "texts")
     _write_compressed_texts(folder / "compressed-texts")
     _write_json_lines(folder)
+    _write_json_arrays(folder / "arrays")
     _write_tables(folder)
     _write_sparse_rows(folder)
     _write_records(folder)
@@ -80,6 +81,21 @@ def _write_json_lines(folder: pathlib.Path) -> None:
             for i in range(25)
         ]
         (folder / f"{part}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def _write_json_arrays(folder: pathlib.Path) -> None:
+    """Plain and compressed, beside lines; boxes are in objects, and their classes have names."""
+    folder.mkdir()
+    for part in range(4):
+        rows = [
+            {"part": part, "objects": {"box": [[i, i / 2]] * (i % 3), "class": ["cat", "dog"][: i % 3]}}
+            for i in range(21 * (part != 1))
+        ]
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        text = (json.dumps(rows, indent=part) if part < 3 else lines).encode()
+        (folder / f"{part}.json").write_bytes(gzip_members(text) if part == 2 else text)
+    # A comma is missing.
+    (folder / "damaged").write_bytes(b'[{"part": 1}, {"part": 2}, {"part": 3} {"part": 4}]')
 
 
 def _write_tables(folder: pathlib.Path) -> None:
@@ -757,6 +773,29 @@ def json_lines(data: pathlib.Path) -> hr.Dataset:
     columns = {"text": str, "box": ("float32", (2,)), "words": (str, (None,))}
     rows = hr.JsonLines(str(data / "*.jsonl"), columns, shuffle=True, window=6, interleave=2, split_bytes=300)
     return rows.map(T.PadEnd(4), "box").map(len, "words").batch(4)
+
+
+def json_arrays(data: pathlib.Path) -> hr.Dataset:
+    columns = {"part": "int8", "objects.box": ("float32", (None, 2)), "objects.class": (str, (None,))}
+    classes = {"objects.class": ["dog", "cat"]}
+    rows = hr.JsonLines(str(data / "arrays/*.json"), columns, shuffle=True, window=6, interleave=2, classes=classes)
+    return rows.batch(4, ragged="splits")
+
+
+def numbered_json_arrays(data: pathlib.Path) -> hr.Dataset:
+    columns = {"part": "int8", "objects.class": (str, (None,))}
+    plain = [str(data / f"arrays/{part}.json") for part in (0, 1, 3)]
+    rows = hr.JsonLines(plain, columns, classes={"objects.class": ["dog", "cat"]}, index="build", shuffle=True)
+    return rows.repeat(2).batch(4, pad=True)
+
+
+def damaged_json_array(data: pathlib.Path) -> hr.Dataset:
+    return hr.JsonLines(str(data / "arrays/damaged"), {"part": "int8"}).batch(1)
+
+
+def classes_of_tables(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Csv(str(data / "*.csv"), {"id": str, "x1": "int64"}, classes={"id": [f"{i % 3}.{i}" for i in range(25)]})
+    return rows.on_error("skip").shuffle(5).batch(4)
 
 
 def tables(data: pathlib.Path) -> hr.Dataset:
@@ -1455,6 +1494,10 @@ PIPELINES: dict[str, Build] = {
         numbered_lines,
         files_of_rows,
         numbered_json_lines,
+        json_arrays,
+        numbered_json_arrays,
+        damaged_json_array,
+        classes_of_tables,
         numbered_tables,
         sparse_rows,
         damaged_sparse_rows,
@@ -1569,6 +1612,7 @@ FAILING = {
     "damaged_image_among_shuffled": "DataError",
     "damaged_text": "DataError",
     "torn_lines": "DataError",
+    "damaged_json_array": "DataError",
     "damaged_table": "DataError",
     "damaged_sparse_rows": "DataError",
     "damaged_plugin_format": "DataError",

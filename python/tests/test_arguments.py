@@ -262,6 +262,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "window": (numbers().window, {"size": 2}),
     "with_seed": (numbers().with_seed, {"seed": 1}),
     "on_error": (numbers().on_error, {"policy": "skip", "max_errors": 3, "log": "bad.jsonl"}),
+    "classes_of": (hr.Numpy({"label": ["a", "b"]}, classes="label").classes_of, {"column": "label"}),
     "zip": (numbers().zip, {"others": hr.Range(3).rename({"value": "other"})}),
     "explain": (numbers().explain, {}),
     "iterate": (numbers().iterate, {}),

@@ -398,7 +398,7 @@ def test_an_inferred_type_that_does_not_fit_says_how_to_state_it(tmp_path):
     with pytest.raises(hr.DataError, match=r'inferred from the first rows; .* state types=\{"x": "float64"'):
         list(hr.Csv(tmp_path / "a.csv", look=1))
     (tmp_path / "a.jsonl").write_text('{"x": 1}\n{"x": "one"}\n')
-    with pytest.raises(hr.DataError, match=r'inferred from the first lines; .* state columns=\{"x": str'):
+    with pytest.raises(hr.DataError, match=r'inferred from the first rows; .* state columns=\{"x": str'):
         list(hr.JsonLines(tmp_path / "a.jsonl", look=1))
 
 

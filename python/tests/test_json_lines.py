@@ -35,7 +35,7 @@ def test_types_are_looked_for_in_the_first_lines(tmp_path):
     assert [float(row["a"]) for row in found.take(2)] == [1, 2.5]
     with pytest.raises(
         hr.GraphError,
-        match='line 3 of .*a.jsonl.* has no "b", which other lines have; name the columns to read: .*, or say what .* missing=',
+        match='row 3 of .*a.jsonl.* has no "b", which other rows have; name the columns to read: .*, or say what .* missing=',
     ):
         hr.JsonLines(path)
 
@@ -66,7 +66,7 @@ def test_a_line_that_is_wrong_is_named_and_can_be_left_out(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"x": 1}\n{"x": 2\n{"x": null}\n{"y": 4}\n[5]\n{"x": 6}\n')
     dataset = hr.JsonLines(path, {"x": "int64"})
-    with pytest.raises(hr.DataError, match="the line is not JSON") as caught:
+    with pytest.raises(hr.DataError, match="the row is not JSON") as caught:
         list(dataset)
     assert "a.jsonl, byte 9" in str(caught.value)
     kept = dataset.on_error("skip")
@@ -90,13 +90,13 @@ def test_what_is_looked_at_can_be_read(tmp_path):
         ('{"x": [-Infinity]}', "it has -Infinity"),
         ('{"x": ' + 900 * "[" + "1" + 900 * "]" + "}", "has no type of a column"),
         ('{"x": ' + 100_000 * "[" + 100_000 * "]" + "}", "is not JSON"),
-        ('{"x": 1}\n\n', "line 2 of .*a.jsonl"),
+        ('{"x": 1}\n\n', "row 2 of .*a.jsonl"),
     ):
         path.write_text(text + "\n")
         with pytest.raises((hr.DataError, hr.GraphError), match=message):
             hr.JsonLines(path)
     write(path, [{"x": 2**63}, {"x": -1}])
-    with pytest.raises(hr.GraphError, match=r'"x" is int64 \(\) in line 2 of .*a.jsonl.*, and uint64 \(\) before'):
+    with pytest.raises(hr.GraphError, match=r'"x" is int64 \(\) in row 2 of .*a.jsonl.*, and uint64 \(\) before'):
         hr.JsonLines(path)
 
 
@@ -119,7 +119,7 @@ def test_files_that_are_not_there_are_those_of_the_user(tmp_path):
         ({"columns": {"x": ("int64", (True,))}}, r'the type of column "x" is \(\'int64\', \(True,\)\)'),
         ({"columns": {"x": ("int64", "44")}}, r'the type of column "x" is \(\'int64\', \'44\'\); give a dtype, or'),
         ({"look": 0}, "look is 0; it must be at least 1"),
-        ({}, "the files have no line that shows the columns"),
+        ({}, "the files have no row that shows the columns"),
     ],
 )
 def test_mistakes_say_what_to_do(arguments, message, tmp_path):
@@ -130,23 +130,22 @@ def test_mistakes_say_what_to_do(arguments, message, tmp_path):
 
 def test_a_type_that_none_of_the_lines_shows_is_asked_for(tmp_path):
     path = write(tmp_path / "a.jsonl", [{"x": None}])
-    with pytest.raises(hr.GraphError, match='"x" is None in line 1 of .*a.jsonl.*, which has no type of a column'):
+    with pytest.raises(hr.GraphError, match='"x" is None in row 1 of .*a.jsonl.*, which has no type of a column'):
         hr.JsonLines(path)
     write(path, [{"x": 1}, {"x": "a"}])
-    with pytest.raises(hr.GraphError, match=r'"x" is string \(\) in line 2 of .*a.jsonl.*, and int64 \(\) before'):
+    with pytest.raises(hr.GraphError, match=r'"x" is string \(\) in row 2 of .*a.jsonl.*, and int64 \(\) before'):
         hr.JsonLines(path)
 
 
-@pytest.mark.parametrize("text", ['{\n "a": 1\n}\n', '[{"a": 1},\n{"a": 2}]\n'])
-def test_json_that_is_no_json_lines_is_told_apart_while_columns_are_looked_for(tmp_path, text):
-    (tmp_path / "a.json").write_text(text)
-    with pytest.raises(hr.DataError, match=r"line 1 of .* is not JSON: .*; each line is a whole object: write"):
+def test_json_that_is_no_json_lines_is_told_apart_while_columns_are_looked_for(tmp_path):
+    (tmp_path / "a.json").write_text('{\n "a": 1\n}\n')
+    with pytest.raises(hr.DataError, match=r"row 1 of .* is not JSON: .*; each line is a whole object, or .*: write"):
         hr.JsonLines(tmp_path / "a.json")
 
 
 def test_a_blank_line_is_told_while_columns_are_looked_for(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n\n')
-    with pytest.raises(hr.DataError, match="line 2 of .* is blank; take it out"):
+    with pytest.raises(hr.DataError, match="row 2 of .* is blank; take the line out"):
         hr.JsonLines(tmp_path / "a.jsonl")
 
 
@@ -179,9 +178,9 @@ def test_types_are_looked_for_in_the_values_that_are_there(tmp_path):
         (2.5, "", "x"),
         (0, "a", "none"),
     ]
-    with pytest.raises(hr.GraphError, match='no line that was looked at has a value of "z"'):
+    with pytest.raises(hr.GraphError, match='no row that was looked at has a value of "z"'):
         hr.JsonLines(path, missing={"n": 0, "t": "", "w": "", "z": 0})
-    with pytest.raises(hr.GraphError, match=r'"t" is None in line 1 .*such as missing=\{"t": 0\}'):
+    with pytest.raises(hr.GraphError, match=r'"t" is None in row 1 .*such as missing=\{"t": 0\}'):
         hr.JsonLines(path, missing={"n": 0})
 
 

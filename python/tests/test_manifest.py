@@ -193,7 +193,7 @@ def test_paths_may_be_bytes_absolute_or_uris(folder):
         ([], "Manifest: the table has no rows"),
         ([{"path": "/a"}, {"file": "/b"}], "row 1 of the table has the columns file, and row 0 path"),
         ([{"path": "/a"}, 3], "row 1 of the table is 3; it must be a dict"),
-        ("table.parquet", r"only files of JSON lines \(\.jsonl\) and CSV \(\.csv\) are read; .*pandas\.read_parquet"),
+        ("table.parquet", r"only files of JSON \(\.jsonl, \.json\) and CSV \(\.csv\) are read; .*pandas\.read_parquet"),
         (3, "Manifest: the table is 3; it must be a dict from column to values"),
     ],
 )

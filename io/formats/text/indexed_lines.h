@@ -1,4 +1,4 @@
-// `IndexedLines` gives lines of files as items, by a table of their offsets.
+// `IndexedLines` gives lines of files, or the elements of JSON arrays, as items, by a table of their offsets.
 // Threads: as RandomAccessReader's.
 #ifndef HEADRACE_IO_FORMATS_TEXT_INDEXED_LINES_H_
 #define HEADRACE_IO_FORMATS_TEXT_INDEXED_LINES_H_
@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "io/files/file_system.h"
 #include "io/formats/item_table.h"
@@ -16,26 +17,37 @@
 
 namespace headrace {
 
+// Of the format of which a table was made.
+struct IndexedText {
+  std::optional<char> quote = std::nullopt;
+  bool json = false;  // a file may be an array (io/formats/text/json_format.h)
+};
+
 class IndexedLines : public RandomAccessReader {
  public:
-  // `files` outlives it. `quote`: that of the format of which the table was made.
-  IndexedLines(const FileSystem* files, std::shared_ptr<const ItemTable> table,
-               std::optional<char> quote = std::nullopt);
+  // `files` outlives it.
+  IndexedLines(const FileSystem* files, std::shared_ptr<const ItemTable> table, IndexedText text = {});
 
   uint64_t size() const override { return table_->size(); }
   Location LocationOf(uint64_t item) const override;
   std::shared_ptr<const std::string> Path(uint64_t file) const override { return reads_.path(file); }
-  // Contents have PendingRead::kSlack bytes after them. kData: no line begins, or ends, where one did when the table
-  // was made.
+  // Contents have PendingRead::kSlack bytes after them. kData: no line or element begins, or ends, where one did when
+  // the table was made.
   size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const override;
 
  private:
   JoinedReads::Piece PieceOf(uint64_t item) const;
   absl::Status Cut(uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<const uint8_t> bytes,
                    Content& content) const;
+  // The line, or the element, at byte `offset` of the file; nullopt: none is there. `text`: the bytes of the piece.
+  std::optional<std::string_view> LineAt(std::string_view text, int64_t offset, const JoinedReads::Piece& piece) const;
+  static std::optional<std::string_view> ElementAt(std::string_view text, int64_t offset,
+                                                   const JoinedReads::Piece& piece);
+
+  bool IsArray(uint64_t file) const;
 
   const std::shared_ptr<const ItemTable> table_;
-  const std::optional<char> quote_;
+  const IndexedText text_;
   const JoinedReads reads_;
 };
 

@@ -17,6 +17,7 @@
 #include "io/files/testing/temporary_folder.h"
 #include "io/formats/compressed/testing/compress.h"
 #include "io/formats/text/headed_lines.h"
+#include "io/formats/text/json_format.h"
 #include "io/formats/text/line_format.h"
 #include "io/formats/text/line_table.h"
 
@@ -126,7 +127,8 @@ TEST_F(IndexedLinesTest, GoesOnWithinQuotes) {
   const HeadedLines format("x,y", a, '"');
   auto table = BuildLineTable(*LocalFileSystem(), {a, b}, format, ChooseFilled);
   ASSERT_TRUE(table.ok()) << table.status();
-  const IndexedLines reader(LocalFileSystem(), std::make_shared<const ItemTable>(*std::move(table)), '"');
+  const IndexedLines reader(LocalFileSystem(), std::make_shared<const ItemTable>(*std::move(table)),
+                            IndexedText{.quote = '"'});
   EXPECT_THAT(All(reader), ElementsAre("\"1\n2\",3", "\"4\"\"\r\n\",5", "6,7"));
   folder_.Write("a.txt", "x,y\n\"1\n2 ,3\n\n\"4\"\"\r\n\",5\n\n");
   EXPECT_THAT(Read(reader, {0}).wrong.ToString(), HasSubstr("the file was changed"));
@@ -219,6 +221,31 @@ TEST_F(IndexedLinesTest, NoticesFilesThatChanged) {
   absl::Status wrong;
   EXPECT_EQ(cut.Read({0}, absl::MakeSpan(contents), wrong), 1u);
   EXPECT_TRUE(contents[0].changed);
+}
+
+TEST_F(IndexedLinesTest, GivesTheElementsOfArraysBesideLines) {
+  const Texts paths = {folder_.Write("a.json", "\n[ {\"a\": [1, 2]},\n 3 , {} \n]\n\n"),
+                       folder_.Write("b.json", "{}\n[]\n"), folder_.Write("c.json", "[]"),
+                       folder_.Write("d.json", "[\"]\"]")};
+  auto table = BuildLineTable(*LocalFileSystem(), paths, JsonFormat(), ChooseAll);
+  ASSERT_TRUE(table.ok()) << table.status();
+  const IndexedLines reader(LocalFileSystem(), std::make_shared<const ItemTable>(*std::move(table)),
+                            IndexedText{.json = true});
+  const Texts all = {"{\"a\": [1, 2]}", "3", "{}", "{}", "[]", "\"]\""};
+  EXPECT_EQ(All(reader), all);
+  for (uint64_t i = 0; i < all.size(); ++i) EXPECT_THAT(Read(reader, {i}).texts, ElementsAre(all[i]));
+  folder_.Write("a.json", "\n[ {\"a\": [1, 2] ,\n 3 , {} \n]\n\n");
+  const absl::Status wrong = Read(reader, {0}).wrong;
+  EXPECT_THAT(ToStd(wrong.message()), HasSubstr("no element begins at byte 3"));
+  folder_.Write("a.json", "\n[ {\"a\": [1, 2]},\n123 , {} \n]\n\n");
+  EXPECT_THAT(ToStd(Read(reader, {1}).wrong.message()), HasSubstr("the file was changed"));
+}
+
+TEST_F(IndexedLinesTest, NamesTheByteOfADamagedArray) {
+  const std::string path = folder_.Write("a.json", "[{}, {}");
+  const auto refused = BuildLineTable(*LocalFileSystem(), {path}, JsonFormat(), ChooseAll);
+  EXPECT_EQ(KindOf(refused.status()), ErrorKind::kData);
+  EXPECT_EQ(GetErrorField(refused.status(), ErrorField::kFile), Cat(path, ", byte 5"));
 }
 
 TEST_F(IndexedLinesTest, KeepsFewFilesOpen) {

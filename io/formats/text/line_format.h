@@ -32,6 +32,9 @@ class LineFormat : public Format, private Framing {
   explicit LineFormat(size_t longest = kLongest, std::optional<char> quote = std::nullopt)
       : longest_(longest), quote_(quote) {}
 
+  // Cuts lines, for a format whose files may hold something else.
+  const Framing& framing() const { return *this; }
+
   PartBorders part_borders() const override { return {1, true}; }
   // Whether it is compressed.
   absl::StatusOr<bool> IsOneSplit(const FileSystem& files, const std::string& path) const override;

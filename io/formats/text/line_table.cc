@@ -1,5 +1,6 @@
 #include "io/formats/text/line_table.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -34,6 +35,8 @@ absl::Status AddLines(const FileSystem& files, const std::string& path, const Fo
     if (!read.ok()) AddErrorField(read, ErrorField::kFile, Cat(path, ", byte ", reader->offset()));
     HEADRACE_RETURN_IF_ERROR(read);
     if (block.records.empty()) break;
+    // The last element of an array reaches as far as the bracket that ends the array, which shows its end.
+    lines.end = std::min(block.end + 1, reader->file_size());
     choose(block);
     for (const Record& line : block.records) lines.begins.push_back(line.offset);
   }

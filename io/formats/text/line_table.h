@@ -16,8 +16,8 @@ namespace headrace {
 
 // Leaves out the lines of a block that are not to be numbered.
 using ChooseLines = absl::FunctionRef<void(RecordBlock& block)>;
-// Numbers the records that `format`, of lines, has in these files. An error names the file and the byte. kGraph: a file
-// is compressed.
+// Numbers the records that `format`, of lines or of JSON, has in these files. An error names the file and the byte.
+// kGraph: a file is compressed.
 absl::StatusOr<ItemTable> BuildLineTable(const FileSystem& files, const std::vector<std::string>& paths,
                                          const Format& format, ChooseLines choose);
 

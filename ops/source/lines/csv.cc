@@ -10,6 +10,7 @@
 #include "io/formats/text/headed_lines.h"
 #include "io/formats/text/line_format.h"
 #include "ir/suggestion.h"
+#include "ops/source/class_names.h"
 #include "ops/source/declared_fields.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/lines/csv_columns.h"
@@ -73,10 +74,11 @@ absl::StatusOr<ir::Schema> InferCsv(const ir::Attributes& attributes, absl::Span
   HEADRACE_ASSIGN_OR_RETURN(const ir::Schema fields, FieldsOf(attributes));
   for (const ir::Column& column : fields.columns) HEADRACE_RETURN_IF_ERROR(FieldsOfColumn(column).status());
   HEADRACE_RETURN_IF_ERROR(CheckMissingCsv(attributes, fields));
-  HEADRACE_ASSIGN_OR_RETURN(ir::Schema chosen, ChosenFields(attributes, fields));
+  HEADRACE_ASSIGN_OR_RETURN(const ir::Schema chosen, ChosenFields(attributes, fields));
   const std::optional<std::vector<std::string>> names = GivenNames(attributes, fields);
   if (names.has_value()) HEADRACE_RETURN_IF_ERROR(RunsByNames(*names, fields, chosen.columns).status());
-  return chosen;
+  HEADRACE_ASSIGN_OR_RETURN(const ClassTables classes, ClassTablesOf(attributes, fields, chosen.columns));
+  return ir::Schema{WithClassNumbers(chosen.columns, classes)};
 }
 
 // The header of the files, and the file that it was found in.
@@ -134,6 +136,7 @@ absl::StatusOr<LineRows> RowsOf(const OpArguments& arguments, const MatchedFiles
     rows.rule = Cat("below ", header.line, "\n");
     rows.format = std::make_unique<HeadedLines>(std::move(header.line), std::move(header.path), rows.quote);
   }
+  HEADRACE_ASSIGN_OR_RETURN(lines.classes, ClassTablesOf(attributes, fields, columns));
   lines.missing.resize(columns.size());
   if (!attributes.IsNone("missing")) {
     for (auto& [name, text] : attributes.Pairs("missing")) {
@@ -178,6 +181,7 @@ std::vector<ir::Attribute> AttributesCsv() {
                "bools also the fields NA, NaN, N/A and null.",
         .default_value = "None",
         .nullable = true},
+       DeclareClassNames(),
        {.name = "newlines_in_values",
         .type = ir::AttributeType::kBool,
         .doc = "Whether text in quotes may have line ends. Each file is then read from its start on, as one split.",
@@ -219,7 +223,8 @@ const OpRegistration csv_registration(
              {"quote", "quote: str | None = '\"'"},
              {"missing", "missing: Mapping[str, Any] | None = None"}},
             {{"look", "look: int = 1000", "How many rows are looked at for types that are not given."},
-             {"newlines_in_values", "newlines_in_values: bool = False"}}),
+             {"newlines_in_values", "newlines_in_values: bool = False"}},
+            {ClassesParameter()}),
         .example = "hr.Csv(\"tables/*.csv\", {\"price\": \"float32\", \"city\": str})",
         .sample = {.attributes = {{"fields", "['value int64']"}, {"header", "False"}}},
         .infer = InferCsv,

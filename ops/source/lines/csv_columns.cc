@@ -70,6 +70,7 @@ class CsvColumns : public RecordColumns {
     BufferRef numbers;
     StackedTexts texts;
     std::optional<std::string> missing;
+    std::shared_ptr<const ClassTable> classes;                        // null: the column has none
     alignas(uint64_t) uint8_t missing_number[sizeof(uint64_t)] = {};  // begins with the number that it is
   };
 
@@ -80,6 +81,7 @@ class CsvColumns : public RecordColumns {
   template <typename T>
   const char* TakeNumberInAnyForm(const Step& step, size_t i, const Cursor& cursor, T& value);
   bool TakeTexts(Step& step, Cursor& cursor);
+  bool TakeClasses(Step& step, Cursor& cursor);
   bool TakeNothing(Step& step, Cursor& cursor);
 
   bool Fail(std::string_view what);
@@ -113,6 +115,11 @@ CsvColumns::CsvColumns(ir::Columns columns, CsvLines lines)
     const DType dtype = columns_[static_cast<size_t>(step.column)].type.dtype;
     step.missing = std::move(lines.missing[static_cast<size_t>(step.column)]);
     step.row_bytes = ItemSize(dtype) * step.fields;
+    if (!lines.classes.empty()) step.classes = lines.classes[static_cast<size_t>(step.column)];
+    if (step.classes != nullptr) {
+      step.take = &CsvColumns::TakeClasses;
+      continue;
+    }
     if (dtype == DType::kString) {
       step.take = &CsvColumns::TakeTexts;
       has_texts_ = true;
@@ -243,6 +250,31 @@ bool CsvColumns::TakeTexts(Step& step, Cursor& cursor) {
       StackedTexts::Copy(field.text, target);
     }
     ends[i] = target - begin;
+    cursor.Pass(at);
+  }
+  return true;
+}
+
+bool CsvColumns::TakeClasses(Step& step, Cursor& cursor) {
+  auto* const row = reinterpret_cast<int32_t*>(step.numbers->data()) + rows_ * step.fields;
+  for (size_t i = 0; i < step.fields; ++i) {
+    if (cursor.ended) return FailCount();
+    CsvField field;
+    const char* at = cursor.at;
+    const CsvFault fault = CutField(dialect_, at, cursor.end, field);
+    if (fault != CsvFault::kNone) return Fail(FaultText(dialect_, fault, step.first + i + 1));
+    std::string single;
+    std::string_view name = field.text;
+    if (field.doubled) {
+      single.resize(field.text.size() + CsvField::kSlack);
+      auto* const begin = reinterpret_cast<uint8_t*>(single.data());
+      name = {single.data(), static_cast<size_t>(CopySingleQuotes(field, *dialect_.quote, begin) - begin)};
+    } else if (name.empty() && step.missing.has_value()) {
+      name = *step.missing;
+    }
+    const absl::StatusOr<int32_t> number = step.classes->NumberOf(name);
+    if (!number.ok()) return FailField(step, i, ToStd(number.status().message()));
+    row[i] = *number;
     cursor.Pass(at);
   }
   return true;

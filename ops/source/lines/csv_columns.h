@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ir/type.h"
+#include "ops/source/class_names.h"
 #include "ops/source/lines/csv_field.h"
 #include "ops/source/split_source.h"
 
@@ -34,12 +35,14 @@ struct CsvLines {
   // For each column, what its empty fields stand for, as ReadNumber takes it, and of numbers and bools NA, NaN, N/A and
   // null, too. nullopt: nothing, which is an error of a number or a bool, and an empty text.
   std::vector<std::optional<std::string>> missing;
+  // For each column, the classes whose numbers it holds in place of their names; empty: no column has any.
+  ClassTables classes = {};
 };
 
 // Leaves out blank lines unless lines have one field. Supports string columns and the WithFieldType types, with static
 // shapes. Records must have CsvField::kSlack bytes after them. Errors of a record, kData: another number of fields, a
-// fault of CsvField, text that is not UTF-8, a field that is not of its column's type, or an empty one that stands for
-// nothing. Fields of no column may hold anything.
+// fault of CsvField, text that is not UTF-8, a field that is not of its column's type, or no class of it, or an empty
+// one that stands for nothing. Fields of no column may hold anything.
 std::unique_ptr<RecordColumns> MakeCsvColumns(ir::Columns columns, CsvLines lines);
 
 }  // namespace headrace

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,12 +46,23 @@ Table TableOf(const Texts& fields, const Texts& names, CsvDialect dialect, std::
   return table;
 }
 
+constexpr std::string_view kClasses[] = {"a", "", "1", "b\"c", "\xc3\xa4"};
+
+// The texts of the first column name classes.
+Table WithClasses(Table table) {
+  table.lines.classes.resize(table.schema.columns.size());
+  table.lines.classes[0] = *ClassTable::Parse(R"(["a", "", "1", "b\"c", "\u00e4"])");
+  table.schema.columns = WithClassNumbers(table.schema.columns, table.lines.classes);
+  return table;
+}
+
 const std::vector<Table>& Tables() {
   static const auto* const tables = new std::vector<Table>{
       TableOf({"a int64", "t string"}, {"a", "t"}, {}, std::nullopt),
       TableOf({"x float32 (2,)", "t string (2,)"}, {"x", "other", "t"}, {}, "-0.5"),
       TableOf({"x float64"}, {"x"}, {';', std::nullopt}, std::nullopt),
       TableOf({"t string", "u uint8", "b bool"}, {"b", "u", "t"}, {'\t', '\''}, "none"),
+      WithClasses(TableOf({"c string (2,)", "t string"}, {"t", "c"}, {}, "1")),
   };
   return *tables;
 }
@@ -152,6 +164,13 @@ bool Holds(const ir::Column& column, const std::optional<std::string>& missing, 
     const std::string& text = field.empty() && missing.has_value() ? *missing : field;
     require(row == nullptr || row->bytes_at(i) == text);
     return IsUtf8(field);
+  }
+  if (column.type.dtype == ClassTable::kNumber) {
+    const std::string& name = field.empty() && missing.has_value() ? *missing : field;
+    const auto* const found = std::find(std::begin(kClasses), std::end(kClasses), name);
+    if (found == std::end(kClasses)) return false;
+    require(row == nullptr || Same(*row, i, static_cast<int32_t>(found - std::begin(kClasses))));
+    return true;
   }
   std::string text = Trimmed(field);
   const bool nothing = text.empty() || text == "NA" || text == "NaN" || text == "N/A" || text == "null";

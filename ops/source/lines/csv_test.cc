@@ -51,6 +51,28 @@ TEST_F(Csv, GivesLinesWithoutHeaders) {
   EXPECT_THAT(RunEveryWay(Source({"c int64"}, named)).Texts(), ElementsAre("c=3", "c=6"));
 }
 
+TEST_F(Csv, GivesTheNumbersOfClasses) {
+  folder_.Write("a.csv", "animal,x\ncat,1\n\"d\"\"g\",2\n,3\ncat,4\nbear,5\n");
+  GraphBuilder::Given classes = {{"class_names", ir::PairsValue({{"animal", R"(["d\"g", "cat"])"}})},
+                                 {"missing", ir::PairsValue({{"animal", "cat"}})}};
+  const Ran ran = RunEveryWay(Source({"animal string", "x int8"}, classes));
+  EXPECT_THAT(ran.Texts(), ElementsAre("animal=1, x=1", "animal=0, x=2", "animal=1, x=3", "animal=1, x=4"));
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr("field 1, of \"animal\", is bear, not one of the 2 classes"));
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr("a.csv, byte 33"));
+  classes.emplace_back("columns", StringsValue({"x"}));
+  EXPECT_EQ(RunEveryWay(Source({"animal string", "x int8"}, classes)).Texts().size(), 5u);
+}
+
+TEST_F(Csv, RefusesClassesOfNumbers) {
+  folder_.Write("a.csv", "x\n1\n");
+  const auto of = [&](std::string name, std::string json) {
+    return Source({"x int8", "t string"}, {{"class_names", ir::PairsValue({{std::move(name), std::move(json)}})}});
+  };
+  EXPECT_THAT(Refusal(of("x", "[\"a\"]")), HasSubstr("\"x\" has classes, and its type is int8 ()"));
+  EXPECT_THAT(Refusal(of("y", "[\"a\"]")), HasSubstr("no column \"y\""));
+  EXPECT_THAT(Refusal(of("t", "[1]")), HasSubstr("not a list of different texts"));
+}
+
 TEST_F(Csv, NamesReplaceThoseOfTheHeader) {
   folder_.Write("a.csv", "label,p0,p1\n7,1,2\n");
   EXPECT_THAT(RunEveryWay(Source({"p int8 (2,)", "y int64"}, {{"names", StringsValue({"y", "p"})}})).Texts(),

@@ -218,15 +218,55 @@ absl::StatusOr<Tensor> ValueOrMissing(const Json* value, const ir::Column& colum
                    HowToSayMissing(column, words));
 }
 
+// Dots of a name that are taken for borders of keys: a name may come from a graph of unknown origin.
+constexpr int kMostDots = 64;
+
+// The object of the first key that is a beginning of `name` up to a dot, and the rest of the name; null: there is none.
+const Json* InnerObject(const Json& object, std::string_view& name, int& dots) {
+  for (size_t dot = name.find('.'); dot != std::string_view::npos && dots > 0; dot = name.find('.', dot + 1)) {
+    --dots;
+    const auto inner = object.find(std::string(name.substr(0, dot)));
+    if (inner == object.end() || !inner->is_object()) continue;
+    name.remove_prefix(dot + 1);
+    return &*inner;
+  }
+  return nullptr;
+}
+
+// The value of a column; null: the object has none.
+const Json* FindValue(const Json& row, std::string_view name) {
+  int dots = kMostDots;
+  const Json* object = &row;
+  while (object != nullptr) {
+    const auto found = object->find(std::string(name));
+    if (found != object->end()) return &*found;
+    object = InnerObject(*object, name, dots);
+  }
+  return nullptr;
+}
+
+// Records are lines, or elements of arrays.
+JsonWords WordsOfRows() {
+  JsonWords words;
+  words.record = "row";
+  words.stated = "stated by columns={…} or inferred from the first rows";
+  return words;
+}
+
 class JsonColumns : public RecordColumns {
  public:
-  JsonColumns(ir::Columns columns, JsonMissing missing)
-      : columns_(std::move(columns)), missing_(std::move(missing)), made_(columns_.size()) {}
+  JsonColumns(ir::Columns columns, JsonMissing missing, ClassTables classes)
+      : columns_(std::move(columns)),
+        missing_(std::move(missing)),
+        classes_(std::move(classes)),
+        given_(WithClassNumbers(columns_, classes_)),
+        made_(columns_.size()) {}
 
   size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) override {
     std::vector<Tensor> values(columns_.size());
     for (size_t i = 0; i < count; ++i) {
-      wrong = ParseRow(block.content(first + i * step), columns_, missing_, absl::MakeSpan(values));
+      wrong = ParseRow(block.content(first + i * step), columns_, missing_, absl::MakeSpan(values), words_);
+      if (wrong.ok()) wrong = NumberClasses(absl::MakeSpan(values));
       if (!wrong.ok()) return i;
       for (size_t c = 0; c < values.size(); ++c) made_[c].push_back(std::move(values[c]));
     }
@@ -235,13 +275,27 @@ class JsonColumns : public RecordColumns {
 
   absl::Status Take(Block& block) override {
     for (size_t c = 0; c < made_.size(); ++c) {
-      HEADRACE_ASSIGN_OR_RETURN(BlockColumn column, Joined(std::exchange(made_[c], {}), columns_[c].type));
+      HEADRACE_ASSIGN_OR_RETURN(BlockColumn column, Joined(std::exchange(made_[c], {}), given_[c].type));
       block.columns.push_back(std::move(column));
     }
     return absl::OkStatus();
   }
 
  private:
+  absl::Status NumberClasses(absl::Span<Tensor> values) const {
+    for (size_t c = 0; c < values.size(); ++c) {
+      if (classes_[c] == nullptr) continue;
+      absl::StatusOr<Tensor> numbers = classes_[c]->NumbersOf(values[c]);
+      if (!numbers.ok()) {
+        return KindOf(numbers.status()) == ErrorKind::kData
+                   ? DataError("\"", columns_[c].name, "\" ", ToStd(numbers.status().message()))
+                   : numbers.status();
+      }
+      values[c] = *std::move(numbers);
+    }
+    return absl::OkStatus();
+  }
+
   // One after the other where all rows have one shape.
   static absl::StatusOr<BlockColumn> Joined(std::vector<Tensor> rows, const ir::ColumnType& type) {
     const bool texts = type.dtype == DType::kString;
@@ -256,6 +310,9 @@ class JsonColumns : public RecordColumns {
 
   const ir::Columns columns_;
   const JsonMissing missing_;
+  const ClassTables classes_;
+  const ir::Columns given_;
+  const JsonWords words_ = WordsOfRows();
   std::vector<std::vector<Tensor>> made_;
 };
 
@@ -285,8 +342,7 @@ absl::Status ParseRow(std::string_view object, const ir::Columns& columns, const
     return DataError("the ", words.record, " is ", ShownText(object), "; it must be an object: {\"name\": value, …}");
   }
   for (size_t i = 0; i < columns.size(); ++i) {
-    const auto found = row.find(columns[i].name);
-    const Json* const value = found == row.end() ? nullptr : &*found;
+    const Json* const value = FindValue(row, columns[i].name);
     HEADRACE_ASSIGN_OR_RETURN(values[i], ValueOrMissing(value, columns[i], missing[i], object, words));
   }
   return absl::OkStatus();
@@ -304,8 +360,8 @@ absl::StatusOr<Tensor> ParseJsonValue(std::string_view text, const ir::Column& c
   }
 }
 
-std::unique_ptr<RecordColumns> MakeJsonColumns(ir::Columns columns, JsonMissing missing) {
-  return std::make_unique<JsonColumns>(std::move(columns), std::move(missing));
+std::unique_ptr<RecordColumns> MakeJsonColumns(ir::Columns columns, JsonMissing missing, ClassTables classes) {
+  return std::make_unique<JsonColumns>(std::move(columns), std::move(missing), std::move(classes));
 }
 
 }  // namespace headrace

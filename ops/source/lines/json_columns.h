@@ -1,5 +1,5 @@
 // `MakeJsonColumns` makes columns from JSON: each record is an object, and a column has the value of its key, of the
-// type declared.
+// type declared. A column `a.b` has the value of the key b in the object of the key a, if no key is named a.b itself.
 // Threads: one thread at a time.
 #ifndef HEADRACE_OPS_SOURCE_LINES_JSON_COLUMNS_H_
 #define HEADRACE_OPS_SOURCE_LINES_JSON_COLUMNS_H_
@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "core/tensor.h"
 #include "ir/type.h"
+#include "ops/source/class_names.h"
 #include "ops/source/split_source.h"
 
 namespace headrace {
@@ -44,7 +45,8 @@ absl::Status ParseRow(std::string_view object, const ir::Columns& columns, const
 absl::StatusOr<Tensor> ParseJsonValue(std::string_view text, const ir::Column& column,
                                       const std::optional<std::string>& missing, const JsonWords& words);
 
-std::unique_ptr<RecordColumns> MakeJsonColumns(ir::Columns columns, JsonMissing missing);
+// Columns that have `classes` are of texts in `columns`, and give the numbers of their classes.
+std::unique_ptr<RecordColumns> MakeJsonColumns(ir::Columns columns, JsonMissing missing, ClassTables classes);
 
 }  // namespace headrace
 

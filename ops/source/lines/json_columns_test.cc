@@ -34,6 +34,28 @@ TEST(ParseRow, GivesTheValuesOfTheColumns) {
   EXPECT_EQ(Row(R"({"": true})", {" bool"}), "=1");
 }
 
+TEST(ParseRow, FindsValuesOfNestedObjects) {
+  EXPECT_EQ(Row(R"({"o": {"box": [[1, 2]], "p": {"q": 3}}})", {"o.box float32 (None, 2)", "o.p.q int8"}),
+            "o.box=float32 (1, 2) [1 2], o.p.q=3");
+  EXPECT_EQ(Row(R"({"a.b": 1, "a": {"b": 2}})", {"a.b int8"}), "a.b=1") << "the key itself";
+  EXPECT_EQ(Row(R"({"a.b": {"c": 1}, "a": 5})", {"a.b.c int8"}), "a.b.c=1");
+  EXPECT_EQ(Row(R"({"a": {"b": null}})", {"a.b int8"}, {"7"}), "a.b=7");
+  EXPECT_EQ(Row(R"({"a": [], ".": 1})", {"a.b int8", ". int8"}, {"7", std::nullopt}), "a.b=7, .=1");
+  EXPECT_THAT(Row(R"({"a": {"c": 1}})", {"a.b int8"}), HasSubstr("the line has no \"a.b\""));
+}
+
+TEST(ParseRow, FollowsNamesToADepth) {
+  const auto nested = [](int depth) {
+    std::string object = "1", name = "a";
+    for (int i = 0; i < depth; ++i) object = Cat("{\"a\": ", object, "}");
+    for (int i = 1; i < depth; ++i) name += ".a";
+    return Row(object, {name + " int8"});
+  };
+  EXPECT_THAT(nested(65), HasSubstr("=1"));
+  EXPECT_THAT(nested(66), HasSubstr("the line has no"));
+  EXPECT_THAT(Row("{\"a\": {}}", {std::string(1'000'000, '.') + " int8"}), HasSubstr("the line has no"));
+}
+
 TEST(ParseRow, TakesNumbersThatTheTypeHolds) {
   EXPECT_EQ(Row(R"({"a": 255, "b": -128, "c": 18446744073709551615, "d": 3})",
                 {"a uint8", "b int8", "c uint64", "d float64"}),

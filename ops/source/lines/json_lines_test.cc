@@ -48,6 +48,44 @@ TEST_F(JsonLines, GivesTheSameRowsByNumber) {
   EXPECT_EQ(ran.cardinality, Cardinality::Of(3));
 }
 
+TEST_F(JsonLines, GivesTheElementsOfArraysBesideLines) {
+  folder_.Write("a.jsonl", "[\n  {\"x\": 1, \"t\": \"one\"},\n  {\"t\": \"two\", \"x\": 2}\n]\n");
+  folder_.Write("b.jsonl", "{\"x\": 3, \"t\": \"\"}\n");
+  folder_.Write("c.jsonl", "[]");
+  for (const auto& index : {GraphBuilder::Given{}, GraphBuilder::Given{{"index", ir::StringValue("build")}}}) {
+    EXPECT_THAT(RunEveryWay(Source({"t string", "x int32"}, index)).Texts(),
+                ElementsAre("t='one', x=1", "t='two', x=2", "t='', x=3"));
+  }
+}
+
+TEST_F(JsonLines, NamesTheElementThatIsWrong) {
+  folder_.Write("a.jsonl", "[{\"x\": 1}, {\"x\": 2.5}, [3]]");
+  const Ran ran = RunEveryWay(Source({"x int32"}));
+  EXPECT_THAT(ran.Texts(), ElementsAre("x=1"));
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr("\"x\" is 2.5; the column's type is int32 ()"));
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr("a.jsonl, byte 11"));
+}
+
+TEST_F(JsonLines, GivesWhatComesBeforeDamageOfAnArray) {
+  folder_.Write("a.jsonl", "[{\"x\": 1}, {\"x\": 2} {\"x\": 3}]");
+  const Ran ran = RunEveryWay(Source({"x int32"}));
+  EXPECT_THAT(ran.Texts(), ElementsAre("x=1"));
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr("is missing in front of byte 20"));
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr("a.jsonl, byte 11"));
+}
+
+TEST_F(JsonLines, GivesTheNumbersOfClasses) {
+  folder_.Write("a.jsonl",
+                "{\"o\": {\"names\": [\"dog\", \"cat\"]}, \"y\": \"cat\"}\n{\"o\": {\"names\": []}}\n"
+                "{\"o\": {\"names\": [\"cow\"]}, \"y\": \"cat\"}\n");
+  const std::string names = R"(["cat", "dog"])";
+  const Ran ran = RunEveryWay(Source({"o.names string (None,)", "y string"},
+                                     {{"class_names", ir::PairsValue({{"o.names", names}, {"y", names}})},
+                                      {"missing", ir::PairsValue({{"y", "\"dog\""}})}}));
+  EXPECT_THAT(ran.Texts(), ElementsAre("o.names=int32 (2,) [1 0], y=0", "o.names=int32 (0,) [], y=1"));
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr("\"o.names\" is cow, not one of the 2 classes"));
+}
+
 TEST_F(JsonLines, SaysWhatNullAndAbsentKeysStandFor) {
   folder_.Write("a.jsonl", "{\"x\": 1}\n{\"x\": null, \"t\": \"two\"}\n{}\n");
   const auto missing = [&](std::string name, std::string json) {

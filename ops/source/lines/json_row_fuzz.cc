@@ -19,7 +19,8 @@ const std::vector<ir::Columns>& Declared() {
          std::vector<std::vector<std::string_view>>{{"a int64"},
                                                     {"a string", "b float32 (None,)"},
                                                     {"b bool (2, None)", "a uint8"},
-                                                    {"b string (None, None)"}}) {
+                                                    {"b string (None, None)"},
+                                                    {"a.b int64", "a.a.b bool (None,)"}}) {
       ir::Columns columns;
       for (const std::string_view field : fields) columns.push_back(*ParseField(field));
       made->push_back(std::move(columns));

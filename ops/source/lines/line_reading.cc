@@ -41,8 +41,8 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeIndexed(const OpArguments& ar
   HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const ItemTable> table, TableOf(arguments, rows, files.paths));
   CoverTable(*table, files.fingerprint);
   return std::make_unique<ColumnSource>(
-      std::make_unique<IndexedLines>(arguments.run->files, std::move(table), rows.quote), std::move(rows.columns),
-      std::move(files.fingerprint));
+      std::make_unique<IndexedLines>(arguments.run->files, std::move(table), IndexedText{rows.quote, rows.json}),
+      std::move(rows.columns), std::move(files.fingerprint));
 }
 
 }  // namespace
@@ -71,6 +71,15 @@ OpFactories LineFactories(MakeColumns (*make)(const OpArguments& arguments)) {
   return LineFactories([make](const OpArguments& arguments, const MatchedFiles& /*files*/) -> absl::StatusOr<LineRows> {
     return LineRows{std::make_unique<LineFormat>(), make(arguments)};
   });
+}
+
+SourceParameter ClassesParameter() {
+  return {"classes", "classes: str | Mapping[str, Sequence[str] | None] | None = None",
+          "Columns of texts that name classes; they become int32, the numbers of the names, which are "
+          "ds.classes_of(column): "
+          "{\"label\": [\"cat\", \"dog\"]}. A text that is no name is an error of its row. \"label\", or None in place "
+          "of the "
+          "names: those that occur, sorted, for which all files are read once more, when the source is made."};
 }
 
 ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own, std::vector<SourceParameter> last,

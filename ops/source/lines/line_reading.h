@@ -28,6 +28,8 @@ struct LineRows {
   std::string rule = {};  // differs where the operator has other lines, or leaves out others
   // Line ends within these quotes are part of a line, as the format has it: each file is one split.
   std::optional<char> quote = std::nullopt;
+  // A file may be an array of JSON, whose elements are the lines.
+  bool json = false;
 };
 using MakeLineRows = std::function<absl::StatusOr<LineRows>(const OpArguments& arguments, const MatchedFiles& files)>;
 
@@ -39,6 +41,8 @@ OpFactories LineFactories(MakeLineRows make);
 // Of files whose lines all have one form.
 OpFactories LineFactories(MakeColumns (*make)(const OpArguments& arguments));
 
+// `classes`, of the sources whose columns have names.
+SourceParameter ClassesParameter();
 // `own`: the parameters after `patterns`; `last`: those after `split_bytes`; `after_index`: those after `index`.
 ir::PythonSignature LineSignature(const std::vector<SourceParameter>& own = {}, std::vector<SourceParameter> last = {},
                                   const std::vector<SourceParameter>& after_index = {});

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/utf8.h"
+#include "io/formats/text/json_format.h"
 #include "io/formats/text/line_format.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/lines/line_reading.h"
@@ -140,15 +141,26 @@ std::vector<ir::Attribute> AttributesOfText() {
                         .type = ir::AttributeType::kBool,
                         .doc = "Whether lines without a character are left out; one of blanks is a row.",
                         .default_value = "False"});
+  attributes.push_back({.name = "json",
+                        .type = ir::AttributeType::kBool,
+                        .doc = "Whether a file may be an array of JSON, whose elements are then the lines.",
+                        .default_value = "False",
+                        .hidden = true});
   return attributes;
 }
 
 absl::StatusOr<LineRows> RowsOfText(const OpArguments& arguments, const MatchedFiles& /*files*/) {
   const bool skip_empty = arguments.attributes.Bool("skip_empty");
   LineRows rows;
-  rows.format = std::make_unique<LineFormat>();
+  rows.json = arguments.attributes.Bool("json");
+  if (rows.json) {
+    rows.format = std::make_unique<JsonFormat>();
+  } else {
+    rows.format = std::make_unique<LineFormat>();
+  }
   rows.columns = [skip_empty] { return std::make_unique<LineColumn>(skip_empty); };
   if (skip_empty) rows.rule = "without empty lines";
+  if (rows.json) rows.rule += " of JSON";
   return rows;
 }
 

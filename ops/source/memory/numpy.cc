@@ -7,6 +7,7 @@
 #include "engine/operator/operator.h"
 #include "ir/type.h"
 #include "ops/order/permute.h"
+#include "ops/source/class_names.h"
 #include "ops/source/memory/array_columns.h"
 #include "ops/source/memory/name_rows.h"
 
@@ -81,9 +82,11 @@ const OpRegistration numpy_registration(
                        {.name = "columns",
                         .type = ir::AttributeType::kColumns,
                         .doc = "Types of the rows of each array."},
-                       DeclareShuffle()},
+                       DeclareShuffle(),
+                       DeclareClassNames(/*tuning=*/true)},
         .traits = {.indexed = true},
         .python = {.parameters = "arrays: Mapping[str, Any] | Any, *, missing: Mapping[str, Any] | None = None, "
+                                 "classes: str | Mapping[str, Sequence[str] | None] | None = None, "
                                  "shuffle: bool = False, seed: int | None = None, name: str | None = None",
                    .docs = {{"arrays",
                              "Columns with arrays of equal first axis, or a pandas or polars DataFrame or a pyarrow "
@@ -94,6 +97,11 @@ const OpRegistration numpy_registration(
                              "Values for what is missing, by column: {\"age\": -1} puts -1 in place of None, NaN, NA, "
                              "nulls and masked values, and [] an empty list in place of a missing one. Elsewhere a "
                              "value that is missing is an error that names its row; NaN among floats is a value."},
+                            {"classes",
+                             "Columns of texts that name classes; they become int32, the numbers of the names, which "
+                             "are ds.classes_of(column): \"label\" numbers those that occur, sorted, and {\"label\": "
+                             "[\"cat\", \"dog\"]} those given, beside which another text is an error that names its "
+                             "row."},
                             {"shuffle"},
                             {"seed"},
                             {"name"}}},

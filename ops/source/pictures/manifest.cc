@@ -8,6 +8,7 @@
 #include "engine/operator/operator.h"
 #include "ir/suggestion.h"
 #include "ops/order/permute.h"
+#include "ops/source/class_names.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/item_source.h"
 #include "ops/source/memory/array_columns.h"
@@ -155,6 +156,7 @@ const OpRegistration manifest_registration(
                         .length = ir::ListLength{.least = 0},
                         .chooses_columns = true},
                        // Rows follow from the arrays, wherever they came from.
+                       DeclareClassNames(/*tuning=*/true),
                        {.name = "table_file",
                         .type = ir::AttributeType::kString,
                         .doc = "The file that the table was read from; empty: it was no file.",
@@ -173,29 +175,52 @@ const OpRegistration manifest_registration(
                         .doc = "The values that stood for missing ones when it was read, in JSON.",
                         .default_value = "''",
                         .tuning = true,
+                        .hidden = true},
+                       {.name = "table_unmatched",
+                        .type = ir::AttributeType::kString,
+                        .doc = "What was done about rows of a folder's metadata without a file: error or skip.",
+                        .default_value = "''",
+                        .tuning = true,
                         .hidden = true}},
         .traits = {.indexed = true, .file_io = true},
-        .python = {.parameters = "table: Mapping[str, Any] | Sequence[Mapping[str, Any]] | Any, path_column: str, "
-                                 "root: str | PathLike[str] | None = None, *, output: str = \"data\", "
-                                 "missing: Mapping[str, Any] | None = None, shuffle: bool = False, "
-                                 "seed: int | None = None, name: str | None = None",
-                   .docs = {{"table",
-                             "A dict from column to values; a list of rows, which are dicts with the same keys; a "
-                             "pandas DataFrame; a pyarrow Table. Columns hold numbers, texts, bytes, or arrays of one "
-                             "shape; rows that differ in their first axis are declared, by hr.ragged(values, splits) "
-                             "or a list type of pyarrow or polars. Their memory is shared where they are arrays: do "
-                             "not change them while a pipeline runs."},
-                            {"path_column", "The column that names a file in each row: paths, or file:// URIs."},
-                            {"root", "The folder to which relative paths are; None: all paths are absolute."},
-                            {"output"},
-                            {"missing",
-                             "Values for what is missing, by column: {\"age\": -1} puts -1 in place of None, NaN, NA, "
-                             "nulls, masked values and empty fields, and [] an empty list in place of a missing one. "
-                             "Elsewhere a value that is missing is an error that names its row; NaN among floats is a "
-                             "value."},
-                            {"shuffle"},
-                            {"seed"},
-                            {"name"}}},
+        .python =
+            {.parameters =
+                 "table: Mapping[str, Any] | Sequence[Mapping[str, Any]] | Any, path_column: str = \"file_name\", "
+                 "root: str | PathLike[str] | None = None, *, output: str = \"data\", "
+                 "missing: Mapping[str, Any] | None = None, "
+                 "classes: str | Mapping[str, Sequence[str] | None] | None = None, "
+                 "unmatched: Literal[\"error\", \"skip\"] | None = None, shuffle: bool = False, "
+                 "seed: int | None = None, name: str | None = None",
+             .docs = {{"table",
+                       "A dict from column to values; a list of rows, which are dicts with the same keys; a "
+                       "pandas DataFrame; a pyarrow Table; the path of a file of CSV or JSON; or a folder, with a "
+                       "metadata.csv or metadata.jsonl in it, or in its subfolders, each of which names files "
+                       "below itself. Columns hold numbers, texts, bytes, or arrays of one "
+                       "shape; rows that differ in their first axis are declared, by hr.ragged(values, splits) "
+                       "or a list type of pyarrow or polars. Their memory is shared where they are arrays: do "
+                       "not change them while a pipeline runs."},
+                      {"path_column", "The column that names a file in each row: paths, or file:// URIs."},
+                      {"root",
+                       "The folder to which relative paths are; None: all paths are absolute, or the table is a "
+                       "folder."},
+                      {"output"},
+                      {"missing",
+                       "Values for what is missing, by column: {\"age\": -1} puts -1 in place of None, NaN, NA, "
+                       "nulls, masked values and empty fields, and [] an empty list in place of a missing one. "
+                       "Elsewhere a value that is missing is an error that names its row; NaN among floats is a "
+                       "value."},
+                      {"classes",
+                       "Columns of texts that name classes; they become int32, the numbers of the names, which "
+                       "are ds.classes_of(column): \"label\" numbers those that occur, sorted, and {\"label\": "
+                       "[\"cat\", \"dog\"]} those given, beside which another text is an error that names its "
+                       "row."},
+                      {"unmatched",
+                       "Of a folder with metadata: \"skip\" leaves out rows whose file is not there, and pictures "
+                       "without a row, and warns of their numbers; None, as \"error\": the first of them is an error "
+                       "that names it."},
+                      {"shuffle"},
+                      {"seed"},
+                      {"name"}}},
         .example = "hr.Manifest({\"path\": [\"cat/1.jpg\"], \"label\": [3]}, \"path\", root=\"photos\")",
         .infer = InferManifest,
     },

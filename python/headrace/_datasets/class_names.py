@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace import _engine
+from headrace._arguments.options import text
 from headrace._graph.declared import operator
-from headrace.errors import Error
+from headrace.errors import Error, GraphError
 
 if TYPE_CHECKING:
     from headrace._datasets.base import Base
 
-__all__ = ["class_names", "has_class_folders", "why_none"]
+__all__ = ["class_names", "classes_of", "has_class_folders", "why_none"]
 
 # From a column of labels to the labels of its classes by name; or to the reason why they are not known.
 _Found = dict[str, "dict[str, int] | str"]
@@ -27,17 +29,37 @@ def class_names(dataset: Base) -> dict[str, int]:
     if isinstance(label, dict):
         known = [label]
     if known and all(each == known[0] for each in known):
-        return dict(sorted(known[0].items(), key=lambda item: (item[1], item[0])))
+        return _in_order(known[0])
     raise AttributeError(why_none(dataset))
+
+
+def classes_of(dataset: Base, column: Any) -> list[str]:
+    """The names of the column's classes, in the order of their labels; GraphError, with the reason, if it has none."""
+    name = text("column", column, "classes_of")
+    found = _of(dataset)
+    known = found.get(name, "its source has no names for it")
+    if isinstance(known, dict):
+        return list(_in_order(known))
+    named = ", ".join(f'"{each}"' for each, classes in found.items() if isinstance(classes, dict)) or "none"
+    raise GraphError(f'classes_of: column "{name}" has no classes with names: {known} (columns with names: {named})')
+
+
+def _in_order(labels: dict[str, int]) -> dict[str, int]:
+    return dict(sorted(labels.items(), key=lambda item: (item[1], item[0])))
 
 
 def why_none(dataset: Base) -> str:
     found = _of(dataset)
     if not found:
-        return "the dataset has no column of labels whose classes have names; ImageFolder gives one"
+        return (
+            "the dataset has no column of labels whose classes have names; ImageFolder gives one, and sources of tables "
+            "with classes="
+        )
     reasons = [f'column "{_engine.printable(name)}": {each}' for name, each in found.items() if isinstance(each, str)]
     several = ", ".join(f'"{_engine.printable(name)}"' for name, each in found.items() if isinstance(each, dict))
-    return "; ".join(reasons) or f"the columns {several} have different classes; project the dataset to one of them"
+    return (
+        "; ".join(reasons) or f"the columns {several} have different classes; ask for those of one: classes_of(column)"
+    )
 
 
 def _of(dataset: Base) -> _Found:
@@ -120,7 +142,19 @@ def _of_source(dataset: Base) -> _Found:
         return {"label": _of_folder(attributes)}
     if node.op == "from_dataset":
         return _of_object(dataset)
-    return {}
+    named = attributes.get("class_names") or {}
+    return {column: _of_names(names) for column, names in named.items() if _has(dataset, column)}
+
+
+def _of_names(names: str) -> dict[str, int] | str:
+    """Of the list in JSON that a source has; a graph may hold another text."""
+    try:
+        listed = json.loads(names)
+    except (ValueError, RecursionError):
+        listed = None
+    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        return "the names in its graph are not a list of texts"
+    return {name: label for label, name in enumerate(listed)}
 
 
 def _of_folder(attributes: dict[str, Any]) -> dict[str, int] | str:

@@ -13,6 +13,7 @@ from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets import numbered_rows
 from headrace._datasets.base import Base, ordered
 from headrace._datasets.class_names import class_names, why_none
+from headrace._datasets.class_names import classes_of as class_names_of
 from headrace._datasets.methods import Methods
 from headrace._datasets.runs import Runs
 from headrace._datasets.sampler import Sampler, applied
@@ -78,8 +79,8 @@ class Dataset(Methods, Runs):
 
     @property
     def class_to_idx(self) -> dict[str, int]:
-        """From the names of the classes to their labels, in the order of the labels: those of ImageFolder's folders, or of
-        a dataset of torchvision that `from_dataset` was given.
+        """From the names of the classes to their labels, in the order of the labels: those of ImageFolder's folders, of
+        `classes=` of a table or a file, or of a dataset of torchvision that `from_dataset` was given.
 
         They follow the column `label` through every method, also under another name, and through kernels that give the
         labels in another form, such as OneHot. `concat`, `zip` and `mix` keep them where they are equal. AttributeError
@@ -91,6 +92,15 @@ class Dataset(Methods, Runs):
     def classes(self) -> list[str]:
         """The names of the classes, in the order of their labels; see `class_to_idx`."""
         return list(class_names(self))
+
+    def classes_of(self, column: str) -> list[str]:
+        """The names of the classes of one column, in the order of their labels, where several columns have classes.
+        GraphError with the reason where they are not known.
+
+        Args:
+            column: A column of labels, of which `classes=` of its source says that it has classes.
+        """
+        return class_names_of(self, column)
 
     # ---- looking at it ----
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace._arguments.options import shown
+from headrace._datasets.fields.class_columns import given_classes, names_for_lines
 from headrace._datasets.fields.csv_fields import csv_attributes
 from headrace._datasets.fields.feature_types import feature_attributes
 from headrace._datasets.fields.json_fields import json_attributes
@@ -90,18 +91,31 @@ def csv(
     window: Any,
     look: Any,
     newlines_in_values: Any,
+    classes: Any = None,
     **attributes: Any,
 ) -> None:
-    found = csv_attributes(patterns, types, header, columns, delimiter, quote, missing, look, newlines_in_values)
-    _begin(source, "Csv", {"patterns": patterns, **found, **attributes}, window)
+    named = given_classes(classes, "Csv")
+    found = csv_attributes(patterns, types, header, columns, delimiter, quote, missing, look, newlines_in_values, named)
+    found |= {"patterns": patterns}
+    _begin(source, "Csv", {**found, "class_names": names_for_lines("Csv", found, named), **attributes}, window)
 
 
 @adapts("JsonLines")
 def json_lines(
-    source: Dataset, /, patterns: Any, columns: Any, window: Any, look: Any, missing: Any, **attributes: Any
+    source: Dataset,
+    /,
+    patterns: Any,
+    columns: Any,
+    window: Any,
+    look: Any,
+    missing: Any,
+    classes: Any = None,
+    **attributes: Any,
 ) -> None:
-    found = json_attributes(patterns, columns, missing, look)
-    _begin(source, "JsonLines", {"patterns": patterns, **found, **attributes}, window)
+    named = given_classes(classes, "JsonLines")
+    found = {"patterns": patterns, **json_attributes(patterns, columns, missing, look)}
+    names = names_for_lines("JsonLines", found, named)
+    _begin(source, "JsonLines", {**found, "class_names": names, **attributes}, window)
 
 
 @adapts("TFRecord")

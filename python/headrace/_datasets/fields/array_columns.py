@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _engine
 from headrace._arguments.options import shown, text
 from headrace._datasets.base import source
+from headrace._datasets.fields.class_columns import given_classes, numbered_columns
 from headrace._datasets.fields.frame_columns import plain_column
 from headrace._datasets.fields.missing_values import given_missing, is_masked, with_fill
 from headrace._datasets.fields.ragged_column import RaggedColumn, bound_columns
@@ -29,10 +30,11 @@ def array_source(arrays: Mapping[str, Any]) -> Dataset:
     return source("Numpy", array_attributes(arrays))
 
 
-def array_attributes(arrays: Mapping[str, Any], missing: Any = None) -> dict[str, Any]:
+def array_attributes(arrays: Mapping[str, Any], missing: Any = None, classes: Any = None) -> dict[str, Any]:
     """Those of the operator Numpy."""
     columns, types = array_columns(arrays, "Numpy", missing)
-    return {"arrays": bound_columns(columns), "columns": _engine.Columns(types)}
+    columns, types, names = numbered_columns(columns, types, given_classes(classes, "Numpy"), "Numpy")
+    return {"arrays": bound_columns(columns), "columns": _engine.Columns(types), "class_names": names}
 
 
 def array_columns(given: Mapping[str, Any], of: str, missing: Any = None) -> tuple[dict[str, Any], Types]:

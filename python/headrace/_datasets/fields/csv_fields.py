@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,7 +36,9 @@ def csv_attributes(
     missing: Any,
     look: Any,
     newlines_in_values: Any,
+    classes: Collection[str] = (),
 ) -> dict[str, Any]:
+    """Columns of `classes` whose types are looked for are texts."""
     look = whole("look", look, 1, of="Csv")
     header = flag("header", header, of="Csv")
     delimiter = text("delimiter", delimiter, of="Csv")
@@ -50,6 +52,7 @@ def csv_attributes(
         # A dict of other values is refused below.
         fills = missing if isinstance(missing, Mapping) else {}
         found = _types_of_rows(patterns, all_names, header, delimiter, quote, newlines, look, fills)
+        found |= {name: FieldType("string") for name in classes if name in found}
     else:
         found = given_types("types", types, "Csv")
     return {

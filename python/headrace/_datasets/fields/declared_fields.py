@@ -86,10 +86,10 @@ def wider_dtype(a: str, b: str) -> str | None:
     return None
 
 
-def first_lines(patterns: Any, count: int, of: str) -> Iterator[str]:
-    """Of the files of a source, as they are."""
+def first_lines(patterns: Any, count: int, of: str, json: bool = False) -> Iterator[str]:
+    """Of the files of a source, as they are; of JSON also the elements of a file that is an array."""
     with _errors_of("Text", of):
-        for row in source("Text", {"patterns": patterns}).take(count).iterate(workers=1, window=2):
+        for row in source("Text", {"patterns": patterns, "json": json}).take(count).iterate(workers=1, window=2):
             yield str(row["line"])
 
 

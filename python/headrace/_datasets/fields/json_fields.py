@@ -1,4 +1,4 @@
-"""The columns of JSON lines and their types: as given, or as the first lines show them."""
+"""The columns of files of JSON and their types: as given, or as the first rows show them."""
 
 from __future__ import annotations
 
@@ -50,12 +50,15 @@ def _missing_texts(missing: Any) -> dict[str, str]:
     return written
 
 
-# As many as the engine has.
+# As many as the engine has, and follows.
 _MOST_AXES = 32
+_MOST_DOTS = 64
+# Of a list without elements.
+_OF_NOTHING = "no dtype"
 
 
 class _Looker:
-    """Looks for columns in the lines of files, as they come."""
+    """Looks for columns in the rows of files, as they come: lines, or elements of arrays."""
 
     def __init__(self, patterns: Any, missing: set[str]) -> None:
         self._patterns = patterns
@@ -64,33 +67,56 @@ class _Looker:
 
     def fields(self, look: int) -> dict[str, FieldType]:
         found: dict[str, FieldType] | None = None
-        for line in first_lines(self._patterns, look, "JsonLines"):
+        for line in first_lines(self._patterns, look, "JsonLines", json=True):
             self._number += 1
             types = self._types_of(line)
             found = types if found is None else self._joined(found, types)
         if not found:
-            raise GraphError("JsonLines: the files have no line that shows the columns; give them: columns={…}")
+            raise GraphError("JsonLines: the files have no row that shows the columns; give them: columns={…}")
         if hidden := [name for name in self._missing if name not in found]:
             raise GraphError(
-                f'JsonLines: no line that was looked at has a value of "{hidden[0]}", which missing names; '
+                f'JsonLines: no row that was looked at has a value of "{hidden[0]}", which missing names; '
                 "give its type: columns={…}"
             )
+        for name, (dtype, _) in found.items():
+            if dtype == _OF_NOTHING:
+                raise GraphError(
+                    f'JsonLines: "{name}" is an empty list in all rows that were looked at, which has no type of a column; '
+                    "name the columns to read: columns={…}"
+                )
         return {name: FieldType(settled(dtype), shape) for name, (dtype, shape) in found.items()}
 
     def _here(self) -> str:
-        return f"line {self._number} of {shown(self._patterns)}"
+        return f"row {self._number} of {shown(self._patterns)}"
 
     def _types_of(self, line: str) -> dict[str, FieldType]:
         if not line.strip():
-            raise DataError(f"JsonLines: {self._here()} is blank; take it out, as each line is an object")
+            raise DataError(f"JsonLines: {self._here()} is blank; take the line out, as each is an object")
         try:
             row = json.loads(line, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
             raise DataError(f"JsonLines: {self._here()} is not JSON: {error}{_of_many_lines(line)}") from None
         if not isinstance(row, dict):
             raise DataError(f"JsonLines: {self._here()} is {shown(row)}; it must be an object")
-        values = {name: value for name, value in row.items() if value is not None or name not in self._missing}
-        return {name: self._type_of(name, value) for name, value in values.items()}
+        return {name: self._type_of(name, value) for name, value in self._values_of(row).items()}
+
+    def _values_of(self, row: dict[str, Any]) -> dict[str, Any]:
+        """By the names of columns: "a.b" is the key b of the object a, unless a key has that name itself."""
+        values: dict[str, Any] = {}
+        # The lengths of the names of the objects that they are in.
+        within: dict[str, int] = {}
+        left = [("", key, value) for key, value in reversed(row.items())]
+        while left:
+            prefix, key, value = left.pop()
+            name = prefix + key
+            if isinstance(value, dict) and value and name.count(".") < _MOST_DOTS:
+                left += [(f"{name}.", *each) for each in reversed(value.items())]
+            elif len(prefix) < within.get(name, len(name) + 1) and (value is not None or not self._may_miss(name)):
+                values[name], within[name] = value, len(prefix)
+        return values
+
+    def _may_miss(self, name: str) -> bool:
+        return name in self._missing or any(each.startswith(f"{name}.") for each in self._missing)
 
     def _type_of(self, name: str, value: Any, axes: int = 0) -> FieldType:
         if isinstance(value, list) and value and axes < _MOST_AXES:
@@ -98,6 +124,8 @@ class _Looker:
             for other in others:
                 first = self._wider(name, first, other)
             return FieldType(first.dtype, (len(value), *first.shape))
+        if isinstance(value, list) and not value:
+            return FieldType(_OF_NOTHING, (0,))
         kinds = {bool: "bool", float: "float64", str: "string"}
         if type(value) is int:
             return FieldType(dtype_of_whole(value) or "float64")
@@ -111,22 +139,30 @@ class _Looker:
     def _joined(self, before: dict[str, FieldType], now: dict[str, FieldType]) -> dict[str, FieldType]:
         for name in {**before, **now}:
             if (name not in before or name not in now) and name not in self._missing:
-                where = f"a line before {self._here()}" if name in now else self._here()
+                where = f"a row before {self._here()}" if name in now else self._here()
                 raise GraphError(
-                    f'JsonLines: {where} has no "{name}", which other lines have; '
+                    f'JsonLines: {where} has no "{name}", which other rows have; '
                     f"name the columns to read: columns={{…}}{_or_say_missing(name)}"
                 )
         both = {name: self._wider(name, before[name], now[name]) for name in before if name in now}
         return {**before, **now, **both}
 
     def _wider(self, name: str, a: FieldType, b: FieldType) -> FieldType:
+        for empty, other in ((a, b), (b, a)):
+            if empty.dtype == _OF_NOTHING and len(empty.shape) <= len(other.shape):
+                return FieldType(other.dtype, _shape_of_both(empty.shape, other.shape))
         dtype = wider_dtype(a.dtype, b.dtype)
         if len(a.shape) != len(b.shape) or dtype is None:
             raise GraphError(
                 f'JsonLines: "{name}" is {settled(b.dtype)}{shape_text(b.shape)} in {self._here()}, and '
                 f"{settled(a.dtype)}{shape_text(a.shape)} before; name the columns to read: columns={{…}}"
             )
-        return FieldType(dtype, tuple(x if x == y else None for x, y in zip(a.shape, b.shape, strict=True)))
+        return FieldType(dtype, _shape_of_both(a.shape, b.shape))
+
+
+def _shape_of_both(least: tuple[int | None, ...], most: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """Empty lists say nothing of the axes below them."""
+    return (*(x if x == y else None for x, y in zip(least, most, strict=False)), *most[len(least) :])
 
 
 def _or_say_missing(name: str) -> str:
@@ -139,6 +175,6 @@ def _refuse_constant(name: str) -> Any:
 
 def _of_many_lines(line: str) -> str:
     """What to do about a value that begins in the line and does not end there, as far as its first character shows."""
-    if line.lstrip()[:1] not in ("[", "{") or line.rstrip()[-1:] in ("]", "}"):
+    if line.lstrip()[:1] != "{" or line.rstrip()[-1:] == "}":
         return ""
-    return '; each line is a whole object: write a file of other JSON anew, with "\\n".join(map(json.dumps, objects))'
+    return '; each line is a whole object, or the file is one array of them: write a file of other JSON anew, with "\\n".join(map(json.dumps, objects))'

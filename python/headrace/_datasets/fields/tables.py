@@ -9,23 +9,29 @@ from headrace._arguments.options import shown
 from headrace._datasets.base import source
 from headrace._datasets.fields.csv_fields import csv_table
 from headrace._datasets.fields.frame_columns import frame_columns, plain_column
+from headrace._datasets.fields.joined_columns import column_of_lists
 from headrace._datasets.fields.json_fields import json_attributes
+from headrace._datasets.fields.metadata_folder import is_folder, metadata_columns
 from headrace.errors import GraphError
 
 __all__ = ["table_columns", "with_plain_paths"]
 
-# The lines of a file of JSON lines that are looked at for columns and types: all, as all are read at once.
+# The rows of a file of JSON that are looked at for columns and types: all, as all are read at once.
 _LOOK = 1 << 62
 
 
-def table_columns(table: Any, paths: str, of: str, missing: Any = None) -> dict[str, Any]:
-    """The columns of a dict, a list of dicts, a pandas DataFrame, a pyarrow Table, or a file of JSON lines or CSV.
+def table_columns(table: Any, paths: str, of: str, missing: Any = None, unmatched: str = "error") -> dict[str, Any]:
+    """The columns of a dict, a list of dicts, a pandas DataFrame, a pyarrow Table, a file of JSON or CSV, or a folder with
+    metadata.
 
     In CSV, which does not tell 7 from "007", the column `paths` is text, and columns without a name are left out. Of files
     the values in `missing` already stand where a line has none.
     """
     if isinstance(table, Mapping):
         return dict(table)
+    if is_folder(table):
+        folder = os.fspath(table)
+        return metadata_columns(folder, paths, lambda file: _of_file(file, paths, of, missing), unmatched)
     if isinstance(table, (str, os.PathLike)):
         return _of_file(os.fspath(table), paths, of, missing)
     columns = frame_columns(table, of)
@@ -35,7 +41,7 @@ def table_columns(table: Any, paths: str, of: str, missing: Any = None) -> dict[
         return _of_rows(table, of)
     raise GraphError(
         f"{of}: the table is {shown(table)}; it must be a dict from column to values, a list of dicts, a pandas "
-        "DataFrame, a pyarrow Table, or the path of a file of JSON lines or CSV"
+        "DataFrame, a pyarrow Table, or the path of a file of JSON lines or CSV, or of a folder with metadata"
     )
 
 
@@ -63,12 +69,13 @@ def _of_file(path: Any, paths: str, of: str, missing: Any) -> dict[str, Any]:
         # Of rows that pandas numbers, and of lines that end with a comma.
         columns.pop("", None)
         return columns
-    if ending in (".jsonl", ".ndjson"):
+    if ending in (".jsonl", ".ndjson", ".json"):
         attributes = json_attributes(pattern, None, missing, _LOOK)
         rows = source("JsonLines", {"patterns": pattern, **attributes})
-        return _of_rows([{name: _scalar(value) for name, value in row.items()} for row in rows], of)
+        columns = _of_rows([{name: _scalar(value) for name, value in row.items()} for row in rows], of)
+        return {name: column_of_lists(column) for name, column in columns.items()}
     raise GraphError(
-        f"{of}: the table is {shown(path)}, and only files of JSON lines (.jsonl) and CSV (.csv) are read; read "
+        f"{of}: the table is {shown(path)}, and only files of JSON (.jsonl, .json) and CSV (.csv) are read; read "
         "another with a library, as pandas.read_parquet(path), and give what it returns"
     )
 
