@@ -84,7 +84,10 @@ uint64_t NumberOf(const std::string& record) {
 SourceFormat LibSvmRows() {
   return LineFormatOf(
       "LibSvm",
-      [](const std::string& record) { return Cat(NumberOf(record), " ", record.size(), ":", NumberOf(record)); },
+      // Blanks make it longer, as the record is.
+      [](const std::string& record) {
+        return Cat(NumberOf(record), " ", record.size(), ":", NumberOf(record), std::string(record.size(), ' '));
+      },
       [](const std::string& record) {
         return Cat("label=", NumberOf(record), ", index=int64 (1,) [", record.size(), "], value=float32 (1,) [",
                    NumberOf(record), "]");
@@ -101,6 +104,8 @@ SourceFormat RecordFiles() {
   format.borders = kRecordBorders;
   format.damage = LongRecordHead();
   format.damage_is_a_row = false;
+  // A record whose end is no beginning of another is not given.
+  format.held_back = 1;
   return format;
 }
 
@@ -163,11 +168,12 @@ SourceFormat MindRows() {
   format.paths = "paths";
   format.encode = [](const Records& records, const InSet& place) {
     MindBytesOptions options;
-    options.rows_in_page = 4;
-    options.header_size = 8192;
+    // Three pages of rows, or fewer.
+    options.rows_in_page = std::max<size_t>(4, records.size() / 3 + 1);
     size_t longest = 0;
     for (const std::string& record : records) longest = std::max(longest, record.size());
-    options.page_size = static_cast<int64_t>(4096 + 4 * longest);
+    // Before a row is its length, and the numbers of all rows have a page together.
+    options.page_size = static_cast<int64_t>(options.rows_in_page * (longest + 100) + 4096);
     options.shard_addresses.clear();
     for (size_t file = 0; file < place.files; ++file) options.shard_addresses.push_back(Cat("f", file));
     options.shard_id = static_cast<int>(place.file);
@@ -178,7 +184,10 @@ SourceFormat MindRows() {
     return MindFileBytes(rows, options);
   };
   format.row = [](const std::string& record) { return Cat("data='", record, "', label=", record.size()); };
-  format.more = {{"fields", StringsValue({"data bytes", "label int32"})}, {"one", BoolValue(false)}};
+  format.more = {{"fields", StringsValue({"data bytes", "label int32"})},
+                 {"one", BoolValue(false)},
+                 {"index", StringValue("build")}};
+  format.keeps_items = true;
   format.in_order = false;
   return format;
 }
@@ -232,6 +241,7 @@ std::vector<SourceFormat> NumberedFormats() {
     formats.push_back(Numbered(std::move(lines), StringValue("build")));
   }
   for (SourceFormat records : {RecordFiles(), ImageRecords(), TfExamples(), TarSamples()}) {
+    records.keeps_items = records.whole_files;
     formats.push_back(Numbered(std::move(records), StringsValue({"build"})));
   }
   formats.push_back(MindRows());
@@ -274,7 +284,9 @@ GraphBuilder FormatTest::Source(GraphBuilder::Given attributes) const {
     }
   }
   // Not the indices beside them.
-  attributes.emplace_back(GetParam().paths, StringsValue({folder_ / "f?"}));
+  std::vector<std::string> patterns = {folder_ / "f?"};
+  if (records_.size() > 10) patterns.push_back(folder_ / "f??");
+  attributes.emplace_back(GetParam().paths, StringsValue(patterns));
   attributes.insert(attributes.end(), GetParam().more.begin(), GetParam().more.end());
   GraphBuilder builder;
   builder.Add(GetParam().op, {}, attributes);

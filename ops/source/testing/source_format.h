@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,11 +48,16 @@ struct SourceFormat {
   std::string damage = {};
   bool damage_is_a_row = true;  // so that it can be skipped by itself, and the next row comes
 
+  // ---- of formats that are read by number ----
+  bool keeps_items = false;  // in an index beside the file (io/formats/item_index.h)
+
   // ---- what changed bytes do ----
   bool checked = false;           // records have checksums: a row that comes is right
   bool in_order = true;           // what lies before a changed byte is read as before
   size_t held_back = 0;           // whole records before the changed one that are not given either
   bool cut_may_be_a_row = false;  // where a record is cut, its beginning may be one: lines
+
+  friend void PrintTo(const SourceFormat& format, std::ostream* out) { *out << format.name; }
 };
 
 std::vector<SourceFormat> SplitFormats();
