@@ -265,7 +265,8 @@ def numbered_table(count: int, shuffled: bool) -> Recipe:
 
 def objects(count: int, **options: Any) -> hr.Dataset:
     """The numbers in objects of JSON, a third of them beside a null."""
-    lines = ('{"other": null, "value": %d}\n' % n if n % 3 == 0 else '{"value": %d}\n' % n for n in range(count))
+    nulls = ('"other": null, ' if number % 3 == 0 else "" for number in range(count))
+    lines = (f'{{{null}"value": {number}}}\n' for number, null in enumerate(nulls))
     path = written(count, "jsonl", lambda: "".join(lines).encode())
     return hr.JsonLines(path, {"value": "int64"}, **options)
 
