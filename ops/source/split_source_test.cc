@@ -58,6 +58,7 @@ class SplitFormat : public FormatTest {
 };
 
 INSTANTIATE_TEST_SUITE_P(All, SplitFormat, ::testing::ValuesIn(SplitFormats()), NameOfFormat);
+INSTANTIATE_TEST_SUITE_P(Compressed, SplitFormat, ::testing::ValuesIn(CompressedFormats()), NameOfFormat);
 
 TEST_P(SplitFormat, GivesEachRecordOnceToAnyRanks) {
   Write({20, 0, 1, 37});

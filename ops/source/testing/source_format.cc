@@ -221,6 +221,9 @@ SourceFormat Compressed(SourceFormat format, Compression compression, std::strin
   format.encode = [compression, encode = format.encode](const Records& records, const InSet& place) {
     return Compress(compression, encode(records, place));
   };
+  format.whole_files = true;
+  // What follows the end of compressed bytes is damage of the file, not of a row.
+  format.damage.clear();
   format.in_order = false;
   return format;
 }
@@ -248,15 +251,21 @@ std::vector<SourceFormat> NumberedFormats() {
   return formats;
 }
 
-std::vector<SourceFormat> AllFormats() {
-  std::vector<SourceFormat> formats = SplitFormats();
-  for (SourceFormat& format : NumberedFormats()) formats.push_back(std::move(format));
+std::vector<SourceFormat> CompressedFormats() {
+  std::vector<SourceFormat> formats;
   formats.push_back(Compressed(JsonObjects(), Compression::kGzip, "Gzip"));
   formats.push_back(Compressed(TextLines(), Compression::kZstd, "Zstd"));
   formats.push_back(Compressed(TfExamples(), Compression::kZlib, "Zlib"));
   formats.back().more.emplace_back("compression", StringValue("zlib"));
   formats.push_back(Compressed(TarSamples(), Compression::kXz, "Xz"));
   formats.push_back(Compressed(TarSamples(), Compression::kBzip2, "Bzip2"));
+  return formats;
+}
+
+std::vector<SourceFormat> AllFormats() {
+  std::vector<SourceFormat> formats = SplitFormats();
+  for (SourceFormat& format : NumberedFormats()) formats.push_back(std::move(format));
+  for (SourceFormat& format : CompressedFormats()) formats.push_back(std::move(format));
   return formats;
 }
 

@@ -62,7 +62,8 @@ struct SourceFormat {
 
 std::vector<SourceFormat> SplitFormats();
 std::vector<SourceFormat> NumberedFormats();
-// Both, and files that are compressed as a whole.
+// Some of the files that are read in splits, compressed as a whole: each of them is one split.
+std::vector<SourceFormat> CompressedFormats();
 std::vector<SourceFormat> AllFormats();
 
 // For INSTANTIATE_TEST_SUITE_P.
