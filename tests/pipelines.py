@@ -6,6 +6,7 @@ import json
 import pathlib
 import shutil
 import struct
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -166,7 +167,7 @@ def _write_records(folder: pathlib.Path) -> None:
 
 
 def _write_examples(folder: pathlib.Path) -> None:
-    """In three files, and in another one beside a wrong checksum and a wrong type."""
+    """In three files, in one compressed by each of gzip and zlib, and in one beside a wrong checksum and a wrong type."""
     examples = folder / "examples"
     examples.mkdir()
     for part in range(3):
@@ -184,6 +185,9 @@ def _write_examples(folder: pathlib.Path) -> None:
         ]
         (examples / f"{part}.tfrecord").write_bytes(b"".join(map(frame, records)))
     frames = [frame(example({"number": ("int64", [i])})) for i in range(9)]
+    for name, window in (("gzip", 31), ("zlib", 15)):
+        packer = zlib.compressobj(wbits=window)
+        (folder / f"{name}.examples").write_bytes(packer.compress(b"".join(frames)) + packer.flush())
     frames[3] = frames[3][:-1] + bytes([frames[3][-1] ^ 1])
     frames[5] = frame(example({"number": ("float32", [1.5])}))
     (folder / "damaged.examples").write_bytes(b"".join(frames))
@@ -841,6 +845,11 @@ def sparse_rows(data: pathlib.Path) -> hr.Dataset:
     return rows.map(T.PadEnd(10), "value").batch(4, pad=True, pad_value=-1)
 
 
+def numbered_sparse_rows(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.LibSvm(str(data / "*.libsvm"), 10, index="build", shuffle=True)
+    return rows.on_error("skip").split([0.7, 0.3], seed=1)[0].batch(4, pad=True, pad_value=-1)
+
+
 def damaged_sparse_rows(data: pathlib.Path) -> hr.Dataset:
     return hr.LibSvm(str(data / "*.libsvm"), 8).batch(4, pad=True, pad_value=-1)
 
@@ -882,6 +891,11 @@ def examples_in_files(data: pathlib.Path) -> hr.Dataset:
 def examples_beside_damage(data: pathlib.Path) -> hr.Dataset:
     rows = hr.TFRecord(str(data / "damaged.examples"), {"number": "int64"}, damage="skip")
     return rows.on_error("skip").batch(3)
+
+
+def compressed_examples(data: pathlib.Path) -> hr.Dataset:
+    paths = [str(data / "gzip.examples"), str(data / "examples/0.tfrecord"), str(data / "zlib.examples")]
+    return hr.TFRecord(paths, {"number": "int64"}, shuffle="files").repeat(2).batch(4)
 
 
 _SAMPLE_TYPES = {"cls": "int64", "json": {"text": str, "box": ("float32", (2,))}}
@@ -1500,6 +1514,7 @@ PIPELINES: dict[str, Build] = {
         classes_of_tables,
         numbered_tables,
         sparse_rows,
+        numbered_sparse_rows,
         damaged_sparse_rows,
         skipped_sparse_rows,
         packed_images,
@@ -1511,6 +1526,7 @@ PIPELINES: dict[str, Build] = {
         examples_by_number,
         examples_in_files,
         examples_beside_damage,
+        compressed_examples,
         samples_by_number,
         samples_in_shards,
         samples_in_order,

@@ -263,6 +263,24 @@ def numbered_table(count: int, shuffled: bool) -> Recipe:
     )
 
 
+def objects(count: int, **options: Any) -> hr.Dataset:
+    """The numbers in objects of JSON, a third of them beside a null."""
+    nulls = ('"other": null, ' if number % 3 == 0 else "" for number in range(count))
+    lines = (f'{{{null}"value": {number}}}\n' for number, null in enumerate(nulls))
+    path = written(count, "jsonl", lambda: "".join(lines).encode())
+    return hr.JsonLines(path, {"value": "int64"}, **options)
+
+
+def numbered_objects(count: int, shuffled: bool) -> Recipe:
+    return read_by_number(
+        f"JsonLines({count}, index, {shuffled})",
+        lambda count, shuffled: objects(count, shuffle=shuffled, index="build"),
+        count,
+        shuffled,
+        maps_alone=False,
+    )
+
+
 def number_of_value(value: Any) -> np.ndarray:
     return np.array(int(value[0]), np.int64)
 
@@ -405,9 +423,11 @@ def _source(draws: Draws) -> Recipe:
         "lines",
         "compressed lines",
         "table",
+        "objects",
         "sparse rows",
         "records",
         "numbered table",
+        "numbered objects",
         "indexed records",
         "examples",
         "indexed examples",
@@ -429,6 +449,7 @@ def _source(draws: Draws) -> Recipe:
         return own_rows(size, draws.choice([False, True]), draws.choice([False, True]))
     indexed = {
         "numbered table": numbered_table,
+        "numbered objects": numbered_objects,
         "indexed records": indexed_records,
         "indexed examples": indexed_examples,
         "indexed samples": indexed_samples,
@@ -442,6 +463,7 @@ def _source(draws: Draws) -> Recipe:
         "lines": ("Text", lines),
         "compressed lines": ("compressed Text", compressed_lines),
         "table": ("Csv", table),
+        "objects": ("JsonLines", objects),
         "sparse rows": ("LibSvm", sparse_rows),
         "records": ("RecordFile", records),
         "examples": ("TFRecord", examples),

@@ -2,8 +2,8 @@
 
 A page's ```python blocks run one after the other in one namespace and one temporary folder, as one script `train.py`.
 A ```text block shows what the block before it prints; `…` in it matches anything. Words after the language are options:
-```python no-run is not run, ```python torch only where PyTorch is installed, ```text varies is not compared. A ```cpp
-block names its file in its first line.
+```python no-run is not run, ```python torch only where PyTorch is installed and ```python pyarrow only where pyarrow is,
+```text varies is not compared. A ```cpp block names its file in its first line.
 """
 
 import ast
@@ -26,7 +26,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "ops.md") + [ROOT / "README.md"]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 SCRIPT = "train.py"
-HAS_TORCH = importlib.util.find_spec("torch") is not None
+# The packages that examples may need.
+ABSENT = {name for name in ("torch", "pyarrow") if importlib.util.find_spec(name) is None}
 
 
 @dataclasses.dataclass
@@ -115,7 +116,7 @@ def run_page(page: pathlib.Path, namespace: dict[str, object]) -> None:
     for block in blocks_of(page.read_text()):
         where = f"{page.relative_to(ROOT)}:{block.line}"
         if block.language == "python":
-            left_out = "torch" in block.words and not HAS_TORCH
+            left_out = not ABSENT.isdisjoint(block.words)
         if left_out:
             continue
         if block.language == "python" and "no-run" not in block.words:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import headrace as hr
 from headrace import vision as V
 from tests import example_plugins
-from tests.recipes import numbered_waves, readings_of, recipes
+from tests.recipes import compressed_lines, numbered_waves, objects, readings_of, recipes, samples, table
+from tests.recipes import examples as examples_of
 from tests.thinning import examples
 
 bounded = settings(
@@ -50,6 +51,10 @@ INDEXED = {
     "mix": lambda count: hr.mix([hr.Range(count - 5, shuffle=True), hr.Range(100, 105)], [2, 1], stop="all"),
     "zip": lambda count: hr.Range(count).zip(hr.Numpy({"other": np.arange(100)}, shuffle=True)),
     "plugin source": lambda count: numbered_waves(count, shuffled=True),
+    "JsonLines": lambda count: objects(count, index="build", shuffle=True),
+    "Csv": lambda count: table(count, index="build", shuffle=True),
+    "TFRecord": lambda count: examples_of(count, index="build", shuffle=True),
+    "WebDataset": lambda count: samples(count, index="build", shuffle=True),
 }
 STREAMED = {
     "Generator": lambda count: hr.Generator(functools.partial(range_of, count), {"value": "int64"}),
@@ -59,6 +64,10 @@ STREAMED = {
     "plugin format": lambda count: (
         example_plugins.gauge().Readings(readings_of(count), split_bytes=50).rename({"time": "value"})
     ),
+    "objects of JSON": lambda count: objects(count, split_bytes=50),
+    "compressed lines": lambda count: compressed_lines(count),
+    "examples": lambda count: examples_of(count),
+    "samples": lambda count: samples(count),
 }
 EXACT = INDEXED | STREAMED
 

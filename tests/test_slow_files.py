@@ -10,6 +10,9 @@ import pytest
 
 import headrace as hr
 from tests.faults import preload
+from tests.pipelines import PIPELINES
+from tests.running import Outcome
+from tests.running import read_all as outcome_of
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +49,42 @@ def report_of(folder: pathlib.Path, rows: int, **options: Any) -> tuple[Any, str
 
 def test_rows_are_the_same(folder: pathlib.Path, slow_disk: concurrent.futures.Executor) -> None:
     assert slow_disk.submit(read_all, folder).result() == read_all(folder)
+
+
+# Each format of files, by number and in splits.
+FORMATS = [
+    "text_splits",
+    "numbered_lines",
+    "compressed_lines_in_splits",
+    "json_lines",
+    "numbered_json_lines",
+    "tables",
+    "numbered_tables",
+    "sparse_rows",
+    "packed_images",
+    "packed_images_in_splits",
+    "part_of_records",
+    "examples_by_number",
+    "examples_in_files",
+    "compressed_examples",
+    "samples_by_number",
+    "samples_in_shards",
+    "mind_records",
+    "mind_arrays",
+]
+
+
+def outcome_at(name: str, data: pathlib.Path) -> Outcome:
+    return outcome_of(PIPELINES[name](data), seed=5, epoch=1)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_rows_of_every_format_are_the_same(
+    name: str, data: pathlib.Path, slow_disk: concurrent.futures.Executor
+) -> None:
+    expected = outcome_at(name, data)
+    assert expected.rows
+    assert slow_disk.submit(outcome_at, name, data).result() == expected
 
 
 @pytest.mark.timing

@@ -1,30 +1,24 @@
 // What holds of every format that is read in splits: any ranks give each record once, any state goes on exactly, damage
 // is named by file and byte, and neither the size of splits nor that of blocks changes a row. A format joins by an
-// entry in Formats().
+// entry in SplitFormats() (ops/source/testing/source_format.h).
 #include "ops/source/split_source.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "absl/strings/str_replace.h"
 #include "core/error.h"
 #include "core/testing/rounds.h"
 #include "engine/exec/iteration.h"
 #include "io/files/testing/counted_reads.h"
 #include "io/files/testing/delayed_file_system.h"
-#include "io/files/testing/faulty_file_system.h"
-#include "io/files/testing/temporary_folder.h"
-#include "io/formats/recordio/testing/record_bytes.h"
-#include "io/formats/tfrecord/testing/example_bytes.h"
 #include "ir/graph.pb.h"
-#include "ops/plugin/plugin_library.h"
+#include "ops/source/testing/source_format.h"
 #include "ops/testing/run_operator.h"
 #include "ops/testing/state_run.h"
 
@@ -33,7 +27,6 @@ namespace {
 
 using ir::BoolValue;
 using ir::IntValue;
-using ir::StringsValue;
 using ir::StringValue;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAreArray;
@@ -41,143 +34,8 @@ using ::testing::UnorderedElementsAreArray;
 const uint64_t kManyRanks = Rounds(100, {.quick = 7, .sanitized = 7});
 const int kWaysApart = OneIn({.quick = 3, .sanitized = 3});
 
-struct FormatCase {
-  std::string op;
-  std::string paths;  // the attribute that names the files
-  // The bytes of a file with these records.
-  std::function<std::string(const std::vector<std::string>& records)> encode;
-  // The text of a row of RunOperator with this record.
-  std::function<std::string(const std::string& record)> row;
-  // Bytes that can be no record, in a file after whole records.
-  std::string damage;
-  PartBorders borders;
-  bool damage_is_a_row = true;  // so that it can be skipped by itself, and the next row comes
-  GraphBuilder::Given more = {};
-  bool whole_files = false;  // files are splits
-};
-
-std::string EncodeLines(const std::vector<std::string>& records) {
-  std::string bytes;
-  for (const std::string& record : records) Append(bytes, record, "\n");
-  return bytes;
-}
-
-std::string EncodeFrames(const std::vector<std::string>& records) {
-  std::string bytes;
-  for (const std::string& record : records) {
-    const auto length = static_cast<uint32_t>(record.size());
-    bytes.append("FRAM").append(reinterpret_cast<const char*>(&length), sizeof(length)).append(record);
-  }
-  return bytes;
-}
-
-// A TFRecord whose payload was changed.
-std::string ChecksumOfAnother(std::string frame) {
-  frame.back() ^= 1;
-  return frame;
-}
-
-std::vector<FormatCase> Formats() {
-  // Registers the operator.
-  const auto plugin = LoadPlugin("ops/plugin/testing/reading_plugin.so");
-  if (!plugin.ok()) ADD_FAILURE() << plugin.status();
-  return {{"Text",
-           "patterns",
-           EncodeLines,
-           [](const std::string& record) { return Cat("line='", record, "'"); },
-           "\xFF\xFE no text\n",
-           {1, true}},
-          {"RecordFile",
-           "paths",
-           RecordBytes,
-           [](const std::string& record) { return Cat("record='", record, "'"); },
-           std::string("\x0a\x23\xd7\xce\x40\0\0\0claims more", 20),
-           {4, false},
-           false},
-          {"ImageRecord",
-           "paths",
-           [](const std::vector<std::string>& records) {
-             std::vector<std::string> payloads;
-             for (const std::string& record : records) payloads.push_back(ImagePayload(7, {1}, record));
-             return RecordBytes(payloads);
-           },
-           [](const std::string& record) { return Cat("image='", record, "'"); },
-           std::string("\x0a\x23\xd7\xce\x40\0\0\0claims more", 20),
-           {4, false},
-           false,
-           {{"columns", StringsValue({"image"})}}},
-          {"JsonLines",
-           "patterns",
-           [](const std::vector<std::string>& records) {
-             std::vector<std::string> lines;
-             for (const std::string& record : records) lines.push_back(Cat("{\"v\":\"", record, "\"}"));
-             return EncodeLines(lines);
-           },
-           [](const std::string& record) { return Cat("v='", record, "'"); },
-           "{no JSON\n",
-           {1, true},
-           true,
-           {{"fields", StringsValue({"v string"})}}},
-          {"Csv",
-           "patterns",
-           [](const std::vector<std::string>& records) {
-             std::vector<std::string> lines;
-             for (const std::string& record : records) lines.push_back(Cat("\"", record, "\",", record.size()));
-             return EncodeLines(lines);
-           },
-           [](const std::string& record) { return Cat("v='", record, "', n=", record.size()); },
-           "no quotes\",1\n",
-           {1, true},
-           true,
-           {{"fields", StringsValue({"v string", "n int64"})}, {"header", BoolValue(false)}}},
-          {"TFRecord",
-           "paths",
-           [](const std::vector<std::string>& records) {
-             std::vector<std::string> payloads;
-             for (const std::string& record : records)
-               payloads.push_back(ExampleBytes({{"v", BytesFeature({record})}}));
-             return TfRecordBytes(payloads);
-           },
-           [](const std::string& record) { return Cat("v='", record, "'"); },
-           ChecksumOfAnother(TfRecordBytes({"damaged"})),
-           {},
-           true,
-           {{"fields", ir::ColumnsValue({{{"v", ir::ColumnType::Of(DType::kString, {})}}})}},
-           true},
-          {"readops.Frames",
-           "patterns",
-           EncodeFrames,
-           [](const std::string& record) { return Cat("record='", record, "'"); },
-           EncodeFrames({"! is damaged"}),
-           {}}};
-}
-
-class SplitFormat : public ::testing::TestWithParam<FormatCase> {
+class SplitFormat : public FormatTest {
  protected:
-  // Files of so many records each, which are all different and of different lengths.
-  void Write(const std::vector<int>& counts) {
-    for (size_t file = 0; file < counts.size(); ++file) {
-      std::vector<std::string> records;
-      for (int i = 0; i < counts[file]; ++i) {
-        records.push_back(Cat(file, "-", i, std::string(static_cast<size_t>(i * i % 23), 'x')));
-        rows_.push_back(GetParam().row(records.back()));
-      }
-      folder_.Write(Cat("f", file), GetParam().encode(records));
-    }
-  }
-  GraphBuilder Source(GraphBuilder::Given attributes = {}) const {
-    GraphBuilder builder;
-    if (GetParam().whole_files) {
-      std::erase_if(attributes, [](const auto& each) { return each.first == "split_bytes"; });
-      for (auto& [name, value] : attributes) {
-        if (value.text() == "contiguous") value = StringValue("splits");
-      }
-    }
-    attributes.emplace_back(GetParam().paths, StringsValue({folder_ / "f*"}));
-    attributes.insert(attributes.end(), GetParam().more.begin(), GetParam().more.end());
-    builder.Add(GetParam().op, {}, attributes);
-    return builder;
-  }
   // All choices of four attributes; in thinned runs and under sanitizers a third of them, in which each two choices
   // still meet.
   static std::vector<GraphBuilder::Given> Ways() {
@@ -197,25 +55,15 @@ class SplitFormat : public ::testing::TestWithParam<FormatCase> {
     }
     return ways;
   }
-  static std::vector<std::string> TextsOf(const GraphBuilder& builder, const ShardAssignment& shard, uint64_t epoch) {
-    RunSpec spec;
-    spec.shard = shard;
-    const auto ran = RunOnce(*builder.Build(), OptionsOf(spec));
-    EXPECT_TRUE(ran.ok() && ran->error.ok()) << ran.status();
-    return ran.ok() ? ran->Texts(epoch) : std::vector<std::string>();
-  }
-
-  TemporaryFolder folder_;
-  std::vector<std::string> rows_;
 };
 
-INSTANTIATE_TEST_SUITE_P(All, SplitFormat, ::testing::ValuesIn(Formats()),
-                         [](const auto& format) { return absl::StrReplaceAll(format.param.op, {{".", "_"}}); });
+INSTANTIATE_TEST_SUITE_P(All, SplitFormat, ::testing::ValuesIn(SplitFormats()), NameOfFormat);
+INSTANTIATE_TEST_SUITE_P(Compressed, SplitFormat, ::testing::ValuesIn(CompressedFormats()), NameOfFormat);
 
 TEST_P(SplitFormat, GivesEachRecordOnceToAnyRanks) {
   Write({20, 0, 1, 37});
   for (const GraphBuilder::Given& way : Ways()) {
-    for (const uint64_t world : {uint64_t{1}, uint64_t{3}, kManyRanks}) {
+    for (const uint64_t world : {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{5}, kManyRanks}) {
       for (const uint64_t epoch : {0, 1}) {
         std::vector<std::string> all;
         for (uint64_t rank = 0; rank < world; ++rank) {
@@ -226,6 +74,38 @@ TEST_P(SplitFormat, GivesEachRecordOnceToAnyRanks) {
       }
     }
   }
+}
+
+// Every `world`-th row of a stream, or the files of every `world`-th number, in the order of the listing.
+TEST_P(SplitFormat, GivesEachRankItsRowsInOrder) {
+  Write({9, 1, 12, 3, 5});
+  for (uint64_t world = 1; world <= 7; ++world) {
+    std::vector<std::string> runs;
+    for (uint64_t rank = 0; rank < world; ++rank) {
+      std::vector<std::string> every;
+      for (size_t row = rank; row < rows_.size(); row += world) every.push_back(rows_[row]);
+      EXPECT_EQ(TextsOf(Source({{"sharding", StringValue("rows")}}), {rank, world}, 0), every) << rank << "/" << world;
+      std::vector<std::string> files;
+      for (size_t file = rank; file < records_.size(); file += world) {
+        for (const std::string& record : records_[file]) files.push_back(GetParam().row(record));
+      }
+      const GraphBuilder splits = Source({{"sharding", StringValue("splits")}, {"split_bytes", IntValue(1 << 20)}});
+      EXPECT_EQ(TextsOf(splits, {rank, world}, 0), files) << rank << "/" << world;
+      if (GetParam().whole_files) continue;
+      const auto run = TextsOf(Source({{"sharding", StringValue("contiguous")}}), {rank, world}, 0);
+      runs.insert(runs.end(), run.begin(), run.end());
+    }
+    EXPECT_TRUE(GetParam().whole_files || runs == rows_) << world;
+  }
+}
+
+// A state says where each reader is, however many rows were read.
+TEST_P(SplitFormat, HasStatesOfOneSize) {
+  Write({300, 300, 300});
+  const ir::proto::Graph graph = *Source({{"interleave", IntValue(2)}, {"split_bytes", IntValue(900)}}).Build();
+  const int first = StateAfter(graph, 1).checkpoint_size();
+  for (const int rows : {16, 17, 450, 899}) EXPECT_EQ(StateAfter(graph, rows).checkpoint_size(), first) << rows;
+  EXPECT_LT(StateAfter(graph, 899).ByteSizeLong(), 4096u);
 }
 
 TEST_P(SplitFormat, GivesTheSameRowsInEveryWayAndFromEveryState) {
@@ -354,7 +234,7 @@ TEST_P(SplitFormat, GivesTheRunsOfBytesOfInputSplit) {
     std::string bytes;
     for (const std::string& record : files[file]) {
       begins.push_back({total + static_cast<int64_t>(bytes.size()), bytes.empty(), GetParam().row(record)});
-      bytes += GetParam().encode({record});
+      bytes += GetParam().encode({record}, {});
     }
     total += static_cast<int64_t>(bytes.size());
     folder_.Write(Cat("f", file), bytes);
@@ -376,8 +256,9 @@ TEST_P(SplitFormat, GivesTheRunsOfBytesOfInputSplit) {
 }
 
 TEST_P(SplitFormat, NamesTheFileAndTheByteOfDamage) {
+  if (GetParam().damage.empty()) GTEST_SKIP() << "nothing follows its last record";
   Write({10, 10});
-  const std::string good = GetParam().encode({"one", "two"});
+  const std::string good = GetParam().encode({"one", "two"}, {});
   const std::string path = folder_.Write("f1", good + GetParam().damage);
   for (const GraphBuilder::Given& way : Ways()) {
     const Ran ran = RunEveryWay(Source(way));
@@ -387,10 +268,11 @@ TEST_P(SplitFormat, NamesTheFileAndTheByteOfDamage) {
 }
 
 TEST_P(SplitFormat, GoesOnBehindDamageThatIsSkipped) {
+  if (GetParam().damage.empty()) GTEST_SKIP() << "nothing follows its last record";
   if (!GetParam().damage_is_a_row) GTEST_SKIP() << "its damage is between rows; see the attribute `damage`";
   Write({10, 10});
   const std::string path =
-      folder_.Write("f1", GetParam().encode({"one", "two"}) + GetParam().damage + GetParam().encode({"three"}));
+      folder_.Write("f1", GetParam().encode({"one", "two"}, {}) + GetParam().damage + GetParam().encode({"three"}, {}));
   std::vector<std::string> expected(rows_.begin(), rows_.begin() + 10);
   for (const char* record : {"one", "two", "three"}) expected.push_back(GetParam().row(record));
   for (const GraphBuilder::Given& way : Ways()) {
