@@ -81,16 +81,17 @@ class PyarrowBatches : public ParquetBatches {
   // With the GIL held.
   PyarrowBatches(const std::string& path, py::object batches) : path_(path), batches_(std::move(batches)) {}
 
-  absl::StatusOr<ArrowOwner<ArrowArray>> Next() override {
-    ArrowOwner<ArrowArray> array;
+  absl::StatusOr<ParquetBatch> Next() override {
+    ParquetBatch next;
     HEADRACE_RETURN_IF_ERROR(WithPyarrow(path_, [&] {
       const py::object batch = NextOf(batches_.get());
       if (!batch) return absl::OkStatus();
       const py::tuple capsules = Called(batch.attr("__arrow_c_array__"), py::tuple());
-      array = TakeCapsule<ArrowArray>(capsules[1], "arrow_array");
+      next.array = TakeCapsule<ArrowArray>(capsules[1], "arrow_array");
+      next.bytes = batch.attr("nbytes").cast<int64_t>();
       return absl::OkStatus();
     }));
-    return array;
+    return next;
   }
 
  private:
