@@ -163,9 +163,10 @@ size_t ParquetColumns::MakeColumn(const Source& source, const ArrowBatch* batch,
     return rows.ok() ? count : 0;
   }
   const auto mapped = static_cast<size_t>(source.mapped);
-  const ArrowColumn& of_file = mapping_.columns()[mapped];
-  if (count > 1 && of_file.kind != ArrowKind::kFiles && !of_file.ragged()) {
-    absl::StatusOr<Tensor> rows = batch->Slice(mapped, first, static_cast<int64_t>(count));
+  const ArrowKind kind = mapping_.columns()[mapped].kind;
+  const ArrowRows& of_batch = batch->column(mapped);
+  if (count > 1 && kind != ArrowKind::kFiles && of_batch.slices()) {
+    absl::StatusOr<Tensor> rows = of_batch.Slice(first, static_cast<int64_t>(count));
     if (rows.ok()) {
       column = BlockColumn::Stacked(*std::move(rows));
       return count;
@@ -173,7 +174,7 @@ size_t ParquetColumns::MakeColumn(const Source& source, const ArrowBatch* batch,
     // Row by row it is known which one fails.
   }
   for (size_t i = 0; i < count; ++i) {
-    absl::StatusOr<Tensor> row = RowOf(mapped, *batch, first + static_cast<int64_t>(i));
+    absl::StatusOr<Tensor> row = RowOf(of_batch, kind, first + static_cast<int64_t>(i));
     if (!row.ok()) {
       wrong = row.status();
       return i;
@@ -183,10 +184,10 @@ size_t ParquetColumns::MakeColumn(const Source& source, const ArrowBatch* batch,
   return count;
 }
 
-absl::StatusOr<Tensor> ParquetColumns::RowOf(size_t mapped, const ArrowBatch& batch, int64_t row) const {
-  if (mapping_.columns()[mapped].kind != ArrowKind::kFiles) return batch.Row(mapped, row);
-  HEADRACE_ASSIGN_OR_RETURN(const std::optional<std::string_view> path, batch.PathOf(mapped, row));
-  return path.has_value() ? ReadPath(*path) : batch.Row(mapped, row);
+absl::StatusOr<Tensor> ParquetColumns::RowOf(const ArrowRows& rows, ArrowKind kind, int64_t row) const {
+  if (kind != ArrowKind::kFiles) return rows.Row(row);
+  HEADRACE_ASSIGN_OR_RETURN(const std::optional<std::string_view> path, rows.PathOf(row));
+  return path.has_value() ? ReadPath(*path) : rows.Row(row);
 }
 
 // Paths lead from the folder of the file.

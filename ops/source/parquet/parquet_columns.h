@@ -47,8 +47,9 @@ class ParquetColumns {
   // The columns to read of a row group, by their names at the top of the schema; none: rows need not be read.
   const std::vector<std::string>& read() const { return read_; }
   // The rows of an array of these columns; messages count them from `first_row`.
-  absl::StatusOr<ArrowBatch> Check(HeldArrow array, uint64_t first_row) const {
-    return ArrowBatch::Of(mapping_, std::move(array), first_row);
+  // `before`: the one before, or null.
+  absl::StatusOr<ArrowBatch> Check(const HeldArrow& array, uint64_t first_row, const ArrowBatch* before) const {
+    return ArrowBatch::Of(mapping_, array, first_row, before);
   }
   // Makes all columns of `count` rows that lie side by side, at least one; `batch` is null where none is read. Returns
   // how many rows they have: fewer if the next row fails, for the reason in `wrong`. Without a row there are no columns.
@@ -68,7 +69,7 @@ class ParquetColumns {
   // As Make.
   size_t MakeColumn(const Source& source, const ArrowBatch* batch, int64_t first, size_t count, BlockColumn& column,
                     absl::Status& wrong) const;
-  absl::StatusOr<Tensor> RowOf(size_t mapped, const ArrowBatch& batch, int64_t row) const;
+  absl::StatusOr<Tensor> RowOf(const ArrowRows& rows, ArrowKind kind, int64_t row) const;
   absl::StatusOr<Tensor> ReadPath(std::string_view path) const;
 
   const std::string path_;

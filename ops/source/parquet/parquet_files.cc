@@ -53,12 +53,13 @@ absl::StatusOr<ParquetRun> ParquetGroupReader::NextRead() {
   }
   // Messages count rows as pyarrow does, from the first of the file.
   const uint64_t number = group_.first - opened_.first_row + at_;
-  HEADRACE_ASSIGN_OR_RETURN(ArrowBatch batch, opened_.columns->Check(KeepArrow(std::move(read.array)), number));
+  HEADRACE_ASSIGN_OR_RETURN(ArrowBatch batch, opened_.columns->Check(KeepArrow(std::move(read.array)), number, last_.get()));
   const auto rows = static_cast<uint64_t>(batch.rows());
   if (rows == 0 || rows > group_.rows - at_) {
     return DataError("it has other rows than the ", group_.rows, " that its footer says");
   }
-  return ParquetRun{at_, rows, std::make_shared<const ArrowBatch>(std::move(batch)), read.bytes};
+  last_ = std::make_shared<const ArrowBatch>(std::move(batch));
+  return ParquetRun{at_, rows, last_, read.bytes};
 }
 
 absl::StatusOr<OpenedParquet> ParquetFiles::Open(uint64_t number) {

@@ -60,6 +60,7 @@ class ParquetGroupReader {
   const OpenedParquet opened_;
   const ParquetTable::Group group_;
   std::unique_ptr<ParquetBatches> batches_;
+  std::shared_ptr<const ArrowBatch> last_;  // with which the next one may share a dictionary
   uint64_t at_ = 0;
 };
 
