@@ -17,6 +17,7 @@
 #include "ir/reference.h"
 #include "ops/source/lines/csv_field.h"
 #include "python/binding/module/array_file_binding.h"
+#include "python/binding/module/arrow_binding.h"
 #include "python/binding/module/eager_chain.h"
 #include "python/binding/module/graph_binding.h"
 #include "python/binding/module/iterator_binding.h"
@@ -96,6 +97,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindRecords(module);
   binding::BindTfRecords(module);
   binding::BindMindRecords(module);
+  binding::BindArrow(module);
   binding::BindArrayFiles(module);
   binding::BindWorkerLoop(module);
   module.attr("version") = std::string(headrace::kVersion);
