@@ -327,7 +327,15 @@ absl::StatusOr<std::vector<ArrowField>> ArrowFields(const ArrowSchema& schema) {
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<MappedField> fields, FieldsOf(schema));
   std::vector<ArrowField> found;
   for (const MappedField& field : fields) {
-    ArrowField each{field.name, "", "", field.schema->dictionary != nullptr};
+    ArrowField each;
+    each.name = field.name;
+    // What is refused is refused where the column is read.
+    const absl::StatusOr<ArrowColumn> column = ColumnOf(field, {});
+    if (column.ok()) {
+      each.dtype = column->dtype;
+      each.list = !column->lists.empty();
+      each.dictionary = column->kind == ArrowKind::kDictionary;
+    }
     HEADRACE_ASSIGN_OR_RETURN(const auto metadata, ArrowMetadata(field.schema->metadata));
     for (const auto& [key, value] : metadata) {
       if (key == "ARROW:extension:name") each.extension = value;

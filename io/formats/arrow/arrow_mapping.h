@@ -100,6 +100,8 @@ struct ArrowField {
   std::string name;  // dotted
   std::string extension;
   std::string extension_metadata;
+  DType dtype = DType::kUnknown;  // of its values, also of those in lists; kUnknown: it is none of ours
+  bool list = false;              // of whatever length
   bool dictionary = false;
 };
 // All fields that are no structs, in order, for what metadata says of them. kData as ArrowMapping::Of.

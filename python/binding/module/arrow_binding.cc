@@ -69,8 +69,8 @@ ArrowData::ArrowData(const py::object& given, bool table) : table_(table) {
 py::list ArrowData::Fields() const {
   py::list fields;
   for (const ArrowField& field : ValueOrRaise(ArrowFields(*schema_))) {
-    fields.append(py::make_tuple(NameText(field.name), NameText(field.extension), py::bytes(field.extension_metadata),
-                                 field.dictionary));
+    fields.append(py::make_tuple(NameText(field.name), NameText(DTypeName(field.dtype)), field.list, field.dictionary,
+                                 NameText(field.extension), py::bytes(field.extension_metadata)));
   }
   return fields;
 }

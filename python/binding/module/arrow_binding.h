@@ -26,7 +26,7 @@ class __attribute__((visibility("hidden"))) ArrowData {
   // it is taken now, and its rows have numbers.
   ArrowData(const pybind11::object& given, bool table);
 
-  // [(name, extension, its metadata, whether it is a dictionary)]
+  // [(name, dtype, whether it is a list, whether it is a dictionary, extension, its metadata)]
   pybind11::list Fields() const;
   // {bytes: bytes}
   pybind11::dict Metadata() const;

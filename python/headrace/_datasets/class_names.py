@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace import _engine
@@ -13,7 +14,7 @@ from headrace.errors import Error
 if TYPE_CHECKING:
     from headrace._datasets.base import Base
 
-__all__ = ["class_names", "has_class_folders", "why_none"]
+__all__ = ["class_names", "class_names_of", "has_class_folders", "why_none"]
 
 # From a column of labels to the labels of its classes by name; or to the reason why they are not known.
 _Found = dict[str, "dict[str, int] | str"]
@@ -31,13 +32,31 @@ def class_names(dataset: Base) -> dict[str, int]:
     raise AttributeError(why_none(dataset))
 
 
+def class_names_of(dataset: Base, column: str) -> list[str]:
+    """The names of the classes of one column, in the order of their labels; AttributeError, with the reason, if they are
+    not known."""
+    found = _of(dataset)
+    known = found.get(column)
+    if isinstance(known, dict):
+        return sorted(known, key=lambda name: (known[name], name))
+    if isinstance(known, str):
+        raise AttributeError(f'column "{_engine.printable(column)}": {known}')
+    listed = ", ".join(f'"{_engine.printable(name)}"' for name in found) or "no column has them"
+    raise AttributeError(
+        f'the dataset has no column "{_engine.printable(column)}" of labels whose classes have names ({listed})'
+    )
+
+
 def why_none(dataset: Base) -> str:
     found = _of(dataset)
     if not found:
         return "the dataset has no column of labels whose classes have names; ImageFolder gives one"
     reasons = [f'column "{_engine.printable(name)}": {each}' for name, each in found.items() if isinstance(each, str)]
     several = ", ".join(f'"{_engine.printable(name)}"' for name, each in found.items() if isinstance(each, dict))
-    return "; ".join(reasons) or f"the columns {several} have different classes; project the dataset to one of them"
+    return (
+        "; ".join(reasons)
+        or f"the columns {several} have different classes; write classes_of(column), or project the dataset to one of them"
+    )
 
 
 def _of(dataset: Base) -> _Found:
@@ -120,7 +139,18 @@ def _of_source(dataset: Base) -> _Found:
         return {"label": _of_folder(attributes)}
     if node.op == "from_dataset":
         return _of_object(dataset)
-    return {}
+    return _of_columns(attributes.get(_BY_COLUMN.get(node.op, "")))
+
+
+# The attribute of a source that has the names by column, as lists in JSON.
+_BY_COLUMN = {"Arrow": "class_names", "Parquet": "classes"}
+
+
+def _of_columns(listed: Mapping[str, str] | None) -> _Found:
+    return {
+        column: {name: label for label, name in reversed(list(enumerate(json.loads(names))))}
+        for column, names in (listed or {}).items()
+    }
 
 
 def _of_folder(attributes: dict[str, Any]) -> dict[str, int] | str:

@@ -12,7 +12,7 @@ from headrace._arguments.other_libraries import advise, advise_init, method_advi
 from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets import numbered_rows
 from headrace._datasets.base import Base, ordered
-from headrace._datasets.class_names import class_names, why_none
+from headrace._datasets.class_names import class_names, class_names_of, why_none
 from headrace._datasets.methods import Methods
 from headrace._datasets.runs import Runs
 from headrace._datasets.sampler import Sampler, applied
@@ -91,6 +91,17 @@ class Dataset(Methods, Runs):
     def classes(self) -> list[str]:
         """The names of the classes, in the order of their labels; see `class_to_idx`."""
         return list(class_names(self))
+
+    def classes_of(self, column: str) -> list[str]:
+        """The names of the classes of one column, in the order of their labels: where several columns have classes,
+        `classes` are those of the column `label`.
+
+        AttributeError, with the reason, where they are not known.
+
+        Args:
+            column: Its name in this dataset.
+        """
+        return class_names_of(self, options.text("column", column, "classes_of"))
 
     # ---- looking at it ----
 
