@@ -1,6 +1,8 @@
 #include "ops/source/parquet/hive_folders.h"
 
 #include <charconv>
+#include <functional>
+#include <map>
 #include <system_error>
 
 namespace headrace {
@@ -44,6 +46,26 @@ std::optional<int64_t> HiveNumber(std::string_view value) {
   const auto [after, error] = std::from_chars(value.data(), end, number);
   if (error != std::errc() || after != end || std::to_string(number) != value) return std::nullopt;
   return number;
+}
+
+std::vector<std::pair<std::string, DType>> FolderColumns(const PathArena& paths) {
+  std::map<std::string, DType, std::less<>> types;
+  for (int64_t i = 0; i < paths.size(); ++i) {
+    for (const auto& [name, value] : HiveFolders(paths[i])) {
+      DType& type = types.try_emplace(name, DType::kInt64).first->second;
+      if (value != kHiveMissing && !HiveNumber(value).has_value()) type = DType::kString;
+    }
+  }
+  std::vector<std::pair<std::string, DType>> columns;
+  if (paths.empty()) return columns;
+  for (const auto& [name, value] : HiveFolders(paths[0])) {
+    const auto found = types.find(name);
+    // A key that two folders have is a column once.
+    if (found == types.end()) continue;
+    columns.emplace_back(name, found->second);
+    types.erase(found);
+  }
+  return columns;
 }
 
 }  // namespace headrace

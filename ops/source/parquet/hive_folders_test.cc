@@ -37,5 +37,21 @@ TEST(HiveNumber, TakesWholeNumbersAsTheyAreWritten) {
   }
 }
 
+TEST(FolderColumns, AreInt64WhereAllValuesAreWholeNumbers) {
+  PathArena paths;
+  EXPECT_TRUE(FolderColumns(paths).empty());
+  paths.Add("x/year=2024/part=1/a");
+  paths.Add("x/year=2025/part=x/a");
+  paths.Add("x/year=__HIVE_DEFAULT_PARTITION__/part=2/other=3/a");
+  const std::vector<std::pair<std::string, DType>> columns = {{"year", DType::kInt64}, {"part", DType::kString}};
+  EXPECT_EQ(FolderColumns(paths), columns);
+}
+
+TEST(FolderColumns, HaveTheFirstOfTwoFoldersOfOneName) {
+  PathArena paths;
+  paths.Add("k=1/k=2/a");
+  EXPECT_EQ(FolderColumns(paths).size(), 1u);
+}
+
 }  // namespace
 }  // namespace headrace

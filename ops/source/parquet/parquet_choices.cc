@@ -72,6 +72,10 @@ ir::Attribute DeclareChoice(std::string name, std::string doc) {
           .hidden = true};
 }
 
+std::vector<std::string> StringsOrNone(const ir::Attributes& attributes, std::string_view name) {
+  return attributes.IsNone(name) ? std::vector<std::string>() : attributes.Strings(name);
+}
+
 absl::Status CheckFolderType(const ir::Column& column) {
   const bool fits = column.type == ir::ColumnType::Of(DType::kInt64, {}) ||
                     column.type == ir::ColumnType::Of(DType::kString, {});
@@ -94,7 +98,14 @@ std::vector<ir::Attribute> DeclareParquetFields() {
            .nullable = true,
            .length = ir::ListLength{.least = 0},
            .hidden = true},
-          DeclareChoice("classes", "The names of the classes of columns that are dictionaries or texts, as JSON."),
+          DeclareChoice("classes", "The names of the classes of each column that has some, as a list in JSON."),
+          {.name = "named",
+           .type = ir::AttributeType::kStrings,
+           .doc = "Columns with classes whose files hold the names, in dictionaries or texts, not the numbers.",
+           .default_value = "None",
+           .nullable = true,
+           .length = ir::ListLength{.least = 0},
+           .hidden = true},
           DeclareChoice("fills", "What stands for a missing value of a column: its bytes, as JSON."),
           DeclareChoice("shapes", "The axes of arrays in lists of one length, as JSON."),
           DeclareChoice("units", "The units of times.")};
@@ -103,7 +114,7 @@ std::vector<ir::Attribute> DeclareParquetFields() {
 absl::StatusOr<ParquetFields> ParquetFieldsOf(const ir::Attributes& attributes, const ir::Columns& columns) {
   ParquetFields fields;
   fields.columns = columns;
-  if (!attributes.IsNone("folders")) fields.folders = attributes.Strings("folders");
+  fields.folders = StringsOrNone(attributes, "folders");
   fields.choices.columns.emplace();
   for (const ir::Column& column : columns) {
     if (fields.IsOfFolders(column.name)) {
@@ -114,6 +125,10 @@ absl::StatusOr<ParquetFields> ParquetFieldsOf(const ir::Attributes& attributes, 
   }
   ArrowChoices& choices = fields.choices;
   HEADRACE_RETURN_IF_ERROR(ReadChoices(attributes, "classes", columns, ClassesOf, choices.classes));
+  const std::vector<std::string> named = StringsOrNone(attributes, "named");
+  std::erase_if(choices.classes, [&](const auto& each) {
+    return std::find(named.begin(), named.end(), each.first) == named.end();
+  });
   HEADRACE_RETURN_IF_ERROR(ReadChoices(attributes, "fills", columns, FillOf, choices.fills));
   HEADRACE_RETURN_IF_ERROR(ReadChoices(attributes, "shapes", columns, ShapeOfChoice, choices.shapes));
   const auto unit_of = [](const std::string& /*column*/, const std::string& unit) {

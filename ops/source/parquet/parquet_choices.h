@@ -14,7 +14,7 @@
 
 namespace headrace {
 
-// `fields`, `folders`, `classes`, `fills`, `shapes` and `units`.
+// `fields`, `folders`, `classes`, `named`, `fills`, `shapes` and `units`.
 std::vector<ir::Attribute> DeclareParquetFields();
 
 // `columns`: those to give, which are among `fields`. kGraph: an attribute is not what it should be.

@@ -25,6 +25,7 @@
 #include "python/binding/module/late_kernel.h"
 #include "python/binding/module/mind_record_binding.h"
 #include "python/binding/module/output_binding.h"
+#include "python/binding/module/parquet_binding.h"
 #include "python/binding/module/record_binding.h"
 #include "python/binding/module/tf_record_binding.h"
 #include "python/binding/process/worker_loop.h"
@@ -97,6 +98,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindRecords(module);
   binding::BindTfRecords(module);
   binding::BindMindRecords(module);
+  binding::BindParquet(module);
   binding::BindArrow(module);
   binding::BindArrayFiles(module);
   binding::BindWorkerLoop(module);
