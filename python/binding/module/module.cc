@@ -100,6 +100,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindMindRecords(module);
   binding::BindParquet(module);
   binding::BindArrow(module);
+  binding::BindSharedBatches(module);
   binding::BindArrayFiles(module);
   binding::BindWorkerLoop(module);
   module.attr("version") = std::string(headrace::kVersion);
