@@ -14,7 +14,7 @@ from headrace.errors import Error
 if TYPE_CHECKING:
     from headrace._datasets.base import Base
 
-__all__ = ["class_names", "class_names_of", "has_class_folders", "why_none"]
+__all__ = ["class_names", "class_names_of", "has_class_folders", "known_classes", "why_none"]
 
 # From a column of labels to the labels of its classes by name; or to the reason why they are not known.
 _Found = dict[str, "dict[str, int] | str"]
@@ -45,6 +45,15 @@ def class_names_of(dataset: Base, column: str) -> list[str]:
     raise AttributeError(
         f'the dataset has no column "{_engine.printable(column)}" of labels whose classes have names ({listed})'
     )
+
+
+def known_classes(dataset: Base) -> dict[str, list[str]]:
+    """By column, of those whose labels number the names from 0 on."""
+    return {
+        column: class_names_of(dataset, column)
+        for column, found in _of(dataset).items()
+        if isinstance(found, dict) and sorted(found.values()) == list(range(len(found)))
+    }
 
 
 def why_none(dataset: Base) -> str:

@@ -37,6 +37,7 @@ class OpenedFile:
 
     def _open(self, metadata: Any = None) -> Any:
         source = pyarrow().OSFile(self._path)
+        # Decoding reads what it needs next, not whole columns.
         return pyarrow_parquet().ParquetFile(source, metadata=metadata, pre_buffer=False, buffer_size=_BUFFER_BYTES)
 
     def _batch_rows(self, group: int) -> int:

@@ -8,6 +8,7 @@ from headrace._arguments.options import shown
 from headrace._datasets.fields.csv_fields import csv_attributes
 from headrace._datasets.fields.feature_types import feature_attributes
 from headrace._datasets.fields.json_fields import json_attributes
+from headrace._datasets.fields.parquet_fields import parquet_attributes
 from headrace._datasets.fields.tar_fields import tar_attributes
 from headrace._graph.adapters import adapts
 from headrace.errors import GraphError
@@ -102,6 +103,14 @@ def json_lines(
 ) -> None:
     found = json_attributes(patterns, columns, missing, look)
     _begin(source, "JsonLines", {"patterns": patterns, **found, **attributes}, window)
+
+
+@adapts("Parquet")
+def parquet(
+    source: Dataset, /, paths: Any, columns: Any, classes: Any, missing: Any, window: Any, **attributes: Any
+) -> None:
+    found = parquet_attributes(paths, columns, classes, missing)
+    _begin(source, "Parquet", {**found, **attributes}, window)
 
 
 @adapts("TFRecord")
