@@ -31,6 +31,7 @@
 #include "python/binding/process/worker_loop.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/python_text.h"
+#include "python/binding/values/shared_batch.h"
 #include "python/binding/values/status_error.h"
 #include "python/binding/values/tensor_binding.h"
 #include "python/binding/values/value_conversion.h"

@@ -19,5 +19,5 @@ def pyarrow_or_none() -> Any:
 
 
 def arrow_batch(batch: Any, pyarrow: Any) -> Any:
-    """A RecordBatch of pyarrow, or the engine's ArrowBatch itself without pyarrow, which any library takes that knows __arrow_c_array__."""
+    """A RecordBatch of pyarrow; without pyarrow the engine's own ArrowBatch, whose __arrow_c_array__ other libraries know."""
     return batch if pyarrow is None else pyarrow.record_batch(batch)
