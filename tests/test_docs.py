@@ -2,7 +2,8 @@
 
 A page's ```python blocks run one after the other in one namespace and one temporary folder, as one script `train.py`.
 A ```text block shows what the block before it prints; `…` in it matches anything. Words after the language are options:
-```python no-run is not run, ```python torch only where PyTorch is installed, ```text varies is not compared. A ```cpp
+```python no-run is not run, ```python torch, pyarrow or datasets only where that library is installed, ```text varies is
+not compared. A ```cpp
 block names its file in its first line.
 """
 
@@ -26,7 +27,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "ops.md") + [ROOT / "README.md"]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 SCRIPT = "train.py"
-HAS_TORCH = importlib.util.find_spec("torch") is not None
+# Words of blocks that are run only where the library of that name is installed.
+ABSENT = {name for name in ("datasets", "pyarrow", "torch") if importlib.util.find_spec(name) is None}
 
 
 @dataclasses.dataclass
@@ -115,7 +117,7 @@ def run_page(page: pathlib.Path, namespace: dict[str, object]) -> None:
     for block in blocks_of(page.read_text()):
         where = f"{page.relative_to(ROOT)}:{block.line}"
         if block.language == "python":
-            left_out = "torch" in block.words and not HAS_TORCH
+            left_out = not ABSENT.isdisjoint(block.words)
         if left_out:
             continue
         if block.language == "python" and "no-run" not in block.words:
