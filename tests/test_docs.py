@@ -3,8 +3,7 @@
 A page's ```python blocks run one after the other in one namespace and one temporary folder, as one script `train.py`.
 A ```text block shows what the block before it prints; `…` in it matches anything. Words after the language are options:
 ```python no-run is not run, ```python torch, pyarrow or datasets only where that library is installed, ```text varies is
-not compared. A ```cpp
-block names its file in its first line.
+not compared. A ```cpp block names its file in its first line.
 """
 
 import ast

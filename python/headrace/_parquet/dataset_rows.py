@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -16,7 +17,7 @@ from headrace._parquet.pyarrow import check_pyarrow, pyarrow, pyarrow_parquet
 from headrace._writing.encoding import DRAFT, Encoding, Part, Stream
 from headrace._writing.part_paths import MOST_FILES, set_pattern
 from headrace._writing.set_writer import write_set
-from headrace.errors import GraphError
+from headrace.errors import ClosedError, GraphError
 
 if TYPE_CHECKING:
     from headrace._datasets.base import ColumnType
@@ -176,7 +177,9 @@ class _Sink(io.RawIOBase):
         return True
 
     def write(self, data: Any) -> int:
-        self._stream.append([data])
+        # A writer that was not finished still ends its file, whose draft is gone.
+        with contextlib.suppress(ClosedError):
+            self._stream.append([data])
         return len(data)
 
     def tell(self) -> int:

@@ -43,4 +43,5 @@ class OpenedFile:
     def _batch_rows(self, group: int) -> int:
         """As many as fill a batch, if what the footer says is true."""
         found = self._metadata.row_group(group)
-        return max(1, min(_MOST_ROWS, _BATCH_BYTES * found.num_rows // max(1, found.total_byte_size)))
+        rows: int = _BATCH_BYTES * found.num_rows // max(1, found.total_byte_size)
+        return max(1, min(_MOST_ROWS, rows))
