@@ -15,18 +15,13 @@
 
 namespace headrace {
 
-struct ParquetBatch {
-  // A struct of the columns; an owner of nothing: there are no more rows.
-  ArrowOwner<ArrowArray> array = {};
-  int64_t bytes = 0;  // of memory that the array keeps, about
-};
-
 // The rows of a row group, in order.
 class ParquetBatches {
  public:
   virtual ~ParquetBatches() = default;
-  // The next rows, at least one, if there are more. Not called again after an error.
-  virtual absl::StatusOr<ParquetBatch> Next() = 0;
+  // A struct of the columns of the next rows, at least one row; null: there are no more. Not called again after an
+  // error.
+  virtual absl::StatusOr<HeldArrow> Next() = 0;
 };
 
 // An open file, whose footer has been read. Errors say what is wrong, and need not name the file.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
+#include "io/formats/arrow/arrow_array.h"
 #include "ops/source/parquet/hive_folders.h"
 
 namespace headrace {
@@ -62,6 +63,38 @@ absl::Status CheckParquetColumn(const ParquetFields& fields, const ArrowColumn& 
                    of_first.empty() ? "no time" : Cat("a time in ", of_first));
   }
   return absl::OkStatus();
+}
+
+// Of byte strings, or of the elements of lists.
+int64_t BetweenOffsets(ArrowLayout layout, const ArrowArray& array) {
+  const void* const offsets = array.buffers[1];
+  if (offsets == nullptr || array.length == 0) return 0;
+  return OffsetAt(layout, offsets, array.offset + array.length) - OffsetAt(layout, offsets, array.offset);
+}
+
+// The buffers that views point into have their lengths in the last one.
+int64_t BytesOfViews(const ArrowArray& array) {
+  int64_t bytes = 16 * array.length;
+  for (int64_t i = 0; i + 3 < array.n_buffers; ++i) {
+    bytes += NumberAt<int64_t>(array.buffers[array.n_buffers - 1], i);
+  }
+  return bytes;
+}
+
+int64_t BytesOfValues(const ArrowFormat& format, const ArrowArray& array) {
+  switch (format.layout) {
+    case ArrowLayout::kSpans32:
+    case ArrowLayout::kSpans64:
+      return BetweenOffsets(format.layout, array) + (HasWideOffsets(format.layout) ? 8 : 4) * array.length;
+    case ArrowLayout::kViews:
+      return BytesOfViews(array);
+    case ArrowLayout::kFixedBytes:
+      return format.width * array.length;
+    case ArrowLayout::kBits:
+      return array.length / 8;
+    default:
+      return static_cast<int64_t>(ItemSize(format.dtype)) * array.length;
+  }
 }
 
 absl::StatusOr<Tensor> Repeated(const Tensor& row, size_t count) {
@@ -138,6 +171,21 @@ absl::Status ParquetColumns::AddSources(const ParquetFields& fields) {
     sources_.push_back({static_cast<int>(found - mapped.begin()), {}});
   }
   return absl::OkStatus();
+}
+
+int64_t ParquetColumns::BytesOf(const ArrowArray& array) const {
+  int64_t bytes = 0;
+  for (const ArrowColumn& column : mapping_.columns()) {
+    const ArrowArray* at = &array;
+    for (const int child : column.path) at = at->children[child];
+    for (const ArrowFormat& list : column.lists) {
+      bytes += (HasWideOffsets(list.layout) ? 8 : 4) * at->length;
+      at = at->children[0];
+    }
+    if (column.kind == ArrowKind::kFiles) at = at->children[column.files[0]];
+    bytes += BytesOfValues(column.values, *at);
+  }
+  return bytes;
 }
 
 size_t ParquetColumns::Make(const ArrowBatch* batch, int64_t first, size_t count, Made& columns,

@@ -51,6 +51,8 @@ class ParquetColumns {
   absl::StatusOr<ArrowBatch> Check(const HeldArrow& array, uint64_t first_row, const ArrowBatch* before) const {
     return ArrowBatch::Of(mapping_, array, first_row, before);
   }
+  // Bytes of memory that values of such an array, which was checked, take, about.
+  int64_t BytesOf(const ArrowArray& array) const;
   // Makes all columns of `count` rows that lie side by side, at least one; `batch` is null where none is read. Returns
   // how many rows they have: fewer if the next row fails, for the reason in `wrong`. Without a row there are no columns.
   size_t Make(const ArrowBatch* batch, int64_t first, size_t count, Made& columns, absl::Status& wrong) const;

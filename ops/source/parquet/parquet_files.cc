@@ -46,20 +46,20 @@ absl::StatusOr<ParquetRun> ParquetGroupReader::Next() {
 }
 
 absl::StatusOr<ParquetRun> ParquetGroupReader::NextRead() {
-  HEADRACE_ASSIGN_OR_RETURN(ParquetBatch read, batches_->Next());
-  if (!read.array) {
+  HEADRACE_ASSIGN_OR_RETURN(const HeldArrow array, batches_->Next());
+  if (array == nullptr) {
     if (at_ == group_.rows) return ParquetRun{at_, 0, nullptr, 0};
     return DataError("it ends after ", at_, " rows, and its footer says that it has ", group_.rows);
   }
   // Messages count rows as pyarrow does, from the first of the file.
   const uint64_t number = group_.first - opened_.first_row + at_;
-  HEADRACE_ASSIGN_OR_RETURN(ArrowBatch batch, opened_.columns->Check(KeepArrow(std::move(read.array)), number, last_.get()));
+  HEADRACE_ASSIGN_OR_RETURN(ArrowBatch batch, opened_.columns->Check(array, number, last_.get()));
   const auto rows = static_cast<uint64_t>(batch.rows());
   if (rows == 0 || rows > group_.rows - at_) {
     return DataError("it has other rows than the ", group_.rows, " that its footer says");
   }
   last_ = std::make_shared<const ArrowBatch>(std::move(batch));
-  return ParquetRun{at_, rows, last_, read.bytes};
+  return ParquetRun{at_, rows, last_, opened_.columns->BytesOf(*array)};
 }
 
 absl::StatusOr<OpenedParquet> ParquetFiles::Open(uint64_t number) {

@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,8 +15,10 @@
 #include "core/error.h"
 #include "io/files/default_file_system.h"
 #include "io/files/system_error.h"
+#include "io/formats/arrow/arrow_stream.h"
 #include "python/binding/host/called.h"
 #include "python/binding/host/user_calls.h"
+#include "python/binding/values/arrow_objects.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/python_text.h"
 
@@ -31,22 +34,28 @@ int SystemErrorOf(const py::error_already_set& raised) {
   return py::isinstance<py::int_>(number) ? number.cast<int>() : 0;
 }
 
-// pyarrow's texts may go on with lines about its own sources.
-std::string FirstLineOf(const py::error_already_set& raised) {
-  const std::string text = MessageBytes(py::str(raised.value()));
-  return text.substr(0, text.find('\n'));
+constexpr std::string_view kCannotDecode = "pyarrow cannot decode it: ";
+
+// pyarrow's texts may go on with lines about its own sources, and begin with the name of a file that it does not know.
+std::string PlainText(std::string_view text) {
+  constexpr std::string_view kNoName = "'<Buffer>': ";
+  text = text.substr(0, text.find('\n'));
+  const size_t name = text.find(kNoName);
+  return std::string(name == std::string_view::npos ? text : text.substr(name + kNoName.size()));
 }
+
+std::string TextOf(const py::error_already_set& raised) { return PlainText(MessageBytes(py::str(raised.value()))); }
 
 absl::Status ErrorOfPyarrow(const py::error_already_set& raised, const std::string& path) {
   if (raised.matches(PyExc_MemoryError)) return ResourceError("pyarrow has no memory to read the file");
   if (raised.matches(PyExc_ImportError)) {
     return UnsupportedError("Parquet files are decoded by pyarrow, which cannot be imported here: pip install pyarrow (",
-                            FirstLineOf(raised), ")");
+                            TextOf(raised), ")");
   }
   const int error = SystemErrorOf(raised);
   if (error != 0) return SystemError(*DefaultFileSystem(), path, "read", error);
-  const std::string text = FirstLineOf(raised);
-  if (text.find("encrypt") == std::string::npos) return DataError("pyarrow cannot decode it: ", text);
+  const std::string text = TextOf(raised);
+  if (text.find("encrypt") == std::string::npos) return DataError(kCannotDecode, text);
   return DataError("it is encrypted, and is read without keys; write it without encryption: ", text);
 }
 
@@ -68,35 +77,19 @@ absl::Status WithPyarrow(const std::string& path, absl::FunctionRef<absl::Status
   }
 }
 
-// Moves the struct out of the capsule, which then has nothing to release.
-template <typename Struct>
-ArrowOwner<Struct> TakeCapsule(const py::handle& capsule, const char* name) {
-  auto* const given = static_cast<Struct*>(PyCapsule_GetPointer(capsule.ptr(), name));
-  if (given == nullptr) throw py::error_already_set();
-  return ArrowOwner<Struct>::Take(*given);
-}
-
+// Batches of a reader of pyarrow's, whose stream takes no GIL.
 class PyarrowBatches : public ParquetBatches {
  public:
-  // With the GIL held.
-  PyarrowBatches(const std::string& path, py::object batches) : path_(path), batches_(std::move(batches)) {}
+  explicit PyarrowBatches(std::unique_ptr<StreamOwner> stream) : stream_(std::move(stream)) {}
 
-  absl::StatusOr<ParquetBatch> Next() override {
-    ParquetBatch next;
-    HEADRACE_RETURN_IF_ERROR(WithPyarrow(path_, [&] {
-      const py::object batch = NextOf(batches_.get());
-      if (!batch) return absl::OkStatus();
-      const py::tuple capsules = Called(batch.attr("__arrow_c_array__"), py::tuple());
-      next.array = TakeCapsule<ArrowArray>(capsules[1], "arrow_array");
-      next.bytes = batch.attr("nbytes").cast<int64_t>();
-      return absl::OkStatus();
-    }));
-    return next;
+  absl::StatusOr<HeldArrow> Next() override {
+    absl::StatusOr<HeldArrow> array = NextOf(*stream_->get(), KeepArrow);
+    if (array.ok()) return array;
+    return DataError(kCannotDecode, PlainText(ToStd(array.status().message())));
   }
 
  private:
-  const std::string path_;
-  const HeldObject batches_;
+  const std::unique_ptr<StreamOwner> stream_;
 };
 
 class PyarrowFile : public ParquetFile {
@@ -111,7 +104,7 @@ class PyarrowFile : public ParquetFile {
     ArrowOwner<ArrowSchema> schema;
     HEADRACE_RETURN_IF_ERROR(WithPyarrow(path_, [&] {
       const py::object found = py::getattr(opened_.get(), "schema");
-      schema = TakeCapsule<ArrowSchema>(Called(found.attr("__arrow_c_schema__"), py::tuple()), "arrow_schema");
+      schema = TakeArrowSchema(Called(found.attr("__arrow_c_schema__"), py::tuple()));
       return absl::OkStatus();
     }));
     return schema;
@@ -122,8 +115,9 @@ class PyarrowFile : public ParquetFile {
     std::unique_ptr<ParquetBatches> batches;
     HEADRACE_RETURN_IF_ERROR(WithPyarrow(path_, [&] {
       const py::object read = py::getattr(opened_.get(), "read");
-      py::object found = Called(read, py::make_tuple(group, NameTexts(columns)));
-      batches = std::make_unique<PyarrowBatches>(path_, std::move(found));
+      const py::object reader = Called(read, py::make_tuple(group, NameTexts(columns)));
+      batches = std::make_unique<PyarrowBatches>(
+          TakeArrowStream(Called(reader.attr("__arrow_c_stream__"), py::tuple())));
       return absl::OkStatus();
     }));
     return batches;

@@ -36,7 +36,7 @@ class Footer:
         with self._naming():
             for group, rows in enumerate(self._file.group_rows):
                 if rows > 0:
-                    array = next(self._file.read(group, [top])).column(0)
+                    array = self._file.read(group, [top]).read_next_batch().column(0)
                     for name in inner:
                         array = array.field(name)
                     names: list[str] = array.dictionary.to_pylist()
@@ -60,7 +60,8 @@ class Footer:
 
 
 def _damaged(error: Exception) -> DataError:
-    text = str(error).split("\n")[0]
+    # pyarrow does not know the file's name.
+    text = str(error).split("\n")[0].rpartition("'<Buffer>': ")[2]
     if "encrypt" in text:
         return DataError(f"it is encrypted, and is read without keys; write it without encryption: {text}")
     return DataError(f"pyarrow cannot decode it: {text}")

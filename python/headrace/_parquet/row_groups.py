@@ -1,12 +1,11 @@
-"""`OpenedFile`: the footer and the row groups of a Parquet file, which pyarrow decodes. The engine calls it, and takes the
-memory of whole batches: no value becomes a Python object here."""
+"""`OpenedFile`: the footer and the row groups of a Parquet file, which pyarrow decodes. The engine calls it, and takes
+batches from pyarrow's C stream: no value becomes a Python object, and decoding takes no turn of the interpreter."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from headrace._parquet.pyarrow import pyarrow, pyarrow_parquet
+from headrace._parquet.pyarrow import pyarrow, pyarrow_dataset
 
 __all__ = ["OpenedFile"]
 
@@ -18,27 +17,34 @@ _BUFFER_BYTES = 1 << 20
 
 
 class OpenedFile:
-    """Raises what pyarrow raises."""
+    """Raises what pyarrow raises. Used by any thread."""
 
     def __init__(self, path: bytes) -> None:
-        self._path = path
-        file = self._open()
-        self._metadata = file.metadata
-        self.schema = file.schema_arrow
+        dataset = pyarrow_dataset()
+        # Decoding reads what it needs next, not whole columns.
+        options = dataset.ParquetFragmentScanOptions(
+            use_buffered_stream=True, buffer_size=_BUFFER_BYTES, pre_buffer=False
+        )
+        form = dataset.ParquetFileFormat(default_fragment_scan_options=options)
+        # Not by its path, which need not be UTF-8.
+        self._fragment = form.make_fragment(pyarrow().OSFile(path))
+        self._metadata = self._fragment.metadata
+        self.schema = self._fragment.physical_schema
         self.group_rows = [self._metadata.row_group(i).num_rows for i in range(self._metadata.num_row_groups)]
 
-    def read(self, group: int, columns: list[str]) -> Iterator[Any]:
-        """The RecordBatches of a row group, with these columns."""
-        # Each reading has a file of its own: pyarrow's are for one thread.
-        batches = self._open(self._metadata).iter_batches(
-            batch_size=self._batch_rows(group), row_groups=[group], columns=columns, use_threads=False
+    def read(self, group: int, columns: list[str]) -> Any:
+        """A RecordBatchReader of a row group, with these columns."""
+        return (
+            self._fragment.subset(row_group_ids=[group], schema=self.schema)
+            .scanner(
+                schema=self.schema,
+                columns=columns,
+                batch_size=self._batch_rows(group),
+                batch_readahead=1,
+                fragment_readahead=1,
+            )
+            .to_reader()
         )
-        return (batch.select(columns) for batch in batches)
-
-    def _open(self, metadata: Any = None) -> Any:
-        source = pyarrow().OSFile(self._path)
-        # Decoding reads what it needs next, not whole columns.
-        return pyarrow_parquet().ParquetFile(source, metadata=metadata, pre_buffer=False, buffer_size=_BUFFER_BYTES)
 
     def _batch_rows(self, group: int) -> int:
         """As many as fill a batch, if what the footer says is true."""

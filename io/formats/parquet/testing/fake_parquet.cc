@@ -72,9 +72,9 @@ class FakeParquet::Batches : public ParquetBatches {
           std::vector<size_t> columns)
       : library_(library), file_(std::move(file)), group_(file_->groups[group]), columns_(std::move(columns)) {}
 
-  absl::StatusOr<ParquetBatch> Next() override {
+  absl::StatusOr<HeldArrow> Next() override {
     const int64_t left = static_cast<int64_t>(group_.columns[0].size()) - at_;
-    if (left == 0) return ParquetBatch();
+    if (left == 0) return HeldArrow();
     if (group_.damaged && at_ > 0) return DataError("the page is damaged");
     const int64_t rows = std::min(left, library_->batch_rows_);
     auto memory = std::make_unique<ArrayMemory>();
@@ -84,8 +84,8 @@ class FakeParquet::Batches : public ParquetBatches {
     }
     memory->alive = &library_->alive_;
     ++library_->alive_;
-    ParquetBatch batch;
-    ArrowArray& array = *batch.array.get();
+    ArrowOwner<ArrowArray> owner;
+    ArrowArray& array = *owner.get();
     array.length = rows;
     array.n_buffers = 1;
     array.buffers = memory->buffers;
@@ -93,9 +93,8 @@ class FakeParquet::Batches : public ParquetBatches {
     array.children = memory->children.data();
     array.release = &ReleaseArray;
     array.private_data = memory.release();
-    batch.bytes = rows * static_cast<int64_t>(columns_.size() * sizeof(int64_t));
     at_ += rows;
-    return batch;
+    return KeepArrow(std::move(owner));
   }
 
  private:
