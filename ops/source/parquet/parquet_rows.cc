@@ -91,11 +91,13 @@ absl::Status ParquetRows::AddRows(uint64_t epoch, size_t group, absl::Span<const
     const auto before = static_cast<size_t>(block.rows());
     absl::Status added = AddRun(*decoded, first, count, before == 0 && count == positions.size(), block);
     const size_t rows = (block.columns.empty() ? 0 : static_cast<size_t>(block.columns[0].rows())) - before;
-    for (size_t k = 0; k < rows; ++k) {
-      const uint64_t position = positions[i + k];
-      block.ids.push_back({epoch, position, false, decoded->opened.changed});
-      block.provenances.push_back({path, static_cast<int64_t>(position - decoded->opened.first_row), -1});
-    }
+    const uint64_t* const numbers = positions.data() + i;
+    AppendMade(block.ids, rows, [=, changed = decoded->opened.changed](size_t k) {
+      return RowId{epoch, numbers[k], false, changed};
+    });
+    block.provenances.AppendNumbered(path, rows, [=, before = decoded->opened.first_row](size_t k) {
+      return numbers[k] - before;
+    });
     if (!added.ok()) {
       const uint64_t failed = positions[i + rows] - decoded->opened.first_row;
       AddErrorField(added, ErrorField::kFile, DescribeProvenance({path, static_cast<int64_t>(failed), -1}));

@@ -161,9 +161,14 @@ absl::Status ParquetStream::Give(Lane& lane, const Chosen& chosen, Block& block,
   absl::Status wrong;
   const size_t made = Make(lane, chosen, block, wrong);
   const auto row_of = [&](size_t i) { return chosen.first + i * chosen.step; };
-  AppendMade(block.ids, made, [&](size_t i) { return IdOf(lane, row_of(i)); });
-  block.provenances.reserve(made);
-  for (size_t i = 0; i < made; ++i) block.provenances.push_back(ProvenanceOf(lane, row_of(i)));
+  const OpenedParquet& opened = lane.reader->opened();
+  const uint64_t first = TableGroup(lane).first + chosen.first;
+  AppendMade(block.ids, made, [=, epoch = epoch_, step = chosen.step, changed = opened.changed](size_t i) {
+    return RowId{epoch, first + i * step, false, changed};
+  });
+  block.provenances.AppendNumbered(opened.path, made, [=, before = opened.first_row, step = chosen.step](size_t i) {
+    return first + i * step - before;
+  });
   const uint64_t failed = row_of(made);
   if (made > 0) {
     Advance(lane, row_of(made - 1) + 1 - lane.row);
