@@ -147,25 +147,27 @@ absl::Status ReadDictionary(const ArrowSchema& schema, ArrowColumn& column) {
   return absl::OkStatus();
 }
 
-// An array has the axes that its type names in place of that of its list.
+// Arrays, and those in lists, have the axes that their type names in place of that of the innermost list.
 absl::Status ReadShape(const ArrowChoices& choices, ArrowColumn& column) {
   const auto found = choices.shapes.find(column.name);
   if (found == choices.shapes.end()) return absl::OkStatus();
-  if (column.lists.size() != 1 || column.lists[0].layout != ArrowLayout::kFixedList) {
+  if (column.lists.empty() || column.lists.back().layout != ArrowLayout::kFixedList) {
     return UnsupportedError(ColumnText(column.name),
                             "is an array of fixed shape, but not stored as a list of one length");
   }
+  const int64_t width = column.lists.back().width;
   int64_t count = 1;
   for (const int64_t axis : found->second) {
-    const bool fits = axis >= 0 && (axis == 0 || count <= column.lists[0].width / axis || column.lists[0].width == 0);
+    const bool fits = axis >= 0 && (axis == 0 || count <= width / axis || width == 0);
     count = fits ? count * axis : -1;
     if (count < 0) break;
   }
-  if (count != column.lists[0].width) {
+  if (count != width) {
     return DataError("the Arrow schema is damaged: ", ColumnText(column.name), "holds arrays ",
-                     ShapeName(found->second), " in lists of ", column.lists[0].width, " values");
+                     ShapeName(found->second), " in lists of ", width, " values");
   }
-  column.shape = found->second;
+  column.shape.pop_back();
+  column.shape.insert(column.shape.end(), found->second.begin(), found->second.end());
   return absl::OkStatus();
 }
 
@@ -269,6 +271,22 @@ absl::Status CheckNamed(std::string_view argument, const std::string& name, cons
   return GraphError(argument, " names \"", name, "\", and there is no such column (", listed, ")");
 }
 
+// Of the field, or of the elements of its lists, as there are lists of arrays.
+absl::Status ReadExtension(const ArrowSchema& schema, ArrowField& field) {
+  const ArrowSchema* at = &schema;
+  for (size_t depth = 0; depth <= kMostLists && CheckSchema(at, field.name).ok(); ++depth) {
+    HEADRACE_ASSIGN_OR_RETURN(const auto metadata, ArrowMetadata(at->metadata));
+    for (const auto& [key, value] : metadata) {
+      if (key == "ARROW:extension:name") field.extension = value;
+      if (key == "ARROW:extension:metadata") field.extension_metadata = value;
+    }
+    const bool list = std::string_view(at->format).substr(0, 2) == "+l" || std::string_view(at->format) == "+L";
+    if (!field.extension.empty() || !list || at->n_children != 1) return absl::OkStatus();
+    at = at->children[0];
+  }
+  return absl::OkStatus();
+}
+
 // The array at the end of a column's path; null: it is not there.
 const ArrowArray* ArrayAt(const ArrowArray& root, const ArrowColumn& column) {
   const ArrowArray* array = &root;
@@ -336,11 +354,7 @@ absl::StatusOr<std::vector<ArrowField>> ArrowFields(const ArrowSchema& schema) {
       each.list = !column->lists.empty();
       each.dictionary = column->kind == ArrowKind::kDictionary;
     }
-    HEADRACE_ASSIGN_OR_RETURN(const auto metadata, ArrowMetadata(field.schema->metadata));
-    for (const auto& [key, value] : metadata) {
-      if (key == "ARROW:extension:name") each.extension = value;
-      if (key == "ARROW:extension:metadata") each.extension_metadata = value;
-    }
+    HEADRACE_RETURN_IF_ERROR(ReadExtension(*field.schema, each));
     found.push_back(std::move(each));
   }
   return found;

@@ -67,7 +67,7 @@ struct ArrowChoices {
 
   // In this order; the name of a struct stands for all of its fields. None: all columns.
   std::optional<std::vector<std::string>> columns = {};
-  // Axes of lists of one length that hold arrays (arrow.fixed_shape_tensor), by column.
+  // Axes of the innermost lists, of one length, that hold arrays (arrow.fixed_shape_tensor), by column.
   std::map<std::string, Shape, ByName> shapes = {};
   // Names of classes of columns of dictionaries and of texts.
   std::map<std::string, std::vector<std::string>, ByName> classes = {};
@@ -97,8 +97,8 @@ class ArrowMapping {
 
 // A field of a schema as users see it.
 struct ArrowField {
-  std::string name;  // dotted
-  std::string extension;
+  std::string name;       // dotted
+  std::string extension;  // of the field, or of the elements of its lists
   std::string extension_metadata;
   DType dtype = DType::kUnknown;  // of its values, also of those in lists; kUnknown: it is none of ours
   bool list = false;              // of whatever length

@@ -225,10 +225,10 @@ absl::StatusOr<int64_t> ArrowRows::LengthOf(int64_t row, size_t level, const Ran
 absl::StatusOr<ArrowRows::Range> ArrowRows::ElementsOf(int64_t row, Shape& shape) const {
   Range range{base_ + row, 1};
   shape = column_->shape;
-  const bool fixed = column_->fixed_shape();
   for (size_t i = 0; i < levels_.size(); ++i) {
     HEADRACE_ASSIGN_OR_RETURN(const int64_t length, LengthOf(row, i, range));
-    if (!fixed) shape[i] = length;
+    // Other lists have their axes from the column, the innermost one perhaps several.
+    if (IsList(levels_[i].layout)) shape[i] = length;
     range = Below(levels_[i], range);
     HEADRACE_RETURN_IF_ERROR(CheckElements(row, levels_[i], range));
   }

@@ -230,6 +230,13 @@ TEST(ArrowTable, GivesArraysOfFixedShape) {
   EXPECT_THAT(Refused(TableOf(arrays, {.shapes = {{"x", {2, 3}}}})), HasSubstr("arrays (2, 3) in lists of 4 values"));
 }
 
+TEST(ArrowTable, GivesListsOfArrays) {
+  const ArrowPart arrays =
+      FixedListPart("item", 4, 3, NumbersPart<int32_t>("", "i", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+  const Tables table = TableOf(ListPart("x", {0, 2, 3}, arrays), {.shapes = {{"x", {2, 2}}}});
+  EXPECT_THAT(Rows(table), ElementsAre("(2, 2, 2) 0 1 2 3 4 5 6 7", "(1, 2, 2) 8 9 10 11"));
+}
+
 TEST(ArrowTable, ChoosesColumnsInTheirOrder) {
   const ArrowPart batch = StructPart("", 1,
                                      {NumbersPart<int32_t>("a", "i", {1}), NumbersPart<int32_t>("b", "d:3,2", {2}),
