@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from headrace import _engine
 from headrace._arguments.options import path, shown, text, texts
 from headrace._datasets.base import Base
-from headrace._datasets.fields.arrow_schema import feature_classes, tensor_shape
+from headrace._datasets.fields.arrow_choices import ArrowField, by_column, named_classes, tensor_shapes, with_names
+from headrace._datasets.fields.arrow_schema import feature_classes
 from headrace._graph import reference
 from headrace.errors import GraphError
 
@@ -19,26 +20,18 @@ __all__ = ["arrow_again", "arrow_attributes", "fill_bytes"]
 _OF = "Arrow"
 
 
-class _Field(NamedTuple):
-    name: str
-    dtype: str
-    list: bool
-    dictionary: bool
-    extension: str
-    extension_metadata: bytes
-
-
 def arrow_attributes(given: Any, columns: Any, classes: Any, missing: Any, root: Any) -> dict[str, Any]:
     """Those of the operator; `given` is taken now, and if it is a table, all of it."""
     data = _engine.ArrowData(given, _checked(given))
-    fields = {each.name: each for each in (_Field(*values) for values in data.fields())}
-    named = _named_classes(classes, fields)
+    fields = {each.name: each for each in (ArrowField(*values) for values in data.fields())}
+    named = named_classes(classes, fields, _OF)
     known = feature_classes(data.metadata(), _OF) | named
     fills = {
-        name: fill_bytes(value, fields.get(name), known.get(name), _OF) for name, value in _by_column(missing).items()
+        name: fill_bytes(value, fields.get(name), known.get(name), _OF)
+        for name, value in by_column(missing, _OF).items()
     }
     chosen = None if columns is None else texts("columns", columns, _OF)
-    data.read(chosen, _shapes(fields, chosen), _engine_classes(named, fields), fills)
+    data.read(chosen, tensor_shapes(fields, chosen, _OF), with_names(named, fields), fills)
     names = {column for column, _, _ in data.columns}
     class_names = {name: each for name, each in known.items() if name in names} | data.classes
     return {
@@ -55,10 +48,10 @@ def arrow_attributes(given: Any, columns: Any, classes: Any, missing: Any, root:
 def arrow_again(given: Any, attributes: Mapping[str, Any], columns: Sequence[str]) -> _engine.ArrowData:
     """Data for a graph that was made of other data, read as that was."""
     data = _engine.ArrowData(given, _checked(given))
-    fields = {each.name: each for each in (_Field(*values) for values in data.fields())}
+    fields = {each.name: each for each in (ArrowField(*values) for values in data.fields())}
     class_names = {name: json.loads(each) for name, each in (attributes.get("class_names") or {}).items()}
     fills = {name: json.loads(each).encode("latin-1") for name, each in (attributes.get("fills") or {}).items()}
-    data.read(list(columns), _shapes(fields, columns), _engine_classes(class_names, fields), fills)
+    data.read(list(columns), tensor_shapes(fields, columns, _OF), with_names(class_names, fields), fills)
     return data
 
 
@@ -85,64 +78,7 @@ def _checked(given: Any) -> bool:
     )
 
 
-def _shapes(fields: Mapping[str, _Field], chosen: Sequence[str] | None) -> dict[str, list[int]]:
-    shapes = {}
-    for name, field in fields.items():
-        if chosen is not None and not any(name == each or name.startswith(f"{each}.") for each in chosen):
-            continue
-        shape = tensor_shape(name, field.extension, field.extension_metadata, _OF)
-        if shape is not None:
-            shapes[name] = shape
-    return shapes
-
-
-# ---- classes ----
-
-
-def _named_classes(classes: Any, fields: Mapping[str, _Field]) -> dict[str, list[str]]:
-    if classes is None:
-        return {}
-    if isinstance(classes, Mapping):
-        return {
-            text("a column of classes", name, _OF): texts(f'classes["{name}"]', names, _OF)
-            for name, names in classes.items()
-        }
-    names = texts("classes", classes, _OF)
-    return {_class_column(fields): names}
-
-
-def _class_column(fields: Mapping[str, _Field]) -> str:
-    """The column that a list of classes is for."""
-    if "label" in fields:
-        return "label"
-    dictionaries = [name for name, field in fields.items() if field.dictionary]
-    candidates = dictionaries or [name for name, field in fields.items() if field.dtype == "string" and not field.list]
-    if len(candidates) == 1:
-        return candidates[0]
-    listed = ", ".join(fields)
-    raise GraphError(
-        f'{_OF}: classes is a list, and it is not clear of which column ({listed}); give a dict: classes={{"column": […]}}'
-    )
-
-
-def _engine_classes(named: Mapping[str, list[str]], fields: Mapping[str, _Field]) -> dict[str, list[str]]:
-    """Those of columns whose values are names, not numbers."""
-    return {
-        name: names
-        for name, names in named.items()
-        if name not in fields or fields[name].dictionary or not fields[name].dtype.startswith(("int", "uint"))
-    }
-
-
 # ---- values for what is missing ----
-
-
-def _by_column(missing: Any) -> dict[str, Any]:
-    if missing is None:
-        return {}
-    if not isinstance(missing, Mapping):
-        raise GraphError(f'{_OF}: missing is {shown(missing)}; give a dict from column to value, such as {{"age": -1}}')
-    return {text("a column of missing", name, _OF): value for name, value in missing.items()}
 
 
 def fill_bytes(value: Any, field: Any, classes: Sequence[str] | None, of: str) -> bytes:
