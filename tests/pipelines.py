@@ -18,6 +18,7 @@ from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
 from tests import example_plugins
+from tests.arrow_exporter import Table, dictionary, lists, numbers, record, texts
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.front import kernel_of
 from tests.tar_bytes import tar_bytes
@@ -901,6 +902,23 @@ def mind_arrays(data: pathlib.Path) -> hr.Dataset:
     return rows.skip(1).batch(3, pad=True, pad_value=-1)
 
 
+def arrow_tables(data: pathlib.Path) -> hr.Dataset:
+    """Of batches with other lengths, and dictionaries in another order."""
+    batches = []
+    for number, names in enumerate((["cat", "dog"], ["dog", "cat"], ["cat"])):
+        rows = 5 + 2 * number
+        counts = [(row + number) % 3 for row in range(rows)]
+        batches.append(
+            record(
+                number=numbers("i", np.arange(10 * number, 10 * number + rows, dtype=np.int32)),
+                label=dictionary([row % len(names) for row in range(rows)], names),
+                boxes=lists(counts, numbers("f", np.arange(sum(counts), dtype=np.float32))),
+                name=texts([f"row {row}" for row in range(rows)]),
+            )
+        )
+    return hr.Arrow(Table(batches), shuffle=True).repeat(2).batch(4, ragged="splits")
+
+
 def parquet_by_number(data: pathlib.Path) -> hr.Dataset:
     return hr.Parquet(str(data / "parquet"), index="build", shuffle=True).repeat(2).batch(4, ragged="splits")
 
@@ -1492,6 +1510,7 @@ PIPELINES: dict[str, Build] = {
         packed_images_in_splits,
         mind_arrays,
         mind_records,
+        arrow_tables,
         part_of_records,
         records_behind_damage,
         *((parquet_by_number, parquet_in_row_groups) if HAS_PARQUET else ()),

@@ -16,6 +16,7 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace.mx import recordio
 from tests import example_plugins
+from tests.arrow_exporter import Table, numbers, record
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.pipelines import HAS_PARQUET, record_bytes
 from tests.tar_bytes import tar_bytes
@@ -386,6 +387,19 @@ def mind_records(count: int, shuffled: bool) -> Recipe:
     )
 
 
+def arrow_table(count: int, shuffled: bool) -> Recipe:
+    """In batches of three rows."""
+    return read_by_number(
+        f"Arrow({count}, {shuffled})",
+        lambda count, shuffled: hr.Arrow(
+            Table([record(value=numbers("l", np.arange(at, min(at + 3, count)))) for at in range(0, max(count, 1), 3)]),
+            shuffle=shuffled,
+        ),
+        count,
+        shuffled,
+    )
+
+
 def number_of_wave(wave: np.ndarray) -> np.ndarray:
     """Which wave it is, of fewer than an eighth of its values: its second value is the sine of an angle below 45°."""
     return np.array(round(float(np.arcsin(wave[1])) / (2 * np.pi) * len(wave)) - 1, np.int64)
@@ -441,6 +455,7 @@ def _source(draws: Draws) -> Recipe:
         "indexed samples",
         "image records",
         "mind records",
+        "arrow table",
         "own rows",
         "plugin source",
         "plugin format",
@@ -461,6 +476,7 @@ def _source(draws: Draws) -> Recipe:
         "indexed samples": indexed_samples,
         "image records": image_records,
         "mind records": mind_records,
+        "arrow table": arrow_table,
         "plugin source": plugin_source,
     }
     if kind in indexed:

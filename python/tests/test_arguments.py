@@ -30,6 +30,7 @@ from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
 from headrace._runs.run_options import RunParameters
+from tests.arrow_exporter import numbers, record
 from tests.front import kernel_of
 from tests.mind_record_reference import TESTDATA
 from tests.thinning import examples, one_in
@@ -204,6 +205,7 @@ def mapped(operator: dict[str, Any]) -> tuple[Callable[..., hr.Dataset], dict[st
 
 # For each: how it is called, and valid arguments.
 SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "Arrow": (hr.Arrow, {"data": record(value=numbers("l", np.arange(4)))}),
     "Csv": (hr.Csv, {"patterns": "*.txt", "types": {"x": "int64"}}),
     "Files": (hr.Files, {"patterns": "*.txt"}),
     "Generator": (hr.Generator, {"function": lambda: iter([1, 2]), "columns": "value"}),

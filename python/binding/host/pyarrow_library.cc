@@ -49,8 +49,9 @@ std::string TextOf(const py::error_already_set& raised) { return PlainText(Messa
 absl::Status ErrorOfPyarrow(const py::error_already_set& raised, const std::string& path) {
   if (raised.matches(PyExc_MemoryError)) return ResourceError("pyarrow has no memory to read the file");
   if (raised.matches(PyExc_ImportError)) {
-    return UnsupportedError("Parquet files are decoded by pyarrow, which cannot be imported here: pip install pyarrow (",
-                            TextOf(raised), ")");
+    return UnsupportedError(
+        "Parquet files are decoded by pyarrow, which cannot be imported here: pip install pyarrow (", TextOf(raised),
+        ")");
   }
   const int error = SystemErrorOf(raised);
   if (error != 0) return SystemError(*DefaultFileSystem(), path, "read", error);
@@ -116,8 +117,8 @@ class PyarrowFile : public ParquetFile {
     HEADRACE_RETURN_IF_ERROR(WithPyarrow(path_, [&] {
       const py::object read = py::getattr(opened_.get(), "read");
       const py::object reader = Called(read, py::make_tuple(group, NameTexts(columns)));
-      batches = std::make_unique<PyarrowBatches>(
-          TakeArrowStream(Called(reader.attr("__arrow_c_stream__"), py::tuple())));
+      batches =
+          std::make_unique<PyarrowBatches>(TakeArrowStream(Called(reader.attr("__arrow_c_stream__"), py::tuple())));
       return absl::OkStatus();
     }));
     return batches;
