@@ -1,6 +1,5 @@
-// `ParquetTable` numbers the rows of Parquet files by the row counts in their footers: in the order of the files, and of
-// the row groups in each.
-// Threads: made by one thread; const afterwards, and readable from any.
+// `ParquetTable` numbers the rows of Parquet files by the row counts in their footers: in the order of the files, and
+// of the row groups in each. Threads: made by one thread; const afterwards, and readable from any.
 #ifndef HEADRACE_IO_FORMATS_PARQUET_PARQUET_TABLE_H_
 #define HEADRACE_IO_FORMATS_PARQUET_PARQUET_TABLE_H_
 

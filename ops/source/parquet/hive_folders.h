@@ -25,8 +25,8 @@ inline constexpr std::string_view kHiveMissing = "__HIVE_DEFAULT_PARTITION__";
 // nullopt: the value is no whole number of 64 bits, or not as such numbers are written: "007" is a text.
 std::optional<int64_t> HiveNumber(std::string_view value);
 
-// The columns that the folders of the first path give, with their types: int64 where all paths have whole numbers there,
-// else string.
+// The columns that the folders of the first path give, with their types: int64 where all paths have whole numbers
+// there, else string.
 std::vector<std::pair<std::string, DType>> FolderColumns(const PathArena& paths);
 
 }  // namespace headrace

@@ -47,10 +47,9 @@ absl::StatusOr<FoundParquet> FindParquet(const OpArguments& arguments) {
   HEADRACE_ASSIGN_OR_RETURN(PathArena paths, MatchParquet(files, texts));
   HEADRACE_ASSIGN_OR_RETURN(MatchedFiles matched, Measure(files, "Parquet", std::move(paths), texts));
   const std::vector<std::string> listed = TextsOf(matched.paths);
-  HEADRACE_ASSIGN_OR_RETURN(
-      std::shared_ptr<const ParquetTable> table,
-      KeptTable<ParquetTable>(files, absl::StrJoin(listed, "\n"), listed,
-                              [&] { return ReadFooters(files, *library, matched); }));
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const ParquetTable> table,
+                            KeptTable<ParquetTable>(files, absl::StrJoin(listed, "\n"), listed,
+                                                    [&] { return ReadFooters(files, *library, matched); }));
   CoverTable(*table, matched.fingerprint);
   return FoundParquet{std::make_unique<ParquetFiles>(&files, library, std::move(table), std::move(fields)),
                       std::move(matched.fingerprint)};
@@ -114,20 +113,21 @@ std::vector<ir::Attribute> AttributesParquet() {
 
 ir::PythonSignature SignatureParquet() {
   return SplitSignature(
-      {.first = {{"paths", "paths: str | PathLike[str] | Sequence[str | PathLike[str]]"},
-                 {"columns", "columns: Sequence[str] | None = None"},
-                 {"classes", "classes: Sequence[str] | Mapping[str, Sequence[str]] | None = None",
-                  "Names of classes, of the only column that has some, or by column, in the order of their numbers: the "
-                  "texts of a column become these numbers. None: those that the files' metadata or first dictionary "
-                  "have."},
-                 {"missing", "missing: Mapping[str, Any] | None = None",
-                  "Values for what is missing, by column: {\"age\": -1} puts -1 in place of nulls, and [] an empty list "
-                  "in place of a missing one. Elsewhere a null is an error that names its row."},
-                 {"index", "index: str | None = None"},
-                 {"shuffle", "shuffle: bool | Literal[\"files\"] = False",
-                  "True: with an index all orders of the rows are equally likely, and each epoch has a new one; without, "
-                  "the row groups are read in an order that differs in each epoch, several at once. \"files\", without "
-                  "an index: the row groups come in such an order, each whole, and its rows in theirs."}},
+      {.first =
+           {{"paths", "paths: str | PathLike[str] | Sequence[str | PathLike[str]]"},
+            {"columns", "columns: Sequence[str] | None = None"},
+            {"classes", "classes: Sequence[str] | Mapping[str, Sequence[str]] | None = None",
+             "Names of classes, of the only column that has some, or by column, in the order of their numbers: the "
+             "texts of a column become these numbers. None: those that the files' metadata or first dictionary "
+             "have."},
+            {"missing", "missing: Mapping[str, Any] | None = None",
+             "Values for what is missing, by column: {\"age\": -1} puts -1 in place of nulls, and [] an empty list "
+             "in place of a missing one. Elsewhere a null is an error that names its row."},
+            {"index", "index: str | None = None"},
+            {"shuffle", "shuffle: bool | Literal[\"files\"] = False",
+             "True: with an index all orders of the rows are equally likely, and each epoch has a new one; without, "
+             "the row groups are read in an order that differs in each epoch, several at once. \"files\", without "
+             "an index: the row groups come in such an order, each whole, and its rows in theirs."}},
        .window = "1024",
        .window_doc = "With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they are not.",
        .whole_files = true});
@@ -140,8 +140,10 @@ const OpRegistration parquet_registration(
         .summary = "Gives the rows of Parquet files, which pyarrow decodes.",
         .doc =
             "Columns have the types of the files: numbers and bools as they are; texts; bytes; lists, whose first axis "
-            "differs from row to row; times as int64 in their unit; fields of structs with dotted names, and structs of "
-            "`bytes` and `path` as the bytes of a file, which is read where they have its path alone. Dictionaries give "
+            "differs from row to row; times as int64 in their unit; fields of structs with dotted names, and structs "
+            "of "
+            "`bytes` and `path` as the bytes of a file, which is read where they have its path alone. Dictionaries "
+            "give "
             "numbers of classes, whose names are in `classes`, by value: files and row groups may have them in any "
             "order. Folders named key=value give columns of their values: int64, or texts.\n"
             "Without `index` the files are read as a stream of row groups. With it rows are read by their numbers over "

@@ -77,8 +77,8 @@ std::vector<std::string> StringsOrNone(const ir::Attributes& attributes, std::st
 }
 
 absl::Status CheckFolderType(const ir::Column& column) {
-  const bool fits = column.type == ir::ColumnType::Of(DType::kInt64, {}) ||
-                    column.type == ir::ColumnType::Of(DType::kString, {});
+  const bool fits =
+      column.type == ir::ColumnType::Of(DType::kInt64, {}) || column.type == ir::ColumnType::Of(DType::kString, {});
   if (fits) return absl::OkStatus();
   return GraphError("the column \"", column.name, "\" is ", ir::TypeName(column.type),
                     "; the names of folders are int64 or string");
@@ -126,9 +126,8 @@ absl::StatusOr<ParquetFields> ParquetFieldsOf(const ir::Attributes& attributes, 
   ArrowChoices& choices = fields.choices;
   HEADRACE_RETURN_IF_ERROR(ReadChoices(attributes, "classes", columns, ClassesOf, choices.classes));
   const std::vector<std::string> named = StringsOrNone(attributes, "named");
-  std::erase_if(choices.classes, [&](const auto& each) {
-    return std::find(named.begin(), named.end(), each.first) == named.end();
-  });
+  std::erase_if(choices.classes,
+                [&](const auto& each) { return std::find(named.begin(), named.end(), each.first) == named.end(); });
   HEADRACE_RETURN_IF_ERROR(ReadChoices(attributes, "fills", columns, FillOf, choices.fills));
   HEADRACE_RETURN_IF_ERROR(ReadChoices(attributes, "shapes", columns, ShapeOfChoice, choices.shapes));
   const auto unit_of = [](const std::string& /*column*/, const std::string& unit) {

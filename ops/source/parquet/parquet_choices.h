@@ -1,6 +1,6 @@
-// `ParquetFieldsOf` reads what the hidden attributes of hr.Parquet say of the columns: their types, which of them folders
-// give, and how Arrow's types are mapped. So a graph knows its types without the files.
-// Threads: pure functions.
+// `ParquetFieldsOf` reads what the hidden attributes of hr.Parquet say of the columns: their types, which of them
+// folders give, and how Arrow's types are mapped. So a graph knows its types without the files. Threads: pure
+// functions.
 #ifndef HEADRACE_OPS_SOURCE_PARQUET_PARQUET_CHOICES_H_
 #define HEADRACE_OPS_SOURCE_PARQUET_PARQUET_CHOICES_H_
 

@@ -165,8 +165,8 @@ absl::Status ParquetColumns::AddSources(const ParquetFields& fields) {
       continue;
     }
     const std::vector<ArrowColumn>& mapped = mapping_.columns();
-    const auto found = std::find_if(mapped.begin(), mapped.end(),
-                                    [&](const ArrowColumn& each) { return each.name == column.name; });
+    const auto found =
+        std::find_if(mapped.begin(), mapped.end(), [&](const ArrowColumn& each) { return each.name == column.name; });
     if (found == mapped.end()) return DataError("it has no column \"", column.name, "\", as the first file has");
     sources_.push_back({static_cast<int>(found - mapped.begin()), {}});
   }

@@ -26,8 +26,8 @@ namespace headrace {
 // What the graph says of the columns that a source gives, in their order.
 struct ParquetFields {
   ir::Columns columns = {};
-  std::vector<std::string> folders = {};  // those that the names of folders give
-  ArrowChoices choices = {};              // `columns`: all others
+  std::vector<std::string> folders = {};                       // those that the names of folders give
+  ArrowChoices choices = {};                                   // `columns`: all others
   std::map<std::string, std::string, std::less<>> units = {};  // of columns of times
 
   bool IsOfFolders(std::string_view name) const;
@@ -54,7 +54,8 @@ class ParquetColumns {
   // Bytes of memory that values of such an array, which was checked, take, about.
   int64_t BytesOf(const ArrowArray& array) const;
   // Makes all columns of `count` rows that lie side by side, at least one; `batch` is null where none is read. Returns
-  // how many rows they have: fewer if the next row fails, for the reason in `wrong`. Without a row there are no columns.
+  // how many rows they have: fewer if the next row fails, for the reason in `wrong`. Without a row there are no
+  // columns.
   size_t Make(const ArrowBatch* batch, int64_t first, size_t count, Made& columns, absl::Status& wrong) const;
 
  private:

@@ -29,8 +29,7 @@ absl::StatusOr<std::unique_ptr<ParquetGroupReader>> ParquetGroupReader::Open(Ope
 }
 
 absl::Status ParquetGroupReader::OfGroup(const absl::Status& error) const {
-  return InParquetFile(Reworded(error, Cat("row group ", group_.number, ": ", ToStd(error.message()))),
-                       *opened_.path);
+  return InParquetFile(Reworded(error, Cat("row group ", group_.number, ": ", ToStd(error.message()))), *opened_.path);
 }
 
 absl::StatusOr<ParquetRun> ParquetGroupReader::Next() {

@@ -92,12 +92,10 @@ absl::Status ParquetRows::AddRows(uint64_t epoch, size_t group, absl::Span<const
     absl::Status added = AddRun(*decoded, first, count, before == 0 && count == positions.size(), block);
     const size_t rows = (block.columns.empty() ? 0 : static_cast<size_t>(block.columns[0].rows())) - before;
     const uint64_t* const numbers = positions.data() + i;
-    AppendMade(block.ids, rows, [=, changed = decoded->opened.changed](size_t k) {
-      return RowId{epoch, numbers[k], false, changed};
-    });
-    block.provenances.AppendNumbered(path, rows, [=, before = decoded->opened.first_row](size_t k) {
-      return numbers[k] - before;
-    });
+    AppendMade(block.ids, rows,
+               [=, changed = decoded->opened.changed](size_t k) { return RowId{epoch, numbers[k], false, changed}; });
+    block.provenances.AppendNumbered(path, rows,
+                                     [=, before = decoded->opened.first_row](size_t k) { return numbers[k] - before; });
     if (!added.ok()) {
       const uint64_t failed = positions[i + rows] - decoded->opened.first_row;
       AddErrorField(added, ErrorField::kFile, DescribeProvenance({path, static_cast<int64_t>(failed), -1}));
@@ -113,8 +111,8 @@ absl::Status ParquetRows::AddRun(const DecodedGroup& decoded, uint64_t first, si
   const ParquetRun& run = decoded.RunOf(first);
   ParquetColumns::Made made;
   absl::Status wrong;
-  const size_t rows = decoded.opened.columns->Make(run.batch.get(), static_cast<int64_t>(first - run.first), count,
-                                                   made, wrong);
+  const size_t rows =
+      decoded.opened.columns->Make(run.batch.get(), static_cast<int64_t>(first - run.first), count, made, wrong);
   if (rows == 0) return wrong;
   if (alone) {
     for (BlockColumn& column : made) block.columns.push_back(std::move(column));

@@ -1,6 +1,5 @@
-// `ParquetRows` is a source of the rows of Parquet files by number: row i is the i-th of all files in order, and its key
-// is i. Row groups are decoded whole, and the latest are kept.
-// Threads: as IndexedSource's.
+// `ParquetRows` is a source of the rows of Parquet files by number: row i is the i-th of all files in order, and its
+// key is i. Row groups are decoded whole, and the latest are kept. Threads: as IndexedSource's.
 #ifndef HEADRACE_OPS_SOURCE_PARQUET_PARQUET_ROWS_H_
 #define HEADRACE_OPS_SOURCE_PARQUET_PARQUET_ROWS_H_
 
@@ -26,8 +25,8 @@ class ParquetRows : public IndexedSource {
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { fingerprints.push_back(fingerprint_); }
 
  private:
-  // Rows of one row group, in any order, at least one, which are added to the block. On an error those before the failed
-  // one are added.
+  // Rows of one row group, in any order, at least one, which are added to the block. On an error those before the
+  // failed one are added.
   absl::Status AddRows(uint64_t epoch, size_t group, absl::Span<const uint64_t> positions, Block& block) const;
   absl::Status AddRun(const DecodedGroup& decoded, uint64_t first, size_t count, bool alone, Block& block) const;
 

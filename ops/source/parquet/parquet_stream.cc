@@ -25,8 +25,7 @@ uint64_t ShareOf(uint64_t groups, uint64_t rank, uint64_t world) {
 
 }  // namespace
 
-ParquetStream::ParquetStream(std::unique_ptr<ParquetFiles> files, const OpArguments& arguments,
-                             Fingerprint fingerprint)
+ParquetStream::ParquetStream(std::unique_ptr<ParquetFiles> files, const OpArguments& arguments, Fingerprint fingerprint)
     : files_(std::move(files)),
       fingerprint_(std::move(fingerprint)),
       reading_(SplitReading::Of(arguments.attributes)),

@@ -1,7 +1,6 @@
-// `ParquetStream` is a source of the rows of Parquet files as a stream whose splits are row groups: it reads them in the
-// order of the files, or in a permutation of its own for each epoch, several at once, and gives their rows in turns. A
-// row's key is its number over all files, as in ParquetRows.
-// Threads: as StreamSource's.
+// `ParquetStream` is a source of the rows of Parquet files as a stream whose splits are row groups: it reads them in
+// the order of the files, or in a permutation of its own for each epoch, several at once, and gives their rows in
+// turns. A row's key is its number over all files, as in ParquetRows. Threads: as StreamSource's.
 #ifndef HEADRACE_OPS_SOURCE_PARQUET_PARQUET_STREAM_H_
 #define HEADRACE_OPS_SOURCE_PARQUET_PARQUET_STREAM_H_
 
@@ -30,8 +29,8 @@ class ParquetStream : public StreamSource {
   // One of the readers that take turns.
   struct Lane {
     bool has_group = false;
-    size_t group = 0;  // its number in the table
-    uint64_t row = 0;  // of the row group: the next one
+    size_t group = 0;                            // its number in the table
+    uint64_t row = 0;                            // of the row group: the next one
     std::unique_ptr<ParquetGroupReader> reader;  // null: not opened yet
     ParquetRun run;
 

@@ -129,10 +129,10 @@ TEST_F(Parquet, RanksShareRowsOrRowGroups) {
 }
 
 TEST_F(Parquet, ReadsTheColumnsThatAreAskedFor) {
-  library_.Set(folder_.Write("a.parquet"), {.names = {"a", "b", "c"}, .groups = {{.columns = {{1, 2}, {3, 4}, {5, 6}}}}});
+  library_.Set(folder_.Write("a.parquet"),
+               {.names = {"a", "b", "c"}, .groups = {{.columns = {{1, 2}, {3, 4}, {5, 6}}}}});
   const ir::Schema fields = Int64Columns({"a", "b", "c"});
-  const GraphBuilder source =
-      Source({{"fields", ColumnsValue(fields)}, {"columns", StringsValue({"c", "a"})}});
+  const GraphBuilder source = Source({{"fields", ColumnsValue(fields)}, {"columns", StringsValue({"c", "a"})}});
   const absl::StatusOr<Ran> ran = RunOneEpoch(source);
   ASSERT_TRUE(ran.ok()) << ran.status();
   EXPECT_THAT(ran->Texts(), ElementsAre("c=5, a=1", "c=6, a=2"));

@@ -1,6 +1,5 @@
-// `OpenParquet` opens a Parquet file of a file system by the library of the process, and `ReadFooters` makes the table of
-// some files.
-// Threads: pure functions; files are read on the calling thread.
+// `OpenParquet` opens a Parquet file of a file system by the library of the process, and `ReadFooters` makes the table
+// of some files. Threads: pure functions; files are read on the calling thread.
 #ifndef HEADRACE_OPS_SOURCE_PARQUET_READ_FOOTERS_H_
 #define HEADRACE_OPS_SOURCE_PARQUET_READ_FOOTERS_H_
 

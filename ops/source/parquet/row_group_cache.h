@@ -1,6 +1,5 @@
-// `RowGroupCache` keeps decoded row groups for reading rows by number, up to a number of bytes: the ones read last. A row
-// group that several threads ask for is decoded once, by the first of them.
-// Threads: any thread.
+// `RowGroupCache` keeps decoded row groups for reading rows by number, up to a number of bytes: the ones read last. A
+// row group that several threads ask for is decoded once, by the first of them. Threads: any thread.
 #ifndef HEADRACE_OPS_SOURCE_PARQUET_ROW_GROUP_CACHE_H_
 #define HEADRACE_OPS_SOURCE_PARQUET_ROW_GROUP_CACHE_H_
 

@@ -21,9 +21,9 @@ namespace headrace {
 using FakeValues = std::vector<std::optional<int64_t>>;
 
 struct FakeParquetGroup {
-  std::vector<FakeValues> columns = {};  // of equal length
+  std::vector<FakeValues> columns = {};      // of equal length
   std::optional<int64_t> claimed_rows = {};  // by the footer; unset: as many as there are
-  bool damaged = false;                  // its second batch cannot be decoded
+  bool damaged = false;                      // its second batch cannot be decoded
 };
 
 struct FakeParquetFile {
