@@ -16,7 +16,8 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace.mx import recordio
 from tests import example_plugins
-from tests.arrow_exporter import Table, numbers, record
+from tests.arrow_exporter import Table, record
+from tests.arrow_exporter import numbers as arrow_numbers
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.pipelines import HAS_PARQUET, record_bytes
 from tests.tar_bytes import tar_bytes
@@ -392,7 +393,12 @@ def arrow_table(count: int, shuffled: bool) -> Recipe:
     return read_by_number(
         f"Arrow({count}, {shuffled})",
         lambda count, shuffled: hr.Arrow(
-            Table([record(value=numbers("l", np.arange(at, min(at + 3, count)))) for at in range(0, max(count, 1), 3)]),
+            Table(
+                [
+                    record(value=arrow_numbers("l", np.arange(at, min(at + 3, count))))
+                    for at in range(0, max(count, 1), 3)
+                ]
+            ),
             shuffle=shuffled,
         ),
         count,

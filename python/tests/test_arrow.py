@@ -346,6 +346,15 @@ def test_rows_that_are_no_batch_are_refused():
         list(hr.Numpy({"x": np.arange(3)}).options(as_="arrow"))
 
 
+def test_batches_of_arrow_are_in_host_memory():
+    with pytest.raises(hr.UnsupportedError, match="leave device out"):
+        list(hr.Numpy({"x": np.arange(4)}).batch(2).to_device("cpu:0").options(as_="arrow"))
+
+
+def test_tables_without_rows_are_empty():
+    assert list(hr.Arrow(Table([record(x=ints(), label=dictionary([], []))]))) == []
+
+
 # ---- with pyarrow ----
 
 

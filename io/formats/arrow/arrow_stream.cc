@@ -42,7 +42,10 @@ absl::StatusOr<std::shared_ptr<ArrowStream>> ArrowStream::Of(std::unique_ptr<Str
                                                              ArrowKeeper keep) {
   std::shared_ptr<ArrowStream> stream(new ArrowStream(std::move(owner), std::move(mapping), std::move(keep)));
   if (!stream->mapping_.lacks_classes()) return stream;
-  HEADRACE_ASSIGN_OR_RETURN(stream->first_, NextOf(*stream->owner_->get(), stream->keep_));
+  // The dictionary of an array without rows may be empty, too.
+  do {
+    HEADRACE_ASSIGN_OR_RETURN(stream->first_, NextOf(*stream->owner_->get(), stream->keep_));
+  } while (stream->first_ != nullptr && stream->first_->length == 0);
   if (stream->first_ == nullptr) {
     return GraphError(
         "the Arrow stream has no rows, and so no dictionary that shows the classes; give them: classes=[…]");

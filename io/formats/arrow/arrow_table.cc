@@ -19,8 +19,9 @@ absl::StatusOr<std::shared_ptr<const ArrowTable>> ArrowTable::Of(ArrowMapping ma
 absl::Status ArrowTable::AddBatches(const std::vector<HeldArrow>& arrays) {
   batches_.reserve(arrays.size());
   for (const HeldArrow& array : arrays) {
-    if (mapping_.lacks_classes()) HEADRACE_RETURN_IF_ERROR(mapping_.AdoptDictionaries(*array));
+    // Its dictionary may be empty, too.
     if (array->length == 0) continue;
+    if (mapping_.lacks_classes()) HEADRACE_RETURN_IF_ERROR(mapping_.AdoptDictionaries(*array));
     const ArrowBatch* const before = batches_.empty() ? nullptr : &batches_.back();
     HEADRACE_ASSIGN_OR_RETURN(ArrowBatch batch, ArrowBatch::Of(mapping_, array, begins_.back(), before));
     for (size_t i = 0; i < mapping_.columns().size(); ++i) HEADRACE_RETURN_IF_ERROR(batch.column(i).CheckMissing());

@@ -186,6 +186,7 @@ TEST(ArrowTable, MapsDictionariesByValue) {
   const Tables table = TableOfParts({batch({1, 0}, {"cat", "dog"}), batch({0, 1}, {"dog", "cat"})});
   EXPECT_THAT(Rows(table), ElementsAre("1", "0", "1", "0"));
   EXPECT_THAT((*table)->mapping().columns()[0].classes->names(), ElementsAre("cat", "dog"));
+  EXPECT_THAT(Rows(TableOfParts({batch({}, {}), batch({0}, {"dog"})})), ElementsAre("0"));
   const Tables unknown = TableOfParts({batch({1}, {"cat", "dog"}), batch({0, 1}, {"dog", "emu"})});
   EXPECT_THAT(Rows(unknown)[1], "1");
   EXPECT_THAT(Rows(unknown)[2], HasSubstr("column \"label\" holds a value that is none of its 2 classes"));

@@ -127,7 +127,9 @@ py::dict ArrowData::Units() const {
 py::dict ArrowData::Classes() const {
   py::dict classes;
   for (const ArrowColumn& column : mapping().columns()) {
-    if (column.has_classes()) classes[NameText(column.name)] = NameTexts(column.classes->names());
+    // A table without rows has no dictionary.
+    if (column.has_classes() && column.classes != nullptr)
+      classes[NameText(column.name)] = NameTexts(column.classes->names());
   }
   return classes;
 }

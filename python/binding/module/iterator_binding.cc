@@ -227,6 +227,9 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       Raise(UnsupportedError("NumPy has no arrays on ", given.device->name,
                              ": iterate with as_=\"torch\", or as_=\"dlpack\" for any library's from_dlpack"));
     }
+    if (sends && shares_) {
+      Raise(UnsupportedError("as_=\"arrow\" gives batches in host memory; leave device out: ", given.device->name));
+    }
     if (sends) RefuseLists(graph.graph, given.device->name);
     iteration_ = ValueOrRaise(RunInterruptible([&] { return DeviceIteration::Start(graph.graph, std::move(given)); }),
                               &objects_->raised());
