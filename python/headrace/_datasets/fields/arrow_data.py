@@ -86,7 +86,7 @@ def fill_bytes(value: Any, field: Any, classes: Sequence[str] | None, of: str) -
     None: there is no such column, as the engine will say."""
     if field is None:
         return b""
-    if isinstance(value, (list, tuple)) and len(value) == 0:
+    if field.list and isinstance(value, (list, tuple)) and len(value) == 0:
         return b""
     if isinstance(value, str):
         if classes is not None and value in classes:
