@@ -161,6 +161,6 @@ def arrays(columns: Mapping[str, Any], splits: Mapping[str, Any]) -> Bound:
     return Bound("arrays", ("arrays", dict(columns), dict(splits)))
 
 
-def arrow(data: _engine.ArrowData, kind: type) -> Bound:
+def arrow(data: "_engine.ArrowData", kind: type) -> Bound:
     """A table or stream that was taken of an object of this class."""
     return Bound(f"{kind.__module__}:{kind.__qualname__}", ("arrow", data))
