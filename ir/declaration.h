@@ -55,6 +55,7 @@ enum class Referenced {
   kGenerator,       // a callable that gives an iterator for an epoch
   kDataset,         // an object that gives rows by number
   kArrays,          // columns by name
+  kArrow,           // a table or stream of the Arrow C data interface
   kSamplerSize,     // of a sampler: the number of rows of an epoch
   kSamplerIndices,  // of a sampler: the numbers of the rows of an epoch
   kBatchSize,       // a function that chooses the size of the next batch

@@ -1,6 +1,7 @@
 """Pipelines that must give the same results in every way of running them, and their files."""
 
 import ast
+import importlib.util
 import io
 import json
 import pathlib
@@ -18,12 +19,16 @@ from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
 from tests import example_plugins
+from tests.arrow_exporter import Table, dictionary, lists, numbers, record, texts
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.front import kernel_of
 from tests.tar_bytes import tar_bytes
 from tests.tfrecord_bytes import example, frame
 
 Build = Callable[[pathlib.Path], hr.Dataset]
+
+# pyarrow decodes Parquet.
+HAS_PARQUET = importlib.util.find_spec("pyarrow") is not None
 
 SEED = 11
 EPOCH = 2
@@ -44,6 +49,7 @@ def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     _write_examples(folder)
     _write_samples(folder)
     _write_mind_records(folder / "mind")
+    _write_parquet(folder / "parquet")
     _write_damaged(folder)
     _write_recovered(folder)
     _write_masks(folder / "masks")
@@ -216,6 +222,21 @@ def _write_mind_records(folder: pathlib.Path) -> None:
     written = pathlib.Path(__file__).resolve().parents[1] / "io/formats/mindrecord/testdata"
     for path in [*written.glob("shards.mindrecord?"), written / "types.mindrecord"]:
         shutil.copyfile(path, folder / path.name)
+
+
+def _write_parquet(folder: pathlib.Path) -> None:
+    """In row groups of nine, below two folders of Hive's, with a file that has no rows and one with missing values."""
+    if not HAS_PARQUET:
+        return
+    for part in range(4):
+        rows = range(25 * part, 25 * part + 25 * (part != 1))
+        columns = {
+            "number": np.array(rows, np.int64),
+            "text": np.array([f"téxt {i}" for i in rows], np.str_),
+            "list": hr.ragged(np.arange(2 * len(rows), dtype=np.float32), 2 * np.arange(len(rows) + 1)),
+        }
+        (folder / f"part={part // 2}").mkdir(parents=True, exist_ok=True)
+        hr.Numpy(columns).write_parquet(folder / f"part={part // 2}/{part}.parquet", row_group_rows=9)
 
 
 def _write_damaged(folder: pathlib.Path) -> None:
@@ -934,6 +955,32 @@ def mind_arrays(data: pathlib.Path) -> hr.Dataset:
     return rows.skip(1).batch(3, pad=True, pad_value=-1)
 
 
+def arrow_tables(data: pathlib.Path) -> hr.Dataset:
+    """Of batches with other lengths, and dictionaries in another order."""
+    batches = []
+    for number, names in enumerate((["cat", "dog"], ["dog", "cat"], ["cat"])):
+        rows = 5 + 2 * number
+        counts = [(row + number) % 3 for row in range(rows)]
+        batches.append(
+            record(
+                number=numbers("i", np.arange(10 * number, 10 * number + rows, dtype=np.int32)),
+                label=dictionary([row % len(names) for row in range(rows)], names),
+                boxes=lists(counts, numbers("f", np.arange(sum(counts), dtype=np.float32))),
+                name=texts([f"row {row}" for row in range(rows)]),
+            )
+        )
+    return hr.Arrow(Table(batches), shuffle=True).repeat(2).batch(4, ragged="splits")
+
+
+def parquet_by_number(data: pathlib.Path) -> hr.Dataset:
+    return hr.Parquet(str(data / "parquet"), index="build", shuffle=True).repeat(2).batch(4, ragged="splits")
+
+
+def parquet_in_row_groups(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Parquet(str(data / "parquet"), columns=["part", "number"], shuffle=True, window=7, interleave=2)
+    return rows.repeat(2).batch(5)
+
+
 def listed_images(data: pathlib.Path) -> hr.Dataset:
     images = hr.ImageList(str(data / "photos.lst"), str(data), columns=["image", "label", "id"], shuffle=True)
     return images.map([V.Decode(), V.RandomCrop(40)], "image").batch(3)
@@ -1521,8 +1568,10 @@ PIPELINES: dict[str, Build] = {
         packed_images_in_splits,
         mind_arrays,
         mind_records,
+        arrow_tables,
         part_of_records,
         records_behind_damage,
+        *((parquet_by_number, parquet_in_row_groups) if HAS_PARQUET else ()),
         examples_by_number,
         examples_in_files,
         examples_beside_damage,

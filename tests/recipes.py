@@ -16,8 +16,10 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace.mx import recordio
 from tests import example_plugins
+from tests.arrow_exporter import Table, record
+from tests.arrow_exporter import numbers as arrow_numbers
 from tests.compressed_bytes import gzip_members, zstd_frames
-from tests.pipelines import record_bytes
+from tests.pipelines import HAS_PARQUET, record_bytes
 from tests.tar_bytes import tar_bytes
 from tests.tfrecord_bytes import example, frame
 
@@ -329,6 +331,31 @@ def indexed_examples(count: int, shuffled: bool) -> Recipe:
     )
 
 
+def parquet_bytes(count: int) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "numbers.parquet"
+        hr.Range(count).write_parquet(path, row_group_rows=5)
+        return path.read_bytes()
+
+
+def row_groups(count: int, **options: Any) -> hr.Dataset:
+    """The numbers in row groups of five, which are the splits."""
+    options.pop("split_bytes", None)
+    if options.get("sharding") == "contiguous":
+        options["sharding"] = "splits"
+    return hr.Parquet(written(count, "parquet", lambda: parquet_bytes(count)), **options)
+
+
+def indexed_row_groups(count: int, shuffled: bool) -> Recipe:
+    return read_by_number(
+        f"Parquet({count}, index, {shuffled})",
+        lambda count, shuffled: row_groups(count, index="build", shuffle=shuffled),
+        count,
+        shuffled,
+        maps_alone=False,
+    )
+
+
 def samples(count: int, **options: Any) -> hr.Dataset:
     """The numbers as a field of samples in a tar archive. A file is one split."""
     members = [(f"{number}.value", b"%d" % number) for number in range(count)]
@@ -373,6 +400,24 @@ def mind_records(count: int, shuffled: bool) -> Recipe:
         f"MindRecord({count}, {shuffled})",
         lambda count, shuffled: hr.MindRecord(
             written(count, "mindrecord", lambda: mind_record_bytes(count)), shuffle=shuffled
+        ),
+        count,
+        shuffled,
+    )
+
+
+def arrow_table(count: int, shuffled: bool) -> Recipe:
+    """In batches of three rows."""
+    return read_by_number(
+        f"Arrow({count}, {shuffled})",
+        lambda count, shuffled: hr.Arrow(
+            Table(
+                [
+                    record(value=arrow_numbers("l", np.arange(at, min(at + 3, count))))
+                    for at in range(0, max(count, 1), 3)
+                ]
+            ),
+            shuffle=shuffled,
         ),
         count,
         shuffled,
@@ -431,10 +476,12 @@ def _source(draws: Draws) -> Recipe:
         "indexed records",
         "examples",
         "indexed examples",
+        *(("row groups", "indexed row groups") if HAS_PARQUET else ()),
         "samples",
         "indexed samples",
         "image records",
         "mind records",
+        "arrow table",
         "own rows",
         "plugin source",
         "plugin format",
@@ -452,9 +499,11 @@ def _source(draws: Draws) -> Recipe:
         "numbered objects": numbered_objects,
         "indexed records": indexed_records,
         "indexed examples": indexed_examples,
+        "indexed row groups": indexed_row_groups,
         "indexed samples": indexed_samples,
         "image records": image_records,
         "mind records": mind_records,
+        "arrow table": arrow_table,
         "plugin source": plugin_source,
     }
     if kind in indexed:
@@ -467,6 +516,7 @@ def _source(draws: Draws) -> Recipe:
         "sparse rows": ("LibSvm", sparse_rows),
         "records": ("RecordFile", records),
         "examples": ("TFRecord", examples),
+        "row groups": ("Parquet", row_groups),
         "samples": ("WebDataset", samples),
         "plugin format": ("plugin's Readings", readings),
     }

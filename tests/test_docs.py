@@ -2,8 +2,8 @@
 
 A page's ```python blocks run one after the other in one namespace and one temporary folder, as one script `train.py`.
 A ```text block shows what the block before it prints; `…` in it matches anything. Words after the language are options:
-```python no-run is not run, ```python torch only where PyTorch is installed and ```python pyarrow only where pyarrow is,
-```text varies is not compared. A ```cpp block names its file in its first line.
+```python no-run is not run, ```python torch, pyarrow or datasets only where that library is installed, ```text varies is
+not compared. A ```cpp block names its file in its first line.
 """
 
 import ast
@@ -26,8 +26,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "ops.md") + [ROOT / "README.md"]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 SCRIPT = "train.py"
-# The packages that examples may need.
-ABSENT = {name for name in ("torch", "pyarrow") if importlib.util.find_spec(name) is None}
+# Words of blocks that are run only where the library of that name is installed.
+ABSENT = {name for name in ("datasets", "pyarrow", "torch") if importlib.util.find_spec(name) is None}
 
 
 @dataclasses.dataclass

@@ -30,6 +30,7 @@ ROOMS = [
     "_writing",
     "_records",
     "_mindrecord",
+    "_parquet",
     "_datasets",
     "eager",
     "sources",

@@ -1,6 +1,6 @@
 // `HostFunction`, `HostIterator` and `HostRows` are the interfaces to the user's own language: functions, iterators,
-// rows and arrays, bound by the names in the graph. The engine does not depend on Python; the front end implements
-// these interfaces.
+// rows, arrays and Arrow data, bound by the names in the graph. The engine does not depend on Python; the front end
+// implements these interfaces.
 // Threads: functions are called from the threads of one stage; each call takes the locks that it needs itself, or finds
 // them taken by a HostLock of its thread.
 #ifndef HEADRACE_ENGINE_OPERATOR_HOST_H_
@@ -22,6 +22,9 @@
 #include "core/tensor.h"
 
 namespace headrace {
+
+class ArrowStream;
+class ArrowTable;
 
 class HostFunction {
  public:
@@ -72,12 +75,19 @@ struct HostArrays {
   std::map<std::string, Tensor, std::less<>> splits = {};
 };
 
+// Data of another library by the Arrow C data interface: one of the two (io/formats/arrow).
+struct HostArrow {
+  std::shared_ptr<const ArrowTable> table;
+  std::shared_ptr<ArrowStream> stream;
+};
+
 struct HostBindings {
   std::map<std::string, std::shared_ptr<HostFunction>, std::less<>> functions;
   // Made for each run, because an iterator has a position.
   std::map<std::string, std::function<std::shared_ptr<HostIterator>()>, std::less<>> iterators;
   std::map<std::string, std::shared_ptr<HostRows>, std::less<>> rows;
   std::map<std::string, HostArrays, std::less<>> arrays;
+  std::map<std::string, HostArrow, std::less<>> arrow = {};
   // Takes the lock that all calls take; not set, or null: each call takes it.
   std::function<std::unique_ptr<HostLock>()> lock = {};
 };

@@ -44,6 +44,12 @@ class Provenances {
   void AppendRecords(const Records& records) {
     AppendMade(entries_, records.size(), [&](size_t i) { return Entry{-1, static_cast<int64_t>(records[i]), -1}; });
   }
+  // `count` rows of a file; record_of(i) is the number of row i of them in it.
+  template <typename RecordOf>
+  void AppendNumbered(const File& file, size_t count, RecordOf record_of) {
+    const int32_t number = NumberOf(file);
+    AppendMade(entries_, count, [&](size_t i) { return Entry{number, static_cast<int64_t>(record_of(i)), -1}; });
+  }
   // `count` rows of a file; offset_of(i) is where row i of them begins.
   template <typename OffsetOf>
   void AppendRun(const File& file, size_t count, OffsetOf offset_of) {

@@ -29,6 +29,7 @@ from headrace._datasets.base import ColumnType
 from headrace._datasets.batches import BatchInfo
 from headrace._datasets.dataset import Dataset
 from headrace._datasets.fields.declared_ragged import ragged
+from headrace._datasets.huggingface import from_huggingface
 from headrace._datasets.loading import load
 from headrace._datasets.sampler import Sampler
 from headrace._formats.open_function import open
@@ -87,6 +88,7 @@ __all__ = [
     "boxes",
     "col",
     "compose",
+    "from_huggingface",
     "keypoints",
     "load",
     "load_plugin",

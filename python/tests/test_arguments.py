@@ -6,6 +6,7 @@ import contextlib
 import decimal
 import fractions
 import functools
+import importlib.util
 import inspect
 import io
 import itertools
@@ -30,6 +31,8 @@ from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
 from headrace._runs.run_options import RunParameters
+from tests.arrow_exporter import numbers as arrow_numbers
+from tests.arrow_exporter import record
 from tests.front import kernel_of
 from tests.mind_record_reference import TESTDATA
 from tests.thinning import examples, one_in
@@ -204,6 +207,7 @@ def mapped(operator: dict[str, Any]) -> tuple[Callable[..., hr.Dataset], dict[st
 
 # For each: how it is called, and valid arguments.
 SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "Arrow": (hr.Arrow, {"data": record(value=arrow_numbers("l", np.arange(4)))}),
     "Csv": (hr.Csv, {"patterns": "*.txt", "types": {"x": "int64"}}),
     "Files": (hr.Files, {"patterns": "*.txt"}),
     "Generator": (hr.Generator, {"function": lambda: iter([1, 2]), "columns": "value"}),
@@ -215,6 +219,7 @@ SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Manifest": (hr.Manifest, {"table": {"path": ["/nowhere"]}, "path_column": "path"}),
     "MindRecord": (hr.MindRecord, {"paths": "one.mindrecord"}),
     "Numpy": (hr.Numpy, {"arrays": {"value": np.arange(4)}}),
+    "Parquet": (hr.Parquet, {"paths": "one.parquet"}),
     "Range": (hr.Range, {"start": 6}),
     "RecordFile": (hr.RecordFile, {"paths": "nowhere.rec"}),
     "TFRecord": (hr.TFRecord, {"paths": "nowhere.tfrecord", "features": {"x": ("int64", (), 1)}}),
@@ -273,6 +278,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "write_records": (hr.Numpy({"x": np.array([b"a", b"b"], object)}).write_records, {"path": "written.rec"}),
     "write_tfrecord": (numbers().write_tfrecord, {"path": "written.tfrecord"}),
     "write_mindrecord": (numbers().write_mindrecord, {"path": "written.mindrecord"}),
+    "write_parquet": (numbers().write_parquet, {"path": "written.parquet"}),
     "to_device": (numbers().to_device, {"device": "cpu:0"}),
     "to_dot": (numbers().to_dot, {}),
     "to_json": (numbers().to_json, {}),
@@ -420,6 +426,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "one.txt").write_text("a line\n")
     shutil.copyfile(TESTDATA / "scalars.mindrecord", tmp_path / "one.mindrecord")
+    if importlib.util.find_spec("pyarrow") is not None:
+        numbers().write_parquet("one.parquet")
     numbers().save("saved.hrg")
 
 

@@ -219,6 +219,8 @@ const char* ReferencedName(ir::Referenced referenced) {
       return "dataset";
     case ir::Referenced::kArrays:
       return "arrays";
+    case ir::Referenced::kArrow:
+      return "arrow";
     case ir::Referenced::kSamplerSize:
       return "sampler size";
     case ir::Referenced::kSamplerIndices:

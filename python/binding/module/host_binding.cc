@@ -16,6 +16,7 @@
 #include "python/binding/host/user_function.h"
 #include "python/binding/host/user_parameter.h"
 #include "python/binding/host/user_row.h"
+#include "python/binding/module/arrow_binding.h"
 #include "python/binding/process/process_calls.h"
 #include "python/binding/process/process_pool.h"
 #include "python/binding/values/deferred_release.h"
@@ -194,6 +195,8 @@ HostBindings BindingsOf(const py::dict& references, bool runs, const std::shared
         const py::gil_scoped_acquire gil;
         return std::make_shared<PythonIterator>(callable, options, objects);
       };
+    } else if (kind == "arrow") {
+      bindings.arrow[name] = bound[1].cast<const ArrowData&>().bound();
     } else if (kind == "rows") {
       bindings.rows[name] = RowsOf(bound, pools, objects);
     } else {

@@ -37,6 +37,7 @@
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/delivered_columns.h"
 #include "python/binding/values/handled_signals.h"
+#include "python/binding/values/shared_batch.h"
 #include "python/binding/values/status_error.h"
 #include "python/binding/values/tensor_binding.h"
 #include "python/binding/values/unlocked.h"
@@ -213,7 +214,8 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       : objects_(std::make_shared<UserObjects>()),
         process_(getpid()),
         bytes_(Option(options, "view_bytes", false) ? Bytes::kViewed : Bytes::kCopied),
-        lends_(Option(options, "lend", false)) {
+        lends_(Option(options, "lend", false)),
+        shares_(Option(options, "arrow", false)) {
     ReleaseNow();
     if (graph.graph.has_skip_failed()) objects_->raised().KeepLatest();
     IterateOptions given = OptionsOf(options);
@@ -224,6 +226,9 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     if (sends && given.device->sends_from == MemoryKind::kPageLocked && !lends_) {
       Raise(UnsupportedError("NumPy has no arrays on ", given.device->name,
                              ": iterate with as_=\"torch\", or as_=\"dlpack\" for any library's from_dlpack"));
+    }
+    if (sends && shares_) {
+      Raise(UnsupportedError("as_=\"arrow\" gives batches in host memory; leave device out: ", given.device->name));
     }
     if (sends) RefuseLists(graph.graph, given.device->name);
     iteration_ = ValueOrRaise(RunInterruptible([&] { return DeviceIteration::Start(graph.graph, std::move(given)); }),
@@ -521,6 +526,12 @@ class __attribute__((visibility("hidden"))) BoundIteration {
 
   // Continues with the first column that is not converted yet.
   py::object WaitingRow() {
+    if (shares_ && !row_columns_) {
+      const py::object batch = SharedBatchOf(iteration_->schema(), row_.columns);
+      row_.columns.clear();
+      row_columns_ = batch;
+    }
+    if (shares_) return row_columns_;
     if (!row_columns_) row_columns_ = py::dict();
     for (; columns_made_ < columns_.size(); ++columns_made_) {
       const DeliveredColumn& column = columns_[columns_made_];
@@ -538,7 +549,8 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   HostBindings bindings_;  // functions and parameters alone
   const pid_t process_;
   const Bytes bytes_;
-  const bool lends_;  // through DLPack
+  const bool lends_;   // through DLPack
+  const bool shares_;  // through Arrow
   std::unique_ptr<DeviceIteration> iteration_;
   std::vector<DeliveredColumn> columns_;
   std::vector<py::str> names_;

@@ -17,6 +17,7 @@
 #include "ir/reference.h"
 #include "ops/source/lines/csv_field.h"
 #include "python/binding/module/array_file_binding.h"
+#include "python/binding/module/arrow_binding.h"
 #include "python/binding/module/eager_chain.h"
 #include "python/binding/module/graph_binding.h"
 #include "python/binding/module/iterator_binding.h"
@@ -24,11 +25,13 @@
 #include "python/binding/module/late_kernel.h"
 #include "python/binding/module/mind_record_binding.h"
 #include "python/binding/module/output_binding.h"
+#include "python/binding/module/parquet_binding.h"
 #include "python/binding/module/record_binding.h"
 #include "python/binding/module/tf_record_binding.h"
 #include "python/binding/process/worker_loop.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/python_text.h"
+#include "python/binding/values/shared_batch.h"
 #include "python/binding/values/status_error.h"
 #include "python/binding/values/tensor_binding.h"
 #include "python/binding/values/value_conversion.h"
@@ -96,6 +99,9 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindRecords(module);
   binding::BindTfRecords(module);
   binding::BindMindRecords(module);
+  binding::BindParquet(module);
+  binding::BindArrow(module);
+  binding::BindSharedBatches(module);
   binding::BindArrayFiles(module);
   binding::BindWorkerLoop(module);
   module.attr("version") = std::string(headrace::kVersion);

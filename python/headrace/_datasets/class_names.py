@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace import _engine
@@ -15,7 +15,7 @@ from headrace.errors import Error, GraphError
 if TYPE_CHECKING:
     from headrace._datasets.base import Base
 
-__all__ = ["class_names", "classes_of", "has_class_folders", "why_none"]
+__all__ = ["class_names", "classes_of", "has_class_folders", "known_classes", "why_none"]
 
 # From a column of labels to the labels of its classes by name; or to the reason why they are not known.
 _Found = dict[str, "dict[str, int] | str"]
@@ -42,6 +42,15 @@ def classes_of(dataset: Base, column: Any) -> list[str]:
         return list(_in_order(known))
     named = ", ".join(f'"{each}"' for each, classes in found.items() if isinstance(classes, dict)) or "none"
     raise GraphError(f'classes_of: column "{name}" has no classes with names: {known} (columns with names: {named})')
+
+
+def known_classes(dataset: Base) -> dict[str, list[str]]:
+    """By column, of those whose labels number the names from 0 on."""
+    return {
+        column: list(_in_order(found))
+        for column, found in _of(dataset).items()
+        if isinstance(found, dict) and sorted(found.values()) == list(range(len(found)))
+    }
 
 
 def _in_order(labels: dict[str, int]) -> dict[str, int]:
@@ -142,8 +151,12 @@ def _of_source(dataset: Base) -> _Found:
         return {"label": _of_folder(attributes)}
     if node.op == "from_dataset":
         return _of_object(dataset)
-    named = attributes.get("class_names") or {}
+    named = attributes.get(_BY_COLUMN.get(node.op, "class_names")) or {}
     return {column: _of_names(names) for column, names in named.items() if _has(dataset, column)}
+
+
+# The attribute of a source that has the names by column, as lists in JSON, where it is not `class_names`.
+_BY_COLUMN = {"Parquet": "classes"}
 
 
 def _of_names(names: str) -> dict[str, int] | str:
@@ -154,7 +167,7 @@ def _of_names(names: str) -> dict[str, int] | str:
         listed = None
     if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
         return "the names in its graph are not a list of texts"
-    return {name: label for label, name in enumerate(listed)}
+    return {name: label for label, name in reversed(list(enumerate(listed)))}
 
 
 def _of_folder(attributes: dict[str, Any]) -> dict[str, int] | str:

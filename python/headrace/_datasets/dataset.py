@@ -6,13 +6,13 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from headrace import _mindrecord, _records, sheet
+from headrace import _mindrecord, _parquet, _records, sheet
 from headrace._arguments import options
 from headrace._arguments.other_libraries import advise, advise_init, method_advice
 from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets import numbered_rows
 from headrace._datasets.base import Base, ordered
-from headrace._datasets.class_names import class_names, why_none
+from headrace._datasets.class_names import class_names, known_classes, why_none
 from headrace._datasets.class_names import classes_of as class_names_of
 from headrace._datasets.methods import Methods
 from headrace._datasets.runs import Runs
@@ -24,6 +24,7 @@ from headrace._runs.run_options import RunParameters
 
 if TYPE_CHECKING:
     from headrace._mindrecord import WrittenSet
+    from headrace._parquet import WrittenParquet
     from headrace._records import Written, WrittenTar, WrittenTFRecords
     from headrace.sheet import ContactSheet
 
@@ -94,11 +95,11 @@ class Dataset(Methods, Runs):
         return list(class_names(self))
 
     def classes_of(self, column: str) -> list[str]:
-        """The names of the classes of one column, in the order of their labels, where several columns have classes.
-        GraphError with the reason where they are not known.
+        """The names of the classes of one column, in the order of their labels: where several columns have classes,
+        `classes` are those of the column `label`. GraphError with the reason where they are not known.
 
         Args:
-            column: A column of labels, of which `classes=` of its source says that it has classes.
+            column: Its name in this dataset.
         """
         return class_names_of(self, column)
 
@@ -211,6 +212,51 @@ class Dataset(Methods, Runs):
             options: Those of `iterate`.
         """
         return _records.write_tar(self, path, files, resume, dict(options))
+
+    def write_parquet(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        files: int = 1,
+        row_group_rows: int | None = None,
+        compression: str = "snappy",
+        images: str | Sequence[str] | None = None,
+        resume: bool = False,
+        **options: Unpack[RunParameters],
+    ) -> WrittenParquet:
+        """Writes the rows of epoch `ds.epoch`, in their order, to a Parquet file, or to several, by pyarrow.
+
+        Numbers, bools, texts and bytes are values of their own types, and arrays lists: of one length along an axis where
+        all rows have it; the first axis may differ from row to row. Columns whose classes have names are int64. Where
+        there are such columns, or images, the metadata `huggingface` says so, and datasets.load_dataset gives ClassLabel
+        and Image; `Parquet` gives the same rows.
+
+            ds.map([V.Decode(), V.Resize(256), V.EncodeJpeg()], "image").write_parquet(
+                "train.parquet", files=8, images="image"
+            )
+
+        The files take their names together when all are complete, in place of older ones: an error leaves those as they
+        were. Of several files those that were finished before an error or a kill are kept, for `resume`.
+        Raises GraphError for a column that Parquet does not hold, DataError for a value that is not of its column's type,
+        UnsupportedError without pyarrow and while another process writes the file, StateError for what another dataset
+        left, ResourceError if the disk is full, and the errors of the pipeline.
+
+        Args:
+            path: The file to write.
+            files: How many files the rows are divided among, in runs of equal length: `train-00000-of-00008.parquet` and
+                so on for `train.parquet`. Where the number of rows is not known before a run, as below a filter, the rows
+                are made twice, to count them.
+            row_group_rows: Rows of a row group, which is decoded as a whole. None: as many as have 16 MiB.
+            compression: "zstd", "snappy", "gzip", "brotli", "lz4" or "none".
+            images: Columns of encoded images, as structs of `bytes` and `path`.
+            resume: Go on with what a run with the same arguments left when it ended early: files that it had finished
+                are not made again, and all are the same in the end.
+            options: Those of `iterate`.
+        """
+        classes = known_classes(self)
+        return _parquet.write_parquet(
+            self, path, files, row_group_rows, compression, images, classes, resume, dict(options)
+        )
 
     def write_mindrecord(
         self,

@@ -10,6 +10,7 @@ from headrace import _engine
 from headrace._arguments.options import flag, local_path, shown
 from headrace._datasets import batches, user_sampler
 from headrace._datasets.dataset import Dataset
+from headrace._datasets.fields.arrow_data import arrow_again
 from headrace._datasets.fields.ragged_column import bound_columns
 from headrace._datasets.fields.table_file import remade
 from headrace._datasets.row_objects import rows_of
@@ -92,6 +93,8 @@ def _given_by_user(node: _engine.Node, name: str, value: Any) -> Binding:
         if not isinstance(value, Mapping):
             raise GraphError(f"the reference {name} needs a dict from column to array, not {type(value).__name__}")
         return bound_columns(value).binding
+    if kind == "arrow":
+        return ("arrow", arrow_again(value, node.attributes, node.columns))
     if kind == "generator":
         return iterator(value, node.columns).binding
     if kind == "dataset":

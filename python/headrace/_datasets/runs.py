@@ -111,7 +111,8 @@ class Runs(Base):
                 else "off".
             state: From `Iterator.state()`: goes on with the row after it, and moves `ds.epoch` past its epoch.
             as_: "numpy" (the default), "torch" (tensors), or "dlpack" (objects for any library's `from_dlpack`). Bytes
-                and texts are NumPy object arrays under each.
+                and texts are NumPy object arrays under each of these. Or "arrow": each batch is a `pyarrow.RecordBatch`,
+                or, where pyarrow is not installed, an object with `__arrow_c_array__` for any library of columns.
             bytes_as: How byte strings are given: "bytes" (the default), or "memoryview": a read-only view of the memory
                 they were read into, which saves a copy and keeps that memory alive.
             optimize: Whether passes may rewrite the graph, by default True; results are the same.

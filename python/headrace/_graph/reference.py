@@ -12,7 +12,7 @@ from headrace.errors import GraphError
 
 # The forms that the engine's module takes: ("function", callable, wants_rng, predicate, workers, reads),
 # ("parameter", parameter), ("iterator", callable, epoch_given, start_given, columns), ("rows", dataset, columns, workers),
-# ("arrays", {column: array}, {ragged column: splits}); and ("late", callable), which makes one of these. `workers`: the processes that call it, or None. `reads`: the
+# ("arrays", {column: array}, {ragged column: splits}), ("arrow", ArrowData); and ("late", callable), which makes one of these. `workers`: the processes that call it, or None. `reads`: the
 # parameters that it reads, by its arguments.
 Binding = tuple[Any, ...]
 
@@ -159,3 +159,8 @@ def rows(dataset: Any, columns: list[str], processes: ProcessOptions | None = No
 def arrays(columns: Mapping[str, Any], splits: Mapping[str, Any]) -> Bound:
     """Arrays by column, and the splits of those that are ragged."""
     return Bound("arrays", ("arrays", dict(columns), dict(splits)))
+
+
+def arrow(data: "_engine.ArrowData", kind: type) -> Bound:
+    """A table or stream that was taken of an object of this class."""
+    return Bound(f"{kind.__module__}:{kind.__qualname__}", ("arrow", data))

@@ -21,7 +21,7 @@ _SIGNATURES: list[tuple[bytes, str, str]] = [
     (b"\x04\x22\x4d\x18", "lz4", f"{_DECOMPRESS}: unlz4"),
     (b"7z\xbc\xaf\x27\x1c", "7z", _UNPACK),
     (b"PK\x03\x04", "zip", f"{_UNPACK}: unzip (spreadsheets and .npz files are such files, too)"),
-    (b"PAR1", "Parquet", "read it with pyarrow, and give the table to hr.Numpy or hr.Manifest"),
+    (b"PAR1", "Parquet", "write hr.Parquet(path)"),
     (b"ARROW1", "Arrow", "read it with pyarrow, and give the table to hr.Numpy or hr.Manifest"),
     (b"ORC", "ORC", "read it with pyarrow, and give the table to hr.Numpy or hr.Manifest"),
     (b"\x89HDF\r\n\x1a\n", "HDF5", "read it with h5py, and give the arrays to hr.Numpy"),

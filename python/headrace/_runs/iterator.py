@@ -16,6 +16,7 @@ from headrace import _engine
 from headrace._arguments import options
 from headrace._arguments.import_folder import import_late
 from headrace._graph.parameters import state_of
+from headrace._runs.arrow_batches import arrow_batch, pyarrow_or_none
 from headrace._runs.callback import Callback, Calls
 from headrace._runs.foreign_files import name_foreign_file
 from headrace._runs.profile import ProfileFiles
@@ -207,6 +208,7 @@ class Iterator:
             raise TypeError("an Iterator is made by iter(ds) or ds.iterate(…)")
         self._run = Run(engine, heading)
         self._torch = torch_or_error() if as_ == "torch" else None
+        self._pyarrow = pyarrow_or_none() if as_ == "arrow" else None
         self._on_second = on_second
         self._calls: Calls | None = None
         if callbacks:
@@ -214,8 +216,9 @@ class Iterator:
         # Whether each row joins several along the first axis of its columns; None: not known.
         self._joined = joined
         self._on_device = engine.on_device
-        # Whether rows are returned unchanged from here on, and nothing is called; `__next__` checks it.
-        self._plain = self._torch is None and on_second is None and self._calls is None and not self._on_device
+        # Whether rows are returned as the engine makes them; and, from here on, with no call, which `__next__` checks.
+        self._as_given = self._torch is None and self._pyarrow is None and not self._on_device
+        self._plain = self._as_given and on_second is None and self._calls is None
         self._on_end = on_end
         self._profile = profile
         self._epoch = engine.epoch
@@ -248,10 +251,12 @@ class Iterator:
         """The row in the form in which it is returned. Until then it stays in the engine: an exception here loses no row."""
         if engine.given == 1 and self._on_second is not None:
             self._on_second(self._epoch)
-        self._plain = self._torch is None and engine.given > 0 and self._calls is None and not self._on_device
+        self._plain = self._as_given and engine.given > 0 and self._calls is None
         made = row
         if self._torch is not None:
             made = _ToTorch(self._torch).row(row)
+        if self._pyarrow is not None:
+            made = arrow_batch(row, self._pyarrow)
         if self._on_device:
             made = DeviceBatch(made, row)
         if self._calls is not None:

@@ -11,8 +11,10 @@ def counts_rows(name: str, names: Collection[str]) -> bool:
     return f"{name}_splits" not in names and not (name.endswith("_splits") and name.removesuffix("_splits") in names)
 
 
-def rows_in(batch: dict[str, Any]) -> int | None:
+def rows_in(batch: Any) -> int | None:
     """The number of rows of a batch; None if no column says."""
+    if not isinstance(batch, dict):  # Arrow's
+        return len(batch)
     for name, value in batch.items():
         if isinstance(value, list):
             return len(value)

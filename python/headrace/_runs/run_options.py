@@ -20,7 +20,7 @@ class RunParameters(TypedDict, total=False):
     seed: int | None
     shard: tuple[int, int] | None
     even: Literal["off", "drop", "pad"] | None
-    as_: Literal["numpy", "torch", "dlpack"] | None
+    as_: Literal["numpy", "torch", "dlpack", "arrow"] | None
     bytes_as: Literal["bytes", "memoryview"] | None
     optimize: bool | None
     executor: Literal["threads", "pull"] | None
@@ -48,7 +48,7 @@ _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
     "seed": lambda name, value, of: options.whole(name, value, of=of),
     "shard": lambda name, value, of: options.shard(value, of),
     "even": _choice("off", "drop", "pad"),
-    "as_": _choice("numpy", "torch", "dlpack"),
+    "as_": _choice("numpy", "torch", "dlpack", "arrow"),
     "bytes_as": _choice("bytes", "memoryview"),
     "optimize": options.flag,
     "executor": _choice("threads", "pull"),
@@ -149,7 +149,8 @@ class RunOptions:
         """In the form that the engine's module takes."""
         given: dict[str, Any] = {
             "optimize": self["optimize"],
-            "lend": self["as_"] != "numpy",
+            "lend": self["as_"] in ("torch", "dlpack"),
+            "arrow": self["as_"] == "arrow",
             "view_bytes": self["bytes_as"] == "memoryview",
             "pull": self["executor"] == "pull",
             "memory": self["memory"],

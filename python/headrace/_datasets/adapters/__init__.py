@@ -2,6 +2,7 @@
 
 from headrace._datasets.adapters import (
     array_sources,
+    arrow_source,
     buckets,
     caches,
     children,
@@ -22,6 +23,7 @@ from headrace._graph.adapters import adapted
 __all__ = [
     "adapted",
     "array_sources",
+    "arrow_source",
     "buckets",
     "caches",
     "children",

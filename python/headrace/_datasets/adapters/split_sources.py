@@ -9,6 +9,7 @@ from headrace._datasets.fields.class_columns import given_classes, names_for_lin
 from headrace._datasets.fields.csv_fields import csv_attributes
 from headrace._datasets.fields.feature_types import feature_attributes
 from headrace._datasets.fields.json_fields import json_attributes
+from headrace._datasets.fields.parquet_fields import parquet_attributes
 from headrace._datasets.fields.tar_fields import tar_attributes
 from headrace._graph.adapters import adapts
 from headrace.errors import GraphError
@@ -116,6 +117,14 @@ def json_lines(
     found = {"patterns": patterns, **json_attributes(patterns, columns, missing, look)}
     names = names_for_lines("JsonLines", found, named)
     _begin(source, "JsonLines", {**found, "class_names": names, **attributes}, window)
+
+
+@adapts("Parquet")
+def parquet(
+    source: Dataset, /, paths: Any, columns: Any, classes: Any, missing: Any, window: Any, **attributes: Any
+) -> None:
+    found = parquet_attributes(paths, columns, classes, missing)
+    _begin(source, "Parquet", {**found, **attributes}, window)
 
 
 @adapts("TFRecord")

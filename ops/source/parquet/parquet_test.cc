@@ -1,0 +1,257 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "io/files/testing/temporary_folder.h"
+#include "io/formats/parquet/testing/fake_parquet.h"
+#include "ops/testing/fake_host.h"
+#include "ops/testing/run_operator.h"
+
+namespace headrace {
+namespace {
+
+using ir::BoolValue;
+using ir::ColumnsValue;
+using ir::IntsValue;
+using ir::IntValue;
+using ir::PairsValue;
+using ir::StringsValue;
+using ir::StringValue;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAreArray;
+
+class Parquet : public ::testing::Test {
+ protected:
+  // A file whose row groups have so many rows; values go on from file to file.
+  void Add(std::string_view name, const std::vector<int>& rows) {
+    library_.SetRows(folder_.Write(name), rows, values_);
+    for (const int count : rows) values_ += count;
+  }
+  static ir::Schema Int64Columns(const std::vector<std::string>& names) {
+    ir::Schema schema;
+    for (const std::string& name : names) schema.columns.push_back({name, ir::ColumnType::Of(DType::kInt64, {})});
+    return schema;
+  }
+  GraphBuilder Source(GraphBuilder::Given attributes = {}, std::string_view pattern = "*.parquet") const {
+    attributes.emplace_back("paths", StringsValue({folder_ / pattern}));
+    if (std::none_of(attributes.begin(), attributes.end(), [](const auto& each) { return each.first == "fields"; })) {
+      attributes.emplace_back("fields", ColumnsValue(Int64Columns({"value"})));
+    }
+    GraphBuilder builder;
+    builder.Add("Parquet", {}, attributes);
+    return builder;
+  }
+  GraphBuilder Numbered(GraphBuilder::Given attributes = {}, std::string_view pattern = "*.parquet") const {
+    attributes.emplace_back("index", StringValue("build"));
+    return Source(std::move(attributes), pattern);
+  }
+  static absl::StatusOr<Ran> RunOneEpoch(const GraphBuilder& builder) {
+    RunSpec spec;
+    spec.epochs = 1;
+    return RunOnce(*builder.Build(), OptionsOf(spec));
+  }
+  std::vector<int64_t> Values() const {
+    std::vector<int64_t> values;
+    for (int64_t i = 0; i < values_; ++i) values.push_back(i);
+    return values;
+  }
+
+  FakeParquet library_;
+  TemporaryFolder folder_;
+  int64_t values_ = 0;
+};
+
+TEST_F(Parquet, GivesTheRowsOfAllFilesInOrder) {
+  Add("a.parquet", {5, 9, 1});
+  Add("b.parquet", {});
+  Add("c.parquet", {0, 3});
+  {
+    const Ran ran = RunEveryWay(Source());
+    for (const uint64_t epoch : {0, 1}) EXPECT_EQ(ran.Ints(0, epoch), Values());
+    EXPECT_EQ(ran.Keys(1)[17], 17u);
+  }
+  EXPECT_EQ(library_.alive(), 0) << "arrays are released with the rows that are views of them";
+}
+
+TEST_F(Parquet, NumbersRowsByTheFooters) {
+  Add("a.parquet", {5, 9, 1});
+  Add("b.parquet", {0, 3});
+  const Ran ran = RunEveryWay(Numbered());
+  for (const uint64_t epoch : {0, 1}) EXPECT_EQ(ran.Ints(0, epoch), Values());
+  EXPECT_EQ(ran.cardinality, Cardinality::Of(18));
+  EXPECT_EQ(ran.Keys(1)[17], 17u);
+}
+
+TEST_F(Parquet, ShufflesRowGroups) {
+  Add("a.parquet", {20, 20, 20});
+  Add("b.parquet", {20, 7, 20, 20});
+  RunSpec spec;
+  spec.restart_every = 3;
+  const Ran ran = RunEveryWay(Source({{"shuffle", BoolValue(true)}, {"interleave", IntValue(2)}}), spec);
+  for (const uint64_t epoch : {0, 1}) EXPECT_THAT(ran.Ints(0, epoch), UnorderedElementsAreArray(Values()));
+  EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1));
+  for (const RanRow& row : ran.rows) EXPECT_EQ(row.text, Cat("value=", row.id.key));
+}
+
+TEST_F(Parquet, ShufflesRowsByTheirNumbers) {
+  Add("a.parquet", {20, 20});
+  Add("b.parquet", {13});
+  const Ran ran = RunEveryWay(Numbered({{"shuffle", BoolValue(true)}}));
+  for (const uint64_t epoch : {0, 1}) EXPECT_THAT(ran.Ints(0, epoch), UnorderedElementsAreArray(Values()));
+  EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1));
+  for (const RanRow& row : ran.rows) EXPECT_EQ(row.text, Cat("value=", row.id.key));
+  GraphBuilder chosen = Numbered();
+  chosen.Add("select", {0}, {{"indices", IntsValue({52, 0, 39, 40})}});
+  EXPECT_THAT(RunEveryWay(chosen).Ints(), ElementsAre(52, 0, 39, 40));
+}
+
+TEST_F(Parquet, RanksShareRowsOrRowGroups) {
+  Add("a.parquet", {6, 6});
+  Add("b.parquet", {6, 6, 6});
+  for (const char* const sharding : {"rows", "splits"}) {
+    std::vector<int64_t> all;
+    for (const Ran& rank : RunRanks(Source({{"sharding", StringValue(sharding)}}), 2)) {
+      const std::vector<int64_t> values = rank.Ints();
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    EXPECT_THAT(all, UnorderedElementsAreArray(Values())) << sharding;
+  }
+  const std::vector<Ran> ranks = RunRanks(Source({{"sharding", StringValue("splits")}}), 2);
+  EXPECT_EQ(ranks[1].Ints(), (std::vector<int64_t>{6, 7, 8, 9, 10, 11, 18, 19, 20, 21, 22, 23}));
+}
+
+TEST_F(Parquet, ReadsTheColumnsThatAreAskedFor) {
+  library_.Set(folder_.Write("a.parquet"),
+               {.names = {"a", "b", "c"}, .groups = {{.columns = {{1, 2}, {3, 4}, {5, 6}}}}});
+  const ir::Schema fields = Int64Columns({"a", "b", "c"});
+  const GraphBuilder source = Source({{"fields", ColumnsValue(fields)}, {"columns", StringsValue({"c", "a"})}});
+  const absl::StatusOr<Ran> ran = RunOneEpoch(source);
+  ASSERT_TRUE(ran.ok()) << ran.status();
+  EXPECT_THAT(ran->Texts(), ElementsAre("c=5, a=1", "c=6, a=2"));
+  EXPECT_EQ(library_.columns_read(), 2);
+}
+
+TEST_F(Parquet, FoldersGiveColumns) {
+  library_.SetRows(folder_.Write("x/year=2024/split=train/a.parquet"), {2});
+  library_.SetRows(folder_.Write("x/year=2025/split=a%20b/a.parquet"), {1}, 2);
+  library_.SetRows(folder_.Write("x/year=2025/_temporary/a.parquet"), {1}, 3);
+  ir::Schema fields = Int64Columns({"value", "year"});
+  fields.columns.push_back({"split", ir::ColumnType::Of(DType::kString, {})});
+  const GraphBuilder::Given attributes = {{"fields", ColumnsValue(fields)},
+                                          {"folders", StringsValue({"year", "split"})}};
+  for (const GraphBuilder& source : {Source(attributes, "x"), Numbered(attributes, "x")}) {
+    EXPECT_THAT(RunEveryWay(source).Texts(),
+                ElementsAre("value=0, year=2024, split='train'", "value=1, year=2024, split='train'",
+                            "value=2, year=2025, split='a b'"));
+  }
+  GraphBuilder::Given folders_alone = attributes;
+  folders_alone.emplace_back("columns", StringsValue({"year"}));
+  const int before = library_.groups_read();
+  EXPECT_THAT(RunEveryWay(Source(folders_alone, "x")).Texts(), ElementsAre("year=2024", "year=2024", "year=2025"));
+  EXPECT_EQ(library_.groups_read(), before) << "no row group is read for them";
+}
+
+TEST_F(Parquet, NamesFilesWithoutTheFoldersOfOthers) {
+  library_.SetRows(folder_.Write("x/year=2024/a.parquet"), {2});
+  library_.SetRows(folder_.Write("x/year=old/a.parquet"), {2});
+  library_.SetRows(folder_.Write("x/zone/a.parquet"), {2});
+  const GraphBuilder::Given attributes = {{"fields", ColumnsValue(Int64Columns({"value", "year"}))},
+                                          {"folders", StringsValue({"year"})}};
+  EXPECT_THAT(DescribeError(RunEveryWay(Source(attributes, "x/year=*/*.parquet")).error),
+              AllOf(HasSubstr("\"year\" is a whole number in the names of other folders, and here \"old\""),
+                    HasSubstr("x/year=old/a.parquet")));
+  EXPECT_THAT(DescribeError(RunEveryWay(Source(attributes, "x/zone")).error),
+              AllOf(HasSubstr("no folder of its path is named year="), HasSubstr("x/zone/a.parquet")));
+}
+
+TEST_F(Parquet, NamesTheFileAndColumnOfAnotherSchema) {
+  Add("a.parquet", {2});
+  library_.Set(folder_.Write("b.parquet"), {.groups = {{.columns = {{1}}}}, .format = "i"});
+  for (const GraphBuilder& source : {Source(), Numbered()}) {
+    const Ran ran = RunEveryWay(source);
+    EXPECT_EQ(ran.Ints(), (std::vector<int64_t>{0, 1}));
+    EXPECT_THAT(DescribeError(ran.error), AllOf(HasSubstr("\"value\" is int32 (), and int64 () as the first file has"),
+                                                HasSubstr(folder_ / "b.parquet")));
+  }
+  library_.Set(folder_ / "b.parquet", {.names = {"other"}, .groups = {{.columns = {{1}}}}});
+  EXPECT_THAT(DescribeError(RunEveryWay(Source()).error), AllOf(HasSubstr("value"), HasSubstr(folder_ / "b.parquet")));
+}
+
+TEST_F(Parquet, NamesDamagedFilesAndRowGroups) {
+  Add("a.parquet", {2});
+  library_.Set(folder_.Write("b.parquet"), {.damaged = true});
+  EXPECT_THAT(Refusal(Source()), AllOf(HasSubstr("the magic bytes are wrong"), HasSubstr(folder_ / "b.parquet")));
+  FakeValues values = {0, 1, 2, 3, 4, 5, 6};
+  library_.Set(folder_ / "b.parquet", {.groups = {{.columns = {{7}}}, {.columns = {values}, .damaged = true}}});
+  const Ran ran = RunEveryWay(Source());
+  EXPECT_EQ(ran.Ints(), (std::vector<int64_t>{0, 1, 7, 0, 1, 2, 3}));
+  EXPECT_THAT(DescribeError(ran.error),
+              AllOf(HasSubstr("row group 1: the page is damaged"), HasSubstr(folder_ / "b.parquet")));
+  EXPECT_EQ(RunEveryWay(Numbered()).Ints(), (std::vector<int64_t>{0, 1, 7}));
+}
+
+TEST_F(Parquet, RefusesRowGroupsWithOtherRowsThanTheirFooterSays) {
+  const std::string path = folder_.Write("a.parquet");
+  library_.Set(path, {.groups = {{.columns = {{1, 2, 3}}, .claimed_rows = 5}}});
+  EXPECT_THAT(DescribeError(RunEveryWay(Source()).error), HasSubstr("row group 0: it ends after 3 rows"));
+  EXPECT_THAT(RunEveryWay(Numbered()).Ints(), IsEmpty());
+  library_.Set(path, {.groups = {{.columns = {{1, 2, 3}}, .claimed_rows = 2}}});
+  EXPECT_THAT(DescribeError(RunEveryWay(Source()).error), HasSubstr("it has other rows than the 2"));
+  library_.Set(path, {.groups = {{.columns = {{1, 2, 3}}, .claimed_rows = -2}}});
+  EXPECT_THAT(Refusal(Source()), HasSubstr("row group 0 has -2 rows"));
+}
+
+TEST_F(Parquet, NamesARowWithoutAValueAndGoesOnAfterIt) {
+  const std::string path = folder_.Write("a.parquet");
+  library_.Set(path, {.groups = {{.columns = {{0, 1}}}, {.columns = {{2, std::nullopt, 4, 5, 6}}}}});
+  for (const GraphBuilder& source : {Source(), Numbered()}) {
+    const Ran ran = RunEveryWay(source);
+    EXPECT_EQ(ran.Ints(), (std::vector<int64_t>{0, 1, 2}));
+    EXPECT_THAT(DescribeError(ran.error), AllOf(HasSubstr("value"), HasSubstr(Cat(path, ", record 3"))));
+    GraphBuilder skipping = source;
+    skipping.SkipFailed(1);
+    EXPECT_EQ(RunEveryWay(skipping).Ints(0, 1), (std::vector<int64_t>{0, 1, 2, 4, 5, 6}));
+  }
+}
+
+TEST_F(Parquet, FillsWhatIsMissingWhereAValueIsGiven) {
+  library_.Set(folder_.Write("a.parquet"), {.groups = {{.columns = {{0, std::nullopt, 2}}}}});
+  // The bytes of int64 7.
+  const std::string seven = "\"\\u0007\\u0000\\u0000\\u0000\\u0000\\u0000\\u0000\\u0000\"";
+  EXPECT_EQ(RunEveryWay(Source({{"fills", PairsValue({{"value", seven}})}})).Ints(), (std::vector<int64_t>{0, 7, 2}));
+}
+
+TEST_F(Parquet, KeepsTheLatestRowGroups) {
+  Add("a.parquet", {64, 64, 64});
+  const absl::StatusOr<Ran> ran = RunOneEpoch(Numbered({{"shuffle", BoolValue(true)}}));
+  ASSERT_TRUE(ran.ok()) << ran.status();
+  EXPECT_THAT(ran->Ints(), UnorderedElementsAreArray(Values()));
+  EXPECT_EQ(library_.groups_read(), 3) << "all three fit";
+}
+
+TEST_F(Parquet, RefusesWhatIsNotThere) {
+  EXPECT_THAT(Refusal(Source({}, "none.parquet")), HasSubstr("none.parquet"));
+  folder_.MakeFolder("empty");
+  EXPECT_THAT(Refusal(Source({}, "empty")), HasSubstr("matches no file"));
+  Add("a.parquet", {1});
+  EXPECT_THAT(Refusal(Source({{"columns", StringsValue({"valeu"})}})), HasSubstr("value"));
+  EXPECT_THAT(Refusal(Numbered({{"sharding", StringValue("splits")}})), HasSubstr("leave out one"));
+  EXPECT_THAT(Refusal(Source({{"classes", PairsValue({{"value", "cat"}})}})), HasSubstr("classes of the column"));
+}
+
+TEST_F(Parquet, NeedsALibrary) {
+  Add("a.parquet", {1});
+  SetParquetLibrary(nullptr);
+  EXPECT_THAT(Refusal(Source()), HasSubstr("run the pipeline from Python"));
+}
+
+}  // namespace
+}  // namespace headrace

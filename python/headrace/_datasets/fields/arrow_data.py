@@ -1,0 +1,119 @@
+"""Tables and streams of other libraries by the Arrow C data interface, as attributes of the operator Arrow."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from headrace import _engine
+from headrace._arguments.options import path, shown, text, texts
+from headrace._datasets.base import Base
+from headrace._datasets.fields.arrow_choices import ArrowField, by_column, named_classes, tensor_shapes, with_names
+from headrace._datasets.fields.arrow_schema import feature_classes
+from headrace._graph import reference
+from headrace.errors import GraphError
+
+__all__ = ["arrow_again", "arrow_attributes", "fill_bytes"]
+
+_OF = "Arrow"
+
+
+def arrow_attributes(given: Any, columns: Any, classes: Any, missing: Any, root: Any) -> dict[str, Any]:
+    """Those of the operator; `given` is taken now, and if it is a table, all of it."""
+    data = _engine.ArrowData(given, _checked(given))
+    fields = {each.name: each for each in (ArrowField(*values) for values in data.fields())}
+    named = named_classes(classes, fields, _OF)
+    known = feature_classes(data.metadata(), _OF) | named
+    fills = {
+        name: fill_bytes(value, fields.get(name), known.get(name), _OF)
+        for name, value in by_column(missing, _OF).items()
+    }
+    chosen = None if columns is None else texts("columns", columns, _OF)
+    data.read(chosen, tensor_shapes(fields, chosen, _OF), with_names(named, fields), fills)
+    names = {column for column, _, _ in data.columns}
+    class_names = {name: each for name, each in known.items() if name in names} | data.classes
+    return {
+        "data": reference.arrow(data, type(given)),
+        "columns": _engine.Columns(data.columns),
+        "rows": data.rows,
+        "root": "" if root is None else path("root", root, _OF),
+        "class_names": {name: json.dumps(each) for name, each in class_names.items()} or None,
+        "fills": {name: json.dumps(value.decode("latin-1")) for name, value in fills.items()} or None,
+        "units": data.units or None,
+    }
+
+
+def arrow_again(given: Any, attributes: Mapping[str, Any], columns: Sequence[str]) -> _engine.ArrowData:
+    """Data for a graph that was made of other data, read as that was."""
+    data = _engine.ArrowData(given, _checked(given))
+    fields = {each.name: each for each in (ArrowField(*values) for values in data.fields())}
+    class_names = {name: json.loads(each) for name, each in (attributes.get("class_names") or {}).items()}
+    fills = {name: json.loads(each).encode("latin-1") for name, each in (attributes.get("fills") or {}).items()}
+    data.read(list(columns), tensor_shapes(fields, columns, _OF), with_names(class_names, fields), fills)
+    return data
+
+
+def _checked(given: Any) -> bool:
+    """Whether it is a table; GraphError for what shares nothing by Arrow."""
+    kind = type(given)
+    if isinstance(given, type):
+        raise GraphError(f"{_OF}: {given.__name__} is a class; give an object of it")
+    if isinstance(given, Base):
+        raise GraphError(f"{_OF}: this {kind.__name__} is a headrace.Dataset already; use it as it is")
+    if isinstance(given, (str, bytes, os.PathLike)):
+        raise GraphError(
+            f"{_OF}: data is {shown(given)}; a path is opened by a library, such as pyarrow.ipc.open_file(path).read_all()"
+        )
+    if hasattr(given, "__arrow_c_stream__"):
+        return hasattr(given, "__len__")
+    if hasattr(given, "__arrow_c_array__"):
+        return True
+    if isinstance(given, Iterator):
+        return False
+    raise GraphError(
+        f"{_OF}: a {kind.__name__} has neither __arrow_c_stream__ nor __arrow_c_array__; give a table of pyarrow, polars, "
+        "DuckDB or pandas, or another object with one of them, or an iterator of record batches"
+    )
+
+
+# ---- values for what is missing ----
+
+
+def fill_bytes(value: Any, field: Any, classes: Sequence[str] | None, of: str) -> bytes:
+    """The bytes of one element of the column, or of a byte string. `field` has a `dtype` and says whether it is a `list`;
+    None: there is no such column, as the engine will say."""
+    if field is None:
+        return b""
+    if field.list and isinstance(value, (list, tuple)) and len(value) == 0:
+        return b""
+    if isinstance(value, str):
+        if classes is not None and value in classes:
+            return classes.index(value).to_bytes(8, "little")
+        if field.dtype == "string" and classes is None:
+            return text(f'missing["{field.name}"]', value, of).encode()
+    elif isinstance(value, (bytes, bytearray, memoryview)):
+        if field.dtype == "bytes":
+            return bytes(value)
+    elif field.dtype not in ("string", "bytes", "unknown") or classes is not None:
+        return _number_bytes(value, "int64" if classes is not None else field.dtype, field.name, of)
+    raise _unfit(value, field.dtype, field.name, of)
+
+
+def _number_bytes(value: Any, dtype: str, name: str, of: str) -> bytes:
+    import numpy as np
+
+    made = np.asarray(value)
+    kinds = {"b": "b", "i": "iu", "u": "iu", "f": "iuf"}[np.dtype(dtype).kind]
+    if made.shape != () or made.dtype.kind not in kinds:
+        raise _unfit(value, dtype, name, of)
+    with np.errstate(over="ignore", invalid="ignore"):
+        fill = made.astype(dtype)
+    if np.dtype(dtype).kind != "f" and int(fill) != int(made):
+        raise _unfit(value, dtype, name, of)
+    return fill.tobytes()
+
+
+def _unfit(value: Any, dtype: str, name: str, of: str) -> GraphError:
+    return GraphError(f'{of}: missing["{name}"] is {shown(value)}, which a column of {dtype} does not hold')

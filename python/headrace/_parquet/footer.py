@@ -1,0 +1,67 @@
+"""`Footer`: what is known of a Parquet file before it is read in a pipeline."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from headrace import _engine
+from headrace._files.system_error import saying
+from headrace._parquet.pyarrow import check_pyarrow
+from headrace._parquet.row_groups import OpenedFile
+from headrace.errors import DataError, ResourceError
+
+__all__ = ["Footer"]
+
+
+class Footer:
+    """Its errors name the file."""
+
+    def __init__(self, path: str, of: str) -> None:
+        check_pyarrow(of)
+        self._of = of
+        self._path = path
+        with self._naming():
+            self._file = OpenedFile(_engine.local_path(os.fsencode(path)))
+
+    def empty_reader(self) -> Any:
+        """A RecordBatchReader of the schema without rows."""
+        return self._file.schema.empty_table().to_reader()
+
+    def dictionary(self, column: str) -> list[str]:
+        """The values of the first dictionary of a column of texts; none: the file has no rows."""
+        top, *inner = column.split(".")
+        with self._naming():
+            for group, rows in enumerate(self._file.group_rows):
+                if rows > 0:
+                    array = self._file.read(group, [top]).read_next_batch().column(0)
+                    for name in inner:
+                        array = array.field(name)
+                    names: list[str] = array.dictionary.to_pylist()
+                    return names
+        return []
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        """Turns what pyarrow raises into an error that names the file."""
+        with saying(f"{self._of}: cannot read {self._path}"):
+            try:
+                yield
+            except MemoryError:
+                raise ResourceError("pyarrow has no memory for it") from None
+            except ValueError as error:
+                raise _damaged(error) from None
+            except OSError as error:
+                if error.errno is not None:
+                    raise
+                raise _damaged(error) from None
+
+
+def _damaged(error: Exception) -> DataError:
+    # pyarrow does not know the file's name.
+    text = str(error).split("\n")[0].rpartition("'<Buffer>': ")[2]
+    if "encrypt" in text:
+        return DataError(f"it is encrypted, and is read without keys; write it without encryption: {text}")
+    return DataError(f"pyarrow cannot decode it: {text}")
