@@ -74,8 +74,7 @@ absl::StatusOr<NpyArray> ParseNpy(std::string_view bytes) {
     return DataError("the array is of the type ", head.descr,
                      ", which is neither bool nor a number of up to 64 bits; convert it");
   }
-  NpyArray array{element.dtype, head.shape, element.swapped, head.fortran};
-  array.data = bytes.substr(begin);
+  NpyArray array{element.dtype, head.shape, element.swapped, head.fortran, bytes.substr(begin)};
   const std::optional<int64_t> wanted = BytesOfElements(array);
   if (!wanted.has_value() || *wanted > static_cast<int64_t>(array.data.size())) {
     return DataError("the array has ", array.data.size(), " bytes of elements, and ", DTypeName(array.dtype), " ",
