@@ -31,13 +31,13 @@ absl::Status CheckParts(const std::vector<int64_t>& numbers, size_t parts, std::
 
 absl::StatusOr<FixedField> FieldOfText(std::string_view text, int64_t offset, bool big_endian) {
   HEADRACE_ASSIGN_OR_RETURN(std::optional<ir::Column> column, ParseTypedName(text));
-  if (!column.has_value() || ItemSize(column->type.dtype) == 0) {
-    return GraphError("the field \"", text, "\" is neither a bool nor a number");
+  if (!column.has_value() || ItemSize(column->type.dtype) == 0 || !column->type.shape.has_value()) {
+    return GraphError("the field \"", text, "\" is not a bool or a number of a shape");
   }
   FixedField field;
   field.name = column->name;
   field.dtype = column->type.dtype;
-  field.shape = column->type.shape;
+  field.shape = *column->type.shape;
   field.offset = offset;
   field.value_bytes = static_cast<int64_t>(ItemSize(field.dtype));
   field.swapped = big_endian && field.value_bytes > 1;
