@@ -74,8 +74,7 @@ absl::Status LmdbRows::CutItem(uint64_t item, const JoinedReads::OpenFile& opene
 
 absl::Status LmdbRows::CheckUnchanged() const {
   const std::string& path = table_->files()[0].path;
-  HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, files_->Open(path));
-  HEADRACE_ASSIGN_OR_RETURN(const LmdbMeta meta, ReadLmdbMeta(*file));
+  HEADRACE_ASSIGN_OR_RETURN(const LmdbMeta meta, ReadLmdbMeta(*files_, path));
   if (meta == table_->meta()) return absl::OkStatus();
   absl::Status error = DataError(
       "the file was written to after the run had begun, by transaction ", meta.transaction,

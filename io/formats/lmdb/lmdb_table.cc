@@ -114,6 +114,15 @@ absl::StatusOr<std::string> ReadFirst(const RandomAccessFile& file, int64_t offs
   return text;
 }
 
+absl::StatusOr<LmdbMeta> MetaOfFile(const RandomAccessFile& file) {
+  HEADRACE_ASSIGN_OR_RETURN(const std::string first, ReadFirst(file, 0));
+  HEADRACE_ASSIGN_OR_RETURN(const LmdbMeta one, ParseLmdbMeta(first));
+  HEADRACE_ASSIGN_OR_RETURN(const std::string second, ReadFirst(file, one.page_bytes));
+  const absl::StatusOr<LmdbMeta> two = ParseLmdbMeta(second);
+  if (!two.ok() || two->page_bytes != one.page_bytes) return one;
+  return two->transaction > one.transaction ? *two : one;
+}
+
 absl::Status NoTreeError(const std::string& wanted, const std::vector<std::string>& names, bool more) {
   std::string listed;
   for (const std::string& name : names) Append(listed, listed.empty() ? "" : ", ", "\"", name, "\"");
@@ -160,7 +169,7 @@ absl::Status CheckWhole(const LmdbMeta& meta, int64_t size) {
 absl::StatusOr<LmdbTable> WalkTable(const FileSystem& files, const std::string& path, const std::string& database) {
   HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, files.Open(path));
   HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
-  HEADRACE_ASSIGN_OR_RETURN(const LmdbMeta meta, ReadLmdbMeta(*file));
+  HEADRACE_ASSIGN_OR_RETURN(const LmdbMeta meta, MetaOfFile(*file));
   HEADRACE_RETURN_IF_ERROR(CheckWhole(meta, size));
   HEADRACE_ASSIGN_OR_RETURN(const LmdbTree tree, FindTree(*file, meta, database));
   if ((tree.flags & LmdbTree::kSortsDuplicates) != 0) {
@@ -227,13 +236,13 @@ absl::StatusOr<std::string> FindLmdbFile(const FileSystem& files, const std::str
   return path;
 }
 
-absl::StatusOr<LmdbMeta> ReadLmdbMeta(const RandomAccessFile& file) {
-  HEADRACE_ASSIGN_OR_RETURN(const std::string first, ReadFirst(file, 0));
-  HEADRACE_ASSIGN_OR_RETURN(const LmdbMeta one, ParseLmdbMeta(first));
-  HEADRACE_ASSIGN_OR_RETURN(const std::string second, ReadFirst(file, one.page_bytes));
-  const absl::StatusOr<LmdbMeta> two = ParseLmdbMeta(second);
-  if (!two.ok() || two->page_bytes != one.page_bytes) return one;
-  return two->transaction > one.transaction ? *two : one;
+absl::StatusOr<LmdbMeta> ReadLmdbMeta(const FileSystem& files, const std::string& path) {
+  HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, files.Open(path));
+  absl::StatusOr<LmdbMeta> meta = MetaOfFile(*file);
+  if (meta.ok()) return meta;
+  absl::Status error = std::move(meta).status();
+  AddErrorField(error, ErrorField::kFile, path);
+  return error;
 }
 
 absl::StatusOr<LmdbTable> MakeLmdbTable(const FileSystem& files, const std::string& path,

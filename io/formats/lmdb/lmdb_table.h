@@ -50,7 +50,7 @@ class LmdbTable {
 absl::StatusOr<std::string> FindLmdbFile(const FileSystem& files, const std::string& path);
 
 // The later of the two meta pages, as a reader of LMDB takes it.
-absl::StatusOr<LmdbMeta> ReadLmdbMeta(const RandomAccessFile& file);
+absl::StatusOr<LmdbMeta> ReadLmdbMeta(const FileSystem& files, const std::string& path);
 
 // `database`: the name of a tree; "": the main one, which then has no named ones. kData, naming the byte: damage, or a
 // file that was cut off. kUnsupported: the tree sorts duplicates. kGraph: there is no such tree, or a name is needed.

@@ -29,6 +29,14 @@ absl::StatusOr<ir::Schema> InferLmdb(const ir::Attributes& attributes, absl::Spa
   return LmdbColumns().Infer(attributes);
 }
 
+// The times of a file say nothing of what a memory map wrote to it: the last transaction is part of the name.
+absl::StatusOr<std::shared_ptr<const LmdbTable>> TableOfLmdb(const FileSystem& files, const std::string& path,
+                                                             const std::string& database) {
+  HEADRACE_ASSIGN_OR_RETURN(const LmdbMeta meta, ReadLmdbMeta(files, path));
+  return KeptTable<LmdbTable>(files, Cat(path, "\n", database, "\n", meta.transaction), {path},
+                              [&] { return MakeLmdbTable(files, path, database); });
+}
+
 absl::StatusOr<std::unique_ptr<IndexedSource>> MakeLmdb(const OpArguments& arguments) {
   const FileSystem* const files = arguments.run->files;
   HEADRACE_ASSIGN_OR_RETURN(const std::string path, FindLmdbFile(*files, arguments.attributes.Path("path")));
@@ -37,10 +45,7 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeLmdb(const OpArguments& argum
   PathArena paths;
   paths.Add(path);
   HEADRACE_ASSIGN_OR_RETURN(MatchedFiles matched, Measure(*files, "Lmdb", std::move(paths), {path, database}));
-  HEADRACE_ASSIGN_OR_RETURN(
-      std::shared_ptr<const LmdbTable> table,
-      KeptTable<LmdbTable>(*files, Cat(path, "\n", database), {path},
-                           [&] { return MakeLmdbTable(*files, path, database); }));
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const LmdbTable> table, TableOfLmdb(*files, path, database));
   CoverTable(*table, matched.fingerprint);
   std::vector<LmdbColumn> columns;
   for (const int field : LmdbColumns().Fields(arguments.output)) columns.push_back(static_cast<LmdbColumn>(field));
