@@ -17,12 +17,13 @@ namespace {
 
 constexpr std::string_view kNpyEnding = ".npy";
 
-// Bytes [begin, end) of a file, or of what was unpacked.
+// Bytes [begin, end) of a file, or of what was unpacked, or of which the start alone was.
 struct NpyBytes {
   const RandomAccessFile* file = nullptr;
   BufferRef unpacked = {};
   int64_t begin = 0;
   int64_t end = 0;
+  std::string start = {};
 
   absl::StatusOr<std::string> First(int64_t bytes) const {
     std::string text(static_cast<size_t>(std::min(bytes, end - begin)), '\0');
@@ -30,6 +31,7 @@ struct NpyBytes {
       text.assign(reinterpret_cast<const char*>(unpacked->data()) + begin, text.size());
       return text;
     }
+    if (file == nullptr) return start.substr(0, text.size());
     const absl::Span<uint8_t> target(reinterpret_cast<uint8_t*>(text.data()), text.size());
     HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file->ReadAt(begin, target));
     text.resize(static_cast<size_t>(got));
@@ -124,7 +126,7 @@ absl::Status InFile(absl::Status error, std::string_view path) {
 
 // The part of an archive that is the member's array.
 absl::StatusOr<FixedTable::Part> PartOfMember(const RandomAccessFile& file, const std::string& path, int64_t size,
-                                              const ZipMember& member) {
+                                              const ZipMember& member, bool heads_alone) {
   if (member.encrypted) return DataError("it is encrypted; save it without a password");
   if (member.method != ZipMember::kStored && member.method != ZipMember::kDeflated) {
     return DataError("it is compressed by method ", member.method,
@@ -133,10 +135,13 @@ absl::StatusOr<FixedTable::Part> PartOfMember(const RandomAccessFile& file, cons
   HEADRACE_ASSIGN_OR_RETURN(const int64_t begin, BeginOfMember(file, size, member));
   NpyBytes bytes{&file, {}, begin, begin + member.packed_bytes};
   if (member.method == ZipMember::kDeflated) {
-    HEADRACE_RETURN_IF_ERROR(CheckHeld(path, file, member.packed_bytes));
-    HEADRACE_ASSIGN_OR_RETURN(bytes.unpacked, InflateMember(file, begin, member));
-    bytes.begin = 0;
-    bytes.end = member.bytes;
+    bytes = {nullptr, {}, 0, member.bytes};
+    if (heads_alone) {
+      HEADRACE_ASSIGN_OR_RETURN(bytes.start, InflateStart(file, begin, member, kMostNpyHeadBytes));
+    } else {
+      HEADRACE_RETURN_IF_ERROR(CheckHeld(path, file, member.packed_bytes));
+      HEADRACE_ASSIGN_OR_RETURN(bytes.unpacked, InflateMember(file, begin, member));
+    }
   }
   HEADRACE_ASSIGN_OR_RETURN(NpyRows found, FindNpyRows(bytes));
   if (found.rows > 0) HEADRACE_RETURN_IF_ERROR(CheckHeld(path, file, found.row_bytes));
@@ -166,7 +171,9 @@ void NameColumns(std::string_view name, FixedTable::Part& part) {
   for (FixedField& field : part.fields) field.name = field.name.empty() ? std::string(name) : Cat(name, ".", field.name);
 }
 
-absl::StatusOr<FixedTable> ReadNpz(const FileSystem& files, const std::string& path, const NpzChoice& choice) {
+// `heads_alone`: what is compressed is not unpacked, so that no row can be read.
+absl::StatusOr<FixedTable> ReadNpz(const FileSystem& files, const std::string& path, const NpzChoice& choice,
+                                   bool heads_alone) {
   HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, files.Open(path));
   HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<ZipMember> members, ReadZipDirectory(*file, size));
@@ -180,7 +187,7 @@ absl::StatusOr<FixedTable> ReadNpz(const FileSystem& files, const std::string& p
     if (!IsUtf8(name)) return DataError("the name of the member ", member.name, " is not UTF-8; rename it");
     Append(known, known.empty() ? "" : ", ", name);
     if (!Chooses(choice, name)) continue;
-    absl::StatusOr<FixedTable::Part> part = PartOfMember(*file, path, size, member);
+    absl::StatusOr<FixedTable::Part> part = PartOfMember(*file, path, size, member, heads_alone);
     if (!part.ok()) return Reworded(part.status(), Cat("member ", member.name, ": ", part.status().message()));
     NameColumns(name, *part);
     parts.push_back(*std::move(part));
@@ -219,9 +226,18 @@ absl::StatusOr<FixedTable> MakeNpyTable(const FileSystem& files, const std::vect
 }
 
 absl::StatusOr<FixedTable> MakeNpzTable(const FileSystem& files, const std::string& path, const NpzChoice& choice) {
-  absl::StatusOr<FixedTable> table = ReadNpz(files, path, choice);
+  absl::StatusOr<FixedTable> table = ReadNpz(files, path, choice, false);
   if (table.ok()) return table;
   return InFile(std::move(table).status(), path);
+}
+
+absl::StatusOr<std::vector<FixedField>> FindNpzFields(const FileSystem& files, const std::string& path,
+                                                      const NpzChoice& choice) {
+  const absl::StatusOr<FixedTable> table = ReadNpz(files, path, choice, true);
+  if (!table.ok()) return InFile(table.status(), path);
+  std::vector<FixedField> fields;
+  for (const FixedTable::Part& part : table->parts()) fields.insert(fields.end(), part.fields.begin(), part.fields.end());
+  return fields;
 }
 
 }  // namespace headrace

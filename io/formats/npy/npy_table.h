@@ -29,6 +29,9 @@ struct NpzChoice {
 // One part an array, whose column is the member's name without ".npy"; a record's fields are columns "name.field".
 // Members that are not arrays are left out. kData, naming the member: as above, or it has another number of rows.
 absl::StatusOr<FixedTable> MakeNpzTable(const FileSystem& files, const std::string& path, const NpzChoice& choice);
+// The fields of these arrays, of which nothing but the headers is read.
+absl::StatusOr<std::vector<FixedField>> FindNpzFields(const FileSystem& files, const std::string& path,
+                                                      const NpzChoice& choice);
 
 }  // namespace headrace
 

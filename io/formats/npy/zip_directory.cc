@@ -243,4 +243,28 @@ absl::StatusOr<BufferRef> InflateMember(const RandomAccessFile& file, int64_t be
   return unpacked;
 }
 
+absl::StatusOr<std::string> InflateStart(const RandomAccessFile& file, int64_t begin, const ZipMember& member,
+                                         int64_t bytes) {
+  std::string text(static_cast<size_t>(std::min(bytes, member.bytes)), '\0');
+  Inflation inflation;
+  if (!inflation.good()) return ResourceError("no memory to inflate the member ", member.name);
+  int64_t made = 0;
+  const auto wanted = static_cast<int64_t>(text.size());
+  bool ended = false;
+  for (int64_t at = 0; at < member.packed_bytes && !ended && made < wanted;) {
+    const int64_t some = std::min<int64_t>(member.packed_bytes - at, kInflateBlock);
+    HEADRACE_ASSIGN_OR_RETURN(std::string block, ReadZipBytes(file, begin + at, some));
+    z_stream& stream = inflation.stream();
+    stream.next_in = reinterpret_cast<Bytef*>(block.data());
+    stream.avail_in = static_cast<uInt>(block.size());
+    const bool good = InflateSome(stream, reinterpret_cast<uint8_t*>(text.data()), wanted, made, ended);
+    if (!good && made < wanted) {
+      return DamagedMember(member, Cat("what is at byte ", begin + at, " or after it cannot be inflated"));
+    }
+    at += some;
+  }
+  text.resize(static_cast<size_t>(made));
+  return text;
+}
+
 }  // namespace headrace

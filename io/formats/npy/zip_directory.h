@@ -33,6 +33,9 @@ absl::StatusOr<std::vector<ZipMember>> ReadZipDirectory(const RandomAccessFile& 
 absl::StatusOr<int64_t> BeginOfMember(const RandomAccessFile& file, int64_t size, const ZipMember& member);
 // What a deflated member holds. kData: damage, or another length or checksum than the directory says.
 absl::StatusOr<BufferRef> InflateMember(const RandomAccessFile& file, int64_t begin, const ZipMember& member);
+// The first bytes of it, `bytes` or as many as there are; nothing is checked.
+absl::StatusOr<std::string> InflateStart(const RandomAccessFile& file, int64_t begin, const ZipMember& member,
+                                         int64_t bytes);
 
 }  // namespace headrace
 

@@ -68,11 +68,9 @@ std::string FixedFieldText(const FixedField& field) {
   return Cat(field.name, " ", DTypeName(field.dtype), " ", ShapeName(field.shape));
 }
 
-std::vector<std::string> FixedFieldTexts(const FixedTable& table) {
+std::vector<std::string> FixedFieldTexts(absl::Span<const FixedField> fields) {
   std::vector<std::string> texts;
-  for (const FixedTable::Part& part : table.parts()) {
-    for (const FixedField& field : part.fields) texts.push_back(FixedFieldText(field));
-  }
+  for (const FixedField& field : fields) texts.push_back(FixedFieldText(field));
   return texts;
 }
 

@@ -26,7 +26,7 @@ struct FixedPlace {
 ir::ColumnType TypeOfFixedField(const FixedField& field);
 // "label uint8 ()", "x float32 (3, 2)": the texts of a hidden attribute `fields`.
 std::string FixedFieldText(const FixedField& field);
-std::vector<std::string> FixedFieldTexts(const FixedTable& table);
+std::vector<std::string> FixedFieldTexts(absl::Span<const FixedField> fields);
 
 class FixedColumns {
  public:

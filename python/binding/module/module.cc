@@ -22,6 +22,7 @@
 #include "python/binding/module/iterator_binding.h"
 #include "python/binding/module/kernel_binding.h"
 #include "python/binding/module/late_kernel.h"
+#include "python/binding/module/file_fields_binding.h"
 #include "python/binding/module/mind_record_binding.h"
 #include "python/binding/module/output_binding.h"
 #include "python/binding/module/record_binding.h"
@@ -97,6 +98,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindTfRecords(module);
   binding::BindMindRecords(module);
   binding::BindArrayFiles(module);
+  binding::BindFileFields(module);
   binding::BindWorkerLoop(module);
   module.attr("version") = std::string(headrace::kVersion);
   module.def("declarations", [] { return headrace::ir::DeclarationsJson(); }, "Every operator's declaration, as JSON.");
