@@ -1,0 +1,55 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "ops/testing/run_operator.h"
+
+namespace headrace {
+namespace {
+
+using ir::BoolValue;
+using ir::StringsValue;
+using ir::StringValue;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAreArray;
+
+GraphBuilder LmdbSourceOf(const std::string& name, GraphBuilder::Given attributes = {}) {
+  attributes.emplace_back("path", StringValue(Cat("io/formats/lmdb/testdata/", name)));
+  GraphBuilder builder;
+  builder.Add("Lmdb", {}, attributes);
+  return builder;
+}
+
+TEST(Lmdb, GivesEntriesInEveryWay) {
+  const Ran ran = RunEveryWay(LmdbSourceOf("named.mdb", {{"database", StringValue("images")}}));
+  EXPECT_THAT(ran.Texts(), ElementsAre("key='0', value='i0'", "key='1', value='i1'", "key='2', value='i2'",
+                                       "key='3', value='i3'", "key='4', value='i4'"));
+  EXPECT_EQ(ran.cardinality, Cardinality::Of(5));
+  EXPECT_EQ(ran.Keys(1)[4], 4u);
+}
+
+TEST(Lmdb, ReadsLongValuesAndShuffles) {
+  const std::vector<std::string> rows = RunEveryWay(LmdbSourceOf("plain.mdb")).Texts();
+  ASSERT_EQ(rows.size(), 299u);
+  EXPECT_EQ(rows[99], Cat("key='key-00100', value='", std::string(9000, 'b'), "'"));
+  EXPECT_EQ(rows[298], Cat("key='key-00299', value='", std::string(4080, 'e'), "'"));
+  EXPECT_THAT(RunEveryWay(LmdbSourceOf("plain.mdb", {{"shuffle", BoolValue(true)}})).Texts(),
+              UnorderedElementsAreArray(rows));
+  const Ran keys = RunEveryWay(LmdbSourceOf("plain.mdb", {{"columns", StringsValue({"key"})}}));
+  EXPECT_EQ(keys.Texts()[7], "key='key-00008'");
+}
+
+TEST(Lmdb, RefusesWhatItDoesNotRead) {
+  EXPECT_THAT(Refusal(LmdbSourceOf("named.mdb")), HasSubstr("database="));
+  EXPECT_THAT(Refusal(LmdbSourceOf("named.mdb", {{"database", StringValue("")}})), HasSubstr("database is empty"));
+  EXPECT_THAT(Refusal(LmdbSourceOf("dupsort.mdb", {{"database", StringValue("several")}})), HasSubstr("dupsort"));
+  EXPECT_THAT(Refusal(LmdbSourceOf("nowhere.mdb")), HasSubstr("nowhere.mdb"));
+  EXPECT_THAT(Refusal(LmdbSourceOf("BUILD")), HasSubstr("BUILD"));
+}
+
+}  // namespace
+}  // namespace headrace
