@@ -212,8 +212,12 @@ SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "ImageRecord": (hr.ImageRecord, {"paths": "nowhere.rec"}),
     "JsonLines": (hr.JsonLines, {"patterns": "*.txt", "columns": {"x": "int64"}}),
     "LibSvm": (hr.LibSvm, {"patterns": "*.txt", "features": 4}),
+    "Lmdb": (hr.Lmdb, {"path": "nowhere"}),
     "Manifest": (hr.Manifest, {"table": {"path": ["/nowhere"]}, "path_column": "path"}),
+    "Mds": (hr.Mds, {"path": "shards"}),
     "MindRecord": (hr.MindRecord, {"paths": "one.mindrecord"}),
+    "Npy": (hr.Npy, {"paths": "one.npy"}),
+    "Npz": (hr.Npz, {"path": "one.npz"}),
     "Numpy": (hr.Numpy, {"arrays": {"value": np.arange(4)}}),
     "Range": (hr.Range, {"start": 6}),
     "RecordFile": (hr.RecordFile, {"paths": "nowhere.rec"}),
@@ -419,6 +423,9 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "one.txt").write_text("a line\n")
     shutil.copyfile(TESTDATA / "scalars.mindrecord", tmp_path / "one.mindrecord")
+    shutil.copytree(TESTDATA.parents[1] / "mds/testdata/plain", tmp_path / "shards")
+    np.save("one.npy", np.arange(4))
+    np.savez("one.npz", value=np.arange(4))
     numbers().save("saved.hrg")
 
 
