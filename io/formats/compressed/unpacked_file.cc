@@ -27,9 +27,8 @@ absl::StatusOr<BufferRef> Widened(const BufferRef& buffer, size_t used, size_t b
 
 absl::StatusOr<UnpackedFile> UnpackFile(const FileSystem& files, const std::string& path, Compression compression,
                                         int64_t most) {
-  HEADRACE_ASSIGN_OR_RETURN(
-      const std::unique_ptr<DecompressedFile> stream,
-      DecompressedFile::Open(files, path, compression, kUnpackBlock, OnArchive::kGive));
+  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<DecompressedFile> stream,
+                            DecompressedFile::Open(files, path, compression, kUnpackBlock, OnArchive::kGive));
   BufferRef buffer;
   size_t bytes = kFirstUnpacked;
   size_t used = 0;

@@ -47,8 +47,7 @@ void FixedRows::TakeUnpacked(absl::Span<const uint64_t> items, absl::Span<Conten
   }
 }
 
-size_t FixedRows::ReadFiles(absl::Span<const uint64_t> items, absl::Span<Content> contents,
-                            absl::Status& wrong) const {
+size_t FixedRows::ReadFiles(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const {
   const auto piece_of = [this](uint64_t item) {
     const Place place = PlaceOf(item);
     return JoinedReads::Piece{place.run->file, place.begin, place.begin + place.bytes};

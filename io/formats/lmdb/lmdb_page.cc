@@ -44,7 +44,8 @@ absl::StatusOr<LmdbMeta> ParseLmdbMeta(std::string_view bytes) {
   if (bytes.size() < kLmdbMetaBytes) return DataError("it is not a file of LMDB (data.mdb), or was cut off");
   if (PageNumber<uint32_t>(bytes, kLmdbPageHead) != kLmdbMagic) {
     if (PageNumber<uint32_t>(bytes, kHead32) == kLmdbMagic) {
-      return UnsupportedError("the file was written on a machine of 32 bits; copy it there by mdb_dump, and load it here");
+      return UnsupportedError(
+          "the file was written on a machine of 32 bits; copy it there by mdb_dump, and load it here");
     }
     return DataError("it is not a file of LMDB (data.mdb)");
   }

@@ -51,7 +51,7 @@ absl::StatusOr<LmdbMeta> ParseLmdbMeta(std::string_view bytes);
 struct LmdbEntry {
   static constexpr size_t kHead = 8;  // bytes in front of the key
 
-  size_t at = 0;  // in the page, where its head begins
+  size_t at = 0;            // in the page, where its head begins
   bool big = false;         // its value is in pages of its own, and `value` says in which
   bool tree = false;        // its value is a named tree
   bool duplicates = false;  // it has several values

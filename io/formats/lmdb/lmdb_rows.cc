@@ -76,9 +76,8 @@ absl::Status LmdbRows::CheckUnchanged() const {
   const std::string& path = table_->files()[0].path;
   HEADRACE_ASSIGN_OR_RETURN(const LmdbMeta meta, ReadLmdbMeta(*files_, path));
   if (meta == table_->meta()) return absl::OkStatus();
-  absl::Status error = DataError(
-      "the file was written to after the run had begun, by transaction ", meta.transaction,
-      "; run without writers, or on a copy");
+  absl::Status error = DataError("the file was written to after the run had begun, by transaction ", meta.transaction,
+                                 "; run without writers, or on a copy");
   AddErrorField(error, ErrorField::kFile, path);
   return BeyondRow(std::move(error));
 }

@@ -1,6 +1,5 @@
-// `LmdbRows` reads the entries of an LmdbTable by number, as items: item 2 i is the head, the key and, if it follows the
-// key, the value of row i; item 2 i + 1 is a value that has pages of its own.
-// Threads: as RandomAccessReader's.
+// `LmdbRows` reads the entries of an LmdbTable by number, as items: item 2 i is the head, the key and, if it follows
+// the key, the value of row i; item 2 i + 1 is a value that has pages of its own. Threads: as RandomAccessReader's.
 #ifndef HEADRACE_IO_FORMATS_LMDB_LMDB_ROWS_H_
 #define HEADRACE_IO_FORMATS_LMDB_LMDB_ROWS_H_
 

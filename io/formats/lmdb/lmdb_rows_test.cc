@@ -160,10 +160,14 @@ TEST(LmdbTable, SaysWhatIsWrong) {
 }
 
 TEST(LmdbTable, SurvivesDamageAtEveryByte) {
-  const int64_t step = OneIn({.quick = 37, .sanitized = 101});
-  for (const char* name : {"plain.mdb", "named.mdb"}) {
+  const int64_t step = OneIn({.quick = 7, .sanitized = 11});
+  for (const char* name : {"named.mdb", "plain.mdb"}) {
     const std::string good = BytesOfFile(Cat(kLmdbTestData, name));
-    for (size_t at = 0; at < good.size(); at += static_cast<size_t>(step)) {
+    // Most bytes of a long file are those of values.
+    const size_t between = static_cast<size_t>(step) * (name[0] == 'p' ? 61 : 1);
+    for (size_t at = 0; at < good.size(); at += between) {
+      // What nothing was written to is not looked at.
+      if (good[at] == 0 && at % 16 != 0) continue;
       std::string bytes = good;
       bytes[at] = static_cast<char>(bytes[at] ^ 0xFF);
       const OneFile files{bytes};

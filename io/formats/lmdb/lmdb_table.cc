@@ -63,7 +63,8 @@ class LmdbWalk {
     numbers_.clear();
     const auto most = static_cast<size_t>(std::max<int64_t>(1, kMostTogether / meta_.page_bytes));
     for (auto next = waiting.rbegin(); next != waiting.rend() && numbers_.size() < most; ++next) {
-      if (*next > meta_.last_page) return DataError("the tree is damaged: it names the page ", *next, " of ", meta_.last_page);
+      if (*next > meta_.last_page)
+        return DataError("the tree is damaged: it names the page ", *next, " of ", meta_.last_page);
       if (!numbers_.empty() && *next != numbers_.back() + 1) break;
       numbers_.push_back(*next);
     }
@@ -128,7 +129,8 @@ absl::Status NoTreeError(const std::string& wanted, const std::vector<std::strin
   for (const std::string& name : names) Append(listed, listed.empty() ? "" : ", ", "\"", name, "\"");
   if (more) listed += ", …";
   if (wanted.empty()) return GraphError("the file has named databases; give the name of one as database=: ", listed);
-  if (names.empty()) return GraphError("the file has no named databases, and so no database \"", wanted, "\"; leave database= out");
+  if (names.empty())
+    return GraphError("the file has no named databases, and so no database \"", wanted, "\"; leave database= out");
   return GraphError("the file has no database \"", wanted, "\"; it has ", listed);
 }
 
@@ -162,8 +164,8 @@ absl::Status CheckWhole(const LmdbMeta& meta, int64_t size) {
   if (size > kMostLmdbFile) return UnsupportedError("the file has ", size, " bytes, more than can be numbered");
   const auto pages = static_cast<uint64_t>(size / meta.page_bytes);
   if (meta.last_page < pages) return absl::OkStatus();
-  return DataError("the file was cut off: it has ", pages, " pages of ", meta.page_bytes, " bytes, and its last one is ",
-                   meta.last_page);
+  return DataError("the file was cut off: it has ", pages, " pages of ", meta.page_bytes,
+                   " bytes, and its last one is ", meta.last_page);
 }
 
 absl::StatusOr<LmdbTable> WalkTable(const FileSystem& files, const std::string& path, const std::string& database) {
@@ -173,8 +175,9 @@ absl::StatusOr<LmdbTable> WalkTable(const FileSystem& files, const std::string& 
   HEADRACE_RETURN_IF_ERROR(CheckWhole(meta, size));
   HEADRACE_ASSIGN_OR_RETURN(const LmdbTree tree, FindTree(*file, meta, database));
   if ((tree.flags & LmdbTree::kSortsDuplicates) != 0) {
-    return UnsupportedError("the database holds several values of a key (dupsort), which is not read; copy it into "
-                            "one without dupsort");
+    return UnsupportedError(
+        "the database holds several values of a key (dupsort), which is not read; copy it into "
+        "one without dupsort");
   }
   LmdbTable table(path, size, meta);
   int64_t longest = 0;
@@ -226,9 +229,7 @@ LmdbTable::Place LmdbTable::PlaceOf(uint64_t row) const {
           value_pages_.empty() ? 0 : value_pages_[row]};
 }
 
-uint64_t LmdbTable::fingerprint() const {
-  return MixKey(MixKey(meta_.transaction, meta_.main.root), places_.size());
-}
+uint64_t LmdbTable::fingerprint() const { return MixKey(MixKey(meta_.transaction, meta_.main.root), places_.size()); }
 
 absl::StatusOr<std::string> FindLmdbFile(const FileSystem& files, const std::string& path) {
   const absl::StatusOr<FileStat> stat = files.Stat(path);
@@ -245,8 +246,7 @@ absl::StatusOr<LmdbMeta> ReadLmdbMeta(const FileSystem& files, const std::string
   return error;
 }
 
-absl::StatusOr<LmdbTable> MakeLmdbTable(const FileSystem& files, const std::string& path,
-                                        const std::string& database) {
+absl::StatusOr<LmdbTable> MakeLmdbTable(const FileSystem& files, const std::string& path, const std::string& database) {
   absl::StatusOr<LmdbTable> table = WalkTable(files, path, database);
   if (table.ok()) return table;
   absl::Status error = std::move(table).status();

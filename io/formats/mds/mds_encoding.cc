@@ -18,10 +18,10 @@ struct DTypeCode {
   uint8_t code;
   DType dtype;
 };
-constexpr DTypeCode kDTypeCodes[] = {{8, DType::kUInt8},    {9, DType::kInt8},    {16, DType::kUInt16},
-                                     {17, DType::kInt16},   {18, DType::kFloat16}, {32, DType::kUInt32},
-                                     {33, DType::kInt32},   {34, DType::kFloat32}, {64, DType::kUInt64},
-                                     {65, DType::kInt64},   {66, DType::kFloat64}};
+constexpr DTypeCode kDTypeCodes[] = {{8, DType::kUInt8},  {9, DType::kInt8},     {16, DType::kUInt16},
+                                     {17, DType::kInt16}, {18, DType::kFloat16}, {32, DType::kUInt32},
+                                     {33, DType::kInt32}, {34, DType::kFloat32}, {64, DType::kUInt64},
+                                     {65, DType::kInt64}, {66, DType::kFloat64}};
 
 struct Plain {
   std::string_view name;
@@ -48,8 +48,9 @@ bool IsNumberOfMds(DType dtype) {
 absl::Status EncodingError(std::string_view text) {
   const std::string_view shown = text.substr(0, kMostShownEncoding);
   if (text == "pkl") {
-    return UnsupportedError("its encoding is pkl, pickled objects, which may run any code and are never read; leave "
-                            "the column out by columns=, or write it as json or ndarray");
+    return UnsupportedError(
+        "its encoding is pkl, pickled objects, which may run any code and are never read; leave "
+        "the column out by columns=, or write it as json or ndarray");
   }
   return UnsupportedError("its encoding is ", shown, ", which is not read; leave the column out by columns=");
 }
@@ -97,7 +98,8 @@ absl::Status TakeHead(std::string_view& bytes, MdsArray& array) {
     const auto code = static_cast<uint8_t>(bytes[0]);
     const auto* const found = std::find_if(std::begin(kDTypeCodes), std::end(kDTypeCodes),
                                            [&](const DTypeCode& each) { return each.code == code; });
-    if (found == std::end(kDTypeCodes)) return DataError("the array has a dtype of the code ", int{code}, ", which is not known");
+    if (found == std::end(kDTypeCodes))
+      return DataError("the array has a dtype of the code ", int{code}, ", which is not known");
     array.dtype = found->dtype;
     bytes.remove_prefix(1);
   }
@@ -177,8 +179,8 @@ absl::StatusOr<MdsArray> ParseMdsArray(const MdsEncoding& encoding, std::string_
     wanted *= static_cast<uint64_t>(size);
   }
   if (wanted != bytes.size()) {
-    return DataError("the array has ", bytes.size(), " bytes of elements, which do not make ", DTypeName(array.dtype), " ",
-                     ShapeName(array.shape));
+    return DataError("the array has ", bytes.size(), " bytes of elements, which do not make ", DTypeName(array.dtype),
+                     " ", ShapeName(array.shape));
   }
   array.data = bytes;
   return array;

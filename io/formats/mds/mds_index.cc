@@ -115,7 +115,8 @@ class ShardCollector {
 
   // A name that leaves the folder, in an index of others, would read any file of this machine.
   static absl::Status CheckName(std::string_view name) {
-    bool good = name[0] != '/' && name.find('\0') == std::string_view::npos && name.find("://") == std::string_view::npos;
+    bool good =
+        name[0] != '/' && name.find('\0') == std::string_view::npos && name.find("://") == std::string_view::npos;
     for (std::string_view rest = name; good && !rest.empty();) {
       const std::string_view part = rest.substr(0, rest.find('/'));
       good = part != "..";
@@ -147,7 +148,8 @@ class ShardCollector {
     if (columns.empty()) return Damaged("a column");
     if (index_.shards.empty()) index_.columns = columns;
     if (columns == index_.columns) return absl::OkStatus();
-    return DataError("shard ", index_.shards.size(), " has other columns, encodings or sizes than the first one; write "
+    return DataError("shard ", index_.shards.size(),
+                     " has other columns, encodings or sizes than the first one; write "
                      "it anew, or give it an index of its own");
   }
 

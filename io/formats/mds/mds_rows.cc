@@ -36,7 +36,8 @@ size_t MdsRows::ReadRaw(absl::Span<const uint64_t> samples, absl::Span<Content> 
     const JoinedReads::Piece piece = piece_of(sample);
     content.changed = opened.size != table_->shards()[piece.file].size;
     if (static_cast<int64_t>(bytes.size()) < piece.end - piece.begin) {
-      return DataError("byte ", piece.begin, ": the sample ends at byte ", piece.begin + static_cast<int64_t>(bytes.size()),
+      return DataError("byte ", piece.begin, ": the sample ends at byte ",
+                       piece.begin + static_cast<int64_t>(bytes.size()),
                        ": the shard was cut off after the run had begun");
     }
     content.bytes = {reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(piece.end - piece.begin)};

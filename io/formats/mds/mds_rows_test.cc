@@ -102,9 +102,8 @@ TEST(MdsTable, TakesTheUnpackedShardWhereItIs) {
   EXPECT_EQ(table->shards()[1].compression, Compression::kZstd);
   const auto unpacked = UnpackedShards(LocalFileSystem()).Get(1, table->shards()[1]);
   ASSERT_TRUE(unpacked.ok()) << unpacked.status();
-  packed.folder().Write("shard.00001.mds",
-                        std::string(reinterpret_cast<const char*>((*unpacked)->buffer->data()),
-                                    static_cast<size_t>(table->shards()[1].raw_bytes)));
+  packed.folder().Write("shard.00001.mds", std::string(reinterpret_cast<const char*>((*unpacked)->buffer->data()),
+                                                       static_cast<size_t>(table->shards()[1].raw_bytes)));
   const auto mixed = packed.Table();
   ASSERT_TRUE(mixed.ok()) << mixed.status();
   EXPECT_EQ(mixed->shards()[1].compression, Compression::kNone);

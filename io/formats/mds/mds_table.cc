@@ -100,8 +100,8 @@ absl::StatusOr<std::vector<uint32_t>> ParseMdsOffsets(std::string_view head, uin
   for (size_t i = 0; i < offsets.size(); ++i) {
     const uint64_t least = i == 0 ? head_bytes : offsets[i - 1];
     if (offsets[i] < least || static_cast<int64_t>(offsets[i]) > bytes) {
-      return DataError("byte ", 4 * (i + 1), ": the sample ", i, " is said to begin at byte ", offsets[i], ", and ", least,
-                       " to ", bytes, " is possible: the shard is damaged");
+      return DataError("byte ", 4 * (i + 1), ": the sample ", i, " is said to begin at byte ", offsets[i], ", and ",
+                       least, " to ", bytes, " is possible: the shard is damaged");
     }
   }
   return offsets;

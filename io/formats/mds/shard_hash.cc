@@ -90,9 +90,8 @@ uint64_t XxhBlocks(std::string_view& bytes) {
 }
 
 bool SameHash(std::string_view found, std::string_view given) {
-  return std::equal(found.begin(), found.end(), given.begin(), given.end(), [](char a, char b) {
-    return a == (b >= 'A' && b <= 'F' ? static_cast<char>(b - 'A' + 'a') : b);
-  });
+  return std::equal(found.begin(), found.end(), given.begin(), given.end(),
+                    [](char a, char b) { return a == (b >= 'A' && b <= 'F' ? static_cast<char>(b - 'A' + 'a') : b); });
 }
 
 }  // namespace

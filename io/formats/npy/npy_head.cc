@@ -78,8 +78,8 @@ absl::Status TakeType(std::string_view descr, FixedField& field) {
   }
   if (std::string_view("<>|=").find(descr[0]) == std::string_view::npos || kind.empty()) return TypeError(descr);
   field.swapped = descr[0] == '>';
-  const auto* const found = std::find_if(std::begin(kNpyTypes), std::end(kNpyTypes),
-                                         [&](const NpyType& type) { return type.name == kind; });
+  const auto* const found =
+      std::find_if(std::begin(kNpyTypes), std::end(kNpyTypes), [&](const NpyType& type) { return type.name == kind; });
   if (found == std::end(kNpyTypes)) return TakeSizedType(kind, field) ? absl::OkStatus() : TypeError(descr);
   field.dtype = found->dtype;
   field.value_bytes = static_cast<int64_t>(ItemSize(found->dtype));

@@ -1,5 +1,5 @@
-// `ParseNpyHead` reads what comes first in an array as numpy.save writes it (.npy, versions 1.0 to 3.0): its type, which
-// may be a record of several fields, its order and its shape. Threads: pure functions.
+// `ParseNpyHead` reads what comes first in an array as numpy.save writes it (.npy, versions 1.0 to 3.0): its type,
+// which may be a record of several fields, its order and its shape. Threads: pure functions.
 #ifndef HEADRACE_IO_FORMATS_NPY_NPY_HEAD_H_
 #define HEADRACE_IO_FORMATS_NPY_NPY_HEAD_H_
 
@@ -16,12 +16,12 @@
 namespace headrace {
 
 struct NpyHead {
-  bool record = false;                   // its elements are records
-  std::vector<FixedField> fields = {};   // of an element: one without a name, if it is not a record
-  int64_t element_bytes = 0;             // with what is between fields
-  std::string descr = {};                // for messages, of an array without fields
-  bool fortran = false;                  // the first axis is the one that changes fastest
-  Shape shape = {};                      // of the array
+  bool record = false;                  // its elements are records
+  std::vector<FixedField> fields = {};  // of an element: one without a name, if it is not a record
+  int64_t element_bytes = 0;            // with what is between fields
+  std::string descr = {};               // for messages, of an array without fields
+  bool fortran = false;                 // the first axis is the one that changes fastest
+  Shape shape = {};                     // of the array
 };
 
 // So many bytes say how long the head is.

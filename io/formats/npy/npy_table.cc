@@ -57,7 +57,8 @@ std::optional<int64_t> BytesOfAxes(absl::Span<const int64_t> axes, int64_t eleme
 }
 
 absl::Status CheckOrder(const NpyHead& head) {
-  const bool is_matrix = std::count_if(head.shape.begin(), head.shape.end(), [](int64_t size) { return size != 1; }) > 1;
+  const bool is_matrix =
+      std::count_if(head.shape.begin(), head.shape.end(), [](int64_t size) { return size != 1; }) > 1;
   if (!head.fortran || !is_matrix) return absl::OkStatus();
   return DataError(
       "the array is in Fortran's order, so that no row of it is in one place; save numpy.ascontiguousarray(array)");
@@ -76,14 +77,14 @@ absl::StatusOr<NpyRows> RowsOfHead(const NpyHead& head, int64_t begin, int64_t e
   if (row_bytes.has_value() && *row_bytes == 0) {
     return DataError("the rows of the array have no elements; its shape is ", ShapeName(head.shape));
   }
-  const std::optional<int64_t> bytes =
-      row_bytes.has_value() ? BytesOfAxes({head.shape[0]}, *row_bytes) : std::nullopt;
+  const std::optional<int64_t> bytes = row_bytes.has_value() ? BytesOfAxes({head.shape[0]}, *row_bytes) : std::nullopt;
   if (!bytes.has_value() || *bytes > end - begin) {
     return DataError("the array was cut off: ", end - begin, " bytes come after its header, and its shape ",
                      ShapeName(head.shape), " needs ", bytes.has_value() ? Cat(*bytes) : "more than there can be");
   }
   if (*bytes < end - begin) {
-    return DataError("byte ", begin + *bytes, ": more bytes follow the array, as of a second one; save one array a file");
+    return DataError("byte ", begin + *bytes,
+                     ": more bytes follow the array, as of a second one; save one array a file");
   }
   found.row_bytes = *row_bytes;
   return found;
@@ -168,7 +169,8 @@ bool Chooses(const NpzChoice& choice, std::string_view name) {
 }
 
 void NameColumns(std::string_view name, FixedTable::Part& part) {
-  for (FixedField& field : part.fields) field.name = field.name.empty() ? std::string(name) : Cat(name, ".", field.name);
+  for (FixedField& field : part.fields)
+    field.name = field.name.empty() ? std::string(name) : Cat(name, ".", field.name);
 }
 
 // `heads_alone`: what is compressed is not unpacked, so that no row can be read.
@@ -236,7 +238,8 @@ absl::StatusOr<std::vector<FixedField>> FindNpzFields(const FileSystem& files, c
   const absl::StatusOr<FixedTable> table = ReadNpz(files, path, choice, true);
   if (!table.ok()) return InFile(table.status(), path);
   std::vector<FixedField> fields;
-  for (const FixedTable::Part& part : table->parts()) fields.insert(fields.end(), part.fields.begin(), part.fields.end());
+  for (const FixedTable::Part& part : table->parts())
+    fields.insert(fields.end(), part.fields.begin(), part.fields.end());
   return fields;
 }
 

@@ -1,7 +1,7 @@
 // `MakeNpyTable` says where the rows of .npy files are, which follow each other as rows of one table, and
-// `MakeNpzTable` those of the arrays of an .npz archive, which are its columns. The rows of an array are its first axis.
-// What is stored is read by row; members that are compressed are unpacked into memory.
-// Threads: pure functions; files are read on the calling thread.
+// `MakeNpzTable` those of the arrays of an .npz archive, which are its columns. The rows of an array are its first
+// axis. What is stored is read by row; members that are compressed are unpacked into memory. Threads: pure functions;
+// files are read on the calling thread.
 #ifndef HEADRACE_IO_FORMATS_NPY_NPY_TABLE_H_
 #define HEADRACE_IO_FORMATS_NPY_NPY_TABLE_H_
 

@@ -96,8 +96,8 @@ TEST(NpyTable, HasTheFieldsOfRecords) {
 }
 
 TEST(NpyTable, LeavesOutWhatIsBetweenFields) {
-  const OneFile files{NpyFile(Dict("[('a', '|u1'), ('', '|V3'), (('title', 'b'), '>f4', (2,)), ]", "(1,)"),
-                              std::string(12, 'x'))};
+  const OneFile files{
+      NpyFile(Dict("[('a', '|u1'), ('', '|V3'), (('title', 'b'), '>f4', (2,)), ]", "(1,)"), std::string(12, 'x'))};
   const auto table = MakeNpyTable(files, {"a.npy"});
   ASSERT_TRUE(table.ok()) << table.status();
   const FixedTable::Part& part = table->parts()[0];

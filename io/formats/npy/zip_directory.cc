@@ -197,13 +197,13 @@ absl::StatusOr<std::vector<ZipMember>> ReadZipDirectory(const RandomAccessFile& 
 }
 
 absl::StatusOr<int64_t> BeginOfMember(const RandomAccessFile& file, int64_t size, const ZipMember& member) {
-  if (member.head > size - kHeadBytes) return DamagedMember(member, Cat("it begins at byte ", member.head, " of ", size));
+  if (member.head > size - kHeadBytes)
+    return DamagedMember(member, Cat("it begins at byte ", member.head, " of ", size));
   HEADRACE_ASSIGN_OR_RETURN(const std::string head, ReadZipBytes(file, member.head, kHeadBytes));
   if (std::string_view(head).substr(0, 4) != kHeadMark) {
     return DamagedMember(member, Cat("it does not begin at byte ", member.head));
   }
-  const int64_t begin =
-      member.head + kHeadBytes + ZipNumber<uint16_t>(head, 26) + ZipNumber<uint16_t>(head, 28);
+  const int64_t begin = member.head + kHeadBytes + ZipNumber<uint16_t>(head, 26) + ZipNumber<uint16_t>(head, 28);
   if (begin > size || member.packed_bytes > size - begin) {
     return DamagedMember(member, Cat("its ", member.packed_bytes, " bytes begin at byte ", begin, " of ", size));
   }

@@ -81,8 +81,7 @@ FixedColumns::FixedColumns(std::shared_ptr<const FixedTable> table, std::vector<
   parts_.erase(std::unique(parts_.begin(), parts_.end()), parts_.end());
   for (const FixedPlace& place : places) {
     const auto part = std::lower_bound(parts_.begin(), parts_.end(), place.part);
-    columns_.push_back(
-        {static_cast<size_t>(part - parts_.begin()), &table_->parts()[place.part].fields[place.field]});
+    columns_.push_back({static_cast<size_t>(part - parts_.begin()), &table_->parts()[place.part].fields[place.field]});
   }
 }
 
@@ -110,7 +109,8 @@ size_t FixedColumns::Make(absl::Span<const std::string_view> bytes, size_t rows,
       made = MakeNumbers(column, of_part);
     } else if (column.field->storage == FixedStorage::kUtf32) {
       const auto values = static_cast<size_t>(ElementCount(column.field->shape)) * good;
-      const std::vector<std::string_view> views(texts[i].begin(), texts[i].begin() + static_cast<std::ptrdiff_t>(values));
+      const std::vector<std::string_view> views(texts[i].begin(),
+                                                texts[i].begin() + static_cast<std::ptrdiff_t>(values));
       absl::StatusOr<Tensor> joined = Tensor::CopyBytesArray(DType::kString, ShapeOfRows(*column.field, good), views);
       made = joined.ok() ? absl::StatusOr<BlockColumn>(ColumnOfRows(*std::move(joined), good)) : joined.status();
     } else {

@@ -106,10 +106,10 @@ std::string NameOfLayout(const ir::Attributes& attributes) {
 absl::StatusOr<std::unique_ptr<IndexedSource>> MakeFixedRows(const OpArguments& arguments) {
   const FileSystem& files = *arguments.run->files;
   HEADRACE_ASSIGN_OR_RETURN(const FixedLayout layout, LayoutOf(arguments.attributes));
-  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const FixedTable> table,
-                            KeptTable<FixedTable>(files, NameOfLayout(arguments.attributes),
-                                                  arguments.attributes.Paths("paths"),
-                                                  [&] { return MakeFixedTable(files, layout); }));
+  HEADRACE_ASSIGN_OR_RETURN(
+      std::shared_ptr<const FixedTable> table,
+      KeptTable<FixedTable>(files, NameOfLayout(arguments.attributes), arguments.attributes.Paths("paths"),
+                            [&] { return MakeFixedTable(files, layout); }));
   return MakeFixedSource(arguments, "FixedRows", std::move(table));
 }
 
@@ -132,7 +132,8 @@ const OpRegistration fixed_rows_registration(
                         .length = ir::ListLength{},
                         .path = true},
                        NumbersOfParts("path_parts", "The part of each file."),
-                       NumbersOfParts("head_bytes", "Of each part: bytes at the beginning of its files that are no row."),
+                       NumbersOfParts("head_bytes",
+                                      "Of each part: bytes at the beginning of its files that are no row."),
                        NumbersOfParts("row_bytes", "Of each part: bytes of a row."),
                        {.name = "fields",
                         .type = ir::AttributeType::kStrings,
@@ -144,7 +145,8 @@ const OpRegistration fixed_rows_registration(
                         .type = ir::AttributeType::kBool,
                         .doc = "Whether numbers are big-endian in the files.",
                         .default_value = "False"},
-                       DeclareFixedColumns("The fields to give, in this order; None: all."), DeclareShuffle()},
+                       DeclareFixedColumns("The fields to give, in this order; None: all."),
+                       DeclareShuffle()},
         .traits = {.indexed = true, .file_io = true},
         .python_module = "internal",
         .sample = {.attributes = {{"paths", "['x.bin']"},

@@ -36,7 +36,8 @@ const OpRegistration npy_registration(
         .role = ir::Role::kSource,
         .summary = "Gives the rows of .npy files, as numpy.save writes them, along their first axis.",
         .doc =
-            "One column, `data`, or one for each field of a structured array, by its name. Only the rows that are asked "
+            "One column, `data`, or one for each field of a structured array, by its name. Only the rows that are "
+            "asked "
             "for are read. Numbers and bools of either byte order are given in the machine's; S and V are bytes, S "
             "without the zeros at its end; U is a text. Several files give their rows one after the other, and have "
             "one dtype and one row shape. A row's key is its number over all files.\n"
@@ -51,7 +52,8 @@ const OpRegistration npy_registration(
                                "in them that end with .npy: their rows come in this order.",
                         .length = ir::ListLength{},
                         .path = true},
-                       DeclareFixedColumns("The columns to give, in this order; None: all."), DeclareShuffle(),
+                       DeclareFixedColumns("The columns to give, in this order; None: all."),
+                       DeclareShuffle(),
                        DeclareFixedFields()},
         .traits = {.indexed = true, .file_io = true},
         .python = {.parameters = "paths: str | PathLike[str] | Sequence[str | PathLike[str]], "

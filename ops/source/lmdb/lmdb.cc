@@ -40,8 +40,7 @@ absl::StatusOr<std::shared_ptr<const LmdbTable>> TableOfLmdb(const FileSystem& f
 absl::StatusOr<std::unique_ptr<IndexedSource>> MakeLmdb(const OpArguments& arguments) {
   const FileSystem* const files = arguments.run->files;
   HEADRACE_ASSIGN_OR_RETURN(const std::string path, FindLmdbFile(*files, arguments.attributes.Path("path")));
-  const std::string database =
-      arguments.attributes.IsNone("database") ? "" : arguments.attributes.String("database");
+  const std::string database = arguments.attributes.IsNone("database") ? "" : arguments.attributes.String("database");
   PathArena paths;
   paths.Add(path);
   HEADRACE_ASSIGN_OR_RETURN(MatchedFiles matched, Measure(*files, "Lmdb", std::move(paths), {path, database}));
@@ -71,7 +70,8 @@ const OpRegistration lmdb_registration(
                         .type = ir::AttributeType::kString,
                         .doc = "The folder that has data.mdb, or the file itself.",
                         .path = true},
-                       LmdbColumns().Declare(), DeclareShuffle(),
+                       LmdbColumns().Declare(),
+                       DeclareShuffle(),
                        {.name = "database",
                         .type = ir::AttributeType::kString,
                         .doc = "The name of a database in the file; None: the main one, which then has no named ones.",

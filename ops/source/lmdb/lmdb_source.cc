@@ -16,8 +16,8 @@ struct LmdbSource::Entries {
   absl::InlinedVector<RandomAccessReader::Content, 2> contents;
 };
 
-LmdbSource::LmdbSource(const FileSystem* files, std::shared_ptr<const LmdbTable> table,
-                       std::vector<LmdbColumn> columns, Fingerprint fingerprint)
+LmdbSource::LmdbSource(const FileSystem* files, std::shared_ptr<const LmdbTable> table, std::vector<LmdbColumn> columns,
+                       Fingerprint fingerprint)
     : reader_(files, std::move(table)),
       columns_(std::move(columns)),
       values_(std::find(columns_.begin(), columns_.end(), LmdbColumn::kValue) != columns_.end()),
@@ -46,7 +46,8 @@ size_t LmdbSource::ReadEntries(absl::Span<const uint64_t> rows, Entries& entries
     if (read == entries.items.size()) return count;
     // Values of the rows before it were not all read.
     wrong = std::move(failed);
-    const auto row = std::find(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), entries.items[read] / 2);
+    const auto row =
+        std::find(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), entries.items[read] / 2);
     count = static_cast<size_t>(row - rows.begin());
   }
   return 0;

@@ -1,6 +1,5 @@
-// `LmdbSource` is a source of the entries of an LMDB file, by number in the order of their keys. It reads values only if
-// a column needs them.
-// Threads: as IndexedSource's.
+// `LmdbSource` is a source of the entries of an LMDB file, by number in the order of their keys. It reads values only
+// if a column needs them. Threads: as IndexedSource's.
 #ifndef HEADRACE_OPS_SOURCE_LMDB_LMDB_SOURCE_H_
 #define HEADRACE_OPS_SOURCE_LMDB_LMDB_SOURCE_H_
 

@@ -80,10 +80,9 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeMds(const OpArguments& argume
       if (!form->name.empty() && files->Stat(path).ok()) paths.push_back(path);
     }
   }
-  HEADRACE_ASSIGN_OR_RETURN(
-      std::shared_ptr<const MdsTable> table,
-      KeptTable<MdsTable>(*files, Cat(folder, verify ? "\nverified" : ""), std::move(paths),
-                          [&] { return MakeMdsTable(*files, folder, verify); }));
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const MdsTable> table,
+                            KeptTable<MdsTable>(*files, Cat(folder, verify ? "\nverified" : ""), std::move(paths),
+                                                [&] { return MakeMdsTable(*files, folder, verify); }));
   PathArena shards;
   for (const MdsTable::Shard& shard : table->shards()) shards.Add(shard.path);
   HEADRACE_ASSIGN_OR_RETURN(MatchedFiles matched, Measure(*files, "Mds", std::move(shards), {folder}));
@@ -108,7 +107,8 @@ const OpRegistration mds_registration(
             "the rank of the first sample's, and pil is uint8 (height, width, channels) of the modes L, RGB and RGBA. "
             "The shards' names may lead to folders below this one, as those of a merged index do. A row's key is its "
             "number over all shards.\n"
-            "A sample of a plain shard is read by its bytes. A shard that is compressed, by zstd, gz or bz2, is unpacked "
+            "A sample of a plain shard is read by its bytes. A shard that is compressed, by zstd, gz or bz2, is "
+            "unpacked "
             "into memory where the unpacked one is not beside it; those that were read last, up to 256 MiB, are "
             "kept, so that a shuffle over many of them unpacks a shard for almost each row.\n"
             "Errors: a shard that is missing, or of another size or number of samples than the index says; shards of "

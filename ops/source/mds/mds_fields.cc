@@ -53,8 +53,8 @@ absl::StatusOr<std::vector<Chosen>> Choose(const MdsIndex& index, const std::vec
   for (const std::string& name : columns == nullptr ? names : *columns) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
-      return GraphError("no column \"", name, "\"", ir::DidYouMean(name, names), " (columns: ",
-                        absl::StrJoin(names, ", "), ")");
+      return GraphError("no column \"", name, "\"", ir::DidYouMean(name, names),
+                        " (columns: ", absl::StrJoin(names, ", "), ")");
     }
     if (!IsUtf8(name)) return DataError("the name of a column is not UTF-8");
     const auto number = static_cast<size_t>(found - names.begin());

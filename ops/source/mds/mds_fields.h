@@ -1,6 +1,6 @@
-// `FindMdsFields` finds the fields of a folder of MDS shards: the type of each column by its encoding, and that of arrays
-// by the first sample. `MdsField` is one of them.
-// Threads: values and pure functions; files are read on the calling thread.
+// `FindMdsFields` finds the fields of a folder of MDS shards: the type of each column by its encoding, and that of
+// arrays by the first sample. `MdsField` is one of them. Threads: values and pure functions; files are read on the
+// calling thread.
 #ifndef HEADRACE_OPS_SOURCE_MDS_MDS_FIELDS_H_
 #define HEADRACE_OPS_SOURCE_MDS_MDS_FIELDS_H_
 
