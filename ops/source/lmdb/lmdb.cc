@@ -78,10 +78,6 @@ const OpRegistration lmdb_registration(
                         .default_value = "None",
                         .nullable = true}},
         .traits = {.indexed = true, .file_io = true},
-        .python = {.parameters = "path: str | PathLike[str], columns: Sequence[str] | None = None, "
-                                 "shuffle: bool = False, database: str | None = None, *, "
-                                 "seed: int | None = None, name: str | None = None",
-                   .docs = {{"path"}, {"columns"}, {"shuffle"}, {"database"}, {"seed"}, {"name"}}},
         .example = "hr.Lmdb(\"bedroom_train_lmdb\", columns=[\"value\"], shuffle=True)",
         .infer = InferLmdb,
     },
