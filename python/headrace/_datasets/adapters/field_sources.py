@@ -54,7 +54,15 @@ def _begin(source: Dataset, op: str, fields_of: _Fields, path: Any, columns: Any
 def _chosen(columns: Any) -> list[str] | None:
     """Columns that may be looked for; values that are wrong are left to the operator."""
     listed = list(columns) if isinstance(columns, (list, tuple)) else []
-    return listed if listed and all(isinstance(each, str) for each in listed) else None
+    return listed if listed and all(isinstance(each, str) and _is_unicode(each) for each in listed) else None
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _found(op: str, find: Callable[[], list[str]]) -> list[str]:
