@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/testing/rounds.h"
 #include "io/files/testing/counted_reads.h"
 #include "io/files/testing/one_file.h"
 #include "io/files/testing/temporary_folder.h"
