@@ -50,6 +50,7 @@ def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     _write_samples(folder)
     _write_mind_records(folder / "mind")
     _write_parquet(folder / "parquet")
+    _write_blocks(folder / "blocks")
     _write_damaged(folder)
     _write_recovered(folder)
     _write_masks(folder / "masks")
@@ -214,6 +215,20 @@ def _write_samples(folder: pathlib.Path) -> None:
     (folder / "compressed.tar").write_bytes(gzip_members(plain))
     wrong = [(f"{i}.cls", b"x" if i == 3 else b"%d" % i) for i in range(9)]
     (folder / "damaged.tar").write_bytes(tar_bytes(wrong))
+
+
+def _write_blocks(folder: pathlib.Path) -> None:
+    """Arrays of NumPy, and what LMDB and MosaicML Streaming wrote."""
+    folder.mkdir()
+    for part in (0, 1):
+        np.save(folder / f"{part}.npy", np.arange(part * 30, part * 30 + 30, dtype=np.int32).reshape(10, 3))
+    images = np.arange(11 * 4, dtype=np.uint8).reshape(11, 2, 2)
+    np.savez(folder / "stored.npz", image=images, word=np.array([f"w{i}" for i in range(11)]))
+    np.savez_compressed(folder / "packed.npz", image=images, label=np.arange(11, dtype=">i4"))
+    formats = pathlib.Path(__file__).resolve().parents[1] / "io/formats"
+    shutil.copyfile(formats / "lmdb/testdata/plain.mdb", folder / "data.mdb")
+    for name in ("plain", "zstd"):
+        shutil.copytree(formats / "mds/testdata" / name, folder / name)
 
 
 def _write_mind_records(folder: pathlib.Path) -> None:
@@ -981,6 +996,28 @@ def parquet_in_row_groups(data: pathlib.Path) -> hr.Dataset:
     return rows.repeat(2).batch(5)
 
 
+def arrays_in_files(data: pathlib.Path) -> hr.Dataset:
+    return hr.Npy(str(data / "blocks/*.npy"), shuffle=True).skip(2).batch(4)
+
+
+def arrays_in_archives(data: pathlib.Path) -> hr.Dataset:
+    stored = hr.Npz(str(data / "blocks/stored.npz"), columns=["word", "image"])
+    return stored.zip(hr.Npz(str(data / "blocks/packed.npz"), columns=["label"], shuffle=True)).batch(3)
+
+
+def database_entries(data: pathlib.Path) -> hr.Dataset:
+    return hr.Lmdb(str(data / "blocks"), shuffle=True).take(40).map(len, "value").batch(7)
+
+
+def streaming_samples(data: pathlib.Path) -> hr.Dataset:
+    plain = hr.Mds(str(data / "blocks/plain"), columns=["id", "text", "arr", "emb"], shuffle=True)
+    return plain.repeat(2).batch(5, pad=True)
+
+
+def packed_streaming_samples(data: pathlib.Path) -> hr.Dataset:
+    return hr.Mds(str(data / "blocks/zstd"), columns=["blob", "label", "meta"]).batch(4)
+
+
 def listed_images(data: pathlib.Path) -> hr.Dataset:
     images = hr.ImageList(str(data / "photos.lst"), str(data), columns=["image", "label", "id"], shuffle=True)
     return images.map([V.Decode(), V.RandomCrop(40)], "image").batch(3)
@@ -1569,6 +1606,11 @@ PIPELINES: dict[str, Build] = {
         mind_arrays,
         mind_records,
         arrow_tables,
+        arrays_in_files,
+        arrays_in_archives,
+        database_entries,
+        streaming_samples,
+        packed_streaming_samples,
         part_of_records,
         records_behind_damage,
         *((parquet_by_number, parquet_in_row_groups) if HAS_PARQUET else ()),

@@ -1,6 +1,7 @@
 """Random pipelines, each with a model in plain Python of its rows."""
 
 import dataclasses
+import io
 import os
 import pathlib
 import random
@@ -424,6 +425,24 @@ def arrow_table(count: int, shuffled: bool) -> Recipe:
     )
 
 
+def npy_bytes(count: int) -> bytes:
+    """The numbers as an array of NumPy."""
+    stream = io.BytesIO()
+    np.save(stream, np.arange(count, dtype=">i8"))
+    return stream.getvalue()
+
+
+def npy_rows(count: int, shuffled: bool) -> Recipe:
+    return read_by_number(
+        f"Npy({count}, {shuffled})",
+        lambda count, shuffled: hr.Npy(written(count, "npy", lambda: npy_bytes(count)), shuffle=shuffled).rename(
+            {"data": "value"}
+        ),
+        count,
+        shuffled,
+    )
+
+
 def number_of_wave(wave: np.ndarray) -> np.ndarray:
     """Which wave it is, of fewer than an eighth of its values: its second value is the sine of an angle below 45°."""
     return np.array(round(float(np.arcsin(wave[1])) / (2 * np.pi) * len(wave)) - 1, np.int64)
@@ -482,6 +501,7 @@ def _source(draws: Draws) -> Recipe:
         "image records",
         "mind records",
         "arrow table",
+        "arrays",
         "own rows",
         "plugin source",
         "plugin format",
@@ -504,6 +524,7 @@ def _source(draws: Draws) -> Recipe:
         "image records": image_records,
         "mind records": mind_records,
         "arrow table": arrow_table,
+        "arrays": npy_rows,
         "plugin source": plugin_source,
     }
     if kind in indexed:

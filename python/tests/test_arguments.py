@@ -216,8 +216,12 @@ SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "ImageRecord": (hr.ImageRecord, {"paths": "nowhere.rec"}),
     "JsonLines": (hr.JsonLines, {"patterns": "*.txt", "columns": {"x": "int64"}}),
     "LibSvm": (hr.LibSvm, {"patterns": "*.txt", "features": 4}),
+    "Lmdb": (hr.Lmdb, {"path": "nowhere"}),
     "Manifest": (hr.Manifest, {"table": {"path": ["/nowhere"]}, "path_column": "path"}),
+    "Mds": (hr.Mds, {"path": "shards"}),
     "MindRecord": (hr.MindRecord, {"paths": "one.mindrecord"}),
+    "Npy": (hr.Npy, {"paths": "one.npy"}),
+    "Npz": (hr.Npz, {"path": "one.npz"}),
     "Numpy": (hr.Numpy, {"arrays": {"value": np.arange(4)}}),
     "Parquet": (hr.Parquet, {"paths": "one.parquet"}),
     "Range": (hr.Range, {"start": 6}),
@@ -428,6 +432,9 @@ def folder(tmp_path, monkeypatch):
     shutil.copyfile(TESTDATA / "scalars.mindrecord", tmp_path / "one.mindrecord")
     if importlib.util.find_spec("pyarrow") is not None:
         numbers().write_parquet("one.parquet")
+    shutil.copytree(TESTDATA.parents[1] / "mds/testdata/plain", tmp_path / "shards")
+    np.save("one.npy", np.arange(4))
+    np.savez("one.npz", value=np.arange(4))
     numbers().save("saved.hrg")
 
 

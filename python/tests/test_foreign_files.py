@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import os
+import pathlib
 import re
 import struct
 import zipfile
@@ -16,6 +17,7 @@ import headrace as hr
 from headrace import vision as V
 from headrace._runs.foreign_files import kind_of
 
+FORMATS = pathlib.Path(__file__).resolve().parents[2] / "io/formats"
 TABLE = b"a,b\n1,2\n"
 RECORD = struct.pack("<QI", 5, 0) + b"\xff\xfello" + struct.pack("<I", 0)
 
@@ -41,6 +43,8 @@ KINDS = {
     "Parquet": b"PAR1" + bytes(range(256)) * 4 + b"PAR1",
     "TFRecord": RECORD,
     "NumPy .npy": npy(),
+    "LMDB": (FORMATS / "lmdb/testdata/plain.mdb").read_bytes(),
+    "MDS": (FORMATS / "mds/testdata/plain/shard.00000.mds").read_bytes(),
     "PNG": V.EncodePng()(np.zeros((4, 4, 3), np.uint8)),
     "UTF-16 text": "a,b\n1,2\n".encode("utf-16"),
 }

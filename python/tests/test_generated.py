@@ -19,6 +19,7 @@ from headrace._graph.adapters import adapter_of, adapters
 from headrace._kernels.target_rules import needed_target
 from headrace._operators import class_text
 from tests.front import front_of
+from tests.mds_bytes import write_mds
 
 ALL = json.loads(_engine.declarations())["operators"]
 OPERATORS = [op for op in ALL if op["python_module"] != "internal"]
@@ -94,6 +95,12 @@ def test_every_example_is_python_that_runs(op, photos, tmp_path, monkeypatch):
     ds = hr.ImageFolder("photos/")
     if op["name"] == "MindRecord":
         ds.write_mindrecord("train.mindrecord", files=2)
+    if op["name"] == "Npy":
+        np.save("images.npy", np.arange(6).reshape(3, 2))
+    if op["name"] == "Npz":
+        np.savez("train.npz", image=np.arange(6).reshape(3, 2), label=np.arange(3))
+    if op["name"] == "Mds":
+        write_mds(tmp_path / "mds/train", {"image": "jpeg", "label": "int"}, [{"image": b"x", "label": 1}])
     if op["name"] == "unbatch":
         ds = ds.batch(2)
     if op["name"] == "bucket_by_length":

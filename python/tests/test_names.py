@@ -3,12 +3,14 @@ rows come, caches serve, lists and graphs keep the bytes or refuse them, and not
 
 import contextlib
 import glob
+import io
 import json
 import os
 import pathlib
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace.__main__ import main
 from headrace.mx import recordio
+from tests.mds_bytes import write_mds
 from tests.mind_record_reference import TESTDATA
 from tests.tar_bytes import tar_bytes
 from tests.tfrecord_bytes import frame
@@ -39,6 +42,7 @@ NAMES = {
     "delete": b"a\x7f\x08b",
 }
 NAMED = pytest.mark.parametrize("name", NAMES.values(), ids=list(NAMES))
+LMDB = (TESTDATA.parents[1] / "lmdb/testdata/plain.mdb").read_bytes()
 MIND_RECORD = (TESTDATA / "scalars.mindrecord").read_bytes()
 WHOLE = V.EncodeJpeg()(np.random.default_rng(0).integers(0, 256, (24, 24, 3), np.uint8))
 
@@ -111,6 +115,12 @@ def planted(tmp_path: pathlib.Path, name: bytes) -> Planted:
     return Planted(tmp_path, name)
 
 
+def arrays(write: Callable[..., None], array: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    write(stream, array)
+    return stream.getvalue()
+
+
 # Each with the number of its rows.
 SOURCES = {
     "ImageFolder": (lambda at: hr.ImageFolder(at.root, columns=["image", "label", "path"]), 3),
@@ -133,6 +143,10 @@ SOURCES = {
     "WebDataset, index": (lambda at: hr.WebDataset(at.lines(".tar", tar_bytes([("0.txt", b"1")])), index="build"), 1),
     "ImageRecord, index": (lambda at: hr.ImageRecord(path := at.records(), f"{path[:-4]}.idx"), 3),
     "MindRecord": (lambda at: hr.MindRecord(at.write(f"{at.name}.mr", MIND_RECORD)), 5),
+    "Npy": (lambda at: hr.Npy(at.write(f"{at.name}.npy", arrays(np.save, np.arange(3)))), 3),
+    "Npz": (lambda at: hr.Npz(at.write(f"{at.name}.npz", arrays(np.savez, np.arange(3)))), 3),
+    "Lmdb": (lambda at: hr.Lmdb(at.write(f"{at.name}.mdb", LMDB)), 299),
+    "Mds": (lambda at: hr.Mds(write_mds(os.path.join(at.folder, at.name), {"x": "int"}, [{"x": 1}])), 1),
     "Manifest": (lambda at: hr.Manifest({"path": at.images, "x": [1, 2, 3]}, "path"), 3),
     "Manifest, root": (
         lambda at: hr.Manifest({"path": [os.path.basename(path) for path in at.images]}, "path", root=at.folder),

@@ -19,6 +19,7 @@
 #include "python/binding/module/array_file_binding.h"
 #include "python/binding/module/arrow_binding.h"
 #include "python/binding/module/eager_chain.h"
+#include "python/binding/module/file_fields_binding.h"
 #include "python/binding/module/graph_binding.h"
 #include "python/binding/module/iterator_binding.h"
 #include "python/binding/module/kernel_binding.h"
@@ -103,6 +104,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindArrow(module);
   binding::BindSharedBatches(module);
   binding::BindArrayFiles(module);
+  binding::BindFileFields(module);
   binding::BindWorkerLoop(module);
   module.attr("version") = std::string(headrace::kVersion);
   module.def("declarations", [] { return headrace::ir::DeclarationsJson(); }, "Every operator's declaration, as JSON.");

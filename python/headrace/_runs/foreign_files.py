@@ -20,12 +20,16 @@ _SIGNATURES: list[tuple[bytes, str, str]] = [
     (b"\xfd7zXZ\x00", "xz", f"{_DECOMPRESS}: unxz"),
     (b"\x04\x22\x4d\x18", "lz4", f"{_DECOMPRESS}: unlz4"),
     (b"7z\xbc\xaf\x27\x1c", "7z", _UNPACK),
-    (b"PK\x03\x04", "zip", f"{_UNPACK}: unzip (spreadsheets and .npz files are such files, too)"),
+    (
+        b"PK\x03\x04",
+        "zip",
+        f"read it with hr.Npz if it is an .npz file, or {_UNPACK}: unzip (spreadsheets are such files, too)",
+    ),
     (b"PAR1", "Parquet", "write hr.Parquet(path)"),
-    (b"ARROW1", "Arrow", "read it with pyarrow, and give the table to hr.Numpy or hr.Manifest"),
-    (b"ORC", "ORC", "read it with pyarrow, and give the table to hr.Numpy or hr.Manifest"),
+    (b"ARROW1", "Arrow", "read it with pyarrow, and give the table to hr.Arrow"),
+    (b"ORC", "ORC", "read it with pyarrow, and give the table to hr.Arrow"),
     (b"\x89HDF\r\n\x1a\n", "HDF5", "read it with h5py, and give the arrays to hr.Numpy"),
-    (b"\x93NUMPY", "NumPy .npy", "write hr.Numpy(numpy.load(path, mmap_mode='r'))"),
+    (b"\x93NUMPY", "NumPy .npy", "read it with hr.Npy"),
     (b"SQLite format 3\x00", "SQLite", "write hr.Generator over a query"),
     (b"%PDF", "PDF", "give files of the kind that is read"),
     (b"\x0a\x23\xd7\xce", "RecordIO", "read it with hr.RecordFile or hr.ImageRecord"),
@@ -50,7 +54,11 @@ _READ: dict[str, set[str]] = {
     "TFRecord": {"TFRecord"} | _COMPRESSED,
     "WebDataset": {"bzip2", "tar", "xz"} | _COMPRESSED,
     "MindRecord": {"MindRecord", "SQLite"},
+    "Npy": {"NumPy .npy"},
+    "Npz": {"zip"},
+    "Lmdb": {"LMDB"},
 }
+_LMDB_MAGIC = b"\xde\xc0\xef\xbe"  # after the number of the first page and its flags
 _PLACE = re.compile(r", (byte|record|line) [0-9]+$")
 _OPERATOR = re.compile(r"^\w+")
 
@@ -81,6 +89,8 @@ def kind_of(path: str) -> tuple[str, str] | None:
                 return "MindRecord", "read it with hr.MindRecord"
             if _is_tfrecord(head, size, file.fileno()):
                 return "TFRecord", "read it with hr.TFRecord"
+            if _is_mds(head, file.fileno()):
+                return "MDS", "give hr.Mds the folder that it is in"
     except (Error, OSError, ValueError):
         return None
     return kind_of_head(head)
@@ -88,6 +98,8 @@ def kind_of(path: str) -> tuple[str, str] | None:
 
 def kind_of_head(head: bytes) -> tuple[str, str] | None:
     """As `kind_of`, by the first 265 bytes alone: of what is in a compressed file, too."""
+    if head[16:20] == _LMDB_MAGIC:
+        return "LMDB", "read it with hr.Lmdb"
     lower = head.lower()
     for begin, kind, advice in _SIGNATURES:
         if head.startswith(begin) or (kind == "HTML" and lower.lstrip().startswith(begin.lower())):
@@ -101,6 +113,14 @@ def _is_mind_record(head: bytes, size: int) -> bool:
         return False
     length: int = struct.unpack("<Q", head[:8])[0]
     return 0 < length <= min(size - 8, 128 << 20)
+
+
+def _is_mds(head: bytes, descriptor: int) -> bool:
+    """Whether it is a shard: the columns come after a number of samples and so many offsets and one."""
+    if len(head) < 8:
+        return False
+    samples: int = struct.unpack("<I", head[:4])[0]
+    return os.pread(descriptor, 9, 4 * (samples + 2)) == b'{"column_'
 
 
 def _is_tfrecord(head: bytes, size: int, descriptor: int) -> bool:
