@@ -17,6 +17,7 @@ from headrace._graph.reference import Binding
 from headrace._graph.set_calls import SetCall
 from headrace._sets.set_folder import SetFolder
 from headrace._sets.set_table import LeftOut, SetTable
+from headrace.transforms import ReadFile
 
 __all__ = ["SETS", "NamedSet"]
 
@@ -73,8 +74,10 @@ class NamedSet(Dataset):
             self._begin("Numpy", attributes | {"columns": _engine.Columns(types)})
         else:
             named = {"path_column": table.pictures, "output": table.pictures}
-            beside = {"types": _engine.Columns(types), "root": os.path.join(place, table.folder)}
-            self._begin("Manifest", attributes | named | beside)
+            base = os.path.join(place, table.folder)
+            self._begin("Manifest", attributes | named | {"types": _engine.Columns(types), "root": base})
+            for column in table.further_pictures:
+                self._become(self._copy().map(ReadFile(base), column))
         self.left_out = table.left_out
         if self.left_out:
             self._say_left_out(of)

@@ -50,7 +50,7 @@ class SetFolder:
     def folder(self, *names: str) -> str:
         """The first of these folders that is there, by its name below the root. NotFoundError if none is."""
         for name in names:
-            if os.path.isdir(os.path.join(self.root, name)):
+            if self.is_folder(name):
                 return name
         self.refuse([f"{name or '.'}/" for name in names[:1]], names, 1)
 
@@ -66,15 +66,18 @@ class SetFolder:
 
     def folders(self, folder: str) -> list[str]:
         """The names of the folders in a folder, in byte order."""
-        return [name for name in self.entries(folder) if os.path.isdir(os.path.join(self.root, folder, name))]
+        return [name for name in self.entries(folder) if self.is_folder(os.path.join(folder, name))]
 
-    def refuse(self, missing: Sequence[str], below: Sequence[str], of: int) -> NoReturn:
+    def is_folder(self, folder: str) -> bool:
+        return os.path.isdir(os.path.join(self.root, folder))
+
+    def refuse(self, missing: Sequence[str], below: Sequence[str], of: int, advice: str = "") -> NoReturn:
         """Raises NotFoundError for files that are missing."""
         listed = ", ".join(missing[:_SHOWN]) + (f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else "")
         places = ", ".join(dict.fromkeys(os.path.join(self.root, sub) if sub else self.root for sub in below))
         raise NotFoundError(
-            f"{self.of}: {len(missing)} of {of} {'file' if of == 1 else 'files'} missing: {listed}; looked in {places}. "
-            f"The set is not downloaded: its publisher gives it at {self.publisher}"
+            f"{self.of}: {len(missing):,} of {of:,} {'file' if of == 1 else 'files'} missing: {listed}; looked in {places}. "
+            f"The set is not downloaded: its publisher gives it at {self.publisher}" + (f"; {advice}" if advice else "")
         )
 
     def fingerprint(self) -> str:

@@ -29,3 +29,5 @@ class SetTable:
     folder: str = ""
     """The folder to which these names are relative."""
     left_out: list[LeftOut] = field(default_factory=list)
+    further_pictures: tuple[str, ...] = ()
+    """More such columns."""
