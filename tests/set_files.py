@@ -165,14 +165,18 @@ def mat_element(kind: int, data: bytes) -> bytes:
     return struct.pack("<II", kind, len(data)) + data + bytes(-len(data) % 8)
 
 
+def _mat_name(name: bytes) -> bytes:
+    """As a small element, where it is short."""
+    return struct.pack("<I", len(name) << 16 | 1) + name.ljust(4, b"\0") if len(name) <= 4 else mat_element(1, name)
+
+
 def mat_array(name: str, array: np.ndarray) -> bytes:
     """A matrix of MATLAB 5 of uint8 or float64."""
     number_class, stored = {"uint8": (9, 2), "float64": (6, 9)}[array.dtype.name]
     parts = [
         mat_element(6, struct.pack("<II", number_class, 0)),
         mat_element(5, struct.pack(f"<{array.ndim}i", *array.shape)),
-        # A small element.
-        struct.pack("<I", len(name) << 16 | 1) + name.encode().ljust(4, b"\0"),
+        _mat_name(name.encode()),
         mat_element(stored, array.tobytes(order="F")),
     ]
     return mat_element(14, b"".join(parts))

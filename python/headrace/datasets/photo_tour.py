@@ -25,8 +25,8 @@ _OF_SHEET = 256
 class PhotoTour(NamedSet):
     """Gives the patches of Photo Tourism: of Notre Dame, Yosemite, Liberty and others.
 
-    Columns of "train": `image` (uint8: (64, 64, 1)) and `point` (int64: the number of the point that the patch shows).
-    Of "test": `image1`, `image2` (uint8: (64, 64, 1)) and `match` (int64: 1 where both show the same point). Rows are
+    Columns: of "train" `image` (uint8: (64, 64, 1)) and `point` (int64: the number of the point that the patch shows).
+    Of "test" `image1`, `image2` (uint8: (64, 64, 1)) and `match` (int64: 1 where both show the same point). Rows are
     in the order of the patches, or of the list of pairs. All patches are kept in memory, up to 1.9 GB.
 
     Args:
