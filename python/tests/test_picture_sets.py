@@ -53,7 +53,7 @@ def test_celeb_a_of_csv(tmp_path):
     ("name", "text", "said"),
     [
         ("Anno/list_attr_celeba.txt", "6\nA\n000001.jpg 1\n", "says that it has 6 pictures, and has 1"),
-        ("Anno/list_attr_celeba.txt", "1\nA B\n000001.jpg 1\n", "line 3: 000001.jpg must have 2 numbers, and has 1"),
+        ("Anno/list_attr_celeba.txt", "1\nA B\n000001.jpg 1\n", "line 3: it must have 2 numbers, and has 1"),
         ("Anno/list_attr_celeba.txt", "2\nA\n000001.jpg 1\n000001.jpg 1\n", "line 4: 000001.jpg comes twice"),
         ("Anno/list_attr_celeba.txt", "", "it is empty"),
         ("Eval/list_eval_partition.txt", "000001.jpg 0\n", "does not name 000002.jpg, which another list does"),

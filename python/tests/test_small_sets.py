@@ -368,3 +368,44 @@ def test_noise_is_the_same_for_the_same_numbers():
         datasets.FakeImage(3, (5, 4))
     with pytest.raises(hr.GraphError, match="more than 64 GiB"):
         datasets.FakeImage(1 << 30)
+
+
+# What torchvision makes of the same files, where it is installed: pixels and labels.
+OF_TORCHVISION = {
+    "MNIST": (lambda at: made.write_mnist(at / "MNIST" / "raw"), datasets.Mnist, {"train": True}, "targets"),
+    "FashionMNIST": (
+        lambda at: made.write_mnist(at / "FashionMNIST" / "raw"),
+        datasets.FashionMnist,
+        {"train": True},
+        "targets",
+    ),
+    "KMNIST": (lambda at: made.write_mnist(at / "KMNIST" / "raw"), datasets.KMnist, {"train": True}, "targets"),
+    "CIFAR10": (
+        lambda at: made.write_cifar10_pickles(at / "cifar-10-batches-py"),
+        datasets.Cifar10,
+        {"train": True},
+        "targets",
+    ),
+    "CIFAR100": (
+        lambda at: made.write_cifar100_pickles(at / "cifar-100-python"),
+        datasets.Cifar100,
+        {"train": True},
+        "targets",
+    ),
+    "USPS": (made.write_usps, datasets.USPS, {"train": True}, "targets"),
+    "SEMEION": (made.write_semeion, datasets.Semeion, {}, "labels"),
+}
+
+
+@pytest.mark.parametrize("kind", OF_TORCHVISION)
+def test_pixels_and_labels_are_torchvisions(tmp_path, kind, monkeypatch):
+    torchvision = pytest.importorskip("torchvision")
+    write, ours, given, labels = OF_TORCHVISION[kind]
+    write(tmp_path)
+    # It compares the publisher's checksums, which small files do not have.
+    for module in (torchvision.datasets.cifar, torchvision.datasets.semeion):
+        monkeypatch.setattr(module, "check_integrity", lambda *path: True)
+    theirs = getattr(torchvision.datasets, kind)(tmp_path, **given)
+    ds = ours(tmp_path)
+    np.testing.assert_array_equal(column(ds, "image").squeeze(), np.asarray(theirs.data).squeeze())
+    np.testing.assert_array_equal(column(ds, "label"), np.asarray(getattr(theirs, labels)))

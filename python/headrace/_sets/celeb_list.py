@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from headrace._sets.set_file import SetFile
-from headrace._sets.set_lines import text_of, whole_numbers
+from headrace._sets.set_lines import number_rows, text_of, whole_numbers
 
 __all__ = ["CelebList", "read_list"]
 
 
 class CelebList:
-    def __init__(self, file: SetFile, head: list[str], rows: dict[str, tuple[int, list[str]]]) -> None:
+    def __init__(self, file: SetFile, head: list[str], rows: dict[str, tuple[int, str]]) -> None:
         self.path = file.path
         self.head = head
         self.rows = rows
         self._file = file
 
-    def of(self, name: str) -> list[int]:
-        if name not in self.rows:
-            self._file.fail(f"it does not name {name}, which another list does")
-        line, words = self.rows[name]
-        return whole_numbers(self._file, line, words, f"what is said of {name}")
-
     def numbers(self, names: Sequence[str], width: int) -> Any:
         """int64 of shape (n, width)."""
-        found = np.empty((len(names), width), np.int64)
-        for row, name in enumerate(names):
-            numbers = self.of(name)
-            if len(numbers) != width:
-                self._file.fail(f"{name} must have {width} numbers, and has {len(numbers)}", self.rows[name][0])
-            found[row] = numbers
-        return found
+        absent = next((name for name in names if name not in self.rows), None)
+        if absent is not None:
+            self._file.fail(f"it does not name {absent}, which another list does")
+        return number_rows(self._file, [self.rows[name] for name in names], width).reshape(-1, width)
 
 
 def read_list(file: SetFile) -> CelebList:
@@ -42,22 +31,22 @@ def read_list(file: SetFile) -> CelebList:
     lines = list(file.lines())
     if not lines:
         file.fail("it is empty")
-    if "," in lines[0][1]:
-        words = [(line, text.split(",")) for line, text in lines]
-        return _joined(file, words[0][1][1:], words[1:])
-    words = [(line, text.split()) for line, text in lines]
-    if len(words[0][1]) > 1:
-        return _joined(file, [], words)
-    (count,) = whole_numbers(file, words[0][0], words[0][1], "the number of pictures")
-    if len(words) != count + 2:
-        file.fail(f"it says that it has {count:,} pictures, and has {max(len(words) - 2, 0):,}")
-    return _joined(file, [text_of(file, words[1][0], each) for each in words[1][1]], words[2:])
+    first, text = lines[0]
+    if "," in text:
+        return _joined(file, text.split(",")[1:], ((line, each.replace(",", " ")) for line, each in lines[1:]))
+    if len(text.split()) > 1:
+        return _joined(file, [], lines)
+    (count,) = whole_numbers(file, first, text.split(), "the number of pictures")
+    if len(lines) != count + 2:
+        file.fail(f"it says that it has {count:,} pictures, and has {max(len(lines) - 2, 0):,}")
+    return _joined(file, lines[1][1].split(), lines[2:])
 
 
-def _joined(file: SetFile, head: list[str], words: Sequence[tuple[int, list[str]]]) -> CelebList:
-    rows: dict[str, tuple[int, list[str]]] = {}
-    for line, (name, *numbers) in words:
+def _joined(file: SetFile, head: list[str], lines: Iterable[tuple[int, str]]) -> CelebList:
+    rows: dict[str, tuple[int, str]] = {}
+    for line, text in lines:
+        name, _, numbers = text.strip().partition(" ")
         if name in rows:
             file.fail(f"{name} comes twice", line)
         rows[name] = (line, numbers)
-    return CelebList(file, head, rows)
+    return CelebList(file, [text_of(file, 1, each) for each in head], rows)

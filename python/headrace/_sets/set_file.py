@@ -54,11 +54,12 @@ class SetFile:
             self.fail(f"it has more bytes than {what}")
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """The number of each line, from 1, and its text without its end. What is not UTF-8 is as in names of files."""
+        """The number of each line that is not blank, from 1, and its text without its end. What is not UTF-8 is as in names
+        of files."""
         data = self.rest().removeprefix(b"\xef\xbb\xbf")
         for number, line in enumerate(data.split(b"\n"), 1):
             text = os.fsdecode(bytes(line.removesuffix(b"\r")))
-            if text:
+            if text and not text.isspace():
                 yield number, text
 
     def fail(self, reason: str, line: int | None = None) -> NoReturn:

@@ -15,6 +15,8 @@ __all__ = ["check_labels", "class_labels"]
 def check_labels(file: SetFile, given: Any, classes: Mapping[str, int]) -> Any:
     """As int64. DataError for a label that is not that of a class."""
     labels = np.asarray(given).astype(np.int64)
+    if not classes:
+        file.fail("there are no classes for its labels")
     wrong = np.flatnonzero(~np.isin(labels, list(classes.values())))
     if wrong.size > 0:
         row = int(wrong[0])

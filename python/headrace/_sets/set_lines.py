@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
 
 from headrace._sets.set_file import SetFile
 
-__all__ = ["csv_rows", "floats", "text_of", "whole_numbers"]
+__all__ = ["csv_rows", "floats", "number_rows", "text_of", "whole_numbers"]
+
+# What is read at once, in texts of digits, signs and spaces alone.
+_PLAIN = set("0123456789- ")
+_NO_NUMBER = re.compile(r"-(?!\d)|\d-|\d{19}")
+
+_MOST = 1e30
 
 
 def csv_rows(file: SetFile, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
@@ -31,11 +41,27 @@ def whole_numbers(file: SetFile, line: int, words: Sequence[str], what: str) -> 
     return found
 
 
+def number_rows(file: SetFile, entries: Sequence[tuple[int, str]], width: int) -> Any:
+    """int64 of shape (n, width), of lines and their texts."""
+    for line, text in entries:
+        if len(text.split()) != width:
+            file.fail(f"it must have {width} numbers, and has {len(text.split())}", line)
+    joined = " ".join(text for _, text in entries)
+    if set(joined) <= _PLAIN and not _NO_NUMBER.search(joined):
+        return np.fromstring(joined, np.int64, sep=" ").reshape(-1, width)
+    # Slowly, to name the line, or for what is a number only to Python.
+    return np.array([whole_numbers(file, line, text.split(), "it") for line, text in entries], np.int64)
+
+
 def floats(file: SetFile, line: int, words: Sequence[str], what: str) -> list[float]:
+    """Numbers that float32 can hold."""
     try:
-        return [float(word) for word in words]
+        found = [float(word) for word in words]
     except ValueError:
         file.fail(f"{what} must be numbers, and are {' '.join(words)[:80]}", line)
+    if not all(abs(each) < _MOST for each in found):
+        file.fail(f"{what} has a number that is not finite, or beyond {_MOST:g}", line)
+    return found
 
 
 def text_of(file: SetFile, line: int, text: str) -> str:

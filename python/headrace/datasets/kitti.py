@@ -14,7 +14,7 @@ from headrace._sets.object_columns import BOXES, box_columns, ragged_column
 from headrace._sets.picture_names import path_column, pictures_below
 from headrace._sets.set_file import SetFile
 from headrace._sets.set_folder import SetFolder
-from headrace._sets.set_lines import floats
+from headrace._sets.set_lines import floats, whole_numbers
 from headrace._sets.set_table import SetTable
 
 __all__ = ["KITTI"]
@@ -101,5 +101,6 @@ def _objects(file: SetFile) -> list[tuple[int, list[float]]]:
             file.fail(f"{kind!r} is not one of {', '.join(_CLASSES)}", line)
         if len(words) not in (14, 15):
             file.fail(f"an object must have 14 numbers, and has {len(words)}", line)
+        whole_numbers(file, line, words[1:2], "what is occluded")
         found.append((_CLASSES[kind], floats(file, line, words[:14], "an object")))
     return found
