@@ -113,6 +113,7 @@ def write_flowers102(folder: pathlib.Path) -> None:
 
 def write_oxford_pets(folder: pathlib.Path) -> None:
     put(folder / "images", ["Abyssinian_1.jpg", "great_pyrenees_2.jpg", "Abyssinian_3.jpg"])
+    put(folder / "annotations" / "trimaps", ["Abyssinian_1.png", "great_pyrenees_2.png", "Abyssinian_3.png"])
     lines = "great_pyrenees_2 16 2 9\nAbyssinian_1 1 1 1\nAbyssinian_3 1 1 1\n"
     put_text(folder / "annotations" / "trainval.txt", lines)
 

@@ -223,6 +223,14 @@ def test_oxford_pets_have_breeds(tmp_path):
     assert values(ds, "label") == [15, 0, 0] and values(ds, "species") == [1, 0, 0]
     assert ds.class_to_idx == {"Abyssinian": 0, "Great Pyrenees": 15}
     assert ds.project("species").classes == ["cat", "dog"]
+    masked = datasets.OxfordPets(tmp_path, mask=True)
+    assert names(masked, "mask") == ["great_pyrenees_2.png", "Abyssinian_1.png", "Abyssinian_3.png"]
+    (tmp_path / "annotations" / "trimaps" / "Abyssinian_1.png").unlink()
+    with pytest.warns(hr.PipelineWarning, match="left out annotations/trimaps/Abyssinian_1.png"):
+        assert names(datasets.OxfordPets(tmp_path, mask=True, missing="skip")) == [
+            "great_pyrenees_2.jpg",
+            "Abyssinian_3.jpg",
+        ]
 
 
 def test_gtsrb_has_boxes_of_signs(tmp_path):

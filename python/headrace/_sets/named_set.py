@@ -17,6 +17,7 @@ from headrace._graph.reference import Binding
 from headrace._graph.set_calls import SetCall
 from headrace._sets.set_folder import SetFolder
 from headrace._sets.set_table import LeftOut, SetTable
+from headrace.errors import ResourceError
 from headrace.transforms import ReadFile
 
 __all__ = ["SETS", "NamedSet"]
@@ -62,7 +63,10 @@ class NamedSet(Dataset):
         of = type(self).__name__
         place = "" if root is None else local_path("root", root, of)
         folder = SetFolder(of, place, self.publisher)
-        table = self._table(folder, **arguments)
+        try:
+            table = self._table(folder, **arguments)
+        except MemoryError:
+            raise ResourceError(f"{of}: no memory for what the set holds") from None
         columns, types = array_columns(table.columns, of)
         bound = bound_columns(columns)
         self._set_call = SetCall(of, place, arguments, folder.fingerprint(), table.classes)
