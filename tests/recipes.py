@@ -1,5 +1,6 @@
 """Random pipelines, each with a model in plain Python of its rows."""
 
+import contextlib
 import dataclasses
 import io
 import os
@@ -13,6 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import headrace as hr
+from headrace import datasets
 from headrace import transforms as T
 from headrace import vision as V
 from headrace.mx import recordio
@@ -21,6 +23,7 @@ from tests.arrow_exporter import Table, record
 from tests.arrow_exporter import numbers as arrow_numbers
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.pipelines import HAS_PARQUET, record_bytes
+from tests.set_files import write_emnist
 from tests.tar_bytes import tar_bytes
 from tests.tfrecord_bytes import example, frame
 
@@ -443,6 +446,29 @@ def npy_rows(count: int, shuffled: bool) -> Recipe:
     )
 
 
+def set_folder(count: int) -> pathlib.Path:
+    """A named set whose labels are the numbers below `count`, at most 47; every process finds the same one."""
+    folder = written(count, "seen", bytes).with_name(f"{count}.emnist")
+    if not folder.exists():
+        draft = folder.with_name(f"{folder.name}.{os.getpid()}.draft")
+        draft.mkdir(exist_ok=True)
+        write_emnist(draft, "balanced", range(count), None)
+        with contextlib.suppress(OSError):  # another process was first
+            draft.rename(folder)
+    return folder
+
+
+def named_set(count: int, shuffled: bool) -> Recipe:
+    return read_by_number(
+        f"EMnist({count}, {shuffled})",
+        lambda count, shuffled: (
+            datasets.EMnist(set_folder(count), "balanced", shuffle=shuffled).rename({"label": "value"}).project("value")
+        ),
+        count,
+        shuffled,
+    )
+
+
 def number_of_wave(wave: np.ndarray) -> np.ndarray:
     """Which wave it is, of fewer than an eighth of its values: its second value is the sine of an angle below 45°."""
     return np.array(round(float(np.arcsin(wave[1])) / (2 * np.pi) * len(wave)) - 1, np.int64)
@@ -502,6 +528,7 @@ def _source(draws: Draws) -> Recipe:
         "mind records",
         "arrow table",
         "arrays",
+        "named set",
         "own rows",
         "plugin source",
         "plugin format",
@@ -525,6 +552,7 @@ def _source(draws: Draws) -> Recipe:
         "mind records": mind_records,
         "arrow table": arrow_table,
         "arrays": npy_rows,
+        "named set": named_set,
         "plugin source": plugin_source,
     }
     if kind in indexed:

@@ -36,6 +36,8 @@ ROOMS = [
     "sources",
     "samplers",
     "functions",
+    "_sets",
+    "datasets",
     "_commands",
     "torch",
     "_loops",
@@ -155,10 +157,13 @@ def test_importing_headrace_leaves_rooms_that_few_programs_need():
         "_commands",
         "_formats.entries",
         "_formats.opening",
+        
         "_mindrecord",
         "_operators.conformance",
         "_records",
         "_writing",
+        
+        "datasets",
         "mindrecord",
         "mx",
         "sheet",

@@ -75,15 +75,22 @@ const OpRegistration numpy_registration(
                "A row's key is its index.",
         .min_inputs = 0,
         .max_inputs = 0,
-        .attributes = {{.name = "arrays",
-                        .type = ir::AttributeType::kReference,
-                        .doc = "The arrays, by name.",
-                        .referenced = ir::Referenced::kArrays},
-                       {.name = "columns",
-                        .type = ir::AttributeType::kColumns,
-                        .doc = "Types of the rows of each array."},
-                       DeclareShuffle(),
-                       DeclareClassNames(/*tuning=*/true)},
+        .attributes =
+            {{.name = "arrays",
+              .type = ir::AttributeType::kReference,
+              .doc = "The arrays, by name.",
+              .referenced = ir::Referenced::kArrays},
+             {.name = "columns", .type = ir::AttributeType::kColumns, .doc = "Types of the rows of each array."},
+             DeclareShuffle(),
+                       DeclareClassNames(/*tuning=*/true),
+             // Rows follow from the arrays, wherever they came from.
+             {.name = "set_call",
+              .type = ir::AttributeType::kString,
+              .doc = "The data set whose values the arrays are, how it was asked for and how its files were, in "
+                     "JSON; empty: of none.",
+              .default_value = "''",
+              .tuning = true,
+              .hidden = true}},
         .traits = {.indexed = true},
         .python = {.parameters = "arrays: Mapping[str, Any] | Any, *, missing: Mapping[str, Any] | None = None, "
                                  "classes: str | Mapping[str, Sequence[str] | None] | None = None, "

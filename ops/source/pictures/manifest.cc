@@ -181,6 +181,13 @@ const OpRegistration manifest_registration(
                         .doc = "What was done about rows of a folder's metadata without a file: error or skip.",
                         .default_value = "''",
                         .tuning = true,
+                        .hidden = true},
+                       {.name = "set_call",
+                        .type = ir::AttributeType::kString,
+                        .doc = "The data set whose table it is, how it was asked for and how its files were, in JSON; "
+                               "empty: of none.",
+                        .default_value = "''",
+                        .tuning = true,
                         .hidden = true}},
         .traits = {.indexed = true, .file_io = true},
         .python =

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _engine
 from headrace._arguments.options import text
 from headrace._graph.declared import operator
+from headrace._graph.set_calls import call_of
 from headrace.errors import Error, GraphError
 
 if TYPE_CHECKING:
@@ -152,6 +153,7 @@ def _of_source(dataset: Base) -> _Found:
     if node.op == "from_dataset":
         return _of_object(dataset)
     named = attributes.get(_BY_COLUMN.get(node.op, "class_names")) or {}
+    call = call_of(attributes)
     return {column: _of_names(names) for column, names in named.items() if _has(dataset, column)}
 
 
@@ -167,7 +169,7 @@ def _of_names(names: str) -> dict[str, int] | str:
         listed = None
     if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
         return "the names in its graph are not a list of texts"
-    return {name: label for label, name in reversed(list(enumerate(listed)))}
+    return {name: label for label, name in reversed(list(enumerate(listed)))} if call is None else {column: dict(labels) for column, labels in call.classes.items()}
 
 
 def _of_folder(attributes: dict[str, Any]) -> dict[str, int] | str:
