@@ -4,12 +4,13 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/interrupt.h"
+#include "core/stop_signal.h"
 #include "io/formats/coco/coco_entries.h"
 #include "io/formats/coco/json_scanner.h"
 #include "io/formats/compressed/compression.h"
 #include "io/formats/compressed/decompressed_file.h"
 #include "io/formats/read_ahead_file.h"
+#include "io/records/crc32c.h"
 
 namespace headrace {
 namespace {
@@ -32,33 +33,39 @@ class PlainBytes : public ByteStream {
   int64_t at_ = 0;
 };
 
-// Ends with kClosed where the thread's Interrupt is wanted.
-class InterruptibleBytes : public ByteStream {
+// What went through a stream.
+struct ReadSoFar {
+  int64_t bytes = 0;
+  uint32_t checksum = 0;
+};
+
+// Counts the bytes of another stream, and ends with kClosed where the work should end.
+class CountedBytes : public ByteStream {
  public:
-  explicit InterruptibleBytes(std::unique_ptr<ByteStream> bytes) : bytes_(std::move(bytes)) {}
+  // `so_far` must outlive it.
+  CountedBytes(std::unique_ptr<ByteStream> bytes, ReadSoFar& so_far) : bytes_(std::move(bytes)), so_far_(so_far) {}
 
   absl::StatusOr<size_t> Read(absl::Span<uint8_t> target) override {
-    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
-    return bytes_->Read(target);
+    if (StopSignal::Raised()) return StopSignal::Error();
+    HEADRACE_ASSIGN_OR_RETURN(const size_t count, bytes_->Read(target));
+    so_far_.bytes += static_cast<int64_t>(count);
+    so_far_.checksum = Crc32c(target.data(), count, so_far_.checksum);
+    return count;
   }
 
  private:
   const std::unique_ptr<ByteStream> bytes_;
+  ReadSoFar& so_far_;
 };
 
 absl::StatusOr<std::unique_ptr<ByteStream>> OpenBytes(const FileSystem& files, const std::string& path,
                                                       size_t block_bytes) {
   HEADRACE_ASSIGN_OR_RETURN(const Compression compression, CompressionOfFile(files, path));
-  std::unique_ptr<ByteStream> bytes;
-  if (compression == Compression::kNone) {
-    HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, files.Stat(path));
-    HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<ReadAheadFile> file,
-                              ReadAheadFile::Open(files, path, 0, stat.size, block_bytes));
-    bytes = std::make_unique<PlainBytes>(std::move(file));
-  } else {
-    HEADRACE_ASSIGN_OR_RETURN(bytes, DecompressedFile::Open(files, path, compression, block_bytes));
-  }
-  return std::make_unique<InterruptibleBytes>(std::move(bytes));
+  if (compression != Compression::kNone) return DecompressedFile::Open(files, path, compression, block_bytes);
+  HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, files.Stat(path));
+  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<ReadAheadFile> file,
+                            ReadAheadFile::Open(files, path, 0, stat.size, block_bytes));
+  return std::make_unique<PlainBytes>(std::move(file));
 }
 
 using ReadEntry = bool (CocoEntries::*)(JsonScanner&);
@@ -106,10 +113,14 @@ absl::Status ReadSections(JsonScanner& json, CocoEntries& entries) {
 }  // namespace
 
 absl::StatusOr<CocoTable> ReadCocoStream(std::unique_ptr<ByteStream> bytes, CocoTask task, size_t block_bytes) {
-  JsonScanner json(std::move(bytes), block_bytes);
+  ReadSoFar so_far;
+  JsonScanner json(std::make_unique<CountedBytes>(std::move(bytes), so_far), block_bytes);
   CocoEntries entries(task);
   HEADRACE_RETURN_IF_ERROR(ReadSections(json, entries));
-  return std::move(entries).Joined();
+  HEADRACE_ASSIGN_OR_RETURN(CocoTable table, std::move(entries).Joined());
+  table.bytes = so_far.bytes;
+  table.checksum = so_far.checksum;
+  return table;
 }
 
 absl::StatusOr<CocoTable> ReadCoco(const FileSystem& files, const std::string& path, CocoTask task,

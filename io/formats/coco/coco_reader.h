@@ -18,7 +18,7 @@ namespace headrace {
 inline constexpr size_t kCocoBlock = size_t{1} << 20;
 
 // kData, naming the file and the entry or the byte: JSON that is damaged, entries that lack what the task needs, ids
-// that occur twice or refer to nothing. Looks at Interrupt.
+// that occur twice or refer to nothing. Looks at StopSignal.
 absl::StatusOr<CocoTable> ReadCoco(const FileSystem& files, const std::string& path, CocoTask task,
                                    size_t block_bytes = kCocoBlock);
 

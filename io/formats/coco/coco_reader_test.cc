@@ -11,6 +11,7 @@
 #include "io/files/testing/temporary_folder.h"
 #include "io/formats/coco/testing/text_bytes.h"
 #include "io/formats/compressed/testing/compress.h"
+#include "io/records/crc32c.h"
 
 namespace headrace {
 namespace {
@@ -232,7 +233,10 @@ TEST(CocoReader, ReadsFilesAlsoCompressed) {
   const FileSystem& files = *LocalFileSystem();
   for (const std::string& path :
        {folder.Write("a.json", text), folder.Write("a.json.gz", Compress(Compression::kGzip, text))}) {
-    EXPECT_THAT(ReadCoco(files, path, CocoTask::kDetection)->object_id, ElementsAre(5, 11, 12));
+    const CocoTable table = *ReadCoco(files, path, CocoTask::kDetection);
+    EXPECT_THAT(table.object_id, ElementsAre(5, 11, 12));
+    EXPECT_EQ(table.bytes, static_cast<int64_t>(text.size()));
+    EXPECT_EQ(table.checksum, Crc32c(text.data(), text.size()));
   }
   const std::string cut = folder.Write("b.json", text.substr(0, 500));
   const absl::Status status = ReadCoco(files, cut, CocoTask::kDetection).status();

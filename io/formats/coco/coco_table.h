@@ -66,6 +66,10 @@ struct CocoTable {
   std::vector<int64_t> outline_splits;
 
   CocoDoubts doubts;
+
+  // Of the JSON: how many bytes it has, and their CRC-32C.
+  int64_t bytes = 0;
+  uint32_t checksum = 0;
 };
 
 }  // namespace headrace

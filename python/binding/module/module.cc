@@ -17,6 +17,7 @@
 #include "ir/reference.h"
 #include "ops/source/lines/csv_field.h"
 #include "python/binding/module/array_file_binding.h"
+#include "python/binding/module/coco_binding.h"
 #include "python/binding/module/eager_chain.h"
 #include "python/binding/module/graph_binding.h"
 #include "python/binding/module/iterator_binding.h"
@@ -97,6 +98,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindTfRecords(module);
   binding::BindMindRecords(module);
   binding::BindArrayFiles(module);
+  binding::BindCoco(module);
   binding::BindWorkerLoop(module);
   module.attr("version") = std::string(headrace::kVersion);
   module.def("declarations", [] { return headrace::ir::DeclarationsJson(); }, "Every operator's declaration, as JSON.");
