@@ -35,6 +35,8 @@ ROOMS = [
     "sources",
     "samplers",
     "functions",
+    "_sets",
+    "datasets",
     "_commands",
     "torch",
     "_loops",
@@ -149,7 +151,17 @@ def test_importing_headrace_leaves_rooms_that_few_programs_need():
         [sys.executable, "-c", "import sys, headrace; print(*sys.modules)"], capture_output=True, text=True, check=True
     )
     loaded = listed.stdout.split()
-    rooms = ("_commands", "_mindrecord", "_operators.conformance", "_records", "_writing", "mindrecord", "mx", "sheet")
+    rooms = (
+        "_commands",
+        "_mindrecord",
+        "_operators.conformance",
+        "_records",
+        "_writing",
+        "datasets",
+        "mindrecord",
+        "mx",
+        "sheet",
+    )
     late = tuple(f"headrace.{room}." for room in rooms)
     assert [each for each in loaded if each.startswith(late)] == []
     assert {"html", "numpy", "tempfile"}.isdisjoint(loaded)

@@ -40,6 +40,7 @@ from headrace._loops.progress_bar import progress
 from headrace._operators.plugins import load_plugin, plugin_include
 from headrace._runs.callback import Callback, Moment
 from headrace._runs.iterator import Iterator
+from headrace._sets.remaking import make_sets as _make_sets
 from headrace.eager import compose
 from headrace.errors import (
     ClosedError,
@@ -116,7 +117,10 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+_make_sets()
+
 if TYPE_CHECKING:
+    from headrace import datasets as datasets
     from headrace import mindrecord as mindrecord
     from headrace import mx as mx
     from headrace import pack as pack
@@ -126,6 +130,6 @@ else:  # Where no unknown name would be an error to a type checker.
     def __getattr__(name: str) -> object:
         """For modules that are imported when they are first used, and sources that were registered while the process
         runs."""
-        if name in ("mindrecord", "mx", "pack", "torch"):
+        if name in ("datasets", "mindrecord", "mx", "pack", "torch"):
             return importlib.import_module(f"headrace.{name}")
         return late_names.attribute_of("sources", name)

@@ -173,6 +173,13 @@ const OpRegistration manifest_registration(
                         .doc = "The values that stood for missing ones when it was read, in JSON.",
                         .default_value = "''",
                         .tuning = true,
+                        .hidden = true},
+                       {.name = "set_call",
+                        .type = ir::AttributeType::kString,
+                        .doc = "The data set whose table it is, how it was asked for and how its files were, in JSON; "
+                               "empty: of none.",
+                        .default_value = "''",
+                        .tuning = true,
                         .hidden = true}},
         .traits = {.indexed = true, .file_io = true},
         .python = {.parameters = "table: Mapping[str, Any] | Sequence[Mapping[str, Any]] | Any, path_column: str, "

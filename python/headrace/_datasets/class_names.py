@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _engine
 from headrace._graph.declared import operator
+from headrace._graph.set_calls import call_of
 from headrace.errors import Error
 
 if TYPE_CHECKING:
@@ -120,7 +121,8 @@ def _of_source(dataset: Base) -> _Found:
         return {"label": _of_folder(attributes)}
     if node.op == "from_dataset":
         return _of_object(dataset)
-    return {}
+    call = call_of(attributes)
+    return {} if call is None else {column: dict(labels) for column, labels in call.classes.items()}
 
 
 def _of_folder(attributes: dict[str, Any]) -> dict[str, int] | str:

@@ -19,6 +19,7 @@ from headrace._graph import parameter_uses
 from headrace._graph.parameter_lists import ParameterList, holds_parameter
 from headrace._graph.parameters import Parameter
 from headrace._graph.reference import Binding, function, iterator, rows
+from headrace._graph.set_calls import call_of, made_again
 from headrace._runs.error_policy import ErrorPolicy
 from headrace.errors import GraphError
 
@@ -76,6 +77,8 @@ def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
                 bound[name] = _given_by_user(node, name, given[name])
             elif name not in bound and node.attributes.get("table_file"):
                 bound[name] = ("late", remade(node.attributes, name))
+            elif name not in bound and (call := call_of(node.attributes)) is not None:
+                bound[name] = ("late", made_again(call, name))
         bindings = [bound.get(name) for name in node.references]
         dataset._fill(node, tuple(datasets[node_id] for node_id in inputs), bindings, graph.seed, on_error)
         datasets.append(dataset)

@@ -1,0 +1,93 @@
+"""`NamedSet` is the base class of the sets of `headrace.datasets`: a table that is made of a publisher's files when the
+set is named, and made again where a saved graph over it is loaded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from headrace import _engine
+from headrace._arguments.doubts import warn_once
+from headrace._arguments.options import local_path
+from headrace._datasets.dataset import Dataset
+from headrace._datasets.fields.array_columns import array_columns
+from headrace._datasets.fields.ragged_column import bound_columns
+from headrace._graph.reference import Binding
+from headrace._graph.set_calls import SetCall
+from headrace._sets.set_folder import SetFolder
+from headrace._sets.set_table import LeftOut, SetTable
+from headrace.transforms import ReadFile
+
+__all__ = ["SETS", "NamedSet"]
+
+# By the names of their classes, which graphs have.
+SETS: dict[str, type[NamedSet]] = {}
+
+
+class NamedSet(Dataset):
+    """A data set as its publisher gives it.
+
+    Attributes:
+        left_out: What the set's files name and no row gives: file, entry and reason of each.
+    """
+
+    publisher: ClassVar[str] = ""
+    """Where the files come from."""
+    # Reads the set's files: a static method of each set, which takes a SetFolder and the arguments of `_open`.
+    _table: ClassVar[Callable[..., SetTable]]
+
+    left_out: list[LeftOut]
+    _set_binding: Binding
+    _set_call: SetCall
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        SETS[cls.__name__] = cls
+
+    def _open(
+        self,
+        root: str | os.PathLike[str] | None,
+        arguments: dict[str, Any],
+        shuffle: bool,
+        seed: int | None,
+        name: str | None,
+    ) -> None:
+        """Makes this the source of the rows of a set. `root`: None of a set without files. `arguments`: those of `_table`,
+        values of JSON."""
+        of = type(self).__name__
+        place = "" if root is None else local_path("root", root, of)
+        folder = SetFolder(of, place, self.publisher)
+        table = self._table(folder, **arguments)
+        columns, types = array_columns(table.columns, of)
+        bound = bound_columns(columns)
+        self._set_call = SetCall(of, place, arguments, folder.fingerprint(), table.classes)
+        self._set_binding = bound.binding
+        attributes = {
+            "arrays": bound,
+            "set_call": self._set_call.text(),
+            "shuffle": shuffle,
+            "seed": seed,
+            "name": name,
+        }
+        if table.pictures is None:
+            self._begin("Numpy", attributes | {"columns": _engine.Columns(types)})
+        else:
+            named = {"path_column": table.pictures, "output": table.pictures}
+            base = os.path.join(place, table.folder)
+            self._begin("Manifest", attributes | named | {"types": _engine.Columns(types), "root": base})
+            for column in table.further_pictures:
+                self._become(self._copy().map(ReadFile(base), column))
+        self.left_out = table.left_out
+        if self.left_out:
+            self._say_left_out(of)
+
+    def _say_left_out(self, of: str) -> None:
+        first = self.left_out[0]
+        count = len(self.left_out)
+        rest = f", and {count - 1:,} more" if count > 1 else ""
+        warn_once(
+            f"{of}: left out {first.entry} of {first.file}: {first.reason}{rest}; the attribute left_out of the set lists "
+            "them",
+            self._location,
+        )

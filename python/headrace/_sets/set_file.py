@@ -1,0 +1,97 @@
+"""`SetFile` is a file of a named set, plain or compressed: read whole, at most once, and noted for the fingerprint."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from typing import IO, NoReturn
+
+from headrace._files.system_error import system_error
+from headrace._files.whole_file import read_whole
+from headrace.errors import DataError, ResourceError
+
+__all__ = ["ENDINGS", "SetFile"]
+
+# Of a compressed file, after its name.
+ENDINGS = ("", ".gz", ".xz", ".bz2")
+
+# The first bytes of a file decide, not its name.
+_OPENERS: list[tuple[bytes, Callable[[IO[bytes]], io.BufferedIOBase]]] = [
+    (b"\x1f\x8b", lambda raw: gzip.GzipFile(fileobj=raw)),
+    (b"\xfd7zXZ\0", lambda raw: lzma.LZMAFile(raw)),
+    (b"BZh", lambda raw: bz2.BZ2File(raw)),
+]
+# Memory is taken for what is there, not for what a header says.
+_PIECE = 1 << 24
+
+
+class SetFile:
+    """`path` is as a user would write it; `note` gets the size and the checksum of what was read."""
+
+    def __init__(self, path: str, note: Callable[[int, int], None]) -> None:
+        self.path = path
+        self._note = note
+        self._stream: io.BufferedIOBase | None = None
+
+    def read(self, count: int, what: str) -> bytearray:
+        """The next `count` bytes. DataError if the file ends before them."""
+        found = self._read(count)
+        if len(found) < count:
+            self.fail(f"it ends within {what}, after {len(found):,} of {count:,} bytes")
+        return found
+
+    def rest(self) -> bytearray:
+        return self._read(None)
+
+    def end(self, what: str) -> None:
+        """DataError if the file goes on."""
+        if self._read(1):
+            self.fail(f"it has more bytes than {what}")
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """The number of each line, from 1, and its text without its end. What is not UTF-8 is as in names of files."""
+        data = self.rest().removeprefix(b"\xef\xbb\xbf")
+        for number, line in enumerate(data.split(b"\n"), 1):
+            text = os.fsdecode(bytes(line.removesuffix(b"\r")))
+            if text:
+                yield number, text
+
+    def fail(self, reason: str, line: int | None = None) -> NoReturn:
+        place = self.path if line is None else f"{self.path}, line {line}"
+        error = DataError(f"{place}: {reason}")
+        error.file = self.path
+        raise error
+
+    def _read(self, count: int | None) -> bytearray:
+        found = bytearray()
+        try:
+            stream = self._opened()
+            while count is None or len(found) < count:
+                piece = stream.read(_PIECE if count is None else min(_PIECE, count - len(found)))
+                if not piece:
+                    break
+                found += piece
+        except MemoryError:
+            raise ResourceError(f"no memory for what {self.path} holds") from None
+        except EOFError:
+            self.fail("its compressed data is cut off; get it anew from the publisher")
+        except (OSError, zlib.error, lzma.LZMAError) as error:
+            self.fail(f"its compressed data is damaged ({error}); get it anew from the publisher")
+        return found
+
+    def _opened(self) -> io.BufferedIOBase:
+        if self._stream is None:
+            try:
+                data = read_whole(self.path)
+            except OSError as error:
+                raise system_error(f"cannot read {self.path}", error) from None
+            self._note(len(data), zlib.crc32(data))
+            raw = io.BytesIO(data)
+            opener = next((opener for mark, opener in _OPENERS if data.startswith(mark)), None)
+            self._stream = raw if opener is None else opener(raw)
+        return self._stream

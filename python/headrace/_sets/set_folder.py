@@ -1,0 +1,114 @@
+"""`SetFolder` finds the files of a named set in a user's folder, says what is missing, and keeps a fingerprint of what
+was read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
+
+from headrace._files.system_error import system_error
+from headrace._sets.set_file import ENDINGS, SetFile
+from headrace.errors import NotFoundError
+
+__all__ = ["SetFolder"]
+
+# Of the names in a message.
+_SHOWN = 8
+
+
+class SetFolder:
+    """`of`: the set's class; `publisher`: where its files come from."""
+
+    def __init__(self, of: str, root: str, publisher: str) -> None:
+        self.of = of
+        self.root = root
+        self.publisher = publisher
+        self._seen: dict[str, str] = {}
+
+    def files(self, wanted: Sequence[str | tuple[str, ...]], below: Sequence[str] = ("",)) -> list[SetFile]:
+        """The file of each of `wanted`, a name or several that it may have, in the first of the folders `below` that
+        has them all. NotFoundError names those that are missing, and where they were looked for."""
+        fewest: list[str] | None = None
+        for sub in below:
+            found = [self._first(sub, name) for name in wanted]
+            missing = [_names(name)[0] for name, path in zip(wanted, found, strict=True) if path is None]
+            if not missing:
+                return [self._file(path) for path in found if path is not None]
+            if fewest is None or len(missing) < len(fewest):
+                fewest = missing
+        self.refuse(fewest or [], below, len(wanted))
+
+    def has(self, wanted: Sequence[str | tuple[str, ...]], below: Sequence[str] = ("",)) -> bool:
+        return any(all(self._first(sub, name) is not None for name in wanted) for sub in below)
+
+    def optional(self, wanted: str | tuple[str, ...], below: Sequence[str] = ("",)) -> SetFile | None:
+        found = next((path for sub in below if (path := self._first(sub, wanted)) is not None), None)
+        return None if found is None else self._file(found)
+
+    def folder(self, *names: str) -> str:
+        """The first of these folders that is there, by its name below the root. NotFoundError if none is."""
+        for name in names:
+            if self.is_folder(name):
+                return name
+        self.refuse([f"{name or '.'}/" for name in names[:1]], names, 1)
+
+    def entries(self, folder: str) -> list[str]:
+        """The names in a folder, in byte order, without those that begin with a dot."""
+        path = os.path.join(self.root, folder)
+        try:
+            names = sorted(name for name in os.listdir(os.fsencode(path)) if not name.startswith(b"."))
+        except OSError as error:
+            raise system_error(f"{self.of}: cannot list {path}", error) from None
+        self._seen[f"{folder}/"] = _digest(names)
+        return [os.fsdecode(name) for name in names]
+
+    def folders(self, folder: str) -> list[str]:
+        """The names of the folders in a folder, in byte order."""
+        return [name for name in self.entries(folder) if self.is_folder(os.path.join(folder, name))]
+
+    def is_folder(self, folder: str) -> bool:
+        return os.path.isdir(os.path.join(self.root, folder))
+
+    def refuse(self, missing: Sequence[str], below: Sequence[str], of: int, advice: str = "") -> NoReturn:
+        """Raises NotFoundError for files that are missing."""
+        listed = ", ".join(missing[:_SHOWN]) + (f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else "")
+        places = ", ".join(dict.fromkeys(os.path.join(self.root, sub) if sub else self.root for sub in below))
+        raise NotFoundError(
+            f"{self.of}: {len(missing):,} of {of:,} {'file' if of == 1 else 'files'} missing: {listed}; looked in {places}. "
+            f"The set is not downloaded: its publisher gives it at {self.publisher}" + (f"; {advice}" if advice else "")
+        )
+
+    def fingerprint(self) -> str:
+        """Of all that was read and listed."""
+        return _digest([f"{name}\0{state}".encode("utf-8", "surrogateescape") for name, state in self._sorted()])
+
+    def _sorted(self) -> list[tuple[str, str]]:
+        return sorted(self._seen.items(), key=lambda item: os.fsencode(item[0]))
+
+    def _first(self, sub: str, name: str | tuple[str, ...]) -> str | None:
+        for each in _names(name):
+            for ending in ENDINGS:
+                path = os.path.join(sub, each + ending)
+                if os.path.isfile(os.path.join(self.root, path)):
+                    return path
+        return None
+
+    def _file(self, path: str) -> SetFile:
+        def note(size: int, checksum: int) -> None:
+            self._seen[path] = f"{size} {checksum:08x}"
+
+        return SetFile(os.path.join(self.root, path), note)
+
+
+def _names(wanted: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (wanted,) if isinstance(wanted, str) else wanted
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    whole = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        whole.update(len(part).to_bytes(8, "little"))
+        whole.update(part)
+    return whole.hexdigest()

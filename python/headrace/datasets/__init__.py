@@ -1,0 +1,100 @@
+"""Named data sets: their files, as the publishers give them, as datasets with documented columns.
+
+Each is a source over files that are on this machine; none is downloaded. `docs/datasets.md` lists them, and
+`docs/adding-a-set.md` says how one is added.
+"""
+
+from headrace._arguments.suggestions import did_you_mean
+from headrace._sets.named_set import SETS, NamedSet
+from headrace._sets.set_table import LeftOut
+from headrace.datasets.caltech101 import Caltech101
+from headrace.datasets.caltech256 import Caltech256
+from headrace.datasets.celeb_a import CelebA
+from headrace.datasets.cifar10 import Cifar10
+from headrace.datasets.cifar100 import Cifar100
+from headrace.datasets.div2k import DIV2K
+from headrace.datasets.dtd import DTD
+from headrace.datasets.e_mnist import EMnist
+from headrace.datasets.euro_sat import EuroSAT
+from headrace.datasets.fake_image import FakeImage
+from headrace.datasets.fashion_mnist import FashionMnist
+from headrace.datasets.fer2013 import FER2013
+from headrace.datasets.fgvc_aircraft import FGVCAircraft
+from headrace.datasets.flickr8k import Flickr8k
+from headrace.datasets.flickr30k import Flickr30k
+from headrace.datasets.flowers102 import Flowers102
+from headrace.datasets.food101 import Food101
+from headrace.datasets.gtsrb import GTSRB
+from headrace.datasets.image_net import ImageNet
+from headrace.datasets.k_mnist import KMnist
+from headrace.datasets.kitti import KITTI
+from headrace.datasets.lfw_pairs import LFWPairs
+from headrace.datasets.lfw_people import LFWPeople
+from headrace.datasets.mnist import Mnist
+from headrace.datasets.omniglot import Omniglot
+from headrace.datasets.oxford_pets import OxfordPets
+from headrace.datasets.photo_tour import PhotoTour
+from headrace.datasets.places365 import Places365
+from headrace.datasets.q_mnist import QMnist
+from headrace.datasets.rendered_sst2 import RenderedSST2
+from headrace.datasets.sbu import SBU
+from headrace.datasets.semeion import Semeion
+from headrace.datasets.stanford_cars import StanfordCars
+from headrace.datasets.stl10 import STL10
+from headrace.datasets.sun397 import SUN397
+from headrace.datasets.svhn import SVHN
+from headrace.datasets.usps import USPS
+from headrace.datasets.wider_face import WIDERFace
+
+__all__ = [
+    "Caltech101",
+    "Caltech256",
+    "CelebA",
+    "Cifar10",
+    "Cifar100",
+    "DIV2K",
+    "DTD",
+    "EMnist",
+    "EuroSAT",
+    "FER2013",
+    "FGVCAircraft",
+    "FakeImage",
+    "FashionMnist",
+    "Flickr30k",
+    "Flickr8k",
+    "Flowers102",
+    "Food101",
+    "GTSRB",
+    "ImageNet",
+    "KITTI",
+    "KMnist",
+    "LFWPairs",
+    "LFWPeople",
+    "LeftOut",
+    "Mnist",
+    "NamedSet",
+    "Omniglot",
+    "OxfordPets",
+    "PhotoTour",
+    "Places365",
+    "QMnist",
+    "RenderedSST2",
+    "SBU",
+    "SETS",
+    "STL10",
+    "SUN397",
+    "SVHN",
+    "Semeion",
+    "StanfordCars",
+    "USPS",
+    "WIDERFace",
+]
+
+# Where users find them.
+for _name in __all__:
+    if _name != "SETS":
+        globals()[_name].__module__ = __name__
+
+
+def __getattr__(name: str) -> object:
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{did_you_mean(name, SETS)}")
