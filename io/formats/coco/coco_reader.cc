@@ -60,7 +60,7 @@ class CountedBytes : public ByteStream {
 
 absl::StatusOr<std::unique_ptr<ByteStream>> OpenBytes(const FileSystem& files, const std::string& path,
                                                       size_t block_bytes) {
-  HEADRACE_ASSIGN_OR_RETURN(const Compression compression, CompressionOfFile(files, path));
+  HEADRACE_ASSIGN_OR_RETURN(const Compression compression, ArchiveCompressionOfFile(files, path));
   if (compression != Compression::kNone) return DecompressedFile::Open(files, path, compression, block_bytes);
   HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, files.Stat(path));
   HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<ReadAheadFile> file,

@@ -1,6 +1,6 @@
 // `ReadCoco` reads a file of annotations in COCO's form: a JSON object with the lists images, annotations and
-// categories, in any order. It goes over the file once, plain or compressed by gzip or zstd, and holds a block of it.
-// Threads: reads on the calling thread; any thread.
+// categories, in any order. It goes over the file once, plain or compressed (gzip, zstd, bzip2, xz), and holds a block
+// of it. Threads: reads on the calling thread; any thread.
 #ifndef HEADRACE_IO_FORMATS_COCO_COCO_READER_H_
 #define HEADRACE_IO_FORMATS_COCO_COCO_READER_H_
 
