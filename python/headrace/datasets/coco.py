@@ -109,12 +109,12 @@ class Coco(NamedSet):
         name: str | None = None,
     ) -> None:
         of = "Coco"
-        with_masks = flag("masks", masks, of)
         arguments = {
             "annotations": local_path("annotations", annotations, of),
             "task": choice("task", task, tuple(_READ_FOR), of),
             "boxes": choice("boxes", boxes, BOXES, of),
-            "outlines": flag("outlines", outlines, of) or with_masks or task == "stuff",
+            "masks": flag("masks", masks, of),
+            "outlines": flag("outlines", outlines, of),
             "empty": choice("empty", empty, _EMPTY, of),
             "missing": choice("missing", missing, MISSING, of),
             "pictures": None if pictures is None else local_path("pictures", pictures, of),
@@ -126,7 +126,7 @@ class Coco(NamedSet):
         self._open(root, arguments, shuffle, seed, name)
         found = _annotations(SetFolder(of, local_path("root", root, of), self.publisher), arguments)[1]
         self.categories, self.doubts = found.categories, dict(found.doubts)
-        if with_masks:
+        if masks:
             self._become(_without_outlines(self._copy().map(DrawMasks(), "outlines", "masks"), outlines))
         elif task == "stuff":
             dtype: Literal["uint8", "int64"] = "uint8" if len(self.categories) <= _MOST_BYTES else "int64"
@@ -141,6 +141,7 @@ class Coco(NamedSet):
         annotations: str,
         task: str,
         boxes: str,
+        masks: bool,
         outlines: bool,
         empty: str,
         missing: str,
@@ -168,7 +169,7 @@ class Coco(NamedSet):
         columns["segment_id" if task == "panoptic" else "annotation_id"] = ragged(*found.of_objects("object_id", kept))
         if task == "keypoints":
             columns |= {each: ragged(*found.of_objects(each, kept)) for each in ("keypoints", "visibility")}
-        if outlines:
+        if masks or outlines or task == "stuff":
             columns["outlines"] = ragged(*found.outlines(kept))
         if task == "panoptic":
             place = file.path if segments is None else os.path.join(folder.root, segments)
