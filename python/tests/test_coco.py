@@ -4,6 +4,8 @@ import copy
 import gzip
 import json
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -240,3 +242,15 @@ def test_a_saved_graph_reads_the_annotations_again(coco, tmp_path, task):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"info": {}}))
     with pytest.raises(hr.GraphError, match="have changed since the graph was saved"):
         list(hr.load(tmp_path / "coco.hrg"))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("detection", "Average Precision"), ("segmentation", "mask uint8 (3, 240, 240)"), ("keypoints", "3 people")],
+)
+def test_the_examples_run_over_coco(coco, name, said):
+    if name == "detection":
+        pytest.importorskip("pycocotools.cocoeval")
+    script = pathlib.Path(__file__).resolve().parents[2] / "examples" / f"{name}.py"
+    command = [sys.executable, str(script), "--coco", str(coco)]
+    assert said in subprocess.run(command, check=True, capture_output=True, text=True).stdout
