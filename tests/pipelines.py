@@ -13,10 +13,10 @@ import numpy as np
 import PIL.Image
 
 import headrace as hr
-from headrace import _engine
+from headrace import _engine, datasets
 from headrace import transforms as T
 from headrace import vision as V
-from tests import example_plugins
+from tests import example_plugins, picture_set_files, set_files
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.front import kernel_of
 from tests.tar_bytes import tar_bytes
@@ -42,6 +42,7 @@ def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     _write_examples(folder)
     _write_samples(folder)
     _write_mind_records(folder / "mind")
+    _write_sets(folder / "sets")
     _write_damaged(folder)
     _write_recovered(folder)
     _write_masks(folder / "masks")
@@ -196,6 +197,14 @@ def _write_mind_records(folder: pathlib.Path) -> None:
     written = pathlib.Path(__file__).resolve().parents[1] / "io/formats/mindrecord/testdata"
     for path in [*written.glob("shards.mindrecord?"), written / "types.mindrecord"]:
         shutil.copyfile(path, folder / path.name)
+
+
+def _write_sets(folder: pathlib.Path) -> None:
+    """Named sets: one whose pictures are arrays, and one of files with boxes."""
+    set_files.write_mnist(folder, packed=True)
+    picture_set_files.write_wider_face(folder)
+    for number, path in enumerate(sorted((folder / "WIDER_train").rglob("*.jpg"))):
+        PIL.Image.new("RGB", (60 + number, 70), (40 * number, 90, 9)).save(path)
 
 
 def _write_damaged(folder: pathlib.Path) -> None:
@@ -714,6 +723,16 @@ def table_of_files(data: pathlib.Path) -> hr.Dataset:
     table = {"path": paths, "label": np.arange(len(paths)), "box": np.arange(2 * len(paths)).reshape(-1, 2)}
     files = hr.Manifest(table, "path", output="image", shuffle=True)
     return files.project(["image", "label", "box"]).map([V.Decode(), V.Resize((9, 12))], "image").repeat(2).batch(4)
+
+
+def set_of_arrays(data: pathlib.Path) -> hr.Dataset:
+    return datasets.Mnist(data / "sets", "all", shuffle=True).map(V.RandomCrop((20, 24)), "image").repeat(2).batch(5)
+
+
+def set_of_files(data: pathlib.Path) -> hr.Dataset:
+    faces = datasets.WIDERFace(data / "sets", shuffle=True).repeat(3)
+    moved = faces.map([V.Decode(), V.Resize((50, 40)), V.RandomHorizontalFlip()], ["image", hr.boxes("boxes")])
+    return moved.project(["image", "boxes", "blur", "event"]).batch(4, ragged="splits")
 
 
 def text_lines(data: pathlib.Path) -> hr.Dataset:
@@ -1441,6 +1460,8 @@ PIPELINES: dict[str, Build] = {
         kernels_on_vectors,
         whole_files,
         table_of_files,
+        set_of_arrays,
+        set_of_files,
         text_lines,
         text_splits,
         whole_text_files,

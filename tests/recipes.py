@@ -1,5 +1,6 @@
 """Random pipelines, each with a model in plain Python of its rows."""
 
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -12,12 +13,14 @@ import numpy as np
 from hypothesis import strategies as st
 
 import headrace as hr
+from headrace import datasets
 from headrace import transforms as T
 from headrace import vision as V
 from headrace.mx import recordio
 from tests import example_plugins
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.pipelines import record_bytes
+from tests.set_files import write_emnist
 from tests.tar_bytes import tar_bytes
 from tests.tfrecord_bytes import example, frame
 
@@ -361,6 +364,29 @@ def mind_records(count: int, shuffled: bool) -> Recipe:
     )
 
 
+def set_folder(count: int) -> pathlib.Path:
+    """A named set whose labels are the numbers below `count`, at most 47; every process finds the same one."""
+    folder = written(count, "seen", bytes).with_name(f"{count}.emnist")
+    if not folder.exists():
+        draft = folder.with_name(f"{folder.name}.{os.getpid()}.draft")
+        draft.mkdir(exist_ok=True)
+        write_emnist(draft, "balanced", range(count), None)
+        with contextlib.suppress(OSError):  # another process was first
+            draft.rename(folder)
+    return folder
+
+
+def named_set(count: int, shuffled: bool) -> Recipe:
+    return read_by_number(
+        f"EMnist({count}, {shuffled})",
+        lambda count, shuffled: (
+            datasets.EMnist(set_folder(count), "balanced", shuffle=shuffled).rename({"label": "value"}).project("value")
+        ),
+        count,
+        shuffled,
+    )
+
+
 def number_of_wave(wave: np.ndarray) -> np.ndarray:
     """Which wave it is, of fewer than an eighth of its values: its second value is the sine of an angle below 45°."""
     return np.array(round(float(np.arcsin(wave[1])) / (2 * np.pi) * len(wave)) - 1, np.int64)
@@ -415,6 +441,7 @@ def _source(draws: Draws) -> Recipe:
         "indexed samples",
         "image records",
         "mind records",
+        "named set",
         "own rows",
         "plugin source",
         "plugin format",
@@ -434,6 +461,7 @@ def _source(draws: Draws) -> Recipe:
         "indexed samples": indexed_samples,
         "image records": image_records,
         "mind records": mind_records,
+        "named set": named_set,
         "plugin source": plugin_source,
     }
     if kind in indexed:

@@ -373,7 +373,7 @@ def test_a_graph_over_pictures_is_whole(tmp_path):
     assert loaded.classes == ds.classes and values(loaded, "boxes") == values(ds, "boxes")
     made.put(tmp_path / "training" / "image_2", ["000003.png"])
     made.put_text(tmp_path / "training" / "label_2" / "000003.txt", "")
-    with pytest.raises(hr.GraphError, match="KITTI: the files in .* have changed"):
+    with pytest.raises(hr.GraphError, match="KITTI: the files in .* are not as they were"):
         next(iter(hr.load(tmp_path / "g.hrg")))
 
 

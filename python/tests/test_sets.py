@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ import pytest
 import headrace as hr
 from headrace import datasets
 from headrace import transforms as T
+from headrace._sets.named_set import SETS, NamedSet
+from tests import picture_set_files
 from tests import set_files as made
 
 
@@ -43,7 +46,7 @@ def test_a_folder_that_is_not_there_is_all_missing(tmp_path):
 NEEDED = {"Coco": ("instances_val2017.json",), "EMnist": ("letters",), "PhotoTour": ("liberty",)}
 
 
-@pytest.mark.parametrize("kind", [name for name in datasets.SETS if name != "FakeImage"])
+@pytest.mark.parametrize("kind", [name for name in SETS if name != "FakeImage"])
 def test_each_set_says_what_it_misses(tmp_path, kind):
     with pytest.raises(
         hr.NotFoundError, match=f"^{kind}: .*missing: .*looked in {tmp_path}.*publisher gives it at http"
@@ -131,10 +134,44 @@ def test_files_that_changed_are_an_error_of_the_loaded_graph(tmp_path):
     made.write(
         tmp_path / "MNIST" / "raw" / "train-labels-idx1-ubyte", made.idx_bytes(np.arange(12, dtype=np.uint8) % 10)
     )
-    with pytest.raises(hr.GraphError, match="Mnist: the files in .* have changed since .*arrays#0"):
+    with pytest.raises(hr.GraphError, match="Mnist: the files in .* are not as they were .*arrays#0"):
         next(iter(hr.load(tmp_path / "g.hrg")))
     columns = {"image": np.zeros((12, 28, 28, 1), np.uint8), "label": np.arange(12)}
     assert labels_of(hr.load(tmp_path / "g.hrg", {"arrays#0": columns})) == list(range(12))
+
+
+def test_a_graph_does_not_go_to_other_files(tmp_path):
+    made.write_mnist(tmp_path / "here")
+    made.write_mnist(tmp_path / "there", packed=True, counts=(11, 5))
+    ds = datasets.Mnist(tmp_path / "here", shuffle=True, name="digits").batch(5)
+    ds.save(tmp_path / "g.hrg")
+    for path in (tmp_path / "here").iterdir():
+        path.unlink()
+    with pytest.raises(hr.NotFoundError, match="2 of 2 files missing"):
+        next(iter(hr.load(tmp_path / "g.hrg")))
+    with pytest.raises(hr.GraphError, match="the files in .*there are not as they were"):
+        hr.load(tmp_path / "g.hrg", {"arrays#0": tmp_path / "there"})
+
+
+def test_a_graph_over_pictures_goes_to_where_its_files_lie(tmp_path):
+    for place in ("here", "there"):
+        picture_set_files.write_kitti(tmp_path / place)
+    ds = datasets.KITTI(tmp_path / "here", shuffle=True, name="streets").batch(2, ragged="splits")
+    ds.save(tmp_path / "g.hrg")
+    shutil.rmtree(tmp_path / "here")
+    moved = hr.load(tmp_path / "g.hrg", {"arrays#0": tmp_path / "there"})
+    expected = datasets.KITTI(tmp_path / "there", shuffle=True, name="streets").batch(2, ragged="splits")
+    for one, other in zip(moved.iterate(seed=3), expected.iterate(seed=3), strict=True):
+        assert (
+            one["image"].tolist() == other["image"].tolist() and one["label"][0].tolist() == other["label"][0].tolist()
+        )
+    moved.save(tmp_path / "h.hrg")
+    assert len(hr.load(tmp_path / "h.hrg")) == 2
+
+
+def test_two_sets_of_one_name_are_an_error():
+    with pytest.raises(TypeError, match="there is a data set Mnist already"):
+        type("Mnist", (NamedSet,), {"__module__": "elsewhere"})
 
 
 def test_a_set_without_files_is_made_again(tmp_path):
@@ -186,7 +223,7 @@ def test_rows_are_the_same_in_every_way_of_running(tmp_path):
 
 
 def test_every_set_is_documented():
-    for name, cls in datasets.SETS.items():
+    for name, cls in SETS.items():
         assert "Columns: " in (cls.__doc__ or "") and f"hr.datasets.{name}(" in cls.__doc__, name
         assert name in datasets.__all__ and cls.__module__ == "headrace.datasets"
         documented = cls.__doc__.partition("Args:")[2]

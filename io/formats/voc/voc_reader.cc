@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/stop_signal.h"
 #include "io/formats/voc/xml_scanner.h"
+#include "io/records/crc32c.h"
 
 namespace headrace {
 namespace {
@@ -140,6 +141,8 @@ absl::Status AddFile(const FileSystem& files, const std::string& path, VocTable&
   HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, files.Stat(path));
   if (stat.size > kMaxFile) return DataError("the file has ", stat.size, " bytes; an image's annotations have fewer");
   HEADRACE_ASSIGN_OR_RETURN(const Tensor bytes, files.Read(path));
+  table.bytes += static_cast<int64_t>(bytes.bytes_value().size());
+  table.checksum = Crc32c(bytes.bytes_value().data(), bytes.bytes_value().size(), table.checksum);
   return AddVocXml(bytes.bytes_value(), table);
 }
 

@@ -27,6 +27,9 @@ struct VocTable {
   std::vector<std::string> part_name;
   std::vector<double> part_boxes;
   std::vector<int64_t> part_object;
+  // Of all files: how many bytes they have, and their CRC-32C end to end.
+  int64_t bytes = 0;
+  uint32_t checksum = 0;
 };
 
 // Adds the objects of one image. kData: XML that is damaged, or an object without a name or a box.

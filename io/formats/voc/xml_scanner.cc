@@ -66,7 +66,10 @@ bool XmlScanner::TakeEntity() {
   const std::string_view rest = xml_.substr(at_ + 1, kMaxEntity);
   const size_t end = rest.find(';');
   const uint32_t character = end == std::string_view::npos ? 0 : EntityCharacter(rest.substr(0, end));
-  if (character == 0) return Fail("an entity is not one of XML's own") != XmlEvent::kError;
+  if (character == 0) {
+    Fail("an entity is not one of XML's own");
+    return false;
+  }
   AppendUtf8(text_, character);
   at_ += end + 2;
   return true;

@@ -1,10 +1,8 @@
 #include "python/binding/module/coco_binding.h"
 
-#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +11,7 @@
 #include "core/error.h"
 #include "io/files/default_file_system.h"
 #include "io/formats/coco/coco_reader.h"
+#include "python/binding/module/array_over.h"
 #include "python/binding/values/forkable_work.h"
 #include "python/binding/values/python_text.h"
 #include "python/binding/values/status_error.h"
@@ -28,22 +27,6 @@ CocoTask TaskOf(std::string_view name) {
   if (name == "captions") return CocoTask::kCaptions;
   if (name == "panoptic") return CocoTask::kPanoptic;
   throw ValueError("unknown task: ", name);
-}
-
-// An array over the memory of the values, without a copy.
-template <typename T>
-py::array_t<T> ArrayOver(std::vector<T> values, std::vector<py::ssize_t> shape) {
-  auto held = std::make_unique<std::vector<T>>(std::move(values));
-  const T* const data = held->data();
-  const py::capsule owner(held.get(), [](void* vector) { delete static_cast<std::vector<T>*>(vector); });
-  held.release();
-  return py::array_t<T>(std::move(shape), data, owner);
-}
-
-template <typename T>
-py::array_t<T> ArrayOver(std::vector<T> values) {
-  const auto count = static_cast<py::ssize_t>(values.size());
-  return ArrayOver(std::move(values), {count});
 }
 
 py::list CategoriesOf(const CocoTable& table) {

@@ -27,6 +27,7 @@
 #include "python/binding/module/output_binding.h"
 #include "python/binding/module/record_binding.h"
 #include "python/binding/module/tf_record_binding.h"
+#include "python/binding/module/voc_binding.h"
 #include "python/binding/process/worker_loop.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/python_text.h"
@@ -99,6 +100,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindMindRecords(module);
   binding::BindArrayFiles(module);
   binding::BindCoco(module);
+  binding::BindVoc(module);
   binding::BindWorkerLoop(module);
   module.attr("version") = std::string(headrace::kVersion);
   module.def("declarations", [] { return headrace::ir::DeclarationsJson(); }, "Every operator's declaration, as JSON.");

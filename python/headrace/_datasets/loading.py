@@ -19,7 +19,7 @@ from headrace._graph import parameter_uses
 from headrace._graph.parameter_lists import ParameterList, holds_parameter
 from headrace._graph.parameters import Parameter
 from headrace._graph.reference import Binding, function, iterator, rows
-from headrace._graph.set_calls import call_of, made_again
+from headrace._graph.set_calls import call_of, made_again, made_at
 from headrace._runs.error_policy import ErrorPolicy
 from headrace.errors import GraphError
 
@@ -31,7 +31,8 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
 
     Args:
         path: The file.
-        references: The Python functions and arrays that the graph names: `{"train.py:augment#0": augment}`.
+        references: The Python functions and arrays that the graph names: `{"train.py:augment#0": augment}`; for those of a
+            set of `headrace.datasets` also the folder where its files lie here.
         writes: Whether a run of the graph may write: rows of `cache(directory=)`, the listing of `ImageFolder(listing=)`,
             the indices of `index="build"`. False refuses a graph that would, with a GraphError that names the operator and
             the folder or file.
@@ -72,6 +73,10 @@ def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
     bound: dict[str, Binding] = {}
     for node, inputs in graph.nodes:
         dataset = object.__new__(Dataset)
+        if (moved := _moved_set(node, given)) is not None:
+            dataset._fill(moved[0], (), [moved[1]], graph.seed, on_error)
+            datasets.append(dataset)
+            continue
         for name in node.references:
             if name in given and name not in bound:
                 bound[name] = _given_by_user(node, name, given[name])
@@ -86,6 +91,16 @@ def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
     if named:
         parameter_uses.note_uses(parameter_uses.uses_in(graph.json(), named))
     return datasets[-1]
+
+
+def _moved_set(node: _engine.Node, given: dict[str, Any]) -> tuple[_engine.Node, Binding] | None:
+    """The source of a set in place of the node, where the user gives the folder of its files."""
+    call = call_of(node.attributes)
+    for name in node.references if call is not None and call.root else ():
+        if isinstance(given.get(name), (str, bytes, os.PathLike)):
+            assert call is not None
+            return made_at(call, local_path(name, given[name], "load"), name, node.attributes)
+    return None
 
 
 def _given_by_user(node: _engine.Node, name: str, value: Any) -> Binding:

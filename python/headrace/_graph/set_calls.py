@@ -8,12 +8,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from headrace import _engine
 from headrace._graph.reference import Binding
 from headrace.errors import GraphError
 
-__all__ = ["SetCall", "call_of", "made_again", "set_maker"]
+__all__ = ["SetCall", "call_of", "made_again", "made_at", "set_maker"]
 
-_Maker = Callable[["SetCall", str], Binding]
+# Makes the source of a set: its node and its binding. The dict has arguments that every set takes, such as `shuffle`.
+_Maker = Callable[["SetCall", str, dict[str, Any]], tuple[_engine.Node, Binding]]
 
 _make: _Maker | None = None
 
@@ -71,7 +73,13 @@ def made_again(call: SetCall, reference: str) -> Callable[[], Binding]:
     def binding() -> Binding:
         if not made:
             assert _make is not None
-            made.append(_make(call, reference))
+            made.append(_make(call, reference, {})[1])
         return made[0]
 
     return binding
+
+
+def made_at(call: SetCall, root: str, reference: str, attributes: Mapping[str, Any]) -> tuple[_engine.Node, Binding]:
+    """The source of the set with these attributes, whose files lie at another place. GraphError if they are others."""
+    assert _make is not None
+    return _make(call._replace(root=root), reference, {name: attributes[name] for name in ("shuffle", "seed", "name")})

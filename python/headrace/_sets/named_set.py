@@ -38,11 +38,15 @@ class NamedSet(Dataset):
     _table: ClassVar[Callable[..., SetTable]]
 
     left_out: list[LeftOut]
+    # Of the source itself, which operators may stand on.
+    _set_node: _engine.Node
     _set_binding: Binding
     _set_call: SetCall
 
     def __init_subclass__(cls, **given: Any) -> None:
         super().__init_subclass__(**given)
+        if cls.__name__ in SETS and SETS[cls.__name__].__module__ != cls.__module__:
+            raise TypeError(f"there is a data set {cls.__name__} already; give the class another name")
         SETS[cls.__name__] = cls
 
     def _open(
@@ -72,10 +76,12 @@ class NamedSet(Dataset):
         }
         if table.pictures is None:
             self._begin("Numpy", attributes | {"columns": _engine.Columns(types)})
+            self._set_node = self._node
         else:
             named = {"path_column": table.pictures, "output": table.pictures}
             base = os.path.join(place, table.folder)
             self._begin("Manifest", attributes | named | {"types": _engine.Columns(types), "root": base})
+            self._set_node = self._node
             for column in table.further_pictures:
                 self._become(self._copy().map(ReadFile(base), column))
         self.left_out = table.left_out

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from headrace import _engine
 from headrace._graph.reference import Binding
 from headrace._graph.set_calls import SetCall, set_maker
 from headrace.errors import GraphError
@@ -16,20 +17,19 @@ def make_sets() -> None:
     set_maker(_made)
 
 
-def _made(call: SetCall, reference: str) -> Binding:
+def _made(call: SetCall, reference: str, further: dict[str, Any]) -> tuple[_engine.Node, Binding]:
     # Late: few graphs name a set.
-    sets: dict[str, Any] = import_module("headrace.datasets").SETS
-    known = sets.get(call.name)
+    import_module("headrace.datasets")
+    known: Any = import_module("headrace._sets.named_set").SETS.get(call.name)
     if known is None:
         raise GraphError(f"the graph names the data set {call.name}, which this version of headrace does not have")
     try:
-        again = known(*([call.root] if call.root else []), **call.arguments)
+        again = known(*([call.root] if call.root else []), **call.arguments, **further)
     except TypeError as error:
         raise GraphError(f"{call.name}: this version of headrace takes other arguments: {error}") from None
     if again._set_call.fingerprint != call.fingerprint:
         raise GraphError(
-            f"{call.name}: the files in {call.root} have changed since the graph was saved; make the graph anew, or give "
-            f"the arrays: headrace.load(path, references={{{reference!r}: …}})"
+            f"{call.name}: the files in {call.root} are not as they were when the graph was saved; make the graph anew, or "
+            f"give the arrays, or the folder where the files lie: headrace.load(path, references={{{reference!r}: …}})"
         )
-    binding: Binding = again._set_binding
-    return binding
+    return again._set_node, again._set_binding

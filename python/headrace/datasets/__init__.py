@@ -84,7 +84,6 @@ __all__ = [
     "QMnist",
     "RenderedSST2",
     "SBU",
-    "SETS",
     "STL10",
     "SUN397",
     "SVHN",
@@ -96,8 +95,7 @@ __all__ = [
 
 # Where users find them.
 for _name in __all__:
-    if _name != "SETS":
-        globals()[_name].__module__ = __name__
+    globals()[_name].__module__ = __name__
 
 
 def __getattr__(name: str) -> object:
