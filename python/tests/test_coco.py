@@ -240,7 +240,7 @@ def test_a_saved_graph_reads_the_annotations_again(coco, tmp_path, task):
     assert again.classes == ds.classes
     path = coco / "annotations" / f"{name}_val2017.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"info": {}}))
-    with pytest.raises(hr.GraphError, match="have changed since the graph was saved"):
+    with pytest.raises(hr.GraphError, match="are not as they were when the graph was saved"):
         list(hr.load(tmp_path / "coco.hrg"))
 
 

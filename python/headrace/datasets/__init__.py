@@ -13,6 +13,7 @@ from headrace.datasets.caltech256 import Caltech256
 from headrace.datasets.celeb_a import CelebA
 from headrace.datasets.cifar10 import Cifar10
 from headrace.datasets.cifar100 import Cifar100
+from headrace.datasets.cityscapes import Cityscapes
 from headrace.datasets.coco import Coco
 from headrace.datasets.div2k import DIV2K
 from headrace.datasets.dtd import DTD
@@ -46,6 +47,7 @@ from headrace.datasets.stl10 import STL10
 from headrace.datasets.sun397 import SUN397
 from headrace.datasets.svhn import SVHN
 from headrace.datasets.usps import USPS
+from headrace.datasets.voc import VOC
 from headrace.datasets.wider_face import WIDERFace
 
 __all__ = [
@@ -54,6 +56,7 @@ __all__ = [
     "CelebA",
     "Cifar10",
     "Cifar100",
+    "Cityscapes",
     "Coco",
     "CocoCategory",
     "DIV2K",
@@ -90,6 +93,7 @@ __all__ = [
     "Semeion",
     "StanfordCars",
     "USPS",
+    "VOC",
     "WIDERFace",
 ]
 

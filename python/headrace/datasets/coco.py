@@ -41,8 +41,7 @@ _MOST_BYTES = 255
 class Coco(NamedSet):
     """Gives the photographs of COCO, or of a set in its form, with their annotations.
 
-    Columns of every task: `image` (the bytes of the file) and `image_id` (int64). Of n objects: `boxes` (float32:
-    (n, 4)), `category` (int64: (n,), 0 to K - 1 in the order of the ids of the K categories), `iscrowd` (uint8: (n,)),
+    Columns: `image` (the bytes of the file) and `image_id` (int64), and of n objects `boxes` (float32: (n, 4)), `category` (int64: (n,), 0 to K - 1 in the order of the ids of the K categories), `iscrowd` (uint8: (n,)),
     `area` (float32: (n,)) and `annotation_id` (int64: (n,)). Further columns by task:
 
     - "detection": with `masks`, `masks` (uint8: (n, H, W)), the pixels that pycocotools gives.
