@@ -1,6 +1,7 @@
 """A training pipeline for segmentation: images with their masks, resized, cropped and flipped together. An epoch, then a contact sheet.
 
 Usage: segmentation.py [--out DIR]   (writes segmentation.hrg and segmentation.png there; default: the current folder)
+       segmentation.py --coco DIR   (the same epoch over COCO's stuff_val2017.json)
 """
 
 import argparse
@@ -23,6 +24,10 @@ def training_images() -> hr.Dataset:
     # The files of both folders have the same names, so that they come in the same order.
     images = hr.ImageFolder(str(HERE / "photos"), columns=["image"])
     masks = hr.ImageFolder(str(HERE / "objects/masks"), columns=["image"]).rename({"image": "mask"})
+    return augmented(images.zip(masks).shuffle(100))
+
+
+def augmented(pairs: hr.Dataset) -> hr.Dataset:
     # torchvision's reference for segmentation.
     augment = [
         V.Decode(),
@@ -31,13 +36,20 @@ def training_images() -> hr.Dataset:
         V.RandomCrop(SIZE, pad_if_needed=True),
         V.ColorJitter(0.2, 0.2),
     ]
-    return images.zip(masks).shuffle(100).map(augment, ["image", hr.mask("mask", fill=IGNORED)]).with_seed(3)
+    return pairs.map(augment, ["image", hr.mask("mask", fill=IGNORED)]).with_seed(3)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(), help="folder for what is written")
-    out = parser.parse_args().out
+    parser.add_argument("--coco", metavar="DIR", help="the folder of COCO, with annotations/ in it")
+    given = parser.parse_args()
+    if given.coco:
+        stuff = hr.datasets.Coco(given.coco, "stuff_val2017.json", "stuff", shuffle=True)
+        for batch in augmented(stuff.project(["image", "mask"])).batch(4):
+            print(f"image {batch['image'].shape}, mask {batch['mask'].dtype} {batch['mask'].shape}")
+        return
+    out = given.out
 
     train = training_images()
     pixels = np.zeros(256, np.int64)

@@ -43,7 +43,7 @@ def test_a_folder_that_is_not_there_is_all_missing(tmp_path):
 
 
 # Arguments without a default, after the root.
-NEEDED = {"EMnist": ("letters",), "PhotoTour": ("liberty",)}
+NEEDED = {"Coco": ("instances_val2017.json",), "EMnist": ("letters",), "PhotoTour": ("liberty",)}
 
 
 @pytest.mark.parametrize("kind", [name for name in SETS if name != "FakeImage"])

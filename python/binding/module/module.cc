@@ -18,6 +18,7 @@
 #include "ops/source/lines/csv_field.h"
 #include "python/binding/module/array_file_binding.h"
 #include "python/binding/module/arrow_binding.h"
+#include "python/binding/module/coco_binding.h"
 #include "python/binding/module/eager_chain.h"
 #include "python/binding/module/file_fields_binding.h"
 #include "python/binding/module/graph_binding.h"
@@ -29,6 +30,7 @@
 #include "python/binding/module/parquet_binding.h"
 #include "python/binding/module/record_binding.h"
 #include "python/binding/module/tf_record_binding.h"
+#include "python/binding/module/voc_binding.h"
 #include "python/binding/process/worker_loop.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/python_text.h"
@@ -105,6 +107,8 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindSharedBatches(module);
   binding::BindArrayFiles(module);
   binding::BindFileFields(module);
+  binding::BindCoco(module);
+  binding::BindVoc(module);
   binding::BindWorkerLoop(module);
   module.attr("version") = std::string(headrace::kVersion);
   module.def("declarations", [] { return headrace::ir::DeclarationsJson(); }, "Every operator's declaration, as JSON.");

@@ -62,6 +62,10 @@ class SetFile:
             if text and not text.isspace():
                 yield number, text
 
+    def note(self, size: int, checksum: int) -> None:
+        """Notes what the engine read of the file, in this one's place."""
+        self._note(size, checksum)
+
     def fail(self, reason: str, line: int | None = None) -> NoReturn:
         place = self.path if line is None else f"{self.path}, line {line}"
         error = DataError(f"{place}: {reason}")

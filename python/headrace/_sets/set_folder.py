@@ -80,6 +80,10 @@ class SetFolder:
             f"The set is not downloaded: its publisher gives it at {self.publisher}" + (f"; {advice}" if advice else "")
         )
 
+    def note(self, name: str, size: int, checksum: int) -> None:
+        """Notes what the engine read of files, for the fingerprint."""
+        self._seen[name] = f"{size} {checksum:08x}"
+
     def fingerprint(self) -> str:
         """Of all that was read and listed."""
         return _digest([f"{name}\0{state}".encode("utf-8", "surrogateescape") for name, state in self._sorted()])
@@ -97,7 +101,7 @@ class SetFolder:
 
     def _file(self, path: str) -> SetFile:
         def note(size: int, checksum: int) -> None:
-            self._seen[path] = f"{size} {checksum:08x}"
+            self.note(path, size, checksum)
 
         return SetFile(os.path.join(self.root, path), note)
 

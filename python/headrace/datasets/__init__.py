@@ -5,6 +5,7 @@ Each is a source over files that are on this machine; none is downloaded. `docs/
 """
 
 from headrace._arguments.suggestions import did_you_mean
+from headrace._sets.coco_annotations import CocoCategory
 from headrace._sets.named_set import SETS, NamedSet
 from headrace._sets.set_table import LeftOut
 from headrace.datasets.caltech101 import Caltech101
@@ -12,6 +13,8 @@ from headrace.datasets.caltech256 import Caltech256
 from headrace.datasets.celeb_a import CelebA
 from headrace.datasets.cifar10 import Cifar10
 from headrace.datasets.cifar100 import Cifar100
+from headrace.datasets.cityscapes import Cityscapes
+from headrace.datasets.coco import Coco
 from headrace.datasets.div2k import DIV2K
 from headrace.datasets.dtd import DTD
 from headrace.datasets.e_mnist import EMnist
@@ -44,6 +47,7 @@ from headrace.datasets.stl10 import STL10
 from headrace.datasets.sun397 import SUN397
 from headrace.datasets.svhn import SVHN
 from headrace.datasets.usps import USPS
+from headrace.datasets.voc import VOC
 from headrace.datasets.wider_face import WIDERFace
 
 __all__ = [
@@ -52,6 +56,9 @@ __all__ = [
     "CelebA",
     "Cifar10",
     "Cifar100",
+    "Cityscapes",
+    "Coco",
+    "CocoCategory",
     "DIV2K",
     "DTD",
     "EMnist",
@@ -86,6 +93,7 @@ __all__ = [
     "Semeion",
     "StanfordCars",
     "USPS",
+    "VOC",
     "WIDERFace",
 ]
 

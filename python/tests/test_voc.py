@@ -1,0 +1,106 @@
+"""Photographs in the forms of Pascal VOC and Cityscapes."""
+
+import pathlib
+
+import numpy as np
+import PIL.Image
+import pytest
+
+import headrace as hr
+from headrace import datasets
+from tests.picture_set_files import put, put_text
+
+BOX = "<bndbox><xmin>{}</xmin><ymin>{}</ymin><xmax>{}</xmax><ymax>{}</ymax></bndbox>"
+
+
+def thing(kind: str, name: str, box: tuple[float, ...], more: str = "") -> str:
+    return f"<{kind}><name>{name}</name>{more}{BOX.format(*box)}</{kind}>"
+
+
+@pytest.fixture
+def voc(tmp_path: pathlib.Path) -> pathlib.Path:
+    base = tmp_path / "VOCdevkit" / "VOC2012"
+    put(base / "JPEGImages", ["b.jpg", "a.jpg", "c.jpg"])
+    hard = "<difficult>1</difficult>"
+    person = thing(
+        "object", "person", (1, 2, 30, 40.5), thing("part", "head", (5, 6, 9, 9)) + "<truncated>1</truncated>"
+    )
+    objects = {
+        "a": person,
+        "b": thing("object", "cat", (3, 3, 4, 4), hard) + thing("object", "dog", (1, 1, 2, 2)),
+        "c": "",
+    }
+    for name, xml in objects.items():
+        put_text(base / "Annotations" / f"{name}.xml", f"<annotation>{xml}</annotation>")
+    put_text(base / "ImageSets" / "Main" / "train.txt", "b \r\na\n\nc\n")
+    put_text(base / "ImageSets" / "Segmentation" / "train.txt", "a\n")
+    mask = PIL.Image.fromarray(np.array([[0, 15], [255, 15]], np.uint8), "L").convert("P")
+    for kind in ("SegmentationClass", "SegmentationObject"):
+        (base / kind).mkdir()
+        mask.putpalette([value % 256 for value in range(3, 771)])
+        mask.save(base / kind / "a.png")
+    return tmp_path
+
+
+def values(ds: hr.Dataset, name: str) -> list:
+    return [np.asarray(row[name]).tolist() for row in ds]
+
+
+def test_voc_counts_pixels_from_zero(voc):
+    ds = datasets.VOC(voc, parts=True)
+    assert values(ds, "name") == ["b", "a", "c"]
+    assert [row["image"] for row in ds] == [b"b.jpg", b"a.jpg", b"c.jpg"]
+    assert values(ds, "boxes") == [[[2, 2, 4, 4], [0, 0, 2, 2]], [[0, 1, 30, 40.5]], []]
+    assert values(ds, "label") == [[7, 11], [14], []] and ds.classes[14] == "person"
+    assert values(ds, "difficult") == [[1, 0], [0], []] and values(ds, "truncated") == [[0, 0], [1], []]
+    assert values(ds, "part_boxes") == [[], [[4, 5, 9, 9]], []]
+    assert values(ds, "part_name") == [[], ["head"], []] and values(ds, "part_object") == [[], [0], []]
+    assert values(datasets.VOC(voc, boxes="xywh"), "boxes")[1] == [[0, 1, 30, 39.5]]
+
+
+def test_voc_drops_difficult_objects(voc):
+    ds = datasets.VOC(voc / "VOCdevkit" / "VOC2012", difficult="drop")
+    assert values(ds, "label") == [[11], [14], []]
+
+
+@pytest.mark.parametrize("task", ["segmentation", "instances"])
+def test_voc_masks_are_the_indices_of_the_palette(voc, task):
+    ds = datasets.VOC(voc, task=task)
+    assert values(ds, "mask") == [[[[0], [15]], [[255], [15]]]]
+
+
+def test_voc_names_what_is_wrong(voc):
+    with pytest.raises(hr.DataError, match="b.xml: an object is of the class 'cat', which is not among classes"):
+        datasets.VOC(voc, classes=["dog", "person"])
+    (voc / "VOCdevkit" / "VOC2012" / "Annotations" / "a.xml").write_text("<annotation>")
+    with pytest.raises(hr.DataError, match="cut off") as error:
+        datasets.VOC(voc)
+    assert str(error.value.file).endswith("a.xml")
+
+
+def test_a_graph_over_voc_notices_other_annotations(voc, tmp_path):
+    ds = datasets.VOC(voc)
+    ds.save(tmp_path / "voc.hrg")
+    assert values(hr.load(tmp_path / "voc.hrg"), "boxes") == values(ds, "boxes")
+    (voc / "VOCdevkit" / "VOC2012" / "Annotations" / "c.xml").write_text("<annotation></annotation> ")
+    with pytest.raises(hr.GraphError, match="are not as they were when the graph was saved"):
+        list(hr.load(tmp_path / "voc.hrg"))
+
+
+def test_cityscapes_has_masks_of_classes_and_instances(tmp_path):
+    for city, frame in (("ulm", "ulm_000000_000019"), ("bonn", "bonn_000001_000019")):
+        put(tmp_path / "leftImg8bit" / "val" / city, [f"{frame}_leftImg8bit.png"])
+        folder = tmp_path / "gtFine" / "val" / city
+        folder.mkdir(parents=True)
+        PIL.Image.fromarray(np.array([[7, 33]], np.uint8)).save(folder / f"{frame}_gtFine_labelIds.png")
+        PIL.Image.fromarray(np.array([[7, 26001]], np.uint16)).save(folder / f"{frame}_gtFine_instanceIds.png")
+    ds = datasets.Cityscapes(tmp_path, "val")
+    assert values(ds, "city") == ["bonn", "ulm"] and values(ds, "name")[0] == "bonn_000001_000019"
+    assert values(ds, "mask")[0] == [[[7], [33]]]
+    assert values(datasets.Cityscapes(tmp_path, "val", task="instances"), "mask")[1] == [[[7], [26001]]]
+    with pytest.raises(
+        hr.NotFoundError, match="2 of 2 files missing: bonn/bonn_000001_000019_gtFine_labelTrainIds.png"
+    ):
+        datasets.Cityscapes(tmp_path, "val", task="train_labels")
+    with pytest.raises(hr.GraphError, match="quality='fine' has the splits"):
+        datasets.Cityscapes(tmp_path, "train_extra")
