@@ -157,12 +157,10 @@ def test_importing_headrace_leaves_rooms_that_few_programs_need():
         "_commands",
         "_formats.entries",
         "_formats.opening",
-        
         "_mindrecord",
         "_operators.conformance",
         "_records",
         "_writing",
-        
         "datasets",
         "mindrecord",
         "mx",

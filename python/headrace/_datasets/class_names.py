@@ -152,8 +152,10 @@ def _of_source(dataset: Base) -> _Found:
         return {"label": _of_folder(attributes)}
     if node.op == "from_dataset":
         return _of_object(dataset)
-    named = attributes.get(_BY_COLUMN.get(node.op, "class_names")) or {}
     call = call_of(attributes)
+    if call is not None:
+        return {column: dict(labels) for column, labels in call.classes.items()}
+    named = attributes.get(_BY_COLUMN.get(node.op, "class_names")) or {}
     return {column: _of_names(names) for column, names in named.items() if _has(dataset, column)}
 
 
@@ -169,7 +171,7 @@ def _of_names(names: str) -> dict[str, int] | str:
         listed = None
     if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
         return "the names in its graph are not a list of texts"
-    return {name: label for label, name in reversed(list(enumerate(listed)))} if call is None else {column: dict(labels) for column, labels in call.classes.items()}
+    return {name: label for label, name in reversed(list(enumerate(listed)))}
 
 
 def _of_folder(attributes: dict[str, Any]) -> dict[str, int] | str:
