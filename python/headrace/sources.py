@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from headrace._datasets.column_types import Columns, FeatureTypes, FieldTypes
 
 __all__ = [
+    "Arrow",
     "Csv",
     "Files",
     "Generator",
@@ -24,9 +25,14 @@ __all__ = [
     "ImageRecord",
     "JsonLines",
     "LibSvm",
+    "Lmdb",
     "Manifest",
+    "Mds",
     "MindRecord",
+    "Npy",
+    "Npz",
     "Numpy",
+    "Parquet",
     "Range",
     "RecordFile",
     "TFRecord",
@@ -34,6 +40,64 @@ __all__ = [
     "WebDataset",
     "from_dataset",
 ]
+
+
+class Arrow(Dataset):
+    """Gives the rows of a table or a stream of another library, by the Arrow C data interface.
+
+    A table, which can be exported again and has a length, has rows by number; a stream gives its rows
+    once, in order, and a second epoch is an error. Numbers, texts and bytes are shared where their
+    layout allows; fields of structs have dotted names; lists are ragged; a struct of bytes and path is
+    one column of bytes; dictionaries give int64 numbers of their classes; times are int64 in their
+    unit. A value that is missing is an error that names its row, unless `missing` says what stands for
+    it. A row's key is its number. docs/arrow.md has all types.
+
+    Args:
+        data: What has __arrow_c_stream__ or __arrow_c_array__: tables and readers of pyarrow,
+            polars, DuckDB, pandas, Lance and others; or an iterator of record batches. Its memory
+            is shared: do not change it while a pipeline runs.
+        columns: The columns to give, in this order; a struct's name stands for all of its fields.
+            None: all.
+        classes: Names of classes, in the order of their numbers, for columns of texts and
+            dictionaries; of the column `label` or the only such one, or by column. None: those of
+            the schema, or of the first dictionary.
+        missing: Values for what is missing, by column: {"age": -1}, and [] for a list. Elsewhere a
+            value that is missing is an error that names its row; NaN is a value.
+        root: The folder to which relative paths of files are that a struct of bytes and path names.
+            None: the current folder.
+        shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.Arrow(next(iter(hr.Numpy({"x": np.arange(10)}).batch(10).options(as_="arrow"))), shuffle=True)
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        columns: str | Sequence[str] | None = None,
+        *,
+        classes: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+        missing: Mapping[str, Any] | None = None,
+        root: str | PathLike[str] | None = None,
+        shuffle: bool = False,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        adapted(
+            "Arrow",
+            self,
+            data=data,
+            columns=columns,
+            classes=classes,
+            missing=missing,
+            root=root,
+            shuffle=shuffle,
+            seed=seed,
+            name=name,
+        )
 
 
 class Csv(Dataset):
@@ -85,6 +149,10 @@ class Csv(Dataset):
             its start on, as one split.
         index: "build": read the files once, when a run begins, for where each line is; rows are
             then read by their numbers. None: the files are read in splits.
+        classes: Columns of texts that name classes; they become int32, the numbers of the names,
+            which are ds.classes_of(column): {"label": ["cat", "dog"]}. A text that is no name is an
+            error of its row. "label", or None in place of the names: those that occur, sorted, for
+            which all files are read once more, when the source is made.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -110,6 +178,7 @@ class Csv(Dataset):
         look: int = 1000,
         newlines_in_values: bool = False,
         index: Literal["build"] | None = None,
+        classes: str | Mapping[str, Sequence[str] | None] | None = None,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -132,6 +201,7 @@ class Csv(Dataset):
             look=look,
             newlines_in_values=newlines_in_values,
             index=index,
+            classes=classes,
             seed=seed,
             name=name,
         )
@@ -381,15 +451,19 @@ class ImageRecord(Dataset):
 
 
 class JsonLines(Dataset):
-    """Gives the lines of files of JSON objects, one row each.
+    """Gives the objects of files of JSON, one row each.
 
-    Each line is an object, such as {"text": "a mill", "label": 3}; a column has the values of its key,
-    and other keys are left out. Files, order, splits, index and keys are those of Text.
+    Each line is an object, such as {"text": "a mill", "label": 3}; or the whole file is one array of
+    objects, which its first byte that is no space shows: [. A column has the values of its key, and
+    other keys are left out; "objects.box" is the key box of the object objects, unless a key has that
+    name itself. Files, order, splits, index and keys are those of Text; an array is read from its start
+    on, as one split, an element at a time.
 
-    Errors of a row, which name the file and the byte: a line that is no object, without a column's key,
-    or with a value of another type. Whole numbers fit every dtype that holds them exactly, and others
-    are rounded to a float dtype whose range has them; null and an absent key are no value, unless
-    `missing` says what they stand for, and a blank line is no object.
+    Errors of a row, which name the file and the byte: a line or an element that is no object, without a
+    column's key, or with a value of another type. Whole numbers fit every dtype that holds them
+    exactly, and others are rounded to a float dtype whose range has them; null and an absent key are no
+    value, unless `missing` says what they stand for, and a blank line is no object. An array that is
+    cut off, or without a comma where one has to be, is an error, and so is what follows its end.
 
     Args:
         patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
@@ -417,6 +491,10 @@ class JsonLines(Dataset):
             []}.
         index: "build": read the files once, when a run begins, for where each line is; rows are
             then read by their numbers. None: the files are read in splits.
+        classes: Columns of texts that name classes; they become int32, the numbers of the names,
+            which are ds.classes_of(column): {"label": ["cat", "dog"]}. A text that is no name is an
+            error of its row. "label", or None in place of the names: those that occur, sorted, for
+            which all files are read once more, when the source is made.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -437,6 +515,7 @@ class JsonLines(Dataset):
         look: int = 1000,
         missing: Mapping[str, Any] | None = None,
         index: Literal["build"] | None = None,
+        classes: str | Mapping[str, Sequence[str] | None] | None = None,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -454,6 +533,7 @@ class JsonLines(Dataset):
             look=look,
             missing=missing,
             index=index,
+            classes=classes,
             seed=seed,
             name=name,
         )
@@ -534,6 +614,48 @@ class LibSvm(Dataset):
         )
 
 
+class Lmdb(Dataset):
+    """Gives the entries of an LMDB file, in the order of their keys.
+
+    Columns: `key` and `value`, bytes as they were put in; what they mean is a matter of whoever wrote
+    them. The pages of the file are read without LMDB's library, its lock file and memory maps, so that
+    the file may be on a medium that cannot be written to, and processes may fork. A row's key is its
+    number in the order of the keys, in which `10` comes before `2`.
+
+    Nothing may be committed to the file during a run: it is an error of the run. Errors, which name the
+    byte: pages that are damaged, a file that was cut off. Databases that hold several values of a key
+    (dupsort), files of machines of 32 bits and of other versions of the format are refused.
+
+    Args:
+        path: The folder that has data.mdb, or the file itself.
+        columns: Columns to give, of key, value; None: key, value.
+        shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
+        database: The name of a database in the file; None: the main one, which then has no named
+            ones.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.Lmdb("bedroom_train_lmdb", columns=["value"], shuffle=True)
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        columns: str | Sequence[str] | None = None,
+        shuffle: bool = False,
+        database: str | None = None,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._begin(
+            "Lmdb",
+            {"path": path, "columns": columns, "shuffle": shuffle, "database": database, "seed": seed, "name": name},
+        )
+
+
 class Manifest(Dataset):
     """Gives the rows of a table, each with the bytes of the file that it names.
 
@@ -544,17 +666,26 @@ class Manifest(Dataset):
 
     Args:
         table: A dict from column to values; a list of rows, which are dicts with the same keys; a
-            pandas DataFrame; a pyarrow Table. Columns hold numbers, texts, bytes, or arrays of one
-            shape; rows that differ in their first axis are declared, by hr.ragged(values, splits)
-            or a list type of pyarrow or polars. Their memory is shared where they are arrays: do
-            not change them while a pipeline runs.
+            pandas DataFrame; a pyarrow Table; the path of a file of CSV or JSON; or a folder, with
+            a metadata.csv or metadata.jsonl in it, or in its subfolders, each of which names files
+            below itself. Columns hold numbers, texts, bytes, or arrays of one shape; rows that
+            differ in their first axis are declared, by hr.ragged(values, splits) or a list type of
+            pyarrow or polars. Their memory is shared where they are arrays: do not change them
+            while a pipeline runs.
         path_column: The column that names a file in each row: paths, or file:// URIs.
-        root: The folder to which relative paths are; None: all paths are absolute.
+        root: The folder to which relative paths are; None: all paths are absolute, or the table is
+            a folder.
         output: The column of the files' bytes; where it is `path_column`, in place of the paths.
         missing: Values for what is missing, by column: {"age": -1} puts -1 in place of None, NaN,
             NA, nulls, masked values and empty fields, and [] an empty list in place of a missing
             one. Elsewhere a value that is missing is an error that names its row; NaN among floats
             is a value.
+        classes: Columns of texts that name classes; they become int32, the numbers of the names,
+            which are ds.classes_of(column): "label" numbers those that occur, sorted, and {"label":
+            ["cat", "dog"]} those given, beside which another text is an error that names its row.
+        unmatched: Of a folder with metadata: "skip" leaves out rows whose file is not there, and
+            pictures without a row, and warns of their numbers; None, as "error": the first of them
+            is an error that names it.
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
@@ -567,11 +698,13 @@ class Manifest(Dataset):
     def __init__(
         self,
         table: Mapping[str, Any] | Sequence[Mapping[str, Any]] | Any,
-        path_column: str,
+        path_column: str = "file_name",
         root: str | PathLike[str] | None = None,
         *,
         output: str = "data",
         missing: Mapping[str, Any] | None = None,
+        classes: str | Mapping[str, Sequence[str] | None] | None = None,
+        unmatched: Literal["error", "skip"] | None = None,
         shuffle: bool = False,
         seed: int | None = None,
         name: str | None = None,
@@ -584,10 +717,57 @@ class Manifest(Dataset):
             root=root,
             output=output,
             missing=missing,
+            classes=classes,
+            unmatched=unmatched,
             shuffle=shuffle,
             seed=seed,
             name=name,
         )
+
+
+class Mds(Dataset):
+    """Gives the samples of a folder of MDS shards, as MosaicML Streaming writes them.
+
+    Columns: those of the folder's index.json. bytes, jpeg and png are bytes; str, json and str_decimal
+    are texts; int, intN, uintN, floatN, str_int and str_float are numbers of shape (); arrays have the
+    dtype and the rank of the first sample's, and pil is uint8 (height, width, channels) of the modes L,
+    RGB and RGBA. The shards' names may lead to folders below this one, as those of a merged index do. A
+    row's key is its number over all shards.
+
+    A sample of a plain shard is read by its bytes. A shard that is compressed, by zstd, gz or bz2, is
+    unpacked into memory where the unpacked one is not beside it; those that were read last, up to 256
+    MiB, are kept, so that a shuffle over many of them unpacks a shard for almost each row.
+
+    Errors: a shard that is missing, or of another size or number of samples than the index says; shards
+    of different columns; pkl, which is pickled objects and never read, and other encodings, if
+    `columns` does not leave them out. Errors of a row, which name shard, sample and column: sizes that
+    do not make the sample, values that are not of their encoding.
+
+    Args:
+        path: The folder that has index.json.
+        columns: The columns to give, in this order; None: all, in the order of the index.
+        shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
+        verify: Whether all shards are read when a run begins, and compared with the hashes that the
+            index has of them, sha1 or xxh64.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.Mds("mds/train", columns=["image", "label"], shuffle=True)
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        columns: Sequence[str] | None = None,
+        shuffle: bool = False,
+        verify: bool = False,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        adapted("Mds", self, path=path, columns=columns, shuffle=shuffle, verify=verify, seed=seed, name=name)
 
 
 class MindRecord(Dataset):
@@ -633,6 +813,80 @@ class MindRecord(Dataset):
         adapted("MindRecord", self, paths=paths, columns=columns, shuffle=shuffle, index=index, seed=seed, name=name)
 
 
+class Npy(Dataset):
+    """Gives the rows of .npy files, as numpy.save writes them, along their first axis.
+
+    One column, `data`, or one for each field of a structured array, by its name. Only the rows that are
+    asked for are read. Numbers and bools of either byte order are given in the machine's; S and V are
+    bytes, S without the zeros at its end; U is a text. Several files give their rows one after the
+    other, and have one dtype and one row shape. A row's key is its number over all files.
+
+    Errors, which name the file: pickled objects, which are never read; complex numbers and times; more
+    than one axis in Fortran's order; no axis; a file that ends before its array does, or after it;
+    another dtype or row shape than the first file's.
+
+    Args:
+        paths: Files, patterns with `*`, `?`, `[abc]` and `**`, or folders, which stand for the
+            files in them that end with .npy: their rows come in this order.
+        columns: The columns to give, in this order; None: all.
+        shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.Npy("images.npy", shuffle=True)
+    """
+
+    def __init__(
+        self,
+        paths: str | PathLike[str] | Sequence[str | PathLike[str]],
+        columns: Sequence[str] | None = None,
+        shuffle: bool = False,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        adapted("Npy", self, paths=paths, columns=columns, shuffle=shuffle, seed=seed, name=name)
+
+
+class Npz(Dataset):
+    """Gives the rows of the arrays in an .npz file, along their first axis.
+
+    One column for each array, by its name; the fields of a structured array x are columns `x.field`.
+    All arrays that are given have equally many rows. What numpy.savez stored is read by row; arrays
+    that savez_compressed compressed are unpacked into memory when a run begins, and their checksums
+    checked. Members that are not arrays are left out. Types are those of Npy. A row's key is its
+    number.
+
+    Errors, which name file and member: those of Npy; arrays of different lengths, of which columns may
+    choose some; members that are encrypted, or compressed by anything but deflate; a damaged directory.
+
+    Args:
+        path: The file.
+        columns: The columns to give, in this order; None: all, in the file's order. Arrays that no
+            column needs are not looked at.
+        shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.Npz("train.npz", columns=["image", "label"], shuffle=True)
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        columns: Sequence[str] | None = None,
+        shuffle: bool = False,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        adapted("Npz", self, path=path, columns=columns, shuffle=shuffle, seed=seed, name=name)
+
+
 class Numpy(Dataset):
     """Gives the rows of NumPy arrays, along their first axis.
 
@@ -648,6 +902,9 @@ class Numpy(Dataset):
         missing: Values for what is missing, by column: {"age": -1} puts -1 in place of None, NaN,
             NA, nulls and masked values, and [] an empty list in place of a missing one. Elsewhere a
             value that is missing is an error that names its row; NaN among floats is a value.
+        classes: Columns of texts that name classes; they become int32, the numbers of the names,
+            which are ds.classes_of(column): "label" numbers those that occur, sorted, and {"label":
+            ["cat", "dog"]} those given, beside which another text is an error that names its row.
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
@@ -662,11 +919,93 @@ class Numpy(Dataset):
         arrays: Mapping[str, Any] | Any,
         *,
         missing: Mapping[str, Any] | None = None,
+        classes: str | Mapping[str, Sequence[str] | None] | None = None,
         shuffle: bool = False,
         seed: int | None = None,
         name: str | None = None,
     ) -> None:
-        adapted("Numpy", self, arrays=arrays, missing=missing, shuffle=shuffle, seed=seed, name=name)
+        adapted("Numpy", self, arrays=arrays, missing=missing, classes=classes, shuffle=shuffle, seed=seed, name=name)
+
+
+class Parquet(Dataset):
+    """Gives the rows of Parquet files, which pyarrow decodes.
+
+    Columns have the types of the files: numbers and bools as they are; texts; bytes; lists, whose first
+    axis differs from row to row; times as int64 in their unit; fields of structs with dotted names, and
+    structs of `bytes` and `path` as the bytes of a file, which is read where they have its path alone.
+    Dictionaries give numbers of classes, whose names are in `classes`, by value: files and row groups
+    may have them in any order. Folders named key=value give columns of their values: int64, or texts.
+
+    Without `index` the files are read as a stream of row groups. With it rows are read by their numbers
+    over all files: they can be shuffled as a whole, chosen by number and sharded evenly; a row group is
+    decoded whole, and the latest are kept, in a quarter of the memory at most. A row's key is its
+    number.
+
+    Errors: a file that is damaged, cut off or encrypted; one without a column, or with a column of
+    another type, than the first. Errors of a row: a null without a value in `missing`, an unknown
+    class.
+
+    Args:
+        paths: Parquet files: paths, with `*`, `?`, `[abc]` and `**`, several of them in a list or
+            between semicolons; a folder stands for all .parquet files below it, in byte order, but
+            those whose names, or whose folders' names, begin with `_` or `.`.
+        columns: The columns to give, in this order; None: all. Others are not read.
+        classes: Names of classes, of the only column that has some, or by column, in the order of
+            their numbers: the texts of a column become these numbers. None: those that the files'
+            metadata or first dictionary have.
+        missing: Values for what is missing, by column: {"age": -1} puts -1 in place of nulls, and
+            [] an empty list in place of a missing one. Elsewhere a null is an error that names its
+            row.
+        index: "build": the rows are read by their numbers, which follow from the footers. None: the
+            files are read in splits.
+        shuffle: True: with an index all orders of the rows are equally likely, and each epoch has a
+            new one; without, the row groups are read in an order that differs in each epoch,
+            several at once. "files", without an index: the row groups come in such an order, each
+            whole, and its rows in theirs.
+        window: With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they
+            are not.
+        interleave: Without an index. The number of row groups that are read at once; each gives 16
+            rows in turn. None: 1, or 8 with shuffle (at least 1, at most 64).
+        sharding: Without an index. What is sharded: with "splits" a rank reads its own row groups
+            alone, with "rows" all of them, and keeps its rows. None: rows, or splits with shuffle.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.Parquet("train-*.parquet", columns=["image", "label"], shuffle=True)
+    """
+
+    def __init__(
+        self,
+        paths: str | PathLike[str] | Sequence[str | PathLike[str]],
+        columns: Sequence[str] | None = None,
+        classes: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+        missing: Mapping[str, Any] | None = None,
+        index: Literal["build"] | None = None,
+        shuffle: bool | Literal["files"] = False,
+        window: int = 1024,
+        interleave: int | None = None,
+        sharding: Literal["rows", "splits"] | None = None,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        adapted(
+            "Parquet",
+            self,
+            paths=paths,
+            columns=columns,
+            classes=classes,
+            missing=missing,
+            index=index,
+            shuffle=shuffle,
+            window=window,
+            interleave=interleave,
+            sharding=sharding,
+            seed=seed,
+            name=name,
+        )
 
 
 class Range(Dataset):

@@ -38,6 +38,8 @@ __all__ = [
     "CutMix",
     "CutOut",
     "Decode",
+    "DrawLabelMap",
+    "DrawMasks",
     "ElasticTransform",
     "EncodeJpeg",
     "EncodePng",
@@ -58,6 +60,8 @@ __all__ = [
     "Normalize",
     "Pad",
     "PadToSize",
+    "PanopticCategories",
+    "PanopticIds",
     "Perspective",
     "PixelMask",
     "Posterize",
@@ -836,6 +840,60 @@ class Decode(Kernel):
         )
 
 
+class DrawLabelMap(Kernel):
+    """Draws the outlines of an image's objects as one map of their categories.
+
+    Takes the columns `outlines` and `category` of headrace.datasets.Coco, uint8 of shape (k,) and int64
+    of shape (n,), and gives numbers of shape (H, W): of each pixel the category of the last object on
+    it, or `background`. The pixels are those of V.DrawMasks.
+
+    Errors: other types; of the row, bytes that are not outlines, another number of categories than of
+    outlines, a category that the dtype does not hold, and more pixels than max_pixels.
+
+    Args:
+        background: The value of pixels without an object, 0 to 255 (at least 0, at most 255).
+        dtype: The type of the map.
+        max_pixels: How many pixels a row's result, and the parts of its outlines together, may
+            have; -1: any number (at least -1).
+
+    Example:
+        V.DrawLabelMap()
+    """
+
+    _unary = False
+
+    def __init__(
+        self,
+        background: int | Parameter = 255,
+        dtype: Literal["uint8", "int64"] = "uint8",
+        max_pixels: int | Parameter = 2147483648,
+    ) -> None:
+        super().__init__({"background": background, "dtype": dtype, "max_pixels": max_pixels})
+
+
+class DrawMasks(Kernel):
+    """Draws the outlines of an image's objects as masks, one for each.
+
+    Takes the column `outlines` of headrace.datasets.Coco, uint8 of shape (k,), and gives uint8 of shape
+    (n, H, W), 1 where an object is and 0 elsewhere, for n objects of an image of height H and width W.
+    The pixels are those of pycocotools: of polygons, whose parts are joined, and of run lengths. Draw
+    masks before kernels that move pixels, and name them beside the boxes: hr.boxes("boxes",
+    masks="masks").
+
+    Errors: another type; of the row, bytes that are not outlines, and more pixels than max_pixels.
+
+    Args:
+        max_pixels: How many pixels a row's result, and the parts of its outlines together, may
+            have; -1: any number (at least -1).
+
+    Example:
+        V.DrawMasks()
+    """
+
+    def __init__(self, max_pixels: int | Parameter = 2147483648) -> None:
+        super().__init__({"max_pixels": max_pixels})
+
+
 class ElasticTransform(Kernel):
     """Moves every pixel of an image a little, as if it were printed on rubber.
 
@@ -1409,6 +1467,46 @@ class PadToSize(Kernel):
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
     ) -> None:
         super().__init__({"size": size, "offset": offset, "fill": fill, "mode": mode})
+
+
+class PanopticCategories(Kernel):
+    """Gives the category of each pixel of a panoptic image.
+
+    Takes three columns: what V.PanopticIds gives, int32 of shape (H, W), and `segment_id` and
+    `category` of headrace.datasets.Coco, int64 of shape (n,). Gives int32 of shape (H, W): the category
+    of each pixel's segment, and `void` where there is no segment.
+
+    Errors: other types; of the row, a pixel whose segment is not listed, a segment that is listed
+    twice, and a category below 0.
+
+    Args:
+        void: The value of pixels without a segment, 0 or more (at least 0, at most 2,147,483,647).
+
+    Example:
+        V.PanopticCategories()
+    """
+
+    _unary = False
+
+    def __init__(self, void: int | Parameter = 255) -> None:
+        super().__init__({"void": void})
+
+
+class PanopticIds(Kernel):
+    """Makes the numbers of segments of a panoptic image's colours.
+
+    Takes uint8 of shape (H, W, 3), such as V.Decode gives of COCO's panoptic PNGs, and gives int32 of
+    shape (H, W): red + 256 * green + 65536 * blue. 0 is no segment. A clip, (T, H, W, C), is taken
+    frame by frame.
+
+    Errors: another type or shape.
+
+    Example:
+        V.PanopticIds()
+    """
+
+    def __init__(self) -> None:
+        super().__init__({})
 
 
 class Perspective(Kernel):
