@@ -43,7 +43,18 @@ def test_a_folder_that_is_not_there_is_all_missing(tmp_path):
 
 
 # Arguments without a default, after the root.
-NEEDED = {"EMnist": ("letters",), "PhotoTour": ("liberty",)}
+NEEDED = {
+    "AmazonReview": ("full",),
+    "CLUE": ("tnews",),
+    "EMnist": ("letters",),
+    "GLUE": ("sst2",),
+    "LibriSpeech": ("dev-clean",),
+    "LibriTTS": ("dev-clean",),
+    "PhotoTour": ("liberty",),
+    "Tedlium": ("2",),
+    "WikiText": ("2",),
+    "YelpReview": ("full",),
+}
 
 
 @pytest.mark.parametrize("kind", [name for name in SETS if name != "FakeImage"])
