@@ -52,6 +52,8 @@ def test_what_speech_commands_leave_out_is_listed(tmp_path):
         datasets.SpeechCommands(tmp_path, "valid")
     with pytest.warns(hr.PipelineWarning):
         assert len(datasets.SpeechCommands(tmp_path, "valid", missing="skip")) == 1
+    with pytest.warns(hr.PipelineWarning, match="left out _background_noise_"):
+        assert len(datasets.SpeechCommands(tmp_path, "test").left_out) == 1
     put_text(tmp_path / "testing_list.txt", "_background_noise_/pink_nohash_0.wav\n")
     with pytest.raises(hr.DataError, match=r"testing_list.txt, line 1: it must be a word, / and"):
         datasets.SpeechCommands(tmp_path)
@@ -144,7 +146,9 @@ def test_tedlium_has_segments_of_talks(tmp_path):
 
 def test_vctk_has_texts_of_files(tmp_path):
     made.write_vctk(tmp_path)
-    with pytest.warns(hr.PipelineWarning, match="VCTK: left out p315_001_mic1.flac .*it has no text in .*txt/p315"):
+    with pytest.warns(
+        hr.PipelineWarning, match="VCTK: left out p315_001_mic1.flac .*its text is not in the folder txt"
+    ):
         ds = datasets.VCTK(tmp_path)
     assert names(ds) == ["p225_001_mic1.flac", "p226_001_mic1.flac"]
     assert names(ds, "text") == ["Please call p225.\n", "Please call p226.\n"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -82,30 +82,38 @@ class SpeechCommands(NamedSet):
         words = [word for word in folder.folders(base) if word not in _NO_WORDS]
         if not words:
             folder.refuse(["folders of words"], [base], 1)
-        noises = [LeftOut(os.path.join(folder.root, base), word, "it is not a word") for word in _NO_WORDS]
-        left_out = [each for each in noises if folder.is_folder(os.path.join(base, each.entry))]
         if split in ("train", "all"):
-            names, further = _recordings(folder, base, words)
+            names, left_out = _recordings(folder, base, words)
             listed = set(_listed(*lists)) if split == "train" else set()
             names = [name for name in names if name not in listed]
-            left_out += further
         else:
-            file = lists[split == "test"]
-            listed_names = list(_listed(file))
-            kept, absent = present(folder, base, listed_names, file.path, missing)
-            names = [listed_names[number] for number in kept]
-            left_out += absent
+            names, left_out = _present(folder, base, lists[split == "test"], missing)
         if not names:
             raise DataError(f"{folder.of}: no recordings in {os.path.join(folder.root, base)}")
-        parts = [found for name in names if (found := _RECORDING.fullmatch(name)) is not None]
         labels = {word: number for number, word in enumerate(words)}
-        columns = {
-            "audio": path_column(names),
-            "label": np.array([labels[found[1]] for found in parts], np.int64),
-            "speaker": text_column([found[2] for found in parts]),
-            "utterance": np.array([int(found[3]) for found in parts], np.int64),
-        }
-        return SetTable(columns, {"label": labels}, "audio", base, left_out)
+        return SetTable(_columns(names, labels), {"label": labels}, "audio", base, _noises(folder, base) + left_out)
+
+
+def _columns(names: Sequence[str], labels: Mapping[str, int]) -> dict[str, Any]:
+    parts = [found for name in names if (found := _RECORDING.fullmatch(name)) is not None]
+    return {
+        "audio": path_column(names),
+        "label": np.array([labels[found[1]] for found in parts], np.int64),
+        "speaker": text_column([found[2] for found in parts]),
+        "utterance": np.array([int(found[3]) for found in parts], np.int64),
+    }
+
+
+def _noises(folder: SetFolder, base: str) -> list[LeftOut]:
+    where = os.path.join(folder.root, base)
+    there = [name for name in _NO_WORDS if folder.is_folder(os.path.join(base, name))]
+    return [LeftOut(where, name, "it is not a word") for name in there]
+
+
+def _present(folder: SetFolder, base: str, file: SetFile, missing: str) -> tuple[list[str], list[LeftOut]]:
+    names = list(_listed(file))
+    kept, left_out = present(folder, base, names, file.path, missing)
+    return [names[number] for number in kept], left_out
 
 
 def _recordings(folder: SetFolder, base: str, words: Sequence[str]) -> tuple[list[str], list[LeftOut]]:

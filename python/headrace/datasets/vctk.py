@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from os import PathLike
 from typing import Literal
 
@@ -65,14 +66,11 @@ class VCTK(NamedSet):
             known = set(folder.entries(said)) if folder.is_folder(said) else set()
             place = os.path.join(base, _SOUNDS, speaker)
             for name in folder.entries(place):
-                found = _RECORDING.fullmatch(name)
-                where = os.path.join(folder.root, place)
-                if found is None:
-                    left_out.append(LeftOut(where, name, "it is not a recording"))
-                elif found[2] == microphone and f"{found[1]}.txt" not in known:
-                    left_out.append(LeftOut(where, name, f"it has no text in {os.path.join(folder.root, said)}"))
-                elif found[2] == microphone:
-                    rows.append((speaker, found[1]))
+                utterance, reason = _utterance(name, microphone, known)
+                if reason:
+                    left_out.append(LeftOut(os.path.join(folder.root, place), name, reason))
+                elif utterance:
+                    rows.append((speaker, utterance))
         if not rows:
             raise DataError(f"{folder.of}: no recordings with texts in {os.path.join(folder.root, base, _SOUNDS)}")
         audio = [f"{_SOUNDS}/{speaker}/{name}_{microphone}.flac" for speaker, name in rows]
@@ -83,3 +81,13 @@ class VCTK(NamedSet):
             "utterance": text_column([name for _, name in rows]),
         }
         return SetTable(columns, {}, "audio", base, left_out, ("text",))
+
+
+def _utterance(name: str, microphone: str, known: Collection[str]) -> tuple[str, str]:
+    """Its name, empty for that of the other microphone; and why it is left out."""
+    found = _RECORDING.fullmatch(name)
+    if found is None:
+        return "", "it is not a recording"
+    if found[2] != microphone:
+        return "", ""
+    return found[1], "" if f"{found[1]}.txt" in known else "its text is not in the folder txt"
