@@ -1,6 +1,7 @@
 """Sets of sounds made small, in the layouts of their publishers. Recordings are no more than their own names."""
 
 import pathlib
+from collections.abc import Sequence
 
 from tests.picture_set_files import put, put_text
 
@@ -72,10 +73,11 @@ def write_tedlium(folder: pathlib.Path) -> None:
     )
 
 
-def write_vctk(folder: pathlib.Path) -> None:
+def write_vctk(folder: pathlib.Path, others: Sequence[str] = ()) -> None:
+    """`others`: what a copy has beside recordings with texts."""
     of = folder / "VCTK-Corpus-0.92"
-    names = [f"{speaker}/{speaker}_001_mic{number}.flac" for speaker in ("p226", "p225", "p315") for number in (1, 2)]
-    put(of / "wav48_silence_trimmed", [*names, "log.txt"])
+    names = [f"{speaker}/{speaker}_001_mic{number}.flac" for speaker in ("p226", "p225") for number in (1, 2)]
+    put(of / "wav48_silence_trimmed", [*names, *others])
     for speaker in ("p225", "p226"):
         put_text(of / "txt" / speaker / f"{speaker}_001.txt", f"Please call {speaker}.\n")
 

@@ -13,7 +13,7 @@ import headrace as hr
 from headrace import datasets
 from headrace import transforms as T
 from headrace._sets.named_set import SETS, NamedSet
-from tests import picture_set_files
+from tests import picture_set_files, text_set_files
 from tests import set_files as made
 
 
@@ -198,6 +198,7 @@ def changed_call(tmp_path: pathlib.Path, **changes: object) -> hr.Dataset:
     (kind,) = call
     call[kind] = json.dumps(json.loads(call[kind]) | changes)
     (tmp_path / "g.json").write_text(json.dumps(graph))
+    text_set_files.write_ag_news(tmp_path)
     return hr.load(tmp_path / "g.json")
 
 
@@ -208,6 +209,7 @@ def changed_call(tmp_path: pathlib.Path, **changes: object) -> hr.Dataset:
         ({"name": "__class__"}, "names the data set __class__"),
         ({"arguments": {"what": 1}}, "Mnist: this version of headrace takes other arguments"),
         ({"arguments": {"split": []}}, "Mnist: split is"),
+        ({"name": "AGNews", "arguments": {"split": "train"}}, "a table of the data set AGNews, whose rows are lines"),
         ({"arguments": 3}, "in a form that this version of headrace does not write"),
         ({"classes": {"label": {"a": "b"}}}, "in a form that this version of headrace does not write"),
         ({"further": 1}, "in a form that this version of headrace does not write"),

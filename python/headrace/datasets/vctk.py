@@ -60,8 +60,10 @@ class VCTK(NamedSet):
         base = os.path.dirname(folder.folder(_SOUNDS, f"VCTK-Corpus-0.92/{_SOUNDS}"))
         texts = folder.folder(os.path.join(base, "txt"))
         rows: list[tuple[str, str]] = []
-        left_out: list[LeftOut] = []
-        for speaker in filter(_SPEAKER.fullmatch, folder.folders(os.path.join(base, _SOUNDS))):
+        speakers = folder.folders(os.path.join(base, _SOUNDS))
+        where = os.path.join(folder.root, base, _SOUNDS)
+        left_out = [LeftOut(where, each, "it is not a speaker") for each in speakers if not _SPEAKER.fullmatch(each)]
+        for speaker in filter(_SPEAKER.fullmatch, speakers):
             said = os.path.join(texts, speaker)
             known = set(folder.entries(said)) if folder.is_folder(said) else set()
             place = os.path.join(base, _SOUNDS, speaker)
@@ -72,7 +74,7 @@ class VCTK(NamedSet):
                 elif utterance:
                     rows.append((speaker, utterance))
         if not rows:
-            raise DataError(f"{folder.of}: no recordings with texts in {os.path.join(folder.root, base, _SOUNDS)}")
+            raise DataError(f"{folder.of}: no recordings with texts in {where}")
         audio = [f"{_SOUNDS}/{speaker}/{name}_{microphone}.flac" for speaker, name in rows]
         columns = {
             "audio": path_column(audio),
