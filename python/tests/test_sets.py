@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import pathlib
+import re
 import shutil
 
 import numpy as np
@@ -242,3 +243,16 @@ def test_every_set_is_documented():
         documented = cls.__doc__.partition("Args:")[2]
         for parameter in inspect.signature(cls).parameters:
             assert f"\n        {parameter}: " in documented, f"{name}: {parameter}"
+
+
+DOCS = pathlib.Path(__file__).parents[2] / "docs"
+
+
+def test_pages_name_every_set_and_no_other():
+    named = (DOCS / "dataset-names.md").read_text()
+    listed = (DOCS / "datasets.md").read_text()
+    for kind in datasets.__all__:
+        if kind not in ("LeftOut", "NamedSet"):
+            assert f"`{kind}(" in listed, f"docs/datasets.md lacks {kind}"
+    for kind in re.findall(r"D\.(\w+)", named):
+        assert hasattr(datasets, kind), f"docs/dataset-names.md names {kind}"

@@ -177,6 +177,7 @@ ESC50_HEAD = "filename,fold,target,category,esc10,src_file,take\n"
         (ESC50_HEAD, "it has no rows"),
         (ESC50_HEAD.replace("fold", "part"), "line 1: its head must have filename, .*, and lacks fold"),
         (f"{ESC50_HEAD}1-100032-A-0.wav,1\n", "line 2: it must have 7 fields, and has 2"),
+        (f"{ESC50_HEAD}../a.wav,1,0,dog,True,1,A\n", "line 2: filename must be the name of a file, and is '../a.wav'"),
         (f"{ESC50_HEAD}1-100032-A-0.wav,x,0,dog,True,1,A\n", "line 2: fold must be whole numbers"),
         (f"{ESC50_HEAD}1-100032-A-0.wav,1,0,dog,yes,1,A\n", "line 2: esc10 must be True or False"),
         (

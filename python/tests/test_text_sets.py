@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import pathlib
 
 import numpy as np
@@ -71,6 +72,15 @@ def test_lines_must_not_be_compressed(tmp_path):
         hr.NotFoundError, match=r"train.csv; looked in .* is there compressed, and must be decompressed"
     ):
         datasets.AGNews(tmp_path)
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9", b"a;b", b"[1]*"])
+def test_lines_are_found_in_folders_of_any_name(tmp_path, name):
+    folder = pathlib.Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name))
+    made.write_ag_news(folder)
+    ds = datasets.AGNews(folder)
+    ds.save(tmp_path / "g.hrg")
+    assert len(ds) == 4 and values(hr.load(tmp_path / "g.hrg"), "label") == [3, 1, 4, 2]
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,14 @@ class HeadedCsv:
         place = self._places[name]
         return [fields[place] for _, fields in self._rows]
 
+    def names(self, name: str) -> list[str]:
+        """Of files in one folder."""
+        place = self._places[name]
+        for line, fields in self._rows:
+            if "/" in fields[place] or not fields[place]:
+                self._file.fail(f"{name} must be the name of a file, and is {fields[place][:80]!r}", line)
+        return self.fields(name)
+
     def numbers(self, name: str) -> Any:
         place = self._places[name]
         return np.array(

@@ -56,10 +56,10 @@ class ESC50(NamedSet):
         (file,) = folder.files(["esc50.csv"], [os.path.join(each, "meta") for each in _PLACES])
         rows = headed_csv(file, ("filename", "fold", "target", "category", "esc10", "src_file"))
         base = folder.folder(*(os.path.join(each, "audio") for each in _PLACES))
-        kept, left_out = present(folder, base, rows.fields("filename"), file.path, missing)
+        kept, left_out = present(folder, base, rows.names("filename"), file.path, missing)
         rows = rows.chosen(kept)
         columns = {
-            "audio": path_column(rows.fields("filename")),
+            "audio": path_column(rows.names("filename")),
             "label": rows.numbers("target"),
             "fold": rows.numbers("fold"),
             "esc10": rows.flags("esc10"),

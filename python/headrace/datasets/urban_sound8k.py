@@ -53,7 +53,7 @@ class UrbanSound8K(NamedSet):
         rows = headed_csv(file, ("slice_file_name", "fsID", "start", "end", "salience", "fold", "classID", "class"))
         base = folder.folder("audio", "UrbanSound8K/audio")
         folds = rows.numbers("fold").tolist()
-        names = [f"fold{fold}/{name}" for fold, name in zip(folds, rows.fields("slice_file_name"), strict=True)]
+        names = [f"fold{fold}/{name}" for fold, name in zip(folds, rows.names("slice_file_name"), strict=True)]
         kept, left_out = present(folder, base, names, file.path, missing)
         rows = rows.chosen(kept)
         columns = {
