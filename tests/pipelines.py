@@ -18,7 +18,7 @@ import headrace as hr
 from headrace import _engine, datasets
 from headrace import transforms as T
 from headrace import vision as V
-from tests import example_plugins, picture_set_files, set_files
+from tests import example_plugins, picture_set_files, set_files, sound_set_files, text_set_files
 from tests.arrow_exporter import Table, dictionary, lists, numbers, record, texts
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.front import kernel_of
@@ -256,7 +256,10 @@ def _write_parquet(folder: pathlib.Path) -> None:
 
 
 def _write_sets(folder: pathlib.Path) -> None:
-    """Named sets: one whose pictures are arrays, and one of files with boxes."""
+    """Named sets: one whose pictures are arrays, one of files with boxes, lines that the engine reads, and recordings."""
+    text_set_files.write_ag_news(folder / "ag_news_csv")
+    text_set_files.write_squad(folder)
+    sound_set_files.write_vctk(folder)
     set_files.write_mnist(folder, packed=True)
     picture_set_files.write_wider_face(folder)
     for number, path in enumerate(sorted((folder / "WIDER_train").rglob("*.jpg"))):
@@ -789,6 +792,18 @@ def set_of_files(data: pathlib.Path) -> hr.Dataset:
     faces = datasets.WIDERFace(data / "sets", shuffle=True).repeat(3)
     moved = faces.map([V.Decode(), V.Resize((50, 40)), V.RandomHorizontalFlip()], ["image", hr.boxes("boxes")])
     return moved.project(["image", "boxes", "blur", "event"]).batch(4, ragged="splits")
+
+
+def set_of_lines(data: pathlib.Path) -> hr.Dataset:
+    return datasets.AGNews(data / "sets", shuffle=True).repeat(3).batch(5)
+
+
+def set_of_questions(data: pathlib.Path) -> hr.Dataset:
+    return datasets.SQuAD(data / "sets", "2.0", shuffle=True).repeat(4).batch(3, ragged="splits")
+
+
+def set_of_recordings(data: pathlib.Path) -> hr.Dataset:
+    return datasets.VCTK(data / "sets", shuffle=True).repeat(5).batch(4)
 
 
 def text_lines(data: pathlib.Path) -> hr.Dataset:
@@ -1599,6 +1614,9 @@ PIPELINES: dict[str, Build] = {
         table_of_files,
         set_of_arrays,
         set_of_files,
+        set_of_lines,
+        set_of_questions,
+        set_of_recordings,
         text_lines,
         text_splits,
         whole_text_files,
