@@ -82,6 +82,15 @@ def test_classes_of_a_loaded_graph_of_lines_are_the_numbers_of_the_file(tmp_path
     assert hr.load(tmp_path / "g.hrg").classes == ["1", "2", "3", "4"]
 
 
+def test_parquet_keeps_the_names_of_classes_of_lines(tmp_path):
+    pytest.importorskip("pyarrow")
+    made.write_ag_news(tmp_path)
+    ds = datasets.AGNews(tmp_path)
+    ds.write_parquet(tmp_path / "news.parquet")
+    written = hr.Parquet(str(tmp_path / "news.parquet"))
+    assert written.classes == ds.classes and values(written, "label") == values(ds, "label")
+
+
 def test_lines_must_not_be_compressed(tmp_path):
     (tmp_path / "train.csv.gz").write_bytes(gzip.compress(made.csv_line((1, "a", "b")).encode()))
     with pytest.raises(
