@@ -192,7 +192,7 @@ absl::Status ReadClasses(const ArrowChoices& choices, ArrowColumn& column) {
   }
   if (texts) column.kind = ArrowKind::kClassTexts;
   column.dtype = DType::kInt64;
-  column.classes = std::make_shared<const ClassTable>(given->second);
+  column.classes = std::make_shared<const ArrowClasses>(given->second);
   return absl::OkStatus();
 }
 
@@ -336,7 +336,7 @@ absl::Status ArrowMapping::AdoptDictionaries(const ArrowArray& first) {
     }
     HEADRACE_ASSIGN_OR_RETURN(std::vector<std::string> names,
                               DictionaryTexts(column.name, column.dictionary, *array->dictionary));
-    column.classes = std::make_shared<const ClassTable>(std::move(names));
+    column.classes = std::make_shared<const ArrowClasses>(std::move(names));
   }
   return absl::OkStatus();
 }
