@@ -74,6 +74,14 @@ TakenBatch BatchOf(const py::handle& object) {
   return taken;
 }
 
+std::string TextOfRaised(const py::error_already_set& raised) {
+  try {
+    return MessageBytes(py::str(raised.value()));
+  } catch (const py::error_already_set&) {
+    return "the iterator raised an exception that cannot be shown";
+  }
+}
+
 class IteratorStream : public StreamOwner {
  public:
   explicit IteratorStream(const py::object& iterator) : iterator_(iterator) {
@@ -109,8 +117,8 @@ class IteratorStream : public StreamOwner {
     const py::gil_scoped_acquire gil;
     try {
       return Give(out);
-    } catch (py::error_already_set& error) {
-      error_ = MessageBytes(py::str(error.value()));
+    } catch (const py::error_already_set& raised) {
+      error_ = TextOfRaised(raised);
     } catch (const std::exception& error) {
       error_ = error.what();
     }
@@ -168,6 +176,10 @@ ArrowKeeper KeepForPython() {
 }
 
 std::unique_ptr<StreamOwner> StreamOfIterator(const py::object& iterator) {
+  // A class may only claim to be an iterator's.
+  if (PyIter_Check(iterator.ptr()) == 0) {
+    Raise(GraphError("data is a ", MessageBytes(py::str(py::type::of(iterator))), ", which is not an iterator"));
+  }
   return std::make_unique<IteratorStream>(iterator);
 }
 
