@@ -2,6 +2,7 @@
 
 import gc
 import json
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -114,6 +115,26 @@ def test_a_generator_that_raises_ends_the_run():
 
     with pytest.raises(hr.DataError, match="no more paper"):
         list(hr.Arrow(batches()))
+
+    class Mute(Exception):
+        def __str__(self):
+            raise ValueError("no text")
+
+    def mute():
+        yield record(x=ints(0))
+        raise Mute
+
+    with pytest.raises(hr.DataError, match="cannot be shown"):
+        list(hr.Arrow(mute()))
+
+
+def test_a_class_that_only_claims_to_be_an_iterator_is_refused():
+    class Claims:
+        pass
+
+    Iterator.register(Claims)
+    with pytest.raises(hr.GraphError, match="not an iterator"):
+        hr.Arrow(Claims())
 
 
 # ---- types ----

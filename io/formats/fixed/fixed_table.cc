@@ -75,6 +75,14 @@ absl::StatusOr<FixedTable> FixedTable::Of(std::vector<File> files, std::vector<P
   return FixedTable(std::move(files), std::move(parts), rows);
 }
 
+int64_t FixedTable::held_bytes() const {
+  int64_t bytes = 0;
+  for (const Part& part : parts_) {
+    for (const Run& run : part.runs) bytes += run.unpacked ? static_cast<int64_t>(run.unpacked->capacity()) : 0;
+  }
+  return bytes;
+}
+
 uint64_t FixedTable::fingerprint() const {
   uint64_t hash = rows_;
   for (const Part& part : parts_) {

@@ -50,6 +50,8 @@ class FixedTable {
   uint64_t size() const { return rows_; }
   const std::vector<File>& files() const { return files_; }
   const std::vector<Part>& parts() const { return parts_; }
+  // Of memory that has what was unpacked.
+  int64_t held_bytes() const;
   // Covers which rows there are and where, not their bytes.
   uint64_t fingerprint() const;
 

@@ -78,6 +78,15 @@ TEST(VocReader, RefusesDamage) {
   EXPECT_THAT(MessageOf(Annotation(deep)), HasSubstr("too deep"));
 }
 
+// Blanks between comments are looked at once.
+TEST(VocReader, PassesOverManyComments) {
+  std::string comments;
+  for (int i = 0; i < 1'000'000; ++i) comments += "<!---->\n";
+  VocTable table;
+  EXPECT_TRUE(AddVocXml(Cat(comments, "<annotation>", comments, "</annotation>", comments), table).ok());
+  EXPECT_TRUE(table.name.empty());
+}
+
 TEST(VocReader, NamesTheFileThatIsDamaged) {
   const TemporaryFolder folder;
   const std::string good = folder.Write("a.xml", Annotation(Cat("<object><name>dog</name>", kBox, "</object>")));

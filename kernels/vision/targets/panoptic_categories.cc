@@ -46,7 +46,7 @@ class SegmentCategories {
 
  private:
   std::unordered_map<int64_t, int32_t, SeededHash> categories_;
-  int64_t last_ = -1;  // no pixel's
+  int64_t last_ = int64_t{1} << 32;  // no pixel's
   int32_t of_last_ = 0;
 };
 
