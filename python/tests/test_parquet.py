@@ -187,6 +187,14 @@ def test_dictionaries_are_mapped_by_value(tmp_path):
         values(hr.Parquet(tmp_path), "label")
 
 
+def test_dictionaries_whose_names_have_dots(tmp_path):
+    kinds = pa.array(["b", "a"]).dictionary_encode()
+    structs = pa.StructArray.from_arrays([kinds, pa.array([1, 2])], ["x.y", "n"])
+    dataset = hr.Parquet(write(tmp_path / "a.parquet", pa.table({"a.b": kinds, "s": structs})))
+    assert dataset.classes_of("a.b") == dataset.classes_of("s.x.y") == ["b", "a"]
+    assert values(dataset, "a.b") == values(dataset, "s.x.y") == [0, 1]
+
+
 def test_classes_number_texts(tmp_path):
     path = write(tmp_path / "a.parquet", pa.table({"kind": ["b", "a"], "other": ["x", "y"]}))
     dataset = hr.Parquet(path, classes={"kind": ["a", "b"]})

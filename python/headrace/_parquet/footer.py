@@ -32,8 +32,8 @@ class Footer:
 
     def dictionary(self, column: str) -> list[str]:
         """The values of the first dictionary of a column of texts; none: the file has no rows."""
-        top, *inner = column.split(".")
         with self._naming():
+            top, *inner = _fields(self._file.schema, column)
             for group, rows in enumerate(self._file.group_rows):
                 if rows > 0:
                     array = self._file.read(group, [top]).read_next_batch().column(0)
@@ -57,6 +57,19 @@ class Footer:
                 if error.errno is not None:
                     raise
                 raise _damaged(error) from None
+
+
+def _fields(schema: Any, column: str) -> list[str]:
+    """From the column of the file to the field of a struct. Their own names may have dots."""
+    names: list[str] = []
+    within = schema
+    while True:
+        if column in (field.name for field in within):
+            return [*names, column]
+        outer = next(field for field in within if column.startswith(f"{field.name}."))
+        names.append(outer.name)
+        column = column.removeprefix(f"{outer.name}.")
+        within = outer.type
 
 
 def _damaged(error: Exception) -> DataError:
