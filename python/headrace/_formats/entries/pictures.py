@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headrace import sources
+from headrace._formats.files_below import files_below
 from headrace._formats.folder_contents import PICTURES, FolderContents, folder_contents
 from headrace._formats.format import Format, Place
 
@@ -32,11 +33,8 @@ def _extensions(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"extensions": sorted({*PICTURES, *found})} if found & set(_OTHERS) else {}
 
 
-def _files_below(place: Place) -> list[str]:
-    found = []
-    for at, _, names in os.walk(place.files[0], followlinks=True):
-        found += [os.path.join(at, name) for name in names if name.lower().endswith((*PICTURES, *_OTHERS))]
-    return found
+def _pictures_below(place: Place) -> list[str]:
+    return files_below(place.files[0], (*PICTURES, *_OTHERS))
 
 
 def _has_metadata(folder: FolderContents) -> bool:
@@ -53,7 +51,7 @@ WITH_METADATA = Format(
     proposed=lambda _, given: {} if "path_column" in given else {"path_column": "file_name"},
     takes_patterns=False,
     reads_files_alone=False,
-    files_of=_files_below,
+    files_of=_pictures_below,
 )
 CLASS_FOLDERS = Format(
     "class folders of images",
@@ -63,7 +61,7 @@ CLASS_FOLDERS = Format(
     proposed=_extensions,
     takes_patterns=False,
     reads_files_alone=False,
-    files_of=_files_below,
+    files_of=_pictures_below,
 )
 IMAGES = Format(
     "images",
