@@ -22,7 +22,7 @@ class Footer:
     def __init__(self, path: str, of: str) -> None:
         check_pyarrow(of)
         self._of = of
-        self._path = path
+        self.path = path
         with self._naming():
             self._file = OpenedFile(_engine.local_path(os.fsencode(path)))
 
@@ -46,7 +46,7 @@ class Footer:
     @contextmanager
     def _naming(self) -> Iterator[None]:
         """Turns what pyarrow raises into an error that names the file."""
-        with saying(f"{self._of}: cannot read {self._path}"):
+        with saying(f"{self._of}: cannot read {self.path}"):
             try:
                 yield
             except MemoryError:
