@@ -9,6 +9,7 @@ from conftest import ROOT
 
 import headrace as hr
 from headrace.__main__ import main
+from headrace._formats import found_at
 from tests import small_sets
 
 
@@ -88,6 +89,33 @@ def test_images_with_metadata_and_what_unpack_writes(tmp_path):
     opened = hr.open(tmp_path / "out")
     found = [(bytes(row["data"]), float(row["label"]), int(row["id"])) for row in opened]
     assert found == small_sets.rows_of(rows)
+
+
+def test_unpacked_rows_of_several_columns_of_bytes_are_opened_by_their_images(tmp_path):
+    rows = hr.Numpy({"key": small_sets.column([b"k"] * small_sets.ROWS)}).zip(small_sets.images())
+    rows.write_tfrecord(tmp_path / "a.tfrecord")
+    assert main(["unpack", str(tmp_path / "a.tfrecord"), str(tmp_path / "out")]) == 0
+    found = [(bytes(row["data"]), row["key_file_name"]) for row in hr.open(tmp_path / "out")]
+    assert found == [(image, f"{number:08}.key.bin") for number, image in enumerate(small_sets.PICTURES)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "column"),
+    [
+        ("metadata.json", '[\n{"file_name": "a.png", "n": 3}\n]', "file_name"),
+        ("metadata.csv", "n,mask_file_name,x_file_name\n3,a.bin,a.png\n", "x_file_name"),
+        ("metadata.jsonl", '{"n": 3, "x_file_name": "a.bin"}\n', "x_file_name"),
+        ("metadata.jsonl", "{", "file_name"),
+        ("metadata.jsonl", "[1]", "file_name"),
+        ("metadata.csv", "", "file_name"),
+    ],
+)
+def test_the_column_of_images_is_found(tmp_path, name, text, column):
+    (tmp_path / "a.png").write_bytes(small_sets.PICTURES[0])
+    (tmp_path / name).write_text(text)
+    found = found_at(tmp_path)
+    assert (found.format.call, found.proposed({})) == ("hr.Manifest", {"path_column": column})
+    assert found.proposed({"path_column": "p"}) == {"path_column": "p"}
 
 
 # ---- Parquet and Arrow ----
