@@ -22,7 +22,7 @@ class Footer:
     def __init__(self, path: str, of: str) -> None:
         check_pyarrow(of)
         self._of = of
-        self._path = path
+        self.path = path
         with self._naming():
             self._file = OpenedFile(_engine.local_path(os.fsencode(path)))
 
@@ -32,8 +32,8 @@ class Footer:
 
     def dictionary(self, column: str) -> list[str]:
         """The values of the first dictionary of a column of texts; none: the file has no rows."""
-        top, *inner = column.split(".")
         with self._naming():
+            top, *inner = _fields(self._file.schema, column)
             for group, rows in enumerate(self._file.group_rows):
                 if rows > 0:
                     array = self._file.read(group, [top]).read_next_batch().column(0)
@@ -46,7 +46,7 @@ class Footer:
     @contextmanager
     def _naming(self) -> Iterator[None]:
         """Turns what pyarrow raises into an error that names the file."""
-        with saying(f"{self._of}: cannot read {self._path}"):
+        with saying(f"{self._of}: cannot read {self.path}"):
             try:
                 yield
             except MemoryError:
@@ -57,6 +57,19 @@ class Footer:
                 if error.errno is not None:
                     raise
                 raise _damaged(error) from None
+
+
+def _fields(schema: Any, column: str) -> list[str]:
+    """From the column of the file to the field of a struct. Their own names may have dots."""
+    names: list[str] = []
+    within = schema
+    while True:
+        if column in (field.name for field in within):
+            return [*names, column]
+        outer = next(field for field in within if column.startswith(f"{field.name}."))
+        names.append(outer.name)
+        column = column.removeprefix(f"{outer.name}.")
+        within = outer.type
 
 
 def _damaged(error: Exception) -> DataError:
