@@ -18,7 +18,7 @@ import headrace as hr
 from headrace import _engine, datasets
 from headrace import transforms as T
 from headrace import vision as V
-from tests import coco_files, example_plugins, picture_set_files, set_files
+from tests import coco_files, example_plugins, picture_set_files, set_files, sound_set_files, text_set_files
 from tests.arrow_exporter import Table, dictionary, lists, numbers, record, texts
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.front import kernel_of
@@ -256,7 +256,11 @@ def _write_parquet(folder: pathlib.Path) -> None:
 
 
 def _write_sets(folder: pathlib.Path) -> None:
-    """Named sets: one whose pictures are arrays, one of files with boxes, and those of objects and masks."""
+    """Named sets: pictures as arrays and as files with boxes, objects and masks, lines that the engine reads, and
+    recordings."""
+    text_set_files.write_ag_news(folder / "ag_news_csv")
+    text_set_files.write_squad(folder)
+    sound_set_files.write_vctk(folder)
     set_files.write_mnist(folder, packed=True)
     picture_set_files.write_wider_face(folder)
     for number, path in enumerate(sorted((folder / "WIDER_train").rglob("*.jpg"))):
@@ -830,6 +834,18 @@ def set_of_parts(data: pathlib.Path) -> hr.Dataset:
 
 def set_of_streets(data: pathlib.Path) -> hr.Dataset:
     return datasets.Cityscapes(data / "sets", "val", task="instances", shuffle=True).repeat(4).batch(3)
+
+
+def set_of_lines(data: pathlib.Path) -> hr.Dataset:
+    return datasets.AGNews(data / "sets", shuffle=True).repeat(3).batch(5)
+
+
+def set_of_questions(data: pathlib.Path) -> hr.Dataset:
+    return datasets.SQuAD(data / "sets", "2.0", shuffle=True).repeat(4).batch(3, ragged="splits")
+
+
+def set_of_recordings(data: pathlib.Path) -> hr.Dataset:
+    return datasets.VCTK(data / "sets", shuffle=True).repeat(5).batch(4)
 
 
 def text_lines(data: pathlib.Path) -> hr.Dataset:
@@ -1647,6 +1663,9 @@ PIPELINES: dict[str, Build] = {
         set_of_segments,
         set_of_parts,
         set_of_streets,
+        set_of_lines,
+        set_of_questions,
+        set_of_recordings,
         text_lines,
         text_splits,
         whole_text_files,

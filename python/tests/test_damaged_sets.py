@@ -9,7 +9,7 @@ import pytest
 
 import headrace as hr
 from headrace import datasets
-from tests import picture_set_files, set_files
+from tests import picture_set_files, set_files, sound_set_files, text_set_files
 from tests.thinning import examples
 
 Call = Callable[[pathlib.Path], hr.Dataset]
@@ -50,6 +50,27 @@ SETS: dict[str, tuple[Callable[[pathlib.Path], object], Call]] = {
     "FGVCAircraft": (picture_set_files.write_aircraft, lambda at: datasets.FGVCAircraft(at, missing="skip")),
     "FER2013": (picture_set_files.write_fer2013, lambda at: datasets.FER2013(at, "all")),
     "StanfordCars": (picture_set_files.write_cars, lambda at: datasets.StanfordCars(at, missing="skip")),
+    "AGNews": (text_set_files.write_ag_news, datasets.AGNews),
+    "GLUE": (lambda at: text_set_files.write_glue(at, "qqp"), lambda at: datasets.GLUE(at, "qqp")),
+    "GLUE, scores": (lambda at: text_set_files.write_glue(at, "stsb"), lambda at: datasets.GLUE(at, "stsb")),
+    "CLUE": (lambda at: text_set_files.write_clue(at, "csl"), lambda at: datasets.CLUE(at, "csl")),
+    "CLUE, spans": (lambda at: text_set_files.write_clue(at, "wsc"), lambda at: datasets.CLUE(at, "wsc")),
+    "CLUE, named": (lambda at: text_set_files.write_clue(at, "iflytek"), lambda at: datasets.CLUE(at, "iflytek")),
+    "SQuAD": (text_set_files.write_squad, lambda at: datasets.SQuAD(at, "2.0")),
+    "CoNLL2000": (text_set_files.write_tokens, datasets.CoNLL2000),
+    "Multi30k": (text_set_files.write_multi30k, datasets.Multi30k),
+    "IWSLT2016": (lambda at: text_set_files.write_iwslt(at, 2016), lambda at: datasets.IWSLT2016(at, "tst2010")),
+    "SpeechCommands": (sound_set_files.write_speech_commands, lambda at: datasets.SpeechCommands(at, missing="skip")),
+    "LibriSpeech": (
+        sound_set_files.write_libri_speech,
+        lambda at: datasets.LibriSpeech(at, "dev-clean", missing="skip"),
+    ),
+    "LibriTTS": (sound_set_files.write_libri_tts, lambda at: datasets.LibriTTS(at, "dev-clean", missing="skip")),
+    "LJSpeech": (sound_set_files.write_lj_speech, lambda at: datasets.LJSpeech(at, missing="skip")),
+    "CMUArctic": (sound_set_files.write_cmu_arctic, lambda at: datasets.CMUArctic(at, "bdl", missing="skip")),
+    "Tedlium": (sound_set_files.write_tedlium, lambda at: datasets.Tedlium(at, "2", "dev", missing="skip")),
+    "ESC50": (sound_set_files.write_esc50, lambda at: datasets.ESC50(at, missing="skip")),
+    "UrbanSound8K": (sound_set_files.write_urban_sound8k, lambda at: datasets.UrbanSound8K(at, missing="skip")),
     "PhotoTour": (picture_set_files.write_photo_tour, lambda at: datasets.PhotoTour(at, "liberty", "test")),
 }
 ROUNDS = examples(30)
@@ -96,8 +117,8 @@ def damaged(data: bytes, draws: random.Random) -> bytes:
 def test_damage_is_an_error_of_headrace_or_none(tmp_path, kind):
     write, opened = SETS[kind]
     write(tmp_path)
-    pictures = (".jpg", ".png", ".ppm")
-    files = sorted(path for path in tmp_path.rglob("*") if path.is_file() and path.suffix not in pictures)
+    contents = (".jpg", ".png", ".ppm", ".wav", ".flac", ".sph")
+    files = sorted(path for path in tmp_path.rglob("*") if path.is_file() and path.suffix not in contents)
     draws = random.Random(kind)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hr.PipelineWarning)

@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import pathlib
+import re
 import shutil
 
 import numpy as np
@@ -13,7 +14,7 @@ import headrace as hr
 from headrace import datasets
 from headrace import transforms as T
 from headrace._sets.named_set import SETS, NamedSet
-from tests import picture_set_files
+from tests import picture_set_files, text_set_files
 from tests import set_files as made
 
 
@@ -43,7 +44,19 @@ def test_a_folder_that_is_not_there_is_all_missing(tmp_path):
 
 
 # Arguments without a default, after the root.
-NEEDED = {"Coco": ("instances_val2017.json",), "EMnist": ("letters",), "PhotoTour": ("liberty",)}
+NEEDED = {
+    "Coco": ("instances_val2017.json",),
+    "AmazonReview": ("full",),
+    "CLUE": ("tnews",),
+    "EMnist": ("letters",),
+    "GLUE": ("sst2",),
+    "LibriSpeech": ("dev-clean",),
+    "LibriTTS": ("dev-clean",),
+    "PhotoTour": ("liberty",),
+    "Tedlium": ("2",),
+    "WikiText": ("2",),
+    "YelpReview": ("full",),
+}
 
 
 @pytest.mark.parametrize("kind", [name for name in SETS if name != "FakeImage"])
@@ -187,6 +200,7 @@ def changed_call(tmp_path: pathlib.Path, **changes: object) -> hr.Dataset:
     (kind,) = call
     call[kind] = json.dumps(json.loads(call[kind]) | changes)
     (tmp_path / "g.json").write_text(json.dumps(graph))
+    text_set_files.write_ag_news(tmp_path)
     return hr.load(tmp_path / "g.json")
 
 
@@ -197,6 +211,7 @@ def changed_call(tmp_path: pathlib.Path, **changes: object) -> hr.Dataset:
         ({"name": "__class__"}, "names the data set __class__"),
         ({"arguments": {"what": 1}}, "Mnist: this version of headrace takes other arguments"),
         ({"arguments": {"split": []}}, "Mnist: split is"),
+        ({"name": "AGNews", "arguments": {"split": "train"}}, "a table of the data set AGNews, whose rows are lines"),
         ({"arguments": 3}, "in a form that this version of headrace does not write"),
         ({"classes": {"label": {"a": "b"}}}, "in a form that this version of headrace does not write"),
         ({"further": 1}, "in a form that this version of headrace does not write"),
@@ -229,3 +244,16 @@ def test_every_set_is_documented():
         documented = cls.__doc__.partition("Args:")[2]
         for parameter in inspect.signature(cls).parameters:
             assert f"\n        {parameter}: " in documented, f"{name}: {parameter}"
+
+
+DOCS = pathlib.Path(__file__).parents[2] / "docs"
+
+
+def test_pages_name_every_set_and_no_other():
+    named = (DOCS / "dataset-names.md").read_text()
+    listed = (DOCS / "datasets.md").read_text()
+    for kind in datasets.__all__:
+        if kind not in ("LeftOut", "NamedSet"):
+            assert f"`{kind}(" in listed, f"docs/datasets.md lacks {kind}"
+    for kind in re.findall(r"D\.(\w+)", named):
+        assert hasattr(datasets, kind), f"docs/dataset-names.md names {kind}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, cast
 
 from headrace import _engine
@@ -47,6 +48,8 @@ class Base:
     _on_error: ErrorPolicy | None
     _built: _engine.Graph | None
     _options: RunOptions
+    # Labels by class name, by column, of a named set whose rows are lines: its graph does not have them.
+    _named_classes: Mapping[str, Mapping[str, int]] = MappingProxyType({})
     # Where it was written; of a loaded graph not known.
     _location: SourceLocation = ("", 0)
 
@@ -122,6 +125,7 @@ class Base:
         copy._fill(self._node, self._inputs, self._bindings, self._seed, self._on_error)
         copy._options = self._options
         copy._location = self._location
+        copy._named_classes = self._named_classes
         return copy
 
     def __copy__(self) -> Dataset:

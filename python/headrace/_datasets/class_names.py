@@ -74,6 +74,8 @@ def why_none(dataset: Base) -> str:
 
 def _of(dataset: Base) -> _Found:
     node, inputs = dataset._node, dataset._inputs
+    if dataset._named_classes:
+        return {column: dict(labels) for column, labels in dataset._named_classes.items()}
     if not inputs:
         return _of_source(dataset)
     found = _of(inputs[0]) if node.by_number or len(inputs) == 1 else _joined(inputs, node.side_by_side)

@@ -15,6 +15,7 @@ from headrace._datasets.fields.array_columns import array_columns
 from headrace._datasets.fields.ragged_column import bound_columns
 from headrace._graph.reference import Binding
 from headrace._graph.set_calls import SetCall
+from headrace._sets.line_source import LineSource
 from headrace._sets.set_folder import SetFolder
 from headrace._sets.set_table import LeftOut, SetTable
 from headrace.errors import ResourceError
@@ -36,13 +37,14 @@ class NamedSet(Dataset):
     publisher: ClassVar[str] = ""
     """Where the files come from."""
     # Reads the set's files: a static method of each set, which takes a SetFolder and the arguments of `_open`.
-    _table: ClassVar[Callable[..., SetTable]]
+    _table: ClassVar[Callable[..., SetTable | LineSource]]
 
     left_out: list[LeftOut]
     # Of the source itself, which operators may stand on.
     _set_node: _engine.Node
     _set_binding: Binding
-    _set_call: SetCall
+    # None of a set of lines, whose graph is that of a source of files.
+    _set_call: SetCall | None
 
     def __init_subclass__(cls, **given: Any) -> None:
         super().__init_subclass__(**given)
@@ -67,13 +69,16 @@ class NamedSet(Dataset):
             table = self._table(folder, **arguments)
         except MemoryError:
             raise ResourceError(f"{of}: no memory for what the set holds") from None
+        if isinstance(table, LineSource):
+            self._open_lines(table, shuffle, seed, name)
+            return
         columns, types = array_columns(table.columns, of)
         bound = bound_columns(columns)
-        self._set_call = SetCall(of, place, arguments, folder.fingerprint(), table.classes)
+        self._set_call = call = SetCall(of, place, arguments, folder.fingerprint(), table.classes)
         self._set_binding = bound.binding
         attributes = {
             "arrays": bound,
-            "set_call": self._set_call.text(),
+            "set_call": call.text(),
             "shuffle": shuffle,
             "seed": seed,
             "name": name,
@@ -91,6 +96,12 @@ class NamedSet(Dataset):
         self.left_out = table.left_out
         if self.left_out:
             self._say_left_out(of)
+
+    def _open_lines(self, lines: LineSource, shuffle: bool, seed: int | None, name: str | None) -> None:
+        self._become(lines.opened(shuffle, seed, name))
+        self._named_classes = lines.classes
+        self._set_call = None
+        self.left_out = []
 
     def _say_left_out(self, of: str) -> None:
         first = self.left_out[0]

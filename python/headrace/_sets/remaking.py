@@ -27,6 +27,8 @@ def _made(call: SetCall, reference: str, further: dict[str, Any]) -> tuple[_engi
         again = known(*([call.root] if call.root else []), **call.arguments, **further)
     except TypeError as error:
         raise GraphError(f"{call.name}: this version of headrace takes other arguments: {error}") from None
+    if again._set_call is None:
+        raise GraphError(f"the graph has a table of the data set {call.name}, whose rows are lines; make it anew")
     if again._set_call.fingerprint != call.fingerprint:
         raise GraphError(
             f"{call.name}: the files in {call.root} are not as they were when the graph was saved; make the graph anew, or "

@@ -56,11 +56,13 @@ class SetFile:
     def lines(self) -> Iterator[tuple[int, str]]:
         """The number of each line that is not blank, from 1, and its text without its end. What is not UTF-8 is as in names
         of files."""
+        return ((number, text) for number, text in self.all_lines() if text and not text.isspace())
+
+    def all_lines(self) -> Iterator[tuple[int, str]]:
+        """Those that are blank, too."""
         data = self.rest().removeprefix(b"\xef\xbb\xbf")
-        for number, line in enumerate(data.split(b"\n"), 1):
-            text = os.fsdecode(bytes(line.removesuffix(b"\r")))
-            if text and not text.isspace():
-                yield number, text
+        for number, line in enumerate(data.removesuffix(b"\n").split(b"\n") if data else (), 1):
+            yield number, os.fsdecode(bytes(line.removesuffix(b"\r")))
 
     def note(self, size: int, checksum: int) -> None:
         """Notes what the engine read of the file, in this one's place."""

@@ -43,6 +43,24 @@ class SetFolder:
     def has(self, wanted: Sequence[str | tuple[str, ...]], below: Sequence[str] = ("",)) -> bool:
         return any(all(self._first(sub, name) is not None for name in wanted) for sub in below)
 
+    def place(self, wanted: Sequence[str | tuple[str, ...]], below: Sequence[str] = ("",)) -> str:
+        """The folder in which `files` finds them, by its name below the root."""
+        found = next((sub for sub in below if self.has(wanted, (sub,))), None)
+        if found is None:
+            self.files(wanted, below)
+        return found or ""
+
+    def plain(self, wanted: str | tuple[str, ...], below: Sequence[str] = ("",)) -> str:
+        """The path of a file that the engine reads by the numbers of its lines, which must not be compressed."""
+        for sub in below:
+            for name in _names(wanted):
+                path = os.path.join(self.root, sub, name)
+                if os.path.isfile(path):
+                    return path
+        packed = self.has([wanted], below)
+        advice = "it is there compressed, and must be decompressed, as its lines are read by their numbers"
+        self.refuse([_names(wanted)[0]], below, 1, advice if packed else "")
+
     def optional(self, wanted: str | tuple[str, ...], below: Sequence[str] = ("",)) -> SetFile | None:
         found = next((path for sub in below if (path := self._first(sub, wanted)) is not None), None)
         return None if found is None else self._file(found)

@@ -64,7 +64,7 @@ def floats(file: SetFile, line: int, words: Sequence[str], what: str) -> list[fl
     return found
 
 
-def text_of(file: SetFile, line: int, text: str) -> str:
+def text_of(file: SetFile, line: int | None, text: str) -> str:
     """The text, which must be UTF-8."""
     try:
         text.encode()

@@ -8,16 +8,24 @@ from headrace._arguments.suggestions import did_you_mean
 from headrace._sets.coco_annotations import CocoCategory
 from headrace._sets.named_set import SETS, NamedSet
 from headrace._sets.set_table import LeftOut
+from headrace.datasets.ag_news import AGNews
+from headrace.datasets.amazon_review import AmazonReview
 from headrace.datasets.caltech101 import Caltech101
 from headrace.datasets.caltech256 import Caltech256
 from headrace.datasets.celeb_a import CelebA
 from headrace.datasets.cifar10 import Cifar10
 from headrace.datasets.cifar100 import Cifar100
 from headrace.datasets.cityscapes import Cityscapes
+from headrace.datasets.clue import CLUE
+from headrace.datasets.cmu_arctic import CMUArctic
+from headrace.datasets.co_nll2000 import CoNLL2000
 from headrace.datasets.coco import Coco
+from headrace.datasets.d_bpedia import DBpedia
 from headrace.datasets.div2k import DIV2K
 from headrace.datasets.dtd import DTD
 from headrace.datasets.e_mnist import EMnist
+from headrace.datasets.en_wik9 import EnWik9
+from headrace.datasets.esc50 import ESC50
 from headrace.datasets.euro_sat import EuroSAT
 from headrace.datasets.fake_image import FakeImage
 from headrace.datasets.fashion_mnist import FashionMnist
@@ -27,30 +35,55 @@ from headrace.datasets.flickr8k import Flickr8k
 from headrace.datasets.flickr30k import Flickr30k
 from headrace.datasets.flowers102 import Flowers102
 from headrace.datasets.food101 import Food101
+from headrace.datasets.glue import GLUE
 from headrace.datasets.gtsrb import GTSRB
+from headrace.datasets.gtzan import GTZAN
 from headrace.datasets.image_net import ImageNet
+from headrace.datasets.imdb import IMDB
+from headrace.datasets.iwslt2016 import IWSLT2016
+from headrace.datasets.iwslt2017 import IWSLT2017
 from headrace.datasets.k_mnist import KMnist
 from headrace.datasets.kitti import KITTI
 from headrace.datasets.lfw_pairs import LFWPairs
 from headrace.datasets.lfw_people import LFWPeople
+from headrace.datasets.libri_speech import LibriSpeech
+from headrace.datasets.libri_tts import LibriTTS
+from headrace.datasets.lj_speech import LJSpeech
 from headrace.datasets.mnist import Mnist
+from headrace.datasets.multi30k import Multi30k
 from headrace.datasets.omniglot import Omniglot
 from headrace.datasets.oxford_pets import OxfordPets
+from headrace.datasets.penn_treebank import PennTreebank
 from headrace.datasets.photo_tour import PhotoTour
 from headrace.datasets.places365 import Places365
 from headrace.datasets.q_mnist import QMnist
 from headrace.datasets.rendered_sst2 import RenderedSST2
 from headrace.datasets.sbu import SBU
 from headrace.datasets.semeion import Semeion
+from headrace.datasets.sogou_news import SogouNews
+from headrace.datasets.speech_commands import SpeechCommands
+from headrace.datasets.squad import SQuAD
 from headrace.datasets.stanford_cars import StanfordCars
 from headrace.datasets.stl10 import STL10
 from headrace.datasets.sun397 import SUN397
 from headrace.datasets.svhn import SVHN
+from headrace.datasets.tedlium import Tedlium
+from headrace.datasets.ud_pos import UDPOS
+from headrace.datasets.urban_sound8k import UrbanSound8K
 from headrace.datasets.usps import USPS
+from headrace.datasets.vctk import VCTK
 from headrace.datasets.voc import VOC
 from headrace.datasets.wider_face import WIDERFace
+from headrace.datasets.wiki_text import WikiText
+from headrace.datasets.yahoo_answers import YahooAnswers
+from headrace.datasets.yelp_review import YelpReview
+from headrace.datasets.yes_no import YesNo
 
 __all__ = [
+    "AGNews",
+    "AmazonReview",
+    "CLUE",
+    "CMUArctic",
     "Caltech101",
     "Caltech256",
     "CelebA",
@@ -59,9 +92,13 @@ __all__ = [
     "Cityscapes",
     "Coco",
     "CocoCategory",
+    "CoNLL2000",
+    "DBpedia",
     "DIV2K",
     "DTD",
     "EMnist",
+    "ESC50",
+    "EnWik9",
     "EuroSAT",
     "FER2013",
     "FGVCAircraft",
@@ -71,30 +108,51 @@ __all__ = [
     "Flickr8k",
     "Flowers102",
     "Food101",
+    "GLUE",
     "GTSRB",
+    "GTZAN",
+    "IMDB",
+    "IWSLT2016",
+    "IWSLT2017",
     "ImageNet",
     "KITTI",
     "KMnist",
     "LFWPairs",
     "LFWPeople",
+    "LJSpeech",
     "LeftOut",
+    "LibriSpeech",
+    "LibriTTS",
     "Mnist",
+    "Multi30k",
     "NamedSet",
     "Omniglot",
     "OxfordPets",
+    "PennTreebank",
     "PhotoTour",
     "Places365",
     "QMnist",
     "RenderedSST2",
     "SBU",
+    "SQuAD",
     "STL10",
     "SUN397",
     "SVHN",
     "Semeion",
+    "SogouNews",
+    "SpeechCommands",
     "StanfordCars",
+    "Tedlium",
+    "UDPOS",
     "USPS",
     "VOC",
+    "UrbanSound8K",
+    "VCTK",
     "WIDERFace",
+    "WikiText",
+    "YahooAnswers",
+    "YelpReview",
+    "YesNo",
 ]
 
 # Where users find them.

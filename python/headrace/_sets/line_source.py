@@ -1,0 +1,43 @@
+"""`LineSource` is what the files of a named set say whose rows are lines: the engine reads these by their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from headrace import sources
+from headrace._datasets.dataset import Dataset
+from headrace._sets.set_folder import SetFolder
+
+__all__ = ["LineSource", "labelled_lines", "text_lines_of"]
+
+
+@dataclass(frozen=True)
+class LineSource:
+    operator: Literal["Csv", "Text"]
+    path: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of the source, beside those that all sources of lines have."""
+    classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Labels by class name, of columns of labels."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """From the source's names of columns to those of the set."""
+
+    def opened(self, shuffle: bool, seed: int | None, name: str | None) -> Dataset:
+        source = getattr(sources, self.operator)
+        lines: Dataset = source([self.path], shuffle=shuffle, index="build", seed=seed, name=name, **self.options)
+        return lines.rename(dict(self.names)) if self.names else lines
+
+
+def labelled_lines(
+    folder: SetFolder, split: str, below: tuple[str, ...], classes: tuple[str, ...], texts: tuple[str, ...]
+) -> LineSource:
+    """Of CSV without a head, each line of which has the number of a class, from 1, and texts."""
+    types = {"label": "int64", **dict.fromkeys(texts, "string")}
+    labels = {name: number for number, name in enumerate(classes, 1)}
+    return LineSource("Csv", folder.plain(f"{split}.csv", below), {"types": types, "header": False}, {"label": labels})
+
+
+def text_lines_of(path: str, skip_empty: bool) -> LineSource:
+    return LineSource("Text", path, {"skip_empty": skip_empty}, names={"line": "text"})

@@ -1,0 +1,66 @@
+"""`AmazonReview`: reviews of products with stars, or as good and bad ones."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Literal
+
+from headrace._arguments.options import choice
+from headrace._sets.line_source import LineSource, labelled_lines
+from headrace._sets.named_set import NamedSet
+from headrace._sets.set_folder import SetFolder
+
+__all__ = ["AmazonReview"]
+
+_SPLITS = ("train", "test")
+_CLASSES = {"full": ("1", "2", "3", "4", "5"), "polarity": ("negative", "positive")}
+
+
+class AmazonReview(NamedSet):
+    """Gives the reviews of Amazon: 3,000,000 to train with 1 to 5 stars, or 3,600,000 that are negative or positive.
+
+    Columns: `label` (int64: 1 to 5, or 1 and 2), `title` and `content` (string). Rows are in the order of the file.
+
+    The texts are as the file has them: a line end within a text is written as a backslash and an n. The engine reads
+    the lines by their numbers, so `len` reads the file once, and a number beyond the classes is not looked for.
+
+    Args:
+        root: The folder that holds train.csv and test.csv, or `amazon_review_full_csv` or `amazon_review_polarity_csv`
+            in it.
+        subset: Stars, or whether a review is negative or positive.
+        split: The rows to give.
+        shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
+        seed: This source's own seed; None: the pipeline's.
+        name: Names this source's random numbers.
+
+    Example:
+        hr.datasets.AmazonReview("data", "full")
+    """
+
+    publisher = "https://github.com/zhangxiangxiao/Crepe"
+
+    def __init__(
+        self,
+        root: str | PathLike[str],
+        subset: Literal["full", "polarity"],
+        split: Literal["train", "test"] = "train",
+        shuffle: bool = False,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._open(
+            root,
+            {
+                "subset": choice("subset", subset, list(_CLASSES), "AmazonReview"),
+                "split": choice("split", split, _SPLITS, "AmazonReview"),
+            },
+            shuffle,
+            seed,
+            name,
+        )
+
+    @staticmethod
+    def _table(folder: SetFolder, subset: str, split: str) -> LineSource:
+        below = ("", f"amazon_review_{subset}_csv")
+        return labelled_lines(folder, split, below, _CLASSES[subset], ("title", "content"))

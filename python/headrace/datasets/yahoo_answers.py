@@ -1,0 +1,67 @@
+"""`YahooAnswers`: questions with answers in ten fields."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Literal
+
+from headrace._arguments.options import choice
+from headrace._sets.line_source import LineSource, labelled_lines
+from headrace._sets.named_set import NamedSet
+from headrace._sets.set_folder import SetFolder
+
+__all__ = ["YahooAnswers"]
+
+_SPLITS = ("train", "test")
+_CLASSES = (
+    "Society & Culture",
+    "Science & Mathematics",
+    "Health",
+    "Education & Reference",
+    "Computers & Internet",
+    "Sports",
+    "Business & Finance",
+    "Entertainment & Music",
+    "Family & Relationships",
+    "Politics & Government",
+)
+
+
+class YahooAnswers(NamedSet):
+    """Gives the questions of Yahoo! Answers with their best answers: 1,400,000 to train, 60,000 to test.
+
+    Columns: `label` (int64: 1 to 10), `title`, `content` and `answer` (string: the question, what it says further, and
+    the answer). Rows are in the order of the file.
+
+    The texts are as the file has them: a line end within a text is written as a backslash and an n. The engine reads
+    the lines by their numbers, so `len` reads the file once, and a number beyond the classes is not looked for.
+
+    Args:
+        root: The folder that holds train.csv and test.csv, or `yahoo_answers_csv` in it.
+        split: The rows to give.
+        shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
+        seed: This source's own seed; None: the pipeline's.
+        name: Names this source's random numbers.
+
+    Example:
+        hr.datasets.YahooAnswers("data")
+    """
+
+    publisher = "https://github.com/zhangxiangxiao/Crepe"
+
+    def __init__(
+        self,
+        root: str | PathLike[str],
+        split: Literal["train", "test"] = "train",
+        shuffle: bool = False,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._open(root, {"split": choice("split", split, _SPLITS, "YahooAnswers")}, shuffle, seed, name)
+
+    @staticmethod
+    def _table(folder: SetFolder, split: str) -> LineSource:
+        return labelled_lines(
+            folder, split, ("", "yahoo_answers_csv", "YahooAnswers"), _CLASSES, ("title", "content", "answer")
+        )
