@@ -1,6 +1,7 @@
 """Photographs in the forms of Pascal VOC and Cityscapes."""
 
 import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -59,6 +60,16 @@ def test_a_graph_over_voc_notices_other_annotations(voc, tmp_path):
     (voc / "VOCdevkit" / "VOC2012" / "Annotations" / "c.xml").write_text("<annotation></annotation> ")
     with pytest.raises(hr.GraphError, match="are not as they were when the graph was saved"):
         list(hr.load(tmp_path / "voc.hrg"))
+
+
+def test_masks_go_with_a_graph_to_where_its_files_lie(tmp_path):
+    for place in ("here", "there"):
+        write_voc(tmp_path / place)
+    ds = datasets.VOC(tmp_path / "here", task="segmentation")
+    expected = values(ds, "mask")
+    ds.save(tmp_path / "voc.hrg")
+    shutil.rmtree(tmp_path / "here")
+    assert values(hr.load(tmp_path / "voc.hrg", {"arrays#0": tmp_path / "there"}), "mask") == expected
 
 
 def test_cityscapes_has_masks_of_classes_and_instances(tmp_path):

@@ -16,6 +16,7 @@ from headrace._datasets.fields.ragged_column import bound_columns
 from headrace._graph.reference import Binding
 from headrace._graph.set_calls import SetCall
 from headrace._sets.line_source import LineSource
+from headrace._sets.picture_names import paths_below
 from headrace._sets.set_folder import SetFolder
 from headrace._sets.set_table import LeftOut, SetTable
 from headrace.errors import ResourceError
@@ -72,7 +73,10 @@ class NamedSet(Dataset):
         if isinstance(table, LineSource):
             self._open_lines(table, shuffle, seed, name)
             return
-        columns, types = array_columns(table.columns, of)
+        base = os.path.join(place, table.folder)
+        # As whole paths: where a graph goes to other folders, its table is made again, and no operator.
+        whole = {name: paths_below(base, table.columns[name]) for name in table.further_pictures}
+        columns, types = array_columns({**table.columns, **whole}, of)
         bound = bound_columns(columns)
         self._set_call = call = SetCall(of, place, arguments, folder.fingerprint(), table.classes)
         self._set_binding = bound.binding
@@ -88,11 +92,10 @@ class NamedSet(Dataset):
             self._set_node = self._node
         else:
             named = {"path_column": table.pictures, "output": table.pictures}
-            base = os.path.join(place, table.folder)
             self._begin("Manifest", attributes | named | {"types": _engine.Columns(types), "root": base})
             self._set_node = self._node
             for column in table.further_pictures:
-                self._become(self._copy().map(ReadFile(base), column))
+                self._become(self._copy().map(ReadFile(), column))
         self.left_out = table.left_out
         if self.left_out:
             self._say_left_out(of)
