@@ -268,6 +268,7 @@ def _write_sets(folder: pathlib.Path) -> None:
     coco_files.write_coco(folder / "coco")
     picture_set_files.write_voc(folder)
     picture_set_files.write_cityscapes(folder)
+    picture_set_files.write_lsun(folder)
 
 
 def _write_damaged(folder: pathlib.Path) -> None:
@@ -834,6 +835,11 @@ def set_of_parts(data: pathlib.Path) -> hr.Dataset:
 
 def set_of_streets(data: pathlib.Path) -> hr.Dataset:
     return datasets.Cityscapes(data / "sets", "val", task="instances", shuffle=True).repeat(4).batch(3)
+
+
+def set_of_entries(data: pathlib.Path) -> hr.Dataset:
+    scenes = datasets.LSUN(data / "sets", "val", ["kitchen", "bridge"], shuffle=True)
+    return scenes.take(90).project(["label", "image"]).batch(8, drop_remainder=True)
 
 
 def set_of_lines(data: pathlib.Path) -> hr.Dataset:
@@ -1663,6 +1669,7 @@ PIPELINES: dict[str, Build] = {
         set_of_segments,
         set_of_parts,
         set_of_streets,
+        set_of_entries,
         set_of_lines,
         set_of_questions,
         set_of_recordings,
