@@ -99,3 +99,29 @@ def _write_panoptic(files: pathlib.Path) -> None:
         PIL.Image.fromarray(colours).save(files / "panoptic_val2017" / name)
         annotations.append({"image_id": image["id"], "file_name": name, "segments_info": infos})
     (files / "panoptic_val2017.json").write_text(file_of(annotations, categories=CATEGORIES))
+
+
+def write_numbered_coco(folder: pathlib.Path, count: int) -> None:
+    """Photographs without contents whose ids are the numbers below `count`, with an object for each bit that is set: bit b
+    has category b and a mask of b pixels."""
+    (folder / "val2017").mkdir()
+    images = [{"id": number, "file_name": f"{number}.jpg", "height": 4, "width": 5} for number in range(count)]
+    for image in images:
+        (folder / "val2017" / str(image["file_name"])).touch()
+    bits = [(number, bit) for number in range(count) for bit in range(number.bit_length()) if number >> bit & 1]
+    objects = [
+        {
+            "id": place,
+            "image_id": number,
+            "category_id": bit + 1,
+            "bbox": [0, 0, 5, 4],
+            "area": bit,
+            "iscrowd": 0,
+            "segmentation": {"size": [4, 5], "counts": [0, bit, 20 - bit]},
+        }
+        for place, (number, bit) in enumerate(bits)
+    ]
+    categories = [{"id": bit + 1, "name": str(bit)} for bit in range(max(1, (count - 1).bit_length()))]
+    (folder / "annotations").mkdir()
+    text = file_of(objects, images=images, categories=categories)
+    (folder / "annotations" / "instances_val2017.json").write_text(text)

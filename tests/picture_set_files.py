@@ -1,10 +1,12 @@
 """Sets of pictures made small, in the layouts of their publishers. Most pictures are no more than their own names."""
 
 import pathlib
+import shutil
 import struct
 from collections.abc import Iterable
 
 import numpy as np
+import PIL.Image
 
 from tests.set_files import mat_bytes
 
@@ -202,3 +204,51 @@ def write_photo_tour(folder: pathlib.Path, count: int = 300) -> np.ndarray:
     put_text(base / "info.txt", "".join(f"{number // 3} 0\n" for number in range(count)))
     put_text(base / "m50_100000_100000_0.txt", "0 0 0 2 0 0 0 \n1 0 0 299 99 0 0 \n")
     return sheets
+
+
+_BOX = "<bndbox><xmin>{}</xmin><ymin>{}</ymin><xmax>{}</xmax><ymax>{}</ymax></bndbox>"
+
+
+def voc_thing(kind: str, name: str, box: tuple[float, ...], more: str = "") -> str:
+    return f"<{kind}><name>{name}</name>{more}{_BOX.format(*box)}</{kind}>"
+
+
+def write_voc(folder: pathlib.Path) -> None:
+    """Three photographs with two objects, one and none, of which one has masks."""
+    base = folder / "VOCdevkit" / "VOC2012"
+    put(base / "JPEGImages", ["b.jpg", "a.jpg", "c.jpg"])
+    head = voc_thing("part", "head", (5, 6, 9, 9))
+    cat = voc_thing("object", "cat", (3, 3, 4, 4), "<difficult>1</difficult>")
+    objects = {
+        "a": voc_thing("object", "person", (1, 2, 30, 40.5), f"{head}<truncated>1</truncated>"),
+        "b": cat + voc_thing("object", "dog", (1, 1, 2, 2)),
+        "c": "",
+    }
+    for name, xml in objects.items():
+        put_text(base / "Annotations" / f"{name}.xml", f"<annotation>{xml}</annotation>")
+    put_text(base / "ImageSets" / "Main" / "train.txt", "b \r\na\n\nc\n")
+    put_text(base / "ImageSets" / "Segmentation" / "train.txt", "a\n")
+    mask = PIL.Image.fromarray(np.array([[0, 15], [255, 15]], np.uint8), "L").convert("P")
+    for kind in ("SegmentationClass", "SegmentationObject"):
+        (base / kind).mkdir()
+        mask.putpalette([value % 256 for value in range(3, 771)])
+        mask.save(base / kind / "a.png")
+
+
+def write_cityscapes(folder: pathlib.Path) -> None:
+    """A photograph of each of two cities, with classes and instances."""
+    for city, frame in (("ulm", "ulm_000000_000019"), ("bonn", "bonn_000001_000019")):
+        put(folder / "leftImg8bit" / "val" / city, [f"{frame}_leftImg8bit.png"])
+        truth = folder / "gtFine" / "val" / city
+        truth.mkdir(parents=True)
+        PIL.Image.fromarray(np.array([[7, 33]], np.uint8)).save(truth / f"{frame}_gtFine_labelIds.png")
+        PIL.Image.fromarray(np.array([[7, 26001]], np.uint16)).save(truth / f"{frame}_gtFine_instanceIds.png")
+
+
+def write_lsun(folder: pathlib.Path, split: str = "val") -> None:
+    """Two of the ten classes, of 299 entries each, which are not pictures."""
+    written = pathlib.Path(__file__).resolve().parents[1] / "io/formats/lmdb/testdata/plain.mdb"
+    for name in ("kitchen", "bridge"):
+        place = folder / f"{name}_{split}_lmdb"
+        place.mkdir(parents=True)
+        shutil.copyfile(written, place / "data.mdb")

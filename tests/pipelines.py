@@ -18,7 +18,7 @@ import headrace as hr
 from headrace import _engine, datasets
 from headrace import transforms as T
 from headrace import vision as V
-from tests import example_plugins, picture_set_files, set_files, sound_set_files, text_set_files
+from tests import coco_files, example_plugins, picture_set_files, set_files, sound_set_files, text_set_files
 from tests.arrow_exporter import Table, dictionary, lists, numbers, record, texts
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.front import kernel_of
@@ -256,7 +256,8 @@ def _write_parquet(folder: pathlib.Path) -> None:
 
 
 def _write_sets(folder: pathlib.Path) -> None:
-    """Named sets: one whose pictures are arrays, one of files with boxes, lines that the engine reads, and recordings."""
+    """Named sets: pictures as arrays and as files with boxes, objects and masks, lines that the engine reads, and
+    recordings."""
     text_set_files.write_ag_news(folder / "ag_news_csv")
     text_set_files.write_squad(folder)
     sound_set_files.write_vctk(folder)
@@ -264,6 +265,10 @@ def _write_sets(folder: pathlib.Path) -> None:
     picture_set_files.write_wider_face(folder)
     for number, path in enumerate(sorted((folder / "WIDER_train").rglob("*.jpg"))):
         PIL.Image.new("RGB", (60 + number, 70), (40 * number, 90, 9)).save(path)
+    coco_files.write_coco(folder / "coco")
+    picture_set_files.write_voc(folder)
+    picture_set_files.write_cityscapes(folder)
+    picture_set_files.write_lsun(folder)
 
 
 def _write_damaged(folder: pathlib.Path) -> None:
@@ -792,6 +797,49 @@ def set_of_files(data: pathlib.Path) -> hr.Dataset:
     faces = datasets.WIDERFace(data / "sets", shuffle=True).repeat(3)
     moved = faces.map([V.Decode(), V.Resize((50, 40)), V.RandomHorizontalFlip()], ["image", hr.boxes("boxes")])
     return moved.project(["image", "boxes", "blur", "event"]).batch(4, ragged="splits")
+
+
+def coco(data: pathlib.Path, name: str, task: str, **options: Any) -> hr.Dataset:
+    return datasets.Coco(data / "sets/coco", f"{name}_val2017.json", task, shuffle=True, **options).repeat(4)
+
+
+def set_of_objects(data: pathlib.Path) -> hr.Dataset:
+    objects = coco(data, "instances", "detection", masks=True)
+    columns = ["image", hr.boxes("boxes", labels=["category", "annotation_id"], masks="masks")]
+    moved = objects.map([V.Decode(), V.RandomHorizontalFlip(), V.Resize((24, 36)), V.SanitizeBoxes()], columns)
+    return moved.project(["boxes", "category", "annotation_id", "masks"]).batch(5, ragged="splits")
+
+
+def set_of_keypoints(data: pathlib.Path) -> hr.Dataset:
+    return coco(data, "person_keypoints", "keypoints", empty="drop").batch(3, ragged="splits")
+
+
+def set_of_captions(data: pathlib.Path) -> hr.Dataset:
+    return (
+        coco(data, "captions", "captions").project(["image_id", "captions", "annotation_id"]).batch(5, ragged="splits")
+    )
+
+
+def set_of_stuff(data: pathlib.Path) -> hr.Dataset:
+    return coco(data, "stuff", "stuff").project(["image_id", "mask"])
+
+
+def set_of_segments(data: pathlib.Path) -> hr.Dataset:
+    segments = coco(data, "panoptic", "panoptic").project(["image_id", "mask", "segment_id", "category"])
+    return segments.map(V.PanopticCategories(), ["mask", "segment_id", "category"], "mask")
+
+
+def set_of_parts(data: pathlib.Path) -> hr.Dataset:
+    return datasets.VOC(data / "sets", boxes="xywh", parts=True, shuffle=True).repeat(3).batch(4, ragged="splits")
+
+
+def set_of_streets(data: pathlib.Path) -> hr.Dataset:
+    return datasets.Cityscapes(data / "sets", "val", task="instances", shuffle=True).repeat(4).batch(3)
+
+
+def set_of_entries(data: pathlib.Path) -> hr.Dataset:
+    scenes = datasets.LSUN(data / "sets", "val", ["kitchen", "bridge"], shuffle=True)
+    return scenes.take(90).project(["label", "image"]).batch(8, drop_remainder=True)
 
 
 def set_of_lines(data: pathlib.Path) -> hr.Dataset:
@@ -1614,6 +1662,14 @@ PIPELINES: dict[str, Build] = {
         table_of_files,
         set_of_arrays,
         set_of_files,
+        set_of_objects,
+        set_of_keypoints,
+        set_of_captions,
+        set_of_stuff,
+        set_of_segments,
+        set_of_parts,
+        set_of_streets,
+        set_of_entries,
         set_of_lines,
         set_of_questions,
         set_of_recordings,

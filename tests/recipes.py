@@ -21,6 +21,7 @@ from headrace.mx import recordio
 from tests import example_plugins
 from tests.arrow_exporter import Table, record
 from tests.arrow_exporter import numbers as arrow_numbers
+from tests.coco_files import write_numbered_coco
 from tests.compressed_bytes import gzip_members, zstd_frames
 from tests.pipelines import HAS_PARQUET, record_bytes
 from tests.set_files import write_emnist
@@ -446,27 +447,43 @@ def npy_rows(count: int, shuffled: bool) -> Recipe:
     )
 
 
-def set_folder(count: int) -> pathlib.Path:
-    """A named set whose labels are the numbers below `count`, at most 47; every process finds the same one."""
-    folder = written(count, "seen", bytes).with_name(f"{count}.emnist")
+def set_folder(count: int, kind: str, write: Callable[[pathlib.Path], None]) -> pathlib.Path:
+    """A named set of the numbers below `count`; every process finds the same one."""
+    folder = written(count, "seen", bytes).with_name(f"{count}.{kind}")
     if not folder.exists():
         draft = folder.with_name(f"{folder.name}.{os.getpid()}.draft")
         draft.mkdir(exist_ok=True)
-        write_emnist(draft, "balanced", range(count), None)
+        write(draft)
         with contextlib.suppress(OSError):  # another process was first
             draft.rename(folder)
     return folder
 
 
-def named_set(count: int, shuffled: bool) -> Recipe:
-    return read_by_number(
-        f"EMnist({count}, {shuffled})",
-        lambda count, shuffled: (
-            datasets.EMnist(set_folder(count), "balanced", shuffle=shuffled).rename({"label": "value"}).project("value")
-        ),
-        count,
-        shuffled,
-    )
+def numbers_as_classes(count: int, shuffled: bool) -> hr.Dataset:
+    """The numbers, at most 47, as labels of a set of arrays."""
+    root = set_folder(count, "emnist", lambda folder: write_emnist(folder, "balanced", range(count), None))
+    return datasets.EMnist(root, "balanced", shuffle=shuffled).rename({"label": "value"}).project("value")
+
+
+def numbers_as_photographs(count: int, shuffled: bool) -> hr.Dataset:
+    """The numbers as the ids of photographs with an object for each bit."""
+    root = set_folder(count, "coco", lambda folder: write_numbered_coco(folder, count))
+    photographs = datasets.Coco(root, "instances_val2017.json", masks=True, shuffle=shuffled)
+    return photographs.map(number_of_objects, ["image_id", "category", "masks"], "value").project("value")
+
+
+def number_of_objects(number: np.ndarray, category: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    """The number of a photograph, if it has the objects that are its own."""
+    assert category.tolist() == masks.sum((1, 2)).tolist() and sum(1 << bit for bit in category.tolist()) == number
+    return number
+
+
+def set_of_arrays(count: int, shuffled: bool) -> Recipe:
+    return read_by_number(f"EMnist({count}, {shuffled})", numbers_as_classes, count, shuffled)
+
+
+def set_of_objects(count: int, shuffled: bool) -> Recipe:
+    return read_by_number(f"Coco({count}, {shuffled})", numbers_as_photographs, count, shuffled)
 
 
 def number_of_wave(wave: np.ndarray) -> np.ndarray:
@@ -528,7 +545,8 @@ def _source(draws: Draws) -> Recipe:
         "mind records",
         "arrow table",
         "arrays",
-        "named set",
+        "set of arrays",
+        "set of objects",
         "own rows",
         "plugin source",
         "plugin format",
@@ -552,7 +570,8 @@ def _source(draws: Draws) -> Recipe:
         "mind records": mind_records,
         "arrow table": arrow_table,
         "arrays": npy_rows,
-        "named set": named_set,
+        "set of arrays": set_of_arrays,
+        "set of objects": set_of_objects,
         "plugin source": plugin_source,
     }
     if kind in indexed:

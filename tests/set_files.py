@@ -114,8 +114,8 @@ def write_cifar100(folder: pathlib.Path, rows: int = 4) -> None:
     (folder / "coarse_label_names.txt").write_text("\n".join(coarse_names()))
 
 
-def write_cifar100_pickles(folder: pathlib.Path, rows: int = 4) -> None:
-    """The rows of `write_cifar100`, as Python 3 pickles them by protocol 2."""
+def write_cifar100_pickles(folder: pathlib.Path, rows: int = 4, names: type = bytes) -> None:
+    """The rows of `write_cifar100`, as Python 3 pickles them by protocol 2. `names`: how it has those of the classes."""
     folder.mkdir(parents=True, exist_ok=True)
     for seed, name in enumerate(("train", "test")):
         held = {
@@ -124,9 +124,9 @@ def write_cifar100_pickles(folder: pathlib.Path, rows: int = 4) -> None:
             "coarse_labels": [row % 20 for row in range(rows)],
         }
         (folder / name).write_bytes(pickle.dumps(held, 2))
-    (folder / "meta").write_bytes(
-        pickle.dumps({b"fine_label_names": fine_names(), b"coarse_label_names": coarse_names()}, 2)
-    )
+    listed = {"fine_label_names": fine_names(), "coarse_label_names": coarse_names()}
+    held_names = {name.encode() if names is bytes else name: each for name, each in listed.items()}
+    (folder / "meta").write_bytes(pickle.dumps(held_names, 2))
 
 
 def pickle_of_python2(value: object) -> bytes:

@@ -9,7 +9,7 @@ import pytest
 
 import headrace as hr
 from headrace import datasets
-from tests import picture_set_files, set_files, sound_set_files, text_set_files
+from tests import coco_files, picture_set_files, set_files, sound_set_files, text_set_files
 from tests.thinning import examples
 
 Call = Callable[[pathlib.Path], hr.Dataset]
@@ -35,6 +35,20 @@ SETS: dict[str, tuple[Callable[[pathlib.Path], object], Call]] = {
         picture_set_files.write_celeb_a,
         lambda at: datasets.CelebA(at, "train", "wild", ["identity", "landmarks", "boxes"], missing="skip"),
     ),
+    "Coco": (
+        coco_files.write_coco,
+        lambda at: datasets.Coco(at, "instances_val2017.json", masks=True, missing="skip"),
+    ),
+    "Coco, keypoints": (
+        coco_files.write_coco,
+        lambda at: datasets.Coco(at, "person_keypoints_val2017.json", "keypoints", missing="skip"),
+    ),
+    "Coco, panoptic": (
+        coco_files.write_coco,
+        lambda at: datasets.Coco(at, "panoptic_val2017.json", "panoptic", missing="skip"),
+    ),
+    "VOC": (picture_set_files.write_voc, lambda at: datasets.VOC(at, parts=True, missing="skip")),
+    "LSUN": (picture_set_files.write_lsun, lambda at: datasets.LSUN(at, "val", ["bridge", "kitchen"])),
     "Flickr8k": (picture_set_files.write_flickr8k, lambda at: datasets.Flickr8k(at, "train", missing="skip")),
     "Places365": (picture_set_files.write_places365, lambda at: datasets.Places365(at, missing="skip")),
     "WIDERFace": (picture_set_files.write_wider_face, lambda at: datasets.WIDERFace(at, missing="skip")),

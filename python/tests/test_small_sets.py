@@ -387,7 +387,7 @@ OF_TORCHVISION = {
         "targets",
     ),
     "CIFAR100": (
-        lambda at: made.write_cifar100_pickles(at / "cifar-100-python"),
+        lambda at: made.write_cifar100_pickles(at / "cifar-100-python", names=str),
         datasets.Cifar100,
         {"train": True},
         "targets",

@@ -1,44 +1,19 @@
 """Photographs in the forms of Pascal VOC and Cityscapes."""
 
 import pathlib
+import shutil
 
 import numpy as np
-import PIL.Image
 import pytest
 
 import headrace as hr
 from headrace import datasets
-from tests.picture_set_files import put, put_text
-
-BOX = "<bndbox><xmin>{}</xmin><ymin>{}</ymin><xmax>{}</xmax><ymax>{}</ymax></bndbox>"
-
-
-def thing(kind: str, name: str, box: tuple[float, ...], more: str = "") -> str:
-    return f"<{kind}><name>{name}</name>{more}{BOX.format(*box)}</{kind}>"
+from tests.picture_set_files import write_cityscapes, write_voc
 
 
 @pytest.fixture
 def voc(tmp_path: pathlib.Path) -> pathlib.Path:
-    base = tmp_path / "VOCdevkit" / "VOC2012"
-    put(base / "JPEGImages", ["b.jpg", "a.jpg", "c.jpg"])
-    hard = "<difficult>1</difficult>"
-    person = thing(
-        "object", "person", (1, 2, 30, 40.5), thing("part", "head", (5, 6, 9, 9)) + "<truncated>1</truncated>"
-    )
-    objects = {
-        "a": person,
-        "b": thing("object", "cat", (3, 3, 4, 4), hard) + thing("object", "dog", (1, 1, 2, 2)),
-        "c": "",
-    }
-    for name, xml in objects.items():
-        put_text(base / "Annotations" / f"{name}.xml", f"<annotation>{xml}</annotation>")
-    put_text(base / "ImageSets" / "Main" / "train.txt", "b \r\na\n\nc\n")
-    put_text(base / "ImageSets" / "Segmentation" / "train.txt", "a\n")
-    mask = PIL.Image.fromarray(np.array([[0, 15], [255, 15]], np.uint8), "L").convert("P")
-    for kind in ("SegmentationClass", "SegmentationObject"):
-        (base / kind).mkdir()
-        mask.putpalette([value % 256 for value in range(3, 771)])
-        mask.save(base / kind / "a.png")
+    write_voc(tmp_path)
     return tmp_path
 
 
@@ -87,13 +62,18 @@ def test_a_graph_over_voc_notices_other_annotations(voc, tmp_path):
         list(hr.load(tmp_path / "voc.hrg"))
 
 
+def test_masks_go_with_a_graph_to_where_its_files_lie(tmp_path):
+    for place in ("here", "there"):
+        write_voc(tmp_path / place)
+    ds = datasets.VOC(tmp_path / "here", task="segmentation")
+    expected = values(ds, "mask")
+    ds.save(tmp_path / "voc.hrg")
+    shutil.rmtree(tmp_path / "here")
+    assert values(hr.load(tmp_path / "voc.hrg", {"arrays#0": tmp_path / "there"}), "mask") == expected
+
+
 def test_cityscapes_has_masks_of_classes_and_instances(tmp_path):
-    for city, frame in (("ulm", "ulm_000000_000019"), ("bonn", "bonn_000001_000019")):
-        put(tmp_path / "leftImg8bit" / "val" / city, [f"{frame}_leftImg8bit.png"])
-        folder = tmp_path / "gtFine" / "val" / city
-        folder.mkdir(parents=True)
-        PIL.Image.fromarray(np.array([[7, 33]], np.uint8)).save(folder / f"{frame}_gtFine_labelIds.png")
-        PIL.Image.fromarray(np.array([[7, 26001]], np.uint16)).save(folder / f"{frame}_gtFine_instanceIds.png")
+    write_cityscapes(tmp_path)
     ds = datasets.Cityscapes(tmp_path, "val")
     assert values(ds, "city") == ["bonn", "ulm"] and values(ds, "name")[0] == "bonn_000001_000019"
     assert values(ds, "mask")[0] == [[[7], [33]]]

@@ -72,12 +72,14 @@ def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
             listed = ", ".join(sorted(known)) or "none"
             raise GraphError(f"the graph names no {shown(name)} (it names: {listed})")
     bound: dict[str, Binding] = {}
+    roots = _moved_roots(graph, given)
     for node, inputs in graph.nodes:
         dataset = object.__new__(Dataset)
         if (moved := _moved_set(node, given)) is not None:
             dataset._fill(moved[0], (), [moved[1]], graph.seed, on_error)
             datasets.append(dataset)
             continue
+        node = _beside_moved(node, roots)
         for name in node.references:
             if name in given and name not in bound:
                 bound[name] = _given_by_user(node, name, given[name])
@@ -92,6 +94,29 @@ def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
     if named:
         parameter_uses.note_uses(parameter_uses.uses_in(graph.json(), named))
     return datasets[-1]
+
+
+def _moved_roots(graph: _engine.Graph, given: dict[str, Any]) -> dict[str, str]:
+    """From the folders of the graph's sets to those that the user gives in their place."""
+    found: dict[str, str] = {}
+    for node, _ in graph.nodes:
+        call = call_of(node.attributes)
+        for name in node.references if call is not None and call.root else ():
+            if isinstance(given.get(name), (str, bytes, os.PathLike)):
+                assert call is not None
+                found[call.root] = local_path(name, given[name], "load")
+    return found
+
+
+def _beside_moved(node: _engine.Node, roots: Mapping[str, str]) -> _engine.Node:
+    """A file of a set's entries where the set lies now; other nodes as they are."""
+    attributes = node.attributes if node.op == "Lmdb" and roots else {}
+    for old, new in roots.items():
+        within = os.path.join(old, "")
+        if attributes and attributes["path"].startswith(within):
+            moved = os.path.join(new, attributes["path"][len(within) :])
+            return _engine.Node("Lmdb", attributes | {"path": moved}, [], ("", 0))
+    return node
 
 
 def _moved_set(node: _engine.Node, given: dict[str, Any]) -> tuple[_engine.Node, Binding] | None:

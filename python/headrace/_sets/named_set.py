@@ -15,7 +15,9 @@ from headrace._datasets.fields.array_columns import array_columns
 from headrace._datasets.fields.ragged_column import bound_columns
 from headrace._graph.reference import Binding
 from headrace._graph.set_calls import SetCall
+from headrace._sets.entry_columns import with_entries
 from headrace._sets.line_source import LineSource
+from headrace._sets.picture_names import paths_below
 from headrace._sets.set_folder import SetFolder
 from headrace._sets.set_table import LeftOut, SetTable
 from headrace.errors import ResourceError
@@ -72,27 +74,26 @@ class NamedSet(Dataset):
         if isinstance(table, LineSource):
             self._open_lines(table, shuffle, seed, name)
             return
-        columns, types = array_columns(table.columns, of)
+        base = os.path.join(place, table.folder)
+        # As whole paths: where a graph goes to other folders, its table is made again, and no operator.
+        whole = {name: paths_below(base, table.columns[name]) for name in table.further_pictures}
+        columns, types = array_columns({**table.columns, **whole}, of)
         bound = bound_columns(columns)
         self._set_call = call = SetCall(of, place, arguments, folder.fingerprint(), table.classes)
         self._set_binding = bound.binding
-        attributes = {
-            "arrays": bound,
-            "set_call": call.text(),
-            "shuffle": shuffle,
-            "seed": seed,
-            "name": name,
-        }
+        attributes: dict[str, Any] = {"arrays": bound, "set_call": call.text()}
+        if table.entries is None:
+            attributes |= {"shuffle": shuffle, "seed": seed, "name": name}
         if table.pictures is None:
             self._begin("Numpy", attributes | {"columns": _engine.Columns(types)})
-            self._set_node = self._node
         else:
             named = {"path_column": table.pictures, "output": table.pictures}
-            base = os.path.join(place, table.folder)
             self._begin("Manifest", attributes | named | {"types": _engine.Columns(types), "root": base})
-            self._set_node = self._node
-            for column in table.further_pictures:
-                self._become(self._copy().map(ReadFile(base), column))
+        self._set_node = self._node
+        for column in table.further_pictures:
+            self._become(self._copy().map(ReadFile(), column))
+        if table.entries is not None:
+            self._become(with_entries(self._copy(), *table.entries, shuffle, seed, name))
         self.left_out = table.left_out
         if self.left_out:
             self._say_left_out(of)

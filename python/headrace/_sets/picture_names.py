@@ -13,7 +13,7 @@ from headrace._sets.set_folder import SetFolder
 from headrace._sets.set_table import LeftOut
 from headrace.errors import DataError
 
-__all__ = ["MISSING", "class_pictures", "path_column", "pictures_below", "present"]
+__all__ = ["MISSING", "class_pictures", "path_column", "paths_below", "pictures_below", "present"]
 
 # What a set may do about pictures that its lists name and that are not there.
 MISSING = ("error", "skip")
@@ -23,6 +23,11 @@ _ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".webp", ".tif", ".tiff")
 def path_column(names: Sequence[str]) -> Any:
     """Names of files, whatever their bytes are."""
     return np.array([os.fsencode(name) for name in names], "S" if names else "S1")
+
+
+def paths_below(base: str, names: Any) -> Any:
+    """Whole paths of what `path_column` gives."""
+    return np.char.add(os.fsencode(os.path.join(os.path.abspath(base), "")), names)
 
 
 def present(

@@ -31,3 +31,5 @@ class SetTable:
     left_out: list[LeftOut] = field(default_factory=list)
     further_pictures: tuple[str, ...] = ()
     """More such columns."""
+    entries: tuple[str, tuple[str, ...]] | None = None
+    """A column before the others, and the LMDB files whose values it has, one file after the other."""

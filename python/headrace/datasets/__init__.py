@@ -49,6 +49,7 @@ from headrace.datasets.lfw_people import LFWPeople
 from headrace.datasets.librispeech import LibriSpeech
 from headrace.datasets.libritts import LibriTTS
 from headrace.datasets.lj_speech import LJSpeech
+from headrace.datasets.lsun import LSUN
 from headrace.datasets.mnist import Mnist
 from headrace.datasets.multi30k import Multi30k
 from headrace.datasets.omniglot import Omniglot
@@ -120,6 +121,7 @@ __all__ = [
     "LFWPairs",
     "LFWPeople",
     "LJSpeech",
+    "LSUN",
     "LeftOut",
     "LibriSpeech",
     "LibriTTS",
