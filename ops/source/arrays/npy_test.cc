@@ -13,7 +13,6 @@ namespace headrace {
 namespace {
 
 using ir::BoolValue;
-using ir::IntsValue;
 using ir::StringsValue;
 using ir::StringValue;
 using ::testing::AllOf;
@@ -100,40 +99,6 @@ TEST_F(Arrays, AreOfTheTypesOfThePipeline) {
   folder_.Write("a.npy", ArrayFile("'<i2'", "(1,)", "ab"));
   EXPECT_THAT(Refusal(Npy({"a.npy"}, {"data int32 ()"})), HasSubstr("make the pipeline again"));
   EXPECT_THAT(Refusal(Npy({"b.npy"}, {"data int32 ()"})), HasSubstr("b.npy"));
-}
-
-class FixedRowsSource : public ::testing::Test {
- protected:
-  // Images of 2 bytes after a head of 3, and big-endian labels after a head of 1.
-  GraphBuilder Source(const std::string& images, const std::string& labels) {
-    folder_.Write("images", images);
-    folder_.Write("labels", labels);
-    GraphBuilder builder;
-    builder.Add("FixedRows", {},
-                {{"paths", StringsValue({folder_ / "images", folder_ / "labels"})},
-                 {"path_parts", IntsValue({0, 1})},
-                 {"head_bytes", IntsValue({3, 1})},
-                 {"row_bytes", IntsValue({2, 2})},
-                 {"fields", StringsValue({"image uint8 (2,)", "label uint16 ()"})},
-                 {"field_parts", IntsValue({0, 1})},
-                 {"field_offsets", IntsValue({0, 0})},
-                 {"big_endian", BoolValue(true)}});
-    return builder;
-  }
-
-  TemporaryFolder folder_;
-};
-
-TEST_F(FixedRowsSource, JoinsPartsOfSeveralFiles) {
-  const Ran ran = RunEveryWay(Source("abc\1\2\3\4", std::string("x\0\1\1\0", 5)));
-  EXPECT_THAT(ran.Texts(), ElementsAre("image=uint8 (2,) [1 2], label=1", "image=uint8 (2,) [3 4], label=256"));
-}
-
-TEST_F(FixedRowsSource, WantsWholeRowsAndEqualParts) {
-  EXPECT_THAT(Refusal(Source("abc\1\2\3", std::string("x\0\1", 3))),
-              AllOf(HasSubstr("1 bytes are left"), HasSubstr("images")));
-  EXPECT_THAT(Refusal(Source("abc\1\2", std::string("x\0\1\0\2", 5))), HasSubstr("labels has 2 rows"));
-  EXPECT_THAT(Refusal(Source("ab", std::string("x\0\1", 3))), HasSubstr("cut off"));
 }
 
 }  // namespace
