@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/printable.h"
 #include "io/formats/arrow/dictionary_texts.h"
 
 namespace headrace {
@@ -14,6 +15,8 @@ namespace {
 
 // Rows that are hashed of a large column, evenly spread.
 constexpr int64_t kHashedRows = 4096;
+// Bytes of a name in a message.
+constexpr size_t kMostShown = 60;
 
 const ArrowFormat& StructFormat() {
   static const auto* const format = new ArrowFormat{ArrowLayout::kStruct};
@@ -306,7 +309,7 @@ absl::StatusOr<int64_t> ArrowRows::ClassOf(int64_t row, int64_t element) const {
     name = dictionary_->names[static_cast<size_t>(index)];
   }
   return RowError(row, "holds a value that is none of its ", column_->classes->names().size(),
-                  " classes; name all of them in classes: \"", name, "\"");
+                  " classes; name all of them in classes: \"", PrintableStart(name, kMostShown), "\"");
 }
 
 absl::StatusOr<std::string_view> ArrowRows::StringAt(int64_t row, int64_t element) const {

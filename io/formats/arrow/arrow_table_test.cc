@@ -209,6 +209,7 @@ TEST(ArrowTable, NumbersTextsOfGivenClasses) {
   const ArrowChoices choices{.classes = {{"label", {"dog", "cat"}}}};
   EXPECT_THAT(Rows(TableOf(TextsPart("label", {"cat", "dog"}), choices)), ElementsAre("1", "0"));
   EXPECT_THAT(Rows(TableOf(TextsPart("label", {"emu"}), choices))[0], HasSubstr("none of its 2 classes"));
+  EXPECT_LT(Rows(TableOf(TextsPart("label", {std::string(1 << 20, 'e')}), choices))[0].size(), 200u);
   EXPECT_THAT(Refused(TableOf(NumbersPart<int32_t>("label", "i", {1}), choices)),
               HasSubstr("holds neither texts nor a dictionary"));
 }

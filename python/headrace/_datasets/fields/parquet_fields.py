@@ -75,7 +75,7 @@ def _of_file(
 ) -> dict[str, Any]:
     """The columns that the file has, and what is known of them."""
     if chosen == []:
-        return {"columns": [], "classes": None, "named": None, "fills": None, "shapes": None, "units": None}
+        return {"columns": [], "class_names": None, "named": None, "fills": None, "shapes": None, "units": None}
     given = named_classes(classes, fields, _OF)
     known = feature_classes(data.metadata(), _OF) | given
     named = with_names(given, fields)
@@ -94,7 +94,7 @@ def _of_file(
     all_classes = {name: each for name, each in (known | named).items() if name in names}
     return {
         "columns": data.columns,
-        "classes": {name: json.dumps(each) for name, each in all_classes.items()} or None,
+        "class_names": {name: json.dumps(each) for name, each in all_classes.items()} or None,
         "named": [name for name in named if name in names] or None,
         "fills": {name: json.dumps(each.decode("latin-1")) for name, each in fills.items()} or None,
         "shapes": {name: json.dumps(each) for name, each in shapes.items()} or None,
