@@ -14,13 +14,10 @@ namespace {
 
 using ir::BoolValue;
 using ir::StringsValue;
-using ir::StringValue;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAreArray;
-
-constexpr char kArraysTestData[] = "io/formats/npy/testdata/";
 
 std::string ArrayFile(std::string_view descr, std::string_view shape, std::string_view data) {
   const std::string dict = Cat("{'descr': ", descr, ", 'fortran_order': False, 'shape': ", shape, "}");
@@ -30,7 +27,7 @@ std::string ArrayFile(std::string_view descr, std::string_view shape, std::strin
   return Cat(bytes, dict, data);
 }
 
-class Arrays : public ::testing::Test {
+class NpySource : public ::testing::Test {
  protected:
   GraphBuilder Npy(const std::vector<std::string>& names, const std::vector<std::string>& fields,
                    GraphBuilder::Given attributes = {}) const {
@@ -42,19 +39,10 @@ class Arrays : public ::testing::Test {
     builder.Add("Npy", {}, attributes);
     return builder;
   }
-  static GraphBuilder Npz(const std::string& name, const std::vector<std::string>& fields,
-                          GraphBuilder::Given attributes = {}) {
-    attributes.emplace_back("path", StringValue(Cat(kArraysTestData, name)));
-    attributes.emplace_back("fields", StringsValue(fields));
-    GraphBuilder builder;
-    builder.Add("Npz", {}, attributes);
-    return builder;
-  }
-
   TemporaryFolder folder_;
 };
 
-TEST_F(Arrays, GiveTheRowsOfFilesInEveryWay) {
+TEST_F(NpySource, GiveTheRowsOfFilesInEveryWay) {
   folder_.Write("a.npy", ArrayFile("'|u1'", "(3,)", "\1\2\3"));
   folder_.Write("b.npy", ArrayFile("'|u1'", "(2,)", "\4\5"));
   const Ran ran = RunEveryWay(Npy({"a.npy", "b.npy"}, {"data uint8 ()"}));
@@ -65,7 +53,7 @@ TEST_F(Arrays, GiveTheRowsOfFilesInEveryWay) {
   EXPECT_THAT(shuffled.Texts(), UnorderedElementsAreArray(ran.Texts()));
 }
 
-TEST_F(Arrays, AreInTheMachinesByteOrder) {
+TEST_F(NpySource, AreInTheMachinesByteOrder) {
   folder_.Write("a.npy", ArrayFile("'>i2'", "(2, 2)", std::string_view("\0\1\0\2\1\0\xFF\xFE", 8)));
   folder_.Write("b.npy", ArrayFile("'|b1'", "(3,)", std::string_view("\0\1\7", 3)));
   EXPECT_THAT(RunEveryWay(Npy({"a.npy"}, {"data int16 (2,)"})).Texts(),
@@ -73,7 +61,7 @@ TEST_F(Arrays, AreInTheMachinesByteOrder) {
   EXPECT_THAT(RunEveryWay(Npy({"b.npy"}, {"data bool ()"})).Texts(), ElementsAre("data=0", "data=1", "data=1"));
 }
 
-TEST_F(Arrays, HaveTextsAndBytes) {
+TEST_F(NpySource, HaveTextsAndBytes) {
   folder_.Write("a.npy", ArrayFile("'<U2'", "(2,)", std::string_view("w\0\0\0\xE9\0\0\0x\0\0\0\0\0\0\0", 16)));
   folder_.Write("b.npy", ArrayFile("'|S3'", "(2,)", std::string_view("a\0babc", 6)));
   folder_.Write("c.npy", ArrayFile("'<U1'", "(2,)", std::string_view("w\0\0\0\0\xD8\0\0", 8)));
@@ -85,17 +73,7 @@ TEST_F(Arrays, HaveTextsAndBytes) {
   EXPECT_THAT(DescribeError(damaged.error), AllOf(HasSubstr("not a character"), HasSubstr("c.npy")));
 }
 
-TEST_F(Arrays, AreChosenFrom) {
-  for (const char* name : {"stored.npz", "deflated.npz"}) {
-    const std::vector<std::string> fields = {"image uint8 (2, 3)", "label int32 ()"};
-    EXPECT_THAT(RunEveryWay(Npz(name, fields, {{"columns", StringsValue({"label"})}})).Texts(),
-                ElementsAre("label=0", "label=1000", "label=2000", "label=3000", "label=4000"));
-    EXPECT_THAT(RunEveryWay(Npz(name, {"record.id int16 ()"})).Texts()[4], "record.id=4");
-    EXPECT_THAT(RunEveryWay(Npz(name, fields)).Texts()[1], HasSubstr("label=1000"));
-  }
-}
-
-TEST_F(Arrays, AreOfTheTypesOfThePipeline) {
+TEST_F(NpySource, AreOfTheTypesOfThePipeline) {
   folder_.Write("a.npy", ArrayFile("'<i2'", "(1,)", "ab"));
   EXPECT_THAT(Refusal(Npy({"a.npy"}, {"data int32 ()"})), HasSubstr("make the pipeline again"));
   EXPECT_THAT(Refusal(Npy({"b.npy"}, {"data int32 ()"})), HasSubstr("b.npy"));
