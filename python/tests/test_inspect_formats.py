@@ -156,10 +156,11 @@ def test_unpack_writes_images_and_a_list(sets, tmp_path, capsys, name):
     assert [(line["label"], line["id"]) for line in lines] == [(number / 2, number + 3) for number in range(7)]
 
 
-def test_unpack_of_several_columns_of_bytes(tmp_path):
+def test_unpack_of_several_columns_of_bytes(tmp_path, capsys):
     rows = hr.Numpy({"jpg": small_sets.column([b"a"]), "../m": small_sets.column([b"b"]), "x": np.ones((1, 2))})
     rows.rename({"../m": "m.seg"}).rename({"x": "x.npy"}).write_tar(tmp_path / "a.tar")
     assert main(["unpack", str(tmp_path / "a.tar"), str(tmp_path / "out")]) == 0
+    assert "out: 2 files of 1 row, listed in " in capsys.readouterr().out
     (line,) = (tmp_path / "out/metadata.jsonl").read_text().splitlines()
     names = {"jpg_file_name": "00000000.jpg.bin", "m.seg_file_name": "00000000.m_seg.bin"}
     assert json.loads(line) == names | {"x.npy": [1.0, 1.0]}

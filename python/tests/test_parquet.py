@@ -187,6 +187,15 @@ def test_dictionaries_are_mapped_by_value(tmp_path):
         values(hr.Parquet(tmp_path), "label")
 
 
+def test_dictionaries_in_lists_are_classes(tmp_path):
+    lists = pa.array([["b", "a"], [], ["a"]], pa.list_(pa.dictionary(pa.int32(), pa.string())))
+    fixed = pa.array([["x"], ["y"], ["x"]], pa.list_(pa.dictionary(pa.int32(), pa.string()), 1))
+    dataset = hr.Parquet(write(tmp_path / "a.parquet", pa.table({"tags": lists, "one": fixed})))
+    assert (dataset.classes_of("tags"), dataset.classes_of("one")) == (["b", "a"], ["x", "y"])
+    assert [row["tags"].tolist() for row in dataset] == [[0, 1], [], [1]]
+    assert [row["one"].tolist() for row in dataset] == [[0], [1], [0]]
+
+
 def test_dictionaries_whose_names_have_dots(tmp_path):
     kinds = pa.array(["b", "a"]).dictionary_encode()
     structs = pa.StructArray.from_arrays([kinds, pa.array([1, 2])], ["x.y", "n"])

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from headrace._arguments.counted import counted
 from headrace._arguments.late_numpy import np
 from headrace._arguments.options import shown
 from headrace._datasets.base import ColumnType
@@ -103,7 +104,7 @@ class _Column:
             yield f"the first is {shown(self.first)}"
         if self.least is None:
             size = f"{self.least_bytes:,} to {self.most_bytes:,} bytes"
-            same = f"{self.most_bytes:,} byte{'' if self.most_bytes == 1 else 's'}"
+            same = counted(self.most_bytes, "byte")
             yield same if self.least_bytes == self.most_bytes else size
         if self.images:
             formats = ", ".join(f"{count:,} {name}" for name, count in self.images.most_common())
@@ -139,14 +140,14 @@ def _heading(found: Found, rows: int) -> str:
     compressed = found.place.first.compression if found.place.first else None
     kind = f"{found.format.name}, compressed by {compressed}" if compressed else found.format.name
     name = shown(found.place.paths) if isinstance(found.place.paths, list) else found.place.paths
-    return f"{name}: {kind}, {rows:,} row{'' if rows == 1 else 's'}{within}, {size:,} bytes"
+    return f"{name}: {kind}, {counted(rows, 'row')}{within}, {size:,} bytes"
 
 
 def _damage(faults: list[str]) -> list[str]:
     if not faults:
         return ["damage: none"]
     lines = [
-        f"damage: {len(faults):,} place{'' if len(faults) == 1 else 's'}",
+        f"damage: {counted(len(faults), 'place')}",
         *(f"  {each}" for each in faults[:_NAMED]),
     ]
     if len(faults) > _NAMED:

@@ -9,8 +9,9 @@ from typing import Any
 
 from headrace import _engine
 from headrace._files.system_error import saying
-from headrace._parquet.pyarrow import check_pyarrow
+from headrace._parquet.pyarrow import check_pyarrow, pyarrow
 from headrace._parquet.row_groups import OpenedFile
+from headrace._runs.foreign_files import kind_of
 from headrace.errors import DataError, ResourceError
 
 __all__ = ["Footer"]
@@ -39,6 +40,9 @@ class Footer:
                     array = self._file.read(group, [top]).read_next_batch().column(0)
                     for name in inner:
                         array = array.field(name)
+                    while not isinstance(array, pyarrow().DictionaryArray):
+                        # A list, of as many axes as it has.
+                        array = array.values
                     names: list[str] = array.dictionary.to_pylist()
                     return names
         return []
@@ -52,11 +56,21 @@ class Footer:
             except MemoryError:
                 raise ResourceError("pyarrow has no memory for it") from None
             except ValueError as error:
-                raise _damaged(error) from None
+                raise self._damaged(error) from None
             except OSError as error:
                 if error.errno is not None:
                     raise
-                raise _damaged(error) from None
+                raise self._damaged(error) from None
+
+    def _damaged(self, error: Exception) -> DataError:
+        # pyarrow does not know the file's name.
+        text = str(error).split("\n")[0].rpartition("'<Buffer>': ")[2]
+        if "encrypt" in text:
+            return DataError(f"it is encrypted, and is read without keys; write it without encryption: {text}")
+        kind = kind_of(self.path)
+        if kind is not None and kind[0] != "Parquet":
+            return DataError(f"it is {kind[0]}, by its first bytes: {kind[1]}")
+        return DataError(f"pyarrow cannot decode it: {text}")
 
 
 def _fields(schema: Any, column: str) -> list[str]:
@@ -70,11 +84,3 @@ def _fields(schema: Any, column: str) -> list[str]:
         names.append(outer.name)
         column = column.removeprefix(f"{outer.name}.")
         within = outer.type
-
-
-def _damaged(error: Exception) -> DataError:
-    # pyarrow does not know the file's name.
-    text = str(error).split("\n")[0].rpartition("'<Buffer>': ")[2]
-    if "encrypt" in text:
-        return DataError(f"it is encrypted, and is read without keys; write it without encryption: {text}")
-    return DataError(f"pyarrow cannot decode it: {text}")
