@@ -370,6 +370,22 @@ def test_noise_is_the_same_for_the_same_numbers():
         datasets.FakeImage(1 << 30)
 
 
+@pytest.mark.parametrize(
+    ("write", "opened"),
+    [
+        (made.write_cifar10, datasets.Cifar10),
+        (made.write_cifar10_pickles, datasets.Cifar10),
+        (made.write_svhn, datasets.SVHN),
+        (made.write_stl10, datasets.STL10),
+        (lambda at: made.write_emnist(at, "balanced", range(10), None), lambda at: datasets.EMnist(at, "balanced")),
+    ],
+)
+def test_each_picture_is_one_piece_of_memory(tmp_path, write, opened):
+    write(tmp_path)
+    ds = opened(tmp_path)
+    assert ds._set_binding[1]["image"].flags.c_contiguous
+
+
 # What torchvision makes of the same files, where it is installed: pixels and labels.
 OF_TORCHVISION = {
     "MNIST": (lambda at: made.write_mnist(at / "MNIST" / "raw"), datasets.Mnist, {"train": True}, "targets"),

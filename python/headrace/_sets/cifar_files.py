@@ -65,7 +65,7 @@ def text_lines(file: SetFile) -> list[str]:
 
 
 def _images(flat: Any) -> Any:
-    """A view, as planes stay where they are."""
+    """A view of the planes."""
     planes = flat.reshape(len(flat), 3, 32, 32) if flat.flags.c_contiguous else _strided(flat)
     return planes.transpose(0, 2, 3, 1)
 

@@ -4,8 +4,10 @@ set is named, and made again where a saved graph over it is loaded."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
+
+import numpy as np
 
 from headrace import _engine
 from headrace._arguments.doubts import warn_once
@@ -69,6 +71,7 @@ class NamedSet(Dataset):
         folder = SetFolder(of, place, self.publisher)
         try:
             table = self._table(folder, **arguments)
+            columns = {} if isinstance(table, LineSource) else _rows_in_memory(table.columns)
         except MemoryError:
             raise ResourceError(f"{of}: no memory for what the set holds") from None
         if isinstance(table, LineSource):
@@ -77,8 +80,8 @@ class NamedSet(Dataset):
         base = os.path.join(place, table.folder)
         # As whole paths: where a graph goes to other folders, its table is made again, and no operator.
         whole = {name: paths_below(base, table.columns[name]) for name in table.further_pictures}
-        columns, types = array_columns({**table.columns, **whole}, of)
-        bound = bound_columns(columns)
+        arrays, types = array_columns(columns | whole, of)
+        bound = bound_columns(arrays)
         self._set_call = call = SetCall(of, place, arguments, folder.fingerprint(), table.classes)
         self._set_binding = bound.binding
         attributes: dict[str, Any] = {"arrays": bound, "set_call": call.text()}
@@ -113,3 +116,12 @@ class NamedSet(Dataset):
             "them",
             self._location,
         )
+
+
+def _rows_in_memory(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Each row in one piece: files may have planes or columns first, in which rows are read slowly, as is the checksum of
+    an array that each iterator makes."""
+    return {
+        name: np.ascontiguousarray(column) if isinstance(column, np.ndarray) and column.ndim > 1 else column
+        for name, column in columns.items()
+    }
