@@ -141,6 +141,18 @@ def test_rows_without_pictures_and_pictures_without_rows_are_named(folder):
             {},
             r"train/metadata\.csv has the columns file_name, y, and metadata\.csv file_name, x",
         ),
+        (
+            {"metadata.jsonl": '{"file_name": "a.png", "n": 1}\n{"file_name": "b.png", "n": null}\n'},
+            {},
+            r'^Manifest: "n" is None in row 2 .*; write the same in all rows, or leave it out, or say .*missing=',
+        ),
+        (
+            {"metadata.jsonl": '{"file_name": "a.png", "n": 1}\n{"file_name": "b.png", "n": "x"}\n'},
+            {},
+            r'^Manifest: "n" is string .* before; write the same in all rows',
+        ),
+        ({"metadata.jsonl": "[]"}, {}, r"^Manifest: the files have no row .*; write one at least"),
+        ({"metadata.jsonl": '{"file_name": 1}\n'}, {}, r'^Manifest: column "file_name" '),
     ],
 )
 def test_mistakes_say_what_to_do(folder, files, arguments, message):

@@ -21,31 +21,30 @@ from headrace.errors import DataError, GraphError
 
 __all__ = ["json_attributes"]
 
+_SOURCE = "JsonLines"
 
-def json_attributes(patterns: Any, columns: Any, missing: Any, look: Any) -> dict[str, Any]:
-    look = whole("look", look, 1, of="JsonLines")
-    texts = None if missing is None else _missing_texts(missing)
+
+def json_attributes(patterns: Any, columns: Any, missing: Any, look: Any, of: str = _SOURCE) -> dict[str, Any]:
+    """Those of JsonLines. `of`: the call, for messages; another one than the source takes no `columns`."""
+    look = whole("look", look, 1, of=of)
+    texts = None if missing is None else _missing_texts(missing, of)
     found = (
-        _Looker(patterns, set(texts or ())).fields(look)
-        if columns is None
-        else given_types("columns", columns, "JsonLines")
+        _Looker(patterns, set(texts or ()), of).fields(look) if columns is None else given_types("columns", columns, of)
     )
     return {"fields": field_texts(found), "missing": texts}
 
 
-def _missing_texts(missing: Any) -> dict[str, str]:
+def _missing_texts(missing: Any, of: str) -> dict[str, str]:
     if not isinstance(missing, Mapping):
-        raise GraphError(
-            f'JsonLines: missing is {shown(missing)}; give a dict from column to value, such as {{"age": -1}}'
-        )
+        raise GraphError(f'{of}: missing is {shown(missing)}; give a dict from column to value, such as {{"age": -1}}')
     written: dict[str, str] = {}
     for name, value in missing.items():
-        name = text("a column of missing", name, "JsonLines")
+        name = text("a column of missing", name, of)
         try:
             written[name] = json.dumps(value.tolist() if hasattr(value, "tolist") else value)
         except (TypeError, ValueError, RecursionError):
             raise GraphError(
-                f'JsonLines: missing["{name}"] is {shown(value)}; it must be a number, a bool, a text, or a list of them'
+                f'{of}: missing["{name}"] is {shown(value)}; it must be a number, a bool, a text, or a list of them'
             ) from None
     return written
 
@@ -60,29 +59,35 @@ _OF_NOTHING = "no dtype"
 class _Looker:
     """Looks for columns in the rows of files, as they come: lines, or elements of arrays."""
 
-    def __init__(self, patterns: Any, missing: set[str]) -> None:
+    def __init__(self, patterns: Any, missing: set[str], of: str) -> None:
         self._patterns = patterns
         self._missing = missing
+        self._of = of
+        # What to do where rows do not agree.
+        self._choose = (
+            "name the columns to read: columns={…}" if of == _SOURCE else "write the same in all rows, or leave it out"
+        )
         self._number = 0
 
     def fields(self, look: int) -> dict[str, FieldType]:
         found: dict[str, FieldType] | None = None
-        for line in first_lines(self._patterns, look, "JsonLines", json=True):
+        for line in first_lines(self._patterns, look, self._of, json=True):
             self._number += 1
             types = self._types_of(line)
             found = types if found is None else self._joined(found, types)
         if not found:
-            raise GraphError("JsonLines: the files have no row that shows the columns; give them: columns={…}")
+            advice = "give them: columns={…}" if self._of == _SOURCE else "write one at least"
+            raise GraphError(f"{self._of}: the files have no row that shows the columns; {advice}")
         if hidden := [name for name in self._missing if name not in found]:
             raise GraphError(
-                f'JsonLines: no row that was looked at has a value of "{hidden[0]}", which missing names; '
-                "give its type: columns={…}"
+                f'{self._of}: no row that was looked at has a value of "{hidden[0]}", which missing names; '
+                + ("give its type: columns={…}" if self._of == _SOURCE else "leave it out there")
             )
         for name, (dtype, _) in found.items():
             if dtype == _OF_NOTHING:
                 raise GraphError(
-                    f'JsonLines: "{name}" is an empty list in all rows that were looked at, which has no type of a column; '
-                    "name the columns to read: columns={…}"
+                    f'{self._of}: "{name}" is an empty list in all rows that were looked at, which has no type of a column; '
+                    f"{self._choose}"
                 )
         return {name: FieldType(settled(dtype), shape) for name, (dtype, shape) in found.items()}
 
@@ -91,13 +96,13 @@ class _Looker:
 
     def _types_of(self, line: str) -> dict[str, FieldType]:
         if not line.strip():
-            raise DataError(f"JsonLines: {self._here()} is blank; take the line out, as each is an object")
+            raise DataError(f"{self._of}: {self._here()} is blank; take the line out, as each is an object")
         try:
             row = json.loads(line, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"JsonLines: {self._here()} is not JSON: {error}{_of_many_lines(line)}") from None
+            raise DataError(f"{self._of}: {self._here()} is not JSON: {error}{_of_many_lines(line)}") from None
         if not isinstance(row, dict):
-            raise DataError(f"JsonLines: {self._here()} is {shown(row)}; it must be an object")
+            raise DataError(f"{self._of}: {self._here()} is {shown(row)}; it must be an object")
         return {name: self._type_of(name, value) for name, value in self._values_of(row).items()}
 
     def _values_of(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -132,8 +137,8 @@ class _Looker:
         if type(value) in kinds:
             return FieldType(kinds[type(value)])
         raise GraphError(
-            f'JsonLines: "{name}" is {shown(value)} in {self._here()}, which has no type of a column; '
-            f"name the columns to read: columns={{…}}{_or_say_missing(name) if value is None else ''}"
+            f'{self._of}: "{name}" is {shown(value)} in {self._here()}, which has no type of a column; '
+            f"{self._choose}{_or_say_missing(name) if value is None else ''}"
         )
 
     def _joined(self, before: dict[str, FieldType], now: dict[str, FieldType]) -> dict[str, FieldType]:
@@ -141,8 +146,7 @@ class _Looker:
             if (name not in before or name not in now) and name not in self._missing:
                 where = f"a row before {self._here()}" if name in now else self._here()
                 raise GraphError(
-                    f'JsonLines: {where} has no "{name}", which other rows have; '
-                    f"name the columns to read: columns={{…}}{_or_say_missing(name)}"
+                    f'{self._of}: {where} has no "{name}", which other rows have; {self._choose}{_or_say_missing(name)}'
                 )
         both = {name: self._wider(name, before[name], now[name]) for name in before if name in now}
         return {**before, **now, **both}
@@ -154,8 +158,8 @@ class _Looker:
         dtype = wider_dtype(a.dtype, b.dtype)
         if len(a.shape) != len(b.shape) or dtype is None:
             raise GraphError(
-                f'JsonLines: "{name}" is {settled(b.dtype)}{shape_text(b.shape)} in {self._here()}, and '
-                f"{settled(a.dtype)}{shape_text(a.shape)} before; name the columns to read: columns={{…}}"
+                f'{self._of}: "{name}" is {settled(b.dtype)}{shape_text(b.shape)} in {self._here()}, and '
+                f"{settled(a.dtype)}{shape_text(a.shape)} before; {self._choose}"
             )
         return FieldType(dtype, _shape_of_both(a.shape, b.shape))
 

@@ -100,6 +100,9 @@ def _inside(folder: str, name: Any) -> Any:
 def _matched(
     folder: str, columns: dict[str, Any], paths: str, rows: list[tuple[str, int]], files: list[str], unmatched: str
 ) -> dict[str, Any]:
+    if not all(isinstance(name, str) for name in columns[paths]):
+        # Manifest says what a column of paths holds.
+        return columns
     there = set(files)
     named = {_plain(value) for name in columns if _names_files(name, paths) for value in columns[name]}
     lonely = [each for each in files if each.lower().endswith(_PICTURES) and each not in named]

@@ -70,7 +70,7 @@ def _of_file(path: Any, paths: str, of: str, missing: Any) -> dict[str, Any]:
         columns.pop("", None)
         return columns
     if ending in (".jsonl", ".ndjson", ".json"):
-        attributes = json_attributes(pattern, None, missing, _LOOK)
+        attributes = json_attributes(pattern, None, missing, _LOOK, of)
         rows = source("JsonLines", {"patterns": pattern, **attributes})
         columns = _of_rows([{name: _scalar(value) for name, value in row.items()} for row in rows], of)
         return {name: column_of_lists(column) for name, column in columns.items()}
