@@ -1,7 +1,8 @@
 // `BytePieces` takes numbers and pieces off the front of bytes. Use it for file formats of ours, whose numbers are
 // little-endian: read all that a part needs, then ask once whether the bytes were enough.
 // Threads: one thread at a time.
-#pragma once
+#ifndef HEADRACE_CORE_BYTE_PIECES_H_
+#define HEADRACE_CORE_BYTE_PIECES_H_
 
 #include <bit>
 #include <cstdint>
@@ -58,3 +59,5 @@ class BytePieces {
 };
 
 }  // namespace headrace
+
+#endif  // HEADRACE_CORE_BYTE_PIECES_H_

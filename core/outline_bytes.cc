@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/varint.h"
 
 namespace headrace {
 namespace {
@@ -11,38 +12,29 @@ namespace {
 constexpr uint64_t kOutlinesMark = 0x4f01;
 enum OutlineKind : uint64_t { kPolygonOutline = 0, kRunOutline = 1 };
 
-// Seven bits a byte, the low ones first; the eighth says that more follow.
-void AppendWhole(uint64_t whole, std::string& bytes) {
-  while (whole >= 0x80) {
-    bytes.push_back(static_cast<char>(whole | 0x80));
-    whole >>= 7;
-  }
-  bytes.push_back(static_cast<char>(whole));
-}
-
 // Small numbers of both signs become small whole numbers.
 uint64_t FoldSign(int64_t number) { return (static_cast<uint64_t>(number) << 1) ^ static_cast<uint64_t>(number >> 63); }
 int64_t UnfoldSign(uint64_t folded) { return static_cast<int64_t>(folded >> 1) ^ -static_cast<int64_t>(folded & 1); }
 
 void AppendRuns(const Outline& outline, std::string& bytes) {
-  AppendWhole(kRunOutline, bytes);
-  AppendWhole(static_cast<uint64_t>(outline.runs_height), bytes);
-  AppendWhole(static_cast<uint64_t>(outline.runs_width), bytes);
-  AppendWhole(outline.runs.size(), bytes);
-  for (const uint64_t run : outline.runs) AppendWhole(run, bytes);
+  PutVarint(bytes, kRunOutline);
+  PutVarint(bytes, static_cast<uint64_t>(outline.runs_height));
+  PutVarint(bytes, static_cast<uint64_t>(outline.runs_width));
+  PutVarint(bytes, outline.runs.size());
+  for (const uint64_t run : outline.runs) PutVarint(bytes, run);
 }
 
 void AppendPolygons(const Outline& outline, std::string& bytes) {
-  AppendWhole(kPolygonOutline, bytes);
-  AppendWhole(outline.part_ends.size(), bytes);
+  PutVarint(bytes, kPolygonOutline);
+  PutVarint(bytes, outline.part_ends.size());
   GridPoint before;
   size_t at = 0;
   for (const size_t end : outline.part_ends) {
-    AppendWhole(end - at, bytes);
+    PutVarint(bytes, end - at);
     for (; at < end; ++at) {
       const GridPoint point = outline.points[at];
-      AppendWhole(FoldSign(point.x - before.x), bytes);
-      AppendWhole(FoldSign(point.y - before.y), bytes);
+      PutVarint(bytes, FoldSign(point.x - before.x));
+      PutVarint(bytes, FoldSign(point.y - before.y));
       before = point;
     }
   }
@@ -67,10 +59,10 @@ std::optional<int32_t> GridCoordinate(double pixels) {
 }
 
 void AppendOutlinesHead(int64_t height, int64_t width, uint64_t objects, std::string& bytes) {
-  AppendWhole(kOutlinesMark, bytes);
-  AppendWhole(static_cast<uint64_t>(height), bytes);
-  AppendWhole(static_cast<uint64_t>(width), bytes);
-  AppendWhole(objects, bytes);
+  PutVarint(bytes, kOutlinesMark);
+  PutVarint(bytes, static_cast<uint64_t>(height));
+  PutVarint(bytes, static_cast<uint64_t>(width));
+  PutVarint(bytes, objects);
 }
 
 void AppendOutline(const Outline& outline, std::string& bytes) {

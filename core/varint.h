@@ -1,6 +1,7 @@
 // `PutVarint` writes a number as protobuf's varint: 7 bits a byte, the lowest first, and a set high bit in all bytes
 // but the last. Threads: a pure function.
-#pragma once
+#ifndef HEADRACE_CORE_VARINT_H_
+#define HEADRACE_CORE_VARINT_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -21,3 +22,5 @@ inline size_t VarintSize(uint64_t value) {
 }
 
 }  // namespace headrace
+
+#endif  // HEADRACE_CORE_VARINT_H_

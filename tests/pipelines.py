@@ -1052,7 +1052,7 @@ def mind_arrays(data: pathlib.Path) -> hr.Dataset:
     return rows.skip(1).batch(3, pad=True, pad_value=-1)
 
 
-def arrow_tables(data: pathlib.Path) -> hr.Dataset:
+def arrow_table() -> Table:
     """Of batches with other lengths, and dictionaries in another order."""
     batches = []
     for number, names in enumerate((["cat", "dog"], ["dog", "cat"], ["cat"])):
@@ -1066,7 +1066,11 @@ def arrow_tables(data: pathlib.Path) -> hr.Dataset:
                 name=texts([f"row {row}" for row in range(rows)]),
             )
         )
-    return hr.Arrow(Table(batches), shuffle=True).repeat(2).batch(4, ragged="splits")
+    return Table(batches)
+
+
+def arrow_tables(data: pathlib.Path) -> hr.Dataset:
+    return hr.Arrow(arrow_table(), shuffle=True).repeat(2).batch(4, ragged="splits")
 
 
 def parquet_by_number(data: pathlib.Path) -> hr.Dataset:

@@ -1,6 +1,7 @@
 // `KeptByFiles` caches values derived from files, such as a parsed list or an index, for the next iteration over the
 // same files; a value is derived again once a file has changed. Only the last few are kept. Values of files that
-// changed just before the read are not kept, because a further change might not alter the change time.
+// changed just before the read are not kept, because a further change might not alter the change time; nor are values
+// that hold much memory, as their `held_bytes()` says, if they have one: they live as long as they are used.
 // Threads: any thread; no lock is held while a value is made.
 #ifndef HEADRACE_IO_LISTINGS_KEPT_BY_FILES_H_
 #define HEADRACE_IO_LISTINGS_KEPT_BY_FILES_H_
@@ -27,6 +28,7 @@ template <typename Value>
 class KeptByFiles {
  public:
   static constexpr size_t kMost = 4;
+  static constexpr int64_t kMostHeld = int64_t{256} << 20;
 
   // `now_ns`: since 1970, on the clock of file systems; replaceable in tests.
   explicit KeptByFiles(std::function<int64_t()> now_ns = SystemNow) : now_ns_(std::move(now_ns)) {}
@@ -88,6 +90,14 @@ class KeptByFiles {
     return version;
   }
 
+  static bool IsSmall(const Value& value) {
+    if constexpr (requires { value.held_bytes(); }) {
+      return value.held_bytes() <= kMostHeld;
+    } else {
+      return true;
+    }
+  }
+
   std::shared_ptr<const Kept> Find(const Kept& wanted) {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& kept : kept_) {
@@ -97,13 +107,14 @@ class KeptByFiles {
   }
 
   void Keep(Kept kept, int64_t began_ns) {
-    const bool tells = std::all_of(kept.versions.begin(), kept.versions.end(), [began_ns](const FileVersion& version) {
-      return version.changed_ns > 0 && version.changed_ns < began_ns - kCoarseNs;
-    });
+    const bool keeps = IsSmall(*kept.value) &&
+                       std::all_of(kept.versions.begin(), kept.versions.end(), [began_ns](const FileVersion& version) {
+                         return version.changed_ns > 0 && version.changed_ns < began_ns - kCoarseNs;
+                       });
     const std::shared_ptr<const Kept> old = Find(kept);
     const std::lock_guard<std::mutex> lock(mutex_);
     std::erase(kept_, old);
-    if (tells) kept_.push_front(std::make_shared<const Kept>(std::move(kept)));
+    if (keeps) kept_.push_front(std::make_shared<const Kept>(std::move(kept)));
     if (kept_.size() > kMost) kept_.pop_back();
   }
 

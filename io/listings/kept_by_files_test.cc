@@ -61,6 +61,26 @@ TEST_F(KeptByFilesTest, ForgetsAValueOfOneName) {
   EXPECT_EQ(Get(kept, "y", {a}), 2);
 }
 
+struct HeldValue {
+  int64_t bytes = 0;
+
+  int64_t held_bytes() const { return bytes; }
+};
+
+TEST_F(KeptByFilesTest, KeepsNoValueThatHoldsMuchMemory) {
+  KeptByFiles<HeldValue> kept([] { return Now() + kHour; });
+  const std::string a = folder_.Write("a", "1");
+  const auto is_kept = [&](const std::string& name, int64_t bytes) {
+    const auto get = [&] {
+      return *kept.Get(*LocalFileSystem(), name, {a}, [&]() -> absl::StatusOr<HeldValue> { return HeldValue{bytes}; });
+    };
+    const std::shared_ptr<const HeldValue> first = get();
+    return first == get();
+  };
+  EXPECT_TRUE(is_kept("x", KeptByFiles<HeldValue>::kMostHeld));
+  EXPECT_FALSE(is_kept("y", KeptByFiles<HeldValue>::kMostHeld + 1));
+}
+
 TEST_F(KeptByFilesTest, KeepsNoError) {
   KeptByFiles<int> kept([] { return Now() + kHour; });
   const auto fails = []() -> absl::StatusOr<int> { return DataError("no"); };

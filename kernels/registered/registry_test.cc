@@ -79,11 +79,12 @@ bool Agrees(const ir::ColumnType& inferred, const Tensor& tensor) {
   return true;
 }
 
-// Whether the size of what it gives depends on boxes or keypoints.
-bool MayRemoveRows(const std::string& kernel) {
+// Whether the size of what it gives depends on boxes, keypoints or outlines.
+bool SizeDependsOnValues(const std::string& kernel) {
   for (const char* const crop : {"RandomIoUCrop", "RandomObjectCrop", "RandomConstrainedCrop"}) {
     if (kernel.starts_with(crop)) return true;
   }
+  if (kernel == "DrawMasks" || kernel == "DrawLabelMap") return true;
   return kernel.starts_with("Sanitize") || kernel == "SplitDetections";
 }
 
@@ -221,8 +222,8 @@ TEST(Registry, EveryKernelInfersWhatItGives) {
             << "infers " << ir::TypeName(type) << " and gives " << (*outputs)[i].TypeName();
         // If the input type is fully known, so is the output type, except for sizes that are decoded or drawn.
         const bool may_draw_size = MayDrawSize(*kernel);
-        const bool removes_rows = MayRemoveRows(kernel->name);
-        EXPECT_TRUE(known > 0 || kernel->traits.decodes || may_draw_size || removes_rows || type.fully_known());
+        const bool of_values = SizeDependsOnValues(kernel->name);
+        EXPECT_TRUE(known > 0 || kernel->traits.decodes || may_draw_size || of_values || type.fully_known());
       }
     }
   }

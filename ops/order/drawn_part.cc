@@ -37,7 +37,7 @@ class Part : public RowOrder {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<RowOrder>> DrawPart(uint64_t rows, uint64_t seed, const PartBorders& borders) {
+absl::StatusOr<std::unique_ptr<RowOrder>> DrawPart(uint64_t rows, uint64_t seed, const DrawnPositions& borders) {
   if (rows > kMostRows) {
     return UnsupportedError("keeps a bit for each row of its input, at most for ", kMostRows, " rows; there are ",
                             rows);

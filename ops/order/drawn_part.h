@@ -15,13 +15,13 @@
 namespace headrace {
 
 // Positions `begin` to `end` of the permutation are in the part, or, with `rest`, all others.
-struct PartBorders {
+struct DrawnPositions {
   uint64_t begin = 0;
   uint64_t end = 0;
   bool rest = false;
 };
 // kUnsupported for more than 2^33 rows, as each takes a bit.
-absl::StatusOr<std::unique_ptr<RowOrder>> DrawPart(uint64_t rows, uint64_t seed, const PartBorders& borders);
+absl::StatusOr<std::unique_ptr<RowOrder>> DrawPart(uint64_t rows, uint64_t seed, const DrawnPositions& borders);
 
 // Completes `own` with what these operators declare alike: their role, traits and module, and that columns pass.
 ir::Declaration DrawnPartDeclaration(ir::Declaration own);

@@ -16,7 +16,7 @@
 namespace headrace {
 namespace {
 
-std::vector<uint64_t> RowsOfDrawnPart(uint64_t rows, uint64_t seed, const PartBorders& borders) {
+std::vector<uint64_t> RowsOfDrawnPart(uint64_t rows, uint64_t seed, const DrawnPositions& borders) {
   const auto part = DrawPart(rows, seed, borders);
   std::vector<uint64_t> positions((*part)->size());
   std::vector<uint64_t> occurrences(positions.size());
@@ -30,7 +30,7 @@ TEST(DrawnPart, KeepsTheOrderAndSharesNoRow) {
   // Both kinds of permutation.
   for (const uint64_t rows : {uint64_t{40}, UniformPermutation::kMostRows + 40}) {
     std::set<uint64_t> seen;
-    for (const PartBorders& borders : {PartBorders{0, 7}, PartBorders{7, 30}, PartBorders{30, rows}}) {
+    for (const DrawnPositions& borders : {DrawnPositions{0, 7}, DrawnPositions{7, 30}, DrawnPositions{30, rows}}) {
       const std::vector<uint64_t> part = RowsOfDrawnPart(rows, 5, borders);
       EXPECT_EQ(part.size(), borders.end - borders.begin);
       EXPECT_TRUE(std::is_sorted(part.begin(), part.end()));

@@ -2,6 +2,7 @@
 
 import gc
 import json
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -115,6 +116,26 @@ def test_a_generator_that_raises_ends_the_run():
     with pytest.raises(hr.DataError, match="no more paper"):
         list(hr.Arrow(batches()))
 
+    class Mute(Exception):
+        def __str__(self):
+            raise ValueError("no text")
+
+    def mute():
+        yield record(x=ints(0))
+        raise Mute
+
+    with pytest.raises(hr.DataError, match="cannot be shown"):
+        list(hr.Arrow(mute()))
+
+
+def test_a_class_that_only_claims_to_be_an_iterator_is_refused():
+    class Claims:
+        pass
+
+    Iterator.register(Claims)
+    with pytest.raises(hr.GraphError, match="not an iterator"):
+        hr.Arrow(Claims())
+
 
 # ---- types ----
 
@@ -214,6 +235,13 @@ def test_classes_may_be_given():
     assert ds.classes_of("b") == ["y", "z"]
     with pytest.raises(AttributeError, match="different classes"):
         _ = ds.classes
+    for classes, said in (
+        ("a", "give the names of the classes"),
+        (["x", "x"], "'x' 2 times"),
+        ({"a": None}, "is None"),
+    ):
+        with pytest.raises(hr.GraphError, match=said):
+            hr.Arrow(record(a=texts(["x"])), classes=classes)
     with pytest.raises(hr.GraphError, match="not clear of which column"):
         hr.Arrow(record(a=texts(["x"]), b=texts(["y"])), classes=["x"])
 
@@ -274,6 +302,8 @@ def test_a_missing_class_may_be_a_name_or_a_number():
     table = record(label=dictionary([0, 1], ["cat", "dog"]).with_missing(True, False))
     assert values_of(hr.Arrow(table, missing={"label": -1}), "label") == [0, -1]
     assert values_of(hr.Arrow(table, classes=["cat", "dog"], missing={"label": "dog"}), "label") == [0, 1]
+    with pytest.raises(hr.GraphError, match=r"a dictionary; give the number of a class, .*classes="):
+        hr.Arrow(table, missing={"label": "dog"})
 
 
 def test_rows_of_streams_without_a_value_can_be_left_out():

@@ -172,6 +172,7 @@ def test_columns_are_chosen_renamed_and_converted(sets, tmp_path, capsys):
         (["--cast", "label"], "write names as in a=b"),
         (["--columns", "=x"], "write names as in a=b"),
         (["--columns", "id", "id=x"], "names 'id' twice"),
+        (["--cast", "label=int99"], "in the pipeline:\n"),
         (["--cast", "label=int99"], "int99"),
         (["--files", "0"], "it must be at least 1"),
         (["--workers", "0"], "it must be at least 1"),

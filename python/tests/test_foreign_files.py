@@ -70,6 +70,24 @@ def test_each_reader_names_it(tmp_path, kind):
         assert caught.value.operator is not None
 
 
+@pytest.mark.parametrize(("make", "own"), [(hr.Npy, {"NumPy .npy"}), (hr.Npz, {"zip"}), (hr.Parquet, {"Parquet"})])
+def test_sources_that_look_into_files_when_they_are_made_name_it(tmp_path, make, own):
+    if make is hr.Parquet:
+        pytest.importorskip("pyarrow")
+    path = tmp_path / "data"
+    for kind in KINDS.keys() - own:
+        path.write_bytes(KINDS[kind])
+        with pytest.raises(hr.DataError) as caught:
+            make(path)
+        said = str(caught.value)
+        assert re.search(rf"{re.escape(kind)}, by its first bytes: ", said) and str(path) in said, said
+    for kind in own:
+        path.write_bytes(KINDS[kind][:-1])
+        with pytest.raises(hr.DataError) as caught:
+            make(path)
+        assert "by its first bytes" not in str(caught.value)
+
+
 def test_several_tfrecords_and_the_files_that_are_read(tmp_path):
     path = tmp_path / "data"
     path.write_bytes(RECORD * 3)

@@ -95,6 +95,9 @@ def test_every_example_is_python_that_runs(op, photos, tmp_path, monkeypatch):
     ds = hr.ImageFolder("photos/")
     if op["name"] == "MindRecord":
         ds.write_mindrecord("train.mindrecord", files=2)
+    if op["name"] == "Parquet":
+        pytest.importorskip("pyarrow")
+        ds.write_parquet("train-0.parquet")
     if op["name"] == "Npy":
         np.save("images.npy", np.arange(6).reshape(3, 2))
     if op["name"] == "Npz":

@@ -47,7 +47,7 @@ def test_the_order_of_the_dataset_is_kept(animals):
     assert texts(hr.from_huggingface(animals.select(range(1, 3)))) == ["y", "z"]
     shuffled = animals.shuffle(seed=1)
     assert texts(hr.from_huggingface(shuffled)) == shuffled["text"][:]
-    kept = animals.filter(lambda row: row["label"] == 1, load_from_cache_file=False)
+    kept = animals.filter(lambda label: label == 1, input_columns="label", load_from_cache_file=False)
     assert texts(hr.from_huggingface(kept)) == ["y", "z"]
 
 

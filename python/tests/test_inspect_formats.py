@@ -62,6 +62,24 @@ def test_inspect_shows_texts_arrays_and_bytes(tmp_path, capsys):
     assert "\x1b" not in said
 
 
+def test_inspect_leaves_out_what_is_no_number(tmp_path, capsys):
+    nan = float("nan")
+    hr.Numpy(
+        {"x": np.float32([nan, 2, nan, 1]), "y": np.array([[nan, 3], [4, 5], [nan, nan], [6, 7]])}
+    ).write_mindrecord(tmp_path / "a.mindrecord")
+    said = inspected(capsys, tmp_path / "a.mindrecord")
+    assert "  x  float32; 1 to 2; 2 different" in said
+    assert "  y  float64 (2,); 3 to 7" in said
+
+
+def test_inspect_names_classes(tmp_path, capsys):
+    for number in range(6):
+        (tmp_path / f"{number}").mkdir()
+        (tmp_path / f"{number}/a.png").write_bytes(small_sets.PICTURES[number])
+    said = "\n".join(inspected(capsys, tmp_path))
+    assert "label  int32; 0 to 5; 6 different; 6 classes: '0', '1', '2', '3', '4', …" in said
+
+
 def test_inspect_of_several_files_and_of_compressed_ones(tmp_path, capsys):
     for number in range(3):
         (tmp_path / f"{number}.tfrecord").write_bytes(examples(number))
@@ -138,10 +156,11 @@ def test_unpack_writes_images_and_a_list(sets, tmp_path, capsys, name):
     assert [(line["label"], line["id"]) for line in lines] == [(number / 2, number + 3) for number in range(7)]
 
 
-def test_unpack_of_several_columns_of_bytes(tmp_path):
+def test_unpack_of_several_columns_of_bytes(tmp_path, capsys):
     rows = hr.Numpy({"jpg": small_sets.column([b"a"]), "../m": small_sets.column([b"b"]), "x": np.ones((1, 2))})
     rows.rename({"../m": "m.seg"}).rename({"x": "x.npy"}).write_tar(tmp_path / "a.tar")
     assert main(["unpack", str(tmp_path / "a.tar"), str(tmp_path / "out")]) == 0
+    assert "out: 2 files of 1 row, listed in " in capsys.readouterr().out
     (line,) = (tmp_path / "out/metadata.jsonl").read_text().splitlines()
     names = {"jpg_file_name": "00000000.jpg.bin", "m.seg_file_name": "00000000.m_seg.bin"}
     assert json.loads(line) == names | {"x.npy": [1.0, 1.0]}

@@ -1,15 +1,12 @@
 """`hr.Npy` and `hr.Npz`: arrays of NumPy, read by row."""
 
-import gzip
 import pathlib
-import struct
 import warnings
 
 import numpy as np
 import pytest
 
 import headrace as hr
-from headrace._datasets.fixed_rows import FixedField, FixedPart, FixedRows
 
 DTYPES = [
     "?",
@@ -165,26 +162,3 @@ def test_a_compressed_member_has_a_checksum(tmp_path):
     path.write_bytes(damaged)
     with pytest.raises(hr.DataError, match="member x.npy"):
         list(dataset)
-
-
-def test_rows_of_files_without_a_description(tmp_path):
-    images = np.arange(4 * 6, dtype=np.uint8).reshape(4, 2, 3)
-    labels = np.array([3, 1, 4, 1], np.uint8)
-    (tmp_path / "images.gz").write_bytes(gzip.compress(struct.pack(">4I", 2051, 4, 2, 3) + images.tobytes()))
-    (tmp_path / "labels").write_bytes(struct.pack(">2I", 2049, 4) + labels.tobytes())
-    dataset = FixedRows(
-        [
-            FixedPart([tmp_path / "images.gz"], [FixedField("image", "uint8", (2, 3))], head_bytes=16),
-            FixedPart([tmp_path / "labels"], [FixedField("label", "uint8")], head_bytes=8),
-        ]
-    )
-    rows = list(dataset)
-    assert len(dataset) == 4
-    np.testing.assert_array_equal([row["image"] for row in rows], images)
-    assert [int(row["label"]) for row in rows] == [3, 1, 4, 1]
-    assert sorted(
-        int(row["label"])
-        for row in FixedRows(
-            [FixedPart([tmp_path / "labels"], [FixedField("label", "uint8")], head_bytes=8)], shuffle=True
-        )
-    ) == [1, 1, 3, 4]

@@ -492,6 +492,12 @@ def test_it_says_what_a_file_is_and_what_to_write(tmp_path, kind):
     assert f"open: {path} is {kind}" in said and advice in said
 
 
+@pytest.mark.parametrize("text", ["[]", "[1, 2]\n", "3", "nothing", "{}\n[]\n"])
+def test_json_without_objects_is_no_text(tmp_path, text):
+    (tmp_path / "a.json").write_text(text)
+    assert "an object a line" in refusal(tmp_path / "a.json")
+
+
 def test_a_pipe_is_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     assert "is a pipe" in refusal(tmp_path / "pipe")

@@ -9,6 +9,7 @@ from conftest import ROOT
 
 import headrace as hr
 from headrace.__main__ import main
+from headrace._formats import found_at
 from tests import small_sets
 
 
@@ -58,7 +59,9 @@ def test_mds_folders(tmp_path, capsys):
     folder = tmp_path / "set"
     shutil.copytree(ROOT / "io/formats/mds/testdata/plain", folder)
     same(hr.open(folder), hr.Mds(folder))
-    assert "set: MDS, " in inspected(capsys, folder)
+    size = sum(each.stat().st_size for each in folder.iterdir())
+    said = inspected(capsys, folder)
+    assert "set: MDS, " in said and f" files, {size:,} bytes" in said
     (shard,) = list(folder.glob("*.mds"))[:1]
     with pytest.raises(hr.UnsupportedError, match=r"index\.json"):
         hr.open(shard)
@@ -72,6 +75,8 @@ def test_lmdb_folders_and_files(tmp_path, capsys):
     assert main(["convert", str(tmp_path), str(tmp_path / "out.tfrecord")]) == 0
     same(hr.open(tmp_path / "out.tfrecord"), hr.Lmdb(tmp_path))
     assert "data.mdb: LMDB, " in inspected(capsys, file)
+    (tmp_path / "out.tfrecord").unlink()
+    assert inspected(capsys, tmp_path).splitlines()[0].endswith(f" rows, {file.stat().st_size:,} bytes")
 
 
 # ---- images with metadata ----
@@ -86,6 +91,33 @@ def test_images_with_metadata_and_what_unpack_writes(tmp_path):
     assert found == small_sets.rows_of(rows)
 
 
+def test_unpacked_rows_of_several_columns_of_bytes_are_opened_by_their_images(tmp_path):
+    rows = hr.Numpy({"key": small_sets.column([b"k"] * small_sets.ROWS)}).zip(small_sets.images())
+    rows.write_tfrecord(tmp_path / "a.tfrecord")
+    assert main(["unpack", str(tmp_path / "a.tfrecord"), str(tmp_path / "out")]) == 0
+    found = [(bytes(row["data"]), row["key_file_name"]) for row in hr.open(tmp_path / "out")]
+    assert found == [(image, f"{number:08}.key.bin") for number, image in enumerate(small_sets.PICTURES)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "column"),
+    [
+        ("metadata.json", '[\n{"file_name": "a.png", "n": 3}\n]', "file_name"),
+        ("metadata.csv", "n,mask_file_name,x_file_name\n3,a.bin,a.png\n", "x_file_name"),
+        ("metadata.jsonl", '{"n": 3, "x_file_name": "a.bin"}\n', "x_file_name"),
+        ("metadata.jsonl", "{", "file_name"),
+        ("metadata.jsonl", "[1]", "file_name"),
+        ("metadata.csv", "", "file_name"),
+    ],
+)
+def test_the_column_of_images_is_found(tmp_path, name, text, column):
+    (tmp_path / "a.png").write_bytes(small_sets.PICTURES[0])
+    (tmp_path / name).write_text(text)
+    found = found_at(tmp_path)
+    assert (found.format.call, found.proposed({})) == ("hr.Manifest", {"path_column": column})
+    assert found.proposed({"path_column": "p"}) == {"path_column": "p"}
+
+
 # ---- Parquet and Arrow ----
 
 
@@ -97,6 +129,10 @@ def test_parquet_files_and_partitions(tmp_path, capsys):
         parquet.write_table(pa.table({"n": [year, 1], "t": ["a", "b"]}), tmp_path / f"year={year}/a.parquet")
     assert [int(row["year"]) for row in hr.open(tmp_path)] == [2024, 2024, 2025, 2025]
     file = tmp_path / "year=2024/a.parquet"
+    size = sum(each.stat().st_size for each in tmp_path.glob("*/*"))
+    assert f"{tmp_path}: Parquet, 4 rows in 2 files, {size:,} bytes" in inspected(capsys, tmp_path)
+    assert main(["convert", str(tmp_path), str(file), "--overwrite"]) == 1
+    assert "a file that is read" in capsys.readouterr().err
     same(hr.open(file), hr.Parquet(file))
     assert f"{file}: Parquet, 2 rows, " in inspected(capsys, file)
 
@@ -131,6 +167,24 @@ def test_arrow_files_and_streams(tmp_path, form):
         writer.write_table(table)
     same(hr.open(path), hr.Arrow(table))
     assert len(hr.open([path, path])) == 4
+
+
+def test_the_call_for_arrow_files_gives_the_rows(tmp_path, capsys):
+    feather = pytest.importorskip("pyarrow.feather")
+    pa = pytest.importorskip("pyarrow")
+    for name in ("a", "b"):
+        feather.write_feather(pa.table({"n": [1, 2]}), tmp_path / f"{name}.feather")
+    call = inspected(capsys, tmp_path).splitlines()[1].removeprefix("read it with ")
+    assert len(eval(call, {"hr": hr})) == 4
+
+
+def test_arrow_files_of_several_schemas_are_named(tmp_path):
+    feather = pytest.importorskip("pyarrow.feather")
+    pa = pytest.importorskip("pyarrow")
+    feather.write_feather(pa.table({"n": [1]}), tmp_path / "a.feather")
+    feather.write_feather(pa.table({"n": ["x"]}), tmp_path / "b.feather")
+    with pytest.raises(hr.GraphError, match=r"b\.feather has another schema .*a\.feather \(n string; n int64\)"):
+        hr.open(tmp_path)
 
 
 def test_a_damaged_arrow_file_is_named(tmp_path):

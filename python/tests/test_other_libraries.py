@@ -310,7 +310,7 @@ def test_choices_have_literal_types():
     hints = get_type_hints(RunParameters)
     for name, choices in {
         "even": ("off", "drop", "pad"),
-        "as_": ("numpy", "torch", "dlpack"),
+        "as_": ("numpy", "torch", "dlpack", "arrow"),
         "bytes_as": ("bytes", "memoryview"),
         "executor": ("threads", "pull"),
     }.items():

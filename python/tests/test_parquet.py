@@ -187,6 +187,23 @@ def test_dictionaries_are_mapped_by_value(tmp_path):
         values(hr.Parquet(tmp_path), "label")
 
 
+def test_dictionaries_in_lists_are_classes(tmp_path):
+    lists = pa.array([["b", "a"], [], ["a"]], pa.list_(pa.dictionary(pa.int32(), pa.string())))
+    fixed = pa.array([["x"], ["y"], ["x"]], pa.list_(pa.dictionary(pa.int32(), pa.string()), 1))
+    dataset = hr.Parquet(write(tmp_path / "a.parquet", pa.table({"tags": lists, "one": fixed})))
+    assert (dataset.classes_of("tags"), dataset.classes_of("one")) == (["b", "a"], ["x", "y"])
+    assert [row["tags"].tolist() for row in dataset] == [[0, 1], [], [1]]
+    assert [row["one"].tolist() for row in dataset] == [[0], [1], [0]]
+
+
+def test_dictionaries_whose_names_have_dots(tmp_path):
+    kinds = pa.array(["b", "a"]).dictionary_encode()
+    structs = pa.StructArray.from_arrays([kinds, pa.array([1, 2])], ["x.y", "n"])
+    dataset = hr.Parquet(write(tmp_path / "a.parquet", pa.table({"a.b": kinds, "s": structs})))
+    assert dataset.classes_of("a.b") == dataset.classes_of("s.x.y") == ["b", "a"]
+    assert values(dataset, "a.b") == values(dataset, "s.x.y") == [0, 1]
+
+
 def test_classes_number_texts(tmp_path):
     path = write(tmp_path / "a.parquet", pa.table({"kind": ["b", "a"], "other": ["x", "y"]}))
     dataset = hr.Parquet(path, classes={"kind": ["a", "b"]})
@@ -195,6 +212,17 @@ def test_classes_number_texts(tmp_path):
     assert dataset.schema["other"].dtype == "string"
     with pytest.raises(hr.GraphError, match="of which column"):
         hr.Parquet(path, classes=["a", "b"])
+    with pytest.raises(hr.GraphError, match="classes is .kind.; give the names of the classes"):
+        hr.Parquet(path, classes="kind")
+
+
+def test_what_is_wrong_of_columns_names_the_file(tmp_path):
+    path = write(tmp_path / "a.parquet", pa.table({"n": [1], "nothing": pa.nulls(1)}))
+    with pytest.raises(hr.GraphError, match=r'Parquet: .*a\.parquet: columns names "m", .*\(n, nothing\)'):
+        hr.Parquet(path, columns=["m"])
+    for missing in ({}, {"nothing": 0}):
+        with pytest.raises(hr.UnsupportedError, match=r'Parquet: .*a\.parquet: column "nothing" has the type null'):
+            hr.Parquet(path, missing=missing)
 
 
 def test_a_missing_value_is_an_error_unless_one_is_given(tmp_path):
@@ -222,6 +250,13 @@ def test_folders_of_keys_give_columns(tmp_path):
     ]
     assert list(hr.Parquet(tmp_path, columns=["year"]).schema) == ["year"]
     assert values(hr.Parquet(tmp_path, columns=["year"], index="build"), "year") == [2024, 2024, 2025]
+
+
+@pytest.mark.parametrize("given", [{"classes": {"split": ["train"]}}, {"missing": {"split": "none"}}])
+def test_what_folders_name_has_no_classes_and_no_missing_values(tmp_path, given):
+    write(tmp_path / "split=train/a.parquet", numbers(0, 2))
+    with pytest.raises(hr.GraphError, match=r'names "split", whose values are names of folders'):
+        hr.Parquet(tmp_path, **given)
 
 
 def test_columns_of_files_come_before_those_of_folders(tmp_path):

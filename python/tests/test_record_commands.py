@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import headrace as hr
 from headrace import pack
 from headrace.__main__ import main
 from headrace._records.encoded_header import EncodedHeader, encoded_header
@@ -190,6 +191,24 @@ def test_missing_files_are_named(tmp_path, capsys):
         assert main([command, str(tmp_path / "none.rec")]) == 1
         assert "none.rec" in capsys.readouterr().err
     assert main(["unpack", str(tmp_path / "none.rec"), str(tmp_path / "out")]) == 1
+
+
+def test_a_pattern_is_no_file_of_records(tmp_path, capsys):
+    hr.Numpy({"image": np.array(IMAGES, object), "label": np.zeros(len(IMAGES), np.float32)}).write_records(
+        tmp_path / "a.rec", files=2
+    )
+    pattern = str(tmp_path / "a-*.rec")
+    assert main(["inspect", pattern]) == 0
+    assert ", 4 rows in 2 files, " in capsys.readouterr().out
+    assert main(["verify", pattern]) == 0
+    assert "4 good rows, 4 images decoded: nothing wrong" in capsys.readouterr().out
+    assert main(["unpack", pattern, str(tmp_path / "out")]) == 0
+    assert main(["inspect", str(tmp_path / "none-*.rec")]) == 1
+    assert "nothing matches" in capsys.readouterr().err
+    odd = tmp_path / "[a].rec"
+    (tmp_path / "a-00000-of-00002.rec").rename(odd)
+    assert main(["inspect", str(odd)]) == 0
+    assert "[a].rec: 2 records, " in capsys.readouterr().out
 
 
 def test_commands_take_uris(records, tmp_path, capsys):

@@ -346,6 +346,32 @@ time.sleep(0.4)
     assert done.returncode == 0, (done.returncode, done.stderr)
 
 
+def test_exit_while_an_iterator_gives_batches_of_arrow():
+    code = """
+import threading, time
+import headrace as hr
+
+batch = next(iter(hr.Range(4).batch(4).options(as_="arrow")))
+
+def batches():
+    while True:
+        time.sleep(0.01)
+        yield batch
+
+def consume():
+    try:
+        for _ in hr.Arrow(batches()).batch(2):
+            pass
+    except hr.ClosedError:
+        pass
+
+threading.Thread(target=consume, daemon=True).start()
+time.sleep(0.4)
+"""
+    done = run_python(code, timeout=20)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+
+
 def test_batches_outlive_everything():
     it = hr.Range(1000).map(lambda x: np.full(1000, x), "value").batch(4).iterate()
     kept = [next(it)["value"] for _ in range(3)]

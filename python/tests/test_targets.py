@@ -652,6 +652,7 @@ def test_each_kernel_of_images_has_a_rule_or_is_refused():
         *("AugMix", "AutoAugment", "RandAugment", "TrivialAugmentWide"),
         *("CutMix", "MixUp", "Decode", "FiveCrop", "PixelMask", "SlicePatches", "TenCrop"),
         *("ClampBoxes", "ClampKeypoints", "ConvertBoxFormat", "SanitizeBoxes", "SanitizeKeypoints"),
+        *("DrawLabelMap", "DrawMasks", "PanopticCategories", "PanopticIds"),
     }
     among = {each["name"] for each in kernels if looks_at_boxes(each["name"])}
     assert among == {"RandomConstrainedCrop", "RandomIoUCrop", "RandomObjectCrop"}

@@ -10,6 +10,7 @@ import pytest
 
 import headrace as hr
 from headrace import datasets
+from headrace import transforms as T
 from tests import text_set_files as made
 from tests.picture_set_files import put_text
 
@@ -21,23 +22,26 @@ def values(ds: hr.Dataset, name: str) -> list:
 # ---- lines that the engine reads ----
 
 
-def test_ag_news_has_labels_from_one(tmp_path):
+def test_ag_news_has_labels_from_zero(tmp_path):
     made.write_ag_news(tmp_path / "ag_news_csv")
     ds = datasets.AGNews(tmp_path)
-    assert ds.schema == {"label": ("int64", ()), "title": ("string", ()), "description": ("string", ())}
-    assert len(ds) == 4 and values(ds, "label") == [3, 1, 4, 2]
+    assert ds.schema == {"label": ("int32", ()), "title": ("string", ()), "description": ("string", ())}
+    assert len(ds) == 4 and values(ds, "label") == [2, 0, 3, 1]
     assert ds[0]["title"] == 'A "big" day' and ds[0]["description"] == "It rained,\\nand rained."
-    assert ds.class_to_idx == {"World": 1, "Sports": 2, "Business": 3, "Sci/Tech": 4} and ds.left_out == []
+    assert ds.class_to_idx == {"World": 0, "Sports": 1, "Business": 2, "Sci/Tech": 3} and ds.left_out == []
     assert len(datasets.AGNews(tmp_path, "test")) == 2
 
 
 def test_classes_of_lines_follow_the_labels(tmp_path):
     made.write_ag_news(tmp_path)
     ds = datasets.AGNews(tmp_path, shuffle=True)
-    assert ds.batch(2).classes == ["World", "Sports", "Business", "Sci/Tech"]
-    assert ds.rename({"label": "field"}).class_to_idx["Sports"] == 2
+    names = ["World", "Sports", "Business", "Sci/Tech"]
+    assert ds.classes == ds.classes_of("label") == ds.batch(2).classes == names
+    assert ds.map(T.OneHot(4), "label").classes == ds.map(lambda title: title.upper(), "title").classes == names
+    assert ds.concat(datasets.AGNews(tmp_path, "test")).repeat(2).classes == names
+    assert ds.rename({"label": "field"}).class_to_idx["Sports"] == 1
     with pytest.raises(AttributeError, match="a function changed the labels"):
-        _ = ds.map(lambda label: label - 1, "label").classes
+        _ = ds.map(lambda label: label + 1, "label").classes
     with pytest.raises(AttributeError, match="no column of labels"):
         _ = ds.project("title").classes
 
@@ -61,9 +65,30 @@ def test_lines_that_are_damaged_are_an_error_of_their_row(tmp_path):
     put_text(tmp_path / "train.csv", made.csv_line((1, "a", "b")) + made.csv_line((2, "a")))
     with pytest.raises(hr.DataError, match=r"train.csv, byte 12"):
         list(datasets.AGNews(tmp_path))
-    put_text(tmp_path / "train.csv", made.csv_line(("one", "a", "b")))
-    with pytest.raises(hr.DataError, match=r"train.csv"):
-        list(datasets.AGNews(tmp_path))
+
+
+@pytest.mark.parametrize("label", ["0", "5", "-1", "01", " 1", "1.0", "one", "World", ""])
+def test_a_number_beyond_the_classes_is_an_error_of_its_row(tmp_path, label):
+    put_text(tmp_path / "train.csv", made.csv_line((4, "a", "b")) + made.csv_line((label, "c", "d")))
+    ds = datasets.AGNews(tmp_path)
+    assert int(ds[0]["label"]) == 3
+    with pytest.raises(hr.DataError, match=r'(?s)of "label", is .*, not one of the 4 classes.*train.csv, byte 12'):
+        list(ds)
+
+
+def test_classes_of_a_loaded_graph_of_lines_are_the_numbers_of_the_file(tmp_path):
+    made.write_ag_news(tmp_path)
+    datasets.AGNews(tmp_path).batch(2).save(tmp_path / "g.hrg")
+    assert hr.load(tmp_path / "g.hrg").classes == ["1", "2", "3", "4"]
+
+
+def test_parquet_keeps_the_names_of_classes_of_lines(tmp_path):
+    pytest.importorskip("pyarrow")
+    made.write_ag_news(tmp_path)
+    ds = datasets.AGNews(tmp_path)
+    ds.write_parquet(tmp_path / "news.parquet")
+    written = hr.Parquet(str(tmp_path / "news.parquet"))
+    assert written.classes == ds.classes and values(written, "label") == values(ds, "label")
 
 
 def test_lines_must_not_be_compressed(tmp_path):
@@ -80,7 +105,7 @@ def test_lines_are_found_in_folders_of_any_name(tmp_path, name):
     made.write_ag_news(folder)
     ds = datasets.AGNews(folder)
     ds.save(tmp_path / "g.hrg")
-    assert len(ds) == 4 and values(hr.load(tmp_path / "g.hrg"), "label") == [3, 1, 4, 2]
+    assert len(ds) == 4 and values(hr.load(tmp_path / "g.hrg"), "label") == [2, 0, 3, 1]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +125,7 @@ def test_sets_of_csv(tmp_path, kind, arguments, folder, texts, classes):
     ds = getattr(datasets, kind)(tmp_path, *arguments)
     (row,) = ds
     assert list(row) == ["label", *texts] and [row[name] for name in texts] == [f'{name} \\" 1' for name in texts]
-    assert int(row["label"]) == 2 and list(ds.class_to_idx.values()) == list(range(1, classes + 1))
+    assert int(row["label"]) == 1 and list(ds.class_to_idx.values()) == list(range(classes))
 
 
 def test_sets_of_lines_keep_blanks(tmp_path):

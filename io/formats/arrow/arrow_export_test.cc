@@ -120,5 +120,11 @@ TEST(ArrowExport, RefusesWhatArrowLacks) {
               HasSubstr("not UTF-8"));
 }
 
+TEST(ArrowMetadata, RefusesMoreEntriesThanItMayHave) {
+  const int32_t count = 0x7FFFFFFF;
+  const std::string block(reinterpret_cast<const char*>(&count), sizeof(count));
+  EXPECT_EQ(KindOf(ArrowMetadata(block.data()).status()), ErrorKind::kData);
+}
+
 }  // namespace
 }  // namespace headrace

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
+#include "core/utf8.h"
 #include "io/formats/arrow/arrow_metadata.h"
 #include "io/formats/arrow/dictionary_texts.h"
 
@@ -88,6 +89,9 @@ absl::StatusOr<std::vector<MappedField>> FieldsOf(const ArrowSchema& schema) {
   }
   std::set<std::string_view> names;
   for (const MappedField& field : found) {
+    if (!IsUtf8(field.name)) {
+      return DataError("the Arrow schema is damaged: the name of a column is not UTF-8: ", field.name);
+    }
     if (!names.insert(field.name).second) {
       return GraphError("the Arrow schema has two columns \"", field.name, "\"; rename one");
     }
@@ -118,10 +122,11 @@ absl::StatusOr<const ArrowSchema*> ReadLists(const ArrowSchema* schema, ArrowCol
     if (column.lists.size() >= kMostLists) {
       return UnsupportedError(ColumnText(column.name), "nests more than ", kMostLists, " lists");
     }
-    if (fixed) elements *= std::max<int64_t>(format->width, 1);
-    if (elements > kMostFixedElements) {
+    const int64_t width = fixed ? std::max<int64_t>(format->width, 1) : 1;
+    if (width > kMostFixedElements / elements) {
       return UnsupportedError(ColumnText(column.name), "has lists of more than ", kMostFixedElements, " values");
     }
+    elements *= width;
     column.shape.push_back(fixed ? format->width : ArrowColumn::kAnyLength);
     column.lists.push_back(*std::move(format));
     schema = schema->children[0];
@@ -156,13 +161,17 @@ absl::Status ReadShape(const ArrowChoices& choices, ArrowColumn& column) {
                             "is an array of fixed shape, but not stored as a list of one length");
   }
   const int64_t width = column.lists.back().width;
+  // The product of the axes that are not 0 is kept small, too.
   int64_t count = 1;
+  bool empty = false;
+  bool fits = true;
   for (const int64_t axis : found->second) {
-    const bool fits = axis >= 0 && (axis == 0 || count <= width / axis || width == 0);
-    count = fits ? count * axis : -1;
-    if (count < 0) break;
+    empty |= axis == 0;
+    if (axis == 0) continue;
+    fits = fits && axis > 0 && axis <= kMostFixedElements / count;
+    if (fits) count *= axis;
   }
-  if (count != width) {
+  if (!fits || (empty ? 0 : count) != width) {
     return DataError("the Arrow schema is damaged: ", ColumnText(column.name), "holds arrays ",
                      ShapeName(found->second), " in lists of ", width, " values");
   }
@@ -192,7 +201,7 @@ absl::Status ReadClasses(const ArrowChoices& choices, ArrowColumn& column) {
   }
   if (texts) column.kind = ArrowKind::kClassTexts;
   column.dtype = DType::kInt64;
-  column.classes = std::make_shared<const ClassTable>(given->second);
+  column.classes = std::make_shared<const ArrowClasses>(given->second);
   return absl::OkStatus();
 }
 
@@ -336,7 +345,7 @@ absl::Status ArrowMapping::AdoptDictionaries(const ArrowArray& first) {
     }
     HEADRACE_ASSIGN_OR_RETURN(std::vector<std::string> names,
                               DictionaryTexts(column.name, column.dictionary, *array->dictionary));
-    column.classes = std::make_shared<const ClassTable>(std::move(names));
+    column.classes = std::make_shared<const ArrowClasses>(std::move(names));
   }
   return absl::OkStatus();
 }

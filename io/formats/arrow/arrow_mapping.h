@@ -21,9 +21,9 @@
 #include "absl/status/statusor.h"
 #include "core/dtype.h"
 #include "core/tensor.h"
+#include "io/formats/arrow/arrow_classes.h"
 #include "io/formats/arrow/arrow_format.h"
 #include "io/formats/arrow/c_data.h"
-#include "io/formats/arrow/class_table.h"
 
 namespace headrace {
 
@@ -49,7 +49,7 @@ struct ArrowColumn {
   std::array<int, 2> files;  // of files: the children `bytes` and `path`
   ArrowFormat paths;         // of files: how paths lie in memory
   // Null: dictionaries are numbered as the first one has them, which AdoptDictionaries reads.
-  std::shared_ptr<const ClassTable> classes;
+  std::shared_ptr<const ArrowClasses> classes;
   // What stands for a row without a value: the bytes of one element, or of the string. Of lists: "", a list without
   // elements.
   std::optional<std::string> fill;

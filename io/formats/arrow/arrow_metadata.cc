@@ -39,8 +39,9 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ArrowMetadata(c
   std::vector<std::pair<std::string, std::string>> entries;
   if (metadata == nullptr) return entries;
   const int32_t count = TakeNumber(metadata);
-  if (count < 0) return DataError("the metadata of the schema says that it has ", count, " entries");
-  int64_t left = kMostArrowMetadata;
+  // The lengths of a key and of a value are read of each.
+  int64_t left = kMostArrowMetadata - count * int64_t{2 * sizeof(int32_t)};
+  if (count < 0 || left < 0) return DataError("the metadata of the schema says that it has ", count, " entries");
   for (int32_t i = 0; i < count; ++i) {
     HEADRACE_ASSIGN_OR_RETURN(std::string key, TakeMetadataText(metadata, left));
     HEADRACE_ASSIGN_OR_RETURN(std::string value, TakeMetadataText(metadata, left));

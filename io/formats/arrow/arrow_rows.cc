@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/printable.h"
 #include "io/formats/arrow/dictionary_texts.h"
 
 namespace headrace {
@@ -14,6 +15,8 @@ namespace {
 
 // Rows that are hashed of a large column, evenly spread.
 constexpr int64_t kHashedRows = 4096;
+// Bytes of a name in a message.
+constexpr size_t kMostShown = 60;
 
 const ArrowFormat& StructFormat() {
   static const auto* const format = new ArrowFormat{ArrowLayout::kStruct};
@@ -23,6 +26,12 @@ const ArrowFormat& StructFormat() {
 bool HoldsStrings(ArrowLayout layout) {
   return layout == ArrowLayout::kSpans32 || layout == ArrowLayout::kSpans64 || layout == ArrowLayout::kViews ||
          layout == ArrowLayout::kFixedBytes;
+}
+
+// Where a dictionary's values lie. The last buffer of views holds lengths alone, which are written anew for each batch.
+std::vector<const void*> BuffersOfValues(const ArrowArray& dictionary, ArrowLayout layout) {
+  const int64_t count = dictionary.n_buffers - (layout == ArrowLayout::kViews ? 1 : 0);
+  return {dictionary.buffers + 1, dictionary.buffers + count};
 }
 
 // Bits of elements that begin later by so many.
@@ -136,7 +145,8 @@ absl::Status ArrowRows::EnterDictionary(const ArrowArray* array, const ArrowRows
   HEADRACE_RETURN_IF_ERROR(CheckArrowArray(column_->name, array, column_->dictionary, 0));
   const DictionaryNumbers* const known = before == nullptr ? nullptr : before->dictionary_.get();
   // Values of other memory may have the same address once a batch of a stream was freed: `before` still holds its own.
-  if (known != nullptr && known->values == array->buffers[1] && known->offset == array->offset &&
+  std::vector<const void*> buffers = BuffersOfValues(*array, column_->dictionary.layout);
+  if (known != nullptr && known->buffers == buffers && known->offset == array->offset &&
       static_cast<int64_t>(known->names.size()) == array->length) {
     dictionary_ = before->dictionary_;
     return absl::OkStatus();
@@ -144,7 +154,7 @@ absl::Status ArrowRows::EnterDictionary(const ArrowArray* array, const ArrowRows
   DictionaryNumbers numbers;
   HEADRACE_ASSIGN_OR_RETURN(numbers.names, DictionaryTexts(column_->name, column_->dictionary, *array));
   for (const std::string& name : numbers.names) numbers.numbers.push_back(column_->classes->NumberOf(name));
-  numbers.values = array->buffers[1];
+  numbers.buffers = std::move(buffers);
   numbers.offset = array->offset;
   dictionary_ = std::make_shared<const DictionaryNumbers>(std::move(numbers));
   return absl::OkStatus();
@@ -299,7 +309,7 @@ absl::StatusOr<int64_t> ArrowRows::ClassOf(int64_t row, int64_t element) const {
     name = dictionary_->names[static_cast<size_t>(index)];
   }
   return RowError(row, "holds a value that is none of its ", column_->classes->names().size(),
-                  " classes; name all of them in classes: \"", name, "\"");
+                  " classes; name all of them in classes: \"", PrintableStart(name, kMostShown), "\"");
 }
 
 absl::StatusOr<std::string_view> ArrowRows::StringAt(int64_t row, int64_t element) const {
@@ -357,10 +367,8 @@ absl::StatusOr<Tensor> ArrowRows::FilledRow() const {
   if (IsVariableLength(column_->dtype) && column_->shape.empty())
     return Tensor::CopyBytes(column_->dtype, *column_->fill);
   Shape shape = column_->shape;
-  // An empty list.
-  if (column_->ragged()) {
-    for (int64_t& axis : shape) axis = std::max<int64_t>(axis, 0);
-  }
+  // Lists of any length are empty.
+  for (int64_t& axis : shape) axis = std::max<int64_t>(axis, 0);
   if (IsVariableLength(column_->dtype)) {
     const std::vector<std::string_view> texts(static_cast<size_t>(ElementCount(shape)), *column_->fill);
     return Tensor::CopyBytesArray(column_->dtype, shape, texts);

@@ -29,7 +29,7 @@ struct DictionaryNumbers {
   std::vector<std::string> names;
   std::vector<int64_t> numbers;  // -1: there is no such class
   // Of the dictionary, which several batches may share.
-  const void* values = nullptr;
+  std::vector<const void*> buffers;
   int64_t offset = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/interrupt.h"
 
 namespace headrace {
 namespace {
@@ -31,6 +32,8 @@ absl::StatusOr<ArrowOwner<ArrowSchema>> SchemaOf(ArrowArrayStream& stream) {
 }
 
 absl::StatusOr<HeldArrow> NextOf(ArrowArrayStream& stream, const ArrowKeeper& keep) {
+  // A producer may give arrays without rows for as long as it likes.
+  HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
   ArrowOwner<ArrowArray> array;
   const int code = stream.get_next(&stream, array.get());
   if (code != 0) return ProducerError(stream, "rows", code);

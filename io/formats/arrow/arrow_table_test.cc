@@ -194,10 +194,22 @@ TEST(ArrowTable, MapsDictionariesByValue) {
   EXPECT_THAT(Rows(TableOfParts({batch({5}, {"cat"})}))[0], HasSubstr("the index 5 into a dictionary of 1 values"));
 }
 
+TEST(ArrowTable, TellsDictionariesThatShareOffsetsApart) {
+  const auto batch = [](const std::vector<std::string>& texts) {
+    return StructPart("", 1, {DictionaryPart("label", {0}, texts)});
+  };
+  ArrowOwner<ArrowArray> first = ArrayOfPart(batch({"cat", "dog"})), second = ArrayOfPart(batch({"dog", "cat"}));
+  second.get()->children[0]->dictionary->buffers[1] = first.get()->children[0]->dictionary->buffers[1];
+  const Tables table = ArrowTable::Of(*ArrowMapping::Of(*SchemaOfPart(batch({})), {}),
+                                      {KeepArrow(std::move(first)), KeepArrow(std::move(second))});
+  EXPECT_THAT(Rows(table), ElementsAre("0", "1"));
+}
+
 TEST(ArrowTable, NumbersTextsOfGivenClasses) {
   const ArrowChoices choices{.classes = {{"label", {"dog", "cat"}}}};
   EXPECT_THAT(Rows(TableOf(TextsPart("label", {"cat", "dog"}), choices)), ElementsAre("1", "0"));
   EXPECT_THAT(Rows(TableOf(TextsPart("label", {"emu"}), choices))[0], HasSubstr("none of its 2 classes"));
+  EXPECT_LT(Rows(TableOf(TextsPart("label", {std::string(1 << 20, 'e')}), choices))[0].size(), 200u);
   EXPECT_THAT(Refused(TableOf(NumbersPart<int32_t>("label", "i", {1}), choices)),
               HasSubstr("holds neither texts nor a dictionary"));
 }
@@ -223,6 +235,32 @@ TEST(ArrowTable, FillsStructsTextsAndLists) {
       ListPart("x", {0, 1, 3}, WithMissing(NumbersPart<int32_t>("", "i", {1, 2, 3}), {true, true, false}));
   EXPECT_THAT(Refused(TableOf(element)), HasSubstr("column \"x\" has no value at element 1"));
   EXPECT_THAT(Refused(TableOf(element)), HasSubstr("(row 1)"));
+}
+
+TEST(ArrowTable, FillsArraysOfListsWithEmptyLists) {
+  const ArrowPart inner = ListPart("item", {0, 1, 2, 2, 4}, NumbersPart<int32_t>("", "i", {1, 2, 3, 4}));
+  const ArrowPart pairs = WithMissing(FixedListPart("x", 2, 2, inner), {true, false});
+  const Tables table = TableOf(pairs, {.fills = {{"x", BytesOfNumbers<int32_t>({-1})}}});
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_THAT((*table)->mapping().columns()[0].shape, ElementsAre(2, ArrowColumn::kAnyLength));
+  EXPECT_THAT(Rows(table), ElementsAre("(2, 1) 1 2", "(2, 0) "));
+}
+
+TEST(ArrowTable, CountsTheValuesOfListsWithoutOverflow) {
+  ArrowPart lists = NumbersPart<int32_t>("", "i", {});
+  for (const int64_t size : {int64_t{0x7FFFFFFF}, int64_t{1} << 10, int64_t{1} << 30}) {
+    lists = FixedListPart("x", size, 0, std::move(lists));
+  }
+  EXPECT_THAT(Refused(TableOf(lists)), HasSubstr("lists of more than"));
+  const ArrowPart empty = FixedListPart("x", 0, 1, NumbersPart<int32_t>("", "i", {}));
+  EXPECT_THAT(Rows(TableOf(empty, {.shapes = {{"x", {2, 0}}}})), ElementsAre("(2, 0) "));
+  constexpr int64_t kLong = int64_t{1} << 62;
+  EXPECT_THAT(Refused(TableOf(empty, {.shapes = {{"x", {kLong, kLong}}}})), HasSubstr("in lists of 0 values"));
+  EXPECT_THAT(Refused(TableOf(empty, {.shapes = {{"x", {kLong, kLong, 0}}}})), HasSubstr("in lists of 0 values"));
+}
+
+TEST(ArrowTable, RefusesNamesThatAreNotUtf8) {
+  EXPECT_THAT(Refused(TableOf(NumbersPart<int32_t>("\xFF", "i", {1}))), HasSubstr("name of a column is not UTF-8"));
 }
 
 TEST(ArrowTable, GivesArraysOfFixedShape) {

@@ -106,14 +106,16 @@ absl::Status CocoEntries::CheckKeypoints(CocoTable& table) const {
   for (const CocoCategory& each : table.categories) count = std::max(count, each.keypoints.size());
   if (count == 0 && !objects_.empty()) count = objects_[0].keypoint_values / kPointNumbers;
   for (const ReadObject& object : objects_) {
-    if (object.keypoint_values == kPointNumbers * count) continue;
-    return DataError("annotation ", object.id, " has ", object.keypoint_values, " numbers of keypoints; ", count,
-                     " keypoints have three each: x, y and whether it is visible");
-  }
-  for (size_t i = 2; i < keypoints_.size(); i += kPointNumbers) {
-    const double visible = keypoints_[i];
-    if (visible == 0 || visible == 1 || visible == 2) continue;
-    return DataError("a keypoint is marked neither 0, 1 nor 2 for whether it is visible: ", visible);
+    if (object.keypoint_values != kPointNumbers * count) {
+      return DataError("annotation ", object.id, " has ", object.keypoint_values, " numbers of keypoints; ", count,
+                       " keypoints have three each: x, y and whether it is visible");
+    }
+    for (size_t i = kPointNumbers - 1; i < object.keypoint_values; i += kPointNumbers) {
+      const double visible = keypoints_[object.keypoints_begin + i];
+      if (visible == 0 || visible == 1 || visible == 2) continue;
+      return DataError("annotation ", object.id,
+                       " has a keypoint that is marked neither 0, 1 nor 2 for whether it is visible: ", visible);
+    }
   }
   table.keypoint_count = static_cast<int64_t>(count);
   return absl::OkStatus();

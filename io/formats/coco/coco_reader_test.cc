@@ -199,7 +199,11 @@ TEST(CocoReader, GivesKeypoints) {
   EXPECT_THAT(MessageOf(FileOf(object("1, 2, 2"), person), CocoTask::kKeypoints),
               HasSubstr("annotation 4 has 3 numbers of keypoints; 2 keypoints"));
   EXPECT_THAT(MessageOf(FileOf(object("1, 2, 2, 0, 0, 3"), person), CocoTask::kKeypoints),
-              HasSubstr("neither 0, 1 nor 2"));
+              HasSubstr("annotation 4 has a keypoint that is marked neither 0, 1 nor 2"));
+  // The last of two lists counts.
+  const std::string twice = R"(0], "keypoints": [1, 2, 2, 0, 0, )";
+  EXPECT_THAT(Read(FileOf(object(twice + "1"), person), CocoTask::kKeypoints)->visibility, ElementsAre(2, 1));
+  EXPECT_THAT(MessageOf(FileOf(object(twice + "1e30"), person), CocoTask::kKeypoints), HasSubstr("neither 0, 1 nor 2"));
 }
 
 TEST(CocoReader, GivesCaptions) {

@@ -12,7 +12,6 @@
 
 #include "absl/status/statusor.h"
 #include "core/buffer.h"
-#include "io/files/file_system.h"
 #include "io/formats/fixed/fixed_field.h"
 
 namespace headrace {
@@ -50,6 +49,8 @@ class FixedTable {
   uint64_t size() const { return rows_; }
   const std::vector<File>& files() const { return files_; }
   const std::vector<Part>& parts() const { return parts_; }
+  // Of memory that has what was unpacked.
+  int64_t held_bytes() const;
   // Covers which rows there are and where, not their bytes.
   uint64_t fingerprint() const;
 
@@ -61,24 +62,6 @@ class FixedTable {
   std::vector<Part> parts_;
   uint64_t rows_;
 };
-
-// kData: a field reaches over the row's end, two fields have one name, or a row has no bytes.
-absl::Status CheckFixedFields(const FixedTable::Part& part);
-
-// How a table without a header lies in files, as those of MNIST and CIFAR do.
-struct FixedLayout {
-  struct Part {
-    int64_t head_bytes = 0;  // at the beginning of each file, which are passed over
-    int64_t row_bytes = 0;
-    std::vector<FixedField> fields = {};
-    std::vector<std::string> paths = {};
-  };
-  std::vector<Part> parts = {};
-};
-
-// Files that are compressed by gzip, as their first bytes say, are unpacked into memory. kData: a file does not hold a
-// whole number of rows.
-absl::StatusOr<FixedTable> MakeFixedTable(const FileSystem& files, const FixedLayout& layout);
 
 }  // namespace headrace
 

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -20,13 +21,24 @@ FixedField Byte(std::string name, int64_t offset) {
   return {std::move(name), FixedStorage::kNumber, DType::kUInt8, {}, offset, 1};
 }
 
+// Rows of two bytes, after a head of two in each file.
+absl::StatusOr<FixedTable> TableOf(const TemporaryFolder& folder, std::vector<uint64_t> rows_of_files) {
+  FixedTable::Part part{2, {Byte("x", 0), Byte("y", 1)}};
+  std::vector<FixedTable::File> files;
+  for (const uint64_t rows : rows_of_files) {
+    part.Add({.file = files.size(), .begin = 2, .rows = rows});
+    files.push_back(
+        {folder / std::string(1, static_cast<char>('a' + files.size())), 2 + 2 * static_cast<int64_t>(rows)});
+  }
+  return FixedTable::Of(std::move(files), {std::move(part)}, {"x"});
+}
+
 TEST(FixedTable, NumbersTheRowsOfItsRuns) {
   const TemporaryFolder folder;
   folder.Write("a", "hhabcd");
   folder.Write("b", "hh");
   folder.Write("c", "hhef");
-  const auto made = MakeFixedTable(
-      *LocalFileSystem(), {{{2, 2, {Byte("x", 0), Byte("y", 1)}, {folder / "a", folder / "b", folder / "c"}}}});
+  const auto made = TableOf(folder, {2, 0, 1});
   ASSERT_TRUE(made.ok()) << made.status();
   ASSERT_EQ(made->size(), 3u);
   const FixedRows reader(LocalFileSystem(), std::make_shared<const FixedTable>(*made));
@@ -44,19 +56,13 @@ TEST(FixedTable, NumbersTheRowsOfItsRuns) {
   EXPECT_THAT(DescribeError(wrong), HasSubstr("cut off"));
 }
 
-TEST(FixedTable, RefusesFieldsAndFilesThatDoNotFit) {
-  const TemporaryFolder folder;
-  folder.Write("a", "hhabc");
-  const auto refused = [&](const FixedLayout& layout) {
-    const auto made = MakeFixedTable(*LocalFileSystem(), layout);
-    EXPECT_FALSE(made.ok());
-    return DescribeError(made.status());
-  };
-  EXPECT_THAT(refused({{{2, 2, {Byte("x", 0)}, {folder / "a"}}}}), HasSubstr("1 bytes are left"));
-  EXPECT_THAT(refused({{{2, 1, {Byte("x", 1)}, {folder / "a"}}}}), HasSubstr("reaches over"));
-  EXPECT_THAT(refused({{{2, 1, {Byte("x", 0), Byte("x", 0)}, {folder / "a"}}}}), HasSubstr("comes twice"));
-  EXPECT_THAT(refused({{{2, 1, {Byte("x", 0)}, {folder / "a"}}, {4, 1, {Byte("y", 0)}, {folder / "a"}}}}),
-              HasSubstr("has 1 rows"));
+TEST(FixedTable, RefusesPartsOfOtherNumbersOfRows) {
+  FixedTable::Part one{1, {Byte("x", 0)}};
+  one.Add({.file = 0, .begin = 0, .rows = 3});
+  FixedTable::Part other{1, {Byte("y", 0)}};
+  other.Add({.file = 0, .begin = 3, .rows = 1});
+  const auto refused = FixedTable::Of({{"a", 4}}, {one, other}, {"x", "y"});
+  EXPECT_THAT(DescribeError(refused.status()), HasSubstr("y has 1 rows, and x has 3 rows"));
 }
 
 }  // namespace

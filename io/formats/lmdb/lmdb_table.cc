@@ -28,12 +28,14 @@ using TakeEntry = absl::FunctionRef<absl::Status(const LmdbEntry& entry, uint64_
 // Goes over a tree in the order of its keys.
 class LmdbWalk {
  public:
-  LmdbWalk(const RandomAccessFile& file, const LmdbMeta& meta) : file_(file), meta_(meta) {}
+  // `pages`: that the file has, and the meta page counts.
+  LmdbWalk(const RandomAccessFile& file, const LmdbMeta& meta, uint64_t pages)
+      : file_(file), meta_(meta), pages_(pages) {}
 
   absl::Status Walk(const LmdbTree& tree, TakeEntry take) {
     if (tree.root == LmdbTree::kNoPage) return absl::OkStatus();
     // Each page is in a tree once: more of them are a cycle.
-    left_ = meta_.last_page + 1;
+    left_ = pages_;
     std::vector<std::vector<uint64_t>> levels = {{tree.root}};
     while (!levels.empty()) {
       if (levels.back().empty()) {
@@ -65,6 +67,10 @@ class LmdbWalk {
     for (auto next = waiting.rbegin(); next != waiting.rend() && numbers_.size() < most; ++next) {
       if (*next > meta_.last_page)
         return DataError("the tree is damaged: it names the page ", *next, " of ", meta_.last_page);
+      if (*next >= pages_) {
+        return DataError("the file was cut off: it has ", pages_, " pages of ", meta_.page_bytes,
+                         " bytes, and its tree has the page ", *next);
+      }
       if (!numbers_.empty() && *next != numbers_.back() + 1) break;
       numbers_.push_back(*next);
     }
@@ -102,6 +108,7 @@ class LmdbWalk {
 
   const RandomAccessFile& file_;
   const LmdbMeta& meta_;
+  const uint64_t pages_;
   uint64_t left_ = 0;              // pages that may still come
   std::vector<uint64_t> numbers_;  // of the pages in bytes_
   std::vector<uint8_t> bytes_;
@@ -135,7 +142,7 @@ absl::Status NoTreeError(const std::string& wanted, const std::vector<std::strin
 }
 
 // The named tree; the main one, if it has no named ones.
-absl::StatusOr<LmdbTree> FindTree(const RandomAccessFile& file, const LmdbMeta& meta, const std::string& database) {
+absl::StatusOr<LmdbTree> FindTree(LmdbWalk walk, const LmdbMeta& meta, const std::string& database) {
   std::vector<std::string> names;
   bool more = false;
   LmdbTree found;
@@ -153,27 +160,25 @@ absl::StatusOr<LmdbTree> FindTree(const RandomAccessFile& file, const LmdbMeta& 
     }
     return absl::OkStatus();
   };
-  LmdbWalk walk(file, meta);
   HEADRACE_RETURN_IF_ERROR(walk.Walk(meta.main, take));
   if (there && !database.empty()) return found;
   if (database.empty() && names.empty()) return meta.main;
   return NoTreeError(database, names, more);
 }
 
-absl::Status CheckWhole(const LmdbMeta& meta, int64_t size) {
+// A file may end before its last pages if they are free: LMDB does not write pages that a transaction gave up.
+absl::StatusOr<uint64_t> PagesOf(const LmdbMeta& meta, int64_t size) {
   if (size > kMostLmdbFile) return UnsupportedError("the file has ", size, " bytes, more than can be numbered");
-  const auto pages = static_cast<uint64_t>(size / meta.page_bytes);
-  if (meta.last_page < pages) return absl::OkStatus();
-  return DataError("the file was cut off: it has ", pages, " pages of ", meta.page_bytes,
-                   " bytes, and its last one is ", meta.last_page);
+  const auto there = static_cast<uint64_t>(size / meta.page_bytes);
+  return meta.last_page < there ? meta.last_page + 1 : there;
 }
 
 absl::StatusOr<LmdbTable> WalkTable(const FileSystem& files, const std::string& path, const std::string& database) {
   HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, files.Open(path));
   HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
   HEADRACE_ASSIGN_OR_RETURN(const LmdbMeta meta, MetaOfFile(*file));
-  HEADRACE_RETURN_IF_ERROR(CheckWhole(meta, size));
-  HEADRACE_ASSIGN_OR_RETURN(const LmdbTree tree, FindTree(*file, meta, database));
+  HEADRACE_ASSIGN_OR_RETURN(const uint64_t pages_there, PagesOf(meta, size));
+  HEADRACE_ASSIGN_OR_RETURN(const LmdbTree tree, FindTree({*file, meta, pages_there}, meta, database));
   if ((tree.flags & LmdbTree::kSortsDuplicates) != 0) {
     return UnsupportedError(
         "the database holds several values of a key (dupsort), which is not read; copy it into "
@@ -197,12 +202,18 @@ absl::StatusOr<LmdbTable> WalkTable(const FileSystem& files, const std::string& 
         return DataError("byte ", place.at, ": the value of entry ", table.size(), " has ", entry.value_bytes,
                          " bytes from the page ", place.value_page, " on, and the last page is ", meta.last_page);
       }
+      if (static_cast<uint64_t>(pages) >= pages_there ||
+          place.value_page >= pages_there - static_cast<uint64_t>(pages)) {
+        return DataError("byte ", place.at, ": the file was cut off: the value of entry ", table.size(),
+                         " lies in the page ", place.value_page, " and after it, and the file has ", pages_there,
+                         " pages");
+      }
       longest = std::max<int64_t>(longest, entry.value_bytes);
     }
     table.Add(place);
     return absl::OkStatus();
   };
-  LmdbWalk walk(*file, meta);
+  LmdbWalk walk(*file, meta, pages_there);
   HEADRACE_RETURN_IF_ERROR(walk.Walk(tree, take));
   if (table.size() != tree.entries) {
     return DataError("the database is damaged, or was written to meanwhile: it has ", table.size(),

@@ -143,6 +143,17 @@ TEST(MdsTable, ComparesHashes) {
   EXPECT_EQ(Xxh64Of("abc"), "44bc2cf5ad770999");
 }
 
+TEST(MdsTable, CountsNoSamplesThatAShardCannotHold) {
+  for (const char* of : {"plain", "zstd"}) {
+    const MdsFolder shards(of);
+    std::string text = MdsBytes(shards.folder() / "index.json");
+    constexpr std::string_view kSamples = "\"samples\": 3";
+    text.replace(text.find(kSamples), kSamples.size(), "\"samples\": 1000000");
+    shards.folder().Write("index.json", text);
+    EXPECT_THAT(shards.Refused(), HasSubstr("too few for the 1000000 samples"));
+  }
+}
+
 TEST(MdsTable, RefusesAnIndexThatDoesNotFit) {
   const MdsFolder shards("plain");
   const std::string good = MdsBytes(shards.folder() / "index.json");

@@ -46,10 +46,6 @@ absl::StatusOr<MdsTable::Shard> FindShard(const FileSystem& files, const std::st
 
 absl::Status ReadOffsets(const FileSystem& files, MdsTable::Shard& shard) {
   const int64_t head_bytes = MdsHeadBytes(shard.samples);
-  if (head_bytes > shard.size) {
-    return DataError("the shard has ", shard.size, " bytes, too few for the ", shard.samples,
-                     " samples that the index says");
-  }
   HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, files.Open(shard.path));
   std::string head(static_cast<size_t>(head_bytes), '\0');
   const absl::Span<uint8_t> target(reinterpret_cast<uint8_t*>(head.data()), head.size());
@@ -63,6 +59,10 @@ absl::Status CheckShard(const FileSystem& files, MdsTable::Shard& shard, const M
   if (shard.size != form.bytes) {
     return DataError("the shard has ", shard.size, " bytes, and the index says ", form.bytes,
                      "; copy it again, or make the index anew");
+  }
+  if (MdsHeadBytes(shard.samples) > shard.raw_bytes) {
+    return DataError("the shard has ", shard.raw_bytes, " bytes when it is unpacked, too few for the ", shard.samples,
+                     " samples that the index says");
   }
   if (verify) HEADRACE_RETURN_IF_ERROR(CheckShardHash(files, shard.path, form.hashes));
   return shard.compression == Compression::kNone ? ReadOffsets(files, shard) : absl::OkStatus();

@@ -152,6 +152,7 @@ TEST(NpzTable, HasAPartForEachArray) {
     ASSERT_EQ(table->parts().size(), 3u);
     EXPECT_EQ(table->parts()[0].fields[0].name, "image");
     EXPECT_EQ(table->parts()[2].fields[2].name, "record.word");
+    EXPECT_EQ(table->held_bytes() > 0, name[0] == 'd');
     EXPECT_EQ(RowsOf(*LocalFileSystem(), *table, 0)[1], std::string("\6\7\10\11\12\13"));
     EXPECT_EQ(RowsOf(*LocalFileSystem(), *table, 1)[3], std::string_view("\0\0\x0B\xB8", 4));
     const auto one = MakeNpzTable(*LocalFileSystem(), path, {false, {"record.id"}});

@@ -14,31 +14,47 @@ namespace headrace {
 namespace {
 
 constexpr size_t kJsonHeadBlockBytes = size_t{64} << 10;
+// What shows nearly always which of the two a file is.
+constexpr size_t kFirstJsonBytes = 64;
 
-// The first bytes of what the file holds.
-absl::StatusOr<std::vector<uint8_t>> JsonHead(const FileSystem& files, const std::string& path,
-                                              Compression compression) {
-  std::vector<uint8_t> head(kJsonArrayBytes);
-  size_t filled = 0;
-  if (compression == Compression::kNone) {
-    HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, files.Open(path));
-    HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file->ReadAt(0, absl::MakeSpan(head)));
-    filled = static_cast<size_t>(got);
-  } else {
-    HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<DecompressedFile> held,
-                              DecompressedFile::Open(files, path, compression, kJsonHeadBlockBytes));
+// The first bytes of what the file holds, no more than it takes to know whether they begin an array, and at least
+// kFirstJsonBytes of them. `read` gives the bytes after those that it gave before.
+template <typename Read>
+absl::StatusOr<std::vector<uint8_t>> JsonHead(const Read& read) {
+  std::vector<uint8_t> head;
+  for (const size_t wanted : {kFirstJsonBytes, kJsonArrayBytes}) {
+    size_t filled = head.size();
+    head.resize(wanted);
     size_t got = 1;
-    while (got > 0 && filled < head.size()) {
-      HEADRACE_ASSIGN_OR_RETURN(got, held->Read(absl::MakeSpan(head).subspan(filled)));
+    while (got > 0 && filled < wanted) {
+      HEADRACE_ASSIGN_OR_RETURN(got, read(filled, absl::MakeSpan(head).subspan(filled)));
       filled += got;
+      // Leaves damage that comes later to the reader of the rows before it.
+      if (BeginsJsonArray(absl::MakeSpan(head).first(filled)).has_value()) break;
     }
+    head.resize(filled);
+    if (filled < wanted || BeginsJsonArray(head).has_value()) break;
   }
-  head.resize(filled);
   return head;
 }
 
+absl::StatusOr<std::vector<uint8_t>> HeadOfPlainJson(const FileSystem& files, const std::string& path) {
+  HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, files.Open(path));
+  return JsonHead([&](size_t offset, absl::Span<uint8_t> target) -> absl::StatusOr<size_t> {
+    HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file->ReadAt(static_cast<int64_t>(offset), target));
+    return static_cast<size_t>(got);
+  });
+}
+
 absl::StatusOr<bool> HoldsJsonArray(const FileSystem& files, const std::string& path, Compression compression) {
-  HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> head, JsonHead(files, path, compression));
+  std::vector<uint8_t> head;
+  if (compression == Compression::kNone) {
+    HEADRACE_ASSIGN_OR_RETURN(head, HeadOfPlainJson(files, path));
+  } else {
+    HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<DecompressedFile> held,
+                              DecompressedFile::Open(files, path, compression, kJsonHeadBlockBytes));
+    HEADRACE_ASSIGN_OR_RETURN(head, JsonHead([&](size_t, absl::Span<uint8_t> target) { return held->Read(target); }));
+  }
   return BeginsJsonArray(head).value_or(false);
 }
 
@@ -89,7 +105,7 @@ class JsonFormat::Reader : public RecordReader {
 };
 
 absl::StatusOr<bool> JsonFormat::IsOneSplit(const FileSystem& files, const std::string& path) const {
-  HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> head, JsonHead(files, path, Compression::kNone));
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> head, HeadOfPlainJson(files, path));
   const absl::Span<const uint8_t> first(head);
   const Compression compression = CompressionOf(first.first(std::min(first.size(), kCompressionBytes)));
   return compression != Compression::kNone || BeginsJsonArray(first).value_or(false);

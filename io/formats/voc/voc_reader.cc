@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "core/error.h"
+#include "core/printable.h"
 #include "core/stop_signal.h"
 #include "io/formats/voc/xml_scanner.h"
 #include "io/records/crc32c.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::string_view kSides[] = {"xmin", "ymin", "xmax", "ymax"};
 constexpr int64_t kMaxFile = int64_t{1} << 26;
+constexpr size_t kMostShown = 60;
 // Of coordinates: float32 holds it.
 constexpr double kMaxCoordinate = 1e30;
 
@@ -36,7 +38,7 @@ absl::Status SetSide(std::string_view element, std::string_view text, VocThing& 
   double& value = thing.box[side];
   const auto read = std::from_chars(text.begin(), text.end(), value);
   if (read.ec != std::errc() || read.ptr != text.end() || !(std::abs(value) <= kMaxCoordinate)) {
-    return DataError("<", element, "> of an object is not a number: ", text);
+    return DataError("<", element, "> of an object is not a number: ", PrintableStart(text, kMostShown));
   }
   thing.sides |= 1U << side;
   return absl::OkStatus();
@@ -53,7 +55,8 @@ void SetMark(std::string_view element, std::string_view text, VocThing& thing) {
 absl::Status CheckWhole(std::string_view what, const VocThing& thing, int64_t number) {
   if (thing.name.empty()) return DataError(what, " ", number, " has no <name>");
   if (thing.sides == 0xf) return absl::OkStatus();
-  return DataError(what, " ", number, ", ", thing.name, ", has no <bndbox> of xmin, ymin, xmax and ymax");
+  return DataError(what, " ", number, ", ", PrintableStart(thing.name, kMostShown),
+                   ", has no <bndbox> of xmin, ymin, xmax and ymax");
 }
 
 // Reads the elements of one file.
@@ -88,7 +91,8 @@ class VocFile {
 
   absl::Status Begin() {
     if (depth() == 1 && xml_.path()[0] != "annotation") {
-      return DataError("the outermost element is <", xml_.path()[0], ">; VOC's is <annotation>");
+      return DataError("the outermost element is <", PrintableStart(xml_.path()[0], kMostShown),
+                       ">; VOC's is <annotation>");
     }
     if (InObject() && depth() == 2) object_ = {};
     if (InPart() && depth() == 3) part_ = {};

@@ -73,9 +73,22 @@ TEST(VocReader, RefusesDamage) {
   EXPECT_THAT(MessageOf(Annotation("<object><name>dog</name></object>")), HasSubstr("object 0, dog, has no <bndbox>"));
   EXPECT_THAT(MessageOf(Annotation(Cat("<object>", kBox, "</object>"))), HasSubstr("object 0 has no <name>"));
   EXPECT_THAT(MessageOf(Annotation("<object><bndbox><xmin>a</xmin></bndbox></object>")), HasSubstr("not a number: a"));
+  const std::string text(1 << 20, 'a');
+  EXPECT_LT(MessageOf(Annotation(Cat("<object><bndbox><xmin>", text, "</xmin></bndbox></object>"))).size(), 200u);
+  EXPECT_LT(MessageOf(Annotation(Cat("<object><name>", text, "</name></object>"))).size(), 200u);
+  EXPECT_LT(MessageOf(Cat("<", text, "/>")).size(), 200u);
   std::string deep;
   for (int i = 0; i < 100'000; ++i) deep += "<a>";
   EXPECT_THAT(MessageOf(Annotation(deep)), HasSubstr("too deep"));
+}
+
+// Blanks between comments are looked at once.
+TEST(VocReader, PassesOverManyComments) {
+  std::string comments;
+  for (int i = 0; i < 1'000'000; ++i) comments += "<!---->\n";
+  VocTable table;
+  EXPECT_TRUE(AddVocXml(Cat(comments, "<annotation>", comments, "</annotation>", comments), table).ok());
+  EXPECT_TRUE(table.name.empty());
 }
 
 TEST(VocReader, NamesTheFileThatIsDamaged) {

@@ -147,9 +147,10 @@ XmlEvent XmlScanner::Next() {
     return XmlEvent::kEnd;
   }
   while (TakeText()) {
-    if (path_.empty() && !text().empty()) {
+    if (path_.empty()) {
       // A mark of the byte order may come first.
-      if (any_ || text() != "\xef\xbb\xbf") return Fail("there is text outside of the outermost element");
+      const bool blank = text().empty() || (!any_ && text() == "\xef\xbb\xbf");
+      if (!blank) return Fail("there is text outside of the outermost element");
       text_.clear();
     }
     if (at_ == xml_.size()) {

@@ -27,11 +27,11 @@ class DrawLabelMap : public Kernel {
         max_pixels_(attributes.Int("max_pixels")) {}
 
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, inputs[0].Contiguous());
+    HEADRACE_ASSIGN_OR_RETURN(OutlineReader outlines, OpenOutlines(dense));
     const Tensor& categories = inputs[1];
     if (categories.dtype() != DType::kInt64 || categories.rank() != 1) return NotLabels(categories.TypeName());
-    HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, inputs[0].Contiguous());
     HEADRACE_ASSIGN_OR_RETURN(const Tensor labels, categories.Contiguous());
-    HEADRACE_ASSIGN_OR_RETURN(OutlineReader outlines, OpenOutlines(dense));
     if (labels.elements() != outlines.objects()) {
       return DataError("there are ", outlines.objects(), " outlines and ", labels.elements(),
                        " categories; keep both as the data set gives them");

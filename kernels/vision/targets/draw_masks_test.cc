@@ -125,6 +125,9 @@ TEST(PanopticCategories, GivesTheCategoryOfEachPixel) {
   };
   EXPECT_THAT(ValuesIn<int32_t>(*run({9, 70000}, {132, 7})), ElementsAre(255, 7, 132, 132));
   EXPECT_THAT(fixture::MessageOf(run({9}, {1})), HasSubstr("pixels of segment 70000"));
+  ids.mutable_data<int32_t>()[0] = -1;
+  EXPECT_THAT(fixture::MessageOf(run({9, 70000}, {1, 2})), HasSubstr("pixels of segment -1"));
+  ids.mutable_data<int32_t>()[0] = 0;
   EXPECT_THAT(fixture::MessageOf(run({9, 9}, {1, 2})), HasSubstr("two segments have the number 9"));
   EXPECT_THAT(fixture::MessageOf(run({9, 0}, {1, 2})), HasSubstr("the number 0"));
   EXPECT_THAT(fixture::MessageOf(run({9, 70000}, {1})), HasSubstr("2 numbers of segments and 1"));

@@ -138,7 +138,10 @@ absl::Status OutlinePainter::FillFlipped(Pixel value, Pixel* image) {
   }
   uint8_t covered = 0;
   for (int64_t x = first; x < end_column_; ++x) covered ^= std::exchange(state[x], covered);
-  if (covered != 0) std::memset(state + end_column_, 1, static_cast<size_t>(width_ - end_column_));
+  if (covered != 0) {
+    HEADRACE_RETURN_IF_ERROR(Spend((width_ - end_column_) * height_));
+    std::memset(state + end_column_, 1, static_cast<size_t>(width_ - end_column_));
+  }
   const int64_t end = covered != 0 ? width_ : end_column_;
   for (int64_t row = 0; row < height_; ++row) {
     uint8_t* const flip = flips + row * width_;

@@ -154,5 +154,16 @@ TEST(OutlinePainter, PaintsTheSamePixelsAsCocosOwnTools) {
   EXPECT_EQ(shapes, 200);
 }
 
+TEST(OutlinePainter, CountsThePixelsThatOneRunCovers) {
+  Outline outline;
+  outline.by_runs = true;
+  outline.runs = {0, 100};
+  std::vector<uint8_t> mask(100, 0);
+  OutlinePainter painter = *OutlinePainter::Make(10, 10, 150);
+  EXPECT_TRUE(painter.Paint(outline, uint8_t{1}, mask.data()).ok());
+  EXPECT_THAT(mask, testing::Each(1));
+  EXPECT_THAT(std::string(painter.Paint(outline, uint8_t{1}, mask.data()).message()), HasSubstr("max_pixels = 150"));
+}
+
 }  // namespace
 }  // namespace headrace

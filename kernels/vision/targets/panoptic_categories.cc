@@ -14,11 +14,11 @@ namespace {
 bool IsPlane(const Tensor& ids) { return ids.dtype() == DType::kInt32 && ids.rank() == 2; }
 bool IsList(const Tensor& values) { return values.dtype() == DType::kInt64 && values.rank() == 1; }
 
-absl::Status NotSegments(std::string_view ids, std::string_view segments, std::string_view categories) {
+absl::Status NotSegments(std::string_view type) {
   return GraphError(
       "needs the number of each pixel's segment, int32 (H, W), then the number and the category of each "
       "segment, int64 (n,); got ",
-      ids, ", ", segments, " and ", categories);
+      type);
 }
 
 // Pixels of one segment stand side by side, so that the table is rarely asked.
@@ -46,7 +46,7 @@ class SegmentCategories {
 
  private:
   std::unordered_map<int64_t, int32_t, SeededHash> categories_;
-  int64_t last_ = -1;  // no pixel's
+  int64_t last_ = int64_t{1} << 32;  // no pixel's
   int32_t of_last_ = 0;
 };
 
@@ -55,8 +55,9 @@ class PanopticCategories : public Kernel {
   explicit PanopticCategories(const ir::Attributes& attributes) : void_(static_cast<int32_t>(attributes.Int("void"))) {}
 
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
-    if (!IsPlane(inputs[0]) || !IsList(inputs[1]) || !IsList(inputs[2])) {
-      return NotSegments(inputs[0].TypeName(), inputs[1].TypeName(), inputs[2].TypeName());
+    if (!IsPlane(inputs[0])) return NotSegments(inputs[0].TypeName());
+    for (const Tensor& list : inputs.subspan(1)) {
+      if (!IsList(list)) return NotSegments(list.TypeName());
     }
     HEADRACE_ASSIGN_OR_RETURN(SegmentCategories categories, CategoriesOf(inputs[1], inputs[2]));
     HEADRACE_ASSIGN_OR_RETURN(const Tensor ids, inputs[0].Contiguous());
@@ -95,8 +96,9 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferPanopticCategories(const ir::At
     const bool numbers = type.fields.empty() && (type.dtype == dtype || type.dtype == DType::kUnknown);
     return numbers && (!type.shape || type.shape->size() == rank);
   };
-  if (!fits(inputs[0], DType::kInt32, 2) || !fits(inputs[1], DType::kInt64, 1) || !fits(inputs[2], DType::kInt64, 1)) {
-    return NotSegments(ir::TypeName(inputs[0]), ir::TypeName(inputs[1]), ir::TypeName(inputs[2]));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool ids = i == 0;
+    if (!fits(inputs[i], ids ? DType::kInt32 : DType::kInt64, ids ? 2 : 1)) return NotSegments(ir::TypeName(inputs[i]));
   }
   Shape shape = {ir::kUnknownDim, ir::kUnknownDim};
   if (inputs[0].shape) shape = {(*inputs[0].shape)[0], (*inputs[0].shape)[1]};

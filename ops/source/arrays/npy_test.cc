@@ -13,15 +13,11 @@ namespace headrace {
 namespace {
 
 using ir::BoolValue;
-using ir::IntsValue;
 using ir::StringsValue;
-using ir::StringValue;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAreArray;
-
-constexpr char kArraysTestData[] = "io/formats/npy/testdata/";
 
 std::string ArrayFile(std::string_view descr, std::string_view shape, std::string_view data) {
   const std::string dict = Cat("{'descr': ", descr, ", 'fortran_order': False, 'shape': ", shape, "}");
@@ -31,7 +27,7 @@ std::string ArrayFile(std::string_view descr, std::string_view shape, std::strin
   return Cat(bytes, dict, data);
 }
 
-class Arrays : public ::testing::Test {
+class NpySource : public ::testing::Test {
  protected:
   GraphBuilder Npy(const std::vector<std::string>& names, const std::vector<std::string>& fields,
                    GraphBuilder::Given attributes = {}) const {
@@ -43,19 +39,10 @@ class Arrays : public ::testing::Test {
     builder.Add("Npy", {}, attributes);
     return builder;
   }
-  static GraphBuilder Npz(const std::string& name, const std::vector<std::string>& fields,
-                          GraphBuilder::Given attributes = {}) {
-    attributes.emplace_back("path", StringValue(Cat(kArraysTestData, name)));
-    attributes.emplace_back("fields", StringsValue(fields));
-    GraphBuilder builder;
-    builder.Add("Npz", {}, attributes);
-    return builder;
-  }
-
   TemporaryFolder folder_;
 };
 
-TEST_F(Arrays, GiveTheRowsOfFilesInEveryWay) {
+TEST_F(NpySource, GiveTheRowsOfFilesInEveryWay) {
   folder_.Write("a.npy", ArrayFile("'|u1'", "(3,)", "\1\2\3"));
   folder_.Write("b.npy", ArrayFile("'|u1'", "(2,)", "\4\5"));
   const Ran ran = RunEveryWay(Npy({"a.npy", "b.npy"}, {"data uint8 ()"}));
@@ -66,7 +53,7 @@ TEST_F(Arrays, GiveTheRowsOfFilesInEveryWay) {
   EXPECT_THAT(shuffled.Texts(), UnorderedElementsAreArray(ran.Texts()));
 }
 
-TEST_F(Arrays, AreInTheMachinesByteOrder) {
+TEST_F(NpySource, AreInTheMachinesByteOrder) {
   folder_.Write("a.npy", ArrayFile("'>i2'", "(2, 2)", std::string_view("\0\1\0\2\1\0\xFF\xFE", 8)));
   folder_.Write("b.npy", ArrayFile("'|b1'", "(3,)", std::string_view("\0\1\7", 3)));
   EXPECT_THAT(RunEveryWay(Npy({"a.npy"}, {"data int16 (2,)"})).Texts(),
@@ -74,7 +61,7 @@ TEST_F(Arrays, AreInTheMachinesByteOrder) {
   EXPECT_THAT(RunEveryWay(Npy({"b.npy"}, {"data bool ()"})).Texts(), ElementsAre("data=0", "data=1", "data=1"));
 }
 
-TEST_F(Arrays, HaveTextsAndBytes) {
+TEST_F(NpySource, HaveTextsAndBytes) {
   folder_.Write("a.npy", ArrayFile("'<U2'", "(2,)", std::string_view("w\0\0\0\xE9\0\0\0x\0\0\0\0\0\0\0", 16)));
   folder_.Write("b.npy", ArrayFile("'|S3'", "(2,)", std::string_view("a\0babc", 6)));
   folder_.Write("c.npy", ArrayFile("'<U1'", "(2,)", std::string_view("w\0\0\0\0\xD8\0\0", 8)));
@@ -86,54 +73,10 @@ TEST_F(Arrays, HaveTextsAndBytes) {
   EXPECT_THAT(DescribeError(damaged.error), AllOf(HasSubstr("not a character"), HasSubstr("c.npy")));
 }
 
-TEST_F(Arrays, AreChosenFrom) {
-  for (const char* name : {"stored.npz", "deflated.npz"}) {
-    const std::vector<std::string> fields = {"image uint8 (2, 3)", "label int32 ()"};
-    EXPECT_THAT(RunEveryWay(Npz(name, fields, {{"columns", StringsValue({"label"})}})).Texts(),
-                ElementsAre("label=0", "label=1000", "label=2000", "label=3000", "label=4000"));
-    EXPECT_THAT(RunEveryWay(Npz(name, {"record.id int16 ()"})).Texts()[4], "record.id=4");
-    EXPECT_THAT(RunEveryWay(Npz(name, fields)).Texts()[1], HasSubstr("label=1000"));
-  }
-}
-
-TEST_F(Arrays, AreOfTheTypesOfThePipeline) {
+TEST_F(NpySource, AreOfTheTypesOfThePipeline) {
   folder_.Write("a.npy", ArrayFile("'<i2'", "(1,)", "ab"));
   EXPECT_THAT(Refusal(Npy({"a.npy"}, {"data int32 ()"})), HasSubstr("make the pipeline again"));
   EXPECT_THAT(Refusal(Npy({"b.npy"}, {"data int32 ()"})), HasSubstr("b.npy"));
-}
-
-class FixedRowsSource : public ::testing::Test {
- protected:
-  // Images of 2 bytes after a head of 3, and big-endian labels after a head of 1.
-  GraphBuilder Source(const std::string& images, const std::string& labels) {
-    folder_.Write("images", images);
-    folder_.Write("labels", labels);
-    GraphBuilder builder;
-    builder.Add("FixedRows", {},
-                {{"paths", StringsValue({folder_ / "images", folder_ / "labels"})},
-                 {"path_parts", IntsValue({0, 1})},
-                 {"head_bytes", IntsValue({3, 1})},
-                 {"row_bytes", IntsValue({2, 2})},
-                 {"fields", StringsValue({"image uint8 (2,)", "label uint16 ()"})},
-                 {"field_parts", IntsValue({0, 1})},
-                 {"field_offsets", IntsValue({0, 0})},
-                 {"big_endian", BoolValue(true)}});
-    return builder;
-  }
-
-  TemporaryFolder folder_;
-};
-
-TEST_F(FixedRowsSource, JoinsPartsOfSeveralFiles) {
-  const Ran ran = RunEveryWay(Source("abc\1\2\3\4", std::string("x\0\1\1\0", 5)));
-  EXPECT_THAT(ran.Texts(), ElementsAre("image=uint8 (2,) [1 2], label=1", "image=uint8 (2,) [3 4], label=256"));
-}
-
-TEST_F(FixedRowsSource, WantsWholeRowsAndEqualParts) {
-  EXPECT_THAT(Refusal(Source("abc\1\2\3", std::string("x\0\1", 3))),
-              AllOf(HasSubstr("1 bytes are left"), HasSubstr("images")));
-  EXPECT_THAT(Refusal(Source("abc\1\2", std::string("x\0\1\0\2", 5))), HasSubstr("labels has 2 rows"));
-  EXPECT_THAT(Refusal(Source("ab", std::string("x\0\1", 3))), HasSubstr("cut off"));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using Kind = MdsEncoding::Kind;
 
 template <typename T>
 bool ParseWholeText(std::string_view text, T& number) {
-  if (text.size() > 1 && text[0] == '+') text.remove_prefix(1);
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
   return wrong == std::errc() && end == text.data() + text.size();
 }

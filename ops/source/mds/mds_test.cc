@@ -3,11 +3,14 @@
 
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/error.h"
 #include "io/files/testing/temporary_folder.h"
+#include "ops/source/mds/mds_columns.h"
 #include "ops/source/mds/mds_fields.h"
 #include "ops/testing/run_operator.h"
 
@@ -80,6 +83,24 @@ TEST(Mds, NamesTheSampleThatIsDamaged) {
   const Ran damaged = RunEveryWay(MdsSourceOf(folder.path()));
   EXPECT_EQ(damaged.Texts().size(), 3u);
   EXPECT_THAT(DescribeError(damaged.error), HasSubstr("shard.00001.mds"));
+}
+
+TEST(MdsColumns, ReadNumbersInWords) {
+  const MdsColumns columns({{"n", "str_int"}},
+                           {{0, *ParseMdsEncoding("str_int"), ir::ColumnType::Of(DType::kInt64, {})}});
+  const auto read = [&](std::string_view words) -> std::optional<int64_t> {
+    const std::string bytes = Cat(std::string(1, static_cast<char>(words.size())), std::string(3, '\0'), words);
+    const MdsSample sample{nullptr, bytes};
+    absl::InlinedVector<BlockColumn, 2> made;
+    absl::Status wrong;
+    if (columns.Make({&sample, 1}, made, wrong) == 0) return std::nullopt;
+    return made[0].row(0).value<int64_t>();
+  };
+  EXPECT_EQ(read("-12"), -12);
+  EXPECT_EQ(read("+12"), 12);
+  for (const char* words : {"", "+", "+-12", "1.5", "12 ", "9223372036854775808"}) {
+    EXPECT_EQ(read(words), std::nullopt) << words;
+  }
 }
 
 TEST(SplitMdsSample, WantsSizesThatMakeTheSample) {

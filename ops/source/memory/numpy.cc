@@ -82,7 +82,7 @@ const OpRegistration numpy_registration(
               .referenced = ir::Referenced::kArrays},
              {.name = "columns", .type = ir::AttributeType::kColumns, .doc = "Types of the rows of each array."},
              DeclareShuffle(),
-                       DeclareClassNames(/*tuning=*/true),
+             DeclareClassNames(/*tuning=*/true),
              // Rows follow from the arrays, wherever they came from.
              {.name = "set_call",
               .type = ir::AttributeType::kString,

@@ -22,9 +22,9 @@ absl::Status NotParquetChoice(std::string_view attribute, const std::string& col
 absl::StatusOr<std::vector<std::string>> ClassesOf(const std::string& column, const std::string& text) {
   const Json names = Json::parse(text.begin(), text.end(), nullptr, false);
   std::vector<std::string> classes;
-  if (!names.is_array()) return NotParquetChoice("classes", column, text);
+  if (!names.is_array()) return NotParquetChoice("class_names", column, text);
   for (const Json& name : names) {
-    if (!name.is_string()) return NotParquetChoice("classes", column, text);
+    if (!name.is_string()) return NotParquetChoice("class_names", column, text);
     classes.push_back(name.get<std::string>());
   }
   return classes;
@@ -98,7 +98,7 @@ std::vector<ir::Attribute> DeclareParquetFields() {
            .nullable = true,
            .length = ir::ListLength{.least = 0},
            .hidden = true},
-          DeclareChoice("classes", "The names of the classes of each column that has some, as a list in JSON."),
+          DeclareChoice("class_names", "The names of the classes of each column that has some, as a list in JSON."),
           {.name = "named",
            .type = ir::AttributeType::kStrings,
            .doc = "Columns with classes whose files hold the names, in dictionaries or texts, not the numbers.",
@@ -124,7 +124,7 @@ absl::StatusOr<ParquetFields> ParquetFieldsOf(const ir::Attributes& attributes, 
     }
   }
   ArrowChoices& choices = fields.choices;
-  HEADRACE_RETURN_IF_ERROR(ReadChoices(attributes, "classes", columns, ClassesOf, choices.classes));
+  HEADRACE_RETURN_IF_ERROR(ReadChoices(attributes, "class_names", columns, ClassesOf, choices.classes));
   const std::vector<std::string> named = StringsOrNone(attributes, "named");
   std::erase_if(choices.classes,
                 [&](const auto& each) { return std::find(named.begin(), named.end(), each.first) == named.end(); });

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
+#include "core/utf8.h"
 #include "io/formats/arrow/arrow_array.h"
 #include "ops/source/parquet/hive_folders.h"
 
@@ -145,6 +146,9 @@ absl::StatusOr<ParquetColumns::Source> ParquetColumns::FolderSource(const ir::Co
     }
     const std::optional<int64_t> number = HiveNumber(value);
     if (IsVariableLength(column.type.dtype)) {
+      if (!IsUtf8(value)) {
+        return DataError(ColumnText(name), "is not UTF-8 in the name of its folder; rename the folder: ", value);
+      }
       HEADRACE_ASSIGN_OR_RETURN(Tensor text, Tensor::CopyBytes(column.type.dtype, value));
       return Source{-1, std::move(text)};
     }

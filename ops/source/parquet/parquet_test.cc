@@ -159,6 +159,15 @@ TEST_F(Parquet, FoldersGiveColumns) {
   EXPECT_EQ(library_.groups_read(), before) << "no row group is read for them";
 }
 
+TEST_F(Parquet, RefusesFoldersWhoseNamesAreNotUtf8) {
+  library_.SetRows(folder_.Write("x/split=%FF/a.parquet"), {1});
+  ir::Schema fields = Int64Columns({"value"});
+  fields.columns.push_back({"split", ir::ColumnType::Of(DType::kString, {})});
+  const GraphBuilder::Given attributes = {{"fields", ColumnsValue(fields)}, {"folders", StringsValue({"split"})}};
+  EXPECT_THAT(DescribeError(RunEveryWay(Source(attributes, "x")).error),
+              AllOf(HasSubstr("column \"split\" is not UTF-8 in the name of its folder"), HasSubstr("x/split=%FF")));
+}
+
 TEST_F(Parquet, NamesFilesWithoutTheFoldersOfOthers) {
   library_.SetRows(folder_.Write("x/year=2024/a.parquet"), {2});
   library_.SetRows(folder_.Write("x/year=old/a.parquet"), {2});
@@ -244,7 +253,7 @@ TEST_F(Parquet, RefusesWhatIsNotThere) {
   Add("a.parquet", {1});
   EXPECT_THAT(Refusal(Source({{"columns", StringsValue({"valeu"})}})), HasSubstr("value"));
   EXPECT_THAT(Refusal(Numbered({{"sharding", StringValue("splits")}})), HasSubstr("leave out one"));
-  EXPECT_THAT(Refusal(Source({{"classes", PairsValue({{"value", "cat"}})}})), HasSubstr("classes of the column"));
+  EXPECT_THAT(Refusal(Source({{"class_names", PairsValue({{"value", "cat"}})}})), HasSubstr("classes of the column"));
 }
 
 TEST_F(Parquet, NeedsALibrary) {

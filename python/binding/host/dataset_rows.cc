@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "python/binding/host/called.h"
 #include "python/binding/host/user_row.h"
+#include "python/binding/values/called.h"
 #include "python/binding/values/status_error.h"
 
 namespace headrace::python {

@@ -16,9 +16,9 @@
 #include "io/files/default_file_system.h"
 #include "io/files/system_error.h"
 #include "io/formats/arrow/arrow_stream.h"
-#include "python/binding/host/called.h"
 #include "python/binding/host/user_calls.h"
 #include "python/binding/values/arrow_objects.h"
+#include "python/binding/values/called.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/python_text.h"
 

@@ -8,7 +8,7 @@
 #include "core/printable.h"
 #include "engine/exec/worker_pool.h"
 #include "python/binding/values/deferred_release.h"
-#include "python/binding/values/stay_at_exit.h"
+#include "python/binding/values/held_gil.h"
 #include "python/binding/values/thread_state.h"
 
 namespace headrace::python {
@@ -16,19 +16,9 @@ namespace {
 
 namespace py = pybind11;
 
-class Gil {
- public:
-  Gil() : state_(StayAtExit([] { return PyGILState_Ensure(); })) {}
-  ~Gil() { PyGILState_Release(state_); }
-  Gil(const Gil&) = delete;
-
- private:
-  const PyGILState_STATE state_;
-};
-
 class GilHold : public HostLock {
  private:
-  const Gil gil_;
+  const HeldGil gil_;
 };
 
 // The thread is the only one of its process, and nothing waits for its result.
@@ -85,7 +75,7 @@ absl::Status UserCalls::Call(const std::string& name, RaisedExceptions& raised,
                              absl::FunctionRef<absl::Status()> body) {
   if (!KeepThreadState()) return ResourceError("the machine has no memory for a thread that calls ", name);
   try {
-    const Gil gil;
+    const HeldGil gil;
     const Entry entry(*this, name);
     ReleaseNow();
     return Caught(name, raised, body);

@@ -5,8 +5,8 @@
 
 #include "core/error.h"
 #include "core/stop_signal.h"
-#include "python/binding/host/called.h"
 #include "python/binding/host/user_row.h"
+#include "python/binding/values/called.h"
 
 namespace headrace::python {
 namespace {

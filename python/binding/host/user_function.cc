@@ -14,9 +14,9 @@
 #include "core/text.h"
 #include "engine/operator/host_children.h"
 #include "ir/graph.pb.h"
-#include "python/binding/host/called.h"
 #include "python/binding/host/user_children.h"
 #include "python/binding/host/user_row.h"
+#include "python/binding/values/called.h"
 #include "python/binding/values/tensor_binding.h"
 #include "python/binding/values/value_conversion.h"
 

@@ -11,7 +11,6 @@
 #include "core/buffer.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "python/binding/host/called.h"
 #include "python/binding/host/dataset_rows.h"
 #include "python/binding/host/user_function.h"
 #include "python/binding/host/user_parameter.h"
@@ -19,6 +18,7 @@
 #include "python/binding/module/arrow_binding.h"
 #include "python/binding/process/process_calls.h"
 #include "python/binding/process/process_pool.h"
+#include "python/binding/values/called.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/tensor_binding.h"
 

@@ -11,8 +11,8 @@
 #include "core/error.h"
 #include "core/printable.h"
 #include "core/stop_signal.h"
-#include "python/binding/host/called.h"
 #include "python/binding/process/exchange.h"
+#include "python/binding/values/called.h"
 #include "python/binding/values/thread_state.h"
 #include "python/binding/values/unlocked.h"
 

@@ -1,14 +1,18 @@
 #include "python/binding/values/arrow_objects.h"
 
 #include <cerrno>
+#include <new>
 #include <string>
 #include <utility>
 
 #include "core/error.h"
 #include "io/formats/arrow/same_types.h"
+#include "python/binding/values/called.h"
 #include "python/binding/values/deferred_release.h"
+#include "python/binding/values/held_gil.h"
 #include "python/binding/values/python_text.h"
 #include "python/binding/values/status_error.h"
+#include "python/binding/values/thread_state.h"
 
 namespace headrace::python {
 namespace {
@@ -62,7 +66,7 @@ TakenBatch BatchOf(const py::handle& object) {
     Raise(GraphError("the iterator must give record batches, which have __arrow_c_array__; it gave a ",
                      MessageBytes(py::str(py::type::of(object)))));
   }
-  const py::object given = object.attr("__arrow_c_array__")();
+  const py::object given = Called(object.attr("__arrow_c_array__"), py::tuple());
   if (!py::isinstance<py::tuple>(given) || py::len(given) != 2) {
     Raise(GraphError(
         "the object does not follow the Arrow PyCapsule interface: __arrow_c_array__ must give two capsules"));
@@ -74,21 +78,27 @@ TakenBatch BatchOf(const py::handle& object) {
   return taken;
 }
 
+std::string TextOfRaised(const py::error_already_set& raised) {
+  try {
+    return MessageBytes(py::str(raised.value()));
+  } catch (const py::error_already_set&) {
+    return "the iterator raised an exception that cannot be shown";
+  }
+}
+
 class IteratorStream : public StreamOwner {
  public:
   explicit IteratorStream(const py::object& iterator) : iterator_(iterator) {
     stream_ = {&GetSchema, &GetNext, &GetLastError, &Release, this};
-    PyObject* const first = PyIter_Next(iterator.ptr());
-    if (first == nullptr) {
-      if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+    const py::object first = NextOf(iterator);
+    if (!first) {
       Raise(GraphError("the iterator gives no record batches, so the columns are not known; give one that has some"));
     }
-    const auto held = py::reinterpret_steal<py::object>(first);
-    TakenBatch batch = BatchOf(held);
+    TakenBatch batch = BatchOf(first);
     first_schema_ = std::make_unique<Released<ArrowSchema>>(std::move(batch.schema));
     first_array_ = std::make_unique<Released<ArrowArray>>(std::move(batch.array));
     // A second time, as the first one's schema is handed on.
-    schema_ = std::make_unique<Released<ArrowSchema>>(BatchOf(held).schema);
+    schema_ = std::make_unique<Released<ArrowSchema>>(BatchOf(first).schema);
   }
   ArrowArrayStream* get() override { return &stream_; }
 
@@ -106,11 +116,15 @@ class IteratorStream : public StreamOwner {
   int Next(ArrowArray& out) {
     out = std::exchange(*first_array_->get(), ArrowArray{});
     if (out.release != nullptr) return 0;
-    const py::gil_scoped_acquire gil;
+    if (!KeepThreadState()) {
+      error_ = "the machine has no memory for a thread that calls the iterator";
+      return ENOMEM;
+    }
+    const HeldGil gil;
     try {
       return Give(out);
-    } catch (py::error_already_set& error) {
-      error_ = MessageBytes(py::str(error.value()));
+    } catch (const py::error_already_set& raised) {
+      error_ = TextOfRaised(raised);
     } catch (const std::exception& error) {
       error_ = error.what();
     }
@@ -118,11 +132,10 @@ class IteratorStream : public StreamOwner {
   }
 
   int Give(ArrowArray& out) {
-    PyObject* const next = PyIter_Next(iterator_.get().ptr());
-    if (next == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    const py::object next = NextOf(iterator_.get());
     out = ArrowArray{};
-    if (next == nullptr) return 0;
-    TakenBatch batch = BatchOf(py::reinterpret_steal<py::object>(next));
+    if (!next) return 0;
+    TakenBatch batch = BatchOf(next);
     if (!SameTypes(*schema_->get(), *batch.schema)) {
       error_ = "a record batch has other columns than the first one; cast it to the same schema";
       return EINVAL;
@@ -160,7 +173,8 @@ std::unique_ptr<StreamOwner> TakeArrowStream(const py::handle& capsule) {
 
 ArrowKeeper KeepForPython() {
   return [](ArrowOwner<ArrowArray> array) -> HeldArrow {
-    const py::gil_scoped_acquire gil;
+    if (!KeepThreadState()) throw std::bad_alloc();
+    const HeldGil gil;
     auto held = std::make_shared<Released<ArrowArray>>(std::move(array));
     const ArrowArray* const kept = held->get();
     return {std::move(held), kept};
@@ -168,6 +182,10 @@ ArrowKeeper KeepForPython() {
 }
 
 std::unique_ptr<StreamOwner> StreamOfIterator(const py::object& iterator) {
+  // A class may only claim to be an iterator's.
+  if (PyIter_Check(iterator.ptr()) == 0) {
+    Raise(GraphError("data is a ", MessageBytes(py::str(py::type::of(iterator))), ", which is not an iterator"));
+  }
   return std::make_unique<IteratorStream>(iterator);
 }
 

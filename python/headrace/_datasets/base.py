@@ -48,7 +48,7 @@ class Base:
     _on_error: ErrorPolicy | None
     _built: _engine.Graph | None
     _options: RunOptions
-    # Labels by class name, by column, of a named set whose rows are lines: its graph does not have them.
+    # Labels by class name, by column, of a named set whose rows are lines: its graph has the numbers of the file.
     _named_classes: Mapping[str, Mapping[str, int]] = MappingProxyType({})
     # Where it was written; of a loaded graph not known.
     _location: SourceLocation = ("", 0)

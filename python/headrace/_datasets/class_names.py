@@ -157,12 +157,8 @@ def _of_source(dataset: Base) -> _Found:
     call = call_of(attributes)
     if call is not None:
         return {column: dict(labels) for column, labels in call.classes.items()}
-    named = attributes.get(_BY_COLUMN.get(node.op, "class_names")) or {}
+    named = attributes.get("class_names") or {}
     return {column: _of_names(names) for column, names in named.items() if _has(dataset, column)}
-
-
-# The attribute of a source that has the names by column, as lists in JSON, where it is not `class_names`.
-_BY_COLUMN = {"Parquet": "classes"}
 
 
 def _of_names(names: str) -> dict[str, int] | str:

@@ -6,6 +6,7 @@ import time
 
 from headrace import _formats
 from headrace._arguments import options as check
+from headrace._arguments.counted import counted
 from headrace._arguments.printed import say
 from headrace.errors import GraphError
 
@@ -66,10 +67,10 @@ def run(options: argparse.Namespace) -> int:
         for note in getattr(error, "__notes__", ()):
             say(note.replace("the same call with resume=True", "the same command with --resume"), file=sys.stderr)
         raise
-    kept = f", {_counted(done.kept, 'file')} kept" if done.kept else ""
-    files = "" if len(done.paths) == 1 else f" in {_counted(len(done.paths), 'file')}"
+    kept = f", {counted(done.kept, 'file')} kept" if done.kept else ""
+    files = "" if len(done.paths) == 1 else f" in {counted(len(done.paths), 'file')}"
     seconds = time.monotonic() - begun
-    say(f"{wanted.path}: {_counted(done.rows, 'row')}{files}, {done.bytes:,} bytes{kept}, {seconds:,.1f} s")
+    say(f"{wanted.path}: {counted(done.rows, 'row')}{files}, {done.bytes:,} bytes{kept}, {seconds:,.1f} s")
     return 0
 
 
@@ -86,7 +87,3 @@ def _pairs(option: str, given: list[str], is_whole: bool) -> dict[str, str]:
             raise GraphError(f"{_OF}: {option} names {check.shown(old)} twice")
         pairs[old] = new
     return pairs
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"

@@ -52,7 +52,7 @@ def convert(wanted: Conversion) -> Converted:
     target = _target_of(wanted)
     found = found_at(wanted.source, _OF)
     written = target.paths(wanted.path, wanted.files)
-    _check_other_files(found.place.files, written)
+    _check_other_files([*found.place.files, *found.format.files_of(found.place)], written)
     _check_free(wanted, written)
     _check_whole(found, wanted)
     dataset = _chosen(found.opened({}), wanted)
@@ -60,7 +60,9 @@ def convert(wanted: Conversion) -> Converted:
         return _written(dataset, target, wanted)
     except GraphError as error:
         first, end, rest = str(error).partition("\n")
-        error._reword(f"{first}{_ADVICE}{end}{rest}")
+        # A list of mistakes names what is wrong below.
+        if not first.endswith(":"):
+            error._reword(f"{first}{_ADVICE}{end}{rest}")
         raise
 
 

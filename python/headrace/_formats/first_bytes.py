@@ -96,6 +96,11 @@ class FirstBytes:
         """Whether an object of JSON begins it."""
         return _OBJECT.match(self.text or "") is not None
 
+    @property
+    def is_json(self) -> bool:
+        """By its name, too: as lines of text it would be of no use."""
+        return self.begins_as_json or self.name.endswith(".json")
+
     def _kind_of_rows(self) -> tuple[str, str] | None:
         """Of what is compressed, as the engine reads it."""
         if _gives_a_row("WebDataset", {"paths": self._pattern, "fields": ["__key__ string ()"], "readings": ["key"]}):

@@ -9,10 +9,10 @@ from functools import cached_property
 
 from headrace._files.system_error import system_error
 
-__all__ = ["PICTURES", "FolderContents", "folder_contents"]
+__all__ = ["OTHER_PICTURES", "PICTURES", "FolderContents", "folder_contents"]
 
 PICTURES = (".jpg", ".jpeg", ".png")
-_OTHER_PICTURES = (".webp", ".gif", ".bmp", ".tif", ".tiff")
+OTHER_PICTURES = (".webp", ".gif", ".bmp", ".tif", ".tiff")
 # What says something about files, and is none of the data.
 _ABOUT = {"readme", "license", "licence", "changelog", "citation", "checksums", "md5sums", "sha256sums", "_success"}
 _ABOUT_ENDINGS = (".md", ".md5", ".sha256", ".log", ".tmp", ".draft", ".journal", ".crc", ".hridx", ".tfindex")
@@ -44,7 +44,7 @@ class FolderContents:
 
     @property
     def pictures(self) -> list[str]:
-        return [name for name in self.files if name.lower().endswith(PICTURES + _OTHER_PICTURES)]
+        return [name for name in self.files if name.lower().endswith(PICTURES + OTHER_PICTURES)]
 
 
 def folder_contents(path: str, most: int | None = None) -> FolderContents:

@@ -28,6 +28,7 @@ _OF = "open"
 # Of files with one ending: the others have the format of these.
 _LOOKED_AT = 16
 _SHOWN = 5
+_OBJECTS = "write an object a line (JSON lines), or an array of objects"
 _DIGITS = re.compile("[0-9]+")
 
 
@@ -183,7 +184,9 @@ def _described(first: FirstBytes) -> tuple[str, str]:
     if first.begins_as_json:
         if '"annotations"' in (first.text or ""):
             return "annotations of COCO", "write headrace.datasets.Coco(images, annotations)"
-        return "JSON over several lines", "write an object a line (JSON lines), or an array of objects"
+        return "JSON over several lines", _OBJECTS
+    if first.is_json and first.text is not None:
+        return "JSON without objects in an array or in lines", _OBJECTS
     compressed = f"compressed by {first.compression}, and what it holds " if first.compression else ""
     return f"{compressed}of no format that is known", "write the source that reads it, such as hr.Files for its bytes"
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import collections
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from headrace._arguments.counted import counted
+from headrace._arguments.late_numpy import np
 from headrace._arguments.options import shown
 from headrace._datasets.base import ColumnType
+from headrace._datasets.class_names import known_classes
 from headrace._formats.opening import Found
 from headrace._formats.row_reading import RowReading
 from headrace._records.encoded_header import encoded_header
@@ -20,6 +23,8 @@ _NAMED = 10
 # Of different values that are counted.
 _VALUES = 10_000
 _SHAPES = 100
+# That are named.
+_CLASSES = 5
 
 
 @dataclass
@@ -38,6 +43,7 @@ class _Column:
     values: set[Any] = field(default_factory=set)
     shapes: set[tuple[int, ...]] = field(default_factory=set)
     first: str | None = None
+    classes: Sequence[str] = ()
 
     def add(self, value: Any) -> None:
         if isinstance(value, (bytes, memoryview)):
@@ -65,13 +71,17 @@ class _Column:
         self._add_size(value.nbytes)
         if len(self.shapes) < _SHAPES:
             self.shapes.add(value.shape)
-        if value.dtype.kind not in "biuf" or value.size == 0:
+        if value.dtype.kind not in "biuf":
+            return
+        if value.dtype.kind == "f":
+            # NaN is neither the least nor the most.
+            value = value[~np.isnan(value)]
+        if value.size == 0:
             return
         least, most = value.min().item(), value.max().item()
-        # NaN is neither.
         self.least = least if self.least is None or least < self.least else self.least
         self.most = most if self.most is None or most > self.most else self.most
-        if value.ndim == 0 and len(self.values) <= _VALUES:
+        if self.type.shape == () and len(self.values) <= _VALUES:
             self.values.add(least)
 
     def text(self, rows: int) -> str:
@@ -85,13 +95,16 @@ class _Column:
             yield (
                 f"more than {_VALUES:,} different" if len(self.values) > _VALUES else f"{len(self.values):,} different"
             )
+        if self.classes:
+            rest = ", …" if len(self.classes) > _CLASSES else ""
+            yield f"{len(self.classes):,} classes: {', '.join(map(shown, self.classes[:_CLASSES]))}{rest}"
         if len(self.shapes) > 1:
             yield f"{'at least ' * (len(self.shapes) == _SHAPES)}{len(self.shapes):,} shapes"
         if self.first is not None:
             yield f"the first is {shown(self.first)}"
         if self.least is None:
             size = f"{self.least_bytes:,} to {self.most_bytes:,} bytes"
-            same = f"{self.most_bytes:,} byte{'' if self.most_bytes == 1 else 's'}"
+            same = counted(self.most_bytes, "byte")
             yield same if self.least_bytes == self.most_bytes else size
         if self.images:
             formats = ", ".join(f"{count:,} {name}" for name, count in self.images.most_common())
@@ -103,7 +116,8 @@ class _Column:
 def survey_lines(found: Found) -> list[str]:
     """What `headrace inspect` prints of everything but RecordIO. Images are not decoded."""
     reading = RowReading(found)
-    columns = {name: _Column(column) for name, column in reading.dataset.schema.items()}
+    classes = known_classes(reading.dataset)
+    columns = {name: _Column(column, classes=classes.get(name, ())) for name, column in reading.dataset.schema.items()}
     rows = 0
     for row in reading:
         rows += 1
@@ -126,14 +140,14 @@ def _heading(found: Found, rows: int) -> str:
     compressed = found.place.first.compression if found.place.first else None
     kind = f"{found.format.name}, compressed by {compressed}" if compressed else found.format.name
     name = shown(found.place.paths) if isinstance(found.place.paths, list) else found.place.paths
-    return f"{name}: {kind}, {rows:,} row{'' if rows == 1 else 's'}{within}, {size:,} bytes"
+    return f"{name}: {kind}, {counted(rows, 'row')}{within}, {size:,} bytes"
 
 
 def _damage(faults: list[str]) -> list[str]:
     if not faults:
         return ["damage: none"]
     lines = [
-        f"damage: {len(faults):,} place{'' if len(faults) == 1 else 's'}",
+        f"damage: {counted(len(faults), 'place')}",
         *(f"  {each}" for each in faults[:_NAMED]),
     ]
     if len(faults) > _NAMED:

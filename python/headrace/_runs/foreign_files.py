@@ -57,17 +57,18 @@ _READ: dict[str, set[str]] = {
     "Npy": {"NumPy .npy"},
     "Npz": {"zip"},
     "Lmdb": {"LMDB"},
+    "Parquet": {"Parquet"},
 }
 _LMDB_MAGIC = b"\xde\xc0\xef\xbe"  # after the number of the first page and its flags
 _PLACE = re.compile(r", (byte|record|line) [0-9]+$")
 _OPERATOR = re.compile(r"^\w+")
 
 
-def name_foreign_file(error: BaseException) -> None:
-    """Adds it to the error's first line."""
-    if not isinstance(error, (DataError, GraphError)) or error._file is None or error.operator is None:
+def name_foreign_file(error: BaseException, made: str | None = None) -> None:
+    """Adds it to the error's first line. `made`: the source that was being made, before any run."""
+    if not isinstance(error, (DataError, GraphError)) or error._file is None:
         return
-    found = _OPERATOR.match(error.operator)  # of "Csv[0]"
+    found = _OPERATOR.match(error.operator or made or "")  # of "Csv[0]"
     operator = "" if found is None else found[0]
     if operator not in _READ:
         return

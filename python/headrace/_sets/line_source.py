@@ -33,10 +33,15 @@ class LineSource:
 def labelled_lines(
     folder: SetFolder, split: str, below: tuple[str, ...], classes: tuple[str, ...], texts: tuple[str, ...]
 ) -> LineSource:
-    """Of CSV without a head, each line of which has the number of a class, from 1, and texts."""
-    types = {"label": "int64", **dict.fromkeys(texts, "string")}
-    labels = {name: number for number, name in enumerate(classes, 1)}
-    return LineSource("Csv", folder.plain(f"{split}.csv", below), {"types": types, "header": False}, {"label": labels})
+    """Of CSV without a head, each line of which has the number of a class, from 1, and texts. The engine gives labels from
+    0, and refuses a number beyond the classes."""
+    options = {
+        "types": dict.fromkeys(("label", *texts), "string"),
+        "header": False,
+        "classes": {"label": [str(number) for number in range(1, len(classes) + 1)]},
+    }
+    labels = {name: label for label, name in enumerate(classes)}
+    return LineSource("Csv", folder.plain(f"{split}.csv", below), options, {"label": labels})
 
 
 def text_lines_of(path: str, skip_empty: bool) -> LineSource:

@@ -19,10 +19,11 @@ _CLASSES = ("World", "Sports", "Business", "Sci/Tech")
 class AGNews(NamedSet):
     """Gives the news of AG News: 120,000 to train, 7,600 to test.
 
-    Columns: `label` (int64: 1 to 4), `title` and `description` (string). Rows are in the order of the file.
+    Columns: `label` (int32: 0 to 3), `title` and `description` (string). Rows are in the order of the file.
 
-    The texts are as the file has them: a line end within a text is written as a backslash and an n. The engine reads
-    the lines by their numbers, so `len` reads the file once, and a number beyond the classes is not looked for.
+    Labels are the numbers of the file less one; a number beyond the classes is an error of its row. The texts are as the
+    file has them: a line end within a text is written as a backslash and an n. The engine reads the lines by their
+    numbers, so `len` reads the file once.
 
     Args:
         root: The folder that holds train.csv and test.csv, or `ag_news_csv` in it.

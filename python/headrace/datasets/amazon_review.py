@@ -19,10 +19,12 @@ _CLASSES = {"full": ("1", "2", "3", "4", "5"), "polarity": ("negative", "positiv
 class AmazonReview(NamedSet):
     """Gives the reviews of Amazon: 3,000,000 to train with 1 to 5 stars, or 3,600,000 that are negative or positive.
 
-    Columns: `label` (int64: 1 to 5, or 1 and 2), `title` and `content` (string). Rows are in the order of the file.
+    Columns: `label` (int32: 0 to 4, one less than the stars, or 0 and 1), `title` and `content` (string). Rows are in
+    the order of the file.
 
-    The texts are as the file has them: a line end within a text is written as a backslash and an n. The engine reads
-    the lines by their numbers, so `len` reads the file once, and a number beyond the classes is not looked for.
+    Labels are the numbers of the file less one; a number beyond the classes is an error of its row. The texts are as the
+    file has them: a line end within a text is written as a backslash and an n. The engine reads the lines by their
+    numbers, so `len` reads the file once.
 
     Args:
         root: The folder that holds train.csv and test.csv, or `amazon_review_full_csv` or `amazon_review_polarity_csv`

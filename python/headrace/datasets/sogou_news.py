@@ -19,10 +19,11 @@ _CLASSES = ("sports", "finance", "entertainment", "automobile", "technology")
 class SogouNews(NamedSet):
     """Gives the news of Sogou, in pinyin: 450,000 to train, 60,000 to test.
 
-    Columns: `label` (int64: 1 to 5), `title` and `content` (string). Rows are in the order of the file.
+    Columns: `label` (int32: 0 to 4), `title` and `content` (string). Rows are in the order of the file.
 
-    The texts are as the file has them: a line end within a text is written as a backslash and an n. The engine reads
-    the lines by their numbers, so `len` reads the file once, and a number beyond the classes is not looked for.
+    Labels are the numbers of the file less one; a number beyond the classes is an error of its row. The texts are as the
+    file has them: a line end within a text is written as a backslash and an n. The engine reads the lines by their
+    numbers, so `len` reads the file once.
 
     Args:
         root: The folder that holds train.csv and test.csv, or `sogou_news_csv` in it.

@@ -30,11 +30,12 @@ _CLASSES = (
 class YahooAnswers(NamedSet):
     """Gives the questions of Yahoo! Answers with their best answers: 1,400,000 to train, 60,000 to test.
 
-    Columns: `label` (int64: 1 to 10), `title`, `content` and `answer` (string: the question, what it says further, and
+    Columns: `label` (int32: 0 to 9), `title`, `content` and `answer` (string: the question, what it says further, and
     the answer). Rows are in the order of the file.
 
-    The texts are as the file has them: a line end within a text is written as a backslash and an n. The engine reads
-    the lines by their numbers, so `len` reads the file once, and a number beyond the classes is not looked for.
+    Labels are the numbers of the file less one; a number beyond the classes is an error of its row. The texts are as the
+    file has them: a line end within a text is written as a backslash and an n. The engine reads the lines by their
+    numbers, so `len` reads the file once.
 
     Args:
         root: The folder that holds train.csv and test.csv, or `yahoo_answers_csv` in it.

@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from headrace import _formats
+from headrace._arguments.counted import counted
 from headrace._arguments.options import local_path
 from headrace._arguments.printed import say
 from headrace.errors import GraphError
@@ -47,5 +48,5 @@ def _unpack_rows(found: _formats.Found, folder: str, raw: bool) -> int:
     done = _formats.unpack_rows(found, folder)
     for fault in done.faults:
         say(fault, file=sys.stderr)
-    say(f"{folder}: {done.files:,} files of {done.rows:,} rows, listed in {done.listing}")
+    say(f"{folder}: {counted(done.files, 'file')} of {counted(done.rows, 'row')}, listed in {done.listing}")
     return 1 if done.faults else 0

@@ -3,6 +3,7 @@
 import argparse
 
 from headrace import _formats
+from headrace._arguments.counted import counted
 from headrace._arguments.options import local_path
 from headrace._arguments.printed import say
 from headrace.pack.record_file import is_record_file
@@ -30,9 +31,9 @@ def run(options: argparse.Namespace) -> int:
     for fault in found.faults:
         say(fault)
     index = "no index" if found.index is None else f"index {found.index}"
-    faults = _counted(len(found.faults), "fault") if found.faults else "nothing wrong"
-    images = "" if options.raw else f", {_counted(found.images, 'image')} decoded"
-    say(f"{path}: {_counted(found.records, 'record')}{images}, {index}: {faults}")
+    faults = counted(len(found.faults), "fault") if found.faults else "nothing wrong"
+    images = "" if options.raw else f", {counted(found.images, 'image')} decoded"
+    say(f"{path}: {counted(found.records, 'record')}{images}, {index}: {faults}")
     return 1 if found.faults else 0
 
 
@@ -41,11 +42,7 @@ def _verify_rows(path: str, decodes: bool) -> int:
     checked = _formats.check_rows(found, decodes)
     for fault in checked.faults:
         say(fault)
-    faults = _counted(len(checked.faults), "fault") if checked.faults else "nothing wrong"
-    images = f", {_counted(checked.images, 'image')} decoded" if checked.images else ""
-    say(f"{path}: {found.format.name}, {_counted(checked.rows, 'good row')}{images}: {faults}")
+    faults = counted(len(checked.faults), "fault") if checked.faults else "nothing wrong"
+    images = f", {counted(checked.images, 'image')} decoded" if checked.images else ""
+    say(f"{path}: {found.format.name}, {counted(checked.rows, 'good row')}{images}: {faults}")
     return 1 if checked.faults else 0
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"

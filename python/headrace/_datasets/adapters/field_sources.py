@@ -10,6 +10,7 @@ from headrace import _engine
 from headrace._arguments.options import path as path_of
 from headrace._arguments.options import shown
 from headrace._graph.adapters import adapts
+from headrace._runs.foreign_files import name_foreign_file
 from headrace.errors import Error, GraphError
 
 if TYPE_CHECKING:
@@ -69,5 +70,6 @@ def _found(op: str, find: Callable[[], list[str]]) -> list[str]:
     try:
         return find()
     except Error as error:
+        name_foreign_file(error, op)
         error._reword(f"{op}: {error}")
         raise

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from headrace._arguments.options import shown, text, texts
+from headrace._arguments.options import shown, text
 from headrace._datasets.fields.arrow_schema import tensor_shape
+from headrace._datasets.fields.class_columns import different_names
 from headrace.errors import GraphError
 
 __all__ = ["ArrowField", "by_column", "named_classes", "tensor_shapes", "with_names"]
@@ -29,10 +30,20 @@ def named_classes(classes: Any, fields: Mapping[str, ArrowField], of: str) -> di
         return {}
     if isinstance(classes, Mapping):
         return {
-            text("a column of classes", name, of): texts(f'classes["{name}"]', names, of)
+            text("a column of classes", name, of): _names(f'classes["{name}"]', names, of)
             for name, names in classes.items()
         }
-    return {_class_column(fields, of): texts("classes", classes, of)}
+    names = _names("classes", classes, of)
+    return {_class_column(fields, of): names}
+
+
+def _names(what: str, given: Any, of: str) -> list[str]:
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise GraphError(
+            f"{of}: {what} is {shown(given)}; give the names of the classes, in the order of their numbers, as a list, or a "
+            'dict from column to lists, such as {"label": ["cat", "dog"]}'
+        )
+    return different_names(what, given, of)
 
 
 def _class_column(fields: Mapping[str, ArrowField], of: str) -> str:

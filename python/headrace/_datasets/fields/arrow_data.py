@@ -12,6 +12,7 @@ from headrace._arguments.options import path, shown, text, texts
 from headrace._datasets.base import Base
 from headrace._datasets.fields.arrow_choices import ArrowField, by_column, named_classes, tensor_shapes, with_names
 from headrace._datasets.fields.arrow_schema import feature_classes
+from headrace._files.system_error import saying
 from headrace._graph import reference
 from headrace.errors import GraphError
 
@@ -31,7 +32,8 @@ def arrow_attributes(given: Any, columns: Any, classes: Any, missing: Any, root:
         for name, value in by_column(missing, _OF).items()
     }
     chosen = None if columns is None else texts("columns", columns, _OF)
-    data.read(chosen, tensor_shapes(fields, chosen, _OF), with_names(named, fields), fills)
+    with saying(_OF):
+        data.read(chosen, tensor_shapes(fields, chosen, _OF), with_names(named, fields), fills)
     names = {column for column, _, _ in data.columns}
     class_names = {name: each for name, each in known.items() if name in names} | data.classes
     return {
@@ -51,7 +53,8 @@ def arrow_again(given: Any, attributes: Mapping[str, Any], columns: Sequence[str
     fields = {each.name: each for each in (ArrowField(*values) for values in data.fields())}
     class_names = {name: json.loads(each) for name, each in (attributes.get("class_names") or {}).items()}
     fills = {name: json.loads(each).encode("latin-1") for name, each in (attributes.get("fills") or {}).items()}
-    data.read(list(columns), tensor_shapes(fields, columns, _OF), with_names(class_names, fields), fills)
+    with saying(_OF):
+        data.read(list(columns), tensor_shapes(fields, columns, _OF), with_names(class_names, fields), fills)
     return data
 
 
@@ -72,9 +75,11 @@ def _checked(given: Any) -> bool:
         return True
     if isinstance(given, Iterator):
         return False
+    if kind.__name__ == "LazyFrame":
+        raise GraphError(f"{_OF}: data is a LazyFrame, which has no rows yet; give what its method collect() returns")
     raise GraphError(
-        f"{_OF}: a {kind.__name__} has neither __arrow_c_stream__ nor __arrow_c_array__; give a table of pyarrow, polars, "
-        "DuckDB or pandas, or another object with one of them, or an iterator of record batches"
+        f"{_OF}: data is of the class {kind.__name__}, which has neither __arrow_c_stream__ nor __arrow_c_array__; give a "
+        "table of pyarrow, polars, DuckDB or pandas, or another object with one of them, or an iterator of record batches"
     )
 
 
@@ -82,9 +87,9 @@ def _checked(given: Any) -> bool:
 
 
 def fill_bytes(value: Any, field: Any, classes: Sequence[str] | None, of: str) -> bytes:
-    """The bytes of one element of the column, or of a byte string. `field` has a `dtype` and says whether it is a `list`;
-    None: there is no such column, as the engine will say."""
-    if field is None:
+    """The bytes of one element of the column, or of a byte string. None: there is no such column, or none of its
+    type, as the engine will say."""
+    if field is None or (field.dtype == "unknown" and classes is None):
         return b""
     if field.list and isinstance(value, (list, tuple)) and len(value) == 0:
         return b""
@@ -93,6 +98,11 @@ def fill_bytes(value: Any, field: Any, classes: Sequence[str] | None, of: str) -
             return classes.index(value).to_bytes(8, "little")
         if field.dtype == "string" and classes is None:
             return text(f'missing["{field.name}"]', value, of).encode()
+        if field.dictionary and classes is None:
+            raise GraphError(
+                f'{of}: missing["{field.name}"] is {shown(value)}, and the column is a dictionary; give the number of a class, '
+                f'or the names of all, too: classes={{"{field.name}": […]}}'
+            )
     elif isinstance(value, (bytes, bytearray, memoryview)):
         if field.dtype == "bytes":
             return bytes(value)

@@ -15,7 +15,7 @@ from headrace._datasets.fields.ragged_column import RaggedColumn
 from headrace._kernels.mapping import Types
 from headrace.errors import DataError, GraphError
 
-__all__ = ["given_classes", "names_for_lines", "numbered_columns"]
+__all__ = ["different_names", "given_classes", "names_for_lines", "numbered_columns"]
 
 # For each column the names in the order of their numbers; None: those that occur, sorted.
 Classes = dict[str, list[str] | None]
@@ -45,9 +45,15 @@ def _given_names(column: str, names: Any, of: str) -> list[str] | None:
     what = f'classes["{column}"]'
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise GraphError(f"{of}: {what} is {shown(names)}; give a list of names, or None for those that occur, sorted")
-    found = [text(f"a name of {what}", name, of) for name in names]
+    found = different_names(what, names, of)
     if not found:
         raise GraphError(f"{of}: {what} has no names; give None for those that occur, sorted")
+    return found
+
+
+def different_names(what: str, names: Iterable[Any], of: str) -> list[str]:
+    """The names of classes in the argument `what`, none of which is there twice."""
+    found = [text(f"a name of {what}", name, of) for name in names]
     for name, count in Counter(found).items():
         if count > 1:
             raise GraphError(f"{of}: {what} has {shown(name)} {count} times; a name has one number")

@@ -18,9 +18,9 @@ from headrace._datasets.fields.frame_columns import plain_column
 from headrace._datasets.fields.joined_columns import chosen_rows, joined_columns
 from headrace.errors import DataError, Error, GraphError, NotFoundError
 
-__all__ = ["files_in", "is_folder", "metadata_columns", "metadata_files"]
+__all__ = ["METADATA_NAMES", "files_in", "is_folder", "metadata_columns", "metadata_files"]
 
-_NAMES = ("metadata.csv", "metadata.json", "metadata.jsonl")
+METADATA_NAMES = ("metadata.csv", "metadata.json", "metadata.jsonl")
 # What Decode reads.
 _PICTURES = (".bmp", ".gif", ".jfif", ".jpe", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 
@@ -51,7 +51,7 @@ def files_in(folder: str) -> list[str]:
 
 def metadata_files(files: Iterable[str]) -> list[str]:
     """By their folders, the outermost first."""
-    return sorted((each for each in files if posixpath.basename(each) in _NAMES), key=posixpath.split)
+    return sorted((each for each in files if posixpath.basename(each) in METADATA_NAMES), key=posixpath.split)
 
 
 def metadata_columns(folder: str, paths: str, read: ReadTable, unmatched: str) -> dict[str, Any]:

@@ -112,6 +112,10 @@ def _of_nulls(column: Any, value: Any, what: str) -> Any:
     if lists is not None:
         return lists
     column = plain_types(column)
+    kind = str(column.type if hasattr(column, "type") else column.dtype).lower()
+    if kind.startswith(("int", "uint")) and isinstance(value, float) and not value.is_integer():
+        # pyarrow would cut it off.
+        raise GraphError(f"{what}: missing is {shown(value)}, which the column does not hold: it has whole numbers")
     try:
         filled = column.fill_null(value)
     except Exception as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from headrace import _engine
@@ -12,6 +12,7 @@ from headrace._arguments.options import path, shown, texts
 from headrace._datasets.fields.arrow_choices import ArrowField, by_column, named_classes, tensor_shapes, with_names
 from headrace._datasets.fields.arrow_data import fill_bytes
 from headrace._datasets.fields.arrow_schema import feature_classes
+from headrace._files.system_error import saying
 from headrace._parquet.footer import Footer
 from headrace.errors import GraphError
 
@@ -32,6 +33,8 @@ def parquet_attributes(paths: Any, columns: Any, classes: Any, missing: Any) -> 
     folders = {name: column for column in of_folders if (name := column[0]) not in fields}
     chosen = None if columns is None else texts("columns", columns, _OF)
     of_file = None if chosen is None else [each for each in chosen if each not in folders]
+    for argument, by_name in (("classes", classes), ("missing", missing)):
+        _check_of_files(argument, by_name, folders)
     found = _of_file(data, fields, footer, of_file, classes, missing)
     given = _in_order(chosen, found.pop("columns"), folders)
     return {
@@ -53,6 +56,15 @@ def _paths(given: Any) -> list[str]:
     return [path("paths", each, _OF) for each in listed]
 
 
+def _check_of_files(argument: str, given: Any, folders: Collection[str]) -> None:
+    """Whether an argument by column names none whose values are those of folders."""
+    named = next((name for name in given if name in folders), None) if isinstance(given, Mapping) else None
+    if named is not None:
+        raise GraphError(
+            f'{_OF}: {argument} names "{named}", whose values are names of folders and are given as they are; leave it out'
+        )
+
+
 def _of_file(
     data: _engine.ArrowData,
     fields: dict[str, ArrowField],
@@ -63,7 +75,7 @@ def _of_file(
 ) -> dict[str, Any]:
     """The columns that the file has, and what is known of them."""
     if chosen == []:
-        return {"columns": [], "classes": None, "named": None, "fills": None, "shapes": None, "units": None}
+        return {"columns": [], "class_names": None, "named": None, "fills": None, "shapes": None, "units": None}
     given = named_classes(classes, fields, _OF)
     known = feature_classes(data.metadata(), _OF) | given
     named = with_names(given, fields)
@@ -76,12 +88,13 @@ def _of_file(
         name: fill_bytes(value, fields.get(name), (known | named).get(name), _OF) for name, value in values.items()
     }
     shapes = tensor_shapes(fields, chosen, _OF)
-    data.read(chosen, shapes, named, fills)
+    with saying(f"{_OF}: {footer.path}"):
+        data.read(chosen, shapes, named, fills)
     names = {name for name, _, _ in data.columns}
     all_classes = {name: each for name, each in (known | named).items() if name in names}
     return {
         "columns": data.columns,
-        "classes": {name: json.dumps(each) for name, each in all_classes.items()} or None,
+        "class_names": {name: json.dumps(each) for name, each in all_classes.items()} or None,
         "named": [name for name in named if name in names] or None,
         "fills": {name: json.dumps(each.decode("latin-1")) for name, each in fills.items()} or None,
         "shapes": {name: json.dumps(each) for name, each in shapes.items()} or None,

@@ -8,7 +8,7 @@ from headrace._datasets.dataset import Dataset
 from headrace._files.system_error import saying
 from headrace._formats.first_bytes import FirstBytes
 from headrace._formats.format import Format
-from headrace.errors import DataError, UnsupportedError
+from headrace.errors import DataError, GraphError, UnsupportedError
 
 __all__ = ["ARROW"]
 
@@ -34,19 +34,30 @@ def _table(path: str) -> Any:
         mapped.seek(0)
         return pyarrow.ipc.open_stream(mapped).read_all()
     except (OSError, pyarrow.ArrowInvalid) as error:
-        raise DataError(f"{path}: {error}") from None
+        raise DataError(f"{path}: pyarrow cannot read it, as it is cut off or damaged: {error}") from None
 
 
 def _read(paths: Any, **options: Any) -> Dataset:
     listed = [paths] if isinstance(paths, str) else paths
     tables = [_table(path) for path in listed]
+    for path, table in zip(listed[1:], tables[1:], strict=True):
+        if not table.schema.equals(tables[0].schema):
+            raise GraphError(
+                f"open: {path} has another schema than {listed[0]} ({_listed(table)}; {_listed(tables[0])}); open each "
+                "alone, and join them by concat"
+            )
     table = tables[0] if len(tables) == 1 else import_late("pyarrow").concat_tables(tables)
     return sources.Arrow(table, **options)
 
 
+def _listed(table: Any) -> str:
+    return ", ".join(f"{field.name} {field.type}" for field in table.schema)
+
+
 ARROW = Format(
     "Arrow",
-    "hr.Arrow",
+    # Not hr.Arrow, which takes tables and no paths.
+    "hr.open",
     _read,
     recognises=_is_stream,
     endings=(".arrow", ".feather"),

@@ -5,6 +5,7 @@ import os
 
 from headrace import sources
 from headrace._files.whole_file import read_whole
+from headrace._formats.files_below import files_below
 from headrace._formats.folder_contents import FolderContents
 from headrace._formats.format import Format
 
@@ -36,4 +37,5 @@ MDS = Format(
     is_folder=_has_index,
     takes_patterns=False,
     takes_several=False,
+    files_of=lambda place: files_below(place.files[0]),
 )

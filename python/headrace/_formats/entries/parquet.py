@@ -4,8 +4,9 @@ from typing import Any
 
 from headrace import sources
 from headrace._datasets.dataset import Dataset
+from headrace._formats.files_below import files_below
 from headrace._formats.folder_contents import FolderContents
-from headrace._formats.format import Converted, Format, Target
+from headrace._formats.format import Converted, Format, Place, Target
 from headrace._writing.part_paths import part_paths
 
 __all__ = ["PARQUET"]
@@ -13,6 +14,10 @@ __all__ = ["PARQUET"]
 
 def _is_partitioned(folder: FolderContents) -> bool:
     return not folder.data_files and bool(folder.folders) and all("=" in name for name in folder.folders)
+
+
+def _files(place: Place) -> list[str]:
+    return files_below(place.files[0], (".parquet",)) if place.first is None else place.files
 
 
 def _written(dataset: Dataset, path: str, **options: Any) -> Converted:
@@ -27,6 +32,7 @@ PARQUET = Format(
     kinds=frozenset({"Parquet"}),
     endings=(".parquet",),
     is_folder=_is_partitioned,
+    files_of=_files,
     beside=("_metadata", "_common_metadata"),
     target=Target((".parquet",), _written, part_paths),
 )

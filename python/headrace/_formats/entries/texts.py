@@ -135,7 +135,7 @@ TEXT = Format(
     "text",
     "hr.Text",
     lambda paths, **options: sources.Text(paths, **options),
-    recognises=lambda first: bool(first.lines) and not first.begins_as_json,
+    recognises=lambda first: bool(first.lines) and not first.is_json,
     endings=(".txt", ".text"),
     is_text=True,
     compressions=_COMPRESSED,

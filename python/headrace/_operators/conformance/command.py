@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator
 from typing import Any
 
 from headrace._arguments import options as check
+from headrace._arguments.counted import counted
 from headrace._arguments.import_folder import import_path
 from headrace._arguments.printed import say, say_text
 from headrace._operators.conformance.declared_operator import arguments_of, operator_of
@@ -91,7 +92,7 @@ def _checked(options: argparse.Namespace, path: str, answers: Iterator[dict[str,
         said = f"{failed:,} failed" if failed else "all hold"
         said += f", {len(left_out):,} left out" if left_out else ""
         say(
-            f"{plugin['name']} {plugin['version']}: {_counted(len(checks), 'check')} of {_counted(operators, 'operator')}, {said}"
+            f"{plugin['name']} {plugin['version']}: {counted(len(checks), 'check')} of {counted(operators, 'operator')}, {said}"
         )
     return 1 if failed else 0
 
@@ -156,7 +157,3 @@ def _printed(answers: Iterator[dict[str, Any]], plugin: dict[str, Any]) -> Itera
         if not each.get("ok", True):
             say(f"    given: {each['given']}", f"    came:  {each['came']}", f"    do:    {each['advice']}")
         yield each
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"

@@ -34,10 +34,11 @@ _CLASSES = (
 class DBpedia(NamedSet):
     """Gives the articles of DBpedia: 560,000 to train, 70,000 to test.
 
-    Columns: `label` (int64: 1 to 14), `title` and `content` (string). Rows are in the order of the file.
+    Columns: `label` (int32: 0 to 13), `title` and `content` (string). Rows are in the order of the file.
 
-    The texts are as the file has them: a line end within a text is written as a backslash and an n. The engine reads
-    the lines by their numbers, so `len` reads the file once, and a number beyond the classes is not looked for.
+    Labels are the numbers of the file less one; a number beyond the classes is an error of its row. The texts are as the
+    file has them: a line end within a text is written as a backslash and an n. The engine reads the lines by their
+    numbers, so `len` reads the file once.
 
     Args:
         root: The folder that holds train.csv and test.csv, or `dbpedia_csv` in it.

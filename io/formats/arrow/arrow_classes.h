@@ -1,7 +1,7 @@
-// `ClassTable` numbers the names of a column's classes, in their order.
+// `ArrowClasses` numbers the names of a column's classes, in their order.
 // Threads: const; any thread.
-#ifndef HEADRACE_IO_FORMATS_ARROW_CLASS_TABLE_H_
-#define HEADRACE_IO_FORMATS_ARROW_CLASS_TABLE_H_
+#ifndef HEADRACE_IO_FORMATS_ARROW_ARROW_CLASSES_H_
+#define HEADRACE_IO_FORMATS_ARROW_ARROW_CLASSES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -16,10 +16,10 @@
 
 namespace headrace {
 
-class ClassTable {
+class ArrowClasses {
  public:
   // A name that stands twice has its first number.
-  explicit ClassTable(std::vector<std::string> names) : names_(std::move(names)) {
+  explicit ArrowClasses(std::vector<std::string> names) : names_(std::move(names)) {
     for (size_t i = 0; i < names_.size(); ++i) numbers_.try_emplace(names_[i], static_cast<int64_t>(i));
   }
 
@@ -37,4 +37,4 @@ class ClassTable {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_IO_FORMATS_ARROW_CLASS_TABLE_H_
+#endif  // HEADRACE_IO_FORMATS_ARROW_ARROW_CLASSES_H_

@@ -1,7 +1,7 @@
 // `Called` calls user code through Python: such calls may return while the interpreter shuts down.
 // Threads: with the GIL held.
-#ifndef HEADRACE_PYTHON_BINDING_HOST_CALLED_H_
-#define HEADRACE_PYTHON_BINDING_HOST_CALLED_H_
+#ifndef HEADRACE_PYTHON_BINDING_VALUES_CALLED_H_
+#define HEADRACE_PYTHON_BINDING_VALUES_CALLED_H_
 
 #include <pybind11/pybind11.h>
 
@@ -40,4 +40,4 @@ inline pybind11::object NextOf(const pybind11::handle& iterator) {
 
 }  // namespace headrace::python
 
-#endif  // HEADRACE_PYTHON_BINDING_HOST_CALLED_H_
+#endif  // HEADRACE_PYTHON_BINDING_VALUES_CALLED_H_
