@@ -17,6 +17,7 @@ from headrace._datasets.row_objects import rows_of
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import read_whole
 from headrace._graph import parameter_uses
+from headrace._graph.declared import operator
 from headrace._graph.parameter_lists import ParameterList, holds_parameter
 from headrace._graph.parameters import Parameter
 from headrace._graph.reference import Binding, function, iterator, rows
@@ -109,14 +110,23 @@ def _moved_roots(graph: _engine.Graph, given: dict[str, Any]) -> dict[str, str]:
 
 
 def _beside_moved(node: _engine.Node, roots: Mapping[str, str]) -> _engine.Node:
-    """A file of a set's entries where the set lies now; other nodes as they are."""
-    attributes = node.attributes if node.op == "Lmdb" and roots else {}
+    """A source of a file in the folder of a set, such as its entries, where the set lies now; other nodes as they are."""
+    declared = operator(node.op) if roots else None
+    if declared is None or declared["role"] != "source" or node.references or node.draws:
+        return node
+    paths = [each["name"] for each in declared["attributes"] if each["path"] and each["type"] == "string"]
+    moved = {name: _moved_path(path, roots) for name in paths if (path := node.attributes[name])}
+    if all(node.attributes[name] == path for name, path in moved.items()):
+        return node
+    return _engine.Node(node.op, node.attributes | moved, [], ("", 0))
+
+
+def _moved_path(path: str, roots: Mapping[str, str]) -> str:
     for old, new in roots.items():
         within = os.path.join(old, "")
-        if attributes and attributes["path"].startswith(within):
-            moved = os.path.join(new, attributes["path"][len(within) :])
-            return _engine.Node("Lmdb", attributes | {"path": moved}, [], ("", 0))
-    return node
+        if path.startswith(within):
+            return os.path.join(new, path[len(within) :])
+    return path
 
 
 def _moved_set(node: _engine.Node, given: dict[str, Any]) -> tuple[_engine.Node, Binding] | None:

@@ -11,6 +11,7 @@ from headrace._arguments.options import choice
 from headrace._sets.cifar_files import pickled_columns, pickled_texts, record_columns, text_lines
 from headrace._sets.digit_pictures import SPLITS
 from headrace._sets.named_set import NamedSet
+from headrace._sets.picture_rows import joined_rows
 from headrace._sets.set_folder import SetFolder
 from headrace._sets.set_labels import check_labels, class_labels
 from headrace._sets.set_table import SetTable
@@ -67,5 +68,5 @@ class Cifar10(NamedSet):
             labels = class_labels(meta, text_lines(meta))
             parts = [record_columns(file, ["label"]) for file in files]
         checked = [check_labels(file, part["label"], labels) for file, part in zip(files, parts, strict=True)]
-        images = np.concatenate([part["image"] for part in parts])
+        images = joined_rows([part["image"] for part in parts])
         return SetTable({"image": images, "label": np.concatenate(checked)}, {"label": labels})

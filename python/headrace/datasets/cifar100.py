@@ -11,6 +11,7 @@ from headrace._arguments.options import choice
 from headrace._sets.cifar_files import pickled_columns, pickled_texts, record_columns, text_lines
 from headrace._sets.digit_pictures import SPLITS
 from headrace._sets.named_set import NamedSet
+from headrace._sets.picture_rows import joined_rows
 from headrace._sets.set_folder import SetFolder
 from headrace._sets.set_labels import check_labels, class_labels
 from headrace._sets.set_table import SetTable
@@ -71,7 +72,7 @@ class Cifar100(NamedSet):
                 "coarse_label": class_labels(groups, text_lines(groups)),
             }
             parts = [record_columns(file, ["coarse_label", "label"]) for file in files]
-        columns = {"image": np.concatenate([part["image"] for part in parts])}
+        columns = {"image": joined_rows([part["image"] for part in parts])}
         for name, labels in classes.items():
             checked = [check_labels(file, part[name], labels) for file, part in zip(files, parts, strict=True)]
             columns[name] = np.concatenate(checked)

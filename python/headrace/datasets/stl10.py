@@ -10,6 +10,7 @@ import numpy as np
 from headrace._arguments.options import choice, whole
 from headrace._sets.cifar_files import text_lines
 from headrace._sets.named_set import NamedSet
+from headrace._sets.picture_rows import joined_rows
 from headrace._sets.set_file import SetFile
 from headrace._sets.set_folder import SetFolder
 from headrace._sets.set_labels import check_labels, class_labels
@@ -76,7 +77,7 @@ class STL10(NamedSet):
         parts = [_part(files[f"{part}_X.bin"], files.get(f"{part}_y.bin"), classes) for part in _SPLITS[split]]
         columns = parts[0]
         if len(parts) > 1:
-            columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            columns = {name: joined_rows([part[name] for part in parts]) for name in parts[0]}
         if fold is not None:
             rows = _fold(files["fold_indices.txt"], fold, len(columns["label"]))
             columns = {name: column[rows] for name, column in columns.items()}

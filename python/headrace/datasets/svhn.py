@@ -10,6 +10,7 @@ import numpy as np
 from headrace._arguments.options import choice
 from headrace._sets.mat_file import read_mat
 from headrace._sets.named_set import NamedSet
+from headrace._sets.picture_rows import joined_rows
 from headrace._sets.set_file import SetFile
 from headrace._sets.set_folder import SetFolder
 from headrace._sets.set_labels import check_labels
@@ -61,7 +62,7 @@ class SVHN(NamedSet):
         parts = [_part(file) for file in files]
         if len(parts) == 1:
             return SetTable(parts[0], {"label": _CLASSES})
-        columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        columns = {name: joined_rows([part[name] for part in parts]) for name in parts[0]}
         return SetTable(columns, {"label": _CLASSES})
 
 
