@@ -125,7 +125,7 @@ def test_a_saved_pipeline_gives_the_same(name, form, data: pathlib.Path, tmp_pat
 # stand on, and the formats that are opened by what they are. Two tables are about names: of other libraries, and of what
 # foreign files are not.
 OF_OPERATORS = (
-    *("_formats", "_sets", "_datasets/huggingface.py"),
+    *("_formats", "_parquet", "_sets", "_datasets/huggingface.py"),
     *("_datasets/adapters", "_datasets/fields", "_datasets/sampler.py", "_kernels/chooser_adapters.py"),
     *("_arguments/other_libraries.py", "_runs/foreign_files.py"),
 )

@@ -298,6 +298,22 @@ KERNELS["PadEnd"] = (
     lambda **given: hr.Numpy({"value": PIXELS}).map(T.PadEnd(**given), "value"),
     {"shape": (60, 80, 3)},
 )
+# The outlines of an image of 4 × 5 pixels with a square of 2 × 2, and its segments.
+OUTLINES = np.array([[129, 158, 1, 4, 5, 1, 0, 1, 4, 0, 0, 20, 0, 0, 20, 19, 0]], np.uint8)
+SEGMENTS = {"segment": np.ones((1, 1), np.int64), "category": np.ones((1, 1), np.int64)}
+KERNELS |= {
+    "DrawMasks": (lambda **given: hr.Numpy({"x": OUTLINES}).map(V.DrawMasks(**given), "x"), {}),
+    "DrawLabelMap": (
+        lambda **given: hr.Numpy({"x": OUTLINES} | SEGMENTS).map(V.DrawLabelMap(**given), ["x", "category"], "x"),
+        {"background": 0},
+    ),
+    "PanopticCategories": (
+        lambda **given: hr.Numpy({"x": np.ones((1, 4, 5), np.int32)} | SEGMENTS).map(
+            V.PanopticCategories(**given), ["x", "segment", "category"], "x"
+        ),
+        {"void": 0},
+    ),
+}
 KERNELS["ReadFile"] = (lambda **given: hr.Numpy({"value": np.array([__file__])}).map(T.ReadFile(**given), "value"), {})
 
 

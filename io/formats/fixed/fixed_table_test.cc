@@ -62,7 +62,7 @@ TEST(FixedTable, RefusesPartsOfOtherNumbersOfRows) {
   FixedTable::Part other{1, {Byte("y", 0)}};
   other.Add({.file = 0, .begin = 3, .rows = 1});
   const auto refused = FixedTable::Of({{"a", 4}}, {one, other}, {"x", "y"});
-  EXPECT_THAT(DescribeError(refused.status()), HasSubstr("y has 1 rows, and x has 3 rows"));
+  EXPECT_THAT(DescribeError(refused.status()), HasSubstr("y has 1 rows, and x has 3"));
 }
 
 }  // namespace
