@@ -253,7 +253,8 @@ TEST_F(Parquet, RefusesWhatIsNotThere) {
   Add("a.parquet", {1});
   EXPECT_THAT(Refusal(Source({{"columns", StringsValue({"valeu"})}})), HasSubstr("value"));
   EXPECT_THAT(Refusal(Numbered({{"sharding", StringValue("splits")}})), HasSubstr("leave out one"));
-  EXPECT_THAT(Refusal(Source({{"class_names", PairsValue({{"value", "cat"}})}})), HasSubstr("class_names of the column"));
+  EXPECT_THAT(Refusal(Source({{"class_names", PairsValue({{"value", "cat"}})}})),
+              HasSubstr("class_names of the column"));
 }
 
 TEST_F(Parquet, NeedsALibrary) {
