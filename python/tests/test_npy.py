@@ -142,8 +142,10 @@ def test_arrays_of_an_archive_are_columns(tmp_path, save):
     assert len(dataset) == 6 and list(rows[0]) == ["label", "record.y", "image"]
     np.testing.assert_array_equal([row["image"] for row in rows], image)
     np.testing.assert_array_equal([row["label"] for row in rows], label)
-    with pytest.raises(hr.DataError, match="it has image, label, record, other"):
-        hr.Npz(tmp_path / "a.npz", ["lable"])
+    said = r'Npz: no column "lable"; did you mean "label"\? \(arrays: image, label, record, other\)'
+    for columns in (["lable"], ["image", "lable"]):
+        with pytest.raises(hr.GraphError, match=said):
+            hr.Npz(tmp_path / "a.npz", columns)
 
 
 def test_a_member_that_is_refused_may_be_left_out(tmp_path):

@@ -16,6 +16,7 @@ namespace headrace {
 namespace {
 
 constexpr std::string_view kNpyEnding = ".npy";
+constexpr size_t kArraysListed = 12;
 
 // Bytes [begin, end) of a file, or of what was unpacked, or of which the start alone was.
 struct NpyBytes {
@@ -163,9 +164,30 @@ bool IsArray(const ZipMember& member) {
 
 // Whether the column of the member, or one of a field of it, is chosen.
 bool Chooses(const NpzChoice& choice, std::string_view name) {
-  return choice.all || std::any_of(choice.columns.begin(), choice.columns.end(), [&](std::string_view column) {
-           return column.substr(0, name.size()) == name && (column.size() == name.size() || column[name.size()] == '.');
-         });
+  return choice.all || std::any_of(choice.columns.begin(), choice.columns.end(),
+                                   [&](std::string_view column) { return IsNpzColumnOf(column, name); });
+}
+
+// The members that are arrays.
+absl::StatusOr<std::vector<ZipMember>> ReadArrayMembers(const RandomAccessFile& file, int64_t size) {
+  HEADRACE_ASSIGN_OR_RETURN(std::vector<ZipMember> members, ReadZipDirectory(file, size));
+  std::erase_if(members, [](const ZipMember& member) { return !IsArray(member); });
+  if (members.empty()) return DataError("the archive has no array, no member that ends with .npy");
+  for (const ZipMember& member : members) {
+    if (!IsUtf8(member.name)) return DataError("the name of the member ", member.name, " is not UTF-8; rename it");
+  }
+  return members;
+}
+
+absl::Status CheckColumns(const NpzChoice& choice, const std::vector<ZipMember>& members) {
+  for (const std::string& column : choice.columns) {
+    const auto of_it = [&](const ZipMember& member) { return IsNpzColumnOf(column, NameOfMember(member)); };
+    if (std::any_of(members.begin(), members.end(), of_it)) continue;
+    std::vector<std::string> names;
+    for (const ZipMember& member : members) names.emplace_back(NameOfMember(member));
+    return DataError("the archive has no array for the column \"", column, "\" (arrays: ", ListNpzArrays(names), ")");
+  }
+  return absl::OkStatus();
 }
 
 void NameColumns(std::string_view name, FixedTable::Part& part) {
@@ -178,16 +200,13 @@ absl::StatusOr<FixedTable> ReadNpz(const FileSystem& files, const std::string& p
                                    bool heads_alone) {
   HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, files.Open(path));
   HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
-  HEADRACE_ASSIGN_OR_RETURN(const std::vector<ZipMember> members, ReadZipDirectory(*file, size));
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<ZipMember> members, ReadArrayMembers(*file, size));
+  if (!choice.all) HEADRACE_RETURN_IF_ERROR(CheckColumns(choice, members));
   std::vector<FixedTable::Part> parts;
   std::vector<std::string> names;
-  std::string known;
   for (const ZipMember& member : members) {
     HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
-    if (!IsArray(member)) continue;
     const std::string_view name = NameOfMember(member);
-    if (!IsUtf8(name)) return DataError("the name of the member ", member.name, " is not UTF-8; rename it");
-    Append(known, known.empty() ? "" : ", ", name);
     if (!Chooses(choice, name)) continue;
     absl::StatusOr<FixedTable::Part> part = PartOfMember(*file, path, size, member, heads_alone);
     if (!part.ok()) return Reworded(part.status(), Cat("member ", member.name, ": ", part.status().message()));
@@ -195,10 +214,7 @@ absl::StatusOr<FixedTable> ReadNpz(const FileSystem& files, const std::string& p
     parts.push_back(*std::move(part));
     names.push_back(Cat("the member ", member.name));
   }
-  if (parts.empty()) {
-    return DataError(known.empty() ? "the archive has no array, no member that ends with .npy"
-                                   : Cat("columns names no array of the archive; it has ", known));
-  }
+  if (parts.empty()) return DataError("no column is chosen; name at least one array");
   return FixedTable::Of({{path, size}}, std::move(parts), names);
 }
 
@@ -231,6 +247,27 @@ absl::StatusOr<FixedTable> MakeNpzTable(const FileSystem& files, const std::stri
   absl::StatusOr<FixedTable> table = ReadNpz(files, path, choice, false);
   if (table.ok()) return table;
   return InFile(std::move(table).status(), path);
+}
+
+bool IsNpzColumnOf(std::string_view column, std::string_view array) {
+  return column.substr(0, array.size()) == array && (column.size() == array.size() || column[array.size()] == '.');
+}
+
+std::string ListNpzArrays(absl::Span<const std::string> names) {
+  std::string listed;
+  for (size_t i = 0; i < names.size() && i < kArraysListed; ++i) Append(listed, i == 0 ? "" : ", ", names[i]);
+  if (names.size() > kArraysListed) listed += ", …";
+  return listed;
+}
+
+absl::StatusOr<std::vector<std::string>> FindNpzArrays(const FileSystem& files, const std::string& path) {
+  HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, files.Open(path));
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
+  const absl::StatusOr<std::vector<ZipMember>> members = ReadArrayMembers(*file, size);
+  if (!members.ok()) return InFile(members.status(), path);
+  std::vector<std::string> names;
+  for (const ZipMember& member : *members) names.emplace_back(NameOfMember(member));
+  return names;
 }
 
 absl::StatusOr<std::vector<FixedField>> FindNpzFields(const FileSystem& files, const std::string& path,

@@ -6,9 +6,11 @@
 #define HEADRACE_IO_FORMATS_NPY_NPY_TABLE_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "io/files/file_system.h"
 #include "io/formats/fixed/fixed_table.h"
 
@@ -27,11 +29,19 @@ struct NpzChoice {
   std::vector<std::string> columns = {};  // else those of these columns
 };
 // One part an array, whose column is the member's name without ".npy"; a record's fields are columns "name.field".
-// Members that are not arrays are left out. kData, naming the member: as above, or it has another number of rows.
+// Members that are not arrays are left out. kData, naming the member: as above, or it has another number of rows;
+// naming the column: no array is for it.
 absl::StatusOr<FixedTable> MakeNpzTable(const FileSystem& files, const std::string& path, const NpzChoice& choice);
 // The fields of these arrays, of which nothing but the headers is read.
 absl::StatusOr<std::vector<FixedField>> FindNpzFields(const FileSystem& files, const std::string& path,
                                                       const NpzChoice& choice);
+
+// The names of the arrays, of which nothing is read.
+absl::StatusOr<std::vector<std::string>> FindNpzArrays(const FileSystem& files, const std::string& path);
+// For messages: "image, label", the first few.
+std::string ListNpzArrays(absl::Span<const std::string> names);
+// Whether it is the column of that array, or has the form of one of its fields.
+bool IsNpzColumnOf(std::string_view column, std::string_view array);
 
 }  // namespace headrace
 

@@ -161,9 +161,22 @@ TEST(NpzTable, HasAPartForEachArray) {
     const auto fields = FindNpzFields(*LocalFileSystem(), path, {});
     ASSERT_TRUE(fields.ok()) << fields.status();
     EXPECT_EQ(fields->size(), 6u);
-    const auto none = MakeNpzTable(*LocalFileSystem(), path, {false, {"imag"}});
-    EXPECT_THAT(std::string(ToStd(none.status().message())), HasSubstr("image, label, record"));
+    const auto arrays = FindNpzArrays(*LocalFileSystem(), path);
+    ASSERT_TRUE(arrays.ok()) << arrays.status();
+    EXPECT_THAT(*arrays, ElementsAre("image", "label", "record"));
+    const auto none = MakeNpzTable(*LocalFileSystem(), path, {false, {"label", "imag"}});
+    EXPECT_THAT(std::string(ToStd(none.status().message())),
+                HasSubstr("no array for the column \"imag\" (arrays: image, label, record)"));
   }
+}
+
+TEST(NpzTable, KnowsTheColumnsOfAnArray) {
+  EXPECT_TRUE(IsNpzColumnOf("a", "a"));
+  EXPECT_TRUE(IsNpzColumnOf("a.x", "a"));
+  EXPECT_FALSE(IsNpzColumnOf("ab", "a"));
+  EXPECT_FALSE(IsNpzColumnOf("a", "ab"));
+  EXPECT_EQ(ListNpzArrays({"a", "b"}), "a, b");
+  EXPECT_EQ(ListNpzArrays(std::vector<std::string>(13, "a")), "a, a, a, a, a, a, a, a, a, a, a, a, …");
 }
 
 // What is damaged may be read as something else, as nothing covers the bytes that are stored.

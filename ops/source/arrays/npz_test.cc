@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "core/error.h"
+#include "io/files/file_system.h"
+#include "ops/source/arrays/npz_fields.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -12,6 +14,7 @@ namespace {
 
 using ir::StringsValue;
 using ir::StringValue;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -31,6 +34,19 @@ TEST(NpzSource, GivesTheMembersThatAreChosen) {
     EXPECT_THAT(RunEveryWay(Npz(name, {"record.id int16 ()"})).Texts()[4], "record.id=4");
     EXPECT_THAT(RunEveryWay(Npz(name, fields)).Texts()[1], HasSubstr("label=1000"));
   }
+}
+
+TEST(FindNpzFieldTexts, NamesAColumnWithoutAnArray) {
+  const std::string path = "io/formats/npy/testdata/stored.npz";
+  const std::vector<std::string> known = {"label", "record.id"};
+  const auto texts = FindNpzFieldTexts(*LocalFileSystem(), path, &known);
+  ASSERT_TRUE(texts.ok()) << texts.status();
+  EXPECT_THAT(*texts, Contains("label int32 ()"));
+  const std::vector<std::string> unknown = {"label", "imag"};
+  const absl::Status refused = FindNpzFieldTexts(*LocalFileSystem(), path, &unknown).status();
+  EXPECT_EQ(KindOf(refused), ErrorKind::kGraph);
+  EXPECT_EQ(GetErrorField(refused, ErrorField::kFile), path);
+  EXPECT_EQ(ToStd(refused.message()), "no column \"imag\"; did you mean \"image\"? (arrays: image, label, record)");
 }
 
 }  // namespace

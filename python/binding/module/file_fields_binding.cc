@@ -11,6 +11,7 @@
 #include "io/files/file_system.h"
 #include "io/formats/npy/npy_table.h"
 #include "ops/source/arrays/fixed_columns.h"
+#include "ops/source/arrays/npz_fields.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/mds/mds_fields.h"
 #include "ops/source/table_reading.h"
@@ -32,20 +33,14 @@ FieldTexts FindNpyFields(const std::vector<std::string>& texts) {
   return FixedFieldTexts(first.parts()[0].fields);
 }
 
-FieldTexts FindNpzTexts(const std::string& path, const ChosenColumns& columns) {
-  NpzChoice choice;
-  choice.all = !columns.has_value();
-  if (columns.has_value()) choice.columns = *columns;
-  HEADRACE_ASSIGN_OR_RETURN(const std::vector<FixedField> fields, FindNpzFields(*DefaultFileSystem(), path, choice));
-  return FixedFieldTexts(fields);
-}
-
 pybind11::list NpyFields(const std::vector<std::string>& texts) {
   return NameTexts(ValueOrRaise(RunForkableInterruptible([&] { return FindNpyFields(texts); })));
 }
 
 pybind11::list NpzFields(const std::string& path, const ChosenColumns& columns) {
-  return NameTexts(ValueOrRaise(RunForkableInterruptible([&] { return FindNpzTexts(path, columns); })));
+  return NameTexts(ValueOrRaise(RunForkableInterruptible([&]() -> FieldTexts {
+    return FindNpzFieldTexts(*DefaultFileSystem(), path, columns.has_value() ? &*columns : nullptr);
+  })));
 }
 
 pybind11::list MdsFields(const std::string& path, const ChosenColumns& columns) {
