@@ -15,6 +15,20 @@ constexpr size_t kMostOpen = 64;
 
 }  // namespace
 
+absl::Status JoinedReads::CutWhole(const Piece& piece, std::string_view what, const OpenFile& opened,
+                                   int64_t listed_bytes, absl::Span<const uint8_t> bytes,
+                                   RandomAccessReader::Content& content) {
+  content.changed = opened.size != listed_bytes;
+  const auto length = static_cast<size_t>(piece.end - piece.begin);
+  if (bytes.size() < length) {
+    return DataError("byte ", piece.begin, ": the ", what, " ends at byte ",
+                     piece.begin + static_cast<int64_t>(bytes.size()),
+                     ": the file was cut off after the run had begun");
+  }
+  content.bytes = {reinterpret_cast<const char*>(bytes.data()), length};
+  return absl::OkStatus();
+}
+
 absl::StatusOr<JoinedReads::OpenFile> JoinedReads::Open(uint64_t file) const {
   {
     const std::lock_guard<std::mutex> lock(mutex_);

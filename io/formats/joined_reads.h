@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -41,6 +42,11 @@ class JoinedReads {
   using Cut = absl::FunctionRef<absl::Status(uint64_t item, const OpenFile& opened, absl::Span<uint8_t> bytes,
                                              RandomAccessReader::Content& content)>;
 
+  // What most Cuts do: gives the whole piece as the content, which has changed if the file has not `listed_bytes`.
+  // kData, naming the byte: the file ends within the piece, which is `what`, such as "row".
+  static absl::Status CutWhole(const Piece& piece, std::string_view what, const OpenFile& opened, int64_t listed_bytes,
+                               absl::Span<const uint8_t> bytes, RandomAccessReader::Content& content);
+
   // Of the files that a table lists, each with its `path`. `files` outlives it. `most_between`: bytes between two
   // pieces that are read along.
   template <typename File>
@@ -50,6 +56,8 @@ class JoinedReads {
   }
 
   const std::shared_ptr<const std::string>& path(uint64_t file) const { return paths_[file]; }
+  // The file, which is opened unless it is open.
+  absl::StatusOr<OpenFile> Open(uint64_t file) const;
   // As the Read of `reader`, which says for errors where its items are.
   size_t Read(const RandomAccessReader& reader, absl::Span<const uint64_t> items,
               absl::Span<RandomAccessReader::Content> contents, PieceOf piece_of, Cut cut, absl::Status& wrong) const;
@@ -64,7 +72,6 @@ class JoinedReads {
     std::shared_ptr<PendingRead> read = {};
   };
 
-  absl::StatusOr<OpenFile> Open(uint64_t file) const;
   Run RunFrom(absl::Span<const uint64_t> items, PieceOf piece_of) const;
   absl::Status Start(Run& run) const;
   // Cuts the run's items out of its bytes; returns how many.

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "core/error.h"
-
 namespace headrace {
 namespace {
 
@@ -52,16 +50,10 @@ size_t FixedRows::ReadFiles(absl::Span<const uint64_t> items, absl::Span<Content
     const Place place = PlaceOf(item);
     return JoinedReads::Piece{place.run->file, place.begin, place.begin + place.bytes};
   };
-  const auto cut = [this](uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<uint8_t> bytes,
-                          Content& content) {
-    const Place place = PlaceOf(item);
-    content.changed = opened.size != table_->files()[place.run->file].size;
-    if (static_cast<int64_t>(bytes.size()) < place.bytes) {
-      return DataError("byte ", place.begin, ": the row ends at byte ",
-                       place.begin + static_cast<int64_t>(bytes.size()), ": the file was cut off after it was opened");
-    }
-    content.bytes = {reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(place.bytes)};
-    return absl::OkStatus();
+  const auto cut = [&](uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<uint8_t> bytes,
+                       Content& content) {
+    const JoinedReads::Piece piece = piece_of(item);
+    return JoinedReads::CutWhole(piece, "row", opened, table_->files()[piece.file].size, bytes, content);
   };
   return reads_.Read(*this, items, contents, piece_of, cut, wrong);
 }

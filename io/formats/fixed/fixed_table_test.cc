@@ -53,7 +53,7 @@ TEST(FixedTable, NumbersTheRowsOfItsRuns) {
   folder.Write("c", "hhe");
   const FixedRows later(LocalFileSystem(), std::make_shared<const FixedTable>(*made));
   EXPECT_EQ(later.Read({0, 2}, absl::MakeSpan(contents), wrong), 1u);
-  EXPECT_THAT(DescribeError(wrong), HasSubstr("cut off"));
+  EXPECT_THAT(DescribeError(wrong), HasSubstr("the row ends at byte 3: the file was cut off"));
 }
 
 TEST(FixedTable, RefusesPartsOfOtherNumbersOfRows) {

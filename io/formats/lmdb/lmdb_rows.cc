@@ -52,10 +52,9 @@ absl::Status LmdbRows::CutItem(uint64_t item, const JoinedReads::OpenFile& opene
                                Content& content) const {
   const JoinedReads::Piece piece = PieceOf(item);
   const LmdbTable::Place place = table_->PlaceOf(item / 2);
-  content.changed = opened.size != table_->files()[0].size;
-  const auto length = static_cast<size_t>(piece.end - piece.begin);
-  if (bytes.size() < length) return ChangedError(place);
-  const std::string_view read(reinterpret_cast<const char*>(bytes.data()), length);
+  const char* const what = item % 2 == 0 ? "entry's page" : "value";
+  HEADRACE_RETURN_IF_ERROR(JoinedReads::CutWhole(piece, what, opened, table_->files()[0].size, bytes, content));
+  const std::string_view read = content.bytes;
   if (item % 2 == 1) {
     if (!IsOverflowPage(read, place.value_page)) {
       return DataError("byte ", piece.begin, ": the value's page ", place.value_page, " is damaged, or was written to");

@@ -140,6 +140,22 @@ TEST(LmdbRows, KnowThatSomethingWasCommitted) {
   EXPECT_TRUE(IsBeyondRow(changed));
 }
 
+TEST(LmdbRows, SayThatTheFileWasCutOff) {
+  const TemporaryFolder folder;
+  const std::string bytes = BytesOfFile(Cat(kLmdbTestData, "plain.mdb"));
+  folder.Write("a.mdb", bytes);
+  const auto table = MakeLmdbTable(*LocalFileSystem(), folder / "a.mdb", "");
+  ASSERT_TRUE(table.ok()) << table.status();
+  const LmdbRows reader(LocalFileSystem(), std::make_shared<const LmdbTable>(*table));
+  folder.Write("a.mdb", bytes.substr(0, 2 * 4096));
+  std::vector<uint64_t> items;
+  for (uint64_t row = 0; row < table->size(); ++row) items.push_back(2 * row);
+  std::vector<RandomAccessReader::Content> contents(items.size());
+  absl::Status wrong;
+  EXPECT_LT(reader.Read(items, absl::MakeSpan(contents), wrong), items.size());
+  EXPECT_THAT(DescribeError(wrong), HasSubstr("the entry's page ends at byte"));
+}
+
 // The last page of this one is that of the tree of free pages.
 TEST(LmdbTable, NeedsThePagesOfItsTreeAlone) {
   const std::string good = BytesOfFile(Cat(kLmdbTestData, "plain.mdb"));

@@ -34,14 +34,7 @@ size_t MdsRows::ReadRaw(absl::Span<const uint64_t> samples, absl::Span<Content> 
   const auto cut = [&](uint64_t sample, const JoinedReads::OpenFile& opened, absl::Span<uint8_t> bytes,
                        Content& content) {
     const JoinedReads::Piece piece = piece_of(sample);
-    content.changed = opened.size != table_->shards()[piece.file].size;
-    if (static_cast<int64_t>(bytes.size()) < piece.end - piece.begin) {
-      return DataError("byte ", piece.begin, ": the sample ends at byte ",
-                       piece.begin + static_cast<int64_t>(bytes.size()),
-                       ": the shard was cut off after the run had begun");
-    }
-    content.bytes = {reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(piece.end - piece.begin)};
-    return absl::OkStatus();
+    return JoinedReads::CutWhole(piece, "sample", opened, table_->shards()[piece.file].size, bytes, content);
   };
   return reads_.Read(*this, samples, contents, piece_of, cut, wrong);
 }

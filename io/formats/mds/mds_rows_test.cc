@@ -86,6 +86,19 @@ TEST(MdsRows, AreReadByTheirBytes) {
   EXPECT_EQ(files.bytes() - before, static_cast<int64_t>(content.bytes.size()));
 }
 
+TEST(MdsRows, SayThatAShardWasCutOff) {
+  const MdsFolder shards("plain");
+  const auto table = shards.Table();
+  ASSERT_TRUE(table.ok()) << table.status();
+  const MdsRows reader(LocalFileSystem(), std::make_shared<const MdsTable>(*table));
+  const std::string& first = table->shards()[0].path;
+  std::filesystem::resize_file(first, static_cast<uintmax_t>(table->shards()[0].offsets[1] - 1));
+  RandomAccessReader::Content content;
+  absl::Status wrong;
+  EXPECT_EQ(reader.Read({0}, absl::MakeSpan(&content, 1), wrong), 0u);
+  EXPECT_THAT(DescribeError(wrong), AllOf(HasSubstr(first), HasSubstr("the sample ends at byte")));
+}
+
 TEST(MdsTable, NamesAShardThatIsMissing) {
   for (const char* of : {"plain", "zstd"}) {
     const MdsFolder shards(of);
