@@ -1,4 +1,4 @@
-// `CountedReads` is a file system for tests that counts the bytes that are read of each file.
+// `CountedReads` is a file system for tests that counts the bytes that are read, and how often files are opened.
 // Threads: any.
 #ifndef HEADRACE_IO_FILES_TESTING_COUNTED_READS_H_
 #define HEADRACE_IO_FILES_TESTING_COUNTED_READS_H_
@@ -20,6 +20,7 @@ class CountedReads : public FileSystem {
   explicit CountedReads(const FileSystem* files) : files_(files), bytes_(std::make_shared<std::atomic<int64_t>>(0)) {}
 
   int64_t bytes() const { return *bytes_; }
+  int64_t opens() const { return opens_; }
 
   absl::StatusOr<Tensor> Read(const std::string& path) const override {
     HEADRACE_ASSIGN_OR_RETURN(Tensor read, files_->Read(path));
@@ -28,6 +29,7 @@ class CountedReads : public FileSystem {
   }
   absl::StatusOr<std::shared_ptr<const RandomAccessFile>> Open(const std::string& path) const override {
     HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, files_->Open(path));
+    ++opens_;
     return std::make_shared<const CountedFile>(std::move(file), bytes_);
   }
   absl::StatusOr<FileStat> Stat(const std::string& path) const override { return files_->Stat(path); }
@@ -65,6 +67,7 @@ class CountedReads : public FileSystem {
 
   const FileSystem* const files_;
   const Count bytes_;
+  mutable std::atomic<int64_t> opens_ = 0;
 };
 
 }  // namespace headrace

@@ -22,7 +22,7 @@ absl::Status ChangedError(const LmdbTable::Place& place) {
 }  // namespace
 
 LmdbRows::LmdbRows(const FileSystem* files, std::shared_ptr<const LmdbTable> table)
-    : files_(files), table_(std::move(table)), reads_(files, table_->files(), kMostBetweenPages) {}
+    : table_(std::move(table)), reads_(files, table_->files(), kMostBetweenPages) {}
 
 RandomAccessReader::Location LmdbRows::LocationOf(uint64_t item) const {
   const uint64_t row = item / 2;
@@ -72,13 +72,18 @@ absl::Status LmdbRows::CutItem(uint64_t item, const JoinedReads::OpenFile& opene
 }
 
 absl::Status LmdbRows::CheckUnchanged() const {
-  const std::string& path = table_->files()[0].path;
-  HEADRACE_ASSIGN_OR_RETURN(const LmdbMeta meta, ReadLmdbMeta(*files_, path));
+  absl::Status error = CompareMeta();
+  if (error.ok()) return error;
+  AddErrorField(error, ErrorField::kFile, *reads_.path(0));
+  return error;
+}
+
+absl::Status LmdbRows::CompareMeta() const {
+  HEADRACE_ASSIGN_OR_RETURN(const JoinedReads::OpenFile opened, reads_.Open(0));
+  HEADRACE_ASSIGN_OR_RETURN(const LmdbMeta meta, ReadLmdbMeta(*opened.file));
   if (meta == table_->meta()) return absl::OkStatus();
-  absl::Status error = DataError("the file was written to after the run had begun, by transaction ", meta.transaction,
-                                 "; run without writers, or on a copy");
-  AddErrorField(error, ErrorField::kFile, path);
-  return BeyondRow(std::move(error));
+  return BeyondRow(DataError("the file was written to after the run had begun, by transaction ", meta.transaction,
+                             "; run without writers, or on a copy"));
 }
 
 }  // namespace headrace

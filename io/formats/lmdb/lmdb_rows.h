@@ -29,15 +29,16 @@ class LmdbRows : public RandomAccessReader {
   // CheckUnchanged after it.
   size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const override;
   // kData: something was committed since the table was made. LMDB overwrites no page of the last transaction before
-  // the next one is committed: what was read before this call is whole if it is OK.
+  // the next one is committed: what was read before this call is whole if it is OK. Looks at the file that
+  // Read has open, also after another file took its name.
   absl::Status CheckUnchanged() const;
 
  private:
   JoinedReads::Piece PieceOf(uint64_t item) const;
   absl::Status CutItem(uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<const uint8_t> bytes,
                        Content& content) const;
+  absl::Status CompareMeta() const;
 
-  const FileSystem* const files_;
   const std::shared_ptr<const LmdbTable> table_;
   const JoinedReads reads_;
 };

@@ -5,12 +5,14 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/error.h"
 #include "core/testing/rounds.h"
+#include "io/files/testing/counted_reads.h"
 #include "io/files/testing/one_file.h"
 #include "io/files/testing/temporary_folder.h"
 
@@ -138,6 +140,32 @@ TEST(LmdbRows, KnowThatSomethingWasCommitted) {
   const absl::Status changed = reader.CheckUnchanged();
   EXPECT_THAT(std::string(ToStd(changed.message())), HasSubstr("run without writers"));
   EXPECT_TRUE(IsBeyondRow(changed));
+}
+
+TEST(LmdbRows, OpenTheFileOnce) {
+  const CountedReads files(LocalFileSystem());
+  const auto table = MakeLmdbTable(*LocalFileSystem(), Cat(kLmdbTestData, "plain.mdb"), "");
+  ASSERT_TRUE(table.ok()) << table.status();
+  const LmdbRows reader(&files, std::make_shared<const LmdbTable>(*table));
+  for (uint64_t row = 0; row < 3; ++row) {
+    RandomAccessReader::Content content;
+    absl::Status wrong;
+    ASSERT_EQ(reader.Read({2 * row}, absl::MakeSpan(&content, 1), wrong), 1u) << wrong;
+    ASSERT_TRUE(reader.CheckUnchanged().ok());
+  }
+  EXPECT_EQ(files.opens(), 1);
+}
+
+TEST(LmdbTable, ReadsThePagesOfItsTreeOnce) {
+  const CountedReads files(LocalFileSystem());
+  const std::string path = Cat(kLmdbTestData, "plain.mdb");
+  const auto table = MakeLmdbTable(files, path, "");
+  ASSERT_TRUE(table.ok()) << table.status();
+  std::set<int64_t> leaves;
+  for (uint64_t row = 0; row < table->size(); ++row) leaves.insert(table->PlaceOf(row).at / table->page_bytes());
+  // Two meta pages' first bytes, the leaves, and the root above them.
+  EXPECT_EQ(files.bytes(),
+            static_cast<int64_t>(2 * kLmdbMetaBytes) + static_cast<int64_t>(leaves.size() + 1) * table->page_bytes());
 }
 
 TEST(LmdbRows, SayThatTheFileWasCutOff) {

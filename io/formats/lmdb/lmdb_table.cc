@@ -122,48 +122,43 @@ absl::StatusOr<std::string> ReadFirst(const RandomAccessFile& file, int64_t offs
   return text;
 }
 
-absl::StatusOr<LmdbMeta> MetaOfFile(const RandomAccessFile& file) {
-  HEADRACE_ASSIGN_OR_RETURN(const std::string first, ReadFirst(file, 0));
-  HEADRACE_ASSIGN_OR_RETURN(const LmdbMeta one, ParseLmdbMeta(first));
-  HEADRACE_ASSIGN_OR_RETURN(const std::string second, ReadFirst(file, one.page_bytes));
-  const absl::StatusOr<LmdbMeta> two = ParseLmdbMeta(second);
-  if (!two.ok() || two->page_bytes != one.page_bytes) return one;
-  return two->transaction > one.transaction ? *two : one;
+bool IsNamedTree(const LmdbEntry& entry) {
+  return entry.tree && !entry.duplicates && entry.value.size() == LmdbTree::kBytes;
 }
 
-absl::Status NoTreeError(const std::string& wanted, const std::vector<std::string>& names, bool more) {
-  std::string listed;
-  for (const std::string& name : names) Append(listed, listed.empty() ? "" : ", ", "\"", name, "\"");
-  if (more) listed += ", …";
-  if (wanted.empty()) return GraphError("the file has named databases; give the name of one as database=: ", listed);
+// Names of trees, for messages.
+class TreeNames {
+ public:
+  void Add(std::string_view name) {
+    if (++count_ > kMostNamed) return;
+    Append(listed_, listed_.empty() ? "" : ", ", "\"", Printable(name), "\"");
+  }
+  bool empty() const { return count_ == 0; }
+  std::string Text() const { return count_ > kMostNamed ? Cat(listed_, ", …") : listed_; }
+
+ private:
+  size_t count_ = 0;
+  std::string listed_;
+};
+
+absl::Status NoTreeError(const std::string& wanted, const TreeNames& names) {
   if (names.empty())
     return GraphError("the file has no named databases, and so no database \"", wanted, "\"; leave database= out");
-  return GraphError("the file has no database \"", wanted, "\"; it has ", listed);
+  return GraphError("the file has no database \"", wanted, "\"; it has ", names.Text());
 }
 
-// The named tree; the main one, if it has no named ones.
 absl::StatusOr<LmdbTree> FindTree(LmdbWalk walk, const LmdbMeta& meta, const std::string& database) {
-  std::vector<std::string> names;
-  bool more = false;
-  LmdbTree found;
-  bool there = false;
+  TreeNames names;
+  std::optional<LmdbTree> found;
   const auto take = [&](const LmdbEntry& entry, uint64_t) {
-    if (!entry.tree || entry.duplicates || entry.value.size() != LmdbTree::kBytes) return absl::OkStatus();
-    if (names.size() == kMostNamed) {
-      more = true;
-    } else {
-      names.push_back(Printable(entry.key));
-    }
-    if (entry.key == database) {
-      found = LmdbTree::Of(entry.value);
-      there = true;
-    }
+    if (!IsNamedTree(entry)) return absl::OkStatus();
+    names.Add(entry.key);
+    if (entry.key == database) found = LmdbTree::Of(entry.value);
     return absl::OkStatus();
   };
   HEADRACE_RETURN_IF_ERROR(walk.Walk(meta.main, take));
-  if (there && !database.empty()) return found;
-  if (database.empty() && names.empty()) return meta.main;
-  return NoTreeError(database, names, more);
+  if (found.has_value()) return *found;
+  return NoTreeError(database, names);
 }
 
 // A file may end before its last pages if they are free: LMDB does not write pages that a transaction gave up.
@@ -173,54 +168,87 @@ absl::StatusOr<uint64_t> PagesOf(const LmdbMeta& meta, int64_t size) {
   return meta.last_page < there ? meta.last_page + 1 : there;
 }
 
-absl::StatusOr<LmdbTable> WalkTable(const FileSystem& files, const std::string& path, const std::string& database) {
-  HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, files.Open(path));
-  HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
-  HEADRACE_ASSIGN_OR_RETURN(const LmdbMeta meta, MetaOfFile(*file));
-  HEADRACE_ASSIGN_OR_RETURN(const uint64_t pages_there, PagesOf(meta, size));
-  HEADRACE_ASSIGN_OR_RETURN(const LmdbTree tree, FindTree({*file, meta, pages_there}, meta, database));
-  if ((tree.flags & LmdbTree::kSortsDuplicates) != 0) {
-    return UnsupportedError(
-        "the database holds several values of a key (dupsort), which is not read; copy it into "
-        "one without dupsort");
+// Makes the table of the entries of a tree.
+class TableOfTree {
+ public:
+  TableOfTree(LmdbTable table, uint64_t pages) : table_(std::move(table)), pages_(pages) {}
+
+  // Of the main tree, which may have named ones in place of values.
+  absl::Status TakeMain(const LmdbEntry& entry, uint64_t page) {
+    if (IsNamedTree(entry)) names_.Add(entry.key);
+    return names_.empty() ? Take(entry, page) : absl::OkStatus();
   }
-  LmdbTable table(path, size, meta);
-  int64_t longest = 0;
-  const auto take = [&](const LmdbEntry& entry, uint64_t page) {
+
+  absl::Status Take(const LmdbEntry& entry, uint64_t page) {
     LmdbTable::Place place;
-    place.at = static_cast<int64_t>(page) * meta.page_bytes + static_cast<int64_t>(entry.at);
+    place.at = static_cast<int64_t>(page) * table_.page_bytes() + static_cast<int64_t>(entry.at);
     if (entry.tree || entry.duplicates) {
-      return DataError("byte ", place.at, ": the entry ", table.size(), " is a database, where a value was expected");
+      return DataError("byte ", place.at, ": the entry ", table_.size(), " is a database, where a value was expected");
     }
     place.key_bytes = static_cast<uint16_t>(entry.key.size());
     place.value_bytes = entry.value_bytes;
     if (entry.big) {
       place.value_page = OverflowPageOf(entry);
-      const int64_t pages = (static_cast<int64_t>(kLmdbPageHead) + entry.value_bytes - 1) / meta.page_bytes;
-      if (place.value_page < 2 || place.value_page > meta.last_page ||
-          static_cast<uint64_t>(pages) > meta.last_page - place.value_page) {
-        return DataError("byte ", place.at, ": the value of entry ", table.size(), " has ", entry.value_bytes,
-                         " bytes from the page ", place.value_page, " on, and the last page is ", meta.last_page);
-      }
-      if (static_cast<uint64_t>(pages) >= pages_there ||
-          place.value_page >= pages_there - static_cast<uint64_t>(pages)) {
-        return DataError("byte ", place.at, ": the file was cut off: the value of entry ", table.size(),
-                         " lies in the page ", place.value_page, " and after it, and the file has ", pages_there,
-                         " pages");
-      }
-      longest = std::max<int64_t>(longest, entry.value_bytes);
+      HEADRACE_RETURN_IF_ERROR(CheckValuePages(place));
+      longest_ = std::max<int64_t>(longest_, entry.value_bytes);
     }
-    table.Add(place);
+    table_.Add(place);
     return absl::OkStatus();
-  };
-  LmdbWalk walk(*file, meta, pages_there);
-  HEADRACE_RETURN_IF_ERROR(walk.Walk(tree, take));
-  if (table.size() != tree.entries) {
-    return DataError("the database is damaged, or was written to meanwhile: it has ", table.size(),
-                     " entries, and should have ", tree.entries);
   }
-  if (longest > 0) HEADRACE_RETURN_IF_ERROR(CheckHeld(path, *file, longest));
-  return table;
+
+  absl::StatusOr<LmdbTable> Made(const LmdbTree& tree, const RandomAccessFile& file) && {
+    if (!names_.empty())
+      return GraphError("the file has named databases; give the name of one as database=: ", names_.Text());
+    if (table_.size() != tree.entries) {
+      return DataError("the database is damaged, or was written to meanwhile: it has ", table_.size(),
+                       " entries, and should have ", tree.entries);
+    }
+    if (longest_ > 0) HEADRACE_RETURN_IF_ERROR(CheckHeld(table_.files()[0].path, file, longest_));
+    return std::move(table_);
+  }
+
+ private:
+  absl::Status CheckValuePages(const LmdbTable::Place& place) const {
+    const uint64_t last_page = table_.meta().last_page;
+    const auto more =
+        static_cast<uint64_t>((static_cast<int64_t>(kLmdbPageHead) + place.value_bytes - 1) / table_.page_bytes());
+    if (place.value_page < 2 || place.value_page > last_page || more > last_page - place.value_page) {
+      return DataError("byte ", place.at, ": the value of entry ", table_.size(), " has ", place.value_bytes,
+                       " bytes from the page ", place.value_page, " on, and the last page is ", last_page);
+    }
+    if (more < pages_ && place.value_page < pages_ - more) return absl::OkStatus();
+    return DataError("byte ", place.at, ": the file was cut off: the value of entry ", table_.size(),
+                     " lies in the page ", place.value_page, " and after it, and the file has ", pages_, " pages");
+  }
+
+  LmdbTable table_;
+  const uint64_t pages_;  // that the file has
+  int64_t longest_ = 0;   // of the values that have pages of their own
+  TreeNames names_;
+};
+
+absl::StatusOr<LmdbTable> WalkTable(const FileSystem& files, const std::string& path, const std::string& database) {
+  HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, files.Open(path));
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
+  HEADRACE_ASSIGN_OR_RETURN(const LmdbMeta meta, ReadLmdbMeta(*file));
+  HEADRACE_ASSIGN_OR_RETURN(const uint64_t pages, PagesOf(meta, size));
+  const bool main = database.empty();
+  LmdbTree tree = meta.main;
+  if (!main) {
+    HEADRACE_ASSIGN_OR_RETURN(tree, FindTree({*file, meta, pages}, meta, database));
+  }
+  if ((tree.flags & LmdbTree::kSortsDuplicates) != 0) {
+    return UnsupportedError(
+        "the database holds several values of a key (dupsort), which is not read; copy it into "
+        "one without dupsort");
+  }
+  TableOfTree table(LmdbTable(path, size, meta), pages);
+  const auto take = [&](const LmdbEntry& entry, uint64_t page) {
+    return main ? table.TakeMain(entry, page) : table.Take(entry, page);
+  };
+  LmdbWalk walk(*file, meta, pages);
+  HEADRACE_RETURN_IF_ERROR(walk.Walk(tree, take));
+  return std::move(table).Made(tree, *file);
 }
 
 }  // namespace
@@ -248,9 +276,18 @@ absl::StatusOr<std::string> FindLmdbFile(const FileSystem& files, const std::str
   return path;
 }
 
+absl::StatusOr<LmdbMeta> ReadLmdbMeta(const RandomAccessFile& file) {
+  HEADRACE_ASSIGN_OR_RETURN(const std::string first, ReadFirst(file, 0));
+  HEADRACE_ASSIGN_OR_RETURN(const LmdbMeta one, ParseLmdbMeta(first));
+  HEADRACE_ASSIGN_OR_RETURN(const std::string second, ReadFirst(file, one.page_bytes));
+  const absl::StatusOr<LmdbMeta> two = ParseLmdbMeta(second);
+  if (!two.ok() || two->page_bytes != one.page_bytes) return one;
+  return two->transaction > one.transaction ? *two : one;
+}
+
 absl::StatusOr<LmdbMeta> ReadLmdbMeta(const FileSystem& files, const std::string& path) {
   HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, files.Open(path));
-  absl::StatusOr<LmdbMeta> meta = MetaOfFile(*file);
+  absl::StatusOr<LmdbMeta> meta = ReadLmdbMeta(*file);
   if (meta.ok()) return meta;
   absl::Status error = std::move(meta).status();
   AddErrorField(error, ErrorField::kFile, path);

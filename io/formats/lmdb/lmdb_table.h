@@ -51,6 +51,8 @@ absl::StatusOr<std::string> FindLmdbFile(const FileSystem& files, const std::str
 
 // The later of the two meta pages, as a reader of LMDB takes it.
 absl::StatusOr<LmdbMeta> ReadLmdbMeta(const FileSystem& files, const std::string& path);
+// The same of an open file; the error does not name it.
+absl::StatusOr<LmdbMeta> ReadLmdbMeta(const RandomAccessFile& file);
 
 // `database`: the name of a tree; "": the main one, which then has no named ones. kData, naming the byte: damage, or a
 // file that was cut off. kUnsupported: the tree sorts duplicates. kGraph: there is no such tree, or a name is needed.
