@@ -165,6 +165,8 @@ def test_what_may_not_be_meant_is_counted(coco):
         "outlines_empty": 1,
         "areas_missing": 1,
         "images_without": 2,
+        "first_outside": "annotation 11 of image 2",
+        "first_empty": "annotation 11 of image 2",
     }
     row = list(ds)[1]
     assert row["boxes"].tolist() == [[-1, 0, 100, 0]] and row["masks"].sum() == 0

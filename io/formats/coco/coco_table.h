@@ -31,7 +31,7 @@ struct CocoDoubts {
   int64_t outlines_empty = 0;  // objects without an outline, or with a part of fewer than two points
   int64_t areas_missing = 0;   // taken from the box
   int64_t images_without = 0;  // without an annotation
-  std::string first_outside;   // "annotation 17 of image 3"
+  std::string first_outside;   // "annotation 17 of image 3"; "": there is none
   std::string first_empty;
 };
 

@@ -45,6 +45,8 @@ py::dict DoubtsOf(const CocoDoubts& doubts) {
   found["outlines_empty"] = doubts.outlines_empty;
   found["areas_missing"] = doubts.areas_missing;
   found["images_without"] = doubts.images_without;
+  found["first_outside"] = NameText(doubts.first_outside);
+  found["first_empty"] = NameText(doubts.first_empty);
   return found;
 }
 

@@ -38,7 +38,7 @@ class CocoAnnotations:
     """`columns`: arrays of the images, and of the objects image after image, which no one may change."""
 
     categories: tuple[CocoCategory, ...]
-    doubts: Mapping[str, int]
+    doubts: Mapping[str, int | str]
     columns: Mapping[str, Any]
     size: int
     checksum: int

@@ -60,7 +60,8 @@ class Coco(NamedSet):
         categories: The file's categories, in the order of their numbers in `category`.
         doubts: How many boxes reach beyond their image ("boxes_outside") or have no width or height ("boxes_empty"), how
             many objects lack an outline or have a part of fewer than two points ("outlines_empty"), how many areas are
-            missing and are those of boxes ("areas_missing"), and how many images have no annotation ("images_without").
+            missing and are those of boxes ("areas_missing"), and how many images have no annotation ("images_without");
+            and the first such box, as "annotation 17 of image 3", or "" ("first_outside" and "first_empty").
 
     Args:
         root: The folder that holds the photographs, or the folders of the set.
@@ -88,7 +89,7 @@ class Coco(NamedSet):
     publisher = "https://cocodataset.org"
 
     categories: tuple[CocoCategory, ...]
-    doubts: dict[str, int]
+    doubts: dict[str, int | str]
 
     def __init__(
         self,
