@@ -9,13 +9,11 @@
 namespace headrace {
 namespace {
 
-// Of boxes and areas: float32 holds it.
-constexpr double kMaxMeasure = 1e30;
 // Whole numbers up to here are doubles.
 constexpr double kMaxExact = 9007199254740992.0;
 constexpr size_t kBoxNumbers = 4;
 
-bool IsMeasure(double number) { return std::abs(number) <= kMaxMeasure; }
+bool IsMeasure(double number) { return std::abs(number) <= kMaxCocoMeasure; }
 
 // Gives the next value as a number; null is none, and leaves `is_there` false.
 bool ReadNumberOrNull(JsonScanner& json, JsonNumber& number, bool& is_there) {
@@ -70,7 +68,8 @@ bool CocoEntries::ReadImage(JsonScanner& json) {
     return json.Fail(Cat("image ", number, " of the list has no \"", seen.id ? "file_name" : "id", "\""));
   }
   if (json.ok() && task_ != CocoTask::kCaptions && (height == 0 || width == 0)) {
-    return json.Fail(Cat("image ", id, ", ", file_, ", has no \"", height == 0 ? "height" : "width", "\""));
+    return json.Fail(
+        Cat("image ", id, ", ", ShownCocoText(file_), ", has no \"", height == 0 ? "height" : "width", "\""));
   }
   images_.image_id.push_back(id);
   images_.file_name.push_back(file_);

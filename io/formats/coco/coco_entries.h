@@ -7,14 +7,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "core/outline_bytes.h"
+#include "core/printable.h"
 #include "io/formats/coco/coco_table.h"
 #include "io/formats/coco/json_scanner.h"
 
 namespace headrace {
+
+// Of boxes and areas: float32 holds it.
+inline constexpr double kMaxCocoMeasure = 1e30;
+
+// A text of the file, shortened for a message.
+inline std::string ShownCocoText(std::string_view text) { return PrintableStart(text, 60); }
 
 class CocoEntries {
  public:

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -17,6 +18,8 @@ constexpr size_t kPointNumbers = 3;
 
 bool HasOutlines(CocoTask task) { return task == CocoTask::kDetection || task == CocoTask::kKeypoints; }
 
+double AreaOfBox(const std::array<double, 4>& box) { return box[2] * box[3]; }
+
 }  // namespace
 
 absl::Status CocoEntries::JoinCategories(CocoTable& table) {
@@ -24,8 +27,8 @@ absl::Status CocoEntries::JoinCategories(CocoTable& table) {
                    [](const CocoCategory& a, const CocoCategory& b) { return a.id < b.id; });
   for (size_t i = 1; i < categories_.size(); ++i) {
     if (categories_[i].id != categories_[i - 1].id) continue;
-    return DataError("two categories have the id ", categories_[i].id, ": ", categories_[i - 1].name, " and ",
-                     categories_[i].name);
+    return DataError("two categories have the id ", categories_[i].id, ": ", ShownCocoText(categories_[i - 1].name),
+                     " and ", ShownCocoText(categories_[i].name));
   }
   table.categories = std::move(categories_);
   return absl::OkStatus();
@@ -39,7 +42,8 @@ absl::Status CocoEntries::FindImages(CocoTable& table) {
     const auto [known, added] = positions.emplace(table.image_id[i], static_cast<int64_t>(i));
     if (added) continue;
     return DataError("two images have the id ", table.image_id[i], ": ",
-                     table.file_name[static_cast<size_t>(known->second)], " and ", table.file_name[i]);
+                     ShownCocoText(table.file_name[static_cast<size_t>(known->second)]), " and ",
+                     ShownCocoText(table.file_name[i]));
   }
   for (ReadObject& object : objects_) {
     const auto found = positions.find(object.image);
@@ -53,10 +57,14 @@ absl::Status CocoEntries::FindImages(CocoTable& table) {
   for (const SegmentsOfImage& each : segments_of_) {
     const auto found = positions.find(each.image);
     if (found == positions.end()) {
-      return DataError("the annotation of ", each.file, " is of image ", each.image, ", which the file does not list");
+      return DataError("the annotation of ", ShownCocoText(each.file), " is of image ", each.image,
+                       ", which the file does not list");
     }
     std::string& file = table.segments_file[static_cast<size_t>(found->second)];
-    if (!file.empty()) return DataError("image ", each.image, " has two annotations: ", file, " and ", each.file);
+    if (!file.empty()) {
+      return DataError("image ", each.image, " has two annotations: ", ShownCocoText(file), " and ",
+                       ShownCocoText(each.file));
+    }
     if (each.file.empty()) return DataError("the annotation of image ", each.image, " has an empty \"file_name\"");
     file = each.file;
   }
@@ -92,6 +100,9 @@ absl::Status CocoEntries::CheckIds() const {
 }
 
 absl::Status CocoEntries::CheckObject(const CocoTable& table, const ReadObject& object) const {
+  if (!object.has_area && std::abs(AreaOfBox(object.box)) > kMaxCocoMeasure) {
+    return DataError("annotation ", object.id, " has no \"area\", and that of its box is beyond float32");
+  }
   const auto image = static_cast<size_t>(object.image);
   const bool same = object.runs_height == table.height[image] && object.runs_width == table.width[image];
   if (object.runs_height == 0 || same) return absl::OkStatus();
@@ -158,7 +169,7 @@ void CocoEntries::JoinObject(const ReadObject& object, size_t number, CocoTable&
   CountDoubts(object, table);
   table.category.push_back(object.category);
   table.is_crowd.push_back(object.is_crowd ? 1 : 0);
-  const double area = object.has_area ? object.area : object.box[2] * object.box[3];
+  const double area = object.has_area ? object.area : AreaOfBox(object.box);
   table.area.push_back(static_cast<float>(area));
   table.boxes.insert(table.boxes.end(), object.box.begin(), object.box.end());
   for (size_t i = 0; i < object.keypoint_values; i += kPointNumbers) {

@@ -149,6 +149,25 @@ TEST(CocoReader, RefusesIdsThatOccurTwiceOrReferToNothing) {
               HasSubstr("two images have the id 1: a.jpg and b.jpg"));
 }
 
+TEST(CocoReader, ShortensTextsOfTheFileInMessages) {
+  const std::string name(100, 'x');
+  const std::string shown = Cat(std::string(60, 'x'), "…");
+  const std::string image = Cat("{\"id\": 1, \"file_name\": \"", name, "\", \"height\": 1, \"width\": 1}");
+  const std::string category = Cat("{\"id\": 1, \"name\": \"", name, "\"}");
+  EXPECT_THAT(MessageOf(FileOf("", kCategories, Cat("\"images\": [", image, ", ", image, "]"))),
+              HasSubstr(Cat(": ", shown, " and ", shown)));
+  EXPECT_THAT(MessageOf(FileOf("", Cat("\"categories\": [", category, ", ", category, "]"))),
+              HasSubstr(Cat(": ", shown, " and ", shown)));
+  EXPECT_THAT(MessageOf(FileOf("", kCategories, Cat("\"images\": [{\"id\": 1, \"file_name\": \"", name, "\"}]"))),
+              HasSubstr(Cat("image 1, ", shown, ", has no \"height\"")));
+  const auto of_image = [&](int id) {
+    return Cat("{\"image_id\": ", id, ", \"file_name\": \"", name, "\", \"segments_info\": []}");
+  };
+  EXPECT_THAT(MessageOf(FileOf(of_image(8)), CocoTask::kPanoptic), HasSubstr(Cat("annotation of ", shown, " is of")));
+  EXPECT_THAT(MessageOf(FileOf(Cat(of_image(7), ", ", of_image(7))), CocoTask::kPanoptic),
+              HasSubstr(Cat(": ", shown, " and ", shown)));
+}
+
 TEST(CocoReader, RefusesEntriesThatLackWhatIsNeeded) {
   EXPECT_THAT(MessageOf(FileOf(R"({"id": 4, "image_id": 7, "category_id": 3})")), HasSubstr("has no \"bbox\""));
   EXPECT_THAT(MessageOf(FileOf(R"({"id": 4, "category_id": 3, "bbox": [0, 0, 1, 1]})")), HasSubstr("no \"image_id\""));
@@ -167,6 +186,8 @@ TEST(CocoReader, RefusesDamagedObjects) {
   };
   EXPECT_THAT(message(R"("bbox": [0, 0, 1])"), HasSubstr("a box has four numbers"));
   EXPECT_THAT(message(R"("bbox": [0, 0, 1, 1e300])"), HasSubstr("beyond float32"));
+  EXPECT_THAT(message(R"("bbox": [0, 0, 1e20, 1e20])"),
+              HasSubstr("annotation 1 has no \"area\", and that of its box is beyond float32"));
   EXPECT_THAT(message(R"("iscrowd": 2)"), HasSubstr("neither 0 nor 1"));
   EXPECT_THAT(message(R"("id": "4")"), HasSubstr("\"id\" must be a whole number"));
   EXPECT_THAT(message(R"("id": 1.5)"), HasSubstr("\"id\" must be a whole number"));
