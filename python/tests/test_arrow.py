@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headrace as hr
+from headrace import _engine
 from headrace._datasets.fields.arrow_schema import feature_classes, tensor_shape
 from tests.arrow_exporter import Array, Stream, Table, dictionary, fixed_list, lists, numbers, record, texts
 
@@ -70,6 +71,20 @@ def test_structs_are_released_once_and_after_the_last_row():
     gc.collect()
     list(hr.Range(1))
     assert sorted(table.released) == ["array", "schema"]
+
+
+@pytest.mark.parametrize("table", [True, False])
+def test_data_is_read_once_before_its_columns_are_asked_for(table):
+    batches = [record(x=ints(0, 1))]
+    data = _engine.ArrowData(Table(batches) if table else Stream(batches), table)
+    for of_columns in ("columns", "units", "classes"):
+        with pytest.raises(hr.InternalError, match="before it is read"):
+            getattr(data, of_columns)
+    data.read(None, {}, {}, {})
+    assert data.columns == [("x", "int64", ())]
+    with pytest.raises(hr.InternalError, match="was read before"):
+        data.read(None, {}, {}, {})
+    assert data.columns == [("x", "int64", ())]
 
 
 # ---- streams ----

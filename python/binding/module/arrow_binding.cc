@@ -86,6 +86,8 @@ py::dict ArrowData::Metadata() const {
 void ArrowData::Read(std::optional<std::vector<std::string>> columns,
                      const std::map<std::string, std::vector<int64_t>>& shapes,
                      std::map<std::string, std::vector<std::string>> classes, const py::dict& fills) {
+  const bool taken = table_ ? bound_.table != nullptr : stream_ == nullptr;
+  if (taken) Raise(InternalError("ArrowData was read before; take the data again"));
   ArrowChoices choices;
   choices.columns = std::move(columns);
   for (const auto& [name, axes] : shapes) choices.shapes[name] = Shape(axes.begin(), axes.end());
@@ -101,7 +103,9 @@ void ArrowData::Read(std::optional<std::vector<std::string>> columns,
 }
 
 const ArrowMapping& ArrowData::mapping() const {
-  return bound_.table != nullptr ? bound_.table->mapping() : bound_.stream->mapping();
+  if (bound_.table != nullptr) return bound_.table->mapping();
+  if (bound_.stream == nullptr) Raise(InternalError("ArrowData has no columns before it is read"));
+  return bound_.stream->mapping();
 }
 
 py::list ArrowData::Columns() const {

@@ -30,10 +30,10 @@ class __attribute__((visibility("hidden"))) ArrowData {
   pybind11::list Fields() const;
   // {bytes: bytes}
   pybind11::dict Metadata() const;
-  // Chooses columns, and reads a table. Once.
+  // Chooses columns, and reads a table. Once: kInternal of a second call, and of a stream also after one that failed.
   void Read(std::optional<std::vector<std::string>> columns, const std::map<std::string, std::vector<int64_t>>& shapes,
             std::map<std::string, std::vector<std::string>> classes, const pybind11::dict& fills);
-  // As Read chose them: [(name, dtype, shape)].
+  // As Read chose them: [(name, dtype, shape)]. These three are kInternal before Read.
   pybind11::list Columns() const;
   pybind11::dict Units() const;
   pybind11::dict Classes() const;
