@@ -23,6 +23,12 @@
 
 namespace headrace {
 
+// What the parameter `classes` of sources of Arrow's columns means.
+inline constexpr char kArrowClassesDoc[] =
+    "Names of classes, in the order of their numbers, for columns of texts and dictionaries, which become these "
+    "numbers: of the column `label` or the only such one, or by column. None: those of the metadata, or of the first "
+    "dictionary.";
+
 class ClassTable {
  public:
   static constexpr DType kNumber = DType::kInt32;

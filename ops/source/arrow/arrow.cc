@@ -10,6 +10,7 @@
 #include "ops/order/permute.h"
 #include "ops/source/arrow/arrow_stream_source.h"
 #include "ops/source/arrow/arrow_table_source.h"
+#include "ops/source/class_names.h"
 
 namespace headrace {
 namespace {
@@ -146,10 +147,7 @@ const OpRegistration arrow_registration(
                        "not change it while a pipeline runs."},
                       {"columns",
                        "The columns to give, in this order; a struct's name stands for all of its fields. None: all."},
-                      {"classes",
-                       "Names of classes, in the order of their numbers, for columns of texts and dictionaries; of "
-                       "the column `label` or the only such one, or by column. None: those of the schema, or of the "
-                       "first dictionary."},
+                      {"classes", kArrowClassesDoc},
                       {"missing",
                        "Values for what is missing, by column: {\"age\": -1}, and [] for a list. Elsewhere a value "
                        "that is missing is an error that names its row; NaN is a value."},

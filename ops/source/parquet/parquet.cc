@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "engine/operator/operator.h"
+#include "ops/source/class_names.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/parquet/parquet_choices.h"
@@ -116,10 +117,7 @@ ir::PythonSignature SignatureParquet() {
       {.first =
            {{"paths", "paths: str | PathLike[str] | Sequence[str | PathLike[str]]"},
             {"columns", "columns: Sequence[str] | None = None"},
-            {"classes", "classes: Sequence[str] | Mapping[str, Sequence[str]] | None = None",
-             "Names of classes, of the only column that has some, or by column, in the order of their numbers: the "
-             "texts of a column become these numbers. None: those that the files' metadata or first dictionary "
-             "have."},
+            {"classes", "classes: Sequence[str] | Mapping[str, Sequence[str]] | None = None", kArrowClassesDoc},
             {"missing", "missing: Mapping[str, Any] | None = None",
              "Values for what is missing, by column: {\"age\": -1} puts -1 in place of nulls, and [] an empty list "
              "in place of a missing one. Elsewhere a null is an error that names its row."},
