@@ -13,8 +13,8 @@ constexpr int64_t kMostBetweenSamples = 64;
 
 }  // namespace
 
-MdsRows::MdsRows(const FileSystem* files, std::shared_ptr<const MdsTable> table)
-    : table_(std::move(table)), reads_(files, table_->shards(), kMostBetweenSamples), unpacked_(files) {}
+MdsRows::MdsRows(const FileSystem* files, std::shared_ptr<const MdsTable> table, int64_t most_unpacked)
+    : table_(std::move(table)), reads_(files, table_->shards(), kMostBetweenSamples), unpacked_(files, most_unpacked) {}
 
 RandomAccessReader::Location MdsRows::LocationOf(uint64_t sample) const {
   const size_t number = table_->ShardOf(sample);

@@ -19,8 +19,10 @@ namespace headrace {
 
 class MdsRows : public RandomAccessReader {
  public:
-  // `files` outlives it.
-  MdsRows(const FileSystem* files, std::shared_ptr<const MdsTable> table);
+  // `files` outlives it. `most_unpacked`: bytes of unpacked shards that are kept, which count in the budget of the task
+  // that unpacked them.
+  MdsRows(const FileSystem* files, std::shared_ptr<const MdsTable> table,
+          int64_t most_unpacked = UnpackedShards::kMostKept);
 
   const MdsTable& table() const { return *table_; }
   uint64_t size() const override { return table_->size(); }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/buffer.h"
 #include "core/error.h"
 #include "io/files/testing/counted_reads.h"
 #include "io/files/testing/temporary_folder.h"
@@ -140,6 +141,41 @@ TEST(UnpackedShards, KeepsThoseThatWereReadLast) {
   EXPECT_TRUE(read(2));
   EXPECT_FALSE(read(0));
   EXPECT_TRUE(read(1));
+}
+
+TEST(UnpackedShards, CountInTheBudget) {
+  const auto table = MakeMdsTable(*LocalFileSystem(), Cat(kMdsTestData, "zstd"), false);
+  ASSERT_TRUE(table.ok()) << table.status();
+  MemoryAccount* const account = MemoryAccount::Open();
+  {
+    const UnpackedShards shards(LocalFileSystem());
+    {
+      const TaskMemory task(&BufferPool::Global(), account, 0);
+      EXPECT_TRUE(shards.Get(0, table->shards()[0]).ok());
+    }
+    EXPECT_GE(account->held(), table->shards()[0].raw_bytes);
+  }
+  EXPECT_EQ(account->held(), 0);
+  account->Close();
+}
+
+TEST(MdsRows, KeepAsManyUnpackedShardsAsTheyMay) {
+  const CountedReads files(LocalFileSystem());
+  const auto table = MakeMdsTable(files, Cat(kMdsTestData, "zstd"), false);
+  ASSERT_TRUE(table.ok()) << table.status();
+  const auto read_again = [&](int64_t most) {
+    const MdsRows reader(&files, std::make_shared<const MdsTable>(*table), most);
+    int64_t before = 0;
+    for (const uint64_t sample : {uint64_t{0}, table->size() - 1, uint64_t{0}}) {
+      before = files.bytes();
+      RandomAccessReader::Content content;
+      absl::Status wrong;
+      EXPECT_EQ(reader.Read({sample}, absl::MakeSpan(&content, 1), wrong), 1u) << wrong;
+    }
+    return files.bytes() > before;
+  };
+  EXPECT_TRUE(read_again(1));
+  EXPECT_FALSE(read_again(UnpackedShards::kMostKept));
 }
 
 TEST(MdsTable, ComparesHashes) {

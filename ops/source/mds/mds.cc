@@ -20,6 +20,9 @@
 namespace headrace {
 namespace {
 
+// Of the budget, for shards that are kept.
+constexpr int64_t kUnpackedShare = 4;
+
 absl::StatusOr<ir::Schema> InferMds(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
   HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", attributes.Path("path")));
   ir::Schema schema;
@@ -93,7 +96,9 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeMds(const OpArguments& argume
     return error;
   }
   CoverTable(*table, matched.fingerprint);
-  return std::make_unique<MdsSource>(files, std::move(table), *std::move(fields), std::move(matched.fingerprint));
+  const int64_t most_unpacked = std::min(UnpackedShards::kMostKept, arguments.run->memory / kUnpackedShare);
+  return std::make_unique<MdsSource>(files, std::move(table), *std::move(fields), most_unpacked,
+                                     std::move(matched.fingerprint));
 }
 
 const OpRegistration mds_registration(
@@ -108,9 +113,9 @@ const OpRegistration mds_registration(
             "The shards' names may lead to folders below this one, as those of a merged index do. A row's key is its "
             "number over all shards.\n"
             "A sample of a plain shard is read by its bytes. A shard that is compressed, by zstd, gz or bz2, is "
-            "unpacked "
-            "into memory where the unpacked one is not beside it; those that were read last, up to 256 MiB, are "
-            "kept, so that a shuffle over many of them unpacks a shard for almost each row.\n"
+            "unpacked into memory where the unpacked one is not beside it; those that were read last are kept, up to "
+            "256 MiB and a quarter of the memory, so that a shuffle over many of them unpacks a shard for almost each "
+            "row.\n"
             "Errors: a shard that is missing, or of another size or number of samples than the index says; shards of "
             "different columns; pkl, which is pickled objects and never read, and other encodings, if `columns` does "
             "not leave them out. Errors of a row, which name shard, sample and column: sizes that do not make the "

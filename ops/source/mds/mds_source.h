@@ -16,10 +16,12 @@ namespace headrace {
 
 class MdsSource : public IndexedSource {
  public:
-  // `files` outlives it.
+  // `files` outlives it; `most_unpacked` as MdsRows'.
   MdsSource(const FileSystem* files, std::shared_ptr<const MdsTable> table, std::vector<MdsField> fields,
-            Fingerprint fingerprint)
-      : reader_(files, table), columns_(table->columns(), std::move(fields)), fingerprint_(std::move(fingerprint)) {}
+            int64_t most_unpacked, Fingerprint fingerprint)
+      : reader_(files, table, most_unpacked),
+        columns_(table->columns(), std::move(fields)),
+        fingerprint_(std::move(fingerprint)) {}
 
   uint64_t size() const override { return reader_.size(); }
   absl::Status Read(const RowPosition& wanted, Block& block) const override;
