@@ -439,6 +439,38 @@ def test_sliced_tables_and_readers_of_pyarrow():
         list(reader)
 
 
+def of_hugging_face(rows: list, shape: list, chunk: int | None = None):
+    """A column as the library `datasets` stores an Array2D, for readers that did not import it."""
+    pa = pytest.importorskip("pyarrow")
+    metadata = {
+        b"ARROW:extension:name": b"datasets.features.features.Array2DExtensionType",
+        b"ARROW:extension:metadata": json.dumps([shape, "int32"]).encode(),
+    }
+    field = pa.field("x", pa.list_(pa.list_(pa.int32())), metadata=metadata)
+    batches = pa.table([pa.array(rows, field.type)], pa.schema([field])).to_batches(chunk)
+    return pa.Table.from_batches(batches, pa.schema([field], {"kept": "1"}))
+
+
+def test_arrays_of_hugging_face_have_their_shape():
+    rows = [[[3 * n, 1, 2], [3, 4, n]] for n in range(5)]
+    table = of_hugging_face(rows, [2, 3], chunk=2)
+    for each, want in ((table, rows), (table.slice(1, 3), rows[1:4])):
+        ds = hr.Arrow(each)
+        assert ds.schema["x"] == ("int32", (2, 3))
+        assert [row["x"].tolist() for row in ds] == want
+    assert next(iter(hr.Arrow(table).batch(5)))["x"].shape == (5, 2, 3)
+
+
+def test_arrays_of_hugging_face_of_other_shapes_are_lists():
+    uneven = [[[1, 2, 3]], [[1, 2, 3], [4, 5, 6]]]
+    assert hr.Arrow(of_hugging_face(uneven, [2, 3])).schema["x"] == ("int32", (None, 3))
+    assert hr.Arrow(of_hugging_face(uneven, [None, 3])).schema["x"] == ("int32", (None, 3))
+    missing = hr.Arrow(of_hugging_face([[[1, 2, 3]], None], [1, 3]), missing={"x": []})
+    assert [row["x"].shape[0] for row in missing] == [1, 0]
+    for shape in ("a", [-1, 3], [2], [[2]], []):
+        assert len(list(hr.Arrow(of_hugging_face(uneven, shape)))) == 2
+
+
 def test_images_go_out_as_tensors_of_pyarrow():
     pa = pytest.importorskip("pyarrow")
     images = np.arange(2 * 3 * 4 * 3, dtype=np.uint8).reshape(2, 3, 4, 3)

@@ -12,6 +12,7 @@ from headrace._arguments.options import path, shown, text, texts
 from headrace._datasets.base import Base
 from headrace._datasets.fields.arrow_choices import ArrowField, by_column, named_classes, tensor_shapes, with_names
 from headrace._datasets.fields.arrow_schema import feature_classes
+from headrace._datasets.fields.fixed_arrays import with_fixed_arrays
 from headrace._files.system_error import saying
 from headrace._graph import reference
 from headrace.errors import GraphError
@@ -23,7 +24,7 @@ _OF = "Arrow"
 
 def arrow_attributes(given: Any, columns: Any, classes: Any, missing: Any, root: Any) -> dict[str, Any]:
     """Those of the operator; `given` is taken now, and if it is a table, all of it."""
-    data = _engine.ArrowData(given, _checked(given))
+    data = _taken(given)
     fields = {each.name: each for each in (ArrowField(*values) for values in data.fields())}
     named = named_classes(classes, fields, _OF)
     known = feature_classes(data.metadata(), _OF) | named
@@ -49,13 +50,18 @@ def arrow_attributes(given: Any, columns: Any, classes: Any, missing: Any, root:
 
 def arrow_again(given: Any, attributes: Mapping[str, Any], columns: Sequence[str]) -> _engine.ArrowData:
     """Data for a graph that was made of other data, read as that was."""
-    data = _engine.ArrowData(given, _checked(given))
+    data = _taken(given)
     fields = {each.name: each for each in (ArrowField(*values) for values in data.fields())}
     class_names = {name: json.loads(each) for name, each in (attributes.get("class_names") or {}).items()}
     fills = {name: json.loads(each).encode("latin-1") for name, each in (attributes.get("fills") or {}).items()}
     with saying(_OF):
         data.read(list(columns), tensor_shapes(fields, columns, _OF), with_names(class_names, fields), fills)
     return data
+
+
+def _taken(given: Any) -> _engine.ArrowData:
+    is_table = _checked(given)
+    return _engine.ArrowData(with_fixed_arrays(given) if is_table else given, is_table)
 
 
 def _checked(given: Any) -> bool:
