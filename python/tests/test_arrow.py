@@ -238,12 +238,44 @@ def test_classes_may_be_given():
     for classes, said in (
         ("a", "give the names of the classes"),
         (["x", "x"], "'x' 2 times"),
-        ({"a": None}, "is None"),
+        ({"a": 1}, "is 1"),
     ):
         with pytest.raises(hr.GraphError, match=said):
             hr.Arrow(record(a=texts(["x"])), classes=classes)
     with pytest.raises(hr.GraphError, match="not clear of which column"):
         hr.Arrow(record(a=texts(["x"]), b=texts(["y"])), classes=["x"])
+
+
+def test_classes_may_be_those_that_occur(tmp_path):
+    table = Table([record(a=texts(["dog", "cat"]), b=ints(1, 2)), record(a=texts(["emu", "cat"]), b=ints(3, 4))])
+    ds = hr.Arrow(table, ["b", "a"], classes={"a": None})
+    assert ds.classes == ["cat", "dog", "emu"]
+    assert values_of(ds, "a") == [1, 0, 2, 0]
+    listed = record(a=lists([2, 0], texts(["y", "x"])), b=texts(["q", "p"]))
+    both = hr.Arrow(listed, classes={"a": None, "b": ["p", "q"]})
+    assert both.classes_of("a") == ["x", "y"] and both.classes_of("b") == ["p", "q"]
+    missing = record(a=texts(["dog", ""]).with_missing(True, False))
+    assert hr.Arrow(missing, classes={"a": None}, missing={"a": "none"}).classes == ["dog", "none"]
+    ds.save(tmp_path / "graph")
+    (name,) = hr.load(tmp_path / "graph")._node.references
+    other = record(a=texts(["emu"]), b=ints(1))
+    assert values_of(hr.load(tmp_path / "graph", references={name: other}), "a") == [2]
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "said"),
+    [
+        (record(a=ints(1)), "a", "is int64, and names of classes are texts"),
+        (record(a=texts([])), "a", "has no texts to name classes by"),
+        (record(a=texts(["x"])), "b", r"there is no such column \(a\)"),
+        (record(a=dictionary([0], ["x"])), "a", "is a dictionary, which has names of its own"),
+        (iter([record(a=texts(["x"]))]), "a", "the rows of a stream come once"),
+        (record(a=texts(["x", "y"]).with_missing(True, False)), "a", "no value in row 1"),
+    ],
+)
+def test_names_that_occur_are_not_known_of_all(given, name, said):
+    with pytest.raises(hr.Error, match=said):
+        hr.Arrow(given, classes={name: None})
 
 
 def test_class_labels_of_hugging_face_have_names():

@@ -137,28 +137,29 @@ const OpRegistration arrow_registration(
         .python =
             {.parameters =
                  "data: Any, columns: str | Sequence[str] | None = None, *, classes: Sequence[str] | Mapping[str, "
-                 "Sequence[str]] | None = None, missing: Mapping[str, Any] | None = None, root: str | "
+                 "Sequence[str] | None] | None = None, missing: Mapping[str, Any] | None = None, root: str | "
                  "PathLike[str] | None = None, shuffle: bool = False, seed: int | None = None, "
                  "name: str | None = None",
-             .docs = {{"data",
-                       "What has __arrow_c_stream__ or __arrow_c_array__: tables and readers of pyarrow, polars, "
-                       "DuckDB, pandas, Lance and others; or an iterator of record batches. Its memory is shared: do "
-                       "not change it while a pipeline runs."},
-                      {"columns",
-                       "The columns to give, in this order; a struct's name stands for all of its fields. None: all."},
-                      {"classes",
-                       "Names of classes, in the order of their numbers, for columns of texts and dictionaries; of "
-                       "the column `label` or the only such one, or by column. None: those of the schema, or of the "
-                       "first dictionary."},
-                      {"missing",
-                       "Values for what is missing, by column: {\"age\": -1}, and [] for a list. Elsewhere a value "
-                       "that is missing is an error that names its row; NaN is a value."},
-                      {"root",
-                       "The folder to which relative paths of files are that a struct of bytes and path names. None: "
-                       "the current folder."},
-                      {"shuffle"},
-                      {"seed"},
-                      {"name"}}},
+             .docs =
+                 {{"data",
+                   "What has __arrow_c_stream__ or __arrow_c_array__: tables and readers of pyarrow, polars, "
+                   "DuckDB, pandas, Lance and others; or an iterator of record batches. Its memory is shared: do "
+                   "not change it while a pipeline runs."},
+                  {"columns",
+                   "The columns to give, in this order; a struct's name stands for all of its fields. None: all."},
+                  {"classes",
+                   "Names of classes, in the order of their numbers, for columns of texts and dictionaries; of "
+                   "the column `label` or the only such one, or by column; there None stands for the texts that occur "
+                   "in a table, sorted. None: those of the schema, or of the first dictionary."},
+                  {"missing",
+                   "Values for what is missing, by column: {\"age\": -1}, and [] for a list. Elsewhere a value "
+                   "that is missing is an error that names its row; NaN is a value."},
+                  {"root",
+                   "The folder to which relative paths of files are that a struct of bytes and path names. None: "
+                   "the current folder."},
+                  {"shuffle"},
+                  {"seed"},
+                  {"name"}}},
         .example =
             "hr.Arrow(next(iter(hr.Numpy({\"x\": np.arange(10)}).batch(10).options(as_=\"arrow\"))), shuffle=True)",
         .infer = InferArrow,
