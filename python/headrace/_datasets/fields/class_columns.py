@@ -6,14 +6,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headrace._arguments.options import shown, text
 from headrace._arguments.suggestions import did_you_mean
-from headrace._datasets.base import Base, source
+from headrace._datasets.base import source
 from headrace._datasets.fields.ragged_column import RaggedColumn
 from headrace._kernels.mapping import Types
 from headrace.errors import DataError, GraphError
+
+if TYPE_CHECKING:
+    from headrace._datasets.dataset import Dataset
 
 __all__ = ["different_names", "given_classes", "names_for_lines", "numbered_columns", "occurring_names"]
 
@@ -136,7 +139,7 @@ def names_for_lines(op: str, attributes: dict[str, Any], classes: Classes) -> di
     return _attribute({column: found[column] if names is None else names for column, names in classes.items()})
 
 
-def occurring_names(rows: Base, sought: Iterable[str], op: str) -> Names:
+def occurring_names(rows: Dataset, sought: Iterable[str], op: str) -> Names:
     """The texts that occur in columns, sorted; reads all rows once."""
     texts: dict[str, set[str]] = {column: set() for column in sought}
     kinds = rows.schema
