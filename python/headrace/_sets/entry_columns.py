@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Sequence
 
 from headrace._datasets.dataset import Dataset
+from headrace._files.opened_file import open_to_read
 from headrace._files.system_error import system_error
 from headrace._sets.set_folder import SetFolder
 from headrace.sources import Lmdb
@@ -37,7 +38,7 @@ def _is_there(folder: SetFolder, sub: str, name: str) -> bool:
 def _note(folder: SetFolder, place: str) -> None:
     path = os.path.join(folder.root, place)
     try:
-        with open(path, "rb") as file:
+        with open_to_read(path) as file:
             head = file.read(_HEAD)
             folder.note(place, os.fstat(file.fileno()).st_size, zlib.crc32(head))
     except OSError as error:
