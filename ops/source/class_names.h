@@ -26,8 +26,8 @@ namespace headrace {
 // What the parameter `classes` of sources of Arrow's columns means.
 inline constexpr char kArrowClassesDoc[] =
     "Names of classes, in the order of their numbers, for columns of texts and dictionaries, which become these "
-    "numbers: of the column `label` or the only such one, or by column. None: those of the metadata, or of the first "
-    "dictionary.";
+    "numbers: of the column `label` or the only such one, or by column; there None stands for the texts that occur, of "
+    "a table of Arrow alone. None: those of the metadata, or of the first dictionary.";
 
 class ClassTable {
  public:

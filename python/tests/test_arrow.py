@@ -253,12 +253,44 @@ def test_classes_may_be_given():
     for classes, said in (
         ("a", "give the names of the classes"),
         (["x", "x"], "'x' 2 times"),
-        ({"a": None}, "is None"),
+        ({"a": 1}, "is 1"),
     ):
         with pytest.raises(hr.GraphError, match=said):
             hr.Arrow(record(a=texts(["x"])), classes=classes)
     with pytest.raises(hr.GraphError, match="not clear of which column"):
         hr.Arrow(record(a=texts(["x"]), b=texts(["y"])), classes=["x"])
+
+
+def test_classes_may_be_those_that_occur(tmp_path):
+    table = Table([record(a=texts(["dog", "cat"]), b=ints(1, 2)), record(a=texts(["emu", "cat"]), b=ints(3, 4))])
+    ds = hr.Arrow(table, ["b", "a"], classes={"a": None})
+    assert ds.classes == ["cat", "dog", "emu"]
+    assert values_of(ds, "a") == [1, 0, 2, 0]
+    listed = record(a=lists([2, 0], texts(["y", "x"])), b=texts(["q", "p"]))
+    both = hr.Arrow(listed, classes={"a": None, "b": ["p", "q"]})
+    assert both.classes_of("a") == ["x", "y"] and both.classes_of("b") == ["p", "q"]
+    missing = record(a=texts(["dog", ""]).with_missing(True, False))
+    assert hr.Arrow(missing, classes={"a": None}, missing={"a": "none"}).classes == ["dog", "none"]
+    ds.save(tmp_path / "graph")
+    (name,) = hr.load(tmp_path / "graph")._node.references
+    other = record(a=texts(["emu"]), b=ints(1))
+    assert values_of(hr.load(tmp_path / "graph", references={name: other}), "a") == [2]
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "said"),
+    [
+        (record(a=ints(1)), "a", "is int64, and names of classes are texts"),
+        (record(a=texts([])), "a", "has no texts to name classes by"),
+        (record(a=texts(["x"])), "b", r"there is no such column \(a\)"),
+        (record(a=dictionary([0], ["x"])), "a", "is a dictionary, which has names of its own"),
+        (iter([record(a=texts(["x"]))]), "a", "the rows of a stream come once"),
+        (record(a=texts(["x", "y"]).with_missing(True, False)), "a", "no value in row 1"),
+    ],
+)
+def test_names_that_occur_are_not_known_of_all(given, name, said):
+    with pytest.raises(hr.Error, match=said):
+        hr.Arrow(given, classes={name: None})
 
 
 def test_class_labels_of_hugging_face_have_names():
@@ -452,6 +484,38 @@ def test_sliced_tables_and_readers_of_pyarrow():
     assert values_of(reader, "t") == [str(i) for i in range(20)]
     with pytest.raises(hr.UnsupportedError, match="once"):
         list(reader)
+
+
+def of_hugging_face(rows: list, shape: list, chunk: int | None = None):
+    """A column as the library `datasets` stores an Array2D, for readers that did not import it."""
+    pa = pytest.importorskip("pyarrow")
+    metadata = {
+        b"ARROW:extension:name": b"datasets.features.features.Array2DExtensionType",
+        b"ARROW:extension:metadata": json.dumps([shape, "int32"]).encode(),
+    }
+    field = pa.field("x", pa.list_(pa.list_(pa.int32())), metadata=metadata)
+    batches = pa.table([pa.array(rows, field.type)], pa.schema([field])).to_batches(chunk)
+    return pa.Table.from_batches(batches, pa.schema([field], {"kept": "1"}))
+
+
+def test_arrays_of_hugging_face_have_their_shape():
+    rows = [[[3 * n, 1, 2], [3, 4, n]] for n in range(5)]
+    table = of_hugging_face(rows, [2, 3], chunk=2)
+    for each, want in ((table, rows), (table.slice(1, 3), rows[1:4])):
+        ds = hr.Arrow(each)
+        assert ds.schema["x"] == ("int32", (2, 3))
+        assert [row["x"].tolist() for row in ds] == want
+    assert next(iter(hr.Arrow(table).batch(5)))["x"].shape == (5, 2, 3)
+
+
+def test_arrays_of_hugging_face_of_other_shapes_are_lists():
+    uneven = [[[1, 2, 3]], [[1, 2, 3], [4, 5, 6]]]
+    assert hr.Arrow(of_hugging_face(uneven, [2, 3])).schema["x"] == ("int32", (None, 3))
+    assert hr.Arrow(of_hugging_face(uneven, [None, 3])).schema["x"] == ("int32", (None, 3))
+    missing = hr.Arrow(of_hugging_face([[[1, 2, 3]], None], [1, 3]), missing={"x": []})
+    assert [row["x"].shape[0] for row in missing] == [1, 0]
+    for shape in ("a", [-1, 3], [2], [[2]], []):
+        assert len(list(hr.Arrow(of_hugging_face(uneven, shape)))) == 2
 
 
 def test_images_go_out_as_tensors_of_pyarrow():

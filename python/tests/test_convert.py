@@ -1,6 +1,7 @@
 """`headrace convert`: every pair of formats by values, columns, parts, runs that ended early, and what is refused."""
 
 import itertools
+import json
 import pathlib
 import tempfile
 
@@ -294,3 +295,32 @@ def test_the_command_line_starts_without_the_formats():
     )
     assert done.stdout.splitlines() == ["[]", "[]"], done.stderr
     assert convert_command.HELP
+
+
+# ---- Parquet ----
+
+
+def features_of(path: pathlib.Path) -> dict:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    metadata = parquet.read_schema(path).metadata or {}
+    return json.loads(metadata[b"huggingface"])["info"]["features"] if b"huggingface" in metadata else {}
+
+
+@pytest.mark.parametrize("source", small_sets.WRITERS)
+def test_encoded_images_are_images_in_parquet(sets, tmp_path, source):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "out.parquet"
+    assert convert(sets[source], path) == 0
+    images = [name for name, each in features_of(path).items() if each["_type"] == "Image"]
+    assert images == ["image"]
+    assert [bytes(row["image"]) for row in hr.open(path)] == small_sets.PICTURES
+
+
+def test_bytes_that_are_not_all_images_stay_bytes_in_parquet(tmp_path):
+    pytest.importorskip("pyarrow")
+    mixed = small_sets.column([small_sets.PICTURES[0], b"text", small_sets.PICTURES[1]])
+    hr.Numpy({"data": mixed, "label": np.arange(3)}).write_mindrecord(tmp_path / "in.mindrecord")
+    path = tmp_path / "out.parquet"
+    assert convert(tmp_path / "in.mindrecord", path) == 0
+    assert features_of(path) == {}
+    assert [bytes(row["data"]) for row in hr.open(path)] == list(mixed)

@@ -3,12 +3,14 @@
 import gzip
 import json
 import pathlib
+import tracemalloc
 
 import numpy as np
 import pytest
 
 import headrace as hr
 from headrace.__main__ import main
+from headrace._formats import row_files
 from tests import small_sets
 from tests.tfrecord_bytes import example, frame
 
@@ -165,6 +167,30 @@ def test_unpack_of_several_columns_of_bytes(tmp_path, capsys):
     names = {"jpg_file_name": "00000000.jpg.bin", "m.seg_file_name": "00000000.m_seg.bin"}
     assert json.loads(line) == names | {"x.npy": [1.0, 1.0]}
     assert (tmp_path / "out/00000000.m_seg.bin").read_bytes() == b"b"
+
+
+def test_unpack_keeps_no_lines_in_memory(tmp_path):
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"n": n, "text": "x" * 10_000}) + "\n" for n in range(3000)))
+    tracemalloc.start()
+    try:
+        assert main(["unpack", str(tmp_path / "a.jsonl"), str(tmp_path / "out")]) == 0
+        assert tracemalloc.get_traced_memory()[1] < 15_000_000
+    finally:
+        tracemalloc.stop()
+    assert (tmp_path / "out/metadata.jsonl").read_text() == (tmp_path / "a.jsonl").read_text()
+
+
+def test_unpack_leaves_no_list_of_some_rows(sets, tmp_path, monkeypatch):
+    ending = row_files.file_ending
+
+    def failing(value):
+        if bytes(value) == small_sets.PICTURES[3]:
+            raise hr.ResourceError("no space")
+        return ending(value)
+
+    monkeypatch.setattr(row_files, "file_ending", failing)
+    assert main(["unpack", str(sets["tar"]), str(tmp_path / "out")]) == 1
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"{n:08}.png" for n in range(3)]
 
 
 def test_unpack_goes_on_after_damage_and_ends_with_1(tmp_path, capsys):

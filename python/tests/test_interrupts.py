@@ -288,7 +288,22 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("name", LONG_WORK)
 def test_ctrl_c_ends_what_takes_long(name):
-    code = INTERRUPTED.format(code=LONG_WORK[name])
+    check_that_ctrl_c_ends(LONG_WORK[name])
+
+
+@pytest.mark.parametrize(
+    ("source", "head", "line"),
+    [("Csv", "kind,x\n", "a,1\n"), ("JsonLines", "", '{"kind": "a"}\n'), ("JsonLines", "", '{"kind": ["a", "b"]}\n')],
+)
+def test_ctrl_c_ends_the_search_for_names_of_classes(tmp_path, source, head, line):
+    (tmp_path / "0.txt").write_text(head + line * 200_000)
+    for number in range(1, 2000):
+        os.link(tmp_path / "0.txt", tmp_path / f"{number}.txt")
+    check_that_ctrl_c_ends(f"hr.{source}({str(tmp_path / '*.txt')!r}, classes='kind')")
+
+
+def check_that_ctrl_c_ends(work: str) -> None:
+    code = INTERRUPTED.format(code=work)
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout.readline() == "begun\n"

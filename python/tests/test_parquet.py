@@ -214,6 +214,8 @@ def test_classes_number_texts(tmp_path):
         hr.Parquet(path, classes=["a", "b"])
     with pytest.raises(hr.GraphError, match="classes is .kind.; give the names of the classes"):
         hr.Parquet(path, classes="kind")
+    with pytest.raises(hr.GraphError, match=r'classes\["kind"\] is None, and the files do not say .*; give the list'):
+        hr.Parquet(path, classes={"kind": None})
 
 
 def test_what_is_wrong_of_columns_names_the_file(tmp_path):

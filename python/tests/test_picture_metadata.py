@@ -117,7 +117,7 @@ def test_rows_without_pictures_and_pictures_without_rows_are_named(folder):
     (folder / "notes.txt").write_text("no picture")
     write_lines(folder / "metadata.jsonl", [lost[2], lost[0]])
     with pytest.warns(
-        hr.PipelineWarning, match="1 rows of the metadata of .* name no file, and 2 pictures have no row"
+        hr.PipelineWarning, match="1 row of the metadata of .* names no file, and 2 pictures have no row"
     ):
         ds = hr.Manifest(folder, unmatched="skip")
     assert [(row["text"], row["data"]) for row in ds] == [("one", picture(0))]

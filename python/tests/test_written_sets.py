@@ -411,3 +411,16 @@ def test_a_set_that_was_never_there_is_not_found(tmp_path):
     interrupted(tmp_path, numbered(9, failing), failing, 7)
     with pytest.raises(hr.NotFoundError):
         read(tmp_path / "set-*.rec")
+
+
+@pytest.mark.parametrize("files", [1, 3])
+def test_a_missing_folder_is_named(tmp_path, files):
+    with pytest.raises(
+        hr.NotFoundError, match=r"^write_records: cannot write .*there is no folder .*/none/below; make it"
+    ):
+        source(9).write_records(tmp_path / "none/below/set.rec", files=files)
+    (tmp_path / "file").write_bytes(b"")
+    for path in ("file/set.rec", "file/below/set.rec"):
+        with pytest.raises(hr.NotFoundError, match=r"/file(/below)?( is not a folder|; make it)"):
+            source(9).write_records(tmp_path / path, files=files)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -138,7 +138,7 @@ const OpRegistration arrow_registration(
         .python =
             {.parameters =
                  "data: Any, columns: str | Sequence[str] | None = None, *, classes: Sequence[str] | Mapping[str, "
-                 "Sequence[str]] | None = None, missing: Mapping[str, Any] | None = None, root: str | "
+                 "Sequence[str] | None] | None = None, missing: Mapping[str, Any] | None = None, root: str | "
                  "PathLike[str] | None = None, shuffle: bool = False, seed: int | None = None, "
                  "name: str | None = None",
              .docs = {{"data",

@@ -24,7 +24,7 @@ def from_huggingface(
     dataset: Any,
     columns: str | Sequence[str] | None = None,
     *,
-    classes: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    classes: Sequence[str] | Mapping[str, Sequence[str] | None] | None = None,
     missing: Mapping[str, Any] | None = None,
     shuffle: bool = False,
     seed: int | None = None,

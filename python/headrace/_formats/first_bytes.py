@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import codecs
 import gzip
-import io
 import lzma
 import os
 import re
@@ -17,6 +16,7 @@ from typing import Any, BinaryIO
 from headrace._datasets.base import source
 from headrace._files.opened_file import open_to_read
 from headrace._files.system_error import system_error
+from headrace._files.xz_file import XzFile
 from headrace._formats.named_kinds import kind_named
 from headrace._runs.foreign_files import kind_of, kind_of_head
 from headrace.errors import Error
@@ -26,7 +26,6 @@ __all__ = ["FirstBytes", "first_bytes"]
 _LOOKED_AT = 1 << 16
 _LINES = 100
 _ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
-_MOST_MEMORY = 128 << 20
 _OBJECT = re.compile(r'\s*\{\s*["}]')
 _COMPRESSED: dict[str, tuple[bytes, str]] = {
     "gzip": (b"\x1f\x8b", "gunzip"),
@@ -169,27 +168,10 @@ def _decompressed(path: str, head: bytes, compression: str) -> bytes:
         return b""
 
 
-class _XzFile(io.RawIOBase):
-    """As lzma.LZMAFile, but for a dictionary that would take more memory than readers of archives allow."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._decompressor = lzma.LZMADecompressor(memlimit=_MOST_MEMORY)
-
-    def read(self, size: int = -1) -> bytes:
-        made = b""
-        while len(made) < size and not self._decompressor.eof:
-            given = self._file.read(_LOOKED_AT) if self._decompressor.needs_input else b""
-            if self._decompressor.needs_input and not given:
-                break
-            made += self._decompressor.decompress(given, size - len(made))
-        return made
-
-
-def _reader(file: BinaryIO, compression: str) -> gzip.GzipFile | bz2.BZ2File | _XzFile:
+def _reader(file: BinaryIO, compression: str) -> gzip.GzipFile | bz2.BZ2File | XzFile:
     if compression == "gzip":
         return gzip.GzipFile(fileobj=file)
-    return bz2.BZ2File(file) if compression == "bzip2" else _XzFile(file)
+    return bz2.BZ2File(file) if compression == "bzip2" else XzFile(file)
 
 
 def _first_lines(path: str) -> bytes:

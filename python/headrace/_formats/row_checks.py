@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headrace import vision as V
+from headrace._formats.image_columns import image_columns
 from headrace._formats.opening import Found
-from headrace._formats.row_reading import RowReading, image_columns
+from headrace._formats.row_reading import RowReading
 
 __all__ = ["Checked", "check_rows"]
 
@@ -24,7 +25,7 @@ class Checked:
 def check_rows(found: Found, decodes: bool = True) -> Checked:
     """With `decodes` the columns whose first row holds an encoded image are decoded in all rows."""
     reading = RowReading(found)
-    names = image_columns(reading) if decodes else []
+    names = image_columns(reading.dataset) if decodes else []
     if names:
         reading = RowReading(found, lambda dataset: dataset.map(V.Decode(mode="any"), names))
     rows = sum(1 for _ in reading)

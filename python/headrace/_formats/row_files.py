@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from headrace._files.system_error import system_error
+from headrace import _engine
+from headrace._files.system_error import saying, system_error
 from headrace._files.whole_file import write_whole
 from headrace._formats.opening import Found
 from headrace._formats.row_reading import RowReading
@@ -47,22 +50,37 @@ def unpack_rows(found: Found, folder: str) -> UnpackedRows:
     ]
     keys = {name: _FILE_NAME if len(of_bytes) == 1 else f"{name}_{_FILE_NAME}" for name in of_bytes}
     parts = {name: "" if len(of_bytes) == 1 else f".{_UNSAFE.sub('_', name)}" for name in of_bytes}
-    lines: list[str] = []
-    files = 0
-    for number, row in enumerate(reading):
-        line: dict[str, Any] = {}
-        for name, value in row.items():
-            if name not in keys:
-                line[name] = _plain(value)
-                continue
-            line[keys[name]] = f"{number:08}{parts[name]}{file_ending(value)}"
-            # The disk is waited for with the list alone.
-            write_whole(os.path.join(folder, line[keys[name]]), value, named=False, durable=False)
-            files += 1
-        lines.append(json.dumps(line, ensure_ascii=False) + "\n")
     listing = os.path.join(folder, LIST_NAME)
-    write_whole(listing, "".join(lines).encode("utf-8", "surrogatepass"), named=False)
-    return UnpackedRows(len(lines), files, listing, reading.faults)
+    rows = files = 0
+    with _listing(listing) as stream:
+        for number, row in enumerate(reading):
+            line: dict[str, Any] = {}
+            for name, value in row.items():
+                if name not in keys:
+                    line[name] = _plain(value)
+                    continue
+                line[keys[name]] = f"{number:08}{parts[name]}{file_ending(value)}"
+                # The disk is waited for with the list alone.
+                write_whole(os.path.join(folder, line[keys[name]]), value, named=False, durable=False)
+                files += 1
+            stream.append([(json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")])
+            rows += 1
+    return UnpackedRows(rows, files, listing, reading.faults)
+
+
+@contextlib.contextmanager
+def _listing(path: str) -> Iterator[_engine.OutputStream]:
+    """A draft of the list, which takes its name at the end: the lines of many rows are more than memory should hold."""
+    with saying(f"cannot write {path}"):
+        stream = _engine.OutputStream(os.fsencode(path))
+    try:
+        yield stream
+        with saying(f"cannot write {path}"):
+            stream.commit()
+    except BaseException:
+        # A traceback may keep it alive.
+        stream.discard()
+        raise
 
 
 def _plain(value: Any) -> Any:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from headrace import _engine
 from headrace._datasets.dataset import Dataset
 from headrace._formats.first_bytes import escaped
 from headrace._formats.opening import Found
@@ -14,10 +13,9 @@ from headrace._formats.row_bar import RowBar
 from headrace._runs.skipped_log import SkippedLog, SkippedRow, kept_rows
 from headrace.errors import DataError, NotFoundError
 
-__all__ = ["RowReading", "image_columns"]
+__all__ = ["RowReading"]
 
 _ALL = (1 << 63) - 1
-_START = 64
 
 
 class RowReading:
@@ -62,20 +60,6 @@ class RowReading:
                 self.faults.append(_ended(error))
             else:
                 self.faults += map(_fault, log.new())
-
-
-def image_columns(rows: RowReading) -> list[str]:
-    """The columns of bytes that hold encoded images in the first row."""
-    names = [name for name, column in rows.dataset.schema.items() if column.dtype == "bytes" and column.shape == ()]
-    if not names:
-        return []
-    try:
-        with rows.dataset.options(as_=None).take(1).iterate(workers=1) as first:
-            for row in first:
-                return [name for name in names if _engine.encoded_format(bytes(row[name][:_START])) is not None]
-    except DataError:
-        pass
-    return []
 
 
 def _fault(row: SkippedRow) -> str:

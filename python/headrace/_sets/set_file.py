@@ -9,10 +9,11 @@ import lzma
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from typing import IO, NoReturn
+from typing import NoReturn
 
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import read_whole
+from headrace._files.xz_file import LargeDictionaryError, XzFile
 from headrace.errors import DataError, ResourceError
 
 __all__ = ["ENDINGS", "SetFile"]
@@ -20,14 +21,19 @@ __all__ = ["ENDINGS", "SetFile"]
 # Of a compressed file, after its name.
 ENDINGS = ("", ".gz", ".xz", ".bz2")
 
+_Stream = io.BufferedIOBase | XzFile
 # The first bytes of a file decide, not its name.
-_OPENERS: list[tuple[bytes, Callable[[IO[bytes]], io.BufferedIOBase]]] = [
+_OPENERS: list[tuple[bytes, Callable[[io.BytesIO], _Stream]]] = [
     (b"\x1f\x8b", lambda raw: gzip.GzipFile(fileobj=raw)),
-    (b"\xfd7zXZ\0", lambda raw: lzma.LZMAFile(raw)),
+    (b"\xfd7zXZ\0", lambda raw: XzFile(raw)),
     (b"BZh", lambda raw: bz2.BZ2File(raw)),
 ]
 # Memory is taken for what is there, not for what a header says.
 _PIECE = 1 << 24
+# Of what is decompressed: publishers' arrays and lists are a tenth or more of their size when they are compressed, and what
+# was made to fill memory a thousandth and less.
+_MOST_TIMES = 200
+_ALWAYS = 256 << 20
 
 
 class SetFile:
@@ -36,7 +42,9 @@ class SetFile:
     def __init__(self, path: str, note: Callable[[int, int], None]) -> None:
         self.path = path
         self._note = note
-        self._stream: io.BufferedIOBase | None = None
+        self._stream: _Stream | None = None
+        self._left: int | None = None
+        """How many bytes may be decompressed; None: all, as they are those of the file."""
 
     def read(self, count: int, what: str) -> bytearray:
         """The next `count` bytes. DataError if the file ends before them."""
@@ -82,16 +90,29 @@ class SetFile:
                 piece = stream.read(_PIECE if count is None else min(_PIECE, count - len(found)))
                 if not piece:
                     break
+                self._count(len(piece))
                 found += piece
         except MemoryError:
             raise ResourceError(f"no memory for what {self.path} holds") from None
+        except LargeDictionaryError as error:
+            self.fail(f"{error}; decompress it with unxz, if you trust it")
         except EOFError:
             self.fail("its compressed data is cut off; get it anew from the publisher")
         except (OSError, zlib.error, lzma.LZMAError) as error:
             self.fail(f"its compressed data is damaged ({error}); get it anew from the publisher")
         return found
 
-    def _opened(self) -> io.BufferedIOBase:
+    def _count(self, size: int) -> None:
+        if self._left is None:
+            return
+        self._left -= size
+        if self._left < 0:
+            self.fail(
+                f"its compressed data gives more than {_MOST_TIMES} times its bytes, which no file of the publisher does; get it "
+                "anew, or decompress it, if you trust it"
+            )
+
+    def _opened(self) -> _Stream:
         if self._stream is None:
             try:
                 data = read_whole(self.path)
@@ -100,5 +121,7 @@ class SetFile:
             self._note(len(data), zlib.crc32(data))
             raw = io.BytesIO(data)
             opener = next((opener for mark, opener in _OPENERS if data.startswith(mark)), None)
+            if opener is not None:
+                self._left = max(_ALWAYS, _MOST_TIMES * len(data))
             self._stream = raw if opener is None else opener(raw)
         return self._stream

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headrace import _engine
+from headrace._arguments.counted import counted
 from headrace._writing.encoding import DRAFT, Encoding, Part
 from headrace._writing.part_paths import check_no_other_set, part_paths
 from headrace._writing.set_journal import FinishedPart, SetJournal
+from headrace._writing.target_folder import check_folder
 from headrace.errors import GraphError, StateError
 
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ def write_set(
         resume: Go on with what an earlier run with the same arguments left.
     """
     started = time.monotonic()
+    check_folder(path, encoding.of)
     # What is kept with the dataset for its loops is not for files.
     rows = dataset.options(**given).options(as_=None, device=None, bytes_as="memoryview")
     if paths is None:
@@ -212,6 +215,9 @@ def _noting_what_is_kept(journal: SetJournal) -> Iterator[None]:
         yield
     except BaseException as error:
         if journal.finished:
-            files = "1 file is" if len(journal.finished) == 1 else f"{len(journal.finished):,} files are"
-            error.add_note(f"{files} finished and kept; the same call with resume=True goes on after them")
+            count = len(journal.finished)
+            are = "is" if count == 1 else "are"
+            error.add_note(
+                f"{counted(count, 'file')} {are} finished and kept; the same call with resume=True goes on after them"
+            )
         raise

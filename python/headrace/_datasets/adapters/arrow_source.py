@@ -21,7 +21,7 @@ def arrow(
     /,
     data: Any,
     columns: str | Sequence[str] | None,
-    classes: Sequence[str] | Mapping[str, Sequence[str]] | None,
+    classes: Sequence[str] | Mapping[str, Sequence[str] | None] | None,
     missing: Mapping[str, Any] | None,
     root: str | PathLike[str] | None,
     **attributes: Any,

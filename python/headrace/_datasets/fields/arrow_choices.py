@@ -24,13 +24,13 @@ class ArrowField(NamedTuple):
     extension_metadata: bytes
 
 
-def named_classes(classes: Any, fields: Mapping[str, ArrowField], of: str) -> dict[str, list[str]]:
-    """The names of classes by column, of a list for one column or a dict."""
+def named_classes(classes: Any, fields: Mapping[str, ArrowField], of: str) -> dict[str, list[str] | None]:
+    """The names of classes by column, of a list for one column or a dict. None: those that occur."""
     if classes is None:
         return {}
     if isinstance(classes, Mapping):
         return {
-            text("a column of classes", name, of): _names(f'classes["{name}"]', names, of)
+            text("a column of classes", name, of): None if names is None else _names(f'classes["{name}"]', names, of)
             for name, names in classes.items()
         }
     names = _names("classes", classes, of)

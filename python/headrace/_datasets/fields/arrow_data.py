@@ -9,9 +9,11 @@ from typing import Any
 
 from headrace import _engine
 from headrace._arguments.options import path, shown, text, texts
-from headrace._datasets.base import Base
+from headrace._datasets.base import Base, source
 from headrace._datasets.fields.arrow_choices import ArrowField, by_column, named_classes, tensor_shapes, with_names
 from headrace._datasets.fields.arrow_schema import feature_classes
+from headrace._datasets.fields.class_columns import occurring_names
+from headrace._datasets.fields.fixed_arrays import with_fixed_arrays
 from headrace._files.system_error import saying
 from headrace._graph import reference
 from headrace.errors import GraphError
@@ -23,9 +25,9 @@ _OF = "Arrow"
 
 def arrow_attributes(given: Any, columns: Any, classes: Any, missing: Any, root: Any) -> dict[str, Any]:
     """Those of the operator; `given` is taken now, and if it is a table, all of it."""
-    data = _engine.ArrowData(given, _checked(given))
+    data = _taken(given)
     fields = {each.name: each for each in (ArrowField(*values) for values in data.fields())}
-    named = named_classes(classes, fields, _OF)
+    named = _all_named(given, named_classes(classes, fields, _OF), fields, by_column(missing, _OF))
     known = feature_classes(data.metadata(), _OF) | named
     fills = {
         name: fill_bytes(value, fields.get(name), known.get(name), _OF)
@@ -47,15 +49,48 @@ def arrow_attributes(given: Any, columns: Any, classes: Any, missing: Any, root:
     }
 
 
+def _all_named(
+    given: Any,
+    classes: Mapping[str, list[str] | None],
+    fields: Mapping[str, ArrowField],
+    missing: Mapping[str, Any],
+) -> dict[str, list[str]]:
+    """With the names that occur, sorted, of columns whose names are not given."""
+    known = {name: names for name, names in classes.items() if names is not None}
+    for name in classes:
+        if name in known:
+            continue
+        what = f'{_OF}: classes["{name}"] is None'
+        if not _checked(given):
+            raise GraphError(
+                f"{what}, and the rows of a stream come once, so which names occur is not known; give a list"
+            )
+        if name not in fields:
+            raise GraphError(f"{what}, and there is no such column ({', '.join(fields)})")
+        if fields[name].dictionary:
+            raise GraphError(
+                f"{what}, and the column is a dictionary, which has names of its own; leave it out of classes"
+            )
+        fills = {column: value for column, value in missing.items() if column == name}
+        rows = source(_OF, arrow_attributes(given, [name], None, fills, None))
+        known |= occurring_names(rows, [name], _OF)
+    return known
+
+
 def arrow_again(given: Any, attributes: Mapping[str, Any], columns: Sequence[str]) -> _engine.ArrowData:
     """Data for a graph that was made of other data, read as that was."""
-    data = _engine.ArrowData(given, _checked(given))
+    data = _taken(given)
     fields = {each.name: each for each in (ArrowField(*values) for values in data.fields())}
     class_names = {name: json.loads(each) for name, each in (attributes.get("class_names") or {}).items()}
     fills = {name: json.loads(each).encode("latin-1") for name, each in (attributes.get("fills") or {}).items()}
     with saying(_OF):
         data.read(list(columns), tensor_shapes(fields, columns, _OF), with_names(class_names, fields), fills)
     return data
+
+
+def _taken(given: Any) -> _engine.ArrowData:
+    is_table = _checked(given)
+    return _engine.ArrowData(with_fixed_arrays(given) if is_table else given, is_table)
 
 
 def _checked(given: Any) -> bool:

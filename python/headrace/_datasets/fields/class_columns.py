@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headrace._arguments.options import shown, text
 from headrace._arguments.suggestions import did_you_mean
@@ -15,7 +15,10 @@ from headrace._datasets.fields.ragged_column import RaggedColumn
 from headrace._kernels.mapping import Types
 from headrace.errors import DataError, GraphError
 
-__all__ = ["different_names", "given_classes", "names_for_lines", "numbered_columns"]
+if TYPE_CHECKING:
+    from headrace._datasets.dataset import Dataset
+
+__all__ = ["different_names", "given_classes", "names_for_lines", "numbered_columns", "occurring_names"]
 
 # For each column the names in the order of their numbers; None: those that occur, sorted.
 Classes = dict[str, list[str] | None]
@@ -132,12 +135,12 @@ _BATCH = 4096
 def names_for_lines(op: str, attributes: dict[str, Any], classes: Classes) -> dict[str, str] | None:
     """The attribute `class_names`. Names that are not given are looked for, in one pass over the files."""
     sought = [column for column, names in classes.items() if names is None]
-    found = _occurring(op, attributes, sought) if sought else {}
+    found = occurring_names(source(op, {**attributes, "columns": sought}), sought, op) if sought else {}
     return _attribute({column: found[column] if names is None else names for column, names in classes.items()})
 
 
-def _occurring(op: str, attributes: dict[str, Any], sought: list[str]) -> Names:
-    rows = source(op, {**attributes, "columns": sought})
+def occurring_names(rows: Dataset, sought: Iterable[str], op: str) -> Names:
+    """The texts that occur in columns, sorted; reads all rows once."""
     texts: dict[str, set[str]] = {column: set() for column in sought}
     kinds = rows.schema
     for column in sought:

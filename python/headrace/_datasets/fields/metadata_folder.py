@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from headrace import _engine
+from headrace._arguments.counted import counted
 from headrace._arguments.doubts import warn_once
 from headrace._arguments.options import shown
 from headrace._arguments.source_location import users_location
@@ -126,7 +127,7 @@ def _matched(
 
 
 def _more(count: int, what: str) -> str:
-    return f" ({count:,} {what}s in all)" if count > 1 else ""
+    return f" ({counted(count, what)} in all)" if count > 1 else ""
 
 
 def _plain(name: Any) -> Any:
@@ -141,7 +142,7 @@ def _is_lost(name: Any, there: set[str]) -> bool:
 def _warn(folder: str, lost: int, lonely: int) -> None:
     if lost or lonely:
         warn_once(
-            f"Manifest: {lost:,} rows of the metadata of {shown(folder)} name no file, and {lonely:,} pictures have no row; "
-            "they are left out",
+            f"Manifest: {counted(lost, 'row')} of the metadata of {shown(folder)} {'names' if lost == 1 else 'name'} no file, and "
+            f"{counted(lonely, 'picture')} {'has' if lonely == 1 else 'have'} no row; they are left out",
             users_location(),
         )

@@ -76,7 +76,7 @@ def _of_file(
     """The columns that the file has, and what is known of them."""
     if chosen == []:
         return {"columns": [], "class_names": None, "named": None, "fills": None, "shapes": None, "units": None}
-    given = named_classes(classes, fields, _OF)
+    given = _listed(named_classes(classes, fields, _OF))
     known = feature_classes(data.metadata(), _OF) | given
     named = with_names(given, fields)
     for name in _dictionaries(fields, chosen):
@@ -100,6 +100,19 @@ def _of_file(
         "shapes": {name: json.dumps(each) for name, each in shapes.items()} or None,
         "units": data.units or None,
     }
+
+
+def _listed(classes: Mapping[str, list[str] | None]) -> dict[str, list[str]]:
+    listed = {}
+    for name, names in classes.items():
+        if names is None:
+            # They are known after a pass over all row groups of all files.
+            raise GraphError(
+                f'{_OF}: classes["{name}"] is None, and the files do not say which names occur; give the list of names, such as '
+                f'sorted(pyarrow.compute.unique(table["{name}"]).to_pylist()) of a table that pyarrow reads'
+            )
+        listed[name] = names
+    return listed
 
 
 def _dictionaries(fields: dict[str, ArrowField], chosen: Sequence[str] | None) -> list[str]:

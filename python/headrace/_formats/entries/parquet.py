@@ -7,9 +7,13 @@ from headrace._datasets.dataset import Dataset
 from headrace._formats.files_below import files_below
 from headrace._formats.folder_contents import FolderContents
 from headrace._formats.format import Converted, Format, Place, Target
+from headrace._formats.image_columns import image_columns
 from headrace._writing.part_paths import part_paths
 
 __all__ = ["PARQUET"]
+
+# Rows.
+_LOOKED_AT = 8
 
 
 def _is_partitioned(folder: FolderContents) -> bool:
@@ -21,7 +25,9 @@ def _files(place: Place) -> list[str]:
 
 
 def _written(dataset: Dataset, path: str, **options: Any) -> Converted:
-    written = dataset.write_parquet(path, **options)
+    # So that other readers know them for images, too.
+    images = image_columns(dataset, _LOOKED_AT) or None
+    written = dataset.write_parquet(path, images=images, **options)
     return Converted(written.paths, written.rows, written.bytes, written.kept)
 
 
