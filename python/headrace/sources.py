@@ -59,8 +59,9 @@ class Arrow(Dataset):
         columns: The columns to give, in this order; a struct's name stands for all of its fields.
             None: all.
         classes: Names of classes, in the order of their numbers, for columns of texts and
-            dictionaries; of the column `label` or the only such one, or by column. None: those of
-            the schema, or of the first dictionary.
+            dictionaries, which become these numbers: of the column `label` or the only such one, or
+            by column; there None stands for the texts that occur, of a table of Arrow alone. None:
+            those of the metadata, or of the first dictionary.
         missing: Values for what is missing, by column: {"age": -1}, and [] for a list. Elsewhere a
             value that is missing is an error that names its row; NaN is a value.
         root: The folder to which relative paths of files are that a struct of bytes and path names.
@@ -79,7 +80,7 @@ class Arrow(Dataset):
         data: Any,
         columns: str | Sequence[str] | None = None,
         *,
-        classes: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+        classes: Sequence[str] | Mapping[str, Sequence[str] | None] | None = None,
         missing: Mapping[str, Any] | None = None,
         root: str | PathLike[str] | None = None,
         shuffle: bool = False,
@@ -735,8 +736,9 @@ class Mds(Dataset):
     row's key is its number over all shards.
 
     A sample of a plain shard is read by its bytes. A shard that is compressed, by zstd, gz or bz2, is
-    unpacked into memory where the unpacked one is not beside it; those that were read last, up to 256
-    MiB, are kept, so that a shuffle over many of them unpacks a shard for almost each row.
+    unpacked into memory where the unpacked one is not beside it; those that were read last are kept, up
+    to 256 MiB and a quarter of the memory, so that a shuffle over many of them unpacks a shard for
+    almost each row.
 
     Errors: a shard that is missing, or of another size or number of samples than the index says; shards
     of different columns; pkl, which is pickled objects and never read, and other encodings, if
@@ -950,9 +952,10 @@ class Parquet(Dataset):
             between semicolons; a folder stands for all .parquet files below it, in byte order, but
             those whose names, or whose folders' names, begin with `_` or `.`.
         columns: The columns to give, in this order; None: all. Others are not read.
-        classes: Names of classes, of the only column that has some, or by column, in the order of
-            their numbers: the texts of a column become these numbers. None: those that the files'
-            metadata or first dictionary have.
+        classes: Names of classes, in the order of their numbers, for columns of texts and
+            dictionaries, which become these numbers: of the column `label` or the only such one, or
+            by column; there None stands for the texts that occur, of a table of Arrow alone. None:
+            those of the metadata, or of the first dictionary.
         missing: Values for what is missing, by column: {"age": -1} puts -1 in place of nulls, and
             [] an empty list in place of a missing one. Elsewhere a null is an error that names its
             row.
