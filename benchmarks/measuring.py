@@ -103,3 +103,9 @@ def with_class_folders(folder: pathlib.Path, use: Callable[[pathlib.Path], None]
             link_folder.mkdir(exist_ok=True)
             (link_folder / entry.name).symlink_to(entry.resolve())
         use(pathlib.Path(temporary))
+
+
+def rows_of(batch: Mapping[str, Any], column: str) -> int:
+    """The number of a batch's rows; a ragged column has its values end to end, and the splits of its rows beside it."""
+    splits = batch.get(f"{column}_splits")
+    return len(batch[column]) if splits is None else len(splits) - 1

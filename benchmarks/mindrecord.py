@@ -66,8 +66,9 @@ def loop_rows(path: str) -> Iterator[int]:
     files = [f"{path[:-1]}{number}" for number in range(2)]
     while True:
         blobs = itertools.chain.from_iterable(map(blobs_of, files))
-        for rows in batched(blobs):
-            yield sum(map(touched, rows))
+        # Each blob is looked at before the next one is asked for, as its view ends then.
+        for rows in batched(map(touched, blobs)):
+            yield sum(rows)
 
 
 def blobs_of(path: str) -> Iterator[memoryview]:

@@ -59,7 +59,7 @@ def run_headrace(path: str, shuffled: bool, batches: bool) -> int:
     if batches:
         first = next(iter(rows.schema))
         made = rows.batch(BATCH, ragged="splits").options(bytes_as="memoryview")
-        return sum(len(batch[first]) for batch in made)
+        return sum(measuring.rows_of(batch, first) for batch in made)
     return sum(len(batch) for batch in rows.batch(BATCH, ragged="splits").options(as_="arrow"))
 
 

@@ -60,8 +60,8 @@ def run_headrace(path: str, file: str, by_number: bool) -> int:
 
     index = "build" if by_number else None
     records = hr.TFRecord(path, types_of(file), index=index, shuffle=by_number)
-    first = next(iter(types_of(file)))
-    return sum(len(batch[first]) for batch in records.batch(BATCH, ragged="splits").options(bytes_as="memoryview"))
+    batches = records.batch(BATCH, ragged="splits").options(bytes_as="memoryview")
+    return sum(measuring.rows_of(batch, next(iter(types_of(file)))) for batch in batches)
 
 
 def run_tensorflow(path: str, file: str) -> int:
