@@ -30,6 +30,11 @@ class Drawn:
     # Options of `iterate`: the seed, the epoch and the shard.
     run: dict[str, Any]
 
+    @property
+    def of_pyarrow(self) -> bool:
+        """Whether pyarrow decodes its rows: what that does without memory is not for this soak to find out."""
+        return "Parquet(" in self.text or self.text.startswith("parquet")
+
 
 def draw(number: int, data: pathlib.Path) -> Drawn:
     rng = random.Random(number)

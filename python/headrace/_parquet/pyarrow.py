@@ -9,12 +9,14 @@ __all__ = ["check_pyarrow", "pyarrow", "pyarrow_dataset", "pyarrow_parquet"]
 
 
 def check_pyarrow(of: str) -> None:
-    """Raises UnsupportedError, for the call `of`, where pyarrow is not installed."""
+    """Raises UnsupportedError, for the call `of`, where pyarrow is not installed or cannot be imported."""
     try:
         pyarrow_parquet()
         pyarrow_dataset()
-    except ImportError:
+    except ModuleNotFoundError:
         raise UnsupportedError(f"{of} needs pyarrow, which is not installed here: pip install pyarrow") from None
+    except ImportError as error:
+        raise UnsupportedError(f"{of} needs pyarrow, which cannot be imported: {error}") from error
 
 
 def pyarrow() -> Any:
