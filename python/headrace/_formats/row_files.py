@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace import _engine
-from headrace._files.system_error import saying, system_error
+from headrace._files.system_error import saying
 from headrace._files.whole_file import write_whole
 from headrace._formats.opening import Found
 from headrace._formats.row_reading import RowReading
 from headrace._records.encoded_header import file_ending
-from headrace.errors import UnsupportedError
+from headrace._writing.target_folder import make_empty_folder
 
 __all__ = ["LIST_NAME", "UnpackedRows", "unpack_rows"]
 
@@ -43,7 +43,7 @@ def unpack_rows(found: Found, folder: str) -> UnpackedRows:
     Names come from numbers, never from the rows. The folder must not be there, or be empty; the list is written last, so it
     stands for a complete folder.
     """
-    _make(folder)
+    make_empty_folder(folder)
     reading = RowReading(found)
     of_bytes = [
         name for name, column in reading.dataset.schema.items() if column.dtype == "bytes" and column.shape == ()
@@ -93,12 +93,3 @@ def _plain(value: Any) -> Any:
     if value.dtype.kind == "O":
         return [_plain(each) if isinstance(each, (bytes, memoryview)) else each for each in value.reshape(-1)]
     return listed
-
-
-def _make(folder: str) -> None:
-    try:
-        os.makedirs(folder, exist_ok=True)
-        if os.listdir(folder):
-            raise UnsupportedError(f"{folder} is not empty; unpack into a new folder")
-    except OSError as error:
-        raise system_error(f"cannot unpack into {folder}", error) from error

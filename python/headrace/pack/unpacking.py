@@ -4,11 +4,12 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headrace._files.system_error import saying, system_error
+from headrace._files.system_error import saying
 from headrace._files.whole_file import write_whole
 from headrace._records.encoded_header import file_ending
 from headrace._records.image_payload import ImagePayload, image_payload
-from headrace.errors import DataError, UnsupportedError
+from headrace._writing.target_folder import make_empty_folder
+from headrace.errors import DataError
 from headrace.pack.progress import Progress
 from headrace.pack.record_scan import LostBytes, RecordScan, ScannedRecord
 
@@ -53,7 +54,7 @@ def unpack_records(path: str, folder: str, raw: bool = False) -> Unpacked:
 
     The folder must not be there, or be empty. The list is written last, so it stands for a complete folder.
     """
-    _make(folder)
+    make_empty_folder(folder)
     scan = RecordScan(path)
     files = empty = 0
     lines: list[str] = []
@@ -93,15 +94,6 @@ def _image(path: str, record: ScannedRecord) -> ImagePayload:
     if image is None:
         raise DataError(f"{path}: the record at byte {record.offset:,} is no image record; --raw unpacks any")
     return image
-
-
-def _make(folder: str) -> None:
-    try:
-        os.makedirs(folder, exist_ok=True)
-        if os.listdir(folder):
-            raise UnsupportedError(f"{folder} is not empty; unpack into a new folder")
-    except OSError as error:
-        raise system_error(f"cannot unpack into {folder}", error) from error
 
 
 def _write(path: str, content: bytes | memoryview, made: set[str]) -> None:
