@@ -134,9 +134,9 @@ def test_what_is_linked_statically_is_named():
     (static,) = re.findall(r'"-Wl,-Bstatic",(.*?)"-Wl,-Bdynamic"', build, re.DOTALL)
     archives = [f"/usr/lib/x86_64-linux-gnu/lib{name}.a" for name in re.findall(r'"-l(\w+)"', static)]
     headers_alone = re.findall(r'^cc_library\(name = "(\w+)"\)$', build, re.MULTILINE)
-    assert archives and headers_alone == ["json"]
+    assert archives and headers_alone == ["json", "hwy"]
     owners = {package.name for package in debian.owners_of(archives).values()}
-    assert owners | {"nlohmann-json3-dev"} == set(Licences.read().compiled_in["debian"])
+    assert owners | {"libhwy-dev", "nlohmann-json3-dev"} == set(Licences.read().compiled_in["debian"])
 
 
 def test_a_file_of_no_package_is_refused(tmp_path):
