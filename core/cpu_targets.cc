@@ -32,7 +32,7 @@ struct Requirement {
 };
 constexpr uint32_t kSse3Ecx = Bits(0, 9);
 constexpr uint32_t kSseEdx = Bits(25, 26);
-constexpr uint32_t kSse4Ecx = kSse3Ecx | Bits(1, 19, 20, 25);       // and PCLMUL, AES
+constexpr uint32_t kSse4Ecx = kSse3Ecx | Bits(1, 19, 20, 25);         // and PCLMUL, AES
 constexpr uint32_t kAvx2Ecx = kSse4Ecx | Bits(12, 28, 29) | kXgetbv;  // FMA, AVX, F16C
 constexpr uint32_t kAvx2Ebx = Bits(3, 5, 8);                          // BMI, AVX2, BMI2
 constexpr uint32_t kLzcnt = Bits(5);
@@ -52,8 +52,7 @@ bool Has(uint32_t given, uint32_t needed) { return (given & needed) == needed; }
 bool HasAll(const CpuFeatures& given, const CpuFeatures& needed) {
   return Has(given.leaf_1_ecx, needed.leaf_1_ecx) && Has(given.leaf_1_edx, needed.leaf_1_edx) &&
          Has(given.leaf_7_ebx, needed.leaf_7_ebx) && Has(given.leaf_7_ecx, needed.leaf_7_ecx) &&
-         Has(given.leaf_80000001_ecx, needed.leaf_80000001_ecx) &&
-         Has(given.saved_registers, needed.saved_registers);
+         Has(given.leaf_80000001_ecx, needed.leaf_80000001_ecx) && Has(given.saved_registers, needed.saved_registers);
 }
 
 // Those that tests ask for; 0: all that the CPU has.

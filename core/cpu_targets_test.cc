@@ -53,8 +53,8 @@ TEST(CpuTargets, AreThoseOfThisCpu) {
   const int64_t targets = hwy::SupportedTargets();
   EXPECT_EQ(targets, TargetsOf(FeaturesOfCpu()));
   EXPECT_EQ((targets & HWY_SSSE3) != 0, __builtin_cpu_supports("ssse3") != 0);
-  EXPECT_EQ((targets & HWY_SSE4) != 0, __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("aes") &&
-                                           __builtin_cpu_supports("pclmul"));
+  EXPECT_EQ((targets & HWY_SSE4) != 0,
+            __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul"));
   EXPECT_EQ((targets & HWY_AVX2) != 0,
             __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"));
   EXPECT_EQ((targets & HWY_AVX3) != 0, __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
