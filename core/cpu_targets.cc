@@ -3,10 +3,10 @@
 #include <cpuid.h>
 
 #include <atomic>
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 
+#include "core/text.h"
 #include "hwy/targets.h"
 
 namespace headrace {
@@ -104,14 +104,9 @@ ChosenTarget& GetChosenTarget() {
   return chosen;
 }
 
-// Of HWY_ASSERT, which unoptimized builds and sanitizers check.
-void Abort(const char* file, int line, const char* format, ...) {
-  std::fprintf(stderr, "%s:%d: ", file, line);
-  va_list arguments;
-  va_start(arguments, format);
-  std::vfprintf(stderr, format, arguments);
-  va_end(arguments);
-  std::fputc('\n', stderr);
+// Of HWY_ASSERT, which unoptimized builds and sanitizers check; the line says what was expected.
+void Abort(const char* file, int line, const char* /*format*/, ...) {
+  std::fputs(headrace::Cat(file, ":", line, ": a condition of Highway's does not hold\n").c_str(), stderr);
   std::abort();
 }
 
