@@ -82,5 +82,9 @@ TEST(CpuTargets, AreTheSameOnEveryThread) {
   for (const int64_t each : found) EXPECT_EQ(each, Best(hwy::SupportedTargets() & HWY_TARGETS));
 }
 
+TEST(CpuTargetsDeathTest, NameTheLineWhoseConditionDoesNotHold) {
+  EXPECT_DEATH(hwy::Abort("loop.cc", 7, "Assert %s", "n > 0"), "loop.cc:7: a condition of Highway's does not hold");
+}
+
 }  // namespace
 }  // namespace headrace
