@@ -1,6 +1,5 @@
 // Compares text, JSON and bytes of graphs with those of protobuf's full library, which reads and writes them by the
 // same file's descriptors.
-#include <gmock/gmock.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/text_format.h>
@@ -17,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "core/printable.h"
 #include "core/testing/rounds.h"
 #include "core/text.h"
 #include "ir/full_graph.pb.h"
@@ -73,10 +71,14 @@ void ExpectReadAlike(const std::string& text) {
   full::Graph whole;
   const bool taken = parser.ParseFromString(text, &whole);
   const absl::StatusOr<std::string> bytes = ReadText(text);
+  const std::string refusal(bytes.status().message());
+  // Refused at once: the full library reads extensions to their end, and makes half a pair a string that is not UTF-8.
+  const bool at_once = refusal.find("half of a surrogate pair") != std::string::npos ||
+                       refusal.find("has no brackets") != std::string::npos;
   if (!taken) {
     ASSERT_FALSE(bytes.ok()) << text;
-    EXPECT_THAT(std::string(bytes.status().message()), testing::HasSubstr(Printable(error.place())))
-        << error.message() << " in " << text;
+    EXPECT_TRUE(at_once || refusal.find(error.place()) != std::string::npos)
+        << refusal << " where protobuf has " << error.place() << error.message() << " in " << text;
     return;
   }
   full::Graph read;

@@ -152,6 +152,8 @@ class GraphTextReader {
   }
 
   absl::Status ReadField() {
+    // Where protobuf has the names of extensions.
+    if (IsAt("[")) return Wrong("the name of a field has no brackets");
     if (!IsAt(GraphTokenKind::kName)) return Expected("identifier");
     const std::string_view name = tokens_.current().text;
     HEADRACE_RETURN_IF_ERROR(tokens_.Next());
