@@ -235,7 +235,7 @@ TEST(GraphText, IsProtobufsTextFormat) {
             "  attributes {\n    value {\n      integers {\n        values: -9223372036854775808\n        values: 0\n"
             "      }\n    }\n  }\n"
             "  attributes {\n    value {\n      reals {\n        values: 0.1\n        values: -0\n"
-            "        values: 1e+300\n        values: 0.33333333333333331\n        values: 4.9406564584124654e-324\n"
+            "        values: 1e+300\n        values: 0.33333333333333331\n        values: 4.94065645841247e-324\n"
             "        values: 100\n        values: inf\n        values: -inf\n        values: nan\n"
             "      }\n    }\n  }\n"
             "  attributes {\n    value {\n      none {\n      }\n    }\n  }\n"
@@ -286,10 +286,7 @@ TEST(GraphText, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(wrong("format: 2\x01"), "1, column 10: a control character outside of a string");
   std::string hostile;
   for (int i = 0; i < 100'000; ++i) hostile += "expression { call { arguments { literal { ";
-  EXPECT_THAT(wrong("nodes { attributes { value { " + hostile), HasSubstr("has no field named"));
-  hostile.clear();
-  for (int i = 0; i < 100'000; ++i) hostile += "call { arguments { ";
-  EXPECT_THAT(wrong("nodes { attributes { value { expression { " + hostile), HasSubstr("nested too deeply"));
+  EXPECT_THAT(wrong("nodes { attributes { value { " + hostile), HasSubstr("nested too deeply"));
 }
 
 TEST(GraphJson, IsProtobufsMapping) {
