@@ -53,13 +53,13 @@ std::optional<UnknownField> FirstUnknownField(std::string_view bytes, const Mess
   for (MessageReader reader(bytes, schema); reader.Next();) {
     if (reader.field() == nullptr) return UnknownField{reader.number(), &schema};
   }
-  std::optional<UnknownField> found;
-  for (MessageReader reader(bytes, schema); !found.has_value() && reader.Next();) {
+  for (MessageReader reader(bytes, schema); reader.Next();) {
     const MessageSchema* const below = reader.field()->message;
     if (below == nullptr) continue;
-    reader.VisitValues([&](const WireValue& value) { found = FirstUnknownField(value.bytes, *below); });
+    const std::optional<UnknownField> found = FirstUnknownField(reader.value().bytes, *below);
+    if (found.has_value()) return found;
   }
-  return found;
+  return std::nullopt;
 }
 
 // `graph` is what was parsed from `bytes`.

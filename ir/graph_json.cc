@@ -1,13 +1,14 @@
 #include "ir/graph_json.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "ir/graph.h"
@@ -17,57 +18,83 @@
 namespace headrace::ir {
 namespace {
 
-// For writing, where fields keep their order. Its objects are lists, in which each name is searched.
-using Json = nlohmann::ordered_json;
-// For reading, where the names are somebody else's.
 using ParsedJson = nlohmann::json;
 
-Json RealToJson(double real) {
-  if (std::isnan(real)) return "NaN";
-  if (std::isinf(real)) return real > 0 ? "Infinity" : "-Infinity";
-  return real;
+// A string or a number in JSON; what is not UTF-8 in a string is replaced.
+std::string JsonOf(const ParsedJson& scalar) {
+  return scalar.dump(-1, ' ', /*ensure_ascii=*/false, ParsedJson::error_handler_t::replace);
 }
 
-Json MessageToJson(std::string_view bytes, const MessageSchema& schema);
+std::string RealToJson(double real) {
+  if (std::isnan(real)) return "\"NaN\"";
+  if (std::isinf(real)) return real > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+  return JsonOf(real);
+}
 
-Json ValueToJson(const WireValue& value, const FieldSchema& field) {
-  switch (field.type) {
+std::string ScalarToJson(const WireValue& value, FieldType type) {
+  switch (type) {
     case FieldType::kInt32:
-      return static_cast<int32_t>(value.number);
+      return std::to_string(static_cast<int32_t>(value.number));
     case FieldType::kUint32:
-      return static_cast<uint32_t>(value.number);
+      return std::to_string(static_cast<uint32_t>(value.number));
     case FieldType::kInt64:
-      return std::to_string(static_cast<int64_t>(value.number));
+      return Cat("\"", static_cast<int64_t>(value.number), "\"");
     case FieldType::kUint64:
-      return std::to_string(value.number);
+      return Cat("\"", value.number, "\"");
     case FieldType::kDouble:
       return RealToJson(std::bit_cast<double>(value.number));
     case FieldType::kBool:
-      return value.number != 0;
+      return value.number != 0 ? "true" : "false";
     case FieldType::kString:
-      return std::string(value.bytes);
+      return JsonOf(std::string(value.bytes));
     case FieldType::kMessage:
-      return MessageToJson(value.bytes, *field.message);
+      break;
   }
-  return nullptr;
+  return "null";
 }
 
-Json MessageToJson(std::string_view bytes, const MessageSchema& schema) {
-  Json object = Json::object();
+void BeginLine(std::string& json, size_t depth) {
+  json += '\n';
+  json.append(depth, ' ');
+}
+
+// `last`: the field before, of which `field` may be a further value; null: there is none.
+void BeginValue(std::string& json, const FieldSchema& field, const FieldSchema* last, size_t depth) {
+  if (last == &field) {
+    json += ',';
+  } else {
+    if (last != nullptr) json += ',';
+    BeginLine(json, depth);
+    json += Cat("\"", field.name, "\": ", field.repeated ? "[" : "");
+  }
+  if (field.repeated) BeginLine(json, depth + 1);
+}
+
+void EndList(std::string& json, const FieldSchema* field, size_t depth) {
+  if (field == nullptr || !field->repeated) return;
+  BeginLine(json, depth);
+  json += ']';
+}
+
+// `bytes` are those of SerializeGraph, in which the values of a field follow each other.
+void AppendJson(std::string& json, std::string_view bytes, const MessageSchema& schema, size_t depth) {
+  json += '{';
+  const FieldSchema* last = nullptr;
   for (MessageReader reader(bytes, schema); reader.Next();) {
     const FieldSchema* const field = reader.field();
     if (field == nullptr) continue;
-    Json& member = object[field->name];
-    if (field->repeated && member.is_null()) member = Json::array();
-    reader.VisitValues([&](const WireValue& value) {
-      if (field->repeated) {
-        member.push_back(ValueToJson(value, *field));
-      } else {
-        member = ValueToJson(value, *field);
-      }
-    });
+    if (field != last) EndList(json, last, depth + 1);
+    BeginValue(json, *field, last, depth + 1);
+    last = field;
+    if (field->message != nullptr) {
+      AppendJson(json, reader.value().bytes, *field->message, depth + (field->repeated ? 2 : 1));
+    } else {
+      json += ScalarToJson(reader.value(), field->type);
+    }
   }
-  return object;
+  EndList(json, last, depth + 1);
+  if (last != nullptr) BeginLine(json, depth);
+  json += '}';
 }
 
 std::optional<double> RealFromJson(const ParsedJson& json) {
@@ -108,11 +135,13 @@ class Reader {
     if (depth_ == kDeepestMessage) return Refuse("it is nested too deeply");
     ++depth_;
     Chosen chosen;
-    for (const auto& [name, value] : json.items()) {
-      if (value.is_null()) continue;
+    // Not by items(), whose iterators take much of the stack for each nested message.
+    for (auto member = json.begin(); member != json.end(); ++member) {
+      if (member->is_null()) continue;
       const size_t length = path_.size();
-      Append(path_, path_.empty() ? "" : ".", name);
-      HEADRACE_RETURN_IF_ERROR(ReadField(name, value, schema, chosen));
+      if (length > 0) path_ += '.';
+      path_ += member.key();
+      HEADRACE_RETURN_IF_ERROR(ReadField(member.key(), *member, schema, chosen));
       path_.resize(length);
     }
     --depth_;
@@ -122,7 +151,7 @@ class Reader {
 
  private:
   // The oneofs of a message that have their field.
-  using Chosen = std::set<std::string_view>;
+  using Chosen = std::vector<std::string_view>;
 
   absl::Status Refuse(std::string_view why) const {
     return GraphError("this is not the JSON of a Headrace graph: ", path_.empty() ? "" : path_ + ": ", why);
@@ -132,6 +161,14 @@ class Reader {
     std::string shown = json.is_structured() ? json.type_name() : json.dump();
     if (shown.size() > kShown) shown = shown.substr(0, kShown) + "…";
     return Refuse(Cat("expected ", wanted, ", got ", shown));
+  }
+
+  // In functions of their own: what makes a message takes much of the stack, too.
+  [[gnu::noinline]] absl::Status NoField(const MessageSchema& schema) const {
+    return Refuse(Cat("no field of this name in ", schema.name));
+  }
+  [[gnu::noinline]] absl::Status ManyThings(const MessageSchema& schema) const {
+    return Refuse(Cat("a ", schema.name, " is one thing only"));
   }
 
   static const FieldSchema* FindField(const MessageSchema& schema, std::string_view name) {
@@ -144,9 +181,10 @@ class Reader {
 
   absl::Status ReadField(std::string_view name, const ParsedJson& json, const MessageSchema& schema, Chosen& chosen) {
     const FieldSchema* const field = FindField(schema, name);
-    if (field == nullptr) return Refuse(Cat("no field of this name in ", schema.name));
-    if (!field->choice.empty() && !chosen.insert(field->choice).second) {
-      return Refuse(Cat("a ", schema.name, " is one thing only"));
+    if (field == nullptr) return NoField(schema);
+    if (!field->choice.empty()) {
+      if (std::find(chosen.begin(), chosen.end(), field->choice) != chosen.end()) return ManyThings(schema);
+      chosen.push_back(field->choice);
     }
     if (!field->repeated) return ReadValue(json, *field);
     if (!json.is_array()) return Wrong(json, "a list");
@@ -166,6 +204,14 @@ class Reader {
   }
 
   absl::Status ReadValue(const ParsedJson& json, const FieldSchema& field) {
+    if (field.type != FieldType::kMessage) return ReadScalar(json, field);
+    writer_.Begin(field);
+    HEADRACE_RETURN_IF_ERROR(ReadMessage(json, *field.message));
+    writer_.End();
+    return absl::OkStatus();
+  }
+
+  [[gnu::noinline]] absl::Status ReadScalar(const ParsedJson& json, const FieldSchema& field) {
     constexpr std::string_view kWhole = "a whole number that fits";
     switch (field.type) {
       case FieldType::kInt32:
@@ -187,10 +233,7 @@ class Reader {
       case FieldType::kMessage:
         break;
     }
-    writer_.Begin(field);
-    HEADRACE_RETURN_IF_ERROR(ReadMessage(json, *field.message));
-    writer_.End();
-    return absl::OkStatus();
+    return Refuse("it is a message");
   }
 
   std::string path_;
@@ -201,8 +244,9 @@ class Reader {
 }  // namespace
 
 std::string WriteJson(const proto::Graph& graph) {
-  const Json json = MessageToJson(SerializeGraph(graph), GraphSchema());
-  return json.dump(1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  std::string json;
+  AppendJson(json, SerializeGraph(graph), GraphSchema(), 0);
+  return json;
 }
 
 absl::StatusOr<std::string> ReadJson(std::string_view json) {

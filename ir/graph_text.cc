@@ -64,10 +64,8 @@ void AppendReal(std::string& text, double real) {
   }
 }
 
-void AppendMessage(std::string& text, std::string_view bytes, const MessageSchema& schema, size_t depth);
-
-void AppendValue(std::string& text, const WireValue& value, const FieldSchema& field, size_t depth) {
-  switch (field.type) {
+void AppendScalar(std::string& text, const WireValue& value, FieldType type) {
+  switch (type) {
     case FieldType::kInt32:
       return Append(text, static_cast<int32_t>(value.number));
     case FieldType::kUint32:
@@ -83,10 +81,7 @@ void AppendValue(std::string& text, const WireValue& value, const FieldSchema& f
     case FieldType::kString:
       return AppendQuoted(text, value.bytes);
     case FieldType::kMessage:
-      text += "{\n";
-      AppendMessage(text, value.bytes, *field.message, depth + 1);
-      text.append(2 * depth, ' ');
-      text += '}';
+      break;
   }
 }
 
@@ -94,12 +89,18 @@ void AppendMessage(std::string& text, std::string_view bytes, const MessageSchem
   for (MessageReader reader(bytes, schema); reader.Next();) {
     const FieldSchema* const field = reader.field();
     if (field == nullptr) continue;
-    reader.VisitValues([&](const WireValue& value) {
+    text.append(2 * depth, ' ');
+    text += field->name;
+    if (field->message != nullptr) {
+      text += " {\n";
+      AppendMessage(text, reader.value().bytes, *field->message, depth + 1);
       text.append(2 * depth, ' ');
-      Append(text, field->name, field->type == FieldType::kMessage ? " " : ": ");
-      AppendValue(text, value, *field, depth);
+      text += "}\n";
+    } else {
+      text += ": ";
+      AppendScalar(text, reader.value(), field->type);
       text += '\n';
-    });
+    }
   }
 }
 

@@ -34,6 +34,17 @@ pb::io::CodedInputStream StreamOf(std::string_view bytes) {
 }  // namespace
 
 bool MessageReader::Next() {
+  while (packed_.empty()) {
+    if (!ReadField()) return false;
+    if (packed_.empty()) return true;
+  }
+  pb::io::CodedInputStream stream = StreamOf(packed_);
+  const bool read = ReadNumber(stream, WireTypeOf(*field_), value_.number);
+  packed_.remove_prefix(static_cast<size_t>(stream.CurrentPosition()));
+  return read;
+}
+
+bool MessageReader::ReadField() {
   pb::io::CodedInputStream stream = StreamOf(rest_);
   const uint32_t tag = stream.ReadTag();
   if (tag == 0) return false;
@@ -41,26 +52,22 @@ bool MessageReader::Next() {
   field_ = schema_.Find(number_);
   const Wire::WireType type = Wire::GetTagWireType(tag);
   const Wire::WireType expected = field_ == nullptr ? type : WireTypeOf(*field_);
-  packed_ = field_ != nullptr && field_->repeated && type != expected && type == Wire::WIRETYPE_LENGTH_DELIMITED;
-  if (type != expected && !packed_) field_ = nullptr;
+  const bool bytes = type == Wire::WIRETYPE_LENGTH_DELIMITED;
+  const bool packed = field_ != nullptr && field_->repeated && type != expected && bytes;
+  if (type != expected && !packed) field_ = nullptr;
   bool read = false;
   if (field_ == nullptr) {
     read = Wire::SkipField(&stream, tag);
-  } else if (type == Wire::WIRETYPE_LENGTH_DELIMITED) {
-    read = stream.ReadVarint64(&value_.number);
-    value_.bytes = rest_.substr(static_cast<size_t>(stream.CurrentPosition()), value_.number);
-    read = read && value_.bytes.size() == value_.number && stream.Skip(static_cast<int>(value_.number));
+  } else if (bytes) {
+    uint64_t size = 0;
+    read = stream.ReadVarint64(&size);
+    (packed ? packed_ : value_.bytes) = rest_.substr(static_cast<size_t>(stream.CurrentPosition()), size);
+    read = read && stream.Skip(static_cast<int>(size));
   } else {
     read = ReadNumber(stream, type, value_.number);
   }
   rest_.remove_prefix(static_cast<size_t>(stream.CurrentPosition()));
   return read;
-}
-
-void MessageReader::VisitValues(const std::function<void(const WireValue&)>& visit) const {
-  if (!packed_) return visit(value_);
-  pb::io::CodedInputStream stream = StreamOf(value_.bytes);
-  for (WireValue value; ReadNumber(stream, WireTypeOf(*field_), value.number);) visit(value);
 }
 
 void MessageWriter::PutNumber(const FieldSchema& field, uint64_t number) {

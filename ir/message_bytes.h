@@ -1,4 +1,4 @@
-// `MessageReader` goes over the fields in the bytes of a message of ir/graph.proto, and `MessageWriter` writes such
+// `MessageReader` goes over the values in the bytes of a message of ir/graph.proto, and `MessageWriter` writes such
 // bytes. Use them to convert graphs to and from other forms; what merely reads or changes a graph uses its messages.
 // Threads: one thread at a time.
 #ifndef HEADRACE_IR_MESSAGE_BYTES_H_
@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,20 +27,23 @@ class MessageReader {
   // Both are kept.
   MessageReader(std::string_view bytes, const MessageSchema& schema) : rest_(bytes), schema_(schema) {}
 
-  // Goes to the next field; false: there is none, or the bytes are not a field.
+  // Goes to the next value of a field, which may be one of a list; false: there is none, or the bytes are not a field.
   bool Next();
   uint32_t number() const { return number_; }
   // Null: the message has no field of this number, or it is not written in this way.
   const FieldSchema* field() const { return field_; }
-  // Passes on the field's value; of a list, whichever part of it is here.
-  void VisitValues(const std::function<void(const WireValue&)>& visit) const;
+  // If the field is known.
+  const WireValue& value() const { return value_; }
 
  private:
+  bool ReadField();
+
   std::string_view rest_;
+  // Of a list of numbers whose values follow each other.
+  std::string_view packed_;
   const MessageSchema& schema_;
   uint32_t number_ = 0;
   const FieldSchema* field_ = nullptr;
-  bool packed_ = false;
   WireValue value_;
 };
 
