@@ -1,13 +1,11 @@
 #include "ir/graph.h"
 
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/stubs/logging.h>
-#include <google/protobuf/text_format.h>
-#include <google/protobuf/unknown_field_set.h>
 
 #include <limits>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -18,6 +16,8 @@
 #include "ir/graph.pb.h"
 #include "ir/graph_depth.h"
 #include "ir/graph_json.h"
+#include "ir/graph_text.h"
+#include "ir/message_bytes.h"
 #include "ir/suggestion.h"
 
 namespace headrace::ir {
@@ -43,33 +43,34 @@ absl::Status CheckFormat(const proto::Graph& graph) {
   return absl::OkStatus();
 }
 
-absl::Status RefuseUnknownFields(const pb::Message& message, const proto::Graph& graph);
+struct UnknownField {
+  uint32_t number;
+  const MessageSchema* message;
+};
 
-absl::Status RefuseUnknownFieldsBelow(const pb::Message& message, const pb::FieldDescriptor* field,
-                                      const proto::Graph& graph) {
-  if (field->cpp_type() != pb::FieldDescriptor::CPPTYPE_MESSAGE) return absl::OkStatus();
-  const pb::Reflection& reflection = *message.GetReflection();
-  if (!field->is_repeated()) return RefuseUnknownFields(reflection.GetMessage(message, field), graph);
-  for (int i = 0; i < reflection.FieldSize(message, field); ++i) {
-    HEADRACE_RETURN_IF_ERROR(RefuseUnknownFields(reflection.GetRepeatedMessage(message, field, i), graph));
+// The first of a message, or else of those within it.
+std::optional<UnknownField> FirstUnknownField(std::string_view bytes, const MessageSchema& schema) {
+  for (MessageReader reader(bytes, schema); reader.Next();) {
+    if (reader.field() == nullptr) return UnknownField{reader.number(), &schema};
   }
-  return absl::OkStatus();
+  for (MessageReader reader(bytes, schema); reader.Next();) {
+    const MessageSchema* const below = reader.field()->message;
+    if (below == nullptr) continue;
+    const std::optional<UnknownField> found = FirstUnknownField(reader.value().bytes, *below);
+    if (found.has_value()) return found;
+  }
+  return std::nullopt;
 }
 
-absl::Status RefuseUnknownFields(const pb::Message& message, const proto::Graph& graph) {
-  const pb::Reflection& reflection = *message.GetReflection();
-  const pb::UnknownFieldSet& unknown = reflection.GetUnknownFields(message);
-  if (!unknown.empty()) {
-    return GraphError("field ", unknown.field(0).number(), " of ", message.GetDescriptor()->name(),
-                      " is not known to this Headrace: the graph is newer (then upgrade Headrace) or damaged",
-                      MadeBy(graph));
-  }
-  std::vector<const pb::FieldDescriptor*> fields;
-  reflection.ListFields(message, &fields);
-  for (const pb::FieldDescriptor* field : fields) {
-    HEADRACE_RETURN_IF_ERROR(RefuseUnknownFieldsBelow(message, field, graph));
-  }
-  return absl::OkStatus();
+// `graph` is what was parsed from `bytes`.
+absl::Status RefuseUnknownFields(std::string_view bytes, const proto::Graph& graph) {
+  std::optional<UnknownField> unknown = FirstUnknownField(bytes, GraphSchema());
+  // What the graph holds decides: a member of a oneof may have been replaced by a later one.
+  if (unknown.has_value()) unknown = FirstUnknownField(SerializeGraph(graph), GraphSchema());
+  if (!unknown.has_value()) return absl::OkStatus();
+  return GraphError("field ", unknown->number, " of ", unknown->message->name,
+                    " is not known to this Headrace: the graph is newer (then upgrade Headrace) or damaged",
+                    MadeBy(graph));
 }
 
 absl::Status CheckVersion(const std::string& name, uint32_t version, const proto::Graph& graph) {
@@ -79,24 +80,12 @@ absl::Status CheckVersion(const std::string& name, uint32_t version, const proto
                     declaration->version, ": ", UpgradeOf(name), MadeBy(graph));
 }
 
-absl::Status CheckForm(const proto::Graph& graph) {
+absl::Status CheckForm(std::string_view bytes, const proto::Graph& graph) {
   HEADRACE_RETURN_IF_ERROR(CheckFormat(graph));
-  HEADRACE_RETURN_IF_ERROR(RefuseUnknownFields(graph, graph));
+  HEADRACE_RETURN_IF_ERROR(RefuseUnknownFields(bytes, graph));
   HEADRACE_RETURN_IF_ERROR(CheckChoosers(graph));
   return CheckVersions(graph);
 }
-
-// Keeps the first error that protobuf reports.
-class FirstError : public pb::io::ErrorCollector {
- public:
-  void AddError(int line, int column, const std::string& message) override {
-    if (text_.empty()) text_ = Cat("line ", line + 1, ", column ", column + 1, ": ", message);
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
 
 // Names in the order of their first use.
 class NamesOnce {
@@ -142,40 +131,24 @@ absl::StatusOr<proto::Graph> ParseGraph(std::string_view bytes) {
   if (!graph.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
     return GraphError("this is no Headrace graph, or it is damaged: its ", bytes.size(), " bytes cannot be decoded");
   }
-  HEADRACE_RETURN_IF_ERROR(CheckForm(graph));
+  HEADRACE_RETURN_IF_ERROR(CheckForm(bytes, graph));
   return graph;
 }
 
-std::string GraphToText(const proto::Graph& graph) {
-  std::string text;
-  pb::TextFormat::Printer printer;
-  printer.SetUseUtf8StringEscaping(true);
-  printer.PrintToString(graph, &text);
-  return EscapeInLiterals(text, Escapes::kPython);
-}
+std::string GraphToText(const proto::Graph& graph) { return EscapeInLiterals(WriteText(graph), Escapes::kPython); }
 
+// Text and JSON are checked through the bytes of their graph, because text can hold what bytes cannot, such as strings
+// that are not UTF-8.
 absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text) {
-  const pb::LogSilencer silence;
-  FirstError error;
-  pb::TextFormat::Parser parser;
-  parser.RecordErrorsTo(&error);
-  parser.SetRecursionLimit(kDeepestMessage);
-  proto::Graph graph;
-  if (!parser.ParseFromString(std::string(text), &graph)) {
-    return GraphError("this is not the text of a Headrace graph: ", error.text());
-  }
-  // Checks the text through the bytes of its graph, because text can hold what bytes cannot, such as strings that are
-  // not UTF-8.
-  return ParseGraph(SerializeGraph(graph));
+  HEADRACE_ASSIGN_OR_RETURN(const std::string bytes, ReadText(text));
+  return ParseGraph(bytes);
 }
 
 std::string GraphToJson(const proto::Graph& graph) { return EscapeInLiterals(WriteJson(graph), Escapes::kJson); }
 
 absl::StatusOr<proto::Graph> ParseGraphJson(std::string_view json) {
-  const pb::LogSilencer silence;
-  proto::Graph graph;
-  HEADRACE_RETURN_IF_ERROR(ReadJson(json, graph));
-  return ParseGraph(SerializeGraph(graph));
+  HEADRACE_ASSIGN_OR_RETURN(const std::string bytes, ReadJson(json));
+  return ParseGraph(bytes);
 }
 
 absl::Status CheckVersions(const proto::Graph& graph) {

@@ -1,8 +1,7 @@
 #include "ir/graph_json.h"
 
-#include <google/protobuf/descriptor.h>
-#include <google/protobuf/message.h>
-
+#include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -12,72 +11,90 @@
 #include <vector>
 
 #include "core/error.h"
-#include "ir/graph.pb.h"
+#include "ir/graph.h"
 #include "ir/graph_depth.h"
+#include "ir/message_bytes.h"
 
 namespace headrace::ir {
 namespace {
 
-namespace pb = google::protobuf;
-// For writing, where fields keep their order. Its objects are lists, in which each name is searched.
-using Json = nlohmann::ordered_json;
-// For reading, where the names are somebody else's.
 using ParsedJson = nlohmann::json;
-using Type = pb::FieldDescriptor::CppType;
 
-Json RealToJson(double real) {
-  if (std::isnan(real)) return "NaN";
-  if (std::isinf(real)) return real > 0 ? "Infinity" : "-Infinity";
-  return real;
+// A string or a number in JSON; what is not UTF-8 in a string is replaced.
+std::string JsonOf(const ParsedJson& scalar) {
+  return scalar.dump(-1, ' ', /*ensure_ascii=*/false, ParsedJson::error_handler_t::replace);
 }
 
-Json MessageToJson(const pb::Message& message);
+std::string RealToJson(double real) {
+  if (std::isnan(real)) return "\"NaN\"";
+  if (std::isinf(real)) return real > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+  return JsonOf(real);
+}
 
-// One value of a field; `index` for a repeated one.
-Json ValueToJson(const pb::Message& message, const pb::FieldDescriptor* field, std::optional<int> index) {
-  const pb::Reflection& from = *message.GetReflection();
-  const auto get = [&](auto single, auto repeated) -> decltype(auto) {
-    return index.has_value() ? (from.*repeated)(message, field, *index) : (from.*single)(message, field);
-  };
-  using R = pb::Reflection;
-  switch (field->cpp_type()) {
-    case Type::CPPTYPE_INT32:
-      return get(&R::GetInt32, &R::GetRepeatedInt32);
-    case Type::CPPTYPE_UINT32:
-      return get(&R::GetUInt32, &R::GetRepeatedUInt32);
-    case Type::CPPTYPE_INT64:
-      return std::to_string(get(&R::GetInt64, &R::GetRepeatedInt64));
-    case Type::CPPTYPE_UINT64:
-      return std::to_string(get(&R::GetUInt64, &R::GetRepeatedUInt64));
-    case Type::CPPTYPE_DOUBLE:
-      return RealToJson(get(&R::GetDouble, &R::GetRepeatedDouble));
-    case Type::CPPTYPE_BOOL:
-      return get(&R::GetBool, &R::GetRepeatedBool);
-    case Type::CPPTYPE_STRING:
-      return get(&R::GetString, &R::GetRepeatedString);
-    case Type::CPPTYPE_MESSAGE:
-      return MessageToJson(index.has_value() ? from.GetRepeatedMessage(message, field, *index)
-                                             : from.GetMessage(message, field));
-    default:
-      return nullptr;  // graph.proto has no others
+std::string ScalarToJson(const WireValue& value, FieldType type) {
+  switch (type) {
+    case FieldType::kInt32:
+      return std::to_string(static_cast<int32_t>(value.number));
+    case FieldType::kUint32:
+      return std::to_string(static_cast<uint32_t>(value.number));
+    case FieldType::kInt64:
+      return Cat("\"", static_cast<int64_t>(value.number), "\"");
+    case FieldType::kUint64:
+      return Cat("\"", value.number, "\"");
+    case FieldType::kDouble:
+      return RealToJson(std::bit_cast<double>(value.number));
+    case FieldType::kBool:
+      return value.number != 0 ? "true" : "false";
+    case FieldType::kString:
+      return JsonOf(std::string(value.bytes));
+    case FieldType::kMessage:
+      break;
   }
+  return "null";
 }
 
-Json MessageToJson(const pb::Message& message) {
-  std::vector<const pb::FieldDescriptor*> fields;
-  message.GetReflection()->ListFields(message, &fields);
-  Json object = Json::object();
-  for (const pb::FieldDescriptor* field : fields) {
-    Json& member = object[field->name()];
-    if (!field->is_repeated()) {
-      member = ValueToJson(message, field, std::nullopt);
-      continue;
+void BeginLine(std::string& json, size_t depth) {
+  json += '\n';
+  json.append(depth, ' ');
+}
+
+// `last`: the field before, of which `field` may be a further value; null: there is none.
+void BeginValue(std::string& json, const FieldSchema& field, const FieldSchema* last, size_t depth) {
+  if (last == &field) {
+    json += ',';
+  } else {
+    if (last != nullptr) json += ',';
+    BeginLine(json, depth);
+    json += Cat("\"", field.name, "\": ", field.repeated ? "[" : "");
+  }
+  if (field.repeated) BeginLine(json, depth + 1);
+}
+
+void EndList(std::string& json, const FieldSchema* field, size_t depth) {
+  if (field == nullptr || !field->repeated) return;
+  BeginLine(json, depth);
+  json += ']';
+}
+
+// `bytes` are those of SerializeGraph, in which the values of a field follow each other.
+void AppendJson(std::string& json, std::string_view bytes, const MessageSchema& schema, size_t depth) {
+  json += '{';
+  const FieldSchema* last = nullptr;
+  for (MessageReader reader(bytes, schema); reader.Next();) {
+    const FieldSchema* const field = reader.field();
+    if (field == nullptr) continue;
+    if (field != last) EndList(json, last, depth + 1);
+    BeginValue(json, *field, last, depth + 1);
+    last = field;
+    if (field->message != nullptr) {
+      AppendJson(json, reader.value().bytes, *field->message, depth + (field->repeated ? 2 : 1));
+    } else {
+      json += ScalarToJson(reader.value(), field->type);
     }
-    member = Json::array();
-    const int size = message.GetReflection()->FieldSize(message, field);
-    for (int i = 0; i < size; ++i) member.push_back(ValueToJson(message, field, i));
   }
-  return object;
+  EndList(json, last, depth + 1);
+  if (last != nullptr) BeginLine(json, depth);
+  json += '}';
 }
 
 std::optional<double> RealFromJson(const ParsedJson& json) {
@@ -113,22 +130,29 @@ std::optional<T> WholeFromJson(const ParsedJson& json) {
 
 class Reader {
  public:
-  absl::Status ReadMessage(const ParsedJson& json, pb::Message& message) {
+  absl::Status ReadMessage(const ParsedJson& json, const MessageSchema& schema) {
     if (!json.is_object()) return Wrong(json, "an object");
     if (depth_ == kDeepestMessage) return Refuse("it is nested too deeply");
     ++depth_;
-    for (const auto& [name, value] : json.items()) {
-      if (value.is_null()) continue;
+    Chosen chosen;
+    // Not by items(), whose iterators take much of the stack for each nested message.
+    for (auto member = json.begin(); member != json.end(); ++member) {
+      if (member->is_null()) continue;
       const size_t length = path_.size();
-      Append(path_, path_.empty() ? "" : ".", name);
-      HEADRACE_RETURN_IF_ERROR(ReadField(name, value, message));
+      if (length > 0) path_ += '.';
+      path_ += member.key();
+      HEADRACE_RETURN_IF_ERROR(ReadField(member.key(), *member, schema, chosen));
       path_.resize(length);
     }
     --depth_;
     return absl::OkStatus();
   }
+  std::string Take() const { return writer_.Take(); }
 
  private:
+  // The oneofs of a message that have their field.
+  using Chosen = std::vector<std::string_view>;
+
   absl::Status Refuse(std::string_view why) const {
     return GraphError("this is not the JSON of a Headrace graph: ", path_.empty() ? "" : path_ + ": ", why);
   }
@@ -139,72 +163,93 @@ class Reader {
     return Refuse(Cat("expected ", wanted, ", got ", shown));
   }
 
-  absl::Status ReadField(const std::string& name, const ParsedJson& json, pb::Message& message) {
-    const pb::Descriptor& type = *message.GetDescriptor();
-    const pb::FieldDescriptor* field = type.FindFieldByName(name);
-    if (field == nullptr) field = type.FindFieldByCamelcaseName(name);
-    if (field == nullptr) return Refuse(Cat("no field of this name in ", type.name()));
-    const pb::OneofDescriptor* choice = field->real_containing_oneof();
-    if (choice != nullptr && message.GetReflection()->HasOneof(message, choice)) {
-      return Refuse(Cat("a ", type.name(), " is one thing only"));
+  // In functions of their own: what makes a message takes much of the stack, too.
+  [[gnu::noinline]] absl::Status NoField(const MessageSchema& schema) const {
+    return Refuse(Cat("no field of this name in ", schema.name));
+  }
+  [[gnu::noinline]] absl::Status ManyThings(const MessageSchema& schema) const {
+    return Refuse(Cat("a ", schema.name, " is one thing only"));
+  }
+
+  static const FieldSchema* FindField(const MessageSchema& schema, std::string_view name) {
+    const FieldSchema* field = schema.Find(name);
+    for (const FieldSchema& other : schema.fields) {
+      if (field == nullptr && other.camel_name == name) field = &other;
     }
-    if (!field->is_repeated()) return ReadValue(json, field, message);
+    return field;
+  }
+
+  absl::Status ReadField(std::string_view name, const ParsedJson& json, const MessageSchema& schema, Chosen& chosen) {
+    const FieldSchema* const field = FindField(schema, name);
+    if (field == nullptr) return NoField(schema);
+    if (!field->choice.empty()) {
+      if (std::find(chosen.begin(), chosen.end(), field->choice) != chosen.end()) return ManyThings(schema);
+      chosen.push_back(field->choice);
+    }
+    if (!field->repeated) return ReadValue(json, *field);
     if (!json.is_array()) return Wrong(json, "a list");
-    for (const ParsedJson& item : json) HEADRACE_RETURN_IF_ERROR(ReadValue(item, field, message));
+    for (const ParsedJson& item : json) HEADRACE_RETURN_IF_ERROR(ReadValue(item, *field));
     return absl::OkStatus();
   }
 
-  template <typename T, typename Parameter>
-  absl::Status Put(std::optional<T> value, std::string_view wanted, const ParsedJson& json,
-                   const pb::FieldDescriptor* field,
-                   void (pb::Reflection::*set)(pb::Message*, const pb::FieldDescriptor*, Parameter) const,
-                   void (pb::Reflection::*add)(pb::Message*, const pb::FieldDescriptor*, Parameter) const,
-                   pb::Message& message) {
+  template <typename T>
+  absl::Status Put(std::optional<T> value, std::string_view wanted, const ParsedJson& json, const FieldSchema& field) {
     if (!value.has_value()) return Wrong(json, wanted);
-    (message.GetReflection()->*(field->is_repeated() ? add : set))(&message, field, *std::move(value));
+    if constexpr (std::is_same_v<T, double>) {
+      writer_.PutNumber(field, std::bit_cast<uint64_t>(*value));
+    } else {
+      writer_.PutNumber(field, static_cast<uint64_t>(*value));
+    }
     return absl::OkStatus();
   }
 
-  absl::Status ReadValue(const ParsedJson& json, const pb::FieldDescriptor* field, pb::Message& message) {
-    using R = pb::Reflection;
+  absl::Status ReadValue(const ParsedJson& json, const FieldSchema& field) {
+    if (field.type != FieldType::kMessage) return ReadScalar(json, field);
+    writer_.Begin(field);
+    HEADRACE_RETURN_IF_ERROR(ReadMessage(json, *field.message));
+    writer_.End();
+    return absl::OkStatus();
+  }
+
+  [[gnu::noinline]] absl::Status ReadScalar(const ParsedJson& json, const FieldSchema& field) {
     constexpr std::string_view kWhole = "a whole number that fits";
-    const R& to = *message.GetReflection();
-    switch (field->cpp_type()) {
-      case Type::CPPTYPE_INT32:
-        return Put(WholeFromJson<int32_t>(json), kWhole, json, field, &R::SetInt32, &R::AddInt32, message);
-      case Type::CPPTYPE_UINT32:
-        return Put(WholeFromJson<uint32_t>(json), kWhole, json, field, &R::SetUInt32, &R::AddUInt32, message);
-      case Type::CPPTYPE_INT64:
-        return Put(WholeFromJson<int64_t>(json), kWhole, json, field, &R::SetInt64, &R::AddInt64, message);
-      case Type::CPPTYPE_UINT64:
-        return Put(WholeFromJson<uint64_t>(json), kWhole, json, field, &R::SetUInt64, &R::AddUInt64, message);
-      case Type::CPPTYPE_DOUBLE:
-        return Put(RealFromJson(json), "a number", json, field, &R::SetDouble, &R::AddDouble, message);
-      case Type::CPPTYPE_BOOL:
-        return Put(json.is_boolean() ? std::optional(json.get<bool>()) : std::nullopt, "true or false", json, field,
-                   &R::SetBool, &R::AddBool, message);
-      case Type::CPPTYPE_STRING:
-        return Put(json.is_string() ? std::optional(json.get<std::string>()) : std::nullopt, "a string", json, field,
-                   &R::SetString, &R::AddString, message);
-      case Type::CPPTYPE_MESSAGE:
-        return ReadMessage(
-            json, *(field->is_repeated() ? to.AddMessage(&message, field) : to.MutableMessage(&message, field)));
-      default:
-        return Refuse("no field of this type is known");  // graph.proto has none
+    switch (field.type) {
+      case FieldType::kInt32:
+        return Put(WholeFromJson<int32_t>(json), kWhole, json, field);
+      case FieldType::kUint32:
+        return Put(WholeFromJson<uint32_t>(json), kWhole, json, field);
+      case FieldType::kInt64:
+        return Put(WholeFromJson<int64_t>(json), kWhole, json, field);
+      case FieldType::kUint64:
+        return Put(WholeFromJson<uint64_t>(json), kWhole, json, field);
+      case FieldType::kDouble:
+        return Put(RealFromJson(json), "a number", json, field);
+      case FieldType::kBool:
+        return Put(json.is_boolean() ? std::optional(json.get<bool>()) : std::nullopt, "true or false", json, field);
+      case FieldType::kString:
+        if (!json.is_string()) return Wrong(json, "a string");
+        writer_.PutText(field, json.get_ref<const std::string&>());
+        return absl::OkStatus();
+      case FieldType::kMessage:
+        break;
     }
+    return Refuse("it is a message");
   }
 
   std::string path_;
   int depth_ = 0;
+  MessageWriter writer_;
 };
 
 }  // namespace
 
 std::string WriteJson(const proto::Graph& graph) {
-  return MessageToJson(graph).dump(1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  std::string json;
+  AppendJson(json, SerializeGraph(graph), GraphSchema(), 0);
+  return json;
 }
 
-absl::Status ReadJson(std::string_view json, proto::Graph& graph) {
+absl::StatusOr<std::string> ReadJson(std::string_view json) {
   ParsedJson parsed;
   try {
     parsed = ParsedJson::parse(json);
@@ -213,7 +258,9 @@ absl::Status ReadJson(std::string_view json, proto::Graph& graph) {
     const std::string_view what = error.what();
     return GraphError("this is not the JSON of a Headrace graph: ", what.substr(what.find("] ") + 2));
   }
-  return Reader().ReadMessage(parsed, graph);
+  Reader reader;
+  HEADRACE_RETURN_IF_ERROR(reader.ReadMessage(parsed, GraphSchema()));
+  return reader.Take();
 }
 
 }  // namespace headrace::ir

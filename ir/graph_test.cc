@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/printable.h"
+#include "core/varint.h"
 #include "ir/canonical.h"
 #include "ir/dump.h"
 #include "ir/expression.h"
@@ -131,16 +132,55 @@ TEST(Graph, WithANewerOperatorSaysToUpgrade) {
             "the graph holds version 3 of Resize; this Headrace knows versions up to 2: upgrade Headrace");
 }
 
+template <typename Message>
+void AddUnknownField(uint32_t number, Message& message) {
+  std::string bytes = message.SerializeAsString();
+  PutVarint(bytes, number << 3);
+  PutVarint(bytes, 1);
+  ASSERT_TRUE(message.ParseFromString(bytes));
+}
+
 TEST(Graph, WithAnUnknownFieldAnywhereIsRefused) {
   proto::Graph graph = Example();
-  graph.GetReflection()->MutableUnknownFields(&graph)->AddVarint(99, 1);
+  AddUnknownField(99, graph);
   EXPECT_EQ(Message(ParseGraph(SerializeGraph(graph))),
             "field 99 of Graph is not known to this Headrace: the graph is newer (then upgrade Headrace) or damaged");
   graph = Example();
   proto::Value* value = graph.mutable_nodes(1)->mutable_steps(0)->mutable_attributes(0)->mutable_value();
-  value->GetReflection()->MutableUnknownFields(value)->AddVarint(77, 1);
+  AddUnknownField(77, *value);
   EXPECT_EQ(Message(ParseGraph(SerializeGraph(graph))).substr(0, 20), "field 77 of Value is");
   EXPECT_NE(Message(ParseGraphJson(R"({"format": 2, "colour": 3})")).find("colour"), std::string::npos);
+}
+
+TEST(Graph, WithAFieldOfAnotherTypeIsRefused) {
+  // "format: 2", and an op that is a number.
+  EXPECT_THAT(Message(ParseGraph(std::string_view("\x08\x02\x12\x02\x08\x07", 6))),
+              HasSubstr("field 1 of Node is not known"));
+  // A group, which protobuf reads and keeps.
+  EXPECT_THAT(Message(ParseGraph("\x08\x02\x9b\x06\x08\x01\x9c\x06")), HasSubstr("field 99 of Graph is not known"));
+}
+
+TEST(Graph, MayHoldAnUnknownFieldInWhatALaterFieldReplaces) {
+  proto::Graph graph = Example();
+  proto::Value value;
+  AddUnknownField(77, *value.mutable_reference());
+  std::string bytes = value.SerializeAsString();
+  value.set_text("replaces it");
+  bytes += value.SerializeAsString();
+  const auto with_value = [&](const std::string& value_bytes) {
+    // "nodes { attributes { value { … } } }"
+    std::string whole = value_bytes;
+    for (const char tag : {'\x12', '\x22', '\x12'}) {
+      std::string outer(1, tag);
+      PutVarint(outer, whole.size());
+      whole = outer + whole;
+    }
+    return SerializeGraph(graph) + whole;
+  };
+  EXPECT_TRUE(ParseGraph(with_value(bytes)).ok());
+  value.mutable_reference();
+  EXPECT_THAT(Message(ParseGraph(with_value(bytes + std::string("\x52\x03\xe8\x04\x01", 5)))),
+              HasSubstr("field 77 of Reference is not known"));
 }
 
 TEST(Graph, OfDeepExpressionsIsReadAndOfHostileOnesRefused) {
@@ -174,6 +214,79 @@ TEST(Graph, OfDeepExpressionsIsReadAndOfHostileOnesRefused) {
   EXPECT_THAT(
       Message(ParseGraphJson(R"({"nodes": [{"attributes": [{"value": {"expression": )" + open + closed + "}}]}]}")),
       HasSubstr("nested too deeply"));
+}
+
+TEST(GraphText, IsProtobufsTextFormat) {
+  proto::Graph graph;
+  graph.set_format(kFormat);
+  graph.set_seed(0);
+  proto::Node* node = graph.add_nodes();
+  node->set_op("grün\x01\n'\\\x7f");
+  node->set_salt(std::numeric_limits<uint64_t>::max());
+  node->set_grouped(true);
+  node->add_inputs(3);
+  node->add_inputs(0);
+  const auto add = [&](proto::Value value) { *node->add_attributes()->mutable_value() = std::move(value); };
+  add(IntsValue({std::numeric_limits<int64_t>::min(), 0}));
+  add(FloatsValue({0.1, -0.0, 1e300, 1.0 / 3, 5e-324, 100, INFINITY, -INFINITY, NAN}));
+  add(NoneValue());
+  EXPECT_EQ(GraphToText(graph),
+            "format: 2\nnodes {\n  op: \"grün\\001\\n\\'\\\\\\177\"\n  inputs: 3\n  inputs: 0\n"
+            "  attributes {\n    value {\n      integers {\n        values: -9223372036854775808\n        values: 0\n"
+            "      }\n    }\n  }\n"
+            "  attributes {\n    value {\n      reals {\n        values: 0.1\n        values: -0\n"
+            "        values: 1e+300\n        values: 0.33333333333333331\n        values: 4.94065645841247e-324\n"
+            "        values: 100\n        values: inf\n        values: -inf\n        values: nan\n"
+            "      }\n    }\n  }\n"
+            "  attributes {\n    value {\n      none {\n      }\n    }\n  }\n"
+            "  salt: 18446744073709551615\n  grouped: true\n}\nseed: 0\n");
+}
+
+TEST(GraphText, ReadsOtherSpellings) {
+  const absl::StatusOr<proto::Graph> graph = ParseGraphText(
+      "# a comment\nformat: 0x2; seed: 07, producer: 'a\\x41\\101' \"\\u00fc\" # and so on\n '\\ud83d\\ude00'\n"
+      "nodes: < op : \"map\" grouped: t inputs: [] inputs: [1, 2] inputs: 3\n"
+      "  attributes: [{ value { reals { values: [-inf, 1.5f, .5, 3, 1e999] } } }, < value: { none <> } >, {}] >");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(graph->seed(), 7u);
+  EXPECT_EQ(graph->producer(), "aAA\u00fc\U0001F600");
+  ASSERT_EQ(graph->nodes_size(), 1);
+  EXPECT_EQ(graph->nodes(0).inputs_size(), 3);
+  EXPECT_TRUE(graph->nodes(0).grouped());
+  ASSERT_EQ(graph->nodes(0).attributes_size(), 3);
+  const proto::Reals& reals = graph->nodes(0).attributes(0).value().reals();
+  EXPECT_EQ(std::vector<double>(reals.values().begin(), reals.values().end()),
+            (std::vector<double>{-INFINITY, 1.5, 0.5, 3, INFINITY}));
+  EXPECT_TRUE(graph->nodes(0).attributes(1).value().has_none());
+}
+
+TEST(GraphText, SaysWhatIsWrongAndWhere) {
+  const auto wrong = [](std::string_view text) {
+    const std::string message = Message(ParseGraphText(text));
+    const std::string_view begin = "this is not the text of a Headrace graph: line ";
+    EXPECT_EQ(message.substr(0, begin.size()), begin);
+    return message.substr(std::min(message.size(), begin.size()));
+  };
+  EXPECT_EQ(wrong("format: -1"), "1, column 9: Expected integer, got: -");
+  EXPECT_EQ(wrong("format: 4294967296"), "1, column 9: Integer out of range (4294967296)");
+  EXPECT_EQ(wrong("format: 2\n\tnodes { colour: 1 }"),
+            "2, column 23: Message type \"headrace.ir.proto.Node\" has no field named \"colour\".");
+  EXPECT_EQ(wrong("format: 2 format: 2"), "1, column 17: Non-repeated field \"format\" is specified multiple times.");
+  EXPECT_EQ(
+      wrong("nodes { attributes { value { integer: 1 text: \"\" } } }"),
+      "1, column 45: Field \"text\" is specified along with field \"integer\", another member of oneof \"kind\".");
+  EXPECT_EQ(wrong("nodes { grouped: 2 }"), "1, column 18: Integer out of range (2)");
+  EXPECT_EQ(wrong("nodes { op: \"a\" >"), "1, column 17: Expected \"}\", found \">\".");
+  EXPECT_EQ(wrong("nodes { op: \"a\""), "1, column 16: Expected identifier, got: ");
+  EXPECT_EQ(wrong("nodes { inputs: [1, ] }"), "1, column 21: Expected integer, got: ]");
+  EXPECT_EQ(wrong("producer: \"a"), "1, column 13: the string does not end");
+  EXPECT_EQ(wrong("producer: \"\\q\""), "1, column 13: an unknown escape");
+  EXPECT_EQ(wrong("producer: '\\ud83d'"), "1, column 11: an escape is half of a surrogate pair");
+  EXPECT_EQ(wrong("format: 08"), "1, column 10: a number that begins with 0 is octal");
+  EXPECT_EQ(wrong("format: 2\x01"), "1, column 10: a control character outside of a string");
+  std::string hostile;
+  for (int i = 0; i < 100'000; ++i) hostile += "expression { call { arguments { literal { ";
+  EXPECT_THAT(wrong("nodes { attributes { value { " + hostile), HasSubstr("nested too deeply"));
 }
 
 TEST(GraphJson, IsProtobufsMapping) {

@@ -1,8 +1,8 @@
 #include "ir/reference.h"
 
-#include <google/protobuf/struct.pb.h>
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
 
 #include "ir/attributes.h"
 #include "ir/front_module.h"
@@ -10,10 +10,9 @@
 namespace headrace::ir {
 namespace {
 
-google::protobuf::Struct Parsed(const std::string& json) {
-  google::protobuf::Struct parsed;
-  const auto status = google::protobuf::util::JsonStringToMessage(json, &parsed);
-  EXPECT_TRUE(status.ok()) << status.ToString() << json;
+nlohmann::json Parsed(const std::string& json) {
+  nlohmann::json parsed = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  EXPECT_FALSE(parsed.is_discarded()) << json;
   return parsed;
 }
 
@@ -42,61 +41,61 @@ TEST(Reference, SaysEverythingThatIsDeclared) {
                          .companions = {{CompanionRole::kBoxes, "ResizeOfBoxes"}},
                          .target_work = TargetWork::kChangesBoxes,
                          .doubt = [](const Attributes&, absl::Span<const KnownInput>) { return std::string(); }}));
-  const google::protobuf::Struct parsed = Parsed(DeclarationsJson(registry));
-  const auto& resize = parsed.fields().at("operators").list_value().values(0).struct_value().fields();
-  EXPECT_EQ(resize.at("name").string_value(), "Resize");
-  EXPECT_EQ(resize.at("version").number_value(), 2);
-  EXPECT_EQ(resize.at("role").string_value(), "kernel");
-  EXPECT_EQ(resize.at("summary").string_value(), "Resizes \"an image\".");
-  EXPECT_EQ(resize.at("doc").string_value(),
+  const nlohmann::json parsed = Parsed(DeclarationsJson(registry));
+  const auto& resize = parsed.at("operators").at(0);
+  EXPECT_EQ(resize.at("name"), "Resize");
+  EXPECT_EQ(resize.at("version"), 2);
+  EXPECT_EQ(resize.at("role"), "kernel");
+  EXPECT_EQ(resize.at("summary"), "Resizes \"an image\".");
+  EXPECT_EQ(resize.at("doc"),
             "Line one.\nLine two. A clip, (T, H, W, C), is taken frame by frame, with the draws of one image.\n"
             "Errors: none.");
-  EXPECT_EQ(resize.at("clips").string_value(), "by_frame");
-  EXPECT_EQ(resize.at("python_module").string_value(), "vision");
-  EXPECT_EQ(resize.at("python_name").string_value(), "Resize");
-  EXPECT_EQ(resize.at("example").string_value(), "V.Resize(3)");
-  EXPECT_EQ(resize.at("inputs").struct_value().fields().at("least").number_value(), 1);
-  EXPECT_TRUE(resize.at("inputs").struct_value().fields().at("most").has_null_value());
-  EXPECT_TRUE(resize.at("traits").struct_value().fields().at("geometric").bool_value());
-  EXPECT_FALSE(resize.at("traits").struct_value().fields().at("python").bool_value());
-  const auto& attributes = resize.at("attributes").list_value();
-  ASSERT_EQ(attributes.values_size(), 4);  // with seed and name
-  const auto& size = attributes.values(0).struct_value().fields();
-  EXPECT_EQ(size.at("minimum").number_value(), 1);
-  EXPECT_TRUE(size.at("maximum").has_null_value());
-  EXPECT_TRUE(size.at("default").has_null_value());
-  EXPECT_EQ(size.at("lengths").list_value().values(1).number_value(), 2);
-  const auto& how = attributes.values(1).struct_value().fields();
-  EXPECT_EQ(how.at("default").string_value(), "'area'");
-  EXPECT_EQ(how.at("python_type").string_value(), "str");
-  EXPECT_EQ(how.at("choices").list_value().values(1).string_value(), "nearest");
-  EXPECT_TRUE(how.at("tuning").bool_value());
-  EXPECT_TRUE(how.at("path").bool_value());
-  EXPECT_TRUE(how.at("hidden").bool_value());
-  EXPECT_FALSE(size.at("hidden").bool_value());
-  const auto& python = resize.at("python").struct_value().fields();
-  EXPECT_EQ(python.at("parameters").string_value(), "size: int");
-  EXPECT_TRUE(python.at("docs").struct_value().fields().at("size").has_null_value());
-  EXPECT_EQ(python.at("docs").struct_value().fields().at("how").string_value(), "In which way.");
-  EXPECT_EQ(python.at("returns").string_value(), "Dataset");
-  EXPECT_EQ(resize.at("companions").struct_value().fields().at("boxes").string_value(), "ResizeOfBoxes");
-  EXPECT_EQ(resize.at("target_work").string_value(), "changes_boxes");
-  EXPECT_TRUE(resize.at("doubts").bool_value());
-  const auto& sample = resize.at("sample").struct_value().fields();
-  EXPECT_EQ(sample.at("attributes").struct_value().fields().at("size").string_value(), "3");
-  EXPECT_EQ(sample.at("inputs").list_value().values(0).string_value(), "image");
+  EXPECT_EQ(resize.at("clips"), "by_frame");
+  EXPECT_EQ(resize.at("python_module"), "vision");
+  EXPECT_EQ(resize.at("python_name"), "Resize");
+  EXPECT_EQ(resize.at("example"), "V.Resize(3)");
+  EXPECT_EQ(resize.at("inputs").at("least"), 1);
+  EXPECT_TRUE(resize.at("inputs").at("most").is_null());
+  EXPECT_TRUE(resize.at("traits").at("geometric"));
+  EXPECT_FALSE(resize.at("traits").at("python"));
+  const auto& attributes = resize.at("attributes");
+  ASSERT_EQ(attributes.size(), 4u);  // with seed and name
+  const auto& size = attributes.at(0);
+  EXPECT_EQ(size.at("minimum"), 1);
+  EXPECT_TRUE(size.at("maximum").is_null());
+  EXPECT_TRUE(size.at("default").is_null());
+  EXPECT_EQ(size.at("lengths").at(1), 2);
+  const auto& how = attributes.at(1);
+  EXPECT_EQ(how.at("default"), "'area'");
+  EXPECT_EQ(how.at("python_type"), "str");
+  EXPECT_EQ(how.at("choices").at(1), "nearest");
+  EXPECT_TRUE(how.at("tuning"));
+  EXPECT_TRUE(how.at("path"));
+  EXPECT_TRUE(how.at("hidden"));
+  EXPECT_FALSE(size.at("hidden"));
+  const auto& python = resize.at("python");
+  EXPECT_EQ(python.at("parameters"), "size: int");
+  EXPECT_TRUE(python.at("docs").at("size").is_null());
+  EXPECT_EQ(python.at("docs").at("how"), "In which way.");
+  EXPECT_EQ(python.at("returns"), "Dataset");
+  EXPECT_EQ(resize.at("companions").at("boxes"), "ResizeOfBoxes");
+  EXPECT_EQ(resize.at("target_work"), "changes_boxes");
+  EXPECT_TRUE(resize.at("doubts"));
+  const auto& sample = resize.at("sample");
+  EXPECT_EQ(sample.at("attributes").at("size"), "3");
+  EXPECT_EQ(sample.at("inputs").at(0), "image");
 }
 
 TEST(Reference, ListsTheModulesOfTheFront) {
-  const google::protobuf::Struct parsed = Parsed(DeclarationsJson(Registry()));
-  const auto& modules = parsed.fields().at("modules").list_value();
-  ASSERT_EQ(modules.values_size(), static_cast<int>(FrontModules().size()));
-  for (int i = 0; i < modules.values_size(); ++i) {
-    const auto& module = modules.values(i).struct_value().fields();
-    EXPECT_EQ(module.at("name").string_value(), FrontModules()[i].name);
-    EXPECT_EQ(module.at("prefix").string_value(), FrontModules()[i].prefix);
-    EXPECT_EQ(module.at("kernels").bool_value(), FrontModules()[i].has_kernels());
-    EXPECT_EQ(module.at("images").bool_value(), FrontModules()[i].images);
+  const nlohmann::json parsed = Parsed(DeclarationsJson(Registry()));
+  const auto& modules = parsed.at("modules");
+  ASSERT_EQ(modules.size(), FrontModules().size());
+  for (size_t i = 0; i < modules.size(); ++i) {
+    const auto& module = modules.at(i);
+    EXPECT_EQ(module.at("name"), FrontModules()[i].name);
+    EXPECT_EQ(module.at("prefix"), FrontModules()[i].prefix);
+    EXPECT_EQ(module.at("kernels"), FrontModules()[i].has_kernels());
+    EXPECT_EQ(module.at("images"), FrontModules()[i].images);
   }
 }
 
@@ -117,19 +116,19 @@ TEST(Reference, CountsTheOutputsOfASample) {
                                          return std::vector<ColumnType>(static_cast<size_t>(attributes.Int("parts")));
                                        }}));
   RequireRegistered(registry.Register({.name = "Unsampled"}));
-  const google::protobuf::Struct parsed = Parsed(DeclarationsJson(registry));
-  const auto& operators = parsed.fields().at("operators").list_value();
-  EXPECT_EQ(operators.values(0).struct_value().fields().at("outputs").number_value(), 3);
-  EXPECT_TRUE(operators.values(1).struct_value().fields().at("outputs").has_null_value());
+  const nlohmann::json parsed = Parsed(DeclarationsJson(registry));
+  const auto& operators = parsed.at("operators");
+  EXPECT_EQ(operators.at(0).at("outputs"), 3);
+  EXPECT_TRUE(operators.at(1).at("outputs").is_null());
 }
 
 TEST(Reference, ListsThePasses) {
-  const google::protobuf::Struct parsed = Parsed(DeclarationsJson(Registry()));
-  EXPECT_EQ(parsed.fields().at("operators").list_value().values_size(), 0);
-  ASSERT_GE(parsed.fields().at("passes").list_value().values_size(), 2);
-  for (const auto& pass : parsed.fields().at("passes").list_value().values()) {
-    EXPECT_NE(pass.struct_value().fields().at("doc").string_value(), "");
-    EXPECT_TRUE(pass.struct_value().fields().contains("details"));
+  const nlohmann::json parsed = Parsed(DeclarationsJson(Registry()));
+  EXPECT_EQ(parsed.at("operators").size(), 0u);
+  ASSERT_GE(parsed.at("passes").size(), 2u);
+  for (const auto& pass : parsed.at("passes")) {
+    EXPECT_NE(pass.at("doc"), "");
+    EXPECT_TRUE(pass.contains("details"));
   }
 }
 

@@ -16,6 +16,14 @@ absl::Status NoState(std::string_view bytes) {
   return StateError("this is not a state that Headrace took, or it is damaged (", bytes.size(), " bytes)");
 }
 
+std::string Sealed(const std::string& state, uint32_t checksum) {
+  proto::SealedState sealed;
+  sealed.set_format(kStateFormat);
+  sealed.set_checksum(checksum);
+  sealed.set_state(state);
+  return sealed.SerializeAsString();
+}
+
 absl::Status CheckSeal(const proto::SealedState& sealed, std::string_view bytes) {
   if (sealed.format() != 0 && sealed.format() < kStateFormat) {
     return StateError("the state has format ", sealed.format(), ", of a Headrace whose operators drew other random ",
@@ -26,7 +34,7 @@ absl::Status CheckSeal(const proto::SealedState& sealed, std::string_view bytes)
                       "): upgrade Headrace");
   }
   // Another encoding of the same fields, or further fields, cannot come from SealState.
-  if (sealed.format() == 0 || sealed.SerializeAsString() != bytes) return NoState(bytes);
+  if (sealed.format() == 0 || Sealed(sealed.state(), sealed.checksum()) != bytes) return NoState(bytes);
   if (sealed.checksum() != ChecksumOf(sealed.state())) {
     return StateError("the state is damaged: its ", bytes.size(), " bytes do not have the checksum that they name");
   }
@@ -52,17 +60,13 @@ absl::Status CheckNumbers(const proto::State& state) {
 }  // namespace
 
 std::string SealState(const proto::State& state) {
-  proto::SealedState sealed;
-  sealed.set_format(kStateFormat);
-  sealed.set_state(state.SerializeAsString());
-  sealed.set_checksum(ChecksumOf(sealed.state()));
-  return sealed.SerializeAsString();
+  const std::string bytes = state.SerializeAsString();
+  return Sealed(bytes, ChecksumOf(bytes));
 }
 
 absl::StatusOr<proto::State> OpenState(std::string_view bytes) {
   proto::SealedState sealed;
   if (!sealed.ParseFromString(std::string(bytes))) return NoState(bytes);
-  sealed.DiscardUnknownFields();
   HEADRACE_RETURN_IF_ERROR(CheckSeal(sealed, bytes));
   proto::State state;
   if (!state.ParseFromString(sealed.state())) {

@@ -35,6 +35,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/graph.h"
 #include "ir/graph.pb.h"
 #include "ir/value.h"
 
@@ -88,7 +89,7 @@ class FakeGraph {
   // The canonical graph; aborts if it is not valid.
   ir::proto::Graph Build() const;
   // For failure messages.
-  std::string Text() const { return graph_.ShortDebugString(); }
+  std::string Text() const { return ir::GraphToText(graph_); }
 
  private:
   ir::proto::Graph graph_;

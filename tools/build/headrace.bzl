@@ -293,22 +293,38 @@ def headrace_cuda_kernels(name, src, hdrs):
         cmd = "# %s\n%s && %s" % (NVCC_VERSION, compile, numbers) if NVCC else "echo 0, > $@",
     )
 
-def headrace_proto_library(name, src, visibility = None):
-    """C++ of one .proto file; NAME.pb.h and NAME.pb.cc without our warnings, as the code is protoc's."""
+def headrace_proto_library(name, src, protobuf = "@debian//:protobuf", testonly = False, visibility = None):
+    """C++ of one .proto file; NAME.pb.h and NAME.pb.cc without our warnings, as the code is protoc's.
+
+    A .proto of the product says `option optimize_for = LITE_RUNTIME`, which `protobuf` is for. `src` may be made by a rule.
+    """
     stem = src[:-len(".proto")]
     zeroed = "//tools/build:zeroed_oneofs.sed"
     native.genrule(
         name = name + "_protoc",
+        testonly = testonly,
         srcs = [src],
         outs = [stem + ".pb.h", stem + ".pb.cc"],
-        cmd = "protoc -I. --cpp_out=$(GENDIR) $(SRCS) && sed -E -i -f $(location %s) $(location %s.pb.cc)" % (zeroed, stem),
+        cmd = "protoc -I$(GENDIR) -I. --cpp_out=$(GENDIR) $(SRCS) && " +
+              "sed -E -i -f $(location %s) $(location %s.pb.cc)" % (zeroed, stem),
         tools = [zeroed],
     )
     native.cc_library(
         name = name,
+        testonly = testonly,
         srcs = [stem + ".pb.cc"],
         hdrs = [stem + ".pb.h"],
         linkstatic = True,
         visibility = visibility,
-        deps = ["@debian//:protobuf"],
+        deps = [protobuf],
+    )
+
+def headrace_proto_descriptor(name, src):
+    """What a .proto file declares, as protoc describes it: NAME.inc holds the numbers of the bytes, for an array."""
+    native.genrule(
+        name = name,
+        srcs = [src],
+        outs = [name + ".inc"],
+        cmd = "protoc -I. --descriptor_set_out=$(@D)/%s.bytes $< && " % name +
+              "od -An -v -tu1 -w32 $(@D)/%s.bytes | sed -E 's/ +([0-9]+)/\\1,/g' > $@" % name,
     )
