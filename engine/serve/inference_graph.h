@@ -45,8 +45,8 @@ class InferenceGraph {
   // One request. `inputs`: one value an input, in the order of inputs(), whose memory is viewed until the call ends, or
   // longer by a result that is a view of it. `slots`: none, or for each output a tensor over memory of the caller's,
   // which no input shares: the output is written there, and is returned as a view of it.
-  // Errors: kGraph for inputs of another number or type, and for a kernel that does not take what a request holds; kData
-  // for bytes that are damaged and for a slot of another dtype or shape than its output; kResource if there is no
+  // Errors: kGraph for inputs of another number or type, and for a kernel that does not take what a request holds;
+  // kData for bytes that are damaged and for a slot of another dtype or shape than its output; kResource if there is no
   // memory. An error leaves slots with any contents.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> inputs,
                                           absl::Span<const std::optional<Tensor>> slots = {}) const;
@@ -55,17 +55,18 @@ class InferenceGraph {
 
  private:
   InferenceGraph() = default;
+  static absl::StatusOr<std::shared_ptr<const InferenceGraph>> MadeOf(const ir::proto::Graph& graph);
 
   absl::Status CheckInputs(absl::Span<const Tensor> inputs) const;
-  absl::StatusOr<std::vector<Tensor>> RunChecked(absl::Span<const Tensor> inputs,
+  absl::StatusOr<std::vector<Tensor>> RunRequest(absl::Span<const Tensor> inputs,
                                                  absl::Span<const std::optional<Tensor>> slots) const;
-  absl::StatusOr<std::vector<StepResult>> TraceChecked(absl::Span<const Tensor> inputs) const;
+  absl::StatusOr<std::vector<StepResult>> TraceRequest(absl::Span<const Tensor> inputs) const;
 
   std::vector<ir::Column> inputs_;
   std::vector<ir::Column> outputs_;
   std::string hash_;
-  KernelChain chain_;  // with the optimizer's passes
-  KernelChain steps_;  // as written
+  std::shared_ptr<const ir::proto::Graph> graph_;  // canonical, as written
+  KernelChain chain_;                              // with the optimizer's passes
 };
 
 }  // namespace headrace

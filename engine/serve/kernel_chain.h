@@ -1,10 +1,9 @@
-// `KernelChain` runs kernels on the values of one row, on the caller's thread and without a graph around them: the steps
-// of maps, with the branches of choosers, salts and seeds as a graph has them, fused as in a map. Use it for single
-// rows: calls of kernels in Python, and requests to an inference graph.
-// A step that names columns reads and writes those; its last writer puts a column into the caller's slot. A step that
-// names none works on all values at once: on each alone if it takes one, else on all of them together, which it
-// replaces.
-// Threads: one thread adds steps; Run, Trace and VisitDrawn from any thread afterwards, without a lock.
+// `KernelChain` runs kernels on the values of one row, on the caller's thread and without a graph around them: the
+// steps of maps, with the branches of choosers, salts and seeds as a graph has them, fused as in a map. Use it for
+// single rows: calls of kernels in Python, and requests to an inference graph. A step that names columns reads and
+// writes those; its last writer puts a column into the caller's slot. A step that names none works on all values at
+// once: on each alone if it takes one, else on all of them together, which it replaces. Threads: one thread adds steps;
+// Run, Trace and VisitDrawn from any thread afterwards, without a lock.
 #ifndef HEADRACE_ENGINE_SERVE_KERNEL_CHAIN_H_
 #define HEADRACE_ENGINE_SERVE_KERNEL_CHAIN_H_
 
@@ -43,14 +42,15 @@ class KernelChain {
   KernelChain(KernelChain&&) = default;
   KernelChain& operator=(KernelChain&&) = default;
 
-  // Adds a step at the end. A step without a kernel does nothing, and only counts. Errors: those of a kernel that cannot
-  // be made, with its name and line; kGraph: a column that is not there, or choosers that are nested too deeply.
+  // Adds a step at the end. A step without a kernel does nothing, and only counts. Errors: those of a kernel that
+  // cannot be made, with its name and line; kGraph: a column that is not there, or choosers that are nested too deeply.
   absl::Status Add(const ir::proto::Step& step);
   // Leaves these of the columns, in this order.
   absl::Status Keep(absl::Span<const std::string> columns);
   // Gives columns other names: from each old name to the new. Two may swap.
   absl::Status Rename(const std::map<std::string, std::string>& names);
-  // Decides before the first row what runs as one pass, where no step is drawn. Runs are then made with this seed alone.
+  // Decides before the first row what runs as one pass, where no step is drawn. Runs are then made with this seed
+  // alone.
   void Fix(uint64_t seed);
 
   // The columns after the last step.
@@ -62,7 +62,8 @@ class KernelChain {
   using Row = absl::InlinedVector<Tensor, 4>;
   // Replaces the values by those after the last step. A step draws from its own seed, or else from `seed`, with its
   // salt and the row. `slots`: one a column of columns(), or none; a column's last writer puts its result there if it
-  // has the slot's dtype and shape. An invalid tensor: no slot. Errors: those of kernels, with the step's name and line.
+  // has the slot's dtype and shape. An invalid tensor: no slot. Errors: those of kernels, with the step's name and
+  // line.
   absl::Status Run(uint64_t seed, const RowId& id, Row& row, absl::Span<const Tensor> slots = {}) const;
 
   // What a step wrote. `step`: "map[1] Resize".
@@ -106,12 +107,16 @@ class KernelChain {
   absl::StatusOr<Step> Made(const ir::proto::Step& step, const Step* enclosing, int depth);
   absl::Status FindColumns(const ir::proto::Step& step, Step& made);
   absl::StatusOr<size_t> PlaceOf(const std::string& column) const;
-  RowRandom RandomOf(const Step& step, uint64_t seed, const RowId& id) const;
+  static RowRandom RandomOf(const Step& step, uint64_t seed, const RowId& id);
   // The steps that a run goes through.
   Steps StepsOf(uint64_t seed, const RowId& id) const;
   Actions ActionsOf(const Steps& steps, uint64_t seed) const;
+  Actions ActionsOfAll(const Steps& steps, uint64_t seed) const;
+  Actions ActionsOfColumns(const Steps& steps, uint64_t seed) const;
   void AddActions(absl::Span<const Step* const> steps, uint64_t seed, Actions& actions) const;
   static void NoteLastWriters(Actions& actions);
+  absl::Status RunActions(const Actions& actions, uint64_t seed, const RowId& id, Row& row,
+                          absl::Span<const Tensor> slots) const;
   Tensor SlotOf(const Action& action, absl::Span<const Tensor> slots) const;
   absl::Status RunAction(const Action& action, uint64_t seed, const RowId& id, OutputAllocator& output, Row& row) const;
   // False, with nothing changed: the steps one by one report what is wrong, and where.
