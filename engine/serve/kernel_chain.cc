@@ -146,7 +146,7 @@ RowRandom KernelChain::RandomOf(const Step& step, uint64_t seed, const RowId& id
 
 KernelChain::Steps KernelChain::StepsOf(uint64_t seed, const RowId& id) const {
   Steps drawn;
-  VisitDrawn(
+  headrace::VisitDrawn(
       steps_, [&](const Step& step) { return RandomOf(step, seed, id); },
       [&](const Step& step) {
         // A chooser by itself only gives its columns their names.
