@@ -92,7 +92,8 @@ TEST(InferenceGraph, ViewsItsInputAndFillsTheCallersMemory) {
   const std::string bytes(Request().bytes_value());
   std::vector<float> memory(3 * 32 * 32, -1);
   const size_t size = memory.size() * sizeof(float);
-  const Tensor slot = Tensor::View(DType::kFloat32, {3, 32, 32}, BufferRef::Borrowed(memory.data(), size), memory.data());
+  const Tensor slot =
+      Tensor::View(DType::kFloat32, {3, 32, 32}, BufferRef::Borrowed(memory.data(), size), memory.data());
   const absl::StatusOr<std::vector<Tensor>> outputs = graph->Run({BorrowedBytes(bytes)}, {slot});
   ASSERT_TRUE(outputs.ok()) << outputs.status();
   EXPECT_EQ((*outputs)[0].raw(), reinterpret_cast<const uint8_t*>(memory.data()));
@@ -163,8 +164,8 @@ TEST(InferenceGraph, ChoosesAndRenamesColumns) {
   const Tensor other = fixture::Encoded("grey.jpg");
   const std::vector<Tensor> outputs = *made->Run({Request(), other, *Tensor::Scalar<int64_t>(1)});
   EXPECT_TRUE(TensorsEqual(outputs[0], *RunKernel("Decode", {}, Request())));
-  EXPECT_TRUE(TensorsEqual(outputs[1],
-                           *RunKernel("CenterCrop", {{"size", Ints({8, 8})}}, *RunKernel("Decode", {}, other))));
+  EXPECT_TRUE(
+      TensorsEqual(outputs[1], *RunKernel("CenterCrop", {{"size", Ints({8, 8})}}, *RunKernel("Decode", {}, other))));
 }
 
 TEST(InferenceGraph, GivesItsInputWhereNothingIsDone) {
@@ -240,8 +241,8 @@ TEST(InferenceGraph, TracesTheStepsAsTheyAreWritten) {
   ASSERT_TRUE(traced.ok()) << traced.status();
   std::vector<std::string> steps;
   for (const StepResult& each : *traced) steps.push_back(each.step);
-  EXPECT_THAT(steps, ElementsAre("map[1] Decode", "map[1] Resize", "map[2] CenterCrop", "map[2] Normalize",
-                                 "map[2] HWC2CHW"));
+  EXPECT_THAT(steps,
+              ElementsAre("map[1] Decode", "map[1] Resize", "map[2] CenterCrop", "map[2] Normalize", "map[2] HWC2CHW"));
   EXPECT_EQ((*traced)[0].column, "image");
   EXPECT_TRUE(TensorsEqual((*traced)[0].value, *RunKernel("Decode", {}, Request())));
   EXPECT_TRUE(TensorsEqual(traced->back().value, Classified(Request())));
@@ -288,8 +289,7 @@ TEST(InferenceGraph, IsCalledByManyThreadsAtOnce) {
       for (int request = 0; request < 10; ++request) {
         const Tensor slot = *Tensor::Allocate(DType::kFloat32, {3, 32, 32});
         const bool fills = (thread + request) % 2 == 0;
-        const std::vector<Tensor> outputs =
-            *(fills ? graph->Run({Request()}, {slot}) : graph->Run({Request()}));
+        const std::vector<Tensor> outputs = *(fills ? graph->Run({Request()}, {slot}) : graph->Run({Request()}));
         EXPECT_TRUE(TensorsEqual(outputs[0], expected));
         EXPECT_EQ(outputs[0].raw() == slot.raw(), fills);
       }
