@@ -121,8 +121,18 @@ void Buffer::Unref() {
   std::function<void()>* release = release_;
   this->~Buffer();
   std::free(this);
+  if (release == nullptr) return;
   (*release)();
   delete release;
+}
+
+BufferRef BufferRef::Borrowed(const void* data, size_t bytes) {
+  void* memory = std::aligned_alloc(kBufferAlignment, kHeader);
+  if (memory == nullptr) return BufferRef();
+  Buffer* buffer = new (memory) Buffer;
+  buffer->data_ = static_cast<uint8_t*>(const_cast<void*>(data));
+  buffer->capacity_ = bytes;
+  return Adopt(buffer);
 }
 
 // Memory handed to a task is charged to its pipeline as if it were allocated there. If the number of bytes is 0, the

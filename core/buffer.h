@@ -86,7 +86,7 @@ class Buffer {
   size_t capacity_ = 0;
   std::atomic<MemoryAccount*> account_{nullptr};
   BufferPool* pool_ = nullptr;                // null: foreign memory
-  std::function<void()>* release_ = nullptr;  // for foreign memory
+  std::function<void()>* release_ = nullptr;  // for foreign memory; null: it is borrowed
 };
 
 class BufferRef {
@@ -111,6 +111,9 @@ class BufferRef {
   }
   // Foreign memory; `release` runs when the last reference goes, on any thread.
   static BufferRef Foreign(void* data, size_t bytes, std::function<void()> release);
+  // Memory that the caller keeps until the last reference goes, and that no account is charged for: a view of bytes, or
+  // a slot to write into. Null if there is no memory for the reference itself.
+  static BufferRef Borrowed(const void* data, size_t bytes);
 
   Buffer* get() const { return buffer_; }
   Buffer* operator->() const { return buffer_; }

@@ -196,6 +196,27 @@ TEST(Buffer, ForeignMemoryIsReleasedOnce) {
   EXPECT_EQ(released.load(), 1);
 }
 
+TEST(Buffer, BorrowedMemoryIsTheCallersAndNotCharged) {
+  MemoryAccount* const account = MemoryAccount::Open();
+  uint8_t owned[1000] = {};
+  {
+    const TaskMemory task(&BufferPool::Global(), account, 0);
+    BufferRef borrowed = BufferRef::Borrowed(owned, sizeof(owned));
+    ASSERT_TRUE(borrowed);
+    EXPECT_EQ(task.peak(), 0);
+    EXPECT_EQ(borrowed->data(), owned);
+    EXPECT_EQ(borrowed->capacity(), sizeof(owned));
+    EXPECT_TRUE(borrowed.unique());
+    const BufferRef other = borrowed;
+    EXPECT_FALSE(borrowed.unique());
+    borrowed->HandOver();
+    borrowed->data()[3] = 7;
+  }
+  EXPECT_EQ(owned[3], 7);
+  EXPECT_EQ(account->held(), 0);
+  account->Close();
+}
+
 class Account {
  public:
   Account() : account_(MemoryAccount::Open()) {}

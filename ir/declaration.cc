@@ -205,4 +205,8 @@ void RequireRegistered(const absl::Status& status) {
   std::abort();
 }
 
+DeclarationRegistration::DeclarationRegistration(Declaration declaration) {
+  RequireRegistered(Registry::Global().Register(std::move(declaration)));
+}
+
 }  // namespace headrace::ir

@@ -386,6 +386,11 @@ class Registry {
 // For registrations before main, whose errors are bugs: aborts with the message.
 void RequireRegistered(const absl::Status& status);
 
+// Registers a declaration before main; at namespace scope in a file of its own.
+struct DeclarationRegistration {
+  explicit DeclarationRegistration(Declaration declaration);
+};
+
 }  // namespace headrace::ir
 
 #endif  // HEADRACE_IR_DECLARATION_H_

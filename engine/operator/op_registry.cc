@@ -24,6 +24,11 @@ OpRegistration::OpRegistration(ir::Declaration declaration, OpFactories factorie
   ir::RequireRegistered(RegisterOp(std::move(declaration), std::move(factories)));
 }
 
+FactoriesRegistration::FactoriesRegistration(std::string_view name, OpFactories factories) {
+  const bool added = Factories().Add(std::string(name), std::move(factories));
+  ir::RequireRegistered(added ? absl::OkStatus() : InternalError("two operators have factories for ", name));
+}
+
 const OpFactories* FindOp(std::string_view name) { return Factories().Find(name); }
 
 }  // namespace headrace

@@ -264,6 +264,11 @@ struct OpRegistration {
   OpRegistration(ir::Declaration declaration, OpFactories factories);
 };
 
+// For an operator whose declaration is a room's of its own (ir/row_ops), so that graphs are read without its factories.
+struct FactoriesRegistration {
+  FactoriesRegistration(std::string_view name, OpFactories factories);
+};
+
 // Null: there is none. Stays valid.
 const OpFactories* FindOp(std::string_view name);
 

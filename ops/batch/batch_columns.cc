@@ -7,8 +7,8 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "ir/ragged_columns.h"
 #include "ir/suggestion.h"
-#include "ops/rows/ragged_columns.h"
 
 namespace headrace {
 namespace {
@@ -73,7 +73,7 @@ absl::Status SetPadding(const ir::Attributes& attributes, std::vector<BatchColum
 }  // namespace
 
 absl::StatusOr<std::vector<BatchColumn>> BatchColumns(const ir::Attributes& attributes, const ir::Schema& input) {
-  HEADRACE_ASSIGN_OR_RETURN(const std::vector<RaggedColumn> below, RaggedColumns(input));
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<ir::RaggedColumn> below, ir::RaggedColumns(input));
   if (!below.empty()) {
     return GraphError("column \"", input.columns[static_cast<size_t>(below[0].values)].name,
                       "\" is ragged already, by a batch below, and there is one level of raggedness; unbatch first");
@@ -121,7 +121,8 @@ absl::StatusOr<ir::Schema> BatchSchema(const std::vector<BatchColumn>& columns, 
     if (type.shape.has_value() && !ragged) type.shape->insert(type.shape->begin(), rows);
     schema.columns.push_back({column.name, std::move(type)});
     if (!ragged) continue;
-    const std::string name = column.joining == Joining::kList ? ListSplitsName(column.name) : SplitsName(column.name);
+    const std::string name =
+        column.joining == Joining::kList ? ir::ListSplitsName(column.name) : ir::SplitsName(column.name);
     if (input.IndexOf(name) >= 0) {
       return GraphError("the splits of column \"", column.name, "\" are to be column \"", name,
                         "\", and there is a column of that name; rename one of the two");
@@ -139,8 +140,8 @@ std::vector<ir::ColumnSet> BatchReads(const ir::Attributes& attributes, absl::Sp
   for (const auto& named : attributes.Pairs("ragged_columns")) reads.insert(named.first);
   for (const std::string& name : attributes.Strings("pad_columns")) reads.insert(name);
   for (const ir::Column& column : inputs[0].columns) {
-    const bool read = wanted.count(column.name) > 0 || wanted.count(SplitsName(column.name)) > 0 ||
-                      wanted.count(ListSplitsName(column.name)) > 0;
+    const bool read = wanted.count(column.name) > 0 || wanted.count(ir::SplitsName(column.name)) > 0 ||
+                      wanted.count(ir::ListSplitsName(column.name)) > 0;
     if (read) reads.insert(column.name);
   }
   return {reads};

@@ -9,13 +9,13 @@
 #include "core/text.h"
 #include "engine/operator/operator.h"
 #include "ir/mark_padding.h"
+#include "ir/ragged_columns.h"
 #include "ops/batch/batch_columns.h"
 #include "ops/batch/batch_operator.h"
 #include "ops/batch/listed_batch.h"
 #include "ops/batch/stacked_batch.h"
 #include "ops/rows/bound_function.h"
 #include "ops/rows/given_columns.h"
-#include "ops/rows/ragged_columns.h"
 
 namespace headrace {
 namespace {
@@ -86,7 +86,7 @@ absl::StatusOr<ir::Schema> InferPythonBatch(const ir::Attributes& attributes, ab
   HEADRACE_RETURN_IF_ERROR(CheckAttributes(attributes));
   ir::Schema schema = inputs[0];
   if (HasFunction(attributes)) {
-    HEADRACE_RETURN_IF_ERROR(RefuseLists(inputs[0], inputs[0].Names(), "batched again"));
+    HEADRACE_RETURN_IF_ERROR(ir::RefuseLists(inputs[0], inputs[0].Names(), "batched again"));
     HEADRACE_ASSIGN_OR_RETURN(schema.columns, GivenColumns(attributes, inputs[0]));
   } else {
     HEADRACE_ASSIGN_OR_RETURN(const std::vector<BatchColumn> columns, BatchColumns(attributes, inputs[0]));

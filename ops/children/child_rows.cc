@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "ops/rows/ragged_columns.h"
+#include "ir/ragged_columns.h"
 
 namespace headrace {
 
@@ -14,9 +14,9 @@ namespace {
 
 // The columns of splits are left out.
 absl::StatusOr<std::vector<ChildColumn>> ColumnsOf(const ir::Schema& schema) {
-  HEADRACE_ASSIGN_OR_RETURN(const std::vector<RaggedColumn> ragged, RaggedColumns(schema));
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<ir::RaggedColumn> ragged, ir::RaggedColumns(schema));
   std::vector<int> splits_of(schema.columns.size(), -1);
-  for (const RaggedColumn& column : ragged) splits_of[static_cast<size_t>(column.values)] = column.splits;
+  for (const ir::RaggedColumn& column : ragged) splits_of[static_cast<size_t>(column.values)] = column.splits;
   std::vector<ChildColumn> columns;
   for (size_t i = 0; i < schema.columns.size(); ++i) {
     if (!schema.columns[i].type.ragged) columns.push_back({static_cast<int>(i), splits_of[i]});
@@ -64,7 +64,7 @@ absl::StatusOr<int64_t> ChildRows::LengthOf(const ChildColumn& column, const Blo
   }
   if (column.splits < 0) return tensor.dim(0);
   const Tensor splits = block.columns[column.splits].row(row);
-  const absl::Status status = CheckSplits(splits, tensor);
+  const absl::Status status = ir::CheckSplits(splits, tensor);
   if (!status.ok()) return DataError("column \"", name, "\": ", ToStd(status.message()));
   return splits.dim(0) - 1;
 }

@@ -1,5 +1,5 @@
 // `ChildRows` holds the rows that one row has along the first axis of all its columns, as after a function that makes
-// several rows of one; of a ragged column (ops/rows/ragged_columns.h) the rows that its splits delimit.
+// several rows of one; of a ragged column (ir/ragged_columns.h) the rows that its splits delimit.
 // Threads: immutable once made.
 #ifndef HEADRACE_OPS_CHILDREN_CHILD_ROWS_H_
 #define HEADRACE_OPS_CHILDREN_CHILD_ROWS_H_

@@ -7,10 +7,10 @@
 #include "core/philox.h"
 #include "engine/operator/host_parameter.h"
 #include "engine/operator/listed_rows.h"
+#include "ir/ragged_columns.h"
 #include "ir/suggestion.h"
 #include "ops/rows/bound_function.h"
 #include "ops/rows/given_columns.h"
-#include "ops/rows/ragged_columns.h"
 
 namespace headrace {
 namespace {
@@ -353,7 +353,7 @@ std::vector<ir::Attribute> ChildrenAttributes(std::vector<ir::Attribute> own) {
 
 absl::StatusOr<ir::Schema> InferMade(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
   const std::vector<std::string> columns = FunctionColumns(attributes, inputs[0]);
-  HEADRACE_RETURN_IF_ERROR(RefuseLists(inputs[0], columns, "taken apart by a function"));
+  HEADRACE_RETURN_IF_ERROR(ir::RefuseLists(inputs[0], columns, "taken apart by a function"));
   ir::Schema read;
   for (const std::string& name : columns) {
     HEADRACE_ASSIGN_OR_RETURN(const ir::Column* const column, ir::FindColumn(inputs[0], name));

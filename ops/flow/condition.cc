@@ -8,10 +8,10 @@
 #include "ir/expression.h"
 #include "ir/expression_eval.h"
 #include "ir/graph.pb.h"
+#include "ir/ragged_columns.h"
 #include "ir/suggestion.h"
 #include "ir/value_text.h"
 #include "ops/rows/bound_function.h"
-#include "ops/rows/ragged_columns.h"
 
 namespace headrace {
 namespace {
@@ -90,7 +90,7 @@ std::vector<std::string> ConditionColumns(const ir::Attributes& attributes, cons
 absl::Status CheckFunction(std::string_view of, const ir::Attributes& attributes, const ir::Schema& input) {
   const std::vector<std::string> columns = ConditionColumns(attributes, input);
   for (const std::string& name : columns) HEADRACE_RETURN_IF_ERROR(ir::FindColumn(input, name).status());
-  return RefuseLists(input, columns, Cat("given to a ", of, "'s function"));
+  return ir::RefuseLists(input, columns, Cat("given to a ", of, "'s function"));
 }
 
 absl::Status CheckExpression(const ir::Attributes& attributes, const ir::Schema& input) {

@@ -7,12 +7,12 @@
 #include "core/error.h"
 #include "core/output_allocator.h"
 #include "core/philox.h"
+#include "ir/ragged_columns.h"
 #include "ir/suggestion.h"
 #include "ops/flow/replayed_operator.h"
 #include "ops/rows/bound_function.h"
 #include "ops/rows/declared_types.h"
 #include "ops/rows/given_columns.h"
-#include "ops/rows/ragged_columns.h"
 #include "ops/rows/separate_row.h"
 
 namespace headrace {
@@ -107,7 +107,7 @@ absl::StatusOr<ir::Schema> InferScan(const ir::Attributes& attributes, absl::Spa
   const std::vector<std::string> columns = ScannedColumns(attributes);
   HEADRACE_ASSIGN_OR_RETURN(const ir::Columns given, ScanColumns(attributes, inputs[0]));
   if (given.empty()) return GraphError("output is empty; name the columns that the function gives");
-  HEADRACE_RETURN_IF_ERROR(RefuseLists(inputs[0], columns, "given to a scan's function"));
+  HEADRACE_RETURN_IF_ERROR(ir::RefuseLists(inputs[0], columns, "given to a scan's function"));
   ir::Schema schema = inputs[0];
   for (const ir::Column& column : given) {
     const int at = schema.IndexOf(column.name);

@@ -7,9 +7,9 @@
 #include "core/error.h"
 #include "core/seeded_hash.h"
 #include "core/text.h"
+#include "ir/ragged_columns.h"
 #include "ir/suggestion.h"
 #include "ops/flow/replayed_operator.h"
-#include "ops/rows/ragged_columns.h"
 
 namespace headrace {
 namespace {
@@ -68,7 +68,7 @@ absl::StatusOr<ir::Schema> InferUnique(const ir::Attributes& attributes, absl::S
   const std::vector<std::string> columns = UniqueColumns(attributes, inputs[0]);
   if (columns.empty()) return GraphError("columns is empty; name those that tell rows apart");
   for (const std::string& name : columns) HEADRACE_RETURN_IF_ERROR(ir::FindColumn(inputs[0], name).status());
-  HEADRACE_RETURN_IF_ERROR(RefuseLists(inputs[0], columns, "compared by unique"));
+  HEADRACE_RETURN_IF_ERROR(ir::RefuseLists(inputs[0], columns, "compared by unique"));
   return inputs[0];
 }
 

@@ -19,6 +19,9 @@ FORBIDDEN = [
     ("io/files", "//io/records/..."),
     ("kernels", "//io/..."),
     ("ops", "//engine/exec/..."),
+    ("engine/serve", "//engine/operator/..."),
+    ("engine/serve", "//io/files/..."),
+    ("engine/serve", "//ops/..."),
 ] + [(f"engine/{room}", f"//engine/{later}/...") for room, later in itertools.combinations(ENGINE_ROOMS, 2)]
 
 

@@ -22,6 +22,7 @@
 #include "python/binding/module/eager_chain.h"
 #include "python/binding/module/file_fields_binding.h"
 #include "python/binding/module/graph_binding.h"
+#include "python/binding/module/inference_binding.h"
 #include "python/binding/module/iterator_binding.h"
 #include "python/binding/module/kernel_binding.h"
 #include "python/binding/module/late_kernel.h"
@@ -98,6 +99,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindIterator(module);
   binding::BindKernels(module);
   binding::BindEagerChain(module);
+  binding::BindInference(module);
   binding::BindOutputs(module);
   binding::BindRecords(module);
   binding::BindTfRecords(module);

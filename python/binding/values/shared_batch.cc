@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "io/formats/arrow/arrow_export.h"
 #include "io/formats/arrow/arrow_owner.h"
-#include "ops/rows/ragged_columns.h"
+#include "ir/ragged_columns.h"
 #include "python/binding/values/python_text.h"
 #include "python/binding/values/status_error.h"
 
@@ -61,7 +61,7 @@ class __attribute__((visibility("hidden"))) SharedBatch {
 std::vector<ExportedColumn> ExportedOf(const ir::Schema& schema, const std::vector<Tensor>& columns) {
   std::vector<int> splits_of(columns.size(), -1);
   std::vector<bool> hidden(columns.size(), false);
-  for (const RaggedColumn& ragged : ValueOrRaise(RaggedColumns(schema))) {
+  for (const ir::RaggedColumn& ragged : ValueOrRaise(ir::RaggedColumns(schema))) {
     splits_of[static_cast<size_t>(ragged.values)] = ragged.splits;
     hidden[static_cast<size_t>(ragged.splits)] = true;
   }
@@ -71,7 +71,7 @@ std::vector<ExportedColumn> ExportedOf(const ir::Schema& schema, const std::vect
     exported.push_back({schema.columns[i].name, columns[i]});
     if (splits_of[i] < 0) continue;
     exported.back().splits = columns[static_cast<size_t>(splits_of[i])];
-    RaiseIfError(CheckSplits(exported.back().splits, columns[i]));
+    RaiseIfError(ir::CheckSplits(exported.back().splits, columns[i]));
   }
   return exported;
 }

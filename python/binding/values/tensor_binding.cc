@@ -5,10 +5,12 @@
 
 #include <array>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/buffer.h"
 #include "core/error.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/dlpack.h"
@@ -340,6 +342,20 @@ Tensor TensorOfStrings(const py::array& array) {
 
 bool IsPlainArray(const py::handle& value) { return Py_TYPE(value.ptr()) == py::detail::npy_api::get().PyArray_Type_; }
 
+// Row-major and aligned, with numbers as the machine has them.
+bool IsPlainLayout(const py::array& array) {
+  constexpr int kFlags = py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+  const char order = array.dtype().byteorder();
+  return (array.flags() & kFlags) == kFlags && (order == '=' || order == '|');
+}
+
+// Memory that the caller keeps.
+BufferRef BorrowedOrRaise(const void* data, size_t bytes) {
+  BufferRef buffer = BufferRef::Borrowed(data, bytes);
+  if (!buffer) throw std::bad_alloc();
+  return buffer;
+}
+
 // A fresh result has one reference from the caller, whose `value` we hold, and no other.
 bool OwnedAlone(const py::array& array) { return array.owndata() && Py_REFCNT(array.ptr()) == 1; }
 
@@ -349,9 +365,7 @@ Tensor TensorOfArray(py::array array, Sharing sharing, OutputAllocator& output,
   const char kind = array.dtype().kind();
   if (kind == 'O' || kind == 'S' || kind == 'U') return TensorOfStrings(array);
   const DType dtype = as.has_value() ? *as : DTypeOfArray(array);
-  constexpr int kFlags = py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
-  const char order = array.dtype().byteorder();
-  const bool plain = (array.flags() & kFlags) == kFlags && (order == '=' || order == '|');
+  const bool plain = IsPlainLayout(array);
   const Shape shape(array.shape(), array.shape() + array.ndim());
   const bool shares = sharing == Sharing::kAlways ? array.nbytes() > 0 : array.nbytes() > kSmall && OwnedAlone(array);
   if (plain && shares) {
@@ -437,6 +451,29 @@ Tensor TensorOf(py::object value, Sharing sharing, OutputAllocator& output) {
   if (!IsPlainArray(exact)) exact = py::module_::import("numpy").attr("asarray")(exact);
   return TensorOfArray(py::reinterpret_steal<py::array>(exact.release()), array ? sharing : Sharing::kWhereAlone,
                        output);
+}
+
+Tensor ViewOf(py::handle value) {
+  if (!PyBytes_Check(value.ptr())) return TensorOf(py::reinterpret_borrow<py::object>(value), Sharing::kAlways);
+  const std::string_view bytes = BytesView(value);
+  return Tensor::ViewBytes(DType::kBytes, BorrowedOrRaise(bytes.data(), bytes.size()), bytes.data(), bytes.size());
+}
+
+Tensor SlotOver(py::handle array) {
+  if (!py::isinstance<py::array>(array)) {
+    Raise(GraphError("an output goes into an array of NumPy's, and this one is ",
+                     std::string(py::str(py::type::of(array).attr("__name__")))));
+  }
+  const auto slot = py::reinterpret_borrow<py::array>(array);
+  const DType dtype = DTypeOfArray(slot);
+  if (!slot.writeable() || !IsPlainLayout(slot) || IsVariableLength(dtype)) {
+    Raise(
+        GraphError("an output goes into an array that is writable and row-major, of numbers in the machine's byte "
+                   "order: numpy.empty(shape, dtype)"));
+  }
+  const Shape shape(slot.shape(), slot.shape() + slot.ndim());
+  const auto bytes = static_cast<size_t>(slot.nbytes());
+  return Tensor::View(dtype, shape, BorrowedOrRaise(slot.data(), bytes), slot.data());
 }
 
 void BindTensors(py::module_& module) {

@@ -45,6 +45,13 @@ enum class Sharing {
 Tensor TensorOf(pybind11::object value, Sharing sharing);
 Tensor TensorOf(pybind11::object value, Sharing sharing, OutputAllocator& output);
 
+// As TensorOf, with byte strings viewed and not copied: the caller keeps `value` as long as the tensor.
+Tensor ViewOf(pybind11::handle value);
+
+// A tensor over the memory of an array, to be written into: the caller keeps the array as long as the tensor. Raises
+// GraphError unless it is a writable array of NumPy's, row-major and in the machine's byte order.
+Tensor SlotOver(pybind11::handle array);
+
 void BindTensors(pybind11::module_& module);
 
 }  // namespace headrace::python

@@ -2,8 +2,8 @@
 // column of values, and a column of int64 splits: row i is values[splits[i]:splits[i + 1]]. Splits are found by their
 // name and by ColumnType::ragged, which they alone have.
 // Threads: pure functions.
-#ifndef HEADRACE_OPS_ROWS_RAGGED_COLUMNS_H_
-#define HEADRACE_OPS_ROWS_RAGGED_COLUMNS_H_
+#ifndef HEADRACE_IR_RAGGED_COLUMNS_H_
+#define HEADRACE_IR_RAGGED_COLUMNS_H_
 
 #include <string>
 #include <string_view>
@@ -15,14 +15,14 @@
 #include "core/tensor.h"
 #include "ir/type.h"
 
-namespace headrace {
+namespace headrace::ir {
 
 // Of the column "boxes": "boxes_splits".
 std::string SplitsName(std::string_view values);
 // Of a column that users get as a list of its rows, and whose splits they do not see: "boxes[splits]".
 std::string ListSplitsName(std::string_view values);
 // The number of the column of its splits; -1: the column is no list, whatever a column beside it is called.
-int ListSplitsOf(const ir::Schema& schema, std::string_view values);
+int ListSplitsOf(const Schema& schema, std::string_view values);
 
 struct RaggedColumn {
   int values = 0;  // the columns' numbers
@@ -31,14 +31,14 @@ struct RaggedColumn {
 };
 
 // kGraph if there are splits without their values.
-absl::StatusOr<std::vector<RaggedColumn>> RaggedColumns(const ir::Schema& schema);
+absl::StatusOr<std::vector<RaggedColumn>> RaggedColumns(const Schema& schema);
 
 // kGraph if one of the columns is a list. `what`: what is done to it, "mapped".
-absl::Status RefuseLists(const ir::Schema& schema, absl::Span<const std::string> names, std::string_view what);
+absl::Status RefuseLists(const Schema& schema, absl::Span<const std::string> names, std::string_view what);
 
 // kData if these are not splits of so many values.
 absl::Status CheckSplits(const Tensor& splits, const Tensor& values);
 
-}  // namespace headrace
+}  // namespace headrace::ir
 
-#endif  // HEADRACE_OPS_ROWS_RAGGED_COLUMNS_H_
+#endif  // HEADRACE_IR_RAGGED_COLUMNS_H_

@@ -1,9 +1,9 @@
-#include "ops/rows/ragged_columns.h"
+#include "ir/ragged_columns.h"
 
 #include "core/error.h"
 #include "core/text.h"
 
-namespace headrace {
+namespace headrace::ir {
 namespace {
 
 constexpr std::string_view kSplits = "_splits";
@@ -18,15 +18,15 @@ bool EndsWith(std::string_view text, std::string_view end) {
 std::string SplitsName(std::string_view values) { return Cat(values, kSplits); }
 std::string ListSplitsName(std::string_view values) { return Cat(values, kListSplits); }
 
-int ListSplitsOf(const ir::Schema& schema, std::string_view values) {
+int ListSplitsOf(const Schema& schema, std::string_view values) {
   const int splits = schema.IndexOf(ListSplitsName(values));
   return splits >= 0 && schema.columns[static_cast<size_t>(splits)].type.ragged ? splits : -1;
 }
 
-absl::StatusOr<std::vector<RaggedColumn>> RaggedColumns(const ir::Schema& schema) {
+absl::StatusOr<std::vector<RaggedColumn>> RaggedColumns(const Schema& schema) {
   std::vector<RaggedColumn> found;
   for (size_t i = 0; i < schema.columns.size(); ++i) {
-    const ir::Column& column = schema.columns[i];
+    const Column& column = schema.columns[i];
     if (!column.type.ragged) continue;
     const std::string_view name = column.name;
     const bool list = EndsWith(name, kListSplits);
@@ -42,9 +42,9 @@ absl::StatusOr<std::vector<RaggedColumn>> RaggedColumns(const ir::Schema& schema
   return found;
 }
 
-absl::Status RefuseLists(const ir::Schema& schema, absl::Span<const std::string> names, std::string_view what) {
+absl::Status RefuseLists(const Schema& schema, absl::Span<const std::string> names, std::string_view what) {
   for (const std::string& name : names) {
-    const ir::Column* const column = schema.Find(name);
+    const Column* const column = schema.Find(name);
     const bool splits = column != nullptr && column->type.ragged && EndsWith(name, kListSplits);
     if (!splits && ListSplitsOf(schema, name) < 0) continue;
     return GraphError("column \"", name, "\" is a list of rows, which batch(ragged=\"list\") made: it cannot be ", what,
@@ -63,4 +63,4 @@ absl::Status CheckSplits(const Tensor& splits, const Tensor& values) {
                    ": they must begin with 0, not fall, and end with the number of values");
 }
 
-}  // namespace headrace
+}  // namespace headrace::ir
