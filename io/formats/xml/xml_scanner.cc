@@ -1,4 +1,4 @@
-#include "io/formats/voc/xml_scanner.h"
+#include "io/formats/xml/xml_scanner.h"
 
 #include <algorithm>
 #include <charconv>
@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kBlanks = " \t\r\n";
 // Of "&#x10ffff;", without the ampersand.
 constexpr size_t kMaxEntity = 12;
+constexpr std::string_view kNotAnEntity = "an entity is not one of XML's own";
 
 bool IsInName(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
@@ -41,6 +42,18 @@ uint32_t EntityCharacter(std::string_view entity) {
   return 0;
 }
 
+// Appends the character of the entity with which `rest` begins, and returns the bytes of the entity; 0: it is not one.
+size_t AppendEntity(std::string_view rest, std::string& text) {
+  const std::string_view entity = rest.substr(1, kMaxEntity);
+  const size_t end = entity.find(';');
+  const uint32_t character = end == std::string_view::npos ? 0 : EntityCharacter(entity.substr(0, end));
+  if (character == 0) return 0;
+  AppendUtf8(text, character);
+  return end + 2;
+}
+
+void SkipBlanks(std::string_view& rest) { rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size())); }
+
 }  // namespace
 
 XmlEvent XmlScanner::Fail(std::string_view what) {
@@ -63,15 +76,12 @@ bool XmlScanner::SkipPast(std::string_view end) {
 }
 
 bool XmlScanner::TakeEntity() {
-  const std::string_view rest = xml_.substr(at_ + 1, kMaxEntity);
-  const size_t end = rest.find(';');
-  const uint32_t character = end == std::string_view::npos ? 0 : EntityCharacter(rest.substr(0, end));
-  if (character == 0) {
-    Fail("an entity is not one of XML's own");
+  const size_t bytes = AppendEntity(xml_.substr(at_), text_);
+  if (bytes == 0) {
+    Fail(kNotAnEntity);
     return false;
   }
-  AppendUtf8(text_, character);
-  at_ += end + 2;
+  at_ += bytes;
   return true;
 }
 
@@ -119,10 +129,58 @@ XmlEvent XmlScanner::TakeBegin() {
   if (path_.size() == kMaxDepth) return Fail("elements lie too deep within each other");
   if (path_.empty() && std::exchange(any_, true)) return Fail("there is a second outermost element");
   ends_ = xml_[at_ - 1] == '/';
+  const size_t after_name = begin + name.size();
+  attributes_ = xml_.substr(after_name, at_ - (ends_ ? 1 : 0) - after_name);
   ++at_;
   path_.push_back(name);
   text_.clear();
   return XmlEvent::kBegin;
+}
+
+bool XmlScanner::TakeAttribute(std::string_view& rest, std::string_view& name, std::string_view& value) {
+  name = rest.substr(0, static_cast<size_t>(std::find_if_not(rest.begin(), rest.end(), IsInName) - rest.begin()));
+  rest.remove_prefix(name.size());
+  SkipBlanks(rest);
+  if (name.empty() || !rest.starts_with('=')) return false;
+  rest.remove_prefix(1);
+  SkipBlanks(rest);
+  if (!rest.starts_with('"') && !rest.starts_with('\'')) return false;
+  const size_t end = rest.find(rest[0], 1);
+  if (end == std::string_view::npos) return false;
+  value = rest.substr(1, end - 1);
+  rest.remove_prefix(end + 1);
+  SkipBlanks(rest);
+  return true;
+}
+
+std::optional<std::string> XmlScanner::Attribute(std::string_view wanted) {
+  std::string_view rest = attributes_;
+  SkipBlanks(rest);
+  std::string_view name;
+  std::string_view value;
+  while (!rest.empty()) {
+    if (!TakeAttribute(rest, name, value)) {
+      Fail("an attribute is damaged");
+      return std::nullopt;
+    }
+    if (name == wanted) break;
+  }
+  if (name != wanted || name.empty()) return std::nullopt;
+  std::string text;
+  while (!value.empty()) {
+    const size_t plain = std::min(value.find('&'), value.size());
+    text.append(value.substr(0, plain));
+    value.remove_prefix(plain);
+    const size_t entity = value.empty() ? 0 : AppendEntity(value, text);
+    if (!value.empty() && entity == 0) {
+      Fail(kNotAnEntity);
+      return std::nullopt;
+    }
+    value.remove_prefix(entity);
+  }
+  if (IsUtf8(text)) return text;
+  Fail("an attribute is not UTF-8");
+  return std::nullopt;
 }
 
 XmlEvent XmlScanner::TakeEnd() {

@@ -1,8 +1,8 @@
 // `JsonScanner` goes once over JSON of any length, value by value, in the order of the bytes, and holds a block of
 // them. The first error is kept: every call after it gives false, so that a reader asks `status` where it matters.
 // Threads: one thread at a time.
-#ifndef HEADRACE_IO_FORMATS_COCO_JSON_SCANNER_H_
-#define HEADRACE_IO_FORMATS_COCO_JSON_SCANNER_H_
+#ifndef HEADRACE_IO_FORMATS_JSON_JSON_SCANNER_H_
+#define HEADRACE_IO_FORMATS_JSON_JSON_SCANNER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -26,10 +26,10 @@ struct JsonNumber {
 
 class JsonScanner {
  public:
-  // A text may have at most so many bytes.
+  // A text may have at most so many bytes, unless a scanner is made for longer ones.
   static constexpr size_t kMaxText = size_t{1} << 24;
 
-  JsonScanner(std::unique_ptr<ByteStream> bytes, size_t block_bytes);
+  JsonScanner(std::unique_ptr<ByteStream> bytes, size_t block_bytes, size_t max_text = kMaxText);
 
   // Of the value that comes next; kNothing: there is no value, which is an error.
   JsonKind Peek();
@@ -70,6 +70,7 @@ class JsonScanner {
 
   const std::unique_ptr<ByteStream> bytes_;
   const size_t block_bytes_;
+  const size_t max_text_;
   std::unique_ptr<char[]> buffer_;
   size_t at_ = 0;
   size_t end_ = 0;
@@ -84,4 +85,4 @@ class JsonScanner {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_IO_FORMATS_COCO_JSON_SCANNER_H_
+#endif  // HEADRACE_IO_FORMATS_JSON_JSON_SCANNER_H_

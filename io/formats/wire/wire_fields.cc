@@ -1,4 +1,4 @@
-#include "io/formats/tfrecord/wire_fields.h"
+#include "io/formats/wire/wire_fields.h"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 // `TextBytes` gives the bytes of a text as a stream, some at a time. Use it in tests of what reads streams.
 // Threads: one thread at a time.
-#ifndef HEADRACE_IO_FORMATS_COCO_TESTING_TEXT_BYTES_H_
-#define HEADRACE_IO_FORMATS_COCO_TESTING_TEXT_BYTES_H_
+#ifndef HEADRACE_IO_FORMATS_JSON_TESTING_TEXT_BYTES_H_
+#define HEADRACE_IO_FORMATS_JSON_TESTING_TEXT_BYTES_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -35,4 +35,4 @@ class TextBytes : public ByteStream {
 
 }  // namespace headrace::fixture
 
-#endif  // HEADRACE_IO_FORMATS_COCO_TESTING_TEXT_BYTES_H_
+#endif  // HEADRACE_IO_FORMATS_JSON_TESTING_TEXT_BYTES_H_

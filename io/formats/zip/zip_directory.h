@@ -1,8 +1,8 @@
-// `ReadZipDirectory` lists the members of a zip archive, as numpy.savez writes one, and says where the bytes of each
-// are. Archives of more than 4 GiB (Zip64) are read, too.
+// `ReadZipDirectory` lists the members of a zip archive, as numpy.savez and torch write one, and says where the bytes
+// of each are. Archives of more than 4 GiB (Zip64) are read, too.
 // Threads: pure functions; files are read on the calling thread.
-#ifndef HEADRACE_IO_FORMATS_NPY_ZIP_DIRECTORY_H_
-#define HEADRACE_IO_FORMATS_NPY_ZIP_DIRECTORY_H_
+#ifndef HEADRACE_IO_FORMATS_ZIP_ZIP_DIRECTORY_H_
+#define HEADRACE_IO_FORMATS_ZIP_ZIP_DIRECTORY_H_
 
 #include <cstdint>
 #include <string>
@@ -33,10 +33,12 @@ absl::StatusOr<std::vector<ZipMember>> ReadZipDirectory(const RandomAccessFile& 
 absl::StatusOr<int64_t> BeginOfMember(const RandomAccessFile& file, int64_t size, const ZipMember& member);
 // What a deflated member holds. kData: damage, or another length or checksum than the directory says.
 absl::StatusOr<BufferRef> InflateMember(const RandomAccessFile& file, int64_t begin, const ZipMember& member);
+// What a stored or deflated member holds. kData: as InflateMember; kUnsupported: it is packed in another way.
+absl::StatusOr<BufferRef> ReadMember(const RandomAccessFile& file, int64_t size, const ZipMember& member);
 // The first bytes of it, `bytes` or as many as there are; nothing is checked.
 absl::StatusOr<std::string> InflateStart(const RandomAccessFile& file, int64_t begin, const ZipMember& member,
                                          int64_t bytes);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_IO_FORMATS_NPY_ZIP_DIRECTORY_H_
+#endif  // HEADRACE_IO_FORMATS_ZIP_ZIP_DIRECTORY_H_

@@ -1,4 +1,4 @@
-#include "io/formats/coco/json_scanner.h"
+#include "io/formats/json/json_scanner.h"
 
 #include <algorithm>
 #include <charconv>
@@ -72,9 +72,10 @@ JsonKind KindAt(int c) {
 
 }  // namespace
 
-JsonScanner::JsonScanner(std::unique_ptr<ByteStream> bytes, size_t block_bytes)
+JsonScanner::JsonScanner(std::unique_ptr<ByteStream> bytes, size_t block_bytes, size_t max_text)
     : bytes_(std::move(bytes)),
       block_bytes_(std::max(block_bytes, 2 * kMaxNumber)),
+      max_text_(max_text),
       buffer_(std::make_unique<char[]>(block_bytes_)) {}
 
 // At most kMaxNumber bytes are needed at once.
@@ -170,7 +171,7 @@ bool JsonScanner::AppendRun(std::string& text) {
       std::find_if(begin, end, [](char c) { return c == '"' || c == '\\' || static_cast<uint8_t>(c) < 0x20; });
   text.append(begin, stop);
   at_ += static_cast<size_t>(stop - begin);
-  return text.size() <= kMaxText || Fail("a text is longer than any that is read");
+  return text.size() <= max_text_ || Fail("a text is longer than any that is read");
 }
 
 bool JsonScanner::ReadHex(uint32_t& unit) {

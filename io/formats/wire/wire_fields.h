@@ -1,8 +1,8 @@
 // `WireFields` reads the fields of a protobuf message one after the other, as views of its bytes. Use it for messages
 // whose fields are known and few: fields of other numbers, and of other wire types, are the caller's to leave out.
 // Threads: one thread at a time.
-#ifndef HEADRACE_IO_FORMATS_TFRECORD_WIRE_FIELDS_H_
-#define HEADRACE_IO_FORMATS_TFRECORD_WIRE_FIELDS_H_
+#ifndef HEADRACE_IO_FORMATS_WIRE_WIRE_FIELDS_H_
+#define HEADRACE_IO_FORMATS_WIRE_WIRE_FIELDS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -97,4 +97,4 @@ class WireFields {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_IO_FORMATS_TFRECORD_WIRE_FIELDS_H_
+#endif  // HEADRACE_IO_FORMATS_WIRE_WIRE_FIELDS_H_

@@ -1,4 +1,4 @@
-#include "io/formats/coco/json_scanner.h"
+#include "io/formats/json/json_scanner.h"
 
 #include <cmath>
 #include <memory>
@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/formats/coco/testing/text_bytes.h"
+#include "io/formats/json/testing/text_bytes.h"
 
 namespace headrace {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/formats/npy/zip_directory.h"
+#include "io/formats/zip/zip_directory.h"
 
 #include <zlib.h>
 
@@ -77,7 +77,7 @@ absl::StatusOr<DirectoryPlace> FindDirectory(const RandomAccessFile& file, int64
     at = at == 0 ? std::string_view::npos : tail.rfind(kEndMark, at - 1);
   }
   if (at == std::string_view::npos) {
-    return DataError("it is not an archive of arrays (.npz), or was cut off: it has no directory at its end");
+    return DataError("it is not a zip archive, or was cut off: it has no directory at its end");
   }
   const bool located = at >= kLocatorBytes && tail.substr(at - kLocatorBytes, 4) == kLocatorMark;
   if (located) return FindDirectory64(file, size, tail.substr(at - kLocatorBytes, kLocatorBytes));
@@ -170,6 +170,14 @@ absl::Status DamagedMember(const ZipMember& member, std::string_view why) {
   return DataError("the member ", member.name, " is damaged: ", why);
 }
 
+absl::Status CheckSum(const ZipMember& member, const uint8_t* bytes) {
+  uLong checksum = crc32(0, nullptr, 0);
+  for (int64_t at = 0; at < member.bytes; at += int64_t{1} << 30) {
+    checksum = crc32(checksum, bytes + at, static_cast<uInt>(std::min(member.bytes - at, int64_t{1} << 30)));
+  }
+  return checksum == member.checksum ? absl::OkStatus() : DamagedMember(member, "its checksum is wrong");
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<ZipMember>> ReadZipDirectory(const RandomAccessFile& file, int64_t size) {
@@ -235,12 +243,26 @@ absl::StatusOr<BufferRef> InflateMember(const RandomAccessFile& file, int64_t be
   if (!ended || made != member.bytes) {
     return DamagedMember(member, Cat("it has ", made, " bytes, and should have ", member.bytes));
   }
-  uLong checksum = crc32(0, nullptr, 0);
-  for (int64_t at = 0; at < made; at += int64_t{1} << 30) {
-    checksum = crc32(checksum, unpacked->data() + at, static_cast<uInt>(std::min(made - at, int64_t{1} << 30)));
-  }
-  if (checksum != member.checksum) return DamagedMember(member, "its checksum is wrong");
+  HEADRACE_RETURN_IF_ERROR(CheckSum(member, unpacked->data()));
   return unpacked;
+}
+
+absl::StatusOr<BufferRef> ReadMember(const RandomAccessFile& file, int64_t size, const ZipMember& member) {
+  if (member.encrypted || (member.method != ZipMember::kStored && member.method != ZipMember::kDeflated)) {
+    return UnsupportedError("the member ", member.name, " is encrypted, or packed otherwise than by deflate");
+  }
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t begin, BeginOfMember(file, size, member));
+  if (member.method == ZipMember::kDeflated) return InflateMember(file, begin, member);
+  if (member.bytes != member.packed_bytes) {
+    return DamagedMember(member, Cat("it has ", member.packed_bytes, " bytes, and should have ", member.bytes));
+  }
+  BufferRef bytes = BufferPool::Global().Allocate(static_cast<size_t>(member.bytes));
+  if (!bytes) return ResourceError("no memory for ", member.bytes, " bytes of the member ", member.name);
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t got,
+                            file.ReadAt(begin, {bytes->data(), static_cast<size_t>(member.bytes)}));
+  if (got != member.bytes) return DataError("the file was cut off while it was read, at byte ", begin + got);
+  HEADRACE_RETURN_IF_ERROR(CheckSum(member, bytes->data()));
+  return bytes;
 }
 
 absl::StatusOr<std::string> InflateStart(const RandomAccessFile& file, int64_t begin, const ZipMember& member,

@@ -1,10 +1,11 @@
 // `XmlScanner` goes once over the elements of XML and their texts. It knows no document types: entities are the five of
-// XML and numbers of characters. Attributes, comments and instructions are passed over.
+// XML and numbers of characters. Comments and instructions are passed over, and attributes read where they are asked for.
 // Threads: one thread at a time.
-#ifndef HEADRACE_IO_FORMATS_VOC_XML_SCANNER_H_
-#define HEADRACE_IO_FORMATS_VOC_XML_SCANNER_H_
+#ifndef HEADRACE_IO_FORMATS_XML_XML_SCANNER_H_
+#define HEADRACE_IO_FORMATS_XML_XML_SCANNER_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,10 +34,15 @@ class XmlScanner {
   const std::vector<std::string_view>& path() const { return path_; }
   // After kEnd: its own text since its last child, without blanks around it.
   std::string_view text() const;
+  // After kBegin: the value of the attribute. nullopt: the element lacks it, or its attributes are damaged, and status()
+  // says so.
+  std::optional<std::string> Attribute(std::string_view name);
   const absl::Status& status() const { return status_; }
 
  private:
   XmlEvent Fail(std::string_view what);
+  // Takes an attribute off the others; false: they are damaged.
+  bool TakeAttribute(std::string_view& rest, std::string_view& name, std::string_view& value);
   // Goes past `end`, which closes what was opened; false: it is missing.
   bool SkipPast(std::string_view end);
   bool TakeText();
@@ -50,6 +56,7 @@ class XmlScanner {
   size_t at_ = 0;
   std::vector<std::string_view> path_;
   std::string text_;
+  std::string_view attributes_;
   bool ends_ = false;    // the element that begins with "<a/>" also ends
   bool leaves_ = false;  // the last of path_ has ended
   bool any_ = false;     // an element was there
@@ -58,4 +65,4 @@ class XmlScanner {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_IO_FORMATS_VOC_XML_SCANNER_H_
+#endif  // HEADRACE_IO_FORMATS_XML_XML_SCANNER_H_
