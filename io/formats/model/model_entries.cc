@@ -16,8 +16,8 @@ namespace headrace {
 namespace {
 
 // The entries of a .hrg file; nullopt: there is none.
-absl::StatusOr<std::optional<std::vector<ModelEntry>>> ReadSidecarFile(const FileSystem& files,
-                                                                       const std::string& path, WantedKey key) {
+absl::StatusOr<std::optional<std::vector<ModelEntry>>> ReadSidecarFile(const FileSystem& files, const std::string& path,
+                                                                       WantedKey key) {
   const absl::StatusOr<FileStat> stat = files.Stat(path);
   if (!stat.ok() && KindOf(stat.status()) == ErrorKind::kNotFound) return std::nullopt;
   HEADRACE_RETURN_IF_ERROR(stat.status());
@@ -30,10 +30,11 @@ absl::StatusOr<std::optional<std::vector<ModelEntry>>> ReadSidecarFile(const Fil
 }
 
 absl::Status NoPlaceError(const std::string& path) {
-  return UnsupportedError(path,
-                          " holds no entries: it is neither an ONNX model, nor a file of safetensors, nor an archive of "
-                          "torch, nor an OpenVINO model (.xml), and there is no ",
-                          SidecarOf(path), " beside it");
+  return UnsupportedError(
+      path,
+      " holds no entries: it is neither an ONNX model, nor a file of safetensors, nor an archive of "
+      "torch, nor an OpenVINO model (.xml), and there is no ",
+      SidecarOf(path), " beside it");
 }
 
 absl::Status DifferError(const std::string& path, std::string_view key) {

@@ -1,10 +1,12 @@
 #include "io/formats/model/model_entries.h"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -39,11 +41,10 @@ std::string TorchFile() { return fixture::ZipBytes({{"m/extra/k", "v"}, {"m/vers
 
 TEST(ModelEntries, FindsTheFormatByTheBytes) {
   const TemporaryFolder folder;
-  for (const std::string& bytes :
-       {fixture::OnnxBytes({{"k", "v"}}), TensorsBytes(R"("__metadata__":{"k":"v"},)"), TorchFile(),
-        fixture::OpenVinoText("<k value=\"v\"/>"),
-        // An ONNX model whose version does not come first.
-        fixture::OnnxProperty("k", "v") + fixture::OnnxHead()}) {
+  for (const std::string& bytes : {fixture::OnnxBytes({{"k", "v"}}), TensorsBytes(R"("__metadata__":{"k":"v"},)"),
+                                   TorchFile(), fixture::OpenVinoText("<k value=\"v\"/>"),
+                                   // An ONNX model whose version does not come first.
+                                   fixture::OnnxProperty("k", "v") + fixture::OnnxHead()}) {
     const std::string path = folder.Write("model", bytes);
     EXPECT_THAT(*ReadModelEntries(path), ElementsAre(Pair("k", "v")));
     EXPECT_EQ(*ReadModelEntry(path, "k"), "v");
@@ -67,8 +68,8 @@ TEST(ModelEntries, AreSetReplacedAndRemoved) {
 TEST(ModelEntries, OfOtherFilesLieBesideThem) {
   const TemporaryFolder folder;
   const std::string npz = fixture::ZipBytes({{"a.npy", "x"}});
-  for (const std::string& bytes : {std::string("\x1c\0\0\0TFL3", 8), std::string("GGUF\3\0\0\0", 8), npz,
-                                   std::string(), std::string("<annotation/>")}) {
+  for (const std::string& bytes : {std::string("\x1c\0\0\0TFL3", 8), std::string("GGUF\3\0\0\0", 8), npz, std::string(),
+                                   std::string("<annotation/>")}) {
     const std::string path = folder.Write("model", bytes);
     const absl::Status none = ReadModelEntries(path).status();
     EXPECT_EQ(KindOf(none), ErrorKind::kUnsupported);
@@ -145,9 +146,8 @@ TEST(ModelEntries, RefuseWhatNoFormatHolds) {
 
 TEST(ModelEntries, NameTheDamagedFile) {
   const TemporaryFolder folder;
-  for (const auto& [name, bytes] : fixture::Texts{{"m.onnx", fixture::OnnxBytes({})},
-                                                  {"m.safetensors", TensorsBytes()},
-                                                  {"m.pt2", TorchFile()}}) {
+  for (const auto& [name, bytes] :
+       fixture::Texts{{"m.onnx", fixture::OnnxBytes({})}, {"m.safetensors", TensorsBytes()}, {"m.pt2", TorchFile()}}) {
     for (const size_t size : {size_t{0}, size_t{1}, size_t{7}, bytes.size() / 2, bytes.size() - 1}) {
       const std::string path = folder.Write(name, bytes.substr(0, size));
       for (const absl::Status& error : {ReadModelEntries(path).status(), WriteModelEntries(path, {{"k", "v"}})}) {
@@ -207,8 +207,12 @@ TEST(ModelEntries, KeepTheOldFileWhereACallFails) {
         number, [&](const FileSystem& files) { return WriteModelEntries(files, path, {{"k", "v"}}); }, result)) {
       // A failing search of the format is the file's own error, or the call is of the file beside it.
       const auto read = ReadModelEntry(path, "k");
-      if (!result.ok()) EXPECT_THAT(std::string(result.message()), HasSubstr("injected")) << number;
-      if (result.ok()) EXPECT_EQ(*read, "v");
+      if (!result.ok()) {
+        EXPECT_THAT(std::string(result.message()), HasSubstr("injected")) << number;
+      }
+      if (result.ok()) {
+        EXPECT_EQ(*read, "v");
+      }
       const std::string left = BytesOf(path);
       EXPECT_TRUE(left == bytes || *read == "v");
       std::filesystem::remove(path + ".hrg");
@@ -233,7 +237,9 @@ TEST(ModelEntries, AreErrorsWhereACallFailsThatReads) {
         number,
         [&](const FileSystem& files) {
           const auto read = ReadModelEntry(files, path, "k");
-          if (read.ok()) EXPECT_EQ(*read, "v");
+          if (read.ok()) {
+            EXPECT_EQ(*read, "v");
+          }
           return read.status();
         },
         result)) {
@@ -246,7 +252,7 @@ TEST(ModelEntries, AreErrorsWhereACallFailsThatReads) {
 
 TEST(ModelEntries, OfAKilledWriterAreTheOldOnesOrTheNewOnes) {
   const TemporaryFolder folder;
-  const std::string bytes = fixture::OnnxBytes({{"k", "old"}}, std::string(3 << 20, 'w'));
+  const std::string bytes = fixture::OnnxBytes({{"k", "old"}}, std::string((1 << 20) + 1, 'w'));
   bool killed = true;
   int number = 0;
   bool ended_new = false;

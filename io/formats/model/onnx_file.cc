@@ -184,7 +184,8 @@ absl::StatusOr<OnnxProperty> ReadProperty(FileWindow& window, const OnnxFields& 
 
 absl::Status CheckModel(uint64_t version, bool has_graph, bool has_opsets) {
   if (version == 0 || version > kMostVersion || !has_graph) {
-    return DataError("it is not a whole ONNX model: it has no ", has_graph ? "ir_version (field 1) that may be one" : "graph (field 7)");
+    return DataError("it is not a whole ONNX model: it has no ",
+                     has_graph ? "ir_version (field 1) that may be one" : "graph (field 7)");
   }
   if (version < kVersionWithOpsets || has_opsets) return absl::OkStatus();
   return DataError("it is not a whole ONNX model: it has no opset_import (field 8), and may be cut off");

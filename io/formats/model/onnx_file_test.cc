@@ -135,7 +135,9 @@ TEST(OnnxFile, TellsWhereAFileIsCutOff) {
   for (size_t size = 0; size <= bytes.size(); ++size) {
     const auto read = ReadOnnx(bytes.substr(0, size));
     EXPECT_EQ(read.ok(), whole.contains(size)) << size;
-    if (!read.ok()) EXPECT_EQ(KindOf(read.status()), ErrorKind::kData);
+    if (!read.ok()) {
+      EXPECT_EQ(KindOf(read.status()), ErrorKind::kData);
+    }
   }
   EXPECT_THAT(std::string(ReadOnnx(head.substr(0, head.size() - 1)).status().message()),
               HasSubstr("the field 8 (opset_import) at byte"));
@@ -148,7 +150,9 @@ TEST(OnnxFile, SurvivesEveryDamagedByte) {
       std::string damaged = bytes;
       damaged[at] = static_cast<char>(damaged[at] ^ change);
       const auto read = ReadOnnx(damaged);
-      if (!read.ok()) EXPECT_EQ(KindOf(read.status()), ErrorKind::kData);
+      if (!read.ok()) {
+        EXPECT_EQ(KindOf(read.status()), ErrorKind::kData);
+      }
       for (const auto& [key, value] : read.value_or(std::vector<ModelEntry>())) {
         EXPECT_NE(damaged.find(value), std::string::npos);
       }

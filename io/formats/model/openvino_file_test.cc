@@ -49,7 +49,9 @@ TEST(OpenVinoFile, RefusesDamage) {
       std::string damaged = xml;
       damaged[at] = static_cast<char>(damaged[at] ^ change);
       const auto read = ReadOpenVinoEntries(damaged, {});
-      if (!read.ok()) EXPECT_EQ(KindOf(read.status()), ErrorKind::kData);
+      if (!read.ok()) {
+        EXPECT_EQ(KindOf(read.status()), ErrorKind::kData);
+      }
     }
   }
   for (const char* const entry : {"<k value=v/>", "<k value/>", "<k value=\"&no;\"/>", "<k ==\"\"/>",

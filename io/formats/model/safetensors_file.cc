@@ -27,7 +27,8 @@ constexpr size_t kScanBlock = size_t{64} << 10;
 
 uint64_t HeaderLength(std::string_view start) {
   uint64_t length = 0;
-  for (int64_t i = kLengthBytes - 1; i >= 0; --i) length = length << 8 | static_cast<uint8_t>(start[static_cast<size_t>(i)]);
+  for (int64_t i = kLengthBytes - 1; i >= 0; --i)
+    length = length << 8 | static_cast<uint8_t>(start[static_cast<size_t>(i)]);
   return length;
 }
 
@@ -52,8 +53,8 @@ struct HeaderEntry {
 
 struct SafetensorsHeader {
   std::string text = {};
-  size_t end = 0;          // of the object, before the padding
-  size_t first = 0;        // where members begin
+  size_t end = 0;    // of the object, before the padding
+  size_t first = 0;  // where members begin
   bool has_members = false;
   std::optional<HeaderMember> metadata = {};
   std::optional<size_t> end_before = {};   // of the member before it
@@ -188,8 +189,8 @@ absl::StatusOr<SafetensorsHeader> ReadHeader(const RandomAccessFile& file, int64
                      " on, and the file ends at byte ", size);
   }
   if (header.data_bytes < size - data) {
-    return DataError("it is damaged: there are ", size - data - header.data_bytes, " bytes after its tensors, from byte ",
-                     data + header.data_bytes, " on");
+    return DataError("it is damaged: there are ", size - data - header.data_bytes,
+                     " bytes after its tensors, from byte ", data + header.data_bytes, " on");
   }
   return header;
 }

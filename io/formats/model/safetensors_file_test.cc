@@ -42,7 +42,8 @@ std::string ChangedTensorsFile(const std::string& bytes, const std::vector<Model
   if (!pieces.value().has_value()) return bytes;
   std::string changed;
   for (const FilePiece& piece : (*pieces)->pieces()) {
-    changed += bytes.substr(static_cast<size_t>(piece.begin), static_cast<size_t>(piece.end - piece.begin)) + piece.text;
+    changed +=
+        bytes.substr(static_cast<size_t>(piece.begin), static_cast<size_t>(piece.end - piece.begin)) + piece.text;
   }
   return changed;
 }
@@ -92,8 +93,7 @@ TEST(SafetensorsFile, AddsMetadataAndTakesItAway) {
 
 TEST(SafetensorsFile, ChangesMetadataWhereverItStands) {
   const auto with = [](const std::string& members) {
-    return fixture::SafetensorsBytes(
-        R"({ "a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]})" + members, "x");
+    return fixture::SafetensorsBytes(R"({ "a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]})" + members, "x");
   };
   const std::string last = with(R"( , "__metadata__" : {"k":"v"} })");
   EXPECT_EQ(ChangedTensorsFile(last, {{"k", "w"}}), with(R"( , "__metadata__" : {"k":"w"} })"));
@@ -123,19 +123,24 @@ TEST(SafetensorsFile, TellsWhereAFileIsCutOff) {
 TEST(SafetensorsFile, SurvivesEveryDamagedByte) {
   const std::string bytes = WithMetadata(R"({"k":"v","l":"w"})");
   for (size_t at = 0; at < bytes.size(); ++at) {
-    for (int change = 1; change < 256; ++change) {
+    for (const int change : {1, 2, 4, 8, 16, 32, 64, 128, 255}) {
       std::string damaged = bytes;
       damaged[at] = static_cast<char>(damaged[at] ^ change);
       const auto read = ReadTensorsFile(damaged);
-      if (!read.ok()) EXPECT_EQ(KindOf(read.status()), ErrorKind::kData);
+      if (!read.ok()) {
+        EXPECT_EQ(KindOf(read.status()), ErrorKind::kData);
+      }
       // Whatever was read can be changed, and the rest stays.
-      if (read.ok()) EXPECT_TRUE(ReadTensorsFile(ChangedTensorsFile(damaged, {{"new", "x"}})).ok()) << damaged;
+      if (read.ok()) {
+        EXPECT_TRUE(ReadTensorsFile(ChangedTensorsFile(damaged, {{"new", "x"}})).ok()) << damaged;
+      }
     }
   }
 }
 
 TEST(SafetensorsFile, RefusesHeadersOfOtherForms) {
-  EXPECT_THAT(ErrorOfTensorsFile(WithMetadata(R"({"k":1})")), HasSubstr("the value of k in __metadata__ is not a text"));
+  EXPECT_THAT(ErrorOfTensorsFile(WithMetadata(R"({"k":1})")),
+              HasSubstr("the value of k in __metadata__ is not a text"));
   EXPECT_THAT(ErrorOfTensorsFile(WithMetadata("[]")), HasSubstr("an object was expected"));
   EXPECT_THAT(ErrorOfTensorsFile(WithMetadata(R"({},"__metadata__":{})")), HasSubstr("twice"));
   EXPECT_THAT(ErrorOfTensorsFile(fixture::SafetensorsBytes(R"({"a":1})", "")), HasSubstr("the tensor a"));

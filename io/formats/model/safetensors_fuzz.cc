@@ -30,7 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::erase_if(*read, [](const headrace::ModelEntry& entry) { return entry.first == "k"; });
   read->emplace_back("k", "v");
   const headrace::OneFile written(text);
-  const auto again = headrace::ReadSafetensorsEntries(*written.Open("m.safetensors").value(), static_cast<int64_t>(text.size()), {});
+  const auto again =
+      headrace::ReadSafetensorsEntries(*written.Open("m.safetensors").value(), static_cast<int64_t>(text.size()), {});
   Require(again.ok() && *again == *read, "all other entries stay");
   return 0;
 }

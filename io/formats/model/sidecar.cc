@@ -38,8 +38,8 @@ absl::StatusOr<std::vector<ModelEntry>> ReadSidecar(std::string_view text, Wante
   }
   json.AtEnd();
   if (json.ok()) return entries.Take();
-  return Reworded(json.status(), Cat("it does not hold entries of a model, a JSON object of texts: ",
-                                     ToStd(json.status().message())));
+  return Reworded(json.status(),
+                  Cat("it does not hold entries of a model, a JSON object of texts: ", ToStd(json.status().message())));
 }
 
 std::string SidecarText(absl::Span<const ModelEntry> entries) {

@@ -1,6 +1,6 @@
 // `XmlScanner` goes once over the elements of XML and their texts. It knows no document types: entities are the five of
-// XML and numbers of characters. Comments and instructions are passed over, and attributes read where they are asked for.
-// Threads: one thread at a time.
+// XML and numbers of characters. Comments and instructions are passed over, and attributes read where they are asked
+// for. Threads: one thread at a time.
 #ifndef HEADRACE_IO_FORMATS_XML_XML_SCANNER_H_
 #define HEADRACE_IO_FORMATS_XML_XML_SCANNER_H_
 
@@ -34,8 +34,8 @@ class XmlScanner {
   const std::vector<std::string_view>& path() const { return path_; }
   // After kEnd: its own text since its last child, without blanks around it.
   std::string_view text() const;
-  // After kBegin: the value of the attribute. nullopt: the element lacks it, or its attributes are damaged, and status()
-  // says so.
+  // After kBegin: the value of the attribute. nullopt: the element lacks it, or its attributes are damaged, and
+  // status() says so.
   std::optional<std::string> Attribute(std::string_view name);
   const absl::Status& status() const { return status_; }
 

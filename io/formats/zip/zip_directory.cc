@@ -258,8 +258,7 @@ absl::StatusOr<BufferRef> ReadMember(const RandomAccessFile& file, int64_t size,
   }
   BufferRef bytes = BufferPool::Global().Allocate(static_cast<size_t>(member.bytes));
   if (!bytes) return ResourceError("no memory for ", member.bytes, " bytes of the member ", member.name);
-  HEADRACE_ASSIGN_OR_RETURN(const int64_t got,
-                            file.ReadAt(begin, {bytes->data(), static_cast<size_t>(member.bytes)}));
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file.ReadAt(begin, {bytes->data(), static_cast<size_t>(member.bytes)}));
   if (got != member.bytes) return DataError("the file was cut off while it was read, at byte ", begin + got);
   HEADRACE_RETURN_IF_ERROR(CheckSum(member, bytes->data()));
   return bytes;

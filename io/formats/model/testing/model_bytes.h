@@ -90,11 +90,10 @@ inline std::string ZipBytes(const std::vector<ZipFile>& files) {
   for (const auto& [name, bytes, deflated] : files) {
     const std::string packed = deflated ? Deflated(bytes) : bytes;
     const uLong sum = crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size()));
-    const std::string numbers = NumberBytes<uint16_t>(deflated ? 8 : 0) + NumberBytes<uint32_t>(0) +
-                                NumberBytes(static_cast<uint32_t>(sum)) +
-                                NumberBytes(static_cast<uint32_t>(packed.size())) +
-                                NumberBytes(static_cast<uint32_t>(bytes.size())) +
-                                NumberBytes(static_cast<uint16_t>(name.size())) + NumberBytes<uint16_t>(0);
+    const std::string numbers =
+        NumberBytes<uint16_t>(deflated ? 8 : 0) + NumberBytes<uint32_t>(0) + NumberBytes(static_cast<uint32_t>(sum)) +
+        NumberBytes(static_cast<uint32_t>(packed.size())) + NumberBytes(static_cast<uint32_t>(bytes.size())) +
+        NumberBytes(static_cast<uint16_t>(name.size())) + NumberBytes<uint16_t>(0);
     directory += "PK\1\2" + NumberBytes<uint16_t>(20) + NumberBytes<uint16_t>(20) + NumberBytes<uint16_t>(0) + numbers +
                  NumberBytes<uint16_t>(0) + NumberBytes<uint16_t>(0) + NumberBytes<uint16_t>(0) +
                  NumberBytes<uint32_t>(0) + NumberBytes(static_cast<uint32_t>(archive.size())) + name;
