@@ -38,7 +38,7 @@ absl::Status NoPlaceError(const std::string& path) {
 }
 
 absl::Status DifferError(const std::string& path, std::string_view key) {
-  return DataError(path, " and ", SidecarOf(path), " hold different texts for ", key,
+  return DataError(path, " and ", SidecarOf(path), " hold different texts for ", ShownKey(key),
                    "; remove the one that is out of date");
 }
 

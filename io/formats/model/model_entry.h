@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/printable.h"
+
 namespace headrace {
 
 using ModelEntry = std::pair<std::string, std::string>;
@@ -20,6 +22,9 @@ using WantedKey = std::optional<std::string_view>;
 
 // What is read of a file's entries, in all.
 inline constexpr int64_t kMostEntryBytes = int64_t{512} << 20;
+
+// For messages: a key may be as long as a file.
+inline std::string ShownKey(std::string_view key) { return PrintableStart(key, 100); }
 
 }  // namespace headrace
 

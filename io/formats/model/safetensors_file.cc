@@ -122,7 +122,8 @@ class HeaderScan {
     while (json_.NextKey(key)) {
       HeaderMember member = BeginMember(end);
       std::string value;
-      if (json_.Peek() != JsonKind::kText) json_.Fail(Cat("the value of ", key, " in __metadata__ is not a text"));
+      if (json_.Peek() != JsonKind::kText)
+        json_.Fail(Cat("the value of ", ShownKey(key), " in __metadata__ is not a text"));
       json_.ReadText(value);
       end = Place();
       member.end = end;
@@ -133,7 +134,7 @@ class HeaderScan {
   void TakeTensor(std::string_view name) {
     std::string key;
     bool found = false;
-    if (json_.Peek() != JsonKind::kObject) json_.Fail(Cat("the tensor ", name, " is not an object"));
+    if (json_.Peek() != JsonKind::kObject) json_.Fail(Cat("the tensor ", ShownKey(name), " is not an object"));
     json_.EnterObject();
     while (json_.NextKey(key)) {
       if (key != kOffsets) {
@@ -143,7 +144,7 @@ class HeaderScan {
       found = true;
       TakeOffsets(name);
     }
-    if (!found) json_.Fail(Cat("the tensor ", name, " has no data_offsets"));
+    if (!found) json_.Fail(Cat("the tensor ", ShownKey(name), " has no data_offsets"));
   }
 
   void TakeOffsets(std::string_view name) {
@@ -155,7 +156,7 @@ class HeaderScan {
     const bool ended = json_.ok() && !json_.NextElement();
     if (!ended || !offsets[0].is_whole || !offsets[1].is_whole || offsets[0].whole < 0 ||
         offsets[1].whole < offsets[0].whole) {
-      json_.Fail(Cat("the data_offsets of the tensor ", name, " are not a begin and an end"));
+      json_.Fail(Cat("the data_offsets of the tensor ", ShownKey(name), " are not a begin and an end"));
       return;
     }
     header_.data_bytes = std::max(header_.data_bytes, offsets[1].whole);

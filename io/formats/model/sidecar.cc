@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<ModelEntry>> ReadSidecar(std::string_view text, Wante
   json.EnterObject();
   while (json.NextKey(name)) {
     std::string value;
-    if (json.Peek() != JsonKind::kText) json.Fail(Cat("the value of ", name, " is not a text"));
+    if (json.Peek() != JsonKind::kText) json.Fail(Cat("the value of ", ShownKey(name), " is not a text"));
     json.ReadText(value);
     if (entries.Wants(name)) entries.Set(std::move(name), std::move(value));
   }

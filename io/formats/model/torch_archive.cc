@@ -42,7 +42,8 @@ absl::StatusOr<std::optional<std::vector<ModelEntry>>> ReadTorchEntries(const Ra
     if (!name.starts_with(kExtra) || name == kExtra) continue;
     name.remove_prefix(kExtra.size());
     if (!entries.Wants(name)) continue;
-    if (entries.Has(std::string(name))) return DataError("the archive has two entries ", name, " in folders extra");
+    if (entries.Has(std::string(name)))
+      return DataError("the archive has two entries ", ShownKey(name), " in folders extra");
     if (member.bytes > kMostEntryBytes - bytes) {
       return DataError("the member ", member.name, " has ", member.bytes, " bytes, at most ", kMostEntryBytes,
                        " are read of all entries");
