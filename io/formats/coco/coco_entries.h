@@ -14,7 +14,7 @@
 #include "core/outline_bytes.h"
 #include "core/printable.h"
 #include "io/formats/coco/coco_table.h"
-#include "io/formats/coco/json_scanner.h"
+#include "io/formats/json/json_scanner.h"
 
 namespace headrace {
 

@@ -6,9 +6,9 @@
 #include "core/error.h"
 #include "core/stop_signal.h"
 #include "io/formats/coco/coco_entries.h"
-#include "io/formats/coco/json_scanner.h"
 #include "io/formats/compressed/compression.h"
 #include "io/formats/compressed/decompressed_file.h"
+#include "io/formats/json/json_scanner.h"
 #include "io/formats/read_ahead_file.h"
 #include "io/records/crc32c.h"
 

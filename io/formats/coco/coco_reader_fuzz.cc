@@ -9,7 +9,7 @@
 #include "core/outline_bytes.h"
 #include "core/testing/require.h"
 #include "io/formats/coco/coco_reader.h"
-#include "io/formats/coco/testing/text_bytes.h"
+#include "io/formats/json/testing/text_bytes.h"
 
 namespace {
 

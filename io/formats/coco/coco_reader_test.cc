@@ -9,8 +9,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "io/files/testing/temporary_folder.h"
-#include "io/formats/coco/testing/text_bytes.h"
 #include "io/formats/compressed/testing/compress.h"
+#include "io/formats/json/testing/text_bytes.h"
 #include "io/records/crc32c.h"
 
 namespace headrace {

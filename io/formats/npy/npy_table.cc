@@ -10,7 +10,7 @@
 #include "core/interrupt.h"
 #include "core/utf8.h"
 #include "io/formats/npy/npy_head.h"
-#include "io/formats/npy/zip_directory.h"
+#include "io/formats/zip/zip_directory.h"
 
 namespace headrace {
 namespace {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "core/error.h"
-#include "io/formats/tfrecord/wire_fields.h"
+#include "io/formats/wire/wire_fields.h"
 
 namespace headrace {
 namespace {

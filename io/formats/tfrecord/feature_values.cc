@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "io/formats/tfrecord/wire_fields.h"
+#include "io/formats/wire/wire_fields.h"
 
 namespace headrace {
 namespace {

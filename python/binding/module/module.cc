@@ -27,6 +27,7 @@
 #include "python/binding/module/kernel_binding.h"
 #include "python/binding/module/late_kernel.h"
 #include "python/binding/module/mind_record_binding.h"
+#include "python/binding/module/model_binding.h"
 #include "python/binding/module/output_binding.h"
 #include "python/binding/module/parquet_binding.h"
 #include "python/binding/module/record_binding.h"
@@ -111,6 +112,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindFileFields(module);
   binding::BindCoco(module);
   binding::BindVoc(module);
+  binding::BindModelEntries(module);
   binding::BindWorkerLoop(module);
   module.attr("version") = std::string(headrace::kVersion);
   module.def("declarations", [] { return headrace::ir::DeclarationsJson(); }, "Every operator's declaration, as JSON.");
