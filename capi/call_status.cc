@@ -1,6 +1,5 @@
 #include "capi/call_status.h"
 
-#include <optional>
 
 #include "absl/strings/cord.h"
 #include "core/error.h"
@@ -23,7 +22,7 @@ constexpr std::string_view kColumn = "headrace/column";
 absl::string_view Url(std::string_view url) { return {url.data(), url.size()}; }
 
 std::string PayloadOf(const absl::Status& status, std::string_view url) {
-  const std::optional<absl::Cord> value = status.GetPayload(Url(url));
+  const auto value = status.GetPayload(Url(url));
   return value ? std::string(*value) : std::string();
 }
 

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/tensor.h"
 #include "io/files/file_system.h"
-#include "io/formats/model/model_file.h"
+#include "io/formats/model/model_entries.h"
 
 namespace headrace::capi {
 namespace {
@@ -53,11 +53,11 @@ absl::StatusOr<GraphFile> ReadSavedGraph(const std::string& path) {
 }
 
 absl::StatusOr<GraphFile> ReadAttachedGraph(const std::string& path) {
-  HEADRACE_ASSIGN_OR_RETURN(const std::optional<std::string> entry, ReadModelEntry(path, kGraphKey));
+  HEADRACE_ASSIGN_OR_RETURN(const std::optional<std::string> entry, ReadModelEntry(*LocalFileSystem(), path, kGraphKey));
   if (!entry) return NotFoundError("the model has no graph: attach one in Python, graph.attach(path)");
   GraphFile file;
   if (!absl::Base64Unescape(*entry, &file.graph)) return DataError("the model's entry ", kGraphKey, " is not base64");
-  HEADRACE_ASSIGN_OR_RETURN(file.check, ReadModelEntry(path, kCheckKey));
+  HEADRACE_ASSIGN_OR_RETURN(file.check, ReadModelEntry(*LocalFileSystem(), path, kCheckKey));
   return file;
 }
 

@@ -1,12 +1,12 @@
 /* This header is the C interface of libheadrace.so: it opens an inference graph, the preprocessing that training saved,
  * and runs it on a request, bit for bit as Python does. C99 and later, no other header of ours.
  *
- *   hr_open_options options = {sizeof options};
+ *   hr_open_options options = {.size = sizeof options};
  *   options.path = "model.onnx";
  *   hr_graph* graph = NULL;
  *   hr_status* status = hr_open(&options, &graph);
  *   if (status != NULL) { fprintf(stderr, "%s\n", hr_status_text(status)); hr_status_free(status); return 1; }
- *   hr_tensor input = {sizeof input}, output = {sizeof output};
+ *   hr_tensor input = {.size = sizeof input}, output = {.size = sizeof output};
  *   input.dtype = HR_BYTES;
  *   input.data = jpeg;
  *   input.bytes = jpeg_bytes;

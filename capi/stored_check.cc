@@ -124,7 +124,7 @@ absl::StatusOr<StoredCheck> ReadStoredCheck(std::string_view text) {
     }
   });
   json.AtEnd();
-  if (!json.ok()) return Reworded(json.status(), Cat("the stored check cannot be read: ", json.status().message()));
+  if (!json.ok()) return Reworded(json.status(), Cat("the stored check cannot be read: ", ToStd(json.status().message())));
   check.made_with = Cat("headrace ", version, libraries);
   return check;
 }
