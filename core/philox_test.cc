@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/testing/dispatched_target.h"
+
 namespace headrace {
 namespace {
 
@@ -128,6 +130,7 @@ TEST(RowRandom, IsTheSameOnEveryThread) {
 TEST(RowRandom, FillsAsItDrawsOneByOne) {
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(target);
+    ASSERT_EQ(DispatchedTarget(), target);
     for (uint64_t number = 0; number < 200; ++number) {
       // Rows and seeds of all sizes.
       RowRandom one_by_one(MixKey(number, 1), number % 3 == 0 ? number : MixKey(number, 2));

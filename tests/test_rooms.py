@@ -169,3 +169,12 @@ def test_importing_headrace_leaves_rooms_that_few_programs_need():
     late = tuple(f"headrace.{room}." for room in rooms)
     assert [each for each in loaded if each.startswith(late)] == []
     assert {"html", "numpy", "tempfile"}.isdisjoint(loaded)
+
+
+def test_importing_headrace_loads_no_library_that_few_programs_need():
+    """Nor one whose initialiser takes milliseconds."""
+    maps = "import headrace, pathlib; print(pathlib.Path('/proc/self/maps').read_text())"
+    listed = subprocess.run([sys.executable, "-c", maps], capture_output=True, text=True, check=True)
+    loaded = set(re.findall(r"/lib([A-Za-z]+)[^/]*\.so", listed.stdout))
+    assert "jpeg" in loaded
+    assert loaded.isdisjoint({"Lerc", "deflate", "hwy", "jbig", "tiff", "unsupported"})

@@ -1,8 +1,8 @@
 #include "ops/plugin/plugin_columns.h"
 
 #include "core/error.h"
-#include "ops/plugin/plugin_call.h"
-#include "ops/plugin/plugin_values.h"
+#include "kernels/plugin/plugin_call.h"
+#include "kernels/plugin/plugin_values.h"
 
 namespace headrace {
 

@@ -12,10 +12,10 @@
 #include "engine/operator/operator.h"
 #include "io/formats/read_ahead_file.h"
 #include "io/formats/record_reader.h"
-#include "ops/plugin/plugin_call.h"
+#include "kernels/plugin/plugin_call.h"
+#include "kernels/plugin/plugin_file.h"
+#include "kernels/plugin/plugin_values.h"
 #include "ops/plugin/plugin_columns.h"
-#include "ops/plugin/plugin_file.h"
-#include "ops/plugin/plugin_values.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/memory/host_row.h"
 #include "ops/source/split_source.h"
@@ -25,6 +25,21 @@ namespace {
 
 // In one block of a reader.
 constexpr size_t kMostRows = 1024;
+// Splits of files that are not cut: larger than any file.
+constexpr char kWholeFiles[] = "1000000000000000";
+
+class FormatFile final : public headrace_file {
+ public:
+  explicit FormatFile(ReadAheadFile& bytes) : bytes_(bytes) {}
+
+  int64_t Size() const override { return bytes_.size(); }
+  absl::Status Read(int64_t offset, uint64_t bytes, uint8_t* target) override {
+    return bytes_.Read(offset, bytes, target);
+  }
+
+ private:
+  ReadAheadFile& bytes_;
+};
 
 // What create() made of the attributes, which formats and readers share.
 class FormatState {
@@ -75,7 +90,7 @@ class PluginReader : public RecordReader {
         from_(from),
         block_bytes_(block_bytes),
         offset_(from),
-        file_{bytes_.get()} {}
+        file_(*bytes_) {}
   PluginReader(const PluginReader&) = delete;
   ~PluginReader() override {
     if (format().close == nullptr || reader_ == nullptr) return;
@@ -187,7 +202,7 @@ class PluginReader : public RecordReader {
   const int64_t from_;
   const size_t block_bytes_;
   int64_t offset_;  // after the last row, or where the first one may begin
-  headrace_file file_;
+  FormatFile file_;
   void* reader_ = nullptr;
   bool opened_ = false;
   bool done_ = false;
@@ -256,8 +271,22 @@ absl::StatusOr<std::unique_ptr<StreamSource>> MakeSource(const PluginFormatTable
 
 }  // namespace
 
-absl::Status RegisterFormat(std::string_view plugin, const PluginFormatTable& table) {
+ir::Declaration DeclareFormat(std::string_view plugin, const PluginFormatTable& table) {
   ir::Declaration declaration = DeclarationOf(plugin, table);
+  declaration.attributes.insert(declaration.attributes.begin(), DeclarePatterns());
+  for (ir::Attribute& attribute : SplitReading::Declare()) {
+    if (attribute.name == "split_bytes" && table.given.find == nullptr) {
+      attribute.default_value = kWholeFiles;
+      attribute.nullable = false;
+      attribute.hidden = true;
+    }
+    declaration.attributes.push_back(std::move(attribute));
+  }
+  return declaration;
+}
+
+absl::Status RegisterFormat(std::string_view plugin, const PluginFormatTable& table) {
+  ir::Declaration declaration = DeclareFormat(plugin, table);
   declaration.infer = [&table](const ir::Attributes& attributes,
                                absl::Span<const ir::Schema> /*inputs*/) -> absl::StatusOr<ir::Schema> {
     HEADRACE_RETURN_IF_ERROR(CheckPatterns(attributes));

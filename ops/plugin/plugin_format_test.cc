@@ -10,7 +10,7 @@
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "ir/value.h"
-#include "ops/plugin/plugin_library.h"
+#include "kernels/plugin/plugin_library.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAreArray;
 
 GraphBuilder Source(const std::string& op, const std::string& pattern, GraphBuilder::Given more = {}) {
-  const auto plugin = LoadPlugin("ops/plugin/testing/reading_plugin.so");
+  const auto plugin = LoadPlugin("plugin/testing/reading_plugin.so");
   EXPECT_TRUE(plugin.ok()) << plugin.status();
   more.emplace_back("patterns", ir::StringsValue({pattern}));
   GraphBuilder builder;

@@ -8,9 +8,10 @@
 #include "core/error.h"
 #include "core/stop_signal.h"
 #include "engine/operator/operator.h"
-#include "ops/plugin/plugin_call.h"
+#include "kernels/plugin/plugin_call.h"
+#include "kernels/plugin/plugin_values.h"
+#include "ops/order/permute.h"
 #include "ops/plugin/plugin_columns.h"
-#include "ops/plugin/plugin_values.h"
 #include "ops/source/memory/host_row.h"
 
 namespace headrace {
@@ -97,8 +98,14 @@ class PluginSource : public IndexedSource {
 
 }  // namespace
 
-absl::Status RegisterSource(std::string_view plugin, const PluginSourceTable& table) {
+ir::Declaration DeclareSource(std::string_view plugin, const PluginSourceTable& table) {
   ir::Declaration declaration = DeclarationOf(plugin, table);
+  declaration.attributes.push_back(DeclareShuffle());
+  return declaration;
+}
+
+absl::Status RegisterSource(std::string_view plugin, const PluginSourceTable& table) {
+  ir::Declaration declaration = DeclareSource(plugin, table);
   declaration.infer = [&table](const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
     return PluginColumns(table.op, table.given.columns, table.attributes, attributes);
   };

@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "ir/value.h"
-#include "ops/plugin/plugin_library.h"
+#include "kernels/plugin/plugin_library.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 GraphBuilder Squares(int64_t rows, GraphBuilder::Given more = {}) {
-  const auto plugin = LoadPlugin("ops/plugin/testing/reading_plugin.so");
+  const auto plugin = LoadPlugin("plugin/testing/reading_plugin.so");
   EXPECT_TRUE(plugin.ok()) << plugin.status();
   more.emplace_back("rows", ir::IntValue(rows));
   GraphBuilder builder;

@@ -151,7 +151,7 @@ def in_group(group: int) -> bool:
 @pytest.mark.parametrize("seed", one_in(2, ["0", "7"]))
 def test_every_kind_of_kernel_passes(capfd, seed):
     """Of several inputs and outputs, of texts, of batches, random ones, and with attributes of every type."""
-    library = of_c("myops", (ROOT / "ops/plugin/testing/sample_plugin.c").read_text(), "-lm")
+    library = of_c("myops", (ROOT / "plugin/testing/sample_plugin.c").read_text(), "-lm")
     kernels, few = (
         one_in(2, ["Center", "Noise", "Range", "Scale", "Words"]),
         ["inference", "memory", "same bytes", "fillers"],

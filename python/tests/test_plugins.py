@@ -22,7 +22,7 @@ from headrace import vision as V
 from headrace.__main__ import main
 from headrace._kernels.kernel import Kernel
 
-SOURCES = ROOT / "ops/plugin/testing"
+SOURCES = ROOT / "plugin/testing"
 
 
 def build(source: str, library: pathlib.Path, *options: str) -> pathlib.Path:

@@ -3,6 +3,8 @@
 import json
 import pathlib
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -134,9 +136,9 @@ def test_what_is_linked_statically_is_named():
     (static,) = re.findall(r'"-Wl,-Bstatic",(.*?)"-Wl,-Bdynamic"', build, re.DOTALL)
     archives = [f"/usr/lib/x86_64-linux-gnu/lib{name}.a" for name in re.findall(r'"-l(\w+)"', static)]
     headers_alone = re.findall(r'^cc_library\(name = "(\w+)"\)$', build, re.MULTILINE)
-    assert archives and headers_alone == ["json"]
+    assert archives and headers_alone == ["json", "hwy"]
     owners = {package.name for package in debian.owners_of(archives).values()}
-    assert owners | {"nlohmann-json3-dev"} == set(Licences.read().compiled_in["debian"])
+    assert owners | {"libhwy-dev", "nlohmann-json3-dev"} == set(Licences.read().compiled_in["debian"])
 
 
 def test_a_file_of_no_package_is_refused(tmp_path):
@@ -193,3 +195,28 @@ def test_symbols_are_read_without_their_versions():
     libtiff = pathlib.Path("/usr/lib/x86_64-linux-gnu/libtiff.so.6")
     assert {"jbg_dec_in", "malloc"} <= bundle._symbols(libtiff, "undefined")
     assert "TIFFClientOpenExt" in bundle._symbols(libtiff, "defined")
+
+
+def test_what_is_loaded_late_is_inside_with_all_that_it_needs(tmp_path):
+    """Under a name that the module knows: it says no other where it asks for the library."""
+    module = tmp_path / "module.so"
+    libraries = tmp_path / "libraries"
+    libraries.mkdir()
+    folder = pathlib.Path("/usr/lib/x86_64-linux-gnu")
+    shutil.copyfile(folder / "libz.so.1", module)
+    known = [path for path in folder.glob("lib*.so.*") if path.is_file()]
+    bundled = {each.name: each for each in bundle.bundle_libraries(module, libraries, known, {}, ["libtiff.so.6"])}
+    assert {"libtiff.so.6", "libjbig.so.0", "libjpeg.so.62", "libdeflate.so.0"} <= bundled.keys()
+    late = bundled["libtiff.so.6"].path
+    assert late.name == "libtiff-headrace.so.6"
+    source = (ROOT / "kernels/vision/codecs/whole/tiff_library.cc").read_text()
+    assert f'{{"{late.name}", "libtiff.so.6"}}' in source
+    dynamic = subprocess.run(["readelf", "-d", late], check=True, capture_output=True, text=True).stdout
+    assert f"soname: [{late.name}]" in dynamic and "[$ORIGIN]" in dynamic
+    assert bundled["libjbig.so.0"].path.name in dynamic
+    assert "[$ORIGIN/../libraries]" in subprocess.run(["readelf", "-d", module], capture_output=True, text=True).stdout
+
+
+def test_what_is_loaded_late_is_named_for_the_build(tmp_path):
+    with pytest.raises(bundle.CannotBundle, match="libtiff.so.6 is loaded late and not named in"):
+        bundle.bundle_libraries(pathlib.Path("/usr/lib/x86_64-linux-gnu/libz.so.1"), tmp_path, [], {}, ["libtiff.so.6"])

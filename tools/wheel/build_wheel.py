@@ -90,6 +90,7 @@ def main() -> None:
     parser.add_argument(
         "--stand-in", nargs="+", default=[], type=stand_in, help="NAME=PATH: what takes the place of a library"
     )
+    parser.add_argument("--late", nargs="+", default=[], help="libraries that the module loads while it runs")
     parser.add_argument(
         "--package", nargs="+", required=True, type=pathlib.Path, help="paths with a folder `headrace` in them"
     )
@@ -114,7 +115,9 @@ def main() -> None:
         shutil.copyfile(files[module_name], module)
         bundled: dict[str, Bundled] = {}
         try:
-            for library in bundle_libraries(module, libraries, arguments.libraries, dict(arguments.stand_in)):
+            for library in bundle_libraries(
+                module, libraries, arguments.libraries, dict(arguments.stand_in), arguments.late
+            ):
                 bundled[f"{libraries.name}/{library.path.name}"] = library
             shipped = find_shipped(bundled, arguments.version, module_name, Licences.read())
         except (CannotBundle, NotAllowed, NotOfAPackage) as error:

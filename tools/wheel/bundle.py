@@ -57,19 +57,37 @@ def _check_stand_in(name: str, original: pathlib.Path, stand_in: pathlib.Path, u
         raise CannotBundle(f"{stand_in.name}, which stands in for {name}, lacks {', '.join(lacking)}")
 
 
+def _needed_by(path: pathlib.Path) -> dict[str, pathlib.Path]:
+    listed = re.findall(r"^\s*(\S+) => (/\S+)", run("ldd", path), re.MULTILINE)
+    return {name: pathlib.Path(path) for name, path in listed if name not in OUTSIDE}
+
+
+def _name_of_copy(name: str, source: pathlib.Path, *, is_late: bool) -> str:
+    stem, dot, rest = name.partition(".so")
+    digest = "" if is_late else f"-{hashlib.sha256(source.read_bytes()).hexdigest()[:8]}"
+    return f"{stem}-headrace{digest}{dot}{rest}"
+
+
 def bundle_libraries(
     module: pathlib.Path,
     folder: pathlib.Path,
     known: Collection[pathlib.Path],
     stand_ins: Mapping[str, pathlib.Path],
+    late: Collection[str] = (),
 ) -> list[Bundled]:
     """Copies the system libraries that `module` needs to `folder`, which is beside the package in the wheel.
 
     Each is one of the files in `known`, or one of `stand_ins` takes its place, by its name. A copy is named by its
-    contents: another wheel in the same process may contain the same library.
+    contents: another wheel in the same process may contain the same library. Those of `late` the module loads while it
+    runs, by a name that it knows: theirs is not the system's, either, `libx-headrace.so.1`.
     """
-    listed = re.findall(r"^\s*(\S+) => (/\S+)", run("ldd", module), re.MULTILINE)
-    found = {name: pathlib.Path(path) for name, path in listed if name not in OUTSIDE}
+    found = _needed_by(module)
+    by_name = {path.name: path for path in known}
+    for name in late:
+        if name not in by_name:
+            raise CannotBundle(f"{name} is loaded late and not named in `bundled` of third_party/debian.BUILD")
+        path = pathlib.Path(os.path.realpath(by_name[name]))
+        found |= {**_needed_by(path), name: path}
     real = {os.path.realpath(path) for path in known}
     bundled: dict[str, Bundled] = {}
     for name, path in found.items():
@@ -82,9 +100,7 @@ def bundle_libraries(
                 f"{path} is needed and not named in `bundled` of third_party/debian.BUILD, so a change of it would not "
                 "change the wheel"
             )
-        stem, dot, rest = source.name.partition(".so") if name in stand_ins else name.partition(".so")
-        digest = hashlib.sha256(source.read_bytes()).hexdigest()[:8]
-        copy = folder / f"{stem}-headrace-{digest}{dot}{rest}"
+        copy = folder / _name_of_copy(source.name if name in stand_ins else name, source, is_late=name in late)
         shutil.copyfile(source, copy)
         bundled[name] = Bundled(name, source, copy, name in stand_ins)
     for path in [module, *(library.path for library in bundled.values())]:

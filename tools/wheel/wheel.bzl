@@ -5,6 +5,9 @@ load("@python//:suffix.bzl", "PYTHON")
 # Libraries that the wheel holds something of ours in place of, by the names that other libraries need them by.
 _STAND_INS = {"libjbig.so.0": "//tools/wheel:libunsupported.so"}
 
+# Libraries that the module loads while it runs, by these names or those of the wheel's copies.
+_LATE = ["libtiff.so.6"]
+
 def headrace_wheel(name, version, srcs, visibility = None):
     """Builds the wheel of `srcs`, files of the folder python/headrace with the engine module among them.
 
@@ -26,6 +29,8 @@ def headrace_wheel(name, version, srcs, visibility = None):
             "--libraries $(locations @debian//:bundled)",
             "--stand-in",
         ] + ["%s=$(location %s)" % stand_in for stand_in in _STAND_INS.items()] + [
+            "--late",
+        ] + _LATE + [
             "--package",
         ] + ["$(locations %s)" % src for src in srcs]),
         tools = ["//tools/wheel:build_wheel"],

@@ -31,6 +31,7 @@ LARGEST_INSTALL = 40 * 1000 * 1000
 
 PIPELINE = """
 import os
+import struct
 import sys
 import tempfile
 import numpy as np
@@ -51,6 +52,17 @@ for batch in batches:
     assert batch["image"].dtype == np.float32, batch["image"].dtype
     assert batch["image"].std() > 0.1
     assert batch["label"].shape == (4,), batch["label"].shape
+def loaded():
+    with open("/proc/self/maps") as maps:
+        return {os.path.basename(line.split()[-1]) for line in maps}
+
+# libtiff is the wheel's own, and loaded by the first TIFF.
+assert not [name for name in loaded() if name.startswith(("libtiff", "libhwy"))]
+tags = [(256, 4, 1), (257, 4, 1), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 4, 8), (277, 3, 1), (279, 4, 1)]
+tiff = b"II*" + bytes(1) + struct.pack("<II", 12, 42) + struct.pack("<H", len(tags))
+tiff += b"".join(struct.pack("<HHII", tag, kind, 1, value) for tag, kind, value in tags) + bytes(4)
+assert V.Decode()(tiff).tolist() == [[[42, 42, 42]]]
+assert "libtiff-headrace.so.6" in loaded() and not [name for name in loaded() if name.startswith("libtiff.so")]
 with tempfile.TemporaryDirectory() as folder:
     lists = pack.make_lists(f"{folder}/photos", sys.argv[1], recursive=True)
     packed = pack.pack_images(lists.paths[0], sys.argv[1], resize=64)

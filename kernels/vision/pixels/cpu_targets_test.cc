@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/philox.h"
+#include "core/testing/dispatched_target.h"
 #include "core/testing/rounds.h"
 #include "gtest/gtest.h"
 #include "hwy/highway.h"
@@ -42,6 +43,7 @@ void OnEachTarget(uint64_t salt, Check check) {
   uint64_t runs = 0;
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(target);
+    ASSERT_EQ(DispatchedTarget(), target);
     for (uint64_t run = 0; run < kRuns && !testing::Test::HasFailure(); ++run, ++runs) {
       SCOPED_TRACE(std::string(hwy::TargetName(target)) + ", run " + std::to_string(run));
       RowRandom random(3, salt, {.key = run});
@@ -400,6 +402,7 @@ TEST(TurnHue, IsPillowsForEveryColour) {
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
     SCOPED_TRACE(hwy::TargetName(target));
     hwy::SetSupportedTargetsForTest(target);
+    ASSERT_EQ(DispatchedTarget(), target);
     TurnEveryColour(first_turn, step);
     first_turn += 50;
   }

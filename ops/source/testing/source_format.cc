@@ -11,7 +11,7 @@
 #include "io/formats/tar/testing/tar_bytes.h"
 #include "io/formats/tfrecord/testing/example_bytes.h"
 #include "ir/graph.pb.h"
-#include "ops/plugin/plugin_library.h"
+#include "kernels/plugin/plugin_library.h"
 
 namespace headrace {
 namespace {
@@ -232,7 +232,7 @@ SourceFormat Compressed(SourceFormat format, Compression compression, std::strin
 
 std::vector<SourceFormat> SplitFormats() {
   // Registers the operator.
-  const auto plugin = LoadPlugin("ops/plugin/testing/reading_plugin.so");
+  const auto plugin = LoadPlugin("plugin/testing/reading_plugin.so");
   if (!plugin.ok()) ADD_FAILURE() << plugin.status();
   return {TextLines(),    JsonObjects(), CsvRows(),    LibSvmRows(),  RecordFiles(),
           ImageRecords(), TfExamples(),  TarSamples(), PluginFrames()};

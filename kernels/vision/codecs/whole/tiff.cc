@@ -1,7 +1,5 @@
 #include "kernels/vision/codecs/whole/tiff.h"
 
-#include <tiffio.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include "kernels/vision/codecs/whole/tiff_chunks.h"
 #include "kernels/vision/codecs/whole/tiff_file.h"
 #include "kernels/vision/codecs/whole/tiff_kind.h"
+#include "kernels/vision/codecs/whole/tiff_library.h"
 #include "kernels/vision/codecs/whole/tiff_samples.h"
 #include "kernels/vision/codecs/whole/whole_image.h"
 #include "kernels/vision/image/pixel_limit.h"
@@ -36,7 +35,8 @@ constexpr int64_t kUnpackedAnyway = int64_t{1} << 16;
 
 class TiffReader {
  public:
-  TiffReader(std::string_view bytes, const DecodeOptions& options) : file_(bytes), options_(options) {}
+  TiffReader(const TiffLibrary& library, std::string_view bytes, const DecodeOptions& options)
+      : file_(library, bytes), options_(options) {}
 
   absl::StatusOr<DecodedPart> Read(const ChoosePart& choose) {
     if (!file_.is_open()) return file_.Failed(" (in its header)");
@@ -55,7 +55,7 @@ class TiffReader {
     const bool unchanged = options_.mode == PixelMode::kUnchanged;
     converted_ = kind_.is_luma_and_chroma() || (kind_.is_lab() && !unchanged);
     if (kind_.photometric == PHOTOMETRIC_YCBCR && !converted_) {
-      TIFFSetField(file_.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+      file_.library().SetField(file_.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
     }
     const bool alpha = kind_.alpha != TiffAlpha::kNone && !converted_;
     int held = kind_.colors + (alpha ? 1 : 0);
@@ -77,7 +77,7 @@ class TiffReader {
 
   absl::Status ReadPalette() {
     uint16_t* colors[3] = {};
-    if (TIFFGetField(file_.get(), TIFFTAG_COLORMAP, &colors[0], &colors[1], &colors[2]) == 0) {
+    if (file_.library().GetField(file_.get(), TIFFTAG_COLORMAP, &colors[0], &colors[1], &colors[2]) == 0) {
       return file_.Failed(" (it has no palette)");
     }
     for (size_t i = 0; i < size_t{1} << kind_.bits; ++i) {
@@ -98,7 +98,7 @@ class TiffReader {
                        " pixels; together they are more than max_pixels = ", options_.max_pixels,
                        "; if that is meant, raise it");
     }
-    if (TIFFIsTiled(file_.get()) == 0) return absl::OkStatus();
+    if (file_.library().IsTiled(file_.get()) == 0) return absl::OkStatus();
     const auto covered = [](int64_t side, uint32_t tile) {
       return tile == 0 ? 0.0 : static_cast<double>((side + tile - 1) / tile) * tile;
     };
@@ -164,10 +164,11 @@ class TiffReader {
     UseZlib(file_);
     char message[1024] = "";
     TIFFRGBAImage image;
-    if (TIFFRGBAImageOK(file_.get(), message) == 0 || TIFFRGBAImageBegin(&image, file_.get(), 1, message) == 0) {
+    if (file_.library().RGBAImageOK(file_.get(), message) == 0 ||
+        file_.library().RGBAImageBegin(&image, file_.get(), 1, message) == 0) {
       return DataError("the TIFF is not read: ", message);
     }
-    const std::unique_ptr<TIFFRGBAImage, decltype(&TIFFRGBAImageEnd)> end(&image, TIFFRGBAImageEnd);
+    const std::unique_ptr<TIFFRGBAImage, decltype(TiffLibrary::RGBAImageEnd)> end(&image, file_.library().RGBAImageEnd);
     image.orientation = ORIENTATION_TOPLEFT;
     image.req_orientation = ORIENTATION_TOPLEFT;
     const int64_t rows = RowsAtOnce();
@@ -178,8 +179,8 @@ class TiffReader {
       const int64_t some = std::min(rows, layout_.height - y);
       std::memset(rgba.mutable_raw(), 0, static_cast<size_t>(4 * some * layout_.width));
       image.row_offset = static_cast<int>(y);
-      const int read = TIFFRGBAImageGet(&image, reinterpret_cast<uint32_t*>(rgba.mutable_raw()),
-                                        static_cast<uint32_t>(layout_.width), static_cast<uint32_t>(some));
+      const int read = file_.library().RGBAImageGet(&image, reinterpret_cast<uint32_t*>(rgba.mutable_raw()),
+                                                    static_cast<uint32_t>(layout_.width), static_cast<uint32_t>(some));
       if (read == 0 || file_.lost_pixels()) return file_.Failed("");
       const auto* const packed = reinterpret_cast<const uint32_t*>(rgba.raw());
       uint8_t* to = pixels + 3 * y * layout_.width;
@@ -194,7 +195,7 @@ class TiffReader {
 
   // Of a strip, or a row of tiles; 0: the file has no such rows.
   int64_t RowsAtOnce() const {
-    const bool tiled = TIFFIsTiled(file_.get()) != 0;
+    const bool tiled = file_.library().IsTiled(file_.get()) != 0;
     const auto rows = file_.Field<uint32_t>(tiled ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP, 0);
     return std::min<int64_t>(rows, layout_.height);
   }
@@ -203,7 +204,7 @@ class TiffReader {
     const int planes = kind_.apart ? samples_.held : 1;
     TiffChunks chunks(file_, kind_.bits, samples_.in_row);
     for (int plane = 0; plane < planes; ++plane) {
-      if (TIFFIsTiled(file_.get()) != 0) {
+      if (file_.library().IsTiled(file_.get()) != 0) {
         HEADRACE_RETURN_IF_ERROR(ReadTiles(chunks, plane, pixels));
       } else if (kind_.is_fax() || IsLongStrip()) {
         HEADRACE_RETURN_IF_ERROR(ReadRows(chunks, plane, pixels));
@@ -215,7 +216,7 @@ class TiffReader {
   }
 
   bool IsLongStrip() const {
-    const int64_t row_bytes = TIFFScanlineSize(file_.get());
+    const int64_t row_bytes = file_.library().ScanlineSize(file_.get());
     return kind_.compression != COMPRESSION_NONE && row_bytes > 0 && RowsAtOnce() > kMostInOneGo / row_bytes;
   }
 
@@ -250,7 +251,7 @@ class TiffReader {
 
   // Whole strips, which libtiff unpacks faster than their rows, and into their place if the file's bytes are pixels.
   absl::Status ReadStrips(TiffChunks& chunks, int plane, uint8_t* pixels) {
-    const int64_t row_bytes = TIFFScanlineSize(file_.get());
+    const int64_t row_bytes = file_.library().ScanlineSize(file_.get());
     const int64_t rows = RowsAtOnce();
     const bool copied = samples_.AreCopied() && row_bytes == samples_.PackedBytes(layout_.width);
     if (rows == 0 || row_bytes < samples_.PackedBytes(layout_.width)) {
@@ -264,7 +265,8 @@ class TiffReader {
       if (StopSignal::Raised()) return StopSignal::Error();
       const int64_t some = std::min(rows, layout_.height - y);
       uint8_t* const packed = copied ? PixelAt(pixels, y, 0) : strip.mutable_raw();
-      const uint32_t number = TIFFComputeStrip(file_.get(), static_cast<uint32_t>(y), static_cast<uint16_t>(plane));
+      const uint32_t number =
+          file_.library().ComputeStrip(file_.get(), static_cast<uint32_t>(y), static_cast<uint16_t>(plane));
       HEADRACE_RETURN_IF_ERROR(
           chunks.Read(number, row_bytes, absl::MakeSpan(packed, static_cast<size_t>(some * row_bytes))));
       if (copied) continue;
@@ -276,7 +278,7 @@ class TiffReader {
   }
 
   absl::Status ReadRows(TiffChunks& chunks, int plane, uint8_t* pixels) {
-    const int64_t bytes = TIFFScanlineSize(file_.get());
+    const int64_t bytes = file_.library().ScanlineSize(file_.get());
     HEADRACE_ASSIGN_OR_RETURN(Tensor row, Allocate(bytes));
     if (bytes < samples_.PackedBytes(layout_.width)) return file_.Failed(" (its rows are too short)");
     for (int64_t y = 0; y < layout_.height; ++y) {
@@ -293,8 +295,8 @@ class TiffReader {
   absl::Status ReadTiles(TiffChunks& chunks, int plane, uint8_t* pixels) {
     const int64_t width = TileSide(TIFFTAG_TILEWIDTH);
     const int64_t height = TileSide(TIFFTAG_TILELENGTH);
-    const int64_t bytes = TIFFTileSize(file_.get());
-    const int64_t row_bytes = TIFFTileRowSize(file_.get());
+    const int64_t bytes = file_.library().TileSize(file_.get());
+    const int64_t row_bytes = file_.library().TileRowSize(file_.get());
     HEADRACE_ASSIGN_OR_RETURN(Tensor tile, Allocate(bytes));
     if (width == 0 || height == 0 || row_bytes < samples_.PackedBytes(width) || row_bytes > bytes / height) {
       return file_.Failed(" (its tiles are too small)");
@@ -302,8 +304,8 @@ class TiffReader {
     for (int64_t top = 0; top < layout_.height; top += height) {
       for (int64_t left = 0; left < layout_.width; left += width) {
         if (StopSignal::Raised()) return StopSignal::Error();
-        const uint32_t number = TIFFComputeTile(file_.get(), static_cast<uint32_t>(left), static_cast<uint32_t>(top), 0,
-                                                static_cast<uint16_t>(plane));
+        const uint32_t number = file_.library().ComputeTile(
+            file_.get(), static_cast<uint32_t>(left), static_cast<uint32_t>(top), 0, static_cast<uint16_t>(plane));
         HEADRACE_RETURN_IF_ERROR(
             chunks.Read(number, row_bytes, absl::MakeSpan(tile.mutable_raw(), static_cast<size_t>(bytes))));
         for (int64_t y = 0; y < std::min(height, layout_.height - top); ++y) {
@@ -335,7 +337,8 @@ bool LooksLikeTiff(std::string_view bytes) {
 }
 
 absl::StatusOr<DecodedPart> DecodeTiff(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose) {
-  TiffReader reader(bytes, options);
+  HEADRACE_ASSIGN_OR_RETURN(const TiffLibrary* const library, TiffLibrary::Load());
+  TiffReader reader(*library, bytes, options);
   return reader.Read(choose);
 }
 

@@ -21,7 +21,8 @@ bool LooksLikeTiff(std::string_view bytes);
 // PixelMode::kUnchanged gives all samples instead, in any number, as they are: 9 to 16 bits as uint16, L*a*b* with 128
 // more in a* and b*. It and kAnyDepth alone give signed numbers, floats, and whole ones of 32 and 64 bits.
 // kData if the bytes are not a whole TIFF, or one of another kind, or if what its strips and tiles unpack to is more
-// than an image of max_pixels; kClosed if StopSignal is raised, kResource when out of memory.
+// than an image of max_pixels; kClosed if StopSignal is raised, kResource when out of memory, kUnsupported,
+// as an error of no row, where libtiff is missing.
 absl::StatusOr<DecodedPart> DecodeTiff(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
 
 }  // namespace headrace

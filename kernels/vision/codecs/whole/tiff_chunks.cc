@@ -35,27 +35,27 @@ bool IsDeflate(const TiffFile& file) {
 }
 
 void UseZlib(const TiffFile& file) {
-  if (IsDeflate(file)) TIFFSetField(file.get(), TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
+  if (IsDeflate(file)) file.library().SetField(file.get(), TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
 }
 
 TiffChunks::TiffChunks(TiffFile& file, int bits, int samples)
     : file_(file),
       bits_(bits),
       samples_(samples),
-      tiled_(TIFFIsTiled(file.get()) != 0),
+      tiled_(file.library().IsTiled(file.get()) != 0),
       packed_(file.Field<uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE) != COMPRESSION_NONE),
       deflate_(IsDeflate(file)) {
   const bool words = bits == 8 || bits == 16 || bits == 32 || bits == 64;
   if (deflate_ && words && file.Field<uint16_t>(TIFFTAG_PREDICTOR, PREDICTOR_NONE) == PREDICTOR_HORIZONTAL) {
     // The checksum is that of the differences.
-    TIFFSetField(file.get(), TIFFTAG_PREDICTOR, PREDICTOR_NONE);
+    file.library().SetField(file.get(), TIFFTAG_PREDICTOR, PREDICTOR_NONE);
     differences_ = true;
   }
   checked_ = deflate_ && GivesWhatItUnpacks();
 }
 
 absl::Status TiffChunks::Read(uint32_t number, int64_t row_bytes, absl::Span<uint8_t> to) {
-  if (checked_) TIFFSetField(file_.get(), TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_LIBDEFLATE);
+  if (checked_) file_.library().SetField(file_.get(), TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_LIBDEFLATE);
   if (!checked_) UseZlib(file_);
   HEADRACE_RETURN_IF_ERROR(ReadOnce(number, to));
   if (checked_ && !HasChecksumOf(number, to)) {
@@ -69,7 +69,7 @@ absl::Status TiffChunks::Read(uint32_t number, int64_t row_bytes, absl::Span<uin
 
 // Not if libtiff changes the bytes afterwards: it swaps those of larger numbers, and adds the differences of floats.
 bool TiffChunks::GivesWhatItUnpacks() const {
-  if (bits_ > 8 && TIFFIsByteSwapped(file_.get()) != 0) return false;
+  if (bits_ > 8 && file_.library().IsByteSwapped(file_.get()) != 0) return false;
   return file_.Field<uint16_t>(TIFFTAG_PREDICTOR, PREDICTOR_NONE) == PREDICTOR_NONE;
 }
 
@@ -78,7 +78,7 @@ absl::Status TiffChunks::ReadRow(uint32_t y, uint16_t plane, absl::Span<uint8_t>
   if (deflate_ && !by_rows_) UseZlib(file_);
   by_rows_ = true;
   std::memset(to.data(), 0, to.size());
-  const int read = TIFFReadScanline(file_.get(), to.data(), y, plane);
+  const int read = file_.library().ReadScanline(file_.get(), to.data(), y, plane);
   if (read < 0 || file_.lost_pixels()) return file_.Failed("");
   if (differences_) AddDifferences(static_cast<int64_t>(to.size()), to);
   return absl::OkStatus();
@@ -88,15 +88,15 @@ absl::Status TiffChunks::ReadOnce(uint32_t number, absl::Span<uint8_t> to) {
   // A decoder that ends early, in whatever way, leaves zeros, never what the memory held.
   if (packed_) std::memset(to.data(), 0, to.size());
   const auto bytes = static_cast<tmsize_t>(to.size());
-  const tmsize_t read = tiled_ ? TIFFReadEncodedTile(file_.get(), number, to.data(), bytes)
-                               : TIFFReadEncodedStrip(file_.get(), number, to.data(), bytes);
+  const tmsize_t read = tiled_ ? file_.library().ReadEncodedTile(file_.get(), number, to.data(), bytes)
+                               : file_.library().ReadEncodedStrip(file_.get(), number, to.data(), bytes);
   return read != bytes || file_.lost_pixels() ? file_.Failed("") : absl::OkStatus();
 }
 
 // Whether the packed bytes end with the checksum of these: then they are all that was packed.
 bool TiffChunks::HasChecksumOf(uint32_t number, absl::Span<const uint8_t> unpacked) const {
-  const uint64_t begin = TIFFGetStrileOffset(file_.get(), number);
-  const uint64_t size = TIFFGetStrileByteCount(file_.get(), number);
+  const uint64_t begin = file_.library().GetStrileOffset(file_.get(), number);
+  const uint64_t size = file_.library().GetStrileByteCount(file_.get(), number);
   const std::string_view bytes = file_.bytes();
   if (begin > bytes.size() || size > bytes.size() - begin || size < kChecksumBytes) return false;
   uint32_t expected = 0;

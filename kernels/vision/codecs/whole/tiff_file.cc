@@ -30,7 +30,8 @@ bool SaysPixelsLost(std::string_view warning) {
 
 }  // namespace
 
-TiffFile::TiffFile(std::string_view bytes) : source_{bytes}, tiff_(Open(source_)) {}
+TiffFile::TiffFile(const TiffLibrary& library, std::string_view bytes)
+    : library_(library), source_{bytes}, tiff_(Open(library, source_)) {}
 
 void TiffFile::BeginPixels() {
   source_.message[0] = '\0';
@@ -41,18 +42,19 @@ absl::Status TiffFile::Failed(std::string_view where) const {
   return DataError("the TIFF is damaged or ends early", source_.message[0] != '\0' ? ": " : "", source_.message, where);
 }
 
-TiffFile::OpenTiff TiffFile::Open(Source& source) {
-  const std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)> options(TIFFOpenOptionsAlloc(),
-                                                                                 TIFFOpenOptionsFree);
-  if (options == nullptr) return {nullptr, TIFFClose};
-  TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), kMostForLibtiff);
-  TIFFOpenOptionsSetErrorHandlerExtR(options.get(), NoteError, &source);
-  TIFFOpenOptionsSetWarningHandlerExtR(options.get(), NoteWarning, &source);
+TiffFile::OpenTiff TiffFile::Open(const TiffLibrary& library, Source& source) {
+  const std::unique_ptr<TIFFOpenOptions, decltype(TiffLibrary::OpenOptionsFree)> options(library.OpenOptionsAlloc(),
+                                                                                         library.OpenOptionsFree);
+  if (options == nullptr) return {nullptr, library.Close};
+  library.OpenOptionsSetMaxSingleMemAlloc(options.get(), kMostForLibtiff);
+  library.OpenOptionsSetErrorHandlerExtR(options.get(), NoteError, &source);
+  library.OpenOptionsSetWarningHandlerExtR(options.get(), NoteWarning, &source);
   const auto write_nothing = [](thandle_t, void*, tmsize_t) -> tmsize_t { return 0; };
   const auto close = [](thandle_t) { return 0; };
   const auto unmap = [](thandle_t, void*, toff_t) {};
-  return {TIFFClientOpenExt("image", "r", &source, Read, write_nothing, Seek, close, Size, Map, unmap, options.get()),
-          TIFFClose};
+  return {
+      library.ClientOpenExt("image", "r", &source, Read, write_nothing, Seek, close, Size, Map, unmap, options.get()),
+      library.Close};
 }
 
 void TiffFile::Note(Source& source, const char* format, va_list arguments) {

@@ -53,7 +53,8 @@ TiffAlpha AlphaOf(const TiffFile& file, const TiffKind& kind) {
   uint16_t count = 0;
   uint16_t* kinds = nullptr;
   if (kind.samples <= kind.colors || kind.is_palette() || kind.is_inks() || kind.is_lab() ||
-      TIFFGetFieldDefaulted(file.get(), TIFFTAG_EXTRASAMPLES, &count, &kinds) == 0 || count == 0 || kinds == nullptr) {
+      file.library().GetFieldDefaulted(file.get(), TIFFTAG_EXTRASAMPLES, &count, &kinds) == 0 || count == 0 ||
+      kinds == nullptr) {
     return TiffAlpha::kNone;
   }
   if (kinds[0] == EXTRASAMPLE_ASSOCALPHA) return TiffAlpha::kMultiplied;

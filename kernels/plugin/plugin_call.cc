@@ -1,4 +1,4 @@
-#include "ops/plugin/plugin_call.h"
+#include "kernels/plugin/plugin_call.h"
 
 #include <cxxabi.h>
 
@@ -16,9 +16,9 @@
 #include "core/stop_signal.h"
 #include "core/utf8.h"
 #include "ir/suggestion.h"
-#include "ops/plugin/plugin_file.h"
-#include "ops/plugin/plugin_text.h"
-#include "ops/plugin/plugin_type.h"
+#include "kernels/plugin/plugin_file.h"
+#include "kernels/plugin/plugin_text.h"
+#include "kernels/plugin/plugin_type.h"
 
 using headrace::Cat;
 using headrace::DType;
@@ -312,7 +312,7 @@ int32_t Identify(headrace_call* call, headrace_identity* identity) {
 
 int32_t FileSize(headrace_call* call, const headrace_file* file, int64_t* bytes) {
   if (file == nullptr || bytes == nullptr) return call->RefuseAs("gives file_size() no file or no place");
-  *bytes = file->bytes->size();
+  *bytes = file->Size();
   return HEADRACE_OK;
 }
 
@@ -320,7 +320,7 @@ int32_t ReadFile(headrace_call* call, headrace_file* file, int64_t offset, uint6
   if (file == nullptr || (target == nullptr && bytes > 0))
     return call->RefuseAs("gives read_file() no file or no place");
   if (offset < 0) return call->RefuseAs(Cat("reads from byte ", offset));
-  const absl::Status read = file->bytes->Read(offset, bytes, static_cast<uint8_t*>(target));
+  const absl::Status read = file->Read(offset, bytes, static_cast<uint8_t*>(target));
   return read.ok() ? HEADRACE_OK : call->Refuse(read);
 }
 

@@ -1,7 +1,7 @@
 // `PluginText` is text returned by a plugin, which may be any bytes.
 // Threads: pure functions.
-#ifndef HEADRACE_OPS_PLUGIN_PLUGIN_TEXT_H_
-#define HEADRACE_OPS_PLUGIN_PLUGIN_TEXT_H_
+#ifndef HEADRACE_KERNELS_PLUGIN_PLUGIN_TEXT_H_
+#define HEADRACE_KERNELS_PLUGIN_PLUGIN_TEXT_H_
 
 #include <string>
 
@@ -12,4 +12,4 @@ std::string PluginText(const char* text);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_OPS_PLUGIN_PLUGIN_TEXT_H_
+#endif  // HEADRACE_KERNELS_PLUGIN_PLUGIN_TEXT_H_

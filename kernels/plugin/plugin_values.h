@@ -1,7 +1,7 @@
 // `PluginValues` holds the attributes of one operator as a plugin reads them: values in the order of their declaration.
 // Threads: immutable once made; any thread.
-#ifndef HEADRACE_OPS_PLUGIN_PLUGIN_VALUES_H_
-#define HEADRACE_OPS_PLUGIN_PLUGIN_VALUES_H_
+#ifndef HEADRACE_KERNELS_PLUGIN_PLUGIN_VALUES_H_
+#define HEADRACE_KERNELS_PLUGIN_PLUGIN_VALUES_H_
 
 #include <cstdint>
 #include <deque>
@@ -38,4 +38,4 @@ class PluginValues {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_OPS_PLUGIN_PLUGIN_VALUES_H_
+#endif  // HEADRACE_KERNELS_PLUGIN_PLUGIN_VALUES_H_

@@ -1,8 +1,8 @@
 // `ReadKernel`, `ReadSource` and `ReadFormat` check what a plugin declares; `DeclarationOf` makes a declaration of ours
 // of it.
 // Threads: immutable once made; any thread.
-#ifndef HEADRACE_OPS_PLUGIN_PLUGIN_DECLARATION_H_
-#define HEADRACE_OPS_PLUGIN_PLUGIN_DECLARATION_H_
+#ifndef HEADRACE_KERNELS_PLUGIN_PLUGIN_DECLARATION_H_
+#define HEADRACE_KERNELS_PLUGIN_PLUGIN_DECLARATION_H_
 
 #include <string>
 #include <string_view>
@@ -33,7 +33,7 @@ absl::StatusOr<PluginFormatTable> ReadFormat(std::string_view plugin, const head
 
 // Without inference. Defaults that do not fit are found when it is registered.
 ir::Declaration DeclarationOf(std::string_view plugin, const PluginKernelTable& table);
-// Their attributes are the plugin's own, and those of every source of their kind.
+// With the plugin's own attributes; `ops/plugin` adds those of every source of their kind.
 ir::Declaration DeclarationOf(std::string_view plugin, const PluginSourceTable& table);
 ir::Declaration DeclarationOf(std::string_view plugin, const PluginFormatTable& table);
 
@@ -45,4 +45,4 @@ absl::Status CheckText(const char* text, bool required, std::string_view what);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_OPS_PLUGIN_PLUGIN_DECLARATION_H_
+#endif  // HEADRACE_KERNELS_PLUGIN_PLUGIN_DECLARATION_H_

@@ -2,8 +2,8 @@
 // what becomes of exceptions that leave it. A callback that breaks the interface's rules gives an error that names
 // plugin, operator and callback, and that no policy leaves out as a row's own.
 // Threads: made, used and destroyed by one thread.
-#ifndef HEADRACE_OPS_PLUGIN_PLUGIN_CALL_H_
-#define HEADRACE_OPS_PLUGIN_PLUGIN_CALL_H_
+#ifndef HEADRACE_KERNELS_PLUGIN_PLUGIN_CALL_H_
+#define HEADRACE_KERNELS_PLUGIN_PLUGIN_CALL_H_
 
 #include <cstdint>
 #include <string>
@@ -100,4 +100,4 @@ const headrace_host& PluginHost();
 
 }  // namespace headrace
 
-#endif  // HEADRACE_OPS_PLUGIN_PLUGIN_CALL_H_
+#endif  // HEADRACE_KERNELS_PLUGIN_PLUGIN_CALL_H_

@@ -1,4 +1,4 @@
-#include "ops/plugin/plugin_kernel.h"
+#include "kernels/plugin/plugin_kernel.h"
 
 #include <algorithm>
 #include <array>
@@ -13,9 +13,9 @@
 
 #include "core/error.h"
 #include "ir/graph.pb.h"
-#include "ops/plugin/plugin_call.h"
-#include "ops/plugin/plugin_type.h"
-#include "ops/plugin/plugin_values.h"
+#include "kernels/plugin/plugin_call.h"
+#include "kernels/plugin/plugin_type.h"
+#include "kernels/plugin/plugin_values.h"
 
 namespace headrace {
 namespace {

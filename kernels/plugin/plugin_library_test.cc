@@ -1,4 +1,4 @@
-#include "ops/plugin/plugin_library.h"
+#include "kernels/plugin/plugin_library.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr char kLibrary[] = "ops/plugin/testing/sample_plugin.so";
+constexpr char kLibrary[] = "plugin/testing/sample_plugin.so";
 
 const Plugin& Sample() {
   const absl::StatusOr<const Plugin*> plugin = LoadPlugin(kLibrary);
@@ -80,10 +80,20 @@ TEST(PluginLibrary, IsLoadedOnceByManyThreads) {
 }
 
 TEST(PluginLibrary, RefusesWhatIsNoPlugin) {
-  const absl::Status missing = LoadPlugin("ops/plugin/testing/none.so").status();
+  const absl::Status missing = LoadPlugin("plugin/testing/none.so").status();
   EXPECT_EQ(KindOf(missing), ErrorKind::kNotFound);
-  EXPECT_THAT(std::string(missing.message()), HasSubstr("there is no plugin ops/plugin/testing/none.so"));
-  EXPECT_EQ(KindOf(LoadPlugin("ops/plugin/testing").status()), ErrorKind::kUnsupported);
+  EXPECT_THAT(std::string(missing.message()), HasSubstr("there is no plugin plugin/testing/none.so"));
+  EXPECT_EQ(KindOf(LoadPlugin("plugin/testing").status()), ErrorKind::kUnsupported);
+}
+
+// As in each program without ops/plugin.
+TEST(PluginLibrary, RegistersNoSourcesWithoutWhatReadsThem) {
+  const absl::StatusOr<const Plugin*> plugin = LoadPlugin("plugin/testing/reading_plugin.so");
+  ASSERT_TRUE(plugin.ok()) << plugin.status();
+  ASSERT_FALSE((*plugin)->sources.empty());
+  ASSERT_FALSE((*plugin)->formats.empty());
+  EXPECT_EQ(ir::Registry::Global().Find((*plugin)->sources[0].op), nullptr);
+  EXPECT_EQ(ir::Registry::Global().Find((*plugin)->formats[0].op), nullptr);
 }
 
 TEST(PluginKernel, WritesIntoTheBatchSlot) {

@@ -1,8 +1,8 @@
 // `ReadStruct` reads a structure that a plugin gives: it begins with its size, which depends on the version of the
 // interface that the plugin was built with.
 // Threads: pure functions.
-#ifndef HEADRACE_OPS_PLUGIN_PLUGIN_STRUCT_H_
-#define HEADRACE_OPS_PLUGIN_PLUGIN_STRUCT_H_
+#ifndef HEADRACE_KERNELS_PLUGIN_PLUGIN_STRUCT_H_
+#define HEADRACE_KERNELS_PLUGIN_PLUGIN_STRUCT_H_
 
 #include <algorithm>
 #include <cstring>
@@ -40,4 +40,4 @@ absl::StatusOr<Struct> ReadStruct(const Struct* given, size_t first_size, std::s
 
 }  // namespace headrace
 
-#endif  // HEADRACE_OPS_PLUGIN_PLUGIN_STRUCT_H_
+#endif  // HEADRACE_KERNELS_PLUGIN_PLUGIN_STRUCT_H_

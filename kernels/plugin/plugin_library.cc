@@ -1,4 +1,4 @@
-#include "ops/plugin/plugin_library.h"
+#include "kernels/plugin/plugin_library.h"
 
 #include <dlfcn.h>
 #include <sys/stat.h>
@@ -12,11 +12,9 @@
 #include "core/error.h"
 #include "headrace_plugin.h"
 #include "kernels/kernel.h"
-#include "ops/plugin/plugin_call.h"
-#include "ops/plugin/plugin_format.h"
-#include "ops/plugin/plugin_kernel.h"
-#include "ops/plugin/plugin_source.h"
-#include "ops/plugin/plugin_struct.h"
+#include "kernels/plugin/plugin_call.h"
+#include "kernels/plugin/plugin_kernel.h"
+#include "kernels/plugin/plugin_struct.h"
 
 namespace headrace {
 namespace {
@@ -101,19 +99,36 @@ absl::Status CheckName(std::string_view name, const std::map<std::string, const 
   return absl::OkStatus();
 }
 
+PluginReaders& Readers() {
+  static PluginReaders readers;
+  return readers;
+}
+
 // Its operators, in a registry of their own: which finds what is wrong before anything is registered.
 absl::Status CheckOperators(const Plugin& plugin) {
   ir::Registry own;
-  const auto check = [&](const auto& tables) -> absl::Status {
+  const auto check = [&](const auto& tables, const auto& declare) -> absl::Status {
     for (const auto& table : tables) {
-      const absl::Status fits = own.Register(DeclarationOf(plugin.name, table));
+      const absl::Status fits = own.Register(declare(plugin.name, table));
       if (!fits.ok()) return UnsupportedError("is wrong: ", fits.message());
     }
     return absl::OkStatus();
   };
-  HEADRACE_RETURN_IF_ERROR(check(plugin.kernels));
-  HEADRACE_RETURN_IF_ERROR(check(plugin.sources));
-  return check(plugin.formats);
+  const auto declare_kernel = [](std::string_view name, const PluginKernelTable& table) {
+    return DeclarationOf(name, table);
+  };
+  HEADRACE_RETURN_IF_ERROR(check(plugin.kernels, declare_kernel));
+  const PluginReaders& readers = Readers();
+  if (readers.declare_source != nullptr) HEADRACE_RETURN_IF_ERROR(check(plugin.sources, readers.declare_source));
+  if (readers.declare_format == nullptr) return absl::OkStatus();
+  return check(plugin.formats, readers.declare_format);
+}
+
+template <typename Tables, typename Register>
+absl::Status RegisterReaders(const Plugin& plugin, const Tables& tables, Register* register_one) {
+  if (register_one == nullptr) return absl::OkStatus();
+  for (const auto& table : tables) HEADRACE_RETURN_IF_ERROR(register_one(plugin.name, table));
+  return absl::OkStatus();
 }
 
 absl::Status RegisterOperators(const Plugin& plugin) {
@@ -122,9 +137,8 @@ absl::Status RegisterOperators(const Plugin& plugin) {
     declaration.infer_kernel = InferOf(table);
     HEADRACE_RETURN_IF_ERROR(RegisterKernel(std::move(declaration), FactoryOf(table)));
   }
-  for (const PluginSourceTable& table : plugin.sources) HEADRACE_RETURN_IF_ERROR(RegisterSource(plugin.name, table));
-  for (const PluginFormatTable& table : plugin.formats) HEADRACE_RETURN_IF_ERROR(RegisterFormat(plugin.name, table));
-  return absl::OkStatus();
+  HEADRACE_RETURN_IF_ERROR(RegisterReaders(plugin, plugin.sources, Readers().register_source));
+  return RegisterReaders(plugin, plugin.formats, Readers().register_format);
 }
 
 class Plugins {
@@ -212,6 +226,8 @@ class Plugins {
 };
 
 }  // namespace
+
+void SetPluginReaders(const PluginReaders& readers) { Readers() = readers; }
 
 absl::StatusOr<const Plugin*> LoadPlugin(const std::string& path) { return Plugins::Global().Load(path); }
 

@@ -1,7 +1,7 @@
 // `TypeOfParts` makes a column type of the parts that the interface has.
 // Threads: pure functions.
-#ifndef HEADRACE_OPS_PLUGIN_PLUGIN_TYPE_H_
-#define HEADRACE_OPS_PLUGIN_PLUGIN_TYPE_H_
+#ifndef HEADRACE_KERNELS_PLUGIN_PLUGIN_TYPE_H_
+#define HEADRACE_KERNELS_PLUGIN_PLUGIN_TYPE_H_
 
 #include <cstdint>
 
@@ -15,4 +15,4 @@ absl::StatusOr<ir::ColumnType> TypeOfParts(int32_t dtype, int32_t axes, const in
 
 }  // namespace headrace
 
-#endif  // HEADRACE_OPS_PLUGIN_PLUGIN_TYPE_H_
+#endif  // HEADRACE_KERNELS_PLUGIN_PLUGIN_TYPE_H_

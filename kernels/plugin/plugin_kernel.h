@@ -1,12 +1,12 @@
 // `FactoryOf` makes a kernel of a plugin's: it passes attributes, types and tensors in the structures of the interface,
 // and checks what comes back.
 // Threads: as Kernel; a PluginKernelTable outlives what is made of it.
-#ifndef HEADRACE_OPS_PLUGIN_PLUGIN_KERNEL_H_
-#define HEADRACE_OPS_PLUGIN_PLUGIN_KERNEL_H_
+#ifndef HEADRACE_KERNELS_PLUGIN_PLUGIN_KERNEL_H_
+#define HEADRACE_KERNELS_PLUGIN_PLUGIN_KERNEL_H_
 
 #include "ir/declaration.h"
 #include "kernels/kernel.h"
-#include "ops/plugin/plugin_declaration.h"
+#include "kernels/plugin/plugin_declaration.h"
 
 namespace headrace {
 
@@ -18,4 +18,4 @@ KernelFactory FactoryOf(const PluginKernelTable& table);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_OPS_PLUGIN_PLUGIN_KERNEL_H_
+#endif  // HEADRACE_KERNELS_PLUGIN_PLUGIN_KERNEL_H_

@@ -1,4 +1,4 @@
-#include "ops/plugin/plugin_declaration.h"
+#include "kernels/plugin/plugin_declaration.h"
 
 #include <algorithm>
 #include <array>
@@ -9,10 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "core/utf8.h"
-#include "ops/order/permute.h"
-#include "ops/plugin/plugin_struct.h"
-#include "ops/source/file_patterns.h"
-#include "ops/source/split_source.h"
+#include "kernels/plugin/plugin_struct.h"
 
 namespace headrace {
 namespace {
@@ -33,8 +30,6 @@ constexpr std::array<const char*, 2> kOfKernels = {"seed", "name"};
 constexpr std::array<const char*, 3> kOfSources = {"seed", "name", "shuffle"};
 constexpr std::array<const char*, 8> kOfFormats = {"seed",   "name",       "shuffle",  "patterns",
                                                    "window", "interleave", "sharding", "split_bytes"};
-// Splits of files that are not cut: larger than any file.
-constexpr char kWholeFiles[] = "1000000000000000";
 
 // Words that a class cannot have as its name.
 constexpr std::array<std::string_view, 3> kPythonValues = {"None", "True", "False"};
@@ -296,7 +291,6 @@ ir::Declaration DeclarationOf(std::string_view plugin, const PluginKernelTable& 
 
 ir::Declaration DeclarationOf(std::string_view plugin, const PluginSourceTable& table) {
   ir::Declaration declaration = NamedSource(plugin, table);
-  declaration.attributes.push_back(DeclareShuffle());
   declaration.traits = {.deterministic = (table.given.traits & HEADRACE_NOT_DETERMINISTIC) == 0,
                         .indexed = true,
                         .file_io = (table.given.traits & HEADRACE_WAITS) != 0};
@@ -305,15 +299,6 @@ ir::Declaration DeclarationOf(std::string_view plugin, const PluginSourceTable& 
 
 ir::Declaration DeclarationOf(std::string_view plugin, const PluginFormatTable& table) {
   ir::Declaration declaration = NamedSource(plugin, table);
-  declaration.attributes.insert(declaration.attributes.begin(), DeclarePatterns());
-  for (ir::Attribute& attribute : SplitReading::Declare()) {
-    if (attribute.name == "split_bytes" && table.given.find == nullptr) {
-      attribute.default_value = kWholeFiles;
-      attribute.nullable = false;
-      attribute.hidden = true;
-    }
-    declaration.attributes.push_back(std::move(attribute));
-  }
   declaration.traits = {.random = true, .file_io = true};
   return declaration;
 }

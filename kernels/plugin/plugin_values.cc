@@ -1,4 +1,4 @@
-#include "ops/plugin/plugin_values.h"
+#include "kernels/plugin/plugin_values.h"
 
 #include <utility>
 

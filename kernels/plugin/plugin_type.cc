@@ -1,4 +1,4 @@
-#include "ops/plugin/plugin_type.h"
+#include "kernels/plugin/plugin_type.h"
 
 #include "core/error.h"
 #include "headrace_plugin.h"

@@ -1,4 +1,4 @@
-#include "ops/plugin/plugin_text.h"
+#include "kernels/plugin/plugin_text.h"
 
 #include <cstring>
 #include <string_view>
