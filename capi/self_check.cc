@@ -14,18 +14,31 @@ namespace {
 
 using Requested = std::vector<Tensor>;
 
-// The elements, row-major; of bytes and strings, end to end.
-absl::StatusOr<uint32_t> DigestOf(const Tensor& tensor) {
+bool IsTextArray(const Tensor& tensor) { return IsVariableLength(tensor.dtype()) && tensor.rank() > 0; }
+
+// Of the elements, row-major. Of several bytes or strings with the length before each, so that no two lists are the
+// same bytes.
+absl::StatusOr<uint32_t> ChecksumOf(const Tensor& tensor) {
   if (!IsVariableLength(tensor.dtype())) {
     HEADRACE_ASSIGN_OR_RETURN(const Tensor plain, tensor.Contiguous());
     return Crc32c(plain.raw(), plain.bytes());
   }
-  uint32_t digest = 0;
+  uint32_t checksum = 0;
   for (int64_t i = 0; i < tensor.elements(); ++i) {
     const std::string_view bytes = tensor.bytes_at(i);
-    digest = Crc32c(bytes.data(), bytes.size(), digest);
+    const std::string length = IsTextArray(tensor) ? Cat(bytes.size(), ":") : "";
+    checksum = Crc32c(length.data(), length.size(), checksum);
+    checksum = Crc32c(bytes.data(), bytes.size(), checksum);
   }
-  return digest;
+  return checksum;
+}
+
+absl::StatusOr<bool> HasDigest(const Tensor& tensor, const StoredDigest& digest) {
+  if (tensor.shape() != digest.shape) return false;
+  // NumPy's arrays of texts do not tell bytes from strings.
+  if (!IsTextArray(tensor) && DTypeName(tensor.dtype()) != digest.dtype) return false;
+  HEADRACE_ASSIGN_OR_RETURN(const uint32_t checksum, ChecksumOf(tensor));
+  return checksum == digest.crc32c;
 }
 
 absl::StatusOr<Tensor> ValueOf(const StoredInput& stored) {
@@ -66,9 +79,7 @@ absl::StatusOr<bool> IsAsStored(const InferenceGraph& graph, const StoredCheck& 
     const auto stored = std::find_if(check.outputs.begin(), check.outputs.end(),
                                      [&](const StoredOutput& output) { return output.name == name; });
     if (stored == check.outputs.end()) return DataError("the stored check lacks the output ", name);
-    HEADRACE_ASSIGN_OR_RETURN(const uint32_t digest, DigestOf(results[i]));
-    const bool is_equal = DTypeName(results[i].dtype()) == stored->dtype && results[i].shape() == stored->shape &&
-                          digest == stored->crc32c;
+    HEADRACE_ASSIGN_OR_RETURN(const bool is_equal, HasDigest(results[i], stored->digest));
     if (!is_equal) return false;
   }
   return true;
@@ -79,9 +90,8 @@ absl::StatusOr<std::string> FirstDifference(const InferenceGraph& graph, const S
                                             const Requested& request) {
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<StepResult> steps, graph.Trace(request));
   for (size_t i = 0; i < std::min(steps.size(), check.steps.size()); ++i) {
-    HEADRACE_ASSIGN_OR_RETURN(const uint32_t digest, DigestOf(steps[i].value));
-    const bool is_equal = steps[i].column == check.steps[i].column && digest == check.steps[i].crc32c;
-    if (!is_equal) return Cat("; the first step that differs is ", steps[i].step, ", in the column ", steps[i].column);
+    HEADRACE_ASSIGN_OR_RETURN(const bool is_equal, HasDigest(steps[i].value, check.steps[i].digest));
+    if (!is_equal || steps[i].column != check.steps[i].column) return Cat("; the first step that differs is ", steps[i].step, ", in the column ", steps[i].column);
   }
   return std::string();
 }

@@ -1,7 +1,8 @@
 #include "capi/stored_check.h"
 
-#include <limits>
+#include <charconv>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -31,14 +32,13 @@ void ReadShape(JsonScanner& json, Shape& shape) {
   }
 }
 
-void ReadDigest(JsonScanner& json, uint32_t& digest) {
-  JsonNumber number;
-  if (!json.ReadNumber(number)) return;
-  if (!number.is_whole || number.whole < 0 || number.whole > std::numeric_limits<uint32_t>::max()) {
-    json.Fail("crc32c is not a number of 32 bits");
-    return;
-  }
-  digest = static_cast<uint32_t>(number.whole);
+// Eight hexadecimal digits.
+void ReadChecksum(JsonScanner& json, uint32_t& checksum) {
+  std::string text;
+  if (!json.ReadText(text)) return;
+  const char* const end = text.data() + text.size();
+  const std::from_chars_result read = std::from_chars(text.data(), end, checksum, 16);
+  if (text.size() != 8 || read.ec != std::errc() || read.ptr != end) json.Fail("crc32c is not 8 hexadecimal digits");
 }
 
 void ReadBase64(JsonScanner& json, std::string& bytes) {
@@ -61,17 +61,23 @@ void ReadInput(JsonScanner& json, StoredInput& input) {
   });
 }
 
+// Of a key of a digest's; false: it is of something else, and is to be read.
+bool ReadDigest(JsonScanner& json, const std::string& key, StoredDigest& digest) {
+  if (key == "dtype") {
+    json.ReadText(digest.dtype);
+  } else if (key == "shape") {
+    ReadShape(json, digest.shape);
+  } else if (key == "crc32c") {
+    ReadChecksum(json, digest.crc32c);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 void ReadOutput(JsonScanner& json, StoredOutput& output) {
   ForEachKey(json, [&](const std::string& key) {
-    if (key == "dtype") {
-      json.ReadText(output.dtype);
-    } else if (key == "shape") {
-      ReadShape(json, output.shape);
-    } else if (key == "crc32c") {
-      ReadDigest(json, output.crc32c);
-    } else {
-      json.Skip();
-    }
+    if (!ReadDigest(json, key, output.digest)) json.Skip();
   });
 }
 
@@ -81,9 +87,7 @@ void ReadStep(JsonScanner& json, StoredStep& step) {
       json.ReadText(step.step);
     } else if (key == "column") {
       json.ReadText(step.column);
-    } else if (key == "crc32c") {
-      ReadDigest(json, step.crc32c);
-    } else {
+    } else if (!ReadDigest(json, key, step.digest)) {
       json.Skip();
     }
   });

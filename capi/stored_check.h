@@ -21,17 +21,22 @@ struct StoredInput {
   std::string bytes = {};
 };
 
-struct StoredOutput {
-  std::string name;
+// Of a value.
+struct StoredDigest {
   std::string dtype = {};
   Shape shape = {};
   uint32_t crc32c = 0;
 };
 
+struct StoredOutput {
+  std::string name;
+  StoredDigest digest = {};
+};
+
 struct StoredStep {
-  std::string step;
-  std::string column;
-  uint32_t crc32c = 0;
+  std::string step = {};
+  std::string column = {};
+  StoredDigest digest = {};
 };
 
 struct StoredCheck {
