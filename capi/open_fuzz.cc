@@ -1,12 +1,13 @@
 // A graph comes from outside: any bytes give a graph, which then runs on a request, or a status with a text.
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "capi/headrace.hpp"
 #include "core/testing/require.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
-  using headrace::fixture::Require;
+  using headrace::Require;
   const auto graph = hr::Graph::FromBytes({reinterpret_cast<const char*>(data), bytes});
   if (!graph.ok()) {
     Require(!graph.error().text().empty(), "a status says what is wrong");
