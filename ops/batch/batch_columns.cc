@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "ir/list_columns.h"
 #include "ir/suggestion.h"
 #include "ops/rows/ragged_columns.h"
 
@@ -121,7 +122,8 @@ absl::StatusOr<ir::Schema> BatchSchema(const std::vector<BatchColumn>& columns, 
     if (type.shape.has_value() && !ragged) type.shape->insert(type.shape->begin(), rows);
     schema.columns.push_back({column.name, std::move(type)});
     if (!ragged) continue;
-    const std::string name = column.joining == Joining::kList ? ListSplitsName(column.name) : SplitsName(column.name);
+    const std::string name =
+        column.joining == Joining::kList ? ir::ListSplitsName(column.name) : SplitsName(column.name);
     if (input.IndexOf(name) >= 0) {
       return GraphError("the splits of column \"", column.name, "\" are to be column \"", name,
                         "\", and there is a column of that name; rename one of the two");
@@ -140,7 +142,7 @@ std::vector<ir::ColumnSet> BatchReads(const ir::Attributes& attributes, absl::Sp
   for (const std::string& name : attributes.Strings("pad_columns")) reads.insert(name);
   for (const ir::Column& column : inputs[0].columns) {
     const bool read = wanted.count(column.name) > 0 || wanted.count(SplitsName(column.name)) > 0 ||
-                      wanted.count(ListSplitsName(column.name)) > 0;
+                      wanted.count(ir::ListSplitsName(column.name)) > 0;
     if (read) reads.insert(column.name);
   }
   return {reads};

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "engine/operator/operator.h"
+#include "ir/list_columns.h"
 #include "ir/suggestion.h"
 #include "ops/rows/ragged_columns.h"
 
@@ -35,7 +36,7 @@ absl::StatusOr<ir::Schema> InferProject(const ir::Attributes& attributes, absl::
     if (!seen.insert(name).second) return GraphError("columns names \"", name, "\" twice");
     if (schema.Find(name) == nullptr) schema.columns.push_back(*column);
     // The splits of a list, which users do not see, come with it.
-    const int splits = ListSplitsOf(inputs[0], name);
+    const int splits = ir::ListSplitsOf(inputs[0], name);
     if (splits >= 0) schema.columns.push_back(inputs[0].columns[static_cast<size_t>(splits)]);
   }
   return schema;
@@ -46,7 +47,7 @@ std::vector<ir::ColumnSet> ReadsProject(const ir::Attributes& attributes, absl::
   ir::ColumnSet reads;
   for (const std::string& name : attributes.Strings("columns")) {
     reads.insert(name);
-    if (ListSplitsOf(inputs[0], name) >= 0) reads.insert(ListSplitsName(name));
+    if (ir::ListSplitsOf(inputs[0], name) >= 0) reads.insert(ir::ListSplitsName(name));
   }
   return {reads};
 }

@@ -2,26 +2,22 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "ir/list_columns.h"
 
 namespace headrace {
 namespace {
 
 constexpr std::string_view kSplits = "_splits";
-constexpr std::string_view kListSplits = "[splits]";
 
-bool EndsWith(std::string_view text, std::string_view end) {
-  return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
+// "boxes" of "boxes_splits"; "" of another name, which no column has.
+std::string_view ValuesOfSplits(std::string_view name) {
+  const bool splits = name.size() > kSplits.size() && name.substr(name.size() - kSplits.size()) == kSplits;
+  return splits ? name.substr(0, name.size() - kSplits.size()) : "";
 }
 
 }  // namespace
 
 std::string SplitsName(std::string_view values) { return Cat(values, kSplits); }
-std::string ListSplitsName(std::string_view values) { return Cat(values, kListSplits); }
-
-int ListSplitsOf(const ir::Schema& schema, std::string_view values) {
-  const int splits = schema.IndexOf(ListSplitsName(values));
-  return splits >= 0 && schema.columns[static_cast<size_t>(splits)].type.ragged ? splits : -1;
-}
 
 absl::StatusOr<std::vector<RaggedColumn>> RaggedColumns(const ir::Schema& schema) {
   std::vector<RaggedColumn> found;
@@ -29,15 +25,14 @@ absl::StatusOr<std::vector<RaggedColumn>> RaggedColumns(const ir::Schema& schema
     const ir::Column& column = schema.columns[i];
     if (!column.type.ragged) continue;
     const std::string_view name = column.name;
-    const bool list = EndsWith(name, kListSplits);
-    const size_t suffix = list ? kListSplits.size() : kSplits.size();
-    const int values = list || EndsWith(name, kSplits) ? schema.IndexOf(name.substr(0, name.size() - suffix)) : -1;
+    const std::string_view list = ir::ListOfSplits(name);
+    const int values = schema.IndexOf(list.empty() ? ValuesOfSplits(name) : list);
     if (values < 0) {
       return GraphError("column \"", name, "\" holds the splits of a ragged column, whose values are not there under ",
                         "the name that goes with them (\"boxes\" with \"boxes_splits\"): keep both, rename both, or ",
                         "drop both with project");
     }
-    found.push_back({values, static_cast<int>(i), list});
+    found.push_back({values, static_cast<int>(i), !list.empty()});
   }
   return found;
 }
@@ -45,8 +40,8 @@ absl::StatusOr<std::vector<RaggedColumn>> RaggedColumns(const ir::Schema& schema
 absl::Status RefuseLists(const ir::Schema& schema, absl::Span<const std::string> names, std::string_view what) {
   for (const std::string& name : names) {
     const ir::Column* const column = schema.Find(name);
-    const bool splits = column != nullptr && column->type.ragged && EndsWith(name, kListSplits);
-    if (!splits && ListSplitsOf(schema, name) < 0) continue;
+    const bool splits = column != nullptr && column->type.ragged && !ir::ListOfSplits(name).empty();
+    if (!splits && ir::ListSplitsOf(schema, name) < 0) continue;
     return GraphError("column \"", name, "\" is a list of rows, which batch(ragged=\"list\") made: it cannot be ", what,
                       "; do that below batch, or write ragged=\"splits\"");
   }

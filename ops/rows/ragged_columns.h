@@ -19,10 +19,6 @@ namespace headrace {
 
 // Of the column "boxes": "boxes_splits".
 std::string SplitsName(std::string_view values);
-// Of a column that users get as a list of its rows, and whose splits they do not see: "boxes[splits]".
-std::string ListSplitsName(std::string_view values);
-// The number of the column of its splits; -1: the column is no list, whatever a column beside it is called.
-int ListSplitsOf(const ir::Schema& schema, std::string_view values);
 
 struct RaggedColumn {
   int values = 0;  // the columns' numbers

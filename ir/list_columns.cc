@@ -1,0 +1,46 @@
+#include "ir/list_columns.h"
+
+#include "core/text.h"
+
+namespace headrace::ir {
+namespace {
+
+constexpr std::string_view kListSplits = "[splits]";
+
+}  // namespace
+
+std::string ListSplitsName(std::string_view values) { return Cat(values, kListSplits); }
+
+std::string_view ListOfSplits(std::string_view name) {
+  const bool splits = name.size() > kListSplits.size() && name.substr(name.size() - kListSplits.size()) == kListSplits;
+  return splits ? name.substr(0, name.size() - kListSplits.size()) : "";
+}
+
+int ListSplitsOf(const Schema& schema, std::string_view values) {
+  const int splits = schema.IndexOf(ListSplitsName(values));
+  return splits >= 0 && schema.columns[static_cast<size_t>(splits)].type.ragged ? splits : -1;
+}
+
+std::vector<DeliveredColumn> DeliveredColumns(const Schema& schema) {
+  std::vector<int> splits_of(schema.columns.size(), -1);
+  std::vector<bool> hidden(schema.columns.size(), false);
+  for (size_t i = 0; i < schema.columns.size(); ++i) {
+    splits_of[i] = ListSplitsOf(schema, schema.columns[i].name);
+    if (splits_of[i] >= 0) hidden[static_cast<size_t>(splits_of[i])] = true;
+  }
+  std::vector<DeliveredColumn> delivered;
+  for (size_t i = 0; i < schema.columns.size(); ++i) {
+    if (!hidden[i]) delivered.push_back({i, splits_of[i]});
+  }
+  return delivered;
+}
+
+std::optional<Shape> DeliveredShape(const Schema& schema, const DeliveredColumn& column) {
+  std::optional<Shape> shape = schema.columns[column.column].type.shape;
+  if (!shape.has_value() || column.splits < 0) return shape;
+  const Shape& splits = *schema.columns[static_cast<size_t>(column.splits)].type.shape;
+  shape->insert(shape->begin(), splits[0] == kUnknownDim ? splits[0] : splits[0] - 1);
+  return shape;
+}
+
+}  // namespace headrace::ir
