@@ -95,15 +95,23 @@ def prepare(tmp_path_factory):
     return build / "prepare"
 
 
-def test_pkg_config_says_how_to_build(tmp_path):
+def test_pkg_config_says_how_to_build():
     if shutil.which("pkg-config") is None:
         text = (pathlib.Path(hr.library_dir()).parent / "share/pkgconfig/headrace.pc").read_text()
         assert f"Version: {hr.__version__}" in text
         return
     environment = {**os.environ, "PKG_CONFIG_PATH": f"{os.path.dirname(hr.library_dir())}/share/pkgconfig"}
-    command = ["pkg-config", "--cflags", "--libs", "--modversion", "headrace"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    assert "-lheadrace" in done.stdout and "include" in done.stdout or hr.__version__ in done.stdout
+
+    def asked(*options: str) -> str:
+        command = ["pkg-config", *options, "headrace"]
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.strip()
+
+    assert asked("--modversion") == hr.__version__
+    folders = re.findall(r"-[IL](\S+)", asked("--cflags", "--libs"))
+    assert [os.path.realpath(folder) for folder in folders] == [
+        os.path.realpath(folder) for folder in (hr.include_dir(), hr.library_dir())
+    ]
+    assert "-lheadrace" in asked("--libs")
 
 
 def test_the_example_gives_the_bytes_of_python(prepare, graph, tmp_path):
