@@ -9,19 +9,26 @@
 namespace headrace::capi {
 namespace {
 
+bool IsTable(const Tensor& tensor) { return IsVariableLength(tensor.dtype()) && tensor.rank() > 0; }
+
+// Whether Alone() would give the tensor itself.
+bool IsAlone(const Tensor& tensor) {
+  if (tensor.rank() > HR_MOST_AXES) return false;
+  if (IsTable(tensor)) return tensor.joined();
+  return IsVariableLength(tensor.dtype()) || (tensor.contiguous() && tensor.buffer().unique());
+}
+
 absl::StatusOr<Tensor> Alone(Tensor result) {
   if (result.rank() > HR_MOST_AXES) {
     return UnsupportedError("an output may have ", HR_MOST_AXES, " axes; it has ", result.rank());
   }
-  if (IsVariableLength(result.dtype()) && result.rank() > 0) {
+  if (IsTable(result)) {
     HEADRACE_ASSIGN_OR_RETURN(result, result.Joined());
   } else {
     HEADRACE_ASSIGN_OR_RETURN(result, result.Contiguous());
   }
   return Own(std::move(result));
 }
-
-bool IsTable(const Tensor& tensor) { return IsVariableLength(tensor.dtype()) && tensor.rank() > 0; }
 
 void GiveOwned(std::unique_ptr<Tensor> tensor, hr_tensor& output) noexcept {
   output.dtype = static_cast<int32_t>(tensor->dtype());
@@ -42,6 +49,19 @@ absl::Status GivenOutputs::Take(std::vector<Tensor> results, absl::Span<const hr
     if (outputs[i].data != nullptr) continue;
     HEADRACE_ASSIGN_OR_RETURN(Tensor alone, Alone(std::move(results[i])));
     owned_[i] = std::make_unique<Tensor>(std::move(alone));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GivenOutputs::TakeRow(std::vector<Tensor>& results) {
+  owned_.resize(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    owned_[i] = std::make_unique<Tensor>();
+    if (IsAlone(results[i])) continue;
+    HEADRACE_ASSIGN_OR_RETURN(*owned_[i], Alone(results[i]));
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!owned_[i]->valid()) *owned_[i] = std::move(results[i]);
   }
   return absl::OkStatus();
 }

@@ -20,6 +20,8 @@ class GivenOutputs {
   // Takes results, one an output. Those in memory of the caller's stay there; the others become row-major, and share
   // memory with nobody.
   absl::Status Take(std::vector<Tensor> results, absl::Span<const hr_tensor> outputs);
+  // The same for outputs that are all allocated. After an error `results` are as they were.
+  absl::Status TakeRow(std::vector<Tensor>& results);
   void Give(absl::Span<hr_tensor> outputs) noexcept;
 
  private:

@@ -17,8 +17,8 @@
  * Versions. HEADRACE_ABI is the version of this interface. While it is 0, a program runs with the library of the header
  * that it was built with alone; from 1 on, what was declared stays, and structures only grow at their ends.
  *
- * Structures. `size` comes first in each: the caller sets it to sizeof, and all else that it does not use to zero. Of an
- * array all have one `size`, which is their distance, too.
+ * Structures. `size` comes first in each: the caller sets it to sizeof, and all else that it does not use to zero. Of
+ * an array all have one `size`, which is their distance, too.
  *
  * Errors. Functions that can fail return a status: NULL if all went well, else an object of the caller's, which
  * hr_status_free() frees. There is no last error of a thread or a process. No exception leaves the library, and running
@@ -152,10 +152,10 @@ typedef struct hr_open_options {
 
 /* An input or output of a graph. */
 typedef struct hr_column {
-  uint32_t size;    /* sizeof(hr_column) */
-  int32_t dtype;    /* an hr_dtype */
-  int32_t axes;     /* -1: not known before a request has run */
-  int32_t reserved; /* 0 */
+  uint32_t size;               /* sizeof(hr_column) */
+  int32_t dtype;               /* an hr_dtype */
+  int32_t axes;                /* -1: not known before a request has run */
+  int32_t reserved;            /* 0 */
   int64_t shape[HR_MOST_AXES]; /* of each axis; -1: differs from request to request */
   const char* name;            /* lives as long as the graph */
 } hr_column;
@@ -198,6 +198,61 @@ HR_EXPORT void hr_pool_close(hr_pool* pool);
  * error means that nothing ran, and `statuses` are as they were. */
 HR_EXPORT hr_status* hr_run_many(const hr_graph* graph, size_t requests, const hr_tensor* inputs, size_t input_count,
                                  hr_tensor* outputs, size_t output_count, hr_status** statuses, hr_pool* pool);
+
+/* ---- Pipelines: libheadrace_engine.so alone, which has everything else, too ---- */
+
+/* A run of a whole data set's graph, which gives row after row, usually batches. One thread at a time uses it. */
+typedef struct hr_pipeline hr_pipeline;
+
+/* One option of a run, by the name that it has in ds.options() and ds.iterate(): a text, or a number where `text` is
+ * NULL; 0 and 1 for false and true. seed, epoch, rank, world, even, start, workers, window, group, memory (bytes),
+ * cache_folder, failed_rows_log, optimize, and pull: 1, as it is unless set, runs everything on the thread that calls
+ * hr_pipeline_next() and starts no other; 0 runs it on threads of its own. */
+typedef struct hr_option {
+  uint32_t size;     /* sizeof(hr_option) */
+  uint32_t reserved; /* 0 */
+  const char* name;
+  const char* text;
+  int64_t number;
+} hr_option;
+
+typedef struct hr_pipeline_options {
+  uint32_t size;     /* sizeof(hr_pipeline_options) */
+  uint32_t reserved; /* 0 */
+  /* One of both: a file that ds.save() wrote, or its bytes. Python functions and arrays do not travel in them: a graph
+   * that names some is refused, with the names. */
+  const char* path;
+  const void* bytes;
+  uint64_t byte_count;
+  const hr_option* options;
+  uint64_t option_count;
+  /* Where to go on: what hr_pipeline_state() gave, here or as iterator.state() in Python; NULL: at the beginning. */
+  const void* state;
+  uint64_t state_bytes;
+} hr_pipeline_options;
+
+/* Opens a pipeline: its files are looked for, and nothing is read of them yet. `*pipeline` is NULL after an error. */
+HR_EXPORT hr_status* hr_pipeline_open(const hr_pipeline_options* options, hr_pipeline** pipeline);
+/* NULL is nothing to close. Rows that were given stay valid. */
+HR_EXPORT void hr_pipeline_close(hr_pipeline* pipeline);
+
+/* Of each row. Lists of rows are two columns, as in the engine: their values, and "NAME[splits]", where each ends.
+ * 0 for NULL. */
+HR_EXPORT size_t hr_pipeline_column_count(const hr_pipeline* pipeline);
+/* Writes all of `column`, whose `size` the caller has set; its name lives as long as the pipeline. */
+HR_EXPORT hr_status* hr_pipeline_column(const hr_pipeline* pipeline, size_t index, hr_column* column);
+
+/* Gives the next row: `*row` is 1, and `outputs`, one a column, each with data = NULL before, are allocated and the
+ * caller's, as of hr_run(). At the epoch's end `*row` is 0, and stays so until hr_pipeline_next_epoch(). After an error
+ * there is nothing to release; an error of a row or of its file comes again in every later call. */
+HR_EXPORT hr_status* hr_pipeline_next(hr_pipeline* pipeline, hr_tensor* outputs, size_t output_count, int32_t* row);
+/* Goes on with the next epoch. Only at an epoch's end. */
+HR_EXPORT hr_status* hr_pipeline_next_epoch(hr_pipeline* pipeline);
+/* Gives where the pipeline is, after the row given last, as HR_BYTES that the caller releases: a few bytes, from which
+ * this library, Python or another machine goes on. */
+HR_EXPORT hr_status* hr_pipeline_state(hr_pipeline* pipeline, hr_tensor* state);
+/* Gives, as HR_STRING that the caller releases, what runs, and what took how long. */
+HR_EXPORT hr_status* hr_pipeline_explain(hr_pipeline* pipeline, hr_tensor* text);
 
 /* ---- DLPack: the struct of dlpack.h, which the caller includes ---- */
 

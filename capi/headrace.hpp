@@ -206,12 +206,18 @@ class Tensor {
   hr_tensor raw_ = {};
 };
 
-// An input or output of a graph.
+// An input or output of a graph, or a column of a pipeline.
 struct Column {
   std::string name;
   hr_dtype dtype = HR_UNKNOWN;
   std::optional<std::vector<int64_t>> shape;  // nullopt: not known before a request has run; -1: differs
 };
+
+inline Column ColumnOf(const hr_column& raw) {
+  Column column{raw.name, static_cast<hr_dtype>(raw.dtype), std::nullopt};
+  if (raw.axes >= 0) column.shape.emplace(raw.shape, raw.shape + raw.axes);
+  return column;
+}
 
 // Threads that run requests.
 class Pool {
@@ -282,9 +288,8 @@ class Graph {
     const std::vector<hr_tensor> given = Raw(inputs);
     std::vector<hr_tensor> outputs(requests * output_count, Tensor().raw());
     std::vector<hr_status*> statuses(requests, nullptr);
-    hr_status* const status =
-        hr_run_many(raw(), requests, given.data(), input_count, outputs.data(), output_count, statuses.data(),
-                    pool == nullptr ? nullptr : pool->raw());
+    hr_status* const status = hr_run_many(raw(), requests, given.data(), input_count, outputs.data(), output_count,
+                                          statuses.data(), pool == nullptr ? nullptr : pool->raw());
     if (status != nullptr) return Error(status);
     std::vector<Result<std::vector<Tensor>>> results;
     results.reserve(requests);
@@ -309,16 +314,13 @@ class Graph {
     return Graph(graph);
   }
 
-  Result<std::vector<Column>> Columns(size_t count,
-                                      hr_status* (*describe)(const hr_graph*, size_t, hr_column*)) const {
+  Result<std::vector<Column>> Columns(size_t count, hr_status* (*describe)(const hr_graph*, size_t, hr_column*)) const {
     std::vector<Column> columns;
     for (size_t i = 0; i < count; ++i) {
       hr_column raw_column = {};
       raw_column.size = sizeof raw_column;
       if (hr_status* const status = describe(raw(), i, &raw_column)) return Error(status);
-      Column column{raw_column.name, static_cast<hr_dtype>(raw_column.dtype), std::nullopt};
-      if (raw_column.axes >= 0) column.shape.emplace(raw_column.shape, raw_column.shape + raw_column.axes);
-      columns.push_back(std::move(column));
+      columns.push_back(ColumnOf(raw_column));
     }
     return columns;
   }
@@ -337,6 +339,93 @@ class Graph {
   }
 
   std::unique_ptr<hr_graph, void (*)(hr_graph*)> graph_;
+};
+
+// A run of a whole data set's graph. Link libheadrace_engine.so for it.
+class Pipeline {
+ public:
+  struct Option {
+    std::string name;
+    std::variant<int64_t, std::string> value;
+  };
+
+  // What ds.save() wrote. `state`: where to go on; "": at the beginning.
+  static Result<Pipeline> Open(const std::string& path, const std::vector<Option>& options = {},
+                               std::string_view state = {}) {
+    hr_pipeline_options given = {};
+    given.path = path.c_str();
+    return Open(given, options, state);
+  }
+  static Result<Pipeline> FromBytes(std::string_view bytes, const std::vector<Option>& options = {},
+                                    std::string_view state = {}) {
+    hr_pipeline_options given = {};
+    given.bytes = bytes.data() == nullptr ? "" : bytes.data();
+    given.byte_count = bytes.size();
+    return Open(given, options, state);
+  }
+
+  Result<std::vector<Column>> columns() const {
+    std::vector<Column> columns;
+    for (size_t i = 0; i < hr_pipeline_column_count(raw()); ++i) {
+      hr_column column = {};
+      column.size = sizeof column;
+      if (hr_status* const status = hr_pipeline_column(raw(), i, &column)) return Error(status);
+      columns.push_back(ColumnOf(column));
+    }
+    return columns;
+  }
+  // The columns of the next row; nullopt: the epoch is at its end.
+  Result<std::optional<std::vector<Tensor>>> Next() {
+    std::vector<hr_tensor> outputs(hr_pipeline_column_count(raw()), Tensor().raw());
+    int32_t is_row = 0;
+    if (hr_status* const status = hr_pipeline_next(raw(), outputs.data(), outputs.size(), &is_row))
+      return Error(status);
+    std::optional<std::vector<Tensor>> row;
+    if (is_row == 0) return row;
+    row.emplace();
+    for (const hr_tensor& output : outputs) row->emplace_back(output);
+    return row;
+  }
+  // nullopt: all went well.
+  std::optional<Error> NextEpoch() {
+    if (hr_status* const status = hr_pipeline_next_epoch(raw())) return Error(status);
+    return std::nullopt;
+  }
+  // See hr_pipeline_state().
+  Result<std::string> State() { return Text(hr_pipeline_state); }
+  Result<std::string> Explain() { return Text(hr_pipeline_explain); }
+
+  hr_pipeline* raw() const { return pipeline_.get(); }
+
+ private:
+  explicit Pipeline(hr_pipeline* pipeline) : pipeline_(pipeline, hr_pipeline_close) {}
+
+  static Result<Pipeline> Open(hr_pipeline_options given, const std::vector<Option>& options, std::string_view state) {
+    std::vector<hr_option> raw_options;
+    for (const Option& option : options) {
+      hr_option raw_option = {};
+      raw_option.size = sizeof raw_option;
+      raw_option.name = option.name.c_str();
+      if (const auto* const text = std::get_if<std::string>(&option.value)) raw_option.text = text->c_str();
+      if (const auto* const number = std::get_if<int64_t>(&option.value)) raw_option.number = *number;
+      raw_options.push_back(raw_option);
+    }
+    given.size = sizeof given;
+    given.options = raw_options.data();
+    given.option_count = raw_options.size();
+    given.state = state.data();
+    given.state_bytes = state.size();
+    hr_pipeline* pipeline = nullptr;
+    if (hr_status* const status = hr_pipeline_open(&given, &pipeline)) return Error(status);
+    return Pipeline(pipeline);
+  }
+  Result<std::string> Text(hr_status* (*give)(hr_pipeline*, hr_tensor*)) {
+    hr_tensor output = Tensor().raw();
+    if (hr_status* const status = give(raw(), &output)) return Error(status);
+    return std::string(Tensor(output).bytes_at(0));
+  }
+
+  std::unique_ptr<hr_pipeline, void (*)(hr_pipeline*)> pipeline_;
 };
 
 // See hr_load_plugin(); nullopt: it is loaded.

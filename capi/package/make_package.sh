@@ -1,14 +1,19 @@
 #!/bin/bash
-# Makes the archive that others build against: make_package.sh OUT.tar VERSION_HEADER LIBRARY HEADERS… -- FILES…
+# Makes the archive that others build against: make_package.sh OUT.tar VERSION_HEADER LIBRARIES… -- HEADERS… --
+# FILES…
 # It holds include/, lib/ and share/, with paths relative to itself, so it works wherever it is unpacked.
 set -euo pipefail
-out=$1 version_header=$2 library=$3
-shift 3
+out=$1 version_header=$2
+shift 2
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root"/include "$root"/lib "$root"/share/cmake/headrace "$root"/share/pkgconfig
 
-install -m 755 "$library" "$root/lib/libheadrace.so"
+while [ "$1" != -- ]; do
+  install -m 755 "$1" "$root/lib/"
+  shift
+done
+shift
 while [ "$1" != -- ]; do
   install -m 644 "$1" "$root/include/"
   shift

@@ -30,10 +30,6 @@ struct GivenOptions {
 template <typename T>
 struct Wanted;
 template <>
-struct Wanted<bool> {
-  static constexpr std::string_view kText = "true or false";
-};
-template <>
 struct Wanted<std::string> {
   static constexpr std::string_view kText = "a text";
 };
@@ -41,6 +37,17 @@ template <>
 struct Wanted<std::vector<std::string>> {
   static constexpr std::string_view kText = "a list of texts";
 };
+
+// In languages whose lists of options have no truth values, 0 and 1 stand for them.
+absl::Status Read(const RunOption& option, bool& target) {
+  const auto* const number = std::get_if<int64_t>(&option.value);
+  const bool* const truth = std::get_if<bool>(&option.value);
+  if (truth == nullptr && (number == nullptr || (*number != 0 && *number != 1))) {
+    return GraphError(option.name, " must be true or false");
+  }
+  target = truth != nullptr ? *truth : *number == 1;
+  return absl::OkStatus();
+}
 
 template <typename T>
 absl::Status Read(const RunOption& option, T& target) {

@@ -66,6 +66,11 @@ TEST(RunOptionsTest, NothingGivenIsTheDefault) {
   EXPECT_EQ(options->memory, IterateOptions().memory);
 }
 
+TEST(RunOptionsTest, NumbersMayStandForTruth) {
+  EXPECT_TRUE(RunOptionsOf({{"pull", int64_t{1}}})->pull);
+  EXPECT_FALSE(RunOptionsOf({{"pull", true}, {"pull", int64_t{0}}})->pull);
+}
+
 TEST(RunOptionsTest, OptionsOfADeviceComeInAnyOrder) {
   const absl::StatusOr<IterateOptions> options =
       RunOptionsOf({{"device_depth", int64_t{2}}, {"device_memory", int64_t{1000}}, {"device", std::string("cuda")}});
@@ -89,7 +94,7 @@ TEST(RunOptionsTest, MistakesNameTheOption) {
   EXPECT_THAT(ErrorOf("workers", int64_t{1} << 40), HasSubstr("workers is too large: 1099511627776"));
   EXPECT_THAT(ErrorOf("workers", ~uint64_t{0}), HasSubstr("workers is too large"));
   EXPECT_THAT(ErrorOf("epoch", int64_t{-1}), HasSubstr("epoch must be 0 or more, and is -1"));
-  EXPECT_THAT(ErrorOf("pull", int64_t{1}), HasSubstr("pull must be true or false"));
+  EXPECT_THAT(ErrorOf("pull", int64_t{2}), HasSubstr("pull must be true or false"));
   EXPECT_THAT(ErrorOf("state", int64_t{1}), HasSubstr("state must be a text"));
   EXPECT_THAT(ErrorOf("disabled_passes", std::string("fuse")), HasSubstr("must be a list of texts"));
   EXPECT_THAT(ErrorOf("device", std::string("abacus")), HasSubstr("abacus"));

@@ -87,6 +87,8 @@ class Session {
   bool on_device() const { return iteration_->device() != nullptr; }
   uint64_t epoch() const { return iteration_->epoch(); }
   uint64_t delivered() const { return iteration_->delivered(); }
+  // All rows of the epoch were given.
+  bool at_end() const { return at_end_; }
   // Rows given since the start of the epoch.
   uint64_t given() const { return given_; }
   ir::Schema schema() const { return iteration_->schema(); }

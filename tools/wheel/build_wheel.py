@@ -23,7 +23,7 @@ from tools.wheel.licences import Licences, NotAllowed, join
 from tools.wheel.shipped import OUR_FILE, OURS, Shipped, find_shipped
 
 # Three folders below that of the libraries.
-C_LIBRARY = "headrace/c/lib/libheadrace.so"
+C_LIBRARIES = ["headrace/c/lib/libheadrace.so", "headrace/c/lib/libheadrace_engine.so"]
 SUMMARY = "A data engine for training and inference: pipelines in Python, run in C++"
 
 
@@ -82,7 +82,7 @@ def stand_in(argument: str) -> tuple[str, pathlib.Path]:
 
 
 def unpack(archive: pathlib.Path, folder: pathlib.Path) -> dict[str, pathlib.Path]:
-    """The files of the C library: names inside the wheel, and where they lie now."""
+    """The files of the C libraries: names inside the wheel, and where they lie now."""
     found = {}
     with tarfile.open(archive) as tar:
         for member in filter(tarfile.TarInfo.isfile, tar):
@@ -92,8 +92,9 @@ def unpack(archive: pathlib.Path, folder: pathlib.Path) -> dict[str, pathlib.Pat
             assert contents is not None
             path.write_bytes(contents.read())
             found[f"headrace/c/{member.name}"] = path
-    if C_LIBRARY not in found:
-        sys.exit(f"{archive} holds no {C_LIBRARY.removeprefix('headrace/c/')}")
+    for library in C_LIBRARIES:
+        if library not in found:
+            sys.exit(f"{archive} holds no {library.removeprefix('headrace/c/')}")
     return found
 
 
@@ -142,7 +143,7 @@ def main() -> None:
                 arguments.libraries,
                 dict(arguments.stand_in),
                 arguments.late,
-                {c_library[C_LIBRARY]: "../../.."},
+                {c_library[name]: "../../.." for name in C_LIBRARIES},
             ):
                 bundled[f"{libraries.name}/{library.path.name}"] = library
             shipped = find_shipped(bundled, arguments.version, module_name, Licences.read())

@@ -42,8 +42,9 @@ from headrace import vision as V
 
 assert "site-packages" in hr.__file__, hr.__file__
 assert sorted(os.listdir(hr.include_dir())) == ["headrace.h", "headrace.hpp"]
-assert os.listdir(hr.library_dir()) == ["libheadrace.so"]
-ctypes.CDLL(f"{hr.library_dir()}/libheadrace.so").hr_abi()
+assert sorted(os.listdir(hr.library_dir())) == ["libheadrace.so", "libheadrace_engine.so"]
+for name in os.listdir(hr.library_dir()):
+    ctypes.CDLL(f"{hr.library_dir()}/{name}").hr_abi()
 assert sorted(os.listdir(hr.plugin_include())) == ["headrace_plugin.h", "headrace_plugin.hpp"]
 train = (hr.ImageFolder(sys.argv[1], shuffle=True)
            .map([V.Decode(), V.RandomResizedCrop(64), V.RandomHorizontalFlip(),
