@@ -39,6 +39,7 @@ from headrace._graph.parameters import Parameter, parameter
 from headrace._kernels.kernel import Kernel
 from headrace._kernels.targets import boxes, keypoints, mask
 from headrace._loops.progress_bar import progress
+from headrace._operators.c_library import include_dir, library_dir
 from headrace._operators.plugins import load_plugin, plugin_include
 from headrace._runs.callback import Callback, Moment
 from headrace._runs.iterator import Iterator
@@ -90,7 +91,9 @@ __all__ = [
     "col",
     "compose",
     "from_huggingface",
+    "include_dir",
     "keypoints",
+    "library_dir",
     "load",
     "load_plugin",
     "mask",

@@ -11,6 +11,7 @@ import pathlib
 import re
 import shutil
 import sys
+import tarfile
 import tempfile
 import zipfile
 from collections.abc import Mapping
@@ -21,6 +22,8 @@ from tools.wheel.debian import NotOfAPackage
 from tools.wheel.licences import Licences, NotAllowed, join
 from tools.wheel.shipped import OUR_FILE, OURS, Shipped, find_shipped
 
+# Three folders below that of the libraries.
+C_LIBRARIES = ["headrace/c/lib/libheadrace.so", "headrace/c/lib/libheadrace_engine.so"]
 SUMMARY = "A data engine for training and inference: pipelines in Python, run in C++"
 
 
@@ -78,6 +81,23 @@ def stand_in(argument: str) -> tuple[str, pathlib.Path]:
     return name, pathlib.Path(path)
 
 
+def unpack(archive: pathlib.Path, folder: pathlib.Path) -> dict[str, pathlib.Path]:
+    """The files of the C libraries: names inside the wheel, and where they lie now."""
+    found = {}
+    with tarfile.open(archive) as tar:
+        for member in filter(tarfile.TarInfo.isfile, tar):
+            path = folder / member.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            contents = tar.extractfile(member)
+            assert contents is not None
+            path.write_bytes(contents.read())
+            found[f"headrace/c/{member.name}"] = path
+    for library in C_LIBRARIES:
+        if library not in found:
+            sys.exit(f"{archive} holds no {library.removeprefix('headrace/c/')}")
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", required=True, type=pathlib.Path)
@@ -91,6 +111,7 @@ def main() -> None:
         "--stand-in", nargs="+", default=[], type=stand_in, help="NAME=PATH: what takes the place of a library"
     )
     parser.add_argument("--late", nargs="+", default=[], help="libraries that the module loads while it runs")
+    parser.add_argument("--c-library", required=True, type=pathlib.Path, help="the archive for headrace/c")
     parser.add_argument(
         "--package", nargs="+", required=True, type=pathlib.Path, help="paths with a folder `headrace` in them"
     )
@@ -113,10 +134,16 @@ def main() -> None:
         (module_name,) = [name for name in files if name.endswith(".so")]
         module = pathlib.Path(temporary, pathlib.Path(module_name).name)
         shutil.copyfile(files[module_name], module)
+        c_library = unpack(arguments.c_library, pathlib.Path(temporary, "c"))
         bundled: dict[str, Bundled] = {}
         try:
             for library in bundle_libraries(
-                module, libraries, arguments.libraries, dict(arguments.stand_in), arguments.late
+                module,
+                libraries,
+                arguments.libraries,
+                dict(arguments.stand_in),
+                arguments.late,
+                {c_library[name]: "../../.." for name in C_LIBRARIES},
             ):
                 bundled[f"{libraries.name}/{library.path.name}"] = library
             shipped = find_shipped(bundled, arguments.version, module_name, Licences.read())
@@ -124,6 +151,7 @@ def main() -> None:
             sys.exit(f"no wheel: {error}")
         files |= {name: library.path for name, library in bundled.items()}
         files[module_name] = module
+        files |= c_library
         write_wheel(arguments.out, arguments.version, files, arguments.licence, shipped)
 
 

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 OUTSIDE = {
     "ld-linux-x86-64.so.2",
@@ -74,14 +75,20 @@ def bundle_libraries(
     known: Collection[pathlib.Path],
     stand_ins: Mapping[str, pathlib.Path],
     late: Collection[str] = (),
+    others: Mapping[pathlib.Path, str] = MappingProxyType({}),
 ) -> list[Bundled]:
     """Copies the system libraries that `module` needs to `folder`, which is beside the package in the wheel.
 
     Each is one of the files in `known`, or one of `stand_ins` takes its place, by its name. A copy is named by its
     contents: another wheel in the same process may contain the same library. Those of `late` the module loads while it
-    runs, by a name that it knows: theirs is not the system's, either, `libx-headrace.so.1`.
+    runs, by a name that it knows: theirs is not the system's, either, `libx-headrace.so.1`. `others` share the copies:
+    modules that lie deeper in the wheel, each with the way from there to where `folder` lies, "../../..".
     """
-    found = _needed_by(module)
+    rpaths = {module: f"$ORIGIN/../{folder.name}"}
+    rpaths |= {other: f"$ORIGIN/{up}/{folder.name}" for other, up in others.items()}
+    found: dict[str, pathlib.Path] = {}
+    for each in rpaths:
+        found |= _needed_by(each)
     by_name = {path.name: path for path in known}
     for name in late:
         if name not in by_name:
@@ -93,7 +100,7 @@ def bundle_libraries(
     for name, path in found.items():
         source = stand_ins.get(name, path)
         if name in stand_ins:
-            users = [module, *(other for each, other in found.items() if each != name)]
+            users = [*rpaths, *(other for each, other in found.items() if each != name)]
             _check_stand_in(name, path, source, users)
         elif os.path.realpath(path) not in real:
             raise CannotBundle(
@@ -103,13 +110,12 @@ def bundle_libraries(
         copy = folder / _name_of_copy(source.name if name in stand_ins else name, source, is_late=name in late)
         shutil.copyfile(source, copy)
         bundled[name] = Bundled(name, source, copy, name in stand_ins)
-    for path in [module, *(library.path for library in bundled.values())]:
+    for path in [*rpaths, *(library.path for library in bundled.values())]:
         needed = run(PATCHELF, "--print-needed", path).split()
         renames = [
             word for name in needed if name in bundled for word in ("--replace-needed", name, bundled[name].path.name)
         ]
-        rpath = f"$ORIGIN/../{folder.name}" if path == module else "$ORIGIN"
-        run(PATCHELF, *renames, "--force-rpath", "--set-rpath", rpath, path)
+        run(PATCHELF, *renames, "--force-rpath", "--set-rpath", rpaths.get(path, "$ORIGIN"), path)
     for library in bundled.values():
         run(PATCHELF, "--set-soname", library.path.name, library.path)
     return list(bundled.values())

@@ -15,7 +15,7 @@ def headrace_wheel(name, version, srcs, visibility = None):
     """
     native.genrule(
         name = name,
-        srcs = srcs + _STAND_INS.values() + ["//:LICENSE", "//plugin:headers", "@debian//:bundled"],
+        srcs = srcs + _STAND_INS.values() + ["//:LICENSE", "//capi:package", "//plugin:headers", "@debian//:bundled"],
         outs = ["headrace-%s-cp311-cp311-manylinux_2_36_x86_64.whl" % version],
         # As a module of this folder: it imports those beside it.
         cmd = " ".join([
@@ -26,6 +26,7 @@ def headrace_wheel(name, version, srcs, visibility = None):
             version,
             "--licence $(location //:LICENSE)",
             "--include $(locations //plugin:headers)",
+            "--c-library $(location //capi:package)",
             "--libraries $(locations @debian//:bundled)",
             "--stand-in",
         ] + ["%s=$(location %s)" % stand_in for stand_in in _STAND_INS.items()] + [

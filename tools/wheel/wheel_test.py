@@ -30,6 +30,7 @@ ALLOWED = {
 LARGEST_INSTALL = 40 * 1000 * 1000
 
 PIPELINE = """
+import ctypes
 import os
 import struct
 import sys
@@ -40,6 +41,10 @@ from headrace import mx, pack
 from headrace import vision as V
 
 assert "site-packages" in hr.__file__, hr.__file__
+assert sorted(os.listdir(hr.include_dir())) == ["headrace.h", "headrace.hpp"]
+assert sorted(os.listdir(hr.library_dir())) == ["libheadrace.so", "libheadrace_engine.so"]
+for name in os.listdir(hr.library_dir()):
+    ctypes.CDLL(f"{hr.library_dir()}/{name}").hr_abi()
 assert sorted(os.listdir(hr.plugin_include())) == ["headrace_plugin.h", "headrace_plugin.hpp"]
 train = (hr.ImageFolder(sys.argv[1], shuffle=True)
            .map([V.Decode(), V.RandomResizedCrop(64), V.RandomHorizontalFlip(),

@@ -24,13 +24,13 @@ Ending& TheEnding() {
   return *ending;
 }
 
-void Destroy(DeviceIteration* iteration) {
+void Destroy(Session* session) {
   pthread_setname_np(pthread_self(), "headrace-end");
-  delete iteration;
+  delete session;
 }
 
-void DestroyAndSaySo(DeviceIteration* iteration) {
-  Destroy(iteration);
+void DestroyAndSaySo(Session* session) {
+  Destroy(session);
   Ending& ending = TheEnding();
   const std::lock_guard<std::mutex> lock(ending.mutex);
   --ending.count;
@@ -52,10 +52,10 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-// False: the machine has no more threads, or no memory. Then the iteration is leaked, stopped.
-bool DestroyOnAThread(std::unique_ptr<DeviceIteration> iteration, void (*destroy)(DeviceIteration*)) {
+// False: the machine has no more threads, or no memory. Then the session is leaked, stopped.
+bool DestroyOnAThread(std::unique_ptr<Session> session, void (*destroy)(Session*)) {
   const BlockedSignals blocked;
-  DeviceIteration* const orphan = iteration.release();
+  Session* const orphan = session.release();
   try {
     std::thread(destroy, orphan).detach();
     return true;
@@ -66,13 +66,13 @@ bool DestroyOnAThread(std::unique_ptr<DeviceIteration> iteration, void (*destroy
 
 }  // namespace
 
-void EndOrphan(std::unique_ptr<DeviceIteration> iteration) {
+void EndOrphan(std::unique_ptr<Session> session) {
   Ending& ending = TheEnding();
   const std::lock_guard<std::mutex> lock(ending.mutex);
-  if (DestroyOnAThread(std::move(iteration), DestroyAndSaySo)) ++ending.count;
+  if (DestroyOnAThread(std::move(session), DestroyAndSaySo)) ++ending.count;
 }
 
-void LeaveBehind(std::unique_ptr<DeviceIteration> iteration) { DestroyOnAThread(std::move(iteration), Destroy); }
+void LeaveBehind(std::unique_ptr<Session> session) { DestroyOnAThread(std::move(session), Destroy); }
 
 void WaitForOrphans(std::chrono::steady_clock::time_point until) {
   Ending& ending = TheEnding();

@@ -1,6 +1,6 @@
-// `EndOrphan` and `LeaveBehind` take iterations that could not end where they were released: on a thread of their own,
+// `EndOrphan` and `LeaveBehind` take sessions that could not end where they were released: on a thread of their own,
 // which cannot wait for itself, or while a user function had not returned. Another thread waits for them.
-// Threads: EndOrphan and LeaveBehind from any thread; WaitForOrphans without the GIL, which the iterations may need to
+// Threads: EndOrphan and LeaveBehind from any thread; WaitForOrphans without the GIL, which the sessions may need to
 // end.
 #ifndef HEADRACE_PYTHON_BINDING_HOST_ORPHANS_H_
 #define HEADRACE_PYTHON_BINDING_HOST_ORPHANS_H_
@@ -8,14 +8,14 @@
 #include <chrono>
 #include <memory>
 
-#include "engine/device/device_iteration.h"
+#include "engine/front/session.h"
 
 namespace headrace::python {
 
-// Destroys the iteration, which was told to stop, once all its tasks have ended.
-void EndOrphan(std::unique_ptr<DeviceIteration> iteration);
+// Destroys the session, which was told to stop, once all its tasks have ended.
+void EndOrphan(std::unique_ptr<Session> session);
 // The same after waiting for it in vain.
-void LeaveBehind(std::unique_ptr<DeviceIteration> iteration);
+void LeaveBehind(std::unique_ptr<Session> session);
 // For those that were not waited for yet.
 void WaitForOrphans(std::chrono::steady_clock::time_point until);
 

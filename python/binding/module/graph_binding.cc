@@ -24,11 +24,11 @@
 #include "ir/graph_hash.h"
 #include "ir/infer.h"
 #include "ir/kernel_placement.h"
+#include "ir/list_columns.h"
 #include "ir/node_traits.h"
 #include "ir/parameters.h"
 #include "ir/validate.h"
 #include "ir/value.h"
-#include "python/binding/values/delivered_columns.h"
 #include "python/binding/values/forkable_work.h"
 #include "python/binding/values/status_error.h"
 #include "python/binding/values/unlocked.h"
@@ -447,10 +447,10 @@ bool Has(const BoundNode& bound) {
 
 py::list SchemaList(const ir::Schema& schema) {
   py::list columns;
-  for (const DeliveredColumn& delivered : DeliveredColumns(schema)) {
+  for (const ir::DeliveredColumn& delivered : ir::DeliveredColumns(schema)) {
     const ir::Column& column = schema.columns[delivered.column];
     columns.append(py::make_tuple(column.name, std::string(DTypeName(column.type.dtype)),
-                                  ShapeTuple(DeliveredShape(schema, delivered))));
+                                  ShapeTuple(ir::DeliveredShape(schema, delivered))));
   }
   return columns;
 }

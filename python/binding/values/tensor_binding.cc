@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/buffer.h"
+#include "core/dlpack.h"
 #include "core/error.h"
 #include "python/binding/values/deferred_release.h"
-#include "python/binding/values/dlpack.h"
 #include "python/binding/values/exact_array.h"
 #include "python/binding/values/status_error.h"
 #include "python/binding/values/unlocked.h"
@@ -96,14 +96,6 @@ py::object StringArray(const Tensor& tensor, Bytes bytes) {
 bool Alone(const Tensor& tensor) { return tensor.buffer().unique(); }
 
 // ---- DLPack ----
-
-DLDataType DLTypeOf(DType dtype) {
-  const auto bits = static_cast<uint8_t>(ItemSize(dtype) * 8);
-  if (dtype == DType::kBool) return {kDLBool, 8, 1};
-  if (dtype == DType::kBFloat16) return {kDLBfloat, 16, 1};
-  if (IsFloating(dtype)) return {kDLFloat, bits, 1};
-  return {dtype >= DType::kUInt8 ? kDLUInt : kDLInt, bits, 1};
-}
 
 struct Lent {
   Tensor tensor;

@@ -1,10 +1,12 @@
 // `DLTensor` and its neighbours are DLPack 1.0: the C structs by which array libraries share memory
-// (github.com/dmlc/dlpack).
-// Threads: plain data.
-#ifndef HEADRACE_PYTHON_BINDING_VALUES_DLPACK_H_
-#define HEADRACE_PYTHON_BINDING_VALUES_DLPACK_H_
+// (github.com/dmlc/dlpack). `DLTypeOf` is an element type there.
+// Threads: plain data, and a pure function.
+#ifndef HEADRACE_CORE_DLPACK_H_
+#define HEADRACE_CORE_DLPACK_H_
 
 #include <cstdint>
+
+#include "core/dtype.h"
 
 extern "C" {
 
@@ -50,13 +52,22 @@ struct DLManagedTensorVersioned {
 
 }  // extern "C"
 
-namespace headrace::python {
+namespace headrace {
 
 inline constexpr int32_t kDLCPU = 1;
 inline constexpr int32_t kDLCUDA = 2;
 inline constexpr uint64_t kDLPackReadOnly = 1;
 enum DLTypeCode : uint8_t { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 };
 
-}  // namespace headrace::python
+// Of a type that is not variable in length: DLPack has no strings.
+inline DLDataType DLTypeOf(DType dtype) {
+  const auto bits = static_cast<uint8_t>(8 * ItemSize(dtype));
+  if (dtype == DType::kBool) return {kDLBool, 8, 1};
+  if (dtype == DType::kBFloat16) return {kDLBfloat, 16, 1};
+  if (IsFloating(dtype)) return {kDLFloat, bits, 1};
+  return {dtype >= DType::kUInt8 ? kDLUInt : kDLInt, bits, 1};
+}
 
-#endif  // HEADRACE_PYTHON_BINDING_VALUES_DLPACK_H_
+}  // namespace headrace
+
+#endif  // HEADRACE_CORE_DLPACK_H_

@@ -1,0 +1,48 @@
+// `StatusOf` makes what the C interface returns of an error value, and `Guarded` keeps exceptions within the library.
+// Threads: any thread; a status belongs to who holds it.
+#ifndef HEADRACE_CAPI_CALL_STATUS_H_
+#define HEADRACE_CAPI_CALL_STATUS_H_
+
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "capi/headrace.h"
+#include "core/caught_error.h"
+#include "core/text.h"
+
+namespace headrace::capi {
+
+// The call itself is wrong.
+absl::Status ArgumentErrorOf(std::string_view message);
+template <typename... Parts>
+absl::Status ArgumentError(const Parts&... parts) {
+  return ArgumentErrorOf(Cat(parts...));
+}
+
+// The error, with the input or output that it is about.
+absl::Status OfColumn(absl::Status error, std::string_view column);
+
+// NULL if it is OK. Never fails: without memory it is NoMemory().
+hr_status* StatusOf(const absl::Status& status) noexcept;
+// Made when the library was loaded; freeing it does nothing.
+hr_status* NoMemory() noexcept;
+
+// The status of what `body` returns or throws.
+template <typename Body>
+hr_status* Guarded(Body&& body) noexcept {
+  try {
+    return StatusOf(std::forward<Body>(body)());
+  } catch (const std::bad_alloc&) {
+    return NoMemory();
+  } catch (const std::exception&) {
+    return StatusOf(CaughtError());
+  }
+}
+
+}  // namespace headrace::capi
+
+#endif  // HEADRACE_CAPI_CALL_STATUS_H_

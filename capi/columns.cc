@@ -1,0 +1,37 @@
+#include <string_view>
+#include <vector>
+
+#include "capi/call_status.h"
+#include "capi/described_column.h"
+#include "capi/graph_handle.h"
+#include "ir/type.h"
+
+namespace headrace::capi {
+namespace {
+
+hr_status* Describe(const hr_graph* graph, bool outputs, size_t index, hr_column* column) {
+  return Guarded([&]() -> absl::Status {
+    if (graph == nullptr) return ArgumentError("graph is NULL");
+    const std::vector<ir::Column>& columns = outputs ? graph->graph->outputs() : graph->graph->inputs();
+    if (index < columns.size()) return DescribeColumn(columns[index], column);
+    return ArgumentError("index must be less than ", columns.size(), ", the number of ", outputs ? "outputs" : "inputs",
+                         "; got ", index);
+  });
+}
+
+}  // namespace
+}  // namespace headrace::capi
+
+size_t hr_input_count(const hr_graph* graph) { return graph == nullptr ? 0 : graph->graph->inputs().size(); }
+
+size_t hr_output_count(const hr_graph* graph) { return graph == nullptr ? 0 : graph->graph->outputs().size(); }
+
+hr_status* hr_input(const hr_graph* graph, size_t index, hr_column* column) {
+  return headrace::capi::Describe(graph, false, index, column);
+}
+
+hr_status* hr_output(const hr_graph* graph, size_t index, hr_column* column) {
+  return headrace::capi::Describe(graph, true, index, column);
+}
+
+const char* hr_graph_hash(const hr_graph* graph) { return graph == nullptr ? "" : graph->graph->hash().c_str(); }
