@@ -36,6 +36,8 @@ from headrace._formats.open_function import open
 from headrace._graph import late_names
 from headrace._graph.expression import Expression, col
 from headrace._graph.parameters import Parameter, parameter
+from headrace._inference.inference_graph import InferenceGraph, inference
+from headrace._inference.models import inference_of
 from headrace._kernels.kernel import Kernel
 from headrace._kernels.targets import boxes, keypoints, mask
 from headrace._loops.progress_bar import progress
@@ -74,6 +76,7 @@ __all__ = [
     "Expression",
     "FunctionError",
     "GraphError",
+    "InferenceGraph",
     "InternalError",
     "Iterator",
     "Kernel",
@@ -90,6 +93,8 @@ __all__ = [
     "col",
     "compose",
     "from_huggingface",
+    "inference",
+    "inference_of",
     "keypoints",
     "load",
     "load_plugin",
