@@ -12,6 +12,7 @@
 #include "core/output_allocator.h"
 #include "ir/attributes.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/codecs/decode/library_versions.h"
 #include "kernels/vision/codecs/decode/size_of_image.h"
 #include "ops/plugin/plugin_library.h"
 #include "python/binding/values/forkable_work.h"
@@ -72,6 +73,7 @@ pybind11::dict LoadPluginAt(const std::string& path) {
 
 void BindKernels(pybind11::module_& module) {
   module.def("run_kernel", &RunKernel, pybind11::arg("name"), pybind11::arg("attributes"), pybind11::arg("value"));
+  module.def("library_versions", &LibraryVersions);
   module.def("encoded_size", &EncodedSizeOf, pybind11::arg("encoded"));
   module.def("encoded_format", &EncodedFormatOf, pybind11::arg("encoded"));
   module.def(

@@ -251,19 +251,19 @@ class InferenceGraph:
         return model_file.entries_of(self._data, self.hash, SelfCheck.made(self, example))
 
     def attach(self, path: str | os.PathLike[str], example: Any = None) -> None:
-        """Puts the graph into the file of a model, in place of one that is there: of ONNX and safetensors into its
-        metadata, and beside another file into one with `.hrg` after its name. The weights and other metadata stay as
-        they are.
+        """Puts the graph into the file of a model, in place of one that is there: of ONNX, safetensors and OpenVINO into
+        its metadata, and of another format into a file beside it, with `.hrg` after its name. Weights and other metadata
+        stay as they are. An archive of torch is written by torch itself, as `entries` says.
 
         With it go an example and the checksum of what each step makes of it here, which `verify` compares.
 
         Args:
-            path: The model.
+            path: The model, or a file `MODEL.hrg` to be written.
             example: The values of the inputs for the check: one value, or a dict by name. None: a small picture that is
                 made for it.
         """
         path = options.local_path("path", path, "attach")
-        model_file.write_entries(path, dict(self.entries(example)), "attach")
+        model_file.write_entries(path, self.entries(example))
 
     def verify(self) -> None:
         """Runs the example that came with the graph, and compares what each step makes of it with what it made where
