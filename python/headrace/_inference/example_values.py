@@ -31,7 +31,9 @@ def example_values(graph: InferenceGraph, example: Any) -> dict[str, Any]:
     try:
         graph._engine.run(tuple(made.values()))
     except Error as error:
-        raise GraphError(f"the graph does not take the example picture; give example=, values that it takes: {error}") from error
+        raise GraphError(
+            f"the graph does not take the example picture; give example=, values that it takes: {error}"
+        ) from error
     return made
 
 

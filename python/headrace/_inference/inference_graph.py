@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from headrace import _engine
 from headrace._arguments import options
 from headrace._arguments.late_numpy import np
-from headrace._arguments.options import shown, text
+from headrace._arguments.options import shown
 from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets.adapters.inputs import requests
 from headrace._datasets.base import ColumnType
@@ -377,7 +377,9 @@ def _of_number(error: Error, number: int) -> Error:
     return error
 
 
-def _fixed(outputs: Iterable[tuple[str, str, tuple[int | None, ...] | None]]) -> list[tuple[str, tuple[int, ...]]] | None:
+def _fixed(
+    outputs: Iterable[tuple[str, str, tuple[int | None, ...] | None]],
+) -> list[tuple[str, tuple[int, ...]]] | None:
     """Dtypes and shapes of outputs that are the same for all rows; None: one of them is not."""
     found = []
     for _, dtype, shape in outputs:

@@ -59,9 +59,7 @@ class SelfCheck:
 
     def _first_difference(self, graph: InferenceGraph, check: Mapping[str, Any], values: tuple[Any, ...]) -> str | None:
         names = [name for name, _, _ in graph._engine.outputs]
-        results = {
-            name: _digest(value) for name, value in zip(names, graph._engine.run(values), strict=True)
-        }
+        results = {name: _digest(value) for name, value in zip(names, graph._engine.run(values), strict=True)}
         if results == check["outputs"]:
             return None
         traced = graph._engine.trace(values)
