@@ -48,7 +48,7 @@ def _refused(step: Step) -> _Refused | None:
     kernel, at = step["kernel"], place_of(step)
     for attribute, name in references_in(step):
         if kernel == function_kernel():
-            plain = (name.rpartition("#")[0] or name).rpartition(":")[2]
+            plain = (name.rpartition("#")[0] or name).rpartition(":")[2].rpartition(".")[2]
             return _Refused(plain, at, "is a Python function, which no graph holds")
         return _Refused(kernel, at, f"reads {name} as {attribute}, whose value depends on the epoch")
     drawing = drawing_kernel(step)

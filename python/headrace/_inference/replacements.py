@@ -52,7 +52,11 @@ class Replacements:
 
     def of_step(self, kernel: str, function: str | None) -> list[Kernel] | None:
         """The same for a step of a saved graph. `function`: the name of what it calls."""
-        names = [kernel] if function is None else [function, function.rpartition(":")[2].partition("#")[0]]
+        names = (
+            [kernel]
+            if function is None
+            else [function, function.rpartition("#")[0].rpartition(":")[2].rpartition(".")[2]]
+        )
         self._seen.update(names)
         for key in self._given:
             name = key.__name__ if isinstance(key, type) else key
