@@ -224,7 +224,8 @@ class InferenceGraph:
         """The values in the order of the inputs."""
         wanted = [name for name, _, _ in self._engine.inputs]
         if len(values) == 1 and not named and isinstance(values[0], Mapping):
-            values, named = (), values[0]
+            named = values[0]
+            values = ()
         if len(values) > len(wanted):
             raise GraphError(f"takes {_counted_inputs(wanted)}, and got {len(values)} values")
         given = dict(zip(wanted, values, strict=False))
