@@ -1,12 +1,14 @@
 """How far the same preprocessing differs between libraries: what a model is trained with, and what it is served with.
 
 Decoding, and decoding with the shorter edge resized and the middle cut out, of the example photographs: by Headrace, Pillow,
-OpenCV (cv2.imread and cv2.resize) and torchvision on tensors, as far as they are installed here. Differences are of values of
-0 … 255, over all pixels: the mean, the greatest, and the part of values that differ by more than 8. With --out, the page is
-written to a file and pictures of the differences beside it.
+OpenCV (cv2.imdecode and cv2.resize), torch's interpolate, which torchvision calls for tensors, and torchvision's decoder, as far
+as they are installed here. Differences are of values of
+0 … 255, over all pixels: the mean, the greatest, and the part of values that differ by more than 8. With --out, the tables of a
+page are replaced, and a picture of the differences is written beside it.
 """
 
 import argparse
+import importlib
 import importlib.util
 import pathlib
 import sys
@@ -21,6 +23,9 @@ from headrace import vision as V
 PHOTOS = pathlib.Path(__file__).resolve().parents[1] / "examples/photos"
 SIZE, CROP = 48, 40
 FAR = 8
+# Of the picture: what is drawn, how many pixels wide one is, and by how much differences are made brighter.
+PHOTO = "people/astronaut.jpg"
+ENLARGED, BRIGHTER = 5, 2
 # Without which a way of preparing is left out.
 LIBRARIES = ("PIL", "cv2", "torch", "torchvision")
 
@@ -47,14 +52,11 @@ def decoded_by_opencv(data: bytes) -> np.ndarray:
 
 
 def decoded_by_torchvision(data: bytes) -> np.ndarray:
-    return np.asarray(_decoded_tensor(data).numpy().transpose(1, 2, 0))
-
-
-def _decoded_tensor(data: bytes) -> Any:
     import torch
     from torchvision.io import ImageReadMode, decode_image
 
-    return decode_image(torch.frombuffer(bytearray(data), dtype=torch.uint8), ImageReadMode.RGB)
+    decoded = decode_image(torch.frombuffer(bytearray(data), dtype=torch.uint8), ImageReadMode.RGB)
+    return np.asarray(decoded.numpy().transpose(1, 2, 0))
 
 
 def headrace_graph(*resize: Any, crop: Any = None) -> Prepare:
@@ -96,12 +98,16 @@ def by_opencv(interpolation: str) -> Prepare:
     return prepare
 
 
-def by_torchvision(antialias: bool) -> Prepare:
-    def prepare(data: bytes) -> np.ndarray:
-        from torchvision.transforms import v2
+def by_tensors(antialias: bool) -> Prepare:
+    """As torchvision resizes a tensor of bytes."""
 
-        resized = v2.functional.resize(_decoded_tensor(data), [SIZE], antialias=antialias)
-        return np.asarray(v2.functional.center_crop(resized, [CROP]).numpy().transpose(1, 2, 0))
+    def prepare(data: bytes) -> np.ndarray:
+        import torch
+
+        image = torch.from_numpy(decoded_by_headrace(data)).permute(2, 0, 1)[None]
+        size = edges(*image.shape[2:])
+        resized = torch.nn.functional.interpolate(image, size, mode="bilinear", antialias=antialias)
+        return middle(resized[0].permute(1, 2, 0).numpy())
 
     return prepare
 
@@ -116,8 +122,8 @@ DECODERS: dict[str, tuple[tuple[str, ...], Prepare]] = {
 def preparations() -> dict[str, tuple[tuple[str, ...], Prepare]]:
     return {
         "Pillow, bilinear": (("PIL",), prepared_by_pillow),
-        "torchvision on tensors, antialias": (("torch", "torchvision"), by_torchvision(True)),
-        "torchvision on tensors, no antialias": (("torch", "torchvision"), by_torchvision(False)),
+        "torch's tensors of bytes, antialias": (("torch",), by_tensors(True)),
+        "torch's tensors of bytes, no antialias": (("torch",), by_tensors(False)),
         "OpenCV, `INTER_AREA`": (("cv2",), by_opencv("INTER_AREA")),
         "OpenCV, `INTER_LINEAR`": (("cv2",), by_opencv("INTER_LINEAR")),
         "Headrace, `Resize(antialias=False)`": ((), headrace_graph(V.Resize(SIZE, antialias=False))),
@@ -177,6 +183,16 @@ def main(arguments: list[str] | None = None) -> None:
     print(f"{len(pictures)} photographs; {versions()}\n\n{text}")
     if options.out is not None:
         options.out.write_text(replaced(options.out.read_text(), tables))
+        options.out.with_suffix(".png").write_bytes(drawn((PHOTOS / PHOTO).read_bytes()))
+
+
+def drawn(picture: bytes) -> bytes:
+    """A PNG: with and without antialias, and how far they are apart."""
+    one = headrace_graph(V.Resize(SIZE))(picture)
+    other = headrace_graph(V.Resize(SIZE, antialias=False))(picture)
+    apart = np.abs(one.astype(np.int64) - other.astype(np.int64)) * BRIGHTER
+    row = np.concatenate([one, other, np.minimum(apart, 255).astype(np.uint8)], axis=1)
+    return bytes(V.EncodePng()(row.repeat(ENLARGED, axis=0).repeat(ENLARGED, axis=1)))
 
 
 def replaced(text: str, tables: tuple[list[str], ...]) -> str:
