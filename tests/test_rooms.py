@@ -158,6 +158,7 @@ def test_importing_headrace_leaves_rooms_that_few_programs_need():
         "_commands",
         "_formats.entries",
         "_formats.opening",
+        "_inference",
         "_mindrecord",
         "_operators.conformance",
         "_records",

@@ -36,8 +36,6 @@ from headrace._formats.open_function import open
 from headrace._graph import late_names
 from headrace._graph.expression import Expression, col
 from headrace._graph.parameters import Parameter, parameter
-from headrace._inference.inference_graph import InferenceGraph, inference
-from headrace._inference.models import inference_of
 from headrace._kernels.kernel import Kernel
 from headrace._kernels.targets import boxes, keypoints, mask
 from headrace._loops.progress_bar import progress
@@ -111,9 +109,16 @@ __all__ += functions.__all__
 __all__ += samplers.__all__
 __all__ += sources.__all__
 
+# Of modules that are imported when they are first used.
+_LATE = {
+    "InferenceGraph": "_inference.inference_graph",
+    "inference": "_inference.inference_graph",
+    "inference_of": "_inference.models",
+}
+
 # Of private modules, whose names say nothing to users.
 for _name in __all__:
-    if getattr(globals()[_name], "__module__", "").startswith("headrace._"):
+    if _name not in _LATE and getattr(globals()[_name], "__module__", "").startswith("headrace._"):
         globals()[_name].__module__ = "headrace"
 
 # PyPI's nvJPEG is in one of them.
@@ -134,6 +139,8 @@ if TYPE_CHECKING:
     from headrace import mx as mx
     from headrace import pack as pack
     from headrace import torch as torch
+    from headrace._inference.inference_graph import InferenceGraph, inference
+    from headrace._inference.models import inference_of
 else:  # Where no unknown name would be an error to a type checker.
 
     def __getattr__(name: str) -> object:
@@ -141,4 +148,9 @@ else:  # Where no unknown name would be an error to a type checker.
         runs."""
         if name in ("datasets", "mindrecord", "mx", "pack", "torch"):
             return importlib.import_module(f"headrace.{name}")
+        if name in _LATE:
+            found = getattr(importlib.import_module(f"headrace.{_LATE[name]}"), name)
+            found.__module__ = "headrace"
+            globals()[name] = found
+            return found
         return late_names.attribute_of("sources", name)
