@@ -104,5 +104,5 @@ def test_a_machine_that_prepares_otherwise_does_not_start(script, model):
     check = json.loads(entries["headrace.check"])
     check["outputs"]["image"]["crc32c"] = check["steps"][0]["crc32c"] = "00000000"
     beside.write_text(json.dumps(entries | {"headrace.check": json.dumps(check)}))
-    with pytest.raises(hr.StateError, match="Decode"):
+    with pytest.raises(hr.UnsupportedError, match="Decode"):
         script.serving(script.parsed([str(model), "--port=0"]))

@@ -268,7 +268,7 @@ class InferenceGraph:
 
     def verify(self) -> None:
         """Runs the example that came with the graph, and compares what each step makes of it with what it made where
-        the graph was attached. StateError that names the first step that differs, and the libraries whose versions do.
+        the graph was attached. UnsupportedError that names the first step that differs, and the libraries whose versions do.
         GraphError if the graph came from no model.
         """
         if self._check is None:

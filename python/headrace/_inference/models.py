@@ -22,7 +22,7 @@ def inference_of(path: str | os.PathLike[str], verify: bool = False) -> Inferenc
 
     Args:
         path: The model, or the file.
-        verify: Also run the example that came with the graph, as `graph.verify()` does: a StateError tells where this
+        verify: Also run the example that came with the graph, as `graph.verify()` does: an UnsupportedError tells where this
             machine would prepare an input otherwise than the one where the graph was attached.
     """
     path = local_path("path", path, "inference_of")

@@ -12,7 +12,7 @@ from headrace import _engine
 from headrace._arguments.late_numpy import np
 from headrace._inference.example_values import example_values
 from headrace._inference.library_versions import library_versions
-from headrace.errors import DataError, StateError
+from headrace.errors import DataError, UnsupportedError
 
 if TYPE_CHECKING:
     from headrace._inference.inference_graph import InferenceGraph
@@ -50,12 +50,12 @@ class SelfCheck:
         )
 
     def verify(self, graph: InferenceGraph) -> None:
-        """StateError if this build gives anything else."""
+        """UnsupportedError if this build gives anything else."""
         check = self._read()
         values = tuple(self._value(check["inputs"], name) for name, _, _ in graph._engine.inputs)
         difference = self._first_difference(graph, check, values)
         if difference is not None:
-            raise StateError(f"{self._path}: {difference}; {_versions_text(check)}")
+            raise UnsupportedError(f"{self._path}: {difference}; {_versions_text(check)}")
 
     def _first_difference(self, graph: InferenceGraph, check: Mapping[str, Any], values: tuple[Any, ...]) -> str | None:
         names = [name for name, _, _ in graph._engine.outputs]
@@ -65,8 +65,8 @@ class SelfCheck:
         traced = graph._engine.trace(values)
         for (step, column, value), before in zip(traced, check["steps"], strict=False):
             found = _digest(value)
-            wanted = {key: before.get(key) for key in found}
-            if found != wanted or column != before.get("column"):
+            wanted = {key: before[key] for key in found if key in before}
+            if column != before.get("column") or wanted != {key: found[key] for key in wanted}:
                 return (
                     f'of the example {step} makes something else of "{column}" than where the graph was attached: '
                     f"{_digest_text(found)} and not {_digest_text(wanted)}"
@@ -140,7 +140,9 @@ def _parts(value: Any) -> tuple[str, list[int], bytes]:
 
 
 def _digest_text(digest: Mapping[str, Any]) -> str:
-    return f"{digest['dtype']} {tuple(digest['shape'] or ())}, checksum {digest['crc32c']}"
+    shape = digest.get("shape")
+    type_text = f"{digest.get('dtype')} {tuple(shape)}, " if isinstance(shape, list) else ""
+    return f"{type_text}checksum {digest.get('crc32c')}"
 
 
 def _versions_text(check: Mapping[str, Any]) -> str:

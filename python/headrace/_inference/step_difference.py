@@ -75,10 +75,8 @@ def step_differences(
 
 
 def _made(graph: InferenceGraph, values: tuple[Any, ...]) -> Iterator[Made]:
-    texts = list(_texts(graph))
-    traced = graph.trace(*values)
-    for (step, column, value), text in zip(traced, texts, strict=True):
-        yield Made(text or step, column, value)
+    for (_, column, value), text in zip(graph.trace(*values), _texts(graph), strict=True):
+        yield Made(text, column, value)
 
 
 def _texts(graph: InferenceGraph) -> Iterator[str]:
