@@ -112,7 +112,7 @@ __all__ += sources.__all__
 # Of modules that are imported when they are first used.
 _LATE = {
     "InferenceGraph": "_inference.inference_graph",
-    "inference": "_inference.inference_graph",
+    "inference": "_inference.cutting",
     "inference_of": "_inference.models",
 }
 
@@ -139,7 +139,8 @@ if TYPE_CHECKING:
     from headrace import mx as mx
     from headrace import pack as pack
     from headrace import torch as torch
-    from headrace._inference.inference_graph import InferenceGraph, inference
+    from headrace._inference.cutting import inference
+    from headrace._inference.inference_graph import InferenceGraph
     from headrace._inference.models import inference_of
 else:  # Where no unknown name would be an error to a type checker.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from headrace import _engine
 from headrace._arguments import options
@@ -16,23 +16,17 @@ from headrace._datasets.base import ColumnType
 from headrace._datasets.column_types import Columns, column_types
 from headrace._files.whole_file import write_whole
 from headrace._inference import model_file
-from headrace._inference.graph_nodes import graph_of
-from headrace._inference.refusals import refuse_changing
-from headrace._inference.replacements import Replace, Replacements
+from headrace._inference.replacements import Replacements
 from headrace._inference.request_values import request_value
-from headrace._inference.row_part import RowPart, row_part
+from headrace._inference.row_graph import row_graph
+from headrace._inference.row_part import row_part
 from headrace._inference.self_check import SelfCheck
 from headrace._kernels.kernel import Kernel
 from headrace._kernels.mapping import names
-from headrace._kernels.targets import Target
 from headrace.errors import Error, GraphError
 
-if TYPE_CHECKING:
-    from headrace._datasets.dataset import Dataset
+__all__ = ["InferenceGraph"]
 
-__all__ = ["InferenceGraph", "inference"]
-
-_Columns: TypeAlias = "str | Target | Sequence[str | Target]"
 # A kernel, or several that follow each other, of the one input; or such kernels with their columns.
 KernelsOfColumns: TypeAlias = (
     "Kernel | Sequence[Kernel | tuple[Any, ...]] | tuple[Any, ...] | Mapping[Any, Kernel | Sequence[Kernel]]"
@@ -78,12 +72,12 @@ class InferenceGraph:
         for each, columns, output in _mappings(kernels, [name for name, _, _ in types]):
             _refuse_functions(each)
             dataset = dataset.map(each, columns, output=output)
-        kept = list(dataset.schema) if keep is None else names(keep, "keep", _OF)
+        kept = [name for name, _, _ in dataset._build_graph().schema()] if keep is None else names(keep, "keep", _OF)
         part = row_part(dataset, kept, Replacements(None, _OF), _OF)
         unread = [name for name, _, _ in types if name not in {each[0] for each in part.types}]
         if unread:
             raise GraphError(f'{_OF}: no column that is kept depends on the input "{unread[0]}"; leave it out')
-        self._hold(_made(part, kept, _OF, replaces=False))
+        self._hold(row_graph(part, kept, _OF, replaces=False))
 
     @classmethod
     def _of_graph(cls, graph: _engine.Graph) -> InferenceGraph:
@@ -153,7 +147,8 @@ class InferenceGraph:
     # ---- running it ----
 
     def __call__(self, *values: Any, **named: Any) -> Any:
-        """What the graph makes of one row: the value where one column is kept, a dict by name where several are.
+        """What the graph makes of one row, as a row of a pipeline has it: the value where one column is kept, a dict by
+        name where several are.
 
         Args:
             values: Those of the inputs in their order: bytes, texts, numbers, arrays, PIL images or torch tensors; or
@@ -294,44 +289,6 @@ class InferenceGraph:
     def to_json(self) -> str:
         """The graph as JSON."""
         return self._graph.json()
-
-
-def inference(
-    ds: Dataset,
-    keep: str | Sequence[str],
-    replace: Replace | None = None,
-) -> InferenceGraph:
-    """The part of a pipeline that prepares one row, as a function: what serving does to the input of a model.
-
-    Goes from the result to the source and takes the steps of maps, and renamings, that the kept columns need. Left out
-    are the source, whose columns become the inputs; batches, buckets and windows; shuffles, samplers and other orders;
-    take, skip, repeat, select, split, kfold, unique and caches; and filters on columns that nothing kept is made of.
-    Datasets that were joined by concat or mix must prepare the columns alike; of a zip, they come from one input.
-
-    A GraphError names, with its line, each step that draws random numbers, calls a Python function or reads a parameter;
-    a kernel that gets whole batches; and operators that make kept columns of several rows: flat_map, unbatch,
-    group_by_window, scan. What nothing kept depends on may be any of these.
-
-        g = hr.inference(train, "image", replace={"RandomResizedCrop": [V.Resize(256), V.CenterCrop(224)]})
-
-    Args:
-        ds: The pipeline, batched or not.
-        keep: The columns that the graph gives, a name or a list of them.
-        replace: From the name or class of a kernel to the kernels in its place, [] for none. Also from the name of a
-            Python function, or the function; and from the name of an operator, such as "filter", to [].
-    """
-    if isinstance(ds, InferenceGraph) or not hasattr(ds, "_node"):
-        raise GraphError(f"inference: ds is {shown(ds)}; it must be a Dataset")
-    kept = names(keep, "keep", "inference")
-    replacements = Replacements(replace, "inference")
-    part = row_part(ds, kept, replacements, "inference")
-    replacements.check_all_used()
-    return InferenceGraph._of_graph(_made(part, kept, "inference", replaces=True))
-
-
-def _made(part: RowPart, keep: Sequence[str], of: str, replaces: bool) -> _engine.Graph:
-    refuse_changing(part.parts, of, replaces)
-    return graph_of(requests(part.types)._node, part.parts, keep)
 
 
 def _mappings(kernels: Any, inputs: Sequence[str]) -> list[tuple[Any, Any, Any]]:

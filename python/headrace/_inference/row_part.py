@@ -54,7 +54,7 @@ class _Walk:
         self._made: list[Base] = []
 
     def from_result(self, result: Base, keep: Sequence[str]) -> RowPart:
-        known = list(result.schema)
+        known = _columns_of(result)
         for name in keep:
             if name not in known:
                 near = did_you_mean(name, known)
@@ -202,7 +202,7 @@ class _Walk:
 
     def _below_zip(self, place: _Place) -> _Place:
         for each in place.dataset._inputs:
-            if place.needed <= set(each.schema):
+            if place.needed.issubset(_columns_of(each)):
                 return place._replace(dataset=each)
         listed = ", ".join(f'"{name}"' for name in sorted(place.needed))
         raise GraphError(
@@ -213,7 +213,7 @@ class _Walk:
     def _below_joined(self, place: _Place) -> Iterator[_Place]:
         """Of several datasets, those that have the columns: one without them gives numbers of the others."""
         for each in place.dataset._inputs:
-            if place.needed <= set(each.schema):
+            if place.needed.issubset(_columns_of(each)):
                 yield place._replace(dataset=each)
 
     def _below_other(self, place: _Place) -> _Place:
@@ -270,6 +270,11 @@ def _written(kernels: Sequence[Any], inputs: list[str], outputs: list[str]) -> l
     writer = StepWriter(None, None, ProcessOptions("map", 0, None, None))
     writer.write(list(kernels), inputs, outputs)
     return list(node_of(_engine.Node("map", {}, writer.steps, ("", 0))).get("steps", ()))
+
+
+def _columns_of(dataset: Base) -> list[str]:
+    """Without the warnings that the schema of a dataset gives."""
+    return [name for name, _, _ in dataset._build_graph().schema()]
 
 
 def _columns_in(attributes: Iterable[Any]) -> set[str]:
