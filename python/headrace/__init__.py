@@ -75,6 +75,7 @@ __all__ = [
     "Expression",
     "FunctionError",
     "GraphError",
+    "InferenceGraph",
     "InternalError",
     "Iterator",
     "Kernel",
@@ -92,6 +93,8 @@ __all__ = [
     "compose",
     "from_huggingface",
     "include_dir",
+    "inference",
+    "inference_of",
     "keypoints",
     "library_dir",
     "load",
@@ -109,9 +112,16 @@ __all__ += functions.__all__
 __all__ += samplers.__all__
 __all__ += sources.__all__
 
+# Of modules that are imported when they are first used.
+_LATE = {
+    "InferenceGraph": "_inference.inference_graph",
+    "inference": "_inference.cutting",
+    "inference_of": "_inference.models",
+}
+
 # Of private modules, whose names say nothing to users.
 for _name in __all__:
-    if getattr(globals()[_name], "__module__", "").startswith("headrace._"):
+    if _name not in _LATE and getattr(globals()[_name], "__module__", "").startswith("headrace._"):
         globals()[_name].__module__ = "headrace"
 
 # PyPI's nvJPEG is in one of them.
@@ -132,6 +142,9 @@ if TYPE_CHECKING:
     from headrace import mx as mx
     from headrace import pack as pack
     from headrace import torch as torch
+    from headrace._inference.cutting import inference
+    from headrace._inference.inference_graph import InferenceGraph
+    from headrace._inference.models import inference_of
 else:  # Where no unknown name would be an error to a type checker.
 
     def __getattr__(name: str) -> object:
@@ -139,4 +152,9 @@ else:  # Where no unknown name would be an error to a type checker.
         runs."""
         if name in ("datasets", "mindrecord", "mx", "pack", "torch"):
             return importlib.import_module(f"headrace.{name}")
+        if name in _LATE:
+            found = getattr(importlib.import_module(f"headrace.{_LATE[name]}"), name)
+            found.__module__ = "headrace"
+            globals()[name] = found
+            return found
         return late_names.attribute_of("sources", name)

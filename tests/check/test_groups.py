@@ -44,7 +44,18 @@ def test_rooms_are_all_with_tests_that_sanitizers_run():
 
 
 EVERYWHERE = {group.name for group in GROUPS.groups}
-KERNELS = {"kernels", "coco", "targets", "eager", "surface", "variants", "mx-augmentation", "docs", "repository"}
+KERNELS = {
+    "kernels",
+    "coco",
+    "targets",
+    "eager",
+    "inference",
+    "surface",
+    "variants",
+    "mx-augmentation",
+    "docs",
+    "repository",
+}
 
 
 @pytest.mark.parametrize(
@@ -61,7 +72,7 @@ KERNELS = {"kernels", "coco", "targets", "eager", "surface", "variants", "mx-aug
         ("kernels/vision/geometry/new.cc", KERNELS),
         ("python/headrace/mx/io/new.py", {"mx", "mx-augmentation", "names", "surface", "docs", "repository"}),
         ("docs/new.md", {"docs"}),
-        ("benchmarks/new.py", {"benchmarks", "docs", "repository"}),
+        ("benchmarks/new.py", {"benchmarks", "docs", "inference", "repository"}),
         ("core/new_test.cc", {"docs", "repository"}),
     ],
 )

@@ -13,6 +13,7 @@
 #include "ir/attributes.h"
 #include "kernels/kernel.h"
 #include "kernels/plugin/plugin_library.h"
+#include "kernels/vision/codecs/decode/library_versions.h"
 #include "kernels/vision/codecs/decode/size_of_image.h"
 #include "python/binding/values/forkable_work.h"
 #include "python/binding/values/status_error.h"
@@ -72,6 +73,7 @@ pybind11::dict LoadPluginAt(const std::string& path) {
 
 void BindKernels(pybind11::module_& module) {
   module.def("run_kernel", &RunKernel, pybind11::arg("name"), pybind11::arg("attributes"), pybind11::arg("value"));
+  module.def("library_versions", &LibraryVersions);
   module.def("encoded_size", &EncodedSizeOf, pybind11::arg("encoded"));
   module.def("encoded_format", &EncodedFormatOf, pybind11::arg("encoded"));
   module.def(

@@ -117,6 +117,13 @@ void BindOutputs(pybind11::module_& module) {
       [](const std::string& path) { RaiseIfError(RunInAnyProcess([&] { return DefaultFileSystem()->Remove(path); })); },
       pybind11::arg("path"));
   module.def(
+      "crc32c",
+      [](const pybind11::bytes& data) {
+        const std::string_view bytes(data);
+        return Crc32c(bytes.data(), bytes.size());
+      },
+      pybind11::arg("data"));
+  module.def(
       "file_checksum",
       [](const std::string& path) {
         return ValueOrRaise(RunForkableInterruptible([&] { return ReadChecksum(path); }));

@@ -52,6 +52,8 @@ class Base:
     _named_classes: Mapping[str, Mapping[str, int]] = MappingProxyType({})
     # Where it was written; of a loaded graph not known.
     _location: SourceLocation = ("", 0)
+    # Of a map: the kernels, columns and output that it was given; of a loaded graph not known.
+    _mapping: tuple[Any, Any, Any] | None = None
 
     def __init__(self) -> None:
         raise TypeError(
@@ -126,6 +128,7 @@ class Base:
         copy._options = self._options
         copy._location = self._location
         copy._named_classes = self._named_classes
+        copy._mapping = self._mapping
         return copy
 
     def __copy__(self) -> Dataset:

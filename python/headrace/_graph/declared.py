@@ -12,6 +12,7 @@ from headrace import _engine
 __all__ = [
     "companion",
     "doubts",
+    "followed_by",
     "function_kernel",
     "kernel_that",
     "kernels",
@@ -61,6 +62,11 @@ def companion(kernel: str, role: str) -> str | None:
     """The kernel that does for a role, such as "boxes", what `kernel` does for images."""
     found = operator(kernel)
     return None if found is None else found["companions"].get(role)
+
+
+def followed_by(companion: str) -> set[str]:
+    """The kernels that it does for boxes and the like, what they do for images; empty: it is a companion of none."""
+    return {each["name"] for each in _operators().values() if companion in each["companions"].values()}
 
 
 def doubts(kernel: str) -> bool:

@@ -50,9 +50,10 @@ def mapped(
         )
     followed = images_and_targets(columns)
     if followed is not None:
-        return _mapped_with_targets(
-            dataset, kernels, *followed, output, types, processes, given_limits("map", workers, window, device)
-        )
+        limits = given_limits("map", workers, window, device)
+        made = _mapped_with_targets(dataset, kernels, *followed, output, types, processes, limits)
+        made._mapping = (kernels, columns, None)
+        return made
     read = names(columns, "columns", "map")  # type: ignore[arg-type]
     ordered = None if ordered is None else flag("ordered", ordered, "map")
     in_processes = ProcessOptions("map", processes, worker_init, seed_globals)
@@ -69,6 +70,7 @@ def mapped(
     if limits.workers > 0 and writer.bound:
         _check_callers(limits.workers, processes, ordered)
     made = _of_steps(dataset, writer.steps, [bound.binding for bound in writer.bound], limits)
+    made._mapping = (kernels, read, written)
     if not writer.spare:
         return made
     kept = dict.fromkeys([*dataset.schema, *written])

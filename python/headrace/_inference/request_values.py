@@ -1,0 +1,35 @@
+"""`request_value` makes the value of an input as the engine takes it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from headrace._arguments.late_numpy import np
+from headrace.errors import GraphError
+
+__all__ = ["request_value"]
+
+
+def request_value(name: str, value: Any) -> Any:
+    """Bytes, texts, numbers and arrays stay; a PIL image and a torch tensor become arrays."""
+    if value is None:
+        raise GraphError(f'the input "{name}" is None; give bytes, a text, a number or an array')
+    if isinstance(value, os.PathLike):
+        raise GraphError(
+            f'the input "{name}" is a path, and the graph takes what the file holds; give its bytes: path.read_bytes()'
+        )
+    module = type(value).__module__.partition(".")[0]
+    if module == "torch":
+        return value.detach().cpu().numpy()
+    if module == "PIL":
+        return _pixels(name, value)
+    return bytes(value) if isinstance(value, (bytearray, memoryview)) else value
+
+
+def _pixels(name: str, image: Any) -> Any:
+    if image.mode in ("L", "RGB", "RGBA"):
+        return np.asarray(image)
+    # Conversion would cut numbers of more than 8 bits off at 255.
+    advice = "np.asarray(image)" if image.mode[0] in "IF" else 'image.convert("RGB")'
+    raise GraphError(f'the input "{name}" is a PIL image of mode {image.mode}; convert it first: {advice}')

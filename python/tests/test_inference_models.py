@@ -1,0 +1,274 @@
+"""Inference graphs in the files of models: attached, read again, checked and compared."""
+
+import base64
+import json
+import pathlib
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headrace as hr
+from headrace import vision as V
+from headrace.__main__ import main
+
+PREPARE = [V.Decode(), V.Resize(64), V.CenterCrop(56), V.HWC2CHW()]
+OTHER = [V.Decode(), V.Resize(64, antialias=False), V.CenterCrop(56), V.HWC2CHW()]
+FOLDER = pathlib.Path(__file__).parents[2] / "examples/photos"
+WEIGHTS = np.arange(6, dtype=np.float32).tobytes()
+
+
+@pytest.fixture
+def prepare() -> hr.InferenceGraph:
+    return hr.InferenceGraph(PREPARE, {"image": "bytes"})
+
+
+@pytest.fixture
+def picture() -> pathlib.Path:
+    return next(iter(sorted(FOLDER.rglob("*.jpg"))))
+
+
+@pytest.fixture
+def model(tmp_path) -> pathlib.Path:
+    """A file of safetensors with metadata of its own."""
+    path = tmp_path / "model.safetensors"
+    write_tensors(path, {"format": "pt"})
+    return path
+
+
+def write_tensors(path: pathlib.Path, metadata: dict[str, str]) -> None:
+    tensor = {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, len(WEIGHTS)]}
+    header = json.dumps({"__metadata__": metadata, "weight": tensor}).encode()
+    header += b" " * (-len(header) % 8)
+    path.write_bytes(len(header).to_bytes(8, "little") + header + WEIGHTS)
+
+
+def metadata_of(path: pathlib.Path) -> dict[str, str]:
+    data = path.read_bytes()
+    found: dict[str, str] = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+    return found
+
+
+def with_check(model: pathlib.Path, graph: hr.InferenceGraph, change: Any) -> None:
+    """Attaches the graph with another check."""
+    entries = graph.entries()
+    check = json.loads(entries["headrace.check"])
+    change(check)
+    write_tensors(model, entries | {"headrace.check": json.dumps(check)})
+
+
+def test_a_graph_travels_in_a_model(prepare, model, picture):
+    prepare.attach(model)
+    found = metadata_of(model)
+    assert found["format"] == "pt" and model.read_bytes().endswith(WEIGHTS)
+    assert base64.b64decode(found["headrace.graph"]) == prepare.to_bytes()
+    assert found["headrace.hash"] == prepare.hash
+    again = hr.inference_of(model, verify=True)
+    assert again == prepare
+    np.testing.assert_array_equal(again(picture.read_bytes()), prepare(picture.read_bytes()))
+
+
+def test_another_graph_takes_its_place(prepare, model):
+    prepare.attach(model)
+    other = hr.InferenceGraph(OTHER, {"image": "bytes"})
+    other.attach(model)
+    assert hr.inference_of(model, verify=True) == other
+    assert set(metadata_of(model)) == {"format", "headrace.graph", "headrace.hash", "headrace.check"}
+
+
+def test_other_models_have_it_beside_them(prepare, tmp_path):
+    model = tmp_path / "model.tflite"
+    model.write_bytes(b"\x1c\x00\x00\x00TFL3 weights")
+    with pytest.raises(hr.Error):
+        hr.inference_of(model)
+    prepare.attach(model)
+    assert model.read_bytes() == b"\x1c\x00\x00\x00TFL3 weights"
+    beside = tmp_path / "model.tflite.hrg"
+    assert set(json.loads(beside.read_text())) == {"headrace.graph", "headrace.hash", "headrace.check"}
+    assert hr.inference_of(model, verify=True) == prepare
+    assert hr.inference_of(beside, verify=True) == prepare
+
+
+def test_saved_graphs_are_opened_too(prepare, tmp_path):
+    prepare.save(tmp_path / "prepare.hrg")
+    (tmp_path / "prepare.json").write_text(prepare.to_json())
+    assert hr.inference_of(tmp_path / "prepare.hrg") == prepare
+    assert hr.inference_of(tmp_path / "prepare.json") == prepare
+    with pytest.raises(hr.GraphError, match="not read from the file of a model"):
+        hr.inference_of(tmp_path / "prepare.hrg", verify=True)
+
+
+def test_a_model_without_a_graph_is_an_error(model, tmp_path):
+    with pytest.raises(
+        hr.GraphError, match=r"model\.safetensors holds no inference graph; put one into it: graph\.attach"
+    ):
+        hr.inference_of(model)
+    with pytest.raises(hr.NotFoundError):
+        hr.inference_of(tmp_path / "none.onnx")
+
+
+def test_a_pipeline_is_no_inference_graph(tmp_path):
+    hr.ImageFolder(str(FOLDER)).map(V.Decode(), "image").save(tmp_path / "pipeline.graph")
+    with pytest.raises(hr.GraphError, match=re.escape(str(tmp_path / "pipeline.graph"))):
+        hr.inference_of(tmp_path / "pipeline.graph")
+
+
+def test_the_check_finds_a_step_that_differs(prepare, model):
+    def change(check: dict[str, Any]) -> None:
+        check["libraries"]["libjpeg-turbo"] = "1.0.0"
+        check["outputs"]["image"]["crc32c"] = "00000000"
+        check["steps"][1]["crc32c"] = "00000001"
+
+    with_check(model, prepare, change)
+    hr.inference_of(model)
+    with pytest.raises(hr.UnsupportedError) as raised:
+        hr.inference_of(model, verify=True)
+    message = str(raised.value)
+    assert "Resize" in message.partition(" makes something else")[0] and "checksum 00000001" in message
+    assert re.search(r"here is libjpeg-turbo [\d.]+, not 1\.0\.0", message)
+
+
+def test_the_check_finds_a_step_of_another_shape(prepare, model):
+    def change(check: dict[str, Any]) -> None:
+        check["outputs"]["image"]["shape"] = [3, 55, 56]
+        check["steps"][2]["shape"] = [55, 56, 3]
+
+    with_check(model, prepare, change)
+    with pytest.raises(
+        hr.UnsupportedError, match=r"CenterCrop.*uint8 \(56, 56, 3\).*and not uint8 \(55, 56, 3\)"
+    ) as raised:
+        hr.inference_of(model).verify()
+    assert "the same versions in both places" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda check: check.pop("steps"),
+        lambda check: check.update(inputs=[]),
+        lambda check: check.update(steps=[3]),
+        lambda check: check.update(libraries=None),
+        lambda check: check["inputs"].clear(),
+        lambda check: check["inputs"].update(image="not base64!"),
+        lambda check: check["inputs"].update(image={"dtype": "uint8", "shape": [3], "base64": ""}),
+        lambda check: check["inputs"].update(image={"dtype": "object", "shape": [], "base64": ""}),
+        lambda check: check["inputs"].update(image=[1]),
+    ],
+)
+def test_a_damaged_check_is_an_error_of_its_own(prepare, model, change):
+    with_check(model, prepare, change)
+    with pytest.raises(hr.DataError, match="attach the graph again"):
+        hr.inference_of(model, verify=True)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "3", "[" * 100_000])
+def test_a_check_that_is_no_object_is_an_error(prepare, model, text):
+    write_tensors(model, prepare.entries() | {"headrace.check": text})
+    with pytest.raises(hr.DataError, match="attach the graph again"):
+        hr.inference_of(model, verify=True)
+    assert main(["model", "show", str(model)]) == 0
+
+
+def test_damaged_entries_are_errors(model):
+    for text in ("%%%", base64.b64encode(b"no graph").decode(), ""):
+        write_tensors(model, {"headrace.graph": text})
+        with pytest.raises(hr.Error, match="model"):
+            hr.inference_of(model)
+
+
+def test_an_example_of_the_users_is_checked(model):
+    graph = hr.InferenceGraph((V.Normalize([1.0], [2.0]), "x"), {"x": ("float32", (None, 4, 1)), "n": "int32"})
+    with pytest.raises(hr.GraphError, match='the input "x" is float32 .*give example='):
+        graph.attach(model)
+    graph.attach(model, {"x": np.ones((2, 4, 1), np.float32), "n": 5})
+    check = json.loads(metadata_of(model)["headrace.check"])
+    assert check["inputs"]["x"]["shape"] == [2, 4, 1] and set(check["outputs"]) == {"x", "n"}
+    assert hr.inference_of(model, verify=True) == graph
+    sound = hr.InferenceGraph(V.Decode(), {"image": "bytes"})
+    with pytest.raises(hr.GraphError, match="has no input 'imge'; did you mean image"):
+        sound.attach(model, example={"imge": b""})
+    with pytest.raises(hr.DataError):
+        sound.attach(model, example=b"no picture")
+
+
+def test_arrays_of_pictures_get_an_example(model):
+    for shape in ((None, None, 3), (40, 30), (None, None, 1), (20, None, 4)):
+        graph = hr.InferenceGraph(V.HorizontalFlip(), {"image": ("uint8", shape)})
+        graph.attach(model)
+        assert hr.inference_of(model, verify=True) == graph
+
+
+def test_the_example_is_the_same_everywhere(prepare):
+    check = json.loads(prepare.entries()["headrace.check"])
+    assert check == json.loads(prepare.entries()["headrace.check"])
+    assert len(base64.b64decode(check["inputs"]["image"])) < 10_000
+    assert {"libjpeg-turbo", "libwebp", "OpenCV"} <= set(check["libraries"]) and check["headrace"] == hr.__version__
+
+
+def test_the_command_shows_attaches_checks_and_detaches(prepare, model, tmp_path, capsys):
+    graph = tmp_path / "prepare.graph"
+    prepare.save(graph)
+    assert main(["model", "show", str(graph)]) == 0
+    assert capsys.readouterr().out == f"{prepare.explain()}\nno example travels with it, so it cannot be checked\n"
+    assert main(["model", "check", str(graph)]) == 1
+    assert "no example travels with the graph" in capsys.readouterr().err
+    assert main(["model", "attach", str(graph), str(model)]) == 0
+    assert capsys.readouterr().out == f"{model}: {prepare!r}, hash {prepare.hash[:12]}\n"
+    assert main(["model", "show", str(model)]) == 0
+    assert "an example travels with it, run by headrace" in capsys.readouterr().out
+    assert main(["model", "check", str(model)]) == 0
+    assert "gives the same as where the graph was attached" in capsys.readouterr().out
+    assert main(["model", "detach", str(model)]) == 0
+    assert metadata_of(model) == {"format": "pt"}
+    assert main(["model", "detach", str(model)]) == 1
+    assert main(["model", "check", str(model)]) == 1
+    assert "holds no inference graph" in capsys.readouterr().err
+
+
+def test_the_command_attaches_with_an_example_and_checks_it(prepare, model, tmp_path, picture, capsys):
+    prepare.save(tmp_path / "prepare.graph")
+    command = ["model", "attach", str(tmp_path / "prepare.graph"), str(model), "--example"]
+    assert main([*command, str(picture)]) == 0
+    check = json.loads(metadata_of(model)["headrace.check"])
+    assert base64.b64decode(check["inputs"]["image"]) == picture.read_bytes()
+    assert main([*command, str(tmp_path / "none.jpg")]) == 1
+
+    def change(check: dict[str, Any]) -> None:
+        check["outputs"]["image"]["crc32c"] = check["steps"][0]["crc32c"] = "00000000"
+
+    with_check(model, prepare, change)
+    capsys.readouterr()
+    assert main(["model", "check", str(model)]) == 1
+    assert "Decode makes something else" in re.sub(r"\([^)]*\)", "", capsys.readouterr().err)
+
+
+def test_the_command_says_where_two_graphs_part(prepare, tmp_path, picture, capsys):
+    other = hr.InferenceGraph([*OTHER[:3], V.Invert(), OTHER[3]], {"image": "bytes"})
+    one, two = tmp_path / "one.graph", tmp_path / "two.graph"
+    prepare.save(one)
+    other.save(two)
+    assert main(["model", "diff", str(one), str(one), str(picture)]) == 0
+    assert capsys.readouterr().out.endswith("\nequal at every step\n")
+    assert main(["model", "diff", str(one), str(two), str(picture), "--out", str(tmp_path / "pictures")]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    rows = {line.split()[0]: line for line in lines[1:6]}
+    assert list(rows) == ["Decode", "Resize", "CenterCrop", "Invert", "HWC2CHW"]
+    assert rows["Decode"].split()[-2:] == ["0", "0"] and float(rows["Resize"].split()[-1]) > 0
+    assert " – " in rows["Invert"]
+    assert lines[7] == "they part at" and "antialias=True" in lines[8] and "antialias=False" in lines[9]
+    written = sorted(path.name for path in (tmp_path / "pictures").iterdir())
+    assert written == ["00-Decode.png", "01-Resize.png", "02-CenterCrop.png", "03-Invert.png", "04-HWC2CHW.png"]
+    assert V.Decode()((tmp_path / "pictures/01-Resize.png").read_bytes()).ndim == 3
+
+
+def test_the_command_compares_pictures_given_as_pixels(tmp_path, picture, capsys):
+    encoded, pixels = tmp_path / "encoded.graph", tmp_path / "pixels.graph"
+    hr.InferenceGraph([V.Decode(), V.Resize(20)], {"image": "bytes"}).save(encoded)
+    hr.InferenceGraph([V.Resize(20)], {"image": ("uint8", (None, None, 3))}).save(pixels)
+    assert main(["model", "diff", str(encoded), str(pixels), str(picture)]) == 1
+    assert "B: no such step" in capsys.readouterr().out
+    several = tmp_path / "several.graph"
+    hr.InferenceGraph({"a": V.Decode(), "b": V.Decode()}, {"a": "bytes", "b": "bytes"}).save(several)
+    assert main(["model", "diff", str(several), str(encoded), str(picture)]) == 1
+    assert "takes several inputs (a, b)" in capsys.readouterr().err

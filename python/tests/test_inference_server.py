@@ -1,0 +1,108 @@
+"""The example of an HTTP server: what it answers, and how many requests it works on at once."""
+
+import importlib.util
+import json
+import pathlib
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headrace as hr
+from headrace import vision as V
+
+ROOT = pathlib.Path(__file__).parents[2]
+PREPARE = [V.Decode(), V.Resize(32), V.CenterCrop(24), V.HWC2CHW()]
+
+
+@pytest.fixture(scope="module")
+def script() -> Any:
+    spec = importlib.util.spec_from_file_location("http_server", ROOT / "examples/serve/http_server.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def model(tmp_path: pathlib.Path) -> pathlib.Path:
+    path = tmp_path / "model.bin"
+    path.write_bytes(b"weights")
+    hr.InferenceGraph(PREPARE, {"image": "bytes"}).attach(path)
+    return path
+
+
+@pytest.fixture
+def server(script: Any, model: pathlib.Path) -> Iterator[Any]:
+    with script.serving(script.parsed([str(model), "--port=0"])) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def ask(server: Any, data: bytes | None = None, headers: dict[str, str] | None = None) -> tuple[int, Any]:
+    request = urllib.request.Request(f"http://127.0.0.1:{server.server_address[1]}/", data, headers or {})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as response:
+            return response.status, json.load(response)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+def test_answers_with_what_the_graph_gives(script, server, model, photos):
+    graph = hr.inference_of(model)
+    for picture in sorted(photos.rglob("*.jpg")):
+        assert ask(server, picture.read_bytes()) == (200, script.describe(graph(picture.read_bytes())))
+    status, found = ask(server)
+    assert status == 200 and found["graph"] == graph.hash and "\n".join(found["steps"]) == graph.explain()
+
+
+def test_bytes_that_are_no_picture_are_the_requests_fault(server, photos):
+    picture = next(iter(sorted(photos.rglob("*.jpg")))).read_bytes()
+    for data in (b"no picture", picture[:300], b""):
+        status, found = ask(server, data)
+        assert status == 400 and found["error"]
+    assert ask(server, b"", {"Content-Length": str(1 << 40)})[0] == 413
+    assert ask(server, picture)[0] == 200
+
+
+def test_works_on_eight_requests_at_once(server, photos):
+    """Eight answers are held until all eight are there; the ninth waits."""
+    picture = next(iter(sorted(photos.rglob("*.jpg")))).read_bytes()
+    together, now, most, lock = threading.Barrier(8), 0, 0, threading.Lock()
+
+    def answer(prepared: np.ndarray) -> dict[str, Any]:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        together.wait(60)
+        with lock:
+            now -= 1
+        return {"sum": int(prepared.sum())}
+
+    server.answer = answer
+    answers: list[tuple[int, Any]] = []
+    threads = [threading.Thread(target=lambda: answers.append(ask(server, picture))) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == 16 and {status for status, _ in answers} == {200}
+    assert most == 8
+
+
+def test_a_machine_that_prepares_otherwise_does_not_start(script, model):
+    beside = pathlib.Path(f"{model}.hrg")
+    entries = json.loads(beside.read_text())
+    check = json.loads(entries["headrace.check"])
+    check["outputs"]["image"]["crc32c"] = check["steps"][0]["crc32c"] = "00000000"
+    beside.write_text(json.dumps(entries | {"headrace.check": json.dumps(check)}))
+    with pytest.raises(hr.UnsupportedError, match="Decode"):
+        script.serving(script.parsed([str(model), "--port=0"]))
