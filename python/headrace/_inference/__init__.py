@@ -1,0 +1,1 @@
+"""Inference graphs: the part of a pipeline that prepares one row for a model."""
