@@ -14,12 +14,23 @@ __all__ = ["config_at"]
 
 # In the order in which transformers looks for them; the last one is timm's.
 _NAMES = ("preprocessor_config.json", "processor_config.json", "config.json")
+_TYPES = ("image_processor_type", "feature_extractor_type", "model_type")
 # A config has a few kilobytes.
 _MOST_BYTES = 1 << 24
 
 
-def config_at(path: str | os.PathLike[str]) -> dict[str, Any]:
+def config_at(path: str | bytes | os.PathLike[Any]) -> dict[str, Any]:
+    """The fields of a file, and the model's type, where a file beside it says what the config itself does not."""
     file = _file_at(own_path("config", path, OF))
+    config = _fields_in(file)
+    beside = os.path.join(os.path.dirname(file), "config.json")
+    if "do_resize" in config and config.keys().isdisjoint(_TYPES) and os.path.isfile(beside):
+        model = _fields_in(beside).get("model_type")
+        return {"model_type": model, **config}
+    return config
+
+
+def _fields_in(file: str) -> dict[str, Any]:
     with saying(f"{OF}: cannot read {file}"):
         size = os.stat(file).st_size
         if size > _MOST_BYTES:

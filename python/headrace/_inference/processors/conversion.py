@@ -72,6 +72,6 @@ def _steps_of(config: Mapping[str, Any]) -> ImageSteps:
 
 
 _LIBRARIES: tuple[tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any]], ImageSteps]], ...] = (
-    (hugging_face.knows, hugging_face.steps_of),
     (timm.knows, timm.steps_of),
+    (hugging_face.knows, hugging_face.steps_of),
 )

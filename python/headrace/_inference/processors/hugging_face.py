@@ -12,6 +12,7 @@ from headrace._arguments.options import shown, whole
 from headrace._inference.processors.config_fields import OF, ConfigFields, refused
 from headrace._inference.processors.image_steps import ImageSteps, PixelValues
 from headrace._inference.processors.interpolations import interpolation_of
+from headrace._inference.processors.model_families import MODEL_FAMILIES
 from headrace._kernels.kernel import Kernel
 from headrace.errors import UnsupportedError
 
@@ -31,7 +32,7 @@ _DONE: dict[str, Any] = {"do_resize": True, "do_rescale": True, "rescale_factor"
 _WITHOUT_EFFECT = (
     "_name_or_path _processor_class auto_map device disable_grouping do_convert_annotations do_convert_rgb "
     "do_reduce_labels feature_extractor_type format image_processor_type image_seq_length input_data_format "
-    "model_input_names name_or_path processor_class reduce_labels return_segmentation_masks return_tensors "
+    "model_input_names model_type name_or_path processor_class reduce_labels return_segmentation_masks return_tensors "
     "transformers_version default_to_square"
 ).split()
 _TILES = "it cuts an image into tiles or patches, or chooses its size by their number, which no kernel does"
@@ -99,8 +100,6 @@ def _resized_for_levit(fields: ConfigFields) -> _Move:
 
 def _resized_for_poolformer(fields: ConfigFields) -> _Move:
     size = _size_of(fields, "size")
-    if fields.value("crop_pct") is None:
-        return _resized(fields)
     crop_pct = fields.positive("crop_pct")
     sides = (_shortest_edge(fields),) if "shortest_edge" in size else (size.get("height", 0), size.get("width", 0))
     if 0 in sides:
@@ -131,7 +130,9 @@ def _size_of(fields: ConfigFields, name: str) -> dict[str, int]:
         value = {"height": value[0], "width": value[1]}
     if not isinstance(value, Mapping):
         raise fields.refuse(name, "it must be one number, two, or a dict such as {'height': 224, 'width': 224}")
-    return {each: whole(f"{name}[{each!r}]", side, 1, OF, _MOST_SIDE) for each, side in value.items() if side is not None}
+    return {
+        each: whole(f"{name}[{each!r}]", side, 1, OF, _MOST_SIDE) for each, side in value.items() if side is not None
+    }
 
 
 def _edges(fields: ConfigFields, shortest: int) -> dict[str, int | None]:
@@ -225,9 +226,10 @@ class Family:
         if "size_divisor" not in self.own:
             steps.border += self.padded(fields)
             return
+        # Its name of years ago is what others call the size of the result.
+        name = "pad_size" if fields.value("size_divisor") is None else "size_divisor"
         # Mirrored pixels are as well mirrored before their values change.
-        divisor = fields.whole("size_divisor")
-        steps.moves.append(vision.PadToMultiple(divisor, beyond=True, mode="symmetric"))
+        steps.moves.append(vision.PadToMultiple(fields.whole(name), beyond=True, mode="symmetric"))
 
 
 # What a switch that is off leaves unread.
@@ -242,7 +244,12 @@ _DETR = Family(
     _DONE
     | _IMAGENET
     | _BILINEAR
-    | {"size": {"shortest_edge": 800, "longest_edge": 1333}, "default_to_square": False, "max_size": 1333, "do_pad": True},
+    | {
+        "size": {"shortest_edge": 800, "longest_edge": 1333},
+        "default_to_square": False,
+        "max_size": 1333,
+        "do_pad": True,
+    },
     padded=_pad_with_mask,
     ignored=_CROPS,
 )
@@ -290,17 +297,19 @@ FAMILIES: dict[str, Family] = {
     "Segformer": Family(_DONE | _IMAGENET | _BILINEAR | _square(512), ignored=(*_CROPS, *_PADS)),
     "Siglip": Family(_DONE | _HALF | _BICUBIC | _square(224) | {"default_to_square": False}),
     "Swin2SR": Family(
-        {"do_rescale": True, "rescale_factor": 1 / 255, "do_pad": True, "size_divisor": 8},
+        {"do_rescale": True, "rescale_factor": 1 / 255, "do_pad": True, "pad_size": 8},
         ignored=(*_CROPS, "do_resize", "size", "resample", "do_normalize", "image_mean", "image_std"),
         own=("size_divisor",),
     ),
     "ViT": Family(_DONE | _HALF | _BILINEAR | _square(224)),
 }
+# What says which family a config is of, the surest first.
+_TYPES = ("image_processor_type", "feature_extractor_type", "model_type")
 _FAMILIES_BY_NAME = {name.lower(): family for name, family in FAMILIES.items()}
 
 
 def knows(config: Mapping[str, Any]) -> bool:
-    return any(name in config for name in ("image_processor_type", "feature_extractor_type", "do_resize", "do_rescale"))
+    return any(name in config for name in (*_TYPES[:2], "do_resize", "do_rescale"))
 
 
 def steps_of(config: Mapping[str, Any]) -> ImageSteps:
@@ -311,14 +320,18 @@ def steps_of(config: Mapping[str, Any]) -> ImageSteps:
 
 
 def _family_of(config: Mapping[str, Any]) -> Family:
-    name = "image_processor_type" if config.get("image_processor_type") else "feature_extractor_type"
+    name = next((each for each in _TYPES if config.get(each) is not None), _TYPES[0])
     value = config.get(name)
     if not isinstance(value, str):
         raise UnsupportedError(
             f"{OF}: image_processor_type is {shown(value)}: the values of fields that the config leaves out depend on the "
-            "class; add it, such as image_processor_type='ViTImageProcessor'"
+            'class; add it, such as image_processor_type="ViTImageProcessor"'
         )
-    plain = value.removesuffix("Pil").removesuffix("Fast").removesuffix("ImageProcessor").removesuffix("FeatureExtractor")
+    if name == "model_type":
+        plain = MODEL_FAMILIES.get(value, value)
+    else:
+        plain = value.removesuffix("Pil").removesuffix("Fast")
+        plain = plain.removesuffix("ImageProcessor").removesuffix("FeatureExtractor")
     family = _FAMILIES_BY_NAME.get(plain.lower())
     if family is None:
         raise refused(name, value, f"the classes that become graphs are those of {', '.join(FAMILIES)}")

@@ -30,20 +30,21 @@ _MOST_SIDE = 65_535
 
 
 def knows(config: Mapping[str, Any]) -> bool:
-    return "input_size" in config or "data_config" in config
+    return "data_config" in config or ("input_size" in config and "image_processor_type" not in config)
 
 
 def steps_of(config: Mapping[str, Any]) -> ImageSteps:
     # What TimmWrapperImageProcessor calls the same fields.
     if isinstance(config.get("data_config"), Mapping):
-        config = {**config["data_config"], **{name: each for name, each in config.items() if name in _DEFAULTS}}
+        others = {name: each for name, each in config.items() if name not in ("data_config", "image_processor_type")}
+        config = {**config["data_config"], **others}
     fields = ConfigFields(config, _DEFAULTS)
     test = fields.flag("use_test_size")
     size = _input_size(fields, test)
     crop_pct = fields.positive("test_crop_pct" if test and fields.value("test_crop_pct") is not None else "crop_pct")
     values = PixelValues().rescaled(1 / 255).normalized(fields.colors("mean"), fields.colors("std", positive=True))
     steps = ImageSteps(_moves(fields, size, crop_pct), values=values)
-    fields.check_all_read(_WITHOUT_EFFECT)
+    fields.check_all_read({*_WITHOUT_EFFECT, *_DEFAULTS})
     return steps
 
 

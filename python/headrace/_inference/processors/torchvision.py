@@ -26,12 +26,11 @@ def transforms_in(config: Any) -> Any:
     """The transform itself."""
     made = getattr(config, "transforms", None)
     if callable(made):
-        made = made()
-    elif callable(getattr(config, "func", None)):
-        made = config()
-    else:
-        made = config
-    return made
+        return made()
+    # A class, or what gives a class its arguments.
+    if isinstance(config, type) or callable(getattr(config, "func", None)):
+        return config()
+    return config
 
 
 def steps_of(transform: Any) -> ImageSteps:
@@ -119,7 +118,9 @@ def _convert(chain: _Chain, fields: ConfigFields) -> None:
     if fields.value("scale") is False:
         raise fields.refuse("scale", "values are divided by 255")
     if not chain.is_tensor:
-        raise UnsupportedError(f"{OF}: the dtype is converted before the image has become a tensor; put ToImage() before")
+        raise UnsupportedError(
+            f"{OF}: the dtype is converted before the image has become a tensor; put ToImage() before"
+        )
     _to_float(chain, fields)
 
 
