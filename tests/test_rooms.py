@@ -36,6 +36,7 @@ ROOMS = [
     "sources",
     "samplers",
     "functions",
+    "_inference",
     "_sets",
     "datasets",
     "_commands",

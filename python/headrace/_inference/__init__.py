@@ -1,1 +1,1 @@
-"""Inference graphs: the part of a pipeline that prepares one row for a model."""
+"""Inference graphs: the row part of a pipeline, called on the values of a request, and kept in the file of a model."""
