@@ -139,6 +139,13 @@ def test_compositions_of_torchvision_are_configs(photos):
         compare(hr.compose(kernels_of(composed)), composed, photos, 1e-6)
 
 
+def test_the_graph_is_that_of_the_kernels(photos):
+    data = (photos / PHOTOS[0]).read_bytes()
+    graph = hr.from_processor(VIT, size=99)
+    np.testing.assert_array_equal(graph(data), hr.compose(kernels_of({**VIT, "size": 99}))(data))
+    assert hr.from_processor({**VIT, "size": {"height": 99, "width": 99}}).hash == graph.hash
+
+
 def test_a_config_becomes_few_kernels():
     fields = {"image_processor_type": "CLIPImageProcessor", "size": 240, "image_mean": [0.485, 0.456, 0.406]}
     assert texts(kernels_of({**fields, "image_std": [0.229, 0.224, 0.225]})) == texts(
