@@ -307,6 +307,9 @@ WRONG = {
     "a crop": ({"input_size": [3, 9, 9], "crop_pct": -1}, "crop_pct is -1.0; it must be above 0"),
     "a tiny crop": ({"input_size": [3, 9, 9], "crop_pct": 1e-9}, "it must be at most 65,535"),
     "a number": (7, "7 is not a config"),
+    "an endless factor": ({**VIT, "rescale_factor": 10**400}, "it must be a finite number"),
+    "an endless mean": ({**VIT, "image_mean": 10**400}, "it must be finite numbers"),
+    "a crop of next to nothing": ({"input_size": [3, 9, 9], "crop_pct": 5e-324}, "it must be at most 65,535"),
     "nothing": (None, "None is not a config"),
 }
 
@@ -317,6 +320,13 @@ def test_values_of_another_kind_are_named(case):
     with pytest.raises(hr.GraphError) as raised:
         kernels_of(config)
     assert message in str(raised.value)
+
+
+def test_a_composition_that_holds_itself_ends():
+    composed = preset("Compose", transforms=[])
+    composed.transforms.append(composed)
+    with pytest.raises(hr.UnsupportedError, match="does a Compose hold itself"):
+        kernels_of(composed)
 
 
 def test_changes_need_fields():

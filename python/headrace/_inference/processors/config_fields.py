@@ -8,16 +8,21 @@ from headrace._arguments.options import shown, whole
 from headrace._arguments.suggestions import did_you_mean
 from headrace.errors import GraphError, UnsupportedError
 
-__all__ = ["OF", "ConfigFields", "refused"]
+__all__ = ["MOST_SIDE", "OF", "ConfigFields", "refused", "scaled_side"]
 
 # What messages begin with.
 OF = "from_processor"
 # The most pixels of a side that the kernels take.
-_MOST_SIDE = 65_535
+MOST_SIDE = 65_535
 
 
 def refused(name: str, value: Any, why: str) -> UnsupportedError:
     return UnsupportedError(f"{OF}: {name} is {shown(value)}: {why}")
+
+
+def scaled_side(side: float, scale: float) -> int:
+    """What a side becomes where a crop is that share of it; fractions are cut off."""
+    return whole("size / crop_pct", int(min(side / scale, 1e9)), 1, OF, MOST_SIDE)
 
 
 class ConfigFields:
@@ -40,7 +45,7 @@ class ConfigFields:
 
     def number(self, name: str) -> float:
         value = self.value(name)
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+        if _is_finite(value):
             return float(value)
         raise self._wrong(name, value, "a finite number")
 
@@ -51,7 +56,7 @@ class ConfigFields:
         raise self._wrong(name, number, "above 0")
 
     def whole(self, name: str, least: int = 1) -> int:
-        return whole(name, self.value(name), least, OF, _MOST_SIDE)
+        return whole(name, self.value(name), least, OF, MOST_SIDE)
 
     def colors(self, name: str, positive: bool = False) -> tuple[float, ...]:
         """One number for all channels, or one for each of three."""
@@ -62,8 +67,7 @@ class ConfigFields:
         if len(listed) not in (1, 3):
             raise refused(name, value, "images have 3 channels, red, green and blue; give 3 numbers or one")
         for each in listed:
-            real = isinstance(each, (int, float)) and not isinstance(each, bool) and math.isfinite(each)
-            if not real or (positive and each <= 0):
+            if not _is_finite(each) or (positive and each <= 0):
                 raise self._wrong(name, value, "numbers above 0" if positive else "finite numbers")
         return tuple(float(each) for each in listed)
 
@@ -83,3 +87,12 @@ class ConfigFields:
 
     def _wrong(self, name: str, value: Any, must_be: str) -> GraphError:
         return GraphError(f"{OF}: {name} is {shown(value)}; it must be {must_be}")
+
+
+def _is_finite(value: Any) -> bool:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False

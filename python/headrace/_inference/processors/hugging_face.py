@@ -9,7 +9,7 @@ from typing import Any
 
 from headrace import vision
 from headrace._arguments.options import shown, whole
-from headrace._inference.processors.config_fields import OF, ConfigFields, refused
+from headrace._inference.processors.config_fields import MOST_SIDE, OF, ConfigFields, refused, scaled_side
 from headrace._inference.processors.image_steps import ImageSteps, PixelValues
 from headrace._inference.processors.interpolations import interpolation_of
 from headrace._inference.processors.model_families import MODEL_FAMILIES
@@ -18,7 +18,6 @@ from headrace.errors import UnsupportedError
 
 __all__ = ["FAMILIES", "knows", "steps_of"]
 
-_MOST_SIDE = 65_535
 _HALF: dict[str, Any] = {"image_mean": (0.5, 0.5, 0.5), "image_std": (0.5, 0.5, 0.5)}
 _IMAGENET: dict[str, Any] = {"image_mean": (0.485, 0.456, 0.406), "image_std": (0.229, 0.224, 0.225)}
 _CLIP: dict[str, Any] = {
@@ -88,14 +87,14 @@ def _resized_for_convnext(fields: ConfigFields) -> _Move:
     crop_pct = fields.positive("crop_pct")
     if side >= 384:
         return _to_sides(fields, (side, side))
-    larger = _to_sides(fields, (_scaled(side / crop_pct),))
+    larger = _to_sides(fields, (scaled_side(side, crop_pct),))
     return _Move([*larger.kernels, *_cut(larger.sides, (side, side))], (side, side))
 
 
 def _resized_for_levit(fields: ConfigFields) -> _Move:
     if "shortest_edge" not in _size_of(fields, "size"):
         return _resized(fields)
-    return _to_sides(fields, (_scaled(256 / 224 * _shortest_edge(fields)),))
+    return _to_sides(fields, (scaled_side(256 / 224 * _shortest_edge(fields), 1),))
 
 
 def _resized_for_poolformer(fields: ConfigFields) -> _Move:
@@ -105,7 +104,7 @@ def _resized_for_poolformer(fields: ConfigFields) -> _Move:
     if 0 in sides:
         raise fields.refuse("size", "it must have height and width, or shortest_edge")
     # One number is the shorter side's.
-    larger = tuple(_scaled(side / crop_pct) for side in (sides if len(set(sides)) == 2 else sides[:1]))
+    larger = tuple(scaled_side(side, crop_pct) for side in (sides if len(set(sides)) == 2 else sides[:1]))
     return _to_sides(fields, larger)
 
 
@@ -114,10 +113,6 @@ def _shortest_edge(fields: ConfigFields) -> int:
     if "shortest_edge" in size:
         return size["shortest_edge"]
     raise fields.refuse("size", "it must have shortest_edge")
-
-
-def _scaled(side: float) -> int:
-    return whole("size / crop_pct", int(side), 1, OF, _MOST_SIDE)
 
 
 def _size_of(fields: ConfigFields, name: str) -> dict[str, int]:
@@ -131,7 +126,7 @@ def _size_of(fields: ConfigFields, name: str) -> dict[str, int]:
     if not isinstance(value, Mapping):
         raise fields.refuse(name, "it must be one number, two, or a dict such as {'height': 224, 'width': 224}")
     return {
-        each: whole(f"{name}[{each!r}]", side, 1, OF, _MOST_SIDE) for each, side in value.items() if side is not None
+        each: whole(f"{name}[{each!r}]", side, 1, OF, MOST_SIDE) for each, side in value.items() if side is not None
     }
 
 

@@ -1,12 +1,11 @@
 """timm's `pretrained_cfg`: the transform that timm makes of it for evaluation."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from headrace import vision
 from headrace._arguments.options import whole
-from headrace._inference.processors.config_fields import OF, ConfigFields
+from headrace._inference.processors.config_fields import MOST_SIDE, OF, ConfigFields, scaled_side
 from headrace._inference.processors.image_steps import ImageSteps, PixelValues
 from headrace._inference.processors.interpolations import interpolation_of
 from headrace._kernels.kernel import Kernel
@@ -26,7 +25,6 @@ _WITHOUT_EFFECT = (
     "label_descriptions label_names label_offset license min_input_size notes num_classes num_features origin_url "
     "paper_ids paper_name pool_size source state_dict tag test_crop_pct test_input_size test_pool_size url"
 ).split()
-_MOST_SIDE = 65_535
 
 
 def knows(config: Mapping[str, Any]) -> bool:
@@ -53,7 +51,7 @@ def _input_size(fields: ConfigFields, test: bool) -> tuple[int, int]:
     size = fields.value(name)
     if not isinstance(size, (list, tuple)) or len(size) != 3:
         raise fields.refuse(name, "it must be (channels, height, width)")
-    channels, height, width = (whole(name, each, 1, OF, _MOST_SIDE) for each in size)
+    channels, height, width = (whole(name, each, 1, OF, MOST_SIDE) for each in size)
     if channels != 3:
         raise fields.refuse(name, "images are decoded to 3 channels, red, green and blue")
     return height, width
@@ -62,7 +60,7 @@ def _input_size(fields: ConfigFields, test: bool) -> tuple[int, int]:
 def _moves(fields: ConfigFields, size: tuple[int, int], crop_pct: float) -> list[Kernel]:
     how = interpolation_of("interpolation", fields.value("interpolation"))
     mode = fields.value("crop_mode")
-    scaled = [whole("input_size / crop_pct", math.floor(side / crop_pct), 1, OF, _MOST_SIDE) for side in size]
+    scaled = [scaled_side(side, crop_pct) for side in size]
     if mode == "squash":
         return [vision.Resize(scaled, how), vision.CenterCrop(size)]
     if mode == "border":

@@ -7,14 +7,14 @@ from typing import Any
 
 from headrace import vision
 from headrace._arguments.options import shown, whole
-from headrace._inference.processors.config_fields import OF, ConfigFields
+from headrace._inference.processors.config_fields import MOST_SIDE, OF, ConfigFields
 from headrace._inference.processors.image_steps import ImageSteps
 from headrace._inference.processors.interpolations import interpolation_of
 from headrace.errors import UnsupportedError
 
 __all__ = ["knows", "steps_of", "transforms_in"]
 
-_MOST_SIDE = 65_535
+_MOST_TRANSFORMS = 1000
 
 
 def knows(config: Any) -> bool:
@@ -58,7 +58,9 @@ class _Chain:
     def add(self, transform: Any) -> None:
         # Not by recursion: a Compose may hold another one.
         left = [transform]
-        while left:
+        for _ in range(_MOST_TRANSFORMS):
+            if not left:
+                return
             each = left.pop()
             name = type(each).__name__
             if name in ("Compose", "Sequential"):
@@ -69,6 +71,7 @@ class _Chain:
                 raise UnsupportedError(
                     f"{OF}: the transform {shown(each)} is not one of {', '.join(sorted(_TRANSFORMS))}"
                 )
+        raise UnsupportedError(f"{OF}: more than {_MOST_TRANSFORMS:,} transforms; does a Compose hold itself?")
 
     def check_moves(self, name: str, size: list[int], resizes: bool) -> None:
         if self.is_normalized or (resizes and self.is_tensor):
@@ -83,7 +86,7 @@ def _size(fields: ConfigFields, name: str) -> list[int]:
     listed = list(value) if isinstance(value, (list, tuple)) else [value]
     if len(listed) not in (1, 2):
         raise fields.refuse(name, "it must be one number, or (height, width)")
-    return [whole(name, each, 1, OF, _MOST_SIDE) for each in listed]
+    return [whole(name, each, 1, OF, MOST_SIDE) for each in listed]
 
 
 def _resize(chain: _Chain, fields: ConfigFields, name: str = "size") -> None:
