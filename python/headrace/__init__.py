@@ -36,6 +36,7 @@ from headrace._formats.open_function import open
 from headrace._graph import late_names
 from headrace._graph.expression import Expression, col
 from headrace._graph.parameters import Parameter, parameter
+from headrace._inference.from_processor import from_processor
 from headrace._kernels.kernel import Kernel
 from headrace._kernels.targets import boxes, keypoints, mask
 from headrace._loops.progress_bar import progress
@@ -95,6 +96,7 @@ __all__ = [
     "include_dir",
     "inference",
     "inference_of",
+    "from_processor",
     "keypoints",
     "library_dir",
     "load",

@@ -1,3 +1,4 @@
+#include <string>
 #include <vector>
 
 #include "core/error.h"
@@ -15,14 +16,19 @@ namespace {
 constexpr ir::Number kCenterCropZeros[] = {int64_t{0}};
 constexpr absl::Span<const ir::Number> kZero(kCenterCropZeros);
 
+Centering CenteringOf(const std::string& rounding) {
+  if (rounding == "even") return Centering::kEven;
+  return rounding == "down" ? Centering::kDown : Centering::kFloor;
+}
+
 class CenterCrop : public GeometricKernel {
  public:
   explicit CenterCrop(const ir::Attributes& attributes)
-      : size_(attributes.Ints("size")), rounds_down_(attributes.String("rounding") == "down") {}
+      : size_(attributes.Ints("size")), centering_(CenteringOf(attributes.String("rounding"))) {}
 
   PixelTypes accepted() const override { return PixelTypes::kFixedSize; }
   absl::Status Plan(RowRandom&, MovePlan& plan) const override {
-    plan.Cut({CenteredBegin(plan.height(), size_[0], rounds_down_), CenteredBegin(plan.width(), size_[1], rounds_down_),
+    plan.Cut({CenteredBegin(plan.height(), size_[0], centering_), CenteredBegin(plan.width(), size_[1], centering_),
               size_[0], size_[1]},
              Border::kConstant, kZero);
     return absl::OkStatus();
@@ -30,7 +36,7 @@ class CenterCrop : public GeometricKernel {
 
  private:
   std::vector<int64_t> size_;
-  bool rounds_down_;
+  Centering centering_;
 };
 
 const MovingRegistration center_crop_registration{
@@ -39,14 +45,16 @@ const MovingRegistration center_crop_registration{
      .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with the height and "
             "width of `size`. A smaller image is padded with zeros. Follows torchvision's CenterCrop to the pixel.\n"
             "Errors: another rank, bytes or strings, and an image without pixels.",
-     .attributes = {SizeAttribute(),
-                    {.name = "rounding",
-                     .type = ir::AttributeType::kString,
-                     .doc =
-                         "Where an odd number of pixels is cut away: even: the half is rounded to an even number, as "
-                         "torchvision does; down: the rectangle begins at (H - h) // 2, as in MXNet.",
-                     .default_value = "'even'",
-                     .choices = {"even", "down"}}},
+     .attributes =
+         {SizeAttribute(),
+          {.name = "rounding",
+           .type = ir::AttributeType::kString,
+           .doc = "Where an odd number of pixels is cut away: even: the half is rounded to an even number, as "
+                  "torchvision does; down: the rectangle begins at (H - h) // 2, as in MXNet; floor: the same, and "
+                  "where a smaller image is padded, the odd pixel of padding is at the top and left, as in "
+                  "Hugging Face's image processors; otherwise it is at the bottom and right.",
+           .default_value = "'even'",
+           .choices = {"even", "down", "floor"}}},
      .traits = {.geometric = true},
      .python_module = "vision",
      .example = "V.CenterCrop(224)",

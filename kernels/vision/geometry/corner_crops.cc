@@ -28,8 +28,8 @@ absl::Status AppendCorners(const CropSize& size, const Image& image, OutputAlloc
   HEADRACE_RETURN_IF_ERROR(CheckCorners(size, image.height, image.width));
   const int64_t bottom = image.height - size.height;
   const int64_t right = image.width - size.width;
-  const int64_t middle_top = CenteredBegin(image.height, size.height, false);
-  const int64_t middle_left = CenteredBegin(image.width, size.width, false);
+  const int64_t middle_top = CenteredBegin(image.height, size.height, Centering::kEven);
+  const int64_t middle_left = CenteredBegin(image.width, size.width, Centering::kEven);
   const std::pair<int64_t, int64_t> begins[] = {
       {0, 0}, {0, right}, {bottom, 0}, {bottom, right}, {middle_top, middle_left}};
   for (const auto& [top, left] : begins) {

@@ -51,6 +51,23 @@ TEST(CenterCrop, RoundsDownOnRequest) {
   }
 }
 
+TEST(CenterCrop, PadsAnOddPixelAtTheBeginOnRequest) {
+  const Tensor source = Golden("source");  // 60 x 80
+  const auto crop = [&](int64_t height, int64_t width, const char* rounding) {
+    const fixture::Given given = {{"size", Ints({height, width})}, {"rounding", ir::StringValue(rounding)}};
+    return *RunKernel("CenterCrop", given, source)->Contiguous();
+  };
+  const auto padded = [&](int64_t left, int64_t top, int64_t right, int64_t bottom) {
+    return *RunKernel("Pad", {{"padding", Ints({left, top, right, bottom})}}, source)->Contiguous();
+  };
+  EXPECT_TRUE(TensorsEqual(crop(65, 83, "floor"), padded(2, 3, 1, 2)));
+  EXPECT_TRUE(TensorsEqual(crop(65, 83, "down"), padded(1, 2, 2, 3)));
+  EXPECT_TRUE(TensorsEqual(crop(57, 73, "floor"), crop(57, 73, "down")));
+  // Cut on one axis and padded on the other.
+  EXPECT_TRUE(TensorsEqual(crop(65, 73, "floor"), *padded(0, 3, 0, 2).Slice(1, 3, 73).Contiguous()));
+  EXPECT_TRUE(TensorsEqual(crop(64, 84, "floor"), crop(64, 84, "even")));
+}
+
 TEST(CenterCrop, IsAViewUnlessThatKeepsMuchAlive) {
   const Tensor source = Golden("source");
   const Tensor large = *RunKernel("CenterCrop", {{"size", Ints({50, 70})}}, source);
