@@ -386,12 +386,7 @@ absl::StatusOr<Tensor> ArrowRows::Row(int64_t row) const {
   if (IsVariableLength(column_->dtype)) return StringRow(row);
   Shape shape;
   HEADRACE_ASSIGN_OR_RETURN(const Range range, ElementsOf(row, shape));
-  if (range.count > 0 && KeepsLayout(range.begin)) {
-    return Tensor::View(column_->dtype, shape, keep_, ValueAt(range.begin));
-  }
-  HEADRACE_ASSIGN_OR_RETURN(Tensor made, Tensor::Allocate(column_->dtype, shape));
-  HEADRACE_RETURN_IF_ERROR(CopyElements(row, range, made.mutable_raw()));
-  return made;
+  return ValuesOf(row, range, shape);
 }
 
 bool ArrowRows::slices() const {
@@ -415,6 +410,72 @@ absl::StatusOr<Tensor> ArrowRows::Slice(int64_t begin, int64_t count) const {
     HEADRACE_RETURN_IF_ERROR(CopyRow(begin + i, rows.mutable_raw() + static_cast<size_t>(i) * bytes));
   }
   return rows;
+}
+
+bool ArrowRows::copies() const {
+  if (!column_->stacks() || !valid_.empty() || elements_missing_ || column_->kind != ArrowKind::kValues) return false;
+  const auto is_list = [](const Level& level) { return IsList(level.layout); };
+  return std::none_of(levels_.begin(), levels_.end(), is_list) && ElementCount(column_->shape) > 0 && KeepsLayout(0);
+}
+
+uint8_t* ArrowRows::CopyRows(int64_t begin, int64_t count, uint8_t* target) const {
+  Range range{base_ + begin, count};
+  for (const Level& level : levels_) range = Below(level, range);
+  const size_t bytes = static_cast<size_t>(range.count) * ItemSize(column_->dtype);
+  std::memcpy(target, ValueAt(range.begin), bytes);
+  return target + bytes;
+}
+
+Tensor ArrowRows::ViewRows(int64_t begin, int64_t count) const {
+  Range range{base_ + begin, count};
+  for (const Level& level : levels_) range = Below(level, range);
+  Shape shape = column_->shape;
+  shape.insert(shape.begin(), count);
+  return Tensor::View(column_->dtype, shape, keep_, ValueAt(range.begin));
+}
+
+// ---- lists end to end ----
+
+bool ArrowRows::joins() const {
+  const bool whole = valid_.empty() && !elements_missing_ && column_->kind != ArrowKind::kFiles;
+  if (!whole || levels_.empty() || !column_->ragged() || !IsList(levels_[0].layout)) return false;
+  const auto is_list = [](const Level& level) { return IsList(level.layout); };
+  return std::none_of(levels_.begin() + 1, levels_.end(), is_list) &&
+         std::find(column_->shape.begin() + 1, column_->shape.end(), ArrowColumn::kAnyLength) == column_->shape.end();
+}
+
+absl::StatusOr<JoinedLists> ArrowRows::Join(int64_t begin, int64_t count) const {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor splits, SplitsOf(begin, count));
+  Shape shape = column_->shape;
+  shape[0] = splits.data<int64_t>()[count];
+  Range range{base_ + begin, count};
+  for (const Level& level : levels_) range = Below(level, range);
+  HEADRACE_ASSIGN_OR_RETURN(Tensor values, ValuesOf(begin, range, shape));
+  return JoinedLists{std::move(values), std::move(splits)};
+}
+
+absl::StatusOr<Tensor> ArrowRows::SplitsOf(int64_t begin, int64_t count) const {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor splits, Tensor::Allocate(DType::kInt64, {count + 1}));
+  const Level& level = levels_[0];
+  const int64_t at = level.offset + base_ + begin;
+  const int64_t first = OffsetAt(level.layout, level.offsets, at);
+  auto* const target = splits.mutable_data<int64_t>();
+  if (HasWideOffsets(level.layout)) {
+    for (int64_t i = 0; i <= count; ++i) target[i] = NumberAt<int64_t>(level.offsets, at + i) - first;
+  } else {
+    for (int64_t i = 0; i <= count; ++i) target[i] = NumberAt<int32_t>(level.offsets, at + i) - first;
+  }
+  return splits;
+}
+
+absl::StatusOr<Tensor> ArrowRows::ValuesOf(int64_t row, const Range& range, const Shape& shape) const {
+  if (IsVariableLength(column_->dtype)) return StringsOf(row, range, shape);
+  if (range.count > 0 && KeepsLayout(range.begin)) {
+    return Tensor::View(column_->dtype, shape, keep_, ValueAt(range.begin));
+  }
+  HEADRACE_ASSIGN_OR_RETURN(Tensor made, Tensor::Allocate(column_->dtype, shape));
+  HEADRACE_RETURN_IF_ERROR(CopyElements(row, range, made.mutable_raw()));
+  return made;
 }
 
 // ---- byte strings ----
