@@ -170,10 +170,10 @@ def _of_names(names: str) -> dict[str, int] | str:
     if not isinstance(listed, list):
         return _NO_NAMES
     # A text of the file may have its name beside it.
-    names = [each[-1] if isinstance(each, list) and len(each) == 2 else each for each in listed]
-    if not all(isinstance(each, str) for each in names):
+    found = [each[-1] if isinstance(each, list) and len(each) == 2 else each for each in listed]
+    if not all(isinstance(each, str) for each in found):
         return _NO_NAMES
-    return {name: label for label, name in reversed(list(enumerate(names)))}
+    return {name: label for label, name in reversed(list(enumerate(found)))}
 
 
 def _of_folder(attributes: dict[str, Any]) -> dict[str, int] | str:
