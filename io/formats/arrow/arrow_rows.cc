@@ -15,6 +15,8 @@ namespace {
 
 // Rows that are hashed of a large column, evenly spread.
 constexpr int64_t kHashedRows = 4096;
+// Bytes of a string that is copied, on average.
+constexpr int64_t kShortString = 64;
 // Bytes of a name in a message.
 constexpr size_t kMostShown = 60;
 
@@ -490,7 +492,19 @@ absl::StatusOr<Tensor> ArrowRows::StringRow(int64_t row) const {
   return StringsOf(row, range, shape);
 }
 
+absl::StatusOr<Tensor> ArrowRows::CopyStrings(std::string_view bytes, int64_t begin, const Shape& shape) const {
+  const int64_t count = ElementCount(shape);
+  BufferRef copy = BufferPool::Current().Allocate(bytes.size());
+  BufferRef ends = BufferPool::Current().Allocate((static_cast<size_t>(count) + 1) * sizeof(int64_t));
+  if (!copy || !ends) return ResourceError("no memory for ", bytes.size(), " bytes of column \"", column_->name, "\"");
+  if (!bytes.empty()) std::memcpy(copy->data(), bytes.data(), bytes.size());
+  strings_.CopyEnds(begin, count, reinterpret_cast<int64_t*>(ends->data()));
+  return Tensor::ViewBytesArray(column_->dtype, shape, std::move(copy), std::move(ends));
+}
+
 absl::StatusOr<Tensor> ArrowRows::StringsOf(int64_t row, const Range& range, const Shape& shape) const {
+  const auto joined = range.count > 0 ? strings_.Joined(range.begin, range.count) : std::nullopt;
+  if (joined.has_value() && !shape.empty()) return CopyStrings(*joined, range.begin, shape);
   std::vector<std::string_view> texts;
   texts.reserve(static_cast<size_t>(range.count));
   for (int64_t i = 0; i < range.count; ++i) {
@@ -501,6 +515,9 @@ absl::StatusOr<Tensor> ArrowRows::StringsOf(int64_t row, const Range& range, con
 }
 
 absl::StatusOr<Tensor> ArrowRows::StringSlice(int64_t begin, int64_t count) const {
+  // Short ones are copied with less work than a table of views takes.
+  const auto joined = strings_.Joined(base_ + begin, count, kShortString * count);
+  if (joined.has_value()) return CopyStrings(*joined, base_ + begin, {count});
   BufferRef spans = BufferPool::Current().Allocate(static_cast<size_t>(count) * 2 * sizeof(int64_t));
   if (!spans) return ResourceError("no memory for where ", count, " values of column \"", column_->name, "\" lie");
   auto* const numbers = reinterpret_cast<int64_t*>(spans->data());

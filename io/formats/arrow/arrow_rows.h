@@ -113,6 +113,8 @@ class ArrowRows {
   absl::StatusOr<Tensor> StringRow(int64_t row) const;
   absl::StatusOr<Tensor> StringsOf(int64_t row, const Range& range, const Shape& shape) const;
   absl::StatusOr<Tensor> StringSlice(int64_t begin, int64_t count) const;
+  // A copy of strings that lie end to end, one at least, `shape` of them.
+  absl::StatusOr<Tensor> CopyStrings(std::string_view bytes, int64_t begin, const Shape& shape) const;
   absl::StatusOr<Tensor> SplitsOf(int64_t begin, int64_t count) const;
   absl::StatusOr<Tensor> ValuesOf(int64_t row, const Range& range, const Shape& shape) const;
   absl::StatusOr<Tensor> FilledRow() const;
