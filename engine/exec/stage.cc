@@ -31,10 +31,7 @@ constexpr uint64_t kMeasuredRows = 1000;
 // Without the room that buffers have besides, which is most of a small message.
 int64_t ContentBytes(const Block& block) {
   size_t bytes = 0;
-  for (const BlockColumn& column : block.columns) {
-    const int tensors = column.stacked() ? 1 : column.rows();
-    for (int i = 0; i < tensors; ++i) bytes += (column.stacked() ? column.stack() : column.row(i)).bytes();
-  }
+  for (const BlockColumn& column : block.columns) bytes += column.bytes();
   return static_cast<int64_t>(bytes);
 }
 

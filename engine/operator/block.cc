@@ -20,25 +20,44 @@ bool IsPartOfBlock(const Tensor& row) {
 
 BlockColumn BlockColumn::Stacked(Tensor rows) {
   BlockColumn column(std::move(rows));
-  column.stacked_ = true;
+  column.form_ = Form::kStack;
   return column;
 }
 
-void BlockColumn::Unstack() {
-  if (!stacked_) return;
-  const Tensor stack = std::move(tensors_[0]);
-  tensors_.clear();
-  for (int64_t i = 0; i < stack.dim(0); ++i) tensors_.push_back(stack.Index(i));
-  stacked_ = false;
+BlockColumn BlockColumn::Ragged(Tensor values, Tensor splits) {
+  BlockColumn column(std::move(values));
+  column.tensors_.push_back(std::move(splits));
+  column.form_ = Form::kRagged;
+  return column;
+}
+
+int BlockColumn::rows() const {
+  if (form_ == Form::kRows) return static_cast<int>(tensors_.size());
+  return static_cast<int>(stacked() ? tensors_[0].dim(0) : tensors_[1].dim(0) - 1);
+}
+
+Tensor BlockColumn::ValuesOf(int from, int rows) const {
+  const int64_t* const split = splits().data() + from;
+  return values().Slice(0, split[0], split[rows] - split[0]);
+}
+
+// Gives each row a tensor of its own.
+void BlockColumn::Separate() {
+  if (form_ == Form::kRows) return;
+  absl::InlinedVector<Tensor, 1> separate;
+  const int count = rows();
+  for (int i = 0; i < count; ++i) separate.push_back(RowOfWhole(i));
+  tensors_ = std::move(separate);
+  form_ = Form::kRows;
 }
 
 void BlockColumn::SetRow(int i, Tensor row) {
-  Unstack();
+  Separate();
   tensors_[i] = std::move(row);
 }
 
 void BlockColumn::Append(Tensor row) {
-  Unstack();
+  Separate();
   tensors_.push_back(std::move(row));
 }
 
@@ -48,12 +67,17 @@ void BlockColumn::Truncate(int rows) {
     tensors_[0] = tensors_[0].Slice(0, 0, rows);
     return;
   }
-  Unstack();
+  if (ragged()) {
+    tensors_[1] = tensors_[1].Slice(0, 0, rows + 1);
+    return;
+  }
+  Separate();
   tensors_.resize(rows);
 }
 
 BlockColumn BlockColumn::TakeRows(int from, int rows) {
   if (sliceable()) return Stacked(tensors_[0].Slice(0, from, rows));
+  if (ragged()) return Ragged(tensors_[0], tensors_[1].Slice(0, from, rows + 1));
   BlockColumn taken;
   for (int row = from; row < from + rows; ++row) taken.Append(TakeRow(row));
   return taken;
@@ -75,6 +99,13 @@ size_t BlockColumn::footprint() const {
     if (tensor.buffer().get() == nullptr || tensor.buffer().get() != last) bytes += tensor.footprint();
     last = tensor.buffer().get();
   }
+  return bytes;
+}
+
+size_t BlockColumn::bytes() const {
+  if (ragged()) return ValuesOf(0, rows()).bytes();
+  size_t bytes = 0;
+  for (const Tensor& tensor : tensors_) bytes += tensor.bytes();
   return bytes;
 }
 

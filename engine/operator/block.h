@@ -12,6 +12,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "core/row_id.h"
 #include "core/tensor.h"
 #include "engine/operator/block_memory.h"
@@ -24,34 +25,52 @@ namespace headrace {
 
 class BatchMemory;
 
-// One column of a block: one tensor per row, or one buffer whose first axis is the row.
+// One column of a block: one tensor per row, one buffer whose first axis is the row, or one along whose first axis rows
+// of different lengths are joined.
 class BlockColumn {
  public:
   BlockColumn() = default;
   explicit BlockColumn(Tensor row) { tensors_.push_back(std::move(row)); }
   static BlockColumn Stacked(Tensor rows);
+  // Row i is values[splits[i]:splits[i + 1]]; the splits are int64, do not fall, and need not begin with 0. `values` is
+  // row-major.
+  static BlockColumn Ragged(Tensor values, Tensor splits);
 
-  int rows() const { return stacked_ ? static_cast<int>(tensors_[0].dim(0)) : static_cast<int>(tensors_.size()); }
+  int rows() const;
   // Whether one buffer, stack(), holds all rows.
-  bool stacked() const { return stacked_; }
+  bool stacked() const { return form_ == Form::kStack; }
   const Tensor& stack() const { return tensors_[0]; }
+  // Whether all rows are in values(), by their splits().
+  bool ragged() const { return form_ == Form::kRagged; }
+  const Tensor& values() const { return tensors_[0]; }
+  absl::Span<const int64_t> splits() const {
+    return {tensors_[1].data<int64_t>(), static_cast<size_t>(tensors_[1].dim(0))};
+  }
+  // The values of a run of rows.
+  Tensor ValuesOf(int from, int rows) const;
   // Whether one row-major buffer holds all rows: runs of rows are views of it.
-  bool sliceable() const { return stacked_ && stack().contiguous(); }
+  bool sliceable() const { return stacked() && stack().contiguous(); }
   // Whether, in addition, rows have a fixed size: runs of rows can be copied.
-  bool in_runs() const { return stacked_ && stack().contiguous() && !IsVariableLength(stack().dtype()); }
-  Tensor row(int i) const { return stacked_ ? tensors_[0].Index(i) : tensors_[i]; }
-  Tensor TakeRow(int i) { return stacked_ ? tensors_[0].Index(i) : std::move(tensors_[i]); }
+  bool in_runs() const { return stacked() && stack().contiguous() && !IsVariableLength(stack().dtype()); }
+  Tensor row(int i) const { return form_ == Form::kRows ? tensors_[i] : RowOfWhole(i); }
+  Tensor TakeRow(int i) { return form_ == Form::kRows ? std::move(tensors_[i]) : RowOfWhole(i); }
   void SetRow(int i, Tensor row);
   void Append(Tensor row);
   void Truncate(int rows);
   // Moves out the rows from `from` on; earlier rows stay.
   BlockColumn TakeRows(int from, int rows);
   size_t footprint() const;
+  // Payload of all rows.
+  size_t bytes() const;
 
  private:
-  void Unstack();
-  absl::InlinedVector<Tensor, 1> tensors_;
-  bool stacked_ = false;
+  enum class Form : uint8_t { kRows, kStack, kRagged };
+
+  Tensor RowOfWhole(int i) const { return stacked() ? tensors_[0].Index(i) : ValuesOf(i, 1); }
+  void Separate();
+
+  absl::InlinedVector<Tensor, 1> tensors_;  // a row each; or the stack; or the values and their splits
+  Form form_ = Form::kRows;
 };
 
 enum class End : uint8_t {

@@ -54,25 +54,42 @@ absl::Status RaggedRows::Grow(const Tensor& row, int64_t needed) {
   return absl::OkStatus();
 }
 
+absl::Status RaggedRows::AddValues(const Tensor& values) {
+  if (IsVariableLength(values.dtype())) {
+    held_bytes_ += BytesOf(values);
+    strings_.push_back(values);
+    return absl::OkStatus();
+  }
+  const int64_t begin = length();
+  const int64_t end = begin + values.dim(0);
+  if (!whole_.valid() || whole_.dim(0) < end) HEADRACE_RETURN_IF_ERROR(Grow(values, end));
+  if (values.elements() > 0) values.CopyTo(whole_.mutable_raw() + begin * whole_.stride(0));
+  return absl::OkStatus();
+}
+
 absl::Status RaggedRows::Add(const Tensor& row) {
   HEADRACE_RETURN_IF_ERROR(Fits(row));
-  const int64_t begin = length();
-  const int64_t end = begin + row.dim(0);
-  if (IsVariableLength(row.dtype())) {
-    held_bytes_ += BytesOf(row);
-    strings_.push_back(row);
-  } else {
-    if (!whole_.valid() || whole_.dim(0) < end) HEADRACE_RETURN_IF_ERROR(Grow(row, end));
-    if (row.elements() > 0) row.CopyTo(whole_.mutable_raw() + begin * whole_.stride(0));
-  }
+  const int64_t end = length() + row.dim(0);
+  HEADRACE_RETURN_IF_ERROR(AddValues(row));
   ends_.push_back(end);
   return absl::OkStatus();
 }
 
+absl::Status RaggedRows::AddRun(const Tensor& values, absl::Span<const int64_t> splits) {
+  HEADRACE_RETURN_IF_ERROR(Fits(values.Slice(0, splits[0], splits[1] - splits[0])));
+  const int64_t shift = length() - splits.front();
+  HEADRACE_RETURN_IF_ERROR(AddValues(values.Slice(0, splits.front(), splits.back() - splits.front())));
+  const size_t rows = ends_.size();
+  ends_.resize(rows + splits.size() - 1);
+  for (size_t i = 1; i < splits.size(); ++i) ends_[rows + i - 1] = splits[i] + shift;
+  return absl::OkStatus();
+}
+
 Tensor RaggedRows::last() const {
-  if (!strings_.empty()) return strings_.back();
   const int64_t begin = ends_.size() > 1 ? ends_[ends_.size() - 2] : 0;
-  return whole_.Slice(0, begin, length() - begin);
+  const int64_t count = length() - begin;
+  if (strings_.empty()) return whole_.Slice(0, begin, count);
+  return strings_.back().Slice(0, strings_.back().dim(0) - count, count);
 }
 
 absl::StatusOr<Tensor> RaggedRows::TakeValues() {

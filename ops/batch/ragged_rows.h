@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "core/tensor.h"
 
 namespace headrace {
@@ -18,6 +19,8 @@ class RaggedRows {
  public:
   // kGraph if the row has no first axis, or differs from those before in dtype or in another axis.
   absl::Status Add(const Tensor& row);
+  // The same of at least one row, joined: row i is values[splits[i]:splits[i + 1]].
+  absl::Status AddRun(const Tensor& values, absl::Span<const int64_t> splits);
   // The row added last; there is one.
   Tensor last() const;
 
@@ -30,10 +33,12 @@ class RaggedRows {
  private:
   absl::Status Fits(const Tensor& row) const;
   absl::Status Grow(const Tensor& row, int64_t needed);
+  // Adds values, of one row or more, without their ends.
+  absl::Status AddValues(const Tensor& values);
   int64_t length() const { return ends_.empty() ? 0 : ends_.back(); }
 
   Tensor whole_;                 // (capacity, …), of which length() are filled
-  std::vector<Tensor> strings_;  // or the rows that wait
+  std::vector<Tensor> strings_;  // or the rows, or runs of rows, that wait
   std::vector<int64_t> ends_;    // of each row
   size_t held_bytes_ = 0;
 };

@@ -77,6 +77,15 @@ absl::Status StackedBatch::AddRagged(GrowingColumn& column, const Tensor& row) {
   return absl::OkStatus();
 }
 
+absl::Status StackedBatch::AddRaggedRun(GrowingColumn& column, const BlockColumn& rows, int from, int count) {
+  const size_t before = column.ragged.held_bytes();
+  const absl::Span<const int64_t> splits =
+      rows.splits().subspan(static_cast<size_t>(from), static_cast<size_t>(count) + 1);
+  HEADRACE_RETURN_IF_ERROR(column.ragged.AddRun(rows.values(), splits));
+  held_bytes_ += column.ragged.held_bytes() - before;
+  return absl::OkStatus();
+}
+
 absl::Status StackedBatch::AddTo(size_t c, Tensor row, int64_t at) {
   GrowingColumn& column = columns_[c];
   if (IsRagged(joined_[c].joining)) return AddRagged(column, row);
@@ -189,6 +198,9 @@ absl::Status StackedBatch::AddColumn(size_t c, Block& block, int from, int count
   if (joined_[c].joining == Joining::kStack && block.columns[c].sliceable()) {
     Tensor run = TakeRun(block, c, from, count);
     return IsVariableLength(run.dtype()) ? AddStrings(c, std::move(run)) : AddRun(columns_[c], run);
+  }
+  if (IsRagged(joined_[c].joining) && block.columns[c].ragged()) {
+    return AddRaggedRun(columns_[c], block.columns[c], from, count);
   }
   for (; done < count; ++done) {
     HEADRACE_RETURN_IF_ERROR(AddTo(c, block.columns[c].TakeRow(from + done), rows() + done));

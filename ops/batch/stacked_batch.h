@@ -48,6 +48,8 @@ class StackedBatch : public BatchRows {
   // Adds row `at` of the batch.
   absl::Status AddTo(size_t c, Tensor row, int64_t at);
   absl::Status AddRagged(GrowingColumn& column, const Tensor& row);
+  // Adds rows of a ragged column by one copy.
+  absl::Status AddRaggedRun(GrowingColumn& column, const BlockColumn& rows, int from, int count);
   // Adds contiguous rows of fixed size by one copy.
   absl::Status AddRun(GrowingColumn& column, const Tensor& rows);
   // Adds an array of byte strings that waits as one.

@@ -48,7 +48,7 @@ inline void SeparateRows(Block& block) {
       absl::StatusOr<Tensor> joined = column.stack().Joined();
       if (joined.ok()) column = BlockColumn::Stacked(*std::move(joined));
     }
-    if (column.stacked() && (!HasStrings(column) || column.stack().joined())) continue;
+    if (column.ragged() || (column.stacked() && (!HasStrings(column) || column.stack().joined()))) continue;
     for (int row = 0; row < column.rows(); ++row) column.SetRow(row, SeparateRow(column.TakeRow(row)));
   }
 }

@@ -7,27 +7,56 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.h"
+#include "ir/type.h"
 #include "ops/rows/block_rows.h"
 
 namespace headrace {
 namespace {
 
-template <size_t kBytes>
-void CopyFixed(absl::Span<const RowInBlock> rows, size_t column, uint8_t* target) {
-  for (const RowInBlock& row : rows) {
-    std::memcpy(target, row.block->columns[column].stack().raw() + static_cast<size_t>(row.row) * kBytes, kBytes);
-    target += kBytes;
+// The rows by the numbers of their blocks: of each column, blocks are asked once for where it begins.
+class NumberedBlocks {
+ public:
+  explicit NumberedBlocks(absl::Span<const RowInBlock> rows) : rows_(rows), numbers_(rows.size()) {
+    for (size_t i = 0; i < rows.size(); ++i) numbers_[i] = NumberOf(rows[i].block);
   }
-}
 
-void CopyRows(absl::Span<const RowInBlock> rows, size_t column, size_t bytes, uint8_t* target) {
-  if (bytes == 8) return CopyFixed<8>(rows, column, target);
-  if (bytes == 4) return CopyFixed<4>(rows, column, target);
-  for (const RowInBlock& row : rows) {
-    std::memcpy(target, row.block->columns[column].stack().raw() + static_cast<size_t>(row.row) * bytes, bytes);
-    target += bytes;
+  // Copies rows of so many bytes.
+  void Copy(size_t column, size_t bytes, uint8_t* target) {
+    begins_.clear();
+    for (const Block* block : blocks_) begins_.push_back(block->columns[column].stack().raw());
+    if (bytes == 8) return CopyFixed<8>(target);
+    if (bytes == 4) return CopyFixed<4>(target);
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      std::memcpy(target, begins_[numbers_[i]] + static_cast<size_t>(rows_[i].row) * bytes, bytes);
+      target += bytes;
+    }
   }
-}
+
+ private:
+  // Of blocks that came lately, so that it takes no longer the more blocks there are; others have several numbers.
+  uint32_t NumberOf(const Block* block) {
+    constexpr size_t kLooked = 8;
+    const size_t looked = std::min(kLooked, blocks_.size());
+    for (size_t i = 1; i <= looked; ++i) {
+      if (blocks_[blocks_.size() - i] == block) return static_cast<uint32_t>(blocks_.size() - i);
+    }
+    blocks_.push_back(block);
+    return static_cast<uint32_t>(blocks_.size() - 1);
+  }
+
+  template <size_t kBytes>
+  void CopyFixed(uint8_t* target) const {
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      std::memcpy(target + i * kBytes, begins_[numbers_[i]] + static_cast<size_t>(rows_[i].row) * kBytes, kBytes);
+    }
+  }
+
+  const absl::Span<const RowInBlock> rows_;
+  std::vector<const Block*> blocks_;
+  std::vector<uint32_t> numbers_;  // of each row, in blocks_
+  std::vector<const uint8_t*> begins_;
+};
 
 // Byte strings are copied here and below: a row would keep the memory of its whole message, or of its block of a file.
 BlockColumn MoveColumn(absl::Span<const RowInBlock> rows, size_t column) {
@@ -44,7 +73,61 @@ absl::StatusOr<Tensor> CopyStrings(absl::Span<const RowInBlock> rows, size_t col
   return Tensor::CopyBytesArray(dtype, {static_cast<int64_t>(rows.size())}, strings);
 }
 
-BlockColumn CopyColumn(absl::Span<const RowInBlock> rows, size_t column) {
+// The splits of ragged rows that are joined in this order.
+absl::StatusOr<Tensor> JoinedSplits(absl::Span<const RowInBlock> rows, size_t column) {
+  absl::StatusOr<Tensor> joined = Tensor::Allocate(DType::kInt64, {static_cast<int64_t>(rows.size()) + 1});
+  if (!joined.ok()) return joined;
+  auto* split = joined->mutable_data<int64_t>();
+  *split = 0;
+  for (const RowInBlock& row : rows) {
+    const int64_t* const of_row = row.block->columns[column].splits().data() + row.row;
+    split[1] = split[0] + of_row[1] - of_row[0];
+    ++split;
+  }
+  return joined;
+}
+
+absl::StatusOr<Tensor> JoinedStrings(absl::Span<const RowInBlock> rows, size_t column, const Shape& shape) {
+  std::vector<std::string_view> strings;
+  strings.reserve(static_cast<size_t>(ElementCount(shape)));
+  for (const RowInBlock& row : rows) {
+    const Tensor values = row.block->columns[column].ValuesOf(row.row, 1);
+    for (int64_t i = 0; i < values.elements(); ++i) strings.push_back(values.bytes_at(i));
+  }
+  return Tensor::CopyBytesArray(rows[0].block->columns[column].values().dtype(), shape, strings);
+}
+
+absl::StatusOr<Tensor> JoinedNumbers(absl::Span<const RowInBlock> rows, size_t column, const Shape& shape) {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor joined, Tensor::Allocate(rows[0].block->columns[column].values().dtype(), shape));
+  if (joined.elements() == 0) return joined;
+  const auto bytes = static_cast<size_t>(joined.stride(0));
+  uint8_t* target = joined.mutable_raw();
+  for (const RowInBlock& row : rows) {
+    const BlockColumn& from = row.block->columns[column];
+    const int64_t* const split = from.splits().data() + row.row;
+    const size_t length = static_cast<size_t>(split[1] - split[0]) * bytes;
+    if (length > 0) std::memcpy(target, from.values().raw() + static_cast<size_t>(split[0]) * bytes, length);
+    target += length;
+  }
+  return joined;
+}
+
+absl::StatusOr<BlockColumn> JoinRagged(absl::Span<const RowInBlock> rows, size_t column) {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor splits, JoinedSplits(rows, column));
+  const Tensor& like = rows[0].block->columns[column].values();
+  Shape shape = like.shape();
+  shape[0] = splits.data<int64_t>()[rows.size()];
+  absl::StatusOr<Tensor> values =
+      IsVariableLength(like.dtype()) ? JoinedStrings(rows, column, shape) : JoinedNumbers(rows, column, shape);
+  HEADRACE_RETURN_IF_ERROR(values.status());
+  return BlockColumn::Ragged(*std::move(values), std::move(splits));
+}
+
+BlockColumn CopyColumn(absl::Span<const RowInBlock> rows, size_t column, NumberedBlocks& blocks) {
+  if (rows[0].block->columns[column].ragged()) {
+    absl::StatusOr<BlockColumn> joined = JoinRagged(rows, column);
+    return joined.ok() ? *std::move(joined) : MoveColumn(rows, column);
+  }
   const Tensor& like = rows[0].block->columns[column].stack();
   if (IsVariableLength(like.dtype())) {
     absl::StatusOr<Tensor> strings = CopyStrings(rows, column);
@@ -55,7 +138,7 @@ BlockColumn CopyColumn(absl::Span<const RowInBlock> rows, size_t column) {
   absl::StatusOr<Tensor> joined = Tensor::Allocate(like.dtype(), shape);
   // Leaves the column in pieces if there is no memory to join it.
   if (!joined.ok()) return MoveColumn(rows, column);
-  CopyRows(rows, column, joined->bytes() / rows.size(), joined->mutable_raw());
+  blocks.Copy(column, joined->bytes() / rows.size(), joined->mutable_raw());
   return BlockColumn::Stacked(*std::move(joined));
 }
 
@@ -64,9 +147,11 @@ BlockColumn CopyColumn(absl::Span<const RowInBlock> rows, size_t column) {
 std::optional<RunTypes> RunTypesOf(const Block& block) {
   RunTypes types;
   for (const BlockColumn& column : block.columns) {
-    if (!column.in_runs() && !CopiesTogether(column)) return std::nullopt;
-    const Tensor& rows = column.stack();
-    types.emplace_back(rows.dtype(), Shape(rows.shape().begin() + 1, rows.shape().end()));
+    if (!column.ragged() && !column.in_runs() && !CopiesTogether(column)) return std::nullopt;
+    const Tensor& rows = column.ragged() ? column.values() : column.stack();
+    Shape shape(rows.shape().begin() + 1, rows.shape().end());
+    if (column.ragged()) shape.insert(shape.begin(), ir::kUnknownDim);
+    types.emplace_back(rows.dtype(), std::move(shape));
   }
   return types;
 }
@@ -76,8 +161,9 @@ Message GatherRows(absl::Span<const RowInBlock> rows, bool same_runs) {
   AppendMade(joined->ids, rows.size(), [=](size_t i) { return rows[i].block->ids[static_cast<size_t>(rows[i].row)]; });
   joined->provenances.reserve(rows.size());
   for (const RowInBlock& row : rows) joined->provenances.Append(row.block->provenances, static_cast<size_t>(row.row));
+  NumberedBlocks blocks(same_runs ? rows : absl::Span<const RowInBlock>());
   for (size_t c = 0; c < rows[0].block->columns.size(); ++c) {
-    joined->columns.push_back(same_runs ? CopyColumn(rows, c) : MoveColumn(rows, c));
+    joined->columns.push_back(same_runs ? CopyColumn(rows, c, blocks) : MoveColumn(rows, c));
   }
   if (rows.size() > 1) return joined;
   // A single row keeps its trail.

@@ -17,9 +17,9 @@ struct RowInBlock {
   int row;
 };
 
-// The type and shape of a row, by column.
+// The type and shape of a row, by column; the first axis of a ragged column is ir::kUnknownDim.
 using RunTypes = absl::InlinedVector<std::pair<DType, Shape>, 2>;
-// The types of the block's columns if each is contiguous; else nullopt.
+// The types of the block's columns if each is contiguous or ragged; else nullopt.
 std::optional<RunTypes> RunTypesOf(const Block& block);
 
 // Joins the rows in the order given, with their identities and without a checkpoint. `same_runs`: all blocks have the

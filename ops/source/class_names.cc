@@ -17,19 +17,27 @@ absl::Status NoNames(std::string_view json) {
   return GraphError("class_names has ", ShownText(json), ", which is not a list of different texts");
 }
 
+// What stands for a class in a file; null: neither its name nor a list of a text and its name.
+const nlohmann::json* TextOfClass(const nlohmann::json& entry) {
+  if (entry.is_string()) return &entry;
+  const bool named = entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_string();
+  return named ? &entry[0] : nullptr;
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const ClassTable>> ClassTable::Parse(std::string_view json) {
   const nlohmann::json parsed = nlohmann::json::parse(json.begin(), json.end(), nullptr, false);
   if (!parsed.is_array() || parsed.empty() || parsed.size() > std::numeric_limits<int32_t>::max()) return NoNames(json);
-  std::vector<std::string> names;
-  for (const nlohmann::json& name : parsed) {
-    if (!name.is_string()) return NoNames(json);
-    names.push_back(name.get<std::string>());
+  std::vector<std::string> texts;
+  for (const nlohmann::json& entry : parsed) {
+    const nlohmann::json* const text = TextOfClass(entry);
+    if (text == nullptr) return NoNames(json);
+    texts.push_back(text->get<std::string>());
   }
-  std::shared_ptr<ClassTable> table(new ClassTable(std::move(names)));
-  for (const std::string& name : table->names_) {
-    const bool is_new = table->numbers_.emplace(name, static_cast<int32_t>(table->numbers_.size())).second;
+  std::shared_ptr<ClassTable> table(new ClassTable(std::move(texts)));
+  for (const std::string& text : table->texts_) {
+    const bool is_new = table->numbers_.emplace(text, static_cast<int32_t>(table->numbers_.size())).second;
     if (!is_new) return NoNames(json);
   }
   return std::shared_ptr<const ClassTable>(std::move(table));
@@ -41,8 +49,8 @@ absl::StatusOr<int32_t> ClassTable::NumberOf(std::string_view text) const {
 }
 
 absl::Status ClassTable::Unknown(std::string_view text) const {
-  const std::string near = names_.size() <= kMostCompared ? ir::DidYouMean(text, names_) : "";
-  return DataError("is ", ShownText(text), ", not one of the ", names_.size(), " classes", near);
+  const std::string near = texts_.size() <= kMostCompared ? ir::DidYouMean(text, texts_) : "";
+  return DataError("is ", ShownText(text), ", not one of the ", texts_.size(), " classes", near);
 }
 
 absl::StatusOr<Tensor> ClassTable::NumbersOf(const Tensor& texts) const {

@@ -1,7 +1,7 @@
 // `DeclareClassNames` declares the names of classes that a source gives numbers in place of: its hidden attribute
-// `class_names` holds, for each such column, the names in the order of their numbers, as a list of JSON.
-// `ClassTable` finds the number of a name.
-// Threads: pure functions; a table is immutable.
+// `class_names` holds, for each such column, the names in the order of their numbers, as a list of JSON. Where files
+// have other texts for them, each is a list of the text and the name: [["1", "cat"], ["2", "dog"]]. `ClassTable` finds
+// the number of a name. Threads: pure functions; a table is immutable.
 #ifndef HEADRACE_OPS_SOURCE_CLASS_NAMES_H_
 #define HEADRACE_OPS_SOURCE_CLASS_NAMES_H_
 
@@ -33,20 +33,20 @@ class ClassTable {
  public:
   static constexpr DType kNumber = DType::kInt32;
 
-  // kGraph: `json` is not a list of different texts, or is empty.
+  // kGraph: `json` is not a list of different texts, with or without their names, or is empty.
   static absl::StatusOr<std::shared_ptr<const ClassTable>> Parse(std::string_view json);
 
-  // kData: the text is not the name of a class; the message continues a sentence, and says which name is near.
+  // kData: the text stands for no class; the message continues a sentence, and says which text is near.
   absl::StatusOr<int32_t> NumberOf(std::string_view text) const;
   // Of texts of any shape.
   absl::StatusOr<Tensor> NumbersOf(const Tensor& texts) const;
 
  private:
-  explicit ClassTable(std::vector<std::string> names) : names_(std::move(names)) {}
+  explicit ClassTable(std::vector<std::string> texts) : texts_(std::move(texts)) {}
   absl::Status Unknown(std::string_view text) const;
 
-  const std::vector<std::string> names_;
-  std::unordered_map<std::string_view, int32_t, SeededHash> numbers_;  // views of names_
+  const std::vector<std::string> texts_;                               // that stand for the classes
+  std::unordered_map<std::string_view, int32_t, SeededHash> numbers_;  // views of texts_
 };
 
 // One a column; null: the column has no classes.

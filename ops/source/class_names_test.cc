@@ -20,6 +20,14 @@ TEST(ClassTable, NumbersNamesInTheirOrder) {
   EXPECT_EQ(*table->NumberOf("zäh"), 3);
 }
 
+TEST(ClassTable, NumbersTextsThatHaveOtherNames) {
+  const auto table = Table(R"([["1", "World"], ["2", "Sports"], "3"])");
+  EXPECT_EQ(*table->NumberOf("1"), 0);
+  EXPECT_EQ(*table->NumberOf("2"), 1);
+  EXPECT_EQ(*table->NumberOf("3"), 2);
+  EXPECT_EQ(KindOf(table->NumberOf("World").status()), ErrorKind::kData);
+}
+
 TEST(ClassTable, NumbersTextsOfAnyShape) {
   const auto table = Table(R"(["a", "b"])");
   const Tensor numbers = *table->NumbersOf(*Tensor::CopyBytesArray(DType::kString, Shape{2, 1}, {"b", "a"}));
@@ -40,7 +48,8 @@ TEST(ClassTable, NamesATextThatIsNoClass) {
 }
 
 TEST(ClassTable, RefusesWhatIsNoListOfDifferentTexts) {
-  for (const char* json : {"", "[]", "{}", "[1]", "[\"a\", \"a\"]", "[\"a\"", "\"a\"", "[\"\xff\"]"}) {
+  for (const char* json : {"", "[]", "{}", "[1]", "[\"a\", \"a\"]", "[[\"a\", \"x\"], \"a\"]", "[[\"a\"]]",
+                           "[[\"a\", 1]]", "[[[\"a\"], \"b\"]]", "[\"a\"", "\"a\"", "[\"\xff\"]"}) {
     const auto refused = ClassTable::Parse(json);
     EXPECT_EQ(KindOf(refused.status()), ErrorKind::kGraph) << json;
   }

@@ -86,6 +86,18 @@ ir::Attribute DeclareChosenFields() {
           .hidden = true};
 }
 
+absl::StatusOr<ir::Columns> TypedFieldsOf(const ir::Attributes& attributes) {
+  ir::Columns columns;
+  std::unordered_set<std::string, SeededHash> seen;
+  for (const std::string& text : attributes.Strings("fields")) {
+    HEADRACE_ASSIGN_OR_RETURN(std::optional<ir::Column> column, ParseTypedName(text));
+    if (!column.has_value()) return GraphError("the field \"", text, "\" has no type");
+    if (!seen.insert(column->name).second) return GraphError("the field \"", column->name, "\" comes twice");
+    columns.push_back(*std::move(column));
+  }
+  return columns;
+}
+
 absl::StatusOr<ir::Schema> FieldsOf(const ir::Attributes& attributes) {
   ir::Schema fields;
   std::unordered_set<std::string, SeededHash> seen;

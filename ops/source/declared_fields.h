@@ -22,6 +22,10 @@ absl::StatusOr<ir::Column> ParseField(std::string_view text);
 // The same of any dtype, bytes among them; nullopt instead of an error for a text without one.
 absl::StatusOr<std::optional<ir::Column>> ParseTypedName(std::string_view text);
 
+// The columns of the attribute `fields`, each as ParseTypedName has it, with a type and of different names; there may
+// be none. kGraph otherwise.
+absl::StatusOr<ir::Columns> TypedFieldsOf(const ir::Attributes& attributes);
+
 ir::Attribute DeclareFields();
 ir::Attribute DeclareChosenFields();
 // At least one, of different names. kGraph otherwise.

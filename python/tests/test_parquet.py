@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headrace as hr
+from headrace._parquet.row_groups import OpenedFile
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -463,3 +464,22 @@ def test_pyarrow_and_headrace_read_the_same(tmp_path_factory, rows, group_rows):
             for row in hr.Parquet(path, index=index)
         ]
         assert read == rows
+
+
+# ---- Ctrl-C ----
+
+
+@pytest.mark.parametrize("method", ["__init__", "read"])
+@pytest.mark.parametrize("policy", ["raise", "skip"])
+def test_ctrl_c_within_pyarrow_is_not_an_error_of_a_row(tmp_path, monkeypatch, method, policy):
+    path = write(tmp_path / "a.parquet", numbers(0, 8))
+    iterator = hr.Parquet(path).on_error(policy).iterate(executor="pull")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt("now")
+
+    monkeypatch.setattr(OpenedFile, method, interrupted)
+    with pytest.raises(KeyboardInterrupt, match="now"):
+        next(iterator)
+    with pytest.raises(hr.ClosedError, match="ended with KeyboardInterrupt"):
+        next(iterator)

@@ -76,10 +76,13 @@ def test_a_number_beyond_the_classes_is_an_error_of_its_row(tmp_path, label):
         list(ds)
 
 
-def test_classes_of_a_loaded_graph_of_lines_are_the_numbers_of_the_file(tmp_path):
+def test_a_loaded_graph_of_lines_has_the_names_of_classes(tmp_path):
     made.write_ag_news(tmp_path)
-    datasets.AGNews(tmp_path).batch(2).save(tmp_path / "g.hrg")
-    assert hr.load(tmp_path / "g.hrg").classes == ["1", "2", "3", "4"]
+    ds = datasets.AGNews(tmp_path)
+    ds.batch(2).save(tmp_path / "g.hrg")
+    loaded = hr.load(tmp_path / "g.hrg")
+    assert loaded.classes == loaded.classes_of("label") == ds.classes == ["World", "Sports", "Business", "Sci/Tech"]
+    assert [batch["label"].tolist() for batch in loaded] == [[2, 0], [3, 1]]
 
 
 def test_parquet_keeps_the_names_of_classes_of_lines(tmp_path):

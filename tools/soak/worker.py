@@ -95,8 +95,7 @@ class Worker:
             chain = Chain(self._root, folder, self._seed)
             if self._short and chain.drawn.of_pyarrow:
                 return None
-            # Within pyarrow's own code Ctrl-C is an error of the row.
-            return chain.leg(self._rng, next if chain.drawn.of_pyarrow else self._interrupts.next_row)
+            return chain.leg(self._rng, self._interrupts.next_row)
         except (hr.ResourceError, MemoryError, OSError) as error:
             refused = not isinstance(error, OSError) or error.errno == errno.ENOMEM
             if not self._short or not refused:

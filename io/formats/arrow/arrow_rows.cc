@@ -15,6 +15,8 @@ namespace {
 
 // Rows that are hashed of a large column, evenly spread.
 constexpr int64_t kHashedRows = 4096;
+// Bytes of a string that is copied, on average.
+constexpr int64_t kShortString = 64;
 // Bytes of a name in a message.
 constexpr size_t kMostShown = 60;
 
@@ -386,12 +388,7 @@ absl::StatusOr<Tensor> ArrowRows::Row(int64_t row) const {
   if (IsVariableLength(column_->dtype)) return StringRow(row);
   Shape shape;
   HEADRACE_ASSIGN_OR_RETURN(const Range range, ElementsOf(row, shape));
-  if (range.count > 0 && KeepsLayout(range.begin)) {
-    return Tensor::View(column_->dtype, shape, keep_, ValueAt(range.begin));
-  }
-  HEADRACE_ASSIGN_OR_RETURN(Tensor made, Tensor::Allocate(column_->dtype, shape));
-  HEADRACE_RETURN_IF_ERROR(CopyElements(row, range, made.mutable_raw()));
-  return made;
+  return ValuesOf(row, range, shape);
 }
 
 bool ArrowRows::slices() const {
@@ -417,6 +414,72 @@ absl::StatusOr<Tensor> ArrowRows::Slice(int64_t begin, int64_t count) const {
   return rows;
 }
 
+bool ArrowRows::copies() const {
+  if (!column_->stacks() || !valid_.empty() || elements_missing_ || column_->kind != ArrowKind::kValues) return false;
+  const auto is_list = [](const Level& level) { return IsList(level.layout); };
+  return std::none_of(levels_.begin(), levels_.end(), is_list) && ElementCount(column_->shape) > 0 && KeepsLayout(0);
+}
+
+uint8_t* ArrowRows::CopyRows(int64_t begin, int64_t count, uint8_t* target) const {
+  Range range{base_ + begin, count};
+  for (const Level& level : levels_) range = Below(level, range);
+  const size_t bytes = static_cast<size_t>(range.count) * ItemSize(column_->dtype);
+  std::memcpy(target, ValueAt(range.begin), bytes);
+  return target + bytes;
+}
+
+Tensor ArrowRows::ViewRows(int64_t begin, int64_t count) const {
+  Range range{base_ + begin, count};
+  for (const Level& level : levels_) range = Below(level, range);
+  Shape shape = column_->shape;
+  shape.insert(shape.begin(), count);
+  return Tensor::View(column_->dtype, shape, keep_, ValueAt(range.begin));
+}
+
+// ---- lists end to end ----
+
+bool ArrowRows::joins() const {
+  const bool whole = valid_.empty() && !elements_missing_ && column_->kind != ArrowKind::kFiles;
+  if (!whole || levels_.empty() || !column_->ragged() || !IsList(levels_[0].layout)) return false;
+  const auto is_list = [](const Level& level) { return IsList(level.layout); };
+  return std::none_of(levels_.begin() + 1, levels_.end(), is_list) &&
+         std::find(column_->shape.begin() + 1, column_->shape.end(), ArrowColumn::kAnyLength) == column_->shape.end();
+}
+
+absl::StatusOr<JoinedLists> ArrowRows::Join(int64_t begin, int64_t count) const {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor splits, SplitsOf(begin, count));
+  Shape shape = column_->shape;
+  shape[0] = splits.data<int64_t>()[count];
+  Range range{base_ + begin, count};
+  for (const Level& level : levels_) range = Below(level, range);
+  HEADRACE_ASSIGN_OR_RETURN(Tensor values, ValuesOf(begin, range, shape));
+  return JoinedLists{std::move(values), std::move(splits)};
+}
+
+absl::StatusOr<Tensor> ArrowRows::SplitsOf(int64_t begin, int64_t count) const {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor splits, Tensor::Allocate(DType::kInt64, {count + 1}));
+  const Level& level = levels_[0];
+  const int64_t at = level.offset + base_ + begin;
+  const int64_t first = OffsetAt(level.layout, level.offsets, at);
+  auto* const target = splits.mutable_data<int64_t>();
+  if (HasWideOffsets(level.layout)) {
+    for (int64_t i = 0; i <= count; ++i) target[i] = NumberAt<int64_t>(level.offsets, at + i) - first;
+  } else {
+    for (int64_t i = 0; i <= count; ++i) target[i] = NumberAt<int32_t>(level.offsets, at + i) - first;
+  }
+  return splits;
+}
+
+absl::StatusOr<Tensor> ArrowRows::ValuesOf(int64_t row, const Range& range, const Shape& shape) const {
+  if (IsVariableLength(column_->dtype)) return StringsOf(row, range, shape);
+  if (range.count > 0 && KeepsLayout(range.begin)) {
+    return Tensor::View(column_->dtype, shape, keep_, ValueAt(range.begin));
+  }
+  HEADRACE_ASSIGN_OR_RETURN(Tensor made, Tensor::Allocate(column_->dtype, shape));
+  HEADRACE_RETURN_IF_ERROR(CopyElements(row, range, made.mutable_raw()));
+  return made;
+}
+
 // ---- byte strings ----
 
 absl::StatusOr<Tensor> ArrowRows::StringRow(int64_t row) const {
@@ -429,7 +492,19 @@ absl::StatusOr<Tensor> ArrowRows::StringRow(int64_t row) const {
   return StringsOf(row, range, shape);
 }
 
+absl::StatusOr<Tensor> ArrowRows::CopyStrings(std::string_view bytes, int64_t begin, const Shape& shape) const {
+  const int64_t count = ElementCount(shape);
+  BufferRef copy = BufferPool::Current().Allocate(bytes.size());
+  BufferRef ends = BufferPool::Current().Allocate((static_cast<size_t>(count) + 1) * sizeof(int64_t));
+  if (!copy || !ends) return ResourceError("no memory for ", bytes.size(), " bytes of column \"", column_->name, "\"");
+  if (!bytes.empty()) std::memcpy(copy->data(), bytes.data(), bytes.size());
+  strings_.CopyEnds(begin, count, reinterpret_cast<int64_t*>(ends->data()));
+  return Tensor::ViewBytesArray(column_->dtype, shape, std::move(copy), std::move(ends));
+}
+
 absl::StatusOr<Tensor> ArrowRows::StringsOf(int64_t row, const Range& range, const Shape& shape) const {
+  const auto joined = range.count > 0 ? strings_.Joined(range.begin, range.count) : std::nullopt;
+  if (joined.has_value() && !shape.empty()) return CopyStrings(*joined, range.begin, shape);
   std::vector<std::string_view> texts;
   texts.reserve(static_cast<size_t>(range.count));
   for (int64_t i = 0; i < range.count; ++i) {
@@ -440,6 +515,9 @@ absl::StatusOr<Tensor> ArrowRows::StringsOf(int64_t row, const Range& range, con
 }
 
 absl::StatusOr<Tensor> ArrowRows::StringSlice(int64_t begin, int64_t count) const {
+  // Short ones are copied with less work than a table of views takes.
+  const auto joined = strings_.Joined(base_ + begin, count, kShortString * count);
+  if (joined.has_value()) return CopyStrings(*joined, base_ + begin, {count});
   BufferRef spans = BufferPool::Current().Allocate(static_cast<size_t>(count) * 2 * sizeof(int64_t));
   if (!spans) return ResourceError("no memory for where ", count, " values of column \"", column_->name, "\" lie");
   auto* const numbers = reinterpret_cast<int64_t*>(spans->data());

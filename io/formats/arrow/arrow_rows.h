@@ -33,6 +33,12 @@ struct DictionaryNumbers {
   int64_t offset = 0;
 };
 
+// Row i is values[splits[i]:splits[i + 1]].
+struct JoinedLists {
+  Tensor values;
+  Tensor splits;
+};
+
 class ArrowRows {
  public:
   // `column` outlives it, and has its classes. Messages count rows from `first_row`. `before`: of the batch before, or
@@ -48,6 +54,17 @@ class ArrowRows {
   bool slices() const;
   // Such rows, at least one, along a first axis.
   absl::StatusOr<Tensor> Slice(int64_t begin, int64_t count) const;
+  // Whether rows that lie side by side can be one tensor of values and their splits: those of a column of lists of any
+  // length, none of which lacks a value.
+  bool joins() const;
+  // The lists of such rows, at least one, end to end. On an error, Row says of which row it is.
+  absl::StatusOr<JoinedLists> Join(int64_t begin, int64_t count) const;
+  // Whether rows of a column that stacks are in memory as tensors have them, and none of them fails.
+  bool copies() const;
+  // Copies such rows, which lie side by side, and returns where the next one goes.
+  uint8_t* CopyRows(int64_t begin, int64_t count, uint8_t* target) const;
+  // The same rows along a first axis, as a view.
+  Tensor ViewRows(int64_t begin, int64_t count) const;
   // Writes the row's elements, of a column that stacks.
   absl::Status CopyRow(int64_t row, uint8_t* target) const;
   // Of a column of files: the path of the file that holds the bytes; none: Row gives them.
@@ -96,6 +113,10 @@ class ArrowRows {
   absl::StatusOr<Tensor> StringRow(int64_t row) const;
   absl::StatusOr<Tensor> StringsOf(int64_t row, const Range& range, const Shape& shape) const;
   absl::StatusOr<Tensor> StringSlice(int64_t begin, int64_t count) const;
+  // A copy of strings that lie end to end, one at least, `shape` of them.
+  absl::StatusOr<Tensor> CopyStrings(std::string_view bytes, int64_t begin, const Shape& shape) const;
+  absl::StatusOr<Tensor> SplitsOf(int64_t begin, int64_t count) const;
+  absl::StatusOr<Tensor> ValuesOf(int64_t row, const Range& range, const Shape& shape) const;
   absl::StatusOr<Tensor> FilledRow() const;
   void CopyFill(uint8_t* target) const;
   bool KeepsLayout(int64_t first) const;

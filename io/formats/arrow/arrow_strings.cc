@@ -4,7 +4,6 @@
 
 #include "core/error.h"
 #include "core/utf8.h"
-#include "io/formats/arrow/arrow_array.h"
 
 namespace headrace {
 namespace {
@@ -52,6 +51,34 @@ absl::StatusOr<std::string_view> ArrowStrings::At(int64_t element) const {
     return DataError("is not UTF-8; cast the column to binary if it holds bytes");
   }
   return bytes;
+}
+
+std::optional<std::string_view> ArrowStrings::Joined(int64_t begin, int64_t count, int64_t most) const {
+  if (format_.layout != ArrowLayout::kSpans32 && format_.layout != ArrowLayout::kSpans64) return std::nullopt;
+  const int64_t at = offset_ + begin;
+  const int64_t first = OffsetAt(format_.layout, offsets_, at);
+  const int64_t last = OffsetAt(format_.layout, offsets_, at + count);
+  if (last - first > most) return std::nullopt;
+  if (first == last) return std::string_view();
+  const std::string_view bytes(reinterpret_cast<const char*>(data_) + first, static_cast<size_t>(last - first));
+  if (format_.dtype != DType::kString) return bytes;
+  if (!IsUtf8(bytes)) return std::nullopt;
+  // Parts of a text are texts where none begins within a character.
+  for (int64_t i = at + 1; i < at + count; ++i) {
+    const int64_t offset = OffsetAt(format_.layout, offsets_, i);
+    if (offset < last && (data_[offset] & 0xC0) == 0x80) return std::nullopt;
+  }
+  return bytes;
+}
+
+void ArrowStrings::CopyEnds(int64_t begin, int64_t count, int64_t* ends) const {
+  const int64_t at = offset_ + begin;
+  const int64_t first = OffsetAt(format_.layout, offsets_, at);
+  if (HasWideOffsets(format_.layout)) {
+    for (int64_t i = 0; i <= count; ++i) ends[i] = NumberAt<int64_t>(offsets_, at + i) - first;
+  } else {
+    for (int64_t i = 0; i <= count; ++i) ends[i] = NumberAt<int32_t>(offsets_, at + i) - first;
+  }
 }
 
 absl::StatusOr<std::string_view> ArrowStrings::BytesAt(int64_t element) const {

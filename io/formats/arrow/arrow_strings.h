@@ -4,9 +4,11 @@
 #define HEADRACE_IO_FORMATS_ARROW_ARROW_STRINGS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "io/formats/arrow/arrow_array.h"
 #include "io/formats/arrow/arrow_format.h"
 #include "io/formats/arrow/c_data.h"
 
@@ -22,6 +24,11 @@ class ArrowStrings {
 
   // One of those elements. An error names neither row nor column: "is not UTF-8: …".
   absl::StatusOr<std::string_view> At(int64_t element) const;
+  // At least one of those elements that follow each other, end to end; nullopt: they do not lie so, have more than
+  // `most` bytes, or At fails for one.
+  std::optional<std::string_view> Joined(int64_t begin, int64_t count, int64_t most = kMostArrowElements) const;
+  // Of such elements: where each ends in their bytes, after a first 0.
+  void CopyEnds(int64_t begin, int64_t count, int64_t* ends) const;
   // Where the bytes lie, unless they are viewed.
   const uint8_t* data() const { return data_; }
 

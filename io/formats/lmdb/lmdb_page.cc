@@ -1,9 +1,9 @@
 #include "io/formats/lmdb/lmdb_page.h"
 
 #include <bit>
-#include <cstring>
 
 #include "core/error.h"
+#include "core/number_at.h"
 
 namespace headrace {
 namespace {
@@ -26,43 +26,36 @@ constexpr uint16_t kBigEntry = 0x01;
 constexpr uint16_t kTreeEntry = 0x02;
 constexpr uint16_t kDuplicates = 0x04;
 
-template <typename T>
-T PageNumber(std::string_view bytes, size_t at) {
-  T number;
-  std::memcpy(&number, bytes.data() + at, sizeof(T));
-  return number;
-}
-
 }  // namespace
 
 LmdbTree LmdbTree::Of(std::string_view bytes) {
-  return {PageNumber<uint16_t>(bytes, 4), PageNumber<uint16_t>(bytes, 6), PageNumber<uint64_t>(bytes, 32),
-          PageNumber<uint64_t>(bytes, 40)};
+  return {NumberAt<uint16_t>(bytes, 4), NumberAt<uint16_t>(bytes, 6), NumberAt<uint64_t>(bytes, 32),
+          NumberAt<uint64_t>(bytes, 40)};
 }
 
 absl::StatusOr<LmdbMeta> ParseLmdbMeta(std::string_view bytes) {
   if (bytes.size() < kLmdbMetaBytes) return DataError("it is not a file of LMDB (data.mdb), or was cut off");
-  if (PageNumber<uint32_t>(bytes, kLmdbPageHead) != kLmdbMagic) {
-    if (PageNumber<uint32_t>(bytes, kHead32) == kLmdbMagic) {
+  if (NumberAt<uint32_t>(bytes, kLmdbPageHead) != kLmdbMagic) {
+    if (NumberAt<uint32_t>(bytes, kHead32) == kLmdbMagic) {
       return UnsupportedError(
           "the file was written on a machine of 32 bits; copy it there by mdb_dump, and load it here");
     }
     return DataError("it is not a file of LMDB (data.mdb)");
   }
   const std::string_view meta = bytes.substr(kLmdbPageHead);
-  if (const auto version = PageNumber<uint32_t>(meta, 4); version != kLmdbVersion) {
+  if (const auto version = NumberAt<uint32_t>(meta, 4); version != kLmdbVersion) {
     return UnsupportedError("the file is of version ", version, " of LMDB's format, and 1 is read; load it anew");
   }
   LmdbMeta read;
   // The tree of free pages has the size of a page where others have what they do not need.
-  read.page_bytes = PageNumber<uint32_t>(meta, 24);
+  read.page_bytes = NumberAt<uint32_t>(meta, 24);
   if (read.page_bytes < kLeastPage || read.page_bytes > kMostPage ||
       !std::has_single_bit(static_cast<uint64_t>(read.page_bytes))) {
     return DataError("byte ", kLmdbPageHead + 24, ": the file is damaged: its pages have ", read.page_bytes, " bytes");
   }
   read.main = LmdbTree::Of(meta.substr(72, LmdbTree::kBytes));
-  read.last_page = PageNumber<uint64_t>(meta, 120);
-  read.transaction = PageNumber<uint64_t>(meta, 128);
+  read.last_page = NumberAt<uint64_t>(meta, 120);
+  read.transaction = NumberAt<uint64_t>(meta, 128);
   return read;
 }
 
@@ -70,19 +63,19 @@ absl::StatusOr<LmdbPage> LmdbPage::Of(std::string_view bytes, uint64_t number) {
   const auto damaged = [&](std::string_view why) {
     return DataError("byte ", number * bytes.size(), ": the page ", number, " is damaged: ", why);
   };
-  if (bytes.size() < kLmdbPageHead || PageNumber<uint64_t>(bytes, 0) != number) return damaged("it is another page");
-  const auto flags = PageNumber<uint16_t>(bytes, 10);
+  if (bytes.size() < kLmdbPageHead || NumberAt<uint64_t>(bytes, 0) != number) return damaged("it is another page");
+  const auto flags = NumberAt<uint16_t>(bytes, 10);
   const bool leaf = (flags & kLeaf) != 0;
   if ((flags & (kLeafOfFixed | kSubPage | kOverflow)) != 0 || leaf == ((flags & kBranch) != 0)) {
     return damaged("it is neither a branch nor a leaf");
   }
-  const size_t lower = PageNumber<uint16_t>(bytes, 12);
+  const size_t lower = NumberAt<uint16_t>(bytes, 12);
   if (lower < kLmdbPageHead || lower > bytes.size()) return damaged("its entries reach over its end");
   return LmdbPage(bytes, leaf, (lower - kLmdbPageHead) / sizeof(uint16_t));
 }
 
 std::optional<size_t> LmdbPage::At(size_t number) const {
-  const size_t at = PageNumber<uint16_t>(bytes_, kLmdbPageHead + number * sizeof(uint16_t));
+  const size_t at = NumberAt<uint16_t>(bytes_, kLmdbPageHead + number * sizeof(uint16_t));
   if (at < kLmdbPageHead || at + LmdbEntry::kHead > bytes_.size()) return std::nullopt;
   return at;
 }
@@ -90,7 +83,7 @@ std::optional<size_t> LmdbPage::At(size_t number) const {
 std::optional<uint64_t> LmdbPage::Child(size_t number) const {
   const std::optional<size_t> at = At(number);
   if (!at.has_value()) return std::nullopt;
-  return uint64_t{PageNumber<uint32_t>(bytes_, *at)} | uint64_t{PageNumber<uint16_t>(bytes_, *at + 4)} << 32;
+  return uint64_t{NumberAt<uint32_t>(bytes_, *at)} | uint64_t{NumberAt<uint16_t>(bytes_, *at + 4)} << 32;
 }
 
 std::optional<LmdbEntry> LmdbPage::Entry(size_t number) const {
@@ -100,14 +93,14 @@ std::optional<LmdbEntry> LmdbPage::Entry(size_t number) const {
 
 std::optional<LmdbEntry> LmdbPage::EntryAt(std::string_view page, size_t at) {
   if (at + LmdbEntry::kHead > page.size()) return std::nullopt;
-  const auto flags = PageNumber<uint16_t>(page, at + 4);
-  const size_t key_bytes = PageNumber<uint16_t>(page, at + 6);
+  const auto flags = NumberAt<uint16_t>(page, at + 4);
+  const size_t key_bytes = NumberAt<uint16_t>(page, at + 6);
   LmdbEntry entry;
   entry.at = at;
   entry.big = (flags & kBigEntry) != 0;
   entry.tree = (flags & kTreeEntry) != 0;
   entry.duplicates = (flags & kDuplicates) != 0;
-  entry.value_bytes = PageNumber<uint32_t>(page, at);
+  entry.value_bytes = NumberAt<uint32_t>(page, at);
   const size_t value_bytes = entry.big ? sizeof(uint64_t) : entry.value_bytes;
   const std::string_view rest = page.substr(at + LmdbEntry::kHead);
   if (key_bytes > rest.size() || value_bytes > rest.size() - key_bytes) return std::nullopt;
@@ -117,10 +110,10 @@ std::optional<LmdbEntry> LmdbPage::EntryAt(std::string_view page, size_t at) {
 }
 
 bool IsOverflowPage(std::string_view head, uint64_t number) {
-  return head.size() >= kLmdbPageHead && PageNumber<uint64_t>(head, 0) == number &&
-         (PageNumber<uint16_t>(head, 10) & kOverflow) != 0;
+  return head.size() >= kLmdbPageHead && NumberAt<uint64_t>(head, 0) == number &&
+         (NumberAt<uint16_t>(head, 10) & kOverflow) != 0;
 }
 
-uint64_t OverflowPageOf(const LmdbEntry& entry) { return PageNumber<uint64_t>(entry.value, 0); }
+uint64_t OverflowPageOf(const LmdbEntry& entry) { return NumberAt<uint64_t>(entry.value, 0); }
 
 }  // namespace headrace

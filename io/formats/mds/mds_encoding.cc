@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/number_at.h"
 
 namespace headrace {
 namespace {
@@ -83,13 +84,6 @@ bool ParseArrayEncoding(std::string_view text, MdsEncoding& encoding) {
 }
 
 absl::Status CutArray() { return DataError("the array ends within its shape"); }
-
-template <typename T>
-T NumberAt(std::string_view bytes, size_t at) {
-  T number;
-  std::memcpy(&number, bytes.data() + at, sizeof(T));
-  return number;
-}
 
 // Takes the dtype and the shape off the bytes.
 absl::Status TakeHead(std::string_view& bytes, MdsArray& array) {

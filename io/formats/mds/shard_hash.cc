@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "core/number_at.h"
 
 namespace headrace {
 namespace {
@@ -64,13 +65,6 @@ constexpr uint64_t kXxhPrime3 = 0x165667B19E3779F9;
 constexpr uint64_t kXxhPrime4 = 0x85EBCA77C2B2AE63;
 constexpr uint64_t kXxhPrime5 = 0x27D4EB2F165667C5;
 
-template <typename T>
-uint64_t NumberFrom(std::string_view bytes) {
-  T number;
-  std::memcpy(&number, bytes.data(), sizeof(T));
-  return number;
-}
-
 uint64_t XxhRound(uint64_t sum, uint64_t input) { return std::rotl(sum + input * kXxhPrime2, 31) * kXxhPrime1; }
 
 uint64_t XxhMerge(uint64_t hash, uint64_t sum) { return (hash ^ XxhRound(0, sum)) * kXxhPrime1 + kXxhPrime4; }
@@ -80,7 +74,7 @@ uint64_t XxhBlocks(std::string_view& bytes) {
   std::array<uint64_t, 4> sums = {kXxhPrime1 + kXxhPrime2, kXxhPrime2, 0, uint64_t{0} - kXxhPrime1};
   while (bytes.size() >= 32) {
     for (uint64_t& sum : sums) {
-      sum = XxhRound(sum, NumberFrom<uint64_t>(bytes));
+      sum = XxhRound(sum, NumberAt<uint64_t>(bytes, 0));
       bytes.remove_prefix(8);
     }
   }
@@ -116,10 +110,10 @@ std::string Xxh64Of(std::string_view bytes) {
   uint64_t hash = bytes.size() >= 32 ? XxhBlocks(bytes) : kXxhPrime5;
   hash += length;
   for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
-    hash = std::rotl(hash ^ XxhRound(0, NumberFrom<uint64_t>(bytes)), 27) * kXxhPrime1 + kXxhPrime4;
+    hash = std::rotl(hash ^ XxhRound(0, NumberAt<uint64_t>(bytes, 0)), 27) * kXxhPrime1 + kXxhPrime4;
   }
   if (bytes.size() >= 4) {
-    hash = std::rotl(hash ^ NumberFrom<uint32_t>(bytes) * kXxhPrime1, 23) * kXxhPrime2 + kXxhPrime3;
+    hash = std::rotl(hash ^ NumberAt<uint32_t>(bytes, 0) * kXxhPrime1, 23) * kXxhPrime2 + kXxhPrime3;
     bytes.remove_prefix(4);
   }
   for (const char byte : bytes) hash = std::rotl(hash ^ static_cast<uint8_t>(byte) * kXxhPrime5, 11) * kXxhPrime1;

@@ -3,13 +3,13 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string_view>
 #include <unordered_set>
 
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "core/number_at.h"
 #include "core/seeded_hash.h"
 
 namespace headrace {
@@ -33,13 +33,6 @@ constexpr int64_t kMostDirectory = int64_t{64} << 20;
 constexpr int64_t kMostInflation = 1032;
 constexpr size_t kInflateBlock = size_t{256} << 10;
 
-template <typename T>
-T ZipNumber(std::string_view bytes, size_t at) {
-  T number;
-  std::memcpy(&number, bytes.data() + at, sizeof(T));
-  return number;
-}
-
 absl::StatusOr<std::string> ReadZipBytes(const RandomAccessFile& file, int64_t offset, int64_t bytes) {
   std::string text(static_cast<size_t>(bytes), '\0');
   const absl::Span<uint8_t> target(reinterpret_cast<uint8_t*>(text.data()), text.size());
@@ -56,7 +49,7 @@ struct DirectoryPlace {
 
 // Of an archive that says so in a record in front of its end; `locator` says where.
 absl::StatusOr<DirectoryPlace> FindDirectory64(const RandomAccessFile& file, int64_t size, std::string_view locator) {
-  const auto at = ZipNumber<uint64_t>(locator, 8);
+  const auto at = NumberAt<uint64_t>(locator, 8);
   if (size < kEnd64Bytes || at > static_cast<uint64_t>(size - kEnd64Bytes)) {
     return DataError("the archive is damaged: its directory is said to end at byte ", at, " of ", size);
   }
@@ -64,7 +57,7 @@ absl::StatusOr<DirectoryPlace> FindDirectory64(const RandomAccessFile& file, int
   if (std::string_view(end).substr(0, 4) != kEnd64Mark) {
     return DataError("the archive is damaged: its directory does not end at byte ", at);
   }
-  return DirectoryPlace{ZipNumber<uint64_t>(end, 48), ZipNumber<uint64_t>(end, 40), ZipNumber<uint64_t>(end, 32)};
+  return DirectoryPlace{NumberAt<uint64_t>(end, 48), NumberAt<uint64_t>(end, 40), NumberAt<uint64_t>(end, 32)};
 }
 
 absl::StatusOr<DirectoryPlace> FindDirectory(const RandomAccessFile& file, int64_t size) {
@@ -73,7 +66,7 @@ absl::StatusOr<DirectoryPlace> FindDirectory(const RandomAccessFile& file, int64
   const std::string_view tail = text;
   size_t at = tail.rfind(kEndMark);
   while (at != std::string_view::npos &&
-         (tail.size() - at < kEndBytes || at + kEndBytes + ZipNumber<uint16_t>(tail, at + 20) != tail.size())) {
+         (tail.size() - at < kEndBytes || at + kEndBytes + NumberAt<uint16_t>(tail, at + 20) != tail.size())) {
     at = at == 0 ? std::string_view::npos : tail.rfind(kEndMark, at - 1);
   }
   if (at == std::string_view::npos) {
@@ -81,22 +74,22 @@ absl::StatusOr<DirectoryPlace> FindDirectory(const RandomAccessFile& file, int64
   }
   const bool located = at >= kLocatorBytes && tail.substr(at - kLocatorBytes, 4) == kLocatorMark;
   if (located) return FindDirectory64(file, size, tail.substr(at - kLocatorBytes, kLocatorBytes));
-  return DirectoryPlace{ZipNumber<uint32_t>(tail, at + 16), ZipNumber<uint32_t>(tail, at + 12),
-                        ZipNumber<uint16_t>(tail, at + 10)};
+  return DirectoryPlace{NumberAt<uint32_t>(tail, at + 16), NumberAt<uint32_t>(tail, at + 12),
+                        NumberAt<uint16_t>(tail, at + 10)};
 }
 
 // Puts in what a Zip64 member's extra field says; false: it lacks it.
 bool TakeZip64(std::string_view extra, ZipMember& member, uint64_t& packed, uint64_t& bytes, uint64_t& head) {
   const bool wanted = packed == kIn64 || bytes == kIn64 || head == kIn64;
   while (wanted && extra.size() >= 4) {
-    const size_t length = ZipNumber<uint16_t>(extra, 2);
+    const size_t length = NumberAt<uint16_t>(extra, 2);
     std::string_view field = extra.substr(4, length);
     if (field.size() < length) return false;
-    if (ZipNumber<uint16_t>(extra, 0) == kZip64Extra) {
+    if (NumberAt<uint16_t>(extra, 0) == kZip64Extra) {
       for (uint64_t* const number : {&bytes, &packed, &head}) {
         if (*number != kIn64) continue;
         if (field.size() < 8) return false;
-        *number = ZipNumber<uint64_t>(field, 0);
+        *number = NumberAt<uint64_t>(field, 0);
         field.remove_prefix(8);
       }
       break;
@@ -114,16 +107,16 @@ bool TakeZip64(std::string_view extra, ZipMember& member, uint64_t& packed, uint
 // Takes an entry off the directory; false: it is damaged.
 bool TakeEntry(std::string_view& directory, ZipMember& member) {
   if (directory.size() < kEntryBytes || directory.substr(0, 4) != kEntryMark) return false;
-  const size_t name = ZipNumber<uint16_t>(directory, 28);
-  const size_t extra = ZipNumber<uint16_t>(directory, 30);
-  const size_t comment = ZipNumber<uint16_t>(directory, 32);
+  const size_t name = NumberAt<uint16_t>(directory, 28);
+  const size_t extra = NumberAt<uint16_t>(directory, 30);
+  const size_t comment = NumberAt<uint16_t>(directory, 32);
   if (directory.size() - kEntryBytes < name + extra + comment) return false;
-  member.encrypted = (ZipNumber<uint16_t>(directory, 8) & 1) != 0;
-  member.method = ZipNumber<uint16_t>(directory, 10);
-  member.checksum = ZipNumber<uint32_t>(directory, 16);
-  uint64_t packed = ZipNumber<uint32_t>(directory, 20);
-  uint64_t bytes = ZipNumber<uint32_t>(directory, 24);
-  uint64_t head = ZipNumber<uint32_t>(directory, 42);
+  member.encrypted = (NumberAt<uint16_t>(directory, 8) & 1) != 0;
+  member.method = NumberAt<uint16_t>(directory, 10);
+  member.checksum = NumberAt<uint32_t>(directory, 16);
+  uint64_t packed = NumberAt<uint32_t>(directory, 20);
+  uint64_t bytes = NumberAt<uint32_t>(directory, 24);
+  uint64_t head = NumberAt<uint32_t>(directory, 42);
   member.name = directory.substr(kEntryBytes, name);
   if (!TakeZip64(directory.substr(kEntryBytes + name, extra), member, packed, bytes, head)) return false;
   directory.remove_prefix(kEntryBytes + name + extra + comment);
@@ -211,7 +204,7 @@ absl::StatusOr<int64_t> BeginOfMember(const RandomAccessFile& file, int64_t size
   if (std::string_view(head).substr(0, 4) != kHeadMark) {
     return DamagedMember(member, Cat("it does not begin at byte ", member.head));
   }
-  const int64_t begin = member.head + kHeadBytes + ZipNumber<uint16_t>(head, 26) + ZipNumber<uint16_t>(head, 28);
+  const int64_t begin = member.head + kHeadBytes + NumberAt<uint16_t>(head, 26) + NumberAt<uint16_t>(head, 28);
   if (begin > size || member.packed_bytes > size - begin) {
     return DamagedMember(member, Cat("its ", member.packed_bytes, " bytes begin at byte ", begin, " of ", size));
   }

@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "core/error.h"
@@ -101,16 +100,9 @@ void FixedSource::Identify(uint64_t epoch, uint64_t position, RowId& id, Provena
 }
 
 absl::StatusOr<ir::Schema> InferFixedColumns(const ir::Attributes& attributes) {
-  ir::Schema schema;
-  std::unordered_set<std::string, SeededHash> seen;
-  for (const std::string& text : attributes.Strings("fields")) {
-    HEADRACE_ASSIGN_OR_RETURN(std::optional<ir::Column> column, ParseTypedName(text));
-    if (!column.has_value()) return GraphError("the field \"", text, "\" has no type");
-    if (!seen.insert(column->name).second) return GraphError("the field \"", column->name, "\" comes twice");
-    schema.columns.push_back(*std::move(column));
-  }
-  if (schema.columns.empty()) return GraphError("fields is empty; name at least one");
-  return ColumnChoice(schema.columns, schema.columns.size()).Infer(attributes);
+  HEADRACE_ASSIGN_OR_RETURN(const ir::Columns fields, TypedFieldsOf(attributes));
+  if (fields.empty()) return GraphError("fields is empty; name at least one");
+  return ColumnChoice(fields, fields.size()).Infer(attributes);
 }
 
 ir::Attribute DeclareFixedFields() {

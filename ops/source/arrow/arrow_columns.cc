@@ -78,6 +78,11 @@ BlockColumn Column(const ArrowColumn& type, size_t column, Places places, bool s
     if (slice.ok()) return BlockColumn::Stacked(*std::move(slice));
     // Row by row, up to the one that fails.
   }
+  if (side_by_side && places[0].batch->column(column).joins()) {
+    absl::StatusOr<JoinedLists> lists =
+        places[0].batch->column(column).Join(places[0].row, static_cast<int64_t>(places.size()));
+    if (lists.ok()) return BlockColumn::Ragged(std::move(lists->values), std::move(lists->splits));
+  }
   if (type.stacks()) return Gathered(type, column, places, wrong);
   return RowByRow(column, places, files, wrong);
 }

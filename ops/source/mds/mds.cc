@@ -2,12 +2,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
-#include "core/seeded_hash.h"
 #include "engine/operator/operator.h"
 #include "io/formats/mds/mds_table.h"
 #include "ops/order/permute.h"
@@ -25,16 +23,9 @@ constexpr int64_t kUnpackedShare = 4;
 
 absl::StatusOr<ir::Schema> InferMds(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
   HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", attributes.Path("path")));
-  ir::Schema schema;
-  std::unordered_set<std::string, SeededHash> seen;
-  for (const std::string& text : attributes.Strings("fields")) {
-    HEADRACE_ASSIGN_OR_RETURN(std::optional<ir::Column> column, ParseTypedName(text));
-    if (!column.has_value()) return GraphError("the field \"", text, "\" has no type");
-    if (!seen.insert(column->name).second) return GraphError("the field \"", column->name, "\" comes twice");
-    schema.columns.push_back(*std::move(column));
-  }
-  if (schema.columns.empty()) return GraphError("fields is empty; MDS samples have one column at least");
-  return ColumnChoice(schema.columns, schema.columns.size()).Infer(attributes);
+  HEADRACE_ASSIGN_OR_RETURN(const ir::Columns fields, TypedFieldsOf(attributes));
+  if (fields.empty()) return GraphError("fields is empty; MDS samples have one column at least");
+  return ColumnChoice(fields, fields.size()).Infer(attributes);
 }
 
 // Whether values of the encoding can be of the type.

@@ -192,11 +192,26 @@ int64_t ParquetColumns::BytesOf(const ArrowArray& array) const {
   return bytes;
 }
 
-size_t ParquetColumns::Make(const ArrowBatch* batch, int64_t first, size_t count, Made& columns,
-                            absl::Status& wrong) const {
+std::pair<DType, Shape> ParquetColumns::TypeOf(size_t column) const {
+  const ArrowColumn& mapped = mapping_.columns()[static_cast<size_t>(sources_[column].mapped)];
+  return {mapped.dtype, mapped.shape};
+}
+
+size_t ParquetColumns::BytesOfRow(size_t column) const {
+  const ArrowColumn& mapped = mapping_.columns()[static_cast<size_t>(sources_[column].mapped)];
+  return static_cast<size_t>(ElementCount(mapped.shape)) * ItemSize(mapped.dtype);
+}
+
+BlockColumn ParquetColumns::Views(const ArrowBatch& batch, size_t column, int64_t first, int64_t count) const {
+  return BlockColumn::Stacked(batch.column(static_cast<size_t>(sources_[column].mapped)).ViewRows(first, count));
+}
+
+size_t ParquetColumns::Make(const ArrowBatch* batch, int64_t first, size_t count, Made& columns, absl::Status& wrong,
+                            Copied copied) const {
   columns.resize(sources_.size());
   size_t good = count;
   for (size_t i = 0; i < sources_.size() && good > 0; ++i) {
+    if (copied == Copied::kLeftOut && Copies(batch, i)) continue;
     good = MakeColumn(sources_[i], batch, first, good, columns[i], wrong);
   }
   if (good == 0) columns.clear();
@@ -224,6 +239,13 @@ size_t ParquetColumns::MakeColumn(const Source& source, const ArrowBatch* batch,
       return count;
     }
     // Row by row it is known which one fails.
+  }
+  if (count > 1 && of_batch.joins()) {
+    absl::StatusOr<JoinedLists> lists = of_batch.Join(first, static_cast<int64_t>(count));
+    if (lists.ok()) {
+      column = BlockColumn::Ragged(std::move(lists->values), std::move(lists->splits));
+      return count;
+    }
   }
   for (size_t i = 0; i < count; ++i) {
     absl::StatusOr<Tensor> row = RowOf(of_batch, kind, first + static_cast<int64_t>(i));

@@ -53,10 +53,27 @@ class ParquetColumns {
   }
   // Bytes of memory that values of such an array, which was checked, take, about.
   int64_t BytesOf(const ArrowArray& array) const;
+  // Whether columns are made that Copies; without rows otherwise.
+  enum class Copied : bool { kMade, kLeftOut };
   // Makes all columns of `count` rows that lie side by side, at least one; `batch` is null where none is read. Returns
   // how many rows they have: fewer if the next row fails, for the reason in `wrong`. Without a row there are no
   // columns.
-  size_t Make(const ArrowBatch* batch, int64_t first, size_t count, Made& columns, absl::Status& wrong) const;
+  size_t Make(const ArrowBatch* batch, int64_t first, size_t count, Made& columns, absl::Status& wrong,
+              Copied copied = Copied::kMade) const;
+  // Whether rows of a column can be copied as they lie in the batch, none of which fails.
+  bool Copies(const ArrowBatch* batch, size_t column) const {
+    const Source& source = sources_[column];
+    return source.mapped >= 0 && batch->column(static_cast<size_t>(source.mapped)).copies();
+  }
+  // Of such a column: copies rows that lie side by side, and returns where the next one goes.
+  uint8_t* Copy(const ArrowBatch& batch, size_t column, int64_t first, int64_t count, uint8_t* target) const {
+    return batch.column(static_cast<size_t>(sources_[column].mapped)).CopyRows(first, count, target);
+  }
+  // The same rows as views.
+  BlockColumn Views(const ArrowBatch& batch, size_t column, int64_t first, int64_t count) const;
+  // The dtype and shape of its rows.
+  std::pair<DType, Shape> TypeOf(size_t column) const;
+  size_t BytesOfRow(size_t column) const;
 
  private:
   struct Source {

@@ -137,30 +137,44 @@ void ParquetStream::Save(absl::Span<uint64_t> counters) const {
 
 absl::Status ParquetStream::ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,
                                      bool& end) {
-  while (true) {
-    if (StopSignal::Raised()) return StopSignal::Error();
-    HEADRACE_ASSIGN_OR_RETURN(Lane* const lane, NextLane());
-    end = lane == nullptr;
-    if (end) return absl::OkStatus();
-    const uint64_t turn = lanes_.size() == 1 ? lane->left() : std::min(lane->left(), SplitReading::kTurn - given_);
-    const uint64_t before = share.NextFrom(position_) - position_;
-    if (before >= turn) {
-      Advance(*lane, turn);
-      continue;
-    }
-    const auto step = static_cast<size_t>(std::min(share.world, turn));
-    const uint64_t most = (turn - before - 1) / step + 1;
-    const auto count = static_cast<size_t>(std::min<uint64_t>(static_cast<uint64_t>(rows), most));
-    return Give(*lane, {lane->row + before, step, count}, block, counters);
+  absl::Status status;
+  while (status.ok() && block.rows() < rows && JoinsTurns()) {
+    const absl::StatusOr<Lane*> lane = StopSignal::Raised() ? StopSignal::Error() : NextLane();
+    status = lane.status();
+    if (!lane.ok() || *lane == nullptr) break;
+    status = AddTurn(**lane, static_cast<size_t>(rows - block.rows()), share, block, counters);
   }
+  end = status.ok() && block.rows() == 0;
+  turns_.Take(block);
+  return status;
 }
 
-// A message has rows of one run, as views of it.
+// Rows of one reader are views of its run; those of several, of which each has few, are copied, unless they are long.
+bool ParquetStream::JoinsTurns() const {
+  constexpr size_t kMostCopied = size_t{64} << 10;
+  return turns_.empty() || (lanes_.size() > 1 && turns_.bytes() < kMostCopied);
+}
+
+absl::Status ParquetStream::AddTurn(Lane& lane, size_t rows, const RowShare& share, Block& block,
+                                    absl::Span<uint64_t> counters) {
+  const uint64_t turn = lanes_.size() == 1 ? lane.left() : std::min(lane.left(), SplitReading::kTurn - given_);
+  const uint64_t before = share.NextFrom(position_) - position_;
+  if (before >= turn) {
+    Advance(lane, turn);
+    return absl::OkStatus();
+  }
+  const auto step = static_cast<size_t>(std::min(share.world, turn));
+  const uint64_t most = (turn - before - 1) / step + 1;
+  const auto count = static_cast<size_t>(std::min<uint64_t>(rows, most));
+  return Give(lane, {lane.row + before, step, count}, block, counters);
+}
+
 absl::Status ParquetStream::Give(Lane& lane, const Chosen& chosen, Block& block, absl::Span<uint64_t> counters) {
   absl::Status wrong;
-  const size_t made = Make(lane, chosen, block, wrong);
-  const auto row_of = [&](size_t i) { return chosen.first + i * chosen.step; };
   const OpenedParquet& opened = lane.reader->opened();
+  const auto first_in_run = static_cast<int64_t>(chosen.first - lane.run.first);
+  const size_t made = turns_.Add({opened.columns, lane.run.batch, first_in_run, chosen.step, chosen.count}, wrong);
+  const auto row_of = [&](size_t i) { return chosen.first + i * chosen.step; };
   const uint64_t first = TableGroup(lane).first + chosen.first;
   AppendMade(block.ids, made, [=, epoch = epoch_, step = chosen.step, changed = opened.changed](size_t i) {
     return RowId{epoch, first + i * step, false, changed};
@@ -174,26 +188,6 @@ absl::Status ParquetStream::Give(Lane& lane, const Chosen& chosen, Block& block,
     Save(counters);
   }
   return wrong.ok() ? wrong : FailRow(lane, failed, std::move(wrong), block, counters);
-}
-
-size_t ParquetStream::Make(const Lane& lane, const Chosen& chosen, Block& block, absl::Status& wrong) const {
-  const ParquetColumns& columns = *lane.reader->opened().columns;
-  const auto first = static_cast<int64_t>(chosen.first - lane.run.first);
-  ParquetColumns::Made made;
-  if (chosen.step == 1 || chosen.count == 1) {
-    const size_t rows = columns.Make(lane.run.batch.get(), first, chosen.count, made, wrong);
-    for (BlockColumn& column : made) block.columns.push_back(std::move(column));
-    return rows;
-  }
-  // Other ranks have the rows between, whose faults are theirs.
-  for (size_t i = 0; i < chosen.count; ++i) {
-    made.clear();
-    const auto row = first + static_cast<int64_t>(i * chosen.step);
-    if (columns.Make(lane.run.batch.get(), row, 1, made, wrong) == 0) return i;
-    block.columns.resize(made.size());
-    for (size_t k = 0; k < made.size(); ++k) block.columns[k].Append(made[k].TakeRow(0));
-  }
-  return chosen.count;
 }
 
 // Where rows that fail are skipped, the next one comes next.

@@ -12,6 +12,7 @@
 #include "engine/operator/operator.h"
 #include "ops/order/epoch_permutations.h"
 #include "ops/source/parquet/parquet_files.h"
+#include "ops/source/parquet/parquet_turns.h"
 #include "ops/source/split_source.h"
 
 namespace headrace {
@@ -53,8 +54,11 @@ class ParquetStream : public StreamSource {
   absl::StatusOr<Lane*> NextLane();
   void PassTurn();
   void Advance(Lane& lane, uint64_t rows);
+  // Adds rows of the lane's turn to the block, whose columns come from `turns_`.
+  absl::Status AddTurn(Lane& lane, size_t rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters);
   absl::Status Give(Lane& lane, const Chosen& chosen, Block& block, absl::Span<uint64_t> counters);
-  size_t Make(const Lane& lane, const Chosen& chosen, Block& block, absl::Status& wrong) const;
+  // Whether a message has room for rows of the next turn, too.
+  bool JoinsTurns() const;
   absl::Status FailRow(Lane& lane, uint64_t row, absl::Status wrong, Block& block, absl::Span<uint64_t> counters);
   void Save(absl::Span<uint64_t> counters) const;
   RowId IdOf(const Lane& lane, uint64_t row) const;
@@ -70,6 +74,7 @@ class ParquetStream : public StreamSource {
   const uint64_t share_;  // the number of row groups of this rank
   const bool skip_failed_;
   std::vector<Lane> lanes_;
+  ParquetTurns turns_;  // of the message that is made
   uint64_t epoch_ = 0;
   uint64_t position_ = 0;  // rows read
   uint64_t opened_ = 0;    // row groups of this rank that were taken

@@ -46,7 +46,9 @@ class FeatureColumn {
   FeatureColumn(ir::Column column, std::optional<FeatureFill> fill)
       : column_(std::move(column)),
         fill_(std::move(fill)),
-        differs_(std::count(column_.type.shape->begin(), column_.type.shape->end(), ir::kUnknownDim) > 0) {}
+        differs_(std::count(column_.type.shape->begin(), column_.type.shape->end(), ir::kUnknownDim) > 0),
+        ragged_(differs_ &&
+                std::count(column_.type.shape->begin() + 1, column_.type.shape->end(), ir::kUnknownDim) == 0) {}
   virtual ~FeatureColumn() = default;
 
   const ir::Column& column() const { return column_; }
@@ -95,6 +97,8 @@ class FeatureColumn {
  protected:
   DType dtype() const { return column_.type.dtype; }
   bool differs() const { return differs_; }
+  // Whether there are several rows, which differ in their first axis alone.
+  bool ragged() const { return ragged_ && rows_ > 1; }
   size_t rows() const { return rows_; }
   size_t filled() const { return filled_; }
   // Values of the message before.
@@ -104,6 +108,24 @@ class FeatureColumn {
     Shape shape = *column_.type.shape;
     shape.insert(shape.begin(), static_cast<int64_t>(rows_));
     return shape;
+  }
+  // Of all values of ragged rows, end to end.
+  Shape RaggedShape() const {
+    Shape shape = *column_.type.shape;
+    shape[0] = 0;
+    for (const RowExtent& extent : extents_) shape[0] += extent.axes[0];
+    return shape;
+  }
+  absl::StatusOr<BlockColumn> RaggedOf(absl::StatusOr<Tensor> values) const {
+    HEADRACE_RETURN_IF_ERROR(values.status());
+    HEADRACE_ASSIGN_OR_RETURN(Tensor splits, Tensor::Allocate(DType::kInt64, {static_cast<int64_t>(rows_) + 1}));
+    auto* split = splits.mutable_data<int64_t>();
+    *split = 0;
+    for (const RowExtent& extent : extents_) {
+      split[1] = split[0] + extent.axes[0];
+      ++split;
+    }
+    return BlockColumn::Ragged(*std::move(values), std::move(splits));
   }
   // Calls take(first value, shape) for each row of a shape of its own.
   template <typename Take>
@@ -133,6 +155,7 @@ class FeatureColumn {
   const ir::Column column_;
   const std::optional<FeatureFill> fill_;
   const bool differs_;
+  const bool ragged_;
   size_t rows_ = 0;
   size_t filled_ = 0;
   size_t last_filled_ = 0;
@@ -190,6 +213,7 @@ class NumberFeature : public FeatureColumn {
     const BufferRef numbers = std::exchange(numbers_, {});
     const T* const values = reinterpret_cast<const T*>(numbers->data());
     if (!differs()) return BlockColumn::Stacked(Tensor::View(dtype(), StackShape(), numbers, values));
+    if (ragged()) return RaggedOf(Tensor::View(dtype(), RaggedShape(), numbers, values));
     BlockColumn column;
     ForEachRow([&](size_t first, const Shape& shape) {
       column.Append(Tensor::View(dtype(), shape, numbers, values + first));
@@ -223,11 +247,14 @@ class TextFeature : public FeatureColumn {
   }
   void DropValues(size_t filled) override { texts_.resize(filled); }
   absl::StatusOr<BlockColumn> TakeRows() override {
-    const Shape shape = differs() ? Shape{static_cast<int64_t>(texts_.size())} : StackShape();
+    const Shape shape = ragged()    ? RaggedShape()
+                        : differs() ? Shape{static_cast<int64_t>(texts_.size())}
+                                    : StackShape();
     absl::StatusOr<Tensor> joined = Tensor::CopyBytesArray(dtype(), shape, texts_);
     texts_.clear();
     HEADRACE_RETURN_IF_ERROR(joined.status());
     if (!differs()) return BlockColumn::Stacked(*std::move(joined));
+    if (ragged()) return RaggedOf(std::move(joined));
     BlockColumn column;
     ForEachRow([&](size_t first, const Shape& row) {
       const auto begin = static_cast<int64_t>(first);

@@ -13,6 +13,7 @@
 #include "absl/functional/function_ref.h"
 #include "core/caught_error.h"
 #include "core/error.h"
+#include "core/stop_signal.h"
 #include "io/files/default_file_system.h"
 #include "io/files/system_error.h"
 #include "io/formats/arrow/arrow_stream.h"
@@ -20,6 +21,7 @@
 #include "python/binding/values/arrow_objects.h"
 #include "python/binding/values/called.h"
 #include "python/binding/values/deferred_release.h"
+#include "python/binding/values/handled_signals.h"
 #include "python/binding/values/python_text.h"
 
 namespace headrace::python {
@@ -47,6 +49,8 @@ std::string PlainText(std::string_view text) {
 std::string TextOf(const py::error_already_set& raised) { return PlainText(MessageBytes(py::str(raised.value()))); }
 
 absl::Status ErrorOfPyarrow(const py::error_already_set& raised, const std::string& path) {
+  // Ctrl-C is not an error of the file.
+  if (HandledSignals::Keep(raised)) return StopSignal::Error();
   if (raised.matches(PyExc_MemoryError)) return ResourceError("pyarrow has no memory to read the file");
   if (raised.matches(PyExc_ImportError)) {
     return UnsupportedError(

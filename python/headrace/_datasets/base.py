@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, cast
 
 from headrace import _engine
@@ -48,8 +47,6 @@ class Base:
     _on_error: ErrorPolicy | None
     _built: _engine.Graph | None
     _options: RunOptions
-    # Labels by class name, by column, of a named set whose rows are lines: its graph has the numbers of the file.
-    _named_classes: Mapping[str, Mapping[str, int]] = MappingProxyType({})
     # Where it was written; of a loaded graph not known.
     _location: SourceLocation = ("", 0)
     # Of a map: the kernels, columns and output that it was given; of a loaded graph not known.
@@ -127,7 +124,6 @@ class Base:
         copy._fill(self._node, self._inputs, self._bindings, self._seed, self._on_error)
         copy._options = self._options
         copy._location = self._location
-        copy._named_classes = self._named_classes
         copy._mapping = self._mapping
         return copy
 

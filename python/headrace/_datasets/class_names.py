@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["class_names", "classes_of", "has_class_folders", "known_classes", "why_none"]
 
+_NO_NAMES = "the names in its graph are not a list of texts"
+
 # From a column of labels to the labels of its classes by name; or to the reason why they are not known.
 _Found = dict[str, "dict[str, int] | str"]
 
@@ -74,8 +76,6 @@ def why_none(dataset: Base) -> str:
 
 def _of(dataset: Base) -> _Found:
     node, inputs = dataset._node, dataset._inputs
-    if dataset._named_classes:
-        return {column: dict(labels) for column, labels in dataset._named_classes.items()}
     if not inputs:
         return _of_source(dataset)
     found = _of(inputs[0]) if node.by_number or len(inputs) == 1 else _joined(inputs, node.side_by_side)
@@ -167,9 +167,13 @@ def _of_names(names: str) -> dict[str, int] | str:
         listed = json.loads(names)
     except (ValueError, RecursionError):
         listed = None
-    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
-        return "the names in its graph are not a list of texts"
-    return {name: label for label, name in reversed(list(enumerate(listed)))}
+    if not isinstance(listed, list):
+        return _NO_NAMES
+    # A text of the file may have its name beside it.
+    found = [each[-1] if isinstance(each, list) and len(each) == 2 else each for each in listed]
+    if not all(isinstance(each, str) for each in found):
+        return _NO_NAMES
+    return {name: label for label, name in reversed(list(enumerate(found)))}
 
 
 def _of_folder(attributes: dict[str, Any]) -> dict[str, int] | str:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from headrace import sources
 from headrace._datasets.dataset import Dataset
+from headrace._datasets.fields.class_columns import NamedTexts
 from headrace._sets.set_folder import SetFolder
 
 __all__ = ["LineSource", "labelled_lines", "text_lines_of"]
@@ -19,8 +20,6 @@ class LineSource:
     path: str
     options: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of the source, beside those that all sources of lines have."""
-    classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Labels by class name, of columns of labels."""
     names: Mapping[str, str] = field(default_factory=dict)
     """From the source's names of columns to those of the set."""
 
@@ -38,10 +37,9 @@ def labelled_lines(
     options = {
         "types": dict.fromkeys(("label", *texts), "string"),
         "header": False,
-        "classes": {"label": [str(number) for number in range(1, len(classes) + 1)]},
+        "classes": {"label": NamedTexts({str(number): name for number, name in enumerate(classes, 1)})},
     }
-    labels = {name: label for label, name in enumerate(classes)}
-    return LineSource("Csv", folder.plain(f"{split}.csv", below), options, {"label": labels})
+    return LineSource("Csv", folder.plain(f"{split}.csv", below), options)
 
 
 def text_lines_of(path: str, skip_empty: bool) -> LineSource:

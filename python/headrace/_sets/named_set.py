@@ -103,7 +103,6 @@ class NamedSet(Dataset):
 
     def _open_lines(self, lines: LineSource, shuffle: bool, seed: int | None, name: str | None) -> None:
         self._become(lines.opened(shuffle, seed, name))
-        self._named_classes = lines.classes
         self._set_call = None
         self.left_out = []
 

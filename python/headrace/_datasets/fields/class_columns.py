@@ -18,7 +18,7 @@ from headrace.errors import DataError, GraphError
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
 
-__all__ = ["different_names", "given_classes", "names_for_lines", "numbered_columns", "occurring_names"]
+__all__ = ["NamedTexts", "different_names", "given_classes", "names_for_lines", "numbered_columns", "occurring_names"]
 
 # For each column the names in the order of their numbers; None: those that occur, sorted.
 Classes = dict[str, list[str] | None]
@@ -26,6 +26,14 @@ Names = dict[str, list[str]]
 
 # More texts than classes have: such a column holds other texts.
 _MOST = 1_000_000
+
+
+class NamedTexts(list[str]):
+    """Texts that stand for classes in a file, in the order of their numbers, with the names of these."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        super().__init__(names)
+        self.names = list(names.values())
 
 
 def given_classes(classes: Any, of: str) -> Classes:
@@ -43,8 +51,8 @@ def given_classes(classes: Any, of: str) -> Classes:
 
 
 def _given_names(column: str, names: Any, of: str) -> list[str] | None:
-    if names is None:
-        return None
+    if names is None or isinstance(names, NamedTexts):
+        return names
     what = f'classes["{column}"]'
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise GraphError(f"{of}: {what} is {shown(names)}; give a list of names, or None for those that occur, sorted")
@@ -101,7 +109,11 @@ def numbered_columns(
 
 
 def _attribute(names: Names) -> dict[str, str] | None:
-    return {column: json.dumps(each) for column, each in names.items()} or None
+    return {column: json.dumps(_with_names(each)) for column, each in names.items()} or None
+
+
+def _with_names(texts: list[str]) -> list[Any]:
+    return [list(each) for each in zip(texts, texts.names, strict=True)] if isinstance(texts, NamedTexts) else texts
 
 
 def _numbered(held: Any, given: list[str] | None, column: str, of: str) -> tuple[Any, list[str]]:
