@@ -7,8 +7,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+
+import headrace as hr
+from headrace import vision as V
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "examples/train_classifier.py"
@@ -38,12 +42,17 @@ torch = pytest.importorskip("torch")
 
 
 @pytest.fixture
-def train(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., str]]:
-    """Runs the script in this process, which has imported torch already; returns what it prints."""
+def script() -> Any:
     spec = importlib.util.spec_from_file_location("train_classifier", SCRIPT)
     assert spec is not None and spec.loader is not None
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
+    return script
+
+
+@pytest.fixture
+def train(script: Any, capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., str]]:
+    """Runs the script in this process, which has imported torch already; returns what it prints."""
     threads = torch.get_num_threads()
 
     def run(*arguments: str) -> str:
@@ -81,6 +90,21 @@ def test_a_step_of_more_images_than_there_are_is_an_error(train: Callable[..., s
     for loader in ("headrace", "torch"):
         with pytest.raises(SystemExit, match=r"fewer images than the 1000 of a step\. Give a smaller --batch\."):
             train("--batch=1000", "--device=cpu", f"--loader={loader}")
+
+
+def test_its_pipeline_prepares_the_pictures_of_a_server(script: Any, photos: pathlib.Path) -> None:
+    """The network that it trains takes what the graph gives, out of the file where torch keeps both."""
+    options = script.parsed([str(photos), "--size=16"])
+    classes = script.class_names(photos)
+    train = script.training_images(photos, classes, options)
+    crop = [V.Resize(20), V.CenterCrop(16)]
+    prepare = hr.inference(train, "image", {"RandomResizedCrop": crop, "RandomHorizontalFlip": []})
+    pictures = [path.read_bytes() for path in sorted(photos.rglob("*.jpg"))]
+    batch = prepare.batch(pictures)
+    scores = script.network(len(classes))(torch.from_numpy(batch))
+    assert scores.shape == (len(pictures), len(classes))
+    by_hand = hr.compose([V.Decode(), *crop, V.Normalize(script.MEAN, script.STD), V.HWC2CHW()])
+    assert all((row == by_hand(picture)).all() for row, picture in zip(batch, pictures, strict=True))
 
 
 def test_trains_over_a_data_loader_to_compare() -> None:

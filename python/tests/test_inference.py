@@ -79,6 +79,17 @@ def test_several_inputs_and_outputs():
         graph.batch([picture])
 
 
+def test_numbers_of_python_get_the_dtype_of_their_input():
+    graph = hr.InferenceGraph({"n": T.TypeCast("float64")}, {"n": "uint8", "x": ("float32", (None,))})
+    assert graph(255, [1, 2.5])["n"] == 255.0
+    assert graph(7, [0.1])["x"].dtype == np.float32
+    for number in (256, -1, 1.5):
+        with pytest.raises(hr.DataError, match='"n" is to be uint8'):
+            graph(number, [1.0])
+    with pytest.raises(hr.DataError, match='"x" is to be float32, and .* does not fit'):
+        graph(1, [[1.0], [2.0, 3.0]])
+
+
 def test_maps_with_columns_outputs_and_keep():
     graph = hr.InferenceGraph(
         (V.FiveCrop(9), "image", list("abcde")), {"image": ("uint8", (None, None, 3))}, ["b", "a"]

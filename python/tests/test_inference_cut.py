@@ -240,6 +240,20 @@ def test_joined_datasets_prepare_the_kept_columns_alike():
     assert hr.inference(deep, "x").hash == hr.inference(one, "x").hash
 
 
+def test_what_a_step_reads_from_a_file_is_an_input(picture):
+    table = {"path": [str(path) for path in sorted(FOLDER.rglob("*.jpg"))]}
+    ds = hr.Manifest(table, "path", output="image").map(T.ReadFile(), "path", "mask")
+    ds = ds.map([V.Decode(), V.Resize((8, 9))], ["image", "mask"])
+    graph = hr.inference(ds, ["image", "mask"])
+    assert graph.inputs == {"image": ("bytes", ()), "mask": ("bytes", ())}
+    np.testing.assert_array_equal(graph(picture, picture)["mask"], hr.compose([V.Decode(), V.Resize((8, 9))])(picture))
+    paths = hr.Numpy({"path": np.array(table["path"])})
+    in_place = paths.map([T.ReadFile(), V.Decode()], "path")
+    assert hr.inference(in_place, "path").inputs == {"path": ("bytes", ())}
+    with pytest.raises(hr.GraphError, match='"path" is a column of Numpy .* and also what a step reads'):
+        hr.inference(paths.map(T.Duplicate(), "path", ["path", "name"]).map(T.ReadFile(), "path"), ["path", "name"])
+
+
 def test_a_saved_pipeline_has_the_same_row_part(tmp_path):
     training().save(tmp_path / "train.graph")
     loaded = hr.load(tmp_path / "train.graph")

@@ -19,6 +19,7 @@ __all__ = [
     "modules",
     "operator",
     "prefixes",
+    "reads_files",
     "takes_clips",
 ]
 
@@ -73,6 +74,11 @@ def doubts(kernel: str) -> bool:
     """Whether its declaration doubts some of the values that it may get."""
     found = operator(kernel)
     return found is not None and found["doubts"]
+
+
+def reads_files(kernel: str) -> bool:
+    found = operator(kernel)
+    return found is not None and bool(found["traits"]["file_io"])
 
 
 def takes_clips(kernel: str) -> bool:

@@ -28,9 +28,10 @@ def inference(
     """The part of a pipeline that prepares one row, as a function: what serving does to the input of a model.
 
     Goes from the result to the source and takes the steps of maps, and renamings, that the kept columns need. Left out
-    are the source, whose columns become the inputs; batches, buckets and windows; shuffles, samplers and other orders;
-    take, skip, repeat, select, split, kfold, unique and caches; and filters on columns that nothing kept is made of.
-    Datasets that were joined by concat or mix must prepare the columns alike; of a zip, they come from one input.
+    are the source, whose columns become the inputs, as those do that `T.ReadFile` reads; batches, buckets and windows;
+    shuffles, samplers and other orders; take, skip, repeat, select, split, kfold, unique and caches; and filters on
+    columns that nothing kept is made of. Datasets that were joined by concat or mix must prepare the columns alike; of a
+    zip, they come from one input.
 
     A GraphError names, with its line, each step that draws random numbers, calls a Python function or reads a parameter;
     a kernel that gets whole batches; and operators that make kept columns of several rows: flat_map, unbatch,
@@ -48,6 +49,6 @@ def inference(
         raise GraphError(f"inference: ds is {shown(ds)}; it must be a Dataset")
     kept = names(keep, "keep", "inference")
     replacements = Replacements(replace, "inference")
-    part = row_part(ds, kept, replacements, "inference")
+    part = row_part(ds, kept, replacements, "inference", gives_files=True)
     replacements.check_all_used()
     return InferenceGraph._of_graph(row_graph(part, kept, "inference", replaces=True))

@@ -32,8 +32,8 @@ KernelsOfColumns: TypeAlias = (
     "Kernel | Sequence[Kernel | tuple[Any, ...]] | tuple[Any, ...] | Mapping[Any, Kernel | Sequence[Kernel]]"
 )
 _OF = "InferenceGraph"
-# Of a dtype in the list of a graph's inputs and outputs, those that NumPy has no fixed size for.
-_OF_ANY_LENGTH = ("bytes", "string", "unknown")
+# Dtypes of outputs for which NumPy makes no array to write rows into.
+_WITHOUT_SLOTS = ("bytes", "string", "unknown", "bfloat16")
 
 
 class InferenceGraph:
@@ -233,7 +233,7 @@ class InferenceGraph:
         missing = [name for name in wanted if name not in given]
         if missing:
             raise GraphError(f'got no value for the input "{missing[0]}"; takes {_counted_inputs(wanted)}')
-        return tuple(request_value(name, given[name]) for name in wanted)
+        return tuple(request_value(name, dtype, given[name]) for name, dtype, _ in self._engine.inputs)
 
     # ---- in the file of a model ----
 
@@ -341,7 +341,7 @@ def _fixed(
     """Dtypes and shapes of outputs that are the same for all rows; None: one of them is not."""
     found = []
     for _, dtype, shape in outputs:
-        if dtype in _OF_ANY_LENGTH or shape is None or None in shape or not shape:
+        if dtype in _WITHOUT_SLOTS or shape is None or None in shape or not shape:
             return None
         found.append((dtype, tuple(length for length in shape if length is not None)))
     return found

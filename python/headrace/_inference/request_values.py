@@ -6,13 +6,15 @@ import os
 from typing import Any
 
 from headrace._arguments.late_numpy import np
-from headrace.errors import GraphError
+from headrace._arguments.options import shown
+from headrace.errors import DataError, GraphError
 
 __all__ = ["request_value"]
 
 
-def request_value(name: str, value: Any) -> Any:
-    """Bytes, texts, numbers and arrays stay; a PIL image and a torch tensor become arrays."""
+def request_value(name: str, dtype: str, value: Any) -> Any:
+    """Bytes, texts and arrays stay; a PIL image and a torch tensor become arrays, and Python's numbers such of the input's
+    dtype."""
     if value is None:
         raise GraphError(f'the input "{name}" is None; give bytes, a text, a number or an array')
     if isinstance(value, os.PathLike):
@@ -24,7 +26,21 @@ def request_value(name: str, value: Any) -> Any:
         return value.detach().cpu().numpy()
     if module == "PIL":
         return _pixels(name, value)
+    if type(value) in (bool, int, float, list, tuple) and dtype not in ("bytes", "string", "unknown"):
+        return _numbers(name, dtype, value)
     return bytes(value) if isinstance(value, (bytearray, memoryview)) else value
+
+
+def _numbers(name: str, dtype: str, value: Any) -> Any:
+    """Of Python, which have no dtype. Floats are rounded to the dtype, and nothing else changes."""
+    try:
+        array = np.asarray(value, dtype)
+        fits = array.dtype.kind not in "biu" or np.array_equal(array, np.asarray(value))
+    except (OverflowError, TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise DataError(f'the input "{name}" is to be {dtype}, and {shown(value)} does not fit')
+    return array
 
 
 def _pixels(name: str, image: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 from headrace import _engine
 from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets.base import Base
+from headrace._graph.declared import reads_files
 from headrace._inference.graph_nodes import Node, Step, map_of, node_of, place_of, references_in
 from headrace._inference.replacements import Replacements
 from headrace._kernels.chooser import flattened
@@ -35,18 +36,24 @@ class _Place(NamedTuple):
     dataset: Base
     needed: frozenset[str]
     chain: _Chain
+    # Columns that steps read from files: a request gives what the files would hold.
+    read: frozenset[str] = frozenset()
 
 
-def row_part(result: Base, keep: Sequence[str], replacements: Replacements, of: str) -> RowPart:
-    return _Walk(replacements, of).from_result(result, keep)
+def row_part(
+    result: Base, keep: Sequence[str], replacements: Replacements, of: str, gives_files: bool = False
+) -> RowPart:
+    """`gives_files`: whether what steps read from files is an input."""
+    return _Walk(replacements, of, gives_files).from_result(result, keep)
 
 
 class _Walk:
     """Follows the columns that are needed downwards. All that ends in a source must be prepared alike."""
 
-    def __init__(self, replacements: Replacements, of: str) -> None:
+    def __init__(self, replacements: Replacements, of: str, gives_files: bool) -> None:
         self._replacements = replacements
         self._of = of
+        self._gives_files = gives_files
         self._found: list[tuple[Base, RowPart]] = []
         # Maps that hold what was put in the place of others.
         self._replaced: set[int] = set()
@@ -61,10 +68,10 @@ class _Walk:
                 listed = ", ".join(f'"{each}"' for each in known)
                 raise GraphError(f'{self._of}: keep names "{name}", not a column{near or f" (columns: {listed})"}')
         waiting = [_Place(result, frozenset(keep), None)]
-        seen: set[tuple[int, frozenset[str], int]] = set()
+        seen: set[tuple[int, frozenset[str], int, frozenset[str]]] = set()
         while waiting:
             place = waiting.pop()
-            key = (id(place.dataset), place.needed, id(place.chain))
+            key = (id(place.dataset), place.needed, id(place.chain), place.read)
             if key not in seen:
                 seen.add(key)
                 waiting += reversed(list(self._below(place)))
@@ -104,6 +111,13 @@ class _Walk:
         missing = sorted(place.needed - {name for name, _, _ in types})
         if missing:
             raise GraphError(f'{self._of}: "{missing[0]}" comes from no column of {_named(place.dataset)}')
+        for name in sorted(place.read):
+            if name in place.needed:
+                raise GraphError(
+                    f'{self._of}: "{name}" is a column of {_named(place.dataset)}, and also what a step reads from a file; '
+                    "give the step another output"
+                )
+            types.append((name, "bytes", ()))
         parts = []
         chain = place.chain
         while chain is not None:
@@ -124,14 +138,18 @@ class _Walk:
         changed = None if id(place.dataset) in self._replaced else self._with_replacements(place.dataset)
         if changed is not None:
             return place._replace(dataset=changed)
-        chain, needed = place.chain, place.needed
+        chain, needed, read = place.chain, place.needed, place.read
         for step in reversed(self._steps(place.dataset)):
             outputs = step.get("outputs", ())
             if needed.isdisjoint(outputs):
                 continue
+            needed = needed.difference(outputs)
+            if self._gives_files and reads_files(step["kernel"]):
+                read = read.union(outputs)
+                continue
             chain = (step, chain)
-            needed = needed.difference(outputs).union(step.get("inputs", ()))
-        return _Place(place.dataset._inputs[0], needed, chain)
+            needed = needed.union(step.get("inputs", ()))
+        return _Place(place.dataset._inputs[0], needed, chain, read)
 
     def _with_replacements(self, dataset: Base) -> Base | None:
         """The map with other kernels in the place of some of its own; None: it stays, or is of a saved graph."""
@@ -198,7 +216,7 @@ class _Walk:
         if not changes:
             return place._replace(dataset=place.dataset._inputs[0])
         made = node_of(_engine.Node(node.op, {"mapping": changes}, [], place.dataset._location))
-        return _Place(place.dataset._inputs[0], below, (made, place.chain))
+        return place._replace(dataset=place.dataset._inputs[0], needed=below, chain=(made, place.chain))
 
     def _below_zip(self, place: _Place) -> _Place:
         for each in place.dataset._inputs:
