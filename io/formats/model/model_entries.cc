@@ -1,6 +1,7 @@
 #include "io/formats/model/model_entries.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
