@@ -23,7 +23,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return preload.build("failing_calls", tmp_path_factory.mktemp("killed"))
 
 
-@pytest.mark.parametrize("writer", ["record_set", "record_file", "mind_set", "mxnet", "packed", "graph"])
+@pytest.mark.parametrize("writer", ["record_set", "record_file", "mind_set", "mxnet", "packed", "graph", "model"])
 def test_a_kill_leaves_no_mixed_set(library, writer):
     done = subprocess.run(
         [sys.executable, str(RUN), writer, "1", str(STEP), str(LAST)],

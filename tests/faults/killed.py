@@ -11,6 +11,7 @@ import os
 import pathlib
 import shutil
 import signal
+import struct
 import sys
 import tempfile
 import traceback
@@ -22,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 
 import headrace as hr  # noqa: E402
-from headrace import mx, pack  # noqa: E402
+from headrace import _engine, mx, pack  # noqa: E402
 from headrace import vision as V  # noqa: E402
 
 KILL = -1
@@ -71,6 +72,14 @@ def graph(folder: pathlib.Path, version: int) -> None:
     hr.Range(version + 1).save(folder / "graph.hrg")
 
 
+def model(folder: pathlib.Path, version: int) -> None:
+    path = folder / "m.safetensors"
+    if not path.exists():
+        header = b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}'
+        path.write_bytes(struct.pack("<Q", len(header)) + header + b"x")
+    _engine.write_model_entries(os.fsencode(path), [("headrace.graph", "QUJD" * (version + 1))])
+
+
 def rows_read(pattern: pathlib.Path) -> None:
     """Those of one version, or an error."""
     try:
@@ -86,7 +95,7 @@ def rows_read(pattern: pathlib.Path) -> None:
 PATTERNS = {"record_set": "set-*.rec", "record_file": "set.rec", "mind_set": "set0", "mxnet": "set.rec"}
 
 WRITERS: dict[str, Writer] = {
-    write.__name__: write for write in (record_set, record_file, mind_set, mxnet, packed, graph)
+    write.__name__: write for write in (record_set, record_file, mind_set, mxnet, packed, graph, model)
 }
 
 

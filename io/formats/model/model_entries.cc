@@ -1,6 +1,7 @@
 #include "io/formats/model/model_entries.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
@@ -143,6 +144,8 @@ absl::Status WriteModelEntries(const FileSystem& files, const std::string& path,
   if (IsSidecarPath(path)) return WriteSidecarFile(files, path, entries);
   HEADRACE_ASSIGN_OR_RETURN(const ModelFile model, ModelFile::Open(files, path));
   if (model.format() == ModelFormat::kOther) return WriteSidecarFile(files, SidecarOf(path), entries);
+  // Before the model is touched.
+  HEADRACE_RETURN_IF_ERROR(ReadSidecarFile(files, SidecarOf(path), {}).status());
   HEADRACE_ASSIGN_OR_RETURN(const bool done, HasNone(model, entries));
   if (!done) HEADRACE_RETURN_IF_ERROR(model.Write(entries));
   return DropFromSidecar(files, path, entries);

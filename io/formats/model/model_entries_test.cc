@@ -158,6 +158,10 @@ TEST(ModelEntries, NameTheDamagedFile) {
       EXPECT_FALSE(std::filesystem::exists(path + ".hrg"));
     }
   }
+  const std::string model = folder.Write("damaged_beside.onnx", fixture::OnnxBytes({}));
+  folder.Write("damaged_beside.onnx.hrg", "{");
+  EXPECT_FALSE(WriteModelEntries(model, {{"k", "v"}}).ok());
+  EXPECT_EQ(BytesOf(model), fixture::OnnxBytes({}));
   const std::string path = folder.Write("graph.hrg", "\x08\x02");
   EXPECT_THAT(std::string(ReadModelEntries(path).status().message()), HasSubstr("graph.hrg: it does not hold entries"));
   EXPECT_FALSE(WriteModelEntries(path, {{"k", "v"}}).ok());

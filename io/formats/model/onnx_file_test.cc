@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/varint.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "io/files/testing/counted_reads.h"

@@ -1,6 +1,7 @@
 #include "io/formats/model/torch_archive.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
