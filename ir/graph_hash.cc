@@ -26,7 +26,7 @@ void DropTuning(const std::string& name, Attributes* attributes) {
 }
 
 // Hashes eight bytes at a time, little-endian, the last padded with zeros; the length goes first.
-GraphHash HashBytes(std::string_view bytes) {
+GraphHash GraphHashOfBytes(std::string_view bytes) {
   GraphHash hash{MixKey(0x68656164, bytes.size()), MixKey(0x72616365, bytes.size())};
   for (size_t start = 0; start < bytes.size(); start += 8) {
     uint64_t word = 0;
@@ -65,7 +65,7 @@ std::string HashText(const GraphHash& hash) {
   return Cat(absl::Hex(hash.high, absl::kZeroPad16), absl::Hex(hash.low, absl::kZeroPad16));
 }
 
-GraphHash UserGraphHash(const proto::Graph& graph) { return HashBytes(SerializeGraph(Bare(graph))); }
+GraphHash UserGraphHash(const proto::Graph& graph) { return GraphHashOfBytes(SerializeGraph(Bare(graph))); }
 
 GraphHash SubgraphHash(const proto::Graph& graph, int node) {
   proto::Graph below = graph;
@@ -88,7 +88,7 @@ std::vector<uint32_t> NodeHashes(const proto::Graph& graph) {
   for (proto::Node& node : *bare.mutable_nodes()) {
     proto::Graph alone;
     alone.add_nodes()->Swap(&node);
-    hashes.push_back(static_cast<uint32_t>(HashBytes(SerializeGraph(alone)).low));
+    hashes.push_back(static_cast<uint32_t>(GraphHashOfBytes(SerializeGraph(alone)).low));
   }
   return hashes;
 }

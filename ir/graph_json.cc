@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -128,30 +129,32 @@ std::optional<T> WholeFromJson(const ParsedJson& json) {
   return std::abs(real) <= kExact && std::trunc(real) == real ? in_range(static_cast<int64_t>(real)) : std::nullopt;
 }
 
-class Reader {
+// Reads a message after the other, those within it, too: it keeps what is open itself.
+class GraphJsonReader {
  public:
-  absl::Status ReadMessage(const ParsedJson& json, const MessageSchema& schema) {
-    if (!json.is_object()) return Wrong(json, "an object");
-    if (depth_ == kDeepestMessage) return Refuse("it is nested too deeply");
-    ++depth_;
-    Chosen chosen;
-    // Not by items(), whose iterators take much of the stack for each nested message.
-    for (auto member = json.begin(); member != json.end(); ++member) {
-      if (member->is_null()) continue;
-      const size_t length = path_.size();
-      if (length > 0) path_ += '.';
-      path_ += member.key();
-      HEADRACE_RETURN_IF_ERROR(ReadField(member.key(), *member, schema, chosen));
-      path_.resize(length);
-    }
-    --depth_;
-    return absl::OkStatus();
+  absl::StatusOr<std::string> Read(const ParsedJson& json) {
+    HEADRACE_RETURN_IF_ERROR(OpenMessage(json, GraphSchema()));
+    while (!open_.empty()) HEADRACE_RETURN_IF_ERROR(ReadNext());
+    return writer_.Take();
   }
-  std::string Take() const { return writer_.Take(); }
 
  private:
-  // The oneofs of a message that have their field.
-  using Chosen = std::vector<std::string_view>;
+  using Members = ParsedJson::const_iterator;
+
+  // A message of which there may be more to read.
+  struct Open {
+    const MessageSchema* schema = nullptr;
+    Members member;
+    Members end;
+    // How much of path_ is its own.
+    size_t path = 0;
+    // Its oneofs that have their field.
+    std::vector<std::string_view> chosen = {};
+    // The list of messages among its members that is being read; null: there is none.
+    const FieldSchema* list = nullptr;
+    Members item = {};
+    Members end_of_list = {};
+  };
 
   absl::Status Refuse(std::string_view why) const {
     return GraphError("this is not the JSON of a Headrace graph: ", path_.empty() ? "" : path_ + ": ", why);
@@ -163,14 +166,6 @@ class Reader {
     return Refuse(Cat("expected ", wanted, ", got ", shown));
   }
 
-  // In functions of their own: what makes a message takes much of the stack, too.
-  [[gnu::noinline]] absl::Status NoField(const MessageSchema& schema) const {
-    return Refuse(Cat("no field of this name in ", schema.name));
-  }
-  [[gnu::noinline]] absl::Status ManyThings(const MessageSchema& schema) const {
-    return Refuse(Cat("a ", schema.name, " is one thing only"));
-  }
-
   static const FieldSchema* FindField(const MessageSchema& schema, std::string_view name) {
     const FieldSchema* field = schema.Find(name);
     for (const FieldSchema& other : schema.fields) {
@@ -179,16 +174,50 @@ class Reader {
     return field;
   }
 
-  absl::Status ReadField(std::string_view name, const ParsedJson& json, const MessageSchema& schema, Chosen& chosen) {
-    const FieldSchema* const field = FindField(schema, name);
-    if (field == nullptr) return NoField(schema);
-    if (!field->choice.empty()) {
-      if (std::find(chosen.begin(), chosen.end(), field->choice) != chosen.end()) return ManyThings(schema);
-      chosen.push_back(field->choice);
+  absl::Status OpenMessage(const ParsedJson& json, const MessageSchema& schema) {
+    if (!json.is_object()) return Wrong(json, "an object");
+    if (open_.size() == static_cast<size_t>(kDeepestMessage)) return Refuse("it is nested too deeply");
+    open_.push_back({.schema = &schema, .member = json.begin(), .end = json.end(), .path = path_.size()});
+    return absl::OkStatus();
+  }
+
+  absl::Status OpenField(const ParsedJson& json, const FieldSchema& field) {
+    writer_.Begin(field);
+    return OpenMessage(json, *field.message);
+  }
+
+  absl::Status ReadNext() {
+    Open& open = open_.back();
+    if (open.list != nullptr && open.item != open.end_of_list) return OpenField(*open.item++, *open.list);
+    open.list = nullptr;
+    path_.resize(open.path);
+    if (open.member != open.end) {
+      const Members member = open.member++;
+      return member->is_null() ? absl::OkStatus() : ReadMember(member.key(), *member, open);
     }
-    if (!field->repeated) return ReadValue(json, *field);
+    open_.pop_back();
+    if (!open_.empty()) writer_.End();
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadMember(std::string_view name, const ParsedJson& json, Open& open) {
+    Append(path_, path_.empty() ? "" : ".", name);
+    const FieldSchema* const field = FindField(*open.schema, name);
+    if (field == nullptr) return Refuse(Cat("no field of this name in ", open.schema->name));
+    if (!field->choice.empty()) {
+      const bool chosen = std::find(open.chosen.begin(), open.chosen.end(), field->choice) != open.chosen.end();
+      if (chosen) return Refuse(Cat("a ", open.schema->name, " is one thing only"));
+      open.chosen.push_back(field->choice);
+    }
+    if (!field->repeated) return field->message != nullptr ? OpenField(json, *field) : ReadScalar(json, *field);
     if (!json.is_array()) return Wrong(json, "a list");
-    for (const ParsedJson& item : json) HEADRACE_RETURN_IF_ERROR(ReadValue(item, *field));
+    if (field->message != nullptr) {
+      open.list = field;
+      open.item = json.begin();
+      open.end_of_list = json.end();
+      return absl::OkStatus();
+    }
+    for (const ParsedJson& item : json) HEADRACE_RETURN_IF_ERROR(ReadScalar(item, *field));
     return absl::OkStatus();
   }
 
@@ -203,15 +232,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  absl::Status ReadValue(const ParsedJson& json, const FieldSchema& field) {
-    if (field.type != FieldType::kMessage) return ReadScalar(json, field);
-    writer_.Begin(field);
-    HEADRACE_RETURN_IF_ERROR(ReadMessage(json, *field.message));
-    writer_.End();
-    return absl::OkStatus();
-  }
-
-  [[gnu::noinline]] absl::Status ReadScalar(const ParsedJson& json, const FieldSchema& field) {
+  absl::Status ReadScalar(const ParsedJson& json, const FieldSchema& field) {
     constexpr std::string_view kWhole = "a whole number that fits";
     switch (field.type) {
       case FieldType::kInt32:
@@ -237,7 +258,7 @@ class Reader {
   }
 
   std::string path_;
-  int depth_ = 0;
+  std::vector<Open> open_;
   MessageWriter writer_;
 };
 
@@ -258,9 +279,7 @@ absl::StatusOr<std::string> ReadJson(std::string_view json) {
     const std::string_view what = error.what();
     return GraphError("this is not the JSON of a Headrace graph: ", what.substr(what.find("] ") + 2));
   }
-  Reader reader;
-  HEADRACE_RETURN_IF_ERROR(reader.ReadMessage(parsed, GraphSchema()));
-  return reader.Take();
+  return GraphJsonReader().Read(parsed);
 }
 
 }  // namespace headrace::ir

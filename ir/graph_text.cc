@@ -3,7 +3,9 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 

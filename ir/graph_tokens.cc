@@ -1,5 +1,6 @@
 #include "ir/graph_tokens.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "absl/strings/ascii.h"
