@@ -36,5 +36,16 @@ TEST(RegisterOp, AddsAnOperatorWhileTheProcessRuns) {
   EXPECT_NE(found->properties, nullptr);
 }
 
+TEST(FactoriesRegistration, GivesFactoriesToAnOperatorThatIsDeclaredElsewhere) {
+  const ir::DeclarationRegistration declaration(Named("declared"));
+  EXPECT_NE(ir::Registry::Global().Find("declared"), nullptr);
+  EXPECT_EQ(FindOp("declared"), nullptr);
+  OpFactories factories;
+  factories.properties = [](const OpArguments&, OperatorProperties& properties) { properties.batch_rows = 5; };
+  const FactoriesRegistration registration("declared", factories);
+  ASSERT_NE(FindOp("declared"), nullptr);
+  EXPECT_NE(FindOp("declared")->properties, nullptr);
+}
+
 }  // namespace
 }  // namespace headrace

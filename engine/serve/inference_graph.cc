@@ -130,7 +130,7 @@ void NameSteps(ir::proto::Graph& graph) {
     node.set_user_node(number);
     ir::VisitSteps(node.mutable_steps(), [number](ir::proto::Step& step) { step.set_user_node(number); });
     for (ir::proto::Step& step : *node.mutable_steps()) {
-      if (!step.has_location() && node.has_location()) *step.mutable_location() = node.location();
+      if (step.location().file().empty()) *step.mutable_location() = node.location();
     }
   }
 }
@@ -174,6 +174,17 @@ absl::Status OfRequest(const absl::Status& error) {
   absl::Status of_request = MakeError(ErrorKind::kData, ToStd(error.message()));
   error.ForEachPayload([&](absl::string_view url, const absl::Cord& value) { of_request.SetPayload(url, value); });
   return of_request;
+}
+
+// Kernels of plugins alone may give another type than they inferred.
+absl::Status CheckOutputs(const std::vector<ir::Column>& outputs, absl::Span<const Tensor> values) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (ir::FitsType(outputs[i].type, values[i].dtype(), values[i].shape())) continue;
+    return MakeError(ErrorKind::kFunction, Cat("output \"", outputs[i].name, "\" is ", values[i].TypeName(),
+                                               ", and infer() of its kernels said ", ir::TypeName(outputs[i].type),
+                                               " (a fault of a plugin, not of the request)"));
+  }
+  return absl::OkStatus();
 }
 
 // The value in the caller's memory.
@@ -260,6 +271,7 @@ absl::StatusOr<std::vector<Tensor>> InferenceGraph::RunRequest(absl::Span<const 
   absl::Status status = chain_.Run(kSeed, RowId(), row, given);
   if (!status.ok()) return OfRequest(status);
   std::vector<Tensor> outputs(std::make_move_iterator(row.begin()), std::make_move_iterator(row.end()));
+  HEADRACE_RETURN_IF_ERROR(CheckOutputs(outputs_, outputs));
   for (size_t i = 0; i < slots.size(); ++i) {
     if (!slots[i].has_value()) continue;
     HEADRACE_ASSIGN_OR_RETURN(outputs[i], InSlot(outputs_[i], outputs[i], *slots[i]));

@@ -14,6 +14,7 @@
 #include "ir/graph.h"
 #include "ir/graph.pb.h"
 #include "ir/value.h"
+#include "kernels/kernel.h"
 #include "kernels/testing/golden.h"
 #include "kernels/testing/run_kernel.h"
 #include "kernels/testing/sample.h"
@@ -62,6 +63,34 @@ absl::Status Refused(const RequestGraph& graph) { return InferenceGraph::Make(gr
 
 Tensor BorrowedBytes(const std::string& bytes) {
   return Tensor::ViewBytes(DType::kBytes, BufferRef::Borrowed(bytes.data(), bytes.size()), bytes.data(), bytes.size());
+}
+
+// Infers one number and gives two.
+class FakeWrongType : public UnaryKernel {
+ public:
+  explicit FakeWrongType(const ir::Attributes&) {}
+  absl::StatusOr<Tensor> Apply(const Tensor&, KernelContext& context) const override {
+    return context.AllocateOutput(DType::kInt64, {2});
+  }
+};
+
+const KernelRegistration wrong_type_registration{
+    {.name = "FakeWrongType",
+     .summary = "Gives another type than it says.",
+     .doc = "Errors: never.",
+     .python_module = "test",
+     .infer_kernel = [](const ir::Attributes&,
+                        absl::Span<const ir::ColumnType>) -> absl::StatusOr<std::vector<ir::ColumnType>> {
+       return std::vector<ir::ColumnType>{ir::ColumnType::Of(DType::kInt64, {1})};
+     }},
+    Makes<FakeWrongType>()};
+
+TEST(InferenceGraph, FindsAKernelThatGivesAnotherTypeThanItSaid) {
+  RequestGraph graph = OfImage();
+  graph.Map().Step("FakeWrongType", {"image"});
+  const absl::Status error = MadeOf(graph)->Run({Request()}).status();
+  EXPECT_EQ(KindOf(error), ErrorKind::kFunction);
+  EXPECT_THAT(std::string(error.message()), HasSubstr("output \"image\" is int64 (2,), and infer()"));
 }
 
 TEST(InferenceGraph, GivesTheBitsOfItsKernels) {
@@ -253,7 +282,8 @@ TEST(InferenceGraph, RunsEveryKernelAsItIs) {
   size_t kernels = 0;
   for (const ir::Declaration* declaration : ir::Registry::Global().All()) {
     const ir::Traits& traits = declaration->traits;
-    const bool of_rows = declaration->role == ir::Role::kKernel && declaration->branching == nullptr;
+    const bool of_tests = declaration->python_module == "test";
+    const bool of_rows = declaration->role == ir::Role::kKernel && declaration->branching == nullptr && !of_tests;
     if (!of_rows || traits.random || traits.by_batch || traits.python || traits.file_io) continue;
     SCOPED_TRACE(declaration->name);
     const fixture::Given given = fixture::SampleAttributes(*declaration);

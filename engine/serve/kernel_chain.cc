@@ -56,7 +56,7 @@ absl::StatusOr<KernelChain::Step> KernelChain::Made(const ir::proto::Step& step,
   if (step.kernel().empty()) return made;
   made.name = NameOf(step);
   if (enclosing != nullptr) made.location = enclosing->location;
-  if (step.has_location()) made.location = ir::LocationText(step.location());
+  if (!step.location().file().empty()) made.location = ir::LocationText(step.location());
   const auto failed = [&made](absl::Status status) { return At(std::move(status), made.name, made.location); };
   const ir::Declaration* const declaration = ir::Registry::Global().Find(step.kernel());
   if (declaration == nullptr) return failed(GraphError("there is no kernel ", step.kernel()));

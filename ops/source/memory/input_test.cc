@@ -1,5 +1,3 @@
-#include "ir/row_ops/input.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,7 +11,7 @@ namespace {
 
 GraphBuilder SourceInput(const ir::ColumnType& type) {
   GraphBuilder builder;
-  builder.Add(ir::kInputOp, {}, {{std::string(ir::kInputColumns), ir::ColumnsValue({{{"image", type}}})}});
+  builder.Add("Input", {}, {{"columns", ir::ColumnsValue({{{"image", type}}})}});
   return builder;
 }
 
