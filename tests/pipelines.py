@@ -671,6 +671,7 @@ def segmentation(data: pathlib.Path) -> hr.Dataset:
         V.EnlargeToSize((20, 24)),
         V.ResizeKeepRatio((26, 30), "cover"),
         V.ResizeToEdges(25, 31),
+        V.ResizeToMultiple(2),
         V.PadToMultiple(8, fill=7),
         V.CenterSquare(),
         V.RandomSquare(17, 19),

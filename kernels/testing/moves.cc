@@ -39,6 +39,7 @@ std::vector<Move> Moves() {
       {"FitInside", {{"size", Ints({50, 60})}, {"interpolation", nearest}}, 1},
       {"ResizeKeepRatio", {{"size", Ints({50, 60})}, {"interpolation", nearest}}, 1},
       {"ResizeToEdges", {{"shortest", ir::IntValue(50)}, {"longest", ir::IntValue(60)}, {"interpolation", nearest}}, 1},
+      {"ResizeToMultiple", {{"divisor", ir::IntValue(9)}, {"interpolation", nearest}}, 1},
       {"RandomRotation", {{"degrees", Floats({-180, 180})}}, 1},
       {"RandomRotation", {{"degrees", Floats({-180, 180})}, {"expand", ir::BoolValue(true)}}, 1},
       {"Affine", {{"angle", ir::FloatValue(20)}, {"translate", Floats({3, -2})}, {"shear", Floats({9, 5})}}, 1},

@@ -38,6 +38,11 @@ HUGGING_FACE: dict[tuple[str, str], list[dict[str, Any]]] = {
         {"size": {"shortest_edge": 288}, "crop_pct": 0.95},
     ],
     ("DINOv3ViT", "dinov3_vit"): [{}, {"resample": 3, "size": {"height": 256, "width": 200}}],
+    ("DPT", "dpt"): [
+        {},
+        {"keep_aspect_ratio": True, "ensure_multiple_of": 14, "size": {"height": 518, "width": 518}},
+        {"ensure_multiple_of": 32, "size": {"height": 300, "width": 250}, "do_pad": True},
+    ],
     ("DeformableDetr", "deformable_detr"): [{"do_pad": False}],
     ("DeiT", "deit"): [
         {},
@@ -53,6 +58,7 @@ HUGGING_FACE: dict[tuple[str, str], list[dict[str, Any]]] = {
         {"include_top": False, "resample": 0, "do_center_crop": True},
         {"rescale_offset": True, "rescale_factor": 1 / 127.5, "include_top": False},
     ],
+    ("GLPN", "glpn"): [{}, {"size_divisor": 48}],
     ("GroundingDino", "grounding_dino"): [{"do_pad": False}],
     ("Levit", "levit"): [{}, {"size": {"height": 240, "width": 250}}],
     ("MobileNetV1", "mobilenet_v1"): [{}],

@@ -258,6 +258,14 @@ REFUSED = {
     ),
     "channels last": ({**VIT, "data_format": "channels_last"}, "data_format is 'channels_last': results have"),
     "two channels": ({**VIT, "image_mean": [0.5, 0.5]}, "image_mean is [0.5, 0.5]: images have 3 channels"),
+    "a half of multiples": (
+        {"image_processor_type": "DPTImageProcessor", "size": 144, "ensure_multiple_of": 32},
+        "ensure_multiple_of is 32: (144, 144) lie in the middle",
+    ),
+    "padding on all sides": (
+        {"image_processor_type": "DPTImageProcessor", "do_pad": True, "size_divisor": 14},
+        "size_divisor is 14: with do_pad",
+    ),
     "no shortest edge": (
         {"image_processor_type": "ConvNextImageProcessor", "size": {"height": 9, "width": 9}},
         "size is {'height': 9, 'width': 9}: it must have shortest_edge",

@@ -108,6 +108,25 @@ def _resized_for_poolformer(fields: ConfigFields) -> _Move:
     return _to_sides(fields, larger)
 
 
+def _resized_for_dpt(fields: ConfigFields) -> _Move:
+    size = _size_of(fields, "size")
+    if size.keys() != {"height", "width"}:
+        raise fields.refuse("size", "it must have height and width")
+    sides = (size["height"], size["width"])
+    divisor = fields.whole("ensure_multiple_of")
+    if fields.flag("keep_aspect_ratio"):
+        how = interpolation_of("resample", fields.value("resample"))
+        return _Move([vision.ResizeToMultiple(divisor, sides, how)])
+    if any(2 * side % divisor == 0 and side % divisor for side in sides):
+        raise fields.refuse("ensure_multiple_of", f"{sides} lie in the middle between two of its multiples")
+    return _to_sides(fields, tuple(round(side / divisor) * divisor for side in sides))
+
+
+def _resized_for_glpn(fields: ConfigFields) -> _Move:
+    how = interpolation_of("resample", fields.value("resample"))
+    return _Move([vision.ResizeToMultiple(fields.whole("size_divisor"), interpolation=how)])
+
+
 def _shortest_edge(fields: ConfigFields) -> int:
     size = _size_of(fields, "size")
     if "shortest_edge" in size:
@@ -148,7 +167,7 @@ def _cut(sides: _Sides, size: tuple[int, int]) -> list[Kernel]:
     return [vision.CenterCrop(size, "down" if fits else "floor")]
 
 
-def _padded(fields: ConfigFields) -> list[Kernel]:
+def _padded(fields: ConfigFields, steps: ImageSteps) -> None:
     if fields.value("pad_size") is None:
         raise fields.refuse(
             "do_pad",
@@ -158,13 +177,25 @@ def _padded(fields: ConfigFields) -> list[Kernel]:
     size = _size_of(fields, "pad_size")
     if size.keys() != {"height", "width"}:
         raise fields.refuse("pad_size", "it must have height and width")
-    return [vision.PadToSize((size["height"], size["width"]), offset=0)]
+    steps.border.append(vision.PadToSize((size["height"], size["width"]), offset=0))
 
 
-def _pad_with_mask(fields: ConfigFields) -> list[Kernel]:
+def _padded_with_mask(fields: ConfigFields, steps: ImageSteps) -> None:
     if fields.value("pad_size") is not None:
         raise fields.refuse("pad_size", "padding also gives a pixel_mask, which this graph does not; give do_pad=False")
-    return _padded(fields)
+    _padded(fields, steps)
+
+
+def _padded_for_swin2sr(fields: ConfigFields, steps: ImageSteps) -> None:
+    # Its name of years ago is what others call the size of the result.
+    name = "pad_size" if fields.value("size_divisor") is None else "size_divisor"
+    # Mirrored pixels are as well mirrored before their values change.
+    steps.moves.append(vision.PadToMultiple(fields.whole(name), beyond=True, mode="symmetric"))
+
+
+def _padded_for_dpt(fields: ConfigFields, steps: ImageSteps) -> None:
+    if fields.value("size_divisor") is not None:
+        raise fields.refuse("size_divisor", "with do_pad it pads on all sides, which no kernel does to a multiple")
 
 
 @dataclass(frozen=True)
@@ -173,7 +204,7 @@ class Family:
 
     defaults: Mapping[str, Any]
     resized: Callable[[ConfigFields], _Move] = _resized
-    padded: Callable[[ConfigFields], list[Kernel]] = _padded
+    padded: Callable[[ConfigFields, ImageSteps], None] = _padded
     # Fields that the class has, and does not use for images.
     ignored: tuple[str, ...] = ()
     # Values become fractions before the image is resized, so that resizing does not round them.
@@ -194,7 +225,7 @@ class Family:
         steps.values = self._values(fields)
         steps.bgr = "do_flip_channel_order" in self.own and fields.flag("do_flip_channel_order")
         if fields.flag("do_pad"):
-            self._pad(fields, steps)
+            self.padded(fields, steps)
         fields.check_all_read({*_WITHOUT_EFFECT, *_OF_STEPS, *self.own})
         return steps
 
@@ -217,15 +248,6 @@ class Family:
             values = values.normalized((0.0,), fields.colors("image_std", positive=True))
         return values
 
-    def _pad(self, fields: ConfigFields, steps: ImageSteps) -> None:
-        if "size_divisor" not in self.own:
-            steps.border += self.padded(fields)
-            return
-        # Its name of years ago is what others call the size of the result.
-        name = "pad_size" if fields.value("size_divisor") is None else "size_divisor"
-        # Mirrored pixels are as well mirrored before their values change.
-        steps.moves.append(vision.PadToMultiple(fields.whole(name), beyond=True, mode="symmetric"))
-
 
 # What a switch that is off leaves unread.
 _OF_STEPS = (
@@ -245,7 +267,7 @@ _DETR = Family(
         "max_size": 1333,
         "do_pad": True,
     },
-    padded=_pad_with_mask,
+    padded=_padded_with_mask,
     ignored=_CROPS,
 )
 # By the names of their classes, without ImageProcessor.
@@ -263,6 +285,13 @@ FAMILIES: dict[str, Family] = {
         own=("crop_pct",),
     ),
     "DINOv3ViT": Family(_DONE | _IMAGENET | _BILINEAR | _square(224), ignored=_PADS, rescales_first=True),
+    "DPT": Family(
+        _DONE | _HALF | _BICUBIC | _square(384) | {"ensure_multiple_of": 1},
+        _resized_for_dpt,
+        _padded_for_dpt,
+        ignored=(*_CROPS, "pad_size"),
+        own=("ensure_multiple_of", "keep_aspect_ratio", "size_divisor"),
+    ),
     "DeformableDetr": _DETR,
     "DeiT": Family(_DONE | _HALF | _BICUBIC | _square(256) | _cropped(224)),
     "Detr": _DETR,
@@ -270,6 +299,12 @@ FAMILIES: dict[str, Family] = {
         _DONE | _HALF | _BICUBIC | _square(346) | {"crop_size": 289, "include_top": True},
         ignored=_PADS,
         own=("rescale_offset", "include_top"),
+    ),
+    "GLPN": Family(
+        _DONE | _BILINEAR | {"do_normalize": False, "size_divisor": 32},
+        _resized_for_glpn,
+        ignored=(*_CROPS, *_PADS, "size"),
+        own=("size_divisor",),
     ),
     "GroundingDino": _DETR,
     "Levit": Family(_DONE | _IMAGENET | _BICUBIC | _shortest(224) | _cropped(224), _resized_for_levit),
@@ -287,12 +322,13 @@ FAMILIES: dict[str, Family] = {
     ),
     "Pvt": Family(_DONE | _IMAGENET | _BICUBIC | _square(224)),
     "RTDetr": Family(
-        _DONE | _IMAGENET | _BILINEAR | _square(640) | {"do_normalize": False}, padded=_pad_with_mask, ignored=_CROPS
+        _DONE | _IMAGENET | _BILINEAR | _square(640) | {"do_normalize": False}, padded=_padded_with_mask, ignored=_CROPS
     ),
     "Segformer": Family(_DONE | _IMAGENET | _BILINEAR | _square(512), ignored=(*_CROPS, *_PADS)),
     "Siglip": Family(_DONE | _HALF | _BICUBIC | _square(224) | {"default_to_square": False}),
     "Swin2SR": Family(
         {"do_rescale": True, "rescale_factor": 1 / 255, "do_pad": True, "pad_size": 8},
+        padded=_padded_for_swin2sr,
         ignored=(*_CROPS, "do_resize", "size", "resample", "do_normalize", "image_mean", "image_std"),
         own=("size_divisor",),
     ),
