@@ -44,7 +44,7 @@ def test_rooms_are_all_with_tests_that_sanitizers_run():
 
 
 EVERYWHERE = {group.name for group in GROUPS.groups}
-KERNELS = {"kernels", "coco", "targets", "eager", "surface", "variants", "mx-augmentation", "docs", "repository"}
+KERNELS = {"kernels", "c-library", "coco", "targets", "eager", "surface", "variants", "mx-augmentation", "docs", "repository"}
 
 
 @pytest.mark.parametrize(
