@@ -46,6 +46,7 @@ def test_rooms_are_all_with_tests_that_sanitizers_run():
 EVERYWHERE = {group.name for group in GROUPS.groups}
 KERNELS = {
     "kernels",
+    "c-library",
     "coco",
     "targets",
     "eager",

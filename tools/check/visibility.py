@@ -15,6 +15,7 @@ from tools.check.result import Result
 ENGINE_ROOMS = ["operator", "plan", "cache", "exec", "report", "device"]
 # A room, and targets that must not be visible to it.
 FORBIDDEN = [
+    ("capi", "//ops/..."),
     ("core", "//engine/..."),
     ("io/files", "//io/records/..."),
     ("kernels", "//io/..."),
