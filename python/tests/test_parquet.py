@@ -466,6 +466,81 @@ def test_pyarrow_and_headrace_read_the_same(tmp_path_factory, rows, group_rows):
         assert read == rows
 
 
+# ---- columns in one piece ----
+
+
+def columns_of_each_form(rows: int) -> object:
+    numbers = range(rows)
+    return pa.table(
+        {
+            "value": pa.array(numbers, pa.int64()),
+            "half": pa.array([i / 2 for i in numbers], pa.float32()),
+            "pair": pa.array([[i, -i] for i in numbers], pa.list_(pa.int16(), 2)),
+            "list": pa.array([list(range(i % 4)) for i in numbers], pa.list_(pa.int32())),
+            "boxes": pa.array([[[i, j] for j in range(i % 3)] for i in numbers], pa.list_(pa.list_(pa.float32(), 2))),
+            "words": pa.array([["ä" * j for j in range(i % 5)] for i in numbers], pa.list_(pa.string())),
+            "text": pa.array(["é" * (i % 3) for i in numbers]),
+            "long": pa.array(["x" * 200 + str(i) for i in numbers]),
+            "flag": pa.array([i % 2 == 0 for i in numbers]),
+            "some": pa.array([None if i % 7 == 0 else i for i in numbers], pa.int32()),
+            "lists": pa.array([None if i % 6 == 1 else [i] for i in numbers], pa.list_(pa.int64())),
+        }
+    )
+
+
+def row_of_each_form(i: int) -> dict:
+    return {
+        "value": i,
+        "half": i / 2,
+        "pair": [i, -i],
+        "list": list(range(i % 4)),
+        "boxes": [[i, j] for j in range(i % 3)],
+        "words": ["ä" * j for j in range(i % 5)],
+        "text": "é" * (i % 3),
+        "long": "x" * 200 + str(i),
+        "flag": i % 2 == 0,
+        "some": -1 if i % 7 == 0 else i,
+        "lists": [] if i % 6 == 1 else [i],
+    }
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"shuffle": True}, {"shuffle": True, "window": 0}, {"index": "build"}, {"index": "build", "shuffle": True}],
+)
+def test_rows_are_the_same_in_whatever_pieces_they_come(tmp_path, options):
+    path = write(tmp_path / "a.parquet", columns_of_each_form(300), rows=37)
+    source = hr.Parquet(path, missing={"some": -1, "lists": []}, **options)
+
+    def check(rows: list, numbers: list | None = None) -> None:
+        assert [{name: np.asarray(value).tolist() for name, value in row.items()} for row in rows] == [
+            row_of_each_form(i) for i in (numbers or [int(row["value"]) for row in rows])
+        ]
+
+    rows = list(source)
+    check(rows, None if "shuffle" in options else list(range(300)))
+    assert sorted(int(row["value"]) for row in rows) == list(range(300))
+    order = [int(row["value"]) for row in rows]
+    for size in (1, 7, 128):
+        for ragged in ("splits", "list"):
+            check(list(source.batch(size, ragged=ragged).unbatch()), order)
+    ranks = [list(source.iterate(shard=(rank, 3))) for rank in range(3)]
+    for rank in ranks:
+        check(rank)
+    assert sorted(int(row["value"]) for rank in ranks for row in rank) == list(range(300))
+
+
+def test_a_text_that_begins_within_a_character_is_the_error_of_its_row(tmp_path):
+    text = pa.py_buffer("aé".encode())
+    offsets = pa.py_buffer(np.array([0, 1, 2, 3], np.int32).tobytes())
+    damaged = pa.StringArray.from_buffers(3, offsets, text)
+    path = write(tmp_path / "a.parquet", pa.table({"text": damaged}))
+    given = []
+    with pytest.raises(hr.DataError, match=r"is not UTF-8.*row 1"):
+        given.extend(row["text"] for row in hr.Parquet(path))
+    assert given == ["a"]
+
+
 # ---- Ctrl-C ----
 
 

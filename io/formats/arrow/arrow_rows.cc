@@ -56,6 +56,7 @@ absl::StatusOr<ArrowRows> ArrowRows::Of(const ArrowColumn& column, const HeldArr
   rows.first_row_ = first_row;
   rows.rows_ = array->length;
   HEADRACE_RETURN_IF_ERROR(rows.Enter(array.get()));
+  rows.copies_ = rows.CanCopy();
   if (column.kind != ArrowKind::kDictionary) return rows;
   const ArrowArray* values = array.get();
   for (const int child : column.path) values = values->children[child];
@@ -414,7 +415,7 @@ absl::StatusOr<Tensor> ArrowRows::Slice(int64_t begin, int64_t count) const {
   return rows;
 }
 
-bool ArrowRows::copies() const {
+bool ArrowRows::CanCopy() const {
   if (!column_->stacks() || !valid_.empty() || elements_missing_ || column_->kind != ArrowKind::kValues) return false;
   const auto is_list = [](const Level& level) { return IsList(level.layout); };
   return std::none_of(levels_.begin(), levels_.end(), is_list) && ElementCount(column_->shape) > 0 && KeepsLayout(0);

@@ -60,7 +60,7 @@ class ArrowRows {
   // The lists of such rows, at least one, end to end. On an error, Row says of which row it is.
   absl::StatusOr<JoinedLists> Join(int64_t begin, int64_t count) const;
   // Whether rows of a column that stacks are in memory as tensors have them, and none of them fails.
-  bool copies() const;
+  bool copies() const { return copies_; }
   // Copies such rows, which lie side by side, and returns where the next one goes.
   uint8_t* CopyRows(int64_t begin, int64_t count, uint8_t* target) const;
   // The same rows along a first axis, as a view.
@@ -120,6 +120,7 @@ class ArrowRows {
   absl::StatusOr<Tensor> FilledRow() const;
   void CopyFill(uint8_t* target) const;
   bool KeepsLayout(int64_t first) const;
+  bool CanCopy() const;
   const uint8_t* ValueAt(int64_t element) const;
   template <typename... Parts>
   absl::Status RowError(int64_t row, const Parts&... parts) const;
@@ -141,6 +142,7 @@ class ArrowRows {
   ArrowStrings paths_;
   std::shared_ptr<const DictionaryNumbers> dictionary_;
   BufferRef keep_;  // the producer's memory; it counts no bytes
+  bool copies_ = false;
 };
 
 }  // namespace headrace
