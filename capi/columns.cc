@@ -15,9 +15,9 @@ absl::Status DescribeColumn(const ir::Column& described, hr_column& column) {
   column = {sizeof(hr_column), static_cast<int32_t>(type.dtype), -1, 0, {}, described.name.c_str()};
   if (!type.shape) return absl::OkStatus();
   if (type.shape->size() > HR_MOST_AXES) {
-    return OfColumn(UnsupportedError("a column may have ", HR_MOST_AXES, " axes; ", described.name, " has ",
-                                     type.shape->size()),
-                    described.name);
+    return OfColumn(
+        UnsupportedError("a column may have ", HR_MOST_AXES, " axes; ", described.name, " has ", type.shape->size()),
+        described.name);
   }
   column.axes = static_cast<int32_t>(type.shape->size());
   std::copy(type.shape->begin(), type.shape->end(), column.shape);

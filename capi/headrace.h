@@ -17,8 +17,8 @@
  * Versions. HEADRACE_ABI is the version of this interface. While it is 0, a program runs with the library of the header
  * that it was built with alone; from 1 on, what was declared stays, and structures only grow at their ends.
  *
- * Structures. `size` comes first in each: the caller sets it to sizeof, and all else that it does not use to zero. Of an
- * array all have one `size`, which is their distance, too.
+ * Structures. `size` comes first in each: the caller sets it to sizeof, and all else that it does not use to zero. Of
+ * an array all have one `size`, which is their distance, too.
  *
  * Errors. Functions that can fail return a status: NULL if all went well, else an object of the caller's, which
  * hr_status_free() frees. There is no last error of a thread or a process. No exception leaves the library, and running
@@ -152,10 +152,10 @@ typedef struct hr_open_options {
 
 /* An input or output of a graph. */
 typedef struct hr_column {
-  uint32_t size;    /* sizeof(hr_column) */
-  int32_t dtype;    /* an hr_dtype */
-  int32_t axes;     /* -1: not known before a request has run */
-  int32_t reserved; /* 0 */
+  uint32_t size;               /* sizeof(hr_column) */
+  int32_t dtype;               /* an hr_dtype */
+  int32_t axes;                /* -1: not known before a request has run */
+  int32_t reserved;            /* 0 */
   int64_t shape[HR_MOST_AXES]; /* of each axis; -1: differs from request to request */
   const char* name;            /* lives as long as the graph */
 } hr_column;

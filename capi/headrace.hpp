@@ -282,9 +282,8 @@ class Graph {
     const std::vector<hr_tensor> given = Raw(inputs);
     std::vector<hr_tensor> outputs(requests * output_count, Tensor().raw());
     std::vector<hr_status*> statuses(requests, nullptr);
-    hr_status* const status =
-        hr_run_many(raw(), requests, given.data(), input_count, outputs.data(), output_count, statuses.data(),
-                    pool == nullptr ? nullptr : pool->raw());
+    hr_status* const status = hr_run_many(raw(), requests, given.data(), input_count, outputs.data(), output_count,
+                                          statuses.data(), pool == nullptr ? nullptr : pool->raw());
     if (status != nullptr) return Error(status);
     std::vector<Result<std::vector<Tensor>>> results;
     results.reserve(requests);
@@ -309,8 +308,7 @@ class Graph {
     return Graph(graph);
   }
 
-  Result<std::vector<Column>> Columns(size_t count,
-                                      hr_status* (*describe)(const hr_graph*, size_t, hr_column*)) const {
+  Result<std::vector<Column>> Columns(size_t count, hr_status* (*describe)(const hr_graph*, size_t, hr_column*)) const {
     std::vector<Column> columns;
     for (size_t i = 0; i < count; ++i) {
       hr_column raw_column = {};
