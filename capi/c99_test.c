@@ -22,10 +22,10 @@ static void expect_status(hr_status* status, hr_kind kind, const char* part) {
 }
 
 /* A graph of one column "x" of any type, which it gives back: format 2, and a node Input. */
-static const unsigned char kPassing[] = {
-    0x08, 0x02, 0x12, 0x28, 0x0a, 0x05, 'I', 'n', 'p', 'u', 't', 0x22, 0x1f, 0x0a, 0x07, 'c', 'o', 'l', 'u', 'm', 'n',
-    's', 0x12, 0x14, 'b', 0x12, 0x0a, 0x10, 0x0a, 0x01, 'x', 0x12, 0x0b, 0x0a, 0x07, 'u', 'n', 'k', 'n', 'o', 'w',
-    'n', 0x18, 0x01};
+static const unsigned char kPassing[] = {0x08, 0x02, 0x12, 0x28, 0x0a, 0x05, 'I',  'n',  'p', 'u',  't',
+                                         0x22, 0x1f, 0x0a, 0x07, 'c',  'o',  'l',  'u',  'm', 'n',  's',
+                                         0x12, 0x14, 'b',  0x12, 0x0a, 0x10, 0x0a, 0x01, 'x', 0x12, 0x0b,
+                                         0x0a, 0x07, 'u',  'n',  'k',  'n',  'o',  'w',  'n', 0x18, 0x01};
 
 static hr_graph* open_passing(void) {
   hr_open_options options = {.size = sizeof options};

@@ -1,6 +1,5 @@
 #include "capi/call_status.h"
 
-
 #include "absl/strings/cord.h"
 #include "core/error.h"
 
@@ -50,8 +49,8 @@ int32_t KindNumber(const absl::Status& status) {
 }
 
 hr_status& MadeEarly() {
-  static auto* const status =
-      new hr_status{HR_RESOURCE_ERROR, "there is no memory for this: give the process more, or run fewer requests at once"};
+  static auto* const status = new hr_status{
+      HR_RESOURCE_ERROR, "there is no memory for this: give the process more, or run fewer requests at once"};
   return *status;
 }
 // Made while there is still memory.

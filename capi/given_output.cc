@@ -1,6 +1,8 @@
 #include "capi/given_output.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "core/error.h"
@@ -11,22 +13,33 @@ namespace {
 
 bool IsTable(const Tensor& tensor) { return IsVariableLength(tensor.dtype()) && tensor.rank() > 0; }
 
-// Whether Alone() would give the tensor itself.
+// Whether it can be given as it is: bytes and strings may share a block with others, as nobody writes to them.
 bool IsAlone(const Tensor& tensor) {
   if (tensor.rank() > HR_MOST_AXES) return false;
   if (IsTable(tensor)) return tensor.joined();
   return IsVariableLength(tensor.dtype()) || (tensor.contiguous() && tensor.buffer().unique());
 }
 
+// As Own(), which leaves bytes and strings as they are.
+absl::StatusOr<Tensor> OwnStrings(Tensor tensor) {
+  if (tensor.buffer().unique()) return tensor;
+  if (!IsTable(tensor)) return Tensor::CopyBytes(tensor.dtype(), tensor.bytes_value());
+  std::vector<std::string_view> strings;
+  for (int64_t i = 0; i < tensor.elements(); ++i) strings.push_back(tensor.bytes_at(i));
+  return Tensor::CopyBytesArray(tensor.dtype(), tensor.shape(), strings);
+}
+
 absl::StatusOr<Tensor> Alone(Tensor result) {
   if (result.rank() > HR_MOST_AXES) {
     return UnsupportedError("an output may have ", HR_MOST_AXES, " axes; it has ", result.rank());
   }
-  if (IsTable(result)) {
-    HEADRACE_ASSIGN_OR_RETURN(result, result.Joined());
-  } else {
-    HEADRACE_ASSIGN_OR_RETURN(result, result.Contiguous());
+  if (IsVariableLength(result.dtype())) {
+    if (IsTable(result)) {
+      HEADRACE_ASSIGN_OR_RETURN(result, result.Joined());
+    }
+    return OwnStrings(std::move(result));
   }
+  HEADRACE_ASSIGN_OR_RETURN(result, result.Contiguous());
   return Own(std::move(result));
 }
 

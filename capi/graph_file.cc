@@ -53,7 +53,8 @@ absl::StatusOr<GraphFile> ReadSavedGraph(const std::string& path) {
 }
 
 absl::StatusOr<GraphFile> ReadAttachedGraph(const std::string& path) {
-  HEADRACE_ASSIGN_OR_RETURN(const std::optional<std::string> entry, ReadModelEntry(*LocalFileSystem(), path, kGraphKey));
+  HEADRACE_ASSIGN_OR_RETURN(const std::optional<std::string> entry,
+                            ReadModelEntry(*LocalFileSystem(), path, kGraphKey));
   if (!entry) return NotFoundError("the model has no graph: attach one in Python, graph.attach(path)");
   GraphFile file;
   if (!absl::Base64Unescape(*entry, &file.graph)) return DataError("the model's entry ", kGraphKey, " is not base64");

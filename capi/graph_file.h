@@ -20,8 +20,8 @@ struct GraphFile {
 // name the file.
 absl::StatusOr<GraphFile> ReadGraphFile(const std::string& path);
 
-// Whether a file that begins so is a saved graph: its format, then its first node, which begins with an operator's name.
-// A model in ONNX begins with numbers and texts only.
+// Whether a file that begins so is a saved graph: its format, then its first node, which begins with an operator's
+// name. A model in ONNX begins with numbers and texts only.
 bool BeginsAsGraph(std::string_view head);
 
 }  // namespace headrace::capi

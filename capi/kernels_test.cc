@@ -56,7 +56,8 @@ void ExpectRefused(const ir::Declaration& kernel) {
 }
 
 // Into memory of the caller's, where that can be.
-void ExpectInPlace(const hr::Graph& graph, const std::vector<hr_tensor>& inputs, const std::vector<hr_tensor>& outputs) {
+void ExpectInPlace(const hr::Graph& graph, const std::vector<hr_tensor>& inputs,
+                   const std::vector<hr_tensor>& outputs) {
   std::vector<hr_tensor> slots = outputs;
   std::vector<std::vector<uint64_t>> memory;
   for (hr_tensor& slot : slots) {

@@ -124,8 +124,8 @@ TEST(CapiPool, WritesRowsIntoABatch) {
     outputs.push_back(hr::View::Numbers(batch.data() + row * kRow, {3, 32, 32}).raw());
   }
   std::vector<hr_status*> statuses(kRows);
-  EXPECT_EQ(fixture::TextOf(hr_run_many(graph.raw(), kRows, inputs.data(), 1, outputs.data(), 1, statuses.data(),
-                                        pool.raw())),
+  EXPECT_EQ(fixture::TextOf(
+                hr_run_many(graph.raw(), kRows, inputs.data(), 1, outputs.data(), 1, statuses.data(), pool.raw())),
             "");
   EXPECT_EQ(statuses, std::vector<hr_status*>(kRows, nullptr));
   for (size_t row = 1; row < kRows; ++row) {

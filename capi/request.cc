@@ -35,8 +35,7 @@ absl::Status CheckCount(std::string_view what, const std::vector<ir::Column>& co
 
 // Names what a structure is of.
 absl::Status InColumn(std::string_view what, const ir::Column& column, const absl::Status& error) {
-  return OfColumn(Reworded(error, Cat(what, " \"", column.name, "\": ", ToStd(error.message()))),
-                  column.name);
+  return OfColumn(Reworded(error, Cat(what, " \"", column.name, "\": ", ToStd(error.message()))), column.name);
 }
 
 absl::StatusOr<Inputs> ViewInputs(const InferenceGraph& graph, absl::Span<const hr_tensor> given) {

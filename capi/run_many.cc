@@ -19,7 +19,8 @@ constexpr uint32_t kMostThreads = 1024;
 absl::Status CheckMany(size_t requests, size_t input_count, size_t output_count, hr_status** statuses,
                        const hr_pool* pool) {
   if (statuses == nullptr && requests > 0) return ArgumentError("statuses is NULL");
-  const size_t most = std::numeric_limits<size_t>::max() / sizeof(hr_tensor) / std::max(input_count + output_count, size_t{1});
+  const size_t most =
+      std::numeric_limits<size_t>::max() / sizeof(hr_tensor) / std::max(input_count + output_count, size_t{1});
   if (requests > most) return ArgumentError("requests must be at most ", most, "; got ", requests);
   if (pool == nullptr || pool->pool->is_here()) return absl::OkStatus();
   return ArgumentError("the pool was made before fork(), and has no threads in this process: make one here");

@@ -91,7 +91,8 @@ absl::StatusOr<std::string> FirstDifference(const InferenceGraph& graph, const S
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<StepResult> steps, graph.Trace(request));
   for (size_t i = 0; i < std::min(steps.size(), check.steps.size()); ++i) {
     HEADRACE_ASSIGN_OR_RETURN(const bool is_equal, HasDigest(steps[i].value, check.steps[i].digest));
-    if (!is_equal || steps[i].column != check.steps[i].column) return Cat("; the first step that differs is ", steps[i].step, ", in the column ", steps[i].column);
+    if (!is_equal || steps[i].column != check.steps[i].column)
+      return Cat("; the first step that differs is ", steps[i].step, ", in the column ", steps[i].column);
   }
   return std::string();
 }
@@ -99,7 +100,8 @@ absl::StatusOr<std::string> FirstDifference(const InferenceGraph& graph, const S
 }  // namespace
 
 absl::Status RunSelfCheck(const InferenceGraph& graph, const std::optional<std::string>& stored) {
-  if (!stored) return NotFoundError("nothing is stored to verify the graph by: attach it again, or open without verify");
+  if (!stored)
+    return NotFoundError("nothing is stored to verify the graph by: attach it again, or open without verify");
   HEADRACE_ASSIGN_OR_RETURN(const StoredCheck check, ReadStoredCheck(*stored));
   HEADRACE_ASSIGN_OR_RETURN(const Requested request, RequestOf(graph, check));
   HEADRACE_ASSIGN_OR_RETURN(const Requested results, graph.Run(request));

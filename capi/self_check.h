@@ -1,6 +1,5 @@
-// `RunSelfCheck` runs the request that is stored beside a graph, and compares the results with those of the machine that
-// attached the graph: where they differ, so would every answer of the model.
-// Threads: any thread.
+// `RunSelfCheck` runs the request that is stored beside a graph, and compares the results with those of the machine
+// that attached the graph: where they differ, so would every answer of the model. Threads: any thread.
 #ifndef HEADRACE_CAPI_SELF_CHECK_H_
 #define HEADRACE_CAPI_SELF_CHECK_H_
 

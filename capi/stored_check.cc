@@ -119,7 +119,8 @@ absl::StatusOr<StoredCheck> ReadStoredCheck(std::string_view text) {
     } else if (key == "inputs") {
       ForEachKey(json, [&](const std::string& name) { ReadInput(json, check.inputs.emplace_back(StoredInput{name})); });
     } else if (key == "outputs") {
-      ForEachKey(json, [&](const std::string& name) { ReadOutput(json, check.outputs.emplace_back(StoredOutput{name})); });
+      ForEachKey(json,
+                 [&](const std::string& name) { ReadOutput(json, check.outputs.emplace_back(StoredOutput{name})); });
     } else if (key == "steps") {
       json.EnterArray();
       while (json.NextElement()) ReadStep(json, check.steps.emplace_back());
@@ -128,7 +129,8 @@ absl::StatusOr<StoredCheck> ReadStoredCheck(std::string_view text) {
     }
   });
   json.AtEnd();
-  if (!json.ok()) return Reworded(json.status(), Cat("the stored check cannot be read: ", ToStd(json.status().message())));
+  if (!json.ok())
+    return Reworded(json.status(), Cat("the stored check cannot be read: ", ToStd(json.status().message())));
   check.made_with = Cat("headrace ", version, libraries);
   return check;
 }

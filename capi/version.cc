@@ -1,7 +1,8 @@
+#include "core/version.h"
+
 #include <string>
 
 #include "capi/headrace.h"
-#include "core/version.h"
 
 uint32_t hr_abi(void) { return HEADRACE_ABI; }
 

@@ -1,6 +1,5 @@
-// `ViewInput` and `ViewSlot` make tensors over memory of the caller's, after a check of all that they say of it. Nothing
-// is copied.
-// Threads: pure functions; the tensors are used during one call.
+// `ViewInput` and `ViewSlot` make tensors over memory of the caller's, after a check of all that they say of it.
+// Nothing is copied. Threads: pure functions; the tensors are used during one call.
 #ifndef HEADRACE_CAPI_VIEWED_TENSOR_H_
 #define HEADRACE_CAPI_VIEWED_TENSOR_H_
 

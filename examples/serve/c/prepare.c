@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char* const kDtypes[] = {"unknown", "bool",   "int8",   "int16",   "int32",    "int64",   "uint8",   "uint16",
-                                      "uint32",  "uint64", "float16", "bfloat16", "float32", "float64", "bytes", "string"};
+static const char* const kDtypes[] = {"unknown", "bool",    "int8",   "int16",  "int32",   "int64",
+                                      "uint8",   "uint16",  "uint32", "uint64", "float16", "bfloat16",
+                                      "float32", "float64", "bytes",  "string"};
 
 /* Says what is wrong, frees the status, and returns what main() does. */
 static int fail(hr_status* status) {

@@ -49,8 +49,9 @@ class OnnxModel {
         memory_, const_cast<float*>(values), bytes, shape.data(), shape.size(), kFloat, &input.value));
     const char* const inputs[] = {input_.c_str()};
     const char* const outputs[] = {output_.c_str()};
-    Check(Call<Status(void*, const void*, const char* const*, void* const*, size_t, const char* const*, size_t, void**)>(
-        kRun)(session_, nullptr, inputs, &input.value, 1, outputs, 1, &output.value));
+    Check(
+        Call<Status(void*, const void*, const char* const*, void* const*, size_t, const char* const*, size_t, void**)>(
+            kRun)(session_, nullptr, inputs, &input.value, 1, outputs, 1, &output.value));
     return Values(output.value);
   }
 

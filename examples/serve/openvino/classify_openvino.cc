@@ -1,6 +1,6 @@
 // classify_openvino MODEL PICTURE...: prints the class and the scores of each picture, from the bytes of its file.
-// MODEL is an ONNX model that holds the preprocessing of its training: graph.attach("model.onnx"). The graph writes into
-// the memory of OpenVINO's tensor.
+// MODEL is an ONNX model that holds the preprocessing of its training: graph.attach("model.onnx"). The graph writes
+// into the memory of OpenVINO's tensor.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
