@@ -13,7 +13,7 @@
 namespace headrace {
 namespace {
 
-Tensor Counted(Shape shape, int64_t first) {
+Tensor Consecutive(Shape shape, int64_t first) {
   Tensor numbers = *Tensor::Allocate(DType::kInt64, shape);
   std::iota(numbers.mutable_data<int64_t>(), numbers.mutable_data<int64_t>() + numbers.elements(), first);
   return numbers;
@@ -24,18 +24,18 @@ std::vector<int64_t> Numbers(const Tensor& tensor) {
 }
 
 TEST(RaggedRows, JoinsRunsAsItJoinsRows) {
-  const Tensor values = Counted({500, 2}, 0);
+  const Tensor values = Consecutive({500, 2}, 0);
   const std::vector<int64_t> splits = {3, 5, 5, 490};
   RaggedRows runs;
   RaggedRows rows;
   for (int time = 0; time < 2; ++time) {
     ASSERT_TRUE(runs.AddRun(values, splits).ok());
-    ASSERT_TRUE(runs.Add(Counted({1, 2}, 7)).ok());
+    ASSERT_TRUE(runs.Add(Consecutive({1, 2}, 7)).ok());
     for (size_t i = 1; i < splits.size(); ++i) {
       ASSERT_TRUE(rows.Add(values.Slice(0, splits[i - 1], splits[i] - splits[i - 1])).ok());
       EXPECT_TRUE(i + 1 < splits.size() || rows.last().dim(0) == 485);
     }
-    ASSERT_TRUE(rows.Add(Counted({1, 2}, 7)).ok());
+    ASSERT_TRUE(rows.Add(Consecutive({1, 2}, 7)).ok());
   }
   EXPECT_EQ(Numbers(*runs.Splits()), Numbers(*rows.Splits()));
   EXPECT_TRUE(TensorsEqual(*runs.TakeValues(), *rows.TakeValues()));
@@ -43,7 +43,7 @@ TEST(RaggedRows, JoinsRunsAsItJoinsRows) {
 
 TEST(RaggedRows, KnowsTheLastRowOfARun) {
   RaggedRows numbers;
-  ASSERT_TRUE(numbers.AddRun(Counted({6}, 0), std::vector<int64_t>{0, 1, 4}).ok());
+  ASSERT_TRUE(numbers.AddRun(Consecutive({6}, 0), std::vector<int64_t>{0, 1, 4}).ok());
   EXPECT_EQ(Numbers(numbers.last()), (std::vector<int64_t>{1, 2, 3}));
   const std::vector<std::string_view> texts = {"a", "b", "c"};
   RaggedRows strings;
@@ -55,8 +55,8 @@ TEST(RaggedRows, KnowsTheLastRowOfARun) {
 
 TEST(RaggedRows, NamesTheFirstRowOfARunThatDiffers) {
   RaggedRows rows;
-  ASSERT_TRUE(rows.Add(Counted({2, 2}, 0)).ok());
-  const absl::Status wrong = rows.AddRun(Counted({9, 3}, 0), std::vector<int64_t>{1, 3, 9});
+  ASSERT_TRUE(rows.Add(Consecutive({2, 2}, 0)).ok());
+  const absl::Status wrong = rows.AddRun(Consecutive({9, 3}, 0), std::vector<int64_t>{1, 3, 9});
   EXPECT_EQ(KindOf(wrong), ErrorKind::kGraph);
   EXPECT_THAT(ToStd(wrong.message()),
               ::testing::HasSubstr("rows of a batch differ: int64 (None, 2) before, and here int64 (2, 3)"));

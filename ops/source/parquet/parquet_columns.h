@@ -65,6 +65,8 @@ class ParquetColumns {
     const Source& source = sources_[column];
     return source.mapped >= 0 && batch->column(static_cast<size_t>(source.mapped)).copies();
   }
+  // How many columns there are.
+  size_t size() const { return sources_.size(); }
   // Of such a column: copies rows that lie side by side, and returns where the next one goes.
   uint8_t* Copy(const ArrowBatch& batch, size_t column, int64_t first, int64_t count, uint8_t* target) const {
     return batch.column(static_cast<size_t>(sources_[column].mapped)).CopyRows(first, count, target);

@@ -11,9 +11,8 @@ size_t ParquetTurns::Add(Rows rows, absl::Status& wrong) {
   const size_t added = Make(turn.rows, turn.made, wrong);
   if (added == 0) return 0;
   turn.rows.count = added;
-  for (size_t i = 0; i < turn.made.size(); ++i) {
-    const bool copied = turn.rows.columns->Copies(turn.rows.batch.get(), i);
-    bytes_ += copied ? added * turn.rows.columns->BytesOfRow(i) : turn.made[i].bytes();
+  for (size_t i = 0; i < turn.rows.columns->size(); ++i) {
+    bytes_ += turn.Lacks(i) ? added * turn.rows.columns->BytesOfRow(i) : turn.made[i].bytes();
   }
   turns_.push_back(std::move(turn));
   return added;
@@ -22,6 +21,9 @@ size_t ParquetTurns::Add(Rows rows, absl::Status& wrong) {
 size_t ParquetTurns::Make(const Rows& rows, ParquetColumns::Made& made, absl::Status& wrong) {
   const ParquetColumns& columns = *rows.columns;
   using Copied = ParquetColumns::Copied;
+  size_t copied = 0;
+  while (copied < columns.size() && columns.Copies(rows.batch.get(), copied)) ++copied;
+  if (copied == columns.size()) return rows.count;
   if (rows.step == 1 || rows.count == 1) {
     return columns.Make(rows.batch.get(), rows.first, rows.count, made, wrong, Copied::kLeftOut);
   }
@@ -65,14 +67,14 @@ std::optional<Tensor> ParquetTurns::Copied(size_t column) const {
 
 BlockColumn ParquetTurns::TakeColumn(size_t column) {
   const bool spread = turns_.size() > 1 || turns_[0].rows.step > 1;
-  if (spread && turns_[0].made[column].rows() == 0) {
+  if (spread && turns_[0].Lacks(column)) {
     std::optional<Tensor> copied = Copied(column);
     if (copied.has_value()) return BlockColumn::Stacked(*std::move(copied));
   }
   std::vector<BlockColumn> runs;
   for (Turn& turn : turns_) {
     const Rows& rows = turn.rows;
-    if (turn.made[column].rows() > 0) {
+    if (!turn.Lacks(column)) {
       runs.push_back(std::move(turn.made[column]));
       continue;
     }
@@ -87,7 +89,8 @@ BlockColumn ParquetTurns::TakeColumn(size_t column) {
 
 void ParquetTurns::Take(Block& block) {
   if (turns_.empty()) return;
-  for (size_t i = 0; i < turns_[0].made.size(); ++i) block.columns.push_back(TakeColumn(i));
+  const size_t columns = turns_[0].rows.columns->size();
+  for (size_t i = 0; i < columns; ++i) block.columns.push_back(TakeColumn(i));
   turns_.clear();
   bytes_ = 0;
 }

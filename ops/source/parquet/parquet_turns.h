@@ -39,7 +39,9 @@ class ParquetTurns {
  private:
   struct Turn {
     Rows rows;
-    ParquetColumns::Made made;  // without the columns that are copied
+    ParquetColumns::Made made;  // without the columns that are copied; empty: all are
+
+    bool Lacks(size_t column) const { return made.empty() || made[column].rows() == 0; }
   };
 
   static size_t Make(const Rows& rows, ParquetColumns::Made& made, absl::Status& wrong);
