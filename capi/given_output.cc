@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "engine/serve/kernel_chain.h"

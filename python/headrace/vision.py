@@ -59,6 +59,7 @@ __all__ = [
     "MixUp",
     "Normalize",
     "Pad",
+    "PadToMultiple",
     "PadToSize",
     "PanopticCategories",
     "PanopticIds",
@@ -103,6 +104,9 @@ __all__ = [
     "RandomZoomOut",
     "Rescale",
     "Resize",
+    "ResizeKeepRatio",
+    "ResizeToEdges",
+    "ResizeToMultiple",
     "RgbToHsv",
     "Rotate",
     "SanitizeBoxes",
@@ -447,14 +451,17 @@ class CenterCrop(Kernel):
     Args:
         size: (height, width), or one number for a square (at least 1, at most 65,535).
         rounding: Where an odd number of pixels is cut away: even: the half is rounded to an even
-            number, as torchvision does; down: the rectangle begins at (H - h) // 2, as in MXNet.
+            number, as torchvision does; down: the rectangle begins at (H - h) // 2, as in MXNet;
+            floor: the same, and where a smaller image is padded, the odd pixel of padding is at the
+            top and left, as in Hugging Face's image processors; otherwise it is at the bottom and
+            right.
 
     Example:
         V.CenterCrop(224)
     """
 
     def __init__(
-        self, size: int | Sequence[int | Parameter] | Parameter, rounding: Literal["even", "down"] = "even"
+        self, size: int | Sequence[int | Parameter] | Parameter, rounding: Literal["even", "down", "floor"] = "even"
     ) -> None:
         super().__init__({"size": size, "rounding": rounding})
 
@@ -1434,6 +1441,37 @@ class Pad(Kernel):
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
     ) -> None:
         super().__init__({"padding": padding, "fill": fill, "mode": mode})
+
+
+class PadToMultiple(Kernel):
+    """Pads an image at the bottom and at the right to a height and width that a number divides.
+
+    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type; see Pad. A side
+    that `divisor` divides already stays, or with `beyond` grows by it, as in Swin2SR. A clip, (T, H, W,
+    C), is taken frame by frame.
+
+    Errors: a fill that the type cannot hold, another rank, bytes or strings.
+
+    Args:
+        divisor: What divides the height and the width of the result (at least 1, at most 65,535).
+        beyond: Whether a side that is a multiple becomes the next one.
+        fill: What new pixels hold where the border is constant: one number, or one per channel, in
+            the units of the input.
+        mode: How new pixels are made: constant takes `fill`, the others repeat the image as
+            numpy.pad does.
+
+    Example:
+        V.PadToMultiple(32)
+    """
+
+    def __init__(
+        self,
+        divisor: int | Parameter,
+        beyond: bool = False,
+        fill: float | Sequence[float | Parameter] | Parameter = 0,
+        mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
+    ) -> None:
+        super().__init__({"divisor": divisor, "beyond": beyond, "fill": fill, "mode": mode})
 
 
 class PadToSize(Kernel):
@@ -3120,6 +3158,115 @@ class Resize(Kernel):
         max_size: int | None | Parameter = None,
     ) -> None:
         super().__init__({"size": size, "interpolation": interpolation, "antialias": antialias, "max_size": max_size})
+
+
+class ResizeKeepRatio(Kernel):
+    """Resizes an image, in its ratio, so that it just fits into a size, or just covers it.
+
+    Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another
+    height and width; values stay in the units of the input. Both sides are divided by one number, the
+    larger of H / size[0] and W / size[1] to fit, the smaller to cover, and rounded to the nearest whole
+    number, half to even, and at least 1. These are the sizes of timm's ResizeKeepRatio; V.FitInside
+    cuts fractions off, as MXNet. Pixels are those of Resize. A clip, (T, H, W, C), is taken frame by
+    frame.
+
+    Errors: another dtype or rank, an image without pixels; of the row, a side that would exceed 65,535.
+
+    Args:
+        size: (height, width), or one number for both (at least 1, at most 65,535).
+        rule: fit: no side is longer than its size; cover: none is shorter.
+        interpolation: How new pixels are computed from old ones; area is the mean over the pixel's
+            area; lanczos is a windowed sinc, of 3 pixels on either side with antialias, of 4
+            without, which may ring at edges.
+        antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
+            OpenCV's cv::resize, faster.
+
+    Example:
+        V.ResizeKeepRatio((300, 400))
+    """
+
+    def __init__(
+        self,
+        size: int | Sequence[int | Parameter] | Parameter,
+        rule: Literal["fit", "cover"] = "fit",
+        interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
+        antialias: bool = True,
+    ) -> None:
+        super().__init__({"size": size, "rule": rule, "interpolation": interpolation, "antialias": antialias})
+
+
+class ResizeToEdges(Kernel):
+    """Resizes the shorter side of an image to a length, or less, so that the longer one keeps a limit.
+
+    Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another
+    height and width, in the ratio of the image's; values stay in the units of the input. The shorter
+    side becomes `shortest`, or where the longer one would exceed `longest`, longest * min(H, W) /
+    max(H, W), rounded to the nearest whole number, half to even; the longer side is then cut off to a
+    whole number. An image whose shorter side has that length stays as it is. These are the sizes of
+    DETR, in float64; those of V.Resize with `max_size` are torchvision's, which cuts off both sides.
+    Pixels are those of Resize. A clip, (T, H, W, C), is taken frame by frame.
+
+    Errors: another dtype or rank, an image without pixels.
+
+    Args:
+        shortest: The length of the shorter side (at least 1, at most 65,535).
+        longest: The most that the longer side may be (at least 1, at most 65,535).
+        interpolation: How new pixels are computed from old ones; area is the mean over the pixel's
+            area; lanczos is a windowed sinc, of 3 pixels on either side with antialias, of 4
+            without, which may ring at edges.
+        antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
+            OpenCV's cv::resize, faster.
+
+    Example:
+        V.ResizeToEdges(800, 1333)
+    """
+
+    def __init__(
+        self,
+        shortest: int | Parameter,
+        longest: int | Parameter,
+        interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
+        antialias: bool = True,
+    ) -> None:
+        super().__init__(
+            {"shortest": shortest, "longest": longest, "interpolation": interpolation, "antialias": antialias}
+        )
+
+
+class ResizeToMultiple(Kernel):
+    """Resizes an image to a height and width that a number divides.
+
+    Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another
+    height and width; values stay in the units of the input. Without `size` each side becomes the
+    largest multiple that is not longer, as in GLPN. With it both sides are multiplied by size[0] / H or
+    size[1] / W, whichever is nearer to 1, and rounded to the nearest multiple, half to an even one:
+    DPT's keep_aspect_ratio, in float64. Sides are at least `divisor`. Pixels are those of Resize. A
+    clip, (T, H, W, C), is taken frame by frame.
+
+    Errors: another dtype or rank, an image without pixels; of the row, a side that would exceed 65,535.
+
+    Args:
+        divisor: What divides the height and the width of the result (at least 1, at most 65,535).
+        size: (height, width) of which one is aimed at, or one number for both; None: the image's
+            own (at least 1, at most 65,535).
+        interpolation: How new pixels are computed from old ones; area is the mean over the pixel's
+            area; lanczos is a windowed sinc, of 3 pixels on either side with antialias, of 4
+            without, which may ring at edges.
+        antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
+            OpenCV's cv::resize, faster.
+
+    Example:
+        V.ResizeToMultiple(14, 518)
+    """
+
+    def __init__(
+        self,
+        divisor: int | Parameter,
+        size: int | Sequence[int | Parameter] | None | Parameter = None,
+        interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
+        antialias: bool = True,
+    ) -> None:
+        super().__init__({"divisor": divisor, "size": size, "interpolation": interpolation, "antialias": antialias})
 
 
 class RgbToHsv(Kernel):
