@@ -33,6 +33,8 @@ std::vector<std::string> Pictures() {
   for (const char* name : {"baseline_420.jpg", "progressive.jpg", "damaged.jpg", "rgb.png", "lossy.webp"}) {
     pictures.push_back(fixture::ReadTestFile(name));
   }
+  // Ends within its header; of damage further on there is a warning, and a picture.
+  pictures[2].resize(100);
   return pictures;
 }
 

@@ -25,12 +25,14 @@ using ::testing::HasSubstr;
 
 using Batches = std::vector<std::vector<int64_t>>;
 
+std::string BytesOf(const GraphBuilder& builder) { return ir::SerializeGraph(builder.Build().value()); }
+
 // The numbers below `rows`, in batches of two.
 std::string Counting(int64_t rows, bool shuffled = false) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", ir::IntValue(rows)}, {"shuffle", ir::BoolValue(shuffled)}});
   builder.Add("batch", {0}, {{"size", ir::IntValue(2)}});
-  return ir::SerializeGraph(builder.raw());
+  return BytesOf(builder);
 }
 
 hr::Pipeline PipelineOf(const std::string& bytes, const std::vector<hr::Pipeline::Option>& options = {},
@@ -125,7 +127,7 @@ TEST(CapiPipeline, ErrorsOfRowsComeAgain) {
   const std::string path = folder.Write("rows.jsonl", "{\"x\": 1}\n{\"x\": oops}\n");
   GraphBuilder builder;
   builder.Add("JsonLines", {}, {{"patterns", ir::StringsValue({path})}, {"fields", ir::StringsValue({"x int32"})}});
-  hr::Pipeline pipeline = PipelineOf(ir::SerializeGraph(builder.raw()));
+  hr::Pipeline pipeline = PipelineOf(BytesOf(builder));
   ASSERT_TRUE(pipeline.Next().value().has_value());
   const hr::Result<std::optional<std::vector<hr::Tensor>>> failed = pipeline.Next();
   ASSERT_FALSE(failed.ok());
@@ -206,7 +208,7 @@ TEST(CapiPipeline, RefusesWrongOptionsAndGraphs) {
   builder.Add("Range", {}, {{"stop", ir::IntValue(5)}});
   builder.Add("map", {0});
   builder.Step("PythonFunction", {"value"}, {"value"}, {{"function", ir::ReferenceValue("train.py:augment#0")}});
-  EXPECT_THAT(refusal(ir::SerializeGraph(builder.raw()), {}), HasSubstr("train.py:augment#0"));
+  EXPECT_THAT(refusal(BytesOf(builder), {}), HasSubstr("train.py:augment#0"));
 }
 
 }  // namespace

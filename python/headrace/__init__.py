@@ -36,7 +36,6 @@ from headrace._formats.open_function import open
 from headrace._graph import late_names
 from headrace._graph.expression import Expression, col
 from headrace._graph.parameters import Parameter, parameter
-from headrace._inference.from_processor import from_processor
 from headrace._kernels.kernel import Kernel
 from headrace._kernels.targets import boxes, keypoints, mask
 from headrace._loops.progress_bar import progress
@@ -117,6 +116,7 @@ __all__ += sources.__all__
 # Of modules that are imported when they are first used.
 _LATE = {
     "InferenceGraph": "_inference.inference_graph",
+    "from_processor": "_inference.from_processor",
     "inference": "_inference.cutting",
     "inference_of": "_inference.models",
 }
@@ -145,6 +145,7 @@ if TYPE_CHECKING:
     from headrace import pack as pack
     from headrace import torch as torch
     from headrace._inference.cutting import inference
+    from headrace._inference.from_processor import from_processor
     from headrace._inference.inference_graph import InferenceGraph
     from headrace._inference.models import inference_of
 else:  # Where no unknown name would be an error to a type checker.
