@@ -47,7 +47,10 @@ def test_it_exports_what_the_list_says():
     of_engine = (ROOT / "capi/pipeline/libheadrace_engine.lds").read_text()
     assert declared == set(re.findall(r"^    (\w+);$", of_engine, re.MULTILINE))
     symbols = output_of("nm", "--dynamic", "--defined-only", "--with-symbol-versions", library()).splitlines()
-    exported = {line.split()[-1] for line in symbols} - {"HEADRACE_1"}
+    # Weak ones are functions of the standard library, of which any copy serves; small letters mark what is local.
+    exported = {line.split()[-1] for line in symbols if line.split()[-2] in "ABDRT"} - {"HEADRACE_1"}
+    weak = output_of("nm", "--dynamic", "--defined-only", "--demangle", library())
+    assert all(" std::" in line for line in weak.splitlines() if " W " in line or " V " in line)
     assert exported - {"HEADRACE_1@@HEADRACE_1"} == {f"{name}@@HEADRACE_1" for name in listed}
 
 
