@@ -107,6 +107,43 @@ def test_its_pipeline_prepares_the_pictures_of_a_server(script: Any, photos: pat
     assert all((row == by_hand(picture)).all() for row, picture in zip(batch, pictures, strict=True))
 
 
+def test_its_network_is_served_by_a_program_in_c_plus_plus(
+    script: Any, train: Callable[..., str], photos: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    """From training to serving: the trained network as ONNX, with its preparation inside, and a server without Python."""
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    checkpoint = tmp_path / "checkpoint.pt"
+    train(str(photos), *SMALL, f"--checkpoint={checkpoint}")
+    classes = script.class_names(photos)
+    network = script.network(len(classes))
+    network.load_state_dict(torch.load(checkpoint)["model"])
+    network.eval()
+    model = tmp_path / "classifier.onnx"
+    torch.onnx.export(network, (torch.zeros(1, 3, 16, 16),), str(model), dynamo=False)
+
+    images = script.training_images(photos, classes, script.parsed([str(photos), "--size=16"]))
+    replaced = {"RandomResizedCrop": [V.Resize(20), V.CenterCrop(16)], "RandomHorizontalFlip": []}
+    prepare = hr.inference(images, "image", replaced)
+    prepare.attach(model)
+
+    (library,) = (pathlib.Path(runtime.__file__).parent / "capi").glob("libonnxruntime.so.*")
+    folder = tmp_path / "build"
+    found = [f"-DCMAKE_PREFIX_PATH={pathlib.Path(hr.library_dir()).parent}", f"-DONNXRUNTIME={library}"]
+    for step in (["-S", str(ROOT / "examples/serve/cpp"), "-B", str(folder), *found], ["--build", str(folder)]):
+        subprocess.run(["cmake", *step], check=True, capture_output=True)
+    pictures = sorted(photos.rglob("*.jpg"))
+    served = subprocess.run([folder / "classify", model, *pictures], check=True, capture_output=True, text=True).stdout
+    with torch.no_grad():
+        scores = network(torch.from_numpy(prepare.batch([path.read_bytes() for path in pictures])))
+    for line, picture, row in zip(served.splitlines(), pictures, scores, strict=True):
+        said, _, numbers = line.partition(": class ")
+        best, *given = numbers.split()
+        assert said == str(picture)
+        torch.testing.assert_close(torch.tensor([float(each) for each in given]), row)
+        assert int(best) == int(row.argmax())
+
+
 def test_trains_over_a_data_loader_to_compare() -> None:
     done = run_apart(str(SCRIPT), *SMALL[1:], "--epochs=1", "--loader=torch")
     assert done.returncode == 0, done.stderr

@@ -22,13 +22,37 @@ def built(name: str, folder: pathlib.Path, *options: str) -> None:
     subprocess.run(["cmake", "--build", folder], check=True, capture_output=True)
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    """A classifier of the angle of texts, with its preprocessing inside."""
+def write_classifier(path: pathlib.Path) -> None:
+    """A network of two classes, in ONNX: the mean of each channel, times weights."""
+    onnx = pytest.importorskip("onnx", reason="pip install onnx")
+    weights = onnx.numpy_helper.from_array(np.array([[1, -2], [-3, 4], [2, -1]], np.float32), "weights")
+    of = onnx.helper
+    graph = of.make_graph(
+        [
+            of.make_node("ReduceMean", ["image", "axes"], ["means"], keepdims=0),
+            of.make_node("MatMul", ["means", "weights"], ["sums"]),
+            of.make_node("Softmax", ["sums"], ["scores"]),
+        ],
+        "two_classes",
+        [of.make_tensor_value_info("image", onnx.TensorProto.FLOAT, ["n", 3, 48, 192])],
+        [of.make_tensor_value_info("scores", onnx.TensorProto.FLOAT, ["n", 2])],
+        [weights, onnx.numpy_helper.from_array(np.array([2, 3], np.int64), "axes")],
+    )
+    onnx.save(of.make_model(graph, opset_imports=[of.make_opsetid("", 18)], ir_version=9), path)
+
+
+def copy_angle_classifier(path: pathlib.Path) -> None:
+    """A classifier of the angle of texts."""
     package = pytest.importorskip("rapidocr_onnxruntime", reason="pip install rapidocr-onnxruntime==1.4.4")
     found = pathlib.Path(package.__file__).parent / "models/ch_ppocr_mobile_v2.0_cls_infer.onnx"
-    model = tmp_path_factory.mktemp("model") / "angle.onnx"
-    shutil.copyfile(found, model)
+    shutil.copyfile(found, path)
+
+
+@pytest.fixture(scope="module", params=[write_classifier, copy_angle_classifier])
+def model(request, tmp_path_factory):
+    """A model, with its preprocessing inside."""
+    model = tmp_path_factory.mktemp("model") / "model.onnx"
+    request.param(model)
     kernels = [
         V.Decode(),
         V.Resize((48, 192)),
