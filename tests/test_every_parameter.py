@@ -34,6 +34,7 @@ GIVEN = {
     "PadToSize.size": (70, 90),
     "GaussianBlur.axis_sigma": (0.5, 1.5),
     "RandomSolarize.upper": 200,
+    "ResizeToMultiple.size": (40, 50),
     "Slice.indices": [0, 2],
 }
 # They say how many columns there are, which is the same in each epoch.
@@ -41,6 +42,7 @@ FIXED = {("SlicePatches", "num_height"), ("SlicePatches", "num_width")}
 # What the attribute needs beside it.
 BESIDE: dict[str, dict[str, Any]] = {
     "Resize.max_size": {"size": 20},
+    "ResizeToMultiple.size": {"divisor": 8},
     "RandomSolarize.upper": {"threshold": 100},
     "Slice.indices": {"start": None},
     "MixUp": {"num_classes": 3},

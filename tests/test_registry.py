@@ -130,11 +130,12 @@ def test_a_saved_pipeline_gives_the_same(name, form, data: pathlib.Path, tmp_pat
 
 # Python's adapters, and what they read tables with, are found by the operator's name; so are the sources that named sets
 # stand on, and the formats that are opened by what they are. Two tables are about names: of other libraries, and of what
-# foreign files are not.
+# foreign files are not. Torchvision has transforms of the same names.
 OF_OPERATORS = (
     *("_formats", "_parquet", "_sets", "_datasets/huggingface.py"),
     *("_datasets/adapters", "_datasets/fields", "_datasets/sampler.py", "_kernels/chooser_adapters.py"),
     *("_arguments/other_libraries.py", "_runs/foreign_files.py"),
+    "_inference/processors/torchvision.py",
 )
 # Names of other things, too: how far a stage reads ahead, and what `hr.mask` gives.
 COMMON = {"window", "Mask"}

@@ -51,6 +51,7 @@ KERNELS = {
     "targets",
     "eager",
     "inference",
+    "processors",
     "surface",
     "variants",
     "mx-augmentation",
