@@ -1,6 +1,10 @@
 #include "capi/call_status.h"
 
+#include <exception>
+#include <new>
+
 #include "absl/strings/cord.h"
+#include "core/caught_error.h"
 #include "core/error.h"
 
 struct hr_status {
@@ -82,6 +86,20 @@ hr_status* StatusOf(const absl::Status& status) noexcept {
                          GetErrorField(status, ErrorField::kFile)};
   } catch (const std::bad_alloc&) {
     return NoMemory();
+  }
+}
+
+hr_status* StatusOfCaught() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return NoMemory();
+  } catch (const std::exception&) {
+    try {
+      return StatusOf(CaughtError());
+    } catch (const std::bad_alloc&) {
+      return NoMemory();
+    }
   }
 }
 

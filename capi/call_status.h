@@ -4,14 +4,12 @@
 #define HEADRACE_CAPI_CALL_STATUS_H_
 
 #include <exception>
-#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "capi/headrace.h"
-#include "core/caught_error.h"
 #include "core/text.h"
 
 namespace headrace::capi {
@@ -30,16 +28,16 @@ absl::Status OfColumn(absl::Status error, std::string_view column);
 hr_status* StatusOf(const absl::Status& status) noexcept;
 // Made when the library was loaded; freeing it does nothing.
 hr_status* NoMemory() noexcept;
+// Of the exception being handled; NoMemory() also where there is none to say what it is.
+hr_status* StatusOfCaught() noexcept;
 
 // The status of what `body` returns or throws.
 template <typename Body>
 hr_status* Guarded(Body&& body) noexcept {
   try {
     return StatusOf(std::forward<Body>(body)());
-  } catch (const std::bad_alloc&) {
-    return NoMemory();
   } catch (const std::exception&) {
-    return StatusOf(CaughtError());
+    return StatusOfCaught();
   }
 }
 

@@ -60,8 +60,8 @@ HR_EXPORT const char* hr_version(void);
 typedef enum hr_kind {
   HR_OK = 0,
   HR_ARGUMENT_ERROR = 1,    /* the call itself: a pointer that is NULL, a wrong `size`, a number out of its range */
-  HR_GRAPH_ERROR = 2,       /* the graph cannot run, or not with inputs of these dtypes and shapes */
-  HR_DATA_ERROR = 3,        /* the bytes of an input or a file are not what they should be */
+  HR_GRAPH_ERROR = 2,       /* the graph cannot run */
+  HR_DATA_ERROR = 3,        /* an input, its dtype or shape, or a file is not what it should be */
   HR_NOT_FOUND_ERROR = 4,   /* there is no such file, or no graph in it */
   HR_RESOURCE_ERROR = 5,    /* memory, or another limit of the machine */
   HR_UNSUPPORTED_ERROR = 6, /* not possible here, or not with these options */
@@ -178,7 +178,8 @@ HR_EXPORT const char* hr_graph_hash(const hr_graph* graph);
  *   An output with data = NULL is allocated, in one piece, and the caller releases it by hr_release(): its dtype,
  * axes, shape, data, bytes and owner are written.
  *   An output with data is written there: dtype, axes, shape and bytes say what there is room for. A result of another
- * dtype or shape is an error; so is data for bytes and strings, whose length is not known before.
+ * dtype or shape is an error; so is data for bytes and strings, whose length is not known before. It shares no memory
+ * with an input or another output.
  * After an error there is nothing to release, and the caller's memory may have been written to. */
 HR_EXPORT hr_status* hr_run(const hr_graph* graph, const hr_tensor* inputs, size_t input_count, hr_tensor* outputs,
                             size_t output_count);

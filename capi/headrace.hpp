@@ -285,7 +285,13 @@ class Graph {
     const size_t input_count = hr_input_count(raw());
     const size_t output_count = hr_output_count(raw());
     const size_t requests = input_count == 0 ? 0 : inputs.size() / input_count;
+    const size_t left_over = input_count == 0 ? inputs.size() : inputs.size() % input_count;
     const std::vector<hr_tensor> given = Raw(inputs);
+    // A request that lacks inputs is refused before any runs.
+    if (left_over > 0) {
+      std::vector<hr_tensor> none(output_count, Tensor().raw());
+      return Error(hr_run(raw(), given.data(), left_over, none.data(), output_count));
+    }
     std::vector<hr_tensor> outputs(requests * output_count, Tensor().raw());
     std::vector<hr_status*> statuses(requests, nullptr);
     hr_status* const status = hr_run_many(raw(), requests, given.data(), input_count, outputs.data(), output_count,

@@ -153,6 +153,18 @@ TEST(CapiPool, SaysWhatTheCallLacks) {
   EXPECT_THAT(fixture::TextOf(hr_pool_make(1, nullptr)), HasSubstr("pool is NULL"));
 }
 
+TEST(CapiPool, RefusesARequestThatLacksInputs) {
+  const ir::ColumnType text = ir::ColumnType::Of(DType::kString, {});
+  const hr::Graph graph =
+      hr::Graph::FromBytes(fixture::InferenceBytes().Input("a", text).Input("b", text).Bytes()).value();
+  const hr::View word = hr::View::String("word");
+  EXPECT_EQ(graph.RunMany({word, word, word, word})->size(), 2U);
+  const auto results = graph.RunMany({word, word, word});
+  ASSERT_FALSE(results.ok());
+  EXPECT_EQ(results.error().kind(), HR_ARGUMENT_ERROR);
+  EXPECT_THAT(std::string(results.error().text()), HasSubstr("the graph has 2 inputs (a, b); got 1"));
+}
+
 #if !defined(__SANITIZE_THREAD__)
 // ThreadSanitizer does not follow a child of a process with threads.
 TEST(CapiPool, AChildOfForkIsTold) {

@@ -48,16 +48,21 @@ absl::StatusOr<Tensor> ValueOf(const StoredInput& stored) {
     if (stored.shape.empty()) return Tensor::CopyBytes(*dtype, stored.bytes);
     return DataError("the stored input ", stored.name, " is an array of ", stored.dtype, ", which is not stored");
   }
-  size_t bytes = ItemSize(*dtype);
-  for (const int64_t length : stored.shape) {
-    if (__builtin_mul_overflow(bytes, static_cast<size_t>(length), &bytes)) bytes = SIZE_MAX;
-  }
-  if (bytes != stored.bytes.size()) {
+  auto bytes = static_cast<int64_t>(ItemSize(*dtype));
+  // Also where a later axis is empty: the engine multiplies in this order.
+  const bool possible = std::none_of(stored.shape.begin(), stored.shape.end(), [&bytes](int64_t length) {
+    return __builtin_mul_overflow(bytes, length, &bytes);
+  });
+  if (!possible || static_cast<size_t>(bytes) != stored.bytes.size()) {
     return DataError("the stored input ", stored.name, " has ", stored.bytes.size(), " bytes, which are not ",
                      stored.dtype, " ", ShapeName(stored.shape));
   }
+  const auto is_bool = [](char value) { return value == 0 || value == 1; };
+  if (*dtype == DType::kBool && !std::all_of(stored.bytes.begin(), stored.bytes.end(), is_bool)) {
+    return DataError("the stored input ", stored.name, " has bools that are neither 0 nor 1");
+  }
   HEADRACE_ASSIGN_OR_RETURN(Tensor value, Tensor::Allocate(*dtype, stored.shape));
-  if (bytes > 0) std::memcpy(value.mutable_raw(), stored.bytes.data(), bytes);
+  if (bytes > 0) std::memcpy(value.mutable_raw(), stored.bytes.data(), stored.bytes.size());
   return value;
 }
 

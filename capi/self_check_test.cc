@@ -83,6 +83,10 @@ TEST_F(CapiSelfCheck, SaysWhatIsNotStored) {
   EXPECT_THAT(Run("{\"inputs\": {\"image\": {\"dtype\": \"float32\", \"shape\": [2], \"base64\": \"\"}}}"),
               HasSubstr("has 0 bytes"));
   EXPECT_THAT(Run("{\"inputs\": {\"image\": {\"dtype\": \"colour\"}}}"), HasSubstr("no dtype"));
+  EXPECT_THAT(Run("{\"inputs\": {\"image\": {\"dtype\": \"uint8\", \"shape\": [4611686018427387904, 4, 0]}}}"),
+              HasSubstr("has 0 bytes"));
+  EXPECT_THAT(Run("{\"inputs\": {\"image\": {\"dtype\": \"bool\", \"shape\": [1], \"base64\": \"Bw==\"}}}"),
+              HasSubstr("neither 0 nor 1"));
 }
 
 TEST_F(CapiSelfCheck, SurvivesACheckThatIsCutAnywhere) {

@@ -21,8 +21,10 @@ std::vector<DeliveredColumn> DeliveredColumns(const Schema& schema) {
 std::optional<Shape> DeliveredShape(const Schema& schema, const DeliveredColumn& column) {
   std::optional<Shape> shape = schema.columns[column.column].type.shape;
   if (!shape.has_value() || column.splits < 0) return shape;
-  const Shape& splits = *schema.columns[static_cast<size_t>(column.splits)].type.shape;
-  shape->insert(shape->begin(), splits[0] == kUnknownDim ? splits[0] : splits[0] - 1);
+  // A graph of others may say less of its splits.
+  const std::optional<Shape>& splits = schema.columns[static_cast<size_t>(column.splits)].type.shape;
+  const bool known = splits.has_value() && !splits->empty() && splits->front() > 0;
+  shape->insert(shape->begin(), known ? splits->front() - 1 : kUnknownDim);
   return shape;
 }
 

@@ -45,6 +45,13 @@ TEST(ListColumnsTest, RowsOfAnUnknownNumberStayUnknown) {
   EXPECT_THAT(*DeliveredShape(schema, DeliveredColumns(schema)[0]), ElementsAre(kUnknownDim, kUnknownDim, 4));
 }
 
+TEST(ListColumnsTest, SplitsNeedNoShape) {
+  Schema schema = SchemaOf({ColumnOf("boxes", {3, 4}), ColumnOf("boxes[splits]", {}, true)});
+  EXPECT_THAT(*DeliveredShape(schema, DeliveredColumns(schema)[0]), ElementsAre(kUnknownDim, 3, 4));
+  schema.columns.type(1).shape.reset();
+  EXPECT_THAT(*DeliveredShape(schema, DeliveredColumns(schema)[0]), ElementsAre(kUnknownDim, 3, 4));
+}
+
 TEST(ListColumnsTest, NameAloneMakesNoSplits) {
   const Schema schema = SchemaOf({ColumnOf("boxes", {4}), ColumnOf("boxes[splits]", {9})});
   EXPECT_EQ(DeliveredColumns(schema).size(), 2u);

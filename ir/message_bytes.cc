@@ -36,7 +36,7 @@ pb::io::CodedInputStream StreamOf(std::string_view bytes) {
 bool MessageReader::Next() {
   while (packed_.empty()) {
     if (!ReadField()) return false;
-    if (packed_.empty()) return true;
+    if (!listed_) return true;
   }
   pb::io::CodedInputStream stream = StreamOf(packed_);
   const bool read = ReadNumber(stream, WireTypeOf(*field_), value_.number);
@@ -55,6 +55,7 @@ bool MessageReader::ReadField() {
   const bool bytes = type == Wire::WIRETYPE_LENGTH_DELIMITED;
   const bool packed = field_ != nullptr && field_->repeated && type != expected && bytes;
   if (type != expected && !packed) field_ = nullptr;
+  listed_ = packed;
   bool read = false;
   if (field_ == nullptr) {
     read = Wire::SkipField(&stream, tag);

@@ -39,7 +39,8 @@ class MessageReader {
   bool ReadField();
 
   std::string_view rest_;
-  // Of a list of numbers whose values follow each other.
+  // Whether the field is a list of numbers whose values follow each other, perhaps none; and those to come.
+  bool listed_ = false;
   std::string_view packed_;
   const MessageSchema& schema_;
   uint32_t number_ = 0;

@@ -1,6 +1,8 @@
 #include "capi/pipeline/pipeline_request.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,11 +34,23 @@ absl::Status CheckPipelineOptions(const hr_pipeline_options* given) {
   return absl::OkStatus();
 }
 
+// Options of runs whose rows are on a device, where outputs are not, and those that hr_pipeline_options has fields for
+// or that are the same for all its pipelines.
+bool IsOfOthers(std::string_view name) {
+  constexpr std::string_view kNames[] = {"device",         "device_depth", "device_memory",
+                                         "page_locked_of", "endless",      "state"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
 absl::Status CheckOption(const hr_option& option) {
   if (option.size != sizeof(hr_option)) {
     return ArgumentError("size must be sizeof(hr_option), which is ", sizeof(hr_option), " here; got ", option.size);
   }
   if (option.name == nullptr) return ArgumentError("the name of an option is NULL");
+  if (IsOfOthers(option.name)) {
+    return ArgumentError("a pipeline of the C library has no option \"", option.name, "\": rows are in host memory, ",
+                         "and states are given as hr_pipeline_options.state");
+  }
   return absl::OkStatus();
 }
 

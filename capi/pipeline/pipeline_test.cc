@@ -201,6 +201,8 @@ TEST(CapiPipeline, RefusesWrongOptionsAndGraphs) {
   };
   EXPECT_THAT(refusal(graph, {{"worker", int64_t{1}}}), HasSubstr("a run has no option \"worker\""));
   EXPECT_THAT(refusal(graph, {{"workers", "two"}}), HasSubstr("workers must be an integer"));
+  EXPECT_THAT(refusal(graph, {{"device", "cuda:0"}}), HasSubstr("has no option \"device\""));
+  EXPECT_THAT(refusal(graph, {{"endless", int64_t{0}}}), HasSubstr("has no option \"endless\""));
   EXPECT_THAT(refusal(graph, {}, "no state"), HasSubstr("state"));
   for (size_t cut = 0; cut < graph.size(); ++cut) {
     // One that is cut behind an operator is a graph.

@@ -45,9 +45,9 @@ class InferenceGraph {
   // One request. `inputs`: one value an input, in the order of inputs(), whose memory is viewed until the call ends, or
   // longer by a result that is a view of it. `slots`: none, or for each output a tensor over memory of the caller's,
   // which no input shares: the output is written there, and is returned as a view of it.
-  // Errors: kGraph for inputs of another number or type, and for a kernel that does not take what a request holds;
-  // kData for bytes that are damaged and for a slot of another dtype or shape than its output; kResource if there is no
-  // memory. An error leaves slots with any contents.
+  // Errors: kGraph for another number of inputs or slots, and a slot that is not row-major; kData for an input that is
+  // damaged, of another type, or not what a kernel takes, and for a slot of another dtype or shape than its output;
+  // kResource if there is no memory. An error leaves slots with any contents.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> inputs,
                                           absl::Span<const std::optional<Tensor>> slots = {}) const;
   // What each step writes, run alone and in order. The last values of the outputs have the bits of Run.

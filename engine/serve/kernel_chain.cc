@@ -95,18 +95,23 @@ absl::Status KernelChain::FindColumns(const ir::proto::Step& step, Step& made) {
     made.inputs.push_back(place);
   }
   for (const std::string& output : step.outputs()) {
-    absl::StatusOr<size_t> place = PlaceOf(output);
-    if (!place.ok()) columns_.emplace_back(output, places_++);
-    made.outputs.push_back(place.ok() ? *place : places_ - 1);
+    const std::optional<size_t> place = FindPlace(output);
+    if (!place.has_value()) columns_.emplace_back(output, places_++);
+    made.outputs.push_back(place.value_or(places_ - 1));
     made.columns.push_back(output);
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<size_t> KernelChain::PlaceOf(const std::string& column) const {
+std::optional<size_t> KernelChain::FindPlace(const std::string& column) const {
   for (const auto& [name, place] : columns_) {
     if (name == column) return place;
   }
+  return std::nullopt;
+}
+
+absl::StatusOr<size_t> KernelChain::PlaceOf(const std::string& column) const {
+  if (const std::optional<size_t> place = FindPlace(column); place.has_value()) return *place;
   return GraphError("no column \"", column, "\"", ir::DidYouMean(column, columns()));
 }
 

@@ -106,6 +106,8 @@ class KernelChain {
 
   absl::StatusOr<Step> Made(const ir::proto::Step& step, const Step* enclosing, int depth);
   absl::Status FindColumns(const ir::proto::Step& step, Step& made);
+  // Nullopt: there is no such column.
+  std::optional<size_t> FindPlace(const std::string& column) const;
   absl::StatusOr<size_t> PlaceOf(const std::string& column) const;
   static RowRandom RandomOf(const Step& step, uint64_t seed, const RowId& id);
   // The steps that a run goes through.

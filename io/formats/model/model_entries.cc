@@ -85,10 +85,6 @@ absl::Status CheckChanges(absl::Span<const ModelChange> changes) {
   return absl::OkStatus();
 }
 
-bool HasKeyOf(absl::Span<const ModelChange> changes, std::string_view key) {
-  return std::any_of(changes.begin(), changes.end(), [&](const ModelChange& change) { return change.first == key; });
-}
-
 bool SetsAny(absl::Span<const ModelChange> changes) {
   return std::any_of(changes.begin(), changes.end(),
                      [](const ModelChange& change) { return change.second.has_value(); });

@@ -4,12 +4,14 @@
 #ifndef HEADRACE_IO_FORMATS_MODEL_MODEL_ENTRY_H_
 #define HEADRACE_IO_FORMATS_MODEL_MODEL_ENTRY_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "core/printable.h"
 
 namespace headrace {
@@ -17,6 +19,10 @@ namespace headrace {
 using ModelEntry = std::pair<std::string, std::string>;
 // nullopt: the entry is removed.
 using ModelChange = std::pair<std::string, std::optional<std::string>>;
+inline bool HasKeyOf(absl::Span<const ModelChange> changes, std::string_view key) {
+  return std::any_of(changes.begin(), changes.end(), [&](const ModelChange& change) { return change.first == key; });
+}
+
 // The one key whose entry is read; nullopt: all entries are.
 using WantedKey = std::optional<std::string_view>;
 

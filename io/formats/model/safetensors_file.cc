@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "core/error.h"
+#include "core/number_at.h"
 #include "core/printable.h"
 #include "io/formats/json/json_scanner.h"
 #include "io/formats/model/entry_list.h"
@@ -25,12 +25,7 @@ constexpr uint64_t kMostHeader = 100'000'000;
 constexpr size_t kAlignment = 8;
 constexpr size_t kScanBlock = size_t{64} << 10;
 
-uint64_t HeaderLength(std::string_view start) {
-  uint64_t length = 0;
-  for (int64_t i = kLengthBytes - 1; i >= 0; --i)
-    length = length << 8 | static_cast<uint8_t>(start[static_cast<size_t>(i)]);
-  return length;
-}
+uint64_t HeaderLength(std::string_view start) { return NumberAt<uint64_t>(start, 0); }
 
 std::string LengthBytes(uint64_t length) {
   std::string bytes;
@@ -196,10 +191,6 @@ absl::StatusOr<SafetensorsHeader> ReadHeader(const RandomAccessFile& file, int64
   return header;
 }
 
-bool IsChanged(absl::Span<const ModelChange> changes, std::string_view key) {
-  return std::any_of(changes.begin(), changes.end(), [&](const ModelChange& change) { return change.first == key; });
-}
-
 // The members that __metadata__ will have; nullopt: those that it has.
 std::optional<std::string> ChangedMembers(const SafetensorsHeader& header, absl::Span<const ModelChange> changes) {
   std::string members;
@@ -210,7 +201,7 @@ std::optional<std::string> ChangedMembers(const SafetensorsHeader& header, absl:
   };
   for (const HeaderEntry& entry : header.entries) {
     const HeaderMember& place = entry.place;
-    if (IsChanged(changes, entry.key)) {
+    if (HasKeyOf(changes, entry.key)) {
       any = true;
     } else {
       add(std::string_view(header.text).substr(place.begin, place.end - place.begin));

@@ -65,8 +65,7 @@ CachePointChoice ChoiceOf(const py::dict& given) {
   };
 }
 
-// One that is sent nothing, and from whose memory the user may send: not set where the process does not use it yet.
-// Those that are objects of Python, or say what rows are made to, are not of the run's.
+// Options that are objects of Python, or say what rows are made to, are not of the run's.
 bool IsOfTheFront(std::string_view name) {
   constexpr std::string_view kNames[] = {"choose_cache_point", "shelf", "view_bytes", "lend", "arrow"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
