@@ -99,6 +99,28 @@ def test_saved_graphs_are_opened_too(prepare, tmp_path):
         hr.inference_of(tmp_path / "prepare.hrg", verify=True)
 
 
+@pytest.mark.parametrize("name", ["prepare.hrg", "prepare.graph", "prepare.json"])
+def test_a_saved_graph_of_a_later_version_says_so(prepare, tmp_path, name):
+    path = tmp_path / name
+    if name.endswith("json"):
+        path.write_text(json.dumps(json.loads(prepare.to_json()) | {"format": 99}))
+    else:
+        data = bytearray(prepare.to_bytes())
+        assert data[:1] == b"\x08"  # the format
+        data[1] = 99
+        path.write_bytes(data)
+    with pytest.raises(hr.GraphError, match=f"{name}: the graph has format 99; .*upgrade Headrace"):
+        hr.inference_of(path)
+    assert main(["model", "show", str(path)]) == 1
+
+
+def test_a_saved_graph_is_not_detached(prepare, tmp_path, capsys):
+    prepare.save(tmp_path / "prepare.hrg")
+    assert main(["model", "detach", str(tmp_path / "prepare.hrg")]) == 1
+    assert "prepare.hrg is a saved graph, not a model; remove the file" in capsys.readouterr().err
+    assert hr.inference_of(tmp_path / "prepare.hrg") == prepare
+
+
 def test_a_model_without_a_graph_is_an_error(model, tmp_path):
     with pytest.raises(
         hr.GraphError, match=r"model\.safetensors holds no inference graph; put one into it: graph\.attach"
