@@ -91,6 +91,10 @@ def test_keys_are_names_classes_and_functions():
         ({"Decode": len}, "in the place of Decode: <built-in function len> is not a kernel"),
         ({"batch": V.Resize(3)}, r'no kernels can stand in the place of batch; write replace={"batch": \[\]}'),
         ({3: []}, "replace has the key 3; it must be the name or the class of a kernel"),
+        (
+            {V.RandomHorizontalFlip(): []},
+            r"replace has the key RandomHorizontalFlip\(.*; it must be the name or the class",
+        ),
         ([V.Resize(3)], "give a dict from the name or class of a kernel"),
     ],
 )
