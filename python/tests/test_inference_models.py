@@ -1,8 +1,10 @@
 """Inference graphs in the files of models: attached, read again, checked and compared."""
 
 import base64
+import copy
 import json
 import pathlib
+import pickle
 import re
 from typing import Any
 
@@ -151,6 +153,14 @@ def test_the_check_finds_a_step_that_differs(prepare, model):
     assert re.search(r"here is libjpeg-turbo [\d.]+, not 1\.0\.0", message)
 
 
+def test_the_check_goes_to_other_processes(prepare, model):
+    prepare.attach(model)
+    graph = hr.inference_of(model)
+    for again in (pickle.loads(pickle.dumps(graph)), copy.copy(graph), copy.deepcopy(graph)):
+        assert again == graph
+        again.verify()
+
+
 def test_the_check_finds_a_step_of_another_shape(prepare, model):
     def change(check: dict[str, Any]) -> None:
         check["outputs"]["image"]["shape"] = [3, 55, 56]
@@ -212,6 +222,18 @@ def test_an_example_of_the_users_is_checked(model):
         sound.attach(model, example={"imge": b""})
     with pytest.raises(hr.DataError):
         sound.attach(model, example=b"no picture")
+
+
+def test_an_example_that_the_graph_does_not_take_is_named(prepare, model, tmp_path, capsys):
+    with pytest.raises(hr.DataError, match="the example: not a JPEG"):
+        prepare.attach(model, example=b"not a picture")
+    with pytest.raises(hr.GraphError, match="the example: has no input 'imag'; did you mean image"):
+        prepare.attach(model, example={"imag": b""})
+    assert "headrace.graph" not in metadata_of(model)
+    prepare.save(tmp_path / "prepare.graph")
+    arguments = [str(tmp_path / "prepare.graph"), str(model), f"--example={tmp_path / 'prepare.graph'}"]
+    assert main(["model", "attach", *arguments]) == 1
+    assert "the example: not a JPEG" in capsys.readouterr().err
 
 
 def test_arrays_of_pictures_get_an_example(model):

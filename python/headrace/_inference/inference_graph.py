@@ -119,7 +119,7 @@ class InferenceGraph:
         write_whole(path, self._data, f"cannot save to {path}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return InferenceGraph.from_bytes, (self._data,)
+        return _remade, (self._data, self._check)
 
     def __eq__(self, other: object) -> bool:
         return self._data == other._data if isinstance(other, InferenceGraph) else NotImplemented
@@ -308,6 +308,12 @@ class InferenceGraph:
     def to_json(self) -> str:
         """The graph as JSON."""
         return self._graph.json()
+
+
+def _remade(data: bytes, check: SelfCheck | None) -> InferenceGraph:
+    made = InferenceGraph.from_bytes(data)
+    made._check = check
+    return made
 
 
 def _mappings(kernels: Any, inputs: Sequence[str]) -> list[tuple[Any, Any, Any]]:

@@ -12,7 +12,7 @@ from headrace import _engine
 from headrace._arguments.late_numpy import np
 from headrace._inference.example_values import example_values
 from headrace._inference.library_versions import library_versions
-from headrace.errors import DataError, UnsupportedError
+from headrace.errors import DataError, Error, UnsupportedError
 
 if TYPE_CHECKING:
     from headrace._inference.inference_graph import InferenceGraph
@@ -33,8 +33,13 @@ class SelfCheck:
     @staticmethod
     def made(graph: InferenceGraph, example: Any) -> str:
         """The text, as it travels with the graph."""
-        values = example_values(graph, example)
-        results = graph._engine.run(tuple(values.values()))
+        try:
+            values = example_values(graph, example)
+            results = graph._run(tuple(values.values()))
+        except Error as error:
+            if example is not None:
+                error._reword(f"the example: {error}")
+            raise
         names = [name for name, _, _ in graph._engine.outputs]
         return json.dumps(
             {
@@ -59,7 +64,7 @@ class SelfCheck:
 
     def _first_difference(self, graph: InferenceGraph, check: Mapping[str, Any], values: tuple[Any, ...]) -> str | None:
         names = [name for name, _, _ in graph._engine.outputs]
-        results = {name: _digest(value) for name, value in zip(names, graph._engine.run(values), strict=True)}
+        results = {name: _digest(value) for name, value in zip(names, graph._run(values), strict=True)}
         if results == check["outputs"]:
             return None
         traced = graph._engine.trace(values)
