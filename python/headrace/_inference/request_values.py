@@ -14,7 +14,7 @@ __all__ = ["request_value"]
 
 
 def request_value(name: str, dtype: str, value: Any) -> Any:
-    """Bytes, texts and arrays stay; a PIL image and a torch tensor become arrays, and Python's numbers such of the input's
+    """Bytes, texts and arrays stay; PIL images and torch tensors become arrays, and Python's numbers arrays of the input's
     dtype."""
     if value is None:
         raise GraphError(f'the input "{name}" is None; give bytes, a text, a number or an array')

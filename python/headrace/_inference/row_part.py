@@ -191,7 +191,7 @@ class _Walk:
         return replaced
 
     def _in_place(self, step: Step, kernels: Sequence[Any]) -> list[Step]:
-        """Of a saved graph, whose kernels are no objects: those of the step's columns."""
+        """Of a saved graph, whose kernels are not objects: those of the step's columns."""
         inputs, outputs = list(step.get("inputs", ())), list(step.get("outputs", ()))
         if not kernels and inputs == outputs:
             return []

@@ -88,7 +88,7 @@ class SelfCheck:
         except (ValueError, RecursionError) as error:
             raise DataError(f"{self._path}: the check is not JSON ({error}); attach the graph again") from None
         if not isinstance(found, dict) or not all(isinstance(found.get(key), _kind_of(key)) for key in _FIELDS):
-            raise DataError(f"{self._path}: the check has not the form of this version; attach the graph again")
+            raise DataError(f"{self._path}: the check does not have the form of this version; attach the graph again")
         if not all(isinstance(each, dict) for each in found["steps"]):
             raise DataError(f"{self._path}: a step of the check is not an object; attach the graph again")
         return found
