@@ -11,6 +11,7 @@ from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets.base import Base
 from headrace._graph.declared import reads_files
 from headrace._inference.graph_nodes import Node, Step, map_of, node_of, place_of, references_in
+from headrace._inference.refusals import name_in_replace
 from headrace._inference.replacements import Replacements
 from headrace._kernels.chooser import flattened
 from headrace._kernels.mapping import StepWriter, Types, kernel_list
@@ -68,12 +69,13 @@ class _Walk:
                 listed = ", ".join(f'"{each}"' for each in known)
                 raise GraphError(f'{self._of}: keep names "{name}", not a column{near or f" (columns: {listed})"}')
         waiting = [_Place(result, frozenset(keep), None)]
-        seen: set[tuple[int, frozenset[str], int, frozenset[str]]] = set()
+        # Keeps what was seen: otherwise a later chain could get the id of an earlier one.
+        seen: dict[tuple[int, frozenset[str], int, frozenset[str]], _Place] = {}
         while waiting:
             place = waiting.pop()
             key = (id(place.dataset), place.needed, id(place.chain), place.read)
             if key not in seen:
-                seen.add(key)
+                seen[key] = place
                 waiting += reversed(list(self._below(place)))
         return self._one()
 
@@ -265,11 +267,11 @@ class _Walk:
             part, chain = chain
             if "kernel" not in part or self._is_put_in(part):
                 continue
-            name, at = part["kernel"], place_of(part)
+            name, at = name_in_replace(part), place_of(part)
             raise GraphError(
                 f"{self._of}: {name}{f' ({at})' if at else ''} gets whole batches, as it stands after "
                 f"{_named(place.dataset)}, and a request is one row: leave it out, "
-                f'replace={{"{name}": []}}, or write what does the same for a row, replace={{"{name}": [V.{name}(…)]}}'
+                f'replace={{"{name}": []}}, or write kernels that do the same for a row, replace={{"{name}": […]}}'
             )
 
     def _is_put_in(self, step: Step) -> bool:
