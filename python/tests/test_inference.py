@@ -93,6 +93,13 @@ def test_numbers_of_python_get_the_dtype_of_their_input():
     assert np.isinf(graph(1, [float("inf")])["x"]).all()
 
 
+def test_any_name_is_an_input(pictures):
+    for name in ("self", "values", "named", "a b"):
+        graph = hr.InferenceGraph((V.Decode(), name), {name: "bytes"})
+        np.testing.assert_array_equal(graph(**{name: pictures[0]}), graph(pictures[0]))
+        assert len(graph.trace(**{name: pictures[0]})) == 1
+
+
 def test_maps_with_columns_outputs_and_keep():
     graph = hr.InferenceGraph(
         (V.FiveCrop(9), "image", list("abcde")), {"image": ("uint8", (None, None, 3))}, ["b", "a"]

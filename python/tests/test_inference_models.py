@@ -236,6 +236,15 @@ def test_an_example_that_the_graph_does_not_take_is_named(prepare, model, tmp_pa
     assert "the example: not a JPEG" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("dtype", ["bytes", "string"])
+def test_an_example_of_several_texts_is_refused(model, dtype):
+    graph = hr.InferenceGraph([], {"texts": (dtype, (None,))})
+    texts = np.array([b"a", b"b"] if dtype == "bytes" else ["a", "b"], object)
+    with pytest.raises(hr.UnsupportedError, match='the example: the input "texts" is an array of texts or bytes'):
+        graph.attach(model, example=texts)
+    assert "headrace.graph" not in metadata_of(model)
+
+
 def test_arrays_of_pictures_get_an_example(model):
     for shape in ((None, None, 3), (40, 30), (None, None, 1), (20, None, 4)):
         graph = hr.InferenceGraph(V.HorizontalFlip(), {"image": ("uint8", shape)})

@@ -147,7 +147,7 @@ class InferenceGraph:
 
     # ---- running it ----
 
-    def __call__(self, *values: Any, **named: Any) -> Any:
+    def __call__(self, /, *values: Any, **named: Any) -> Any:
         """What the graph makes of one row, as a row of a pipeline has it: the value where one column is kept, a dict by
         name where several are.
 
@@ -177,7 +177,7 @@ class InferenceGraph:
         results = [self._run_numbered(number, row) for number, row in enumerate(listed)]
         return self._shaped([_stacked([row[i] for row in results]) for i in range(len(self._engine.outputs))])
 
-    def trace(self, *values: Any, **named: Any) -> list[tuple[str, str, Any]]:
+    def trace(self, /, *values: Any, **named: Any) -> list[tuple[str, str, Any]]:
         """What each step makes of one row: the step, the column that it writes, and the value.
 
         Args:

@@ -35,6 +35,7 @@ class SelfCheck:
         """The text, as it travels with the graph."""
         try:
             values = example_values(graph, example)
+            inputs = {name: _written(name, value) for name, value in values.items()}
             results = graph._run(tuple(values.values()))
         except Error as error:
             if example is not None:
@@ -45,7 +46,7 @@ class SelfCheck:
             {
                 "headrace": _engine.version,
                 "libraries": library_versions(),
-                "inputs": {name: _written(value) for name, value in values.items()},
+                "inputs": inputs,
                 "outputs": {name: _digest(value) for name, value in zip(names, results, strict=True)},
                 "steps": [
                     {"step": step, "column": column, **_digest(value)}
@@ -107,11 +108,15 @@ def _kind_of(field: str) -> type:
     return {"headrace": str, "steps": list}.get(field, dict)
 
 
-def _written(value: Any) -> Any:
+def _written(name: str, value: Any) -> Any:
     """Bytes as base64; others with their dtype and shape."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     dtype, shape, data = _parts(value)
+    if dtype in ("bytes", "string") and not isinstance(value, str):
+        raise UnsupportedError(
+            f'the input "{name}" is an array of texts or bytes, which the check of a model cannot hold'
+        )
     return {"dtype": dtype, "shape": shape, "base64": base64.b64encode(data).decode()}
 
 
