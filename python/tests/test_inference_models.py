@@ -92,6 +92,19 @@ def test_other_models_have_it_beside_them(prepare, tmp_path):
     assert hr.inference_of(beside, verify=True) == prepare
 
 
+def test_models_that_others_write_are_refused_with_what_to_call(prepare, tmp_path):
+    path = tmp_path / "model.xml"
+    path.write_text('<?xml version="1.0"?><net name="m" version="11"><layers/><edges/></net>')
+    with pytest.raises(
+        hr.UnsupportedError, match=r"converted from: .*; graph\.entries\(\) gives the texts, and graph"
+    ) as raised:
+        prepare.attach(path)
+    beside = f"{path}.hrg"
+    assert f"graph.attach({beside!r}) puts them beside" in str(raised.value)
+    prepare.attach(beside)
+    assert hr.inference_of(path, verify=True) == prepare
+
+
 def test_saved_graphs_are_opened_too(prepare, tmp_path):
     prepare.save(tmp_path / "prepare.hrg")
     (tmp_path / "prepare.json").write_text(prepare.to_json())

@@ -266,9 +266,10 @@ class InferenceGraph:
         return model_file.entries_of(self._data, self.hash, SelfCheck.made(self, example))
 
     def attach(self, path: str | os.PathLike[str], example: Any = None) -> None:
-        """Puts the graph into the file of a model, in place of one that is there: of ONNX, safetensors and OpenVINO into
-        its metadata, and of another format into a file beside it, with `.hrg` after its name. Weights and other metadata
-        stay as they are. An archive of torch is written by torch itself, as `entries` says.
+        """Puts the graph into the file of a model, in place of one that is there: of ONNX and safetensors into its
+        metadata, and of another format into a file beside it, with `.hrg` after its name. Weights and other metadata stay
+        as they are. An archive of torch is written by torch itself, as `entries` says; an OpenVINO model has the graph of
+        the ONNX model that it is converted from.
 
         With it go an example and the checksum of what each step makes of it here, which `verify` compares.
 

@@ -35,8 +35,7 @@ def write_entries(model: str, entries: Mapping[str, str]) -> None:
         _engine.write_model_entries(os.fsencode(model), [(key, entries.get(key)) for key in _KEYS])
     except UnsupportedError as error:
         error._reword(
-            f"{error}; write it with graph.entries(), as in torch.jit.save(model, path, _extra_files=graph.entries()), or "
-            f"put the graph beside it: graph.attach({model + '.hrg'!r})"
+            f"{error}; graph.entries() gives the texts, and graph.attach({model + _ENDING!r}) puts them beside the model"
         )
         raise
 
