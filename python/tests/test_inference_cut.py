@@ -253,10 +253,12 @@ def test_joined_datasets_prepare_the_kept_columns_alike():
     renamed = numbers().rename({"x": "a", "y": "b"})
     with pytest.raises(hr.GraphError, match='the columns "a", "x" come from several inputs of zip'):
         hr.inference(one.zip(renamed), ["x", "a"])
-    deep = one
+    deep = alike = numbers().map(T.TypeCast("float32"), "x")
     for _ in range(12):  # 2 ** 12 ways to the source
         deep = deep.concat(deep).take(3)
+        alike = alike.map(T.TypeCast("float32"), "x").concat(alike.map(T.TypeCast("float32"), "x"))
     assert hr.inference(deep, "x").hash == hr.inference(one, "x").hash
+    assert len(hr.inference(alike, "x").trace(1)) == 13
 
 
 def test_what_a_step_reads_from_a_file_is_an_input(picture):

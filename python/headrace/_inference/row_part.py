@@ -60,6 +60,7 @@ class _Walk:
         self._replaced: set[int] = set()
         # Made on the way, and kept as their ids are.
         self._made: list[Base] = []
+        self._chains: dict[tuple[str, int], _Chain] = {}
 
     def from_result(self, result: Base, keep: Sequence[str]) -> RowPart:
         known = _columns_of(result)
@@ -69,13 +70,12 @@ class _Walk:
                 listed = ", ".join(f'"{each}"' for each in known)
                 raise GraphError(f'{self._of}: keep names "{name}", not a column{near or f" (columns: {listed})"}')
         waiting = [_Place(result, frozenset(keep), None)]
-        # Keeps what was seen: otherwise a later chain could get the id of an earlier one.
-        seen: dict[tuple[int, frozenset[str], int, frozenset[str]], _Place] = {}
+        seen: set[tuple[int, frozenset[str], int, frozenset[str]]] = set()
         while waiting:
             place = waiting.pop()
             key = (id(place.dataset), place.needed, id(place.chain), place.read)
             if key not in seen:
-                seen[key] = place
+                seen.add(key)
                 waiting += reversed(list(self._below(place)))
         return self._one()
 
@@ -127,6 +127,10 @@ class _Walk:
             chain = chain[1]
         return RowPart(types, parts)
 
+    def _prepended(self, part: Step | Node, chain: _Chain) -> _Chain:
+        """One object for all chains of the same steps, so that ways which meet again are walked once."""
+        return self._chains.setdefault((json.dumps(part), id(chain)), (part, chain))
+
     # ---- maps ----
 
     @staticmethod
@@ -149,7 +153,7 @@ class _Walk:
             if self._gives_files and reads_files(step["kernel"]):
                 read = read.union(outputs)
                 continue
-            chain = (step, chain)
+            chain = self._prepended(step, chain)
             needed = needed.union(step.get("inputs", ()))
         return _Place(place.dataset._inputs[0], needed, chain, read)
 
@@ -218,7 +222,7 @@ class _Walk:
         if not changes:
             return place._replace(dataset=place.dataset._inputs[0])
         made = node_of(_engine.Node(node.op, {"mapping": changes}, [], place.dataset._location))
-        return place._replace(dataset=place.dataset._inputs[0], needed=below, chain=(made, place.chain))
+        return place._replace(dataset=place.dataset._inputs[0], needed=below, chain=self._prepended(made, place.chain))
 
     def _below_zip(self, place: _Place) -> _Place:
         for each in place.dataset._inputs:
