@@ -281,6 +281,7 @@ REFUSED = {
     "random interpolation": ({"input_size": [3, 9, 9], "interpolation": "random"}, "interpolation is 'random'"),
     "a field that timm lacks": ({"input_size": [3, 9, 9], "gamma": 2.2}, "gamma is 2.2: this field is not known here"),
     "video": (preset("VideoClassification"), "VideoClassification"),
+    "a chain of nothing": (preset("Compose", transforms=[]), "add ToTensor()"),
     "a chain without a tensor": (preset("Compose", transforms=[preset("Identity")]), "add ToTensor()"),
     "resizing of tensors": (
         preset("Compose", transforms=[preset("ToTensor"), preset("Resize", size=[9])]),
