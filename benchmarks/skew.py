@@ -2,9 +2,8 @@
 
 Decoding, and decoding with the shorter edge resized and the middle cut out, of the example photographs: by Headrace, Pillow,
 OpenCV (cv2.imdecode and cv2.resize), torch's interpolate, which torchvision calls for tensors, and torchvision's decoder, as far
-as they are installed here. Differences are of values of
-0 … 255, over all pixels: the mean, the greatest, and the part of values that differ by more than 8. With --out, the tables of a
-page are replaced, and a picture of the differences is written beside it.
+as they are installed here. Differences are of values of 0 … 255, over all pixels: the mean, the greatest, and the part of values
+that differ by more than 8. With --out, the tables of a page are replaced, and a picture of the differences is written beside it.
 """
 
 import argparse

@@ -7,7 +7,7 @@ machine that would prepare pictures otherwise than the one where the graph was a
 answer is the output of the network, run by onnxruntime; of any other file, or without onnxruntime, it is the prepared input's
 type, shape and checksum.
 
-    POST /    the bytes of a picture    → 200 {"…": …}, or 400 {"error": "…"} for bytes that are no picture
+    POST /    the bytes of a picture    → 200 {"…": …}, or 400 {"error": "…"} for bytes that are not a picture
     GET /     what the server runs
 """
 
@@ -94,8 +94,8 @@ class Handler(BaseHTTPRequestHandler):
             self._reply(200, self.server.answer_to(picture))
         except (hr.DataError, hr.GraphError) as error:  # the request's fault
             self._reply(400, {"error": str(error)})
-        except hr.Error as error:
-            self._reply(500, {"error": str(error)})
+        except Exception as error:  # as of a network that takes another shape than the graph gives
+            self._reply(500, {"error": f"{type(error).__name__}: {error}"})
 
     def _reply(self, status: int, found: dict[str, Any]) -> None:
         text = json.dumps(found).encode() + b"\n"
@@ -109,11 +109,20 @@ class Handler(BaseHTTPRequestHandler):
         """Says nothing for each request."""
 
 
+def above_zero(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("it must be at least 1")
+    return number
+
+
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", help="with an inference graph of one input and one output")
     parser.add_argument("--port", type=int, default=8000, help="of 127.0.0.1; 0: any that is free")
-    parser.add_argument("--in-flight", type=int, default=8, metavar="N", help="requests that are worked on at once (8)")
+    parser.add_argument(
+        "--in-flight", type=above_zero, default=8, metavar="N", help="requests that are worked on at once (8)"
+    )
     parser.add_argument("--classes", default="", metavar="NAMES", help="names of the classes, with commas between them")
     return parser.parse_args(arguments)
 

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import copy
+import io
 import pathlib
 import pickle
 
@@ -86,8 +87,17 @@ def test_numbers_of_python_get_the_dtype_of_their_input():
     for number in (256, -1, 1.5):
         with pytest.raises(hr.DataError, match='"n" is to be uint8'):
             graph(number, [1.0])
-    with pytest.raises(hr.DataError, match='"x" is to be float32, and .* does not fit'):
-        graph(1, [[1.0], [2.0, 3.0]])
+    for numbers in ([[1.0], [2.0, 3.0]], [1e300]):
+        with pytest.raises(hr.DataError, match='"x" is to be float32, and .* does not fit'):
+            graph(1, numbers)
+    assert np.isinf(graph(1, [float("inf")])["x"]).all()
+
+
+def test_any_name_is_an_input(pictures):
+    for name in ("self", "values", "named", "a b"):
+        graph = hr.InferenceGraph((V.Decode(), name), {name: "bytes"})
+        np.testing.assert_array_equal(graph(**{name: pictures[0]}), graph(pictures[0]))
+        assert len(graph.trace(**{name: pictures[0]})) == 1
 
 
 def test_maps_with_columns_outputs_and_keep():
@@ -140,6 +150,24 @@ def test_a_row_of_a_batch_that_fails_is_named(prepare, pictures):
     assert str(found[3]).startswith("row 3: ")
     with pytest.raises(hr.GraphError, match="errors is 'skip'; it must be one of 'raise', 'return'"):
         prepare.batch(rows, errors="skip")
+
+
+def test_an_object_that_no_column_holds_fails_its_row_alone(pictures):
+    pixels = hr.InferenceGraph(V.Resize((8, 8)), {"image": ("uint8", (None, None, 3))})
+    cut = Image.open(io.BytesIO(pictures[1][:3000]))
+    found = pixels.batch([IMAGE, object(), cut, np.array([None]), IMAGE], errors="return")
+    assert [type(each) for each in found] == [np.ndarray, hr.DataError, hr.DataError, hr.DataError, np.ndarray]
+    assert str(found[1]).startswith('row 1: the input "image" cannot be used: ')
+    assert str(found[2]).startswith('row 2: the input "image" cannot be read from ')
+    for run in (pixels, pixels.trace, lambda value: pixels.batch([value])):
+        with pytest.raises(hr.DataError, match='the input "image" cannot be used: '):
+            run(object())
+
+
+@pytest.mark.parametrize("rows", [b"\xff\xd8", "cat.jpg", {"image": [b""]}, 3, None])
+def test_a_batch_takes_a_list_of_rows(prepare, rows):
+    with pytest.raises(hr.GraphError, match="it must be a list of rows; a call takes one of them"):
+        prepare.batch(rows)
 
 
 def test_threads_share_a_graph(prepare, pictures):
@@ -207,6 +235,8 @@ def twice(image):
         (lambda: hr.InferenceGraph([V.Decode(), V.RandomApply([V.Resize(3)])], {"image": "bytes"}),
          r"RandomApply \(\S*test_inference\.py:\d+\) draws random numbers"),
         (lambda: hr.InferenceGraph([V.Decode(), twice], {"image": "bytes"}), "is not a kernel; call a function on"),
+        (lambda: hr.InferenceGraph([V.Decode(), (V.Resize(3), "image")], {"image": "bytes"}),
+         r"is not a kernel; give kernels alone, or \(kernels, columns\) for all"),
         (lambda: hr.InferenceGraph(V.Resize(3), {"a": "uint8", "b": "bytes"}), "there are 2 inputs .*say which columns"),
         (lambda: hr.InferenceGraph((V.Decode(), "a"), {"a": "bytes", "b": "bytes"}, keep="a"),
          'no column that is kept depends on the input "b"; leave it out'),

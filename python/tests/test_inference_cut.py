@@ -91,6 +91,10 @@ def test_keys_are_names_classes_and_functions():
         ({"Decode": len}, "in the place of Decode: <built-in function len> is not a kernel"),
         ({"batch": V.Resize(3)}, r'no kernels can stand in the place of batch; write replace={"batch": \[\]}'),
         ({3: []}, "replace has the key 3; it must be the name or the class of a kernel"),
+        (
+            {V.RandomHorizontalFlip(): []},
+            r"replace has the key RandomHorizontalFlip\(.*; it must be the name or the class",
+        ),
         ([V.Resize(3)], "give a dict from the name or class of a kernel"),
     ],
 )
@@ -147,6 +151,10 @@ def test_targets_are_replaced_with_their_image():
     assert list(hr.inference(ds, "image", {"RandomResizedCrop": CENTRE}).inputs) == ["image"]
 
 
+def brighter(images):
+    return images + 1
+
+
 def test_kernels_of_whole_batches_are_refused_or_left_out():
     plain = (
         hr.ImageFolder(str(FOLDER)).map([V.Decode(), V.Resize((8, 8)), V.ToFloat()], "image").map(T.OneHot(4), "label")
@@ -162,6 +170,10 @@ def test_kernels_of_whole_batches_are_refused_or_left_out():
     with pytest.raises(hr.GraphError, match="TypeCast .* gets whole batches"):
         hr.inference(after, "image")
     assert hr.inference(after, "image", {"TypeCast": T.TypeCast("float16")}).outputs["image"].dtype == "float16"
+    called = plain.batch(4).map(brighter, "image")
+    with pytest.raises(hr.GraphError, match=r'brighter .* gets whole batches.*, replace={"brighter": \[\]}'):
+        hr.inference(called, "image")
+    assert hr.inference(called, "image", {"brighter": []}).hash == graph.hash
 
 
 def numbers() -> hr.Dataset:
@@ -231,13 +243,22 @@ def test_joined_datasets_prepare_the_kept_columns_alike():
     with pytest.raises(hr.GraphError, match="joins rows that are prepared in different ways, those of Numpy"):
         hr.inference(one.concat(other), "x")
     assert hr.inference(one.concat(other), "y").hash == hr.inference(numbers(), "y").hash
+    # Steps of one way to a source that two ways share are not taken for those of the other.
+    source = hr.ImageFolder(str(FOLDER))
+    for more in range(4):
+        moves = [V.HorizontalFlip()] * more
+        small, large = (source.map([V.Decode(), V.Resize((side, side)), *moves], "image") for side in (8, 9))
+        with pytest.raises(hr.GraphError, match="joins rows that are prepared in different ways"):
+            hr.inference(small.concat(large), "image")
     renamed = numbers().rename({"x": "a", "y": "b"})
     with pytest.raises(hr.GraphError, match='the columns "a", "x" come from several inputs of zip'):
         hr.inference(one.zip(renamed), ["x", "a"])
-    deep = one
+    deep = alike = numbers().map(T.TypeCast("float32"), "x")
     for _ in range(12):  # 2 ** 12 ways to the source
         deep = deep.concat(deep).take(3)
+        alike = alike.map(T.TypeCast("float32"), "x").concat(alike.map(T.TypeCast("float32"), "x"))
     assert hr.inference(deep, "x").hash == hr.inference(one, "x").hash
+    assert len(hr.inference(alike, "x").trace(1)) == 13
 
 
 def test_what_a_step_reads_from_a_file_is_an_input(picture):

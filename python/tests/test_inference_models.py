@@ -1,8 +1,10 @@
 """Inference graphs in the files of models: attached, read again, checked and compared."""
 
 import base64
+import copy
 import json
 import pathlib
+import pickle
 import re
 from typing import Any
 
@@ -90,6 +92,19 @@ def test_other_models_have_it_beside_them(prepare, tmp_path):
     assert hr.inference_of(beside, verify=True) == prepare
 
 
+def test_models_that_others_write_are_refused_with_what_to_call(prepare, tmp_path):
+    path = tmp_path / "model.xml"
+    path.write_text('<?xml version="1.0"?><net name="m" version="11"><layers/><edges/></net>')
+    with pytest.raises(
+        hr.UnsupportedError, match=r"converted from: .*; graph\.entries\(\) gives the texts, and graph"
+    ) as raised:
+        prepare.attach(path)
+    beside = f"{path}.hrg"
+    assert f"graph.attach({beside!r}) puts them beside" in str(raised.value)
+    prepare.attach(beside)
+    assert hr.inference_of(path, verify=True) == prepare
+
+
 def test_saved_graphs_are_opened_too(prepare, tmp_path):
     prepare.save(tmp_path / "prepare.hrg")
     (tmp_path / "prepare.json").write_text(prepare.to_json())
@@ -97,6 +112,28 @@ def test_saved_graphs_are_opened_too(prepare, tmp_path):
     assert hr.inference_of(tmp_path / "prepare.json") == prepare
     with pytest.raises(hr.GraphError, match="not read from the file of a model"):
         hr.inference_of(tmp_path / "prepare.hrg", verify=True)
+
+
+@pytest.mark.parametrize("name", ["prepare.hrg", "prepare.graph", "prepare.json"])
+def test_a_saved_graph_of_a_later_version_says_so(prepare, tmp_path, name):
+    path = tmp_path / name
+    if name.endswith("json"):
+        path.write_text(json.dumps(json.loads(prepare.to_json()) | {"format": 99}))
+    else:
+        data = bytearray(prepare.to_bytes())
+        assert data[:1] == b"\x08"  # the format
+        data[1] = 99
+        path.write_bytes(data)
+    with pytest.raises(hr.GraphError, match=f"{name}: the graph has format 99; .*upgrade Headrace"):
+        hr.inference_of(path)
+    assert main(["model", "show", str(path)]) == 1
+
+
+def test_a_saved_graph_is_not_detached(prepare, tmp_path, capsys):
+    prepare.save(tmp_path / "prepare.hrg")
+    assert main(["model", "detach", str(tmp_path / "prepare.hrg")]) == 1
+    assert "prepare.hrg is a saved graph, not a model; remove the file" in capsys.readouterr().err
+    assert hr.inference_of(tmp_path / "prepare.hrg") == prepare
 
 
 def test_a_model_without_a_graph_is_an_error(model, tmp_path):
@@ -127,6 +164,14 @@ def test_the_check_finds_a_step_that_differs(prepare, model):
     message = str(raised.value)
     assert "Resize" in message.partition(" makes something else")[0] and "checksum 00000001" in message
     assert re.search(r"here is libjpeg-turbo [\d.]+, not 1\.0\.0", message)
+
+
+def test_the_check_goes_to_other_processes(prepare, model):
+    prepare.attach(model)
+    graph = hr.inference_of(model)
+    for again in (pickle.loads(pickle.dumps(graph)), copy.copy(graph), copy.deepcopy(graph)):
+        assert again == graph
+        again.verify()
 
 
 def test_the_check_finds_a_step_of_another_shape(prepare, model):
@@ -190,6 +235,27 @@ def test_an_example_of_the_users_is_checked(model):
         sound.attach(model, example={"imge": b""})
     with pytest.raises(hr.DataError):
         sound.attach(model, example=b"no picture")
+
+
+def test_an_example_that_the_graph_does_not_take_is_named(prepare, model, tmp_path, capsys):
+    with pytest.raises(hr.DataError, match="the example: not a JPEG"):
+        prepare.attach(model, example=b"not a picture")
+    with pytest.raises(hr.GraphError, match="the example: has no input 'imag'; did you mean image"):
+        prepare.attach(model, example={"imag": b""})
+    assert "headrace.graph" not in metadata_of(model)
+    prepare.save(tmp_path / "prepare.graph")
+    arguments = [str(tmp_path / "prepare.graph"), str(model), f"--example={tmp_path / 'prepare.graph'}"]
+    assert main(["model", "attach", *arguments]) == 1
+    assert "the example: not a JPEG" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("dtype", ["bytes", "string"])
+def test_an_example_of_several_texts_is_refused(model, dtype):
+    graph = hr.InferenceGraph([], {"texts": (dtype, (None,))})
+    texts = np.array([b"a", b"b"] if dtype == "bytes" else ["a", "b"], object)
+    with pytest.raises(hr.UnsupportedError, match='the example: the input "texts" is an array of texts or bytes'):
+        graph.attach(model, example=texts)
+    assert "headrace.graph" not in metadata_of(model)
 
 
 def test_arrays_of_pictures_get_an_example(model):

@@ -63,13 +63,45 @@ def test_answers_with_what_the_graph_gives(script, server, model, photos):
     assert status == 200 and found["graph"] == graph.hash and "\n".join(found["steps"]) == graph.explain()
 
 
-def test_bytes_that_are_no_picture_are_the_requests_fault(server, photos):
+def test_bytes_that_are_not_a_picture_are_the_requests_fault(server, photos):
     picture = next(iter(sorted(photos.rglob("*.jpg")))).read_bytes()
     for data in (b"no picture", picture[:300], b""):
         status, found = ask(server, data)
         assert status == 400 and found["error"]
     assert ask(server, b"", {"Content-Length": str(1 << 40)})[0] == 413
     assert ask(server, picture)[0] == 200
+
+
+def test_a_network_that_fails_answers_too(server, photos):
+    def answer(prepared: np.ndarray) -> dict[str, Any]:
+        raise ValueError("got an input of another shape")
+
+    server.answer = answer
+    picture = next(iter(sorted(photos.rglob("*.jpg")))).read_bytes()
+    assert ask(server, picture) == (500, {"error": "ValueError: got an input of another shape"})
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "many"])
+def test_works_on_one_request_at_least(script, model, number, capsys):
+    with pytest.raises(SystemExit):
+        script.parsed([str(model), f"--in-flight={number}"])
+    assert "--in-flight" in capsys.readouterr().err
+
+
+def test_onnxruntime_runs_the_network(script, tmp_path, photos):
+    pytest.importorskip("onnxruntime")
+    helper = pytest.importorskip("onnx.helper")
+    pixels = helper.make_tensor_value_info("pixels", helper.np_dtype_to_tensor_dtype(np.dtype("float32")), ["n", 3])
+    scores = helper.make_tensor_value_info("scores", helper.np_dtype_to_tensor_dtype(np.dtype("float32")), ["n", 3])
+    network = helper.make_graph([helper.make_node("Neg", ["pixels"], ["scores"])], "network", [pixels], [scores])
+    model = helper.make_model(network, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    path = tmp_path / "network.onnx"
+    path.write_bytes(model.SerializeToString())
+    graph = hr.InferenceGraph([], {"pixels": ("float32", (3,))})
+    graph.attach(path, example=[1, 2, 3])
+    answer = script.network_of(str(path), ["a", "b"])
+    assert answer(graph([3, -1, 2])) == {"class": "b", "scores": [-3.0, 1.0, -2.0]}
+    assert answer(graph([3, 2, -1]))["class"] == "2"
 
 
 def test_works_on_eight_requests_at_once(server, photos):

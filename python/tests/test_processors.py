@@ -248,6 +248,8 @@ REFUSED = {
     "another class": ({"image_processor_type": "SamImageProcessor", "do_pad": False}, "image_processor_type is 'Sam"),
     "no class": ({"do_resize": True, "size": 224}, "image_processor_type is None"),
     "another library": ({"size": 224}, "neither image_processor_type"),
+    "nothing": ({}, "its fields are none"),
+    "a name that is a number": ({**VIT, 3: True}, "3 is True: this field is not known here"),
     "an unknown field": ({**VIT, "do_centre_crop": True}, "do_centre_crop is True: this field is not known here"),
     "a field of another family": ({**VIT, "crop_pct": 0.9}, "crop_pct is 0.9: this field is not known here"),
     "hamming": ({**VIT, "resample": 5}, "resample is 5: images are resized by"),
@@ -279,6 +281,7 @@ REFUSED = {
     "random interpolation": ({"input_size": [3, 9, 9], "interpolation": "random"}, "interpolation is 'random'"),
     "a field that timm lacks": ({"input_size": [3, 9, 9], "gamma": 2.2}, "gamma is 2.2: this field is not known here"),
     "video": (preset("VideoClassification"), "VideoClassification"),
+    "a chain of nothing": (preset("Compose", transforms=[]), "add ToTensor()"),
     "a chain without a tensor": (preset("Compose", transforms=[preset("Identity")]), "add ToTensor()"),
     "resizing of tensors": (
         preset("Compose", transforms=[preset("ToTensor"), preset("Resize", size=[9])]),

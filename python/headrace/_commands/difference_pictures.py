@@ -76,7 +76,7 @@ def _cells(each: StepDifference) -> Iterator[Cell]:
 
 
 def _image(value: Any) -> np.ndarray | None:
-    """(H, W, C); None: it is no picture."""
+    """(H, W, C); None: it is not a picture."""
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "uf" or value.dtype.itemsize > 8:
         return None
     if value.ndim == 2:

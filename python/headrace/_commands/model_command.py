@@ -17,9 +17,8 @@ from headrace.errors import GraphError
 from headrace.vision import Decode
 
 HELP = "show, attach, detach, check and compare the inference graphs of models"
-_MODEL = (
-    "an ONNX, safetensors, TorchScript, .pt2 or OpenVINO file, another one with MODEL.hrg beside it, or a saved graph"
-)
+_HOLDER = "an ONNX, safetensors, TorchScript, .pt2 or OpenVINO file, another one with MODEL.hrg beside it"
+_MODEL = f"{_HOLDER}, or a saved graph"
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -36,12 +35,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     part.set_defaults(run=attach)
     part = parts.add_parser("detach", help="take the graph out of a model")
-    part.add_argument("model", metavar="MODEL", help=_MODEL)
+    part.add_argument("model", metavar="MODEL", help=_HOLDER)
     part.set_defaults(run=detach)
     part = parts.add_parser(
         "check", help="run the example of a model's graph, and end with code 1 if it gives anything else"
     )
-    part.add_argument("model", metavar="MODEL", help=_MODEL)
+    part.add_argument("model", metavar="MODEL", help=_HOLDER)
     part.set_defaults(run=check)
     part = parts.add_parser("diff", help="where two graphs part on a picture, step by step; code 1 if they do")
     part.add_argument("first", metavar="A", help=_MODEL)

@@ -25,7 +25,7 @@ def node_of(node: _engine.Node) -> Node:
 
 
 def map_of(dataset: Base) -> list[Step]:
-    """The steps of a map, in order; those of other operators are none."""
+    """The steps of a map, in order; other operators have no steps."""
     return list(node_of(dataset._node).get("steps", ()))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from headrace import _engine
 from headrace._arguments import options
@@ -23,7 +23,7 @@ from headrace._inference.row_part import row_part
 from headrace._inference.self_check import SelfCheck
 from headrace._kernels.kernel import Kernel
 from headrace._kernels.mapping import names
-from headrace.errors import Error, GraphError
+from headrace.errors import DataError, Error, GraphError
 
 __all__ = ["InferenceGraph"]
 
@@ -31,6 +31,7 @@ __all__ = ["InferenceGraph"]
 KernelsOfColumns: TypeAlias = (
     "Kernel | Sequence[Kernel | tuple[Any, ...]] | tuple[Any, ...] | Mapping[Any, Kernel | Sequence[Kernel]]"
 )
+_T = TypeVar("_T")
 _OF = "InferenceGraph"
 # Dtypes of outputs for which NumPy makes no array to write rows into.
 _WITHOUT_SLOTS = ("bytes", "string", "unknown", "bfloat16")
@@ -118,7 +119,7 @@ class InferenceGraph:
         write_whole(path, self._data, f"cannot save to {path}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return InferenceGraph.from_bytes, (self._data,)
+        return _remade, (self._data, self._check)
 
     def __eq__(self, other: object) -> bool:
         return self._data == other._data if isinstance(other, InferenceGraph) else NotImplemented
@@ -146,7 +147,7 @@ class InferenceGraph:
 
     # ---- running it ----
 
-    def __call__(self, *values: Any, **named: Any) -> Any:
+    def __call__(self, /, *values: Any, **named: Any) -> Any:
         """What the graph makes of one row, as a row of a pipeline has it: the value where one column is kept, a dict by
         name where several are.
 
@@ -155,7 +156,7 @@ class InferenceGraph:
                 one dict by name.
             named: The same by name.
         """
-        return self._shaped(self._engine.run(self._row(values, named)))
+        return self._shaped(self._run(self._row(values, named)))
 
     def batch(self, rows: Iterable[Any], *, errors: Literal["raise", "return"] = "raise") -> Any:
         """What the graph makes of several rows, stacked: an array whose first axis counts them, where one column is kept,
@@ -168,7 +169,7 @@ class InferenceGraph:
                 list with what a call gives for each row, and for a row that fails its error.
         """
         options.choice("errors", errors, ("raise", "return"), _OF)
-        listed = list(rows)
+        listed = _rows(rows)
         if errors == "return":
             return [self._or_error(number, row) for number, row in enumerate(listed)]
         if self._slots is not None and listed:
@@ -176,28 +177,46 @@ class InferenceGraph:
         results = [self._run_numbered(number, row) for number, row in enumerate(listed)]
         return self._shaped([_stacked([row[i] for row in results]) for i in range(len(self._engine.outputs))])
 
-    def trace(self, *values: Any, **named: Any) -> list[tuple[str, str, Any]]:
+    def trace(self, /, *values: Any, **named: Any) -> list[tuple[str, str, Any]]:
         """What each step makes of one row: the step, the column that it writes, and the value.
 
         Args:
             values: As for a call.
             named: The same by name.
         """
-        return list(self._engine.trace(self._row(values, named)))
+        given = self._row(values, named)
+        return list(self._usable(lambda: self._engine.trace(given)))
+
+    def _run(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return self._usable(lambda: self._engine.run(values))
+
+    def _usable(self, run: Callable[[], _T]) -> _T:
+        """What `run` gives. Objects that no column holds are errors of the request."""
+        try:
+            return run()
+        except (TypeError, ValueError) as error:
+            if isinstance(error, Error):
+                raise
+            listed = ", ".join(f'"{name}"' for name, _, _ in self._engine.inputs)
+            of = "the input" if len(self._engine.inputs) == 1 else "one of the inputs"
+            raise DataError(f"{of} {listed} cannot be used: {error}") from None
 
     def _into_slots(self, rows: Sequence[Any], slots: Sequence[tuple[str, tuple[int, ...]]]) -> Any:
         """Each row straight into the arrays."""
         made = [np.empty((len(rows), *shape), dtype) for dtype, shape in slots]
         for number, row in enumerate(rows):
             try:
-                self._engine.run_into(self._values(row), tuple(column[number] for column in made))
+                self._run_into(self._values(row), tuple(column[number] for column in made))
             except Error as error:
                 raise _of_number(error, number) from None
         return self._shaped(made)
 
+    def _run_into(self, values: tuple[Any, ...], slots: tuple[Any, ...]) -> None:
+        self._usable(lambda: self._engine.run_into(values, slots))
+
     def _run_numbered(self, number: int, row: Any) -> tuple[Any, ...]:
         try:
-            return self._engine.run(self._values(row))
+            return self._run(self._values(row))
         except Error as error:
             raise _of_number(error, number) from None
 
@@ -247,9 +266,10 @@ class InferenceGraph:
         return model_file.entries_of(self._data, self.hash, SelfCheck.made(self, example))
 
     def attach(self, path: str | os.PathLike[str], example: Any = None) -> None:
-        """Puts the graph into the file of a model, in place of one that is there: of ONNX, safetensors and OpenVINO into
-        its metadata, and of another format into a file beside it, with `.hrg` after its name. Weights and other metadata
-        stay as they are. An archive of torch is written by torch itself, as `entries` says.
+        """Puts the graph into the file of a model, in place of one that is there: of ONNX and safetensors into its
+        metadata, and of another format into a file beside it, with `.hrg` after its name. Weights and other metadata stay
+        as they are. An archive of torch is written by torch itself, as `entries` says; an OpenVINO model has the graph of
+        the ONNX model that it is converted from.
 
         With it go an example and the checksum of what each step makes of it here, which `verify` compares.
 
@@ -291,6 +311,12 @@ class InferenceGraph:
         return self._graph.json()
 
 
+def _remade(data: bytes, check: SelfCheck | None) -> InferenceGraph:
+    made = InferenceGraph.from_bytes(data)
+    made._check = check
+    return made
+
+
 def _mappings(kernels: Any, inputs: Sequence[str]) -> list[tuple[Any, Any, Any]]:
     """Kernels, columns and output of each map."""
     if isinstance(kernels, Mapping):
@@ -317,7 +343,18 @@ def _mapping(given: tuple[Any, ...]) -> tuple[Any, Any, Any]:
 def _refuse_functions(kernels: Any) -> None:
     for each in kernels if isinstance(kernels, (list, tuple)) else [kernels]:
         if not isinstance(each, Kernel) and not (isinstance(each, type) and issubclass(each, Kernel)):
-            raise GraphError(f"{_OF}: {shown(each)} is not a kernel; call a function on the result instead")
+            advice = (
+                "call a function on the result instead"
+                if callable(each)
+                else "give kernels alone, or (kernels, columns) for all of them"
+            )
+            raise GraphError(f"{_OF}: {shown(each)} is not a kernel; {advice}")
+
+
+def _rows(rows: Any) -> list[Any]:
+    if isinstance(rows, (bytes, bytearray, memoryview, str, Mapping)) or not isinstance(rows, Iterable):
+        raise GraphError(f"{_OF}: rows is {shown(rows)}; it must be a list of rows; a call takes one of them")
+    return list(rows)
 
 
 def _of_row(row: Any) -> tuple[tuple[Any, ...], Mapping[str, Any]]:

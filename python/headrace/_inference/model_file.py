@@ -18,6 +18,11 @@ GRAPH = "headrace.graph"
 HASH = "headrace.hash"
 CHECK = "headrace.check"
 _KEYS = (GRAPH, HASH, CHECK)
+_ENDING = ".hrg"
+# Of the bytes and the JSON of a graph.
+_BEGINNINGS = (b"\x08", b"{")
+# Names what made a graph, also one of a later version.
+_PRODUCER = b"headrace "
 
 
 def entries_of(data: bytes, hash_: str, check: str) -> dict[str, str]:
@@ -30,15 +35,20 @@ def write_entries(model: str, entries: Mapping[str, str]) -> None:
         _engine.write_model_entries(os.fsencode(model), [(key, entries.get(key)) for key in _KEYS])
     except UnsupportedError as error:
         error._reword(
-            f"{error}; write it with graph.entries(), as in torch.jit.save(model, path, _extra_files=graph.entries()), or "
-            f"put the graph beside it: graph.attach({model + '.hrg'!r})"
+            f"{error}; graph.entries() gives the texts, and graph.attach({model + _ENDING!r}) puts them beside the model"
         )
         raise
 
 
 def remove_entries(model: str, of: str) -> None:
-    """From the model and the file beside it. GraphError if there are none."""
-    if GRAPH not in _own_entries(model):
+    """From the model and the file beside it. GraphError if it holds no graph, or is itself a saved one."""
+    try:
+        found = _own_entries(model)
+    except (DataError, UnsupportedError):
+        if _saved_graph(model) is None:
+            raise
+        raise GraphError(f"{of}: {model} is a saved graph, not a model; remove the file") from None
+    if GRAPH not in found:
         raise GraphError(f"{of}: {model} holds no inference graph")
     _engine.write_model_entries(os.fsencode(model), [(key, None) for key in _KEYS])
 
@@ -72,15 +82,30 @@ def _own_entries(path: str) -> dict[str, str]:
 
 
 def _saved_graph(path: str) -> dict[str, str] | None:
-    """The graph that `save` or `to_json` gave; None: the file is none."""
-    if not os.path.isfile(path):
+    """The graph that `save` or `to_json` gave; None: the file holds something else. GraphError for a later version."""
+    data = _data_of_graph(path) if os.path.isfile(path) else b""
+    if not data:
         return None
+    is_json = data[:1] == b"{"
     try:
-        data = read_whole(path)
+        graph = _engine.Graph.parse_json(data.decode()) if is_json else _engine.Graph.parse(data)
+    except UnicodeDecodeError:
+        return None
+    except Error as error:
+        if not (b'"nodes"' in data if is_json else path.endswith(_ENDING) or _PRODUCER in data):
+            return None
+        error._reword(f"{_engine.printable(path)}: {error}")
+        error.file = path
+        raise
+    return {GRAPH: base64.b64encode(graph.serialize()).decode()} if graph.nodes else None
+
+
+def _data_of_graph(path: str) -> bytes:
+    """Empty if the file does not begin as a graph: weights of other formats may have more bytes than there is memory."""
+    try:
+        with open(path, "rb") as file:
+            if file.read(1) not in _BEGINNINGS:
+                return b""
+        return read_whole(path)
     except OSError as error:
         raise system_error(f"cannot read {path}", error) from None
-    try:
-        graph = _engine.Graph.parse_json(data.decode()) if data[:1] == b"{" else _engine.Graph.parse(data)
-    except (Error, UnicodeDecodeError):
-        return None
-    return {GRAPH: base64.b64encode(graph.serialize()).decode()} if graph.nodes else None

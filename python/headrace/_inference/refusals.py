@@ -9,7 +9,7 @@ from headrace._graph.declared import followed_by, function_kernel, operator
 from headrace._inference.graph_nodes import Node, Step, drawing_kernel, place_of, references_in
 from headrace.errors import GraphError
 
-__all__ = ["refuse_changing"]
+__all__ = ["name_in_replace", "refuse_changing"]
 
 
 class _Refused(NamedTuple):
@@ -48,14 +48,21 @@ def _refused(step: Step) -> _Refused | None:
     kernel, at = step["kernel"], place_of(step)
     for attribute, name in references_in(step):
         if kernel == function_kernel():
-            plain = (name.rpartition("#")[0] or name).rpartition(":")[2].rpartition(".")[2]
-            return _Refused(plain, at, "is a Python function, which no graph holds")
+            return _Refused(name_in_replace(step), at, "is a Python function, which no graph holds")
         return _Refused(kernel, at, f"reads {name} as {attribute}, whose value depends on the epoch")
     drawing = drawing_kernel(step)
     if drawing is None:
         return None
     within = "" if drawing == kernel or _draws(kernel) else f", as {drawing} in it does"
     return _Refused(kernel, at, f"draws random numbers{within}, and a request must get the same answer each time")
+
+
+def name_in_replace(step: Step) -> str:
+    """The key of `replace=` for a step: the name of the function that it calls, or of its kernel."""
+    name = next((name for _, name in references_in(step)), None) if step["kernel"] == function_kernel() else None
+    return (
+        str(step["kernel"]) if name is None else (name.rpartition("#")[0] or name).rpartition(":")[2].rpartition(".")[2]
+    )
 
 
 def _draws(kernel: str) -> bool:

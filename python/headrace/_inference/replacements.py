@@ -82,7 +82,7 @@ class Replacements:
         for key in self._given:
             if key not in self._unused:
                 continue
-            name = key.__name__ if isinstance(key, type) or callable(key) else str(key)
+            name = _name_of(key)
             if name in self._inner:
                 within = self._inner[name]
                 raise GraphError(
@@ -104,11 +104,15 @@ class Replacements:
                 waiting += branch
 
 
+def _name_of(key: Any) -> str:
+    return key if isinstance(key, str) else getattr(key, "__name__", None) or shown(key)
+
+
 def _kernels(key: Any, value: Any, of: str) -> list[Kernel]:
-    if not isinstance(key, (str, type)) and not callable(key):
+    if isinstance(key, Kernel) or not (isinstance(key, (str, type)) or callable(key)):
         raise GraphError(f"{of}: replace has the key {shown(key)}; it must be the name or the class of a kernel")
     listed = list(value) if isinstance(value, (list, tuple)) else [value]
-    name = key if isinstance(key, str) else getattr(key, "__name__", str(key))
+    name = _name_of(key)
     for each in listed:
         if isinstance(each, type) and issubclass(each, Kernel):
             raise GraphError(f"{of}: in the place of {name}: {each.__name__} is a class; write {each.__name__}(…)")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from headrace._arguments.late_numpy import np
 from headrace._arguments.options import shown
-from headrace.errors import DataError, GraphError
+from headrace.errors import DataError, Error, GraphError
 
 __all__ = ["request_value"]
 
 
 def request_value(name: str, dtype: str, value: Any) -> Any:
-    """Bytes, texts and arrays stay; a PIL image and a torch tensor become arrays, and Python's numbers such of the input's
+    """Bytes, texts and arrays stay; PIL images and torch tensors become arrays, and Python's numbers arrays of the input's
     dtype."""
     if value is None:
         raise GraphError(f'the input "{name}" is None; give bytes, a text, a number or an array')
@@ -23,20 +24,31 @@ def request_value(name: str, dtype: str, value: Any) -> Any:
         )
     module = type(value).__module__.partition(".")[0]
     if module == "torch":
-        return value.detach().cpu().numpy()
+        return _read(name, value, lambda: value.detach().cpu().numpy())
     if module == "PIL":
-        return _pixels(name, value)
+        return _read(name, value, lambda: _pixels(name, value))
     if type(value) in (bool, int, float, list, tuple) and dtype not in ("bytes", "string", "unknown"):
         return _numbers(name, dtype, value)
     return bytes(value) if isinstance(value, (bytearray, memoryview)) else value
 
 
+def _read(name: str, value: Any, read: Callable[[], Any]) -> Any:
+    """Of another library, whose errors, as of a picture that is cut off, become those of the input."""
+    try:
+        return read()
+    except Error:
+        raise
+    except Exception as error:
+        raise DataError(f'the input "{name}" cannot be read from {shown(value)}: {error}') from error
+
+
 def _numbers(name: str, dtype: str, value: Any) -> Any:
     """Of Python, which have no dtype. Floats are rounded to the dtype, and nothing else changes."""
     try:
-        array = np.asarray(value, dtype)
+        with np.errstate(over="raise"):
+            array = np.asarray(value, dtype)
         fits = array.dtype.kind not in "biu" or np.array_equal(array, np.asarray(value))
-    except (OverflowError, TypeError, ValueError):
+    except (ArithmeticError, TypeError, ValueError):
         fits = False
     if not fits:
         raise DataError(f'the input "{name}" is to be {dtype}, and {shown(value)} does not fit')

@@ -11,6 +11,7 @@ from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets.base import Base
 from headrace._graph.declared import reads_files
 from headrace._inference.graph_nodes import Node, Step, map_of, node_of, place_of, references_in
+from headrace._inference.refusals import name_in_replace
 from headrace._inference.replacements import Replacements
 from headrace._kernels.chooser import flattened
 from headrace._kernels.mapping import StepWriter, Types, kernel_list
@@ -59,6 +60,7 @@ class _Walk:
         self._replaced: set[int] = set()
         # Made on the way, and kept as their ids are.
         self._made: list[Base] = []
+        self._chains: dict[tuple[str, int], _Chain] = {}
 
     def from_result(self, result: Base, keep: Sequence[str]) -> RowPart:
         known = _columns_of(result)
@@ -125,6 +127,10 @@ class _Walk:
             chain = chain[1]
         return RowPart(types, parts)
 
+    def _prepended(self, part: Step | Node, chain: _Chain) -> _Chain:
+        """One object for all chains of the same steps, so that ways which meet again are walked once."""
+        return self._chains.setdefault((json.dumps(part), id(chain)), (part, chain))
+
     # ---- maps ----
 
     @staticmethod
@@ -147,7 +153,7 @@ class _Walk:
             if self._gives_files and reads_files(step["kernel"]):
                 read = read.union(outputs)
                 continue
-            chain = (step, chain)
+            chain = self._prepended(step, chain)
             needed = needed.union(step.get("inputs", ()))
         return _Place(place.dataset._inputs[0], needed, chain, read)
 
@@ -191,7 +197,7 @@ class _Walk:
         return replaced
 
     def _in_place(self, step: Step, kernels: Sequence[Any]) -> list[Step]:
-        """Of a saved graph, whose kernels are no objects: those of the step's columns."""
+        """Of a saved graph, whose kernels are not objects: those of the step's columns."""
         inputs, outputs = list(step.get("inputs", ())), list(step.get("outputs", ()))
         if not kernels and inputs == outputs:
             return []
@@ -216,7 +222,7 @@ class _Walk:
         if not changes:
             return place._replace(dataset=place.dataset._inputs[0])
         made = node_of(_engine.Node(node.op, {"mapping": changes}, [], place.dataset._location))
-        return place._replace(dataset=place.dataset._inputs[0], needed=below, chain=(made, place.chain))
+        return place._replace(dataset=place.dataset._inputs[0], needed=below, chain=self._prepended(made, place.chain))
 
     def _below_zip(self, place: _Place) -> _Place:
         for each in place.dataset._inputs:
@@ -265,11 +271,11 @@ class _Walk:
             part, chain = chain
             if "kernel" not in part or self._is_put_in(part):
                 continue
-            name, at = part["kernel"], place_of(part)
+            name, at = name_in_replace(part), place_of(part)
             raise GraphError(
                 f"{self._of}: {name}{f' ({at})' if at else ''} gets whole batches, as it stands after "
                 f"{_named(place.dataset)}, and a request is one row: leave it out, "
-                f'replace={{"{name}": []}}, or write what does the same for a row, replace={{"{name}": [V.{name}(…)]}}'
+                f'replace={{"{name}": []}}, or write kernels that do the same for a row, replace={{"{name}": […]}}'
             )
 
     def _is_put_in(self, step: Step) -> bool:

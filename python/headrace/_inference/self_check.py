@@ -12,7 +12,7 @@ from headrace import _engine
 from headrace._arguments.late_numpy import np
 from headrace._inference.example_values import example_values
 from headrace._inference.library_versions import library_versions
-from headrace.errors import DataError, UnsupportedError
+from headrace.errors import DataError, Error, UnsupportedError
 
 if TYPE_CHECKING:
     from headrace._inference.inference_graph import InferenceGraph
@@ -33,14 +33,20 @@ class SelfCheck:
     @staticmethod
     def made(graph: InferenceGraph, example: Any) -> str:
         """The text, as it travels with the graph."""
-        values = example_values(graph, example)
-        results = graph._engine.run(tuple(values.values()))
+        try:
+            values = example_values(graph, example)
+            inputs = {name: _written(name, value) for name, value in values.items()}
+            results = graph._run(tuple(values.values()))
+        except Error as error:
+            if example is not None:
+                error._reword(f"the example: {error}")
+            raise
         names = [name for name, _, _ in graph._engine.outputs]
         return json.dumps(
             {
                 "headrace": _engine.version,
                 "libraries": library_versions(),
-                "inputs": {name: _written(value) for name, value in values.items()},
+                "inputs": inputs,
                 "outputs": {name: _digest(value) for name, value in zip(names, results, strict=True)},
                 "steps": [
                     {"step": step, "column": column, **_digest(value)}
@@ -59,7 +65,7 @@ class SelfCheck:
 
     def _first_difference(self, graph: InferenceGraph, check: Mapping[str, Any], values: tuple[Any, ...]) -> str | None:
         names = [name for name, _, _ in graph._engine.outputs]
-        results = {name: _digest(value) for name, value in zip(names, graph._engine.run(values), strict=True)}
+        results = {name: _digest(value) for name, value in zip(names, graph._run(values), strict=True)}
         if results == check["outputs"]:
             return None
         traced = graph._engine.trace(values)
@@ -83,7 +89,7 @@ class SelfCheck:
         except (ValueError, RecursionError) as error:
             raise DataError(f"{self._path}: the check is not JSON ({error}); attach the graph again") from None
         if not isinstance(found, dict) or not all(isinstance(found.get(key), _kind_of(key)) for key in _FIELDS):
-            raise DataError(f"{self._path}: the check has not the form of this version; attach the graph again")
+            raise DataError(f"{self._path}: the check does not have the form of this version; attach the graph again")
         if not all(isinstance(each, dict) for each in found["steps"]):
             raise DataError(f"{self._path}: a step of the check is not an object; attach the graph again")
         return found
@@ -102,11 +108,15 @@ def _kind_of(field: str) -> type:
     return {"headrace": str, "steps": list}.get(field, dict)
 
 
-def _written(value: Any) -> Any:
+def _written(name: str, value: Any) -> Any:
     """Bytes as base64; others with their dtype and shape."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     dtype, shape, data = _parts(value)
+    if dtype in ("bytes", "string") and not isinstance(value, str):
+        raise UnsupportedError(
+            f'the input "{name}" is an array of texts or bytes, which the check of a model cannot hold'
+        )
     return {"dtype": dtype, "shape": shape, "base64": base64.b64encode(data).decode()}
 
 

@@ -79,10 +79,10 @@ class ConfigFields:
         for name, value in self._given.items():
             if name not in known:
                 raise refused(
-                    name,
+                    str(name),
                     value,
                     "this field is not known here, so it cannot be told whether it changes pixels; leave it out if it "
-                    f"changes none{did_you_mean(name, known)}",
+                    f"changes none{did_you_mean(str(name), known)}",
                 )
 
     def _wrong(self, name: str, value: Any, must_be: str) -> GraphError:

@@ -65,9 +65,10 @@ def _steps_of(config: Mapping[str, Any]) -> ImageSteps:
     for knows, steps in _LIBRARIES:
         if knows(config):
             return steps(config)
+    listed = ", ".join(map(shown, list(config)[:10])) or "none"
     raise UnsupportedError(
-        f"{OF}: fields {', '.join(map(shown, list(config)[:10]))} have neither image_processor_type, as Hugging Face's "
-        "configs, nor input_size, as timm's"
+        f"{OF}: the config has neither image_processor_type, as Hugging Face's have, nor input_size, as timm's; its fields "
+        f"are {listed}"
     )
 
 

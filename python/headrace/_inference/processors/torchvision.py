@@ -1,5 +1,5 @@
-"""Transforms of torchvision: those of weights, and Compose of a few, by their attributes. They are those of an image of
-Pillow, as which torchvision takes pictures by default; torchvision itself is not imported."""
+"""Transforms of torchvision: those of weights, and Compose of a few, by their attributes. What they do is what they
+do to an image of Pillow, the default of torchvision's data sets; torchvision itself is not imported."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _MOST_TRANSFORMS = 1000
 
 
 def knows(config: Any) -> bool:
-    """Whether an object is a transform of torchvision, weights of its, or what makes their transforms."""
+    """Whether an object is a transform of torchvision, its weights, or what makes their transforms."""
     return _is_torchvisions(config) or _is_torchvisions(getattr(config, "func", None))
 
 
@@ -48,7 +48,7 @@ def _is_torchvisions(config: Any) -> bool:
 
 @dataclass
 class _Chain:
-    """What the transforms so far do: torchvision's mean other things for images than for tensors."""
+    """What the transforms so far do: torchvision's transforms do other things to images than to tensors."""
 
     steps: ImageSteps = field(default_factory=ImageSteps)
     is_tensor: bool = False
@@ -64,7 +64,8 @@ class _Chain:
             each = left.pop()
             name = type(each).__name__
             if name in ("Compose", "Sequential"):
-                left.extend(reversed(list(getattr(each, "transforms", None) or each)))
+                inner = getattr(each, "transforms", None)
+                left.extend(reversed(list(each if inner is None else inner)))
             elif name in _TRANSFORMS and _is_torchvisions(each):
                 _TRANSFORMS[name](self, ConfigFields(vars(each), {}))
             else:
