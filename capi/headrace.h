@@ -27,7 +27,9 @@
  * Threads. A graph is immutable: any number of threads run it at once, without a lock. A call works on the thread that
  * calls it; no thread is started but by hr_pool_make(). Structures, statuses and outputs belong to who made the call.
  * hr_close(), hr_pool_close(), hr_release() and hr_status_free() may be called from any thread, once, when nobody uses
- * the object any more. The library stays loaded after dlclose(). */
+ * the object any more. A thread may not be cancelled (pthread_cancel) within a call. The child of a process with
+ * several threads may not use the library after fork() unless it calls exec. The library stays loaded after dlclose().
+ */
 #ifndef HEADRACE_H_
 #define HEADRACE_H_
 

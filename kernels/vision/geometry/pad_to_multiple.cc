@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -16,6 +17,8 @@ namespace {
 
 ImageSize MultipleOf(ImageSize image, int64_t divisor, bool beyond) {
   const auto side = [divisor, beyond](int64_t length) {
+    // Beyond all images, where a type was declared so.
+    if (length > std::numeric_limits<int64_t>::max() - divisor) return length;
     return (beyond ? length / divisor + 1 : (length + divisor - 1) / divisor) * divisor;
   };
   return {side(image.height), side(image.width)};

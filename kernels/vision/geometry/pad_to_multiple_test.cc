@@ -48,6 +48,9 @@ TEST(PadToMultiple, InfersWhatIsKnown) {
   EXPECT_EQ(type_of(true, {16, 17, 3}), "uint8 (24, 24, 3)");
   EXPECT_EQ(type_of(false, {-1, 17, 3}), "uint8 (None, 24, 3)");
   EXPECT_EQ(type_of(false, {-1, -1}), "uint8 (None, None)");
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  for (const bool beyond : {false, true})
+    EXPECT_EQ(type_of(beyond, {kMost, 8, 3}).substr(0, 27), "uint8 (9223372036854775807,");
 }
 
 }  // namespace

@@ -23,9 +23,7 @@ ImageSize SizeOfRatio(ImageSize image, const std::vector<int64_t>& size, bool co
   const double by_height = height / static_cast<double>(size[0]);
   const double by_width = width / static_cast<double>(size[1]);
   const double ratio = covers ? std::min(by_height, by_width) : std::max(by_height, by_width);
-  const auto side = [ratio](double length) {
-    return std::max<int64_t>(static_cast<int64_t>(std::nearbyint(length / ratio)), 1);
-  };
+  const auto side = [ratio](double length) { return WholeSide(std::nearbyint(length / ratio)); };
   return {side(height), side(width)};
 }
 

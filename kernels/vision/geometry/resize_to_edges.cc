@@ -28,9 +28,8 @@ ImageSize SizeBetweenEdges(ImageSize image, int64_t shortest, int64_t longest) {
     shorter = std::nearbyint(unrounded);
   }
   if (std::min(height, width) == shorter) return image;
-  const auto side = [](double length) { return std::max<int64_t>(static_cast<int64_t>(length), 1); };
-  if (width < height) return {side(unrounded * height / width), side(shorter)};
-  return {side(shorter), side(unrounded * width / height)};
+  if (width < height) return {WholeSide(unrounded * height / width), WholeSide(shorter)};
+  return {WholeSide(shorter), WholeSide(unrounded * width / height)};
 }
 
 class ResizeToEdges : public GeometricKernel {

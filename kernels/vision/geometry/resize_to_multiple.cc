@@ -29,8 +29,7 @@ ImageSize MultiplesNear(ImageSize image, int64_t divisor, const std::vector<int6
   const double by_width = static_cast<double>(size[1]) / width;
   const double scale = std::abs(1 - by_width) < std::abs(1 - by_height) ? by_width : by_height;
   const auto side = [scale, divisor](double length) {
-    const double multiples = std::nearbyint(scale * length / static_cast<double>(divisor));
-    return std::max(static_cast<int64_t>(multiples), int64_t{1}) * divisor;
+    return WholeSide(std::nearbyint(scale * length / static_cast<double>(divisor))) * divisor;
   };
   return {side(height), side(width)};
 }

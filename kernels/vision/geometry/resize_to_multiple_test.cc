@@ -1,5 +1,6 @@
 // ResizeToMultiple: the sizes that transformers 5.24 gives DPT and GLPN, and the pixels of Resize.
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "core/error.h"
@@ -64,6 +65,11 @@ TEST(ResizeToMultiple, CutsTheSidesOfTheImage) {
 TEST(ResizeToMultiple, InfersWhatIsKnown) {
   const ir::ColumnType decoded = ir::ColumnType::Of(DType::kUInt8, {-1, -1, 3});
   EXPECT_EQ(ir::TypeName(*InferType("ResizeToMultiple", DivisorAttributes(16), {decoded})), "uint8 (None, None, 3)");
+}
+
+TEST(ResizeToMultiple, DeclaredSizesMayBeAbsurd) {
+  const ir::ColumnType declared = ir::ColumnType::Of(DType::kUInt8, {std::numeric_limits<int64_t>::max(), 1, 3});
+  EXPECT_TRUE(InferType("ResizeToMultiple", DivisorAttributes(14, 65535, 65535), {declared}).ok());
 }
 
 TEST(ResizeToMultiple, RefusesAnImageThatIsTooNarrow) {
