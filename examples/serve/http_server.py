@@ -61,6 +61,8 @@ class Server(ThreadingHTTPServer):
     """A thread for each connection, of which `in_flight` at once prepare a picture and run the network."""
 
     daemon_threads = True
+    # Connections that wait to be accepted: of more than these the system drops some, and clients wait for seconds.
+    request_queue_size = 128
 
     def __init__(self, port: int, graph: hr.InferenceGraph, answer: Answer, in_flight: int) -> None:
         super().__init__(("127.0.0.1", port), Handler)

@@ -251,6 +251,21 @@ def test_what_no_graph_holds_is_refused(make, message):
         make()
 
 
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("cat.jpg", "got a text; give what the file holds"),
+        (Image.fromarray(IMAGE), "got Image; .* without Decode"),
+        (IMAGE, r"got ndarray; of encoded bytes in an array give array\.tobytes"),
+    ],
+)
+def test_what_is_not_the_bytes_of_a_picture_is_refused_with_what_to_give(prepare, value, message):
+    with pytest.raises(hr.DataError, match=f'the input "image" is to be bytes.*{message}'):
+        prepare(value)
+    (found,) = prepare.batch([value], errors="return")
+    assert isinstance(found, hr.DataError)
+
+
 def test_parameters_are_refused():
     size = hr.parameter("sigma", default=1.0)
     with pytest.raises(hr.GraphError, match="whose value depends on the epoch"):

@@ -22,6 +22,8 @@ def request_value(name: str, dtype: str, value: Any) -> Any:
         raise GraphError(
             f'the input "{name}" is a path, and the graph takes what the file holds; give its bytes: path.read_bytes()'
         )
+    if dtype == "bytes":
+        _refuse_for_bytes(name, value)
     module = type(value).__module__.partition(".")[0]
     if module == "torch":
         return _read(name, value, lambda: value.detach().cpu().numpy())
@@ -30,6 +32,19 @@ def request_value(name: str, dtype: str, value: Any) -> Any:
     if type(value) in (bool, int, float, list, tuple) and dtype not in ("bytes", "string", "unknown"):
         return _numbers(name, dtype, value)
     return bytes(value) if isinstance(value, (bytearray, memoryview)) else value
+
+
+def _refuse_for_bytes(name: str, value: Any) -> None:
+    """Refuses what is often given in place of an encoded picture."""
+    if isinstance(value, str):
+        raise DataError(
+            f'the input "{name}" is to be bytes, and got a text; give what the file holds: open(path, "rb").read()'
+        )
+    if type(value).__module__.startswith("PIL.") or str(getattr(value, "dtype", "")).rpartition(".")[2] == "uint8":
+        raise DataError(
+            f'the input "{name}" is to be bytes, such as those of a JPEG, and got {type(value).__name__}; of encoded bytes '
+            'in an array give array.tobytes(); pixels need a graph with the input ("uint8", (None, None, 3)), without Decode'
+        )
 
 
 def _read(name: str, value: Any, read: Callable[[], Any]) -> Any:
