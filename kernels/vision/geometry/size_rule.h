@@ -13,8 +13,8 @@
 
 namespace headrace {
 
-// The length of a side, rounded toward zero; at least 1. Declared types may have longer sides than images can: those are
-// beyond all images afterwards, too.
+// The length of a side, rounded toward zero; at least 1. Declared types may have longer sides than images can: those
+// are beyond all images afterwards, too.
 inline int64_t WholeSide(double length) {
   constexpr double kBeyondAll = 1e12;
   return static_cast<int64_t>(std::clamp(length, 1.0, kBeyondAll));
