@@ -9,14 +9,10 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "engine/device/cuda_binary.h"
 
 namespace headrace {
 namespace {
-
-// A fat binary; one byte: built without nvcc.
-alignas(16) constexpr uint8_t kBinary[] = {
-#include "engine/device/byte_mapping.fatbin.inc"
-};
 
 // Enough to fill every device: the threads of a block go on in strides.
 constexpr uint64_t kMostBlocks = 2048;
@@ -36,10 +32,11 @@ bool IsOtherDevice(CUresult result) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CudaKernels>> CudaKernels::Load(std::shared_ptr<CudaContext> context) {
-  if (sizeof(kBinary) == 1) return std::unique_ptr<CudaKernels>();
+  const absl::Span<const uint8_t> binary = CudaBinary();
+  if (binary.empty()) return std::unique_ptr<CudaKernels>();
   std::unique_ptr<CudaKernels> kernels(new CudaKernels(std::move(context)));
   const CudaDriver& driver = kernels->context_->driver();
-  const CUresult loaded = driver.ModuleLoadData(&kernels->module_, kBinary);
+  const CUresult loaded = driver.ModuleLoadData(&kernels->module_, binary.data());
   if (IsOtherDevice(loaded)) return std::unique_ptr<CudaKernels>();
   HEADRACE_RETURN_IF_ERROR(driver.Check(loaded, "cuModuleLoadData"));
   HEADRACE_RETURN_IF_ERROR(kernels->Find());

@@ -1,5 +1,5 @@
-// `CudaKernels` holds the kernels for CUDA devices: one fat binary, embedded in the program where it was built with
-// nvcc, and loaded into a device's context.
+// `CudaKernels` holds the kernels for CUDA devices: the program's fat binary (CudaBinary), loaded into a device's
+// context.
 // Threads: any thread, with the context current; it is dropped before its context.
 #ifndef HEADRACE_ENGINE_DEVICE_CUDA_KERNELS_H_
 #define HEADRACE_ENGINE_DEVICE_CUDA_KERNELS_H_
