@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 
 from headrace import _engine
+from headrace._files.opened_file import open_to_read
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import read_whole
 from headrace.errors import DataError, Error, GraphError, UnsupportedError
@@ -103,7 +104,7 @@ def _saved_graph(path: str) -> dict[str, str] | None:
 def _data_of_graph(path: str) -> bytes:
     """Empty if the file does not begin as a graph: weights of other formats may have more bytes than there is memory."""
     try:
-        with open(path, "rb") as file:
+        with open_to_read(path) as file:
             if file.read(1) not in _BEGINNINGS:
                 return b""
         return read_whole(path)
