@@ -265,8 +265,10 @@ absl::StatusOr<std::vector<Tensor>> InferenceGraph::RunRequest(absl::Span<const 
   if (!slots.empty() && slots.size() != outputs_.size()) {
     return GraphError("the graph has ", outputs_.size(), " outputs; got memory for ", slots.size());
   }
-  KernelChain::Row given;
-  for (const std::optional<Tensor>& slot : slots) given.push_back(slot.value_or(Tensor()));
+  KernelChain::Row given(slots.size());
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i]) given[i] = *slots[i];
+  }
   KernelChain::Row row(inputs.begin(), inputs.end());
   absl::Status status = chain_.Run(kSeed, RowId(), row, given);
   if (!status.ok()) return OfRequest(status);
