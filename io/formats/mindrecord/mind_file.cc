@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "io/files/file_bytes.h"
 
 namespace headrace {
 namespace {
@@ -20,19 +21,11 @@ static_assert(std::endian::native == std::endian::little, "lengths of rows are l
 constexpr std::string_view kSqliteHead = "SQLite f";  // of an index, in place of a length
 constexpr std::string_view kEncryptedTail = "ENCRYPT";
 
-absl::StatusOr<std::string> ReadText(const RandomAccessFile& file, int64_t offset, int64_t bytes) {
-  std::string text(static_cast<size_t>(bytes), '\0');
-  const absl::Span<uint8_t> target(reinterpret_cast<uint8_t*>(text.data()), text.size());
-  HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file.ReadAt(offset, target));
-  if (got == bytes) return text;
-  return DataError("the file was cut off while it was read, at byte ", offset + got);
-}
-
 // Encrypted files have no header in the clear, so that their first bytes are a length by accident alone.
 absl::StatusOr<bool> IsEncrypted(const RandomAccessFile& file, int64_t size) {
   const auto tail = static_cast<int64_t>(kEncryptedTail.size());
   if (size < tail) return false;
-  HEADRACE_ASSIGN_OR_RETURN(const std::string end, ReadText(file, size - tail, tail));
+  HEADRACE_ASSIGN_OR_RETURN(const std::string end, ReadFileBytes(file, size - tail, tail));
   return end == kEncryptedTail;
 }
 
@@ -60,14 +53,14 @@ absl::Status CheckHeaderLength(uint64_t length, int64_t size) {
 absl::StatusOr<std::string> HeaderText(const RandomAccessFile& file, int64_t size) {
   if (size == 0) return DataError("the file is empty; a MindRecord file has a header");
   if (size < kMindLengthBytes) return DataError("the file has only ", size, " bytes; a MindRecord file has a header");
-  HEADRACE_ASSIGN_OR_RETURN(const std::string head, ReadText(file, 0, kMindLengthBytes));
+  HEADRACE_ASSIGN_OR_RETURN(const std::string head, ReadFileBytes(file, 0, kMindLengthBytes));
   if (head == kSqliteHead) {
     return DataError("this is the index of a MindRecord file, and not needed: name the file without .db");
   }
   uint64_t length = 0;
   std::memcpy(&length, head.data(), sizeof(length));
   HEADRACE_RETURN_IF_ERROR(CheckHeaderLength(length, size));
-  return ReadText(file, kMindLengthBytes, static_cast<int64_t>(length));
+  return ReadFileBytes(file, kMindLengthBytes, static_cast<int64_t>(length));
 }
 
 absl::StatusOr<MindHeader> CheckedMindHeader(const RandomAccessFile& file, int64_t size) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "io/formats/model/file_bytes.h"
+#include "io/files/file_bytes.h"
 #include "io/formats/model/file_pieces.h"
 #include "io/formats/model/onnx_file.h"
 #include "io/formats/model/openvino_file.h"

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/varint.h"
 #include "io/formats/model/entry_list.h"
-#include "io/formats/model/file_bytes.h"
+#include "io/formats/model/file_window.h"
 #include "io/formats/wire/wire_fields.h"
 
 namespace headrace {

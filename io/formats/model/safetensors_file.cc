@@ -9,9 +9,9 @@
 #include "core/error.h"
 #include "core/number_at.h"
 #include "core/printable.h"
+#include "io/files/file_bytes.h"
 #include "io/formats/json/json_scanner.h"
 #include "io/formats/model/entry_list.h"
-#include "io/formats/model/file_bytes.h"
 #include "io/formats/model/held_bytes.h"
 
 namespace headrace {

@@ -2,36 +2,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "core/error.h"
-#include "core/testing/require.h"
-#include "io/files/testing/one_file.h"
 #include "io/formats/model/safetensors_file.h"
+#include "io/formats/model/testing/changed_entries.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using headrace::Require;
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  const headrace::OneFile files(bytes);
-  const auto file = files.Open("m.safetensors").value();
-  const auto whole = static_cast<int64_t>(size);
-  auto read = headrace::ReadSafetensorsEntries(*file, whole, {});
-  const std::vector<headrace::ModelChange> changes = {{"k", "v"}};
-  const auto changed = headrace::ChangeSafetensorsEntries(*file, whole, changes);
-  Require(read.ok() == changed.ok(), "what is read is changed");
-  if (!read.ok()) {
-    Require(headrace::KindOf(read.status()) == headrace::ErrorKind::kData, "damage is the file's");
-    return 0;
-  }
-  std::string text;
-  for (const headrace::FilePiece& piece : (*changed)->pieces()) {
-    text += bytes.substr(static_cast<size_t>(piece.begin), static_cast<size_t>(piece.end - piece.begin)) + piece.text;
-  }
-  std::erase_if(*read, [](const headrace::ModelEntry& entry) { return entry.first == "k"; });
-  read->emplace_back("k", "v");
-  const headrace::OneFile written(text);
-  const auto again =
-      headrace::ReadSafetensorsEntries(*written.Open("m.safetensors").value(), static_cast<int64_t>(text.size()), {});
-  Require(again.ok() && *again == *read, "all other entries stay");
+  headrace::fixture::RequireChangeable(bytes, "m.safetensors", headrace::ReadSafetensorsEntries,
+                                       headrace::ChangeSafetensorsEntries);
   return 0;
 }

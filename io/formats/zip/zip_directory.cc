@@ -11,6 +11,7 @@
 #include "core/interrupt.h"
 #include "core/number_at.h"
 #include "core/seeded_hash.h"
+#include "io/files/file_bytes.h"
 
 namespace headrace {
 namespace {
@@ -33,14 +34,6 @@ constexpr int64_t kMostDirectory = int64_t{64} << 20;
 constexpr int64_t kMostInflation = 1032;
 constexpr size_t kInflateBlock = size_t{256} << 10;
 
-absl::StatusOr<std::string> ReadZipBytes(const RandomAccessFile& file, int64_t offset, int64_t bytes) {
-  std::string text(static_cast<size_t>(bytes), '\0');
-  const absl::Span<uint8_t> target(reinterpret_cast<uint8_t*>(text.data()), text.size());
-  HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file.ReadAt(offset, target));
-  if (got == bytes) return text;
-  return DataError("the file was cut off while it was read, at byte ", offset + got);
-}
-
 struct DirectoryPlace {
   uint64_t begin = 0;
   uint64_t bytes = 0;
@@ -53,7 +46,7 @@ absl::StatusOr<DirectoryPlace> FindDirectory64(const RandomAccessFile& file, int
   if (size < kEnd64Bytes || at > static_cast<uint64_t>(size - kEnd64Bytes)) {
     return DataError("the archive is damaged: its directory is said to end at byte ", at, " of ", size);
   }
-  HEADRACE_ASSIGN_OR_RETURN(const std::string end, ReadZipBytes(file, static_cast<int64_t>(at), kEnd64Bytes));
+  HEADRACE_ASSIGN_OR_RETURN(const std::string end, ReadFileBytes(file, static_cast<int64_t>(at), kEnd64Bytes));
   if (std::string_view(end).substr(0, 4) != kEnd64Mark) {
     return DataError("the archive is damaged: its directory does not end at byte ", at);
   }
@@ -62,7 +55,7 @@ absl::StatusOr<DirectoryPlace> FindDirectory64(const RandomAccessFile& file, int
 
 absl::StatusOr<DirectoryPlace> FindDirectory(const RandomAccessFile& file, int64_t size) {
   const int64_t tail_bytes = std::min(size, kLocatorBytes + kEndBytes + kMostComment);
-  HEADRACE_ASSIGN_OR_RETURN(const std::string text, ReadZipBytes(file, size - tail_bytes, tail_bytes));
+  HEADRACE_ASSIGN_OR_RETURN(const std::string text, ReadFileBytes(file, size - tail_bytes, tail_bytes));
   const std::string_view tail = text;
   size_t at = tail.rfind(kEndMark);
   while (at != std::string_view::npos &&
@@ -181,7 +174,7 @@ absl::StatusOr<std::vector<ZipMember>> ReadZipDirectory(const RandomAccessFile& 
                      " of ", size);
   }
   const auto begin = static_cast<int64_t>(place.begin);
-  HEADRACE_ASSIGN_OR_RETURN(const std::string text, ReadZipBytes(file, begin, static_cast<int64_t>(place.bytes)));
+  HEADRACE_ASSIGN_OR_RETURN(const std::string text, ReadFileBytes(file, begin, static_cast<int64_t>(place.bytes)));
   std::string_view directory = text;
   std::vector<ZipMember> members;
   std::unordered_set<std::string, SeededHash> names;
@@ -200,7 +193,7 @@ absl::StatusOr<std::vector<ZipMember>> ReadZipDirectory(const RandomAccessFile& 
 absl::StatusOr<int64_t> BeginOfMember(const RandomAccessFile& file, int64_t size, const ZipMember& member) {
   if (member.head > size - kHeadBytes)
     return DamagedMember(member, Cat("it begins at byte ", member.head, " of ", size));
-  HEADRACE_ASSIGN_OR_RETURN(const std::string head, ReadZipBytes(file, member.head, kHeadBytes));
+  HEADRACE_ASSIGN_OR_RETURN(const std::string head, ReadFileBytes(file, member.head, kHeadBytes));
   if (std::string_view(head).substr(0, 4) != kHeadMark) {
     return DamagedMember(member, Cat("it does not begin at byte ", member.head));
   }
@@ -224,7 +217,7 @@ absl::StatusOr<BufferRef> InflateMember(const RandomAccessFile& file, int64_t be
   for (int64_t at = 0; at < member.packed_bytes && !ended;) {
     HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
     const int64_t bytes = std::min<int64_t>(member.packed_bytes - at, kInflateBlock);
-    HEADRACE_ASSIGN_OR_RETURN(std::string block, ReadZipBytes(file, begin + at, bytes));
+    HEADRACE_ASSIGN_OR_RETURN(std::string block, ReadFileBytes(file, begin + at, bytes));
     z_stream& stream = inflation.stream();
     stream.next_in = reinterpret_cast<Bytef*>(block.data());
     stream.avail_in = static_cast<uInt>(block.size());
@@ -267,7 +260,7 @@ absl::StatusOr<std::string> InflateStart(const RandomAccessFile& file, int64_t b
   bool ended = false;
   for (int64_t at = 0; at < member.packed_bytes && !ended && made < wanted;) {
     const int64_t some = std::min<int64_t>(member.packed_bytes - at, kInflateBlock);
-    HEADRACE_ASSIGN_OR_RETURN(std::string block, ReadZipBytes(file, begin + at, some));
+    HEADRACE_ASSIGN_OR_RETURN(std::string block, ReadFileBytes(file, begin + at, some));
     z_stream& stream = inflation.stream();
     stream.next_in = reinterpret_cast<Bytef*>(block.data());
     stream.avail_in = static_cast<uInt>(block.size());

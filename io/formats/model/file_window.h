@@ -1,7 +1,7 @@
-// `ReadFileBytes` reads a part of a file that must be there, `FileWindow` short parts of it that lie near each other.
+// `FileWindow` reads short parts of a file that lie near each other.
 // Threads: one thread at a time.
-#ifndef HEADRACE_IO_FORMATS_MODEL_FILE_BYTES_H_
-#define HEADRACE_IO_FORMATS_MODEL_FILE_BYTES_H_
+#ifndef HEADRACE_IO_FORMATS_MODEL_FILE_WINDOW_H_
+#define HEADRACE_IO_FORMATS_MODEL_FILE_WINDOW_H_
 
 #include <cstdint>
 #include <string>
@@ -11,9 +11,6 @@
 #include "io/files/file_system.h"
 
 namespace headrace {
-
-// kData: the file is shorter.
-absl::StatusOr<std::string> ReadFileBytes(const RandomAccessFile& file, int64_t begin, int64_t bytes);
 
 class FileWindow {
  public:
@@ -36,4 +33,4 @@ class FileWindow {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_IO_FORMATS_MODEL_FILE_BYTES_H_
+#endif  // HEADRACE_IO_FORMATS_MODEL_FILE_WINDOW_H_
