@@ -6,25 +6,24 @@
 #include <utility>
 #include <vector>
 
+#include "capi/viewed_tensor.h"
 #include "core/error.h"
 #include "engine/serve/kernel_chain.h"
 
 namespace headrace::capi {
 namespace {
 
-bool IsTable(const Tensor& tensor) { return IsVariableLength(tensor.dtype()) && tensor.rank() > 0; }
-
 // Whether it can be given as it is: bytes and strings may share a block with others, as nobody writes to them.
 bool IsAlone(const Tensor& tensor) {
   if (tensor.rank() > HR_MOST_AXES) return false;
-  if (IsTable(tensor)) return tensor.joined();
+  if (IsStringTable(tensor)) return tensor.joined();
   return IsVariableLength(tensor.dtype()) || (tensor.contiguous() && tensor.buffer().unique());
 }
 
 // As Own(), which leaves bytes and strings as they are.
 absl::StatusOr<Tensor> OwnStrings(Tensor tensor) {
   if (tensor.buffer().unique()) return tensor;
-  if (!IsTable(tensor)) return Tensor::CopyBytes(tensor.dtype(), tensor.bytes_value());
+  if (!IsStringTable(tensor)) return Tensor::CopyBytes(tensor.dtype(), tensor.bytes_value());
   std::vector<std::string_view> strings;
   for (int64_t i = 0; i < tensor.elements(); ++i) strings.push_back(tensor.bytes_at(i));
   return Tensor::CopyBytesArray(tensor.dtype(), tensor.shape(), strings);
@@ -35,7 +34,7 @@ absl::StatusOr<Tensor> Alone(Tensor result) {
     return UnsupportedError("an output may have ", HR_MOST_AXES, " axes; it has ", result.rank());
   }
   if (IsVariableLength(result.dtype())) {
-    if (IsTable(result)) {
+    if (IsStringTable(result)) {
       HEADRACE_ASSIGN_OR_RETURN(result, result.Joined());
     }
     return OwnStrings(std::move(result));
@@ -50,8 +49,8 @@ void GiveOwned(std::unique_ptr<Tensor> tensor, hr_tensor& output) noexcept {
   std::fill(std::begin(output.shape), std::end(output.shape), 0);
   std::copy(tensor->shape().begin(), tensor->shape().end(), output.shape);
   output.data = tensor->mutable_raw();
-  output.offsets = IsTable(*tensor) ? tensor->ends().data() : nullptr;
-  output.bytes = IsTable(*tensor) ? static_cast<uint64_t>(tensor->ends().back()) : tensor->bytes();
+  output.offsets = IsStringTable(*tensor) ? tensor->ends().data() : nullptr;
+  output.bytes = IsStringTable(*tensor) ? static_cast<uint64_t>(tensor->ends().back()) : tensor->bytes();
   output.owner = tensor.release();
 }
 

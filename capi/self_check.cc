@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "capi/stored_check.h"
+#include "capi/viewed_tensor.h"
 #include "core/error.h"
 #include "io/records/crc32c.h"
 
@@ -13,8 +14,6 @@ namespace headrace::capi {
 namespace {
 
 using Requested = std::vector<Tensor>;
-
-bool IsTextArray(const Tensor& tensor) { return IsVariableLength(tensor.dtype()) && tensor.rank() > 0; }
 
 // Of the elements, row-major. Of several bytes or strings with the length before each, so that no two lists are the
 // same bytes.
@@ -26,7 +25,7 @@ absl::StatusOr<uint32_t> ChecksumOf(const Tensor& tensor) {
   uint32_t checksum = 0;
   for (int64_t i = 0; i < tensor.elements(); ++i) {
     const std::string_view bytes = tensor.bytes_at(i);
-    const std::string length = IsTextArray(tensor) ? Cat(bytes.size(), ":") : "";
+    const std::string length = IsStringTable(tensor) ? Cat(bytes.size(), ":") : "";
     checksum = Crc32c(length.data(), length.size(), checksum);
     checksum = Crc32c(bytes.data(), bytes.size(), checksum);
   }
@@ -36,7 +35,7 @@ absl::StatusOr<uint32_t> ChecksumOf(const Tensor& tensor) {
 absl::StatusOr<bool> HasDigest(const Tensor& tensor, const StoredDigest& digest) {
   if (tensor.shape() != digest.shape) return false;
   // NumPy's arrays of texts do not tell bytes from strings.
-  if (!IsTextArray(tensor) && DTypeName(tensor.dtype()) != digest.dtype) return false;
+  if (!IsStringTable(tensor) && DTypeName(tensor.dtype()) != digest.dtype) return false;
   HEADRACE_ASSIGN_OR_RETURN(const uint32_t checksum, ChecksumOf(tensor));
   return checksum == digest.crc32c;
 }

@@ -18,6 +18,9 @@ absl::StatusOr<Tensor> ViewInput(const hr_tensor& given);
 // Where an output is to be written; nullopt: it is to be allocated.
 absl::StatusOr<std::optional<Tensor>> ViewSlot(const hr_tensor& given);
 
+// Whether it is an array of bytes or strings, which has offsets in the C interface.
+inline bool IsStringTable(const Tensor& tensor) { return IsVariableLength(tensor.dtype()) && tensor.rank() > 0; }
+
 // That the structure is of this version of the interface.
 absl::Status CheckTensorSize(const hr_tensor& given);
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "capi/headrace.h"
+#include "capi/viewed_tensor.h"
 #include "core/tensor.h"
 
 namespace headrace::fixture {
@@ -21,7 +22,7 @@ inline hr_tensor EmptyRaw() {
 // For an input: the tensor outlives it. Row-major; of bytes and strings, end to end.
 inline hr_tensor AsRaw(const Tensor& tensor) {
   hr_tensor raw = EmptyRaw();
-  const bool is_table = IsVariableLength(tensor.dtype()) && tensor.rank() > 0;
+  const bool is_table = capi::IsStringTable(tensor);
   raw.dtype = static_cast<int32_t>(tensor.dtype());
   raw.axes = tensor.rank();
   std::copy(tensor.shape().begin(), tensor.shape().end(), raw.shape);
