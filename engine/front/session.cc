@@ -121,7 +121,6 @@ void Session::Ask(uint64_t epoch) {
 
 Session::Closed Session::Close(std::chrono::nanoseconds patience) {
   const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
-  iteration_->Stop();
   const Closed closed = iteration_->Close(patience);
   if (closed == Closed::kEntirely) WaitUntilLeft(until);
   closed_ = closed;

@@ -86,11 +86,9 @@ IterateOptions OptionsOf(const py::dict& given) {
   std::vector<std::string> names;
   std::vector<RunOptionValue> values;
   for (const auto& [name, value] : given) {
-    names.push_back(name.cast<std::string>());
-    if (value.is_none() || IsOfTheFront(names.back())) {
-      names.pop_back();
-      continue;
-    }
+    std::string text = name.cast<std::string>();
+    if (value.is_none() || IsOfTheFront(text)) continue;
+    names.push_back(std::move(text));
     values.push_back(OptionValueOf(value));
   }
   std::vector<RunOption> read;
