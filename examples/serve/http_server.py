@@ -77,6 +77,8 @@ class Server(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Seconds without a byte after which a connection is closed, so that a client that stalls keeps no thread.
+    timeout = 30
     server: Server
 
     def do_GET(self) -> None:
@@ -91,7 +93,14 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self._reply(411 if length < 0 else 413, {"error": f"give a Content-Length of at most {MOST_BYTES:,} bytes"})
             return
-        picture = self.rfile.read(length)
+        try:
+            picture = self.rfile.read(length)
+        except TimeoutError:
+            self.close_connection = True
+            return
+        if len(picture) < length:  # the client went away
+            self.close_connection = True
+            return
         try:
             self._reply(200, self.server.answer_to(picture))
         except (hr.DataError, hr.GraphError) as error:  # the request's fault
@@ -136,7 +145,10 @@ def serving(options: argparse.Namespace) -> Server:
             f"{options.model}: the graph takes {list(graph.inputs)} and gives {list(graph.outputs)}; one of each is served"
         )
     answer = network_of(options.model, [name for name in options.classes.split(",") if name])
-    return Server(options.port, graph, answer, options.in_flight)
+    try:
+        return Server(options.port, graph, answer, options.in_flight)
+    except (OSError, OverflowError) as error:
+        sys.exit(f"no server at port {options.port} of 127.0.0.1: {error}; give another with --port")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -277,7 +277,7 @@ def test_the_command_shows_attaches_checks_and_detaches(prepare, model, tmp_path
     prepare.save(graph)
     assert main(["model", "show", str(graph)]) == 0
     assert capsys.readouterr().out == f"{prepare.explain()}\nno example travels with it, so it cannot be checked\n"
-    assert main(["model", "check", str(graph)]) == 1
+    assert main(["model", "check", str(graph)]) == 2
     assert "no example travels with the graph" in capsys.readouterr().err
     assert main(["model", "attach", str(graph), str(model)]) == 0
     assert capsys.readouterr().out == f"{model}: {prepare!r}, hash {prepare.hash[:12]}\n"
@@ -288,7 +288,7 @@ def test_the_command_shows_attaches_checks_and_detaches(prepare, model, tmp_path
     assert main(["model", "detach", str(model)]) == 0
     assert metadata_of(model) == {"format": "pt"}
     assert main(["model", "detach", str(model)]) == 1
-    assert main(["model", "check", str(model)]) == 1
+    assert main(["model", "check", str(model)]) == 2
     assert "holds no inference graph" in capsys.readouterr().err
 
 
@@ -336,5 +336,28 @@ def test_the_command_compares_pictures_given_as_pixels(tmp_path, picture, capsys
     assert "B: no such step" in capsys.readouterr().out
     several = tmp_path / "several.graph"
     hr.InferenceGraph({"a": V.Decode(), "b": V.Decode()}, {"a": "bytes", "b": "bytes"}).save(several)
-    assert main(["model", "diff", str(several), str(encoded), str(picture)]) == 1
+    assert main(["model", "diff", str(several), str(encoded), str(picture)]) == 2
     assert "takes several inputs (a, b)" in capsys.readouterr().err
+
+
+def test_the_code_tells_a_difference_from_what_cannot_be_compared(prepare, tmp_path, picture, capsys):
+    graph, none = str(tmp_path / "one.graph"), str(tmp_path / "none.graph")
+    prepare.save(graph)
+    assert main(["model", "diff", graph, none, str(picture)]) == 2
+    assert "none.graph" in capsys.readouterr().err
+    assert main(["model", "diff", graph, graph, str(tmp_path / "none.jpg")]) == 2
+    assert main(["model", "check", none]) == 2
+    assert main(["model", "check", graph]) == 2
+    assert "no example travels" in capsys.readouterr().err
+
+
+def test_a_model_that_is_loaded_as_a_pipeline_is_an_error_with_advice(prepare, tmp_path):
+    path = tmp_path / "model.onnx"
+    (tmp_path / "plain.bin").write_bytes(b"no model")
+    onnx = pytest.importorskip("onnx")
+    onnx.save(onnx.helper.make_model(onnx.helper.make_graph([], "g", [], [])), path)
+    prepare.attach(path)
+    with pytest.raises(hr.GraphError, match=r"a model, not a saved pipeline; hr\.inference_of"):
+        hr.load(path)
+    with pytest.raises(hr.GraphError, match="no Headrace graph"):
+        hr.load(tmp_path / "plain.bin")

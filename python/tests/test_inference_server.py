@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import pathlib
+import socket
 import threading
 import urllib.error
 import urllib.request
@@ -138,3 +139,20 @@ def test_a_machine_that_prepares_otherwise_does_not_start(script, model):
     beside.write_text(json.dumps(entries | {"headrace.check": json.dumps(check)}))
     with pytest.raises(hr.UnsupportedError, match="Decode"):
         script.serving(script.parsed([str(model), "--port=0"]))
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_client_that_sends_half_a_picture_keeps_no_thread(script, server, monkeypatch, ends):
+    monkeypatch.setattr(script.Handler, "timeout", 0.2)
+    with socket.create_connection(("127.0.0.1", server.server_address[1]), timeout=60) as client:
+        client.sendall(b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 1000\r\n\r\nhalf")
+        if ends:
+            client.shutdown(socket.SHUT_WR)
+        assert client.recv(1) == b""
+
+
+def test_a_port_in_use_is_a_sentence(script, server, model):
+    with pytest.raises(SystemExit, match="give another with --port"):
+        script.serving(script.parsed([str(model), f"--port={server.server_address[1]}"]))
+    with pytest.raises(SystemExit, match="give another with --port"):
+        script.serving(script.parsed([str(model), "--port=70000"]))

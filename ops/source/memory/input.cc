@@ -10,9 +10,8 @@ namespace {
 
 absl::StatusOr<std::unique_ptr<StreamSource>> RefuseRun(const OpArguments& /*arguments*/) {
   return GraphError(
-      "an inference graph has no rows of its own to iterate over: its columns are given with each request; load it "
-      "with "
-      "hr.InferenceGraph.from_bytes(…) and call that");
+      "an inference graph has no rows of its own to iterate over: its columns are given with each request; open its "
+      "file with hr.inference_of(path), and call what that gives");
 }
 
 const FactoriesRegistration input_factories(ir::kInputOp, {.stream_source = RefuseRun});

@@ -1,8 +1,11 @@
 """`headrace model`: the inference graph that travels with a model: shown, attached, taken out, checked and compared."""
 
 import argparse
+import functools
 import json
 import os
+import sys
+from collections.abc import Callable
 
 from headrace._arguments.options import local_path
 from headrace._arguments.printed import say, say_text
@@ -13,7 +16,7 @@ from headrace._inference import model_file
 from headrace._inference.inference_graph import InferenceGraph
 from headrace._inference.models import inference_of
 from headrace._inference.step_difference import StepDifference, parting, step_differences
-from headrace.errors import GraphError
+from headrace.errors import Error, GraphError, UnsupportedError
 from headrace.vision import Decode
 
 HELP = "show, attach, detach, check and compare the inference graphs of models"
@@ -38,16 +41,32 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     part.add_argument("model", metavar="MODEL", help=_HOLDER)
     part.set_defaults(run=detach)
     part = parts.add_parser(
-        "check", help="run the example of a model's graph, and end with code 1 if it gives anything else"
+        "check", help="run the example of a model's graph; code 1 if it gives anything else, 2 if it cannot be run"
     )
     part.add_argument("model", metavar="MODEL", help=_HOLDER)
     part.set_defaults(run=check)
-    part = parts.add_parser("diff", help="where two graphs part on a picture, step by step; code 1 if they do")
+    part = parts.add_parser(
+        "diff", help="where two graphs part on a picture, step by step; code 1 if they do, 2 if they cannot be compared"
+    )
     part.add_argument("first", metavar="A", help=_MODEL)
     part.add_argument("second", metavar="B", help="the same")
     part.add_argument("picture", metavar="PICTURE", help="an encoded picture")
     part.add_argument("--out", metavar="FOLDER", help="write a PNG for each step: A, B and their difference")
     part.set_defaults(run=diff)
+
+
+def _errors_are_two(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """As cmp and diff do: 1 says that the two differ, 2 that they could not be compared."""
+
+    @functools.wraps(run)
+    def compare(options: argparse.Namespace) -> int:
+        try:
+            return run(options)
+        except Error as error:
+            say_text(f"headrace: {error}", sys.stderr)
+            return 2
+
+    return compare
 
 
 def show(options: argparse.Namespace) -> int:
@@ -87,16 +106,22 @@ def detach(options: argparse.Namespace) -> int:
     return 0
 
 
+@_errors_are_two
 def check(options: argparse.Namespace) -> int:
     path = local_path("MODEL", options.model, "model check")
     graph = inference_of(path)
     if graph._check is None:
         raise GraphError(f"model check: no example travels with the graph of {path}; attach the graph to a model")
-    graph.verify()
+    try:
+        graph.verify()
+    except UnsupportedError as error:
+        say_text(f"headrace: {error}", sys.stderr)
+        return 1
     say(f"{path}: the example gives the same as where the graph was attached, hash {graph.hash[:12]}")
     return 0
 
 
+@_errors_are_two
 def diff(options: argparse.Namespace) -> int:
     paths = [local_path(name, given, "model diff") for name, given in (("A", options.first), ("B", options.second))]
     picture = _bytes_of(local_path("PICTURE", options.picture, "model diff"))

@@ -23,7 +23,7 @@ from headrace._graph.parameters import Parameter
 from headrace._graph.reference import Binding, function, iterator, rows
 from headrace._graph.set_calls import call_of, made_again, made_at
 from headrace._runs.error_policy import ErrorPolicy
-from headrace.errors import GraphError
+from headrace.errors import Error, GraphError
 
 __all__ = ["load"]
 
@@ -50,7 +50,8 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
         graph.validate()
         refused_writes = [] if writes else graph.writes()
     except (GraphError, UnicodeDecodeError) as error:
-        refused = GraphError(*f"{_engine.printable(path)}: {error}".split("\n"))
+        said = _ADVICE_FOR_MODELS if _is_model(path) else str(error)
+        refused = GraphError(*f"{_engine.printable(path)}: {said}".split("\n"))
         refused.file = path
         raise refused from None
     if refused_writes:
@@ -62,6 +63,17 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
     if references is not None and not isinstance(references, Mapping):
         raise GraphError(f"load: references is {shown(references)}; it must be a dict from name to function")
     return _from_graph(graph, dict(references or {}))
+
+
+_ADVICE_FOR_MODELS = "this is a model, not a saved pipeline; hr.inference_of(path) gives the graph that travels with it"
+
+
+def _is_model(path: str) -> bool:
+    try:
+        _engine.read_model_entries(os.fsencode(path))
+    except Error:
+        return False
+    return True
 
 
 def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
