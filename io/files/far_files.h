@@ -36,8 +36,8 @@ class FarFiles {
   // ("cat/1.jpg"). Pages may be read ahead, from several prefixes at once.
   virtual absl::StatusOr<std::unique_ptr<FolderPages>> ListTree(const std::string& folder) const = 0;
   virtual StoreCounters counters() const = 0;
-  // Whether reads of a file opened as listed refuse another version. Without, the version is compared at Open alone, and
-  // whoever reads compares it again at the end.
+  // Whether reads of a file opened as listed refuse another version. Without, the version is compared at Open alone,
+  // and whoever reads compares it again at the end.
   virtual bool conditional_reads() const { return true; }
   // How many reads keep its network busy, at most: what sources may have outstanding.
   virtual int most_outstanding() const = 0;
