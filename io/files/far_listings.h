@@ -21,7 +21,7 @@ class FarListings {
   FarListings(const FarListings&) = delete;
 
   // A file system like `files`, which is a registry or a store, with the listings of this object. The same for the same
-  // `files`, and lives as long as this object.
+  // `files`, and for itself; lives as long as this object.
   const FileSystem* Over(const FileSystem* files);
 
  private:
