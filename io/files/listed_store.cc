@@ -267,7 +267,8 @@ void ListedStore::Expect(absl::Span<const std::string> paths) const {
   std::map<std::string, std::vector<std::string>> by_folder;
   for (const std::string& path : paths) {
     const size_t slash = SlashBefore(path, path.size());
-    if (slash != std::string::npos && !memory_->Find(path).has_value()) by_folder[path.substr(0, slash)].push_back(path.substr(slash + 1));
+    if (slash != std::string::npos && !memory_->Find(path).has_value())
+      by_folder[path.substr(0, slash)].push_back(path.substr(slash + 1));
   }
   for (auto& [folder, names] : by_folder) {
     if (names.size() < kWorthListing || memory_->CoverOfFolder(folder, false).has_value()) continue;
