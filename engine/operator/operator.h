@@ -72,6 +72,9 @@ struct IndexedProperties {
   uint64_t run_length = 1;
   // Runs may have fewer rows, as RunRows says: the positions after those rows hold none. It then `begins`.
   bool uneven_runs = false;
+  // Reads of its far files that may be outstanding at once without a thread for each: StartRows begins them. 0: each
+  // read holds its thread.
+  int far_reads = 0;
   // Orders in it in which rows recur, above the source whose keys it gives; 0 for a source that gives keys of its own.
   uint64_t recurring_orders = 0;
 };
@@ -103,6 +106,9 @@ class IndexedSource {
   // Puts the rows into a block that has none. On an error the rows before the failed one are in the block. Sources of
   // light rows override it to make contiguous columns.
   virtual absl::Status ReadRows(const RowPositions& wanted, Block& block) const;
+  // Begins to read rows, in any number, which this thread reads soon after: where its files are far, Read and ReadRows
+  // find what was begun while the thread's StartedReads lasts (io/formats/started_reads.h).
+  virtual void StartRows(const RowPositions& /*wanted*/) const {}
   // The id and provenance that Read would give the row, without reading.
   virtual void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;

@@ -75,6 +75,8 @@ struct PlannedStage {
   // Reads of a source at once, if the run chooses: from kFirstReads to kMostReads.
   static constexpr int kFirstReads = 8;
   static constexpr int kMostReads = 64;
+  // Tasks at once of a source whose far reads need no thread each: each of them begins its share of the reads.
+  static constexpr int kFarTasks = 4;
   enum class Kind : uint8_t { kIndexedSource, kStreamSource, kRow, kStream };
   // Whether it sees its rows one message at a time.
   static bool InOrder(Kind kind) { return kind == Kind::kStreamSource || kind == Kind::kStream; }
@@ -85,8 +87,11 @@ struct PlannedStage {
   std::vector<int> inputs;     // stages
   int depth = 0;               // stages between it and the user
   Lane lane = Lane::kCpu;
-  int cap = kNoCap;              // tasks at once
-  int most_cap = kNoCap;         // to which the user may raise it during the run
+  int cap = kNoCap;       // tasks at once
+  int most_cap = kNoCap;  // to which the user may raise it during the run
+  // Of a source of far files: reads that may be outstanding at once, which its few tasks share; `cap` is of reads, not
+  // of tasks. 0: each read is a task.
+  int far_reads = 0;
   std::optional<int> first_cap;  // left open: the run begins with so many, and goes up to `cap` if that helps
   int window = 1;                // queues of its connector
   PlannedLimits limits;

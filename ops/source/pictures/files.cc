@@ -31,7 +31,7 @@ class ListedFiles : public WholeFiles {
 
  private:
   std::string PathOf(uint64_t file) const override { return std::string(paths_[static_cast<int64_t>(file)]); }
-  bool WasListedWith(uint64_t file, int64_t bytes) const override { return sizes_[file] == bytes; }
+  ListedFile ListedAs(uint64_t file) const override { return {sizes_[file], 0}; }
 
   const PathArena paths_;
   const std::vector<int64_t> sizes_;

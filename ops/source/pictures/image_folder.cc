@@ -38,9 +38,7 @@ class ListedImages : public WholeFiles {
 
  private:
   std::string PathOf(uint64_t file) const override { return listing_->Path(static_cast<int64_t>(file)); }
-  bool WasListedWith(uint64_t file, int64_t bytes) const override {
-    return listing_->file_size(static_cast<int64_t>(file)) == bytes;
-  }
+  ListedFile ListedAs(uint64_t file) const override { return {listing_->file_size(static_cast<int64_t>(file)), 0}; }
   void NoteChange() const override { KeptListings::OfProcess().Forget(listing_.get()); }
 
   const Listing listing_;

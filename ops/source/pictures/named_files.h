@@ -42,7 +42,7 @@ class NamedFiles : public WholeFiles {
   NamedFiles(const FileSystem* files, Names names);
   std::string PathOf(uint64_t file) const override;
   std::string NameOf(uint64_t file) const override;
-  bool WasListedWith(uint64_t file, int64_t bytes) const override { return (*sizes_)[file] == bytes; }
+  ListedFile ListedAs(uint64_t file) const override { return {(*sizes_)[file], 0}; }
   void NoteChange() const override;
   absl::StatusOr<Sizes> Measure() const;
   // What the sizes depend on: the listing, and the folders of the files.
