@@ -11,7 +11,7 @@
 #include "core/row_id.h"
 #include "core/text.h"
 #include "engine/exec/group_size.h"
-#include "io/formats/started_reads.h"
+#include "io/files/started_reads.h"
 
 namespace headrace {
 namespace {
@@ -156,12 +156,12 @@ Message IndexedSourceStage::MakeMessage(const Ticket& ticket) const {
   return block;
 }
 
-Message IndexedSourceStage::Read(const Ticket& ticket) {
+Message IndexedSourceStage::Read(const Ticket& ticket, bool sought) {
   if (ticket.kind == Ticket::Kind::kEnd) return MakeEndOfEpoch(ticket.epoch, CheckpointOf(ticket));
   if (ticket.kind == Ticket::Kind::kBegin) return Begin(ticket);
   Message block = MakeMessage(ticket);
   if (Unwanted(ticket.epoch)) return block;
-  if (FindRow(ticket, *block)) return block;
+  if (!sought && FindRow(ticket, *block)) return block;
   ReadRows(ticket, *block);
   if (block->cache_trail) counters_.Read(block->cache_trail->made_ns);
   return block;
@@ -279,7 +279,7 @@ void IndexedSourceStage::RunTicket(Ticket ticket, Message found, ReadTask& task)
   task.rows += static_cast<uint64_t>(ticket.rows);
   // Continues after a row that failed.
   while (true) {
-    Message block = found ? std::move(found) : Read(ticket);
+    Message block = found ? std::move(found) : Read(ticket, plan_.far_reads > 0);
     const bool failed = block->end == End::kError;
     const int read = block->rows() + (failed ? 1 : 0);
     const bool more = failed && read < ticket.rows;
@@ -296,13 +296,13 @@ void IndexedSourceStage::RunTask(Task& claimed) {
   auto& task = static_cast<ReadTask&>(claimed);
   const bool far = plan_.far_reads > 0;
   std::optional<StartedReads> started;
-  std::vector<Message> found(task.tickets.size());
+  std::vector<Message> found;
   if (far) {
     started.emplace();
     StartRows(task, found);
   }
   for (size_t i = 0; i < task.tickets.size(); ++i) {
-    RunTicket(task.tickets[i], std::move(found[i]), task);
+    RunTicket(task.tickets[i], far ? std::move(found[i]) : nullptr, task);
     GiveParts(task);
     // The next one may take as long as this one did.
     if (far) Deliver(task);

@@ -69,7 +69,8 @@ class IndexedSourceStage : public Stage {
   Checkpoint CheckpointOf(const Ticket& ticket) const;
   // The message of a ticket before its rows are read.
   Message MakeMessage(const Ticket& ticket) const;
-  Message Read(const Ticket& ticket);
+  // `sought`: no cache has the row.
+  Message Read(const Ticket& ticket, bool sought);
   Positions PositionsOf(const Ticket& ticket) const;
   void ReadRows(const Ticket& ticket, Block& block) const;
   bool FindRow(const Ticket& ticket, Block& block) const;

@@ -107,7 +107,7 @@ class IndexedSource {
   // light rows override it to make contiguous columns.
   virtual absl::Status ReadRows(const RowPositions& wanted, Block& block) const;
   // Begins to read rows, in any number, which this thread reads soon after: where its files are far, Read and ReadRows
-  // find what was begun while the thread's StartedReads lasts (io/formats/started_reads.h).
+  // find what was begun while the thread's StartedReads lasts (io/files/started_reads.h).
   virtual void StartRows(const RowPositions& /*wanted*/) const {}
   // The id and provenance that Read would give the row, without reading.
   virtual void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const = 0;

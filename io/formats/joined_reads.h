@@ -22,7 +22,7 @@
 #include "io/files/file_system.h"
 #include "io/formats/pending_read.h"
 #include "io/formats/random_access_reader.h"
-#include "io/formats/started_reads.h"
+#include "io/files/started_reads.h"
 
 namespace headrace {
 

@@ -10,7 +10,7 @@
 #include "core/tensor.h"
 #include "io/files/file_system.h"
 #include "io/formats/completion.h"
-#include "io/formats/started_reads.h"
+#include "io/files/started_reads.h"
 
 namespace headrace {
 

@@ -40,7 +40,7 @@ class RandomAccessReader {
   // read holds its thread.
   virtual int most_outstanding() const { return 0; }
   // Begins to read the items, and may return before their bytes are there: Read of the same thread finds them, while
-  // the thread's StartedReads lasts (io/formats/started_reads.h). Without one it does nothing.
+  // the thread's StartedReads lasts (io/files/started_reads.h). Without one it does nothing.
   virtual void Start(absl::Span<const uint64_t> /*items*/) const {}
 };
 

@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 #include "io/files/far_of.h"
-#include "io/formats/started_reads.h"
+#include "io/files/started_reads.h"
 
 namespace headrace {
 

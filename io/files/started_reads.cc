@@ -1,4 +1,4 @@
-#include "io/formats/started_reads.h"
+#include "io/files/started_reads.h"
 
 namespace headrace {
 namespace {

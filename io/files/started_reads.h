@@ -2,8 +2,8 @@
 // what RandomAccessReader::Start began, and their Read takes it from there: so all rows of a task are outstanding at
 // once, with one thread that waits for them in turn. What was not taken is dropped with it.
 // Threads: made, used and destroyed by one thread.
-#ifndef HEADRACE_IO_FORMATS_STARTED_READS_H_
-#define HEADRACE_IO_FORMATS_STARTED_READS_H_
+#ifndef HEADRACE_IO_FILES_STARTED_READS_H_
+#define HEADRACE_IO_FILES_STARTED_READS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -44,4 +44,4 @@ class StartedReads {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_IO_FORMATS_STARTED_READS_H_
+#endif  // HEADRACE_IO_FILES_STARTED_READS_H_
