@@ -68,13 +68,13 @@ struct IndexedProperties {
   bool begins = false;
   // Begin calls the user's code.
   bool asks_user = false;
+  // Reads of its far files that may be outstanding at once without a thread for each: StartRows begins them. 0: each
+  // read holds its thread.
+  int far_reads = 0;
   // Rows stay together in runs of so many positions, from the start of each epoch; it divides the size of every epoch.
   uint64_t run_length = 1;
   // Runs may have fewer rows, as RunRows says: the positions after those rows hold none. It then `begins`.
   bool uneven_runs = false;
-  // Reads of its far files that may be outstanding at once without a thread for each: StartRows begins them. 0: each
-  // read holds its thread.
-  int far_reads = 0;
   // Orders in it in which rows recur, above the source whose keys it gives; 0 for a source that gives keys of its own.
   uint64_t recurring_orders = 0;
 };
@@ -106,14 +106,14 @@ class IndexedSource {
   // Puts the rows into a block that has none. On an error the rows before the failed one are in the block. Sources of
   // light rows override it to make contiguous columns.
   virtual absl::Status ReadRows(const RowPositions& wanted, Block& block) const;
-  // Begins to read rows, in any number, which this thread reads soon after: where its files are far, Read and ReadRows
-  // find what was begun while the thread's StartedReads lasts (io/files/started_reads.h).
-  virtual void StartRows(const RowPositions& /*wanted*/) const {}
   // The id and provenance that Read would give the row, without reading.
   virtual void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
   // Problems in its files that it skipped. Null: it does not warn.
   virtual std::shared_ptr<const RowWarnings> warnings() const { return nullptr; }
+  // Begins to read rows, in any number, which this thread reads soon after: where its files are far, Read and ReadRows
+  // find what was begun while the thread's StartedReads lasts (io/files/started_reads.h).
+  virtual void StartRows(const RowPositions& /*wanted*/) const {}
 };
 
 // A source of rows in sequence, many at a time.

@@ -82,16 +82,16 @@ struct PlannedStage {
   static bool InOrder(Kind kind) { return kind == Kind::kStreamSource || kind == Kind::kStream; }
 
   Kind kind = Kind::kRow;
+  // Of a source of far files: reads that may be outstanding at once, which its few tasks share; `cap` is of reads, not
+  // of tasks. 0: each read is a task.
+  int far_reads = 0;
   std::string name;            // "map[1] + filter[2]"
   std::vector<int> operators;  // in the order in which rows meet them, a source first
   std::vector<int> inputs;     // stages
   int depth = 0;               // stages between it and the user
   Lane lane = Lane::kCpu;
-  int cap = kNoCap;       // tasks at once
-  int most_cap = kNoCap;  // to which the user may raise it during the run
-  // Of a source of far files: reads that may be outstanding at once, which its few tasks share; `cap` is of reads, not
-  // of tasks. 0: each read is a task.
-  int far_reads = 0;
+  int cap = kNoCap;              // tasks at once
+  int most_cap = kNoCap;         // to which the user may raise it during the run
   std::optional<int> first_cap;  // left open: the run begins with so many, and goes up to `cap` if that helps
   int window = 1;                // queues of its connector
   PlannedLimits limits;

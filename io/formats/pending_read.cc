@@ -16,4 +16,6 @@ absl::StatusOr<std::shared_ptr<PendingRead>> PendingRead::Start(std::shared_ptr<
   return read;
 }
 
+absl::StatusOr<int64_t> PendingRead::Wait() { return read_.Wait(); }
+
 }  // namespace headrace

@@ -27,7 +27,7 @@ class PendingRead {
 
   // Waits for the end of the read: the number of bytes, fewer than asked for only at the file's end. kClosed: the work
   // of this thread should end.
-  absl::StatusOr<int64_t> Wait() { return read_.Wait(); }
+  absl::StatusOr<int64_t> Wait();
   size_t room() const { return room_; }
   size_t bytes() const { return bytes_; }
   const BufferRef& buffer() const { return buffer_; }
