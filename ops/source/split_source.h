@@ -116,6 +116,7 @@ class SplitSource : public StreamSource {
   // The lane whose turn it is, with a record; null: no row is left.
   absl::StatusOr<Lane*> NextLane();
   absl::Status Fill(Lane& lane);
+  absl::Status CheckUnchanged(const Opened& opened) const;
   void NoteLost(const Lane& lane);
   bool TakeSplit(Lane& lane);
   void PassTurn();
@@ -139,6 +140,7 @@ class SplitSource : public StreamSource {
   const bool skip_failed_;
   const size_t block_bytes_;
   const size_t most_message_bytes_;
+  const bool checks_;  // versions, at the end of a split
   const std::shared_ptr<RowWarnings> warnings_;
   std::vector<Lane> lanes_;
   std::deque<Opened> ahead_;  // the splits that come next
