@@ -224,7 +224,8 @@ TEST(LineFormat, RefusesAFarFileThatChangesWhileItIsRead) {
   for (int i = 0; i < 5000; ++i) Append(bytes, 1'000'000 + i, "\n");
   MemoryStore store;
   store.Put("mem://b/a.txt", bytes);
-  const auto reader = LineFormat().Open(store, "mem://b/a.txt", {}, 0, 1024);
+  const LineFormat format;
+  const auto reader = format.Open(store, "mem://b/a.txt", {}, 0, 1024);
   ASSERT_TRUE(reader.ok());
   store.Put("mem://b/a.txt", std::string(bytes.size(), 'y'));
   RecordBlock block;
