@@ -104,6 +104,25 @@ TEST_P(FarSplitFormat, AsksForARanksOwnBytesAlone) {
   EXPECT_EQ(all, rows_);
 }
 
+TEST_P(FarSplitFormat, WarnsWhereEveryRankReadsAll) {
+  Write({5, 3});
+  PutAll();
+  for (const uint64_t world : {uint64_t{1}, uint64_t{2}}) {
+    for (const char* sharding : {"rows", "splits"}) {
+      RunSpec spec;
+      spec.shard = {0, world};
+      PipelineOptions options = OptionsOf(spec);
+      options.files = listings_.Over(&store_);
+      const auto pipeline =
+          Pipeline::Make(*SourceIn(kFarFolder, {{"sharding", StringValue(sharding)}}).Build(), options);
+      ASSERT_TRUE(pipeline.ok());
+      uint64_t warnings = 0;
+      for (const WarningReport& report : (*pipeline)->report().warnings) warnings += report.rows;
+      EXPECT_EQ(warnings, world == 2 && sharding == std::string_view("rows") ? 1u : 0u);
+    }
+  }
+}
+
 TEST_P(FarNumberedFormat, GivesTheRowsOfLocalFiles) {
   Write({20, 3, 37});
   PutAll();

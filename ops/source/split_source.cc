@@ -167,6 +167,15 @@ void SplitReading::Describe(OperatorProperties& properties) const {
   properties.shards_itself = sharding != Sharding::kRows;
 }
 
+// Each rank pays for the whole set, and they share one network.
+void SplitReading::WarnOfFarRows(const RunOptions& run, const std::string& path, RowWarnings& warnings) const {
+  if (sharding != Sharding::kRows || run.world == 1 || FarOf(*run.files, path) == nullptr) return;
+  warnings.Add({}, {std::make_shared<const std::string>(path), -1, -1},
+               Cat("each of the ", run.world,
+                   " ranks reads all bytes of the far files and keeps its rows; with "
+                   "sharding=\"splits\" a rank reads its own bytes alone"));
+}
+
 absl::StatusOr<SplitTable> SplitSource::SplitsOf(const SplitReading& reading, const MatchedFiles& files,
                                                  const Format& format, const RunOptions& run) {
   const int64_t split_bytes = SplitBytesOf(reading, files, run.world);
@@ -194,20 +203,12 @@ absl::StatusOr<std::unique_ptr<StreamSource>> SplitSource::Make(std::unique_ptr<
                                                                 int64_t split_bytes) {
   const SplitReading reading = ReadingOf(arguments.attributes, split_bytes);
   HEADRACE_ASSIGN_OR_RETURN(SplitTable splits, SplitsOf(reading, files, *format, *arguments.run));
-  const bool far = StoreOf(files, *arguments.run->files) != nullptr;
   std::unique_ptr<SplitSource> source(new SplitSource(std::move(format), std::move(files), std::move(columns),
                                                       arguments, reading, std::move(splits), block_bytes));
-  if (far && reading.sharding == Sharding::kRows && arguments.run->world > 1) source->WarnOfRows(arguments.run->world);
+  if (source->files_.paths.size() > 0) {
+    reading.WarnOfFarRows(*arguments.run, std::string(source->files_.paths[0]), *source->warnings_);
+  }
   return source;
-}
-
-// Each rank pays for the whole set, and they share one network.
-void SplitSource::WarnOfRows(uint64_t world) {
-  const auto first = std::make_shared<const std::string>(files_.paths[0]);
-  warnings_->Add({}, {first, -1, -1},
-                 Cat("each of the ", world,
-                     " ranks reads all bytes of the far files and keeps its rows: give "
-                     "sharding=\"splits\" or \"contiguous\", and a rank reads its own bytes alone"));
 }
 
 SplitSource::SplitSource(std::unique_ptr<const Format> format, MatchedFiles files,

@@ -55,6 +55,8 @@ struct SplitReading {
   static absl::Status CheckBesideIndex(const ir::Attributes& attributes);
   static SplitReading Of(const ir::Attributes& attributes);
   void Describe(OperatorProperties& properties) const;
+  // Adds a warning if each of several ranks would read all of a far set; `path` is one of its files.
+  void WarnOfFarRows(const RunOptions& run, const std::string& path, RowWarnings& warnings) const;
 
   // What is sharded: the rows of the stream, its splits, or byte ranges of equal length.
   enum class Sharding { kRows, kSplits, kContiguous };
@@ -106,7 +108,6 @@ class SplitSource : public StreamSource {
   SplitSource(std::unique_ptr<const Format> format, MatchedFiles files, std::unique_ptr<RecordColumns> columns,
               const OpArguments& arguments, const SplitReading& reading, SplitTable splits, int64_t block_bytes);
 
-  void WarnOfRows(uint64_t world);
   static absl::StatusOr<SplitTable> SplitsOf(const SplitReading& reading, const MatchedFiles& files,
                                              const Format& format, const RunOptions& run);
   Opened Open(uint64_t split, int64_t from) const;
