@@ -6,6 +6,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "core/hash.h"
 #include "io/files/output_stream.h"
 
 namespace headrace {
@@ -32,6 +33,21 @@ absl::Status NotWrittenError(const std::string& path) {
 }
 
 }  // namespace
+
+uint64_t VersionHash(std::string_view version) {
+  if (version.empty()) return 0;
+  const uint64_t hash = HashBytes(version);
+  return hash == 0 ? 1 : hash;
+}
+
+absl::StatusOr<std::shared_ptr<const RandomAccessFile>> FileSystem::Open(const std::string& path,
+                                                                         const ListedFile& /*listed*/) const {
+  return Open(path);
+}
+
+void FileSystem::StartRead(const std::string& path, const ListedFile& /*listed*/, ReadDone done) const {
+  done(Read(path));
+}
 
 absl::StatusOr<std::unique_ptr<OutputStream>> FileSystem::Create(const std::string& path,
                                                                  const OutputOptions& /*options*/) const {

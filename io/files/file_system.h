@@ -32,6 +32,9 @@ enum class EntryType {
 struct FileStat {
   EntryType type = EntryType::kFile;
   int64_t size = 0;
+  // Tells contents apart wherever the file is seen from: a strong ETag, a generation. It is part of fingerprints, which
+  // travel with states. Empty: the file system has none.
+  std::string version;
   // The last change of its bytes, entries, name or permissions, since 1970; unlike modification times it cannot be set
   // back, as `rsync -a` and `tar` do. 0 if the file system does not know it.
   int64_t changed_ns = 0;
@@ -43,8 +46,18 @@ struct FolderEntry {
   std::string name;
   EntryType type = EntryType::kFile;  // of the target, if the entry is a link
   bool link = false;
-  int64_t size = -1;  // for files, if requested or known anyway
+  int64_t size = -1;    // for files, if requested or known anyway
+  std::string version;  // as FileStat::version, if known
 };
+
+// What a listing said of a file. A file system that can tell refuses other contents: an error that names the file,
+// "changed since it was listed", before any of its bytes are given.
+struct ListedFile {
+  int64_t size = -1;     // -1: not known
+  uint64_t version = 0;  // VersionHash of the version; 0: not known
+};
+// Never 0, but for an empty version.
+uint64_t VersionHash(std::string_view version);
 
 // An open file. It is not closed while a read that it was asked for is outstanding.
 class RandomAccessFile {
@@ -75,6 +88,7 @@ class FolderPages {
   virtual absl::StatusOr<std::vector<FolderEntry>> Next() = 0;
 };
 
+class FarFiles;
 class LocalFiles;
 class OutputStream;
 struct OutputOptions;
@@ -87,6 +101,13 @@ class FileSystem {
   // meanwhile.
   virtual absl::StatusOr<Tensor> Read(const std::string& path) const = 0;
   virtual absl::StatusOr<std::shared_ptr<const RandomAccessFile>> Open(const std::string& path) const = 0;
+  // Of a file that was listed: a far store opens it without a request. The default implementation ignores `listed`.
+  virtual absl::StatusOr<std::shared_ptr<const RandomAccessFile>> Open(const std::string& path,
+                                                                       const ListedFile& listed) const;
+  // As Read, but may return before the bytes are there, as RandomAccessFile::StartReadAt. What `Read` takes from the
+  // running task (its buffers' pool) it takes before it returns. The default implementation reads synchronously.
+  using ReadDone = std::function<void(absl::StatusOr<Tensor> read)>;
+  virtual void StartRead(const std::string& path, const ListedFile& listed, ReadDone done) const;
   // A missing path is kNotFound without a reason; MissingPathError finds the reason.
   virtual absl::StatusOr<FileStat> Stat(const std::string& path) const = 0;
   // The entries of a folder in any order, without "." and "..". With `sizes`, those of files are known.
@@ -111,6 +132,12 @@ class FileSystem {
   virtual absl::StatusOr<Located> Locate(const std::string& path) const { return Located{this, path}; }
   // What only the machine's own files can do; null: these are not.
   virtual const LocalFiles* local() const { return nullptr; }
+  // What only a store behind a network can do (io/files/far_files.h); null: this one is not far.
+  virtual const FarFiles* far() const { return nullptr; }
+
+  // The file system by which values of its files may be kept beyond this one's life: another one for those that only
+  // add what a run knows (io/files/far_listings.h).
+  virtual const FileSystem* kept_as() const { return this; }
 
   // Replaces a whole file: readers see the old one or the new one, never a part.
   absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const;
