@@ -102,6 +102,8 @@ class Transport {
   virtual void Cancel(Id id) = 0;
   // Calls on the event thread after so long; not before the time, and perhaps before this returns for 0.
   virtual void After(int64_t ns, std::function<void()> call) = 0;
+  // Nanoseconds of the clock that `After` uses; it is never set back.
+  virtual int64_t Now() const = 0;
   // Requests that were started and have not ended.
   virtual int64_t outstanding() const = 0;
 
