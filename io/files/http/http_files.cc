@@ -59,7 +59,8 @@ int64_t WholeSize(const Head& head) {
 
 FileGuard GuardOf(const Head& head) {
   const std::string_view etag = head.Find("etag");
-  FileGuard guard{.size = WholeSize(head)};
+  FileGuard guard;
+  guard.size = WholeSize(head);
   if (!IsStrongEtag(etag)) return guard;
   guard.etag = etag;
   guard.version = VersionHash(etag);
@@ -254,7 +255,7 @@ absl::StatusOr<HttpFiles::Found> HttpFiles::Find(const std::string& path, bool w
   if (!IsGiven(reply->head)) return HttpRefusedError(path, reply->head);
   if (reply->head.status == 200) {
     HEADRACE_ASSIGN_OR_RETURN(found->whole, TensorOf(std::move(reply->body)));
-    found->guard.size = static_cast<int64_t>(found->whole->bytes().size());
+    found->guard.size = static_cast<int64_t>(found->whole->bytes());
   }
   if (found->guard.size >= 0) return *found;
   return DataError(ShownUrl(path), ": its host does not say how many bytes it has");
@@ -286,7 +287,7 @@ void HttpObject::StartReadAt(int64_t offset, absl::Span<uint8_t> target, Done do
     const auto calls = std::make_shared<FollowedCalls>();
     return files_->StartParts(path_, found_.guard, offset, within, calls, std::move(done));
   }
-  if (!within.empty()) std::memcpy(within.data(), found_.whole->data() + offset, within.size());
+  if (!within.empty()) std::memcpy(within.data(), found_.whole->data<uint8_t>() + offset, within.size());
   done(static_cast<int64_t>(within.size()));
 }
 

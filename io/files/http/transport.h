@@ -25,8 +25,8 @@ struct Header {
 
 // How a host is reached; requests with equal reaches share connections.
 struct Reach {
-  std::string ca_file;        // PEM; empty: none, so https fails
-  std::string proxy;          // empty: as the environment says (http_proxy, https_proxy, no_proxy)
+  std::string ca_file = {};   // PEM; empty: none, so https fails
+  std::string proxy = {};     // empty: as the environment says (http_proxy, https_proxy, no_proxy)
   int connections = 0;        // to one host, at once, which HttpClient keeps to; 0: chosen
   int64_t connect_ms = 3000;  // for name and connection
   int64_t idle_ms = 60000;    // without a byte, in either direction
