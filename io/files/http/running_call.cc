@@ -88,7 +88,6 @@ void RunningCall::Later(int64_t ns, void (RunningCall::*step)()) {
 void RunningCall::Begin() {
   began_ns_ = paused_ns_ = Now();
   host_ = means_->hosts->Of(call_.request.url, began_ns_);
-  host_->CountRequest();
   means_->counters->Add([this](StoreCounters& counters) {
     ++(call_.purpose == Purpose::kRead   ? counters.reads
        : call_.purpose == Purpose::kList ? counters.lists
@@ -126,6 +125,7 @@ void RunningCall::EndPause() {
 // With a place taken.
 void RunningCall::Send() {
   EndPause();
+  if (made_ == 0) host_->CountRequest();
   Request request;
   absl::Status made = MakeRequest(request);
   if (!made.ok()) {

@@ -29,7 +29,7 @@ struct Reach {
   std::string proxy = {};     // empty: as the environment says (http_proxy, https_proxy, no_proxy)
   int connections = 0;        // to one host, at once, which HttpClient keeps to; 0: chosen
   int64_t connect_ms = 3000;  // for name and connection
-  int64_t idle_ms = 60000;    // without a byte, in either direction
+  int64_t idle_ms = 60000;    // without a byte, in either direction; 0: no limit
 
   friend bool operator==(const Reach&, const Reach&) = default;
 };

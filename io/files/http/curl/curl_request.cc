@@ -77,8 +77,10 @@ void CurlRequest::SetUpReach(bool resolves) {
   curl_easy_setopt(handle_, CURLOPT_DNS_CACHE_TIMEOUT, resolves ? kFreshAddresses : kKeepAddresses);
   curl_easy_setopt(handle_, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1L);
   curl_easy_setopt(handle_, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(reach.connect_ms));
-  curl_easy_setopt(handle_, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(handle_, CURLOPT_LOW_SPEED_TIME, static_cast<long>(std::max<int64_t>(1, (reach.idle_ms + 999) / 1000)));
+  if (reach.idle_ms > 0) {
+    curl_easy_setopt(handle_, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(handle_, CURLOPT_LOW_SPEED_TIME, static_cast<long>((reach.idle_ms + 999) / 1000));
+  }
   if (request_.deadline_ms > 0) curl_easy_setopt(handle_, CURLOPT_TIMEOUT_MS, static_cast<long>(request_.deadline_ms));
   curl_easy_setopt(handle_, CURLOPT_SSL_VERIFYPEER, 1L);
   curl_easy_setopt(handle_, CURLOPT_SSL_VERIFYHOST, 2L);
