@@ -1,8 +1,7 @@
 #include "io/files/s3/s3_store.h"
 
-#include <chrono>
-#include <condition_variable>
-#include <cstdlib>
+#include <cstddef>
+#include <initializer_list>
 #include <utility>
 
 #include "core/error.h"
@@ -22,7 +21,6 @@ constexpr size_t kMostBuckets = 1024;
 constexpr std::string_view kStaleCodes[] = {"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired",
                                             "InvalidToken", "InvalidAccessKeyId"};
 constexpr std::string_view kServerCodes[] = {"InternalError", "ServiceUnavailable", "OperationAborted"};
-constexpr std::chrono::milliseconds kStopInterval{50};
 
 template <size_t count>
 bool IsOneOf(std::string_view code, const std::string_view (&codes)[count]) {
@@ -86,11 +84,21 @@ absl::Status NoKeysError(std::string_view name, const absl::Status& error) {
 
 }  // namespace
 
+// Where a request is: it may be cancelled without the client before it is sent.
+enum class Stage { kWaiting, kSent, kEnded };
+
 struct S3Store::Going {
+  // Goes on from waiting; false: another thread was first.
+  bool Take(Stage next) {
+    Stage waiting = Stage::kWaiting;
+    return stage.compare_exchange_strong(waiting, next);
+  }
+
   S3Request request;
   Done done;
   Credentials used;
   std::string payload;  // what the signature says of the body
+  std::atomic<Stage> stage{Stage::kWaiting};
   bool renewed = false;
   bool moved = false;
   bool denied = false;
@@ -206,10 +214,12 @@ http::Call S3Store::CallOf(const std::shared_ptr<Going>& going) {
   if (!request.query.empty()) Append(call.request.url, "?", QueryText(request.query));
   call.request.headers = request.headers;
   if (request.body != nullptr) call.request.body = {*request.body};
+  call.request.deadline_ms = request.deadline_ms;
   call.target = request.target;
   call.range = request.range;
   call.check = request.check;
   call.may_hedge = request.may_hedge;
+  call.most_body = request.most_body;
   // Keeps the body for as long as the call is under way.
   call.prepare = [self = shared_from_this(), going, region](http::Request& attempt, int64_t /*received*/) {
     if (going->used.anonymous) return absl::OkStatus();
@@ -252,25 +262,36 @@ void S3Store::Start(S3Request request, Done done) {
   going->request = std::move(request);
   going->done = std::move(done);
   going->payload = PayloadOf(going->request);
-  Begin(going);
+  if (going->request.cancellation != nullptr) {
+    going->request.cancellation->Add([going] {
+      if (going->Take(Stage::kEnded)) going->done(StopSignal::Error());
+    });
+  }
+  credentials_->Get([self = shared_from_this(), going](const absl::StatusOr<Credentials>& found) {
+    self->Begin(going, found);
+  });
 }
 
-void S3Store::Begin(const std::shared_ptr<Going>& going) {
-  credentials_->Get([self = shared_from_this(), going](const absl::StatusOr<Credentials>& found) {
-    if (!found.ok()) return going->done(NoKeysError(going->request.name, found.status()));
-    self->Note(*found);
-    going->used = *found;
-    self->Send(going);
-  });
+void S3Store::Begin(const std::shared_ptr<Going>& going, const absl::StatusOr<Credentials>& credentials) {
+  if (!going->Take(credentials.ok() ? Stage::kSent : Stage::kEnded)) return;
+  if (!credentials.ok()) return going->done(NoKeysError(going->request.name, credentials.status()));
+  Note(*credentials);
+  going->used = *credentials;
+  Send(going);
 }
 
 void S3Store::Send(const std::shared_ptr<Going>& going) {
-  client_.Start(CallOf(going), [self = shared_from_this(), going](absl::StatusOr<http::Reply> reply) {
-    const Next next = reply.ok() ? self->NextOf(*going, *reply) : Next::kResult;
-    if (next == Next::kResult) return going->done(std::move(reply));
-    if (next == Next::kAgain) return self->Send(going);
-    self->Renew(going, *std::move(reply));
-  });
+  const http::HttpClient::Id id =
+      client_.Start(CallOf(going), [self = shared_from_this(), going](absl::StatusOr<http::Reply> reply) {
+        const Next next = reply.ok() ? self->NextOf(*going, *reply) : Next::kResult;
+        if (next == Next::kResult) return going->done(std::move(reply));
+        if (next == Next::kAgain) return self->Send(going);
+        self->Renew(going, *std::move(reply));
+      });
+  const std::shared_ptr<Cancellation>& cancellation = going->request.cancellation;
+  if (cancellation != nullptr && id != 0) {
+    cancellation->Add([self = shared_from_this(), id] { self->client_.Cancel(id); });
+  }
 }
 
 // With other credentials than those that were refused; if there are none, `refused` is the result.
@@ -287,43 +308,11 @@ void S3Store::Renew(const std::shared_ptr<Going>& going, http::Reply refused) {
 }
 
 absl::StatusOr<http::Reply> S3Store::Run(S3Request request) {
-  const auto going = std::make_shared<Going>();
-  going->request = std::move(request);
-  going->payload = PayloadOf(going->request);
-  HEADRACE_ASSIGN_OR_RETURN(going->used, WaitForCredentials(going->request));
-  while (true) {
-    absl::StatusOr<http::Reply> reply = client_.Run(CallOf(going));
-    if (!reply.ok()) return reply;
-    const Next next = NextOf(*going, *reply);
-    if (next == Next::kResult) return reply;
-    if (next == Next::kAgain) continue;
-    credentials_->Refuse(going->used);
-    HEADRACE_ASSIGN_OR_RETURN(Credentials found, WaitForCredentials(going->request));
-    if (IsSame(found, going->used)) return reply;
-    going->used = std::move(found);
-  }
-}
-
-absl::StatusOr<Credentials> S3Store::WaitForCredentials(const S3Request& request) {
-  struct Waiting {
-    std::mutex mutex;
-    std::condition_variable came;
-    std::optional<absl::StatusOr<Credentials>> found;
-  };
-  const auto waiting = std::make_shared<Waiting>();
-  credentials_->Get([waiting](const absl::StatusOr<Credentials>& found) {
-    const std::lock_guard lock(waiting->mutex);
-    waiting->found = found;
-    waiting->came.notify_all();
-  });
-  std::unique_lock lock(waiting->mutex);
-  while (!waiting->found.has_value()) {
-    if (StopSignal::Raised()) return StopSignal::Error();
-    waiting->came.wait_for(lock, kStopInterval);
-  }
-  if (!waiting->found->ok()) return NoKeysError(request.name, waiting->found->status());
-  Note(**waiting->found);
-  return **waiting->found;
+  if (request.cancellation == nullptr) request.cancellation = std::make_shared<Cancellation>();
+  const std::shared_ptr<Cancellation> cancellation = request.cancellation;
+  Awaited<http::Reply> awaited;
+  Start(std::move(request), [&awaited](absl::StatusOr<http::Reply> reply) { awaited.Set(std::move(reply)); });
+  return awaited.Wait(*cancellation);
 }
 
 std::string S3Store::PayloadOf(const S3Request& request) const {

@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "io/files/http/http_client.h"
+#include "io/files/s3/awaited.h"
 #include "io/files/s3/environment.h"
 #include "io/files/s3/kept_credentials.h"
 #include "io/files/s3/s3_endpoint.h"
@@ -44,6 +45,10 @@ struct S3Request {
   bool is_known = false;
   // Its reply may be an error with the status 200.
   bool error_in_body = false;
+  int64_t most_body = int64_t{64} << 20;
+  int64_t deadline_ms = 0;  // for all attempts; 0: none
+  // What ends it early, with kClosed; null: nothing.
+  std::shared_ptr<Cancellation> cancellation;
 };
 
 struct StoreOptions {
@@ -78,12 +83,11 @@ class S3Store : public std::enable_shared_from_this<S3Store> {
   S3Store(const StoreOptions& options, http::Transport* transport, http::Reach reach, S3Endpoint endpoint,
           std::string region, std::shared_ptr<KeptCredentials> credentials);
 
-  void Begin(const std::shared_ptr<Going>& going);
+  void Begin(const std::shared_ptr<Going>& going, const absl::StatusOr<Credentials>& credentials);
   void Send(const std::shared_ptr<Going>& going);
   void Renew(const std::shared_ptr<Going>& going, http::Reply refused);
   http::Call CallOf(const std::shared_ptr<Going>& going);
   std::string PayloadOf(const S3Request& request) const;
-  absl::StatusOr<Credentials> WaitForCredentials(const S3Request& request);
   Next NextOf(Going& going, const http::Reply& reply);
   // Of the keys in use, for errors.
   void Note(const Credentials& credentials);
