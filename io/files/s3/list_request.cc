@@ -22,7 +22,7 @@ S3Request ListRequest(const FolderPlace& place, const ListQuery& query) {
   request.query = {{"list-type", "2"}, {"encoding-type", "url"}};
   if (!query.prefix.empty()) request.query.push_back({"prefix", query.prefix});
   if (query.folders) request.query.push_back({"delimiter", "/"});
-  if (!query.start_after.empty()) request.query.push_back({"start-after", query.start_after});
+  if (!query.start_after.empty() && query.token.empty()) request.query.push_back({"start-after", query.start_after});
   if (!query.token.empty()) request.query.push_back({"continuation-token", query.token});
   if (query.most > 0) request.query.push_back({"max-keys", Cat(query.most)});
   request.most_body = kMostPageBytes;

@@ -263,8 +263,10 @@ void S3Store::Start(S3Request request, Done done) {
   going->done = std::move(done);
   going->payload = PayloadOf(going->request);
   if (going->request.cancellation != nullptr) {
-    going->request.cancellation->Add([going] {
-      if (going->Take(Stage::kEnded)) going->done(StopSignal::Error());
+    // Weakly: a cancellation may live long after the request.
+    going->request.cancellation->Add([weak = std::weak_ptr<Going>(going)] {
+      const std::shared_ptr<Going> waits = weak.lock();
+      if (waits != nullptr && waits->Take(Stage::kEnded)) waits->done(StopSignal::Error());
     });
   }
   credentials_->Get([self = shared_from_this(), going](const absl::StatusOr<Credentials>& found) {

@@ -27,11 +27,11 @@ constexpr std::chrono::milliseconds kAskInterval{50};
 
 // Keys of one part of the tree, in their order.
 struct KeyRange {
-  std::string after;  // the range begins after this key
-  std::string end;    // the first key after it; empty: none
-  std::string token;
-  std::string last;  // the last key that came
-  std::deque<std::vector<ListedObject>> pages;
+  std::string after = {};  // the range begins after this key
+  std::string end = {};    // the first key after it; empty: none
+  std::string token = {};
+  std::string last = {};  // the last key that came
+  std::deque<std::vector<ListedObject>> pages = {};
   bool under_way = false;
   bool done = false;
 };
@@ -193,7 +193,7 @@ std::vector<KeyRange> RangesOf(const std::vector<std::string>& cuts) {
   for (size_t i = 0; i < cuts.size(); i += step) {
     ranges.back().end = cuts[i];
     // The cut itself is a key that stands for a folder.
-    ranges.push_back({.after = cuts[i]});
+    ranges.push_back({.after = cuts[i], .last = cuts[i]});
   }
   return ranges;
 }
