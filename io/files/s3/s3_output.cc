@@ -99,6 +99,7 @@ class S3Output : public OutputStream {
       return InternalError(place_.name, ": bytes ", offset, " to ", offset + static_cast<int64_t>(bytes.size()),
                            " are not of the first ", end, ", which may be written again");
     }
+    if (bytes.empty()) return absl::OkStatus();
     std::string& first = first_ != nullptr ? *first_ : *filled_;
     first.replace(static_cast<size_t>(offset), bytes.size(), bytes);
     return absl::OkStatus();
