@@ -1,8 +1,13 @@
 #include "io/files/s3/kept_credentials.h"
 
 #include <map>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "core/fork_watch.h"
@@ -28,29 +33,50 @@ std::string KeyOf(const CredentialPlace& place) {
 
 }  // namespace
 
-KeptCredentials::KeptCredentials(Credentials lasting) : kept_(std::move(lasting)) {}
+struct KeptCredentials::Shared {
+  Shared(Find given, std::function<int64_t()> clock) : find(std::move(given)), now(std::move(clock)) {}
+
+  // With the lock held.
+  bool AreGood() const { return kept.has_value() && (kept->expires_s == 0 || now() < kept->expires_s); }
+  bool AreOld() const {
+    return kept->expires_s != 0 && now() >= kept->expires_s - kEarly && now() >= next_search_s;
+  }
+
+  const Find find;  // null: they are lasting
+  const std::function<int64_t()> now;
+  std::mutex mutex;
+  std::optional<Credentials> kept;
+  std::vector<Done> waiting;
+  bool searches = false;
+  int64_t next_search_s = 0;  // after one that failed while the kept ones are good
+  std::thread thread;
+};
+
+KeptCredentials::KeptCredentials(Find find, std::function<int64_t()> now)
+    : shared_(std::make_shared<Shared>(std::move(find), std::move(now))) {}
+
+KeptCredentials::KeptCredentials(Credentials lasting) : shared_(std::make_shared<Shared>(nullptr, nullptr)) {
+  shared_->kept = std::move(lasting);
+}
 
 KeptCredentials::~KeptCredentials() {
-  if (thread_.joinable()) thread_.join();
+  std::thread& thread = shared_->thread;
+  if (thread.get_id() == std::this_thread::get_id()) {
+    thread.detach();
+  } else if (thread.joinable()) {
+    thread.join();
+  }
 }
 
-bool KeptCredentials::AreGood() const {
-  return kept_.has_value() && (kept_->expires_s == 0 || now_() < kept_->expires_s);
-}
-
-bool KeptCredentials::AreOld() const {
-  return kept_->expires_s != 0 && now_() >= kept_->expires_s - kEarly && now_() >= next_search_s_;
-}
-
-absl::Status KeptCredentials::StartSearch() {
-  searches_ = true;
+absl::Status KeptCredentials::StartSearch(const std::shared_ptr<Shared>& shared) {
+  shared->searches = true;
   // The one before has ended but for its last instructions.
-  if (thread_.joinable()) thread_.join();
+  if (shared->thread.joinable()) shared->thread.join();
   try {
     WatchForks();
-    thread_ = std::thread([this] { Search(); });
+    shared->thread = std::thread([shared] { Search(shared); });
   } catch (const std::system_error&) {
-    searches_ = false;
+    shared->searches = false;
     return ResourceError("no thread for the credentials of S3: the machine's limit of threads is reached");
   }
   return absl::OkStatus();
@@ -59,18 +85,18 @@ absl::Status KeptCredentials::StartSearch() {
 void KeptCredentials::Get(Done done) {
   absl::StatusOr<Credentials> given = absl::UnknownError("");
   {
-    const std::lock_guard lock(mutex_);
-    const bool good = AreGood();
+    const std::lock_guard lock(shared_->mutex);
+    const bool good = shared_->AreGood();
     absl::Status started;
-    if (!searches_ && (!good || AreOld())) {
-      started = find_ ? StartSearch() : InternalError("lasting credentials were taken away");
+    if (!shared_->searches && (!good || shared_->AreOld())) {
+      started = shared_->find ? StartSearch(shared_) : InternalError("lasting credentials were taken away");
     }
     if (!good && started.ok()) {
-      waiting_.push_back(std::move(done));
+      shared_->waiting.push_back(std::move(done));
       return;
     }
     if (good) {
-      given = *kept_;
+      given = *shared_->kept;
     } else {
       given = started;
     }
@@ -78,28 +104,31 @@ void KeptCredentials::Get(Done done) {
   done(given);
 }
 
-void KeptCredentials::Search() {
+void KeptCredentials::Search(const std::shared_ptr<Shared>& shared) {
   while (true) {
-    const absl::StatusOr<Credentials> found = find_();
+    const absl::StatusOr<Credentials> found = shared->find();
     std::vector<Done> waiting;
     {
-      const std::lock_guard lock(mutex_);
-      if (found.ok()) kept_ = *found;
-      next_search_s_ = found.ok() ? 0 : now_() + kPause;
-      waiting.swap(waiting_);
+      const std::lock_guard lock(shared->mutex);
+      if (found.ok()) shared->kept = *found;
+      shared->next_search_s = found.ok() ? 0 : shared->now() + kPause;
+      waiting.swap(shared->waiting);
     }
     for (const Done& done : waiting) done(found);
+    // They may hold the last of what waited.
+    waiting.clear();
     // Who asked meanwhile had refused what was found, and has begun to wait.
-    const std::lock_guard lock(mutex_);
-    searches_ = !waiting_.empty();
-    if (!searches_) return;
+    const std::lock_guard lock(shared->mutex);
+    shared->searches = !shared->waiting.empty();
+    if (!shared->searches) return;
   }
 }
 
 void KeptCredentials::Refuse(const Credentials& refused) {
-  const std::lock_guard lock(mutex_);
-  if (!find_ || !kept_.has_value()) return;
-  if (kept_->access_key == refused.access_key && kept_->token == refused.token) kept_.reset();
+  const std::lock_guard lock(shared_->mutex);
+  std::optional<Credentials>& kept = shared_->kept;
+  if (!shared_->find || !kept.has_value()) return;
+  if (kept->access_key == refused.access_key && kept->token == refused.token) kept.reset();
 }
 
 std::shared_ptr<KeptCredentials> SharedCredentials(const CredentialPlace& place) {

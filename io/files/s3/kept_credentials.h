@@ -6,11 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "io/files/s3/credential_chain.h"
@@ -28,30 +23,23 @@ class KeptCredentials {
   static constexpr int64_t kEarly = 300;
 
   // `find` may wait. `now`: seconds since 1970.
-  KeptCredentials(Find find, std::function<int64_t()> now) : find_(std::move(find)), now_(std::move(now)) {}
+  KeptCredentials(Find find, std::function<int64_t()> now);
   explicit KeptCredentials(Credentials lasting);
-  // Waits for a search that goes on.
+  // Waits for a search that goes on, unless it is destroyed by what that search calls.
   ~KeptCredentials();
+  KeptCredentials(const KeptCredentials&) = delete;
 
   void Get(Done done);
   // A store has refused these: they are looked for again by the next Get, unless others are kept by now.
   void Refuse(const Credentials& refused);
 
  private:
-  void Search();
-  // With the lock held.
-  bool AreGood() const;
-  bool AreOld() const;
-  absl::Status StartSearch();
+  // What a search uses, which may be the last to hold it.
+  struct Shared;
+  static void Search(const std::shared_ptr<Shared>& shared);
+  static absl::Status StartSearch(const std::shared_ptr<Shared>& shared);
 
-  const Find find_;  // null: they are lasting
-  const std::function<int64_t()> now_;
-  std::mutex mutex_;
-  std::optional<Credentials> kept_;
-  std::vector<Done> waiting_;
-  bool searches_ = false;
-  int64_t next_search_s_ = 0;  // after one that failed while the kept ones are good
-  std::thread thread_;
+  const std::shared_ptr<Shared> shared_;
 };
 
 // The credentials of this process for a place: one copy for equal places.

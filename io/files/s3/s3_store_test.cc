@@ -38,6 +38,12 @@ StorageSettings KeysAt(std::string endpoint) {
   return settings;
 }
 
+StorageSettings EndpointAlone() {
+  StorageSettings settings;
+  settings.endpoint = "http://store.test";
+  return settings;
+}
+
 S3Request GetOf(std::string bucket, std::string key) {
   S3Request request;
   request.name = Cat("s3://", bucket, "/", key);
@@ -149,7 +155,7 @@ TEST(S3Store, RenewsCredentialsThatHaveExpiredOnce) {
         return next;
       },
       NowSeconds);
-  auto made = S3Store::Make({.settings = {.endpoint = "http://store.test"},
+  auto made = S3Store::Make({.settings = EndpointAlone(),
                              .environment = EnvironmentOf({}),
                              .transport = &store.transport,
                              .credentials = kept});
@@ -166,7 +172,7 @@ TEST(S3Store, SaysWhyThereAreNoCredentials) {
   InTurn store({Good("")});
   const auto kept = std::make_shared<KeptCredentials>(
       []() -> absl::StatusOr<Credentials> { return NotFoundError("no credentials"); }, NowSeconds);
-  auto made = S3Store::Make({.settings = {.endpoint = "http://store.test"},
+  auto made = S3Store::Make({.settings = EndpointAlone(),
                              .environment = EnvironmentOf({}),
                              .transport = &store.transport,
                              .credentials = kept});
