@@ -105,7 +105,10 @@ FakeTransport::~FakeTransport() {
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
-  while (!outstanding_.empty()) End(outstanding_.begin()->second, Fault::kCancelled, "the transport ends");
+  while (!outstanding_.empty()) {
+    const std::shared_ptr<Outstanding> request = outstanding_.begin()->second;
+    End(request, Fault::kCancelled, "the transport ends");
+  }
 }
 
 void FakeTransport::Serve() {
