@@ -65,6 +65,10 @@ struct Call {
   std::function<absl::Status(const Head& head)> check;
   bool may_repeat = true;  // false: not after the request may have reached the host
   bool may_hedge = false;  // a read of bytes that may be sent a second time when it is slow
+  int most_attempts = 0;   // 0: as many as the policy has
+  // `prepare` asks for the part that is missing by the URL or a header of its own, and the store guards its version; the
+  // reply holds that part alone.
+  bool prepare_resumes = false;
 };
 
 class HttpClient {
@@ -79,7 +83,11 @@ class HttpClient {
   // The reply of the last attempt. Errors name the call, the status or the fault, the number of attempts and the time
   // waited: kData for a reply that breaks HTTP or its promise, kResource (BeyondRow) for a network or a host that did
   // not answer, kClosed if the call was cancelled.
-  void Start(Call call, Done done);
+  // `done` is called on the event thread, or before Start returns where the call cannot be started.
+  using Id = uint64_t;  // never 0; 0: it was not started
+  Id Start(Call call, Done done);
+  // Ends a call with kClosed, unless it has ended; its Done comes on the event thread.
+  void Cancel(Id id);
   // As Start, but waits; ends with kClosed, and cancels, when the thread's StopSignal is raised.
   absl::StatusOr<Reply> Run(Call call);
 
@@ -91,7 +99,8 @@ class HttpClient {
   std::shared_ptr<Impl> impl_;
 };
 
-// The process's transport, whose library is loaded by the first call. kUnsupported, saying how to build it
+// The process's transport, whose library is loaded by the first call: libheadrace_far.so in the folder of the module or
+// program that holds this code, or the file that HEADRACE_FAR_LIBRARY names. kUnsupported, saying how to build it
 // (`./quickstart --far`): it is not there. Refused in a forked child of a process that used it.
 absl::StatusOr<Transport*> LoadedTransport();
 // Gives tests a transport of their own.

@@ -26,8 +26,8 @@ struct Header {
 // How a host is reached; requests with equal reaches share connections.
 struct Reach {
   std::string ca_file;        // PEM; empty: none, so https fails
-  std::string proxy;          // empty: none
-  int connections = 0;        // to one host, at once; 0: no limit
+  std::string proxy;          // empty: as the environment says (http_proxy, https_proxy, no_proxy)
+  int connections = 0;        // to one host, at once, which HttpClient keeps to; 0: chosen
   int64_t connect_ms = 3000;  // for name and connection
   int64_t idle_ms = 60000;    // without a byte, in either direction
 
@@ -96,12 +96,15 @@ class Transport {
  public:
   virtual ~Transport() = default;
   using Id = uint64_t;  // never 0, and not used twice
-  // Sends the request once its host has a free connection. `receiver` is kept until OnEnd has returned.
+  // Sends the request at once, over a connection that is free or a new one. `receiver` is kept until OnEnd has returned.
   virtual Id Start(Request request, std::shared_ptr<Receiver> receiver) = 0;
   // Ends a request with kCancelled, unless it has ended. OnEnd comes on the event thread, perhaps after this returns.
+  // On the event thread: once this has returned, nothing more is written to its target.
   virtual void Cancel(Id id) = 0;
   // Calls on the event thread after so long; not before the time, and perhaps before this returns for 0.
   virtual void After(int64_t ns, std::function<void()> call) = 0;
+  // Nanoseconds of the clock that `After` uses; it is never set back.
+  virtual int64_t Now() const = 0;
   // Requests that were started and have not ended.
   virtual int64_t outstanding() const = 0;
 
