@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "io/formats/model/entry_list.h"
-#include "io/formats/xml/xml_scanner.h"
+#include "io/files/xml/xml_scanner.h"
 
 namespace headrace {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/printable.h"
 #include "core/stop_signal.h"
-#include "io/formats/xml/xml_scanner.h"
+#include "io/files/xml/xml_scanner.h"
 #include "io/records/crc32c.h"
 
 namespace headrace {

@@ -1,4 +1,4 @@
-#include "io/formats/xml/xml_scanner.h"
+#include "io/files/xml/xml_scanner.h"
 
 #include <algorithm>
 #include <charconv>

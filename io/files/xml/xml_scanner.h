@@ -1,8 +1,8 @@
 // `XmlScanner` goes once over the elements of XML and their texts. It knows no document types: entities are the five of
 // XML and numbers of characters. Comments and instructions are passed over, and attributes read where they are asked
 // for. Threads: one thread at a time.
-#ifndef HEADRACE_IO_FORMATS_XML_XML_SCANNER_H_
-#define HEADRACE_IO_FORMATS_XML_XML_SCANNER_H_
+#ifndef HEADRACE_IO_FILES_XML_XML_SCANNER_H_
+#define HEADRACE_IO_FILES_XML_XML_SCANNER_H_
 
 #include <cstddef>
 #include <optional>
@@ -65,4 +65,4 @@ class XmlScanner {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_IO_FORMATS_XML_XML_SCANNER_H_
+#endif  // HEADRACE_IO_FILES_XML_XML_SCANNER_H_
