@@ -5,10 +5,12 @@
 #ifndef HEADRACE_IO_FILES_HDFS_HDFS_FILE_SYSTEM_H_
 #define HEADRACE_IO_FILES_HDFS_HDFS_FILE_SYSTEM_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -23,11 +25,12 @@ namespace headrace::hdfs {
 class HdfsFileSystem : public FileSystem, public FarFiles {
  public:
   struct Options {
-    StorageSettings settings;
-    HadoopConfiguration configuration;
-    std::string token_file;  // as HADOOP_TOKEN_FILE_LOCATION says; may be empty
-    std::string usual_user;  // who runs this process
-    std::function<absl::StatusOr<std::string>(std::string_view host)> negotiate;
+    StorageSettings settings = {};
+    HadoopConfiguration configuration = {};
+    std::string token_file = {};  // as HADOOP_TOKEN_FILE_LOCATION says; may be empty
+    std::string usual_user = {};  // who runs this process
+    // NegotiateToken, but for tests.
+    std::function<absl::StatusOr<std::string>(std::string_view host)> negotiate = {};
   };
 
   HdfsFileSystem(http::Transport* transport, Options options);

@@ -24,20 +24,20 @@ namespace headrace::hdfs {
 
 // What one request carries.
 struct Pass {
-  std::string query;     // "&user.name=alice", "&delegation=…"; may be empty
-  std::string cookie;    // the header's value; may be empty
-  int64_t renew_ns = 0;  // when it is to be replaced, by the transport's clock; 0: never
+  std::string query = {};   // "&user.name=alice", "&delegation=…"; may be empty
+  std::string cookie = {};  // the header's value; may be empty
+  int64_t renew_ns = 0;     // when it is to be replaced, by the transport's clock; 0: never
 };
 
 struct LoginSettings {
-  std::string authority;   // of the paths: "namenode:8020", "cluster"
-  std::string user;        // given by the settings
-  std::string token;       // given by the settings
-  std::string token_file;  // of Hadoop's credentials
-  std::string usual_user;  // who runs this process
-  bool anonymous = false;  // neither token nor Kerberos
+  std::string authority = {};   // of the paths: "namenode:8020", "cluster"
+  std::string user = {};        // given by the settings
+  std::string token = {};       // given by the settings
+  std::string token_file = {};  // of Hadoop's credentials
+  std::string usual_user = {};  // who runs this process
+  bool anonymous = false;       // neither token nor Kerberos
   // NegotiateToken, but for tests.
-  std::function<absl::StatusOr<std::string>(std::string_view host)> negotiate;
+  std::function<absl::StatusOr<std::string>(std::string_view host)> negotiate = {};
 };
 
 class HdfsLogin {

@@ -26,15 +26,15 @@ struct Cluster {
 };
 
 struct Operation {
-  std::string name;   // what errors call it: the whole path, as the user wrote it
-  std::string path;   // "/folder/file"
-  std::string query;  // "op=GETFILESTATUS"
+  std::string name;        // what errors call it: the whole path, as the user wrote it
+  std::string path;        // "/folder/file"
+  std::string query = {};  // "op=GETFILESTATUS"
   std::string method = "GET";
   http::Purpose purpose = http::Purpose::kList;
   int64_t most_body = int64_t{16} << 20;
   // Of op=OPEN: bytes from `offset` on, which HttpFS gives itself.
   int64_t offset = 0;
-  absl::Span<uint8_t> target;
+  absl::Span<uint8_t> target = {};
 };
 
 class NameNodeDialogue : public Dialogue {

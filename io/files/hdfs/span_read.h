@@ -19,7 +19,7 @@ struct FileSpan {
   std::string path;
   int64_t block_size = 0;  // 0: not known
   int64_t offset = 0;
-  absl::Span<uint8_t> target;
+  absl::Span<uint8_t> target = {};
 };
 
 absl::Status RunSpanRead(HdfsClient& client, const FileSpan& span);
