@@ -3,8 +3,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <random>
@@ -12,14 +10,13 @@
 
 #include "core/error.h"
 #include "core/fork_watch.h"
-#include "core/stop_signal.h"
+#include "io/files/http/awaited_result.h"
 #include "io/files/http/running_call.h"
 
 namespace headrace::http {
 namespace {
 
 constexpr int kMostConnections = 512;
-constexpr std::chrono::milliseconds kStopInterval{50};
 
 // Half of the descriptors that this process may have at least stay for others.
 int ChosenConnections() {
@@ -49,13 +46,6 @@ absl::Status LostTransport() {
       "this process was forked after far files or Headrace's threads had been used, which a fork does not copy: start "
       "workers with the 'spawn' method, or fork before the first iteration");
 }
-
-// The result of a call that a thread waits for.
-struct AwaitedReply {
-  std::mutex mutex;
-  std::condition_variable came;
-  std::optional<absl::StatusOr<Reply>> reply;
-};
 
 }  // namespace
 
@@ -136,24 +126,9 @@ HttpClient::Id HttpClient::Start(Call call, Done done) { return impl_->Start(std
 void HttpClient::Cancel(Id id) { impl_->Cancel(id); }
 
 absl::StatusOr<Reply> HttpClient::Run(Call call) {
-  const auto awaited = std::make_shared<AwaitedReply>();
-  const Id id = impl_->Start(std::move(call), [awaited](absl::StatusOr<Reply> reply) {
-    const std::lock_guard<std::mutex> lock(awaited->mutex);
-    awaited->reply = std::move(reply);
-    awaited->came.notify_all();
-  });
-  std::unique_lock<std::mutex> lock(awaited->mutex);
-  bool stopped = false;
-  while (!awaited->reply) {
-    awaited->came.wait_for(lock, kStopInterval);
-    if (stopped || awaited->reply || !StopSignal::Raised()) continue;
-    stopped = true;
-    // What its memory is for has to end first.
-    lock.unlock();
-    impl_->Cancel(id);
-    lock.lock();
-  }
-  return *std::move(awaited->reply);
+  AwaitedResult<Reply> awaited;
+  const Id id = Start(std::move(call), [&awaited](absl::StatusOr<Reply> reply) { awaited.Set(std::move(reply)); });
+  return awaited.Wait([&] { Cancel(id); });
 }
 
 StoreCounters HttpClient::counters() const { return impl_->counters(); }

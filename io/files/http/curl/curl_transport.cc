@@ -237,11 +237,11 @@ void CurlTransport::Admit(std::unique_ptr<CurlRequest> request) {
     return Launch(admitted, false);
   }
   addresses.waiting.push_back(id);
-  FindAddresses(host, addresses);
+  FindAddresses(addresses);
 }
 
 // Lets the first that waits ask, unless one does.
-void CurlTransport::FindAddresses(const std::string& /*host*/, Addresses& addresses) {
+void CurlTransport::FindAddresses(Addresses& addresses) {
   if (addresses.asks != 0 || addresses.waiting.empty()) return;
   addresses.asks = addresses.waiting.front();
   addresses.waiting.pop_front();
@@ -271,7 +271,7 @@ void CurlTransport::OnEnded(Id id, const std::string& host, Fault fault) {
   if (addresses.asks != id) return;
   addresses.asks = 0;
   addresses.known_ns = -1;
-  if (fault != Fault::kNoHost) return FindAddresses(host, addresses);
+  if (fault != Fault::kNoHost) return FindAddresses(addresses);
   for (const Id each : std::exchange(addresses.waiting, {})) {
     Post([this, each] {
       const auto request = requests_.find(each);

@@ -65,7 +65,7 @@ class CurlTransport : public Transport {
 
   void Admit(std::unique_ptr<CurlRequest> request);
   void Launch(CurlRequest& request, bool resolves);
-  void FindAddresses(const std::string& host, Addresses& addresses);
+  void FindAddresses(Addresses& addresses);
   void OnReached(Id id, const std::string& host);
   void OnEnded(Id id, const std::string& host, Fault fault);
   void EndCancelled(Id id);
