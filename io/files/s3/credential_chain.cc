@@ -99,12 +99,26 @@ bool MayHaveToken(std::string_view url) {
   return IsLoopbackAddress(host) || host == "169.254.170.2" || host == "169.254.170.23" || host == "[fd00:ec2::23]";
 }
 
+http::Reach NearReach() {
+  http::Reach reach;
+  reach.connect_ms = kNearMs;
+  reach.idle_ms = kNearMs;
+  return reach;
+}
+
+http::Reach ServiceReach(const CredentialPlace& place) {
+  http::Reach reach;
+  reach.ca_file = place.ca_file;
+  reach.proxy = place.proxy;
+  return reach;
+}
+
 class CredentialSearch {
  public:
   explicit CredentialSearch(const CredentialPlace& place)
       : place_(place),
-        near_(place.transport, http::Reach{.connect_ms = kNearMs, .idle_ms = kNearMs}),
-        service_(place.transport, http::Reach{.ca_file = place.ca_file, .proxy = place.proxy}) {}
+        near_(place.transport, NearReach()),
+        service_(place.transport, ServiceReach(place)) {}
 
   absl::StatusOr<Credentials> Find() {
     using Step = Found (CredentialSearch::*)();
@@ -353,6 +367,7 @@ class CredentialSearch {
     // Whatever it answers, it is asked once.
     call.judge = [](const http::Head& /*head*/, std::string_view /*body*/) { return http::Verdict::kResult; };
     call.may_repeat = false;
+    call.most_attempts = 1;
     return client.Run(std::move(call));
   }
 

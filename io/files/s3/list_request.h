@@ -13,10 +13,10 @@
 namespace headrace::s3 {
 
 struct ListQuery {
-  std::string prefix;
+  std::string prefix = {};
   bool folders = false;     // names what lies in folders by these alone
-  std::string start_after;  // a key, after which it begins
-  std::string token;        // of the page before; empty: the first page
+  std::string start_after = {};  // a key, after which it begins
+  std::string token = {};        // of the page before; empty: the first page
   int most = 0;             // of a page; 0: what the store gives
 };
 

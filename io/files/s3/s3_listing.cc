@@ -13,6 +13,13 @@ namespace {
 
 absl::Status NoFolderError(const FolderPlace& place) { return NotFoundError(place.name, ": not found"); }
 
+FolderEntry FolderOf(std::string name) {
+  FolderEntry entry;
+  entry.name = std::move(name);
+  entry.type = EntryType::kFolder;
+  return entry;
+}
+
 bool IsEmptyPage(const ListPage& page) { return page.objects.empty() && page.prefixes.empty(); }
 
 // The entries of one folder, page by page.
@@ -41,13 +48,12 @@ class S3FolderPages : public FolderPages {
     for (const std::string& prefix : page.prefixes) {
       if (!prefix.starts_with(prefix_) || !prefix.ends_with('/')) continue;
       std::string name = prefix.substr(prefix_.size(), prefix.size() - prefix_.size() - 1);
-      if (!name.empty()) entries.push_back({.name = std::move(name), .type = EntryType::kFolder});
+      if (!name.empty()) entries.push_back(FolderOf(std::move(name)));
     }
     for (ListedObject& object : page.objects) {
       // A key that ends with '/' stands for a folder.
       if (!object.key.starts_with(prefix_) || object.key.ends_with('/')) continue;
-      entries.push_back(
-          {.name = object.key.substr(prefix_.size()), .size = object.size, .version = std::move(object.version)});
+      entries.push_back(FileOf(object, prefix_.size()));
     }
     return entries;
   }

@@ -52,12 +52,12 @@ struct S3Request {
 };
 
 struct StoreOptions {
-  StorageSettings settings;
+  StorageSettings settings = {};
   Environment environment = ProcessVariable;
   http::Transport* transport = nullptr;  // null: LoadedTransport()
-  std::function<int64_t()> now;          // seconds since 1970; null: the clock of the machine
+  std::function<int64_t()> now = {};     // seconds since 1970; null: the clock of the machine
   // Where credentials come from that are not at hand; null: the process's for this place.
-  std::shared_ptr<KeptCredentials> credentials;
+  std::shared_ptr<KeptCredentials> credentials = {};
 };
 
 class S3Store : public std::enable_shared_from_this<S3Store> {

@@ -175,8 +175,7 @@ class TreePages : public FolderPages {
     std::vector<FolderEntry> entries;
     entries.reserve(page.size());
     for (ListedObject& object : page) {
-      entries.push_back(
-          {.name = object.key.substr(prefix_size_), .size = object.size, .version = std::move(object.version)});
+      entries.push_back(FileOf(object, prefix_size_));
     }
     return entries;
   }
@@ -199,6 +198,14 @@ std::vector<KeyRange> RangesOf(const std::vector<std::string>& cuts) {
 }
 
 }  // namespace
+
+FolderEntry FileOf(ListedObject& object, size_t prefix_size) {
+  FolderEntry entry;
+  entry.name = object.key.substr(prefix_size);
+  entry.size = object.size;
+  entry.version = std::move(object.version);
+  return entry;
+}
 
 absl::Status RepeatedTokenError(std::string_view name) {
   return DataError(name, ": the store's listing does not go on: a page names itself as the next one");

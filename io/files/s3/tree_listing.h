@@ -3,6 +3,7 @@
 #ifndef HEADRACE_IO_FILES_S3_TREE_LISTING_H_
 #define HEADRACE_IO_FILES_S3_TREE_LISTING_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ absl::StatusOr<std::unique_ptr<FolderPages>> MakeTreePages(const FolderPlace& pl
 // The beginnings of folders below the prefix, after `after`, in order: at most some thousands, found by few requests.
 absl::StatusOr<std::vector<std::string>> FindCuts(const FolderPlace& place, const std::string& prefix,
                                                   const std::string& after);
+
+// The entry of an object; its name is what follows so many bytes of its key.
+FolderEntry FileOf(ListedObject& object, size_t prefix_size);
 
 // kData: a page names itself as the next one.
 absl::Status RepeatedTokenError(std::string_view name);
