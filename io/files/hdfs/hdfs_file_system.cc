@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cmath>
 #include <cstdlib>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "io/files/hdfs/name_nodes.h"
 #include "io/files/hdfs/negotiate.h"
 #include "io/files/hdfs/span_read.h"
+#include "io/files/http/reach_for.h"
 #include "io/files/output_stream.h"
 #include "io/files/system_error.h"
 
@@ -55,17 +55,6 @@ bool AnyTls(const std::vector<std::string>& addresses) {
   return false;
 }
 
-absl::StatusOr<http::Reach> ReachOf(const StorageSettings& settings, bool tls) {
-  http::Reach reach;
-  reach.proxy = settings.proxy;
-  reach.connections = settings.connections;
-  if (settings.timeout > 0) reach.idle_ms = std::llround(settings.timeout * 1000);
-  if (tls) {
-    HEADRACE_ASSIGN_OR_RETURN(reach.ca_file, http::FindCaFile(settings.ca_file));
-  }
-  return reach;
-}
-
 KnownFile KnownOf(std::string name, std::string path, const HdfsStatus& status) {
   return {.name = std::move(name),
           .path = std::move(path),
@@ -85,7 +74,7 @@ absl::StatusOr<std::unique_ptr<HdfsClient>> HdfsFileSystem::MakeClient(const Hdf
   const StorageSettings& settings = options_.settings;
   HEADRACE_ASSIGN_OR_RETURN(std::vector<std::string> addresses,
                             FindNameNodes(url, options_.configuration, settings.endpoint));
-  HEADRACE_ASSIGN_OR_RETURN(http::Reach reach, ReachOf(settings, AnyTls(addresses)));
+  HEADRACE_ASSIGN_OR_RETURN(http::Reach reach, http::ReachFor(settings, AnyTls(addresses)));
   LoginSettings login = {.authority = url.authority,
                          .user = settings.user,
                          .token = settings.token,
