@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/stop_signal.h"
 
 namespace headrace::hdfs {
 namespace {
@@ -29,6 +30,7 @@ HdfsClient::HdfsClient(http::Transport* transport, http::Reach reach, std::vecto
 
 absl::Status HdfsClient::Run(Dialogue& dialogue) {
   while (true) {
+    if (StopSignal::Raised()) return StopSignal::Error();
     switch (dialogue.Take(client_.Run(dialogue.Next()))) {
       case Dialogue::Step::kCall:
         break;

@@ -319,10 +319,7 @@ TEST(HdfsFileSystem, EndsReadsThatAreStopped) {
   served.cluster.set_rule([&](const FakeRequest& request) -> std::optional<FakeReply> {
     if (!IsAtDataNode(request)) return std::nullopt;
     stop = true;
-    FakeReply reply;
-    reply.status = 0;
-    reply.stalls = true;
-    return reply;
+    return FaultReply(Fault::kRefused);
   });
   const StopSignal signal(&stop);
   EXPECT_EQ(KindOf(served.files.Read("hdfs://nn/a").status()), ErrorKind::kClosed);

@@ -87,8 +87,7 @@ class TreeFolder {
     awaited_ = std::make_shared<AwaitedPage>();
     const auto dialogue = std::make_shared<ListDialogue>(client_, name_, path_, after_);
     client_->Start(dialogue, [dialogue, awaited = awaited_](const absl::Status& ended) {
-      absl::StatusOr<HdfsListing> page = ended;
-      if (ended.ok()) page = dialogue->TakeListing();
+      absl::StatusOr<HdfsListing> page = ended.ok() ? dialogue->TakeListing() : ended;
       const std::lock_guard lock(awaited->mutex);
       awaited->missing = dialogue->fault() == RemoteFault::kMissing;
       awaited->page = std::move(page);

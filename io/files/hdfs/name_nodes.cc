@@ -79,10 +79,11 @@ absl::StatusOr<std::vector<std::string>> GivenAddresses(std::string_view endpoin
           "the endpoint of HDFS is an address of a NameNode or of HttpFS, as http://namenode:9870; several have commas "
           "between them");
     }
-    while (address.back() == '/') address.pop_back();
+    const size_t scheme = tls ? 8 : 7;
     constexpr std::string_view kRoot = "/webhdfs/v1";
+    while (address.size() > scheme && address.back() == '/') address.pop_back();
     if (address.ends_with(kRoot)) address.resize(address.size() - kRoot.size());
-    const std::string_view authority = std::string_view(address).substr(tls ? 8 : 7);
+    const std::string_view authority = std::string_view(address).substr(scheme);
     if (authority.empty() || authority.find_first_of("/?#@ ") != std::string_view::npos) {
       return GraphError("the endpoint of HDFS is an address alone, as http://namenode:9870, without path and user");
     }
