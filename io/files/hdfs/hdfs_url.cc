@@ -1,0 +1,70 @@
+#include "io/files/hdfs/hdfs_url.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "core/error.h"
+#include "io/files/file_system.h"
+
+namespace headrace::hdfs {
+namespace {
+
+std::string EncodedBut(std::string_view text, std::string_view kept) {
+  constexpr char kHexDigits[] = "0123456789ABCDEF";
+  std::string encoded;
+  encoded.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (absl::ascii_isalnum(byte) || kept.find(c) != std::string_view::npos) {
+      encoded.push_back(c);
+    } else {
+      encoded.push_back('%');
+      encoded.push_back(kHexDigits[byte >> 4]);
+      encoded.push_back(kHexDigits[byte & 15]);
+    }
+  }
+  return encoded;
+}
+
+std::string WithSingleSlashes(std::string_view path) {
+  std::string single = "/";
+  for (const char c : path) {
+    if (c != '/' || single.back() != '/') single.push_back(c);
+  }
+  if (single.size() > 1 && single.back() == '/') single.pop_back();
+  return single;
+}
+
+}  // namespace
+
+absl::StatusOr<HdfsUrl> ParseHdfsUrl(std::string_view url) {
+  HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", url));
+  const size_t colon = url.find("://");
+  if (colon == std::string_view::npos) return InternalError(url, ": it has no scheme");
+  HdfsUrl parts;
+  parts.scheme = std::string(url.substr(0, colon));
+  std::string_view rest = url.substr(colon + 3);
+  const size_t slash = std::min(rest.find('/'), rest.size());
+  parts.authority = std::string(rest.substr(0, slash));
+  if (parts.authority.find('@') != std::string::npos) {
+    return GraphError(url, ": a path does not name the user; give user by storage=, as {\"hdfs\": {\"user\": …}}");
+  }
+  if (EncodedBut(parts.authority, "-._~:[]") != parts.authority) {
+    return GraphError(url, ": this is not the name of a NameNode or of a nameservice: ", parts.authority);
+  }
+  parts.path = WithSingleSlashes(rest.substr(slash));
+  return parts;
+}
+
+std::string_view HostOf(std::string_view authority) {
+  const size_t colon = authority.rfind(':');
+  // An address of IPv6 has brackets around its colons.
+  const bool port = colon != std::string_view::npos && authority.find(']', colon) == std::string_view::npos;
+  return port ? authority.substr(0, colon) : authority;
+}
+
+std::string PercentEncodedPath(std::string_view path) { return EncodedBut(path, "-._~/"); }
+
+std::string PercentEncoded(std::string_view value) { return EncodedBut(value, "-._~"); }
+
+}  // namespace headrace::hdfs
