@@ -27,6 +27,7 @@
 #include "python/binding/host/user_parameter.h"
 #include "python/binding/module/graph_binding.h"
 #include "python/binding/module/host_binding.h"
+#include "python/binding/values/context_storage.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/handled_signals.h"
 #include "python/binding/values/row_list.h"
@@ -67,8 +68,17 @@ CachePointChoice ChoiceOf(const py::dict& given) {
 
 // Options that are objects of Python, or say what rows are made to, are not of the run's.
 bool IsOfTheFront(std::string_view name) {
-  constexpr std::string_view kNames[] = {"choose_cache_point", "shelf", "view_bytes", "lend", "arrow"};
+  constexpr std::string_view kNames[] = {"choose_cache_point", "shelf", "view_bytes", "lend", "arrow", "storage"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+// Those of the context, under those that are given; null: there are none.
+std::shared_ptr<const StorageTable> StorageOf(const py::dict& given) {
+  std::shared_ptr<const StorageTable> storage = StorageOfContext();
+  const std::shared_ptr<StorageTable> over = Option<std::shared_ptr<StorageTable>>(given, "storage", nullptr);
+  if (over == nullptr) return storage;
+  if (storage == nullptr) return over;
+  return std::make_shared<const StorageTable>(storage->With(*over));
 }
 
 RunOptionValue OptionValueOf(const py::handle& value) {
@@ -96,6 +106,7 @@ IterateOptions OptionsOf(const py::dict& given) {
   IterateOptions options = ValueOrRaise(RunOptionsOf(read));
   options.choose_cache_point = ChoiceOf(given);
   options.shelf = Option<std::shared_ptr<CacheShelf>>(given, "shelf", nullptr);
+  options.storage = StorageOf(given);
   return options;
 }
 
