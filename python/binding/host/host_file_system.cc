@@ -415,13 +415,13 @@ absl::StatusOr<std::unique_ptr<FolderPages>> HostFileSystem::ListTree(const std:
 }
 
 absl::StatusOr<std::unique_ptr<OutputStream>> HostFileSystem::Create(const std::string& path,
-                                                                     const OutputOptions& options) const {
+                                                                     const OutputOptions& /*options*/) const {
   ++store_->writes;
   const auto draft = std::make_shared<HeldObject>();
   HEADRACE_RETURN_IF_ERROR(
-      HostThreads::Ask<bool>([store = store_, path, draft, head = options.head]() -> absl::StatusOr<bool> {
+      HostThreads::Ask<bool>([store = store_, path, draft]() -> absl::StatusOr<bool> {
         HEADRACE_RETURN_IF_ERROR(CallHost(store, path, [&](const py::handle& files) {
-          *draft = HeldObject(CallMethod<kCreate>(files, NameText(path), head));
+          *draft = HeldObject(CallMethod<kCreate>(files, NameText(path)));
           return absl::OkStatus();
         }));
         return true;

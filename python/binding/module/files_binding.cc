@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "io/files/file_system.h"
 #include "io/files/glob.h"
 #include "python/binding/host/host_file_system.h"
+#include "python/binding/values/context_storage.h"
 #include "python/binding/values/forkable_work.h"
 #include "python/binding/values/handled_signals.h"
 #include "python/binding/values/python_text.h"
@@ -79,6 +81,7 @@ py::bytes ReadWhole(const std::string& path) {
 }
 
 bool IsFar(const std::string& path) {
+  const ContextStorage storage;
   return ValueOrRaise(DefaultFileSystem()->Locate(path)).files->local() == nullptr;
 }
 
@@ -125,7 +128,7 @@ absl::StatusOr<std::vector<FolderEntry>> TreeOf(const std::string& folder) {
 py::list MatchesOf(const std::string& pattern) {
   const PathArena paths = ValueOrRaise(RunOnFiles([&] { return Glob(*DefaultFileSystem(), {pattern}); }));
   py::list list;
-  for (size_t i = 0; i < paths.size(); ++i) list.append(NameText(paths[i]));
+  for (int64_t i = 0; i < paths.size(); ++i) list.append(NameText(paths[i]));
   return list;
 }
 

@@ -48,6 +48,7 @@ namespace {
 // The file that a path or URI names. Raises where it is not on this machine.
 std::string LocalPath(const std::string& path) {
   namespace binding = headrace::python;
+  const binding::ContextStorage storage;
   const auto place = binding::ValueOrRaise(headrace::DefaultFileSystem()->Locate(path));
   if (place.files->local() == nullptr) {
     binding::Raise(headrace::UnsupportedError(

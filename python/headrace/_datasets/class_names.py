@@ -182,12 +182,11 @@ def _of_folder(attributes: dict[str, Any]) -> dict[str, int] | str:
         return {name: int(label) for name, label in given.items()}
     root = attributes["root"]
     try:
-        folder = _engine.local_path(os.fsencode(root))
-        with os.scandir(folder) as entries:
-            names = sorted(each.name for each in entries if not each.name.startswith(b".") and each.is_dir())
-    except (OSError, Error) as error:
+        entries = list_folder(file_path("root", root, "class_names"))
+        names = [name for name, is_folder in entries if is_folder and not name.startswith(".")]
+    except Error as error:
         return _engine.printable(f"the class folders of {root} cannot be listed: {error}")
-    return {os.fsdecode(name): label for label, name in enumerate(names)}
+    return {name: label for label, name in enumerate(names)}
 
 
 def _of_object(dataset: Base) -> _Found:

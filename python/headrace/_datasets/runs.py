@@ -134,6 +134,8 @@ class Runs(Base):
             profile_events: The most tasks per thread in a profile, of about 60 bytes each, by default 65,536.
             callbacks: Objects of `headrace.Callback`, called on this thread where the loop's epoch and batches begin and
                 end; by default none. They change no row.
+            storage: How far stores are reached, by scheme or the beginning of URLs, as `headrace.storage` describes it:
+                {"s3": {"endpoint": "https://minio.lan:9000"}}; its settings hold over those of a `with hr.storage(…)`.
         """
         given = {name: value for name, value in options.items() if value is not None}
         chosen = self._options.changed(given, "iterate")

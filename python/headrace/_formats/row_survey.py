@@ -135,7 +135,7 @@ def survey_lines(found: Found) -> list[str]:
 
 def _heading(found: Found, rows: int) -> str:
     files = found.format.files_of(found.place)
-    size = sum(map(os.path.getsize, filter(os.path.isfile, files)))
+    size = sum(map(file_size, filter(is_file, files)))
     within = f" in {len(files):,} files" if len(files) > 1 else ""
     compressed = found.place.first.compression if found.place.first else None
     kind = f"{found.format.name}, compressed by {compressed}" if compressed else found.format.name

@@ -5,7 +5,7 @@ import os
 import re
 import struct
 
-from headrace._files.opened_file import open_to_read
+from headrace._files.opened_file import open_to_read, opened_size
 from headrace.errors import DataError, Error, GraphError
 
 __all__ = ["kind_of", "kind_of_head", "name_foreign_file"]
@@ -80,17 +80,17 @@ def name_foreign_file(error: BaseException, made: str | None = None) -> None:
 
 
 def kind_of(path: str) -> tuple[str, str] | None:
-    """What a local file is, and what to do with it; None: not known."""
+    """What a file is, and what to do with it; None: not known."""
     try:
         with open_to_read(path) as file:
             head = file.read(265)
-            size = os.fstat(file.fileno()).st_size
+            size = opened_size(file)
             # First: what follows its header may look like a record without bytes.
             if _is_mind_record(head, size):
                 return "MindRecord", "read it with hr.MindRecord"
-            if _is_tfrecord(head, size, file.fileno()):
+            if _is_tfrecord(head, size, file):
                 return "TFRecord", "read it with hr.TFRecord"
-            if _is_mds(head, file.fileno()):
+            if _is_mds(head, file):
                 return "MDS", "give hr.Mds the folder that it is in"
     except (Error, OSError, ValueError):
         return None
@@ -116,15 +116,15 @@ def _is_mind_record(head: bytes, size: int) -> bool:
     return 0 < length <= min(size - 8, 128 << 20)
 
 
-def _is_mds(head: bytes, descriptor: int) -> bool:
+def _is_mds(head: bytes, file: BinaryIO) -> bool:
     """Whether it is a shard: the columns come after a number of samples and so many offsets and one."""
     if len(head) < 8:
         return False
     samples: int = struct.unpack("<I", head[:4])[0]
-    return os.pread(descriptor, 9, 4 * (samples + 2)) == b'{"column_'
+    return _bytes_at(file, 4 * (samples + 2), 9) == b'{"column_'
 
 
-def _is_tfrecord(head: bytes, size: int, descriptor: int) -> bool:
+def _is_tfrecord(head: bytes, size: int, file: BinaryIO) -> bool:
     """Whether a length, its checksum, so many bytes and theirs end where the file does, or another record begins."""
     at = 0
     for _ in range(2):

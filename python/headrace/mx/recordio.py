@@ -51,7 +51,7 @@ class MXRecordIO:
     writable: bool
 
     def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
-        self.uri = options.local_path("uri", uri, type(self).__name__)
+        self.uri = options.file_path("uri", uri, type(self).__name__)
         self.flag = flag
         self.pid: int | None = None
         self.is_open = False
@@ -200,7 +200,7 @@ class MXIndexedRecordIO(MXRecordIO):
         flag: str,
         key_type: Callable[[Any], Any] = int,
     ) -> None:
-        self.idx_path = options.local_path("idx_path", idx_path, type(self).__name__)
+        self.idx_path = options.file_path("idx_path", idx_path, type(self).__name__)
         self.idx: dict[Any, int] = {}
         self.keys: list[Any] = []
         self.key_type = key_type
