@@ -16,9 +16,8 @@
 #include "io/files/file_system.h"
 #include "io/files/glob.h"
 #include "python/binding/host/host_file_system.h"
+#include "python/binding/host/read_file.h"
 #include "python/binding/values/context_storage.h"
-#include "python/binding/values/forkable_work.h"
-#include "python/binding/values/handled_signals.h"
 #include "python/binding/values/python_text.h"
 #include "python/binding/values/status_error.h"
 
@@ -27,53 +26,15 @@ namespace {
 
 namespace py = pybind11;
 
-// Work on files that may be far. A fork does not wait for it, as it may take as long as a network does.
-template <typename Work>
-auto RunOnFiles(const Work& work) {
-  CheckFork();
-  return RunInterruptible(work);
+std::shared_ptr<ReadFile> OpenFile(const std::string& path) {
+  int64_t size = 0;
+  auto file = ValueOrRaise(RunOnFiles([&]() -> absl::StatusOr<std::shared_ptr<const RandomAccessFile>> {
+    HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> opened, DefaultFileSystem()->Open(path));
+    HEADRACE_ASSIGN_OR_RETURN(size, opened->Size());
+    return opened;
+  }));
+  return std::make_shared<ReadFile>(std::move(file), size);
 }
-
-// A file that Python reads by offsets. Several threads may read at once.
-class __attribute__((visibility("hidden"))) ReadFile {
- public:
-  explicit ReadFile(const std::string& path) {
-    file_ = ValueOrRaise(RunOnFiles([&]() -> absl::StatusOr<std::shared_ptr<const RandomAccessFile>> {
-      HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, DefaultFileSystem()->Open(path));
-      HEADRACE_ASSIGN_OR_RETURN(size_, file->Size());
-      return file;
-    }));
-  }
-
-  int64_t size() const { return size_; }
-
-  py::bytes ReadAt(int64_t offset, int64_t bytes) const {
-    const int64_t most = std::clamp<int64_t>(size_ - std::clamp<int64_t>(offset, 0, size_), 0, std::max<int64_t>(bytes, 0));
-    auto made = py::reinterpret_steal<py::object>(PyBytes_FromStringAndSize(nullptr, most));
-    if (!made) throw py::error_already_set();
-    const int64_t read = ReadInto(offset, {reinterpret_cast<uint8_t*>(PyBytes_AS_STRING(made.ptr())), Count(most)});
-    if (read == most) return py::reinterpret_steal<py::bytes>(made.release());
-    return py::bytes(PyBytes_AS_STRING(made.ptr()), Count(read));
-  }
-
-  int64_t ReadBuffer(int64_t offset, const py::buffer& buffer) const {
-    Py_buffer view;
-    if (PyObject_GetBuffer(buffer.ptr(), &view, PyBUF_WRITABLE) != 0) throw py::error_already_set();
-    const std::unique_ptr<Py_buffer, decltype(&PyBuffer_Release)> held(&view, &PyBuffer_Release);
-    return ReadInto(offset, {static_cast<uint8_t*>(view.buf), Count(view.len)});
-  }
-
- private:
-  static size_t Count(int64_t bytes) { return static_cast<size_t>(bytes); }
-  // The number of bytes, 0 at the end.
-  int64_t ReadInto(int64_t offset, absl::Span<uint8_t> target) const {
-    if (offset < 0 || offset >= size_ || target.empty()) return 0;
-    return ValueOrRaise(RunOnFiles([&] { return file_->ReadAt(offset, target); }));
-  }
-
-  std::shared_ptr<const RandomAccessFile> file_;
-  int64_t size_ = 0;
-};
 
 py::bytes ReadWhole(const std::string& path) {
   const Tensor bytes = ValueOrRaise(RunOnFiles([&] { return DefaultFileSystem()->Read(path); }));
@@ -135,12 +96,11 @@ py::list MatchesOf(const std::string& pattern) {
 }  // namespace
 
 void BindFiles(py::module_& module) {
-  py::class_<ReadFile>(module, "ReadFile")
+  py::class_<ReadFile, std::shared_ptr<ReadFile>>(module, "ReadFile")
       .def_property_readonly("size", &ReadFile::size)
       .def("read_at", &ReadFile::ReadAt, py::arg("offset"), py::arg("size"))
       .def("read_into", &ReadFile::ReadBuffer, py::arg("offset"), py::arg("target"));
-  module.def(
-      "open_file", [](const std::string& path) { return std::make_unique<ReadFile>(path); }, py::arg("path"));
+  module.def("open_file", &OpenFile, py::arg("path"));
   module.def("read_file", &ReadWhole, py::arg("path"));
   module.def("is_far", &IsFar, py::arg("path"));
   module.def("stat_file", &StatOf, py::arg("path"));

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace import _engine
-from headrace._arguments.options import text
+from headrace._arguments.options import file_path, text
+from headrace._arguments.storage import within
+from headrace._files.places import list_folder
 from headrace._graph.declared import operator
 from headrace._graph.set_calls import call_of
 from headrace.errors import Error, GraphError
@@ -75,6 +76,12 @@ def why_none(dataset: Base) -> str:
 
 
 def _of(dataset: Base) -> _Found:
+    # A folder of classes may be far.
+    with within(dataset._options["storage"]):
+        return _found_in(dataset)
+
+
+def _found_in(dataset: Base) -> _Found:
     node, inputs = dataset._node, dataset._inputs
     if not inputs:
         return _of_source(dataset)

@@ -15,11 +15,11 @@ __all__ = ["FarFile"]
 class FarFile(io.RawIOBase):
     """Each read is a request for its bytes alone. Used by one thread. Raises the engine's errors."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], opened: _engine.ReadFile | None = None) -> None:
         super().__init__()
         self.name = os.fspath(path)
         self.mode = "rb"
-        self._file = _engine.open_file(os.fsencode(path))
+        self._file = _engine.open_file(os.fsencode(path)) if opened is None else opened
         self._at = 0
 
     @property

@@ -1,9 +1,9 @@
 """`name_foreign_file` says in an error what kind of file it is about, where the first bytes show that it is another kind
 than the operator reads."""
 
-import os
 import re
 import struct
+from typing import BinaryIO
 
 from headrace._files.opened_file import open_to_read, opened_size
 from headrace.errors import DataError, Error, GraphError
@@ -72,7 +72,9 @@ def name_foreign_file(error: BaseException, made: str | None = None) -> None:
     operator = "" if found is None else found[0]
     if operator not in _READ:
         return
-    kind = kind_of(_PLACE.sub("", error._file))
+    path = _PLACE.sub("", error._file)
+    # A far store may be what failed, and its settings are those of the run.
+    kind = None if "://" in path else kind_of(path)
     if kind is None or kind[0] in _READ[operator]:
         return
     first, end, rest = str(error.args[0]).partition("\n")
@@ -124,11 +126,16 @@ def _is_mds(head: bytes, file: BinaryIO) -> bool:
     return _bytes_at(file, 4 * (samples + 2), 9) == b'{"column_'
 
 
+def _bytes_at(file: BinaryIO, offset: int, size: int) -> bytes:
+    file.seek(offset)
+    return file.read(size)
+
+
 def _is_tfrecord(head: bytes, size: int, file: BinaryIO) -> bool:
     """Whether a length, its checksum, so many bytes and theirs end where the file does, or another record begins."""
     at = 0
     for _ in range(2):
-        begin = head[:12] if at == 0 else os.pread(descriptor, 12, at)
+        begin = head[:12] if at == 0 else _bytes_at(file, at, 12)
         if len(begin) < 12:
             return False
         (length,) = struct.unpack("<Q", begin[:8])
