@@ -85,7 +85,9 @@ def _beginning(name: Any, of: str) -> str:
 
 def _settings(name: str, given: Any, of: str) -> dict[str, bool | int | float | str]:
     if not isinstance(given, Mapping):
-        raise GraphError(f"{of}: storage has a {type(given).__name__} for {_shown_name(name)}; it must be a dict of settings")
+        raise GraphError(
+            f"{of}: storage has a {type(given).__name__} for {_shown_name(name)}; it must be a dict of settings"
+        )
     return {str(key): _value(str(key), value, of) for key, value in given.items() if value is not None}
 
 
@@ -101,7 +103,9 @@ def _value(key: str, value: Any, of: str) -> bool | int | float | str:
     if key == "timeout" and type(value) is int:
         return float(value)
     if not isinstance(value, (bool, int, float, str)):
-        raise GraphError(f"{of}: storage's {key} is a {type(value).__name__}; it must be a text, a number, or True or False")
+        raise GraphError(
+            f"{of}: storage's {key} is a {type(value).__name__}; it must be a text, a number, or True or False"
+        )
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         raise GraphError(f"{of}: storage's {key} is a number beyond 64 bits")
     return value

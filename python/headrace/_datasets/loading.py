@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headrace import _engine
-from headrace._arguments.options import flag, file_path, shown
+from headrace._arguments.options import file_path, flag, shown
 from headrace._datasets import batches, user_sampler
 from headrace._datasets.dataset import Dataset
 from headrace._datasets.fields.arrow_data import arrow_again

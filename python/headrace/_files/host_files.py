@@ -78,7 +78,9 @@ def _made(name: str, options: dict[str, Any]) -> Any:
         # Its text says which package to install.
         raise UnsupportedError(f"register_filesystem: the file system {name!r} needs a package: {error}") from error
     except ValueError as error:
-        raise GraphError(f"register_filesystem: fsspec makes no file system {name!r} of these options: {error}") from error
+        raise GraphError(
+            f"register_filesystem: fsspec makes no file system {name!r} of these options: {error}"
+        ) from error
 
 
 def _shown(value: Any) -> str:

@@ -17,6 +17,7 @@ __all__ = [
     "is_folder",
     "list_folder",
     "matching_files",
+    "real_path",
     "same_file",
 ]
 
@@ -76,11 +77,16 @@ def absolute(path: str) -> str:
     return path if is_far(path) else os.path.abspath(path)
 
 
+def real_path(path: str) -> str:
+    """Without links; a URL as it is."""
+    return path if is_far(path) else os.path.realpath(path)
+
+
 def same_file(path: str, other: str) -> bool:
-    """Whether both name one file, links followed."""
+    """Whether both name one file that is there."""
     if is_far(path) or is_far(other):
         return path == other
-    return os.path.realpath(path) == os.path.realpath(other)
+    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
 
 
 def _kind(path: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +12,7 @@ from headrace._arguments.late_numpy import np
 from headrace._arguments.options import shown
 from headrace._datasets.base import ColumnType
 from headrace._datasets.class_names import known_classes
+from headrace._files.places import file_size, is_file
 from headrace._formats.opening import Found
 from headrace._formats.row_reading import RowReading
 from headrace._records.encoded_header import encoded_header

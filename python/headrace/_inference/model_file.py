@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from headrace import _engine
 from headrace._files.opened_file import open_to_read
-from headrace._files.system_error import system_error
 from headrace._files.places import is_file
+from headrace._files.system_error import system_error
 from headrace._files.whole_file import read_whole
 from headrace.errors import DataError, Error, GraphError, UnsupportedError
 

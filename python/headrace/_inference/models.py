@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from headrace import _engine
-from headrace._arguments.options import flag, file_path
+from headrace._arguments.options import file_path, flag
 from headrace._inference import model_file
 from headrace._inference.inference_graph import InferenceGraph
 from headrace._inference.self_check import SelfCheck

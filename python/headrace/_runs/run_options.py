@@ -161,7 +161,17 @@ class RunOptions:
             "memory": self["memory"],
             "disabled_passes": self["disabled_passes"],
         }
-        for name in ("even", "seed", "workers", "window", "group", "device", "device_depth", "device_memory", "storage"):
+        for name in (
+            "even",
+            "seed",
+            "workers",
+            "window",
+            "group",
+            "device",
+            "device_depth",
+            "device_memory",
+            "storage",
+        ):
             if self[name] is not None:
                 given[name] = self[name]
         # A batch that is sent to a device is made in its memory.

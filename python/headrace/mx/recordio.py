@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from headrace import _engine, vision
 from headrace._arguments import options
+from headrace._files.places import is_far
 from headrace._files.system_error import saying, system_error
 from headrace._files.whole_file import read_whole
 from headrace._kernels.kernel import Kernel
@@ -228,7 +229,7 @@ class MXIndexedRecordIO(MXRecordIO):
         if self.writable:
             self._writing.index_path = self.idx_path
             folder = os.path.dirname(self.idx_path) or "."
-            if not os.path.isdir(folder):
+            if not is_far(folder) and not os.path.isdir(folder):
                 self._discard()
                 raise NotFoundError(f"cannot write {self.idx_path}: there is no folder {folder}")
             return

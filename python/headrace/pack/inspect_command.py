@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import collections
-import os
 from collections.abc import Iterable
 
 from headrace import _formats
 from headrace._arguments.options import file_path
 from headrace._arguments.printed import say
+from headrace._files.places import exists
 from headrace._records.record_draft import index_path
 from headrace.errors import Error
 from headrace.pack.index_check import check_index
