@@ -19,7 +19,7 @@ namespace headrace::python {
 class HostFileSystem : public FileSystem, public FarFiles {
  public:
   // The user's file system, and what it did.
-  struct Store;
+  struct __attribute__((visibility("hidden"))) Store;
 
   explicit HostFileSystem(std::shared_ptr<Store> store) : store_(std::move(store)) {}
 

@@ -42,8 +42,8 @@ absl::Status RaisedExceptions::Keep(py::error_already_set& raised, std::string_v
 }
 
 std::string RaisedExceptions::Hold(py::object exception) {
-  const std::string handle = HandleOf(next_++);
-  if (most_ == kLatest && next_ > kLatest) exceptions_.erase(HandleOf(next_ - 1 - kLatest));
+  const std::string handle = std::to_string(next_++);
+  if (most_ == kLatest && next_ > kLatest) exceptions_.erase(std::to_string(next_ - 1 - kLatest));
   if (exceptions_.size() < most_) exceptions_.emplace(handle, HeldObject(std::move(exception)));
   return handle;
 }
@@ -64,8 +64,10 @@ int RaisedExceptions::Traverse(visitproc visit, void* arg) const {
 void RaisedExceptions::Clear() { exceptions_.clear(); }
 
 RaisedExceptions& ExceptionsOfFiles() {
+  // More than a pipeline has.
+  constexpr uint64_t kFirst = uint64_t{1} << 48;
   static auto* const raised = [] {
-    auto* const made = new RaisedExceptions("files ");
+    auto* const made = new RaisedExceptions(kFirst);
     made->KeepLatest();
     return made;
   }();

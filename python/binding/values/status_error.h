@@ -21,8 +21,8 @@ namespace headrace::python {
 // Tracebacks keep frames alive, and frames all objects of user functions and loops, so nothing is kept longer.
 class __attribute__((visibility("hidden"))) RaisedExceptions {
  public:
-  // `mark` begins the handles, where they must differ from those of others.
-  explicit RaisedExceptions(std::string mark = "") : mark_(std::move(mark)) {}
+  // Handles are numbers from `first` on, where they must differ from those of others.
+  explicit RaisedExceptions(uint64_t first = 0) : next_(first) {}
   // Returns a FunctionError, or for a MemoryError a ResourceError, that names the exception and carries its handle.
   absl::Status Keep(pybind11::error_already_set& raised, std::string_view function);
   // Keeps an exception, and returns its handle.
@@ -39,12 +39,9 @@ class __attribute__((visibility("hidden"))) RaisedExceptions {
   // Enough for every row in progress when a pipeline fails.
   static constexpr size_t kMost = 1000;
   static constexpr size_t kLatest = 32;
-  std::string HandleOf(uint64_t number) const { return Cat(mark_, number); }
-
-  const std::string mark_;
   size_t most_ = kMost;
   std::map<std::string, HeldObject> exceptions_;
-  uint64_t next_ = 0;
+  uint64_t next_;
 };
 
 // Those of registered file systems, which belong to no pipeline: the latest few. Every error finds its cause there, too.
