@@ -20,6 +20,7 @@
 #include "engine/front/run_options.h"
 #include "engine/front/run_report.h"
 #include "engine/front/session.h"
+#include "io/files/far_listings.h"
 #include "ir/graph.pb.h"
 #include "ops/rows/separate_row.h"
 #include "python/binding/host/orphans.h"
@@ -68,7 +69,8 @@ CachePointChoice ChoiceOf(const py::dict& given) {
 
 // Options that are objects of Python, or say what rows are made to, are not of the run's.
 bool IsOfTheFront(std::string_view name) {
-  constexpr std::string_view kNames[] = {"choose_cache_point", "shelf", "view_bytes", "lend", "arrow", "storage"};
+  constexpr std::string_view kNames[] = {"choose_cache_point", "shelf", "view_bytes", "lend", "arrow",
+                                         "storage",            "listings"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -107,6 +109,7 @@ IterateOptions OptionsOf(const py::dict& given) {
   options.choose_cache_point = ChoiceOf(given);
   options.shelf = Option<std::shared_ptr<CacheShelf>>(given, "shelf", nullptr);
   options.storage = StorageOf(given);
+  options.listings = Option<std::shared_ptr<FarListings>>(given, "listings", nullptr);
   return options;
 }
 
@@ -525,6 +528,7 @@ void StopThreads(double patience_s) {
 
 void BindIterator(py::module_& module) {
   py::class_<CacheShelf, std::shared_ptr<CacheShelf>>(module, "CacheShelf").def(py::init<>());
+  py::class_<FarListings, std::shared_ptr<FarListings>>(module, "FarListings").def(py::init<>());
   py::class_<BoundIteration>(module, "Iteration", py::custom_type_setup(&TakePartInCollection))
       .def(py::init<const BoundGraph&, const py::dict&, const py::dict&>(), py::arg("graph"), py::arg("options"),
            py::arg("references"))

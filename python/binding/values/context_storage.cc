@@ -35,7 +35,9 @@ std::shared_ptr<StorageTable> StorageTableOf(const py::dict& given) {
     for (const auto& [key, value] : settings.cast<py::dict>()) {
       values.emplace_back(MessageBytes(key), StorageValueOf(value));
     }
-    table->Set(MessageBytes(of), ValueOrRaise(StorageSettingsOf(values)));
+    const std::string beginning = MessageBytes(of);
+    RaiseIfError(CheckStorageBeginning(beginning));
+    table->Set(beginning, ValueOrRaise(StorageSettingsOf(values)));
   }
   return table;
 }
