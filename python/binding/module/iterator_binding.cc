@@ -178,6 +178,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     ReleaseNow();
     if (graph.graph.has_skip_failed()) objects_->raised().KeepLatest();
     IterateOptions given = OptionsOf(options);
+    objects_->set_storage(StorageObject(given.storage));
     given.limits = graph.limits;
     given.bindings = BindingsOf(references, true, objects_);
     bindings_.functions = given.bindings.functions;

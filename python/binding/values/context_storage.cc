@@ -52,6 +52,27 @@ std::shared_ptr<const StorageTable> StorageOfContext() {
   return held.cast<std::shared_ptr<StorageTable>>();
 }
 
+StorageInContext::StorageInContext(const py::handle& table)
+    : token_(table ? PyContextVar_Set(StorageVariable(), table.ptr()) : nullptr) {
+  if (table && token_ == nullptr) throw py::error_already_set();
+}
+
+StorageInContext::~StorageInContext() {
+  if (token_ == nullptr) return;
+  // An error that is set must stay.
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  if (PyContextVar_Reset(StorageVariable(), token_) != 0) PyErr_Clear();
+  Py_DECREF(token_);
+  PyErr_Restore(type, value, trace);
+}
+
+py::object StorageObject(const std::shared_ptr<const StorageTable>& table) {
+  if (table == nullptr) return py::object();
+  // Python's objects of it change nothing.
+  return py::cast(std::const_pointer_cast<StorageTable>(table));
+}
+
 void BindStorage(py::module_& module) {
   py::class_<StorageTable, std::shared_ptr<StorageTable>>(module, "StorageTable")
       .def(py::init(&StorageTableOf), py::arg("settings"))

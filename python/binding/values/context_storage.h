@@ -27,6 +27,21 @@ class ContextStorage {
   std::optional<StorageScope> scope_;
 };
 
+// While it lives, Python's context of this thread has these settings, of whoever this thread works for. Null: it is left
+// as it is.
+class StorageInContext {
+ public:
+  explicit StorageInContext(const pybind11::handle& table);
+  ~StorageInContext();
+  StorageInContext(const StorageInContext&) = delete;
+
+ private:
+  PyObject* const token_;
+};
+
+// The object of Python for settings; null for null.
+pybind11::object StorageObject(const std::shared_ptr<const StorageTable>& table);
+
 // The class StorageTable, and the variable of the context that holds one.
 void BindStorage(pybind11::module_& module);
 
