@@ -213,7 +213,8 @@ class Draft:
 
 
 def _as_bytes(given: Any) -> bytes:
-    return given if type(given) is bytes else bytes(given)
+    # Of a number bytes() would make so many zeros.
+    return given if type(given) is bytes else bytes(memoryview(given))
 
 
 def _type(found: dict[str, Any]) -> int:
