@@ -43,7 +43,7 @@ absl::Status RaisedExceptions::Keep(py::error_already_set& raised, std::string_v
 
 std::string RaisedExceptions::Hold(py::object exception) {
   const std::string handle = std::to_string(next_++);
-  if (most_ == kLatest && next_ > kLatest) exceptions_.erase(std::to_string(next_ - 1 - kLatest));
+  if (latest_ && next_ > most_) exceptions_.erase(std::to_string(next_ - 1 - most_));
   if (exceptions_.size() < most_) exceptions_.emplace(handle, HeldObject(std::move(exception)));
   return handle;
 }
@@ -68,7 +68,8 @@ RaisedExceptions& ExceptionsOfFiles() {
   constexpr uint64_t kFirst = uint64_t{1} << 48;
   static auto* const raised = [] {
     auto* const made = new RaisedExceptions(kFirst);
-    made->KeepLatest();
+    // Rows read ahead may fail before the first that does is given. They are without frames.
+    made->KeepLatest(1000);
     return made;
   }();
   return *raised;

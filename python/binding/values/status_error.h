@@ -29,8 +29,12 @@ class __attribute__((visibility("hidden"))) RaisedExceptions {
   std::string Hold(pybind11::object exception);
   // Returns the exception and forgets it; None if it is not kept.
   pybind11::object Take(const std::string& handle);
-  // From now on only the latest few are kept: rows that fail are skipped, and their exceptions are not asked for.
-  void KeepLatest() { most_ = kLatest; }
+  // From now on only the latest are kept. By default few: rows that fail are skipped, and their exceptions are not asked
+  // for.
+  void KeepLatest(size_t most = kLatest) {
+    most_ = most;
+    latest_ = true;
+  }
   // As tp_traverse.
   int Traverse(visitproc visit, void* arg) const;
   void Clear();
@@ -40,6 +44,7 @@ class __attribute__((visibility("hidden"))) RaisedExceptions {
   static constexpr size_t kMost = 1000;
   static constexpr size_t kLatest = 32;
   size_t most_ = kMost;
+  bool latest_ = false;
   std::map<std::string, HeldObject> exceptions_;
   uint64_t next_;
 };

@@ -5,9 +5,9 @@ Reading never waits for a pipe. Files are written by the engine (`_engine.Output
 opens what this module does not."""
 
 import errno
+import importlib
 import os
 import stat
-import tempfile
 from io import BufferedReader
 from typing import IO, BinaryIO
 
@@ -82,7 +82,9 @@ def open_special(path: Path) -> BinaryIO:
 
 def open_spool() -> IO[bytes]:
     """A file without a name, for writing and reading: in memory, or once it is large on the disk of this machine."""
-    return tempfile.SpooledTemporaryFile(_IN_MEMORY)
+    # Few programs need it.
+    spool: IO[bytes] = importlib.import_module("tempfile").SpooledTemporaryFile(_IN_MEMORY)
+    return spool
 
 
 def _check_own(path: Path, status: os.stat_result) -> None:
