@@ -277,8 +277,7 @@ absl::Status BeginAt(uint64_t start, const PlanNode& node, bool skip_failed, Pip
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Iteration>> Iteration::Start(const ir::proto::Graph& user_graph,
-                                                            IterateOptions given) {
+absl::StatusOr<std::unique_ptr<Iteration>> Iteration::Start(const ir::proto::Graph& user_graph, IterateOptions given) {
   IterateOptions options = WithFiles(std::move(given));
   std::unique_ptr<Iteration> iteration(new Iteration);
   HEADRACE_ASSIGN_OR_RETURN(iteration->user_graph_, Prepare(user_graph));

@@ -53,12 +53,12 @@ struct IterateOptions {
   const FileSystem* files = DefaultFileSystem();  // as PipelineOptions::files
   // How far stores are reached, over the settings of the thread that begins the run; null: `files` are as they are.
   std::shared_ptr<const StorageTable> storage;
-  std::shared_ptr<FarListings> listings;          // of the data set, for all of its runs; null: of this run alone
-  std::string failed_rows_log;                    // as PipelineOptions'
-  std::optional<PlannedDevice> device;            // as PipelineOptions'
-  BufferPool* page_locked = nullptr;              // as PipelineOptions'
-  ReduceGraph reduce;                             // null: all steps run here
-  std::shared_ptr<CacheShelf> shelf;              // keeps rows of caches for the next iteration; null: none
+  std::shared_ptr<FarListings> listings;  // of the data set, for all of its runs; null: of this run alone
+  std::string failed_rows_log;            // as PipelineOptions'
+  std::optional<PlannedDevice> device;    // as PipelineOptions'
+  BufferPool* page_locked = nullptr;      // as PipelineOptions'
+  ReduceGraph reduce;                     // null: all steps run here
+  std::shared_ptr<CacheShelf> shelf;      // keeps rows of caches for the next iteration; null: none
 };
 
 class Iteration {

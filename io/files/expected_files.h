@@ -1,6 +1,5 @@
-// `ExpectFiles` tells far stores which files they are asked about next (FarFiles::Expect), so that a listing answers for
-// many of them. Use it before a list of paths that the user named is looked at one by one.
-// Threads: any thread.
+// `ExpectFiles` tells far stores which files they are asked about next (FarFiles::Expect), so that a listing answers
+// for many of them. Use it before a list of paths that the user named is looked at one by one. Threads: any thread.
 #ifndef HEADRACE_IO_FILES_EXPECTED_FILES_H_
 #define HEADRACE_IO_FILES_EXPECTED_FILES_H_
 

@@ -1,4 +1,5 @@
-// `FarGlob` finds the files of a far store that match a pattern, by one listing of the folder before its first part with
+// `FarGlob` finds the files of a far store that match a pattern, by one listing of the folder before its first part
+// with
 // *, ? or [. Glob (io/files/glob.h) calls it for paths of far stores.
 // Threads: a function without state; safe from any thread.
 #ifndef HEADRACE_IO_FILES_FAR_GLOB_H_

@@ -13,7 +13,7 @@
 namespace headrace {
 namespace {
 
-constexpr int64_t kEntriesOfPage = 4096;
+constexpr int64_t kEntriesOfListedPage = 4096;
 // From so many files of one folder on, a listing of it is tried before each is asked about.
 constexpr size_t kWorthListing = 16;
 
@@ -45,7 +45,7 @@ class ListedPages : public FolderPages {
 
   absl::StatusOr<std::vector<FolderEntry>> Next() override {
     std::vector<FolderEntry> page;
-    while (range_.first < range_.last && static_cast<int64_t>(page.size()) < kEntriesOfPage) {
+    while (range_.first < range_.last && static_cast<int64_t>(page.size()) < kEntriesOfListedPage) {
       FolderEntry entry = listing_->Entry(range_.first);
       entry.name.erase(0, skipped_);
       const size_t slash = one_level_ ? entry.name.find('/') : std::string::npos;
@@ -267,7 +267,8 @@ void ListedStore::Expect(absl::Span<const std::string> paths) const {
   std::map<std::string, std::vector<std::string>> by_folder;
   for (const std::string& path : paths) {
     const size_t slash = SlashBefore(path, path.size());
-    if (slash != std::string::npos && !memory_->Find(path).has_value()) by_folder[path.substr(0, slash)].push_back(path.substr(slash + 1));
+    if (slash != std::string::npos && !memory_->Find(path).has_value())
+      by_folder[path.substr(0, slash)].push_back(path.substr(slash + 1));
   }
   for (auto& [folder, names] : by_folder) {
     if (names.size() < kWorthListing || memory_->CoverOfFolder(folder, false).has_value()) continue;

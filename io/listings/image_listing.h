@@ -44,8 +44,8 @@ struct FolderVersion {
 
 class ImageListing {
  public:
-  // Walks the folder, or lists it at once where its store is far; symbolic links are followed, and one that leads back to a folder above is an error. Pipes,
-  // sockets and devices are skipped, whatever their names.
+  // Walks the folder, or lists it at once where its store is far; symbolic links are followed, and one that leads back
+  // to a folder above is an error. Pipes, sockets and devices are skipped, whatever their names.
   static absl::StatusOr<ImageListing> Make(const FileSystem& files, const std::string& folder,
                                            const ImageListingOptions& options);
 

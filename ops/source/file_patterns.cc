@@ -14,6 +14,7 @@
 #include "io/files/expected_files.h"
 #include "io/files/far_files.h"
 #include "io/files/far_glob.h"
+#include "io/files/far_of.h"
 #include "io/files/plain_path.h"
 #include "ops/source/unfinished_sets.h"
 
@@ -61,10 +62,7 @@ std::vector<std::string> SplitPaths(std::string_view text) {
   return paths;
 }
 
-bool IsFar(const FileSystem& files, const std::string& path) {
-  const absl::StatusOr<FileSystem::Located> located = files.Locate(path);
-  return located.ok() && located->files->far() != nullptr;
-}
+bool IsFar(const FileSystem& files, const std::string& path) { return FarOf(files, path) != nullptr; }
 
 // Of one path. A far store is not asked about patterns: the listing says whether a file has that very name.
 absl::Status AppendPattern(const FileSystem& files, const std::string& path, std::string_view ending,

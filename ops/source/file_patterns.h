@@ -14,7 +14,7 @@
 namespace headrace {
 
 struct MatchedFiles {
-  PathArena paths;  // each once
+  PathArena paths;                 // each once
   std::vector<int64_t> sizes;      // of each file
   std::vector<uint64_t> versions;  // VersionHash of each; 0: not known
   // Covers paths, sizes and versions, not the contents of the files.

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "io/files/far_of.h"
 
 namespace headrace {
 namespace {
@@ -18,6 +19,10 @@ constexpr int64_t kLeastBlockBytes = 4096;
 constexpr int64_t kBudgetShare = 16;
 // Blocks that a reader holds or has asked for.
 constexpr int64_t kBlocksOfReader = 3;
+// Of far files: the block that a reader holds, those that it has asked for, and those of the split that comes next.
+constexpr int64_t kFarBlocksOfReader = 1 + 2 * RecordReader::kFarBlocksAhead;
+// A request waits for the network as long as some megabytes take.
+constexpr int64_t kFarBlockBytes = int64_t{8} << 20;
 // A message ends with the record that reaches this size, however many rows were asked for: records may be far longer
 // than those by which their number was chosen.
 constexpr int64_t kMostMessageBytes = int64_t{2} << 20;
@@ -48,8 +53,13 @@ SplitReading ReadingOf(const ir::Attributes& attributes, int64_t split_bytes) {
   return reading;
 }
 
-size_t BlockBytesOf(const SplitReading& reading, int64_t memory, int64_t wanted) {
-  const int64_t share = memory / kBudgetShare / (kBlocksOfReader * reading.readers);
+bool AreFar(const MatchedFiles& files, const FileSystem& system) {
+  return files.paths.size() > 0 && FarOf(system, std::string(files.paths[0])) != nullptr;
+}
+
+size_t BlockBytesOf(const SplitReading& reading, int64_t memory, int64_t wanted, bool far) {
+  if (far) wanted = std::max(wanted, kFarBlockBytes);
+  const int64_t share = memory / kBudgetShare / ((far ? kFarBlocksOfReader : kBlocksOfReader) * reading.readers);
   return static_cast<size_t>(std::clamp(share / kLeastBlockBytes * kLeastBlockBytes, kLeastBlockBytes, wanted));
 }
 
@@ -181,8 +191,20 @@ absl::StatusOr<std::unique_ptr<StreamSource>> SplitSource::Make(std::unique_ptr<
                                                                 int64_t split_bytes) {
   const SplitReading reading = ReadingOf(arguments.attributes, split_bytes);
   HEADRACE_ASSIGN_OR_RETURN(SplitTable splits, SplitsOf(reading, files, *format, *arguments.run));
-  return std::unique_ptr<StreamSource>(new SplitSource(std::move(format), std::move(files), std::move(columns),
-                                                       arguments, reading, std::move(splits), block_bytes));
+  const bool far = AreFar(files, *arguments.run->files);
+  std::unique_ptr<SplitSource> source(new SplitSource(std::move(format), std::move(files), std::move(columns),
+                                                      arguments, reading, std::move(splits), block_bytes));
+  if (far && reading.sharding == Sharding::kRows && arguments.run->world > 1) source->WarnOfRows(arguments.run->world);
+  return source;
+}
+
+// Each rank pays for the whole set, and they share one network.
+void SplitSource::WarnOfRows(uint64_t world) {
+  const auto first = std::make_shared<const std::string>(files_.paths[0]);
+  warnings_->Add({}, {first, -1, -1},
+                 Cat("each of the ", world,
+                     " ranks reads all bytes of the far files and keeps its rows: give "
+                     "sharding=\"splits\" or \"contiguous\", and a rank reads its own bytes alone"));
 }
 
 SplitSource::SplitSource(std::unique_ptr<const Format> format, MatchedFiles files,
@@ -199,7 +221,7 @@ SplitSource::SplitSource(std::unique_ptr<const Format> format, MatchedFiles file
       order_(splits_.size(), arguments.seed, arguments.salt),
       share_(splits_.size() > rank_ ? (splits_.size() - rank_ - 1) / world_ + 1 : 0),
       skip_failed_(arguments.run->skip_failed),
-      block_bytes_(BlockBytesOf(reading_, arguments.run->memory, block_bytes)),
+      block_bytes_(BlockBytesOf(reading_, arguments.run->memory, block_bytes, AreFar(files_, *system_))),
       most_message_bytes_(
           static_cast<size_t>(std::clamp(arguments.run->memory / kMessageShare, kLeastBlockBytes, kMostMessageBytes))),
       warnings_(std::make_shared<RowWarnings>(arguments.name, "position")),

@@ -106,6 +106,7 @@ class SplitSource : public StreamSource {
   SplitSource(std::unique_ptr<const Format> format, MatchedFiles files, std::unique_ptr<RecordColumns> columns,
               const OpArguments& arguments, const SplitReading& reading, SplitTable splits, int64_t block_bytes);
 
+  void WarnOfRows(uint64_t world);
   static absl::StatusOr<SplitTable> SplitsOf(const SplitReading& reading, const MatchedFiles& files,
                                              const Format& format, const RunOptions& run);
   Opened Open(uint64_t split, int64_t from) const;

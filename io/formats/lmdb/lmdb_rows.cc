@@ -41,6 +41,10 @@ JoinedReads::Piece LmdbRows::PieceOf(uint64_t item) const {
   return {0, begin, begin + static_cast<int64_t>(kLmdbPageHead) + place.value_bytes};
 }
 
+void LmdbRows::Start(absl::Span<const uint64_t> items) const {
+  reads_.Start(items, [this](uint64_t item) { return PieceOf(item); });
+}
+
 size_t LmdbRows::Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const {
   const auto piece_of = [this](uint64_t item) { return PieceOf(item); };
   const auto cut = [this](uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<uint8_t> bytes,

@@ -12,6 +12,7 @@
 
 #include "core/interrupt.h"
 #include "python/binding/values/context_storage.h"
+#include "python/binding/values/shown_listings.h"
 #include "python/binding/values/unlocked.h"
 
 namespace headrace::python {
@@ -57,6 +58,7 @@ auto RunInterruptible(const Work& work) {
   {
     const Unlocked unlocked;
     const Interrupt interrupt([&signals] { return signals.Came(); });
+    const ShownListings listings;
     result = work();
     // Of work that ended early.
     if (signals.raised()) result = decltype(work())();
