@@ -80,9 +80,12 @@ absl::StatusOr<ParquetTable> ReadFooters(const FileSystem& files, const ParquetL
   for (int64_t i = 0; i < matched.paths.size(); ++i) {
     if (StopSignal::Raised()) return StopSignal::Error();
     const std::string path(matched.paths[i]);
-    const int64_t size = matched.sizes[static_cast<size_t>(i)];
+    const auto at = static_cast<size_t>(i);
+    const int64_t size = matched.sizes[at];
+    const ListedFile listed = {size, at < matched.versions.size() ? matched.versions[at] : 0};
     const auto add = [&]() -> absl::Status {
-      HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const ParquetFile> file, OpenParquet(files, library, path, {size, 0}));
+      HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const ParquetFile> file,
+                                OpenParquet(files, library, path, listed));
       return table.Add(path, size, file->group_rows());
     };
     absl::Status added = add();

@@ -95,7 +95,8 @@ absl::Status ErrorOfHost(py::error_already_set& raised, const std::string& path)
 absl::Status CallHost(const SharedStore& store, const std::string& path,
                       absl::FunctionRef<absl::Status(const py::handle& files)> body) {
   const std::unique_ptr<HostLock> gil = HoldGil();
-  if (gil == nullptr) return ResourceError("the machine has no memory for a thread that calls a file system of Python's");
+  if (gil == nullptr)
+    return ResourceError("the machine has no memory for a thread that calls a file system of Python's");
   ReleaseNow();
   try {
     return body(store->files.get());
@@ -287,21 +288,21 @@ absl::StatusOr<std::vector<FolderEntry>> EntriesHere(const SharedStore& store, c
   ++store->lists;
   std::vector<FolderEntry> entries;
   HEADRACE_RETURN_IF_ERROR(CallHost(store, folder, [&](const py::handle& files) {
-    for (auto& [name, type, size, version] : CallMethod<kMethod>(files, NameText(folder)).template cast<HostEntries>()) {
+    for (auto& [name, type, size, version] :
+         CallMethod<kMethod>(files, NameText(folder)).template cast<HostEntries>()) {
       entries.push_back({std::move(name), TypeOfHost(type), false, size, std::move(version)});
     }
     return absl::OkStatus();
   }));
-  std::sort(entries.begin(), entries.end(),
-            [](const FolderEntry& a, const FolderEntry& b) { return a.name < b.name; });
+  std::sort(entries.begin(), entries.end(), [](const FolderEntry& a, const FolderEntry& b) { return a.name < b.name; });
   return entries;
 }
 
 template <const char* kMethod>
 absl::StatusOr<std::unique_ptr<FolderPages>> ListHost(const SharedStore& store, const std::string& folder) {
-  HEADRACE_ASSIGN_OR_RETURN(std::vector<FolderEntry> entries,
-                            HostThreads::Ask<std::vector<FolderEntry>>(
-                                [store, folder] { return EntriesHere<kMethod>(store, folder); }));
+  HEADRACE_ASSIGN_OR_RETURN(
+      std::vector<FolderEntry> entries,
+      HostThreads::Ask<std::vector<FolderEntry>>([store, folder] { return EntriesHere<kMethod>(store, folder); }));
   return std::make_unique<HostPages>(std::move(entries));
 }
 
@@ -342,14 +343,15 @@ class HostOutput : public OutputStream {
  private:
   absl::Status CallWith(std::function<void(const py::handle& draft)> call) const {
     if (draft_ == nullptr) return MakeError(ErrorKind::kClosed, Cat(path_, " was closed"));
-    return HostThreads::Ask<bool>([store = store_, path = path_, draft = draft_,
-                                   call = std::move(call)]() -> absl::StatusOr<bool> {
-             HEADRACE_RETURN_IF_ERROR(CallHost(store, path, [&](const py::handle& /*files*/) {
-               call(draft->get());
-               return absl::OkStatus();
-             }));
-             return true;
-           }).status();
+    return HostThreads::Ask<bool>(
+               [store = store_, path = path_, draft = draft_, call = std::move(call)]() -> absl::StatusOr<bool> {
+                 HEADRACE_RETURN_IF_ERROR(CallHost(store, path, [&](const py::handle& /*files*/) {
+                   call(draft->get());
+                   return absl::OkStatus();
+                 }));
+                 return true;
+               })
+        .status();
   }
   absl::Status Call(const char* method, std::string bytes) const {
     return CallWith([method, bytes = std::move(bytes)](const py::handle& draft) {
@@ -394,9 +396,8 @@ absl::StatusOr<std::shared_ptr<const RandomAccessFile>> HostFileSystem::Open(con
 
 absl::StatusOr<std::shared_ptr<const RandomAccessFile>> HostFileSystem::Open(const std::string& path,
                                                                              const ListedFile& listed) const {
-  HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, HostThreads::Ask<FileStat>([store = store_, path] {
-                              return StatFileHere(store, path);
-                            }));
+  HEADRACE_ASSIGN_OR_RETURN(const FileStat stat,
+                            HostThreads::Ask<FileStat>([store = store_, path] { return StatFileHere(store, path); }));
   HEADRACE_RETURN_IF_ERROR(CheckListed(path, listed, stat));
   return std::make_shared<const HostFile>(store_, path, stat.size);
 }
@@ -418,14 +419,13 @@ absl::StatusOr<std::unique_ptr<OutputStream>> HostFileSystem::Create(const std::
                                                                      const OutputOptions& /*options*/) const {
   ++store_->writes;
   const auto draft = std::make_shared<HeldObject>();
-  HEADRACE_RETURN_IF_ERROR(
-      HostThreads::Ask<bool>([store = store_, path, draft]() -> absl::StatusOr<bool> {
-        HEADRACE_RETURN_IF_ERROR(CallHost(store, path, [&](const py::handle& files) {
-          *draft = HeldObject(CallMethod<kCreate>(files, NameText(path)));
-          return absl::OkStatus();
-        }));
-        return true;
-      }).status());
+  HEADRACE_RETURN_IF_ERROR(HostThreads::Ask<bool>([store = store_, path, draft]() -> absl::StatusOr<bool> {
+                             HEADRACE_RETURN_IF_ERROR(CallHost(store, path, [&](const py::handle& files) {
+                               *draft = HeldObject(CallMethod<kCreate>(files, NameText(path)));
+                               return absl::OkStatus();
+                             }));
+                             return true;
+                           }).status());
   return std::make_unique<HostOutput>(store_, path, draft);
 }
 
@@ -437,7 +437,8 @@ absl::Status HostFileSystem::Remove(const std::string& path) const {
              return absl::OkStatus();
            }));
            return true;
-         }).status();
+         })
+      .status();
 }
 
 StoreCounters HostFileSystem::counters() const {

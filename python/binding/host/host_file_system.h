@@ -1,7 +1,8 @@
 // `HostFileSystem` serves the URLs of a scheme by a file system of Python's, such as one of fsspec: what
-// `hr.register_filesystem` is given, as headrace._files.host_files.HostFiles calls it. Its calls run on HostThreads, and
-// an exception of theirs is the cause of the error that the user gets. It has no conditional reads: versions are compared
-// where a file is opened, and of whole files after they were read. Threads: any thread, with or without the GIL.
+// `hr.register_filesystem` is given, as headrace._files.host_files.HostFiles calls it. Its calls run on HostThreads,
+// and an exception of theirs is the cause of the error that the user gets. It has no conditional reads: versions are
+// compared where a file is opened, and of whole files after they were read. Threads: any thread, with or without the
+// GIL.
 #ifndef HEADRACE_PYTHON_BINDING_HOST_HOST_FILE_SYSTEM_H_
 #define HEADRACE_PYTHON_BINDING_HOST_HOST_FILE_SYSTEM_H_
 

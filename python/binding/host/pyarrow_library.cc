@@ -143,9 +143,8 @@ class Pyarrow : public ParquetLibrary {
   absl::StatusOr<std::shared_ptr<const ParquetFile>> OpenFar(
       const std::string& path, std::shared_ptr<const RandomAccessFile> file) const override {
     HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
-    return OpenAs(path, [&] {
-      return py::make_tuple(py::bytes(path), std::make_shared<ReadFile>(std::move(file), size));
-    });
+    return OpenAs(path,
+                  [&] { return py::make_tuple(py::bytes(path), std::make_shared<ReadFile>(std::move(file), size)); });
   }
 
  private:

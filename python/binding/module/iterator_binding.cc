@@ -69,8 +69,8 @@ CachePointChoice ChoiceOf(const py::dict& given) {
 
 // Options that are objects of Python, or say what rows are made to, are not of the run's.
 bool IsOfTheFront(std::string_view name) {
-  constexpr std::string_view kNames[] = {"choose_cache_point", "shelf", "view_bytes", "lend", "arrow",
-                                         "storage",            "listings"};
+  constexpr std::string_view kNames[] = {
+      "choose_cache_point", "shelf", "view_bytes", "lend", "arrow", "storage", "listings"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 

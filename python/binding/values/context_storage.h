@@ -1,6 +1,6 @@
-// `ContextStorage` makes the storage settings of Python's context, those of `with hr.storage({…})`, the calling thread's
-// for a block of work that may open files. The context belongs to a thread or to a task of asyncio, so that tasks which
-// take turns on one thread keep their own. Threads: made and destroyed by one thread, with the GIL held.
+// `ContextStorage` makes the storage settings of Python's context, those of `with hr.storage({…})`, the calling
+// thread's for a block of work that may open files. The context belongs to a thread or to a task of asyncio, so that
+// tasks which take turns on one thread keep their own. Threads: made and destroyed by one thread, with the GIL held.
 #ifndef HEADRACE_PYTHON_BINDING_VALUES_CONTEXT_STORAGE_H_
 #define HEADRACE_PYTHON_BINDING_VALUES_CONTEXT_STORAGE_H_
 
@@ -27,8 +27,8 @@ class ContextStorage {
   std::optional<StorageScope> scope_;
 };
 
-// While it lives, Python's context of this thread has these settings, of whoever this thread works for. Null: it is left
-// as it is.
+// While it lives, Python's context of this thread has these settings, of whoever this thread works for. Null: it is
+// left as it is.
 class StorageInContext {
  public:
   explicit StorageInContext(const pybind11::handle& table);

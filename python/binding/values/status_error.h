@@ -29,8 +29,8 @@ class __attribute__((visibility("hidden"))) RaisedExceptions {
   std::string Hold(pybind11::object exception);
   // Returns the exception and forgets it; None if it is not kept.
   pybind11::object Take(const std::string& handle);
-  // From now on only the latest are kept. By default few: rows that fail are skipped, and their exceptions are not asked
-  // for.
+  // From now on only the latest are kept. By default few: rows that fail are skipped, and their exceptions are not
+  // asked for.
   void KeepLatest(size_t most = kLatest) {
     most_ = most;
     latest_ = true;
@@ -49,7 +49,8 @@ class __attribute__((visibility("hidden"))) RaisedExceptions {
   uint64_t next_;
 };
 
-// Those of registered file systems, which belong to no pipeline: the latest few. Every error finds its cause there, too.
+// Those of registered file systems, which belong to no pipeline: the latest few. Every error finds its cause there,
+// too.
 RaisedExceptions& ExceptionsOfFiles();
 
 [[noreturn]] void Raise(const absl::Status& status, RaisedExceptions* raised = nullptr);
