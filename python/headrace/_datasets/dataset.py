@@ -122,7 +122,7 @@ class Dataset(Methods, Runs):
 
         An existing file is replaced once the new one is completely on the disk, and kept if writing fails.
         """
-        path = options.local_path("path", path, "save")
+        path = options.file_path("path", path, "save")
         graph = self._graph()
         graph.validate()
         data = graph.serialize()
