@@ -29,10 +29,11 @@ class Refusal(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Key:
-    """What a user signs with. With a `token`, requests must carry it."""
+    """What a user signs with. With a `token`, requests must carry it; those in `expired` are refused as such."""
 
     secret: str
     token: str = ""
+    expired: frozenset[str] = frozenset()
 
 
 def encoded(text: str, keep: str = "") -> str:
@@ -116,6 +117,8 @@ def check(
 
 
 def check_token(headers: Mapping[str, str], key: Key) -> None:
+    if headers.get("x-amz-security-token", "") in key.expired:
+        raise Refusal(400, "ExpiredToken", "The provided token has expired.")
     if headers.get("x-amz-security-token", "") != key.token:
         raise Refusal(403, "InvalidToken", "The provided token is malformed or otherwise invalid.")
 
