@@ -65,6 +65,10 @@ def signing_key(secret: str, date: str, region: str, service: str) -> bytes:
     return key
 
 
+def signature_of(secret: str, date: str, region: str, service: str, text: str) -> str:
+    return hmac.new(signing_key(secret, date, region, service), text.encode(), hashlib.sha256).hexdigest()
+
+
 def string_to_sign(moment: str, scope: str, canonical: str) -> str:
     return "\n".join(["AWS4-HMAC-SHA256", moment, scope, hashlib.sha256(canonical.encode()).hexdigest()])
 
@@ -110,7 +114,7 @@ def check(
     payload = checked_payload(headers, body)
     canonical = canonical_request(method, path, query, headers, signed, payload)
     text = string_to_sign(moment, "/".join((date, signed_region, service, end)), canonical)
-    expected = hmac.new(signing_key(key.secret, date, signed_region, service), text.encode(), hashlib.sha256).hexdigest()
+    expected = signature_of(key.secret, date, signed_region, service, text)
     if not hmac.compare_digest(expected, found["signature"]):
         raise Refusal(403, "SignatureDoesNotMatch", "The request signature we calculated does not match the signature you provided.")
     return access

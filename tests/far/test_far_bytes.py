@@ -1,7 +1,5 @@
 """Pipelines over far stores give the bytes, the order and the errors that they give over local files."""
 
-import dataclasses
-import functools
 import pathlib
 from collections.abc import Callable, Iterator
 
@@ -11,37 +9,12 @@ import pytest
 import headrace as hr
 from tests.far import stores
 from tests.far.certificates import Certificates
-from tests.far.stores import FarFolder, Store
-from tests.pipelines import EPOCH, PIPELINES, SEED
-from tests.running import Failure, Outcome, assert_same, read_all
+from tests.far.equal_pipelines import RUN, check_equal, expected, far_pipeline
+from tests.far.stores import Store
+from tests.pipelines import PIPELINES
+from tests.running import assert_same, read_all
 from tests.thinning import in_turn
 from tests.variants import VARIANTS
-
-RUN = {"seed": SEED, "epoch": EPOCH}
-
-# Why these read local files alone; their error over a far store is tested below.
-LOCAL_ALONE = {
-    "table_of_files": "lists the folder itself",
-    "database_entries": "LMDB's file has a size that only its disk tells",
-}
-
-
-@functools.cache
-def expected(name: str, data: pathlib.Path) -> Outcome:
-    return read_all(PIPELINES[name](data), **RUN)
-
-
-def as_far(failure: Failure | None, data: pathlib.Path, root: str) -> Failure | None:
-    """The failure with the paths of the far store."""
-    if failure is None:
-        return None
-    texts = {
-        each.name: getattr(failure, each.name).replace(str(data), root)
-        for each in dataclasses.fields(failure)
-        if isinstance(getattr(failure, each.name), str)
-    }
-    return dataclasses.replace(failure, **texts)
-
 
 @pytest.fixture(scope="module", params=stores.LISTING_KINDS)
 def filled(
@@ -53,31 +26,11 @@ def filled(
         yield store
 
 
-def far_pipeline(name: str, store: Store) -> hr.Dataset:
-    """Skips those that read no files."""
-    if name in LOCAL_ALONE:
-        pytest.skip(LOCAL_ALONE[name])
-    folder = FarFolder(store.root)
-    with hr.storage(store.storage):
-        dataset = PIPELINES[name](folder)  # type: ignore[arg-type]
-    if not folder.used:
-        pytest.skip("reads no files")
-    return dataset
-
-
 @pytest.mark.parametrize("name", PIPELINES)
 def test_pipelines_are_those_of_local_files(name: str, filled: Store, data: pathlib.Path) -> None:
-    dataset = far_pipeline(name, filled)
-    local = expected(name, data)
-    outcome = read_all(dataset, storage=filled.storage, **RUN)
-    # A column may hold the path itself.
-    if name not in PATHS_AS_VALUES:
-        assert_same(Outcome(local.rows, as_far(local.failure, data, filled.root)), outcome)
-    assert len(outcome.rows) == len(local.rows)
-    print("HEADRACE-COUNT variants=1")
+    check_equal(name, filled, data)
 
 
-PATHS_AS_VALUES = {"evaluation", "whole_files", "files_of_rows"}
 # One pipeline of each source, in ways of running that reach its reads.
 SOURCES = (
     "training",

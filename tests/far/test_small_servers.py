@@ -4,7 +4,6 @@ import http.client
 import json
 import socket
 import ssl
-import time
 import urllib.parse
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from tests.conftest import eventually
 from tests.far import signature
 from tests.far.faults import Fault, Rule, throttled
 from tests.far.http_server import HttpServer
+from tests.far.s3_client import S3Client
 from tests.far.s3_server import ACCESS_KEY, NAMESPACE, REGION, SECRET_KEY, S3Server
 from tests.far.signature import Key, Refusal, check
 from tests.far.webhdfs_server import WebHdfsCluster
@@ -50,35 +50,11 @@ def test_the_published_example_of_a_signature_is_good() -> None:
     assert refused.value.code == "RequestTimeTooSkewed"
 
 
-def signed(
-    server: S3Server, method: str, path: str, query: str = "", body: bytes = b"", headers: dict[str, str] | None = None
-) -> dict[str, str]:
-    """The headers of a request, with its signature."""
-    moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    made = {"host": f"127.0.0.1:{server.port}", "x-amz-date": moment, "x-amz-content-sha256": signature.UNSIGNED}
-    names = sorted(made)
-    scope = f"{moment[:8]}/{REGION}/s3/aws4_request"
-    pairs = urllib.parse.parse_qsl(query, keep_blank_values=True)
-    canonical = signature.canonical_request(method, path, pairs, made, names, signature.UNSIGNED)
-    key = signature.signing_key(SECRET_KEY, moment[:8], REGION, "s3")
-    digest = signature.hmac.new(key, signature.string_to_sign(moment, scope, canonical).encode(), "sha256").hexdigest()
-    made["authorization"] = (
-        f"AWS4-HMAC-SHA256 Credential={ACCESS_KEY}/{scope}, SignedHeaders={';'.join(names)}, Signature={digest}"
-    )
-    return made | (headers or {})
-
-
 def ask(
     server: S3Server, method: str, path: str, query: str = "", body: bytes = b"", **headers: str
 ) -> tuple[int, dict[str, str], bytes]:
-    given = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
-    target = f"{path}?{query}" if query else path
-    connection.request(method, target, body or None, signed(server, method, path, query, body, given))
-    reply = connection.getresponse()
-    found = reply.status, {name.lower(): value for name, value in reply.getheaders()}, reply.read()
-    connection.close()
-    return found
+    client = S3Client(f"127.0.0.1:{server.port}", ACCESS_KEY, SECRET_KEY, REGION)
+    return client.ask(method, path, query, body, {name.replace("_", "-"): value for name, value in headers.items()})
 
 
 @pytest.fixture
