@@ -79,7 +79,7 @@ def started(folder: pathlib.Path) -> Iterator[S3Client]:
     etc.mkdir()
     (etc / "swift.conf").write_text(HASHES)
     ports = {name: free_port() for name in (*KINDS, "memcached", "proxy")}
-    with Processes(folder, {"SWIFT_SWIFT_DIR": str(etc)}) as swift:
+    with Processes(folder) as swift:
         for kind in KINDS:
             ring = ["swift-ring-builder", etc / f"{kind}.builder"]
             swift.call(*ring, "create", 6, 1, 1)
