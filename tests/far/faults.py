@@ -34,7 +34,9 @@ class Fault:
 
 
 def throttled(retry_after: int | str | None = None) -> Fault:
-    return Fault(503, retry_after, b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>")
+    return Fault(
+        503, retry_after, b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
+    )
 
 
 @dataclasses.dataclass

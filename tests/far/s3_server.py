@@ -239,7 +239,9 @@ class S3Server(SmallServer):
         number = f"upload {next(self.upload_numbers)}/+="
         self.uploads[number] = Upload(bucket, key)
         text = f"<Bucket>{bucket}</Bucket><Key>{escape(key)}</Key><UploadId>{escape(number)}</UploadId>"
-        return xml_reply(200, f'<InitiateMultipartUploadResult xmlns="{NAMESPACE}">{text}</InitiateMultipartUploadResult>')
+        return xml_reply(
+            200, f'<InitiateMultipartUploadResult xmlns="{NAMESPACE}">{text}</InitiateMultipartUploadResult>'
+        )
 
     def upload_of(self, request: Request, bucket: str, key: str) -> Upload:
         upload = self.uploads.get(request.parameters["uploadId"])
@@ -267,7 +269,9 @@ class S3Server(SmallServer):
         self.buckets[bucket][key] = Object(b"".join(part.data for part in parts), etag, time.time())
         del self.uploads[request.parameters["uploadId"]]
         text = f"<Bucket>{bucket}</Bucket><Key>{escape(key)}</Key><ETag>{escape(etag)}</ETag>"
-        return xml_reply(200, f'<CompleteMultipartUploadResult xmlns="{NAMESPACE}">{text}</CompleteMultipartUploadResult>')
+        return xml_reply(
+            200, f'<CompleteMultipartUploadResult xmlns="{NAMESPACE}">{text}</CompleteMultipartUploadResult>'
+        )
 
     def parts_named(self, body: bytes, upload: Upload) -> list[Object]:
         try:

@@ -100,11 +100,15 @@ def check(
         raise Refusal(400, "AuthorizationHeaderMalformed", "the credential is malformed") from None
     moment = headers.get("x-amz-date", "")
     if abs(seconds_of(moment) - now) > LARGEST_SKEW:
-        raise Refusal(403, "RequestTimeTooSkewed", "The difference between the request time and the current time is too large.")
+        raise Refusal(
+            403, "RequestTimeTooSkewed", "The difference between the request time and the current time is too large."
+        )
     if (service, end) != ("s3", "aws4_request") or not moment.startswith(date):
         raise Refusal(400, "AuthorizationHeaderMalformed", "the scope of the credential is wrong")
     if region and region != signed_region:
-        raise Refusal(400, "AuthorizationHeaderMalformed", f"the region '{signed_region}' is wrong; expecting '{region}'")
+        raise Refusal(
+            400, "AuthorizationHeaderMalformed", f"the region '{signed_region}' is wrong; expecting '{region}'"
+        )
     key = keys.get(access)
     if key is None:
         raise Refusal(403, "InvalidAccessKeyId", "The access key Id you provided does not exist in our records.")
@@ -116,7 +120,11 @@ def check(
     text = string_to_sign(moment, "/".join((date, signed_region, service, end)), canonical)
     expected = signature_of(key.secret, date, signed_region, service, text)
     if not hmac.compare_digest(expected, found["signature"]):
-        raise Refusal(403, "SignatureDoesNotMatch", "The request signature we calculated does not match the signature you provided.")
+        raise Refusal(
+            403,
+            "SignatureDoesNotMatch",
+            "The request signature we calculated does not match the signature you provided.",
+        )
     return access
 
 
@@ -139,5 +147,9 @@ def checked_payload(headers: Mapping[str, str], body: bytes) -> str:
     if payload is None:
         raise Refusal(400, "InvalidRequest", "Missing required header for this request: x-amz-content-sha256")
     if payload != UNSIGNED and payload != hashlib.sha256(body).hexdigest():
-        raise Refusal(400, "XAmzContentSHA256Mismatch", "The provided 'x-amz-content-sha256' header does not match what was computed.")
+        raise Refusal(
+            400,
+            "XAmzContentSHA256Mismatch",
+            "The provided 'x-amz-content-sha256' header does not match what was computed.",
+        )
     return payload

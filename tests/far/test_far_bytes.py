@@ -16,6 +16,7 @@ from tests.running import assert_same, read_all
 from tests.thinning import in_turn
 from tests.variants import VARIANTS
 
+
 @pytest.fixture(scope="module", params=stores.LISTING_KINDS)
 def filled(
     request: pytest.FixtureRequest, far_library: None, certificates: Certificates, data: pathlib.Path
@@ -51,11 +52,20 @@ SOURCES = (
     "arrays_in_archives",
     "packed_streaming_samples",
 )
-WAYS = ("one_worker", "seven_workers", "window_of_one", "small_memory", "pulled", "unoptimized", "restored_at_every_third_step")
+WAYS = (
+    "one_worker",
+    "seven_workers",
+    "window_of_one",
+    "small_memory",
+    "pulled",
+    "unoptimized",
+    "restored_at_every_third_step",
+)
 
 
 @pytest.mark.parametrize(
-    ("name", "way"), [(name, way) for number, name in enumerate(SOURCES) for way in in_turn(dict.fromkeys(WAYS), number)]
+    ("name", "way"),
+    [(name, way) for number, name in enumerate(SOURCES) for way in in_turn(dict.fromkeys(WAYS), number)],
 )
 def test_each_source_in_other_ways(name: str, way: str, filled: Store, data: pathlib.Path) -> None:
     dataset = far_pipeline(name, filled)
@@ -67,7 +77,9 @@ def test_each_source_in_other_ways(name: str, way: str, filled: Store, data: pat
 # Sources by lists of paths, which every store can give: `at` makes a path of a name.
 At = Callable[[str], str]
 LISTED: dict[str, Callable[[At], hr.Dataset]] = {
-    "files": lambda at: hr.Files([at(f"texts/{name}") for name in ("a-unix.txt", "c-empty.txt", "d-mark.txt")]).project(["data"]),
+    "files": lambda at: hr.Files([at(f"texts/{name}") for name in ("a-unix.txt", "c-empty.txt", "d-mark.txt")]).project(
+        ["data"]
+    ),
     "text": lambda at: hr.Text([at("texts/a-unix.txt"), at("texts/b-windows.txt")], shuffle=True, split_bytes=40),
     "compressed text": lambda at: hr.Text([at("compressed-texts/a.txt"), at("compressed-texts/c.txt")]),
     "csv": lambda at: hr.Csv([at("0.csv"), at("2.csv")], {"id": str, "x1": "int64"}),
@@ -80,7 +92,9 @@ LISTED: dict[str, Callable[[At], hr.Dataset]] = {
     "npy": lambda at: hr.Npy([at("blocks/0.npy"), at("blocks/1.npy")], shuffle=True),
     "npz": lambda at: hr.Npz([at("blocks/packed.npz")], columns=["label"]),
     "mindrecord": lambda at: hr.MindRecord([at("mind/types.mindrecord")]),
-    "parquet": lambda at: hr.Parquet([at("parquet/part=0/0.parquet"), at("parquet/part=1/2.parquet")], columns=["number", "text"]),
+    "parquet": lambda at: hr.Parquet(
+        [at("parquet/part=0/0.parquet"), at("parquet/part=1/2.parquet")], columns=["number", "text"]
+    ),
 }
 
 
@@ -97,7 +111,7 @@ def test_lists_of_paths_over_every_store(source: str, store: Store, data: pathli
 
 
 def test_odd_names_are_keys_like_others(s3: Store, tmp_path: pathlib.Path) -> None:
-    names = ["a b.bin", "a+b=c.bin", "ü/'()*~.bin", "%41%2F.bin", "&<>\".bin", "ends with blank .bin", "#1;2,3@$!.bin"]
+    names = ["a b.bin", "a+b=c.bin", "ü/'()*~.bin", "%41%2F.bin", '&<>".bin', "ends with blank .bin", "#1;2,3@$!.bin"]
     for number, name in enumerate(names):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)

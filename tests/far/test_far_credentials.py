@@ -87,7 +87,9 @@ KEYS = f"aws_access_key_id = {ACCESS_KEY}\naws_secret_access_key={SECRET_KEY}\n"
 
 def test_profiles(s3: Store, environment: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     wrong = "aws_access_key_id = AKIDWRONG\naws_secret_access_key = wrong\n"
-    profile_files(environment, tmp_path, "[profile other]\nregion = elsewhere\n", f"[default]\n{wrong}\n# text\n[other]\n{KEYS}")
+    profile_files(
+        environment, tmp_path, "[profile other]\nregion = elsewhere\n", f"[default]\n{wrong}\n# text\n[other]\n{KEYS}"
+    )
     with pytest.raises(hr.Error, match="InvalidAccessKeyId"):
         reads(s3)
     assert reads(s3, profile="other")
@@ -104,7 +106,9 @@ def test_a_command_gives_keys(s3: Store, environment: pytest.MonkeyPatch, tmp_pa
     assert reads(s3)
 
 
-def test_single_sign_on_is_refused_with_what_to_run(s3: Store, environment: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+def test_single_sign_on_is_refused_with_what_to_run(
+    s3: Store, environment: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
     profile_files(environment, tmp_path, "[default]\nsso_session = s\nsso_account_id = 1\nsso_role_name = r\n")
     with pytest.raises(hr.Error, match="aws (sso login|configure)"):
         reads(s3)
@@ -149,7 +153,9 @@ def key_server(s3: Store) -> Iterator[KeyServer]:
         yield keys
 
 
-def test_containers_ask_their_host(s3: Store, environment: pytest.MonkeyPatch, key_server: KeyServer, tmp_path: pathlib.Path) -> None:
+def test_containers_ask_their_host(
+    s3: Store, environment: pytest.MonkeyPatch, key_server: KeyServer, tmp_path: pathlib.Path
+) -> None:
     key_server.authorization = "the token of the container"
     (tmp_path / "token").write_text("the token of the container\n")
     environment.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", f"{key_server.url}/role")
@@ -196,7 +202,9 @@ def moto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         port = free.getsockname()[1]
     log = tmp_path_factory.mktemp("moto") / "log"
     with log.open("wb") as output:
-        process = subprocess.Popen([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], stdout=output, stderr=output)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], stdout=output, stderr=output
+        )
     try:
         assert eventually(lambda: answers(port), 60), log.read_text()
         yield f"http://127.0.0.1:{port}"

@@ -53,7 +53,9 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
 
 NOWHERE = Store("", "", {}, [], lambda *_: None, lambda _: None, lambda _: b"", ())
 PIPELINES: dict[str, Callable[[Callable[[str], str]], hr.Dataset]] = {
-    "objects": lambda at: hr.Files([at(f"objects/{number:02}.bin") for number in range(OBJECTS)], shuffle=True).project(["data"]),
+    "objects": lambda at: hr.Files([at(f"objects/{number:02}.bin") for number in range(OBJECTS)], shuffle=True).project(
+        ["data"]
+    ),
     "ranges": lambda at: hr.Text([at("lines.txt")], shuffle=True, split_bytes=50_000).batch(500),
 }
 
@@ -205,7 +207,10 @@ def test_an_object_that_changes_after_the_listing_gives_none_of_its_bytes(s3: St
     changed = contents(40)[::-1]
     s3.giver.faults.add(Fault(before=lambda: s3.put("objects/40.bin", changed)), s3.reads, times=1)
     seen = []
-    with files.iterate(storage=s3.storage) as rows, pytest.raises(hr.DataError, match=r"40\.bin.*changed since it was listed"):
+    with (
+        files.iterate(storage=s3.storage) as rows,
+        pytest.raises(hr.DataError, match=r"40\.bin.*changed since it was listed"),
+    ):
         for row in rows:
             seen.append(bytes(row["data"]))
     assert seen == [contents(number) for number in range(len(seen))] and len(seen) <= 40
@@ -239,7 +244,11 @@ def xml(code: str) -> bytes:
 
 @pytest.mark.parametrize(
     ("status", "code", "said"),
-    [(403, "AccessDenied", "AccessDenied"), (403, "InvalidAccessKeyId", "InvalidAccessKeyId"), (400, "InvalidRequest", "InvalidRequest")],
+    [
+        (403, "AccessDenied", "AccessDenied"),
+        (403, "InvalidAccessKeyId", "InvalidAccessKeyId"),
+        (400, "InvalidRequest", "InvalidRequest"),
+    ],
 )
 def test_what_cannot_be_repeated_says_the_code_of_the_store(s3: Store, status: int, code: str, said: str) -> None:
     put_objects(s3)
@@ -293,7 +302,14 @@ def test_a_listing_that_repeats_its_token_ends_with_an_error(s3: Store) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"<", b"<ListBucketResult><Contents><Key>a", b"\x00" * 100, b"<a>" * 100_000, b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"],
+    [
+        b"",
+        b"<",
+        b"<ListBucketResult><Contents><Key>a",
+        b"\x00" * 100,
+        b"<a>" * 100_000,
+        b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>",
+    ],
     ids=["empty", "cut", "cut in a key", "zeros", "deep", "entities"],
 )
 def test_a_listing_that_is_not_one_is_an_error(s3: Store, body: bytes) -> None:

@@ -9,9 +9,9 @@ import pytest
 
 import headrace as hr
 from tests.far.faults import Fault
-from tests.far.stores import Store, s3_storage
 from tests.far.s3_server import S3Server
 from tests.far.signature import Key
+from tests.far.stores import Store, s3_storage
 
 ACCESS = "AKIDNEVERSHOWN000001"
 SECRET = "never/shown+secret=key"
@@ -62,7 +62,9 @@ def test_graphs_are_those_without_settings(s3: Store, guarded: dict[str, dict[st
         assert hr.Files(s3.url("*.bin")).to_json() == plain
 
 
-@pytest.mark.parametrize("fault", [Fault(403, body=b"<Error><Code>AccessDenied</Code></Error>"), Fault(404), Fault(400), Fault(cut=-1)])
+@pytest.mark.parametrize(
+    "fault", [Fault(403, body=b"<Error><Code>AccessDenied</Code></Error>"), Fault(404), Fault(400), Fault(cut=-1)]
+)
 def test_errors_show_nothing(s3: Store, guarded: dict[str, dict[str, object]], fault: Fault) -> None:
     s3.giver.faults.add(fault)
     with pytest.raises(hr.Error) as raised:
@@ -81,7 +83,13 @@ def test_what_a_store_says_back_is_not_shown_with_the_keys(s3: Store, guarded: d
 
 @pytest.mark.parametrize(
     "settings",
-    [{"secret": SECRET}, {"secret_key": [SECRET]}, {"timeout": SECRET}, {"connections": TOKEN}, {"access_key": ACCESS, "anonymous": TOKEN}],
+    [
+        {"secret": SECRET},
+        {"secret_key": [SECRET]},
+        {"timeout": SECRET},
+        {"connections": TOKEN},
+        {"access_key": ACCESS, "anonymous": TOKEN},
+    ],
 )
 def test_bad_settings_are_errors_without_their_values(settings: dict[str, object], far_library: None) -> None:
     with pytest.raises((hr.Error, TypeError, ValueError)) as raised, hr.storage({"s3": settings}):
@@ -111,4 +119,3 @@ def test_logs_and_warnings_show_nothing(
     with caplog.at_level(logging.DEBUG):
         list(hr.Files(s3.url("*.bin")).iterate(storage=guarded))
     check_nothing_shown(caplog.text + "".join(str(each.message) for each in recwarn))
-

@@ -82,7 +82,9 @@ def test_a_pipeline_goes_on_after_every_row_while_requests_fail(two: list[Store]
     assert_same(whole, found)
 
 
-def test_a_saved_graph_over_far_files_is_the_same_wherever_it_is_loaded(two: list[Store], tmp_path: pathlib.Path) -> None:
+def test_a_saved_graph_over_far_files_is_the_same_wherever_it_is_loaded(
+    two: list[Store], tmp_path: pathlib.Path
+) -> None:
     files_of(two[0].root).save(tmp_path / "graph.hrg")
     with hr.storage(two[0].storage):
         files_of(two[0].root).save(two[0].url("graph.hrg"))

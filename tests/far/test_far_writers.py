@@ -148,7 +148,9 @@ def test_http_is_not_written_to(far_library: None) -> None:
 # ---- commands ----
 
 
-def test_convert_reads_and_writes_far_files(target: Store, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_convert_reads_and_writes_far_files(
+    target: Store, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     ROWS.write_tfrecord(tmp_path / "a.tfrecord")
     assert main(["convert", str(tmp_path / "a.tfrecord"), str(tmp_path / "a.rec")]) == 0
     target.put("a.tfrecord", (tmp_path / "a.tfrecord").read_bytes())

@@ -86,7 +86,9 @@ class Tree:
         if path not in self.folders:
             raise missing(path)
         start = path.rstrip("/") + "/"
-        inside = [each for each in (*self.files, *self.folders) if each != "/" and each.rpartition("/")[0] + "/" == start]
+        inside = [
+            each for each in (*self.files, *self.folders) if each != "/" and each.rpartition("/")[0] + "/" == start
+        ]
         return [self.status(each, each.rpartition("/")[2]) for each in sorted(inside, key=lambda each: each.encode())]
 
     def remove(self, path: str, recursive: bool) -> bool:
@@ -261,7 +263,7 @@ class WebHdfsCluster:
             return json_reply({"Token": {"urlString": token}})
         if operation == "GETHOMEDIRECTORY":
             return json_reply({"Path": f"/user/{names.get('user.name', 'dr.who')}"})
-        raise RemoteError(400, "IllegalArgumentException", f"Invalid value for webhdfs parameter \"op\": {operation}")
+        raise RemoteError(400, "IllegalArgumentException", f'Invalid value for webhdfs parameter "op": {operation}')
 
     def batch_of(self, path: str, after: str) -> Reply:
         left = [each for each in self.tree.children(path) if each["pathSuffix"].encode() > after.encode() or not after]
@@ -329,4 +331,4 @@ class WebHdfsCluster:
                 raise missing(path)
             self.tree.put(path, self.tree.files[path].data + request.body)
             return Reply(200)
-        raise RemoteError(400, "IllegalArgumentException", f"Invalid value for webhdfs parameter \"op\": {operation}")
+        raise RemoteError(400, "IllegalArgumentException", f'Invalid value for webhdfs parameter "op": {operation}')

@@ -36,7 +36,9 @@ def options_of_java() -> list[str]:
 
 
 def settings_file(path: pathlib.Path, settings: dict[str, object]) -> None:
-    lines = "".join(f"<property><name>{name}</name><value>{value}</value></property>\n" for name, value in settings.items())
+    lines = "".join(
+        f"<property><name>{name}</name><value>{value}</value></property>\n" for name, value in settings.items()
+    )
     path.write_text(f"<configuration>\n{lines}</configuration>\n")
 
 
@@ -113,11 +115,19 @@ def started(folder: pathlib.Path, realm: Realm | None = None) -> Iterator[Cluste
     make_web_pages(settings)
     settings_file(settings / "core-site.xml", core_settings(folder, ports["calls"], realm))
     settings_file(settings / "hdfs-site.xml", node_settings(folder, ports, realm))
-    (settings / "log4j.properties").write_text("log4j.rootLogger=WARN, A\nlog4j.appender.A=org.apache.log4j.ConsoleAppender\nlog4j.appender.A.layout=org.apache.log4j.SimpleLayout\n")
+    (settings / "log4j.properties").write_text(
+        "log4j.rootLogger=WARN, A\nlog4j.appender.A=org.apache.log4j.ConsoleAppender\nlog4j.appender.A.layout=org.apache.log4j.SimpleLayout\n"
+    )
     environment = {} if realm is None else realm.environment
     kerberos = [] if realm is None else [f"-Djava.security.krb5.conf={realm.configuration}"]
     paths = ":".join(map(str, [settings, *sorted(HADOOP.glob("*.jar"))]))
-    java: list[object] = ["java", "-Xmx256m", "-Djava.net.preferIPv4Stack=true", f"-Dhadoop.log.dir={folder}", *kerberos]
+    java: list[object] = [
+        "java",
+        "-Xmx256m",
+        "-Djava.net.preferIPv4Stack=true",
+        f"-Dhadoop.log.dir={folder}",
+        *kerberos,
+    ]
     java += [*options_of_java(), "-cp", paths]
     with Processes(folder, environment) as processes:
         processes.call(*java, f"{NODES}.namenode.NameNode", "-format", "-force")
