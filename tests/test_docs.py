@@ -2,13 +2,15 @@
 
 A page's ```python blocks run one after the other in one namespace and one temporary folder, as one script `train.py`.
 A ```text block shows what the block before it prints; `…` in it matches anything. Words after the language are options:
-```python no-run is not run, ```python torch, pyarrow or datasets only where that library is installed, ```text varies is
-not compared. A ```cpp block names its file in its first line.
+```python no-run is not run, ```python torch, pyarrow or datasets only where that library is installed, ```python far only
+where the engine reads far files, over a small store with the photographs in the bucket `data`; ```text varies is not
+compared. A ```cpp block names its file in its first line.
 """
 
 import ast
 import contextlib
 import dataclasses
+import functools
 import gc
 import importlib.util
 import io
@@ -17,9 +19,13 @@ import os
 import pathlib
 import re
 import shutil
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
+from tests.far import stores
+from tests.far.s3_server import ACCESS_KEY, REGION, SECRET_KEY, S3Server
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # docs/ops.md is generated; its examples are tested with the declarations they come from.
@@ -27,7 +33,15 @@ PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "o
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 SCRIPT = "train.py"
 # Words of blocks that are run only where the library of that name is installed.
-ABSENT = {name for name in ("datasets", "pyarrow", "torch") if importlib.util.find_spec(name) is None}
+LIBRARIES = ("datasets", "pyarrow", "torch")
+FAR = "far"
+
+
+@functools.cache
+def absent() -> set[str]:
+    """Words of blocks that are left out."""
+    missing = {name for name in LIBRARIES if importlib.util.find_spec(name) is None}
+    return missing | ({FAR} if stores.lacking() else set())
 
 
 @dataclasses.dataclass
@@ -98,8 +112,28 @@ def folder(tmp_path: pathlib.Path, photos: pathlib.Path, monkeypatch: pytest.Mon
     return tmp_path
 
 
+@pytest.fixture
+def store(page: pathlib.Path, folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """For pages with far files a store with the photographs, to which the environment leads."""
+    if not any(FAR in block.words for block in blocks_of(page.read_text())) or FAR in absent():
+        yield
+        return
+    with S3Server() as server:
+        for photo in (folder / "photos").rglob("*.jpg"):
+            server.put("data", str(photo.relative_to(folder)), photo.read_bytes())
+        variables = {
+            "ENDPOINT_URL": server.url,
+            "ACCESS_KEY_ID": ACCESS_KEY,
+            "SECRET_ACCESS_KEY": SECRET_KEY,
+            "REGION": REGION,
+        }
+        for name, value in variables.items():
+            monkeypatch.setenv(f"AWS_{name}", value)
+        yield
+
+
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_examples_run_and_print_what_is_shown(page: pathlib.Path, folder: pathlib.Path) -> None:
+def test_examples_run_and_print_what_is_shown(page: pathlib.Path, folder: pathlib.Path, store: None) -> None:
     assert pathlib.Path.cwd() == folder
     namespace: dict[str, object] = {"__name__": "__main__"}
     try:
@@ -116,7 +150,7 @@ def run_page(page: pathlib.Path, namespace: dict[str, object]) -> None:
     for block in blocks_of(page.read_text()):
         where = f"{page.relative_to(ROOT)}:{block.line}"
         if block.language == "python":
-            left_out = not ABSENT.isdisjoint(block.words)
+            left_out = not absent().isdisjoint(block.words)
         if left_out:
             continue
         if block.language == "python" and "no-run" not in block.words:

@@ -40,6 +40,7 @@ CI = [
     "Python tests with browser",
 ]
 ALL = [*CI, "long C++ tests", "long Python tests", "files by themselves"]
+FAR = ["Python tests of far files", "Python tests with real stores"]
 
 
 @pytest.fixture
@@ -70,7 +71,9 @@ def pass_everything(marks: Marks, mode: Mode) -> None:
             marks.write(part, Mark("abc123", 1))
 
 
-@pytest.mark.parametrize(("mode", "names"), [(Mode.QUICK, QUICK), (Mode.TEST, TEST), (Mode.CI, CI), (Mode.ALL, ALL)])
+@pytest.mark.parametrize(
+    ("mode", "names"), [(Mode.QUICK, QUICK), (Mode.TEST, TEST), (Mode.CI, CI), (Mode.ALL, ALL), (Mode.FAR, FAR)]
+)
 def test_each_mode_has_its_stages(marks, mode, names):
     assert [stage.name for stage in plan_of(marks, mode).stages()] == names
 

@@ -6,16 +6,18 @@ from tools.check.parts import Level
 
 
 class Mode(enum.Enum):
-    """QUICK: what an edit is about. TEST: what a clone is worth. CI: what a change can reach. ALL: everything."""
+    """QUICK: what an edit is about. TEST: what a clone is worth. CI: what a change can reach. ALL: everything. FAR: far
+    files, over real stores too."""
 
     QUICK = "quick"
     TEST = "test"
     CI = "ci"
     ALL = "all"
+    FAR = "far"
 
     @property
     def level(self) -> Level:
-        return {Mode.CI: Level.FULL, Mode.ALL: Level.LONG}.get(self, Level.THINNED)
+        return {Mode.CI: Level.FULL, Mode.FAR: Level.FULL, Mode.ALL: Level.LONG}.get(self, Level.THINNED)
 
     @property
     def sanitizes(self) -> bool:

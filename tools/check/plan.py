@@ -4,6 +4,7 @@ import dataclasses
 import pathlib
 from collections.abc import Sequence
 
+from tools.check import far_servers
 from tools.check.bazel import query
 from tools.check.cpp_selection import of_files
 from tools.check.cpp_tests import LEVEL_OPTIONS, CppTests
@@ -14,7 +15,7 @@ from tools.check.lint import Lint
 from tools.check.modes import Mode
 from tools.check.parts import Fingerprints, Level, Part
 from tools.check.product_checks import FUZZ, ProductChecks
-from tools.check.python_tests import NEEDS, TIMING, PythonTests
+from tools.check.python_tests import FAR, NEEDS, TIMING, PythonTests
 from tools.check.result import Result
 from tools.check.stages import Run, Stage
 from tools.check.visibility import Visibility
@@ -36,6 +37,8 @@ class Plan:
     left: list[str] = dataclasses.field(default_factory=list)
 
     def stages(self) -> list[Stage]:
+        if self.mode is Mode.FAR:
+            return self.far()
         stages = [*self.lint(), *self.cpp(), *self.python()]
         if self.mode.sanitizes:
             stages += [*self.sanitized(), *self.product(), *self.needing()]
@@ -135,7 +138,7 @@ class Plan:
 
     def needing(self) -> list[Stage]:
         """Tests that need PyTorch or Chromium, with their installation."""
-        return [self.stage_needing(need) for need in NEEDS]
+        return [self.stage_needing(need) for need in NEEDS if need != FAR]
 
     def stage_needing(self, need: str) -> Stage:
         def check(parts: Sequence[Part]) -> Result:
@@ -143,6 +146,24 @@ class Plan:
             return self.python_tests().needing(need)(parts)
 
         return Stage(f"Python tests with {need}", check, (self.groups.marker_part(self.make, need),), must=False)
+
+    def far(self) -> list[Stage]:
+        """The tests of far files, over small stores of our own and over real ones."""
+
+        def check(parts: Sequence[Part]) -> Result:
+            missing = far_servers.install(self.run.deadline)
+            result = self.python_tests().needing(FAR)(parts)
+            if missing:
+                result.note = ", ".join(filter(None, [result.note, f"not installed: {', '.join(missing)}"]))
+                # What was left out has not passed.
+                result.green.clear()
+            return result
+
+        own = self.groups.parts(self.make, self.level)[FAR]
+        return [
+            Stage("Python tests of far files", self.python_tests().together, (own,)),
+            Stage("Python tests with real stores", check, (self.groups.marker_part(self.make, FAR),)),
+        ]
 
     def long(self) -> list[Stage]:
         """What only `--all` runs: tests with more cases, and each file compiled by itself."""

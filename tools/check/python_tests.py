@@ -17,8 +17,10 @@ from tools.check.parts import Level, Part
 from tools.check.result import Result
 
 TIMING = "timing"
-# Markers of tests that need what a machine may not have; each has a stage of its own.
-NEEDS = ("torch", "browser")
+# Markers of tests that need what a machine may not have; each has a stage of its own. Real stores are run by
+# ./test --far alone.
+FAR = "far"
+NEEDS = ("torch", "browser", FAR)
 # pytest's exit code where every test is left out.
 NO_TESTS = 5
 Mark = Callable[[str, int], None]

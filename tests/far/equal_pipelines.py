@@ -1,0 +1,62 @@
+"""Runs the pipelines of tests/pipelines.py over a far store, and compares with the same over local files."""
+
+import dataclasses
+import functools
+import pathlib
+
+import pytest
+
+import headrace as hr
+from tests.far.stores import FarFolder, Store
+from tests.pipelines import EPOCH, PIPELINES, SEED
+from tests.running import Failure, Outcome, assert_same, read_all
+
+RUN = {"seed": SEED, "epoch": EPOCH}
+
+# Why these read local files alone.
+LOCAL_ALONE = {
+    "table_of_files": "lists the folder itself",
+    "database_entries": "LMDB's file has a size that only its disk tells",
+}
+# A column has the path of the file.
+PATHS_AS_VALUES = {"evaluation", "whole_files", "files_of_rows"}
+
+
+@functools.cache
+def expected(name: str, data: pathlib.Path) -> Outcome:
+    return read_all(PIPELINES[name](data), **RUN)
+
+
+def as_far(failure: Failure | None, data: pathlib.Path, root: str) -> Failure | None:
+    """The failure with the paths of the far store."""
+    if failure is None:
+        return None
+    texts = {
+        each.name: getattr(failure, each.name).replace(str(data), root)
+        for each in dataclasses.fields(failure)
+        if isinstance(getattr(failure, each.name), str)
+    }
+    return dataclasses.replace(failure, **texts)
+
+
+def far_pipeline(name: str, store: Store) -> hr.Dataset:
+    """Skips those that read no files."""
+    if name in LOCAL_ALONE:
+        pytest.skip(LOCAL_ALONE[name])
+    folder = FarFolder(store.root)
+    with hr.storage(store.storage):
+        dataset = PIPELINES[name](folder)  # type: ignore[arg-type]
+    if not folder.used:
+        pytest.skip("reads no files")
+    return dataset
+
+
+def check_equal(name: str, store: Store, data: pathlib.Path) -> None:
+    dataset = far_pipeline(name, store)
+    local = expected(name, data)
+    outcome = read_all(dataset, storage=store.storage, **RUN)
+    if name in PATHS_AS_VALUES:
+        assert len(outcome.rows) == len(local.rows)
+    else:
+        assert_same(Outcome(local.rows, as_far(local.failure, data, store.root)), outcome)
+    print("HEADRACE-COUNT variants=1")
