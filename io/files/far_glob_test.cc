@@ -22,7 +22,7 @@ std::vector<std::string> Texts(const PathArena& paths) {
   return texts;
 }
 
-constexpr std::string_view kNames[] = {"1.jpg",        "2.jpg",     ".hidden.jpg",   "a/1.jpg",    "a/b/2.jpg",
+constexpr std::string_view kTreeNames[] = {"1.jpg",        "2.jpg",     ".hidden.jpg",   "a/1.jpg",    "a/b/2.jpg",
                                        "a/b/c/3.jpg",  "a/b/c.jpg", "a/.git/4.jpg",  "a-b/5.jpg",  "a0/6.png",
                                        "x[1]/7.jpg",   "x1/8.jpg",  "d/d/d/d/9.jpg", "d/d/10.jpg", "z/.k/11.jpg",
                                        "\xc3\xa9.jpg", "q?.jpg",    "star*.jpg",     "a/b.jpg/c",  "e;f.jpg"};
@@ -31,7 +31,7 @@ constexpr std::string_view kNames[] = {"1.jpg",        "2.jpg",     ".hidden.jpg
 TEST(FarGlob, MatchesAsOnADisk) {
   const TemporaryFolder folder;
   MemoryStore store;
-  for (const std::string_view name : kNames) {
+  for (const std::string_view name : kTreeNames) {
     folder.Write(name);
     store.Put(Cat("mem://b/", name), "x");
   }
