@@ -14,16 +14,18 @@ namespace headrace {
 namespace {
 
 constexpr std::string_view kAnyFolders = "**";
-constexpr size_t kLongestFarPart = 4096;  // as Glob's
+constexpr std::string_view kBracketed = "*?[;";  // that a name may be written with
+constexpr size_t kLongestFarPart = 4096;         // as Glob's
 
-// Where the first part that matches several names begins; npos: none does. `literal`: the text before, without
-// brackets around single characters.
+// Where the first sign that matches several names is; npos: there is none. `literal`: the text before, without brackets
+// around single signs. A dot in brackets is not one: the first of a name must be written out.
 size_t FirstWildcard(std::string_view pattern, std::string& literal) {
   for (size_t at = 0; at < pattern.size(); ++at) {
     const char letter = pattern[at];
     if (letter == '*' || letter == '?') return at;
     const bool bracket = letter == '[' && pattern.find(']', at + 2) != std::string_view::npos;
-    if (bracket && pattern.substr(at + 2, 1) != "]") return at;
+    const bool single = bracket && pattern[at + 2] == ']' && kBracketed.find(pattern[at + 1]) != kBracketed.npos;
+    if (bracket && !single) return at;
     if (bracket) {
       literal += pattern[at + 1];
       at += 2;
