@@ -156,8 +156,18 @@ Message IndexedSourceStage::MakeMessage(const Ticket& ticket) const {
   return block;
 }
 
+Message IndexedSourceStage::End(const Ticket& ticket) const {
+  absl::Status unchanged = plan_.far_reads > 0 ? source_->CheckUnchanged() : absl::OkStatus();
+  if (unchanged.ok()) return MakeEndOfEpoch(ticket.epoch, CheckpointOf(ticket));
+  Message block = MakeMessage(ticket);
+  AddOperator(unchanged, op_);
+  AddErrorField(unchanged, ErrorField::kRow, Cat("epoch ", ticket.epoch));
+  block->Fail(0, std::move(unchanged));
+  return block;
+}
+
 Message IndexedSourceStage::Read(const Ticket& ticket, bool sought) {
-  if (ticket.kind == Ticket::Kind::kEnd) return MakeEndOfEpoch(ticket.epoch, CheckpointOf(ticket));
+  if (ticket.kind == Ticket::Kind::kEnd) return End(ticket);
   if (ticket.kind == Ticket::Kind::kBegin) return Begin(ticket);
   Message block = MakeMessage(ticket);
   if (Unwanted(ticket.epoch)) return block;

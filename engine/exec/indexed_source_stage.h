@@ -69,6 +69,8 @@ class IndexedSourceStage : public Stage {
   Checkpoint CheckpointOf(const Ticket& ticket) const;
   // The message of a ticket before its rows are read.
   Message MakeMessage(const Ticket& ticket) const;
+  // The marker of the end of an epoch, unless a file changed during it.
+  Message End(const Ticket& ticket) const;
   // `sought`: no cache has the row.
   Message Read(const Ticket& ticket, bool sought);
   Positions PositionsOf(const Ticket& ticket) const;

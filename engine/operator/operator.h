@@ -114,6 +114,9 @@ class IndexedSource {
   // Begins to read rows, in any number, which this thread reads soon after: where its files are far, Read and ReadRows
   // find what was begun while the thread's StartedReads lasts (io/files/started_reads.h).
   virtual void StartRows(const RowPositions& /*wanted*/) const {}
+  // For the end of an epoch: kData if a far file that was read since the last call has changed since it was listed,
+  // where its store refuses no reads of another version (FarFiles::conditional_reads).
+  virtual absl::Status CheckUnchanged() const { return absl::OkStatus(); }
 };
 
 // A source of rows in sequence, many at a time.

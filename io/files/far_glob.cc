@@ -119,6 +119,31 @@ absl::Status CheckFarParts(std::string_view pattern, const PartMatcher& matcher,
   return GraphError(pattern, " ends in a folder; write the name of a file after it, or *");
 }
 
+struct FarMatches {
+  PathArena paths;
+  bool itself = false;  // a file has the very name of the pattern
+  int64_t listed = 0;
+};
+
+// Looks no deeper than the pattern does.
+absl::Status MatchListed(const FileSystem& store, const std::string& folder, std::string_view below,
+                         PartMatcher& matcher, FarMatches& matches) {
+  const bool one_level = matcher.parts() == 1 && !matcher.AnyFolders();
+  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<FolderPages> pages,
+                            one_level ? store.ListPages(folder, true) : store.far()->ListTree(folder));
+  while (true) {
+    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
+    HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> page, pages->Next());
+    if (page.empty()) return absl::OkStatus();
+    matches.listed += static_cast<int64_t>(page.size());
+    for (const FolderEntry& entry : page) {
+      if (entry.type != EntryType::kFile || entry.name.empty() || entry.name.back() == '/') continue;
+      matches.itself = matches.itself || entry.name == below;
+      if (matcher.Matches(entry.name)) matches.paths.Add(Cat(folder, "/", entry.name));
+    }
+  }
+}
+
 }  // namespace
 
 bool HasWildcards(std::string_view pattern) {
@@ -143,30 +168,17 @@ absl::Status FarGlob(const FileSystem& store, const std::string& pattern, PathAr
   const std::vector<std::string_view> parts = PartsBelow(below);
   PartMatcher matcher(parts);
   HEADRACE_RETURN_IF_ERROR(CheckFarParts(pattern, matcher, parts));
-  const bool one_level = matcher.parts() == 1 && !matcher.AnyFolders();
-  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<FolderPages> pages,
-                            one_level ? store.ListPages(folder, true) : store.far()->ListTree(folder));
-  PathArena matched;
-  int64_t listed = 0;
-  bool itself = false;
-  while (true) {
-    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
-    HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> page, pages->Next());
-    if (page.empty()) break;
-    listed += static_cast<int64_t>(page.size());
-    for (const FolderEntry& entry : page) {
-      if (entry.type != EntryType::kFile || entry.name.empty() || entry.name.back() == '/') continue;
-      itself = itself || entry.name == below;
-      if (matcher.Matches(entry.name)) matched.Add(Cat(folder, "/", entry.name));
-    }
-  }
-  if (itself) {
+  FarMatches matches;
+  const absl::Status listed = MatchListed(store, folder, below, matcher, matches);
+  const bool missing = matches.listed == 0 && (listed.ok() || KindOf(listed) == ErrorKind::kNotFound);
+  if (missing) return MissingPathError(store, folder);
+  HEADRACE_RETURN_IF_ERROR(listed);
+  if (matches.itself) {
     found.Add(Cat(folder, "/", below));
     return absl::OkStatus();
   }
-  found.Append(matched);
-  if (!matched.empty()) return absl::OkStatus();
-  if (listed == 0) return MissingPathError(store, folder);
+  found.Append(matches.paths);
+  if (!matches.paths.empty()) return absl::OkStatus();
   return NotFoundError(pattern, " matches no file; the folder ", folder, " is there: check the rest of the pattern");
 }
 

@@ -102,6 +102,21 @@ TEST(FarGlob, LeavesOtherErrorsAsTheyAre) {
   }
 }
 
+TEST(FarGlob, TakesNoPartOfAListingThatFailed) {
+  MemoryStore store({.page = 2});
+  for (const std::string name : {"1", "2", "3"}) store.Put(Cat("mem://b/a/", name), "x");
+  store.set_before([&](const MemoryStore::Request& request) {
+    const bool second = request.kind == Kind::kTreePage && store.count(Kind::kTreePage) % 2 == 0;
+    return second ? NotFoundError("the folder went away") : absl::OkStatus();
+  });
+  EXPECT_THAT(std::string(Glob(store, {"mem://b/a/**"}).status().message()), HasSubstr("the folder went away"));
+  store.set_before([](const MemoryStore::Request& request) {
+    const bool lists = request.kind == Kind::kTreePage && request.path == "mem://b/c";
+    return lists ? NotFoundError("no such folder") : absl::OkStatus();
+  });
+  EXPECT_THAT(std::string(Glob(store, {"mem://b/c/**"}).status().message()), HasSubstr("did you mean mem://b/a?"));
+}
+
 TEST(FarGlob, TakesAddressesOfHttpAsTheyAre) {
   for (const std::string url : {"http://h/a?b=[c];d*", "https://h/**"}) {
     EXPECT_FALSE(TakesPatterns(url));

@@ -257,12 +257,6 @@ absl::StatusOr<std::unique_ptr<FolderPages>> ListedStore::ListTree(const std::st
   return List(folder, true);
 }
 
-std::optional<FileStat> ListedStore::Recall(const std::string& path) const {
-  const std::optional<absl::StatusOr<FileStat>> found = memory_->Find(path);
-  if (!found.has_value() || !found->ok()) return std::nullopt;
-  return **found;
-}
-
 void ListedStore::Expect(absl::Span<const std::string> paths) const {
   std::map<std::string, std::vector<std::string>> by_folder;
   for (const std::string& path : paths) {

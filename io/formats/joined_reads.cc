@@ -38,6 +38,7 @@ absl::Status JoinedReads::CutWhole(const Piece& piece, std::string_view what, co
 absl::StatusOr<JoinedReads::OpenFile> JoinedReads::Open(uint64_t file) const {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (checks_) unchecked_.insert(file);
     if (open_[file].file != nullptr) return open_[file];
   }
   OpenFile opened;
@@ -55,9 +56,27 @@ absl::StatusOr<JoinedReads::OpenFile> JoinedReads::Open(uint64_t file) const {
 }
 
 void JoinedReads::Join(int64_t most_between) {
-  most_outstanding_ = paths_.empty() ? 0 : MostOutstanding(*files_, *paths_[0]);
+  const FarFiles* const far = paths_.empty() ? nullptr : FarOf(*files_, *paths_[0]);
+  most_outstanding_ = far == nullptr ? 0 : std::max(1, far->most_outstanding());
+  checks_ = far != nullptr && !far->conditional_reads();
   most_between_ = most_outstanding_ > 0 ? std::max(most_between, kBetweenFar) : most_between;
   most_joined_ = most_outstanding_ > 0 ? kMostJoinedFar : kMostJoined;
+}
+
+absl::Status JoinedReads::CheckFiles() const {
+  std::set<uint64_t> read;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    read.swap(unchecked_);
+  }
+  for (const uint64_t file : read) {
+    // Compares the version.
+    absl::Status unchanged = files_->Open(*paths_[file], listed_[file]).status();
+    if (unchanged.ok()) continue;
+    AddErrorField(unchanged, ErrorField::kFile, *paths_[file]);
+    return BeyondRow(std::move(unchanged));
+  }
+  return absl::OkStatus();
 }
 
 bool JoinedReads::IsNear(int64_t gap, int64_t wanted, int64_t between) const {

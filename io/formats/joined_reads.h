@@ -11,6 +11,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,9 +21,9 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "io/files/file_system.h"
+#include "io/files/started_reads.h"
 #include "io/formats/pending_read.h"
 #include "io/formats/random_access_reader.h"
-#include "io/files/started_reads.h"
 
 namespace headrace {
 
@@ -70,6 +71,7 @@ class JoinedReads {
   // As RandomAccessReader's.
   int most_outstanding() const { return most_outstanding_; }
   void Start(absl::Span<const uint64_t> items, PieceOf piece_of) const;
+  absl::Status CheckFiles() const;
 
  private:
   // Items that are read together.
@@ -118,6 +120,8 @@ class JoinedReads {
   mutable std::mutex mutex_;
   mutable std::vector<OpenFile> open_;         // by file; without a file: it is not open
   mutable std::deque<uint64_t> opened_files_;  // in the order in which they were opened
+  bool checks_ = false;                        // the store refuses no reads of another version
+  mutable std::set<uint64_t> unchecked_;       // files that were read and not looked at since
 };
 
 }  // namespace headrace

@@ -42,6 +42,9 @@ class RandomAccessReader {
   // Begins to read the items, and may return before their bytes are there: Read of the same thread finds them, while
   // the thread's StartedReads lasts (io/files/started_reads.h). Without one it does nothing.
   virtual void Start(absl::Span<const uint64_t> /*items*/) const {}
+  // kData, naming it: a far file that was read since the last call has changed since it was listed, and its store
+  // refuses no reads of another version.
+  virtual absl::Status CheckFiles() const { return absl::OkStatus(); }
 };
 
 }  // namespace headrace

@@ -176,6 +176,8 @@ class ConcatenatedSource : public IndexedSource {
     return ReadRowsOfInputs(of_inputs, read, block);
   }
 
+  absl::Status CheckUnchanged() const override { return CheckInputsUnchanged(inputs_); }
+
   void StartRows(const RowPositions& wanted) const override {
     std::vector<RowOfInput> rows;
     for (const uint64_t position : wanted.positions) {

@@ -66,6 +66,7 @@ class SkippedSource : public IndexedSource {
     for (uint64_t& position : of_input) position += skipped_;
     return input_->ReadRows({wanted.epoch, of_input, wanted.occurrence_keys}, block);
   }
+  absl::Status CheckUnchanged() const override { return input_->CheckUnchanged(); }
   void StartRows(const RowPositions& wanted) const override {
     Positions of_input(wanted.positions.begin(), wanted.positions.end());
     for (uint64_t& position : of_input) position += skipped_;

@@ -248,6 +248,8 @@ class ZippedSource : public IndexedSource {
     return failed;
   }
 
+  absl::Status CheckUnchanged() const override { return CheckInputsUnchanged(inputs_); }
+
   void StartRows(const RowPositions& wanted) const override {
     for (const auto& input : inputs_) input->StartRows(wanted);
   }

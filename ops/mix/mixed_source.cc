@@ -116,6 +116,8 @@ class MixedSource : public IndexedSource {
     return ReadRowsOfInputs(rows, read, block);
   }
 
+  absl::Status CheckUnchanged() const override { return CheckInputsUnchanged(inputs_); }
+
   void StartRows(const RowPositions& wanted) const override {
     std::vector<RowOfInput> rows(wanted.positions.size());
     const absl::Status found = With(wanted.epoch, [&](const MixtureTable& table) {

@@ -126,6 +126,8 @@ class BucketedSource : public IndexedSource {
     return input_->ReadRows({wanted.epoch, of_input, wanted.occurrence_keys}, block);
   }
 
+  absl::Status CheckUnchanged() const override { return input_->CheckUnchanged(); }
+
   void StartRows(const RowPositions& wanted) const override {
     Positions of_input(wanted.positions.begin(), wanted.positions.end());
     Find(wanted.epoch, absl::MakeSpan(of_input));

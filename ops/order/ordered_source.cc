@@ -74,6 +74,8 @@ class OrderedSource : public IndexedSource {
     return status;
   }
 
+  absl::Status CheckUnchanged() const override { return input_->CheckUnchanged(); }
+
   void StartRows(const RowPositions& wanted) const override {
     Positions of_input(wanted.positions.begin(), wanted.positions.end());
     Positions occurrences(of_input.size());

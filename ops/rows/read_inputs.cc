@@ -79,6 +79,11 @@ void StartRowsOfInputs(const IndexedSources& inputs, absl::Span<const RowOfInput
   }
 }
 
+absl::Status CheckInputsUnchanged(const IndexedSources& inputs) {
+  for (const auto& input : inputs) HEADRACE_RETURN_IF_ERROR(input->CheckUnchanged());
+  return absl::OkStatus();
+}
+
 NumbersOfInputs::NumbersOfInputs(const IndexedSources& inputs) : inputs_(inputs) {
   uint64_t end = 0;
   for (const auto& input : inputs) ends_.push_back(end += input->numbers());

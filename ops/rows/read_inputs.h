@@ -28,6 +28,8 @@ absl::Status ReadRowsOfInputs(absl::Span<const RowOfInput> rows, ReadInput read,
 
 // As IndexedSource::StartRows of the inputs.
 void StartRowsOfInputs(const IndexedSources& inputs, absl::Span<const RowOfInput> rows);
+// As IndexedSource::CheckUnchanged, of all inputs.
+absl::Status CheckInputsUnchanged(const IndexedSources& inputs);
 
 // The numbers that rows of several inputs have together (IndexedSource::numbers): those of one follow those of the
 // input before. It is made for inputs that outlive it.

@@ -1,7 +1,6 @@
 #include "ops/source/file_patterns.h"
 
 #include <functional>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,7 +11,6 @@
 #include "core/hash.h"
 #include "io/files/brace_expansion.h"
 #include "io/files/expected_files.h"
-#include "io/files/far_files.h"
 #include "io/files/far_glob.h"
 #include "io/files/far_of.h"
 #include "io/files/plain_path.h"
@@ -97,12 +95,10 @@ absl::StatusOr<std::vector<std::string>> PatternsOf(const FileSystem& files, con
   return patterns;
 }
 
-// What is known of a file before it is read.
+// What is known of a file before it is read. It must not depend on what was asked before, as it is part of
+// fingerprints.
 absl::StatusOr<FileStat> StatListed(const FileSystem& files, const std::string& path, Unlisted unlisted) {
-  if (unlisted == Unlisted::kAsk) return files.Stat(path);
-  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located located, files.Locate(path));
-  if (located.files->far() == nullptr) return files.Stat(path);
-  if (const std::optional<FileStat> known = located.files->far()->Recall(located.path)) return *known;
+  if (unlisted == Unlisted::kAsk || TakesPatterns(path)) return files.Stat(path);
   FileStat unknown;
   unknown.size = -1;
   return unknown;
@@ -135,7 +131,7 @@ absl::StatusOr<PathArena> MatchInOrder(const FileSystem& files, const std::vecto
 
 absl::StatusOr<MatchedFiles> Measure(const FileSystem& files, std::string_view source, PathArena paths,
                                      const std::vector<std::string>& patterns, Unlisted unlisted) {
-  if (unlisted == Unlisted::kAsk) ExpectFiles(files, paths);
+  ExpectFiles(files, paths);
   HEADRACE_RETURN_IF_ERROR(CheckSetsFinished(files, paths));
   MatchedFiles matched;
   matched.paths = std::move(paths);

@@ -24,9 +24,9 @@ struct MatchedFiles {
 ir::Attribute DeclarePatterns();
 // kGraph if there are no patterns, or one is not a path.
 absl::Status CheckPatterns(const ir::Attributes& attributes);
-// What is done about far files that no listing has the size of.
+// What is done about addresses of http, which nothing lists.
 enum class Unlisted {
-  kAsk,    // the store is asked about each
+  kAsk,    // the host is asked about each
   kLeave,  // their sizes stay -1: they are read whole, which tells
 };
 

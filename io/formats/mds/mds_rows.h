@@ -30,6 +30,7 @@ class MdsRows : public RandomAccessReader {
   Location LocationOf(uint64_t sample) const override;
   std::shared_ptr<const std::string> Path(uint64_t file) const override { return reads_.path(file); }
   size_t Read(absl::Span<const uint64_t> samples, absl::Span<Content> contents, absl::Status& wrong) const override;
+  absl::Status CheckFiles() const override { return reads_.CheckFiles(); }
   int most_outstanding() const override { return reads_.most_outstanding(); }
   void Start(absl::Span<const uint64_t> samples) const override;
 

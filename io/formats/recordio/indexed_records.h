@@ -25,6 +25,7 @@ class IndexedRecords : public RandomAccessReader {
   std::shared_ptr<const std::string> Path(uint64_t file) const override { return reads_.path(file); }
   // kData, naming the index, the key and the byte: no record begins where the index says.
   size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const override;
+  absl::Status CheckFiles() const override { return reads_.CheckFiles(); }
   int most_outstanding() const override { return reads_.most_outstanding(); }
   void Start(absl::Span<const uint64_t> items) const override;
 

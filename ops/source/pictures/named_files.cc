@@ -1,6 +1,5 @@
 #include "ops/source/pictures/named_files.h"
 
-#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -8,7 +7,6 @@
 #include "core/hash.h"
 #include "core/seeded_hash.h"
 #include "core/text.h"
-#include "io/files/far_files.h"
 #include "io/files/far_of.h"
 #include "io/listings/kept_by_files.h"
 
@@ -66,11 +64,8 @@ absl::StatusOr<NamedFiles::Sizes> NamedFiles::Measure() const {
 }
 
 absl::StatusOr<int64_t> NamedFiles::SizeOf(const std::string& path) const {
-  const absl::StatusOr<FileSystem::Located> located = files_->Locate(path);
-  if (located.ok() && located->files->far() != nullptr) {
-    const std::optional<FileStat> known = located->files->far()->Recall(located->path);
-    return known.has_value() ? known->size : kNotAsked;
-  }
+  // Also where a listing has it by chance: the sizes are part of fingerprints.
+  if (FarOf(*files_, path) != nullptr) return kNotAsked;
   const absl::StatusOr<FileStat> stat = files_->Stat(path);
   if (!stat.ok() && KindOf(stat.status()) == ErrorKind::kClosed) return stat.status();
   return stat.ok() ? stat->size : -1;

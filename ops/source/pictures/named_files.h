@@ -1,6 +1,6 @@
 // `NamedFiles` reads whole files that the user's data name, by paths that may be relative to a folder. Their sizes are
 // looked up when the run is made, so that states and caches notice files that changed; a file that is missing fails its
-// row. A far store is not asked about each file: there, what a listing says of them counts, and its versions.
+// row. A far store is not asked about each file before it is read: the size of a far file is not looked up.
 // Threads: as RandomAccessReader's.
 #ifndef HEADRACE_OPS_SOURCE_IMAGES_NAMED_FILES_H_
 #define HEADRACE_OPS_SOURCE_IMAGES_NAMED_FILES_H_
@@ -37,7 +37,7 @@ class NamedFiles : public WholeFiles {
   uint64_t HashOfSizes() const;
 
  private:
-  // In the order of the names; -1: there is no such file, kNotAsked: one of a far store that no listing has.
+  // In the order of the names; -1: there is no such file, kNotAsked: one of a far store.
   using Sizes = std::vector<int64_t>;
   static constexpr int64_t kNotAsked = -2;
 
