@@ -16,6 +16,7 @@ import pytest
 
 import headrace as hr
 from headrace import _engine, mx
+from headrace.__main__ import main
 from headrace._files.far_file import FarFile
 from headrace.errors import FunctionError, GraphError, NotFoundError, UnsupportedError
 
@@ -223,7 +224,7 @@ def test_an_exception_of_the_file_system_is_the_cause(store: Store) -> None:
         raise RuntimeError("out of order")
 
     store.before = fail
-    rows = iter(hr.Files(f"{SCHEME}://bucket/*.jpg"))
+    rows = hr.Files(f"{SCHEME}://bucket/*.jpg").iterate()
     with pytest.raises(FunctionError, match=r"bucket/1.jpg.*RuntimeError: out of order") as raised:
         next(rows)
     assert isinstance(raised.value.__cause__, RuntimeError)
@@ -329,6 +330,28 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     assert subprocess.run([sys.executable, "-c", code], env=environment, timeout=120).returncode == 0
+
+
+def test_a_fork_does_not_wait_for_the_file_system(store: Store) -> None:
+    waits, going = threading.Event(), threading.Event()
+
+    def wait(*given: Any, **named: Any) -> Any:
+        waits.set()
+        going.wait()
+        return opened(*given, **named)
+
+    opened = store._open
+    setattr(store, "_open", wait)  # noqa: B010
+    thread = threading.Thread(target=lambda: hr.Range(3).save(f"{SCHEME}://bucket/a.hrg"))
+    thread.start()
+    waits.wait()
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    going.set()
+    thread.join()
+    assert len(hr.load(f"{SCHEME}://bucket/a.hrg")) == 3
 
 
 # ---- files ----
@@ -443,6 +466,26 @@ def test_pictures_are_packed_and_unpacked(store: Store, tmp_path: pathlib.Path, 
         assert store.cat(f"/packed/a.{ending}") == (tmp_path / f"a.{ending}").read_bytes()
     with pytest.raises(UnsupportedError, match="resume"):
         hr.pack.pack_images(f"{SCHEME}://packed/a.lst", at, pass_through=True, resume=True)
+
+
+def test_commands_take_far_paths(
+    store: Store, tmp_path: pathlib.Path, photos: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = f"{SCHEME}://bucket"
+    store.put_folder(photos, "photos")
+    assert main(["pack", "--list", "--recursive", f"{at}/a", f"{SCHEME}://photos"]) == 0
+    assert main(["pack", "--pass-through", f"{at}/a", f"{SCHEME}://photos"]) == 0
+    for command in (["verify"], ["inspect"], ["index"]):
+        assert main([*command, f"{at}/a.rec"]) == 0, capsys.readouterr()
+    assert main(["unpack", f"{at}/a.rec", f"{at}/unpacked"]) == 0
+    pictures = sorted(path.read_bytes() for path in photos.rglob("*.jpg"))
+    assert sorted(store.cat(path) for path in store.find("/bucket/unpacked") if path.endswith(".jpg")) == pictures
+    assert main(["unpack", f"{at}/a.rec", f"{at}/unpacked"]) == 1
+    assert main(["convert", f"{at}/a.rec", f"{at}/a.tar", "--columns", "image=jpg", "label=cls"]) == 0
+    assert main(["convert", f"{at}/a.rec", f"{at}/a.tar", "--columns", "image=jpg", "label=cls"]) == 1
+    assert main(["convert", f"{at}/a.rec", f"{at}/a.rec", "--overwrite"]) == 1
+    assert len(rows_of(hr.open(f"{at}/a.tar"))) == len(pictures)
+    assert "--overwrite" in capsys.readouterr().err
 
 
 def test_what_must_be_local_says_so(store: Store, tmp_path: pathlib.Path) -> None:
