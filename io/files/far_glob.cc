@@ -14,16 +14,18 @@ namespace headrace {
 namespace {
 
 constexpr std::string_view kAnyFolders = "**";
-constexpr size_t kLongestFarPart = 4096;  // as Glob's
+constexpr std::string_view kBracketed = "*?[;";  // that a name may be written with
+constexpr size_t kLongestFarPart = 4096;         // as Glob's
 
-// Where the first part that matches several names begins; npos: none does. `literal`: the text before, without
-// brackets around single characters.
+// Where the first sign that matches several names is; npos: there is none. `literal`: the text before, without brackets
+// around single signs. A dot in brackets is not one: the first of a name must be written out.
 size_t FirstWildcard(std::string_view pattern, std::string& literal) {
   for (size_t at = 0; at < pattern.size(); ++at) {
     const char letter = pattern[at];
     if (letter == '*' || letter == '?') return at;
     const bool bracket = letter == '[' && pattern.find(']', at + 2) != std::string_view::npos;
-    if (bracket && pattern.substr(at + 2, 1) != "]") return at;
+    const bool single = bracket && pattern[at + 2] == ']' && kBracketed.find(pattern[at + 1]) != kBracketed.npos;
+    if (bracket && !single) return at;
     if (bracket) {
       literal += pattern[at + 1];
       at += 2;
@@ -50,7 +52,10 @@ std::vector<std::string_view> PartsBelow(std::string_view pattern) {
 // parts of the pattern that may come next.
 class PartMatcher {
  public:
-  explicit PartMatcher(std::vector<std::string_view> parts) : parts_(std::move(parts)) {}
+  explicit PartMatcher(std::vector<std::string_view> parts)
+      : parts_(std::move(parts)),
+        least_slashes_(static_cast<std::ptrdiff_t>(parts_.size()) - 1 -
+                       std::count(parts_.begin(), parts_.end(), kAnyFolders)) {}
 
   size_t parts() const { return parts_.size(); }
   bool AnyFolders() const {
@@ -61,6 +66,8 @@ class PartMatcher {
   }
 
   bool Matches(std::string_view name) {
+    // So that a pattern of very many parts costs nothing for most names.
+    if (std::count(name.begin(), name.end(), '/') < least_slashes_) return false;
     next_.assign(parts_.size() + 1, false);
     Reach(0, next_);
     while (true) {
@@ -93,6 +100,7 @@ class PartMatcher {
   }
 
   const std::vector<std::string_view> parts_;
+  const std::ptrdiff_t least_slashes_;
   std::vector<bool> next_;
   std::vector<bool> after_;
 };
@@ -129,8 +137,10 @@ struct FarMatches {
 absl::Status MatchListed(const FileSystem& store, const std::string& folder, std::string_view below,
                          PartMatcher& matcher, FarMatches& matches) {
   const bool one_level = matcher.parts() == 1 && !matcher.AnyFolders();
+  // The root of the host that is meant where none is named: "hdfs:///".
+  const std::string named = folder.size() == RootOf(folder).size() ? Cat(folder, "/") : folder;
   HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<FolderPages> pages,
-                            one_level ? store.ListPages(folder, true) : store.far()->ListTree(folder));
+                            one_level ? store.ListPages(named, true) : store.far()->ListTree(named));
   while (true) {
     HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
     HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> page, pages->Next());

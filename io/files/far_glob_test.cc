@@ -35,11 +35,12 @@ TEST(FarGlob, MatchesAsOnADisk) {
     folder.Write(name);
     store.Put(Cat("mem://b/", name), "x");
   }
-  const std::string_view patterns[] = {"*",         "*.jpg",       "**",       "**/*.jpg",  "a/**",        "a/**/*.jpg",
-                                       "**/b/**",   "*/*.jpg",     "?.jpg",    "[12].jpg",  "[!1].jpg",    "a/*/*",
-                                       "**/d/**/*", "**/**/*.jpg", ".*",       "a/.*/*",    "x[[]1]/*",    "x[1]/*",
-                                       "a/b/c.jpg", "d/**/d/*",    "**/*.png", "q[?].jpg",  "star[*].jpg", "*;*",
-                                       "a*/*",      "a/**/c/*",    "**/.k/*",  "a/b.jpg/*", "*/b/*.jpg",   "**/c"};
+  const std::string_view patterns[] = {
+      "*",          "*.jpg",       "**",         "**/*.jpg",  "a/**",      "a/**/*.jpg", "**/b/**",
+      "*/*.jpg",    "?.jpg",       "[12].jpg",   "[!1].jpg",  "a/*/*",     "**/d/**/*",  "**/**/*.jpg",
+      ".*",         "a/.*/*",      "x[[]1]/*",   "x[1]/*",    "a/b/c.jpg", "d/**/d/*",   "**/*.png",
+      "q[?].jpg",   "star[*].jpg", "*;*",        "a*/*",      "a/**/c/*",  "**/.k/*",    "[.]hidden.jpg",
+      "a/[.]git/*", "[a]/1.jpg",   "x[[]1[]]/*", "e[;]f.jpg", "a/b.jpg/*", "*/b/*.jpg",  "**/c"};
   int matched = 0;
   for (const std::string_view pattern : patterns) {
     const auto near = Glob(*LocalFileSystem(), {folder / pattern});

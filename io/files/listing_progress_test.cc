@@ -26,6 +26,7 @@ TEST_F(ListingProgressTest, SaysNothingOfAShortListing) {
     ListingProgress progress("mem://b");
     now_ += milliseconds(4999);
     progress.Add(1000);
+    progress.End();
   }
   EXPECT_TRUE(shown_.empty());
 }

@@ -129,6 +129,12 @@ absl::StatusOr<PathArena> MatchInOrder(const FileSystem& files, const std::vecto
   return found;
 }
 
+absl::StatusOr<FileStat> StatNamed(const FileSystem& files, const std::string& text) {
+  const bool one = TakesPatterns(text) && text.find(';') == std::string::npos && !HasWildcards(text);
+  if (one || !IsFar(files, text)) return files.Stat(text);
+  return NotFoundError(text, " is not the name of one file");
+}
+
 absl::StatusOr<MatchedFiles> Measure(const FileSystem& files, std::string_view source, PathArena paths,
                                      const std::vector<std::string>& patterns, Unlisted unlisted) {
   ExpectFiles(files, paths);

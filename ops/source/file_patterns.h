@@ -39,6 +39,9 @@ absl::StatusOr<MatchedFiles> MatchFiles(const FileSystem& files, std::string_vie
 // byte order, and each comes once. Braces of http and https paths expand (io/files/brace_expansion.h).
 absl::StatusOr<PathArena> MatchInOrder(const FileSystem& files, const std::vector<std::string>& texts,
                                        std::string_view ending);
+// What has a text for its name. kNotFound, without a request, for a text that a far store would know nothing by: a
+// pattern, several paths, an address of http.
+absl::StatusOr<FileStat> StatNamed(const FileSystem& files, const std::string& text);
 // Looks up the sizes of the files. `patterns` are what the fingerprint names. kData for files of a set that was not
 // written to its end (ops/source/unfinished_sets.h).
 absl::StatusOr<MatchedFiles> Measure(const FileSystem& files, std::string_view source, PathArena paths,

@@ -16,6 +16,7 @@ import pytest
 
 import headrace as hr
 from headrace import _engine, mx
+from headrace.__main__ import main
 from headrace._files.far_file import FarFile
 from headrace.errors import FunctionError, GraphError, NotFoundError, UnsupportedError
 
@@ -124,7 +125,17 @@ def written(folder: pathlib.Path) -> dict[str, Callable[[str], hr.Dataset]]:
     }
 
 
-NAMES = ("Files", "shuffled Files", "ImageFolder", "Text", "Csv", "indexed Csv", "JsonLines", "TFRecord", "MindRecord")
+NAMES: tuple[str, ...] = (
+    "Files",
+    "shuffled Files",
+    "ImageFolder",
+    "Text",
+    "Csv",
+    "indexed Csv",
+    "JsonLines",
+    "TFRecord",
+    "MindRecord",
+)
 NAMES += ("RecordFile", "WebDataset", "Npy", "Npz")
 
 
@@ -213,7 +224,7 @@ def test_an_exception_of_the_file_system_is_the_cause(store: Store) -> None:
         raise RuntimeError("out of order")
 
     store.before = fail
-    rows = iter(hr.Files(f"{SCHEME}://bucket/*.jpg"))
+    rows = hr.Files(f"{SCHEME}://bucket/*.jpg").iterate()
     with pytest.raises(FunctionError, match=r"bucket/1.jpg.*RuntimeError: out of order") as raised:
         next(rows)
     assert isinstance(raised.value.__cause__, RuntimeError)
@@ -252,7 +263,7 @@ def test_what_is_not_there_is_named(store: Store) -> None:
 
 def test_other_things_than_bytes_are_refused(store: Store) -> None:
     store.put("bucket/1.jpg", b"bytes")
-    store.cat_file = lambda *given, **named: 5  # type: ignore[method-assign]
+    setattr(store, "cat_file", lambda *given, **named: 5)  # noqa: B010
     with pytest.raises(hr.Error, match=r"bucket/1.jpg"):
         _engine.read_file(f"{SCHEME}://bucket/1.jpg".encode())
 
@@ -261,7 +272,12 @@ def test_close_does_not_wait_for_the_file_system(store: Store) -> None:
     going = threading.Event()
     for number in range(40):
         store.put(f"bucket/{number:02}.jpg", b"%d" % number)
-    store.before = lambda path: None if path.endswith("00.jpg") else going.wait() and None
+
+    def wait(path: str) -> None:
+        if not path.endswith("00.jpg"):
+            going.wait()
+
+    store.before = wait
     try:
         rows = hr.Files(f"{SCHEME}://bucket/*.jpg").iterate()
         assert bytes(next(rows)["data"]) == b"0"
@@ -314,6 +330,28 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     assert subprocess.run([sys.executable, "-c", code], env=environment, timeout=120).returncode == 0
+
+
+def test_a_fork_does_not_wait_for_the_file_system(store: Store) -> None:
+    waits, going = threading.Event(), threading.Event()
+
+    def wait(*given: Any, **named: Any) -> Any:
+        waits.set()
+        going.wait()
+        return opened(*given, **named)
+
+    opened = store._open
+    setattr(store, "_open", wait)  # noqa: B010
+    thread = threading.Thread(target=lambda: hr.Range(3).save(f"{SCHEME}://bucket/a.hrg"))
+    thread.start()
+    waits.wait()
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    going.set()
+    thread.join()
+    assert len(hr.load(f"{SCHEME}://bucket/a.hrg")) == 3
 
 
 # ---- files ----
@@ -412,10 +450,11 @@ def test_mxnet_s_files_may_be_far(store: Store, tmp_path: pathlib.Path) -> None:
     with mx.recordio.MXIndexedRecordIO(f"{SCHEME}://bucket/a.idx", f"{SCHEME}://bucket/a.rec", "r") as reading:
         assert reading.read_idx(3) == b"record 3"
     mx.nd.save(f"{SCHEME}://bucket/a.params", {"x": np.arange(3)})
-    assert np.array(mx.nd.load(f"{SCHEME}://bucket/a.params")["x"]).tolist() == [0, 1, 2]
+    (saved,) = dict(mx.nd.load(f"{SCHEME}://bucket/a.params")).values()
+    assert np.array(saved).tolist() == [0, 1, 2]
     store.put("bucket/a.csv", b"1,2\n3,4\n\n")
     batch = next(iter(mx.io.CSVIter(data_csv=f"{SCHEME}://bucket/a.csv", data_shape=(2,), batch_size=2)))
-    assert batch.data[0].asnumpy().tolist() == [[1, 2], [3, 4]]
+    assert batch.data is not None and batch.data[0].asnumpy().tolist() == [[1, 2], [3, 4]]
 
 
 def test_pictures_are_packed_and_unpacked(store: Store, tmp_path: pathlib.Path, photos: pathlib.Path) -> None:
@@ -429,9 +468,30 @@ def test_pictures_are_packed_and_unpacked(store: Store, tmp_path: pathlib.Path, 
         hr.pack.pack_images(f"{SCHEME}://packed/a.lst", at, pass_through=True, resume=True)
 
 
+def test_commands_take_far_paths(
+    store: Store, tmp_path: pathlib.Path, photos: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = f"{SCHEME}://bucket"
+    store.put_folder(photos, "photos")
+    assert main(["pack", "--list", "--recursive", f"{at}/a", f"{SCHEME}://photos"]) == 0
+    assert main(["pack", "--pass-through", f"{at}/a", f"{SCHEME}://photos"]) == 0
+    for command in (["verify"], ["inspect"], ["index"]):
+        assert main([*command, f"{at}/a.rec"]) == 0, capsys.readouterr()
+    assert main(["unpack", f"{at}/a.rec", f"{at}/unpacked"]) == 0
+    pictures = sorted(path.read_bytes() for path in photos.rglob("*.jpg"))
+    assert sorted(store.cat(path) for path in store.find("/bucket/unpacked") if path.endswith(".jpg")) == pictures
+    assert main(["unpack", f"{at}/a.rec", f"{at}/unpacked"]) == 1
+    assert main(["convert", f"{at}/a.rec", f"{at}/a.tar", "--columns", "image=jpg", "label=cls"]) == 0
+    assert main(["convert", f"{at}/a.rec", f"{at}/a.tar", "--columns", "image=jpg", "label=cls"]) == 1
+    assert main(["convert", f"{at}/a.rec", f"{at}/a.rec", "--overwrite"]) == 1
+    assert len(rows_of(hr.open(f"{at}/a.tar"))) == len(pictures)
+    assert "--overwrite" in capsys.readouterr().err
+
+
 def test_what_must_be_local_says_so(store: Store, tmp_path: pathlib.Path) -> None:
     for call in (
         lambda: hr.Range(3).iterate(profile=f"{SCHEME}://bucket/profile"),
+        lambda: hr.Range(3).iterate(cache=f"{SCHEME}://bucket/cache"),
         lambda: hr.Range(3).write_mindrecord(f"{SCHEME}://bucket/rows.mindrecord"),
     ):
         with pytest.raises(UnsupportedError, match=r"far store.*this machine"):
@@ -597,7 +657,7 @@ def test_paths_in_settings_are_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.chdir(tmp_path)
     with hr.storage({"s3": {"ca_file": "ca.pem", "object_cache": tmp_path / "c", "object_cache_bytes": "1GB"}}):
         cache = str(tmp_path / "c")
-        held = {"ca_file": str(tmp_path / "ca.pem"), "object_cache": cache, "object_cache_bytes": 10**9}
+        held: dict[str, Any] = {"ca_file": str(tmp_path / "ca.pem"), "object_cache": cache, "object_cache_bytes": 10**9}
         assert current() == _engine.StorageTable({"s3": held})
 
 

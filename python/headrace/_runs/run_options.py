@@ -58,7 +58,7 @@ _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
     "window": options.at_once,
     "group": options.at_once,
     "memory": lambda name, value, of: options.memory_bytes(value, of),
-    "cache": options.own_path,
+    "cache": options.local_path,
     "device": options.device,
     "device_depth": options.at_once,
     "device_memory": lambda name, value, of: options.memory_bytes(value, of, name),
