@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/stop_signal.h"
 #include "io/files/http/http_date.h"
+#include "io/files/http/reach_for.h"
 #include "io/files/s3/credential_chain.h"
 #include "io/files/s3/request_signer.h"
 #include "io/files/s3/store_reply.h"
@@ -128,14 +129,7 @@ absl::StatusOr<std::shared_ptr<S3Store>> S3Store::Make(const StoreOptions& optio
   if (transport == nullptr) {
     HEADRACE_ASSIGN_OR_RETURN(transport, http::LoadedTransport());
   }
-  http::Reach reach;
-  // Credentials may come by TLS though the store is without.
-  const absl::StatusOr<std::string> ca_file = http::FindCaFile(settings.ca_file);
-  if (!ca_file.ok() && endpoint.is_secure()) return ca_file.status();
-  if (ca_file.ok()) reach.ca_file = *ca_file;
-  reach.proxy = settings.proxy;
-  reach.connections = settings.connections;
-  if (settings.timeout > 0) reach.idle_ms = static_cast<int64_t>(settings.timeout * 1000);
+  HEADRACE_ASSIGN_OR_RETURN(http::Reach reach, http::ReachFor(settings, endpoint.is_secure()));
   const std::function<int64_t()> now = options.now ? options.now : NowSeconds;
   HEADRACE_ASSIGN_OR_RETURN(const std::optional<Credentials> at_hand, CredentialsAtHand(settings, environment));
   std::shared_ptr<KeptCredentials> credentials = options.credentials;
