@@ -24,7 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto profiles = ParseProfiles("the-file", text, names);
     if (!profiles.ok()) {
       const std::string_view message = headrace::ToStd(profiles.status().message());
-      headrace::Require(message.starts_with("the-file: ") && message.size() < 120, "an error shows nothing of the file");
+      headrace::Require(message.starts_with("the-file: ") && message.size() < 120,
+                        "an error shows nothing of the file");
       continue;
     }
     Profiles merged = *profiles;

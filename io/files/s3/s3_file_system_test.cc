@@ -180,7 +180,8 @@ TEST(S3FileSystem, RefusesAnEmptyObjectThatIsNoLongerEmpty) {
   store.s3.Put("key", "bytes");
   Awaited<Tensor> awaited;
   Cancellation none;
-  store.files->StartRead("s3://b/key", ListedAs(""), [&](absl::StatusOr<Tensor> given) { awaited.Set(std::move(given)); });
+  store.files->StartRead("s3://b/key", ListedAs(""),
+                         [&](absl::StatusOr<Tensor> given) { awaited.Set(std::move(given)); });
   EXPECT_THAT(Bytes(awaited.Wait(none)), HasSubstr("changed since it was listed"));
 }
 

@@ -71,8 +71,9 @@ std::string FirstGiven(std::initializer_list<std::string> choices) {
 }
 
 bool IsRegion(std::string_view region) {
-  return !region.empty() && region.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_ABCDEFGHIJKLMNOPQRSTUVWXYZ") ==
-                                std::string_view::npos;
+  return !region.empty() &&
+         region.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_ABCDEFGHIJKLMNOPQRSTUVWXYZ") ==
+             std::string_view::npos;
 }
 
 bool IsSame(const Credentials& a, const Credentials& b) {
@@ -113,15 +114,14 @@ absl::StatusOr<std::shared_ptr<S3Store>> S3Store::Make(const StoreOptions& optio
   // A damaged file of profiles is an error where its credentials are wanted.
   const absl::StatusOr<Profiles> read = ReadProfiles(environment);
   const Profiles profiles = read.ok() ? *read : Profiles();
-  HEADRACE_ASSIGN_OR_RETURN(
-      S3Endpoint endpoint,
-      S3Endpoint::Make(FirstGiven({settings.endpoint, environment("AWS_ENDPOINT_URL_S3"),
-                                   environment("AWS_ENDPOINT_URL"), ProfileSetting(profiles, profile, "endpoint_url")})));
-  const std::string region =
-      FirstGiven({settings.region, settings.profile.empty() ? environment("AWS_REGION") : "",
-                  settings.profile.empty() ? environment("AWS_DEFAULT_REGION") : "",
-                  ProfileSetting(profiles, profile, "region"), environment("AWS_REGION"),
-                  environment("AWS_DEFAULT_REGION")});
+  HEADRACE_ASSIGN_OR_RETURN(S3Endpoint endpoint,
+                            S3Endpoint::Make(FirstGiven({settings.endpoint, environment("AWS_ENDPOINT_URL_S3"),
+                                                         environment("AWS_ENDPOINT_URL"),
+                                                         ProfileSetting(profiles, profile, "endpoint_url")})));
+  const std::string region = FirstGiven({settings.region, settings.profile.empty() ? environment("AWS_REGION") : "",
+                                         settings.profile.empty() ? environment("AWS_DEFAULT_REGION") : "",
+                                         ProfileSetting(profiles, profile, "region"), environment("AWS_REGION"),
+                                         environment("AWS_DEFAULT_REGION")});
   if (!region.empty() && !IsRegion(region)) {
     return GraphError("the region of S3 has letters, digits and '-'; correct region or AWS_REGION");
   }
@@ -263,9 +263,8 @@ void S3Store::Start(S3Request request, Done done) {
       if (waits != nullptr && waits->Take(Stage::kEnded)) waits->done(StopSignal::Error());
     });
   }
-  credentials_->Get([self = shared_from_this(), going](const absl::StatusOr<Credentials>& found) {
-    self->Begin(going, found);
-  });
+  credentials_->Get(
+      [self = shared_from_this(), going](const absl::StatusOr<Credentials>& found) { self->Begin(going, found); });
 }
 
 void S3Store::Begin(const std::shared_ptr<Going>& going, const absl::StatusOr<Credentials>& credentials) {
