@@ -116,9 +116,7 @@ http::Reach ServiceReach(const CredentialPlace& place) {
 class CredentialSearch {
  public:
   explicit CredentialSearch(const CredentialPlace& place)
-      : place_(place),
-        near_(place.transport, NearReach()),
-        service_(place.transport, ServiceReach(place)) {}
+      : place_(place), near_(place.transport, NearReach()), service_(place.transport, ServiceReach(place)) {}
 
   absl::StatusOr<Credentials> Find() {
     using Step = Found (CredentialSearch::*)();
@@ -249,8 +247,8 @@ class CredentialSearch {
                                       {"RoleArn", Setting(profile, "role_arn")},
                                       {"RoleSessionName", SessionName(Setting(profile, "role_session_name"))},
                                       {"Version", "2011-06-15"}};
-    for (const auto& [parameter, setting] : {std::pair{"ExternalId", "external_id"},
-                                             std::pair{"DurationSeconds", "duration_seconds"}}) {
+    for (const auto& [parameter, setting] :
+         {std::pair{"ExternalId", "external_id"}, std::pair{"DurationSeconds", "duration_seconds"}}) {
       const std::string value = Setting(profile, setting);
       if (!value.empty()) form.push_back({parameter, value});
     }
@@ -308,7 +306,8 @@ class CredentialSearch {
     const std::string url = relative.empty() ? full : Cat(kContainerHost, relative);
     if (!MayHaveToken(url)) {
       return UnsupportedError(
-          "AWS_CONTAINER_CREDENTIALS_FULL_URI is neither https nor an address of this machine or its container service");
+          "AWS_CONTAINER_CREDENTIALS_FULL_URI is neither https nor an address of this machine or its container "
+          "service");
     }
     std::string token = Variable("AWS_CONTAINER_AUTHORIZATION_TOKEN");
     const std::string file = Variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
@@ -339,8 +338,7 @@ class CredentialSearch {
       machine_ = Cat("status ", session->head.status, " for a token");
       return std::nullopt;
     }
-    const std::vector<http::Header> headers = {
-        {"x-aws-ec2-metadata-token", std::string(TrimmedText(session->body))}};
+    const std::vector<http::Header> headers = {{"x-aws-ec2-metadata-token", std::string(TrimmedText(session->body))}};
     HEADRACE_ASSIGN_OR_RETURN(const http::Reply roles, Ask(near_, "GET", host + kMachineRoles, headers));
     const std::string_view first = TrimmedText(roles.body);
     const std::string role(TrimmedText(first.substr(0, first.find('\n'))));

@@ -56,9 +56,8 @@ std::string StsXml(std::string_view action) {
 
 // Where nothing is found but what a test puts there.
 struct Place {
-  explicit Place(Variables given, http::FakeTransport::Answer answer = [](const http::FakeRequest&) {
-    return Unreachable();
-  })
+  explicit Place(
+      Variables given, http::FakeTransport::Answer answer = [](const http::FakeRequest&) { return Unreachable(); })
       : variables(std::move(given)), transport(std::move(answer)) {
     variables.emplace("HOME", folder.path());
   }
@@ -126,8 +125,9 @@ TEST(CredentialChain, AsksTheTokenServiceForAWebIdentity) {
 
 TEST(CredentialChain, ReadsProfiles) {
   Place place({});
-  place.folder.Write(".aws/credentials", "[default]\naws_access_key_id = a\naws_secret_access_key=b # no comment\n"
-                                         "[work]\naws_access_key_id=w\naws_secret_access_key=x\naws_session_token=t\n");
+  place.folder.Write(".aws/credentials",
+                     "[default]\naws_access_key_id = a\naws_secret_access_key=b # no comment\n"
+                     "[work]\naws_access_key_id=w\naws_secret_access_key=x\naws_session_token=t\n");
   EXPECT_EQ(place.Find()->access_key, "a");
   EXPECT_EQ(place.Find()->secret_key, "b");
   EXPECT_EQ(place.Find("work")->token, "t");
@@ -139,13 +139,14 @@ TEST(CredentialChain, ReadsProfiles) {
 TEST(CredentialChain, AssumesRolesByOtherProfiles) {
   Place place({{"AWS_ENDPOINT_URL_STS", "http://sts.test"}},
               [](const http::FakeRequest&) { return Text(StsXml("AssumeRole")); });
-  place.folder.Write(".aws/config",
-                     "[profile top]\nrole_arn=arn:top\nsource_profile=middle\nexternal_id=e\n"
-                     "[profile middle]\nrole_arn=arn:middle\nsource_profile=base\n"
-                     "[profile base]\naws_access_key_id=base-key\naws_secret_access_key=base-secret\n"
-                     "[profile own]\nrole_arn=arn:own\nsource_profile=own\naws_access_key_id=o\naws_secret_access_key=p\n"
-                     "[profile loop]\nrole_arn=arn:l\nsource_profile=pool\n"
-                     "[profile pool]\nrole_arn=arn:p\nsource_profile=loop\n");
+  place.folder.Write(
+      ".aws/config",
+      "[profile top]\nrole_arn=arn:top\nsource_profile=middle\nexternal_id=e\n"
+      "[profile middle]\nrole_arn=arn:middle\nsource_profile=base\n"
+      "[profile base]\naws_access_key_id=base-key\naws_secret_access_key=base-secret\n"
+      "[profile own]\nrole_arn=arn:own\nsource_profile=own\naws_access_key_id=o\naws_secret_access_key=p\n"
+      "[profile loop]\nrole_arn=arn:l\nsource_profile=pool\n"
+      "[profile pool]\nrole_arn=arn:p\nsource_profile=loop\n");
   const auto found = place.Find("top");
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_EQ(found->access_key, "sts-key");
@@ -268,9 +269,8 @@ std::string KeyOf(KeptCredentials& kept) {
 
 TEST(KeptCredentials, AreFoundOnceForAll) {
   std::atomic<int> finds{0};
-  KeptCredentials kept(
-      [&]() -> absl::StatusOr<Credentials> { return KeysUntil(0, Cat("key-", finds.fetch_add(1))); },
-      [] { return int64_t{0}; });
+  KeptCredentials kept([&]() -> absl::StatusOr<Credentials> { return KeysUntil(0, Cat("key-", finds.fetch_add(1))); },
+                       [] { return int64_t{0}; });
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) threads.emplace_back([&kept] { EXPECT_EQ(KeyOf(kept), "key-0"); });
   for (std::thread& thread : threads) thread.join();

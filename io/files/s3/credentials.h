@@ -11,8 +11,8 @@ namespace headrace::s3 {
 struct Credentials {
   std::string access_key;
   std::string secret_key;
-  std::string token;      // of a session; empty: the keys are lasting ones
-  int64_t expires_s = 0;  // since 1970; 0: never
+  std::string token;       // of a session; empty: the keys are lasting ones
+  int64_t expires_s = 0;   // since 1970; 0: never
   bool anonymous = false;  // requests are not signed
 };
 

@@ -38,9 +38,7 @@ struct KeptCredentials::Shared {
 
   // With the lock held.
   bool AreGood() const { return kept.has_value() && (kept->expires_s == 0 || now() < kept->expires_s); }
-  bool AreOld() const {
-    return kept->expires_s != 0 && now() >= kept->expires_s - kEarly && now() >= next_search_s;
-  }
+  bool AreOld() const { return kept->expires_s != 0 && now() >= kept->expires_s - kEarly && now() >= next_search_s; }
 
   const Find find;  // null: they are lasting
   const std::function<int64_t()> now;

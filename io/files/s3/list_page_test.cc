@@ -39,12 +39,12 @@ TEST(ListPage, DecodesNothingWhereTheStoreEncodedNothing) {
 }
 
 TEST(ListPage, RefusesOtherReplies) {
-  for (const char* bad :
-       {"", "<html></html>", "<ListBucketResult>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
-        "<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>",
-        "<ListBucketResult><Contents><Key>k</Key></Contents></ListBucketResult>",
-        "<ListBucketResult><Contents><Key>k</Key><Size>-1</Size></Contents></ListBucketResult>",
-        "<ListBucketResult><Contents><Key>k</Key><Size>1x</Size></Contents></ListBucketResult>"}) {
+  for (const char* bad : {"", "<html></html>", "<ListBucketResult>",
+                          "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
+                          "<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>",
+                          "<ListBucketResult><Contents><Key>k</Key></Contents></ListBucketResult>",
+                          "<ListBucketResult><Contents><Key>k</Key><Size>-1</Size></Contents></ListBucketResult>",
+                          "<ListBucketResult><Contents><Key>k</Key><Size>1x</Size></Contents></ListBucketResult>"}) {
     EXPECT_EQ(KindOf(ParseListPage(bad).status()), ErrorKind::kData) << bad;
   }
 }

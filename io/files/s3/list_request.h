@@ -14,10 +14,10 @@ namespace headrace::s3 {
 
 struct ListQuery {
   std::string prefix = {};
-  bool folders = false;     // names what lies in folders by these alone
+  bool folders = false;          // names what lies in folders by these alone
   std::string start_after = {};  // a key, after which it begins
   std::string token = {};        // of the page before; empty: the first page
-  int most = 0;             // of a page; 0: what the store gives
+  int most = 0;                  // of a page; 0: what the store gives
 };
 
 S3Request ListRequest(const FolderPlace& place, const ListQuery& query);

@@ -33,7 +33,8 @@ TEST(ProfileFile, KeepsSignsWithinValues) {
 }
 
 TEST(ProfileFile, RefusesOtherFilesWithoutShowingThem) {
-  for (const char* bad : {"key=secret-words\n", "[a\nkey=secret-words", "[a]\nsecret-words\n", "[a]\n=secret-words\n"}) {
+  for (const char* bad :
+       {"key=secret-words\n", "[a\nkey=secret-words", "[a]\nsecret-words\n", "[a]\n=secret-words\n"}) {
     const auto profiles = ParseProfiles("the-file", bad, ProfileNames::kPlain);
     EXPECT_EQ(KindOf(profiles.status()), ErrorKind::kData) << bad;
     const std::string message(ToStd(profiles.status().message()));

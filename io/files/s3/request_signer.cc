@@ -46,8 +46,8 @@ std::string ScopeText(const SigningScope& scope) {
 http::Transport::Sha256 SigningKey(const http::Transport& transport, const SigningScope& scope,
                                    std::string_view secret) {
   http::Transport::Sha256 key = transport.HmacSha256(Cat("AWS4", secret), scope.time.substr(0, 8));
-  for (const std::string_view part : {std::string_view(scope.region), std::string_view(scope.service),
-                                      std::string_view("aws4_request")}) {
+  for (const std::string_view part :
+       {std::string_view(scope.region), std::string_view(scope.service), std::string_view("aws4_request")}) {
     key = transport.HmacSha256(TextOf(key), part);
   }
   return key;
@@ -102,8 +102,10 @@ std::string PayloadDigest(const http::Transport& transport, const std::vector<st
 
 std::string CanonicalRequest(Signable signable) {
   std::sort(signable.headers.begin(), signable.headers.end(), ByName);
-  std::string text = Cat(signable.method, "\n", signable.path.empty() ? "/" : signable.path, "\n", signable.query, "\n");
-  for (const http::Header& header : signable.headers) Append(text, header.name, ":", CanonicalValue(header.value), "\n");
+  std::string text =
+      Cat(signable.method, "\n", signable.path.empty() ? "/" : signable.path, "\n", signable.query, "\n");
+  for (const http::Header& header : signable.headers)
+    Append(text, header.name, ":", CanonicalValue(header.value), "\n");
   Append(text, "\n", SignedNames(signable.headers), "\n", signable.payload);
   return text;
 }

@@ -41,10 +41,10 @@ TEST(RequestSigner, SignsTheExamplesOfS3) {
   const std::string empty(kEmptyPayload);
   EXPECT_EQ(ExampleSignature("GET", "/test.txt", "", empty, {{"range", "bytes=0-9"}}),
             "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
-  EXPECT_EQ(ExampleSignature("PUT", "/test%24file.text", "", PayloadDigest(Digests(), {"Welcome ", "to Amazon S3."}),
-                             {{"date", "Fri, 24 May 2013 00:00:00 GMT"},
-                              {"x-amz-storage-class", "REDUCED_REDUNDANCY"}}),
-            "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd");
+  EXPECT_EQ(
+      ExampleSignature("PUT", "/test%24file.text", "", PayloadDigest(Digests(), {"Welcome ", "to Amazon S3."}),
+                       {{"date", "Fri, 24 May 2013 00:00:00 GMT"}, {"x-amz-storage-class", "REDUCED_REDUNDANCY"}}),
+      "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd");
   EXPECT_EQ(ExampleSignature("GET", "/", "lifecycle=", empty, {}),
             "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543");
   EXPECT_EQ(ExampleSignature("GET", "/", QueryText({{"prefix", "J"}, {"max-keys", "2"}}), empty, {}),
@@ -54,8 +54,11 @@ TEST(RequestSigner, SignsTheExamplesOfS3) {
 TEST(RequestSigner, SignsTheVanillaRequestOfTheTestSuite) {
   const Credentials keys{
       .access_key = "AKIDEXAMPLE", .secret_key = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", .token = ""};
-  const Signable request{
-      "GET", "/", "", {{"x-amz-date", "20150830T123600Z"}, {"host", "example.amazonaws.com"}}, std::string(kEmptyPayload)};
+  const Signable request{"GET",
+                         "/",
+                         "",
+                         {{"x-amz-date", "20150830T123600Z"}, {"host", "example.amazonaws.com"}},
+                         std::string(kEmptyPayload)};
   EXPECT_EQ(AuthorizationOf(Digests(), request, {"us-east-1", "service", "20150830T123600Z"}, keys),
             "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, "
             "SignedHeaders=host;x-amz-date, "

@@ -30,7 +30,9 @@ std::string Unset(const char* /*name*/) { return {}; }
 
 // A store in memory, and the file system over it.
 struct TestStore {
-  explicit TestStore(size_t page = 1000, PartLimits limits = {}, StorageSettings settings = {}) : s3(page) {
+  explicit TestStore(size_t page = 1000, PartLimits limits = {}, StorageSettings settings = {},
+                     http::FakeTransport::Time time = http::FakeTransport::Time::kJumps)
+      : s3(page), transport([this](const http::FakeRequest& request) { return s3.Answer(request); }, time) {
     if (settings.endpoint.empty()) settings.endpoint = FakeS3::kEndpoint;
     settings.access_key = "the-access-key";
     settings.secret_key = "the-secret-key";
@@ -46,7 +48,7 @@ struct TestStore {
   }
 
   FakeS3 s3;
-  http::FakeTransport transport{[this](const http::FakeRequest& request) { return s3.Answer(request); }};
+  http::FakeTransport transport;
   std::unique_ptr<S3FileSystem> files;
 };
 
@@ -178,7 +180,8 @@ TEST(S3FileSystem, RefusesAnEmptyObjectThatIsNoLongerEmpty) {
   store.s3.Put("key", "bytes");
   Awaited<Tensor> awaited;
   Cancellation none;
-  store.files->StartRead("s3://b/key", ListedAs(""), [&](absl::StatusOr<Tensor> given) { awaited.Set(std::move(given)); });
+  store.files->StartRead("s3://b/key", ListedAs(""),
+                         [&](absl::StatusOr<Tensor> given) { awaited.Set(std::move(given)); });
   EXPECT_THAT(Bytes(awaited.Wait(none)), HasSubstr("changed since it was listed"));
 }
 
@@ -431,33 +434,42 @@ TEST(S3FileSystem, SaysWhatTheStoreRefusedWithoutTheKeys) {
 }
 
 TEST(S3FileSystem, EndsAWaitByTheStopSignal) {
-  TestStore store;
+  TestStore store(1000, {}, {}, http::FakeTransport::Time::kByHand);
   store.s3.set_first([](const http::FakeRequest&) {
     http::FakeReply reply;
     reply.stalls = true;
     reply.status = 0;
     return reply;
   });
-  const std::atomic<bool> stop{true};
-  const StopSignal signal(&stop);
-  EXPECT_EQ(KindOf(store.files->Read("s3://b/key").status()), ErrorKind::kClosed);
-  EXPECT_EQ(KindOf(store.files->Stat("s3://b/key").status()), ErrorKind::kClosed);
-  const auto file = store.files->Open("s3://b/key", {20 << 20, 1});
-  std::vector<uint8_t> target(20 << 20);
-  EXPECT_EQ(KindOf((*file)->ReadAt(0, absl::MakeSpan(target)).status()), ErrorKind::kClosed);
+  std::atomic<bool> ended{false};
+  // Its time stands still, so that nothing but the signal ends a request.
+  std::thread events([&] {
+    while (!ended) {
+      store.transport.Advance(0);
+      std::this_thread::yield();
+    }
+  });
+  {
+    const std::atomic<bool> stop{true};
+    const StopSignal signal(&stop);
+    EXPECT_EQ(KindOf(store.files->Read("s3://b/key").status()), ErrorKind::kClosed);
+    EXPECT_EQ(KindOf(store.files->Stat("s3://b/key").status()), ErrorKind::kClosed);
+    EXPECT_EQ(KindOf(store.files->ListTree("s3://b/key").status()), ErrorKind::kClosed);
+    const auto file = store.files->Open("s3://b/key", {20 << 20, 1});
+    std::vector<uint8_t> target(20 << 20);
+    EXPECT_EQ(KindOf((*file)->ReadAt(0, absl::MakeSpan(target)).status()), ErrorKind::kClosed);
+  }
+  ended = true;
+  events.join();
 }
 
 TEST(S3FileSystem, NamesAPriceOfAwsAlone) {
   TestStore store;
   EXPECT_LT(store.files->ListPrice({}), 0);
-  auto aws = S3Store::Make({.environment = [](const char* name) {
-                              const std::string_view variable = name;
-                              if (variable == "AWS_ACCESS_KEY_ID") return std::string("a");
-                              if (variable == "AWS_SECRET_ACCESS_KEY") return std::string("b");
-                              if (variable == "AWS_CA_BUNDLE") return std::string("/dev/null");
-                              return std::string();
-                            },
-                            .transport = &store.transport});
+  StorageSettings settings;
+  settings.anonymous = true;
+  settings.ca_file = "/dev/null";  // nothing is sent
+  auto aws = S3Store::Make({.settings = settings, .environment = Unset, .transport = &store.transport});
   ASSERT_TRUE(aws.ok()) << aws.status();
   StoreCounters counters;
   counters.reads = 1'281'000;

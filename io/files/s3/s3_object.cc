@@ -139,10 +139,10 @@ void StartReadUnknown(const ObjectPlace& place, const std::shared_ptr<VersionGua
                       const std::shared_ptr<Cancellation>& cancellation, FileSystem::ReadDone done) {
   S3Request request = ReadRequest(place, guard, cancellation);
   request.range = http::Call::Range{0, kPieceBytes};
-  place.store->Start(std::move(request), [place, guard, cancellation,
-                                          done = std::move(done)](absl::StatusOr<http::Reply> reply) {
-    TakeBeginning(place, guard, cancellation, done, std::move(reply));
-  });
+  place.store->Start(std::move(request),
+                     [place, guard, cancellation, done = std::move(done)](absl::StatusOr<http::Reply> reply) {
+                       TakeBeginning(place, guard, cancellation, done, std::move(reply));
+                     });
 }
 
 S3Request HeadRequest(const ObjectPlace& place) {

@@ -192,10 +192,10 @@ class S3Output : public OutputStream {
     request.body = std::move(part);
     request.cancellation = cancellation_;
     under_way_->Begin(number);
-    place_.store->Start(std::move(request), [parts = under_way_, place = place_, number](
-                                                const absl::StatusOr<http::Reply>& reply) {
-      parts->End(number, ETagOfPart(place, reply));
-    });
+    place_.store->Start(std::move(request),
+                        [parts = under_way_, place = place_, number](const absl::StatusOr<http::Reply>& reply) {
+                          parts->End(number, ETagOfPart(place, reply));
+                        });
     return absl::OkStatus();
   }
 
@@ -242,9 +242,8 @@ class S3Output : public OutputStream {
     request.deadline_ms = kAbortMs;
     const auto aborted = std::make_shared<PartsUnderWay>();
     aborted->Begin(0);
-    place_.store->Start(std::move(request), [aborted](const absl::StatusOr<http::Reply>& /*reply*/) {
-      aborted->End(0, std::string());
-    });
+    place_.store->Start(std::move(request),
+                        [aborted](const absl::StatusOr<http::Reply>& /*reply*/) { aborted->End(0, std::string()); });
     // Also after Ctrl-C, which is when streams are dropped.
     aborted->WaitForEnd(std::chrono::milliseconds(kAbortMs));
   }
@@ -254,7 +253,7 @@ class S3Output : public OutputStream {
   const PartLimits limits_;
   const std::shared_ptr<PartsUnderWay> under_way_ = std::make_shared<PartsUnderWay>();
   const std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
-  std::string upload_;  // the id; empty: none was begun, or it was completed
+  std::string upload_;                   // the id; empty: none was begun, or it was completed
   std::shared_ptr<std::string> first_;   // a whole first part that holds the head, until Seal
   std::shared_ptr<std::string> filled_;  // the part that is being filled
   int parts_ = 0;                        // that are whole

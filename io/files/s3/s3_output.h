@@ -15,7 +15,7 @@ namespace headrace::s3 {
 
 struct PartLimits {
   size_t part_bytes = size_t{16} << 20;
-  int at_once = 4;        // so many parts are in memory, beside the one that is filled
+  int at_once = 4;          // so many parts are in memory, beside the one that is filled
   int most_parts = 10'000;  // as S3 allows
 };
 

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/stop_signal.h"
 #include "io/files/http/http_date.h"
+#include "io/files/http/reach_for.h"
 #include "io/files/s3/credential_chain.h"
 #include "io/files/s3/request_signer.h"
 #include "io/files/s3/store_reply.h"
@@ -70,8 +71,9 @@ std::string FirstGiven(std::initializer_list<std::string> choices) {
 }
 
 bool IsRegion(std::string_view region) {
-  return !region.empty() && region.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_ABCDEFGHIJKLMNOPQRSTUVWXYZ") ==
-                                std::string_view::npos;
+  return !region.empty() &&
+         region.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_ABCDEFGHIJKLMNOPQRSTUVWXYZ") ==
+             std::string_view::npos;
 }
 
 bool IsSame(const Credentials& a, const Credentials& b) {
@@ -112,15 +114,14 @@ absl::StatusOr<std::shared_ptr<S3Store>> S3Store::Make(const StoreOptions& optio
   // A damaged file of profiles is an error where its credentials are wanted.
   const absl::StatusOr<Profiles> read = ReadProfiles(environment);
   const Profiles profiles = read.ok() ? *read : Profiles();
-  HEADRACE_ASSIGN_OR_RETURN(
-      S3Endpoint endpoint,
-      S3Endpoint::Make(FirstGiven({settings.endpoint, environment("AWS_ENDPOINT_URL_S3"),
-                                   environment("AWS_ENDPOINT_URL"), ProfileSetting(profiles, profile, "endpoint_url")})));
-  const std::string region =
-      FirstGiven({settings.region, settings.profile.empty() ? environment("AWS_REGION") : "",
-                  settings.profile.empty() ? environment("AWS_DEFAULT_REGION") : "",
-                  ProfileSetting(profiles, profile, "region"), environment("AWS_REGION"),
-                  environment("AWS_DEFAULT_REGION")});
+  HEADRACE_ASSIGN_OR_RETURN(S3Endpoint endpoint,
+                            S3Endpoint::Make(FirstGiven({settings.endpoint, environment("AWS_ENDPOINT_URL_S3"),
+                                                         environment("AWS_ENDPOINT_URL"),
+                                                         ProfileSetting(profiles, profile, "endpoint_url")})));
+  const std::string region = FirstGiven({settings.region, settings.profile.empty() ? environment("AWS_REGION") : "",
+                                         settings.profile.empty() ? environment("AWS_DEFAULT_REGION") : "",
+                                         ProfileSetting(profiles, profile, "region"), environment("AWS_REGION"),
+                                         environment("AWS_DEFAULT_REGION")});
   if (!region.empty() && !IsRegion(region)) {
     return GraphError("the region of S3 has letters, digits and '-'; correct region or AWS_REGION");
   }
@@ -128,14 +129,7 @@ absl::StatusOr<std::shared_ptr<S3Store>> S3Store::Make(const StoreOptions& optio
   if (transport == nullptr) {
     HEADRACE_ASSIGN_OR_RETURN(transport, http::LoadedTransport());
   }
-  http::Reach reach;
-  // Credentials may come by TLS though the store is without.
-  const absl::StatusOr<std::string> ca_file = http::FindCaFile(settings.ca_file);
-  if (!ca_file.ok() && endpoint.is_secure()) return ca_file.status();
-  if (ca_file.ok()) reach.ca_file = *ca_file;
-  reach.proxy = settings.proxy;
-  reach.connections = settings.connections;
-  if (settings.timeout > 0) reach.idle_ms = static_cast<int64_t>(settings.timeout * 1000);
+  HEADRACE_ASSIGN_OR_RETURN(http::Reach reach, http::ReachFor(settings, endpoint.is_secure()));
   const std::function<int64_t()> now = options.now ? options.now : NowSeconds;
   HEADRACE_ASSIGN_OR_RETURN(const std::optional<Credentials> at_hand, CredentialsAtHand(settings, environment));
   std::shared_ptr<KeptCredentials> credentials = options.credentials;
@@ -269,9 +263,8 @@ void S3Store::Start(S3Request request, Done done) {
       if (waits != nullptr && waits->Take(Stage::kEnded)) waits->done(StopSignal::Error());
     });
   }
-  credentials_->Get([self = shared_from_this(), going](const absl::StatusOr<Credentials>& found) {
-    self->Begin(going, found);
-  });
+  credentials_->Get(
+      [self = shared_from_this(), going](const absl::StatusOr<Credentials>& found) { self->Begin(going, found); });
 }
 
 void S3Store::Begin(const std::shared_ptr<Going>& going, const absl::StatusOr<Credentials>& credentials) {

@@ -35,6 +35,7 @@ StorageSettings KeysAt(std::string endpoint) {
   settings.endpoint = std::move(endpoint);
   settings.access_key = "the-access-key";
   settings.secret_key = "the-secret-key";
+  settings.ca_file = "/dev/null";  // nothing is sent
   return settings;
 }
 
@@ -88,11 +89,11 @@ TEST(S3Store, SignsRequestsUnlessTheyAreAnonymous) {
 
 TEST(S3Store, DigestsBodiesWhereTlsDoesNotProtectThem) {
   InTurn store({Good("")});
-  for (const auto& [endpoint, payload] : {std::pair{"http://store.test", "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072"},
-                                          std::pair{"https://store.test", "UNSIGNED-PAYLOAD"}}) {
-    auto made = S3Store::Make({.settings = KeysAt(endpoint),
-                               .environment = EnvironmentOf({{"AWS_CA_BUNDLE", "/dev/null"}}),
-                               .transport = &store.transport});
+  for (const auto& [endpoint, payload] :
+       {std::pair{"http://store.test", "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072"},
+        std::pair{"https://store.test", "UNSIGNED-PAYLOAD"}}) {
+    auto made =
+        S3Store::Make({.settings = KeysAt(endpoint), .environment = EnvironmentOf({}), .transport = &store.transport});
     ASSERT_TRUE(made.ok()) << made.status();
     S3Request put = GetOf("b", "key");
     put.method = "PUT";
@@ -107,9 +108,7 @@ TEST(S3Store, GoesToTheRegionOfTheBucketAndRemembersIt) {
   http::FakeReply elsewhere = FakeS3::Error(301, "PermanentRedirect");
   elsewhere.headers.push_back({"x-amz-bucket-region", "eu-west-1"});
   InTurn store({elsewhere, Good("bytes")});
-  auto made = S3Store::Make({.settings = KeysAt(""),
-                             .environment = EnvironmentOf({{"AWS_CA_BUNDLE", "/dev/null"}}),
-                             .transport = &store.transport});
+  auto made = S3Store::Make({.settings = KeysAt(""), .environment = EnvironmentOf({}), .transport = &store.transport});
   ASSERT_EQ((*made)->Run(GetOf("bucket", "key"))->body, "bytes");
   ASSERT_EQ((*made)->Run(GetOf("bucket", "key"))->body, "bytes");
   const std::vector<http::FakeRequest> requests = store.transport.requests();
@@ -124,9 +123,8 @@ TEST(S3Store, DoesNotFollowARegionThatIsNotOne) {
   http::FakeReply elsewhere = FakeS3::Error(301, "PermanentRedirect");
   elsewhere.headers.push_back({"x-amz-bucket-region", "evil.example/"});
   InTurn store({elsewhere});
-  auto made = S3Store::Make({.settings = KeysAt("http://store.test"),
-                             .environment = EnvironmentOf({}),
-                             .transport = &store.transport});
+  auto made = S3Store::Make(
+      {.settings = KeysAt("http://store.test"), .environment = EnvironmentOf({}), .transport = &store.transport});
   EXPECT_EQ((*made)->Run(GetOf("bucket", "key"))->head.status, 301);
   EXPECT_EQ(store.transport.requests().size(), 1u);
 }
@@ -184,9 +182,8 @@ TEST(S3Store, SaysWhyThereAreNoCredentials) {
 
 TEST(S3Store, RepeatsOneRefusalOfAKeyThatWasKnown) {
   InTurn store({FakeS3::Error(403, "AccessDenied"), Good("bytes")});
-  auto made = S3Store::Make({.settings = KeysAt("http://store.test"),
-                             .environment = EnvironmentOf({}),
-                             .transport = &store.transport});
+  auto made = S3Store::Make(
+      {.settings = KeysAt("http://store.test"), .environment = EnvironmentOf({}), .transport = &store.transport});
   S3Request request = GetOf("b", "key");
   request.is_known = true;
   EXPECT_EQ((*made)->Run(request)->body, "bytes");
@@ -229,7 +226,8 @@ TEST(S3Endpoint, PutsTheBucketWhereTheStoreLooksForIt) {
   EXPECT_EQ(url("https://{bucket}.s3.lan:9000", "bucket"), "https://bucket.s3.lan:9000/a/b%20c");
   EXPECT_EQ(url("https://oss-eu.aliyuncs.com", "bucket"), "https://bucket.oss-eu.aliyuncs.com/a/b%20c");
   EXPECT_EQ(url("https://host/base", "bucket"), "https://host/base/bucket/a/b%20c");
-  for (const char* bad : {"host:9000", "ftp://host", "http://", "https://user:secret@host", "http://host?a", "http://a b"}) {
+  for (const char* bad :
+       {"host:9000", "ftp://host", "http://", "https://user:secret@host", "http://host?a", "http://a b"}) {
     const absl::Status status = S3Endpoint::Make(bad).status();
     EXPECT_EQ(KindOf(status), ErrorKind::kGraph) << bad;
     EXPECT_THAT(std::string(ToStd(status.message())), Not(HasSubstr("secret")));
@@ -241,7 +239,8 @@ TEST(S3Path, NamesABucketAndAKey) {
   EXPECT_EQ(ParseS3Path("s3a://b")->bucket, "b");
   EXPECT_EQ(ParseS3Path("s3://b/a")->Prefix(), "a/");
   EXPECT_EQ(ParseS3Path("s3://b/")->Prefix(), "");
-  for (const char* bad : {"b/a", "s3://", "s3:///key", "s3://a:b/key", "s3://a@b/key", "s3://.b/key", "s3://a%2fb/key"}) {
+  for (const char* bad :
+       {"b/a", "s3://", "s3:///key", "s3://a:b/key", "s3://a@b/key", "s3://.b/key", "s3://a%2fb/key"}) {
     EXPECT_EQ(KindOf(ParseS3Path(bad).status()), ErrorKind::kGraph) << bad;
   }
   EXPECT_EQ(KindOf(ParseS3Path("s3://data--use1-az4--x-s3/key").status()), ErrorKind::kUnsupported);

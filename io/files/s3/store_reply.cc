@@ -45,11 +45,13 @@ Advice AdviceOf(int status, std::string_view code, std::string_view wanted) {
   switch (status) {
     case 301:
     case 307:
-      return {ErrorKind::kNotFound, {}, "the bucket is in another region or at another endpoint; set region or endpoint"};
+      return {
+          ErrorKind::kNotFound, {}, "the bucket is in another region or at another endpoint; set region or endpoint"};
     case 401:
     case 403:
       if (wanted == "write" || wanted == "remove") {
-        return {ErrorKind::kNotFound, {}, "the credentials may not write it; give them s3:PutObject and s3:DeleteObject"};
+        return {
+            ErrorKind::kNotFound, {}, "the credentials may not write it; give them s3:PutObject and s3:DeleteObject"};
       }
       return {ErrorKind::kNotFound,
               {},
@@ -65,9 +67,8 @@ Advice AdviceOf(int status, std::string_view code, std::string_view wanted) {
 }
 
 bool ShowsHidden(std::string_view text, const std::vector<std::string_view>& hidden) {
-  return std::any_of(hidden.begin(), hidden.end(), [&](std::string_view word) {
-    return !word.empty() && text.find(word) != std::string_view::npos;
-  });
+  return std::any_of(hidden.begin(), hidden.end(),
+                     [&](std::string_view word) { return !word.empty() && text.find(word) != std::string_view::npos; });
 }
 
 }  // namespace

@@ -73,8 +73,8 @@ http::FakeReply FakeS3::Error(int status, std::string_view code) {
   http::FakeReply reply;
   reply.status = status;
   reply.headers = {{"x-amz-request-id", "REQUEST17"}};
-  reply.body = Cat("<?xml version=\"1.0\"?><Error><Code>", code, "</Code><Message>the store says ", code,
-                   "</Message></Error>");
+  reply.body =
+      Cat("<?xml version=\"1.0\"?><Error><Code>", code, "</Code><Message>the store says ", code, "</Message></Error>");
   return reply;
 }
 
@@ -94,7 +94,8 @@ http::FakeReply FakeS3::List(const Target& target) const {
   for (auto object = objects_.lower_bound(prefix); object != objects_.end(); ++object) {
     const std::string& key = object->first;
     if (!key.starts_with(prefix)) break;
-    const bool in_last_folder = folders && after.size() > prefix.size() && after.ends_with('/') && key.starts_with(after);
+    const bool in_last_folder =
+        folders && after.size() > prefix.size() && after.ends_with('/') && key.starts_with(after);
     if (key <= after || in_last_folder) continue;
     const size_t slash = folders ? key.find('/', prefix.size()) : std::string::npos;
     const std::string folder = slash == std::string::npos ? "" : key.substr(0, slash + 1);
