@@ -13,6 +13,7 @@ from headrace._files.opened_file import open_to_read
 HELP = "print the version, and what the package holds of others"
 # Where packages are installed, this one among them.
 _SITE = pathlib.Path(__file__).parents[2]
+_FAR_LIBRARY = "libheadrace_far.so"
 _COLUMNS = ("name", "version", "licence", "source", "sha256")
 
 
@@ -29,6 +30,11 @@ def bill_of_materials(version: str, site: pathlib.Path = _SITE) -> pathlib.Path:
     return site / f"headrace-{version}.dist-info" / "sboms" / "headrace.cdx.json"
 
 
+def _place(file: str) -> str:
+    """Where the wheel has what is in no file of its own."""
+    return f"in {_FAR_LIBRARY}" if file.endswith(_FAR_LIBRARY) else "in the engine module"
+
+
 def _row(component: dict[str, Any]) -> dict[str, str]:
     properties = {each["name"]: each["value"] for each in component["properties"]}
     return {
@@ -36,7 +42,7 @@ def _row(component: dict[str, Any]) -> dict[str, str]:
         "version": component["version"],
         "licence": component["licenses"][0]["expression"],
         "source": properties["headrace:source"],
-        "sha256": component["hashes"][0]["content"] if "hashes" in component else "in the engine module",
+        "sha256": component["hashes"][0]["content"] if "hashes" in component else _place(properties["headrace:file"]),
     }
 
 
