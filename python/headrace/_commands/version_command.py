@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy
 
+from headrace import _engine
 from headrace._files.opened_file import open_to_read
+from headrace.errors import UnsupportedError
 
 HELP = "print the version, and what the package holds of others"
 # Where packages are installed, this one among them.
@@ -55,8 +57,16 @@ def describe_parts(bill: pathlib.Path) -> list[str]:
     return ["  ".join(row[column].ljust(widths[column]) for column in _COLUMNS).rstrip() for row in rows]
 
 
+def _describe_far() -> str:
+    try:
+        return f"Files behind a network: {_engine.far_versions()}"
+    except UnsupportedError as error:
+        return f"Files behind a network: {error}"
+
+
 def describe_all(version: str, site: pathlib.Path = _SITE) -> list[str]:
-    lines = [f"Python {platform.python_version()}, NumPy {numpy.__version__}, {platform.platform()}", ""]
+    python = f"Python {platform.python_version()}, NumPy {numpy.__version__}, {platform.platform()}"
+    lines = [python, _describe_far(), ""]
     bill = bill_of_materials(version, site)
     if not bill.is_file():
         return [*lines, "Built from sources: its libraries are those of this machine. A wheel lists its own here."]
