@@ -19,13 +19,13 @@
 namespace headrace::http {
 namespace {
 
-constexpr int64_t kMillisecond = 1'000'000;
+constexpr int64_t kCallMillisecond = 1'000'000;
 constexpr int64_t kNoDeadline = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMostOfError = int64_t{1} << 20;
 constexpr int64_t kMostOfHedge = int64_t{16} << 20;
 // A call that gets so far starts to count its failures anew.
 constexpr int64_t kProgress = int64_t{64} << 10;
-constexpr int64_t kTokenWait = 500 * kMillisecond;
+constexpr int64_t kTokenWait = 500 * kCallMillisecond;
 constexpr size_t kMostHosts = 1024;
 
 std::optional<int64_t> ContentLength(const Head& head) {
@@ -149,7 +149,7 @@ bool RunningCall::MayResume(const Attempt& attempt) const {
 
 int64_t RunningCall::deadline_ns() const {
   if (call_.request.deadline_ms == 0) return kNoDeadline;
-  return call_.request.deadline_ms * kMillisecond - (Now() - began_ns_);
+  return call_.request.deadline_ms * kCallMillisecond - (Now() - began_ns_);
 }
 
 absl::Status RunningCall::MakeRequest(Request& request) const {
@@ -157,7 +157,7 @@ absl::Status RunningCall::MakeRequest(Request& request) const {
   request.reach = means_->reach;
   const int64_t left_ns = deadline_ns();
   if (left_ns <= 0) return GivenUpError(Failure::kBroken, "its time is over");
-  if (left_ns != kNoDeadline) request.deadline_ms = std::max<int64_t>(1, left_ns / kMillisecond);
+  if (left_ns != kNoDeadline) request.deadline_ms = std::max<int64_t>(1, left_ns / kCallMillisecond);
   HEADRACE_RETURN_IF_ERROR(AddRange(request));
   return call_.prepare ? call_.prepare(request, received_) : absl::OkStatus();
 }

@@ -20,6 +20,7 @@
 #include "python/binding/module/arrow_binding.h"
 #include "python/binding/module/coco_binding.h"
 #include "python/binding/module/eager_chain.h"
+#include "python/binding/module/far_binding.h"
 #include "python/binding/module/file_fields_binding.h"
 #include "python/binding/module/files_binding.h"
 #include "python/binding/module/graph_binding.h"
@@ -111,6 +112,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindInference(module);
   binding::BindOutputs(module);
   binding::BindRecords(module);
+  binding::BindFarFiles(module);
   binding::BindTfRecords(module);
   binding::BindMindRecords(module);
   binding::BindParquet(module);

@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-#include "core/clock.h"
+#include "io/files/http/curl/steady_time.h"
 
 namespace headrace::http {
 namespace {
@@ -170,7 +170,7 @@ size_t CurlRequest::TakeHeader(char* line, size_t /*one*/, size_t bytes, void* s
 size_t CurlRequest::OnLine(std::string_view line) {
   if (cancelled_) return 0;
   if (head_given_) return line.size();  // after the body
-  if (first_byte_ns_ == 0) first_byte_ns_ = static_cast<int64_t>(NowNs()) - started_ns_;
+  if (first_byte_ns_ == 0) first_byte_ns_ = SteadyNs() - started_ns_;
   head_bytes_ += line.size();
   if (head_bytes_ > kMostHead || head_.headers.size() > kMostHeaders) {
     endless_head_ = true;
@@ -319,7 +319,7 @@ Outcome CurlRequest::EndWith(Fault fault, std::string_view reason) {
   outcome.received = received_;
   outcome.sent = sent_;
   outcome.first_byte_ns = first_byte_ns_;
-  outcome.total_ns = static_cast<int64_t>(NowNs()) - started_ns_;
+  outcome.total_ns = SteadyNs() - started_ns_;
   return outcome;
 }
 

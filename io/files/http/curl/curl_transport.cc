@@ -16,7 +16,7 @@
 #include <optional>
 #include <system_error>
 
-#include "core/clock.h"
+#include "io/files/http/curl/steady_time.h"
 
 namespace headrace::http {
 namespace {
@@ -28,8 +28,6 @@ constexpr size_t kMostHosts = 1024;
 constexpr int kMostEvents = 128;
 // Stores answer with other addresses each few seconds, to spread their load.
 constexpr int64_t kAddressesLast = 30'000 * kMillisecond;
-
-int64_t SteadyNs() { return static_cast<int64_t>(NowNs()); }
 
 // Scheme, host and port: what addresses and connections belong to.
 std::string HostPart(const std::string& url) {
