@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "io/files/file_system.h"
 
 namespace headrace {
@@ -39,6 +40,9 @@ class FarFiles {
   // All files below a folder with sizes and versions, in byte order of their names, which are relative to the folder
   // ("cat/1.jpg"). Pages may be read ahead, from several prefixes at once.
   virtual absl::StatusOr<std::unique_ptr<FolderPages>> ListTree(const std::string& folder) const = 0;
+  // Says that these files, which were named and not listed, are asked about next, so that a listing may answer for many
+  // of them. By default nothing is done.
+  virtual void Expect(absl::Span<const std::string> /*paths*/) const {}
   virtual StoreCounters counters() const = 0;
   // Whether reads of a file opened as listed refuse another version. Without, the version is compared at Open alone,
   // and whoever reads compares it again at the end.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "io/files/storage_settings.h"
@@ -21,10 +22,20 @@ using MakeFileSystem = std::function<absl::StatusOr<std::unique_ptr<FileSystem>>
 // `scheme`: "s3". Replaces the maker of that scheme for paths used from now on; runs that have begun keep theirs.
 void RegisterFileSystem(std::string scheme, MakeFileSystem make);
 
+// Puts a cache of objects around a file system just made, for settings that name an object_cache. Without one, such
+// settings are an error.
+using WrapFileSystem = std::function<absl::StatusOr<std::unique_ptr<FileSystem>>(std::unique_ptr<FileSystem> files,
+                                                                                 const StorageSettings& settings)>;
+void RegisterObjectCache(WrapFileSystem wrap);
+
 struct FileSystemRegistration {
   FileSystemRegistration(std::string scheme, MakeFileSystem make) {
     RegisterFileSystem(std::move(scheme), std::move(make));
   }
+};
+
+struct ObjectCacheRegistration {
+  explicit ObjectCacheRegistration(WrapFileSystem wrap) { RegisterObjectCache(std::move(wrap)); }
 };
 
 }  // namespace headrace

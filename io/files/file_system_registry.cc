@@ -1,5 +1,8 @@
 #include "io/files/file_system_registry.h"
 
+#include <map>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -54,11 +57,31 @@ absl::StatusOr<FileSystem::Located> FileSystemRegistry::Locate(const std::string
   const std::string_view scheme = SchemeOf(path);
   if (scheme.empty()) return plain_->Locate(path);
   if (const auto found = by_scheme_.find(scheme); found != by_scheme_.end()) return found->second->Locate(path);
+  if (makers_ != nullptr && makers_->by_scheme.contains(scheme)) return LocateInStore(scheme, path);
   if (scheme == kFile) return LocateFileUri(path);
   std::string known = "plain paths and file://";
-  for (const auto& [name, files] : by_scheme_) Append(known, ", ", name, "://");
+  for (const std::string& name : Schemes()) Append(known, ", ", name, "://");
   return UnsupportedError(path, ": there is no file system for ", scheme, "://; there is one for ", known,
-                          ". Copy the files to this machine, or mount them");
+                          ". Bring one with headrace.register_filesystem(\"", scheme,
+                          "\", files), or copy the files to this machine");
+}
+
+absl::StatusOr<FileSystem::Located> FileSystemRegistry::LocateInStore(std::string_view scheme,
+                                                                      const std::string& url) const {
+  const absl::StatusOr<const FileSystem*> store = MadeStore(*makers_, scheme, storage_.For(url).settings);
+  if (store.ok()) return (*store)->Locate(url);
+  absl::Status error = store.status();
+  AddErrorField(error, ErrorField::kFile, url);
+  return error;
+}
+
+std::vector<std::string> FileSystemRegistry::Schemes() const {
+  std::set<std::string> schemes;
+  for (const auto& [scheme, files] : by_scheme_) schemes.insert(scheme);
+  if (makers_ != nullptr) {
+    for (const auto& [scheme, maker] : makers_->by_scheme) schemes.insert(scheme);
+  }
+  return {schemes.begin(), schemes.end()};
 }
 
 absl::StatusOr<Tensor> FileSystemRegistry::Read(const std::string& path) const {
@@ -69,6 +92,18 @@ absl::StatusOr<Tensor> FileSystemRegistry::Read(const std::string& path) const {
 absl::StatusOr<std::shared_ptr<const RandomAccessFile>> FileSystemRegistry::Open(const std::string& path) const {
   HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
   return located.files->Open(located.path);
+}
+
+absl::StatusOr<std::shared_ptr<const RandomAccessFile>> FileSystemRegistry::Open(const std::string& path,
+                                                                                 const ListedFile& listed) const {
+  HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
+  return located.files->Open(located.path, listed);
+}
+
+void FileSystemRegistry::StartRead(const std::string& path, const ListedFile& listed, ReadDone done) const {
+  const absl::StatusOr<Located> located = Locate(path);
+  if (!located.ok()) return done(located.status());
+  located->files->StartRead(located->path, listed, std::move(done));
 }
 
 absl::StatusOr<FileStat> FileSystemRegistry::Stat(const std::string& path) const {
@@ -100,9 +135,18 @@ absl::Status FileSystemRegistry::Remove(const std::string& path) const {
   return located.files->Remove(located.path);
 }
 
-const FileSystem* DefaultFileSystem() {
-  static const auto* const registry = new FileSystemRegistry(LocalFileSystem());
-  return registry;
+const FileSystem* FileSystemWith(const std::shared_ptr<const StorageTable>& table) {
+  // What was registered is part of the key, so that runs that have begun keep what they have.
+  using Key = std::pair<std::shared_ptr<const StoreMakers>, StorageTable>;
+  static auto* const mutex = new std::mutex;
+  static auto* const registries = new std::map<Key, FileSystemRegistry>;
+  Key key(CurrentStoreMakers(), *table);
+  const std::lock_guard<std::mutex> lock(*mutex);
+  const auto found = registries->find(key);
+  if (found != registries->end()) return &found->second;
+  return &registries->try_emplace(key, LocalFileSystem(), key.first, key.second).first->second;
 }
+
+const FileSystem* DefaultFileSystem() { return FileSystemWith(CurrentStorage()); }
 
 }  // namespace headrace

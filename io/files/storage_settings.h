@@ -4,6 +4,7 @@
 #ifndef HEADRACE_IO_FILES_STORAGE_SETTINGS_H_
 #define HEADRACE_IO_FILES_STORAGE_SETTINGS_H_
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -36,16 +37,21 @@ struct StorageSettings {
   int64_t object_cache_bytes = 0;
 
   friend bool operator==(const StorageSettings&, const StorageSettings&) = default;
+  friend auto operator<=>(const StorageSettings&, const StorageSettings&) = default;
 };
 
 using StorageValue = std::variant<bool, int64_t, double, std::string>;
 
-// kGraph: no such key, with those that there are; a value of another type or out of range. The value is not named.
+// kGraph: no such key, with those that there are; a value of another type or out of range; keys that need another one,
+// or exclude it. No error has a value in it.
 absl::StatusOr<StorageSettings> StorageSettingsOf(absl::Span<const std::pair<std::string, StorageValue>> given);
+
+// kGraph: neither a scheme nor the beginning of a URL.
+absl::Status CheckStorageBeginning(std::string_view of);
 
 class StorageTable {
  public:
-  // `of`: a scheme ("s3", "s3://") or the beginning of a URL ("s3://bucket/").
+  // `of`: a scheme ("s3", "s3://") or the beginning of a URL ("s3://bucket/"), with or without a '/' at its end.
   void Set(std::string of, StorageSettings settings);
   // The settings for a URL, and the beginning by which they were found ("" and no settings: none fits). A beginning
   // ends at a '/', or where the URL ends.
@@ -57,7 +63,10 @@ class StorageTable {
   // These settings, and those of `over` in their place where both have one of a beginning.
   StorageTable With(const StorageTable& over) const;
 
+  bool empty() const { return by_beginning_.empty(); }
+
   friend bool operator==(const StorageTable&, const StorageTable&) = default;
+  friend auto operator<=>(const StorageTable&, const StorageTable&) = default;
 
  private:
   std::map<std::string, StorageSettings, std::less<>> by_beginning_;
@@ -67,6 +76,8 @@ class StorageTable {
 class StorageScope {
  public:
   explicit StorageScope(const StorageTable& table);
+  // For a thread that works for another one: its settings in place of this thread's.
+  explicit StorageScope(std::shared_ptr<const StorageTable> of_other);
   ~StorageScope();
   StorageScope(const StorageScope&) = delete;
 
@@ -77,7 +88,8 @@ class StorageScope {
 std::shared_ptr<const StorageTable> CurrentStorage();
 
 class FileSystem;
-// The registry's file systems with these settings. The same for equal tables, and lives as long as the process.
+// The registry's file systems with these settings. The same for equal tables while no file system is registered, and
+// lives as long as the process.
 const FileSystem* FileSystemWith(const std::shared_ptr<const StorageTable>& table);
 
 }  // namespace headrace

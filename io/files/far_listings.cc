@@ -1,0 +1,85 @@
+#include "io/files/far_listings.h"
+
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+#include "io/files/listed_store.h"
+#include "io/files/output_stream.h"
+
+namespace headrace {
+
+// Passes every call to the file system of the path: a far one with its listings, or the machine's own.
+class FarListings::Router : public FileSystem {
+ public:
+  explicit Router(const FileSystem* files) : files_(files) {}
+
+  absl::StatusOr<Located> Locate(const std::string& path) const override {
+    HEADRACE_ASSIGN_OR_RETURN(Located located, files_->Locate(path));
+    if (located.files->far() == nullptr) return located;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_ptr<ListedStore>& store = stores_[located.files];
+    if (store == nullptr) store = std::make_unique<ListedStore>(located.files);
+    return Located{store.get(), std::move(located.path)};
+  }
+
+  absl::StatusOr<Tensor> Read(const std::string& path) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
+    return located.files->Read(located.path);
+  }
+  absl::StatusOr<std::shared_ptr<const RandomAccessFile>> Open(const std::string& path) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
+    return located.files->Open(located.path);
+  }
+  absl::StatusOr<std::shared_ptr<const RandomAccessFile>> Open(const std::string& path,
+                                                               const ListedFile& listed) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
+    return located.files->Open(located.path, listed);
+  }
+  void StartRead(const std::string& path, const ListedFile& listed, ReadDone done) const override {
+    const absl::StatusOr<Located> located = Locate(path);
+    if (!located.ok()) return done(located.status());
+    located->files->StartRead(located->path, listed, std::move(done));
+  }
+  absl::StatusOr<FileStat> Stat(const std::string& path) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
+    return located.files->Stat(located.path);
+  }
+  absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool sizes) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(folder));
+    return located.files->ListPages(located.path, sizes);
+  }
+  absl::StatusOr<std::unique_ptr<OutputStream>> Create(const std::string& path,
+                                                       const OutputOptions& options) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
+    return located.files->Create(located.path, options);
+  }
+  absl::StatusOr<std::unique_ptr<OutputStream>> Resume(const std::string& path, const OutputOptions& options,
+                                                       int64_t bytes) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
+    return located.files->Resume(located.path, options, bytes);
+  }
+  absl::Status Remove(const std::string& path) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
+    return located.files->Remove(located.path);
+  }
+  const LocalFiles* local() const override { return files_->local(); }
+  const FileSystem* kept_as() const override { return files_->kept_as(); }
+
+ private:
+  const FileSystem* const files_;
+  mutable std::mutex mutex_;
+  mutable std::map<const FileSystem*, std::unique_ptr<ListedStore>> stores_;
+};
+
+FarListings::FarListings() = default;
+FarListings::~FarListings() = default;
+
+const FileSystem* FarListings::Over(const FileSystem* files) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_ptr<Router>& router = routers_[files];
+  if (router == nullptr) router = std::make_unique<Router>(files);
+  return router.get();
+}
+
+}  // namespace headrace

@@ -1,0 +1,314 @@
+#include "io/files/listed_store.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "io/files/output_stream.h"
+
+namespace headrace {
+namespace {
+
+constexpr int64_t kEntriesOfPage = 4096;
+// From so many files of one folder on, a listing of it is tried before each is asked about.
+constexpr size_t kWorthListing = 16;
+
+// "s3://bucket" of "s3://bucket/": one slash ends a folder's name, others are part of names in it.
+std::string FolderAsKept(std::string_view folder) {
+  if (folder.size() > RootOf(folder).size() && folder.back() == '/') folder.remove_suffix(1);
+  return std::string(folder);
+}
+
+// Where the name after a folder begins; npos: there is no folder above that one.
+size_t SlashBefore(std::string_view path, size_t end) {
+  if (end == 0) return std::string_view::npos;
+  const size_t slash = path.rfind('/', end - 1);
+  return slash == std::string_view::npos || slash < RootOf(path).size() ? std::string_view::npos : slash;
+}
+
+bool ShowsAChange(const absl::Status& status) {
+  if (status.ok()) return false;
+  const ErrorKind kind = KindOf(status);
+  return kind == ErrorKind::kData || kind == ErrorKind::kNotFound;
+}
+
+// Part of a listing, as pages.
+class ListedPages : public FolderPages {
+ public:
+  // `skipped`: bytes of names that stand for the folder; with `one_level`, what is in its folders is left out.
+  ListedPages(std::shared_ptr<const FarListing> listing, FarListing::Range range, size_t skipped, bool one_level)
+      : listing_(std::move(listing)), range_(range), skipped_(skipped), one_level_(one_level) {}
+
+  absl::StatusOr<std::vector<FolderEntry>> Next() override {
+    std::vector<FolderEntry> page;
+    while (range_.first < range_.last && static_cast<int64_t>(page.size()) < kEntriesOfPage) {
+      FolderEntry entry = listing_->Entry(range_.first);
+      entry.name.erase(0, skipped_);
+      const size_t slash = one_level_ ? entry.name.find('/') : std::string::npos;
+      if (slash == std::string::npos) {
+        ++range_.first;
+      } else {
+        entry = FolderEntry{.name = entry.name.substr(0, slash), .type = EntryType::kFolder};
+        range_.first = listing_->Below(Cat(listing_->name(range_.first).substr(0, skipped_ + slash), "/")).last;
+      }
+      if (!entry.name.empty()) page.push_back(std::move(entry));
+    }
+    return page;
+  }
+
+ private:
+  const std::shared_ptr<const FarListing> listing_;
+  FarListing::Range range_;
+  const size_t skipped_;
+  const bool one_level_;
+};
+
+}  // namespace
+
+// What is known, in maps by folder and by file.
+class ListedStore::Memory {
+ public:
+  // A listing that covers a folder or a file, and the name there of what is looked for.
+  struct Cover {
+    std::shared_ptr<const FarListing> listing;
+    std::string name;
+  };
+
+  // The listing of a folder, or of one above it; `tree`: with all that is below it.
+  std::optional<Cover> CoverOfFolder(const std::string& folder, bool tree) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (auto own = ListingOf(folder, tree); own != nullptr) return Cover{std::move(own), ""};
+    return CoverAbove(folder, /*tree=*/true);
+  }
+
+  // Nothing: no listing covers it, or its size is not known.
+  std::optional<absl::StatusOr<FileStat>> Find(const std::string& path) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (const auto stat = stats_.find(path); stat != stats_.end()) return stat->second;
+    const std::string plain = FolderAsKept(path);
+    if (ListingOf(plain, true) != nullptr || ListingOf(plain, false) != nullptr) return FolderIfAny(plain);
+    const std::optional<Cover> cover = CoverAbove(plain, /*tree=*/false);
+    if (!cover.has_value()) return std::nullopt;
+    std::optional<FileStat> found = cover->listing->Find(cover->name);
+    if (!found.has_value()) return NotFoundError(path, " is not in the listing of its folder");
+    if (found->type == EntryType::kFile && found->size < 0) return std::nullopt;
+    return *std::move(found);
+  }
+
+  void KeepStat(const std::string& path, const FileStat& stat) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stats_.insert_or_assign(path, stat);
+  }
+
+  void KeepListing(const std::string& folder, std::shared_ptr<const FarListing> listing) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    (listing->tree() ? trees_ : levels_).insert_or_assign(folder, std::move(listing));
+  }
+
+  void Forget(const std::string& path) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stats_.erase(path);
+    for (size_t slash = SlashBefore(path, path.size()); slash != std::string::npos; slash = SlashBefore(path, slash)) {
+      trees_.erase(path.substr(0, slash));
+      levels_.erase(path.substr(0, slash));
+    }
+  }
+
+  // Held during a listing of the store, so that two threads do not list one folder.
+  std::mutex& listing_mutex() { return listing_mutex_; }
+
+ private:
+  using Listings = std::map<std::string, std::shared_ptr<const FarListing>, std::less<>>;
+
+  // A tree is also a listing of one level.
+  std::shared_ptr<const FarListing> ListingOf(std::string_view folder, bool tree) const {
+    if (const auto found = trees_.find(folder); found != trees_.end()) return found->second;
+    if (tree) return nullptr;
+    const auto found = levels_.find(folder);
+    return found == levels_.end() ? nullptr : found->second;
+  }
+
+  // A listing of one level covers names in that folder alone.
+  std::optional<Cover> CoverAbove(const std::string& path, bool tree) const {
+    bool parent = true;
+    for (size_t slash = SlashBefore(path, path.size()); slash != std::string::npos; slash = SlashBefore(path, slash)) {
+      auto listing = ListingOf(std::string_view(path).substr(0, slash), tree || !parent);
+      if (listing != nullptr) return Cover{std::move(listing), path.substr(slash + 1)};
+      parent = false;
+    }
+    return std::nullopt;
+  }
+
+  // As a store says: a folder without entries is not there.
+  absl::StatusOr<FileStat> FolderIfAny(const std::string& folder) const {
+    const std::shared_ptr<const FarListing> listing = ListingOf(folder, false);
+    if (listing->size() == 0) return NotFoundError(folder, " is not there");
+    FileStat stat;
+    stat.type = EntryType::kFolder;
+    return stat;
+  }
+
+  mutable std::mutex mutex_;
+  Listings trees_;
+  Listings levels_;
+  std::map<std::string, FileStat, std::less<>> stats_;
+  std::mutex listing_mutex_;
+};
+
+class ListedStore::File : public RandomAccessFile {
+ public:
+  File(std::shared_ptr<const RandomAccessFile> file, std::string path, std::shared_ptr<Memory> memory)
+      : file_(std::move(file)), path_(std::move(path)), memory_(std::move(memory)) {}
+
+  absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) const override {
+    absl::StatusOr<int64_t> read = file_->ReadAt(offset, target);
+    if (ShowsAChange(read.status())) memory_->Forget(path_);
+    return read;
+  }
+  void StartReadAt(int64_t offset, absl::Span<uint8_t> target, Done done) const override {
+    file_->StartReadAt(offset, target,
+                       [path = path_, memory = memory_, done = std::move(done)](absl::StatusOr<int64_t> read) {
+                         if (ShowsAChange(read.status())) memory->Forget(path);
+                         done(std::move(read));
+                       });
+  }
+  absl::StatusOr<int64_t> Size() const override { return file_->Size(); }
+  absl::StatusOr<int64_t> HeldBytes() const override { return file_->HeldBytes(); }
+
+ private:
+  const std::shared_ptr<const RandomAccessFile> file_;
+  const std::string path_;
+  const std::shared_ptr<Memory> memory_;
+};
+
+ListedStore::ListedStore(const FileSystem* store) : store_(store), memory_(std::make_shared<Memory>()) {}
+
+ListedFile ListedStore::Known(const std::string& path, ListedFile listed) const {
+  if (listed.size >= 0 && listed.version != 0) return listed;
+  const std::optional<absl::StatusOr<FileStat>> found = memory_->Find(path);
+  if (!found.has_value() || !found->ok() || (*found)->type != EntryType::kFile) return listed;
+  if (listed.size < 0) listed.size = (*found)->size;
+  if (listed.version == 0 && listed.size == (*found)->size) listed.version = VersionHash((*found)->version);
+  return listed;
+}
+
+absl::StatusOr<Tensor> ListedStore::Read(const std::string& path) const { return store_->Read(path); }
+
+absl::StatusOr<std::shared_ptr<const RandomAccessFile>> ListedStore::Open(const std::string& path) const {
+  return Open(path, ListedFile());
+}
+
+absl::StatusOr<std::shared_ptr<const RandomAccessFile>> ListedStore::Open(const std::string& path,
+                                                                          const ListedFile& listed) const {
+  const ListedFile known = Known(path, listed);
+  absl::StatusOr<std::shared_ptr<const RandomAccessFile>> file =
+      known.size < 0 && known.version == 0 ? store_->Open(path) : store_->Open(path, known);
+  if (ShowsAChange(file.status())) memory_->Forget(path);
+  HEADRACE_RETURN_IF_ERROR(file.status());
+  return std::make_shared<const File>(*std::move(file), path, memory_);
+}
+
+void ListedStore::StartRead(const std::string& path, const ListedFile& listed, ReadDone done) const {
+  store_->StartRead(path, Known(path, listed),
+                    [path, memory = memory_, done = std::move(done)](absl::StatusOr<Tensor> read) {
+                      if (ShowsAChange(read.status())) memory->Forget(path);
+                      done(std::move(read));
+                    });
+}
+
+absl::StatusOr<FileStat> ListedStore::Stat(const std::string& path) const {
+  if (auto found = memory_->Find(path); found.has_value()) return *std::move(found);
+  HEADRACE_ASSIGN_OR_RETURN(FileStat stat, store_->Stat(path));
+  memory_->KeepStat(path, stat);
+  return stat;
+}
+
+absl::StatusOr<std::unique_ptr<FolderPages>> ListedStore::List(const std::string& folder, bool tree) const {
+  const std::string kept = FolderAsKept(folder);
+  std::optional<Memory::Cover> cover = memory_->CoverOfFolder(kept, tree);
+  if (!cover.has_value()) {
+    const std::lock_guard<std::mutex> lock(memory_->listing_mutex());
+    cover = memory_->CoverOfFolder(kept, tree);
+    if (!cover.has_value()) {
+      HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<FolderPages> pages,
+                                tree ? store_->far()->ListTree(folder) : store_->ListPages(folder, true));
+      HEADRACE_ASSIGN_OR_RETURN(FarListing listing, FarListing::Read(*pages, folder, tree));
+      cover = Memory::Cover{std::make_shared<const FarListing>(std::move(listing)), ""};
+      memory_->KeepListing(kept, cover->listing);
+    }
+  }
+  const std::string beginning = cover->name.empty() ? "" : Cat(cover->name, "/");
+  const FarListing::Range range = cover->listing->Below(beginning);
+  return std::make_unique<ListedPages>(std::move(cover->listing), range, beginning.size(), !tree);
+}
+
+absl::StatusOr<std::unique_ptr<FolderPages>> ListedStore::ListPages(const std::string& folder, bool /*sizes*/) const {
+  return List(folder, false);
+}
+
+absl::StatusOr<std::unique_ptr<FolderPages>> ListedStore::ListTree(const std::string& folder) const {
+  return List(folder, true);
+}
+
+void ListedStore::Expect(absl::Span<const std::string> paths) const {
+  std::map<std::string, std::vector<std::string>> by_folder;
+  for (const std::string& path : paths) {
+    const size_t slash = SlashBefore(path, path.size());
+    if (slash != std::string::npos) by_folder[path.substr(0, slash)].push_back(path.substr(slash + 1));
+  }
+  for (auto& [folder, names] : by_folder) {
+    if (names.size() < kWorthListing || memory_->CoverOfFolder(folder, false).has_value()) continue;
+    std::sort(names.begin(), names.end());
+    ExpectIn(folder, names);
+  }
+}
+
+// Gives up after as many pages as there are files, which is what asking for each would cost. Errors are left to the
+// stats that follow.
+void ListedStore::ExpectIn(const std::string& folder, const std::vector<std::string>& names) const {
+  const absl::StatusOr<std::unique_ptr<FolderPages>> pages = store_->ListPages(folder, true);
+  if (!pages.ok()) return;
+  for (size_t page_number = 0; page_number < names.size(); ++page_number) {
+    const absl::StatusOr<std::vector<FolderEntry>> page = (*pages)->Next();
+    if (!page.ok() || page->empty()) return;
+    for (const FolderEntry& entry : *page) {
+      if (entry.type != EntryType::kFile || entry.size < 0) continue;
+      if (!std::binary_search(names.begin(), names.end(), entry.name)) continue;
+      FileStat stat;
+      stat.size = entry.size;
+      stat.version = entry.version;
+      memory_->KeepStat(Cat(folder, "/", entry.name), stat);
+    }
+  }
+}
+
+absl::StatusOr<std::unique_ptr<OutputStream>> ListedStore::Create(const std::string& path,
+                                                                  const OutputOptions& options) const {
+  memory_->Forget(path);
+  return store_->Create(path, options);
+}
+
+absl::StatusOr<std::unique_ptr<OutputStream>> ListedStore::Resume(const std::string& path, const OutputOptions& options,
+                                                                  int64_t bytes) const {
+  memory_->Forget(path);
+  return store_->Resume(path, options, bytes);
+}
+
+absl::Status ListedStore::Remove(const std::string& path) const {
+  memory_->Forget(path);
+  return store_->Remove(path);
+}
+
+StoreCounters ListedStore::counters() const { return store_->far()->counters(); }
+
+int ListedStore::most_outstanding() const { return store_->far()->most_outstanding(); }
+
+bool ListedStore::conditional_reads() const { return store_->far()->conditional_reads(); }
+
+double ListedStore::ListPrice(const StoreCounters& counters) const { return store_->far()->ListPrice(counters); }
+
+}  // namespace headrace
