@@ -1,5 +1,7 @@
 #include "io/files/object_cache/object_cache.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <mutex>
 #include <optional>
@@ -7,8 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/fork_watch.h"
-#include "io/files/cached_files.h"
+#include "io/files/file_system_registration.h"
 #include "io/files/output_stream.h"
 
 namespace headrace::object_cache {
@@ -48,7 +49,7 @@ absl::StatusOr<std::unique_ptr<FileSystem>> MakeObjectCache(std::unique_ptr<File
   return std::make_unique<ObjectCache>(std::move(far), std::move(folder), settings.endpoint);
 }
 
-const CachedFilesRegistration object_cache_registration(MakeObjectCache);
+const ObjectCacheRegistration object_cache_registration(MakeObjectCache);
 
 }  // namespace
 
@@ -69,7 +70,7 @@ class ObjectCache::File : public RandomAccessFile, public std::enable_shared_fro
 
   void StartReadAt(int64_t offset, absl::Span<uint8_t> target, Done done) const override {
     target = Within(offset, target);
-    if (LostInFork() || target.empty()) {
+    if (cache_->IsForked() || target.empty()) {
       done(ReadAt(offset, target));
       return;
     }
@@ -136,7 +137,10 @@ ObjectCache::ObjectCache(std::unique_ptr<FileSystem> far, std::unique_ptr<PartFo
     : far_(std::move(far)),
       folder_(std::move(folder)),
       store_(std::move(store)),
+      process_(getpid()),
       reads_(folder_.get(), &threads_) {}
+
+bool ObjectCache::IsForked() const { return getpid() != process_; }
 
 ListedFile ObjectCache::Ask(const std::string& path) const {
   const auto stat = far_->Stat(path);
@@ -175,7 +179,7 @@ absl::StatusOr<Tensor> ObjectCache::Read(const std::string& path) const {
 }
 
 void ObjectCache::StartRead(const std::string& path, const ListedFile& listed, ReadDone done) const {
-  if (LostInFork()) {
+  if (IsForked()) {
     done(Read(path));
   } else if (IsKnown(listed)) {
     ReadWhole(path, listed, std::move(done));

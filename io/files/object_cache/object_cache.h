@@ -7,6 +7,8 @@
 #ifndef HEADRACE_IO_FILES_OBJECT_CACHE_OBJECT_CACHE_H_
 #define HEADRACE_IO_FILES_OBJECT_CACHE_OBJECT_CACHE_H_
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -58,6 +60,8 @@ class ObjectCache : public FileSystem, public FarFiles {
  private:
   class File;
 
+  // Whether this is a child of the process that made it, without its threads.
+  bool IsForked() const;
   // What the store says of a file that was not listed; nothing is known of it where the store cannot say.
   ListedFile Ask(const std::string& path) const;
   std::shared_ptr<const File> OpenKnown(const std::string& path, const ListedFile& listed) const;
@@ -70,6 +74,7 @@ class ObjectCache : public FileSystem, public FarFiles {
   const std::unique_ptr<FileSystem> far_;
   const std::unique_ptr<PartFolder> folder_;
   const std::string store_;
+  const pid_t process_;
   mutable std::atomic<int64_t> waiting_bytes_{0};
   mutable PartReads reads_;
   mutable DiskThreads threads_;  // destroyed first: its tasks use all others

@@ -12,7 +12,8 @@
 
 #include "core/error.h"
 #include "core/testing/rounds.h"
-#include "io/files/cached_files.h"
+#include "io/files/file_system_registration.h"
+#include "io/files/storage_settings.h"
 #include "io/files/testing/memory_store.h"
 #include "io/files/testing/temporary_folder.h"
 
@@ -33,12 +34,9 @@ struct Cached {
   explicit Cached(const std::string& folder, MemoryStore::Options options = {}, int64_t limit = int64_t{1} << 40) {
     auto owned = std::make_unique<MemoryStore>(options);
     store = owned.get();
-    StorageSettings settings;
-    settings.object_cache = folder;
-    settings.object_cache_bytes = limit;
-    auto made = CachedFiles(std::move(owned), settings);
-    EXPECT_TRUE(made.ok()) << made.status();
-    files = *std::move(made);
+    auto parts = PartFolder::Open(*LocalFileSystem(), folder, {.limit = limit});
+    EXPECT_TRUE(parts.ok()) << parts.status();
+    files = std::make_unique<ObjectCache>(std::move(owned), *std::move(parts), "");
   }
 
   ListedFile Listed(const std::string& path) const {
@@ -117,10 +115,24 @@ std::vector<std::filesystem::path> PartsBelow(const std::string& folder) {
   return files;
 }
 
-TEST(CachedFiles, LeavesAStoreWithoutAFolderAlone) {
-  auto store = std::make_unique<MemoryStore>();
-  const FileSystem* const before = store.get();
-  EXPECT_EQ(CachedFiles(std::move(store), {})->get(), before);
+TEST(ObjectCache, IsInFrontOfStoresWhoseSettingsNameAFolder) {
+  const TemporaryFolder folder;
+  MemoryStore* store = nullptr;
+  RegisterFileSystem("cachedmem", [&store](const StorageSettings&) {
+    auto made = std::make_unique<MemoryStore>();
+    store = made.get();
+    return made;
+  });
+  auto table = std::make_shared<StorageTable>();
+  StorageSettings settings;
+  settings.object_cache = folder / "cache";
+  table->Set("cachedmem", settings);
+  const FileSystem* const files = FileSystemWith(table);
+  ASSERT_TRUE(files->Locate("cachedmem://b/1").ok());
+  store->Put("cachedmem://b/1", "text");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(files->Read("cachedmem://b/1")->bytes_value(), "text");
+  EXPECT_EQ(store->count(Kind::kRead) + store->count(Kind::kReadRange), 1);
+  EXPECT_EQ(PartsBelow(folder / "cache").size(), 1u);
 }
 
 TEST(ObjectCache, ReadsAnObjectOnce) {
