@@ -20,7 +20,7 @@ DiskThreads::~DiskThreads() {
 void DiskThreads::Start(std::function<void()> task) {
   std::unique_lock<std::mutex> lock(mutex_);
   tasks_.push_back(std::move(task));
-  if (idle_ < tasks_.size() && threads_.size() < kMost) {
+  if (!ends_ && idle_ < tasks_.size() && threads_.size() < kMost) {
     WatchForks();
     try {
       threads_.emplace_back([this] { Work(); });

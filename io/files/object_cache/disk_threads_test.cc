@@ -19,9 +19,10 @@ TEST(DiskThreads, RunsWhatWasStartedBeforeItEnds) {
 
 TEST(DiskThreads, RunsTasksThatTasksStart) {
   std::atomic<int> ran = 0;
+  std::function<void(int)> next;
   {
     DiskThreads threads;
-    std::function<void(int)> next = [&](int left) {
+    next = [&ran, &next, &threads](int left) {
       ++ran;
       if (left > 0) threads.Start([&next, left] { next(left - 1); });
     };

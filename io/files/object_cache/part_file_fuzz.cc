@@ -27,7 +27,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const uint32_t checksum = Crc32c(text.data() + kChecked, head - kChecked);
     std::memcpy(&text[kOwnChecksum], &checksum, sizeof(checksum));
   }
-  const auto part = object_cache::PartFile::Begin(*OneFile(text).Open("a"), key);
+  const OneFile file(text);
+  const auto part = object_cache::PartFile::Begin(*file.Open("a"), key);
   if (!part.has_value()) return 0;
   std::vector<uint8_t> got(static_cast<size_t>(bytes > offset ? bytes - offset : 0));
   if (!part->Read(offset, absl::MakeSpan(got))) return 0;

@@ -27,9 +27,8 @@ std::string PartFileText(const PartKey& key, const std::vector<uint8_t>& bytes) 
   return PartFileHead(key, bytes) + std::string(bytes.begin(), bytes.end());
 }
 
-std::optional<PartFile> Begun(const std::string& text, const PartKey& key) {
-  return PartFile::Begin(*OneFile(text).Open("a"), key);
-}
+// `file` outlives what it gives.
+std::optional<PartFile> Begun(const OneFile& file, const PartKey& key) { return PartFile::Begin(*file.Open("a"), key); }
 
 TEST(Part, CoversAnObjectOnce) {
   EXPECT_EQ(PartsOf(0), 1);
@@ -69,7 +68,8 @@ TEST(PartFile, GivesAnyRange) {
     const PartKey key = KeyOfPart(size);
     const std::string text = PartFileText(key, bytes);
     EXPECT_EQ(static_cast<int64_t>(text.size()), PartFileBytes(key));
-    const auto part = Begun(text, key);
+    const OneFile file(text);
+    const auto part = Begun(file, key);
     ASSERT_TRUE(part.has_value());
     for (int64_t i = 0; i < rounds; ++i) {
       const int64_t offset = static_cast<int64_t>(random()) % (size + 1);
@@ -89,7 +89,8 @@ TEST(PartFile, RefusesDamagedBytes) {
   const PartKey key = KeyOfPart(3 * kBlockBytes);
   std::string text = PartFileText(key, bytes);
   text[text.size() - 2 * kBlockBytes + 9] ^= 1;
-  const auto part = Begun(text, key);
+  const OneFile file(text);
+  const auto part = Begun(file, key);
   ASSERT_TRUE(part.has_value());
   std::vector<uint8_t> got(kBlockBytes);
   EXPECT_TRUE(part->Read(0, absl::MakeSpan(got)));
@@ -97,23 +98,24 @@ TEST(PartFile, RefusesDamagedBytes) {
   EXPECT_FALSE(part->Read(kBlockBytes - 1, absl::MakeSpan(got)));
   EXPECT_TRUE(part->Read(2 * kBlockBytes, absl::MakeSpan(got)));
   text.resize(text.size() - 1);
-  EXPECT_FALSE(Begun(text, key)->Read(2 * kBlockBytes, absl::MakeSpan(got)));
+  const OneFile cut(text);
+  EXPECT_FALSE(Begun(cut, key)->Read(2 * kBlockBytes, absl::MakeSpan(got)));
 }
 
 TEST(PartFile, RefusesTheHeadOfAnotherPartAndADamagedOne) {
   const std::vector<uint8_t> bytes = RandomBytes(100, 5);
   const PartKey key = KeyOfPart(100);
   const std::string text = PartFileText(key, bytes);
-  EXPECT_TRUE(Begun(text, key).has_value());
-  EXPECT_FALSE(Begun(text, KeyOfPart(100, 8)).has_value());
-  EXPECT_FALSE(Begun(text, KeyOfPart(99)).has_value());
-  EXPECT_FALSE(Begun("", key).has_value());
+  EXPECT_TRUE(Begun(OneFile(text), key).has_value());
+  EXPECT_FALSE(Begun(OneFile(text), KeyOfPart(100, 8)).has_value());
+  EXPECT_FALSE(Begun(OneFile(text), KeyOfPart(99)).has_value());
+  EXPECT_FALSE(Begun(OneFile(""), key).has_value());
   constexpr size_t kUnused = 8;  // the four bytes after the magic are of no use
   for (size_t at = 0; at < text.size() - bytes.size(); ++at) {
     if (at >= kUnused && at < kUnused + 4) continue;
     std::string damaged = text;
     damaged[at] ^= 4;
-    EXPECT_FALSE(Begun(damaged, key).has_value()) << at;
+    EXPECT_FALSE(Begun(OneFile(damaged), key).has_value()) << at;
   }
 }
 

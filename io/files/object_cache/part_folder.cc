@@ -251,7 +251,8 @@ void PartFolder::LookAt(const std::string& folder, std::string_view name, Conten
   const std::string path = JoinPath(folder, name);
   const bool draft = name.ends_with(kDraftEnd);
   Kept part;
-  if (!ParseName(draft ? name.substr(0, name.size() - kDraftEnd.size()) : name, part.high, part.low, part.bytes)) return;
+  if (!ParseName(draft ? name.substr(0, name.size() - kDraftEnd.size()) : name, part.high, part.low, part.bytes))
+    return;
   if (draft && disk_->OpenLocked(path).ok()) {
     // Its writer was killed.
     disk_->Remove(path).IgnoreError();

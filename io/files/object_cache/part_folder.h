@@ -1,9 +1,9 @@
 // `PartFolder` keeps parts of objects in a folder of this machine that many processes share, a file each, within a
 // limit that holds for all of them together: before a part is written its bytes are counted in the folder's ledger,
 // which one process at a time has locked, and where they do not fit, the least recently used files are removed. A file
-// gets its name when it is whole, so a process that is killed at any moment leaves only whole files, and drafts that the
-// next removal deletes; the ledger may count too much then, never too little, and the removal, which looks at all files,
-// sets it right. Files of other names are never read, and never removed. A disk that fails, or is full, ends the
+// gets its name when it is whole, so a process that is killed at any moment leaves only whole files, and drafts that
+// the next removal deletes; the ledger may count too much then, never too little, and the removal, which looks at all
+// files, sets it right. Files of other names are never read, and never removed. A disk that fails, or is full, ends the
 // writing of this process; what is there is still read.
 // Threads: any thread; no lock is held while a part's bytes move.
 #ifndef HEADRACE_IO_FILES_OBJECT_CACHE_PART_FOLDER_H_

@@ -163,7 +163,9 @@ TEST(PartFolder, RemovesWhatWasNotUsedForLongest) {
 TEST(PartFolder, NeverTouchesWhatIsNotItsOwn) {
   const TemporaryFolder folder;
   const auto parts = OpenedFolder(folder / "cache", 5'000);
-  const std::vector<std::string> names = {"photo.jpg", "objects-1/notes", "objects-1/00/notes.draft",
+  const std::vector<std::string> names = {"photo.jpg",
+                                          "objects-1/notes",
+                                          "objects-1/00/notes.draft",
                                           "objects-1/00/00000000000000000000000000000000.007",
                                           "objects-1/00/0000000000000000000000000000000A.1",
                                           "objects-1/01/00000000000000000000000000000000.1"};

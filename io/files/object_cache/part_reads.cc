@@ -97,11 +97,10 @@ void PartReads::FetchNow(const FlightPtr& flight) {
     return;
   }
   const absl::Span<uint8_t> target(buffer->data(), static_cast<size_t>(flight->part.bytes));
-  (*file)->StartReadAt(flight->part.offset, target,
-                       [this, flight, buffer, keep = *file](absl::StatusOr<int64_t> read) {
-                         // The network's thread must not wait for the disk.
-                         threads_->Start([this, flight, buffer, read] { Arrived(flight, buffer, read); });
-                       });
+  (*file)->StartReadAt(flight->part.offset, target, [this, flight, buffer, keep = *file](absl::StatusOr<int64_t> read) {
+    // The network's thread must not wait for the disk.
+    threads_->Start([this, flight, buffer, read] { Arrived(flight, buffer, read); });
+  });
 }
 
 void PartReads::Arrived(const FlightPtr& flight, const BufferRef& buffer, const absl::StatusOr<int64_t>& read) {
