@@ -8,6 +8,8 @@
 #include "core/text.h"
 #include "engine/exec/sealed_state.h"
 #include "engine/plan/planner.h"
+#include "io/files/far_listings.h"
+#include "io/files/storage_settings.h"
 #include "ir/branches.h"
 #include "ir/canonical.h"
 #include "ir/graph.h"
@@ -64,6 +66,18 @@ absl::StatusOr<ir::Optimized> Optimize(const ir::proto::Graph& graph, const Iter
   return ir::Optimize(prepared, off);
 }
 
+// The options with the file system that the run reads from, and what keeps it alive.
+IterateOptions WithFiles(IterateOptions options) {
+  if (options.storage != nullptr) {
+    const auto table = std::make_shared<const StorageTable>(CurrentStorage()->With(*options.storage));
+    options.files = FileSystemWith(table);
+    options.storage = nullptr;
+  }
+  if (options.listings == nullptr) options.listings = std::make_shared<FarListings>();
+  options.files = options.listings->Over(options.files);
+  return options;
+}
+
 PipelineOptions OptionsOf(const IterateOptions& options, const ShardAssignment& shard) {
   PipelineOptions pipeline;
   pipeline.seed = options.seed;
@@ -81,6 +95,7 @@ PipelineOptions OptionsOf(const IterateOptions& options, const ShardAssignment& 
   pipeline.choose_cache_point = options.choose_cache_point;
   pipeline.bindings = options.bindings;
   pipeline.files = options.files;
+  pipeline.listings = options.listings;
   pipeline.shelf = options.shelf;
   pipeline.failed_rows_log = options.failed_rows_log;
   pipeline.device = options.device;
@@ -262,8 +277,8 @@ absl::Status BeginAt(uint64_t start, const PlanNode& node, bool skip_failed, Pip
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Iteration>> Iteration::Start(const ir::proto::Graph& user_graph,
-                                                            IterateOptions options) {
+absl::StatusOr<std::unique_ptr<Iteration>> Iteration::Start(const ir::proto::Graph& user_graph, IterateOptions given) {
+  IterateOptions options = WithFiles(std::move(given));
   std::unique_ptr<Iteration> iteration(new Iteration);
   HEADRACE_ASSIGN_OR_RETURN(iteration->user_graph_, Prepare(user_graph));
   proto::State state;
@@ -412,7 +427,8 @@ absl::StatusOr<std::string> Iteration::StateAt(const Position& position) const {
   return SealState(state);
 }
 
-absl::StatusOr<PlannedRun> PlanRun(const ir::proto::Graph& user_graph, const IterateOptions& options) {
+absl::StatusOr<PlannedRun> PlanRun(const ir::proto::Graph& user_graph, const IterateOptions& given) {
+  const IterateOptions options = WithFiles(given);
   HEADRACE_ASSIGN_OR_RETURN(const ShardAssignment shard, ShardOf(options, options.even.value_or("off")));
   HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Graph graph, Prepare(user_graph));
   PlannedRun planned;
@@ -441,7 +457,8 @@ Cardinality RowsOfRank(const PlanNode& node, const ShardAssignment& shard) {
 
 }  // namespace
 
-absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const IterateOptions& options) {
+absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const IterateOptions& given) {
+  const IterateOptions options = WithFiles(given);
   HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Graph graph, Prepare(user_graph));
   HEADRACE_ASSIGN_OR_RETURN(const ShardAssignment shard, ShardOf(options, options.even.value_or("off")));
   // With no pass but those that always run, as the count is of the graph as the user wrote it.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -20,6 +21,8 @@
 
 namespace headrace {
 
+class FarListings;
+
 struct PlanOptions {
   std::optional<uint64_t> seed;  // not set: the graph's, else 0
   EpochRange epochs;
@@ -33,6 +36,7 @@ struct PlanOptions {
   int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   HostBindings bindings;
   const FileSystem* files = DefaultFileSystem();  // that sources read from; outlives the run
+  std::shared_ptr<FarListings> listings;          // that `files` answers from, if it does
   bool writes = true;                             // as RunOptions'
   // Where the run begins: the checkpoint of the row given last, and rows given out since that checkpoint was made.
   // Empty: the start.

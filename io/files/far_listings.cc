@@ -77,6 +77,9 @@ FarListings::~FarListings() = default;
 
 const FileSystem* FarListings::Over(const FileSystem* files) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [of, router] : routers_) {
+    if (router.get() == files) return files;
+  }
   std::unique_ptr<Router>& router = routers_[files];
   if (router == nullptr) router = std::make_unique<Router>(files);
   return router.get();

@@ -135,8 +135,8 @@ class FileSystem {
   // What only a store behind a network can do (io/files/far_files.h); null: this one is not far.
   virtual const FarFiles* far() const { return nullptr; }
 
-  // The file system by which values of its files may be kept beyond this one's life: another one for those that only add
-  // what a run knows (io/files/far_listings.h).
+  // The file system by which values of its files may be kept beyond this one's life: another one for those that only
+  // add what a run knows (io/files/far_listings.h).
   virtual const FileSystem* kept_as() const { return this; }
 
   // Replaces a whole file: readers see the old one or the new one, never a part.

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "core/seeded_hash.h"
+#include "io/files/far_glob.h"
 #include "io/files/followed_links.h"
 #include "io/files/plain_path.h"
 
@@ -226,7 +227,13 @@ class Walk {
 
 }  // namespace
 
+bool TakesPatterns(std::string_view path) {
+  const std::string_view root = RootOf(path);
+  return root != "http://" && root != "https://";
+}
+
 std::string EscapePattern(std::string_view path) {
+  if (!TakesPatterns(path)) return std::string(path);
   std::string pattern;
   for (const char c : path) {
     if (c == '*' || c == '?' || c == '[') {
@@ -238,14 +245,27 @@ std::string EscapePattern(std::string_view path) {
   return pattern;
 }
 
+namespace {
+
+absl::Status AddMatches(const FileSystem& files, const std::string& pattern, PathArena& found) {
+  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located located, files.Locate(pattern));
+  if (!TakesPatterns(pattern)) {
+    found.Add(pattern);
+    return absl::OkStatus();
+  }
+  if (located.files->far() != nullptr) return FarGlob(*located.files, located.path, found);
+  return Walk(files, pattern, found).Run();
+}
+
+}  // namespace
+
 absl::StatusOr<PathArena> Glob(const FileSystem& files, absl::Span<const std::string> patterns) {
   if (patterns.empty()) return GraphError("no pattern: name at least one file, such as 'photos/*.jpg'");
   PathArena found;
   for (const std::string& pattern : patterns) {
     if (pattern.empty()) return GraphError("a pattern is empty: name a file, such as 'photos/*.jpg'");
     HEADRACE_RETURN_IF_ERROR(CheckNoNul("the pattern", pattern));
-    HEADRACE_RETURN_IF_ERROR(files.Locate(pattern).status());
-    HEADRACE_RETURN_IF_ERROR(Walk(files, pattern, found).Run());
+    HEADRACE_RETURN_IF_ERROR(AddMatches(files, pattern, found));
   }
   found.SortUnique();
   DropNamedTwice(found);

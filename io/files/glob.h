@@ -16,11 +16,16 @@
 namespace headrace {
 
 // The files that match any of the patterns, each once, in byte order; folders, pipes, sockets and devices are skipped.
+// Far stores are listed once a pattern; paths of http and https are taken as they are, without a request.
 // A pattern without matches is an error, kNotFound, that names the part of it that exists.
 absl::StatusOr<PathArena> Glob(const FileSystem& files, absl::Span<const std::string> patterns);
 
 // A pattern that matches this path alone.
 std::string EscapePattern(std::string_view path);
+
+// Whether a path may be a pattern, and several between semicolons: not one of http or https, where ?, [ and ; are parts
+// of an address.
+bool TakesPatterns(std::string_view path);
 
 // Matches one part of a path against one part of a pattern. Characters are UTF-8's; a byte that is not valid counts as
 // one.

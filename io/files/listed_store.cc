@@ -52,7 +52,10 @@ class ListedPages : public FolderPages {
       if (slash == std::string::npos) {
         ++range_.first;
       } else {
-        entry = FolderEntry{.name = entry.name.substr(0, slash), .type = EntryType::kFolder};
+        entry.name.resize(slash);
+        entry.type = EntryType::kFolder;
+        entry.size = -1;
+        entry.version.clear();
         range_.first = listing_->Below(Cat(listing_->name(range_.first).substr(0, skipped_ + slash), "/")).last;
       }
       if (!entry.name.empty()) page.push_back(std::move(entry));
@@ -254,11 +257,18 @@ absl::StatusOr<std::unique_ptr<FolderPages>> ListedStore::ListTree(const std::st
   return List(folder, true);
 }
 
+std::optional<FileStat> ListedStore::Recall(const std::string& path) const {
+  const std::optional<absl::StatusOr<FileStat>> found = memory_->Find(path);
+  if (!found.has_value() || !found->ok()) return std::nullopt;
+  return **found;
+}
+
 void ListedStore::Expect(absl::Span<const std::string> paths) const {
   std::map<std::string, std::vector<std::string>> by_folder;
   for (const std::string& path : paths) {
     const size_t slash = SlashBefore(path, path.size());
-    if (slash != std::string::npos) by_folder[path.substr(0, slash)].push_back(path.substr(slash + 1));
+    if (slash != std::string::npos && !memory_->Find(path).has_value())
+      by_folder[path.substr(0, slash)].push_back(path.substr(slash + 1));
   }
   for (auto& [folder, names] : by_folder) {
     if (names.size() < kWorthListing || memory_->CoverOfFolder(folder, false).has_value()) continue;

@@ -12,6 +12,7 @@ namespace headrace {
 namespace {
 
 constexpr size_t kMostNamesCompared = 20000;  // an error message must not cost more than the work
+constexpr size_t kMostFarCompared = 1000;     // a page, which is a request
 
 // Characters inserted, deleted or changed to make one of the other (Levenshtein).
 size_t EditDistance(std::string_view a, std::string_view b) {
@@ -30,11 +31,12 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 }
 
 // Lists no more of a large folder than it compares.
-std::optional<std::string> NearestName(const FileSystem& files, const std::string& folder, std::string_view wanted) {
+std::optional<std::string> NearestName(const FileSystem& files, const std::string& folder, std::string_view wanted,
+                                       size_t most) {
   const size_t limit = std::max<size_t>(2, wanted.size() / 3);
   const auto pages = files.ListPages(folder, false);
   std::optional<std::pair<size_t, std::string>> nearest;  // ties go by name, because a folder is listed in any order
-  for (size_t compared = 0; pages.ok() && compared < kMostNamesCompared;) {
+  for (size_t compared = 0; pages.ok() && compared < most;) {
     const auto page = (*pages)->Next();
     if (!page.ok() || page->empty()) break;
     compared += page->size();
@@ -73,6 +75,23 @@ std::string_view FirstMissing(const FileSystem& files, std::string_view path) {
   return missing == ends.end() ? path : path.substr(0, *missing);
 }
 
+// Asks a far store twice at most. A listing may be forbidden where reading is not: that is no reason for another error.
+absl::Status MissingFarPathError(const FileSystem& store, std::string_view path) {
+  while (path.size() > RootOf(path).size() && path.back() == '/') path.remove_suffix(1);
+  const size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos || slash < RootOf(path).size()) {
+    return NotFoundError(path, ": not found; check the name of the bucket or host, and storage=");
+  }
+  const std::string folder(path.substr(0, slash));
+  const absl::StatusOr<FileStat> stat = store.Stat(folder);
+  if (!stat.ok()) return NotFoundError(path, ": not found, and nothing is below ", folder, "; check the path");
+  const std::string_view name = LastPart(path);
+  if (const auto nearest = NearestName(store, folder, name, kMostFarCompared)) {
+    return NotFoundError(path, ": not found; did you mean ", JoinPath(folder, *nearest), "?");
+  }
+  return NotFoundError(path, ": not found; the folder ", folder, " is there, but has no '", name, "'; check the path");
+}
+
 }  // namespace
 
 absl::Status MissingPathError(const FileSystem& all, const std::string& named) {
@@ -80,6 +99,7 @@ absl::Status MissingPathError(const FileSystem& all, const std::string& named) {
   const FileSystem& files = *located.files;
   const std::string& path = located.path;
   if (path.empty()) return NotFoundError("the path is empty");
+  if (files.far() != nullptr) return MissingFarPathError(files, path);
   const std::string_view missing = FirstMissing(files, path);
   const std::string parent(ParentOf(missing));
   const std::string where = parent.empty() ? "." : parent;
@@ -96,7 +116,7 @@ absl::Status MissingPathError(const FileSystem& all, const std::string& named) {
   }
   if (path.front() == '~') {
     Append(text, "; write os.path.expanduser(\"", path, "\"), as only a shell reads ~ as the home folder");
-  } else if (const auto nearest = NearestName(files, where, LastPart(missing))) {
+  } else if (const auto nearest = NearestName(files, where, LastPart(missing), kMostNamesCompared)) {
     Append(text, "; did you mean ", parent.empty() ? *nearest : JoinPath(parent, *nearest), "?");
   } else {
     Append(text, "; check the path");

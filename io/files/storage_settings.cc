@@ -77,19 +77,15 @@ constexpr std::array kSettingReaders = {
     SettingReader{"endpoint", ReadTextSetting<&StorageSettings::endpoint>},
     SettingReader{"region", ReadTextSetting<&StorageSettings::region>},
     SettingReader{"profile", ReadTextSetting<&StorageSettings::profile>},
-    SettingReader{"anonymous",
-                  [](std::string_view key, const StorageValue& value, StorageSettings& settings) {
-                    return ReadTruth(key, value, settings.anonymous);
-                  }},
+    SettingReader{"anonymous", [](std::string_view key, const StorageValue& value,
+                                  StorageSettings& settings) { return ReadTruth(key, value, settings.anonymous); }},
     SettingReader{"access_key", ReadTextSetting<&StorageSettings::access_key>},
     SettingReader{"secret_key", ReadTextSetting<&StorageSettings::secret_key>},
     SettingReader{"token", ReadTextSetting<&StorageSettings::token>},
     SettingReader{"ca_file", ReadTextSetting<&StorageSettings::ca_file>},
     SettingReader{"proxy", ReadTextSetting<&StorageSettings::proxy>},
-    SettingReader{"timeout",
-                  [](std::string_view key, const StorageValue& value, StorageSettings& settings) {
-                    return ReadSeconds(key, value, settings.timeout);
-                  }},
+    SettingReader{"timeout", [](std::string_view key, const StorageValue& value,
+                                StorageSettings& settings) { return ReadSeconds(key, value, settings.timeout); }},
     SettingReader{"connections", ReadConnections},
     SettingReader{"user", ReadTextSetting<&StorageSettings::user>},
     SettingReader{"object_cache", ReadTextSetting<&StorageSettings::object_cache>},

@@ -1,5 +1,5 @@
-// `StoreMakers` says which schemes have a far store, and how it is made. RegisterFileSystem replaces the current one by a
-// copy with one more scheme, so that whoever holds one is not disturbed. `MadeStore` makes a store at its first use.
+// `StoreMakers` says which schemes have a far store, and how it is made. RegisterFileSystem replaces the current one by
+// a copy with one more scheme, so that whoever holds one is not disturbed. `MadeStore` makes a store at its first use.
 // Threads: immutable once made; the functions from any thread.
 #ifndef HEADRACE_IO_FILES_STORE_MAKERS_H_
 #define HEADRACE_IO_FILES_STORE_MAKERS_H_

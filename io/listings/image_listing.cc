@@ -14,6 +14,7 @@
 #include "core/hash.h"
 #include "core/interrupt.h"
 #include "core/row_id.h"
+#include "io/files/far_files.h"
 #include "io/files/followed_links.h"
 
 namespace headrace {
@@ -28,6 +29,7 @@ bool IsHidden(std::string_view name) { return name.front() == '.'; }
 struct ClassImages {
   PathArena paths;
   std::vector<int64_t> sizes;
+  std::vector<uint64_t> versions;  // empty: none is known
   uint64_t hash = 0;
   std::map<std::string, int64_t> others;  // skipped files by extension
   std::vector<FolderVersion> folders;
@@ -239,10 +241,10 @@ absl::Status CheckClassMap(const std::string& folder, const std::map<std::string
                        ", which the class map asks for; its folders are ", Join(there));
 }
 
-absl::StatusOr<std::vector<ImageClass>> FindClasses(const FileSystem& files, const std::string& folder,
+// `entries`: of the folder that holds the class folders.
+absl::StatusOr<std::vector<ImageClass>> FindClasses(const std::vector<FolderEntry>& entries, const std::string& folder,
                                                     const std::vector<std::string>& extensions,
                                                     const ImageListingOptions& options) {
-  HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> entries, files.List(folder));
   std::vector<std::string> names;
   for (const FolderEntry& entry : entries) {
     const bool wanted = !IsHidden(entry.name) || options.class_map.count(entry.name) > 0;
@@ -292,24 +294,93 @@ absl::Status CheckImages(const std::string& folder, const std::vector<ImageClass
                        "; remove the folders or set allow_empty=True");
 }
 
+// What the classes are, and what is in them.
+struct FoundImages {
+  std::vector<ImageClass> classes;
+  std::vector<ClassImages> images;  // of each class
+};
+
+absl::StatusOr<FoundImages> WalkFolder(const FileSystem& files, const std::string& folder,
+                                       const std::vector<std::string>& extensions, const ImageListingOptions& options) {
+  FoundImages found;
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> entries, files.List(folder));
+  HEADRACE_ASSIGN_OR_RETURN(found.classes, FindClasses(entries, folder, extensions, options));
+  found.images = WalkClasses(files, folder, found.classes, extensions, options);
+  return found;
+}
+
+bool HasHiddenPart(std::string_view path) { return IsHidden(path) || path.find("/.") != std::string_view::npos; }
+
+// Adds one file below a class folder, by its path there.
+void AddFarFile(std::string_view path, const FolderEntry& entry, const std::vector<std::string>& extensions,
+                ClassImages& images) {
+  if (HasHiddenPart(path)) return;
+  if (!IsImage(path, extensions)) {
+    ++images.others[ExtensionOf(path.substr(path.rfind('/') + 1))];
+    return;
+  }
+  const uint64_t version = VersionHash(entry.version);
+  images.paths.Add(path);
+  images.sizes.push_back(entry.size);
+  images.versions.push_back(version);
+  images.hash = MixKey(HashBytes(path, images.hash), static_cast<uint64_t>(entry.size));
+  if (version != 0) images.hash = MixKey(images.hash, version);
+}
+
+// The files below a folder, in order, by the folders in it.
+absl::StatusOr<FoundImages> ListFarFolder(const FileSystem& store, const std::string& folder,
+                                          const std::vector<std::string>& extensions,
+                                          const ImageListingOptions& options) {
+  std::vector<FolderEntry> entries;  // of the folder itself
+  std::map<std::string, ClassImages, std::less<>> by_class;
+  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<FolderPages> pages, store.far()->ListTree(folder));
+  while (true) {
+    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
+    HEADRACE_ASSIGN_OR_RETURN(std::vector<FolderEntry> page, pages->Next());
+    if (page.empty()) break;
+    for (FolderEntry& entry : page) {
+      const size_t slash = entry.name.find('/');
+      if (slash == std::string::npos) {
+        entries.push_back(std::move(entry));
+      } else if (slash > 0 && slash + 1 < entry.name.size()) {
+        const std::string_view path = entry.name;
+        AddFarFile(path.substr(slash + 1), entry, extensions, by_class[std::string(path.substr(0, slash))]);
+      }
+    }
+  }
+  if (entries.empty() && by_class.empty()) return MissingPathError(store, folder);
+  for (const auto& [name, images] : by_class) {
+    entries.emplace_back().name = name;
+    entries.back().type = EntryType::kFolder;
+  }
+  FoundImages found;
+  HEADRACE_ASSIGN_OR_RETURN(found.classes, FindClasses(entries, folder, extensions, options));
+  for (const ImageClass& each : found.classes) found.images.push_back(std::move(by_class.find(each.name)->second));
+  return found;
+}
+
 }  // namespace
 
 absl::StatusOr<ImageListing> ImageListing::Make(const FileSystem& files, const std::string& folder,
                                                 const ImageListingOptions& options) {
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<std::string> extensions, NormalExtensions(options.extensions));
+  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located located, files.Locate(folder));
+  const bool far = located.files->far() != nullptr;
   ImageListing listing;
   listing.folder_ = folder;
   listing.options_hash_ = OptionsHash(options);
-  AddVersion(files, folder, listing.folders_);
-  HEADRACE_ASSIGN_OR_RETURN(listing.classes_, FindClasses(files, folder, extensions, options));
-  const std::vector<ClassImages> images = WalkClasses(files, folder, listing.classes_, extensions, options);
+  if (!far) AddVersion(files, folder, listing.folders_);
+  HEADRACE_ASSIGN_OR_RETURN(FoundImages found, far ? ListFarFolder(*located.files, located.path, extensions, options)
+                                                   : WalkFolder(files, folder, extensions, options));
+  listing.classes_ = std::move(found.classes);
+  const std::vector<ClassImages>& images = found.images;
   int64_t bytes = 0;
   int64_t count = 0;
-  for (const ClassImages& found : images) {
-    HEADRACE_RETURN_IF_ERROR(found.status);
-    listing.folders_.insert(listing.folders_.end(), found.folders.begin(), found.folders.end());
-    bytes += static_cast<int64_t>(found.paths.text().size());
-    count += found.paths.size();
+  for (const ClassImages& each : images) {
+    HEADRACE_RETURN_IF_ERROR(each.status);
+    listing.folders_.insert(listing.folders_.end(), each.folders.begin(), each.folders.end());
+    bytes += static_cast<int64_t>(each.paths.text().size());
+    count += each.paths.size();
   }
   HEADRACE_RETURN_IF_ERROR(CheckImages(folder, listing.classes_, images, extensions, options.allow_empty));
   listing.paths_.Reserve(count, bytes);
@@ -320,6 +391,7 @@ absl::StatusOr<ImageListing> ImageListing::Make(const FileSystem& files, const s
     owner.begin = listing.paths_.size();
     listing.paths_.Append(images[i].paths);
     listing.sizes_.insert(listing.sizes_.end(), images[i].sizes.begin(), images[i].sizes.end());
+    listing.versions_.insert(listing.versions_.end(), images[i].versions.begin(), images[i].versions.end());
     owner.end = listing.paths_.size();
     hash = MixKey(HashBytes(owner.name, hash), static_cast<uint64_t>(owner.label));
     hash = MixKey(MixKey(hash, owner.end - owner.begin), images[i].hash);

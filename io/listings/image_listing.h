@@ -37,14 +37,15 @@ struct ImageClass {
 // Shows whether entries of a folder were added, removed or renamed.
 struct FolderVersion {
   std::string path;
-  int64_t changed_ns = 0;  // from FileStat
-  std::string identity;    // from FileStat
+  int64_t changed_ns = 0;    // from FileStat
+  std::string identity;      // from FileStat
+  std::string version = {};  // from FileStat, of a file that holds the listing
 };
 
 class ImageListing {
  public:
-  // Walks the folder; symbolic links are followed, and one that leads back to a folder above is an error. Pipes,
-  // sockets and devices are skipped, whatever their names.
+  // Walks the folder, or lists it at once where its store is far; symbolic links are followed, and one that leads back
+  // to a folder above is an error. Pipes, sockets and devices are skipped, whatever their names.
   static absl::StatusOr<ImageListing> Make(const FileSystem& files, const std::string& folder,
                                            const ImageListingOptions& options);
 
@@ -65,10 +66,12 @@ class ImageListing {
   std::string RelativePath(int64_t i) const;
   // The listed size, in bytes.
   int64_t file_size(int64_t i) const { return sizes_[static_cast<size_t>(i)]; }
+  // The listed version (VersionHash); 0: not known.
+  uint64_t file_version(int64_t i) const { return versions_.empty() ? 0 : versions_[static_cast<size_t>(i)]; }
 
   // Covers, in order: the extensions, each class's name, label and number of images, each image's path relative to
-  // the folder and its size in bytes. It does not cover the folder's path, change times, or the images' bytes: a copy
-  // elsewhere has the same fingerprint.
+  // the folder, its size in bytes and its version, if it has one. It does not cover the folder's path, change times, or
+  // the images' bytes: a copy on another machine's disk has the same fingerprint.
   uint64_t fingerprint() const { return fingerprint_; }
 
   // The versions of all folders that were walked, each taken before the folder was read; empty if the listing was
@@ -83,6 +86,7 @@ class ImageListing {
   std::vector<ImageClass> classes_;
   PathArena paths_;  // relative to the class's folder
   std::vector<int64_t> sizes_;
+  std::vector<uint64_t> versions_;  // empty: none is known
   uint64_t options_hash_ = 0;
   uint64_t fingerprint_ = 0;
   std::vector<FolderVersion> folders_;

@@ -1,6 +1,7 @@
 // `KeptByFiles` caches values derived from files, such as a parsed list or an index, for the next iteration over the
-// same files; a value is derived again once a file has changed. Only the last few are kept. Values of files that
-// changed just before the read are not kept, because a further change might not alter the change time; nor are values
+// same files; a value is derived again once a file has changed. Only the last few are kept. Versions tell a change
+// where a file system has them, and change times elsewhere: values of files that changed just before the read are then
+// not kept, because a further change might not alter the change time. Nor are values
 // that hold much memory, as their `held_bytes()` says, if they have one: they live as long as they are used.
 // Threads: any thread; no lock is held while a value is made.
 #ifndef HEADRACE_IO_LISTINGS_KEPT_BY_FILES_H_
@@ -33,14 +34,14 @@ class KeptByFiles {
   // `now_ns`: since 1970, on the clock of file systems; replaceable in tests.
   explicit KeptByFiles(std::function<int64_t()> now_ns = SystemNow) : now_ns_(std::move(now_ns)) {}
 
-  // The value of that name that was made of these files, or what `make` makes. Files with unknown change times always
-  // count as changed.
+  // The value of that name that was made of these files, or what `make` makes. Files without a version whose change
+  // time is not known always count as changed.
   absl::StatusOr<std::shared_ptr<const Value>> Get(const FileSystem& files, const std::string& name,
                                                    std::vector<std::string> paths,
                                                    absl::FunctionRef<absl::StatusOr<Value>()> make) {
     const int64_t began_ns = now_ns_();
     // Looks at the files before they are read, so that a later change is noticed.
-    Kept kept{&files, name, {}, nullptr};
+    Kept kept{files.kept_as(), name, {}, nullptr};
     for (std::string& path : paths) kept.versions.push_back(VersionOf(files, std::move(path)));
     if (const auto found = Find(kept); found != nullptr && found->versions == kept.versions) return found->value;
     HEADRACE_ASSIGN_OR_RETURN(Value value, make());
@@ -53,7 +54,7 @@ class KeptByFiles {
   // The next Get of that name makes it anew.
   void Forget(const FileSystem& files, const std::string& name) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    std::erase_if(kept_, [&](const auto& kept) { return kept->files == &files && kept->name == name; });
+    std::erase_if(kept_, [&](const auto& kept) { return kept->files == files.kept_as() && kept->name == name; });
   }
 
  private:
@@ -63,8 +64,9 @@ class KeptByFiles {
   struct FileVersion {
     std::string path;
     int64_t size = -1;
+    std::string version = {};
     int64_t changed_ns = 0;  // 0: not known
-    std::string identity;
+    std::string identity = {};
 
     friend bool operator==(const FileVersion&, const FileVersion&) = default;
   };
@@ -82,9 +84,10 @@ class KeptByFiles {
 
   static FileVersion VersionOf(const FileSystem& files, std::string path) {
     const absl::StatusOr<FileStat> stat = files.Stat(path);
-    FileVersion version{std::move(path), -1, 0, ""};
+    FileVersion version{.path = std::move(path)};
     if (!stat.ok()) return version;
     version.size = stat->size;
+    version.version = stat->version;
     version.changed_ns = stat->changed_ns;
     version.identity = stat->identity;
     return version;
@@ -109,7 +112,8 @@ class KeptByFiles {
   void Keep(Kept kept, int64_t began_ns) {
     const bool keeps = IsSmall(*kept.value) &&
                        std::all_of(kept.versions.begin(), kept.versions.end(), [began_ns](const FileVersion& version) {
-                         return version.changed_ns > 0 && version.changed_ns < began_ns - kCoarseNs;
+                         const bool timed = version.changed_ns > 0 && version.changed_ns < began_ns - kCoarseNs;
+                         return !version.version.empty() || timed;
                        });
     const std::shared_ptr<const Kept> old = Find(kept);
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -35,7 +35,8 @@ int64_t KeptListings::SystemNow() {
 bool KeptListings::Unchanged(const Kept& kept) {
   return std::all_of(kept.versions.begin(), kept.versions.end(), [&kept](const FolderVersion& version) {
     const absl::StatusOr<FileStat> now = kept.files->Stat(version.path);
-    return now.ok() && now->changed_ns == version.changed_ns && now->identity == version.identity;
+    return now.ok() && now->changed_ns == version.changed_ns && now->identity == version.identity &&
+           now->version == version.version;
   });
 }
 
@@ -50,7 +51,7 @@ std::shared_ptr<const KeptListings::Kept> KeptListings::Find(const Kept& wanted)
 
 void KeptListings::Keep(Kept kept, int64_t began_ns) {
   const auto tells = [began_ns](const FolderVersion& version) {
-    return version.changed_ns > 0 && version.changed_ns < began_ns - kCoarseNs;
+    return !version.version.empty() || (version.changed_ns > 0 && version.changed_ns < began_ns - kCoarseNs);
   };
   const bool keep = !kept.versions.empty() && kept.versions.size() <= kMostFolders &&
                     std::all_of(kept.versions.begin(), kept.versions.end(), tells);
@@ -70,7 +71,7 @@ absl::StatusOr<std::shared_ptr<const ImageListing>> KeptListings::Get(const File
                                                                       const std::string& folder,
                                                                       const ImageListingOptions& options,
                                                                       const std::string* saved, bool writes) {
-  Kept kept{&files, folder, saved != nullptr ? *saved : "", options, {}, nullptr};
+  Kept kept{files.kept_as(), folder, saved != nullptr ? *saved : "", options, {}, nullptr};
   if (const std::shared_ptr<const Kept> found = Find(kept); found != nullptr && Unchanged(*found)) {
     return found->listing;
   }
@@ -82,7 +83,7 @@ absl::StatusOr<std::shared_ptr<const ImageListing>> KeptListings::Get(const File
                                                        : ImageListing::Make(files, folder, options));
   if (saved != nullptr && !load && writes) HEADRACE_RETURN_IF_ERROR(listing.Save(files, *saved));
   if (load) {
-    kept.versions.push_back({*saved, file->changed_ns, file->identity});
+    kept.versions.push_back({*saved, file->changed_ns, file->identity, file->version});
   } else if (saved == nullptr) {
     kept.versions = listing.TakeFolders();
   }

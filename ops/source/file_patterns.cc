@@ -1,6 +1,7 @@
 #include "ops/source/file_patterns.h"
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -9,6 +10,10 @@
 #include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "core/hash.h"
+#include "io/files/brace_expansion.h"
+#include "io/files/expected_files.h"
+#include "io/files/far_files.h"
+#include "io/files/far_glob.h"
 #include "io/files/plain_path.h"
 #include "ops/source/unfinished_sets.h"
 
@@ -56,34 +61,70 @@ std::vector<std::string> SplitPaths(std::string_view text) {
   return paths;
 }
 
-// Appends the patterns of a text, which are several between semicolons unless a file has that name.
-void AppendPatterns(const FileSystem& files, const std::string& text, std::string_view ending,
-                    std::vector<std::string>& patterns) {
-  const absl::StatusOr<FileStat> whole = files.Stat(text);
-  if (whole.ok()) {
-    patterns.push_back(PatternOf(text, whole, ending));
-    return;
+bool IsFar(const FileSystem& files, const std::string& path) {
+  const absl::StatusOr<FileSystem::Located> located = files.Locate(path);
+  return located.ok() && located->files->far() != nullptr;
+}
+
+// Of one path. A far store is not asked about patterns: the listing says whether a file has that very name.
+absl::Status AppendPattern(const FileSystem& files, const std::string& path, std::string_view ending,
+                           std::vector<std::string>& patterns) {
+  if (!TakesPatterns(path)) {
+    HEADRACE_ASSIGN_OR_RETURN(const std::vector<std::string> expanded, ExpandBraces(path));
+    patterns.insert(patterns.end(), expanded.begin(), expanded.end());
+  } else if (IsFar(files, path) && HasWildcards(path)) {
+    patterns.push_back(path);
+  } else {
+    patterns.push_back(PatternOf(path, files.Stat(path), ending));
   }
-  for (const std::string& part : SplitPaths(text)) patterns.push_back(PatternOf(part, files.Stat(part), ending));
+  return absl::OkStatus();
+}
+
+// Of a text, which is several paths between semicolons unless a file of this machine has that name.
+absl::Status AppendPatterns(const FileSystem& files, const std::string& text, std::string_view ending,
+                            std::vector<std::string>& patterns) {
+  const bool splits = TakesPatterns(text) && text.find(';') != std::string::npos;
+  if (!splits || (!IsFar(files, text) && files.Stat(text).ok())) return AppendPattern(files, text, ending, patterns);
+  for (const std::string& part : SplitPaths(text)) {
+    HEADRACE_RETURN_IF_ERROR(AppendPattern(files, part, ending, patterns));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> PatternsOf(const FileSystem& files, const std::vector<std::string>& texts,
+                                                    std::string_view ending) {
+  ExpectFiles(files, texts);
+  std::vector<std::string> patterns;
+  for (const std::string& text : texts) HEADRACE_RETURN_IF_ERROR(AppendPatterns(files, text, ending, patterns));
+  return patterns;
+}
+
+// What is known of a file before it is read.
+absl::StatusOr<FileStat> StatListed(const FileSystem& files, const std::string& path, Unlisted unlisted) {
+  if (unlisted == Unlisted::kAsk) return files.Stat(path);
+  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located located, files.Locate(path));
+  if (located.files->far() == nullptr) return files.Stat(path);
+  if (const std::optional<FileStat> known = located.files->far()->Recall(located.path)) return *known;
+  FileStat unknown;
+  unknown.size = -1;
+  return unknown;
 }
 
 }  // namespace
 
 absl::StatusOr<MatchedFiles> MatchFiles(const FileSystem& files, std::string_view source,
-                                        const ir::Attributes& attributes) {
+                                        const ir::Attributes& attributes, Unlisted unlisted) {
   const std::vector<std::string> texts = attributes.Paths("patterns");
-  std::vector<std::string> patterns;
-  for (const std::string& text : texts) AppendPatterns(files, text, "", patterns);
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<std::string> patterns, PatternsOf(files, texts, ""));
   HEADRACE_ASSIGN_OR_RETURN(PathArena paths, Glob(files, patterns));
-  return Measure(files, source, std::move(paths), texts);
+  return Measure(files, source, std::move(paths), texts, unlisted);
 }
 
 absl::StatusOr<PathArena> MatchInOrder(const FileSystem& files, const std::vector<std::string>& texts,
                                        std::string_view ending) {
   PathArena found;
   std::set<std::string, std::less<>> seen;
-  std::vector<std::string> patterns;
-  for (const std::string& text : texts) AppendPatterns(files, text, ending, patterns);
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<std::string> patterns, PatternsOf(files, texts, ending));
   for (const std::string& pattern : patterns) {
     HEADRACE_ASSIGN_OR_RETURN(const PathArena matched, Glob(files, {pattern}));
     for (int64_t i = 0; i < matched.size(); ++i) {
@@ -95,16 +136,20 @@ absl::StatusOr<PathArena> MatchInOrder(const FileSystem& files, const std::vecto
 }
 
 absl::StatusOr<MatchedFiles> Measure(const FileSystem& files, std::string_view source, PathArena paths,
-                                     const std::vector<std::string>& patterns) {
+                                     const std::vector<std::string>& patterns, Unlisted unlisted) {
+  if (unlisted == Unlisted::kAsk) ExpectFiles(files, paths);
   HEADRACE_RETURN_IF_ERROR(CheckSetsFinished(files, paths));
   MatchedFiles matched;
   matched.paths = std::move(paths);
   uint64_t hash = 0;
   for (int64_t i = 0; i < matched.paths.size(); ++i) {
     const std::string path(matched.paths[i]);
-    HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, files.Stat(path));
+    HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, StatListed(files, path, unlisted));
+    const uint64_t version = VersionHash(stat.version);
     matched.sizes.push_back(stat.size);
+    matched.versions.push_back(version);
     hash = MixKey(HashBytes(path, hash), static_cast<uint64_t>(stat.size));
+    if (version != 0) hash = MixKey(hash, version);
   }
   matched.fingerprint = {Cat(source, " ", absl::StrJoin(patterns, ", ")), static_cast<uint64_t>(matched.paths.size()),
                          hash};

@@ -14,28 +14,35 @@
 namespace headrace {
 
 struct MatchedFiles {
-  PathArena paths;  // each once
-  std::vector<int64_t> sizes;
-  // Covers paths and sizes, not the contents of the files.
+  PathArena paths;                 // each once
+  std::vector<int64_t> sizes;      // of each file
+  std::vector<uint64_t> versions;  // VersionHash of each; 0: not known
+  // Covers paths, sizes and versions, not the contents of the files.
   Fingerprint fingerprint;
 };
 
 ir::Attribute DeclarePatterns();
 // kGraph if there are no patterns, or one is not a path.
 absl::Status CheckPatterns(const ir::Attributes& attributes);
+// What is done about far files that no listing has the size of.
+enum class Unlisted {
+  kAsk,    // the store is asked about each
+  kLeave,  // their sizes stay -1: they are read whole, which tells
+};
+
 // `source` is the operator's name in the fingerprint.
 absl::StatusOr<MatchedFiles> MatchFiles(const FileSystem& files, std::string_view source,
-                                        const ir::Attributes& attributes);
+                                        const ir::Attributes& attributes, Unlisted unlisted = Unlisted::kAsk);
 
 // Paths as dmlc-core's InputSplit takes them: each text is paths between semicolons; a folder stands for the files in
 // it that end with `ending`, ".rec". Files are in the order in which they are named, those of a pattern or folder in
-// byte order, and each comes once.
+// byte order, and each comes once. Braces of http and https paths expand (io/files/brace_expansion.h).
 absl::StatusOr<PathArena> MatchInOrder(const FileSystem& files, const std::vector<std::string>& texts,
                                        std::string_view ending);
 // Looks up the sizes of the files. `patterns` are what the fingerprint names. kData for files of a set that was not
 // written to its end (ops/source/unfinished_sets.h).
 absl::StatusOr<MatchedFiles> Measure(const FileSystem& files, std::string_view source, PathArena paths,
-                                     const std::vector<std::string>& patterns);
+                                     const std::vector<std::string>& patterns, Unlisted unlisted = Unlisted::kAsk);
 
 }  // namespace headrace
 

@@ -31,7 +31,7 @@ class ListedFiles : public WholeFiles {
 
  private:
   std::string PathOf(uint64_t file) const override { return std::string(paths_[static_cast<int64_t>(file)]); }
-  bool WasListedWith(uint64_t file, int64_t bytes) const override { return sizes_[file] == bytes; }
+  bool WasListedWith(uint64_t file, int64_t bytes) const override { return sizes_[file] < 0 || sizes_[file] == bytes; }
 
   const PathArena paths_;
   const std::vector<int64_t> sizes_;
@@ -47,7 +47,7 @@ class FileColumns : public ItemColumns {
 
 absl::StatusOr<std::unique_ptr<IndexedSource>> MakeFiles(const OpArguments& arguments) {
   const FileSystem* const system = arguments.run->files;
-  HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*system, "Files", arguments.attributes));
+  HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*system, "Files", arguments.attributes, Unlisted::kLeave));
   return std::make_unique<ItemSource>(
       std::make_unique<ListedFiles>(system, std::move(files.paths), std::move(files.sizes)),
       std::make_unique<FileColumns>(), ChoiceFiles().Fields(arguments.output), std::move(files.fingerprint));

@@ -27,14 +27,15 @@ constexpr std::string_view kIndexEndings[] = {kShardIndexEnding};
 // Of what lies beside archives, whatever pattern matches it.
 constexpr std::string_view kBesideShards[] = {kShardIndexEnding, kItemIndexEnding};
 
-// Between "::" and semicolons; `[;]` is one that a name contains.
+// Between "::" and semicolons; `[;]` is one that a name contains, and addresses of http contain others.
 std::vector<std::string_view> PartsOf(std::string_view text) {
+  const bool semicolons = TakesPatterns(text);
   std::vector<std::string_view> parts;
   size_t begin = 0;
   for (size_t at = 0; at <= text.size(); ++at) {
     const bool shards = text.substr(at, kBetweenShards.size()) == kBetweenShards;
     const bool semicolon =
-        text.substr(at, 1) == ";" && !(at > 0 && text[at - 1] == '[' && text.substr(at + 1, 1) == "]");
+        semicolons && text.substr(at, 1) == ";" && !(at > 0 && text[at - 1] == '[' && text.substr(at + 1, 1) == "]");
     if (at < text.size() && !shards && !semicolon) continue;
     parts.push_back(text.substr(begin, at - begin));
     if (shards) at += kBetweenShards.size() - 1;
@@ -64,7 +65,10 @@ absl::Status AddFolder(const FileSystem& files, const std::string& folder, Endin
 // would stand for.
 absl::Status AddNames(const FileSystem& files, const std::string& text, Endings endings, bool splits,
                       std::vector<std::string>& names) {
-  const absl::StatusOr<FileStat> stat = files.Stat(text);
+  // What a far store would not know by that name it is not asked about.
+  const bool asks = RootOf(text).find("://") == std::string_view::npos || text.find_first_of("*?[{;") == text.npos;
+  const absl::StatusOr<FileStat> stat =
+      asks && TakesPatterns(text) ? files.Stat(text) : NotFoundError(text, " is not asked about");
   if (stat.ok() && stat->type == EntryType::kFolder) return AddFolder(files, text, endings, names);
   if (stat.ok()) {
     names.push_back(text);
