@@ -54,6 +54,31 @@ std::string Reading(const Report& report, const StageReport& stage) {
              stage.caps.empty() ? "" : " (chosen while it ran)", "; ", ReadText(report, stage));
 }
 
+// "$0.0005 at list price"; empty: it is not known.
+std::string PriceText(double dollars) {
+  if (dollars < 0) return "";
+  constexpr double kCent = 0.01;
+  return Cat(", $", Decimal(dollars, dollars < kCent ? 6 : 2), " at list price");
+}
+
+// What the run asked a far store for, and what that costs.
+std::string Requested(const StoreReport& store) {
+  const StoreCounters& counters = store.counters;
+  std::string text =
+      Cat(store.name, ": ", RequestsOf(counters), " requests (", counters.reads, " reads, ", counters.lists,
+          " listings, ", counters.writes, " writes), ", BytesText(counters.received), " received, ");
+  if (counters.sent > 0) Append(text, BytesText(counters.sent), " sent, ");
+  Append(text, counters.retries, " retries, ", counters.hedges, " sent twice, throttled ", counters.throttled,
+         " times, ", counters.connections, " connections opened", PriceText(store.price));
+  if (RequestsOf(counters) > 0) Append(text, "\n      ", RequestTimeText(store));
+  if (counters.cached > 0) {
+    Append(text, "\n      ", counters.cached, " reads (", BytesText(counters.cached_bytes),
+           ") were served by the object cache");
+  }
+  if (!store.warning.empty()) Append(text, "\n      ", Printable(store.warning));
+  return text;
+}
+
 // What went to the device, and who waited there.
 std::string Sent(const Report& report, const DeviceReport& device) {
   std::string text = Cat("device ", device.name, ": ", device.batches, " batches sent, ",
@@ -124,6 +149,7 @@ std::string ExplainRun(const Report& report) {
     }
   }
   for (const CacheReport& cache : report.caches) Append(text, "  ", Cached(cache), "\n");
+  for (const StoreReport& store : report.stores) Append(text, "  ", Requested(store), "\n");
   if (report.device.has_value()) Append(text, "  ", Sent(report, *report.device), "\n");
   for (const NamedRows& rows : RowsToName(report)) Append(text, "  ", Listed(rows), "\n");
   Append(text, "  memory: ", BytesText(report.held_bytes), " held, ", BytesText(report.peak_bytes), " at most, budget ",

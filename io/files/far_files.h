@@ -35,6 +35,11 @@ struct StoreCounters {
   int64_t cached_bytes = 0;
 };
 
+// What was counted between two moments.
+StoreCounters Since(const StoreCounters& now, const StoreCounters& before);
+// Of all kinds, without those repeated.
+int64_t RequestsOf(const StoreCounters& counters);
+
 class FarFiles {
  public:
   virtual ~FarFiles() = default;
