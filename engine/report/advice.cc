@@ -4,6 +4,7 @@
 
 #include "core/quantity_text.h"
 #include "core/text.h"
+#include "engine/report/store_lines.h"
 
 namespace headrace {
 namespace {
@@ -79,13 +80,6 @@ const StoreReport* StoreOf(const Report& report, const StageReport& stage) {
   }
   const auto read = static_cast<int64_t>(stage.bytes - std::min(stage.bytes, stage.found_bytes));
   return received > 0 && received >= read / 2 ? most : nullptr;
-}
-
-// One of so many requests was asked to slow down, or more.
-constexpr int64_t kManyThrottled = 50;
-
-bool IsThrottled(const StoreCounters& counters) {
-  return counters.throttled > 0 && counters.throttled * kManyThrottled >= RequestsOf(counters);
 }
 
 // Whether requests waited for replies, or for leave to be sent, longer than for the bytes.
@@ -223,20 +217,6 @@ std::string ReadText(const Report& report, const StageReport& stage) {
   const double each_s = (stage.read_s > 0 ? stage.read_s : stage.busy_s) / static_cast<double>(reads);
   return Cat("a read took ", SecondsText(each_s), " (", BytesText(static_cast<int64_t>(bytes / reads)), "), ",
              BytesText(static_cast<int64_t>(static_cast<double>(bytes) / report.wall_s)), "/s");
-}
-
-std::string RequestTimeText(const StoreReport& store) {
-  const StoreCounters& counters = store.counters;
-  if (IsThrottled(counters)) {
-    return Cat(store.name, " asked to slow down ", counters.throttled, " times in ", RequestsOf(counters), " requests");
-  }
-  const auto all = static_cast<double>(counters.waiting_ns + counters.paused_ns + counters.transfer_ns);
-  if (all <= 0) return "no request took time";
-  const auto share = [all](int64_t ns) { return Percent(static_cast<double>(ns) / all); };
-  const auto requests = static_cast<double>(std::max<int64_t>(1, RequestsOf(counters)));
-  return Cat("of the time of its requests ", share(counters.waiting_ns), "% was spent waiting for the first byte (",
-             SecondsText(static_cast<double>(counters.waiting_ns) * 1e-9 / requests), " each), ",
-             share(counters.transfer_ns), "% receiving bytes and ", share(counters.paused_ns), "% waiting to be sent");
 }
 
 Limit FindLimit(const Report& report) {

@@ -35,8 +35,6 @@ struct Limit {
 Limit FindLimit(const Report& report);
 // For a stage that reads files: "a read took 10.2 ms (110.0 KiB), 12.0 MiB/s".
 std::string ReadText(const Report& report, const StageReport& stage);
-// What of a far store's requests took most of their time, or how often it asked to slow down: "of the time of …".
-std::string RequestTimeText(const StoreReport& store);
 // "consumer", "memory", "python", "cpu", "workers", "order", "disk", "network", "store", "window", "none alone", "not
 // run".
 std::string_view LimitName(LimitKind kind);

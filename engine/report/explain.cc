@@ -10,6 +10,7 @@
 #include "engine/plan/plan_text.h"
 #include "engine/report/advice.h"
 #include "engine/report/named_rows.h"
+#include "engine/report/store_lines.h"
 #include "engine/report/wait_text.h"
 #include "ir/graph.pb.h"
 
@@ -54,28 +55,10 @@ std::string Reading(const Report& report, const StageReport& stage) {
              stage.caps.empty() ? "" : " (chosen while it ran)", "; ", ReadText(report, stage));
 }
 
-// "$0.0005 at list price"; empty: it is not known.
-std::string PriceText(double dollars) {
-  if (dollars < 0) return "";
-  constexpr double kCent = 0.01;
-  return Cat(", $", Decimal(dollars, dollars < kCent ? 6 : 2), " at list price");
-}
-
-// What the run asked a far store for, and what that costs.
+// What the run asked a far store for, and what that cost.
 std::string Requested(const StoreReport& store) {
-  const StoreCounters& counters = store.counters;
-  std::string text =
-      Cat(store.name, ": ", RequestsOf(counters), " requests (", counters.reads, " reads, ", counters.lists,
-          " listings, ", counters.writes, " writes), ", BytesText(counters.received), " received, ");
-  if (counters.sent > 0) Append(text, BytesText(counters.sent), " sent, ");
-  Append(text, counters.retries, " retries, ", counters.hedges, " sent twice, throttled ", counters.throttled,
-         " times, ", counters.connections, " connections opened", PriceText(store.price));
-  if (RequestsOf(counters) > 0) Append(text, "\n      ", RequestTimeText(store));
-  if (counters.cached > 0) {
-    Append(text, "\n      ", counters.cached, " reads (", BytesText(counters.cached_bytes),
-           ") were served by the object cache");
-  }
-  if (!store.warning.empty()) Append(text, "\n      ", Printable(store.warning));
+  std::string text;
+  for (const std::string& line : StoreLines(store)) Append(text, text.empty() ? "" : "\n      ", line);
   return text;
 }
 
