@@ -101,11 +101,11 @@ StoreReport FarStore(int64_t waiting_ms, int64_t transfer_ms) {
 TEST_F(Advised, TheNetworkWhereRepliesTakeLongToArrive) {
   source().busy_s = 76;
   source().bytes = 110 << 20;
-  report_.stores = {FarStore(10'000, 70'000)};
+  report_.stores = {FarStore(20'000, 60'000)};
   Expect(LimitKind::kNetwork,
          "The network is the bottleneck: ImageFolder[0] was reading for 95% of the time, with at most 8 reads "
-         "outstanding; a read took 76.0 ms (112.6 KiB), 11.0 MiB/s; of the time of its requests, 13% was spent waiting "
-         "for the first byte (10.0 ms each), 88% receiving bytes, and 0% waiting to be sent.");
+         "outstanding; a read took 76.0 ms (112.6 KiB), 11.0 MiB/s; of the time of its requests, 25% was spent waiting "
+         "for the first byte (20.0 ms each), 75% receiving bytes, and 0% waiting to be sent.");
 }
 
 TEST_F(Advised, TheStoreWhereRepliesTakeLongToBegin) {
@@ -120,7 +120,7 @@ TEST_F(Advised, TheStoreWhereRepliesTakeLongToBegin) {
 TEST_F(Advised, TheStoreWhereItAsksToSlowDown) {
   source().busy_s = 76;
   source().bytes = 110 << 20;
-  report_.stores = {FarStore(10'000, 70'000)};
+  report_.stores = {FarStore(20'000, 60'000)};
   report_.stores[0].counters.throttled = 40;
   Expect(LimitKind::kStore, "s3:// asked to slow down 40 times in 1000 requests");
   report_.stores[0].counters.throttled = 3;
@@ -130,7 +130,7 @@ TEST_F(Advised, TheStoreWhereItAsksToSlowDown) {
 TEST_F(Advised, TheDiskWhereFewBytesCameFromAStore) {
   source().busy_s = 76;
   source().bytes = 1100 << 20;
-  report_.stores = {FarStore(10'000, 70'000)};
+  report_.stores = {FarStore(20'000, 60'000)};
   Expect(LimitKind::kDisk, "The disk is the bottleneck");
 }
 

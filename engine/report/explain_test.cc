@@ -47,12 +47,12 @@ TEST(ExplainRun, ShowsWhatFarStoresDid) {
                         "sent twice, throttled 0 times, 64 connections opened, $0.000485 at list price\n"
                         "      of the time of its requests, 25% was spent waiting for the first byte (25.0 ms each), "
                         "75% receiving bytes, and 0% waiting to be sent\n"));
-  EXPECT_THAT(text, ::testing::HasSubstr(
-                        "  hdfs://: 1 requests (0 reads, 0 listings, 1 writes), 0 bytes received, 2.0 KiB sent, 0 "
-                        "retries, 0 sent twice, throttled 2 times, 0 connections opened\n"
-                        "      hdfs:// asked to slow down 2 times in 1 requests\n"
-                        "      7 reads (7.0 MiB) were served by the object cache\n"
-                        "      the object cache keeps nothing more\\n\n"));
+  EXPECT_THAT(
+      text, ::testing::HasSubstr("  hdfs://: 1 requests (0 reads, 0 listings, 1 writes), 0 B received, 2.0 KiB sent, 0 "
+                                 "retries, 0 sent twice, throttled 2 times, 0 connections opened\n"
+                                 "      hdfs:// asked to slow down 2 times in 1 requests\n"
+                                 "      7 reads (7.0 MiB) were served by the object cache\n"
+                                 "      the object cache keeps nothing more\\n\n"));
 }
 
 }  // namespace
