@@ -1,6 +1,8 @@
 #include "engine/exec/indexed_source_stage.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "core/brief_lock.h"
@@ -9,6 +11,7 @@
 #include "core/row_id.h"
 #include "core/text.h"
 #include "engine/exec/group_size.h"
+#include "io/files/started_reads.h"
 
 namespace headrace {
 namespace {
@@ -122,11 +125,13 @@ BlockedReason IndexedSourceStage::ClaimLocked(Task& claimed, int most) {
   auto& task = static_cast<ReadTask&>(claimed);
   most = std::min(most, output_.FreeSlots());
   const int rows = GroupRows();
+  int reads = plan_.far_reads > 0 ? FarReadsOfTask() : std::numeric_limits<int>::max();
   Ticket ticket;
   // The user's code may not run for the next epoch yet.
-  while (static_cast<int>(task.tickets.size()) < most && !Gated(epoch_) && BegunLocked() &&
-         NextTicketLocked(rows, ticket)) {
+  while (static_cast<int>(task.tickets.size()) < most && reads > 0 && !Gated(epoch_) && BegunLocked() &&
+         NextTicketLocked(std::min(rows, reads), ticket)) {
     task.tickets.push_back(ticket);
+    reads -= ticket.rows;
   }
   if (task.tickets.empty() && !exhausted_ && !BegunLocked() && most > 0) {
     task.tickets.push_back({epoch_, 0, 0, local_, 0, expected_, Ticket::Kind::kBegin});
@@ -144,14 +149,29 @@ BlockedReason IndexedSourceStage::ClaimLocked(Task& claimed, int most) {
 
 int IndexedSourceStage::ClaimableLocked(int /*most*/) { return output_.FreeSlots(); }
 
-Message IndexedSourceStage::Read(const Ticket& ticket) {
-  if (ticket.kind == Ticket::Kind::kEnd) return MakeEndOfEpoch(ticket.epoch, CheckpointOf(ticket));
-  if (ticket.kind == Ticket::Kind::kBegin) return Begin(ticket);
+Message IndexedSourceStage::MakeMessage(const Ticket& ticket) const {
   auto block = std::make_unique<Block>();
   block->epoch = ticket.epoch;
   block->checkpoint = CheckpointOf(ticket);
-  if (Finished(ticket.epoch) || control_->closed()) return block;
-  if (FindRow(ticket, *block)) return block;
+  return block;
+}
+
+Message IndexedSourceStage::End(const Ticket& ticket) const {
+  absl::Status unchanged = plan_.far_reads > 0 ? source_->CheckUnchanged() : absl::OkStatus();
+  if (unchanged.ok()) return MakeEndOfEpoch(ticket.epoch, CheckpointOf(ticket));
+  Message block = MakeMessage(ticket);
+  AddOperator(unchanged, op_);
+  AddErrorField(unchanged, ErrorField::kRow, Cat("epoch ", ticket.epoch));
+  block->Fail(0, std::move(unchanged));
+  return block;
+}
+
+Message IndexedSourceStage::Read(const Ticket& ticket, bool sought) {
+  if (ticket.kind == Ticket::Kind::kEnd) return End(ticket);
+  if (ticket.kind == Ticket::Kind::kBegin) return Begin(ticket);
+  Message block = MakeMessage(ticket);
+  if (Unwanted(ticket.epoch)) return block;
+  if (!sought && FindRow(ticket, *block)) return block;
   ReadRows(ticket, *block);
   if (block->cache_trail) counters_.Read(block->cache_trail->made_ns);
   return block;
@@ -165,9 +185,7 @@ Checkpoint IndexedSourceStage::CheckpointOf(const Ticket& ticket) const {
 
 // No other task runs.
 Message IndexedSourceStage::Begin(const Ticket& ticket) {
-  auto block = std::make_unique<Block>();
-  block->epoch = ticket.epoch;
-  block->checkpoint = CheckpointOf(ticket);
+  Message block = MakeMessage(ticket);
   absl::StatusOr<BegunEpoch> begun = BegunEpoch{};
   const bool needed = !Finished(ticket.epoch) && !control_->closed();
   if (needed) begun = source_->Begin(RowEpochOf(ticket.epoch, op_.epoch_cycle));
@@ -246,24 +264,58 @@ bool IndexedSourceStage::FindRow(const Ticket& ticket, Block& block) const {
   return true;
 }
 
+void IndexedSourceStage::StartRows(const ReadTask& task, std::vector<Message>& found) const {
+  found.resize(task.tickets.size());
+  Positions positions;
+  for (size_t i = 0; i < task.tickets.size(); ++i) {
+    const Ticket& ticket = task.tickets[i];
+    const bool reads = ticket.kind == Ticket::Kind::kRows && !Unwanted(ticket.epoch);
+    Message block = reads ? MakeMessage(ticket) : nullptr;
+    if (reads && FindRow(ticket, *block)) {
+      found[i] = std::move(block);
+    } else if (reads) {
+      const Positions own = PositionsOf(ticket);
+      positions.insert(positions.end(), own.begin(), own.end());
+    }
+    // Rows of one epoch are begun together, so that neighbours are read together.
+    const bool last = i + 1 == task.tickets.size() || task.tickets[i + 1].epoch != ticket.epoch;
+    if (!last || positions.empty()) continue;
+    source_->StartRows({RowEpochOf(ticket.epoch, op_.epoch_cycle), positions});
+    positions.clear();
+  }
+}
+
+void IndexedSourceStage::RunTicket(Ticket ticket, Message found, ReadTask& task) {
+  task.rows += static_cast<uint64_t>(ticket.rows);
+  // Continues after a row that failed.
+  while (true) {
+    Message block = found ? std::move(found) : Read(ticket, plan_.far_reads > 0);
+    const bool failed = block->end == End::kError;
+    const int read = block->rows() + (failed ? 1 : 0);
+    const bool more = failed && read < ticket.rows;
+    Message tombstone = failed && SkipsFailed(op_, *block) ? block->TakeTombstone(more) : nullptr;
+    if (!tombstone || block->rows() > 0) ApplyElements(elements_, 0, std::move(block), task.parts);
+    if (tombstone) ApplyElements(elements_, 0, std::move(tombstone), task.parts);
+    if (!more) return;
+    ticket.position += static_cast<uint64_t>(read) * step_;
+    ticket.rows -= read;
+  }
+}
+
 void IndexedSourceStage::RunTask(Task& claimed) {
   auto& task = static_cast<ReadTask&>(claimed);
-  for (Ticket ticket : task.tickets) {
-    task.rows += static_cast<uint64_t>(ticket.rows);
-    // Continues after a row that failed.
-    while (true) {
-      Message block = Read(ticket);
-      const bool failed = block->end == End::kError;
-      const int read = block->rows() + (failed ? 1 : 0);
-      const bool more = failed && read < ticket.rows;
-      Message tombstone = failed && SkipsFailed(op_, *block) ? block->TakeTombstone(more) : nullptr;
-      if (!tombstone || block->rows() > 0) ApplyElements(elements_, 0, std::move(block), task.parts);
-      if (tombstone) ApplyElements(elements_, 0, std::move(tombstone), task.parts);
-      if (!more) break;
-      ticket.position += static_cast<uint64_t>(read) * step_;
-      ticket.rows -= read;
-    }
+  const bool far = plan_.far_reads > 0;
+  std::optional<StartedReads> started;
+  std::vector<Message> found;
+  if (far) {
+    started.emplace();
+    StartRows(task, found);
+  }
+  for (size_t i = 0; i < task.tickets.size(); ++i) {
+    RunTicket(task.tickets[i], far ? std::move(found[i]) : nullptr, task);
     GiveParts(task);
+    // The next one may take as long as this one did.
+    if (far) Deliver(task);
   }
   Deliver(task);
 }

@@ -1,6 +1,7 @@
 // `IndexedSourceStage` reads rows of an indexed source: any task may read any row. Where epochs begin
-// (IndexedSource::Begin), a task of its own begins each, with an empty message, while no other runs.
-// Threads: as Stage's.
+// (IndexedSource::Begin), a task of its own begins each, with an empty message, while no other runs. Where the files
+// are far, a task claims many rows, begins to read all of them, and gives out each as it comes: so hundreds of reads
+// are outstanding, and a few threads wait for them. Threads: as Stage's.
 #ifndef HEADRACE_ENGINE_EXEC_INDEXED_SOURCE_STAGE_H_
 #define HEADRACE_ENGINE_EXEC_INDEXED_SOURCE_STAGE_H_
 
@@ -51,6 +52,8 @@ class IndexedSourceStage : public Stage {
     }
     std::vector<Ticket> tickets;
   };
+  // Reads a ticket's rows and puts its messages into task.parts. `found`: the message, if a cache has it.
+  void RunTicket(Ticket ticket, Message found, ReadTask& task);
 
   // Whether rows of the epoch, or its end, can be given out.
   bool BegunLocked() const { return begun_ || Finished(epoch_); }
@@ -64,10 +67,19 @@ class IndexedSourceStage : public Stage {
   // Whether this rank's position holds no row, in an epoch of `size` positions that was begun.
   bool InGap(uint64_t local, uint64_t size) const;
   Checkpoint CheckpointOf(const Ticket& ticket) const;
-  Message Read(const Ticket& ticket);
+  // The message of a ticket before its rows are read.
+  Message MakeMessage(const Ticket& ticket) const;
+  // The marker of the end of an epoch, unless a file changed during it.
+  Message End(const Ticket& ticket) const;
+  // `sought`: no cache has the row.
+  Message Read(const Ticket& ticket, bool sought);
   Positions PositionsOf(const Ticket& ticket) const;
   void ReadRows(const Ticket& ticket, Block& block) const;
   bool FindRow(const Ticket& ticket, Block& block) const;
+  // Whether nobody wants the rows of the epoch any more.
+  bool Unwanted(uint64_t epoch) const { return Finished(epoch) || control_->closed(); }
+  // Begins to read the rows of the task, except those that caches have: their messages are `found`, by ticket.
+  void StartRows(const ReadTask& task, std::vector<Message>& found) const;
   // The identity of row `row` of the ticket.
   FailedRow Identify(const Ticket& ticket, int row) const;
 

@@ -91,7 +91,7 @@ class Pipeline::LaneClient : public PoolClient {
     GrowFor(*stage);
   }
   // Has threads for as many tasks as the user set for the stage; more would find no slots for their output.
-  void GrowForSet(const Stage& stage) { pool_->Grow(std::min(stage.cap(), stage.plan().window)); }
+  void GrowForSet(const Stage& stage) { pool_->Grow(std::min(stage.most_tasks(), stage.plan().window)); }
   bool Has(const Stage* stage) const { return std::find(stages_.begin(), stages_.end(), stage) != stages_.end(); }
   WorkerPool* pool() const { return pool_; }
   // Whether its tasks call the user's Python.
@@ -113,9 +113,9 @@ class Pipeline::LaneClient : public PoolClient {
     GrowFor(stage);
     if (!light) pool_->EndLongTask();
   }
-  // Each outstanding read occupies a thread.
+  // Each outstanding read occupies a thread, unless its file is far.
   void GrowFor(const Stage& stage) {
-    if (stage.plan().lane == Lane::kIo && stage.cap() > pool_->threads()) pool_->Grow(stage.cap());
+    if (stage.plan().lane == Lane::kIo && stage.most_tasks() > pool_->threads()) pool_->Grow(stage.most_tasks());
   }
   bool HasFullTask() const {
     return std::any_of(stages_.begin(), stages_.end(), [](Stage* stage) { return stage->WorthWaking(); });
@@ -208,7 +208,7 @@ absl::Status Pipeline::StartThreads() {
     WorkerPool* pool = stage->plan().lane == Lane::kIo ? &WorkerPool::Io() : &WorkerPool::Cpu();
     if (stage->plan().lane == Lane::kPython) {
       // More threads would find no slots for their output.
-      const int threads = std::min(stage->plan().cap, stage->plan().window);
+      const int threads = std::min(stage->most_tasks(), stage->plan().window);
       own_pools_.push_back(std::make_unique<WorkerPool>("headrace-python", threads));
       pool = own_pools_.back().get();
     }

@@ -65,7 +65,21 @@ uint64_t Stage::task_ns() const {
   return PlannedStage::InOrder(plan_.kind) ? kStreamTaskNs : kReadTaskNs;
 }
 
-int Stage::Grain() const { return cost_.MessagesIn(task_ns(), std::min(kMostAtOnce, most_claimed())); }
+// The reads of all tasks together take at most half of the budget.
+int Stage::FarGrain() const {
+  // The first message shows how many bytes one takes.
+  if (task_bytes() == 0) return 1;
+  const int messages = std::max(1, FarReadsOfTask() / GroupRows());
+  if (control_->budget() == RunControl::kNoBudget) return std::min(messages, most_claimed());
+  const int64_t share = control_->budget() / 2 / most_tasks();
+  const int64_t fit = share / std::max<int64_t>(1, cost_.next_bytes());
+  return static_cast<int>(std::clamp<int64_t>(fit, 1, std::min(messages, most_claimed())));
+}
+
+int Stage::Grain() const {
+  if (plan_.far_reads > 0) return FarGrain();
+  return cost_.MessagesIn(task_ns(), std::min(kMostAtOnce, most_claimed()));
+}
 
 int Stage::GroupRows() const {
   if (plan_.group > 0) return plan_.group;
@@ -81,12 +95,12 @@ int Stage::GroupRows() const {
 
 bool Stage::CouldRun() {
   const auto lock = BriefLock(mutex_);
-  return !control_->closed() && running_ < cap() && BlockedLocked() == BlockedReason::kNone;
+  return !control_->closed() && running_ < most_tasks() && BlockedLocked() == BlockedReason::kNone;
 }
 
 bool Stage::WorthWaking() {
   const auto lock = BriefLock(mutex_);
-  if (control_->closed() || running_ >= cap() || BlockedLocked() != BlockedReason::kNone) return false;
+  if (control_->closed() || running_ >= most_tasks() || BlockedLocked() != BlockedReason::kNone) return false;
   const int grain = Grain();
   return ClaimableLocked(grain) >= grain;
 }
@@ -132,7 +146,7 @@ Task* Stage::Claim() {
 }
 
 Task* Stage::ClaimOpenLocked() {
-  BlockedReason blocked = running_ >= cap() ? BlockedReason::kTurn : BlockedLocked();
+  BlockedReason blocked = running_ >= most_tasks() ? BlockedReason::kTurn : BlockedLocked();
   // The first message runs alone, to learn the size of a message.
   const bool learning = task_bytes() == 0;
   const int64_t bytes = std::max<int64_t>(0, cost_.next_bytes());
@@ -188,11 +202,16 @@ void Stage::Run(Task& task) noexcept {
   }
   const int count = task.count;
   const uint64_t elapsed = NowNs() - start;
+  // Of a source of far files, that of all reads that were outstanding.
+  const uint64_t reads = plan_.far_reads > 0 ? std::max<uint64_t>(1, task.rows) : 1;
   if (weight > 0) counters_.UsedCpu(weight * (ThreadCpuNs() - start_cpu));
   {
     const auto lock = BriefLock(mutex_);
-    Guard([&] { cap_.NoteReads(start, elapsed, task.count, output_.queued(), output_.window()); });
-    NoteEndLocked(task, peak, elapsed);
+    Guard([&] {
+      const int ended = std::max(task.count, static_cast<int>(reads));
+      cap_.NoteReads(start + elapsed, elapsed * reads, ended, output_.queued(), output_.window());
+    });
+    NoteEndLocked(task, peak, elapsed, reads);
   }
   if (Profiler* const profiler = control_->profiler()) {
     Guard([&] { profiler->TaskEnded(*this, first, count, start, start + elapsed); });
@@ -205,10 +224,10 @@ void Stage::NoteClaimLocked(Task& task) {
   counters_.TaskBegan(++running_);
 }
 
-void Stage::NoteEndLocked(Task& task, int64_t peak, uint64_t elapsed_ns) {
+void Stage::NoteEndLocked(Task& task, int64_t peak, uint64_t elapsed_ns, uint64_t reads) {
   --running_;
   tasks_.Ended(task);
-  counters_.TaskEnded(elapsed_ns);
+  counters_.TaskEnded(elapsed_ns * reads);
   cost_.NoteTask(elapsed_ns, task.count, task.rows, peak);
   cost_.ExpectBytes(ExpectedBytesLocked());
 }

@@ -54,7 +54,8 @@ class Stage {
   Task* Claim();
   // Whether a full task is ready, for which it is worth waking a thread.
   bool WorthWaking();
-  bool light() const { return cost_.light(); }
+  // A task that waits for a network is never light, however many reads share the wait.
+  bool light() const { return plan_.far_reads == 0 && cost_.light(); }
   // Runs the claimed task to its end and hands its output over. If memory runs out, the pipeline is aborted.
   void Run(Task& task) noexcept;
 
@@ -65,8 +66,10 @@ class Stage {
 
   MessageConnector& output() { return output_; }
   const PlannedStage& plan() const { return plan_; }
-  // Tasks at once, now.
+  // Tasks at once, now; of a source of far files, reads.
   int cap() const { return cap_.now(); }
+  // Tasks at once, now.
+  int most_tasks() const { return plan_.far_reads > 0 ? std::min(cap(), PlannedStage::kFarTasks) : cap(); }
   // Fixes the cap for tasks that are claimed from now on, up to the plan's `most_cap`; 0: as planned again. Whoever
   // raises it signals the stage.
   void SetCap(int tasks);
@@ -115,6 +118,8 @@ class Stage {
   // are pushed.
   void GiveParts(Task& task);
   void PushParts(uint64_t number, std::vector<Message>& parts);
+  // Reads that one task of a source of far files begins at once.
+  int FarReadsOfTask() const { return std::max(1, cap() / most_tasks()); }
   // The number of rows to put in one message, from what a row costs the stages up to the user.
   int GroupRows() const;
   // If a cache has the row, puts it into the block; the row then bypasses the operators below that cache.
@@ -145,6 +150,7 @@ class Stage {
   void Guard(Body body);
   // The number of messages that make a task worth its hand-over but delay no other.
   int Grain() const;
+  int FarGrain() const;
   // As many messages as the budget has memory for.
   int AdmitLocked(int64_t message_bytes);
   // Whether no stage from this one up to the user has output ready, and none of the others can run.
@@ -153,7 +159,7 @@ class Stage {
   void PushOne(uint64_t number, Message message, bool more);
   void Narrow(int rows);
   void NoteClaimLocked(Task& task);
-  void NoteEndLocked(Task& task, int64_t peak, uint64_t elapsed_ns);
+  void NoteEndLocked(Task& task, int64_t peak, uint64_t elapsed_ns, uint64_t reads);
 
   Stage* consumer_ = nullptr;
   StageCap cap_;

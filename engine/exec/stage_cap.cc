@@ -10,10 +10,10 @@ StageCap::StageCap(const PlannedStage& plan)
 
 void StageCap::Set(int tasks) { set_.store(std::min(tasks, plan_.most_cap), std::memory_order_relaxed); }
 
-void StageCap::NoteReads(uint64_t start_ns, uint64_t elapsed_ns, int messages, int queued, int window) {
+void StageCap::NoteReads(uint64_t now_ns, uint64_t elapsed_ns, int messages, int queued, int window) {
   if (!read_ahead_ || set_.load(std::memory_order_relaxed) > 0) return;
   const bool starved = 16 * queued <= std::max(16, window);
-  read_ahead_->Ended(start_ns + elapsed_ns, elapsed_ns, std::max(1, messages), starved);
+  read_ahead_->Ended(now_ns, elapsed_ns, std::max(1, messages), starved);
 }
 
 void StageCap::Fill(StageReport& report, uint64_t made_ns) const {

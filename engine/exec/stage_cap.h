@@ -25,9 +25,9 @@ class StageCap {
   }
   // Fixes it, up to the plan's `most_cap`; 0: as planned again.
   void Set(int tasks);
-  // A task that began at `start_ns` has read so many messages. `queued`: messages in the output connector, which takes
-  // `window`. Does nothing where the plan's cap holds.
-  void NoteReads(uint64_t start_ns, uint64_t elapsed_ns, int messages, int queued, int window);
+  // A task ended that has read so many messages, whose reads took `elapsed_ns` together. `queued`: messages in the
+  // output connector, which takes `window`. Does nothing where the plan's cap holds.
+  void NoteReads(uint64_t now_ns, uint64_t elapsed_ns, int messages, int queued, int window);
   // Sets what the report says about the cap. `made_ns`: when the pipeline was made.
   void Fill(StageReport& report, uint64_t made_ns) const;
 

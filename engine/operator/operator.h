@@ -68,6 +68,9 @@ struct IndexedProperties {
   bool begins = false;
   // Begin calls the user's code.
   bool asks_user = false;
+  // Reads of its far files that may be outstanding at once without a thread for each: StartRows begins them. 0: each
+  // read holds its thread.
+  int far_reads = 0;
   // Rows stay together in runs of so many positions, from the start of each epoch; it divides the size of every epoch.
   uint64_t run_length = 1;
   // Runs may have fewer rows, as RunRows says: the positions after those rows hold none. It then `begins`.
@@ -108,6 +111,12 @@ class IndexedSource {
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
   // Problems in its files that it skipped. Null: it does not warn.
   virtual std::shared_ptr<const RowWarnings> warnings() const { return nullptr; }
+  // Begins to read rows, in any number, which this thread reads soon after: where its files are far, Read and ReadRows
+  // find what was begun while the thread's StartedReads lasts (io/files/started_reads.h).
+  virtual void StartRows(const RowPositions& /*wanted*/) const {}
+  // For the end of an epoch: kData if a far file that was read since the last call has changed since it was listed,
+  // where its store refuses no reads of another version (FarFiles::conditional_reads).
+  virtual absl::Status CheckUnchanged() const { return absl::OkStatus(); }
 };
 
 // A source of rows in sequence, many at a time.

@@ -28,6 +28,8 @@ class Named : public IndexedSource {
   absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
     return WithName(source_->ReadRows(wanted, block));
   }
+  void StartRows(const RowPositions& wanted) const override { source_->StartRows(wanted); }
+  absl::Status CheckUnchanged() const override { return WithName(source_->CheckUnchanged()); }
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     source_->Identify(epoch, position, id, provenance);
   }

@@ -75,11 +75,16 @@ struct PlannedStage {
   // Reads of a source at once, if the run chooses: from kFirstReads to kMostReads.
   static constexpr int kFirstReads = 8;
   static constexpr int kMostReads = 64;
+  // Tasks at once of a source whose far reads need no thread each: each of them begins its share of the reads.
+  static constexpr int kFarTasks = 4;
   enum class Kind : uint8_t { kIndexedSource, kStreamSource, kRow, kStream };
   // Whether it sees its rows one message at a time.
   static bool InOrder(Kind kind) { return kind == Kind::kStreamSource || kind == Kind::kStream; }
 
   Kind kind = Kind::kRow;
+  // Of a source of far files: reads that may be outstanding at once, which its few tasks share; `cap` is of reads, not
+  // of tasks. 0: each read is a task.
+  int far_reads = 0;
   std::string name;            // "map[1] + filter[2]"
   std::vector<int> operators;  // in the order in which rows meet them, a source first
   std::vector<int> inputs;     // stages

@@ -26,6 +26,8 @@ namespace {
 
 constexpr int kRowWindow = 128;
 constexpr int kBatchWindow = 8;
+// Of far files as many rows are read ahead as may be outstanding, besides those that are.
+constexpr int kFarWindows = 2;
 // Rows grouped by their cost fit in the nearest cache of a core, where kernels compute on them, and in this part of the
 // budget.
 constexpr int64_t kGroupBytes = int64_t{32} << 10;
@@ -175,11 +177,13 @@ class StageLayout {
     open.stage.caches = std::exchange(caches_above_, {});
     open.grouped = MayGroup(node);
     if (node.properties.traits.file_io) open.stage.lane = Lane::kIo;
+    if (node.indexed && node.properties.traits.file_io) open.stage.far_reads = node.indexed->properties().far_reads;
     if (node.properties.asks_for_order) {
       // The order is asked for on a thread that may wait; rows are read there, too.
       open.stage.lane = Lane::kPython;
       open.stage.gated = true;
-      open.stage.cap = open.stage.most_cap = node.properties.traits.file_io ? PlannedStage::kFirstReads : 1;
+      open.stage.cap = node.properties.traits.file_io ? PlannedStage::kFirstReads : 1;
+      open.stage.cap = open.stage.most_cap = std::max(open.stage.cap, open.stage.far_reads);
     }
     if (node.properties.traits.python) {
       open.stage.lane = Lane::kPython;
@@ -299,7 +303,8 @@ class StageLayout {
     stage.row_bytes = RowBytes(op(stage.operators.back()).output);
     stage.limits = LimitsOf(stage);
     PlanTasks(stage);
-    const int chosen = options_.pull ? 1 : open.batches ? kBatchWindow : kRowWindow;
+    const int rows = std::max(kRowWindow, kFarWindows * stage.far_reads);
+    const int chosen = options_.pull ? 1 : open.batches ? kBatchWindow : rows;
     stage.limits.without.window = options_.window > 0 ? options_.window : chosen;
     const int fixed = stage.limits.fixed.window;
     stage.window = fixed > 0 ? fixed : stage.limits.without.window;
@@ -330,8 +335,9 @@ class StageLayout {
   void PlanTasks(PlannedStage& stage) {
     const bool reads = stage.lane == Lane::kIo;
     if (PlannedStage::InOrder(stage.kind)) stage.most_cap = 1;
-    if (reads) stage.most_cap = std::min(stage.most_cap, PlannedStage::kMostReads);
-    stage.cap = std::min(stage.cap, reads ? PlannedStage::kMostReads : PlannedStage::kNoCap);
+    const int most_reads = std::max(PlannedStage::kMostReads, stage.far_reads);
+    if (reads) stage.most_cap = std::min(stage.most_cap, most_reads);
+    stage.cap = std::min(stage.cap, reads ? most_reads : PlannedStage::kNoCap);
     if (options_.workers > 0) stage.cap = std::min(stage.cap, options_.workers);
     stage.limits.without.workers = stage.cap;
     if (const int fixed = stage.limits.fixed.workers; fixed > 0) {
@@ -339,10 +345,14 @@ class StageLayout {
       stage.cap = std::min(fixed, stage.most_cap);
       if (options_.workers > 0) stage.cap = std::min(stage.cap, options_.workers);
     }
-    if (options_.pull) stage.lane = Lane::kCpu;
+    if (options_.pull) {
+      stage.lane = Lane::kCpu;
+      stage.far_reads = 0;
+    }
     if (stage.lane == Lane::kIo && stage.kind == PlannedStage::Kind::kIndexedSource) {
       const bool fixed = options_.workers > 0 || stage.limits.fixed.workers > 0;
-      stage.first_cap = fixed ? stage.cap : PlannedStage::kFirstReads;
+      // Reads that need no thread cost nothing where they do not help.
+      stage.first_cap = fixed || stage.far_reads > 0 ? stage.cap : PlannedStage::kFirstReads;
     }
   }
 

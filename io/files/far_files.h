@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -49,8 +48,6 @@ class FarFiles {
   // Says that these files, which were named and not listed, are asked about next, so that a listing may answer for many
   // of them. By default nothing is done.
   virtual void Expect(absl::Span<const std::string> /*paths*/) const {}
-  // What a listing said of a file or folder, without a request; nothing: it is not known.
-  virtual std::optional<FileStat> Recall(const std::string& /*path*/) const { return std::nullopt; }
   virtual StoreCounters counters() const = 0;
   // Whether reads of a file opened as listed refuse another version. Without, the version is compared at Open alone,
   // and whoever reads compares it again at the end.

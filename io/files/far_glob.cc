@@ -14,16 +14,18 @@ namespace headrace {
 namespace {
 
 constexpr std::string_view kAnyFolders = "**";
-constexpr size_t kLongestFarPart = 4096;  // as Glob's
+constexpr std::string_view kBracketed = "*?[;";  // that a name may be written with
+constexpr size_t kLongestFarPart = 4096;         // as Glob's
 
-// Where the first part that matches several names begins; npos: none does. `literal`: the text before, without
-// brackets around single characters.
+// Where the first sign that matches several names is; npos: there is none. `literal`: the text before, without brackets
+// around single signs. A dot in brackets is not one: the first of a name must be written out.
 size_t FirstWildcard(std::string_view pattern, std::string& literal) {
   for (size_t at = 0; at < pattern.size(); ++at) {
     const char letter = pattern[at];
     if (letter == '*' || letter == '?') return at;
     const bool bracket = letter == '[' && pattern.find(']', at + 2) != std::string_view::npos;
-    if (bracket && pattern.substr(at + 2, 1) != "]") return at;
+    const bool single = bracket && pattern[at + 2] == ']' && kBracketed.find(pattern[at + 1]) != kBracketed.npos;
+    if (bracket && !single) return at;
     if (bracket) {
       literal += pattern[at + 1];
       at += 2;
@@ -50,7 +52,10 @@ std::vector<std::string_view> PartsBelow(std::string_view pattern) {
 // parts of the pattern that may come next.
 class PartMatcher {
  public:
-  explicit PartMatcher(std::vector<std::string_view> parts) : parts_(std::move(parts)) {}
+  explicit PartMatcher(std::vector<std::string_view> parts)
+      : parts_(std::move(parts)),
+        least_slashes_(static_cast<std::ptrdiff_t>(parts_.size()) - 1 -
+                       std::count(parts_.begin(), parts_.end(), kAnyFolders)) {}
 
   size_t parts() const { return parts_.size(); }
   bool AnyFolders() const {
@@ -61,6 +66,8 @@ class PartMatcher {
   }
 
   bool Matches(std::string_view name) {
+    // So that a pattern of very many parts costs nothing for most names.
+    if (std::count(name.begin(), name.end(), '/') < least_slashes_) return false;
     next_.assign(parts_.size() + 1, false);
     Reach(0, next_);
     while (true) {
@@ -93,6 +100,7 @@ class PartMatcher {
   }
 
   const std::vector<std::string_view> parts_;
+  const std::ptrdiff_t least_slashes_;
   std::vector<bool> next_;
   std::vector<bool> after_;
 };
@@ -119,6 +127,33 @@ absl::Status CheckFarParts(std::string_view pattern, const PartMatcher& matcher,
   return GraphError(pattern, " ends in a folder; write the name of a file after it, or *");
 }
 
+struct FarMatches {
+  PathArena paths;
+  bool itself = false;  // a file has the very name of the pattern
+  int64_t listed = 0;
+};
+
+// Looks no deeper than the pattern does.
+absl::Status MatchListed(const FileSystem& store, const std::string& folder, std::string_view below,
+                         PartMatcher& matcher, FarMatches& matches) {
+  const bool one_level = matcher.parts() == 1 && !matcher.AnyFolders();
+  // The root of the host that is meant where none is named: "hdfs:///".
+  const std::string named = folder.size() == RootOf(folder).size() ? Cat(folder, "/") : folder;
+  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<FolderPages> pages,
+                            one_level ? store.ListPages(named, true) : store.far()->ListTree(named));
+  while (true) {
+    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
+    HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> page, pages->Next());
+    if (page.empty()) return absl::OkStatus();
+    matches.listed += static_cast<int64_t>(page.size());
+    for (const FolderEntry& entry : page) {
+      if (entry.type != EntryType::kFile || entry.name.empty() || entry.name.back() == '/') continue;
+      matches.itself = matches.itself || entry.name == below;
+      if (matcher.Matches(entry.name)) matches.paths.Add(Cat(folder, "/", entry.name));
+    }
+  }
+}
+
 }  // namespace
 
 bool HasWildcards(std::string_view pattern) {
@@ -143,30 +178,17 @@ absl::Status FarGlob(const FileSystem& store, const std::string& pattern, PathAr
   const std::vector<std::string_view> parts = PartsBelow(below);
   PartMatcher matcher(parts);
   HEADRACE_RETURN_IF_ERROR(CheckFarParts(pattern, matcher, parts));
-  const bool one_level = matcher.parts() == 1 && !matcher.AnyFolders();
-  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<FolderPages> pages,
-                            one_level ? store.ListPages(folder, true) : store.far()->ListTree(folder));
-  PathArena matched;
-  int64_t listed = 0;
-  bool itself = false;
-  while (true) {
-    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
-    HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> page, pages->Next());
-    if (page.empty()) break;
-    listed += static_cast<int64_t>(page.size());
-    for (const FolderEntry& entry : page) {
-      if (entry.type != EntryType::kFile || entry.name.empty() || entry.name.back() == '/') continue;
-      itself = itself || entry.name == below;
-      if (matcher.Matches(entry.name)) matched.Add(Cat(folder, "/", entry.name));
-    }
-  }
-  if (itself) {
+  FarMatches matches;
+  const absl::Status listed = MatchListed(store, folder, below, matcher, matches);
+  const bool missing = matches.listed == 0 && (listed.ok() || KindOf(listed) == ErrorKind::kNotFound);
+  if (missing) return MissingPathError(store, folder);
+  HEADRACE_RETURN_IF_ERROR(listed);
+  if (matches.itself) {
     found.Add(Cat(folder, "/", below));
     return absl::OkStatus();
   }
-  found.Append(matched);
-  if (!matched.empty()) return absl::OkStatus();
-  if (listed == 0) return MissingPathError(store, folder);
+  found.Append(matches.paths);
+  if (!matches.paths.empty()) return absl::OkStatus();
   return NotFoundError(pattern, " matches no file; the folder ", folder, " is there: check the rest of the pattern");
 }
 

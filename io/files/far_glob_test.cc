@@ -35,11 +35,12 @@ TEST(FarGlob, MatchesAsOnADisk) {
     folder.Write(name);
     store.Put(Cat("mem://b/", name), "x");
   }
-  const std::string_view patterns[] = {"*",         "*.jpg",       "**",       "**/*.jpg",  "a/**",        "a/**/*.jpg",
-                                       "**/b/**",   "*/*.jpg",     "?.jpg",    "[12].jpg",  "[!1].jpg",    "a/*/*",
-                                       "**/d/**/*", "**/**/*.jpg", ".*",       "a/.*/*",    "x[[]1]/*",    "x[1]/*",
-                                       "a/b/c.jpg", "d/**/d/*",    "**/*.png", "q[?].jpg",  "star[*].jpg", "*;*",
-                                       "a*/*",      "a/**/c/*",    "**/.k/*",  "a/b.jpg/*", "*/b/*.jpg",   "**/c"};
+  const std::string_view patterns[] = {
+      "*",          "*.jpg",       "**",         "**/*.jpg",  "a/**",      "a/**/*.jpg", "**/b/**",
+      "*/*.jpg",    "?.jpg",       "[12].jpg",   "[!1].jpg",  "a/*/*",     "**/d/**/*",  "**/**/*.jpg",
+      ".*",         "a/.*/*",      "x[[]1]/*",   "x[1]/*",    "a/b/c.jpg", "d/**/d/*",   "**/*.png",
+      "q[?].jpg",   "star[*].jpg", "*;*",        "a*/*",      "a/**/c/*",  "**/.k/*",    "[.]hidden.jpg",
+      "a/[.]git/*", "[a]/1.jpg",   "x[[]1[]]/*", "e[;]f.jpg", "a/b.jpg/*", "*/b/*.jpg",  "**/c"};
   int matched = 0;
   for (const std::string_view pattern : patterns) {
     const auto near = Glob(*LocalFileSystem(), {folder / pattern});
@@ -100,6 +101,21 @@ TEST(FarGlob, LeavesOtherErrorsAsTheyAre) {
   for (const std::string pattern : {"mem://b/*", "mem://b/**", "mem://b/a"}) {
     EXPECT_EQ(KindOf(Glob(store, {pattern}).status()), ErrorKind::kResource) << pattern;
   }
+}
+
+TEST(FarGlob, TakesNoPartOfAListingThatFailed) {
+  MemoryStore store({.page = 2});
+  for (const std::string name : {"1", "2", "3"}) store.Put(Cat("mem://b/a/", name), "x");
+  store.set_before([&](const MemoryStore::Request& request) {
+    const bool second = request.kind == Kind::kTreePage && store.count(Kind::kTreePage) % 2 == 0;
+    return second ? NotFoundError("the folder went away") : absl::OkStatus();
+  });
+  EXPECT_THAT(std::string(Glob(store, {"mem://b/a/**"}).status().message()), HasSubstr("the folder went away"));
+  store.set_before([](const MemoryStore::Request& request) {
+    const bool lists = request.kind == Kind::kTreePage && request.path == "mem://b/c";
+    return lists ? NotFoundError("no such folder") : absl::OkStatus();
+  });
+  EXPECT_THAT(std::string(Glob(store, {"mem://b/c/**"}).status().message()), HasSubstr("did you mean mem://b/a?"));
 }
 
 TEST(FarGlob, TakesAddressesOfHttpAsTheyAre) {

@@ -146,14 +146,6 @@ TEST_F(FarListingsTest, GivesUpAListingThatCostsMoreThanTheFiles) {
   EXPECT_EQ(store.count(Kind::kListPage), 20);
 }
 
-TEST_F(FarListingsTest, SaysWhatItKnowsWithoutARequest) {
-  EXPECT_FALSE(far().Recall("mem://b/set/list.txt").has_value());
-  Names(far().ListTree("mem://b/set"));
-  EXPECT_EQ(far().Recall("mem://b/set/list.txt")->size, 8);
-  EXPECT_FALSE(far().Recall("mem://b/set/none").has_value());
-  EXPECT_EQ(store_.count(), 1);
-}
-
 TEST_F(FarListingsTest, LeavesTheMachinesFilesAlone) {
   const TemporaryFolder folder;
   const std::string path = folder.Write("a", "1");

@@ -1,5 +1,5 @@
 // Fuzzes patterns and names: matching ends, a name matches itself once its special characters are in brackets, and a
-// pattern of any parts is looked for, and finds files that are there, each once.
+// pattern of any parts is looked for, and finds files that are there, each once; in a far store the same.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/testing/require.h"
 #include "io/files/glob.h"
+#include "io/files/testing/memory_store.h"
 
 namespace {
 
@@ -61,9 +62,9 @@ class FewFolders : public headrace::FileSystem {
     return Missing(path);
   }
   absl::StatusOr<FileStat> Stat(const std::string& path) const override {
-    if (IsFile(path)) return FileStat{EntryType::kFile, 0, 0, ""};
+    if (IsFile(path)) return FileStat{.type = EntryType::kFile};
     if (DepthOf(path) < 0) return Missing(path);
-    return FileStat{EntryType::kFolder, 0, 0, ""};
+    return FileStat{.type = EntryType::kFolder};
   }
   absl::StatusOr<std::unique_ptr<headrace::FolderPages>> ListPages(const std::string& folder,
                                                                    bool /*sizes*/) const override {
@@ -88,6 +89,39 @@ void LookFor(const std::string& pattern) {
   }
 }
 
+// A store with the same files below one bucket.
+const headrace::MemoryStore& FarFolders() {
+  static const auto* const store = [] {
+    auto* const made = new headrace::MemoryStore;
+    std::vector<std::string> folders = {"mem://b/"};
+    for (size_t i = 0; i < folders.size(); ++i) {
+      made->Put(headrace::Cat(folders[i], kFile), "");
+      if (std::count(folders[i].begin(), folders[i].end(), '/') == 3 + kDepth) continue;
+      for (const std::string_view name : kFolders) folders.push_back(headrace::Cat(folders[i], name, "/"));
+    }
+    return made;
+  }();
+  return *store;
+}
+
+// Parts such as ".." and "." lead elsewhere on a disk, and are names in a store.
+bool IsPlainWalk(std::string_view pattern) {
+  const std::string parts = headrace::Cat("/", pattern, "/");
+  return parts.find("/../") == parts.npos && parts.find("/./") == parts.npos && parts.find("//", 1) == parts.npos;
+}
+
+void LookForFar(const std::string& pattern) {
+  const auto far = headrace::Glob(FarFolders(), {headrace::Cat("mem://b/", pattern)});
+  const auto near = headrace::Glob(FewFolders(), {pattern});
+  if (!IsPlainWalk(pattern) || pattern.empty()) return;
+  headrace::Require(far.ok() == near.ok(), "a pattern matches in a store if it matches on a disk");
+  if (!far.ok()) return;
+  headrace::Require(far->size() == near->size(), "it matches as many files");
+  for (int64_t i = 0; i < far->size(); ++i) {
+    headrace::Require((*far)[i] == headrace::Cat("mem://b/", (*near)[i]), "it matches the same files");
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -102,5 +136,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   headrace::Require(headrace::MatchesPattern(plain, name), "a name matches itself");
   LookFor(std::string(pattern));
+  if (headrace::RootOf(pattern).empty()) LookForFar(std::string(pattern));
   return 0;
 }

@@ -13,7 +13,7 @@
 namespace headrace {
 namespace {
 
-constexpr int64_t kEntriesOfPage = 4096;
+constexpr int64_t kEntriesOfListedPage = 4096;
 // From so many files of one folder on, a listing of it is tried before each is asked about.
 constexpr size_t kWorthListing = 16;
 
@@ -45,7 +45,7 @@ class ListedPages : public FolderPages {
 
   absl::StatusOr<std::vector<FolderEntry>> Next() override {
     std::vector<FolderEntry> page;
-    while (range_.first < range_.last && static_cast<int64_t>(page.size()) < kEntriesOfPage) {
+    while (range_.first < range_.last && static_cast<int64_t>(page.size()) < kEntriesOfListedPage) {
       FolderEntry entry = listing_->Entry(range_.first);
       entry.name.erase(0, skipped_);
       const size_t slash = one_level_ ? entry.name.find('/') : std::string::npos;
@@ -255,12 +255,6 @@ absl::StatusOr<std::unique_ptr<FolderPages>> ListedStore::ListPages(const std::s
 
 absl::StatusOr<std::unique_ptr<FolderPages>> ListedStore::ListTree(const std::string& folder) const {
   return List(folder, true);
-}
-
-std::optional<FileStat> ListedStore::Recall(const std::string& path) const {
-  const std::optional<absl::StatusOr<FileStat>> found = memory_->Find(path);
-  if (!found.has_value() || !found->ok()) return std::nullopt;
-  return **found;
 }
 
 void ListedStore::Expect(absl::Span<const std::string> paths) const {

@@ -42,7 +42,6 @@ class ListedStore : public FileSystem, public FarFiles {
   bool conditional_reads() const override;
   double ListPrice(const StoreCounters& counters) const override;
   std::string Warning() const override;
-  std::optional<FileStat> Recall(const std::string& path) const override;
   void Expect(absl::Span<const std::string> paths) const override;
 
  private:

@@ -1,4 +1,4 @@
-// `ListingProgress` tells whoever waits how far a long listing is: from 5 seconds on, about once a second, it calls the
+// `ListingProgress` tells whoever waits how far a long listing is: from 5 seconds on, every 10 seconds, it calls the
 // function of this thread's `Scope`. Use it in whatever lists a far store by pages.
 // Threads: one, on which the function is called.
 #ifndef HEADRACE_IO_FILES_LISTING_PROGRESS_H_
@@ -14,7 +14,7 @@ namespace headrace {
 class ListingProgress {
  public:
   static constexpr std::chrono::seconds kFirst{5};
-  static constexpr std::chrono::seconds kInterval{1};
+  static constexpr std::chrono::seconds kInterval{10};
 
   struct Seen {
     std::string folder;

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/stop_signal.h"
+#include "io/files/far_of.h"
 
 namespace headrace {
 namespace {
@@ -30,7 +31,8 @@ absl::StatusOr<Framing::Piece> Framing::CutNext(absl::Span<uint8_t> bytes, int64
 }
 
 FramedReader::FramedReader(const Framing* framing, std::shared_ptr<const RandomAccessFile> file, std::string path,
-                           int64_t size, const Split& split, int64_t from, size_t block_bytes, OnDamage on_damage)
+                           int64_t size, const Split& split, int64_t from, size_t block_bytes, OnDamage on_damage,
+                           size_t most_ahead)
     : framing_(framing),
       file_(std::move(file)),
       path_(std::move(path)),
@@ -38,6 +40,7 @@ FramedReader::FramedReader(const Framing* framing, std::shared_ptr<const RandomA
       split_(split),
       block_bytes_(block_bytes),
       on_damage_(on_damage),
+      most_ahead_(most_ahead),
       offset_(from),
       asked_(from),
       searching_(from == split.begin && from > 0) {
@@ -54,8 +57,9 @@ absl::StatusOr<std::unique_ptr<FramedReader>> FramedReader::Open(const Framing* 
   if (from > size && from != split.begin) {
     return DataError(path, " has ", size, " bytes, and was to be read on from byte ", from, ": it was cut off");
   }
+  const size_t most_ahead = FarOf(files, path) == nullptr ? 1 : size_t{kFarBlocksAhead};
   std::unique_ptr<FramedReader> reader(
-      new FramedReader(framing, std::move(file), path, size, split, from, block_bytes, on_damage));
+      new FramedReader(framing, std::move(file), path, size, split, from, block_bytes, on_damage, most_ahead));
   reader->own_ = std::move(own);
   if (reader->asked_ >= size && from == split.begin && from > 0) {
     reader->searching_ = false;
@@ -63,6 +67,7 @@ absl::StatusOr<std::unique_ptr<FramedReader>> FramedReader::Open(const Framing* 
     return reader;
   }
   HEADRACE_RETURN_IF_ERROR(reader->StartRead());
+  HEADRACE_RETURN_IF_ERROR(reader->ReadAhead());
   return reader;
 }
 
@@ -146,24 +151,36 @@ size_t FramedReader::BytesToAsk() const {
 
 absl::Status FramedReader::StartRead() {
   const size_t bytes = BytesToAsk();
-  HEADRACE_ASSIGN_OR_RETURN(next_, PendingRead::Start(file_, asked_, block_bytes_ / kRoomShare, bytes));
+  BlockRead block{asked_, nullptr};
+  HEADRACE_ASSIGN_OR_RETURN(block.read, PendingRead::Start(file_, asked_, block_bytes_ / kRoomShare, bytes));
+  ahead_.push_back(std::move(block));
   asked_ += static_cast<int64_t>(bytes);
   return absl::OkStatus();
 }
 
-// Keeps asked_ at the byte after those that there are.
-absl::Status FramedReader::Account(size_t asked, int64_t got) {
+// The last read asks for a byte beyond the end, so no other one follows it.
+absl::Status FramedReader::ReadAhead() {
+  while (ahead_.size() < most_ahead_ && !at_end_ && asked_ < split_.end && asked_ <= size_) {
+    HEADRACE_RETURN_IF_ERROR(StartRead());
+  }
+  return absl::OkStatus();
+}
+
+// Keeps asked_ at the byte after those that there are, once it is known where they end.
+absl::Status FramedReader::Account(int64_t begin, size_t asked, int64_t got) {
   at_end_ = got < static_cast<int64_t>(asked);
-  asked_ -= static_cast<int64_t>(asked) - got;
-  if (asked_ <= size_ && (!at_end_ || asked_ == size_)) return absl::OkStatus();
-  return SizeChangedError(path_, size_, asked_);
+  if (at_end_) asked_ = begin + got;
+  const int64_t end = begin + got;
+  if (end <= size_ && (!at_end_ || end == size_)) return absl::OkStatus();
+  return SizeChangedError(path_, size_, end);
 }
 
 absl::Status FramedReader::ReadMore() {
-  if (next_ == nullptr) HEADRACE_RETURN_IF_ERROR(StartRead());
-  const std::shared_ptr<PendingRead> read = std::exchange(next_, nullptr);
+  if (ahead_.empty()) HEADRACE_RETURN_IF_ERROR(StartRead());
+  const auto [begin, read] = std::move(ahead_.front());
+  ahead_.pop_front();
   HEADRACE_ASSIGN_OR_RETURN(const int64_t got, read->Wait());
-  HEADRACE_RETURN_IF_ERROR(Account(read->bytes(), got));
+  HEADRACE_RETURN_IF_ERROR(Account(begin, read->bytes(), got));
   const size_t held = end_ - begin_;
   if (held > read->room()) {
     HEADRACE_RETURN_IF_ERROR(Grow(*read, static_cast<size_t>(got)));
@@ -174,7 +191,7 @@ absl::Status FramedReader::ReadMore() {
     begin_ = read->room() - held;
     end_ = read->room() + static_cast<size_t>(got);
   }
-  return at_end_ || asked_ >= split_.end ? absl::OkStatus() : StartRead();
+  return ReadAhead();
 }
 
 // For a record that is longer than what there is room for: reads at least as much again as it has, so that long records
@@ -182,7 +199,9 @@ absl::Status FramedReader::ReadMore() {
 absl::Status FramedReader::Grow(const PendingRead& read, size_t got) {
   const size_t held = end_ - begin_;
   const size_t wanted = std::max(held + got, reach_ - std::min(reach_, held + got));
-  const size_t more = at_end_ ? 0 : std::min(wanted, static_cast<size_t>(std::max<int64_t>(0, size_ - asked_) + 1));
+  // What was asked for already comes with the next calls.
+  const size_t more =
+      at_end_ || !ahead_.empty() ? 0 : std::min(wanted, static_cast<size_t>(std::max<int64_t>(0, size_ - asked_) + 1));
   HEADRACE_RETURN_IF_ERROR(CheckHeld(path_, *file_, static_cast<int64_t>(held + got + more)));
   BufferRef grown = BufferPool::Current().Allocate(held + got + more + PendingRead::kSlack);
   if (!grown) return ResourceError("no memory for a record of more than ", held, " bytes");
@@ -193,9 +212,9 @@ absl::Status FramedReader::Grow(const PendingRead& read, size_t got) {
   end_ = held + got;
   if (more == 0) return absl::OkStatus();
   HEADRACE_ASSIGN_OR_RETURN(const int64_t further, file_->ReadAt(asked_, absl::MakeSpan(buffer_->data() + end_, more)));
-  asked_ += static_cast<int64_t>(more);
+  const int64_t begin = std::exchange(asked_, asked_ + static_cast<int64_t>(more));
   end_ += static_cast<size_t>(further);
-  return Account(more, further);
+  return Account(begin, more, further);
 }
 
 }  // namespace headrace

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,7 +56,7 @@ class Framing {
 class FramedReader : public RecordReader {
  public:
   // `framing` outlives the reader, or is `own`, which belongs to the reader and may remember what it saw. The other
-  // arguments are those of Format::Open.
+  // arguments are those of Format::Open. Of a far file several blocks are asked for at once.
   static absl::StatusOr<std::unique_ptr<FramedReader>> Open(const Framing* framing, const FileSystem& files,
                                                             const std::string& path, const Split& split, int64_t from,
                                                             size_t block_bytes, OnDamage on_damage = OnDamage::kFail,
@@ -70,7 +71,7 @@ class FramedReader : public RecordReader {
 
  private:
   FramedReader(const Framing* framing, std::shared_ptr<const RandomAccessFile> file, std::string path, int64_t size,
-               const Split& split, int64_t from, size_t block_bytes, OnDamage on_damage);
+               const Split& split, int64_t from, size_t block_bytes, OnDamage on_damage, size_t most_ahead);
 
   absl::Span<uint8_t> bytes() const { return absl::MakeSpan(buffer_->data() + begin_, end_ - begin_); }
   void Drop(size_t bytes);
@@ -79,8 +80,9 @@ class FramedReader : public RecordReader {
   void Search(RecordBlock& block);
   absl::Status ReadMore();
   absl::Status StartRead();
+  absl::Status ReadAhead();
   absl::Status Grow(const PendingRead& read, size_t got);
-  absl::Status Account(size_t asked, int64_t got);
+  absl::Status Account(int64_t begin, size_t asked, int64_t got);
   size_t BytesToAsk() const;
 
   std::unique_ptr<const Framing> own_;
@@ -91,16 +93,22 @@ class FramedReader : public RecordReader {
   const Split split_;
   const size_t block_bytes_;
   const OnDamage on_damage_;
+  const size_t most_ahead_;
   int64_t offset_;  // of bytes() in the file
   int64_t asked_;   // up to which byte of the file reads have been started
   BufferRef buffer_;
   size_t begin_ = 0;
   size_t end_ = 0;
-  std::shared_ptr<PendingRead> next_;  // null: none was started
-  bool searching_;                     // for the first record of the split, or for one after damage
-  bool losing_ = false;                // skipped bytes count as lost
-  size_t reach_ = 0;                   // of the record that does not end in bytes(), as Framing::Piece
-  bool at_end_ = false;                // the file ends with bytes()
+  // A read of the block that begins at a byte of the file.
+  struct BlockRead {
+    int64_t begin;
+    std::shared_ptr<PendingRead> read;
+  };
+  std::deque<BlockRead> ahead_;  // in the order of the blocks, one after the other
+  bool searching_;               // for the first record of the split, or for one after damage
+  bool losing_ = false;          // skipped bytes count as lost
+  size_t reach_ = 0;             // of the record that does not end in bytes(), as Framing::Piece
+  bool at_end_ = false;          // the file ends with bytes()
 };
 
 }  // namespace headrace

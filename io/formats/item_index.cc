@@ -27,6 +27,12 @@ struct OpenedFile {
   int64_t changed_ns = 0;  // as in IndexedFile
 };
 
+// Of a version, a number that no time is.
+int64_t ChangeOf(const FileStat& stat) {
+  if (stat.version.empty()) return stat.changed_ns;
+  return -1 - static_cast<int64_t>(VersionHash(stat.version) >> 1);
+}
+
 absl::StatusOr<OpenedFile> OpenToIndex(const FileSystem& files, const std::string& path) {
   // Looks before the file is read, so that a later change is noticed.
   HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, files.Stat(path));
@@ -35,8 +41,9 @@ absl::StatusOr<OpenedFile> OpenToIndex(const FileSystem& files, const std::strin
   OpenedFile opened;
   HEADRACE_ASSIGN_OR_RETURN(opened.file, files.Open(path));
   HEADRACE_ASSIGN_OR_RETURN(opened.size, opened.file->Size());
-  const bool tells = stat.size == opened.size && stat.changed_ns > 0 && stat.changed_ns < now_ns - kCoarseNs;
-  opened.changed_ns = tells ? stat.changed_ns : 0;
+  const bool timed = stat.changed_ns > 0 && stat.changed_ns < now_ns - kCoarseNs;
+  const bool tells = stat.size == opened.size && (timed || !stat.version.empty());
+  opened.changed_ns = tells ? ChangeOf(stat) : 0;
   return opened;
 }
 
@@ -95,12 +102,16 @@ absl::StatusOr<std::optional<ItemIndex>> KeptIndex(const FileSystem& files, cons
 // Whether nothing is known to have changed the file since it was opened.
 bool Unchanged(const FileSystem& files, const std::string& path, const OpenedFile& opened) {
   const absl::StatusOr<FileStat> now = files.Stat(path);
-  return now.ok() && now->size == opened.size && (opened.changed_ns == 0 || now->changed_ns == opened.changed_ns);
+  return now.ok() && now->size == opened.size && (opened.changed_ns == 0 || ChangeOf(*now) == opened.changed_ns);
 }
 
 absl::Status KeepIndex(const FileSystem& files, const std::string& path, const std::string& index_path,
                        const OpenedFile& opened, std::string_view format, const ItemIndex& index) {
-  HEADRACE_ASSIGN_OR_RETURN(const uint32_t checksum, ChecksumOf(opened, index));
+  uint32_t checksum = 0;
+  // Each item compared is a request where there are versions.
+  if (opened.changed_ns >= 0) {
+    HEADRACE_ASSIGN_OR_RETURN(checksum, ChecksumOf(opened, index));
+  }
   if (!Unchanged(files, path, opened)) return absl::OkStatus();
   return files.Write(index_path, {FormatItemIndex(format, {opened.size, opened.changed_ns, checksum}, index)});
 }

@@ -19,6 +19,7 @@
 #include "core/interrupt.h"
 #include "io/files/testing/counted_reads.h"
 #include "io/files/testing/faulty_file_system.h"
+#include "io/files/testing/memory_store.h"
 #include "io/files/testing/temporary_folder.h"
 
 namespace headrace {
@@ -193,6 +194,20 @@ TEST_F(FindItemsTest, WalksAgainWhereTheFileChanged) {
   EXPECT_EQ(walks_, 3);
   Begins();
   EXPECT_EQ(walks_, 3);
+}
+
+TEST_F(FindItemsTest, IsKeptByTheVersionInAFarStore) {
+  MemoryStore store;
+  store.Put(path_, "abc\ndef\n");
+  Begins(&store);
+  const int64_t ranges = store.count(MemoryStore::Kind::kReadRange);
+  EXPECT_EQ(ranges, 2) << "the walk's own, none to compare items";
+  EXPECT_EQ(Begins(&store), (std::vector<int64_t>{0, 4}));
+  EXPECT_EQ(walks_, 1);
+  EXPECT_EQ(store.count(MemoryStore::Kind::kReadRange), ranges);
+  store.Put(path_, "abc\nxyz\n");
+  Begins(&store);
+  EXPECT_EQ(walks_, 2);
 }
 
 TEST_F(FindItemsTest, TakesTheIndexOfACopy) {

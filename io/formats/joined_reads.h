@@ -1,6 +1,7 @@
 // `JoinedReads` reads pieces of numbered files for a RandomAccessReader. Pieces that follow each other in a file and
 // are asked for together are read together, and all reads of one call are outstanding at once where the file system
-// allows. It keeps a few files open.
+// allows. It keeps a few files open. Of a far store more is read together, because each request costs as much as some
+// bytes do: pieces with little between them, or less than 1 MB that is little beside them, up to 16 MB.
 // Threads: const; any thread.
 #ifndef HEADRACE_IO_FORMATS_JOINED_READS_H_
 #define HEADRACE_IO_FORMATS_JOINED_READS_H_
@@ -10,6 +11,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "io/files/file_system.h"
+#include "io/files/started_reads.h"
 #include "io/formats/pending_read.h"
 #include "io/formats/random_access_reader.h"
 
@@ -47,12 +50,16 @@ class JoinedReads {
   static absl::Status CutWhole(const Piece& piece, std::string_view what, const OpenFile& opened, int64_t listed_bytes,
                                absl::Span<const uint8_t> bytes, RandomAccessReader::Content& content);
 
-  // Of the files that a table lists, each with its `path`. `files` outlives it. `most_between`: bytes between two
-  // pieces that are read along.
+  // Of the files that a table lists, each with its `path`, its `size` and, if it knows it, the hash of its `version`.
+  // `files` outlives it. `most_between`: bytes between two pieces that are read along.
   template <typename File>
   JoinedReads(const FileSystem* files, const std::vector<File>& listed, int64_t most_between)
-      : files_(files), most_between_(most_between), open_(listed.size()) {
-    for (const File& file : listed) paths_.push_back(std::make_shared<const std::string>(file.path));
+      : files_(files), open_(listed.size()) {
+    for (const File& file : listed) {
+      paths_.push_back(std::make_shared<const std::string>(file.path));
+      listed_.push_back(ListedAs(file));
+    }
+    Join(most_between);
   }
 
   const std::shared_ptr<const std::string>& path(uint64_t file) const { return paths_[file]; }
@@ -61,29 +68,60 @@ class JoinedReads {
   // As the Read of `reader`, which says for errors where its items are.
   size_t Read(const RandomAccessReader& reader, absl::Span<const uint64_t> items,
               absl::Span<RandomAccessReader::Content> contents, PieceOf piece_of, Cut cut, absl::Status& wrong) const;
+  // As RandomAccessReader's.
+  int most_outstanding() const { return most_outstanding_; }
+  void Start(absl::Span<const uint64_t> items, PieceOf piece_of) const;
+  absl::Status CheckFiles() const;
 
  private:
   // Items that are read together.
-  struct Run {
+  struct Run : StartedRead {
     size_t items = 0;
     Piece piece = {};
     absl::InlinedVector<int64_t, 1> begins = {};  // of the items' pieces
+    absl::Status started = {};
     OpenFile opened = {};
     std::shared_ptr<PendingRead> read = {};
   };
+  // Consecutive items of one run.
+  struct Part {
+    std::shared_ptr<Run> run;
+    size_t first = 0;
+    size_t items = 0;
+  };
 
-  Run RunFrom(absl::Span<const uint64_t> items, PieceOf piece_of) const;
-  absl::Status Start(Run& run) const;
-  // Cuts the run's items out of its bytes; returns how many.
-  static size_t CutRun(const Run& run, absl::Span<const uint64_t> items,
-                       absl::Span<RandomAccessReader::Content> contents, Cut cut, absl::Status& wrong);
+  template <typename File>
+  static ListedFile ListedAs(const File& file) {
+    if constexpr (requires { file.version; }) {
+      return {file.size, file.version};
+    } else {
+      return {file.size, 0};
+    }
+  }
+  // Says how much is read together.
+  void Join(int64_t most_between);
+  // Whether a piece so many bytes further on is read along with so many wanted bytes, and others between them.
+  bool IsNear(int64_t gap, int64_t wanted, int64_t between) const;
+  // Starts to read the first of the items, with those that go with it.
+  std::shared_ptr<Run> StartRun(absl::Span<const uint64_t> items, PieceOf piece_of) const;
+  absl::Status StartReading(Run& run) const;
+  // The reads of the items, of which those that were not begun before begin; none after one that could not begin.
+  absl::InlinedVector<Part, 1> PartsOf(absl::Span<const uint64_t> items, PieceOf piece_of) const;
+  // Cuts the part's items out of the run's bytes; returns how many.
+  static size_t CutPart(const Part& part, absl::Span<const uint64_t> items,
+                        absl::Span<RandomAccessReader::Content> contents, Cut cut, absl::Status& wrong);
 
   const FileSystem* const files_;
-  const int64_t most_between_;
+  int64_t most_between_ = 0;
+  int64_t most_joined_ = 0;
+  int most_outstanding_ = 0;
   std::vector<std::shared_ptr<const std::string>> paths_;
+  std::vector<ListedFile> listed_;
   mutable std::mutex mutex_;
   mutable std::vector<OpenFile> open_;         // by file; without a file: it is not open
   mutable std::deque<uint64_t> opened_files_;  // in the order in which they were opened
+  bool checks_ = false;                        // the store refuses no reads of another version
+  mutable std::set<uint64_t> unchecked_;       // files that were read and not looked at since
 };
 
 }  // namespace headrace

@@ -12,18 +12,10 @@ absl::StatusOr<std::shared_ptr<PendingRead>> PendingRead::Start(std::shared_ptr<
   if (!buffer) return ResourceError("no memory for ", bytes, " bytes of a file");
   const std::shared_ptr<PendingRead> read(new PendingRead(std::move(file), room, bytes, std::move(buffer)));
   read->file_->StartReadAt(offset, absl::MakeSpan(read->buffer_->data() + room, bytes),
-                           [read](absl::StatusOr<int64_t> done) {
-                             const std::lock_guard<std::mutex> lock(read->mutex_);
-                             read->read_ = std::move(done);
-                             read->completed_.notify_all();
-                           });
+                           [read](absl::StatusOr<int64_t> done) { read->read_.Give(std::move(done)); });
   return read;
 }
 
-absl::StatusOr<int64_t> PendingRead::Wait() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  completed_.wait(lock, [this] { return read_.has_value(); });
-  return *read_;
-}
+absl::StatusOr<int64_t> PendingRead::Wait() { return read_.Wait(); }
 
 }  // namespace headrace

@@ -4,16 +4,15 @@
 #ifndef HEADRACE_IO_FORMATS_PENDING_READ_H_
 #define HEADRACE_IO_FORMATS_PENDING_READ_H_
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <optional>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "core/buffer.h"
 #include "io/files/file_system.h"
+#include "io/formats/completion.h"
 
 namespace headrace {
 
@@ -26,7 +25,8 @@ class PendingRead {
   static absl::StatusOr<std::shared_ptr<PendingRead>> Start(std::shared_ptr<const RandomAccessFile> file,
                                                             int64_t offset, size_t room, size_t bytes);
 
-  // Waits for the end of the read: the number of bytes, fewer than asked for only at the file's end.
+  // Waits for the end of the read: the number of bytes, fewer than asked for only at the file's end. kClosed: the work
+  // of this thread should end.
   absl::StatusOr<int64_t> Wait();
   size_t room() const { return room_; }
   size_t bytes() const { return bytes_; }
@@ -40,9 +40,7 @@ class PendingRead {
   const size_t room_;
   const size_t bytes_;
   const BufferRef buffer_;
-  std::mutex mutex_;
-  std::condition_variable completed_;
-  std::optional<absl::StatusOr<int64_t>> read_;
+  Completion<int64_t> read_;
 };
 
 }  // namespace headrace

@@ -36,6 +36,15 @@ class RandomAccessReader {
   // Reads the items of these numbers, in any order, into as many `contents`. Returns how many it has read, from the
   // first on: fewer if the next one fails, for the reason in `wrong`, which names the file.
   virtual size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const = 0;
+  // How many of its reads may be outstanding at once without a thread for each, because its files are far; 0: each
+  // read holds its thread.
+  virtual int most_outstanding() const { return 0; }
+  // Begins to read the items, and may return before their bytes are there: Read of the same thread finds them, while
+  // the thread's StartedReads lasts (io/files/started_reads.h). Without one it does nothing.
+  virtual void Start(absl::Span<const uint64_t> /*items*/) const {}
+  // kData, naming it: a far file that was read since the last call has changed since it was listed, and its store
+  // refuses no reads of another version.
+  virtual absl::Status CheckFiles() const { return absl::OkStatus(); }
 };
 
 }  // namespace headrace

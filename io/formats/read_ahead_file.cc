@@ -5,8 +5,15 @@
 #include <utility>
 
 #include "core/error.h"
+#include "io/files/far_of.h"
 
 namespace headrace {
+namespace {
+
+// A request waits for the network as long as some bytes take.
+constexpr size_t kLeastFarBlock = size_t{4} << 20;
+
+}  // namespace
 
 ReadAheadFile::ReadAheadFile(std::shared_ptr<const RandomAccessFile> file, std::string path, int64_t size,
                              int64_t until, size_t block_bytes)
@@ -20,6 +27,7 @@ absl::StatusOr<std::unique_ptr<ReadAheadFile>> ReadAheadFile::Open(const FileSys
                                                                    int64_t from, int64_t until, size_t block_bytes) {
   HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, files.Open(path));
   HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
+  if (FarOf(files, path) != nullptr) block_bytes = std::max(block_bytes, kLeastFarBlock);
   std::unique_ptr<ReadAheadFile> opened(new ReadAheadFile(std::move(file), path, size, until, block_bytes));
   HEADRACE_RETURN_IF_ERROR(opened->Start(from, opened->blocks_[kCurrent]));
   return opened;

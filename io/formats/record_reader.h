@@ -65,6 +65,9 @@ struct RecordBlock {
 
 class RecordReader {
  public:
+  // Blocks of a far file that a reader may ask for at once, ahead of the one that it holds.
+  static constexpr int kFarBlocksAhead = 4;
+
   virtual ~RecordReader() = default;
   // Replaces the block by the next records in order; none: the split has no more, but may have lost some. kData: the
   // record at offset() is damaged, or the file changed while it was read.

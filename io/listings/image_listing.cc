@@ -327,35 +327,47 @@ void AddFarFile(std::string_view path, const FolderEntry& entry, const std::vect
   if (version != 0) images.hash = MixKey(images.hash, version);
 }
 
-// The files below a folder, in order, by the folders in it.
-absl::StatusOr<FoundImages> ListFarFolder(const FileSystem& store, const std::string& folder,
-                                          const std::vector<std::string>& extensions,
-                                          const ImageListingOptions& options) {
+// What is below a folder: its own files, and those in its folders.
+struct FarTree {
   std::vector<FolderEntry> entries;  // of the folder itself
   std::map<std::string, ClassImages, std::less<>> by_class;
+};
+
+absl::Status ReadFarTree(const FileSystem& store, const std::string& folder, const std::vector<std::string>& extensions,
+                         FarTree& tree) {
   HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<FolderPages> pages, store.far()->ListTree(folder));
   while (true) {
     HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
     HEADRACE_ASSIGN_OR_RETURN(std::vector<FolderEntry> page, pages->Next());
-    if (page.empty()) break;
+    if (page.empty()) return absl::OkStatus();
     for (FolderEntry& entry : page) {
       const size_t slash = entry.name.find('/');
       if (slash == std::string::npos) {
-        entries.push_back(std::move(entry));
+        tree.entries.push_back(std::move(entry));
       } else if (slash > 0 && slash + 1 < entry.name.size()) {
         const std::string_view path = entry.name;
-        AddFarFile(path.substr(slash + 1), entry, extensions, by_class[std::string(path.substr(0, slash))]);
+        AddFarFile(path.substr(slash + 1), entry, extensions, tree.by_class[std::string(path.substr(0, slash))]);
       }
     }
   }
-  if (entries.empty() && by_class.empty()) return MissingPathError(store, folder);
-  for (const auto& [name, images] : by_class) {
-    entries.emplace_back().name = name;
-    entries.back().type = EntryType::kFolder;
+}
+
+// As WalkFolder, by one listing.
+absl::StatusOr<FoundImages> ListFarFolder(const FileSystem& store, const std::string& folder,
+                                          const std::vector<std::string>& extensions,
+                                          const ImageListingOptions& options) {
+  FarTree tree;
+  const absl::Status listed = ReadFarTree(store, folder, extensions, tree);
+  const bool nothing = tree.entries.empty() && tree.by_class.empty();
+  if (nothing && (listed.ok() || KindOf(listed) == ErrorKind::kNotFound)) return MissingPathError(store, folder);
+  HEADRACE_RETURN_IF_ERROR(listed);
+  for (const auto& [name, images] : tree.by_class) {
+    tree.entries.emplace_back().name = name;
+    tree.entries.back().type = EntryType::kFolder;
   }
   FoundImages found;
-  HEADRACE_ASSIGN_OR_RETURN(found.classes, FindClasses(entries, folder, extensions, options));
-  for (const ImageClass& each : found.classes) found.images.push_back(std::move(by_class.find(each.name)->second));
+  HEADRACE_ASSIGN_OR_RETURN(found.classes, FindClasses(tree.entries, folder, extensions, options));
+  for (const ImageClass& each : found.classes) found.images.push_back(std::move(tree.by_class.find(each.name)->second));
   return found;
 }
 

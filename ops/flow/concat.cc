@@ -176,6 +176,17 @@ class ConcatenatedSource : public IndexedSource {
     return ReadRowsOfInputs(of_inputs, read, block);
   }
 
+  absl::Status CheckUnchanged() const override { return CheckInputsUnchanged(inputs_); }
+
+  void StartRows(const RowPositions& wanted) const override {
+    std::vector<RowOfInput> rows;
+    for (const uint64_t position : wanted.positions) {
+      const size_t input = InputAt(position);
+      rows.push_back({input, {wanted.epoch, position - StartOf(input)}});
+    }
+    StartRowsOfInputs(inputs_, rows);
+  }
+
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     const size_t input = InputAt(position);
     inputs_[input]->Identify(epoch, position - StartOf(input), id, provenance);

@@ -66,6 +66,12 @@ class SkippedSource : public IndexedSource {
     for (uint64_t& position : of_input) position += skipped_;
     return input_->ReadRows({wanted.epoch, of_input, wanted.occurrence_keys}, block);
   }
+  absl::Status CheckUnchanged() const override { return input_->CheckUnchanged(); }
+  void StartRows(const RowPositions& wanted) const override {
+    Positions of_input(wanted.positions.begin(), wanted.positions.end());
+    for (uint64_t& position : of_input) position += skipped_;
+    input_->StartRows({wanted.epoch, of_input});
+  }
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     input_->Identify(epoch, position + skipped_, id, provenance);
   }

@@ -72,6 +72,8 @@ class TakenSource : public IndexedSource {
   absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
     return input_->ReadRows(wanted, block);
   }
+  absl::Status CheckUnchanged() const override { return input_->CheckUnchanged(); }
+  void StartRows(const RowPositions& wanted) const override { input_->StartRows(wanted); }
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     input_->Identify(epoch, position, id, provenance);
   }

@@ -248,6 +248,12 @@ class ZippedSource : public IndexedSource {
     return failed;
   }
 
+  absl::Status CheckUnchanged() const override { return CheckInputsUnchanged(inputs_); }
+
+  void StartRows(const RowPositions& wanted) const override {
+    for (const auto& input : inputs_) input->StartRows(wanted);
+  }
+
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     inputs_[0]->Identify(epoch, position, id, provenance);
     for (size_t i = 1; i < inputs_.size(); ++i) {

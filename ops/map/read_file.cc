@@ -1,11 +1,13 @@
 #include "ops/map/read_file.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
 #include "io/files/default_file_system.h"
+#include "io/formats/pending_file.h"
 
 namespace headrace {
 namespace {
@@ -20,24 +22,36 @@ class ReadFile : public UnaryKernel {
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& /*context*/) const override {
     if (!IsVariableLength(input.dtype())) return NoPaths(input.TypeName());
-    if (input.rank() == 0) return Read(input.bytes_value());
+    if (input.rank() == 0) {
+      HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<PendingFile> file, Start(input.bytes_value()));
+      return file->Wait();
+    }
+    // All files are asked for first, because each of a far store takes as long as a few together.
+    std::vector<std::shared_ptr<PendingFile>> pending;
+    absl::Status wrong;
+    for (int64_t i = 0; i < input.elements() && wrong.ok(); ++i) {
+      absl::StatusOr<std::shared_ptr<PendingFile>> file = Start(input.bytes_at(i));
+      wrong = file.status();
+      if (file.ok()) pending.push_back(*std::move(file));
+    }
     std::vector<Tensor> read;
     std::vector<std::string_view> contents;
-    for (int64_t i = 0; i < input.elements(); ++i) {
-      HEADRACE_ASSIGN_OR_RETURN(Tensor file, Read(input.bytes_at(i)));
+    for (const std::shared_ptr<PendingFile>& each : pending) {
+      HEADRACE_ASSIGN_OR_RETURN(Tensor file, each->Wait());
       contents.push_back(file.bytes_value());
       read.push_back(std::move(file));
     }
+    HEADRACE_RETURN_IF_ERROR(wrong);
     return Tensor::CopyBytesArray(DType::kBytes, input.shape(), contents);
   }
 
  private:
-  absl::StatusOr<Tensor> Read(std::string_view path) const {
+  absl::StatusOr<std::shared_ptr<PendingFile>> Start(std::string_view path) const {
     if (path.empty()) return DataError("the path is empty; each row names a file");
     const std::string whole = root_.empty() || !RootOf(path).empty() ? std::string(path) : JoinPath(root_, path);
     // The graph is right where a row's path is not one.
     if (absl::Status named = CheckNoNul("the path", whole); !named.ok()) return DataError(ToStd(named.message()));
-    return files_->Read(whole);
+    return PendingFile::Start(*files_, whole, {});
   }
 
   const FileSystem* const files_;

@@ -5,11 +5,14 @@
 
 #include <atomic>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "io/files/file_system_registry.h"
 #include "io/files/testing/faulty_file_system.h"
+#include "io/files/testing/memory_store.h"
 #include "io/files/testing/temporary_folder.h"
 #include "ops/testing/run_operator.h"
 
@@ -67,6 +70,35 @@ TEST_F(ReadFileTest, ReadsTheFilesOfABatch) {
     if (row.epoch > 0) continue;
     for (int64_t i = 0; i < row.columns[0].dim(0); ++i) found.emplace_back(row.columns[0].bytes_at(i));
   }
+  EXPECT_THAT(found, ElementsAre("bytes of b", "bytes of a", "bytes of c"));
+}
+
+TEST_F(ReadFileTest, AsksForAllFarFilesOfABatchAtOnce) {
+  const MemoryStore::Options on_demand{.completes = MemoryStore::Completes::kOnDemand};
+  MemoryStore store(on_demand);
+  for (const char* name : {"a", "b", "c"}) store.Put(Cat("mem://b/", name), Cat("bytes of ", name));
+  FileSystemRegistry files(LocalFileSystem());
+  files.Add("mem", &store);
+  GraphBuilder builder;
+  builder.Add("Csv", {},
+              {{"patterns", StringsValue({folder_.Write("table.csv", "path\nb\na\nc\n")})},
+               {"fields", StringsValue({"path string"})}});
+  builder.Add("batch", {0}, {{"size", IntValue(3)}});
+  builder.Add("map", {1});
+  builder.Step("ReadFile", {"path"}, {"path"}, {{"root", StringValue("mem://b")}});
+  RunSpec spec;
+  spec.epochs = 1;
+  PipelineOptions options = OptionsOf(spec);
+  options.files = &files;
+  const auto graph = builder.Build();
+  absl::StatusOr<Ran> ran = Ran();
+  std::thread reader([&] { ran = RunOnce(*graph, std::move(options)); });
+  store.WaitFor(3);
+  store.CompleteAll();
+  reader.join();
+  ASSERT_TRUE(ran.ok() && ran->error.ok());
+  std::vector<std::string> found;
+  for (int64_t i = 0; i < 3; ++i) found.emplace_back(ran->rows.at(0).columns[0].bytes_at(i));
   EXPECT_THAT(found, ElementsAre("bytes of b", "bytes of a", "bytes of c"));
 }
 

@@ -116,6 +116,17 @@ class MixedSource : public IndexedSource {
     return ReadRowsOfInputs(rows, read, block);
   }
 
+  absl::Status CheckUnchanged() const override { return CheckInputsUnchanged(inputs_); }
+
+  void StartRows(const RowPositions& wanted) const override {
+    std::vector<RowOfInput> rows(wanted.positions.size());
+    const absl::Status found = With(wanted.epoch, [&](const MixtureTable& table) {
+      for (size_t i = 0; i < rows.size(); ++i) rows[i] = RowInInput(table, {wanted.epoch, wanted.positions[i]});
+    });
+    // Else ReadRows says why.
+    if (found.ok()) StartRowsOfInputs(inputs_, rows);
+  }
+
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     const absl::StatusOr<RowOfInput> found = Find({epoch, position});
     if (!found.ok()) return;

@@ -126,6 +126,14 @@ class BucketedSource : public IndexedSource {
     return input_->ReadRows({wanted.epoch, of_input, wanted.occurrence_keys}, block);
   }
 
+  absl::Status CheckUnchanged() const override { return input_->CheckUnchanged(); }
+
+  void StartRows(const RowPositions& wanted) const override {
+    Positions of_input(wanted.positions.begin(), wanted.positions.end());
+    Find(wanted.epoch, absl::MakeSpan(of_input));
+    input_->StartRows({wanted.epoch, of_input});
+  }
+
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     Find(epoch, absl::MakeSpan(&position, 1));
     input_->Identify(epoch, position, id, provenance);

@@ -74,6 +74,15 @@ class OrderedSource : public IndexedSource {
     return status;
   }
 
+  absl::Status CheckUnchanged() const override { return input_->CheckUnchanged(); }
+
+  void StartRows(const RowPositions& wanted) const override {
+    Positions of_input(wanted.positions.begin(), wanted.positions.end());
+    Positions occurrences(of_input.size());
+    order_->Find(wanted.epoch, absl::MakeSpan(of_input), absl::MakeSpan(occurrences));
+    input_->StartRows({wanted.epoch, of_input});
+  }
+
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     const uint64_t occurrence = Find(epoch, position);
     input_->Identify(epoch, position, id, provenance);

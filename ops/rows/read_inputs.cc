@@ -70,6 +70,20 @@ absl::Status ReadRowsOfInputs(absl::Span<const RowOfInput> rows, ReadInput read,
   return failed;
 }
 
+void StartRowsOfInputs(const IndexedSources& inputs, absl::Span<const RowOfInput> rows) {
+  for (const Indices& which : OfOneInputAndEpoch(rows)) {
+    const RowOfInput& first = rows[which[0]];
+    std::vector<uint64_t> positions;
+    for (const size_t i : which) positions.push_back(rows[i].row.position);
+    inputs[first.input]->StartRows({first.row.epoch, positions});
+  }
+}
+
+absl::Status CheckInputsUnchanged(const IndexedSources& inputs) {
+  for (const auto& input : inputs) HEADRACE_RETURN_IF_ERROR(input->CheckUnchanged());
+  return absl::OkStatus();
+}
+
 NumbersOfInputs::NumbersOfInputs(const IndexedSources& inputs) : inputs_(inputs) {
   uint64_t end = 0;
   for (const auto& input : inputs) ends_.push_back(end += input->numbers());
@@ -92,6 +106,7 @@ IndexedProperties PropertiesTogether(const IndexedSources& inputs) {
     const IndexedProperties each = input->properties();
     all.begins |= each.begins;
     all.asks_user |= each.asks_user;
+    all.far_reads = std::max(all.far_reads, each.far_reads);
     all.recurring_orders = std::max(all.recurring_orders, each.recurring_orders);
   }
   return all;

@@ -26,6 +26,11 @@ using ReadInput = absl::FunctionRef<absl::Status(size_t input, const RowPosition
 // rows that fail, the first one's error counts, and the rows before it are in the block.
 absl::Status ReadRowsOfInputs(absl::Span<const RowOfInput> rows, ReadInput read, Block& block);
 
+// As IndexedSource::StartRows of the inputs.
+void StartRowsOfInputs(const IndexedSources& inputs, absl::Span<const RowOfInput> rows);
+// As IndexedSource::CheckUnchanged, of all inputs.
+absl::Status CheckInputsUnchanged(const IndexedSources& inputs);
+
 // The numbers that rows of several inputs have together (IndexedSource::numbers): those of one follow those of the
 // input before. It is made for inputs that outlive it.
 class NumbersOfInputs {

@@ -1,7 +1,6 @@
 #include "ops/source/file_patterns.h"
 
 #include <functional>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,8 +11,8 @@
 #include "core/hash.h"
 #include "io/files/brace_expansion.h"
 #include "io/files/expected_files.h"
-#include "io/files/far_files.h"
 #include "io/files/far_glob.h"
+#include "io/files/far_of.h"
 #include "io/files/plain_path.h"
 #include "ops/source/unfinished_sets.h"
 
@@ -61,10 +60,7 @@ std::vector<std::string> SplitPaths(std::string_view text) {
   return paths;
 }
 
-bool IsFar(const FileSystem& files, const std::string& path) {
-  const absl::StatusOr<FileSystem::Located> located = files.Locate(path);
-  return located.ok() && located->files->far() != nullptr;
-}
+bool IsFar(const FileSystem& files, const std::string& path) { return FarOf(files, path) != nullptr; }
 
 // Of one path. A far store is not asked about patterns: the listing says whether a file has that very name.
 absl::Status AppendPattern(const FileSystem& files, const std::string& path, std::string_view ending,
@@ -99,12 +95,10 @@ absl::StatusOr<std::vector<std::string>> PatternsOf(const FileSystem& files, con
   return patterns;
 }
 
-// What is known of a file before it is read.
+// What is known of a file before it is read. It must not depend on what was asked before, as it is part of
+// fingerprints.
 absl::StatusOr<FileStat> StatListed(const FileSystem& files, const std::string& path, Unlisted unlisted) {
-  if (unlisted == Unlisted::kAsk) return files.Stat(path);
-  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located located, files.Locate(path));
-  if (located.files->far() == nullptr) return files.Stat(path);
-  if (const std::optional<FileStat> known = located.files->far()->Recall(located.path)) return *known;
+  if (unlisted == Unlisted::kAsk || TakesPatterns(path)) return files.Stat(path);
   FileStat unknown;
   unknown.size = -1;
   return unknown;
@@ -135,9 +129,15 @@ absl::StatusOr<PathArena> MatchInOrder(const FileSystem& files, const std::vecto
   return found;
 }
 
+absl::StatusOr<FileStat> StatNamed(const FileSystem& files, const std::string& text) {
+  const bool one = TakesPatterns(text) && text.find(';') == std::string::npos && !HasWildcards(text);
+  if (one || !IsFar(files, text)) return files.Stat(text);
+  return NotFoundError(text, " is not the name of one file");
+}
+
 absl::StatusOr<MatchedFiles> Measure(const FileSystem& files, std::string_view source, PathArena paths,
                                      const std::vector<std::string>& patterns, Unlisted unlisted) {
-  if (unlisted == Unlisted::kAsk) ExpectFiles(files, paths);
+  ExpectFiles(files, paths);
   HEADRACE_RETURN_IF_ERROR(CheckSetsFinished(files, paths));
   MatchedFiles matched;
   matched.paths = std::move(paths);

@@ -24,9 +24,9 @@ struct MatchedFiles {
 ir::Attribute DeclarePatterns();
 // kGraph if there are no patterns, or one is not a path.
 absl::Status CheckPatterns(const ir::Attributes& attributes);
-// What is done about far files that no listing has the size of.
+// What is done about addresses of http, which nothing lists.
 enum class Unlisted {
-  kAsk,    // the store is asked about each
+  kAsk,    // the host is asked about each
   kLeave,  // their sizes stay -1: they are read whole, which tells
 };
 
@@ -39,6 +39,9 @@ absl::StatusOr<MatchedFiles> MatchFiles(const FileSystem& files, std::string_vie
 // byte order, and each comes once. Braces of http and https paths expand (io/files/brace_expansion.h).
 absl::StatusOr<PathArena> MatchInOrder(const FileSystem& files, const std::vector<std::string>& texts,
                                        std::string_view ending);
+// What has a text for its name. kNotFound, without a request, for a text that a far store would know nothing by: a
+// pattern, several paths, an address of http.
+absl::StatusOr<FileStat> StatNamed(const FileSystem& files, const std::string& text);
 // Looks up the sizes of the files. `patterns` are what the fingerprint names. kData for files of a set that was not
 // written to its end (ops/source/unfinished_sets.h).
 absl::StatusOr<MatchedFiles> Measure(const FileSystem& files, std::string_view source, PathArena paths,

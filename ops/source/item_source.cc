@@ -63,6 +63,16 @@ absl::Status ItemSource::ReadRows(const RowPositions& wanted, Block& block) cons
   return wrong;
 }
 
+IndexedProperties ItemSource::properties() const {
+  IndexedProperties properties;
+  if (needs_bytes_) properties.far_reads = reader_->most_outstanding();
+  return properties;
+}
+
+void ItemSource::StartRows(const RowPositions& wanted) const {
+  if (needs_bytes_) reader_->Start(wanted.positions);
+}
+
 void ItemSource::Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const {
   const RandomAccessReader::Location location = reader_->LocationOf(position);
   id = {epoch, position};

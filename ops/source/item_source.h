@@ -21,8 +21,11 @@ class ItemSource : public IndexedSource {
              std::vector<int> fields, Fingerprint fingerprint);
 
   uint64_t size() const override { return reader_->size(); }
+  IndexedProperties properties() const override;
   absl::Status Read(const RowPosition& wanted, Block& block) const override;
   absl::Status ReadRows(const RowPositions& wanted, Block& block) const override;
+  absl::Status CheckUnchanged() const override { return reader_->CheckFiles(); }
+  void StartRows(const RowPositions& wanted) const override;
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override;
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { fingerprints.push_back(fingerprint_); }
 

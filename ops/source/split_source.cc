@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "io/files/far_of.h"
 
 namespace headrace {
 namespace {
@@ -18,6 +19,10 @@ constexpr int64_t kLeastBlockBytes = 4096;
 constexpr int64_t kBudgetShare = 16;
 // Blocks that a reader holds or has asked for.
 constexpr int64_t kBlocksOfReader = 3;
+// Of far files: the block that a reader holds, those that it has asked for, and those of the split that comes next.
+constexpr int64_t kFarBlocksOfReader = 1 + 2 * RecordReader::kFarBlocksAhead;
+// A request waits for the network as long as some megabytes take.
+constexpr int64_t kFarBlockBytes = int64_t{8} << 20;
 // A message ends with the record that reaches this size, however many rows were asked for: records may be far longer
 // than those by which their number was chosen.
 constexpr int64_t kMostMessageBytes = int64_t{2} << 20;
@@ -48,8 +53,16 @@ SplitReading ReadingOf(const ir::Attributes& attributes, int64_t split_bytes) {
   return reading;
 }
 
-size_t BlockBytesOf(const SplitReading& reading, int64_t memory, int64_t wanted) {
-  const int64_t share = memory / kBudgetShare / (kBlocksOfReader * reading.readers);
+const FarFiles* StoreOf(const MatchedFiles& files, const FileSystem& system) {
+  return files.paths.size() == 0 ? nullptr : FarOf(system, std::string(files.paths[0]));
+}
+
+// Whether reads of another version are not refused.
+bool Checks(const FarFiles* far) { return far != nullptr && !far->conditional_reads(); }
+
+size_t BlockBytesOf(const SplitReading& reading, int64_t memory, int64_t wanted, bool far) {
+  if (far) wanted = std::max(wanted, kFarBlockBytes);
+  const int64_t share = memory / kBudgetShare / ((far ? kFarBlocksOfReader : kBlocksOfReader) * reading.readers);
   return static_cast<size_t>(std::clamp(share / kLeastBlockBytes * kLeastBlockBytes, kLeastBlockBytes, wanted));
 }
 
@@ -154,6 +167,15 @@ void SplitReading::Describe(OperatorProperties& properties) const {
   properties.shards_itself = sharding != Sharding::kRows;
 }
 
+// Each rank pays for the whole set, and they share one network.
+void SplitReading::WarnOfFarRows(const RunOptions& run, const std::string& path, RowWarnings& warnings) const {
+  if (sharding != Sharding::kRows || run.world == 1 || FarOf(*run.files, path) == nullptr) return;
+  warnings.Add({}, {std::make_shared<const std::string>(path), -1, -1},
+               Cat("each of the ", run.world,
+                   " ranks reads all bytes of the far files and keeps its rows; with "
+                   "sharding=\"splits\" a rank reads its own bytes alone"));
+}
+
 absl::StatusOr<SplitTable> SplitSource::SplitsOf(const SplitReading& reading, const MatchedFiles& files,
                                                  const Format& format, const RunOptions& run) {
   const int64_t split_bytes = SplitBytesOf(reading, files, run.world);
@@ -181,8 +203,12 @@ absl::StatusOr<std::unique_ptr<StreamSource>> SplitSource::Make(std::unique_ptr<
                                                                 int64_t split_bytes) {
   const SplitReading reading = ReadingOf(arguments.attributes, split_bytes);
   HEADRACE_ASSIGN_OR_RETURN(SplitTable splits, SplitsOf(reading, files, *format, *arguments.run));
-  return std::unique_ptr<StreamSource>(new SplitSource(std::move(format), std::move(files), std::move(columns),
-                                                       arguments, reading, std::move(splits), block_bytes));
+  std::unique_ptr<SplitSource> source(new SplitSource(std::move(format), std::move(files), std::move(columns),
+                                                      arguments, reading, std::move(splits), block_bytes));
+  if (source->files_.paths.size() > 0) {
+    reading.WarnOfFarRows(*arguments.run, std::string(source->files_.paths[0]), *source->warnings_);
+  }
+  return source;
 }
 
 SplitSource::SplitSource(std::unique_ptr<const Format> format, MatchedFiles files,
@@ -199,9 +225,10 @@ SplitSource::SplitSource(std::unique_ptr<const Format> format, MatchedFiles file
       order_(splits_.size(), arguments.seed, arguments.salt),
       share_(splits_.size() > rank_ ? (splits_.size() - rank_ - 1) / world_ + 1 : 0),
       skip_failed_(arguments.run->skip_failed),
-      block_bytes_(BlockBytesOf(reading_, arguments.run->memory, block_bytes)),
+      block_bytes_(BlockBytesOf(reading_, arguments.run->memory, block_bytes, StoreOf(files_, *system_) != nullptr)),
       most_message_bytes_(
           static_cast<size_t>(std::clamp(arguments.run->memory / kMessageShare, kLeastBlockBytes, kMostMessageBytes))),
+      checks_(Checks(StoreOf(files_, *system_))),
       warnings_(std::make_shared<RowWarnings>(arguments.name, "position")),
       lanes_(static_cast<size_t>(reading_.readers)) {}
 
@@ -285,12 +312,20 @@ absl::Status SplitSource::Fill(Lane& lane) {
     lane.at = 0;
     NoteLost(lane);
     if (lane.block.records.empty()) {
+      HEADRACE_RETURN_IF_ERROR(CheckUnchanged(lane.opened));
       lane = Lane();
     } else {
       columns_->Choose(lane.block);
     }
   }
   return absl::OkStatus();
+}
+
+// At the end of a split of a store that refuses no reads of another version.
+absl::Status SplitSource::CheckUnchanged(const Opened& opened) const {
+  if (!checks_) return absl::OkStatus();
+  const ListedFile listed{files_.sizes[opened.file], files_.versions[opened.file]};
+  return Located(system_->Open(*opened.path, listed).status(), opened, -1);
 }
 
 void SplitSource::NoteLost(const Lane& lane) {

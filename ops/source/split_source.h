@@ -55,6 +55,8 @@ struct SplitReading {
   static absl::Status CheckBesideIndex(const ir::Attributes& attributes);
   static SplitReading Of(const ir::Attributes& attributes);
   void Describe(OperatorProperties& properties) const;
+  // Adds a warning if each of several ranks would read all of a far set; `path` is one of its files.
+  void WarnOfFarRows(const RunOptions& run, const std::string& path, RowWarnings& warnings) const;
 
   // What is sharded: the rows of the stream, its splits, or byte ranges of equal length.
   enum class Sharding { kRows, kSplits, kContiguous };
@@ -115,6 +117,7 @@ class SplitSource : public StreamSource {
   // The lane whose turn it is, with a record; null: no row is left.
   absl::StatusOr<Lane*> NextLane();
   absl::Status Fill(Lane& lane);
+  absl::Status CheckUnchanged(const Opened& opened) const;
   void NoteLost(const Lane& lane);
   bool TakeSplit(Lane& lane);
   void PassTurn();
@@ -138,6 +141,7 @@ class SplitSource : public StreamSource {
   const bool skip_failed_;
   const size_t block_bytes_;
   const size_t most_message_bytes_;
+  const bool checks_;  // versions, at the end of a split
   const std::shared_ptr<RowWarnings> warnings_;
   std::vector<Lane> lanes_;
   std::deque<Opened> ahead_;  // the splits that come next

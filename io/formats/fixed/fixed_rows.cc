@@ -1,6 +1,9 @@
 #include "io/formats/fixed/fixed_rows.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 namespace headrace {
 namespace {
@@ -45,11 +48,21 @@ void FixedRows::TakeUnpacked(absl::Span<const uint64_t> items, absl::Span<Conten
   }
 }
 
+JoinedReads::Piece FixedRows::PieceOf(uint64_t item) const {
+  const Place place = PlaceOf(item);
+  return {place.run->file, place.begin, place.begin + place.bytes};
+}
+
+// Those that were unpacked are in memory.
+void FixedRows::Start(absl::Span<const uint64_t> items) const {
+  std::vector<uint64_t> packed;
+  std::copy_if(items.begin(), items.end(), std::back_inserter(packed),
+               [this](uint64_t item) { return !PlaceOf(item).run->unpacked; });
+  reads_.Start(packed, [this](uint64_t item) { return PieceOf(item); });
+}
+
 size_t FixedRows::ReadFiles(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const {
-  const auto piece_of = [this](uint64_t item) {
-    const Place place = PlaceOf(item);
-    return JoinedReads::Piece{place.run->file, place.begin, place.begin + place.bytes};
-  };
+  const auto piece_of = [this](uint64_t item) { return PieceOf(item); };
   const auto cut = [&](uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<uint8_t> bytes,
                        Content& content) {
     const JoinedReads::Piece piece = piece_of(item);

@@ -28,6 +28,9 @@ class FixedRows : public RandomAccessReader {
   Location LocationOf(uint64_t item) const override;
   std::shared_ptr<const std::string> Path(uint64_t file) const override { return reads_.path(file); }
   size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const override;
+  absl::Status CheckFiles() const override { return reads_.CheckFiles(); }
+  int most_outstanding() const override { return reads_.most_outstanding(); }
+  void Start(absl::Span<const uint64_t> items) const override;
 
  private:
   struct Place {
@@ -38,6 +41,7 @@ class FixedRows : public RandomAccessReader {
   };
 
   Place PlaceOf(uint64_t item) const;
+  JoinedReads::Piece PieceOf(uint64_t item) const;
   // How many of the items, from the first on, are all in memory, or all not.
   size_t Alike(absl::Span<const uint64_t> items) const;
   size_t ReadFiles(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const;

@@ -28,6 +28,9 @@ class LmdbRows : public RandomAccessReader {
   // kData: an entry is another than when the table was made. It may also have been overwritten without a trace: call
   // CheckUnchanged after it.
   size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const override;
+  absl::Status CheckFiles() const override { return reads_.CheckFiles(); }
+  int most_outstanding() const override { return reads_.most_outstanding(); }
+  void Start(absl::Span<const uint64_t> items) const override;
   // kData: something was committed since the table was made. LMDB overwrites no page of the last transaction before
   // the next one is committed: what was read before this call is whole if it is OK. Looks at the file that
   // Read has open, also after another file took its name.

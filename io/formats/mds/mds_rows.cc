@@ -1,6 +1,9 @@
 #include "io/formats/mds/mds_rows.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "core/row_id.h"
@@ -24,13 +27,23 @@ RandomAccessReader::Location MdsRows::LocationOf(uint64_t sample) const {
   return {number, static_cast<int64_t>(within), offset};
 }
 
+JoinedReads::Piece MdsRows::PieceOf(uint64_t sample) const {
+  const size_t number = table_->ShardOf(sample);
+  const MdsTable::Shard& shard = table_->shards()[number];
+  const uint64_t within = sample - shard.first;
+  return {number, shard.offsets[within], shard.offsets[within + 1]};
+}
+
+// Those of compressed shards are read with their shard.
+void MdsRows::Start(absl::Span<const uint64_t> samples) const {
+  std::vector<uint64_t> raw;
+  std::copy_if(samples.begin(), samples.end(), std::back_inserter(raw),
+               [this](uint64_t sample) { return !Packed(sample); });
+  reads_.Start(raw, [this](uint64_t sample) { return PieceOf(sample); });
+}
+
 size_t MdsRows::ReadRaw(absl::Span<const uint64_t> samples, absl::Span<Content> contents, absl::Status& wrong) const {
-  const auto piece_of = [this](uint64_t sample) {
-    const size_t number = table_->ShardOf(sample);
-    const MdsTable::Shard& shard = table_->shards()[number];
-    const uint64_t within = sample - shard.first;
-    return JoinedReads::Piece{number, shard.offsets[within], shard.offsets[within + 1]};
-  };
+  const auto piece_of = [this](uint64_t sample) { return PieceOf(sample); };
   const auto cut = [&](uint64_t sample, const JoinedReads::OpenFile& opened, absl::Span<uint8_t> bytes,
                        Content& content) {
     const JoinedReads::Piece piece = piece_of(sample);
@@ -57,7 +70,7 @@ absl::Status MdsRows::TakeUnpacked(uint64_t sample, Content& content) const {
 }
 
 size_t MdsRows::Read(absl::Span<const uint64_t> samples, absl::Span<Content> contents, absl::Status& wrong) const {
-  const auto packed = [this](uint64_t sample) { return table_->shards()[table_->ShardOf(sample)].offsets.empty(); };
+  const auto packed = [this](uint64_t sample) { return Packed(sample); };
   size_t done = 0;
   while (done < samples.size()) {
     if (packed(samples[done])) {

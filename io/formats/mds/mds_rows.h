@@ -30,8 +30,13 @@ class MdsRows : public RandomAccessReader {
   Location LocationOf(uint64_t sample) const override;
   std::shared_ptr<const std::string> Path(uint64_t file) const override { return reads_.path(file); }
   size_t Read(absl::Span<const uint64_t> samples, absl::Span<Content> contents, absl::Status& wrong) const override;
+  absl::Status CheckFiles() const override { return reads_.CheckFiles(); }
+  int most_outstanding() const override { return reads_.most_outstanding(); }
+  void Start(absl::Span<const uint64_t> samples) const override;
 
  private:
+  bool Packed(uint64_t sample) const { return table_->shards()[table_->ShardOf(sample)].offsets.empty(); }
+  JoinedReads::Piece PieceOf(uint64_t sample) const;
   size_t ReadRaw(absl::Span<const uint64_t> samples, absl::Span<Content> contents, absl::Status& wrong) const;
   absl::Status TakeUnpacked(uint64_t sample, Content& content) const;
 

@@ -31,6 +31,10 @@ JoinedReads::Piece MindRows::PieceOf(uint64_t item) const {
   return {file, begin, std::min(items.End(item, file), begin + MindHeader::kMostPageBytes)};
 }
 
+void MindRows::Start(absl::Span<const uint64_t> items) const {
+  reads_.Start(items, [this](uint64_t item) { return PieceOf(item); });
+}
+
 size_t MindRows::Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const {
   const auto piece_of = [this](uint64_t item) { return PieceOf(item); };
   const auto cut = [this](uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<uint8_t> bytes,

@@ -28,6 +28,9 @@ class MindRows : public RandomAccessReader {
   // Items that follow one another, as the scalars of some rows and then their blobs do, are read together. kData: a
   // length is another than when the table was made.
   size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const override;
+  absl::Status CheckFiles() const override { return reads_.CheckFiles(); }
+  int most_outstanding() const override { return reads_.most_outstanding(); }
+  void Start(absl::Span<const uint64_t> items) const override;
 
  private:
   JoinedReads::Piece PieceOf(uint64_t item) const;

@@ -37,11 +37,17 @@ int64_t IndexedRecords::EndOf(uint64_t item, uint64_t file) const {
   return std::min(table_->files()[file].size, (trusted ? end : std::min(end, most)) + kIndexedRecordsHead);
 }
 
+JoinedReads::Piece IndexedRecords::PieceOf(uint64_t item) const {
+  const uint64_t file = table_->FileOf(item);
+  return {file, table_->Begin(item, file), EndOf(item, file)};
+}
+
+void IndexedRecords::Start(absl::Span<const uint64_t> items) const {
+  reads_.Start(items, [this](uint64_t item) { return PieceOf(item); });
+}
+
 size_t IndexedRecords::Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const {
-  const auto piece_of = [this](uint64_t item) {
-    const uint64_t file = table_->FileOf(item);
-    return JoinedReads::Piece{file, table_->Begin(item, file), EndOf(item, file)};
-  };
+  const auto piece_of = [this](uint64_t item) { return PieceOf(item); };
   const auto cut = [this](uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<uint8_t> bytes,
                           Content& content) { return CutOne(item, opened, bytes, content); };
   return reads_.Read(*this, items, contents, piece_of, cut, wrong);

@@ -25,8 +25,12 @@ class IndexedRecords : public RandomAccessReader {
   std::shared_ptr<const std::string> Path(uint64_t file) const override { return reads_.path(file); }
   // kData, naming the index, the key and the byte: no record begins where the index says.
   size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const override;
+  absl::Status CheckFiles() const override { return reads_.CheckFiles(); }
+  int most_outstanding() const override { return reads_.most_outstanding(); }
+  void Start(absl::Span<const uint64_t> items) const override;
 
  private:
+  JoinedReads::Piece PieceOf(uint64_t item) const;
   int64_t EndOf(uint64_t item, uint64_t file) const;
   absl::Status CutOne(uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<uint8_t> bytes,
                       Content& content) const;

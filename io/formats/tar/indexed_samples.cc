@@ -20,11 +20,17 @@ RandomAccessReader::Location IndexedSamples::LocationOf(uint64_t item) const {
   return {file, -1, table_->Begin(item, file)};
 }
 
+JoinedReads::Piece IndexedSamples::PieceOf(uint64_t item) const {
+  const uint64_t file = table_->FileOf(item);
+  return {file, table_->Begin(item, file), table_->End(item, file)};
+}
+
+void IndexedSamples::Start(absl::Span<const uint64_t> items) const {
+  reads_.Start(items, [this](uint64_t item) { return PieceOf(item); });
+}
+
 size_t IndexedSamples::Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const {
-  const auto piece_of = [this](uint64_t item) {
-    const uint64_t file = table_->FileOf(item);
-    return JoinedReads::Piece{file, table_->Begin(item, file), table_->End(item, file)};
-  };
+  const auto piece_of = [this](uint64_t item) { return PieceOf(item); };
   const auto cut = [&](uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<uint8_t> bytes,
                        Content& content) -> absl::Status {
     const JoinedReads::Piece piece = piece_of(item);

@@ -26,8 +26,13 @@ class IndexedSamples : public RandomAccessReader {
   std::shared_ptr<const std::string> Path(uint64_t file) const override { return reads_.path(file); }
   // Contents have PendingRead::kSlack bytes after them. kData: the file ends before.
   size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const override;
+  absl::Status CheckFiles() const override { return reads_.CheckFiles(); }
+  int most_outstanding() const override { return reads_.most_outstanding(); }
+  void Start(absl::Span<const uint64_t> items) const override;
 
  private:
+  JoinedReads::Piece PieceOf(uint64_t item) const;
+
   const std::shared_ptr<const ItemTable> table_;
   const JoinedReads reads_;
 };

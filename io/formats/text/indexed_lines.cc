@@ -30,6 +30,10 @@ JoinedReads::Piece IndexedLines::PieceOf(uint64_t item) const {
   return {file, std::max<int64_t>(0, table_->Begin(item, file) - 1), table_->End(item, file)};
 }
 
+void IndexedLines::Start(absl::Span<const uint64_t> items) const {
+  reads_.Start(items, [this](uint64_t item) { return PieceOf(item); });
+}
+
 size_t IndexedLines::Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const {
   const auto piece_of = [this](uint64_t item) { return PieceOf(item); };
   const auto cut = [this](uint64_t item, const JoinedReads::OpenFile& opened, absl::Span<const uint8_t> bytes,

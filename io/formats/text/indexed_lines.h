@@ -34,6 +34,9 @@ class IndexedLines : public RandomAccessReader {
   // Contents have PendingRead::kSlack bytes after them. kData: no line or element begins, or ends, where one did when
   // the table was made.
   size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const override;
+  absl::Status CheckFiles() const override { return reads_.CheckFiles(); }
+  int most_outstanding() const override { return reads_.most_outstanding(); }
+  void Start(absl::Span<const uint64_t> items) const override;
 
  private:
   JoinedReads::Piece PieceOf(uint64_t item) const;

@@ -12,6 +12,7 @@
 #include "io/files/testing/counted_reads.h"
 #include "io/files/testing/delayed_file_system.h"
 #include "io/files/testing/faulty_file_system.h"
+#include "io/files/testing/memory_store.h"
 #include "io/files/testing/one_file.h"
 #include "io/files/testing/temporary_folder.h"
 #include "io/formats/compressed/testing/compress.h"
@@ -178,6 +179,63 @@ TEST(LineFormat, AsksForTheNextBlockBeforeItNeedsIt) {
   files.CompleteOne();
   ASSERT_TRUE((*reader)->Next(block).ok());
   EXPECT_EQ(block.records.size(), 488u);
+}
+
+TEST(LineFormat, AsksForSeveralBlocksOfAFarFile) {
+  std::string bytes;
+  for (int i = 0; i < 5000; ++i) Append(bytes, 1'000'000 + i, "\n");
+  MemoryStore store({.completes = MemoryStore::Completes::kOnDemand});
+  store.Put("mem://b/a.txt", bytes);
+  const LineFormat format;
+  const auto reader = format.Open(store, "mem://b/a.txt", {}, 0, 4096);
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(store.outstanding(), static_cast<size_t>(RecordReader::kFarBlocksAhead));
+  std::string read;
+  RecordBlock block;
+  do {
+    // The store answers in any order.
+    for (size_t which = 7; store.CompleteOne(which); ++which) {
+    }
+    ASSERT_TRUE((*reader)->Next(block).ok());
+    for (size_t i = 0; i < block.records.size(); ++i) Append(read, block.content(i), "\n");
+  } while (!block.records.empty());
+  EXPECT_EQ(read, bytes);
+  EXPECT_EQ(store.given(), static_cast<int64_t>(bytes.size()));
+}
+
+TEST(LineFormat, ReadsLinesOfAFarFileThatAreLongerThanItsBlocks) {
+  std::string bytes;
+  for (int i = 0; i < 20; ++i) Append(bytes, i, std::string(static_cast<size_t>(i) * 5000, 'x'), "\n");
+  MemoryStore store;
+  store.Put("mem://b/a.txt", bytes);
+  const OneFile local(bytes);
+  const LineFormat format;
+  for (const size_t block : {512, 4096, 100'000}) {
+    EXPECT_EQ(ReadSplit(format, store, "mem://b/a.txt", {}, 0, block).records,
+              ReadSplit(format, local, "a.txt", {}, 0, block).records);
+    const Split split{100'000, 300'000};
+    EXPECT_EQ(ReadSplit(format, store, "mem://b/a.txt", split, split.begin, block).records,
+              ReadSplit(format, local, "a.txt", split, split.begin, block).records);
+  }
+}
+
+TEST(LineFormat, RefusesAFarFileThatChangesWhileItIsRead) {
+  std::string bytes;
+  for (int i = 0; i < 5000; ++i) Append(bytes, 1'000'000 + i, "\n");
+  MemoryStore store;
+  store.Put("mem://b/a.txt", bytes);
+  const LineFormat format;
+  const auto reader = format.Open(store, "mem://b/a.txt", {}, 0, 1024);
+  ASSERT_TRUE(reader.ok());
+  store.Put("mem://b/a.txt", std::string(bytes.size(), 'y'));
+  RecordBlock block;
+  absl::Status status;
+  while (status.ok()) {
+    status = (*reader)->Next(block);
+    ASSERT_FALSE(status.ok() && block.records.empty());
+    for (size_t i = 0; i < block.records.size(); ++i) ASSERT_EQ(block.content(i).substr(0, 4), "1000");
+  }
+  EXPECT_THAT(DescribeError(status), HasSubstr("mem://b/a.txt"));
 }
 
 // ---- compressed files ----

@@ -38,6 +38,10 @@ JoinedReads::Piece IndexedTfRecords::PieceOf(uint64_t item) const {
   return {file, begin, end - begin > kMostTrustedBytes ? begin + static_cast<int64_t>(TfRecordFrame::kHeadBytes) : end};
 }
 
+void IndexedTfRecords::Start(absl::Span<const uint64_t> items) const {
+  reads_.Start(items, [this](uint64_t item) { return PieceOf(item); });
+}
+
 size_t IndexedTfRecords::Read(absl::Span<const uint64_t> items, absl::Span<Content> contents,
                               absl::Status& wrong) const {
   const auto piece_of = [this](uint64_t item) { return PieceOf(item); };

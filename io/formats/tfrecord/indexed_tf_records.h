@@ -25,6 +25,9 @@ class IndexedTfRecords : public RandomAccessReader {
   std::shared_ptr<const std::string> Path(uint64_t file) const override { return reads_.path(file); }
   // kData: no record is where the table says, or its payload has another CRC.
   size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const override;
+  absl::Status CheckFiles() const override { return reads_.CheckFiles(); }
+  int most_outstanding() const override { return reads_.most_outstanding(); }
+  void Start(absl::Span<const uint64_t> items) const override;
 
  private:
   JoinedReads::Piece PieceOf(uint64_t item) const;

@@ -51,16 +51,22 @@ Provenance FixedSource::ProvenanceOf(uint64_t row) const {
   return {reader_.Path(location.file), location.record, location.offset};
 }
 
-// All rows of a part are asked for first, then all of the next one: neighbours are read together.
+// All rows of a part, then all of the next one: neighbours are read together.
+std::vector<uint64_t> FixedSource::ItemsOf(absl::Span<const uint64_t> rows) const {
+  std::vector<uint64_t> items;
+  items.reserve(columns_.parts().size() * rows.size());
+  for (const size_t part : columns_.parts()) {
+    for (const uint64_t row : rows) items.push_back(reader_.ItemOf(part, row));
+  }
+  return items;
+}
+
+void FixedSource::StartRows(const RowPositions& wanted) const { reader_.Start(ItemsOf(wanted.positions)); }
+
 size_t FixedSource::ReadParts(absl::Span<const uint64_t> rows, Contents& contents, absl::Status& wrong) const {
-  const std::vector<size_t>& parts = columns_.parts();
   size_t count = rows.size();
   while (count > 0) {
-    std::vector<uint64_t> items;
-    items.reserve(parts.size() * count);
-    for (const size_t part : parts) {
-      for (size_t i = 0; i < count; ++i) items.push_back(reader_.ItemOf(part, rows[i]));
-    }
+    const std::vector<uint64_t> items = ItemsOf(rows.first(count));
     contents.assign(items.size(), {});
     absl::Status failed;
     const size_t read = reader_.Read(items, absl::MakeSpan(contents), failed);

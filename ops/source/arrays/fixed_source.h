@@ -25,8 +25,11 @@ class FixedSource : public IndexedSource {
               Fingerprint fingerprint);
 
   uint64_t size() const override { return reader_.table().size(); }
+  IndexedProperties properties() const override { return {.far_reads = reader_.most_outstanding()}; }
   absl::Status Read(const RowPosition& wanted, Block& block) const override;
   absl::Status ReadRows(const RowPositions& wanted, Block& block) const override;
+  absl::Status CheckUnchanged() const override { return reader_.CheckFiles(); }
+  void StartRows(const RowPositions& wanted) const override;
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override;
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { fingerprints.push_back(fingerprint_); }
 
@@ -34,6 +37,7 @@ class FixedSource : public IndexedSource {
   using Contents = std::vector<RandomAccessReader::Content>;
 
   Provenance ProvenanceOf(uint64_t row) const;
+  std::vector<uint64_t> ItemsOf(absl::Span<const uint64_t> rows) const;
   // Reads all parts of the rows. Returns how many rows were read: fewer if the next one fails, for the reason in
   // `wrong`.
   size_t ReadParts(absl::Span<const uint64_t> rows, Contents& contents, absl::Status& wrong) const;

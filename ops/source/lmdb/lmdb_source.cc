@@ -30,15 +30,22 @@ Provenance LmdbSource::ProvenanceOf(uint64_t row) const {
   return {reader_.Path(location.file), location.record, location.offset};
 }
 
-// All entries are asked for first, then all values that have pages of their own.
+// All entries, then all values that have pages of their own.
+absl::InlinedVector<uint64_t, 2> LmdbSource::ItemsOf(absl::Span<const uint64_t> rows) const {
+  absl::InlinedVector<uint64_t, 2> items;
+  for (const uint64_t row : rows) items.push_back(2 * row);
+  for (const uint64_t row : rows) {
+    if (values_ && reader_.table().PlaceOf(row).value_page != 0) items.push_back(2 * row + 1);
+  }
+  return items;
+}
+
+void LmdbSource::StartRows(const RowPositions& wanted) const { reader_.Start(ItemsOf(wanted.positions)); }
+
 size_t LmdbSource::ReadEntries(absl::Span<const uint64_t> rows, Entries& entries, absl::Status& wrong) const {
   size_t count = rows.size();
   while (count > 0) {
-    entries.items.clear();
-    for (size_t i = 0; i < count; ++i) entries.items.push_back(2 * rows[i]);
-    for (size_t i = 0; i < count && values_; ++i) {
-      if (reader_.table().PlaceOf(rows[i]).value_page != 0) entries.items.push_back(2 * rows[i] + 1);
-    }
+    entries.items = ItemsOf(rows.first(count));
     entries.contents.clear();
     entries.contents.resize(entries.items.size());
     absl::Status failed;

@@ -21,14 +21,18 @@ class LmdbSource : public IndexedSource {
              Fingerprint fingerprint);
 
   uint64_t size() const override { return reader_.table().size(); }
+  IndexedProperties properties() const override { return {.far_reads = reader_.most_outstanding()}; }
   absl::Status Read(const RowPosition& wanted, Block& block) const override;
   absl::Status ReadRows(const RowPositions& wanted, Block& block) const override;
+  absl::Status CheckUnchanged() const override { return reader_.CheckFiles(); }
+  void StartRows(const RowPositions& wanted) const override;
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override;
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { fingerprints.push_back(fingerprint_); }
 
  private:
   struct Entries;
 
+  absl::InlinedVector<uint64_t, 2> ItemsOf(absl::Span<const uint64_t> rows) const;
   // Returns how many rows were read: fewer if the next one fails, for the reason in `wrong`.
   size_t ReadEntries(absl::Span<const uint64_t> rows, Entries& entries, absl::Status& wrong) const;
   Provenance ProvenanceOf(uint64_t row) const;

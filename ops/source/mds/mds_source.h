@@ -24,8 +24,11 @@ class MdsSource : public IndexedSource {
         fingerprint_(std::move(fingerprint)) {}
 
   uint64_t size() const override { return reader_.size(); }
+  IndexedProperties properties() const override { return {.far_reads = reader_.most_outstanding()}; }
   absl::Status Read(const RowPosition& wanted, Block& block) const override;
   absl::Status ReadRows(const RowPositions& wanted, Block& block) const override;
+  absl::Status CheckUnchanged() const override { return reader_.CheckFiles(); }
+  void StartRows(const RowPositions& wanted) const override { reader_.Start(wanted.positions); }
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override;
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { fingerprints.push_back(fingerprint_); }
 

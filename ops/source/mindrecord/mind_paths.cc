@@ -26,7 +26,7 @@ bool IsIndexOfMindFile(std::string_view path) {
 
 absl::StatusOr<MindPaths> FindMindFiles(const FileSystem& files, const std::vector<std::string>& texts, bool one) {
   if (one && texts.size() == 1) {
-    const absl::StatusOr<FileStat> stat = files.Stat(texts[0]);
+    const absl::StatusOr<FileStat> stat = StatNamed(files, texts[0]);
     if (stat.ok() && stat->type == EntryType::kFile) {
       HEADRACE_ASSIGN_OR_RETURN(std::vector<std::string> names, NamesOfMindSet(files, texts[0]));
       return MindPaths{std::move(names), MindNaming::kSet};

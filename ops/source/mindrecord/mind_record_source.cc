@@ -37,18 +37,29 @@ Provenance MindRecordSource::ProvenanceOf(uint64_t row) const {
   return {reader_.Path(location.file), location.record, location.offset};
 }
 
-// All scalars are asked for first, then all blobs: neighbours are read together. On an error the rows before it are
-// there.
+// All scalars, then all blobs, as far as they are needed: neighbours are read together.
+absl::InlinedVector<uint64_t, 2> MindRecordSource::ItemsOf(absl::Span<const uint64_t> rows) const {
+  const bool scalars = columns_.needs_scalars();
+  const bool blobs = columns_.needs_blobs();
+  absl::InlinedVector<uint64_t, 2> items((scalars && blobs ? 2 : 1) * rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const MindTable::RowItems of_row = reader_.table().ItemsOf(rows[i]);
+    if (scalars) items[i] = of_row.scalars;
+    if (blobs) items[items.size() - rows.size() + i] = of_row.blob;
+  }
+  return items;
+}
+
+void MindRecordSource::StartRows(const RowPositions& wanted) const {
+  if (columns_.needs_scalars() || columns_.needs_blobs()) reader_.Start(ItemsOf(wanted.positions));
+}
+
+// On an error the rows before it are there.
 absl::Status MindRecordSource::ReadParts(const RowPositions& wanted, Parts& parts) const {
   const bool scalars = columns_.needs_scalars();
   const bool blobs = columns_.needs_blobs();
   const size_t count = wanted.positions.size();
-  absl::InlinedVector<uint64_t, 2> items((scalars && blobs ? 2 : 1) * count);
-  for (size_t i = 0; i < count; ++i) {
-    const MindTable::RowItems of_row = reader_.table().ItemsOf(wanted.positions[i]);
-    if (scalars) items[i] = of_row.scalars;
-    if (blobs) items[items.size() - count + i] = of_row.blob;
-  }
+  const absl::InlinedVector<uint64_t, 2> items = ItemsOf(wanted.positions);
   parts.contents.resize(items.size());
   absl::Status wrong;
   const size_t read = reader_.Read(items, absl::MakeSpan(parts.contents), wrong);

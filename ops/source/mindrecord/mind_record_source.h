@@ -21,14 +21,18 @@ class MindRecordSource : public IndexedSource {
                    Fingerprint fingerprint);
 
   uint64_t size() const override { return reader_.table().size(); }
+  IndexedProperties properties() const override { return {.far_reads = reader_.most_outstanding()}; }
   absl::Status Read(const RowPosition& wanted, Block& block) const override;
   absl::Status ReadRows(const RowPositions& wanted, Block& block) const override;
+  absl::Status CheckUnchanged() const override { return reader_.CheckFiles(); }
+  void StartRows(const RowPositions& wanted) const override;
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override;
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { fingerprints.push_back(fingerprint_); }
 
  private:
   struct Parts;
 
+  absl::InlinedVector<uint64_t, 2> ItemsOf(absl::Span<const uint64_t> rows) const;
   absl::Status ReadParts(const RowPositions& wanted, Parts& parts) const;
   Provenance ProvenanceOf(uint64_t row) const;
   absl::Status Located(const MindDamage& damage, uint64_t row) const;

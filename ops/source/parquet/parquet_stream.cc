@@ -34,7 +34,11 @@ ParquetStream::ParquetStream(std::unique_ptr<ParquetFiles> files, const OpArgume
       order_(files_->table().groups().size(), arguments.seed, arguments.salt),
       share_(ShareOf(files_->table().groups().size(), rank_, world_)),
       skip_failed_(arguments.run->skip_failed),
-      lanes_(static_cast<size_t>(reading_.readers)) {}
+      warnings_(std::make_shared<RowWarnings>(arguments.name, "position")),
+      lanes_(static_cast<size_t>(reading_.readers)) {
+  if (files_->table().files().empty()) return;
+  reading_.WarnOfFarRows(*arguments.run, files_->table().files()[0].path, *warnings_);
+}
 
 size_t ParquetStream::GroupAt(uint64_t number) const {
   uint64_t group = rank_ + number * world_;

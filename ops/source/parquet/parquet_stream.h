@@ -25,6 +25,7 @@ class ParquetStream : public StreamSource {
   absl::Status ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,
                         bool& end) override;
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { fingerprints.push_back(fingerprint_); }
+  std::shared_ptr<const RowWarnings> warnings() const override { return warnings_; }
 
  private:
   // One of the readers that take turns.
@@ -73,6 +74,7 @@ class ParquetStream : public StreamSource {
   const EpochPermutations order_;
   const uint64_t share_;  // the number of row groups of this rank
   const bool skip_failed_;
+  const std::shared_ptr<RowWarnings> warnings_;
   std::vector<Lane> lanes_;
   ParquetTurns turns_;  // of the message that is made
   uint64_t epoch_ = 0;

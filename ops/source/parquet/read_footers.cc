@@ -56,7 +56,7 @@ absl::StatusOr<PathArena> MatchParquet(const FileSystem& files, const std::vecto
   PathArena paths;
   for (const std::string& text : texts) {
     HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", text));
-    const absl::StatusOr<FileStat> stat = files.Stat(text);
+    const absl::StatusOr<FileStat> stat = StatNamed(files, text);
     if (stat.ok() && stat->type == EntryType::kFolder) {
       HEADRACE_RETURN_IF_ERROR(AddFolder(files, text, paths));
       continue;

@@ -24,17 +24,18 @@ const ColumnChoice& ChoiceFiles() {
 
 class ListedFiles : public WholeFiles {
  public:
-  ListedFiles(const FileSystem* system, PathArena paths, std::vector<int64_t> sizes)
-      : WholeFiles(system), paths_(std::move(paths)), sizes_(std::move(sizes)) {}
+  ListedFiles(const FileSystem* system, PathArena paths, std::vector<int64_t> sizes, std::vector<uint64_t> versions)
+      : WholeFiles(system), paths_(std::move(paths)), sizes_(std::move(sizes)), versions_(std::move(versions)) {}
 
   uint64_t size() const override { return sizes_.size(); }
 
  private:
   std::string PathOf(uint64_t file) const override { return std::string(paths_[static_cast<int64_t>(file)]); }
-  bool WasListedWith(uint64_t file, int64_t bytes) const override { return sizes_[file] < 0 || sizes_[file] == bytes; }
+  ListedFile ListedAs(uint64_t file) const override { return {sizes_[file], versions_[file]}; }
 
   const PathArena paths_;
   const std::vector<int64_t> sizes_;
+  const std::vector<uint64_t> versions_;
 };
 
 class FileColumns : public ItemColumns {
@@ -49,7 +50,7 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeFiles(const OpArguments& argu
   const FileSystem* const system = arguments.run->files;
   HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*system, "Files", arguments.attributes, Unlisted::kLeave));
   return std::make_unique<ItemSource>(
-      std::make_unique<ListedFiles>(system, std::move(files.paths), std::move(files.sizes)),
+      std::make_unique<ListedFiles>(system, std::move(files.paths), std::move(files.sizes), std::move(files.versions)),
       std::make_unique<FileColumns>(), ChoiceFiles().Fields(arguments.output), std::move(files.fingerprint));
 }
 

@@ -38,8 +38,9 @@ class ListedImages : public WholeFiles {
 
  private:
   std::string PathOf(uint64_t file) const override { return listing_->Path(static_cast<int64_t>(file)); }
-  bool WasListedWith(uint64_t file, int64_t bytes) const override {
-    return listing_->file_size(static_cast<int64_t>(file)) == bytes;
+  ListedFile ListedAs(uint64_t file) const override {
+    const auto i = static_cast<int64_t>(file);
+    return {listing_->file_size(i), listing_->file_version(i)};
   }
   void NoteChange() const override { KeptListings::OfProcess().Forget(listing_.get()); }
 

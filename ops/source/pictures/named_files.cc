@@ -7,6 +7,7 @@
 #include "core/hash.h"
 #include "core/seeded_hash.h"
 #include "core/text.h"
+#include "io/files/far_of.h"
 #include "io/listings/kept_by_files.h"
 
 namespace headrace {
@@ -29,6 +30,12 @@ NamedFiles::NamedFiles(const FileSystem* files, Names names)
 
 absl::StatusOr<std::unique_ptr<NamedFiles>> NamedFiles::Make(const FileSystem* files, Names names) {
   std::unique_ptr<NamedFiles> made(new NamedFiles(files, std::move(names)));
+  if (made->size() > 0 && FarOf(*files, made->PathOf(0)) != nullptr) {
+    // What is known without a request need not be kept, and folders of a far store do not tell a change.
+    HEADRACE_ASSIGN_OR_RETURN(Sizes sizes, made->Measure());
+    made->sizes_ = std::make_shared<const Sizes>(std::move(sizes));
+    return made;
+  }
   HEADRACE_ASSIGN_OR_RETURN(made->sizes_, KeptSizes().Get(*files, made->names_.key, made->FilesOfSizes(),
                                                           [&made] { return made->Measure(); }));
   return made;
@@ -50,11 +57,18 @@ absl::StatusOr<NamedFiles::Sizes> NamedFiles::Measure() const {
   Sizes sizes;
   sizes.reserve(names_.count);
   for (size_t i = 0; i < names_.count; ++i) {
-    const absl::StatusOr<FileStat> stat = files_->Stat(PathOf(i));
-    if (!stat.ok() && KindOf(stat.status()) == ErrorKind::kClosed) return stat.status();
-    sizes.push_back(stat.ok() ? stat->size : -1);
+    HEADRACE_ASSIGN_OR_RETURN(const int64_t size, SizeOf(PathOf(i)));
+    sizes.push_back(size);
   }
   return sizes;
+}
+
+absl::StatusOr<int64_t> NamedFiles::SizeOf(const std::string& path) const {
+  // Also where a listing has it by chance: the sizes are part of fingerprints.
+  if (FarOf(*files_, path) != nullptr) return kNotAsked;
+  const absl::StatusOr<FileStat> stat = files_->Stat(path);
+  if (!stat.ok() && KindOf(stat.status()) == ErrorKind::kClosed) return stat.status();
+  return stat.ok() ? stat->size : -1;
 }
 
 std::vector<std::string> NamedFiles::FilesOfSizes() const {

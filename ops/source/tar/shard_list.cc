@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "io/files/brace_expansion.h"
+#include "io/files/far_of.h"
 #include "io/files/glob.h"
 #include "io/formats/item_index.h"
 #include "ops/source/file_patterns.h"
@@ -65,10 +66,9 @@ absl::Status AddFolder(const FileSystem& files, const std::string& folder, Endin
 // would stand for.
 absl::Status AddNames(const FileSystem& files, const std::string& text, Endings endings, bool splits,
                       std::vector<std::string>& names) {
-  // What a far store would not know by that name it is not asked about.
-  const bool asks = RootOf(text).find("://") == std::string_view::npos || text.find_first_of("*?[{;") == text.npos;
-  const absl::StatusOr<FileStat> stat =
-      asks && TakesPatterns(text) ? files.Stat(text) : NotFoundError(text, " is not asked about");
+  // Of a far store braces are meant to expand.
+  const bool expands = FarOf(files, text) != nullptr && text.find('{') != std::string::npos;
+  const absl::StatusOr<FileStat> stat = expands ? NotFoundError(text, " is expanded") : StatNamed(files, text);
   if (stat.ok() && stat->type == EntryType::kFolder) return AddFolder(files, text, endings, names);
   if (stat.ok()) {
     names.push_back(text);

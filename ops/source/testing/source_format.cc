@@ -286,6 +286,10 @@ void FormatTest::Write(const std::vector<int>& counts, size_t more_bytes) {
 }
 
 GraphBuilder FormatTest::Source(GraphBuilder::Given attributes) const {
+  return SourceIn(folder_.path(), std::move(attributes));
+}
+
+GraphBuilder FormatTest::SourceIn(std::string_view folder, GraphBuilder::Given attributes) const {
   if (GetParam().whole_files) {
     std::erase_if(attributes, [](const auto& each) { return each.first == "split_bytes"; });
     for (auto& [name, value] : attributes) {
@@ -293,8 +297,8 @@ GraphBuilder FormatTest::Source(GraphBuilder::Given attributes) const {
     }
   }
   // Not the indices beside them.
-  std::vector<std::string> patterns = {folder_ / "f?"};
-  if (records_.size() > 10) patterns.push_back(folder_ / "f??");
+  std::vector<std::string> patterns = {JoinPath(folder, "f?")};
+  if (records_.size() > 10) patterns.push_back(JoinPath(folder, "f??"));
   attributes.emplace_back(GetParam().paths, StringsValue(patterns));
   attributes.insert(attributes.end(), GetParam().more.begin(), GetParam().more.end());
   GraphBuilder builder;

@@ -75,6 +75,8 @@ class FormatTest : public ::testing::TestWithParam<SourceFormat> {
   // Files of so many records each, which are all different and of different lengths; each has `more_bytes` more.
   void Write(const std::vector<int>& counts, size_t more_bytes = 0);
   GraphBuilder Source(GraphBuilder::Given attributes = {}) const;
+  // Of a folder that has the same files elsewhere.
+  GraphBuilder SourceIn(std::string_view folder, GraphBuilder::Given attributes = {}) const;
   // The rows of one rank in one epoch, pulled.
   static std::vector<std::string> TextsOf(const GraphBuilder& builder, const ShardAssignment& shard, uint64_t epoch);
   std::string PathOf(size_t file) const;

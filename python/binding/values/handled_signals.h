@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/interrupt.h"
+#include "python/binding/values/shown_listings.h"
 #include "python/binding/values/unlocked.h"
 
 namespace headrace::python {
@@ -55,6 +56,7 @@ auto RunInterruptible(const Work& work) {
   {
     const Unlocked unlocked;
     const Interrupt interrupt([&signals] { return signals.Came(); });
+    const ShownListings listings;
     result = work();
     // Of work that ended early.
     if (signals.raised()) result = decltype(work())();

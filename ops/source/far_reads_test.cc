@@ -1,0 +1,160 @@
+// Of sources that read far files: hundreds of reads are outstanding with few threads, and what comes out is what local
+// files would give.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "core/error.h"
+#include "core/testing/patience.h"
+#include "io/files/far_listings.h"
+#include "io/files/testing/memory_store.h"
+#include "ir/graph.pb.h"
+#include "ops/testing/run_operator.h"
+
+namespace headrace {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int kObjects = 1500;
+constexpr int kMostFarReads = 512;
+
+std::string ObjectName(int i) {
+  const std::string digits = Cat(10'000 + i);
+  return Cat("mem://bucket/", digits, ".bin");
+}
+
+std::string ObjectBytes(int i) { return Cat("object ", i, std::string(static_cast<size_t>(i % 97), '.')); }
+
+int64_t CountThreads() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+}
+
+class FarReads : public ::testing::Test {
+ protected:
+  explicit FarReads(MemoryStore::Completes completes = MemoryStore::Completes::kOnDemand)
+      : store_({.completes = completes}) {
+    for (int i = 0; i < kObjects; ++i) store_.Put(ObjectName(i), ObjectBytes(i));
+  }
+  ~FarReads() override { StopCompleting(); }
+
+  absl::StatusOr<std::unique_ptr<Pipeline>> Start(PipelineOptions options = {}) {
+    options.files = listings_.Over(&store_);
+    GraphBuilder builder;
+    builder.Add("Files", {}, {{"patterns", ir::StringsValue({"mem://bucket/*.bin"})}});
+    return Pipeline::Make(*builder.Build(), std::move(options));
+  }
+  // From now on completes reads as they come, the `which`-th oldest first.
+  void Complete(size_t which = 0) {
+    completing_ = true;
+    completer_ = std::thread([this, which] {
+      while (completing_) {
+        if (!store_.CompleteOne(which)) std::this_thread::yield();
+      }
+    });
+  }
+  void StopCompleting() {
+    completing_ = false;
+    if (completer_.joinable()) completer_.join();
+  }
+  static std::string TextOf(const ResultRow& row) { return std::string(row.columns[1].bytes_value()); }
+  static void ExpectAll(Pipeline& pipeline) {
+    ResultRow row;
+    for (int i = 0; i < kObjects; ++i) {
+      ASSERT_EQ(*pipeline.Next(kTestPatience, row), Pipeline::Outcome::kRow);
+      ASSERT_EQ(TextOf(row), ObjectBytes(i));
+    }
+  }
+
+  MemoryStore store_;
+  FarListings listings_;
+  std::atomic<bool> completing_{false};
+  std::thread completer_;
+};
+
+TEST_F(FarReads, HundredsAreOutstandingWithFewThreads) {
+  auto pipeline = Start();
+  ASSERT_TRUE(pipeline.ok()) << DescribeError(pipeline.status());
+  const int64_t base = CountThreads();
+  // The first object shows how many bytes one takes.
+  store_.WaitFor(1);
+  store_.CompleteOne();
+  store_.WaitFor(kMostFarReads);
+  EXPECT_LE(CountThreads() - base, 4);
+  EXPECT_EQ(store_.outstanding(), kMostFarReads);
+  Complete();
+  ExpectAll(**pipeline);
+  EXPECT_LE(store_.most(), kMostFarReads);
+  EXPECT_EQ(store_.count(MemoryStore::Kind::kStat), 0) << "of single files";
+}
+
+TEST_F(FarReads, ComeInOrderWhateverTheStoreDoes) {
+  auto pipeline = Start();
+  ASSERT_TRUE(pipeline.ok());
+  Complete(7);
+  ExpectAll(**pipeline);
+}
+
+TEST_F(FarReads, AreNoMoreThanTheUserAsksFor) {
+  PipelineOptions options;
+  options.workers = 8;
+  auto pipeline = Start(options);
+  ASSERT_TRUE(pipeline.ok());
+  Complete();
+  ExpectAll(**pipeline);
+  EXPECT_LE(store_.most(), 8u);
+}
+
+TEST_F(FarReads, TakeNoMoreThanTheBudget) {
+  store_.Put(ObjectName(0), std::string(40'000, 'x'));
+  PipelineOptions options;
+  options.memory = 400'000;
+  auto pipeline = Start(options);
+  ASSERT_TRUE(pipeline.ok());
+  Complete();
+  ResultRow row;
+  for (int i = 0; i < kObjects; ++i) ASSERT_EQ(*(*pipeline)->Next(kTestPatience, row), Pipeline::Outcome::kRow);
+  EXPECT_LE(store_.most(), 8u) << "of objects as large as the largest so far";
+}
+
+TEST_F(FarReads, EndWhenThePipelineIsClosed) {
+  auto pipeline = Start();
+  ASSERT_TRUE(pipeline.ok());
+  store_.WaitFor(1);
+  store_.CompleteOne();
+  store_.WaitFor(kMostFarReads);
+  pipeline->reset();
+  // What completes now goes nowhere.
+  store_.CompleteAll();
+}
+
+TEST_F(FarReads, FailAtTheRowThatFails) {
+  auto pipeline = Start();
+  ASSERT_TRUE(pipeline.ok());
+  store_.Drop(ObjectName(700));
+  Complete(3);
+  ResultRow row;
+  for (int i = 0; i < 700; ++i) {
+    ASSERT_EQ(*(*pipeline)->Next(kTestPatience, row), Pipeline::Outcome::kRow);
+    ASSERT_EQ(TextOf(row), ObjectBytes(i));
+  }
+  const absl::Status failed = (*pipeline)->Next(kTestPatience, row).status();
+  EXPECT_THAT(DescribeError(failed), HasSubstr(ObjectName(700)));
+}
+
+TEST_F(FarReads, AreReadByThisThreadWhereThereAreNoOthers) {
+  PipelineOptions options;
+  options.pull = true;
+  auto pipeline = Start(options);
+  ASSERT_TRUE(pipeline.ok());
+  Complete();
+  ExpectAll(**pipeline);
+}
+
+}  // namespace
+}  // namespace headrace
