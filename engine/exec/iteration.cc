@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/exec/sealed_state.h"
+#include "engine/exec/store_use.h"
 #include "engine/plan/planner.h"
 #include "io/files/far_listings.h"
 #include "io/files/storage_settings.h"
@@ -75,6 +76,7 @@ IterateOptions WithFiles(IterateOptions options) {
   }
   if (options.listings == nullptr) options.listings = std::make_shared<FarListings>();
   options.files = options.listings->Over(options.files);
+  options.stores = std::make_shared<const StoreUse>(options.listings);
   return options;
 }
 
@@ -96,6 +98,7 @@ PipelineOptions OptionsOf(const IterateOptions& options, const ShardAssignment& 
   pipeline.bindings = options.bindings;
   pipeline.files = options.files;
   pipeline.listings = options.listings;
+  pipeline.stores = options.stores;
   pipeline.shelf = options.shelf;
   pipeline.failed_rows_log = options.failed_rows_log;
   pipeline.device = options.device;

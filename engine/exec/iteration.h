@@ -23,6 +23,7 @@
 namespace headrace {
 
 class StorageTable;
+class StoreUse;
 
 // Takes steps out of the graph, before the optimizer, that the caller does with the rows. The columns keep their names.
 using ReduceGraph = std::function<absl::StatusOr<ir::proto::Graph>(const ir::proto::Graph& graph)>;
@@ -53,12 +54,13 @@ struct IterateOptions {
   const FileSystem* files = DefaultFileSystem();  // as PipelineOptions::files
   // How far stores are reached, over the settings of the thread that begins the run; null: `files` are as they are.
   std::shared_ptr<const StorageTable> storage;
-  std::shared_ptr<FarListings> listings;  // of the data set, for all of its runs; null: of this run alone
-  std::string failed_rows_log;            // as PipelineOptions'
-  std::optional<PlannedDevice> device;    // as PipelineOptions'
-  BufferPool* page_locked = nullptr;      // as PipelineOptions'
-  ReduceGraph reduce;                     // null: all steps run here
-  std::shared_ptr<CacheShelf> shelf;      // keeps rows of caches for the next iteration; null: none
+  std::shared_ptr<FarListings> listings;   // of the data set, for all of its runs; null: of this run alone
+  std::shared_ptr<const StoreUse> stores;  // as PipelineOptions'; Start makes it
+  std::string failed_rows_log;             // as PipelineOptions'
+  std::optional<PlannedDevice> device;     // as PipelineOptions'
+  BufferPool* page_locked = nullptr;       // as PipelineOptions'
+  ReduceGraph reduce;                      // null: all steps run here
+  std::shared_ptr<CacheShelf> shelf;       // keeps rows of caches for the next iteration; null: none
 };
 
 class Iteration {

@@ -626,6 +626,7 @@ Report Pipeline::report() {
     report.stages.back().shards = report.stages.back().is_source() && plan_.shard.world > 1;
   }
   report.caches = caches_.reports();
+  if (options_.stores != nullptr) report.stores = options_.stores->reports();
   for (const auto& warnings : warnings_) report.warnings.push_back(warnings->report());
   report.max_errors = plan_.max_errors;
   report.skipped = skipped_.reports();

@@ -25,6 +25,7 @@
 #include "engine/exec/skipped_rows.h"
 #include "engine/exec/stage.h"
 #include "engine/exec/stage_report.h"
+#include "engine/exec/store_use.h"
 #include "engine/exec/timed_mutex.h"
 #include "engine/exec/worker_pool.h"
 #include "engine/operator/row_warnings.h"
@@ -36,10 +37,11 @@
 namespace headrace {
 
 struct PipelineOptions : PlanOptions {
-  bool idle = false;                  // starts no thread and opens no cache: its stages are run by hand
-  std::shared_ptr<CacheShelf> shelf;  // keeps rows of caches for the next pipeline; null: none
-  BufferPool* page_locked = nullptr;  // as RunControl's; needed if the plan's device is sent to from such memory
-  int64_t profile = 0;                // tasks of each thread to record; 0: no profile is taken
+  bool idle = false;                       // starts no thread and opens no cache: its stages are run by hand
+  std::shared_ptr<const StoreUse> stores;  // what the run had far stores do; null: it is not reported
+  std::shared_ptr<CacheShelf> shelf;       // keeps rows of caches for the next pipeline; null: none
+  BufferPool* page_locked = nullptr;       // as RunControl's; needed if the plan's device is sent to from such memory
+  int64_t profile = 0;                     // tasks of each thread to record; 0: no profile is taken
   // Names of caches that keep nothing, because their files are damaged.
   std::vector<std::string> caches_off;
   CachePointChoice choose_cache_point;  // of automatic caches; null: they choose by measurement
@@ -69,6 +71,7 @@ struct Report {
   std::optional<uint64_t> max_errors;   // as the plan's
   std::vector<WarningReport> skipped;   // rows left out because they failed, by operator
   std::vector<StageReport> stages;      // the user's end first
+  std::vector<StoreReport> stores;      // far ones that the run used, by name
   std::optional<DeviceReport> device;   // that batches are sent to; its queue takes them from the first stage
   double wall_s = 0;                    // from the first Next to the end of the last
   double user_wait_s = 0;               // in Next

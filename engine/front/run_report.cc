@@ -68,6 +68,29 @@ ReportValue DeviceFields(const DeviceReport& device) {
                                    {"buffer_wait_s", {device.buffer_wait_s}}}};
 }
 
+ReportValue StoreFields(const StoreReport& store) {
+  const StoreCounters& counters = store.counters;
+  const auto seconds = [](int64_t ns) { return ReportValue{static_cast<double>(ns) * 1e-9}; };
+  std::vector<ReportField> fields{{"name", Text(store.name)},
+                                  {"reads", Integer(counters.reads)},
+                                  {"lists", Integer(counters.lists)},
+                                  {"writes", Integer(counters.writes)},
+                                  {"received", Integer(counters.received)},
+                                  {"sent", Integer(counters.sent)},
+                                  {"retries", Integer(counters.retries)},
+                                  {"throttled", Integer(counters.throttled)},
+                                  {"hedges", Integer(counters.hedges)},
+                                  {"connections", Integer(counters.connections)},
+                                  {"waiting_s", seconds(counters.waiting_ns)},
+                                  {"transfer_s", seconds(counters.transfer_ns)},
+                                  {"paused_s", seconds(counters.paused_ns)},
+                                  {"cached", Integer(counters.cached)},
+                                  {"cached_bytes", Integer(counters.cached_bytes)}};
+  if (store.price >= 0) fields.push_back({"price", {store.price}});
+  if (!store.warning.empty()) fields.push_back({"warning", Text(store.warning)});
+  return {std::move(fields)};
+}
+
 // Of operators that have any: their "name", how many "rows", and the "first" of them by name.
 ReportValue RowsByOperator(const std::vector<WarningReport>& reports) {
   std::vector<ReportValue> operators;
@@ -96,6 +119,11 @@ std::vector<ReportField> ReportFields(const Report& report) {
                                   {"workers", Integer(report.workers)},
                                   {"limit", Text(LimitName(FindLimit(report).kind))},
                                   {"advice", Texts(Advice(report))}};
+  if (!report.stores.empty()) {
+    std::vector<ReportValue> stores;
+    for (const StoreReport& store : report.stores) stores.push_back(StoreFields(store));
+    fields.push_back({"stores", {std::move(stores)}});
+  }
   if (report.device.has_value()) fields.push_back({"device", DeviceFields(*report.device)});
   return fields;
 }

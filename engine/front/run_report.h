@@ -34,7 +34,8 @@ struct ReportField {
 };
 
 // "stages", "warnings", "skipped", "wall_s", "user_wait_s", "delivered", "held_bytes", "peak_bytes", "budget_bytes",
-// "workers", "device" (of a run that sends to one), "limit" (LimitName), "advice".
+// "workers", "stores" (of a run that uses far ones), "device" (of a run that sends to one), "limit" (LimitName),
+// "advice".
 std::vector<ReportField> ReportFields(const Report& report);
 
 }  // namespace headrace

@@ -4,6 +4,7 @@
 
 #include "core/quantity_text.h"
 #include "core/text.h"
+#include "engine/report/store_lines.h"
 
 namespace headrace {
 namespace {
@@ -69,11 +70,38 @@ const StageReport* SlowReads(const Report& report) {
   return Highest(report, is_short, [](const StageReport& stage) { return stage.reads_short_s; });
 }
 
-Limit DiskLimit(const Report& report, const StageReport& stage) {
-  return {LimitKind::kDisk, stage.name,
-          Cat("The disk is the bottleneck: for ", Percent(PartOf(report, stage.reads_short_s)),
-              "% of the time all reads that ", stage.name, " may have outstanding (", stage.cap,
-              ") were, and what was read ahead was used up; ", ReadText(report, stage), ".")};
+// The far store that most of the stage's bytes came from; null: they came from the disk.
+const StoreReport* StoreOf(const Report& report, const StageReport& stage) {
+  const StoreReport* most = nullptr;
+  int64_t received = 0;
+  for (const StoreReport& store : report.stores) {
+    received += store.counters.received;
+    if (most == nullptr || store.counters.received > most->counters.received) most = &store;
+  }
+  const auto read = static_cast<int64_t>(stage.bytes - std::min(stage.bytes, stage.found_bytes));
+  return received > 0 && received >= read / 2 ? most : nullptr;
+}
+
+// Whether requests waited for replies, or for leave to be sent, longer than for the bytes.
+bool WaitsForStore(const StoreCounters& counters) {
+  return IsThrottled(counters) || counters.waiting_ns + counters.paused_ns > counters.transfer_ns;
+}
+
+// What limits a stage that reads: `how` says how that is seen.
+Limit ReadLimit(const Report& report, const StageReport& stage, const std::string& how) {
+  const StoreReport* const store = StoreOf(report, stage);
+  if (store == nullptr) return {LimitKind::kDisk, stage.name, Cat("The disk is the bottleneck: ", how, ".")};
+  const bool waits = WaitsForStore(store->counters);
+  return {waits ? LimitKind::kStore : LimitKind::kNetwork, stage.name,
+          Cat(waits ? Cat("The store ", store->name) : "The network", " is the bottleneck: ", how, "; ",
+              RequestTimeText(*store), ".")};
+}
+
+Limit SlowReadsLimit(const Report& report, const StageReport& stage) {
+  return ReadLimit(report, stage,
+                   Cat("for ", Percent(PartOf(report, stage.reads_short_s)), "% of the time all reads that ",
+                       stage.name, " may have outstanding (", stage.cap,
+                       ") were, and what was read ahead was used up; ", ReadText(report, stage)));
 }
 
 // Reading from memory costs time of the cores, too.
@@ -96,10 +124,9 @@ std::string_view WorkersOption(const StageReport& stage) {
 // Of a stage with threads or an order of its own that was busy nearly all the time.
 Limit OwnLimit(const Report& report, const StageReport& stage) {
   if (stage.lane == Lane::kIo) {
-    return {LimitKind::kDisk, stage.name,
-            Cat("The disk is the bottleneck: ", stage.name, " was reading for ", Percent(Load(report, stage)),
-                "% of the time, with at most ", Capacity(report, stage), " reads outstanding; ",
-                ReadText(report, stage), ".")};
+    return ReadLimit(report, stage,
+                     Cat(stage.name, " was reading for ", Percent(Load(report, stage)), "% of the time, with at most ",
+                         Capacity(report, stage), " reads outstanding; ", ReadText(report, stage)));
   }
   if (stage.lane != Lane::kCpu) {
     return {LimitKind::kPython, stage.name, Cat(Busy(report, stage), ", in Python, where one thread runs at a time.")};
@@ -152,6 +179,14 @@ std::string Remedy(const Report& report, const Limit& limit) {
       return "Files that are larger and fewer, or a faster disk, help; a second epoch is faster where the data fit "
              "into "
              "the machine's memory.";
+    case LimitKind::kNetwork:
+      return "Fewer bytes help: smaller or better compressed files. So does a copy on this machine's disk for the "
+             "epochs "
+             "after the first: object_cache= in storage=.";
+    case LimitKind::kStore:
+      return "Larger and fewer files help (headrace pack), and names under several prefixes where the store limits "
+             "requests by prefix. So does a copy on this machine's disk for the epochs after the first: object_cache= "
+             "in storage=.";
     case LimitKind::kWindow:
       return "Give iterate(window=…), or the window that the stage has of its own, more, or leave it to the engine.";
     case LimitKind::kNoneAlone:
@@ -198,7 +233,7 @@ Limit FindLimit(const Report& report) {
             Cat("Memory is the bottleneck: ", starved->name, " waited for it ",
                 Percent(PartOf(report, starved->memory_wait_s)), "% of the time.")};
   }
-  if (const StageReport* slow = SlowReads(report); slow != nullptr) return DiskLimit(report, *slow);
+  if (const StageReport* slow = SlowReads(report); slow != nullptr) return SlowReadsLimit(report, *slow);
   if (const double load = CoresLoad(report); load >= kBusy) {
     return CpuLimit(report, load);
   }
@@ -232,6 +267,10 @@ std::string_view LimitName(LimitKind kind) {
       return "order";
     case LimitKind::kDisk:
       return "disk";
+    case LimitKind::kNetwork:
+      return "network";
+    case LimitKind::kStore:
+      return "store";
     case LimitKind::kWindow:
       return "window";
     case LimitKind::kNoneAlone:

@@ -20,6 +20,8 @@ enum class LimitKind {
   kWorkers,   // all workers that iterate(workers=…) allows were busy
   kOrder,     // an operator that takes its rows one after the other
   kDisk,      // all threads that read files were busy
+  kNetwork,   // the same, of a far store, whose replies took long to arrive
+  kStore,     // … to begin, or it asked to slow down
   kWindow,    // stages waited for slots while others waited for rows
   kNoneAlone,
 };
@@ -33,7 +35,8 @@ struct Limit {
 Limit FindLimit(const Report& report);
 // For a stage that reads files: "a read took 10.2 ms (110.0 KiB), 12.0 MiB/s".
 std::string ReadText(const Report& report, const StageReport& stage);
-// "consumer", "memory", "python", "cpu", "workers", "order", "disk", "window", "none alone", "not run".
+// "consumer", "memory", "python", "cpu", "workers", "order", "disk", "network", "store", "window", "none alone", "not
+// run".
 std::string_view LimitName(LimitKind kind);
 // The limit's sentence first, then what would help.
 std::vector<std::string> Advice(const Report& report);

@@ -87,6 +87,53 @@ TEST_F(Advised, TheDiskWhereAllReadsAreOutstandingThoughWorkersHaveMuchToDo) {
          "was used up; a read took 600.0 ms (112.6 KiB), 11.0 MiB/s");
 }
 
+// The source's bytes come from a store; requests waited for so many milliseconds, and received for so many.
+StoreReport FarStore(int64_t waiting_ms, int64_t transfer_ms) {
+  StoreReport store;
+  store.name = "s3://";
+  store.counters.reads = 1000;
+  store.counters.received = 110 << 20;
+  store.counters.waiting_ns = waiting_ms * 1'000'000;
+  store.counters.transfer_ns = transfer_ms * 1'000'000;
+  return store;
+}
+
+TEST_F(Advised, TheNetworkWhereRepliesTakeLongToArrive) {
+  source().busy_s = 76;
+  source().bytes = 110 << 20;
+  report_.stores = {FarStore(20'000, 60'000)};
+  Expect(LimitKind::kNetwork,
+         "The network is the bottleneck: ImageFolder[0] was reading for 95% of the time, with at most 8 reads "
+         "outstanding; a read took 76.0 ms (112.6 KiB), 11.0 MiB/s; of the time of its requests, 25% was spent waiting "
+         "for the first byte (20.0 ms each), 75% receiving bytes, and 0% waiting to be sent.");
+}
+
+TEST_F(Advised, TheStoreWhereRepliesTakeLongToBegin) {
+  source().cap = 64;
+  source().busy_s = 600;
+  source().bytes = 110 << 20;
+  source().reads_short_s = 8.7;
+  report_.stores = {FarStore(70'000, 10'000)};
+  Expect(LimitKind::kStore, "The store s3:// is the bottleneck: for 87% of the time all reads that ImageFolder[0] may");
+}
+
+TEST_F(Advised, TheStoreWhereItAsksToSlowDown) {
+  source().busy_s = 76;
+  source().bytes = 110 << 20;
+  report_.stores = {FarStore(20'000, 60'000)};
+  report_.stores[0].counters.throttled = 40;
+  Expect(LimitKind::kStore, "s3:// asked to slow down 40 times in 1000 requests");
+  report_.stores[0].counters.throttled = 3;
+  Expect(LimitKind::kNetwork, "The network is the bottleneck");
+}
+
+TEST_F(Advised, TheDiskWhereFewBytesCameFromAStore) {
+  source().busy_s = 76;
+  source().bytes = 1100 << 20;
+  report_.stores = {FarStore(20'000, 60'000)};
+  Expect(LimitKind::kDisk, "The disk is the bottleneck");
+}
+
 TEST_F(Advised, OfReadsWithoutTheRowsThatACacheHad) {
   source().rows = 1000;
   source().found_rows = 900;

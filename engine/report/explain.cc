@@ -10,6 +10,7 @@
 #include "engine/plan/plan_text.h"
 #include "engine/report/advice.h"
 #include "engine/report/named_rows.h"
+#include "engine/report/store_lines.h"
 #include "engine/report/wait_text.h"
 #include "ir/graph.pb.h"
 
@@ -52,6 +53,13 @@ std::string Reading(const Report& report, const StageReport& stage) {
   const double wall = std::max(report.wall_s, 1e-9);
   return Cat(stage.name, ": ", Decimal(stage.busy_s / wall, 1), " reads outstanding on average, at most ", stage.cap,
              stage.caps.empty() ? "" : " (chosen while it ran)", "; ", ReadText(report, stage));
+}
+
+// What the run asked a far store for, and what that cost.
+std::string Requested(const StoreReport& store) {
+  std::string text;
+  for (const std::string& line : StoreLines(store)) Append(text, text.empty() ? "" : "\n      ", line);
+  return text;
 }
 
 // What went to the device, and who waited there.
@@ -124,6 +132,7 @@ std::string ExplainRun(const Report& report) {
     }
   }
   for (const CacheReport& cache : report.caches) Append(text, "  ", Cached(cache), "\n");
+  for (const StoreReport& store : report.stores) Append(text, "  ", Requested(store), "\n");
   if (report.device.has_value()) Append(text, "  ", Sent(report, *report.device), "\n");
   for (const NamedRows& rows : RowsToName(report)) Append(text, "  ", Listed(rows), "\n");
   Append(text, "  memory: ", BytesText(report.held_bytes), " held, ", BytesText(report.peak_bytes), " at most, budget ",

@@ -14,6 +14,7 @@
 #include "engine/report/advice.h"
 #include "engine/report/decimal.h"
 #include "engine/report/named_rows.h"
+#include "engine/report/store_lines.h"
 #include "engine/report/wait_text.h"
 
 namespace headrace {
@@ -170,6 +171,17 @@ std::string RowSection(const Report& report) {
   return items.empty() ? "" : Cat("<h2>Rows with a warning, and rows left out</h2>\n<ul>\n", items, "</ul>\n");
 }
 
+// Nothing without far stores.
+std::string StoreSection(const Report& report) {
+  std::string items;
+  for (const StoreReport& store : report.stores) {
+    std::string text;
+    for (const std::string& line : StoreLines(store)) Append(text, text.empty() ? "" : "; ", line);
+    Append(items, "<li>", Escaped(text), "</li>\n");
+  }
+  return items.empty() ? "" : Cat("<h2>Far stores</h2>\n<ul>\n", items, "</ul>\n");
+}
+
 std::string TreeRows(const Report& report) {
   std::string rows;
   for (const StageReport& stage : report.stages) {
@@ -295,6 +307,7 @@ std::string ProfilePage(const Report& report, const Profile& profile) {
                                      {"{{workers}}", Cat(report.workers)},
                                      {"{{advice}}", AdviceItems(report)},
                                      {"{{rows}}", RowSection(report)},
+                                     {"{{stores}}", StoreSection(report)},
                                      {"{{missing}}", DropNote(profile)},
                                      {"{{tree}}", TreeRows(report)},
                                      {"{{time_bars}}", TimeBars(report)},

@@ -28,7 +28,16 @@ struct StoreCounters {
   int64_t waiting_ns = 0;   // of requests, together: from the sending to the first byte of the reply
   int64_t transfer_ns = 0;  // of requests, together: from the first byte to the last
   int64_t paused_ns = 0;    // of requests, together: before they were sent, for retries and limits
+  // Reads that a cache on this machine's disk served, without a request (StorageSettings::object_cache), and their
+  // bytes.
+  int64_t cached = 0;
+  int64_t cached_bytes = 0;
 };
+
+// What was counted between two moments.
+StoreCounters Since(const StoreCounters& now, const StoreCounters& before);
+// Of all kinds, without those repeated.
+int64_t RequestsOf(const StoreCounters& counters);
 
 class FarFiles {
  public:
@@ -47,6 +56,8 @@ class FarFiles {
   virtual int most_outstanding() const = 0;
   // US dollars at list price for these counts; below 0: not known.
   virtual double ListPrice(const StoreCounters& /*counters*/) const { return -1; }
+  // What the user should know of it, such as why a cache is not filled any more. Empty: nothing.
+  virtual std::string Warning() const { return {}; }
 };
 
 }  // namespace headrace

@@ -18,9 +18,17 @@ class FarListings::Router : public FileSystem {
     HEADRACE_ASSIGN_OR_RETURN(Located located, files_->Locate(path));
     if (located.files->far() == nullptr) return located;
     const std::lock_guard<std::mutex> lock(mutex_);
-    std::unique_ptr<ListedStore>& store = stores_[located.files];
-    if (store == nullptr) store = std::make_unique<ListedStore>(located.files);
-    return Located{store.get(), std::move(located.path)};
+    Listed& store = stores_[located.files];
+    if (store.files == nullptr) {
+      store = {std::make_unique<ListedStore>(located.files), std::string(RootOf(path)),
+               located.files->far()->counters()};
+    }
+    return Located{store.files.get(), std::move(located.path)};
+  }
+
+  void AddStores(std::vector<Store>& stores) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [files, store] : stores_) stores.push_back({store.root, files->far(), store.first});
   }
 
   absl::StatusOr<Tensor> Read(const std::string& path) const override {
@@ -67,9 +75,15 @@ class FarListings::Router : public FileSystem {
   const FileSystem* kept_as() const override { return files_->kept_as(); }
 
  private:
+  struct Listed {
+    std::unique_ptr<ListedStore> files;
+    std::string root;     // of the path that led there first
+    StoreCounters first;  // what it had counted by then
+  };
+
   const FileSystem* const files_;
   mutable std::mutex mutex_;
-  mutable std::map<const FileSystem*, std::unique_ptr<ListedStore>> stores_;
+  mutable std::map<const FileSystem*, Listed> stores_;
 };
 
 FarListings::FarListings() = default;
@@ -83,6 +97,13 @@ const FileSystem* FarListings::Over(const FileSystem* files) {
   std::unique_ptr<Router>& router = routers_[files];
   if (router == nullptr) router = std::make_unique<Router>(files);
   return router.get();
+}
+
+std::vector<FarListings::Store> FarListings::stores() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Store> stores;
+  for (const auto& [files, router] : routers_) router->AddStores(stores);
+  return stores;
 }
 
 }  // namespace headrace

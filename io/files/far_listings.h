@@ -9,7 +9,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <vector>
 
+#include "io/files/far_files.h"
 #include "io/files/file_system.h"
 
 namespace headrace {
@@ -24,10 +27,19 @@ class FarListings {
   // `files`, and for itself; lives as long as this object.
   const FileSystem* Over(const FileSystem* files);
 
+  // A far store that paths led to, with the root of such a path ("s3://"), and what it had counted when the first one
+  // did.
+  struct Store {
+    std::string root;
+    const FarFiles* far = nullptr;
+    StoreCounters first;
+  };
+  std::vector<Store> stores() const;
+
  private:
   class Router;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<const FileSystem*, std::unique_ptr<Router>> routers_;
 };
 

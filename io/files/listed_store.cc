@@ -315,4 +315,6 @@ bool ListedStore::conditional_reads() const { return store_->far()->conditional_
 
 double ListedStore::ListPrice(const StoreCounters& counters) const { return store_->far()->ListPrice(counters); }
 
+std::string ListedStore::Warning() const { return store_->far()->Warning(); }
+
 }  // namespace headrace

@@ -41,6 +41,7 @@ class ListedStore : public FileSystem, public FarFiles {
   int most_outstanding() const override;
   bool conditional_reads() const override;
   double ListPrice(const StoreCounters& counters) const override;
+  std::string Warning() const override;
   void Expect(absl::Span<const std::string> paths) const override;
 
  private:

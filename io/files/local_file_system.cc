@@ -158,6 +158,11 @@ class Local : public LocalFiles {
   absl::StatusOr<std::shared_ptr<const WritableFile>> MakeLocked(const std::string& path,
                                                                  std::string_view head) const override;
   absl::StatusOr<std::shared_ptr<const WritableFile>> OpenLocked(const std::string& path) const override;
+  absl::Status Touch(const std::string& path) const override {
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
+    if (utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0) return absl::OkStatus();
+    return SystemError(*this, path, "write", errno);
+  }
 
  private:
   // Only this user may read it and write to it.

@@ -14,6 +14,7 @@ from typing import Any, NoReturn, Self
 
 from headrace import _engine
 from headrace._arguments import options
+from headrace._arguments.doubts import warn_once
 from headrace._arguments.import_folder import import_late
 from headrace._graph.parameters import state_of
 from headrace._runs.arrow_batches import arrow_batch, pyarrow_or_none
@@ -173,6 +174,12 @@ class Run:
         weak reference first."""
         if self._report is None:
             self._text, self._report = engine.explain(), engine.report()
+
+    def warn(self) -> None:
+        """Says what the user should know of the far stores that it used."""
+        for store in (self._report or {}).get("stores", ()):
+            if "warning" in store:
+                warn_once(f"{store['name']}: {store['warning']}", ("", 0))
 
     def text(self) -> str | None:
         engine = self._engine() if self._text is None else None
@@ -391,6 +398,7 @@ class Iterator:
             return
         self._engine = None
         self._let_go(engine, self._on_end or stop)
+        self._run.warn()
 
     def _let_go(self, engine: _engine.Iteration, give: Callable[[_engine.Iteration], None]) -> None:
         if engine.inherited:  # In a forked child: the run, its report and its profile belong to the parent.
