@@ -360,6 +360,7 @@ def test_a_gateway_answers_itself(cluster: Store, local: dict[str, Outcome]) -> 
     assert_same(local["ranges"], run(cluster, "ranges"))
 
 
+@pytest.mark.skipif(not LONG, reason="takes as long as the engine's patience with a cluster, in ./test --all")
 def test_a_standby_node_is_an_error_that_says_so(cluster: Store) -> None:
     assert cluster.cluster is not None
     cluster.cluster.standby = True

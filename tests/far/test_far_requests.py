@@ -86,7 +86,7 @@ def test_a_rank_asks_for_its_own_records_alone(s3: Store) -> None:
 def test_rows_dealt_to_ranks_warn_that_all_are_read(s3: Store) -> None:
     s3.put("lines.txt", LINES[:4700])
     lines = hr.Text(s3.url("*.txt"), sharding="rows")
-    with pytest.warns(hr.PipelineWarning, match="every rank reads"):
+    with pytest.warns(hr.PipelineWarning, match="ranks reads all"):
         list(lines.iterate(shard=(0, 2), storage=s3.storage))
 
 
