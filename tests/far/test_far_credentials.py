@@ -223,7 +223,10 @@ def answers(port: int) -> bool:
 
 def put(url: str, data: bytes = b"") -> None:
     """Moto checks no signatures."""
-    headers = {"Authorization": "AWS4-HMAC-SHA256 Credential=any/20260101/us-east-1/s3/aws4_request"}
+    headers = {
+        "Authorization": "AWS4-HMAC-SHA256 Credential=any/20260101/us-east-1/s3/aws4_request",
+        "Content-Type": "application/octet-stream",
+    }
     urllib.request.urlopen(urllib.request.Request(url, data, headers, method="PUT"), timeout=30).close()
 
 

@@ -5,7 +5,6 @@ import gc
 import os
 import pathlib
 import re
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,6 +21,7 @@ from tests.far.s3_server import S3Server
 from tests.far.small_server import Reply
 from tests.far.stores import Store
 from tests.running import Outcome, assert_same, read_all
+from tests.thinning import LONG
 
 OBJECTS = 60
 RUN = {"seed": 3, "epoch": 1}
@@ -170,14 +170,13 @@ def test_a_store_that_is_gone_is_an_error_that_names_it(far_library: None) -> No
     assert isinstance(error, ERRORS) and "s3://data/set/" in str(error)
 
 
-@pytest.mark.timing
-def test_a_store_that_never_accepts_is_an_error_in_time(far_library: None) -> None:
+@pytest.mark.skipif(not LONG, reason="takes as long as the engine's patience with a host, in ./test --all")
+def test_a_store_that_never_answers_is_an_error_that_names_it(far_library: None) -> None:
     with stores.opened("s3", timeout=0.5) as store:
         put_objects(store)
         store.giver.faults.add(Fault(stalled=-1))
-        started = time.monotonic()
-        assert isinstance(failing(store), ERRORS)
-        assert time.monotonic() - started < 120
+        error = failing(store)
+        assert isinstance(error, ERRORS) and "s3://data/set/" in str(error)
 
 
 def test_a_name_without_an_address_is_an_error_that_names_it(s3: Store) -> None:
@@ -361,6 +360,7 @@ def test_a_gateway_answers_itself(cluster: Store, local: dict[str, Outcome]) -> 
     assert_same(local["ranges"], run(cluster, "ranges"))
 
 
+@pytest.mark.skipif(not LONG, reason="takes as long as the engine's patience with a cluster, in ./test --all")
 def test_a_standby_node_is_an_error_that_says_so(cluster: Store) -> None:
     assert cluster.cluster is not None
     cluster.cluster.standby = True

@@ -30,7 +30,9 @@ def test_files_cost_one_listing_and_a_request_each(listing: Store) -> None:
     counts = listing.counts()
     # A store of prefixes may look for folders first.
     assert 1 <= sum(counts.get(kind, 0) for kind in listing.lists) <= 2
-    assert sum(counts.get(kind, 0) for kind in ("head", "getfilestatus")) == 0
+    assert "head" not in counts
+    # HDFS has no conditional reads: a file's version is compared after its read.
+    assert counts.get("getfilestatus", 0) <= 400
     # A redirect is a request of the NameNode's.
     assert sum(counts.get(kind, 0) for kind in listing.reads) == 400 * (2 if listing.cluster else 1)
 
@@ -84,7 +86,7 @@ def test_a_rank_asks_for_its_own_records_alone(s3: Store) -> None:
 def test_rows_dealt_to_ranks_warn_that_all_are_read(s3: Store) -> None:
     s3.put("lines.txt", LINES[:4700])
     lines = hr.Text(s3.url("*.txt"), sharding="rows")
-    with pytest.warns(hr.PipelineWarning, match="every rank reads"):
+    with pytest.warns(hr.PipelineWarning, match="ranks reads all"):
         list(lines.iterate(shard=(0, 2), storage=s3.storage))
 
 
