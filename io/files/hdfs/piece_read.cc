@@ -11,9 +11,9 @@ namespace {
 
 constexpr int64_t kPieceBytes = int64_t{16} << 20;
 // DataNodes that fail in succession, before the error is the cluster's.
-constexpr int kMostDataNodes = 8;
+constexpr int kMostDataNodes = 20;
 // How often the NameNode is asked again, at most, when it names a DataNode that failed.
-constexpr int kMostSkips = 8;
+constexpr int kMostSkips = 6;
 
 }  // namespace
 
