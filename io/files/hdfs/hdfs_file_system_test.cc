@@ -169,6 +169,21 @@ TEST(HdfsFileSystem, AsksAllDataNodesAgainWhenNoneIsLeft) {
   EXPECT_EQ(served.files.Read("hdfs://nn/a")->bytes_value(), Bytes(10));
 }
 
+TEST(HdfsFileSystem, WaitsForTheOnlyDataNode) {
+  ServedCluster served(TwoNameNodes(), 1);
+  served.cluster.set_excludes(false);
+  served.cluster.Put("/a", Bytes(10));
+  int refused = 0;
+  int64_t waited_ns = 0;
+  served.cluster.set_rule([&](const FakeRequest& request) -> std::optional<FakeReply> {
+    waited_ns = request.at_ns;
+    if (!IsAtDataNode(request) || ++refused > 7) return std::nullopt;
+    return FaultReply(Fault::kRefused);
+  });
+  EXPECT_EQ(served.files.Read("hdfs://nn/a")->bytes_value(), Bytes(10));
+  EXPECT_GT(waited_ns, int64_t{1} * 1'000'000'000);
+}
+
 TEST(HdfsFileSystem, GivesUpOnDataNodesThatAreAllDead) {
   ServedCluster served;
   served.cluster.Put("/a", Bytes(10));

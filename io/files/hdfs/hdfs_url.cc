@@ -63,6 +63,13 @@ std::string_view HostOf(std::string_view authority) {
   return port ? authority.substr(0, colon) : authority;
 }
 
+std::string_view AuthorityOf(std::string_view url) {
+  const size_t colon = url.find("://");
+  if (colon == std::string_view::npos) return {};
+  const std::string_view rest = url.substr(colon + 3);
+  return rest.substr(0, rest.find_first_of("/?"));
+}
+
 std::string PercentEncodedPath(std::string_view path) { return EncodedBut(path, "-._~/"); }
 
 std::string PercentEncoded(std::string_view value) { return EncodedBut(value, "-._~"); }

@@ -22,6 +22,9 @@ absl::StatusOr<HdfsUrl> ParseHdfsUrl(std::string_view url);
 // "namenode" of "namenode:8020".
 std::string_view HostOf(std::string_view authority);
 
+// "10.0.0.1:9864" of "http://10.0.0.1:9864/webhdfs/v1/a?op=OPEN"; "" of what is not a URL.
+std::string_view AuthorityOf(std::string_view url);
+
 // All but letters, digits and "-._~" as "%20"; slashes stay in a path.
 std::string PercentEncodedPath(std::string_view path);
 std::string PercentEncoded(std::string_view value);

@@ -1,5 +1,6 @@
 #include "io/files/hdfs/name_node_dialogue.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct NameNodeDialogue::Asked {
   bool answered = false;
   std::shared_ptr<const Pass> pass;
   std::vector<std::string> excluded;  // DataNodes
+  int skips = 0;                      // of replies that name one of them
   // Of the last reply that is repeated.
   int status = 0;
   RemoteException exception;
@@ -62,7 +64,11 @@ http::Verdict NameNodeDialogue::Judge(const Cluster& cluster, Asked& asked, cons
                                       std::string_view body) {
   asked.answered = true;
   asked.status = 0;
-  if (head.status < 400) return http::Verdict::kResult;
+  if (head.status < 400) {
+    const std::string_view named = AuthorityOf(head.Find("location"));
+    const bool failed = std::find(asked.excluded.begin(), asked.excluded.end(), named) != asked.excluded.end();
+    return failed && asked.skips-- > 0 ? http::Verdict::kRetry : http::Verdict::kResult;
+  }
   RemoteException exception = ParseRemoteException(body);
   const RemoteFault fault = FaultOf(head.status, exception);
   const auto repeat = [&](http::Verdict verdict) {
@@ -165,6 +171,10 @@ absl::StatusOr<std::string> NameNodeDialogue::RedirectOf(const http::Reply& repl
   return location;
 }
 
-void NameNodeDialogue::Exclude(const std::string& data_node) { asked_->excluded.push_back(data_node); }
+void NameNodeDialogue::Exclude(const std::string& data_node, int skips) {
+  std::vector<std::string>& excluded = asked_->excluded;
+  if (std::find(excluded.begin(), excluded.end(), data_node) == excluded.end()) excluded.push_back(data_node);
+  asked_->skips = skips;
+}
 
 }  // namespace headrace::hdfs

@@ -59,8 +59,9 @@ class NameNodeDialogue : public Dialogue {
   absl::StatusOr<std::string> RedirectOf(const http::Reply& reply) const;
   // Logs in anew, or ends where that was tried.
   Step LoginOrEnd(absl::Status error);
-  // A DataNode, "10.0.0.1:9864", that is not to be named again.
-  void Exclude(const std::string& data_node);
+  // A DataNode, "10.0.0.1:9864", that is not to be named again. Old NameNodes do not heed that, nor do those that know
+  // no other: they are asked so many times more, with growing waits, before it is taken nevertheless.
+  void Exclude(const std::string& data_node, int skips);
   Operation& operation() { return operation_; }
   const Cluster& cluster() const { return *cluster_; }
 

@@ -11,13 +11,9 @@ namespace {
 
 constexpr int64_t kPieceBytes = int64_t{16} << 20;
 // DataNodes that fail in succession, before the error is the cluster's.
-constexpr int kMostDataNodes = 8;
-
-// "10.0.0.1:9864" of "http://10.0.0.1:9864/webhdfs/…".
-std::string AuthorityOf(std::string_view url) {
-  const size_t begin = url.find("://") + 3;
-  return std::string(url.substr(begin, std::min(url.find_first_of("/?", begin), url.size()) - begin));
-}
+constexpr int kMostDataNodes = 20;
+// How often the NameNode is asked again, at most, when it names a DataNode that failed.
+constexpr int kMostSkips = 6;
 
 }  // namespace
 
@@ -89,7 +85,7 @@ void PieceRead::GoOnAfter(int64_t bytes) {
 
 PieceRead::Step PieceRead::Elsewhere(std::string why) {
   const std::shared_ptr<AtDataNode> failed = std::exchange(data_node_, nullptr);
-  const std::string data_node = AuthorityOf(failed->url);
+  const std::string data_node(AuthorityOf(failed->url));
   GoOnAfter(failed->received);
   if (operation().target.empty()) return End(http::Reply());
   if (++failures_ > kMostDataNodes) {
@@ -98,7 +94,8 @@ PieceRead::Step PieceRead::Elsewhere(std::string why) {
                                        "the last that was asked is ",
                                        data_node, ": ", why)));
   }
-  Exclude(data_node);
+  // The more have failed, the longer the wait before one of them is asked again.
+  Exclude(data_node, std::min(failures_ + 1, kMostSkips));
   return Step::kCall;
 }
 

@@ -158,7 +158,7 @@ FakeReply FakeCluster::Answer(const FakeRequest& request) {
 }
 
 FakeReply FakeCluster::Redirect(const Asked& asked) {
-  const std::string excluded = Cat(",", asked.Value("excludedatanodes"), ",");
+  const std::string excluded = excludes_ ? Cat(",", asked.Value("excludedatanodes"), ",") : "";
   for (int i = 0; i < data_nodes_; ++i) {
     turn_ = turn_ % data_nodes_ + 1;
     const std::string data_node = Cat("dn", turn_, ":9864");

@@ -32,6 +32,8 @@ class FakeCluster {
 
   // LISTSTATUS_BATCH gives so many entries at a time; 0: the operation is not known.
   void set_page(size_t entries) { page_ = entries; }
+  // The NameNode names DataNodes that are excluded, too, as old ones do.
+  void set_excludes(bool excludes) { excludes_ = excludes; }
   // Requests need "delegation=TOKEN"; those with "Authorization: Negotiate ticket" get one. Empty: anyone may.
   void set_token(std::string token);
   // Answers a request itself where it returns a reply.
@@ -63,6 +65,7 @@ class FakeCluster {
   std::map<std::string, File> files_;
   std::set<std::string> folders_ = {"/"};
   size_t page_ = 1000;
+  bool excludes_ = true;
   std::string token_;
   Rule rule_;
   int64_t changes_ = 0;

@@ -23,7 +23,8 @@ inline HdfsFileSystem::Options TwoNameNodes() {
 }
 
 struct ServedCluster {
-  explicit ServedCluster(HdfsFileSystem::Options options = TwoNameNodes()) : files(&transport, std::move(options)) {}
+  explicit ServedCluster(HdfsFileSystem::Options options = TwoNameNodes(), int data_nodes = 3)
+      : cluster(data_nodes), files(&transport, std::move(options)) {}
 
   // The URLs of the requests so far with this in them.
   std::vector<std::string> Urls(std::string_view part) const {
