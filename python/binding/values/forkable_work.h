@@ -12,6 +12,7 @@
 #include "core/interrupt.h"
 #include "python/binding/values/context_storage.h"
 #include "python/binding/values/handled_signals.h"
+#include "python/binding/values/shown_listings.h"
 #include "python/binding/values/unlocked.h"
 
 namespace headrace::python {
@@ -80,6 +81,7 @@ auto RunForkableInterruptible(const F& work) {
       const WorkingHold::Pause pause;
       return signals.Came();
     });
+    const ShownListings listings;
     result = work();
   }
   signals.Raise();
