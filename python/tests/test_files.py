@@ -301,7 +301,7 @@ def test_a_scheme_without_a_file_system_is_named(name: str, folder: pathlib.Path
     monkeypatch.chdir(folder)
     with pytest.raises(hr.UnsupportedError, match="nosuch://bucket/.*plain paths and file://"):
         list(REMOTE[name](folder))
-    assert not (folder / "s3:").exists()
+    assert not (folder / "nosuch:").exists()
 
 
 def test_shuffled_text_gives_every_line_once(tmp_path: pathlib.Path):
