@@ -44,6 +44,7 @@ TEST_F(ListingProgressTest, SaysFromFiveSecondsEveryTen) {
     EXPECT_EQ(shown_[1].entries, 1500);
     EXPECT_EQ(shown_[2].entries, 2500);
     EXPECT_EQ(shown_[2].since_start, milliseconds(25000));
+    progress.End();
     EXPECT_FALSE(shown_[2].ended);
   }
   ASSERT_EQ(shown_.size(), 4u);

@@ -653,6 +653,22 @@ def test_functions_of_a_run_have_its_settings() -> None:
     assert current() is None
 
 
+def test_sources_read_and_run_with_settings_of_their_own(tmp_path: pathlib.Path) -> None:
+    seen: list[bool] = []
+    (tmp_path / "rows.csv").write_text("x\n1\n")
+
+    def region(x: Any) -> int:
+        return int(current() == table(s3="here"))
+
+    given = {"s3": {"region": "here"}}
+    for source in (hr.Csv(tmp_path / "rows.csv", storage=given), hr.open(tmp_path / "rows.csv", storage=given)):
+        assert "storage={'s3': …}" in source.explain()
+        seen += [bool(row["x"]) for row in source.map(region, "x", types={"x": "int64"})]
+    assert seen == [True, True]
+    with pytest.raises(GraphError, match="Csv: storage is a str"):
+        hr.Csv(tmp_path / "rows.csv", storage=SECRET)  # type: ignore[arg-type]
+
+
 def test_paths_in_settings_are_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     monkeypatch.chdir(tmp_path)
     with hr.storage({"s3": {"ca_file": "ca.pem", "object_cache": tmp_path / "c", "object_cache_bytes": "1GB"}}):

@@ -13,6 +13,7 @@ from typing import Any
 from headrace._arguments import options as check
 from headrace._arguments.doubts import warn_once
 from headrace._arguments.source_location import users_location
+from headrace._arguments.storage import storage_table, within
 from headrace._datasets.dataset import Dataset
 from headrace._files.places import exists, is_far, is_folder, matching_files
 from headrace._formats.entries.pictures import IMAGES
@@ -63,6 +64,14 @@ class Found:
 
 def open_source(path: Any, options: Mapping[str, Any]) -> Dataset:
     """As `headrace.open`, which describes it."""
+    given = dict(options)
+    storage = given.pop("storage", None)
+    with within(None if storage is None else storage_table(storage, _OF)):
+        made = _opened(path, given)
+    return made if storage is None else made.options(storage=storage)
+
+
+def _opened(path: Any, options: Mapping[str, Any]) -> Dataset:
     found = found_at(path)
     for sentence in found.left_out(options):
         warn_once(
