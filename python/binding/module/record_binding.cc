@@ -80,13 +80,19 @@ class __attribute__((visibility("hidden"))) Writer {
   OneProcess<RecordWriter> writer_;
 };
 
+// A fork waits for reads of the machine's own files, and not for those of a network.
+template <typename Work>
+auto RunOnRecords(bool far, const Work& work) {
+  return far ? RunOnFiles(work) : RunForkable(work);
+}
+
 // Several threads may read; each record goes to one of them.
 class __attribute__((visibility("hidden"))) Reader {
  public:
   Reader(const std::string& path, bool skip_damage)
       : path_(path), format_(skip_damage ? OnDamage::kSkip : OnDamage::kFail) {
     const bool far = IsFar(path);
-    RaiseIfError(RunOn(far, [&] {
+    RaiseIfError(RunOnRecords(far, [&] {
       const std::lock_guard<std::mutex> lock(mutex_);
       // Seeks go on with the settings that it was opened with.
       files_ = DefaultFileSystem();
@@ -99,7 +105,7 @@ class __attribute__((visibility("hidden"))) Reader {
   pybind11::object Read() {
     Record record;
     Tensor payload;
-    RaiseIfError(RunOn(far_, [&]() -> absl::Status {
+    RaiseIfError(RunOnRecords(far_, [&]() -> absl::Status {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (next_ == block_.records.size()) HEADRACE_RETURN_IF_ERROR(Advance());
       if (block_.records.empty()) return absl::OkStatus();
@@ -114,7 +120,7 @@ class __attribute__((visibility("hidden"))) Reader {
   }
 
   void Seek(int64_t offset) {
-    RaiseIfError(RunOn(far_, [&]() -> absl::Status {
+    RaiseIfError(RunOnRecords(far_, [&]() -> absl::Status {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (offset < 0) return DataError(path_, ": no record begins at byte ", offset);
       if (offset == offset_) return absl::OkStatus();
@@ -131,14 +137,14 @@ class __attribute__((visibility("hidden"))) Reader {
 
   // The byte of the file after the record that was read last, or that was sought.
   int64_t offset() {
-    return RunOn(far_, [&] {
+    return RunOnRecords(far_, [&] {
       const std::lock_guard<std::mutex> lock(mutex_);
       return offset_;
     });
   }
 
   Lost lost() {
-    return RunOn(far_, [&] {
+    return RunOnRecords(far_, [&] {
       const std::lock_guard<std::mutex> lock(mutex_);
       return lost_;
     });
@@ -149,12 +155,6 @@ class __attribute__((visibility("hidden"))) Reader {
     const ContextStorage storage;
     const absl::StatusOr<FileSystem::Located> place = DefaultFileSystem()->Locate(path);
     return place.ok() && place->files->local() == nullptr;
-  }
-
-  // A fork waits for reads of the machine's own files, and not for those of a network.
-  template <typename Work>
-  static auto RunOn(bool far, const Work& work) {
-    return far ? RunOnFiles(work) : RunForkable(work);
   }
 
   absl::Status Open(size_t block_bytes) {
