@@ -66,6 +66,7 @@ HOMES = {
     "Kernels": "_kernels.mapping",
     "Parameter": "_graph.parameters",
     "Sampler": "_datasets.sampler",
+    "Storage": "_arguments.storage",
     "Target": "_kernels.targets",
     "late_names": "_graph",
     "of_one_size": "_kernels.kernel",

@@ -27,6 +27,8 @@ constexpr int kMostRowsQueued = 4096;
 constexpr int kFewestQueued = 8;
 // After so many rows, a stage above that saw none of them does not count: a filter drops them all.
 constexpr uint64_t kMeasuredRows = 1000;
+// Reads that a task of a source of far files may begin for each row that has come so far.
+constexpr uint64_t kReadsPerKnownRow = 8;
 
 // Without the room that buffers have besides, which is most of a small message.
 int64_t ContentBytes(const Block& block) {
@@ -69,7 +71,10 @@ uint64_t Stage::task_ns() const {
 int Stage::FarGrain() const {
   // The first message shows how many bytes one takes.
   if (task_bytes() == 0) return 1;
-  const int messages = std::max(1, FarReadsOfTask() / GroupRows());
+  // A few rows do not: the next ones may be far larger, so the number of reads rises with that of rows.
+  const uint64_t known = kReadsPerKnownRow * std::max<uint64_t>(1, counters_.rows());
+  const int reads = static_cast<int>(std::min<uint64_t>(known, static_cast<uint64_t>(FarReadsOfTask())));
+  const int messages = std::max(1, reads / GroupRows());
   if (control_->budget() == RunControl::kNoBudget) return std::min(messages, most_claimed());
   const int64_t share = control_->budget() / 2 / most_tasks();
   const int64_t fit = share / std::max<int64_t>(1, cost_.next_bytes());

@@ -1,6 +1,9 @@
 #include "engine/front/run_options.h"
 
+#include <algorithm>
 #include <limits>
+#include <map>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -9,6 +12,7 @@
 #include "core/text.h"
 #include "engine/device/device_name.h"
 #include "engine/device/result_memory.h"
+#include "io/files/storage_settings.h"
 #include "ir/suggestion.h"
 
 namespace headrace {
@@ -22,9 +26,13 @@ struct GivenDevice {
   std::optional<int> page_locked_of;
 };
 
+// From a scheme or the beginning of URLs to the settings that are given for it.
+using GivenStorage = std::map<std::string, std::vector<std::pair<std::string, StorageValue>>, std::less<>>;
+
 struct GivenOptions {
   IterateOptions options;
   GivenDevice device;
+  GivenStorage storage;
 };
 
 template <typename T>
@@ -125,7 +133,53 @@ constexpr Reader kReaders[] = {
     {"page_locked_of", ReadDevice<&GivenDevice::page_locked_of>},
 };
 
+// A truth value may be a number, as in other options.
+absl::StatusOr<StorageValue> StorageValueOf(const RunOption& option, std::string_view key) {
+  if (const auto* const number = std::get_if<int64_t>(&option.value)) {
+    const bool is_truth = key == "anonymous" && (*number == 0 || *number == 1);
+    return is_truth ? StorageValue(*number == 1) : StorageValue(*number);
+  }
+  if (const auto* const truth = std::get_if<bool>(&option.value)) return StorageValue(*truth);
+  if (const auto* const text = std::get_if<std::string>(&option.value)) return StorageValue(*text);
+  return GraphError(option.name, " must be a text or an integer, or true or false");
+}
+
+constexpr std::string_view kOfStorage = "storage[";
+
+// "storage[s3://bucket/].endpoint"
+absl::Status ReadStorage(const RunOption& option, GivenOptions& given) {
+  const size_t end = option.name.rfind("].");
+  if (end == std::string_view::npos || end <= kOfStorage.size()) {
+    return GraphError("an option of storage is named storage[s3].endpoint, or storage[s3://bucket/].endpoint; got ",
+                      option.name);
+  }
+  const std::string_view of = option.name.substr(kOfStorage.size(), end - kOfStorage.size());
+  const std::string_view key = option.name.substr(end + 2);
+  HEADRACE_RETURN_IF_ERROR(CheckStorageBeginning(of));
+  HEADRACE_ASSIGN_OR_RETURN(StorageValue value, StorageValueOf(option, key));
+  auto& settings = given.storage[std::string(of)];
+  const auto same = std::find_if(settings.begin(), settings.end(), [&](const auto& each) { return each.first == key; });
+  if (same == settings.end()) {
+    settings.emplace_back(key, std::move(value));
+  } else {
+    same->second = std::move(value);
+  }
+  return absl::OkStatus();
+}
+
+// Null: there is none.
+absl::StatusOr<std::shared_ptr<const StorageTable>> StorageOf(const GivenStorage& given) {
+  if (given.empty()) return nullptr;
+  auto table = std::make_shared<StorageTable>();
+  for (const auto& [of, values] : given) {
+    HEADRACE_ASSIGN_OR_RETURN(StorageSettings settings, StorageSettingsOf(values));
+    table->Set(of, std::move(settings));
+  }
+  return table;
+}
+
 absl::Status ReadOne(const RunOption& option, GivenOptions& given) {
+  if (option.name.substr(0, kOfStorage.size()) == kOfStorage) return ReadStorage(option, given);
   for (const Reader& reader : kReaders) {
     if (reader.name == option.name) return reader.read(option, given);
   }
@@ -156,6 +210,7 @@ absl::StatusOr<IterateOptions> RunOptionsOf(absl::Span<const RunOption> given) {
   GivenOptions read;
   for (const RunOption& option : given) HEADRACE_RETURN_IF_ERROR(ReadOne(option, read));
   HEADRACE_ASSIGN_OR_RETURN(read.options.device, DeviceOf(read.device));
+  HEADRACE_ASSIGN_OR_RETURN(read.options.storage, StorageOf(read.storage));
   return std::move(read.options);
 }
 

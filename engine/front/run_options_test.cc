@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "io/files/storage_settings.h"
 
 namespace headrace {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string ErrorOf(std::string_view name, RunOptionValue value) {
   return DescribeError(RunOptionsOf({{name, std::move(value)}}).status());
@@ -55,6 +58,30 @@ TEST(RunOptionsTest, EachNameSetsItsOption) {
   EXPECT_EQ(options->profile, 8);
   EXPECT_EQ(options->failed_rows_log, "/l");
   EXPECT_FALSE(options->device.has_value());
+}
+
+TEST(RunOptionsTest, SettingsOfStoresAreNamedByTheBeginningOfUrls) {
+  const absl::StatusOr<IterateOptions> options = RunOptionsOf({{"storage[s3].endpoint", std::string("http://a:1")},
+                                                               {"storage[s3://b/].endpoint", std::string("http://x:1")},
+                                                               {"storage[s3://b/].endpoint", std::string("http://b:1")},
+                                                               {"storage[s3://b/].anonymous", int64_t{1}},
+                                                               {"storage[s3://b/].timeout", int64_t{5}}});
+  ASSERT_TRUE(options.ok()) << options.status();
+  ASSERT_NE(options->storage, nullptr);
+  EXPECT_EQ(options->storage->For("s3://a/k").settings.endpoint, "http://a:1");
+  const StorageSettings settings = options->storage->For("s3://b/k").settings;
+  EXPECT_EQ(settings.endpoint, "http://b:1");
+  EXPECT_TRUE(settings.anonymous);
+  EXPECT_EQ(settings.timeout, 5);
+}
+
+TEST(RunOptionsTest, SettingsOfStoresThatDoNotFitAreRefusedWithoutTheirValues) {
+  EXPECT_THAT(ErrorOf("storage[s3].endpint", std::string("secret")), HasSubstr("endpoint"));
+  EXPECT_THAT(ErrorOf("storage[s3].region", int64_t{5}), HasSubstr("region"));
+  EXPECT_THAT(ErrorOf("storage[s3]", std::string("x")), HasSubstr("storage[s3].endpoint"));
+  EXPECT_THAT(ErrorOf("storage[].endpoint", std::string("x")), HasSubstr("storage[s3].endpoint"));
+  EXPECT_THAT(ErrorOf("storage[s3].token", std::vector<std::string>{"secret"}),
+              AllOf(HasSubstr("must be"), Not(HasSubstr("secret"))));
 }
 
 TEST(RunOptionsTest, NothingGivenIsTheDefault) {

@@ -38,6 +38,7 @@ absl::StatusOr<FarListing> FarListing::Read(FolderPages& pages, const std::strin
       entries.push_back(std::move(entry));
     }
   }
+  progress.End();
   const auto before = [](const FolderEntry& a, const FolderEntry& b) { return a.name < b.name; };
   if (!std::is_sorted(entries.begin(), entries.end(), before)) {
     std::stable_sort(entries.begin(), entries.end(), before);

@@ -25,7 +25,7 @@ ListingProgress::ListingProgress(std::string folder) : scope_(thread_progress) {
   next_ = begun_ + kFirst;
 }
 
-ListingProgress::~ListingProgress() {
+void ListingProgress::End() {
   if (shown_) ShowSeen(true);
 }
 

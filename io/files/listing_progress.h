@@ -41,12 +41,12 @@ class ListingProgress {
   };
 
   explicit ListingProgress(std::string folder);
-  // Says that it ended, if anything was shown.
-  ~ListingProgress();
   ListingProgress(const ListingProgress&) = delete;
 
   // Counts entries of one page.
   void Add(int64_t entries);
+  // The listing is whole: says so, if anything was shown.
+  void End();
 
  private:
   void ShowSeen(bool ended);

@@ -26,6 +26,7 @@ TEST_F(ListingProgressTest, SaysNothingOfAShortListing) {
     ListingProgress progress("mem://b");
     now_ += milliseconds(4999);
     progress.Add(1000);
+    progress.End();
   }
   EXPECT_TRUE(shown_.empty());
 }
@@ -43,6 +44,7 @@ TEST_F(ListingProgressTest, SaysFromFiveSecondsEveryTen) {
     EXPECT_EQ(shown_[1].entries, 1500);
     EXPECT_EQ(shown_[2].entries, 2500);
     EXPECT_EQ(shown_[2].since_start, milliseconds(25000));
+    progress.End();
     EXPECT_FALSE(shown_[2].ended);
   }
   ASSERT_EQ(shown_.size(), 4u);

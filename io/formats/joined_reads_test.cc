@@ -51,6 +51,7 @@ class JoinedItems : public RandomAccessReader {
   uint64_t size() const override { return pieces_.size(); }
   Location LocationOf(uint64_t item) const override { return {0, -1, pieces_[item].begin}; }
   std::shared_ptr<const std::string> Path(uint64_t file) const override { return reads_.path(file); }
+  absl::Status CheckFiles() const override { return reads_.CheckFiles(); }
   int most_outstanding() const override { return reads_.most_outstanding(); }
   void Start(absl::Span<const uint64_t> items) const override {
     reads_.Start(items, [this](uint64_t item) { return pieces_[item]; });
@@ -127,6 +128,22 @@ TEST_F(FarJoinedReads, JoinSixteenMegabytesAtMost) {
   std::vector<JoinedReads::Piece> pieces;
   for (int64_t i = 0; i < 32; ++i) pieces.push_back({0, i * kMegabyte, (i + 1) * kMegabyte});
   EXPECT_EQ(Requests(pieces), 2);
+}
+
+// As HDFS is.
+TEST(FarJoinedReadsWithoutConditions, CompareVersionsWhenTheyAreAskedTo) {
+  MemoryStore store({.conditional = false});
+  store.Put("mem://b/shard", "0123456789");
+  const JoinedItems items(&store, {{0, 0, 5}, {0, 5, 10}});
+  const uint64_t number = 0;
+  RandomAccessReader::Content content;
+  absl::Status wrong;
+  ASSERT_EQ(items.Read({&number, 1}, absl::MakeSpan(&content, 1), wrong), 1u);
+  EXPECT_TRUE(items.CheckFiles().ok());
+  store.Put("mem://b/shard", "9876543210");
+  EXPECT_TRUE(items.CheckFiles().ok()) << "nothing was read since";
+  ASSERT_EQ(items.Read({&number, 1}, absl::MakeSpan(&content, 1), wrong), 1u);
+  EXPECT_THAT(DescribeError(items.CheckFiles()), ::testing::HasSubstr("mem://b/shard"));
 }
 
 TEST_F(FarJoinedReads, RefuseAnotherVersion) {

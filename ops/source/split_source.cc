@@ -21,6 +21,7 @@ constexpr int64_t kBudgetShare = 16;
 constexpr int64_t kBlocksOfReader = 3;
 // Of far files: the block that a reader holds, those that it has asked for, and those of the split that comes next.
 constexpr int64_t kFarBlocksOfReader = 1 + 2 * RecordReader::kFarBlocksAhead;
+constexpr size_t kFarSplitsAhead = 32;
 // A request waits for the network as long as some megabytes take.
 constexpr int64_t kFarBlockBytes = int64_t{8} << 20;
 // A message ends with the record that reaches this size, however many rows were asked for: records may be far longer
@@ -228,6 +229,7 @@ SplitSource::SplitSource(std::unique_ptr<const Format> format, MatchedFiles file
       block_bytes_(BlockBytesOf(reading_, arguments.run->memory, block_bytes, StoreOf(files_, *system_) != nullptr)),
       most_message_bytes_(
           static_cast<size_t>(std::clamp(arguments.run->memory / kMessageShare, kLeastBlockBytes, kMostMessageBytes))),
+      far_(StoreOf(files_, *system_) != nullptr),
       checks_(Checks(StoreOf(files_, *system_))),
       warnings_(std::make_shared<RowWarnings>(arguments.name, "position")),
       lanes_(static_cast<size_t>(reading_.readers)) {}
@@ -282,9 +284,21 @@ absl::Status SplitSource::Start(uint64_t epoch, absl::Span<const uint64_t> count
 
 // Opens as many splits ahead as are read at once: when a reader is done, the next one has its first bytes.
 void SplitSource::OpenAhead() {
-  while (ahead_.size() < lanes_.size() && opened_ + ahead_.size() < share_) {
+  while (opened_ + ahead_.size() < share_ && (ahead_.size() < lanes_.size() || MayOpenMore())) {
     ahead_.push_back(Open(SplitAt(opened_ + ahead_.size()), 0));
   }
+}
+
+// Small far splits take a request each: as many are opened as have the bytes of one reader's blocks together.
+bool SplitSource::MayOpenMore() const {
+  if (!far_ || ahead_.size() >= kFarSplitsAhead) return false;
+  const auto most = static_cast<int64_t>(block_bytes_) * RecordReader::kFarBlocksAhead;
+  int64_t bytes = 0;
+  for (const Opened& opened : ahead_) {
+    const Split split = splits_.At(opened.split).split;
+    bytes += std::min(split.end, files_.sizes[opened.file]) - split.begin;
+  }
+  return bytes < most;
 }
 
 bool SplitSource::TakeSplit(Lane& lane) {

@@ -114,6 +114,7 @@ class SplitSource : public StreamSource {
   // The split at a position of this rank's order.
   uint64_t SplitAt(uint64_t number) const;
   void OpenAhead();
+  bool MayOpenMore() const;
   // The lane whose turn it is, with a record; null: no row is left.
   absl::StatusOr<Lane*> NextLane();
   absl::Status Fill(Lane& lane);
@@ -141,6 +142,7 @@ class SplitSource : public StreamSource {
   const bool skip_failed_;
   const size_t block_bytes_;
   const size_t most_message_bytes_;
+  const bool far_;
   const bool checks_;  // versions, at the end of a split
   const std::shared_ptr<RowWarnings> warnings_;
   std::vector<Lane> lanes_;

@@ -24,6 +24,7 @@ except ImportError as _error:
 
 from headrace import functions, samplers, sources, transforms, vision
 from headrace._arguments.import_folder import IMPORT_FOLDER as _IMPORT_FOLDER
+from headrace._arguments.storage import storage
 from headrace._datasets.adapters.parts import Subset
 from headrace._datasets.base import ColumnType
 from headrace._datasets.batches import BatchInfo
@@ -32,6 +33,7 @@ from headrace._datasets.fields.declared_ragged import ragged
 from headrace._datasets.huggingface import from_huggingface
 from headrace._datasets.loading import load
 from headrace._datasets.sampler import Sampler
+from headrace._files.host_files import register_filesystem
 from headrace._formats.open_function import open
 from headrace._graph import late_names
 from headrace._graph.expression import Expression, col
@@ -106,6 +108,8 @@ __all__ = [
     "plugin_include",
     "progress",
     "ragged",
+    "register_filesystem",
+    "storage",
     "transforms",
     "vision",
 ]

@@ -13,6 +13,7 @@ from headrace._datasets.dataset import Dataset
 from headrace._graph import late_names
 
 if TYPE_CHECKING:
+    from headrace._arguments.storage import Storage
     from headrace._datasets.column_types import Columns, FeatureTypes, FieldTypes
 
 __all__ = [
@@ -70,6 +71,8 @@ class Arrow(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.Arrow(next(iter(hr.Numpy({"x": np.arange(10)}).batch(10).options(as_="arrow"))), shuffle=True)
@@ -86,19 +89,21 @@ class Arrow(Dataset):
         shuffle: bool = False,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        adapted(
-            "Arrow",
-            self,
-            data=data,
-            columns=columns,
-            classes=classes,
-            missing=missing,
-            root=root,
-            shuffle=shuffle,
-            seed=seed,
-            name=name,
-        )
+        with self._reading(storage):
+            adapted(
+                "Arrow",
+                self,
+                data=data,
+                columns=columns,
+                classes=classes,
+                missing=missing,
+                root=root,
+                shuffle=shuffle,
+                seed=seed,
+                name=name,
+            )
 
 
 class Csv(Dataset):
@@ -157,6 +162,8 @@ class Csv(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.Csv("tables/*.csv", {"price": "float32", "city": str})
@@ -183,29 +190,31 @@ class Csv(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        adapted(
-            "Csv",
-            self,
-            patterns=patterns,
-            types=types,
-            header=header,
-            columns=columns,
-            delimiter=delimiter,
-            quote=quote,
-            missing=missing,
-            shuffle=shuffle,
-            window=window,
-            interleave=interleave,
-            sharding=sharding,
-            split_bytes=split_bytes,
-            look=look,
-            newlines_in_values=newlines_in_values,
-            index=index,
-            classes=classes,
-            seed=seed,
-            name=name,
-        )
+        with self._reading(storage):
+            adapted(
+                "Csv",
+                self,
+                patterns=patterns,
+                types=types,
+                header=header,
+                columns=columns,
+                delimiter=delimiter,
+                quote=quote,
+                missing=missing,
+                shuffle=shuffle,
+                window=window,
+                interleave=interleave,
+                sharding=sharding,
+                split_bytes=split_bytes,
+                look=look,
+                newlines_in_values=newlines_in_values,
+                index=index,
+                classes=classes,
+                seed=seed,
+                name=name,
+            )
 
 
 class Files(Dataset):
@@ -223,6 +232,8 @@ class Files(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.Files("photos/**/*.jpg")
@@ -236,8 +247,12 @@ class Files(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        self._begin("Files", {"patterns": patterns, "shuffle": shuffle, "columns": columns, "seed": seed, "name": name})
+        with self._reading(storage):
+            self._begin(
+                "Files", {"patterns": patterns, "shuffle": shuffle, "columns": columns, "seed": seed, "name": name}
+            )
 
 
 class Generator(Dataset):
@@ -285,6 +300,8 @@ class ImageFolder(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.ImageFolder("photos/", shuffle=True)
@@ -302,21 +319,23 @@ class ImageFolder(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        self._begin(
-            "ImageFolder",
-            {
-                "root": root,
-                "shuffle": shuffle,
-                "extensions": extensions,
-                "classes": classes,
-                "allow_empty": allow_empty,
-                "columns": columns,
-                "listing": listing,
-                "seed": seed,
-                "name": name,
-            },
-        )
+        with self._reading(storage):
+            self._begin(
+                "ImageFolder",
+                {
+                    "root": root,
+                    "shuffle": shuffle,
+                    "extensions": extensions,
+                    "classes": classes,
+                    "allow_empty": allow_empty,
+                    "columns": columns,
+                    "listing": listing,
+                    "seed": seed,
+                    "name": name,
+                },
+            )
 
 
 class ImageList(Dataset):
@@ -340,6 +359,8 @@ class ImageList(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.ImageList("train.lst", "photos", shuffle=True)
@@ -355,19 +376,21 @@ class ImageList(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        self._begin(
-            "ImageList",
-            {
-                "listing": listing,
-                "root": root,
-                "shuffle": shuffle,
-                "label_width": label_width,
-                "columns": columns,
-                "seed": seed,
-                "name": name,
-            },
-        )
+        with self._reading(storage):
+            self._begin(
+                "ImageList",
+                {
+                    "listing": listing,
+                    "root": root,
+                    "shuffle": shuffle,
+                    "label_width": label_width,
+                    "columns": columns,
+                    "seed": seed,
+                    "name": name,
+                },
+            )
 
 
 class ImageRecord(Dataset):
@@ -410,6 +433,8 @@ class ImageRecord(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.ImageRecord("train.rec", index="train.idx", shuffle=True)
@@ -431,24 +456,26 @@ class ImageRecord(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        adapted(
-            "ImageRecord",
-            self,
-            paths=paths,
-            index=index,
-            shuffle=shuffle,
-            label_width=label_width,
-            path_imglist=path_imglist,
-            columns=columns,
-            window=window,
-            interleave=interleave,
-            sharding=sharding,
-            split_bytes=split_bytes,
-            damage=damage,
-            seed=seed,
-            name=name,
-        )
+        with self._reading(storage):
+            adapted(
+                "ImageRecord",
+                self,
+                paths=paths,
+                index=index,
+                shuffle=shuffle,
+                label_width=label_width,
+                path_imglist=path_imglist,
+                columns=columns,
+                window=window,
+                interleave=interleave,
+                sharding=sharding,
+                split_bytes=split_bytes,
+                damage=damage,
+                seed=seed,
+                name=name,
+            )
 
 
 class JsonLines(Dataset):
@@ -499,6 +526,8 @@ class JsonLines(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.JsonLines("corpus/*.jsonl", {"text": str, "label": "int64"})
@@ -520,24 +549,26 @@ class JsonLines(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        adapted(
-            "JsonLines",
-            self,
-            patterns=patterns,
-            columns=columns,
-            shuffle=shuffle,
-            window=window,
-            interleave=interleave,
-            sharding=sharding,
-            split_bytes=split_bytes,
-            look=look,
-            missing=missing,
-            index=index,
-            classes=classes,
-            seed=seed,
-            name=name,
-        )
+        with self._reading(storage):
+            adapted(
+                "JsonLines",
+                self,
+                patterns=patterns,
+                columns=columns,
+                shuffle=shuffle,
+                window=window,
+                interleave=interleave,
+                sharding=sharding,
+                split_bytes=split_bytes,
+                look=look,
+                missing=missing,
+                index=index,
+                classes=classes,
+                seed=seed,
+                name=name,
+            )
 
 
 class LibSvm(Dataset):
@@ -578,6 +609,8 @@ class LibSvm(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.LibSvm("train/*.libsvm", features=784).batch(32, pad=True, pad_value=-1)
@@ -597,22 +630,24 @@ class LibSvm(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        adapted(
-            "LibSvm",
-            self,
-            patterns=patterns,
-            features=features,
-            zero_based=zero_based,
-            shuffle=shuffle,
-            window=window,
-            interleave=interleave,
-            sharding=sharding,
-            split_bytes=split_bytes,
-            index=index,
-            seed=seed,
-            name=name,
-        )
+        with self._reading(storage):
+            adapted(
+                "LibSvm",
+                self,
+                patterns=patterns,
+                features=features,
+                zero_based=zero_based,
+                shuffle=shuffle,
+                window=window,
+                interleave=interleave,
+                sharding=sharding,
+                split_bytes=split_bytes,
+                index=index,
+                seed=seed,
+                name=name,
+            )
 
 
 class Lmdb(Dataset):
@@ -636,6 +671,8 @@ class Lmdb(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.Lmdb("bedroom_train_lmdb", columns=["value"], shuffle=True)
@@ -650,11 +687,20 @@ class Lmdb(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        self._begin(
-            "Lmdb",
-            {"path": path, "columns": columns, "shuffle": shuffle, "database": database, "seed": seed, "name": name},
-        )
+        with self._reading(storage):
+            self._begin(
+                "Lmdb",
+                {
+                    "path": path,
+                    "columns": columns,
+                    "shuffle": shuffle,
+                    "database": database,
+                    "seed": seed,
+                    "name": name,
+                },
+            )
 
 
 class Manifest(Dataset):
@@ -691,6 +737,8 @@ class Manifest(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.Manifest({"path": ["cat/1.jpg"], "label": [3]}, "path", root="photos")
@@ -709,21 +757,23 @@ class Manifest(Dataset):
         shuffle: bool = False,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        adapted(
-            "Manifest",
-            self,
-            table=table,
-            path_column=path_column,
-            root=root,
-            output=output,
-            missing=missing,
-            classes=classes,
-            unmatched=unmatched,
-            shuffle=shuffle,
-            seed=seed,
-            name=name,
-        )
+        with self._reading(storage):
+            adapted(
+                "Manifest",
+                self,
+                table=table,
+                path_column=path_column,
+                root=root,
+                output=output,
+                missing=missing,
+                classes=classes,
+                unmatched=unmatched,
+                shuffle=shuffle,
+                seed=seed,
+                name=name,
+            )
 
 
 class Mds(Dataset):
@@ -754,6 +804,8 @@ class Mds(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.Mds("mds/train", columns=["image", "label"], shuffle=True)
@@ -768,8 +820,10 @@ class Mds(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        adapted("Mds", self, path=path, columns=columns, shuffle=shuffle, verify=verify, seed=seed, name=name)
+        with self._reading(storage):
+            adapted("Mds", self, path=path, columns=columns, shuffle=shuffle, verify=verify, seed=seed, name=name)
 
 
 class MindRecord(Dataset):
@@ -797,6 +851,8 @@ class MindRecord(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.MindRecord("train.mindrecord0", columns=["image", "label"], shuffle=True)
@@ -811,8 +867,12 @@ class MindRecord(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        adapted("MindRecord", self, paths=paths, columns=columns, shuffle=shuffle, index=index, seed=seed, name=name)
+        with self._reading(storage):
+            adapted(
+                "MindRecord", self, paths=paths, columns=columns, shuffle=shuffle, index=index, seed=seed, name=name
+            )
 
 
 class Npy(Dataset):
@@ -835,6 +895,8 @@ class Npy(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.Npy("images.npy", shuffle=True)
@@ -848,8 +910,10 @@ class Npy(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        adapted("Npy", self, paths=paths, columns=columns, shuffle=shuffle, seed=seed, name=name)
+        with self._reading(storage):
+            adapted("Npy", self, paths=paths, columns=columns, shuffle=shuffle, seed=seed, name=name)
 
 
 class Npz(Dataset):
@@ -872,6 +936,8 @@ class Npz(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.Npz("train.npz", columns=["image", "label"], shuffle=True)
@@ -885,8 +951,10 @@ class Npz(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        adapted("Npz", self, path=path, columns=columns, shuffle=shuffle, seed=seed, name=name)
+        with self._reading(storage):
+            adapted("Npz", self, path=path, columns=columns, shuffle=shuffle, seed=seed, name=name)
 
 
 class Numpy(Dataset):
@@ -974,6 +1042,8 @@ class Parquet(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.Parquet("train-*.parquet", columns=["image", "label"], shuffle=True)
@@ -993,22 +1063,24 @@ class Parquet(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        adapted(
-            "Parquet",
-            self,
-            paths=paths,
-            columns=columns,
-            classes=classes,
-            missing=missing,
-            index=index,
-            shuffle=shuffle,
-            window=window,
-            interleave=interleave,
-            sharding=sharding,
-            seed=seed,
-            name=name,
-        )
+        with self._reading(storage):
+            adapted(
+                "Parquet",
+                self,
+                paths=paths,
+                columns=columns,
+                classes=classes,
+                missing=missing,
+                index=index,
+                shuffle=shuffle,
+                window=window,
+                interleave=interleave,
+                sharding=sharding,
+                seed=seed,
+                name=name,
+            )
 
 
 class Range(Dataset):
@@ -1076,6 +1148,8 @@ class RecordFile(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.RecordFile("train.rec", index="build", shuffle=True)
@@ -1094,21 +1168,23 @@ class RecordFile(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        adapted(
-            "RecordFile",
-            self,
-            paths=paths,
-            index=index,
-            shuffle=shuffle,
-            window=window,
-            interleave=interleave,
-            sharding=sharding,
-            split_bytes=split_bytes,
-            damage=damage,
-            seed=seed,
-            name=name,
-        )
+        with self._reading(storage):
+            adapted(
+                "RecordFile",
+                self,
+                paths=paths,
+                index=index,
+                shuffle=shuffle,
+                window=window,
+                interleave=interleave,
+                sharding=sharding,
+                split_bytes=split_bytes,
+                damage=damage,
+                seed=seed,
+                name=name,
+            )
 
 
 class TFRecord(Dataset):
@@ -1157,6 +1233,8 @@ class TFRecord(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.TFRecord("train-*.tfrecord", {"image": "bytes", "label": "int64"}, index="build", shuffle=True)
@@ -1176,22 +1254,24 @@ class TFRecord(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        adapted(
-            "TFRecord",
-            self,
-            paths=paths,
-            features=features,
-            compression=compression,
-            index=index,
-            shuffle=shuffle,
-            window=window,
-            interleave=interleave,
-            sharding=sharding,
-            damage=damage,
-            seed=seed,
-            name=name,
-        )
+        with self._reading(storage):
+            adapted(
+                "TFRecord",
+                self,
+                paths=paths,
+                features=features,
+                compression=compression,
+                index=index,
+                shuffle=shuffle,
+                window=window,
+                interleave=interleave,
+                sharding=sharding,
+                damage=damage,
+                seed=seed,
+                name=name,
+            )
 
 
 class Text(Dataset):
@@ -1228,6 +1308,8 @@ class Text(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.Text("corpus/*.txt")
@@ -1246,21 +1328,23 @@ class Text(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        adapted(
-            "Text",
-            self,
-            patterns=patterns,
-            shuffle=shuffle,
-            window=window,
-            interleave=interleave,
-            sharding=sharding,
-            split_bytes=split_bytes,
-            index=index,
-            skip_empty=skip_empty,
-            seed=seed,
-            name=name,
-        )
+        with self._reading(storage):
+            adapted(
+                "Text",
+                self,
+                patterns=patterns,
+                shuffle=shuffle,
+                window=window,
+                interleave=interleave,
+                sharding=sharding,
+                split_bytes=split_bytes,
+                index=index,
+                skip_empty=skip_empty,
+                seed=seed,
+                name=name,
+            )
 
 
 class WebDataset(Dataset):
@@ -1312,6 +1396,8 @@ class WebDataset(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
+            make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
     Example:
         hr.WebDataset("train-{000..127}.tar", ["jpg", "cls"], {"cls": "int64"}, index="build", shuffle=True)
@@ -1332,23 +1418,25 @@ class WebDataset(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        storage: Storage | None = None,
     ) -> None:
-        adapted(
-            "WebDataset",
-            self,
-            paths=paths,
-            columns=columns,
-            decode=decode,
-            missing=missing,
-            index=index,
-            shuffle=shuffle,
-            window=window,
-            interleave=interleave,
-            sharding=sharding,
-            look=look,
-            seed=seed,
-            name=name,
-        )
+        with self._reading(storage):
+            adapted(
+                "WebDataset",
+                self,
+                paths=paths,
+                columns=columns,
+                decode=decode,
+                missing=missing,
+                index=index,
+                shuffle=shuffle,
+                window=window,
+                interleave=interleave,
+                sharding=sharding,
+                look=look,
+                seed=seed,
+                name=name,
+            )
 
 
 class from_dataset(Dataset):

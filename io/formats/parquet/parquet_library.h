@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "io/files/file_system.h"
 #include "io/formats/arrow/arrow_owner.h"
 
 namespace headrace {
@@ -43,6 +44,10 @@ class ParquetLibrary {
   virtual ~ParquetLibrary() = default;
   // kData: it is no Parquet file, or is damaged or encrypted. `path` is one of the machine's own files.
   virtual absl::StatusOr<std::shared_ptr<const ParquetFile>> Open(const std::string& path) const = 0;
+  // The same of a file of a store, of which it reads the footer and the columns that are asked for alone. `path` is for
+  // messages. The default implementation reads none: kUnsupported.
+  virtual absl::StatusOr<std::shared_ptr<const ParquetFile>> OpenFar(
+      const std::string& path, std::shared_ptr<const RandomAccessFile> file) const;
 };
 
 // Replaces the library of the process, which outlives all use; null: it has none.

@@ -89,9 +89,13 @@ absl::StatusOr<OpenedParquet> ParquetFiles::OpenAnew(uint64_t number) const {
   opened.number = number;
   opened.first_row = listed.first;
   opened.path = std::make_shared<const std::string>(listed.path);
-  HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, files_->Stat(listed.path));
-  opened.changed = stat.size != listed.size;
-  HEADRACE_ASSIGN_OR_RETURN(opened.file, OpenParquet(*files_, *library_, listed.path));
+  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located place, files_->Locate(listed.path));
+  // Far stores refuse other files than the listed ones when they are opened, without a request of its own.
+  if (place.files->far() == nullptr) {
+    HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, files_->Stat(listed.path));
+    opened.changed = stat.size != listed.size;
+  }
+  HEADRACE_ASSIGN_OR_RETURN(opened.file, OpenParquet(*files_, *library_, listed.path, {listed.size, 0}));
   HEADRACE_RETURN_IF_ERROR(CheckGroups(opened));
   HEADRACE_ASSIGN_OR_RETURN(const ArrowOwner<ArrowSchema> schema, opened.file->Schema());
   HEADRACE_ASSIGN_OR_RETURN(opened.columns, ParquetColumns::Of(fields_, *schema, listed.path, files_));

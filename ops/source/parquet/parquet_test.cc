@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "core/error.h"
+#include "io/files/file_system_registry.h"
+#include "io/files/testing/memory_store.h"
 #include "io/files/testing/temporary_folder.h"
 #include "io/formats/parquet/testing/fake_parquet.h"
 #include "ops/testing/fake_host.h"
@@ -255,6 +257,54 @@ TEST_F(Parquet, RefusesWhatIsNotThere) {
   EXPECT_THAT(Refusal(Numbered({{"sharding", StringValue("splits")}})), HasSubstr("leave out one"));
   EXPECT_THAT(Refusal(Source({{"class_names", PairsValue({{"value", "cat"}})}})),
               HasSubstr("class_names of the column"));
+}
+
+class FarParquet : public Parquet {
+ protected:
+  FarParquet() { registry_.Add("mem", &store_); }
+
+  void AddFar(const std::string& path, const std::vector<int>& rows) {
+    store_.Put(path, "bytes of it");
+    library_.SetRows(path, rows, values_);
+    for (const int count : rows) values_ += count;
+  }
+  absl::StatusOr<Ran> RunFar(GraphBuilder::Given attributes) {
+    attributes.emplace_back("paths", StringsValue({"mem://b/*.parquet"}));
+    attributes.emplace_back("fields", ColumnsValue(Int64Columns({"value"})));
+    GraphBuilder builder;
+    builder.Add("Parquet", {}, attributes);
+    RunSpec spec;
+    spec.epochs = 1;
+    PipelineOptions options = OptionsOf(spec);
+    options.files = &registry_;
+    return RunOnce(*builder.Build(), options);
+  }
+
+  MemoryStore store_;
+  FileSystemRegistry registry_{LocalFileSystem()};
+};
+
+TEST_F(FarParquet, ReadsFarFilesThroughTheFileSystem) {
+  AddFar("mem://b/a.parquet", {5, 9});
+  AddFar("mem://b/b.parquet", {3});
+  for (const GraphBuilder::Given& attributes :
+       {GraphBuilder::Given{}, GraphBuilder::Given{{"index", StringValue("build")}}}) {
+    const absl::StatusOr<Ran> ran = RunFar(attributes);
+    ASSERT_TRUE(ran.ok()) << ran.status();
+    EXPECT_EQ(ran->Ints(0, 0), Values());
+  }
+  EXPECT_GT(store_.count(MemoryStore::Kind::kReadRange), 0);
+  EXPECT_EQ(store_.count(MemoryStore::Kind::kRead), 0);
+}
+
+TEST_F(FarParquet, NamesTheFileThatIsDamaged) {
+  AddFar("mem://b/a.parquet", {1});
+  FakeParquetFile damaged;
+  damaged.damaged = true;
+  library_.Set("mem://b/a.parquet", damaged);
+  const absl::Status error = RunFar({{"index", StringValue("build")}}).status();
+  EXPECT_EQ(KindOf(error), ErrorKind::kData);
+  EXPECT_THAT(DescribeError(error), HasSubstr("mem://b/a.parquet"));
 }
 
 TEST_F(Parquet, NeedsALibrary) {

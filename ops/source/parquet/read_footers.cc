@@ -42,10 +42,11 @@ absl::Status AddFolder(const FileSystem& files, const std::string& folder, PathA
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const ParquetFile>> OpenParquet(const FileSystem& files, const ParquetLibrary& library,
-                                                               const std::string& path) {
+                                                               const std::string& path, const ListedFile& listed) {
   HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located place, files.Locate(path));
   if (place.files->local() == nullptr) {
-    return UnsupportedError("Parquet is read from the machine's own files: copy the file to one of its disks");
+    HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, place.files->Open(place.path, listed));
+    return library.OpenFar(path, std::move(file));
   }
   HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, files.Stat(path));
   if (stat.type != EntryType::kFile) return NotARegularFileError(path);
@@ -79,9 +80,13 @@ absl::StatusOr<ParquetTable> ReadFooters(const FileSystem& files, const ParquetL
   for (int64_t i = 0; i < matched.paths.size(); ++i) {
     if (StopSignal::Raised()) return StopSignal::Error();
     const std::string path(matched.paths[i]);
+    const auto at = static_cast<size_t>(i);
+    const int64_t size = matched.sizes[at];
+    const ListedFile listed = {size, at < matched.versions.size() ? matched.versions[at] : 0};
     const auto add = [&]() -> absl::Status {
-      HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const ParquetFile> file, OpenParquet(files, library, path));
-      return table.Add(path, matched.sizes[static_cast<size_t>(i)], file->group_rows());
+      HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const ParquetFile> file,
+                                OpenParquet(files, library, path, listed));
+      return table.Add(path, size, file->group_rows());
     };
     absl::Status added = add();
     if (added.ok()) continue;

@@ -13,9 +13,10 @@
 
 namespace headrace {
 
-// kUnsupported: it is not one of the machine's own files, or not a regular file.
+// `listed`: what the listing said of it, for a far store. kUnsupported: it is not a regular file, or the library reads
+// the machine's own files alone.
 absl::StatusOr<std::shared_ptr<const ParquetFile>> OpenParquet(const FileSystem& files, const ParquetLibrary& library,
-                                                               const std::string& path);
+                                                               const std::string& path, const ListedFile& listed);
 
 // The Parquet files that the texts name: paths, patterns, and folders, which stand for all .parquet files below them.
 // Hidden files, and those of hidden folders, are left out, as those that begin with "_".

@@ -17,6 +17,7 @@
 #include "io/files/default_file_system.h"
 #include "io/files/system_error.h"
 #include "io/formats/arrow/arrow_stream.h"
+#include "python/binding/host/read_file.h"
 #include "python/binding/host/user_calls.h"
 #include "python/binding/values/arrow_objects.h"
 #include "python/binding/values/called.h"
@@ -137,10 +138,23 @@ class PyarrowFile : public ParquetFile {
 class Pyarrow : public ParquetLibrary {
  public:
   absl::StatusOr<std::shared_ptr<const ParquetFile>> Open(const std::string& path) const override {
+    return OpenAs(path, [&] { return py::make_tuple(py::bytes(path)); });
+  }
+  absl::StatusOr<std::shared_ptr<const ParquetFile>> OpenFar(
+      const std::string& path, std::shared_ptr<const RandomAccessFile> file) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
+    return OpenAs(path,
+                  [&] { return py::make_tuple(py::bytes(path), std::make_shared<ReadFile>(std::move(file), size)); });
+  }
+
+ private:
+  // `arguments`: of headrace._parquet.row_groups.OpenedFile.
+  static absl::StatusOr<std::shared_ptr<const ParquetFile>> OpenAs(const std::string& path,
+                                                                   absl::FunctionRef<py::tuple()> arguments) {
     std::shared_ptr<const ParquetFile> file;
     HEADRACE_RETURN_IF_ERROR(WithPyarrow(path, [&] {
       const py::object open = py::module_::import("headrace._parquet.row_groups").attr("OpenedFile");
-      file = std::make_shared<PyarrowFile>(path, Called(open, py::make_tuple(py::bytes(path))));
+      file = std::make_shared<PyarrowFile>(path, Called(open, arguments()));
       return absl::OkStatus();
     }));
     return file;

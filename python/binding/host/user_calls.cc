@@ -7,6 +7,7 @@
 #include "core/fork_watch.h"
 #include "core/printable.h"
 #include "engine/exec/worker_pool.h"
+#include "python/binding/values/context_storage.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/held_gil.h"
 #include "python/binding/values/thread_state.h"
@@ -87,6 +88,7 @@ absl::Status UserCalls::Call(const std::string& name, RaisedExceptions& raised,
 absl::Status UserCalls::Caught(const std::string& name, RaisedExceptions& raised,
                                absl::FunctionRef<absl::Status()> body) {
   try {
+    const StorageInContext storage(storage_.get());
     absl::Status status = body();
     if (AloneAfterFork()) EndChild(name);
     return status;

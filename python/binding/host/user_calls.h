@@ -9,11 +9,13 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "engine/operator/host.h"
+#include "python/binding/values/deferred_release.h"
 #include "python/binding/values/status_error.h"
 
 namespace headrace::python {
@@ -29,6 +31,9 @@ class __attribute__((visibility("hidden"))) UserCalls {
   // C++ exceptions are kResource or kInternal. A child process forked in `body` on an engine thread ends here, as after
   // a program's main thread, because no other thread of the engine exists in it.
   absl::Status Call(const std::string& name, RaisedExceptions& raised, absl::FunctionRef<absl::Status()> body);
+  // The settings of far stores that functions of the user find in their context, as the loop's thread had them; null:
+  // none. Before the first call.
+  void set_storage(pybind11::object table) { storage_ = HeldObject(std::move(table)); }
   // Calls that have not returned: "augment (for 1.2 s)".
   std::vector<std::string> Running() const;
 
@@ -40,6 +45,7 @@ class __attribute__((visibility("hidden"))) UserCalls {
   absl::Status Caught(const std::string& name, RaisedExceptions& raised, absl::FunctionRef<absl::Status()> body);
 
   Entry* latest_ = nullptr;
+  HeldObject storage_;
 };
 
 }  // namespace headrace::python

@@ -54,6 +54,8 @@ class __attribute__((visibility("hidden"))) UserObjects {
     return calls_.Call(name, raised_, body);
   }
   const UserCalls& calls() const { return calls_; }
+  // As UserCalls'.
+  void set_storage(pybind11::object table) { calls_.set_storage(std::move(table)); }
 
   // As tp_traverse.
   int Traverse(visitproc visit, void* arg) const;

@@ -20,6 +20,7 @@
 #include "engine/front/run_options.h"
 #include "engine/front/run_report.h"
 #include "engine/front/session.h"
+#include "io/files/far_listings.h"
 #include "ir/graph.pb.h"
 #include "ops/rows/separate_row.h"
 #include "python/binding/host/orphans.h"
@@ -27,6 +28,7 @@
 #include "python/binding/host/user_parameter.h"
 #include "python/binding/module/graph_binding.h"
 #include "python/binding/module/host_binding.h"
+#include "python/binding/values/context_storage.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/handled_signals.h"
 #include "python/binding/values/row_list.h"
@@ -67,8 +69,18 @@ CachePointChoice ChoiceOf(const py::dict& given) {
 
 // Options that are objects of Python, or say what rows are made to, are not of the run's.
 bool IsOfTheFront(std::string_view name) {
-  constexpr std::string_view kNames[] = {"choose_cache_point", "shelf", "view_bytes", "lend", "arrow"};
+  constexpr std::string_view kNames[] = {
+      "choose_cache_point", "shelf", "view_bytes", "lend", "arrow", "storage", "listings"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+// Those of the context, under those that are given; null: there are none.
+std::shared_ptr<const StorageTable> StorageOf(const py::dict& given) {
+  std::shared_ptr<const StorageTable> storage = StorageOfContext();
+  const std::shared_ptr<StorageTable> over = Option<std::shared_ptr<StorageTable>>(given, "storage", nullptr);
+  if (over == nullptr) return storage;
+  if (storage == nullptr) return over;
+  return std::make_shared<const StorageTable>(storage->With(*over));
 }
 
 RunOptionValue OptionValueOf(const py::handle& value) {
@@ -96,6 +108,8 @@ IterateOptions OptionsOf(const py::dict& given) {
   IterateOptions options = ValueOrRaise(RunOptionsOf(read));
   options.choose_cache_point = ChoiceOf(given);
   options.shelf = Option<std::shared_ptr<CacheShelf>>(given, "shelf", nullptr);
+  options.storage = StorageOf(given);
+  options.listings = Option<std::shared_ptr<FarListings>>(given, "listings", nullptr);
   return options;
 }
 
@@ -164,6 +178,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     ReleaseNow();
     if (graph.graph.has_skip_failed()) objects_->raised().KeepLatest();
     IterateOptions given = OptionsOf(options);
+    objects_->set_storage(StorageObject(given.storage));
     given.limits = graph.limits;
     given.bindings = BindingsOf(references, true, objects_);
     bindings_.functions = given.bindings.functions;
@@ -514,6 +529,7 @@ void StopThreads(double patience_s) {
 
 void BindIterator(py::module_& module) {
   py::class_<CacheShelf, std::shared_ptr<CacheShelf>>(module, "CacheShelf").def(py::init<>());
+  py::class_<FarListings, std::shared_ptr<FarListings>>(module, "FarListings").def(py::init<>());
   py::class_<BoundIteration>(module, "Iteration", py::custom_type_setup(&TakePartInCollection))
       .def(py::init<const BoundGraph&, const py::dict&, const py::dict&>(), py::arg("graph"), py::arg("options"),
            py::arg("references"))

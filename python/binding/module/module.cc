@@ -21,6 +21,7 @@
 #include "python/binding/module/coco_binding.h"
 #include "python/binding/module/eager_chain.h"
 #include "python/binding/module/file_fields_binding.h"
+#include "python/binding/module/files_binding.h"
 #include "python/binding/module/graph_binding.h"
 #include "python/binding/module/inference_binding.h"
 #include "python/binding/module/iterator_binding.h"
@@ -34,6 +35,7 @@
 #include "python/binding/module/tf_record_binding.h"
 #include "python/binding/module/voc_binding.h"
 #include "python/binding/process/worker_loop.h"
+#include "python/binding/values/context_storage.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/python_text.h"
 #include "python/binding/values/shared_batch.h"
@@ -46,8 +48,12 @@ namespace {
 // The file that a path or URI names. Raises where it is not on this machine.
 std::string LocalPath(const std::string& path) {
   namespace binding = headrace::python;
+  const binding::ContextStorage storage;
   const auto place = binding::ValueOrRaise(headrace::DefaultFileSystem()->Locate(path));
-  if (place.files->local() == nullptr) binding::Raise(headrace::UnsupportedError(path, " is not a local file"));
+  if (place.files->local() == nullptr) {
+    binding::Raise(headrace::UnsupportedError(
+        path, " is in a far store, and this must be a file or folder of this machine: give a plain path"));
+  }
   return place.path;
 }
 
@@ -95,6 +101,8 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   module.doc() = "Headrace's engine. Private: use the package headrace.";
   binding::BindPythonText(module);
   binding::BindValues(module);
+  binding::BindStorage(module);
+  binding::BindFiles(module);
   binding::BindGraph(module);
   binding::BindTensors(module);
   binding::BindIterator(module);

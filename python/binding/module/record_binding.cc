@@ -18,7 +18,9 @@
 #include "io/formats/recordio/record_index.h"
 #include "io/formats/recordio/record_io_format.h"
 #include "io/formats/recordio/record_writer.h"
+#include "python/binding/host/read_file.h"
 #include "python/binding/values/byte_pieces.h"
+#include "python/binding/values/context_storage.h"
 #include "python/binding/values/forkable_work.h"
 #include "python/binding/values/one_process.h"
 #include "python/binding/values/status_error.h"
@@ -83,17 +85,21 @@ class __attribute__((visibility("hidden"))) Reader {
  public:
   Reader(const std::string& path, bool skip_damage)
       : path_(path), format_(skip_damage ? OnDamage::kSkip : OnDamage::kFail) {
-    RaiseIfError(RunForkable([&] {
+    const bool far = IsFar(path);
+    RaiseIfError(RunOn(far, [&] {
       const std::lock_guard<std::mutex> lock(mutex_);
+      // Seeks go on with the settings that it was opened with.
+      files_ = DefaultFileSystem();
       return Open(kBlockBytes);
     }));
+    far_ = far;
   }
 
   // Offset and payload, or None at the end.
   pybind11::object Read() {
     Record record;
     Tensor payload;
-    RaiseIfError(RunForkable([&]() -> absl::Status {
+    RaiseIfError(RunOn(far_, [&]() -> absl::Status {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (next_ == block_.records.size()) HEADRACE_RETURN_IF_ERROR(Advance());
       if (block_.records.empty()) return absl::OkStatus();
@@ -108,7 +114,7 @@ class __attribute__((visibility("hidden"))) Reader {
   }
 
   void Seek(int64_t offset) {
-    RaiseIfError(RunForkable([&]() -> absl::Status {
+    RaiseIfError(RunOn(far_, [&]() -> absl::Status {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (offset < 0) return DataError(path_, ": no record begins at byte ", offset);
       if (offset == offset_) return absl::OkStatus();
@@ -125,24 +131,36 @@ class __attribute__((visibility("hidden"))) Reader {
 
   // The byte of the file after the record that was read last, or that was sought.
   int64_t offset() {
-    return RunForkable([&] {
+    return RunOn(far_, [&] {
       const std::lock_guard<std::mutex> lock(mutex_);
       return offset_;
     });
   }
 
   Lost lost() {
-    return RunForkable([&] {
+    return RunOn(far_, [&] {
       const std::lock_guard<std::mutex> lock(mutex_);
       return lost_;
     });
   }
 
  private:
+  static bool IsFar(const std::string& path) {
+    const ContextStorage storage;
+    const absl::StatusOr<FileSystem::Located> place = DefaultFileSystem()->Locate(path);
+    return place.ok() && place->files->local() == nullptr;
+  }
+
+  // A fork waits for reads of the machine's own files, and not for those of a network.
+  template <typename Work>
+  static auto RunOn(bool far, const Work& work) {
+    return far ? RunOnFiles(work) : RunForkable(work);
+  }
+
   absl::Status Open(size_t block_bytes) {
     block_.records.clear();
     next_ = 0;
-    HEADRACE_ASSIGN_OR_RETURN(reader_, format_.Open(*DefaultFileSystem(), path_, Split(), offset_, block_bytes));
+    HEADRACE_ASSIGN_OR_RETURN(reader_, format_.Open(*files_, path_, Split(), offset_, block_bytes));
     return absl::OkStatus();
   }
 
@@ -161,7 +179,9 @@ class __attribute__((visibility("hidden"))) Reader {
 
   const std::string path_;
   const RecordIoFormat format_;
+  bool far_ = false;
   std::mutex mutex_;
+  const FileSystem* files_ = nullptr;
   std::unique_ptr<RecordReader> reader_;
   RecordBlock block_;
   size_t next_ = 0;  // in the block

@@ -7,9 +7,12 @@
 #define HEADRACE_PYTHON_BINDING_VALUES_FORKABLE_WORK_H_
 
 #include <shared_mutex>
+#include <utility>
 
 #include "core/interrupt.h"
+#include "python/binding/values/context_storage.h"
 #include "python/binding/values/handled_signals.h"
+#include "python/binding/values/shown_listings.h"
 #include "python/binding/values/unlocked.h"
 
 namespace headrace::python {
@@ -20,10 +23,40 @@ std::shared_mutex& ForkLock();
 // Raises UnsupportedError in a process that was forked from one with a running pipeline: its locks may be taken.
 void CheckFork();
 
+// This thread's hold of ForkLock.
+class WorkingHold {
+ public:
+  WorkingHold() : lock_(ForkLock()), outer_(std::exchange(latest_, this)) {}
+  ~WorkingHold() { latest_ = outer_; }
+  WorkingHold(const WorkingHold&) = delete;
+
+  // Lets forks go on while it lives: for work that waits for another thread, which needs the GIL.
+  class Pause {
+   public:
+    Pause() : paused_(latest_ != nullptr && latest_->lock_.owns_lock() ? latest_ : nullptr) {
+      if (paused_ != nullptr) paused_->lock_.unlock();
+    }
+    ~Pause() {
+      if (paused_ != nullptr) paused_->lock_.lock();
+    }
+    Pause(const Pause&) = delete;
+
+   private:
+    WorkingHold* const paused_;
+  };
+
+ private:
+  static inline thread_local WorkingHold* latest_ = nullptr;
+
+  std::shared_lock<std::shared_mutex> lock_;
+  WorkingHold* const outer_;
+};
+
 template <typename F>
 auto RunInAnyProcess(const F& work) {
+  const ContextStorage storage;
   const Unlocked unlocked;
-  const std::shared_lock<std::shared_mutex> working(ForkLock());
+  const WorkingHold working;
   // One outside would take the GIL, which a thread that forks holds while it waits for the lock.
   const Interrupt none([] { return false; });
   return work();
@@ -38,17 +71,17 @@ auto RunForkable(const F& work) {
 template <typename F>
 auto RunForkableInterruptible(const F& work) {
   CheckFork();
+  const ContextStorage storage;
   HandledSignals signals;
   decltype(work()) result;
   {
     const Unlocked unlocked;
-    std::shared_lock<std::shared_mutex> working(ForkLock());
+    const WorkingHold working;
     const Interrupt interrupt([&] {
-      working.unlock();
-      const bool came = signals.Came();
-      working.lock();
-      return came;
+      const WorkingHold::Pause pause;
+      return signals.Came();
     });
+    const ShownListings listings;
     result = work();
   }
   signals.Raise();

@@ -1,7 +1,7 @@
 // `HandledSignals` runs the handlers of signals during long work without the GIL, and raises afterwards what one of
 // them raised, as Ctrl-C's does. Python runs handlers itself where the work calls it: what they raise there is kept
-// likewise. `RunInterruptible` does such work, which ends early then.
-// Threads: one thread; Python runs handlers on its main thread alone.
+// likewise. `RunInterruptible` does such work, which ends early then, and reads files by the settings of Python's
+// context. Threads: one thread; Python runs handlers on its main thread alone.
 #ifndef HEADRACE_PYTHON_BINDING_VALUES_HANDLED_SIGNALS_H_
 #define HEADRACE_PYTHON_BINDING_VALUES_HANDLED_SIGNALS_H_
 
@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/interrupt.h"
+#include "python/binding/values/context_storage.h"
 #include "python/binding/values/shown_listings.h"
 #include "python/binding/values/unlocked.h"
 
@@ -51,6 +52,7 @@ class __attribute__((visibility("hidden"))) HandledSignals {
 
 template <typename Work>
 auto RunInterruptible(const Work& work) {
+  const ContextStorage storage;
   HandledSignals signals;
   decltype(work()) result;
   {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "python/binding/values/forkable_work.h"
 #include "python/binding/values/handled_signals.h"
 #include "python/binding/values/python_text.h"
 
@@ -12,6 +13,8 @@ namespace {
 
 void ShowListing(const ListingProgress::Seen& seen) {
   if (_Py_IsFinalizing() != 0) return;
+  // A thread that forks waits for the work with the GIL.
+  const WorkingHold::Pause pause;
   const pybind11::gil_scoped_acquire gil;
   try {
     pybind11::module_::import("headrace._runs.listing_progress")

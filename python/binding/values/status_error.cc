@@ -43,7 +43,7 @@ absl::Status RaisedExceptions::Keep(py::error_already_set& raised, std::string_v
 
 std::string RaisedExceptions::Hold(py::object exception) {
   const std::string handle = std::to_string(next_++);
-  if (most_ == kLatest && next_ > kLatest) exceptions_.erase(std::to_string(next_ - 1 - kLatest));
+  if (latest_ && next_ > most_) exceptions_.erase(std::to_string(next_ - 1 - most_));
   if (exceptions_.size() < most_) exceptions_.emplace(handle, HeldObject(std::move(exception)));
   return handle;
 }
@@ -63,9 +63,23 @@ int RaisedExceptions::Traverse(visitproc visit, void* arg) const {
 
 void RaisedExceptions::Clear() { exceptions_.clear(); }
 
+RaisedExceptions& ExceptionsOfFiles() {
+  // More than a pipeline has.
+  constexpr uint64_t kFirst = uint64_t{1} << 48;
+  static auto* const raised = [] {
+    auto* const made = new RaisedExceptions(kFirst);
+    // Rows read ahead may fail before the first that does is given. They are without frames.
+    made->KeepLatest(1000);
+    return made;
+  }();
+  return *raised;
+}
+
 void Raise(const absl::Status& status, RaisedExceptions* raised) {
+  const std::string handle = GetErrorField(status, ErrorField::kFunction);
   py::object cause = py::none();
-  if (raised != nullptr) cause = raised->Take(GetErrorField(status, ErrorField::kFunction));
+  if (raised != nullptr) cause = raised->Take(handle);
+  if (cause.is_none() && !handle.empty()) cause = ExceptionsOfFiles().Take(handle);
   // Ctrl-C and sys.exit() are not errors of the function that they interrupt.
   if (!cause.is_none() && PyObject_IsInstance(cause.ptr(), PyExc_Exception) == 0) {
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(cause.ptr())), cause.ptr());

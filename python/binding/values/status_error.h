@@ -21,14 +21,20 @@ namespace headrace::python {
 // Tracebacks keep frames alive, and frames all objects of user functions and loops, so nothing is kept longer.
 class __attribute__((visibility("hidden"))) RaisedExceptions {
  public:
+  // Handles are numbers from `first` on, where they must differ from those of others.
+  explicit RaisedExceptions(uint64_t first = 0) : next_(first) {}
   // Returns a FunctionError, or for a MemoryError a ResourceError, that names the exception and carries its handle.
   absl::Status Keep(pybind11::error_already_set& raised, std::string_view function);
   // Keeps an exception, and returns its handle.
   std::string Hold(pybind11::object exception);
   // Returns the exception and forgets it; None if it is not kept.
   pybind11::object Take(const std::string& handle);
-  // From now on only the latest few are kept: rows that fail are skipped, and their exceptions are not asked for.
-  void KeepLatest() { most_ = kLatest; }
+  // From now on only the latest are kept. By default few: rows that fail are skipped, and their exceptions are not
+  // asked for.
+  void KeepLatest(size_t most = kLatest) {
+    most_ = most;
+    latest_ = true;
+  }
   // As tp_traverse.
   int Traverse(visitproc visit, void* arg) const;
   void Clear();
@@ -38,9 +44,14 @@ class __attribute__((visibility("hidden"))) RaisedExceptions {
   static constexpr size_t kMost = 1000;
   static constexpr size_t kLatest = 32;
   size_t most_ = kMost;
+  bool latest_ = false;
   std::map<std::string, HeldObject> exceptions_;
-  uint64_t next_ = 0;
+  uint64_t next_;
 };
+
+// Those of registered file systems, which belong to no pipeline: the latest few. Every error finds its cause there,
+// too.
+RaisedExceptions& ExceptionsOfFiles();
 
 [[noreturn]] void Raise(const absl::Status& status, RaisedExceptions* raised = nullptr);
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from headrace import _engine
-from headrace.errors import GraphError
+from headrace._files.places import is_far
+from headrace.errors import GraphError, UnsupportedError
 
 _UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
 _UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
@@ -127,9 +128,18 @@ def own_path(name: str, value: Any, of: str) -> str:
     return os.path.expanduser(path(name, value, of))
 
 
+def file_path(name: str, value: Any, of: str) -> str:
+    """The plain path of what a path or a URI names on this machine, or the URL of what is in a far store."""
+    given = own_path(name, value, of)
+    return given if is_far(given) else os.fsdecode(_engine.local_path(os.fsencode(given)))
+
+
 def local_path(name: str, value: Any, of: str) -> str:
-    """The local file that a path or a URI names."""
-    return os.fsdecode(_engine.local_path(os.fsencode(own_path(name, value, of))))
+    """The plain path of what must be on this machine."""
+    given = own_path(name, value, of)
+    if is_far(given):
+        raise UnsupportedError(f"{of}: {name} is {shown(given)}, in a far store; it must be a path of this machine")
+    return os.fsdecode(_engine.local_path(os.fsencode(given)))
 
 
 def device(name: str, value: Any, of: str) -> str:

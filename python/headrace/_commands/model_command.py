@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 
-from headrace._arguments.options import local_path
+from headrace._arguments.options import file_path
 from headrace._arguments.printed import say, say_text
 from headrace._commands import difference_pictures
 from headrace._files.system_error import system_error
@@ -51,7 +51,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def show(options: argparse.Namespace) -> int:
-    path = local_path("MODEL", options.model, "model show")
+    path = file_path("MODEL", options.model, "model show")
     entries = model_file.read_entries(path, "model show")
     say_text(inference_of(path).explain())
     text = entries.get(model_file.CHECK)
@@ -72,23 +72,23 @@ def _check_text(text: str) -> str:
 
 
 def attach(options: argparse.Namespace) -> int:
-    graph = inference_of(local_path("GRAPH", options.graph, "model attach"))
-    model = local_path("MODEL", options.model, "model attach")
-    example = None if options.example is None else _bytes_of(local_path("--example", options.example, "model attach"))
+    graph = inference_of(file_path("GRAPH", options.graph, "model attach"))
+    model = file_path("MODEL", options.model, "model attach")
+    example = None if options.example is None else _bytes_of(file_path("--example", options.example, "model attach"))
     graph.attach(model, example)
     say(f"{model}: {graph!r}, hash {graph.hash[:12]}")
     return 0
 
 
 def detach(options: argparse.Namespace) -> int:
-    model = local_path("MODEL", options.model, "model detach")
+    model = file_path("MODEL", options.model, "model detach")
     model_file.remove_entries(model, "model detach")
     say(f"{model}: no inference graph any more")
     return 0
 
 
 def check(options: argparse.Namespace) -> int:
-    path = local_path("MODEL", options.model, "model check")
+    path = file_path("MODEL", options.model, "model check")
     graph = inference_of(path)
     if graph._check is None:
         raise GraphError(f"model check: no example travels with the graph of {path}; attach the graph to a model")
@@ -98,8 +98,8 @@ def check(options: argparse.Namespace) -> int:
 
 
 def diff(options: argparse.Namespace) -> int:
-    paths = [local_path(name, given, "model diff") for name, given in (("A", options.first), ("B", options.second))]
-    picture = _bytes_of(local_path("PICTURE", options.picture, "model diff"))
+    paths = [file_path(name, given, "model diff") for name, given in (("A", options.first), ("B", options.second))]
+    picture = _bytes_of(file_path("PICTURE", options.picture, "model diff"))
     first, second = map(inference_of, paths)
     values = (_values(first, picture, paths[0]), _values(second, picture, paths[1]))
     found = step_differences(first, second, values)
@@ -107,7 +107,7 @@ def diff(options: argparse.Namespace) -> int:
         say(line)
     say("", *_verdict(found))
     if options.out is not None:
-        folder = local_path("--out", options.out, "model diff")
+        folder = file_path("--out", options.out, "model diff")
         for path in difference_pictures.write(found, folder):
             say(path)
     return 1 if parting(found) is not None else 0

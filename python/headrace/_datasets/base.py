@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, cast
 
 from headrace import _engine
 from headrace._arguments.doubts import location_of, warn_once
 from headrace._arguments.options import shown
 from headrace._arguments.source_location import SourceLocation, users_location
+from headrace._arguments.storage import Storage, within
 from headrace._graph import parameters, reference
 from headrace._graph.reference import Binding, Bound
 from headrace._runs import error_policy
@@ -60,6 +62,17 @@ class Base:
     def _begin(self, op: str, attributes: dict[str, Any]) -> None:
         """As a source."""
         self._set(op, attributes, (), [], None, None)
+
+    def _reading(self, storage: Storage | None) -> AbstractContextManager[None]:
+        """For a source that is being made: what it reads within is reached so, and so are its runs."""
+        kept = RunOptions().changed({"storage": storage}, type(self).__name__, users_location())
+        return self._made_within(kept)
+
+    @contextmanager
+    def _made_within(self, kept: RunOptions) -> Iterator[None]:
+        with within(kept["storage"]):
+            yield
+        self._options = RunOptions.joined([self._options, kept], type(self).__name__)
 
     def _become(self, other: Dataset) -> None:
         """For a source that stands for itself and operators on it."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace import _engine
-from headrace._arguments.options import text
+from headrace._arguments.options import file_path, text
+from headrace._arguments.storage import within
+from headrace._files.places import list_folder
 from headrace._graph.declared import operator
 from headrace._graph.set_calls import call_of
 from headrace.errors import Error, GraphError
@@ -75,6 +76,12 @@ def why_none(dataset: Base) -> str:
 
 
 def _of(dataset: Base) -> _Found:
+    # A folder of classes may be far.
+    with within(dataset._options["storage"]):
+        return _found_in(dataset)
+
+
+def _found_in(dataset: Base) -> _Found:
     node, inputs = dataset._node, dataset._inputs
     if not inputs:
         return _of_source(dataset)
@@ -182,12 +189,11 @@ def _of_folder(attributes: dict[str, Any]) -> dict[str, int] | str:
         return {name: int(label) for name, label in given.items()}
     root = attributes["root"]
     try:
-        folder = _engine.local_path(os.fsencode(root))
-        with os.scandir(folder) as entries:
-            names = sorted(each.name for each in entries if not each.name.startswith(b".") and each.is_dir())
-    except (OSError, Error) as error:
+        entries = list_folder(file_path("root", root, "class_names"))
+        names = [name for name, is_folder in entries if is_folder and not name.startswith(".")]
+    except Error as error:
         return _engine.printable(f"the class folders of {root} cannot be listed: {error}")
-    return {os.fsdecode(name): label for label, name in enumerate(names)}
+    return {name: label for label, name in enumerate(names)}
 
 
 def _of_object(dataset: Base) -> _Found:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from headrace import _mindrecord, _parquet, _records, sheet
 from headrace._arguments import options
 from headrace._arguments.other_libraries import advise, advise_init, method_advice
+from headrace._arguments.storage import within
 from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets import numbered_rows
 from headrace._datasets.base import Base, ordered
@@ -122,11 +123,12 @@ class Dataset(Methods, Runs):
 
         An existing file is replaced once the new one is completely on the disk, and kept if writing fails.
         """
-        path = options.local_path("path", path, "save")
+        path = options.file_path("path", path, "save")
         graph = self._graph()
         graph.validate()
         data = graph.serialize()
-        write_whole(path, data, f"cannot save to {path}")
+        with within(self._options["storage"]):
+            write_whole(path, data, f"cannot save to {path}")
 
     def write_records(
         self, path: str | os.PathLike[str], *, files: int = 1, resume: bool = False, **options: Unpack[RunParameters]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headrace import _engine
-from headrace._arguments.options import flag, local_path, shown
+from headrace._arguments.options import file_path, flag, shown
 from headrace._datasets import batches, user_sampler
 from headrace._datasets.dataset import Dataset
 from headrace._datasets.fields.arrow_data import arrow_again
@@ -39,7 +39,7 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
             the indices of `index="build"`. False refuses a graph that would, with a GraphError that names the operator and
             the folder or file.
     """
-    path = local_path("path", path, "load")
+    path = file_path("path", path, "load")
     writes = flag("writes", writes, "load")
     try:
         data = read_whole(path)
@@ -105,7 +105,7 @@ def _moved_roots(graph: _engine.Graph, given: dict[str, Any]) -> dict[str, str]:
         for name in node.references if call is not None and call.root else ():
             if isinstance(given.get(name), (str, bytes, os.PathLike)):
                 assert call is not None
-                found[call.root] = local_path(name, given[name], "load")
+                found[call.root] = file_path(name, given[name], "load")
     return found
 
 
@@ -135,7 +135,7 @@ def _moved_set(node: _engine.Node, given: dict[str, Any]) -> tuple[_engine.Node,
     for name in node.references if call is not None and call.root else ():
         if isinstance(given.get(name), (str, bytes, os.PathLike)):
             assert call is not None
-            return made_at(call, local_path(name, given[name], "load"), name, node.attributes)
+            return made_at(call, file_path(name, given[name], "load"), name, node.attributes)
     return None
 
 

@@ -39,6 +39,8 @@ class Runs(Base):
     _last_run: Run | None
     _parked: list[_engine.Iteration]
     _shelf: _engine.CacheShelf
+    _listings: _engine.FarListings
+    _parked_storage: _engine.StorageTable | None
     # Each take and skip of this dataset that was run, with the first and the last of its epochs.
     _cuts_run: dict[str, tuple[int, int]]
     _warned_of_cuts: bool
@@ -61,6 +63,9 @@ class Runs(Base):
         self._parked = []
         # Holds the rows of caches for the next iterator.
         self._shelf = _engine.CacheShelf()
+        # What far stores said of folders and files, which are listed once.
+        self._listings = _engine.FarListings()
+        self._parked_storage = None
         self._cuts_run = {}
         self._warned_of_cuts = False
         self._repeated = _Repeated()
@@ -70,15 +75,18 @@ class Runs(Base):
         """Runs epoch `ds.epoch`, with the dataset's options."""
         epoch = self.epoch
         engine = self._take_parked()
+        storage = _engine.storage_variable.get(None)
         # A running engine listed its files earlier.
-        if engine is not None and (engine.epoch != epoch or engine.outdated()):
+        if engine is not None and (engine.epoch != epoch or self._parked_storage != storage or engine.outdated()):
             stop(engine)
             engine = None
         files = self._profile_files(self._options)
         if engine is None:
             given: dict[str, Any] = {"epoch": epoch, "endless": files is None, "shelf": self._shelf}
+            given["listings"] = self._listings
             given |= self._log_option() | _profiling(self._options)
             engine = start(*self._bound_graph(self._options.for_engine() | given))
+        self._parked_storage = storage
         _ask(engine, epoch)
         note_run(self, epoch)
         self._warn_of_data(epoch)
@@ -134,6 +142,8 @@ class Runs(Base):
             profile_events: The most tasks per thread in a profile, of about 60 bytes each, by default 65,536.
             callbacks: Objects of `headrace.Callback`, called on this thread where the loop's epoch and batches begin and
                 end; by default none. They change no row.
+            storage: How far stores are reached, by scheme or the beginning of URLs, as `headrace.storage` describes it:
+                {"s3": {"endpoint": "https://minio.lan:9000"}}; its settings hold over those of a `with hr.storage(…)`.
         """
         given = {name: value for name, value in options.items() if value is not None}
         chosen = self._options.changed(given, "iterate")
@@ -191,7 +201,7 @@ class Runs(Base):
                 raise StateError("this is not a state that Headrace took, or it is damaged (0 bytes)")
             asked["state"], held = parameters.opened(bytes(state))
         files = self._profile_files(chosen)
-        asked |= {"shelf": self._shelf} | self._log_option() | _profiling(chosen)
+        asked |= {"shelf": self._shelf, "listings": self._listings} | self._log_option() | _profiling(chosen)
         graph, given_options, references = self._bound_graph(chosen.for_engine() | asked)
         with parameters.restored(held, parameters.of_bindings(references.values()), chosen["shard"] or (0, 1)):
             engine = start(graph, given_options, references)
@@ -292,11 +302,12 @@ class Runs(Base):
 
     def _count(self) -> int | None:
         """As `len`; None: known only after a run; negative: endless."""
-        return _engine.count(*self._bound_graph(self._options.for_engine() | {"epoch": self.epoch}))
+        options = self._options.for_engine() | {"epoch": self.epoch, "listings": self._listings}
+        return _engine.count(*self._bound_graph(options))
 
     def _without_count(self) -> str:
         """The operator because of which `len` is not known, with its line, where the numbers of rows below are."""
-        options = self._options.for_engine() | {"epoch": self.epoch}
+        options = self._options.for_engine() | {"epoch": self.epoch, "listings": self._listings}
         culprit: Base = self
         while True:
             below = next((each for each in culprit._inputs if _engine.count(*each._bound_graph(options)) is None), None)
@@ -317,7 +328,7 @@ class Runs(Base):
         text = None if passes or self._last_run is None else self._last_run.text()
         if text is not None:
             return text
-        given = self._options.for_engine() | {"epoch": self.epoch, "endless": True}
+        given = self._options.for_engine() | {"epoch": self.epoch, "endless": True, "listings": self._listings}
         graph, given, references = self._bound_graph(given)
         return self._options.text() + _engine.explain(graph, given, references, passes)
 

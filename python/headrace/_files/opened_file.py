@@ -1,24 +1,35 @@
-"""Opens files; no other module of the package does, which tests/check/test_opened_files.py holds.
+"""Opens files; no other module of the package does, which tests/check/test_opened_files.py holds. Those of far stores are
+read through the engine.
 
 Reading never waits for a pipe. Files are written by the engine (`_engine.OutputStream`), whose io/files/opened_file.h
 opens what this module does not."""
 
 import errno
+import importlib
 import os
 import stat
 from io import BufferedReader
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
+from headrace._files.far_file import FarFile
+from headrace._files.places import is_far
 from headrace.errors import UnsupportedError
 
-__all__ = ["open_own_file", "open_special", "open_to_read"]
+__all__ = ["open_own_file", "open_special", "open_spool", "open_to_read", "opened_size"]
 
 Path = str | os.PathLike[str]
+# Of a far file that are read at once, at least: less costs a request as well.
+_FAR_BUFFER = 1 << 18
+# Of a spool.
+_IN_MEMORY = 16 << 20
 _SPECIAL = "is a pipe, a socket or a device"
 
 
 def open_to_read(path: Path) -> BufferedReader:
-    """A regular file, for reading. Raises OSError, and UnsupportedError for whatever is not one."""
+    """A regular file, for reading. Raises OSError, and UnsupportedError for whatever is not one; of a far store's the
+    engine's errors."""
+    if is_far(path):
+        return BufferedReader(FarFile(path), _FAR_BUFFER)
     file = open(path, "rb", opener=_open_at_once)
     try:
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -27,6 +38,11 @@ def open_to_read(path: Path) -> BufferedReader:
     except BaseException:
         file.close()
         raise
+
+
+def opened_size(file: BufferedReader) -> int:
+    """The bytes of a file that `open_to_read` gave."""
+    return file.raw.size if isinstance(file.raw, FarFile) else os.fstat(file.fileno()).st_size
 
 
 def _open_at_once(path: str, flags: int) -> int:
@@ -62,6 +78,13 @@ def open_special(path: Path) -> BinaryIO:
         file.close()
         raise
     return file
+
+
+def open_spool() -> IO[bytes]:
+    """A file without a name, for writing and reading: in memory, or once it is large on the disk of this machine."""
+    # Few programs need it.
+    spool: IO[bytes] = importlib.import_module("tempfile").SpooledTemporaryFile(_IN_MEMORY)
+    return spool
 
 
 def _check_own(path: Path, status: os.stat_result) -> None:

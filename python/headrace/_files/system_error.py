@@ -26,7 +26,10 @@ _KINDS: dict[type[Error], tuple[int, ...]] = {
 
 
 def system_error(what: str, raised: OSError) -> Error:
-    """The system's message is appended to `what`: "cannot save to a.hrg"."""
+    """The system's message is appended to `what`: "cannot save to a.hrg". An error of the engine's about a far file, which
+    may be an OSError too, stays what it is."""
+    if isinstance(raised, Error):
+        return type(raised)(f"{what}: {raised}")
     kind = next((kind for kind, numbers in _KINDS.items() if raised.errno in numbers), DataError)
     return kind(f"{what}: {raised.strerror or raised}")
 

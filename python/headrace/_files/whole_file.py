@@ -5,6 +5,7 @@ import stat
 
 from headrace import _engine
 from headrace._files.opened_file import open_special, open_to_read
+from headrace._files.places import is_far
 from headrace._files.system_error import saying
 from headrace.errors import ResourceError, UnsupportedError
 
@@ -15,7 +16,10 @@ _MOST_LINKS = 40
 
 
 def read_whole(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a regular file. Raises OSError, and ResourceError if there is no memory for it."""
+    """The bytes of a regular file. Raises OSError, and ResourceError if there is no memory for it; of a far store's file
+    the engine's errors."""
+    if is_far(path):
+        return _engine.read_file(os.fsencode(path))
     with open_to_read(path) as file:
         try:
             return file.read()
@@ -40,7 +44,7 @@ def write_whole(
     """
     target = os.fspath(path)
     with saying(what or f"cannot write {target}"):
-        if named:
+        if named and not is_far(target):
             before = _status(target)
             if before is not None and not stat.S_ISREG(before.st_mode):
                 _write_special(target, data)

@@ -50,8 +50,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     wanted = _formats.Conversion(
-        check.local_path("SOURCE", options.source, _OF),
-        check.local_path("TARGET", options.target, _OF),
+        check.file_path("SOURCE", options.source, _OF),
+        check.file_path("TARGET", options.target, _OF),
         None if options.to is None else options.to.lower(),
         _pairs("--columns", options.columns, is_whole=False),
         _pairs("--cast", options.cast, is_whole=True),

@@ -11,6 +11,7 @@ from headrace import transforms as T
 from headrace._arguments.options import shown
 from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets.dataset import Dataset
+from headrace._files.places import exists, real_path
 from headrace._formats.format import Converted, Format, Target
 from headrace._formats.opening import Found, found_at
 from headrace._formats.row_bar import RowBar
@@ -86,17 +87,17 @@ def _target_of(wanted: Conversion) -> Target:
 
 
 def _check_other_files(read: list[str], written: list[str]) -> None:
-    there = {os.path.realpath(path): path for path in read}
+    there = {real_path(path) for path in read}
     for path in written:
-        if os.path.realpath(path) in there:
+        if real_path(path) in there:
             raise GraphError(f"{_OF}: TARGET is {path}, a file that is read, which it would replace; name another one")
 
 
 def _check_free(wanted: Conversion, written: list[str]) -> None:
     """Whether nothing is replaced, but what an earlier run gave names to when it was killed."""
-    if wanted.overwrite or (wanted.resume and os.path.lexists(wanted.path + JOURNAL)):
+    if wanted.overwrite or (wanted.resume and exists(wanted.path + JOURNAL)):
         return
-    there = next((path for path in written if os.path.lexists(path)), None)
+    there = next((path for path in written if exists(path)), None)
     if there is not None:
         raise UnsupportedError(f"{_OF}: {there} is there; --overwrite replaces it, or write to another name")
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, BinaryIO
 
 from headrace._datasets.base import source
-from headrace._files.opened_file import open_to_read
+from headrace._files.opened_file import open_to_read, opened_size
 from headrace._files.system_error import system_error
 from headrace._files.xz_file import XzFile
 from headrace._formats.named_kinds import kind_named
@@ -123,7 +123,7 @@ def first_bytes(path: str) -> FirstBytes:
     try:
         with open_to_read(path) as file:
             head = file.read(_LOOKED_AT)
-            size = os.fstat(file.fileno()).st_size
+            size = opened_size(file)
     except OSError as error:
         raise system_error(f"cannot read {path}", error) from error
     compression = _compression_of(head)

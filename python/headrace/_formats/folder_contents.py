@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 
+from headrace._files.places import is_far, list_folder
 from headrace._files.system_error import system_error
 
 __all__ = ["OTHER_PICTURES", "PICTURES", "FolderContents", "folder_contents"]
@@ -52,12 +53,16 @@ def folder_contents(path: str, most: int | None = None) -> FolderContents:
     files: list[str] = []
     folders: list[str] = []
     try:
-        with os.scandir(path) as entries:
-            for entry in itertools.islice(entries, most):
-                if not entry.name.startswith("."):
-                    (folders if entry.is_dir() else files).append(entry.name)
+        if is_far(path):
+            entries = list_folder(path)[:most]
+        else:
+            with os.scandir(path) as scanned:
+                entries = [(each.name, each.is_dir()) for each in itertools.islice(scanned, most)]
     except OSError as error:
         raise system_error(f"cannot list {path}", error) from error
+    for name, is_folder in entries:
+        if not name.startswith("."):
+            (folders if is_folder else files).append(name)
     return FolderContents(path, sorted(files, key=os.fsencode), sorted(folders, key=os.fsencode))
 
 

@@ -3,6 +3,7 @@
 import os
 
 from headrace._arguments.options import shown
+from headrace._files.places import is_file
 from headrace._formats.folder_contents import FolderContents
 
 __all__ = ["folder_named"]
@@ -21,7 +22,7 @@ def folder_named(folder: FolderContents) -> tuple[str, str] | None:
             "a data set of Hugging Face, as save_to_disk writes it",
             f"write hr.from_huggingface(datasets.load_from_disk({path}))",
         )
-    if any(os.path.isfile(os.path.join(folder.path, name)) for name in ("zarr.json", ".zarray", ".zgroup")):
+    if any(is_file(os.path.join(folder.path, name)) for name in ("zarr.json", ".zarray", ".zgroup")):
         return "Zarr", f"open it with zarr.open({path}), and give its arrays to hr.Numpy"
     if "_versions" in folder.folders:
         return "a Lance data set", f"write hr.Arrow(lance.dataset({path}))"

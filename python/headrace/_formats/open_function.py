@@ -26,7 +26,8 @@ def open(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **opti
 
     Args:
         path: A file, a folder, a pattern, or a list of files.
-        options: Those of the source, such as `shuffle=True` or `index="build"`; they come before what is found.
+        options: Those of the source, such as `shuffle=True` or `index="build"`; they come before what is found. `storage` says
+            how far stores are reached, as for every source of files.
 
     Example:
         hr.open("photos/", shuffle=True)

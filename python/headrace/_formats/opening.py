@@ -13,7 +13,9 @@ from typing import Any
 from headrace._arguments import options as check
 from headrace._arguments.doubts import warn_once
 from headrace._arguments.source_location import users_location
+from headrace._arguments.storage import storage_table, within
 from headrace._datasets.dataset import Dataset
+from headrace._files.places import exists, is_far, is_folder, matching_files
 from headrace._formats.entries.pictures import IMAGES
 from headrace._formats.first_bytes import FirstBytes, escaped, first_bytes
 from headrace._formats.folder_contents import FolderContents, folder_contents
@@ -28,6 +30,7 @@ _OF = "open"
 # Of files with one ending: the others have the format of these.
 _LOOKED_AT = 16
 _SHOWN = 5
+_WEB = ("http://", "https://")
 _OBJECTS = "write an object a line (JSON lines), or an array of objects"
 _DIGITS = re.compile("[0-9]+")
 
@@ -61,6 +64,14 @@ class Found:
 
 def open_source(path: Any, options: Mapping[str, Any]) -> Dataset:
     """As `headrace.open`, which describes it."""
+    given = dict(options)
+    storage = given.pop("storage", None)
+    with within(None if storage is None else storage_table(storage, _OF)):
+        made = _opened(path, given)
+    return made if storage is None else made.options(storage=storage)
+
+
+def _opened(path: Any, options: Mapping[str, Any]) -> Dataset:
     found = found_at(path)
     for sentence in found.left_out(options):
         warn_once(
@@ -74,13 +85,13 @@ def found_at(path: Any, of: str = _OF) -> Found:
     if not isinstance(path, (str, bytes, os.PathLike)):
         if not isinstance(path, Sequence) or not path:
             raise GraphError(f"{of}: path is {check.shown(path)}; give a path, or a list of paths")
-        return _of_files([check.local_path("path", each, of) for each in path], of)
-    local = check.local_path("path", path, of)
-    if os.path.isdir(local):
+        return _of_files([check.file_path("path", each, of) for each in path], of)
+    local = check.file_path("path", path, of)
+    if is_folder(local):
         return _of_folder(folder_contents(local), of)
-    if os.path.lexists(local) or not glob.has_magic(local):
+    if not _is_pattern(local):
         return _of_files([local], of)
-    matched = [each for each in sorted(glob.glob(local, recursive=True), key=os.fsencode) if os.path.isfile(each)]
+    matched = _matched(local)
     if not matched:
         raise NotFoundError(f"{of}: nothing matches {local}")
     found = _of_files(_data_files(matched), of)
@@ -91,13 +102,24 @@ def found_at(path: Any, of: str = _OF) -> Found:
     )
 
 
+def _is_pattern(path: str) -> bool:
+    # Of URLs of the web, "?" begins what is asked for.
+    return glob.has_magic(path) and not path.startswith(_WEB) and not exists(path)
+
+
+def _matched(pattern: str) -> list[str]:
+    if is_far(pattern):
+        return matching_files(pattern)
+    return [each for each in sorted(glob.glob(pattern, recursive=True), key=os.fsencode) if os.path.isfile(each)]
+
+
 # ---- files ----
 
 
 def _of_files(files: list[str], of: str) -> Found:
     """Of one format, each of which exists."""
     for path in files:
-        if not os.path.exists(path):
+        if not (exists(path) if is_far(path) else os.path.exists(path)):
             braces = "; write hr.WebDataset, whose paths have braces" if "{" in path and path.endswith(".tar") else ""
             raise NotFoundError(f"{of}: there is no {path}{braces}")
     firsts = [first_bytes(path) for path in _samples(files)]

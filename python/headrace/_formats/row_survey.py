@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +12,7 @@ from headrace._arguments.late_numpy import np
 from headrace._arguments.options import shown
 from headrace._datasets.base import ColumnType
 from headrace._datasets.class_names import known_classes
+from headrace._files.places import file_size, is_file
 from headrace._formats.opening import Found
 from headrace._formats.row_reading import RowReading
 from headrace._records.encoded_header import encoded_header
@@ -135,7 +135,7 @@ def survey_lines(found: Found) -> list[str]:
 
 def _heading(found: Found, rows: int) -> str:
     files = found.format.files_of(found.place)
-    size = sum(map(os.path.getsize, filter(os.path.isfile, files)))
+    size = sum(map(file_size, filter(is_file, files)))
     within = f" in {len(files):,} files" if len(files) > 1 else ""
     compressed = found.place.first.compression if found.place.first else None
     kind = f"{found.format.name}, compressed by {compressed}" if compressed else found.format.name

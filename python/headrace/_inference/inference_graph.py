@@ -115,7 +115,7 @@ class InferenceGraph:
         Args:
             path: The file.
         """
-        path = options.local_path("path", path, "save")
+        path = options.file_path("path", path, "save")
         write_whole(path, self._data, f"cannot save to {path}")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -278,7 +278,7 @@ class InferenceGraph:
             example: The values of the inputs for the check: one value, or a dict by name. None: a small picture that is
                 made for it.
         """
-        path = options.local_path("path", path, "attach")
+        path = options.file_path("path", path, "attach")
         model_file.write_entries(path, self.entries(example))
 
     def verify(self) -> None:

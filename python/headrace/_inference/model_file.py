@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from headrace import _engine
 from headrace._files.opened_file import open_to_read
+from headrace._files.places import is_file
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import read_whole
 from headrace.errors import DataError, Error, GraphError, UnsupportedError
@@ -84,7 +85,7 @@ def _own_entries(path: str) -> dict[str, str]:
 
 def _saved_graph(path: str) -> dict[str, str] | None:
     """The graph that `save` or `to_json` gave; None: the file holds something else. GraphError for a later version."""
-    data = _data_of_graph(path) if os.path.isfile(path) else b""
+    data = _data_of_graph(path) if is_file(path) else b""
     if not data:
         return None
     is_json = data[:1] == b"{"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from headrace import _engine
-from headrace._arguments.options import flag, local_path
+from headrace._arguments.options import file_path, flag
 from headrace._inference import model_file
 from headrace._inference.inference_graph import InferenceGraph
 from headrace._inference.self_check import SelfCheck
@@ -25,7 +25,7 @@ def inference_of(path: str | os.PathLike[str], verify: bool = False) -> Inferenc
         verify: Also run the example that came with the graph, as `graph.verify()` does: an UnsupportedError tells where this
             machine would prepare an input otherwise than the one where the graph was attached.
     """
-    path = local_path("path", path, "inference_of")
+    path = file_path("path", path, "inference_of")
     verify = flag("verify", verify, "inference_of")
     entries = model_file.read_entries(path, "inference_of")
     data = model_file.graph_bytes(entries, path)

@@ -83,8 +83,31 @@ def parameters(op: dict[str, Any]) -> str:
 
 def signature(op: dict[str, Any]) -> tuple[str, dict[str, str | None] | None]:
     """Parameters and their documentation (None: the attribute's), if the declaration has its own."""
+    given, own = _declared_signature(op)
+    if not _reads_paths(op):
+        return given, own
+    docs = {attribute["name"]: None for attribute in visible(op)} if own is None else own
+    return f"{given}{'' if '*' in _parts(given) else ', *'}, {_STORAGE}", {**docs, "storage": _STORAGE_DOC}
+
+
+def _declared_signature(op: dict[str, Any]) -> tuple[str, dict[str, str | None] | None]:
     own = op["python"]
     return (_with_choices(op, own["parameters"]), own["docs"]) if own else (parameters(op), None)
+
+
+# Of sources of files: not an attribute, but an option of runs.
+_STORAGE = "storage: Storage | None = None"
+_STORAGE_DOC = (
+    "How far stores are reached, as `headrace.storage` describes it: of what is read to make the source, and of its runs, "
+    "as by `options(storage=…)`. Not part of the graph."
+)
+
+
+def _reads_paths(op: dict[str, Any]) -> bool:
+    """Whether it is a source of files, which may be far."""
+    if op["role"] != "source" or op["python_module"] != "":
+        return False
+    return "PathLike" in _declared_signature(op)[0] or any(attribute["path"] for attribute in visible(op))
 
 
 def adapter_call(op: dict[str, Any], subject: str, given: str) -> str:
@@ -256,7 +279,7 @@ def chooser(op: dict[str, Any]) -> str:
 
 
 def source(op: dict[str, Any], base: str = "Dataset") -> str:
-    given, own = signature(op)
+    given, own = _declared_signature(op)
     return _source(op, base, adapter_call(op, "self", given) if own is not None else _begin_call(op))
 
 
@@ -269,6 +292,8 @@ def _source(op: dict[str, Any], base: str, code: str) -> str:
     comma = ", " if given else ""
     head = f"class {op['name']}({base}):\n{docstring(documentation(op, own), 4)}\n\n"
     head += f"    def __init__(self{comma}{given}) -> None:"
+    if _reads_paths(op):
+        code = f"with self._reading(storage):\n{indented(code, 4)}"
     return f"{head}\n{indented(code, 8)}\n\n\n"
 
 

@@ -62,7 +62,7 @@ def write_parquet(
 ) -> WrittenParquet:
     """As Dataset.write_parquet, which describes it; `classes`: of the columns that have some; `given` are options of the
     run."""
-    path = options.local_path("path", path, _OF)
+    path = options.file_path("path", path, _OF)
     files = options.whole("files", files, 1, _OF, MOST_FILES)
     if row_group_rows is not None:
         row_group_rows = options.whole("row_group_rows", row_group_rows, 1, _OF)

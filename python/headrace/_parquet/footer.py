@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from headrace import _engine
+from headrace._files.places import is_far
 from headrace._files.system_error import saying
 from headrace._parquet.pyarrow import check_pyarrow, pyarrow
 from headrace._parquet.row_groups import OpenedFile
@@ -25,7 +26,11 @@ class Footer:
         self._of = of
         self.path = path
         with self._naming():
-            self._file = OpenedFile(_engine.local_path(os.fsencode(path)))
+            given = os.fsencode(path)
+            if is_far(given):
+                self._file = OpenedFile(given, _engine.open_file(given))
+            else:
+                self._file = OpenedFile(_engine.local_path(given))
 
     def empty_reader(self) -> Any:
         """A RecordBatchReader of the schema without rows."""

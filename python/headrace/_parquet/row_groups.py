@@ -3,8 +3,11 @@ batches from pyarrow's C stream: no value becomes a Python object, and decoding 
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
+from headrace import _engine
+from headrace._files.far_file import FarFile
 from headrace._parquet.pyarrow import pyarrow, pyarrow_dataset
 
 __all__ = ["OpenedFile"]
@@ -19,15 +22,22 @@ _BUFFER_BYTES = 1 << 20
 class OpenedFile:
     """Raises what pyarrow raises. Used by any thread."""
 
-    def __init__(self, path: bytes) -> None:
+    def __init__(self, path: bytes, far: _engine.ReadFile | None = None) -> None:
+        """`far`: the file, where the engine reads it."""
         dataset = pyarrow_dataset()
-        # Decoding reads what it needs next, not whole columns.
-        options = dataset.ParquetFragmentScanOptions(
-            use_buffered_stream=True, buffer_size=_BUFFER_BYTES, pre_buffer=False
-        )
+        if far is None:
+            # Decoding reads what it needs next, not whole columns.
+            options = dataset.ParquetFragmentScanOptions(
+                use_buffered_stream=True, buffer_size=_BUFFER_BYTES, pre_buffer=False
+            )
+            # Not by its path, which need not be UTF-8.
+            source = pyarrow().OSFile(path)
+        else:
+            # Each request takes as long as many bytes do: the columns of a row group come in few.
+            options = dataset.ParquetFragmentScanOptions(pre_buffer=True)
+            source = pyarrow().PythonFile(FarFile(os.fsdecode(path), far), mode="r")
         form = dataset.ParquetFileFormat(default_fragment_scan_options=options)
-        # Not by its path, which need not be UTF-8.
-        self._fragment = form.make_fragment(pyarrow().OSFile(path))
+        self._fragment = form.make_fragment(source)
         self._metadata = self._fragment.metadata
         self.schema = self._fragment.physical_schema
         self.group_rows = [self._metadata.row_group(i).num_rows for i in range(self._metadata.num_row_groups)]

@@ -50,7 +50,7 @@ def write_records(
     dataset: "Dataset", path: str | os.PathLike[str], files: Any, resume: Any, given: dict[str, Any]
 ) -> Written:
     """As Dataset.write_records, which describes it; `given` are options of the run."""
-    path = options.local_path("path", path, "write_records")
+    path = options.file_path("path", path, "write_records")
     files = options.whole("files", files, 1, "write_records", MOST_FILES)
     resume = options.flag("resume", resume, "write_records")
     written = write_set(dataset, path, _RecordEncoding(dataset.schema), given, files=files, resume=resume)

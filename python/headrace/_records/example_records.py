@@ -47,7 +47,7 @@ def write_tfrecord(
     dataset: "Dataset", path: str | os.PathLike[str], files: Any, resume: Any, given: dict[str, Any]
 ) -> WrittenTFRecords:
     """As Dataset.write_tfrecord, which describes it; `given` are options of the run."""
-    path = options.local_path("path", path, _OF)
+    path = options.file_path("path", path, _OF)
     files = options.whole("files", files, 1, _OF, MOST_FILES)
     resume = options.flag("resume", resume, _OF)
     written = write_set(dataset, path, _ExampleEncoding(dataset.schema), given, files=files, resume=resume)

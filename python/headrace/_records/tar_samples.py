@@ -55,7 +55,7 @@ def write_tar(
     dataset: "Dataset", path: str | os.PathLike[str], files: Any, resume: Any, given: dict[str, Any]
 ) -> WrittenTar:
     """As Dataset.write_tar, which describes it; `given` are options of the run."""
-    path = options.local_path("path", path, _OF)
+    path = options.file_path("path", path, _OF)
     if path.endswith(_COMPRESSED):
         raise GraphError(
             f"{_OF}: {options.shown(path)} names a compressed file, and archives are written as they are, so that an index "

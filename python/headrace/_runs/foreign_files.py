@@ -1,11 +1,11 @@
 """`name_foreign_file` says in an error what kind of file it is about, where the first bytes show that it is another kind
 than the operator reads."""
 
-import os
 import re
 import struct
+from typing import BinaryIO
 
-from headrace._files.opened_file import open_to_read
+from headrace._files.opened_file import open_to_read, opened_size
 from headrace.errors import DataError, Error, GraphError
 
 __all__ = ["kind_of", "kind_of_head", "name_foreign_file"]
@@ -72,7 +72,9 @@ def name_foreign_file(error: BaseException, made: str | None = None) -> None:
     operator = "" if found is None else found[0]
     if operator not in _READ:
         return
-    kind = kind_of(_PLACE.sub("", error._file))
+    path = _PLACE.sub("", error._file)
+    # A far store may be what failed, and its settings are those of the run.
+    kind = None if "://" in path else kind_of(path)
     if kind is None or kind[0] in _READ[operator]:
         return
     first, end, rest = str(error.args[0]).partition("\n")
@@ -80,17 +82,17 @@ def name_foreign_file(error: BaseException, made: str | None = None) -> None:
 
 
 def kind_of(path: str) -> tuple[str, str] | None:
-    """What a local file is, and what to do with it; None: not known."""
+    """What a file is, and what to do with it; None: not known."""
     try:
         with open_to_read(path) as file:
             head = file.read(265)
-            size = os.fstat(file.fileno()).st_size
+            size = opened_size(file)
             # First: what follows its header may look like a record without bytes.
             if _is_mind_record(head, size):
                 return "MindRecord", "read it with hr.MindRecord"
-            if _is_tfrecord(head, size, file.fileno()):
+            if _is_tfrecord(head, size, file):
                 return "TFRecord", "read it with hr.TFRecord"
-            if _is_mds(head, file.fileno()):
+            if _is_mds(head, file):
                 return "MDS", "give hr.Mds the folder that it is in"
     except (Error, OSError, ValueError):
         return None
@@ -116,19 +118,24 @@ def _is_mind_record(head: bytes, size: int) -> bool:
     return 0 < length <= min(size - 8, 128 << 20)
 
 
-def _is_mds(head: bytes, descriptor: int) -> bool:
+def _is_mds(head: bytes, file: BinaryIO) -> bool:
     """Whether it is a shard: the columns come after a number of samples and so many offsets and one."""
     if len(head) < 8:
         return False
     samples: int = struct.unpack("<I", head[:4])[0]
-    return os.pread(descriptor, 9, 4 * (samples + 2)) == b'{"column_'
+    return _bytes_at(file, 4 * (samples + 2), 9) == b'{"column_'
 
 
-def _is_tfrecord(head: bytes, size: int, descriptor: int) -> bool:
+def _bytes_at(file: BinaryIO, offset: int, size: int) -> bytes:
+    file.seek(offset)
+    return file.read(size)
+
+
+def _is_tfrecord(head: bytes, size: int, file: BinaryIO) -> bool:
     """Whether a length, its checksum, so many bytes and theirs end where the file does, or another record begins."""
     at = 0
     for _ in range(2):
-        begin = head[:12] if at == 0 else os.pread(descriptor, 12, at)
+        begin = head[:12] if at == 0 else _bytes_at(file, at, 12)
         if len(begin) < 12:
             return False
         (length,) = struct.unpack("<Q", begin[:8])

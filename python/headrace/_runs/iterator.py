@@ -307,7 +307,7 @@ class Iterator:
         order stay the same. It may be called from any thread, while the loop waits for a row, too; it holds until the
         iterator ends. Under executor="pull" there is one task at a time whatever is set.
 
-        A source that reads files takes the number of reads outstanding at once, at most 64.
+        A source that reads files takes the number of reads outstanding at once, at most 64, of far files 512.
 
         Raises GraphError, with the names that there are, for an operator that does not run; UnsupportedError for one that
         takes its rows in order, or that calls Python in order or in processes fixed before; ClosedError after the end.

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, TypedDict
 from headrace._arguments import options
 from headrace._arguments.other_libraries import unknown_keyword
 from headrace._arguments.source_location import SourceLocation
+from headrace._arguments.storage import Storage, shown_storage, storage_table
 from headrace._runs import callback
 from headrace._runs.callback import Callback
 from headrace.errors import GraphError
@@ -37,6 +38,7 @@ class RunParameters(TypedDict, total=False):
     profile: str | os.PathLike[str] | None
     profile_events: int | None
     callbacks: Sequence[Callback] | None
+    storage: Storage | None
 
 
 def _choice(*choices: str) -> Callable[[str, Any, str], str]:
@@ -56,7 +58,7 @@ _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
     "window": options.at_once,
     "group": options.at_once,
     "memory": lambda name, value, of: options.memory_bytes(value, of),
-    "cache": options.own_path,
+    "cache": options.local_path,
     "device": options.device,
     "device_depth": options.at_once,
     "device_memory": lambda name, value, of: options.memory_bytes(value, of, name),
@@ -65,6 +67,7 @@ _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
     "profile": lambda _, value, __: options.own_path("the path", value, "profile"),
     "profile_events": lambda name, value, of: options.whole(name, value, 1, of),
     "callbacks": callback.checked,
+    "storage": lambda _, value, of: storage_table(value, of),
 }
 
 # What means nothing without a device.
@@ -109,7 +112,9 @@ class RunOptions:
                 raise unknown_keyword(of, name, [*_CHECKS, *(("epoch", "state", "start") if of == "iterate" else ())])
             after.pop(name, None)
             if value is not None:
-                after[name] = _Given(_CHECKS[name](name, value, of), options.shown(value), location)
+                # Values of settings are never shown.
+                shown = shown_storage(value) if name == "storage" else options.shown(value)
+                after[name] = _Given(_CHECKS[name](name, value, of), shown, location)
         for name in _OF_DEVICE:
             if "device" in after or name not in after:
                 continue
@@ -156,7 +161,17 @@ class RunOptions:
             "memory": self["memory"],
             "disabled_passes": self["disabled_passes"],
         }
-        for name in ("even", "seed", "workers", "window", "group", "device", "device_depth", "device_memory"):
+        for name in (
+            "even",
+            "seed",
+            "workers",
+            "window",
+            "group",
+            "device",
+            "device_depth",
+            "device_memory",
+            "storage",
+        ):
             if self[name] is not None:
                 given[name] = self[name]
         # A batch that is sent to a device is made in its memory.

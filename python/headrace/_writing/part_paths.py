@@ -4,6 +4,7 @@ import glob
 import os
 import re
 
+from headrace._files.places import is_far, is_folder, list_folder
 from headrace._files.system_error import saying
 from headrace.errors import UnsupportedError
 
@@ -39,13 +40,20 @@ def check_no_other_set(path: str, files: int, of: str) -> None:
     folder, stem = os.path.split(stem)
     others = re.compile(rf"{re.escape(stem)}-\d{{5}}-of-(?!{files:05})\d{{5}}{re.escape(ending)}")
     with saying(f"{of}: cannot write to {folder or '.'}"):
-        names = sorted(os.listdir(folder or "."))
+        names = _names_in(folder or ".")
     for name in names:
         if others.fullmatch(name):
             raise UnsupportedError(
                 f"{of}: {os.path.join(folder, name)} belongs to a set of another number of files, and would be read "
                 "together with this one: remove that set, or write to another name"
             )
+
+
+def _names_in(folder: str) -> list[str]:
+    if not is_far(folder):
+        return sorted(os.listdir(folder))
+    # A store has no empty folders: what holds no file is not there.
+    return [name for name, _ in list_folder(folder)] if is_folder(folder) else []
 
 
 def _split(path: str) -> tuple[str, str]:

@@ -44,6 +44,9 @@ class SetJournal:
     """The journal of the set at `path`. A `with` block that ends by an exception keeps it and the finished parts, unless
     there is none. Used by one thread."""
 
+    keeps_parts = True
+    """Whether an error leaves the finished ones."""
+
     def __init__(self, path: str, parts: Sequence[Sequence[str]], job: str, stream: "_engine.OutputStream") -> None:
         self._path = path
         self._parts = parts

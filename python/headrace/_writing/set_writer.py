@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _engine
 from headrace._arguments.counted import counted
+from headrace._arguments.storage import within
+from headrace._files.places import is_far
 from headrace._writing.encoding import DRAFT, Encoding, Part
+from headrace._writing.far_set import FarSet
 from headrace._writing.part_paths import check_no_other_set, part_paths
 from headrace._writing.set_journal import FinishedPart, SetJournal
 from headrace._writing.target_folder import check_folder
-from headrace.errors import GraphError, StateError
+from headrace.errors import GraphError, StateError, UnsupportedError
 
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
@@ -73,12 +76,22 @@ def write_set(
     """
     started = time.monotonic()
     check_folder(path, encoding.of)
+    if resume and is_far(path):
+        raise UnsupportedError(
+            f"{encoding.of}: resume is True, and {path} is in a far store, which keeps no finished parts of an earlier run: "
+            "leave resume out, or write to this machine"
+        )
     # What is kept with the dataset for its loops is not for files.
     rows = dataset.options(**given).options(as_=None, device=None, bytes_as="memoryview")
-    if paths is None:
-        check_no_other_set(path, files, encoding.of)
-        paths = part_paths(path, files)
-    writer = _SetWriter(rows, dataset.epoch, encoding, paths)
+    with within(rows._options["storage"]):
+        if paths is None:
+            check_no_other_set(path, files, encoding.of)
+            paths = part_paths(path, files)
+        return _written(_SetWriter(rows, dataset.epoch, encoding, paths), path, resume, started)
+
+
+def _written(writer: "_SetWriter", path: str, resume: bool, started: float) -> WrittenSet:
+    encoding, paths = writer.encoding, writer.paths
     with writer.begun(path, resume) as journal:
         kept = len(journal.finished)
         with _noting_what_is_kept(journal):
@@ -97,21 +110,23 @@ class _SetWriter:
     def __init__(self, rows: "Dataset", epoch: int, encoding: Encoding, paths: list[str]) -> None:
         self._rows = rows
         self._epoch = epoch
-        self._encoding = encoding
-        self._paths = paths
+        self.encoding = encoding
+        self.paths = paths
         self._files = [encoding.files(path) for path in paths]
         self.row_file = self._files[0].index(paths[0])
         """The place of the file of rows among those of a part."""
 
-    def begun(self, path: str, resume: bool) -> SetJournal:
-        """The journal, with the parts that an earlier run had finished."""
+    def begun(self, path: str, resume: bool) -> SetJournal | FarSet:
+        """The journal, with the parts that an earlier run had finished; of a far store none."""
+        if is_far(path):
+            return FarSet(self._files)
         job = self._job()
         journal = SetJournal.resume(path, self._files, job) if resume else None
         return journal or SetJournal.create(path, self._files, job)
 
-    def run(self, journal: SetJournal) -> None:
+    def run(self, journal: SetJournal | FarSet) -> None:
         """Writes the parts that are left."""
-        parts = len(self._paths)
+        parts = len(self.paths)
         first = len(journal.finished)
         if first == parts:
             return
@@ -122,11 +137,11 @@ class _SetWriter:
             for index in range(first, parts):
                 # The last part takes what is left, whatever was counted.
                 left = None if index == parts - 1 else max(0, self._end_of(index, journal.rows or 0) - number)
-                part = self._encoding.begin(self._paths[index])
+                part = self.encoding.begin(self.paths[index])
                 with _discarding(part):
                     count = self._fill(part, itertools.islice(rows, left), number)
                     state = None if left is None else _state_of(rows)
-                    journal.add(self._sealed(index, part, count, state))
+                    journal.add(self._sealed(journal, index, part, count, state))
                 number += count
 
     def _fill(self, part: Part, rows: Iterator[dict[str, Any]], first: int) -> int:
@@ -138,7 +153,7 @@ class _SetWriter:
         part.finish()
         return number - first
 
-    def _rows_after(self, journal: SetJournal) -> Any:
+    def _rows_after(self, journal: SetJournal | FarSet) -> Any:
         state = journal.finished[-1].state_bytes if journal.finished else None
         if state is None:
             return self._rows.iterate(epoch=self._epoch)
@@ -146,17 +161,21 @@ class _SetWriter:
             return self._rows.iterate(state=state)
         except StateError as error:
             raise StateError(
-                f"{self._encoding.of}: the files that are there are of another dataset: {error}; leave resume (--resume) "
+                f"{self.encoding.of}: the files that are there are of another dataset: {error}; leave resume (--resume) "
                 "out to begin anew"
             ) from error
 
     def _end_of(self, index: int, total: int) -> int:
         """The row after the last one of a part."""
-        return (index + 1) * total // len(self._paths)
+        return (index + 1) * total // len(self.paths)
 
-    def _sealed(self, index: int, part: Part, count: int, state: str | None) -> FinishedPart:
+    def _sealed(
+        self, journal: SetJournal | FarSet, index: int, part: Part, count: int, state: str | None
+    ) -> FinishedPart:
         for stream in part.streams:
             stream.seal()
+        if isinstance(journal, FarSet):
+            return journal.sealed(part.streams, count)
         sizes, checksums = [], []
         for file in self._files[index]:
             size, checksum = _engine.file_checksum(os.fsencode(file + DRAFT))
@@ -169,12 +188,12 @@ class _SetWriter:
 
     def _count(self) -> int | None:
         """Of all rows, where it decides which file they are in."""
-        if len(self._paths) == 1:
+        if len(self.paths) == 1:
             return None
         count = self._rows._count()
         if count is not None and count < 0:
             raise GraphError(
-                f"{self._encoding.of}: this dataset is endless: it repeats without a count; write repeat(count), or "
+                f"{self.encoding.of}: this dataset is endless: it repeats without a count; write repeat(count), or "
                 "take(count) above"
             )
         if count is not None:
@@ -187,7 +206,7 @@ class _SetWriter:
         """Names what is written and how, but for the graph, which states name."""
         options = self._rows._options
         rows = [self._epoch, options["seed"], options["shard"], options["even"]]
-        parts = [_FORMAT, self._encoding.of, self._encoding.identity, len(self._paths), rows]
+        parts = [_FORMAT, self.encoding.of, self.encoding.identity, len(self.paths), rows]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -210,11 +229,11 @@ def _discarding(part: Part) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _noting_what_is_kept(journal: SetJournal) -> Iterator[None]:
+def _noting_what_is_kept(journal: SetJournal | FarSet) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if journal.finished:
+        if journal.finished and journal.keeps_parts:
             count = len(journal.finished)
             are = "is" if count == 1 else "are"
             error.add_note(

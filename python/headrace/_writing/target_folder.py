@@ -3,6 +3,7 @@ place; `make_empty_folder` makes the folder that many files are written to."""
 
 import os
 
+from headrace._files.places import is_far, is_folder, list_folder
 from headrace._files.system_error import saying, system_error
 from headrace.errors import NotFoundError, UnsupportedError
 
@@ -10,7 +11,9 @@ __all__ = ["check_folder", "make_empty_folder"]
 
 
 def check_folder(path: str, of: str) -> None:
-    """Raises NotFoundError that names the folder, for the call `of`."""
+    """Raises NotFoundError that names the folder, for the call `of`. Far stores need none."""
+    if is_far(path):
+        return
     folder = os.path.dirname(path) or "."
     with saying(f"{of}: cannot write {path}"):
         try:
@@ -25,6 +28,10 @@ def check_folder(path: str, of: str) -> None:
 
 def make_empty_folder(folder: str) -> None:
     """Takes one that is there and is empty, too; UnsupportedError for another."""
+    if is_far(folder):
+        if is_folder(folder) and list_folder(folder):
+            raise UnsupportedError(f"{folder} is not empty; unpack into a new folder")
+        return
     try:
         os.makedirs(folder, exist_ok=True)
         if os.listdir(folder):

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from headrace import _engine, vision
 from headrace._arguments import options
+from headrace._files.places import is_far
 from headrace._files.system_error import saying, system_error
 from headrace._files.whole_file import read_whole
 from headrace._kernels.kernel import Kernel
@@ -51,7 +52,7 @@ class MXRecordIO:
     writable: bool
 
     def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
-        self.uri = options.local_path("uri", uri, type(self).__name__)
+        self.uri = options.file_path("uri", uri, type(self).__name__)
         self.flag = flag
         self.pid: int | None = None
         self.is_open = False
@@ -200,7 +201,7 @@ class MXIndexedRecordIO(MXRecordIO):
         flag: str,
         key_type: Callable[[Any], Any] = int,
     ) -> None:
-        self.idx_path = options.local_path("idx_path", idx_path, type(self).__name__)
+        self.idx_path = options.file_path("idx_path", idx_path, type(self).__name__)
         self.idx: dict[Any, int] = {}
         self.keys: list[Any] = []
         self.key_type = key_type
@@ -228,7 +229,7 @@ class MXIndexedRecordIO(MXRecordIO):
         if self.writable:
             self._writing.index_path = self.idx_path
             folder = os.path.dirname(self.idx_path) or "."
-            if not os.path.isdir(folder):
+            if not is_far(folder) and not os.path.isdir(folder):
                 self._discard()
                 raise NotFoundError(f"cannot write {self.idx_path}: there is no folder {folder}")
             return

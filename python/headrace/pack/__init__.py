@@ -60,16 +60,16 @@ def pack_images(
             encoded again, and the file is the same in the end.
         workers: The most images at once; None: the engine chooses.
     """
-    listing = options.local_path("listing", listing, "pack_images")
+    listing = options.file_path("listing", listing, "pack_images")
     if path is None:
         path = f"{os.path.splitext(listing)[0]}.rec"
     else:
-        path = options.local_path("path", path, "pack_images")
+        path = options.file_path("path", path, "pack_images")
     options.choice("on_error", on_error, ("skip", "raise"), "pack_images")
     recipe = Recipe(pass_through, resize, center_crop, quality, color, encoding).checked("pack_images")
     return pack_list(
         listing,
-        options.local_path("root", root, "pack_images"),
+        options.file_path("root", root, "pack_images"),
         path,
         recipe,
         labels=Labels(packs_all=pack_label),

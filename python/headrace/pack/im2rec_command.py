@@ -2,7 +2,7 @@
 
 import argparse
 
-from headrace._arguments.options import local_path
+from headrace._arguments.options import file_path
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import read_whole
 from headrace.errors import GraphError, UnsupportedError
@@ -51,11 +51,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     numbers, encoding = _parsed(options.settings)
-    listing = local_path("LIST", options.list, "im2rec")
-    part, path = _part(listing, local_path("OUT", options.out, "im2rec"), numbers["nsplit"], numbers["part"])
+    listing = file_path("LIST", options.list, "im2rec")
+    part, path = _part(listing, file_path("OUT", options.out, "im2rec"), numbers["nsplit"], numbers["part"])
     pack_and_report(
         listing,
-        local_path("ROOT", options.root, "im2rec"),
+        file_path("ROOT", options.root, "im2rec"),
         path,
         _recipe(numbers, encoding),
         labels=_labels(numbers),

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from headrace._arguments.options import local_path
+from headrace._arguments.options import file_path
 from headrace._arguments.printed import say
 from headrace._files.whole_file import write_whole
 from headrace._records.image_payload import image_payload
@@ -34,8 +34,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    file = local_path("FILE", options.file, "index")
-    path = local_path("INDEX", options.index, "index") if options.index else index_path(file)
+    file = file_path("FILE", options.file, "index")
+    path = file_path("INDEX", options.index, "index") if options.index else index_path(file)
     check_other_file("INDEX", path, file, "index")
     scan = RecordScan(file)
     keys: dict[int, int] = {}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import collections
-import os
 from collections.abc import Iterable
 
 from headrace import _formats
-from headrace._arguments.options import local_path
+from headrace._arguments.options import file_path
 from headrace._arguments.printed import say
+from headrace._files.places import exists
 from headrace._records.record_draft import index_path
 from headrace.errors import Error
 from headrace.pack.index_check import check_index
@@ -39,8 +39,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    path = local_path("PATH", options.file, "inspect")
-    sheet = None if options.sheet is None else local_path("--sheet", options.sheet, "inspect")
+    path = file_path("PATH", options.file, "inspect")
+    sheet = None if options.sheet is None else file_path("--sheet", options.sheet, "inspect")
     if sheet is not None:
         check_png("--sheet", sheet, "inspect")
         check_other_file("--sheet", sheet, path, "inspect")
@@ -139,7 +139,7 @@ def _damage(found: Inspection) -> list[str]:
 
 def _index_text(found: Inspection) -> str:
     index = index_path(found.path)
-    if not os.path.exists(index):
+    if not exists(index):
         return f"index: there is no {index}; `headrace index` writes it"
     try:
         wrong = check_index(index, found.offsets, found.file_bytes)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from headrace._arguments import options
+from headrace._files.places import files_below_far, is_far, list_folder
 from headrace._files.system_error import system_error
 from headrace._files.whole_file import write_whole
 from headrace.errors import DataError, GraphError, NotFoundError
@@ -69,8 +70,8 @@ def make_lists(
         train_ratio: The part of each chunk, 0 to 1, for training.
         test_ratio: The part of each chunk, 0 to 1, for tests; what neither takes is for validation.
     """
-    prefix = options.local_path("prefix", prefix, "make_lists")
-    root = options.local_path("root", root, "make_lists")
+    prefix = options.file_path("prefix", prefix, "make_lists")
+    root = options.file_path("root", root, "make_lists")
     _check_parts(chunks, train_ratio, test_ratio)
     endings = tuple(_ending(each) for each in exts)
     found = list(_number(root, recursive, endings))
@@ -104,7 +105,7 @@ def _ending(ext: str) -> str:
 def _number(root: str, recursive: bool, endings: tuple[str, ...]) -> Iterator[_Found]:
     labels: dict[str, int] = {}
     for number, path in enumerate(_images(root, recursive, endings)):
-        relative = os.path.relpath(path, root)
+        relative = path.removeprefix(os.path.join(root, "")) if is_far(root) else os.path.relpath(path, root)
         if any(mark in relative for mark in "\t\n\r"):
             raise DataError(f"{path!r} has a tab or the end of a line in its name, which no list can hold; rename it")
         if relative.strip(" \v\f") != relative:
@@ -115,6 +116,9 @@ def _number(root: str, recursive: bool, endings: tuple[str, ...]) -> Iterator[_F
 
 def _images(root: str, recursive: bool, endings: tuple[str, ...]) -> Iterator[str]:
     """The order of a walk with sorted names: a folder's files, then its folders one after the other."""
+    if is_far(root):
+        yield from _far_images(root, recursive, endings)
+        return
     open_folders: list[tuple[str, tuple[_Identity, ...]]] = [(root, ())]
     links = _FollowedLinks()
     while open_folders:
@@ -130,6 +134,16 @@ def _images(root: str, recursive: bool, endings: tuple[str, ...]) -> Iterator[st
             links.listed(folder, below[-1], len(entries))
             folders = [entry.path for entry in entries if entry.is_dir() and not _is_among(entry, below)]
             open_folders += [(each, below) for each in reversed(folders)]
+
+
+def _far_images(root: str, recursive: bool, endings: tuple[str, ...]) -> Iterator[str]:
+    if recursive:
+        names = files_below_far(root)
+        # At each level files come before folders.
+        names.sort(key=lambda name: [*((1, part) for part in name.split("/")[:-1]), (0, name.rpartition("/")[2])])
+    else:
+        names = [name for name, is_folder in list_folder(root) if not is_folder]
+    yield from (os.path.join(root, name) for name in names if os.path.splitext(name)[1].lower() in endings)
 
 
 class _FollowedLinks:

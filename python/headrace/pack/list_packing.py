@@ -15,11 +15,13 @@ import headrace
 from headrace import _engine
 from headrace._datasets.dataset import Dataset
 from headrace._files.opened_file import open_to_read
+from headrace._files.places import absolute, file_size, is_far, is_file
 from headrace._files.system_error import system_error
+from headrace._records.far_draft import FarDraft
 from headrace._records.image_payload import image_header
 from headrace._records.record_draft import Checkpoint, RecordDraft, index_path
 from headrace._runs.skipped_log import SkippedLog, kept_rows
-from headrace.errors import DataError, Error
+from headrace.errors import DataError, Error, UnsupportedError
 from headrace.pack.kept_input import check_other_file
 from headrace.pack.progress import Progress
 from headrace.pack.recipe import Recipe
@@ -122,11 +124,11 @@ def pack_list(
         part = Part(0, lines)
     job = _job(listing, root, recipe, labels, part)
     packing = _Packing(Packed(path, index_path(path)), part, labels, listener or Listener())
-    finished = RecordDraft.finished_before(path, job) if resume else []
+    finished = RecordDraft.finished_before(path, job) if resume and not is_far(path) else []
     if finished:
         packing.recall(finished)
     else:
-        with RecordDraft.resume(path, job) if resume else RecordDraft.create(path, job) as draft:
+        with _draft(path, job, resume) as draft:
             packing.recall(draft.before)
             if lines:
                 rest = _images(listing, root, labels).take(part.end).skip(packing.position)
@@ -142,6 +144,17 @@ def pack_list(
     return packing.result
 
 
+def _draft(path: str, job: str, resume: bool) -> RecordDraft | FarDraft:
+    if not is_far(path):
+        return RecordDraft.resume(path, job) if resume else RecordDraft.create(path, job)
+    if resume:
+        raise UnsupportedError(
+            f"pack: {path} is in a far store, which keeps nothing of an earlier run: leave resume (--resume) out, or pack to "
+            "this machine"
+        )
+    return FarDraft(path)
+
+
 def _job(listing: str, root: str, recipe: Recipe, labels: Labels, part: Part) -> str:
     """Names what is packed and how: equal names give equal files."""
     try:
@@ -149,13 +162,13 @@ def _job(listing: str, root: str, recipe: Recipe, labels: Labels, part: Part) ->
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise system_error(f"cannot read the list {listing}", error) from None
-    parts = [_FORMAT, digest, os.path.abspath(root), asdict(recipe), asdict(labels), asdict(part)]
+    parts = [_FORMAT, digest, absolute(root), asdict(recipe), asdict(labels), asdict(part)]
     return hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _is_empty(listing: str) -> bool:
     """As the list of a chunk may be; ImageList refuses it."""
-    return os.path.isfile(listing) and os.path.getsize(listing) == 0
+    return is_file(listing) and file_size(listing) == 0
 
 
 def _images(listing: str, root: str, labels: Labels) -> Dataset:
@@ -221,7 +234,7 @@ class _Packing:
         self.result.bytes = before[-1].record_bytes
         self.result.skipped = [Skipped(*each) for checkpoint in before for each in checkpoint.skipped]
 
-    def run(self, images: Dataset, draft: RecordDraft, on_error: str, workers: int | None) -> None:
+    def run(self, images: Dataset, draft: RecordDraft | FarDraft, on_error: str, workers: int | None) -> None:
         total = self._part.end - self._part.begin
         name = os.path.basename(self.result.path)
         with SkippedLog() as log, Progress(name, total) as progress:
@@ -230,7 +243,7 @@ class _Packing:
             with images.iterate(bytes_as="memoryview", workers=workers) as rows:
                 self._pack(kept_rows(rows), draft, log, progress)
 
-    def _pack(self, rows: Any, draft: RecordDraft, log: SkippedLog, progress: Progress) -> None:
+    def _pack(self, rows: Any, draft: RecordDraft | FarDraft, log: SkippedLog, progress: Progress) -> None:
         last, last_bytes = time.monotonic(), draft.record_bytes
         while (row := self._next(rows, draft, log, progress)) is not None:
             draft.append(int(row["id"]), (self._header(row), row["image"]))
@@ -241,7 +254,9 @@ class _Packing:
                 last, last_bytes = now, draft.record_bytes
         self._checkpoint(draft, log, progress)
 
-    def _next(self, rows: Any, draft: RecordDraft, log: SkippedLog, progress: Progress) -> dict[str, Any] | None:
+    def _next(
+        self, rows: Any, draft: RecordDraft | FarDraft, log: SkippedLog, progress: Progress
+    ) -> dict[str, Any] | None:
         """None: there are no more. After an error of a row the draft holds all rows before it; after any other exception
         it is what the last checkpoint says, since one may have been interrupted."""
         try:
@@ -259,7 +274,7 @@ class _Packing:
         packs_all = chosen.packs_all and (len(labels) > 1 or chosen.first_in_header)
         return image_header(int(row["id"]), labels, packs_all, chosen.first_in_header)
 
-    def _checkpoint(self, draft: RecordDraft, log: SkippedLog, progress: Progress) -> None:
+    def _checkpoint(self, draft: RecordDraft | FarDraft, log: SkippedLog, progress: Progress) -> None:
         skipped = [Skipped(each.file or f"line {each.key + 1}", each.message) for each in log.new()]
         self.position += len(skipped)
         self.result.skipped += skipped

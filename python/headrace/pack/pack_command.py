@@ -4,9 +4,9 @@ import argparse
 import os
 import sys
 
-from headrace._arguments.options import local_path
+from headrace._arguments.options import file_path
 from headrace._arguments.printed import say, say_text
-from headrace._files.system_error import system_error
+from headrace._files.places import absolute, is_file, is_folder, list_folder
 from headrace.errors import NotFoundError
 from headrace.pack.list_making import DEFAULT_EXTS, make_lists
 from headrace.pack.list_packing import Labels, NothingPackedError
@@ -69,8 +69,8 @@ def _add_image_options(group: "argparse._ArgumentGroup") -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    prefix = os.path.abspath(local_path("PREFIX", options.prefix, "pack"))
-    root = os.path.abspath(local_path("ROOT", options.root, "pack"))
+    prefix = absolute(file_path("PREFIX", options.prefix, "pack"))
+    root = absolute(file_path("ROOT", options.root, "pack"))
     return _list(options, prefix, root) if options.list else _pack(options, prefix, root)
 
 
@@ -93,12 +93,9 @@ def _list(options: argparse.Namespace, prefix: str, root: str) -> int:
 
 def lists_of(prefix: str) -> list[str]:
     """The lists whose paths begin with the prefix, sorted. NotFoundError if there is none."""
-    folder = prefix if os.path.isdir(prefix) else os.path.dirname(prefix)
-    try:
-        paths = sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".lst"))
-    except OSError as error:
-        raise system_error(f"cannot look for lists in {folder}", error) from None
-    found = [path for path in paths if path.startswith(prefix) and os.path.isfile(path)]
+    folder = prefix if is_folder(prefix) else os.path.dirname(prefix)
+    paths = sorted(os.path.join(folder, name) for name, _ in list_folder(folder) if name.endswith(".lst"))
+    found = [path for path in paths if path.startswith(prefix) and is_file(path)]
     if not found:
         raise NotFoundError(f"there is no list {prefix}*.lst; make one with `headrace pack --list`")
     return found

@@ -3,6 +3,7 @@
 import glob
 import os
 
+from headrace._files.places import exists
 from headrace._runs.foreign_files import kind_of
 
 __all__ = ["is_record_file"]
@@ -10,7 +11,7 @@ __all__ = ["is_record_file"]
 
 def is_record_file(path: str) -> bool:
     """By its first bytes; by its name where these are damaged, and where there is nothing. A pattern is no file."""
-    if glob.has_magic(path) and not os.path.lexists(path):
+    if glob.has_magic(path) and not exists(path):
         return False
     kind = kind_of(path)
     if kind is not None:

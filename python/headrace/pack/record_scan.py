@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from headrace import _engine
-from headrace._files.system_error import system_error
+from headrace._files.places import file_size
 
 __all__ = ["LostBytes", "RecordScan", "ScannedRecord"]
 
@@ -31,10 +31,7 @@ class RecordScan:
         self.path = path
         self.lost: list[LostBytes] = []
         """Filled while iterating."""
-        try:
-            self.file_bytes = os.stat(path).st_size
-        except OSError as error:
-            raise system_error(f"cannot read {path}", error) from None
+        self.file_bytes = file_size(path)
 
     def __iter__(self) -> Iterator[ScannedRecord]:
         self.lost.clear()

@@ -7,7 +7,7 @@ import sys
 
 from headrace import _formats
 from headrace._arguments.counted import counted
-from headrace._arguments.options import local_path
+from headrace._arguments.options import file_path
 from headrace._arguments.printed import say
 from headrace.errors import GraphError
 from headrace.pack.record_file import is_record_file
@@ -30,7 +30,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    file, folder = local_path("PATH", options.file, "unpack"), local_path("FOLDER", options.folder, "unpack")
+    file, folder = file_path("PATH", options.file, "unpack"), file_path("FOLDER", options.folder, "unpack")
     if not is_record_file(file):
         return _unpack_rows(_formats.found_at(file, "unpack"), folder, options.raw)
     done = unpack_records(file, folder, options.raw)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from headrace._files.places import is_far
 from headrace._files.system_error import saying
 from headrace._files.whole_file import write_whole
 from headrace._records.encoded_header import file_ending
@@ -99,7 +100,7 @@ def _image(path: str, record: ScannedRecord) -> ImagePayload:
 def _write(path: str, content: bytes | memoryview, made: set[str]) -> None:
     """To a new file. `made`: the folders that are there; any other is new, too, as it might be a link."""
     folder = os.path.dirname(path)
-    if folder not in made:
+    if folder not in made and not is_far(folder):
         with saying(f"cannot write {path}"):
             os.mkdir(folder)
         made.add(folder)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from headrace import sources
 from headrace import vision as V
+from headrace._files.places import exists
 from headrace._records.image_payload import image_payload
 from headrace._records.record_draft import index_path
 from headrace._runs.skipped_log import SkippedLog, kept_rows
@@ -74,7 +75,7 @@ class _Checking:
 
     def compare_index(self) -> None:
         index = index_path(self._path)
-        if not os.path.exists(index):
+        if not exists(index):
             return
         self.found.index = index
         try:

@@ -4,7 +4,7 @@ import argparse
 
 from headrace import _formats
 from headrace._arguments.counted import counted
-from headrace._arguments.options import local_path
+from headrace._arguments.options import file_path
 from headrace._arguments.printed import say
 from headrace.pack.record_file import is_record_file
 from headrace.pack.verification import verify_records
@@ -24,7 +24,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    path = local_path("PATH", options.file, "verify")
+    path = file_path("PATH", options.file, "verify")
     if not is_record_file(path):
         return _verify_rows(path, decodes=not options.raw)
     found = verify_records(path, decodes=not options.raw)

@@ -65,7 +65,7 @@ class ContactSheet:
         Captions are in ASCII there, of two lines at most; the form for notebooks has them whole.
         Raises an Error that names the path if it cannot be written, or ends as an image of another format does.
         """
-        path = options.local_path("path", path, "show")
+        path = options.file_path("path", path, "show")
         check_png("path", path, "show")
         write_whole(path, self._repr_png_())
 

@@ -183,4 +183,11 @@ absl::StatusOr<std::shared_ptr<const ParquetFile>> FakeParquet::Open(const std::
   return std::make_shared<Opened>(this, found->second);
 }
 
+absl::StatusOr<std::shared_ptr<const ParquetFile>> FakeParquet::OpenFar(
+    const std::string& path, std::shared_ptr<const RandomAccessFile> file) const {
+  uint8_t byte = 0;
+  HEADRACE_RETURN_IF_ERROR(file->ReadAt(0, absl::MakeSpan(&byte, 1)).status());
+  return Open(path);
+}
+
 }  // namespace headrace

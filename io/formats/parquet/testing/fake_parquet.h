@@ -45,6 +45,9 @@ class FakeParquet : public ParquetLibrary {
   void SetRows(const std::string& path, const std::vector<int>& rows, int64_t first = 0);
 
   absl::StatusOr<std::shared_ptr<const ParquetFile>> Open(const std::string& path) const override;
+  // By its path, too, once a byte of the file was read.
+  absl::StatusOr<std::shared_ptr<const ParquetFile>> OpenFar(
+      const std::string& path, std::shared_ptr<const RandomAccessFile> file) const override;
 
   int opened() const { return opened_; }
   int groups_read() const { return groups_read_; }

@@ -9,14 +9,14 @@ import posixpath
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from headrace import _engine
 from headrace._arguments.counted import counted
 from headrace._arguments.doubts import warn_once
-from headrace._arguments.options import shown
+from headrace._arguments.options import file_path, shown
 from headrace._arguments.source_location import users_location
 from headrace._datasets.base import source
 from headrace._datasets.fields.frame_columns import plain_column
 from headrace._datasets.fields.joined_columns import chosen_rows, joined_columns
+from headrace._files import places
 from headrace.errors import DataError, Error, GraphError, NotFoundError
 
 __all__ = ["METADATA_NAMES", "files_in", "is_folder", "metadata_columns", "metadata_files"]
@@ -33,15 +33,17 @@ def is_folder(table: Any) -> bool:
     if not isinstance(table, (str, os.PathLike)):
         return False
     try:
-        return os.path.isdir(_engine.local_path(os.fsencode(os.fspath(table))))
-    except (Error, ValueError, TypeError):  # It is no local path, or none at all.
+        return places.is_folder(file_path("table", table, "Manifest"))
+    except (Error, ValueError, TypeError):  # It is no path.
         return False
 
 
 def files_in(folder: str) -> list[str]:
     """The files below the folder, relative to it."""
-    # It may be a URI.
-    folder = os.fsdecode(_engine.local_path(os.fsencode(folder)))
+    # It may be a URI of this machine.
+    folder = file_path("table", folder, "Manifest")
+    if places.is_far(folder):
+        return places.files_below_far(folder)
     found = source("Files", {"patterns": f"{glob.escape(folder)}/**/*", "columns": ["path"]})
     try:
         paths = [str(row["path"]) for row in found]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headrace import sources
+from headrace._files.places import exists
 from headrace._formats.first_bytes import FirstBytes
 from headrace._formats.format import Format, Place
 
@@ -83,7 +84,7 @@ def _root_of_list(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
     if "root" in given or place.first is None or not place.first.lines:
         return {}
     folder = os.path.dirname(place.first.path)
-    return {"root": folder} if os.path.exists(os.path.join(folder, place.first.lines[0].rpartition("\t")[2])) else {}
+    return {"root": folder} if exists(os.path.join(folder, place.first.lines[0].rpartition("\t")[2])) else {}
 
 
 def _list_width(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:

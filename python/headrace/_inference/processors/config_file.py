@@ -4,7 +4,8 @@ import json
 import os
 from typing import Any
 
-from headrace._arguments.options import own_path
+from headrace._arguments.options import file_path
+from headrace._files.places import file_size, is_file, is_folder
 from headrace._files.system_error import saying
 from headrace._files.whole_file import read_whole
 from headrace._inference.processors.config_fields import OF
@@ -21,10 +22,10 @@ _MOST_BYTES = 1 << 24
 
 def config_at(path: str | bytes | os.PathLike[Any]) -> dict[str, Any]:
     """The fields of a file, and the model's type, where a file beside it says what the config itself does not."""
-    file = _file_at(own_path("config", path, OF))
+    file = _file_at(file_path("config", path, OF))
     config = _fields_in(file)
     beside = os.path.join(os.path.dirname(file), "config.json")
-    if "do_resize" in config and config.keys().isdisjoint(_TYPES) and os.path.isfile(beside):
+    if "do_resize" in config and config.keys().isdisjoint(_TYPES) and is_file(beside):
         model = _fields_in(beside).get("model_type")
         return {"model_type": model, **config}
     return config
@@ -32,7 +33,7 @@ def config_at(path: str | bytes | os.PathLike[Any]) -> dict[str, Any]:
 
 def _fields_in(file: str) -> dict[str, Any]:
     with saying(f"{OF}: cannot read {file}"):
-        size = os.stat(file).st_size
+        size = file_size(file)
         if size > _MOST_BYTES:
             raise DataError(f"it has {size:,} bytes, and a config has at most {_MOST_BYTES:,}")
         data = read_whole(file)
@@ -46,10 +47,10 @@ def _fields_in(file: str) -> dict[str, Any]:
 
 
 def _file_at(path: str) -> str:
-    if not os.path.isdir(path):
+    if not is_folder(path):
         return path
     for name in _NAMES:
         file = os.path.join(path, name)
-        if os.path.isfile(file):
+        if is_file(file):
             return file
     raise NotFoundError(f"{OF}: the folder {path} holds none of {', '.join(_NAMES)}")

@@ -33,7 +33,7 @@ class CsvFiles:
     def __init__(self, patterns: Sequence[str], memory: int | str | None, of: str) -> None:
         self._patterns = patterns
         listing = headrace.Files(patterns, columns=["path"]).options(memory=memory)
-        self._paths: list[str] = [options.local_path("path", row["path"], of) for row in listing]
+        self._paths: list[str] = [options.file_path("path", row["path"], of) for row in listing]
         self._counts: dict[str, int] = {}  # the lines of files that were counted
 
     def rows(self, column: str, dtype: str, fields: int) -> Dataset:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from headrace._arguments import options
+from headrace._files.places import is_folder
 from headrace.errors import GraphError, StateError
 
 __all__ = [
@@ -80,7 +81,7 @@ def file_patterns(name: str, given: Any, of: str) -> list[str]:
     patterns = []
     for each in paths_of(name, given, of):
         path = glob.escape(os.fsdecode(each))
-        patterns.append(os.path.join(path, "*") if os.path.isdir(each) else path)
+        patterns.append(os.path.join(path, "*") if is_folder(os.fsdecode(each)) else path)
     return patterns
 
 

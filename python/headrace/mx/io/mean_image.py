@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from headrace._datasets.dataset import Dataset
+from headrace._files.places import exists, is_far
 from headrace._files.whole_file import check_place
 from headrace._kernels.kernel import Kernel
 from headrace.errors import DataError, NotFoundError
@@ -42,7 +43,7 @@ class MeanImage(NamedTuple):
             DataError: The file holds another array, or none, or is damaged; or there are no rows, or one of another shape.
             NotFoundError: The file cannot be written.
         """
-        if os.path.exists(self.path):
+        if exists(self.path):
             mean = self._read(data_shape, of)
         else:
             self._check_folder(of)
@@ -65,6 +66,8 @@ class MeanImage(NamedTuple):
         return mean
 
     def _check_folder(self, of: str) -> None:
+        if is_far(self.path):
+            return
         folder = os.path.dirname(os.path.realpath(self.path))
         if not os.path.isdir(folder):
             raise NotFoundError(f"{of}: mean_img {self.path} cannot be written, as there is no folder {folder}")
