@@ -1,8 +1,11 @@
 """The report of an iterator, during its run and after."""
 
+import warnings
+
 import pytest
 
 import headrace as hr
+from headrace._runs.iterator import Run
 
 
 def rows_of(iterator: hr.Iterator) -> int:
@@ -51,3 +54,28 @@ def test_the_epochs_of_a_loop_are_reported_one_by_one():
     assert len(list(second)) == 2
     assert [first.report()["delivered"], second.report()["delivered"]] == [2, 4], "one engine runs them all"
     assert "Run: 4 delivered" in dataset.explain()
+
+
+class _EngineOverAFullDisk:
+    """As the engine's iterations, whose run used a store with something to say."""
+
+    def explain(self):
+        return ""
+
+    def report(self):
+        store = {"name": "s3://", "reads": 1, "warning": "the object cache keeps nothing more: the disk is full"}
+        return {"stores": [store, {"name": "https://", "reads": 1}]}
+
+
+def test_what_a_far_store_has_to_say_is_said_once():
+    engine = _EngineOverAFullDisk()
+    run = Run(engine, "")
+    run.end(engine)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        run.warn()
+        run.warn()
+    assert [str(warning.message) for warning in said] == [
+        "s3://: the object cache keeps nothing more: the disk is full"
+    ]
+    assert said[0].category is hr.PipelineWarning

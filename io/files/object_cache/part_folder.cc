@@ -105,16 +105,15 @@ std::string PartFolder::PathOf(const PartKey& key) const {
 
 std::optional<PartFile> PartFolder::Find(const PartKey& key) const {
   const std::string path = PathOf(key);
+  // Not by Open, whose error would look for the nearest name in the folder.
+  const auto stat = disk_->Stat(path);
+  if (!stat.ok()) return std::nullopt;
   auto file = disk_->Open(path);
   if (!file.ok()) return std::nullopt;
   std::optional<PartFile> part = PartFile::Begin(*std::move(file), key);
-  if (part.has_value()) NoteUse(path);
+  const bool note = part.has_value() && NowSince1970() - stat->changed_ns >= options_.noted_ns;
+  if (note) disk_->Touch(path).IgnoreError();
   return part;
-}
-
-void PartFolder::NoteUse(const std::string& path) const {
-  const auto stat = disk_->Stat(path);
-  if (stat.ok() && NowSince1970() - stat->changed_ns >= options_.noted_ns) disk_->Touch(path).IgnoreError();
 }
 
 void PartFolder::Drop(const PartKey& key) const { disk_->Remove(PathOf(key)).IgnoreError(); }
@@ -122,9 +121,7 @@ void PartFolder::Drop(const PartKey& key) const { disk_->Remove(PathOf(key)).Ign
 bool PartFolder::Store(const PartKey& key, absl::Span<const uint8_t> bytes) {
   if (stopped_.load(std::memory_order_relaxed) || PartFileBytes(key) > limit_) return false;
   const std::string path = PathOf(key);
-  if (const auto there = disk_->Open(path); there.ok()) {
-    if (PartFile::Begin(*there, key).has_value()) return true;
-  }
+  if (Find(key).has_value()) return true;
   const absl::Status written = WriteFile(path, key, bytes);
   if (written.ok()) return true;
   if (KindOf(written) != ErrorKind::kUnsupported && KindOf(written) != ErrorKind::kClosed) Stop(written);

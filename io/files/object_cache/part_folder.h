@@ -74,7 +74,6 @@ class PartFolder {
       : disk_(disk), root_(std::move(root)), options_(options) {}
   std::string PathOf(const Kept& part) const;
   std::string PathOf(const PartKey& key) const;
-  void NoteUse(const std::string& path) const;
   absl::Status WriteFile(const std::string& path, const PartKey& key, absl::Span<const uint8_t> bytes);
   // Counts the bytes in the ledger; false: they do not fit, or others have the ledger for longer than a moment.
   bool Reserve(int64_t bytes);
