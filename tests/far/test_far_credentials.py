@@ -197,7 +197,9 @@ def test_keys_that_end_are_asked_for_again_in_the_middle_of_an_epoch(
 @pytest.fixture(scope="module")
 def moto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of moto's server, in a process of its own."""
-    pytest.importorskip("moto.server", reason="moto is not installed: pip install 'moto[s3,server]'")
+    pytest.importorskip(
+        "moto.server", reason="moto is not installed: pip install moto flask flask-cors py-partiql-parser pyyaml"
+    )
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     log = tmp_path_factory.mktemp("moto") / "log"

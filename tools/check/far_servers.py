@@ -14,6 +14,7 @@ PACKAGES = {
     "Ceph": ["ceph-common", "ceph-mgr", "ceph-mon", "ceph-osd", "radosgw"],
     "Swift": ["memcached", "swift-account", "swift-container", "swift-object", "swift-proxy"],
     "HDFS": [
+        "curl",
         "libasm-java",
         "libjersey1-core-java",
         "libjersey1-json-java",
