@@ -49,8 +49,8 @@ struct Call {
   // By default: 2xx, 3xx and other 4xx are results; 408, 500, 502, 504 are repeated; 429 and 503 are throttling.
   std::function<Verdict(const Head& head, std::string_view body)> judge;
 
-  // Where the body of a 200 or 206 goes; empty: into Reply::body, of at most `most_body` bytes. It stays valid until
-  // Done.
+  // Where the body of a 200 or 206 goes; empty: into Reply::body, of at most `most_body` bytes. So does a whole that was
+  // not asked for and does not fit, or does not begin where the target does. It stays valid until Done.
   absl::Span<uint8_t> target;
   int64_t most_body = int64_t{64} << 20;
   // Asks for these bytes of a file: the client adds Range, checks Content-Range and the length, and goes on with the

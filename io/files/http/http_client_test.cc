@@ -265,6 +265,29 @@ TEST(HttpClient, TakesTheWholeForAPartOnlyIfThatIsGood) {
   EXPECT_EQ(reply->body, file);
 }
 
+TEST(HttpClient, AWholeThatIsGoodGoesIntoTheTargetIfItFits) {
+  for (const char* const length : {"", "unknown"}) {
+    for (const size_t size : {size_t{100}, size_t{101}}) {
+      const std::string file = SomeBytes(size);
+      std::string target(100, '\0');
+      Call call = GetInto(target);
+      call.whole_is_good = true;
+      const auto reply = Ask(
+          [&](const FakeRequest&) {
+            FakeReply sent;
+            if (*length != '\0') sent.headers.push_back({"content-length", length});
+            sent.body = file;
+            return sent;
+          },
+          std::move(call));
+      ASSERT_TRUE(reply.ok()) << reply.status();
+      EXPECT_EQ(reply->received, static_cast<int64_t>(size));
+      EXPECT_EQ(size == 100 ? target : reply->body, file);
+      EXPECT_EQ(reply->body.empty(), size == 100);
+    }
+  }
+}
+
 TEST(HttpClient, BodiesHaveALimit) {
   Call call = PlainGet();
   call.most_body = 999;

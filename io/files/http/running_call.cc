@@ -416,9 +416,11 @@ absl::Status RunningCall::GivenUpError(Failure failure, std::string_view what) c
 }
 
 void RunningCall::FinishReply(Attempt& attempt, const Outcome& outcome) {
-  const bool whole = call_.range && attempt.head.status == 200;
-  if (attempt.good && attempt.hedge && !call_.target.empty() && !whole) {
-    std::memcpy(call_.target.data() + attempt.base, attempt.body.data(), attempt.body.size());
+  // What did not go straight there: of a hedge, or of a length that was not known.
+  const bool from_begin = !call_.range || attempt.head.status == 206 || call_.range->offset == 0;
+  const absl::Span<uint8_t> rest = TargetFrom(attempt.base);
+  if (attempt.good && !attempt.into_target && from_begin && !rest.empty() && attempt.body.size() <= rest.size()) {
+    std::memcpy(rest.data(), attempt.body.data(), attempt.body.size());
     attempt.body.clear();
   }
   Reply reply;
