@@ -377,9 +377,7 @@ TEST(HttpClient, RequestsThatMayNotBeRepeatedAreRepeatedOnlyIfTheyReachedNobody)
   const auto reached = Ask([](const FakeRequest&) { return FaultReply(Fault::kCut); }, call);
   EXPECT_THAT(std::string(reached.status().message()), HasSubstr("1 attempt,"));
   const auto refused = Ask(
-      [](const FakeRequest& request) {
-        return request.number == 0 ? FaultReply(Fault::kRefused) : StatusReply(200);
-      },
+      [](const FakeRequest& request) { return request.number == 0 ? FaultReply(Fault::kRefused) : StatusReply(200); },
       call);
   EXPECT_TRUE(refused.ok()) << refused.status();
 }
@@ -490,7 +488,8 @@ TEST(HttpClient, CallsThatWaitForAPlaceAreCancelled) {
   HttpClient client(&transport, {.connections = 1});
   std::vector<std::string> ends;
   const auto end = [&](std::string name) {
-    return [&ends, name](const absl::StatusOr<Reply>& reply) { ends.push_back(name + (reply.ok() ? " ok" : " closed")); };
+    return
+        [&ends, name](const absl::StatusOr<Reply>& reply) { ends.push_back(name + (reply.ok() ? " ok" : " closed")); };
   };
   client.Start(PlainGet(), end("first"));
   const HttpClient::Id second = client.Start(PlainGet(), end("second"));

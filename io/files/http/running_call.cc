@@ -341,9 +341,11 @@ void RunningCall::TakeReply(Attempt& attempt, const Outcome& outcome) {
 void RunningCall::TakeFault(Attempt& attempt, const Outcome& outcome) {
   switch (outcome.fault) {
     case Fault::kTls:
-      return Finish(BeyondRow(ResourceError(
-          call_.name, ": no secure connection to its host; where its certificate is of an authority of your own, say "
-          "ca_file= in storage=: ", outcome.reason)));
+      return Finish(BeyondRow(
+          ResourceError(call_.name,
+                        ": no secure connection to its host; where its certificate is of an authority of your own, say "
+                        "ca_file= in storage=: ",
+                        outcome.reason)));
     case Fault::kTooLong:
       return Finish(TooLong(attempt));
     case Fault::kCancelled:
@@ -401,9 +403,8 @@ void RunningCall::RepeatAtOnce() {
 }
 
 absl::Status RunningCall::GivenUpError(Failure failure, std::string_view what) const {
-  const std::string tried =
-      Cat(" (", made_, made_ == 1 ? " attempt, " : " attempts, ", TimeText(Now() - began_ns_), ", of which ",
-          TimeText(waited_ns_), " waited)");
+  const std::string tried = Cat(" (", made_, made_ == 1 ? " attempt, " : " attempts, ", TimeText(Now() - began_ns_),
+                                ", of which ", TimeText(waited_ns_), " waited)");
   switch (failure) {
     case Failure::kWrong:
       return DataError(call_.name, ": the reply of its host is not what was asked for: ", what, tried);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <signal.h>
 
 #include <condition_variable>
 #include <fstream>
@@ -58,7 +59,10 @@ struct SignedKey {
 class TlsServer {
  public:
   explicit TlsServer(const SignedKey& key)
-      : context_(SSL_CTX_new(TLS_server_method()), SSL_CTX_free), server_([this](Visitor& visitor) { Answer(visitor.socket()); }) {
+      : context_(SSL_CTX_new(TLS_server_method()), SSL_CTX_free),
+        server_([this](Visitor& visitor) { Answer(visitor.socket()); }) {
+    // OpenSSL writes to clients that have gone.
+    signal(SIGPIPE, SIG_IGN);
     SSL_CTX_use_certificate(context_.get(), key.certificate);
     SSL_CTX_use_PrivateKey(context_.get(), key.key);
   }

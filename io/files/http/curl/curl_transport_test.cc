@@ -85,7 +85,8 @@ Outcome FetchOf(std::string reply, std::string* body = nullptr) {
 
 TEST(CurlTransport, GivesHeadAndBody) {
   std::string body;
-  const Outcome outcome = FetchOf("HTTP/1.1 200 Fine\r\nETag: \"1\"\r\nX-Two:  b \r\nContent-Length: 4\r\n\r\nbody", &body);
+  const Outcome outcome =
+      FetchOf("HTTP/1.1 200 Fine\r\nETag: \"1\"\r\nX-Two:  b \r\nContent-Length: 4\r\n\r\nbody", &body);
   EXPECT_EQ(outcome.fault, Fault::kNone) << outcome.reason;
   EXPECT_EQ(outcome.head.status, 200);
   EXPECT_EQ(outcome.head.Find("etag"), "\"1\"");
