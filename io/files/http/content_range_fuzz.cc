@@ -1,10 +1,9 @@
-#include "io/files/http/content_range.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "core/testing/require.h"
+#include "io/files/http/content_range.h"
 #include "io/files/http/http_date.h"
 #include "io/files/http/url.h"
 

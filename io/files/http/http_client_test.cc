@@ -265,6 +265,29 @@ TEST(HttpClient, TakesTheWholeForAPartOnlyIfThatIsGood) {
   EXPECT_EQ(reply->body, file);
 }
 
+TEST(HttpClient, AWholeThatIsGoodGoesIntoTheTargetIfItFits) {
+  for (const char* const length : {"", "unknown"}) {
+    for (const size_t size : {size_t{100}, size_t{101}}) {
+      const std::string file = SomeBytes(size);
+      std::string target(100, '\0');
+      Call call = GetInto(target);
+      call.whole_is_good = true;
+      const auto reply = Ask(
+          [&](const FakeRequest&) {
+            FakeReply sent;
+            if (*length != '\0') sent.headers.push_back({"content-length", length});
+            sent.body = file;
+            return sent;
+          },
+          std::move(call));
+      ASSERT_TRUE(reply.ok()) << reply.status();
+      EXPECT_EQ(reply->received, static_cast<int64_t>(size));
+      EXPECT_EQ(size == 100 ? target : reply->body, file);
+      EXPECT_EQ(reply->body.empty(), size == 100);
+    }
+  }
+}
+
 TEST(HttpClient, BodiesHaveALimit) {
   Call call = PlainGet();
   call.most_body = 999;
@@ -354,9 +377,7 @@ TEST(HttpClient, RequestsThatMayNotBeRepeatedAreRepeatedOnlyIfTheyReachedNobody)
   const auto reached = Ask([](const FakeRequest&) { return FaultReply(Fault::kCut); }, call);
   EXPECT_THAT(std::string(reached.status().message()), HasSubstr("1 attempt,"));
   const auto refused = Ask(
-      [](const FakeRequest& request) {
-        return request.number == 0 ? FaultReply(Fault::kRefused) : StatusReply(200);
-      },
+      [](const FakeRequest& request) { return request.number == 0 ? FaultReply(Fault::kRefused) : StatusReply(200); },
       call);
   EXPECT_TRUE(refused.ok()) << refused.status();
 }
@@ -467,7 +488,8 @@ TEST(HttpClient, CallsThatWaitForAPlaceAreCancelled) {
   HttpClient client(&transport, {.connections = 1});
   std::vector<std::string> ends;
   const auto end = [&](std::string name) {
-    return [&ends, name](const absl::StatusOr<Reply>& reply) { ends.push_back(name + (reply.ok() ? " ok" : " closed")); };
+    return
+        [&ends, name](const absl::StatusOr<Reply>& reply) { ends.push_back(name + (reply.ok() ? " ok" : " closed")); };
   };
   client.Start(PlainGet(), end("first"));
   const HttpClient::Id second = client.Start(PlainGet(), end("second"));

@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "io/files/http/awaited_result.h"
 #include "io/files/http/testing/fake_transport.h"
+#include "io/files/output_stream.h"
 
 namespace headrace::http {
 namespace {

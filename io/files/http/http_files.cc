@@ -35,7 +35,8 @@ absl::Status HttpRefusedError(const std::string& path, const Head& head) {
     case 401:
     case 403:
     case 407:
-      return UnsupportedError(name, ": its host refuses it; say token=, or access_key= and secret_key=, in storage=, or ",
+      return UnsupportedError(name,
+                              ": its host refuses it; say token=, or access_key= and secret_key=, in storage=, or ",
                               "ask for the right to read it: status ", head.status);
     case 412:
       return HttpChangedError(path);
@@ -75,7 +76,8 @@ absl::Status CheckGuard(const std::string& path, const FileGuard& guard, const H
   }
   const std::string_view encoding = head.Find("content-encoding");
   if (encoding.empty() || encoding == "identity") return absl::OkStatus();
-  return UnsupportedError(ShownUrl(path), ": its host gives it in a coded form alone, whose bytes are others: ", encoding);
+  return UnsupportedError(ShownUrl(path),
+                          ": its host gives it in a coded form alone, whose bytes are others: ", encoding);
 }
 
 absl::StatusOr<Tensor> TensorOf(std::string body) {
@@ -155,8 +157,8 @@ void HttpFiles::Get(const std::string& path, Wanted wanted, const Calls& calls, 
   calls->Start(std::make_shared<FollowedCall>(&means_, std::move(call), std::move(last)));
 }
 
-void HttpFiles::StartParts(const std::string& path, const FileGuard& guard, int64_t offset,
-                           absl::Span<uint8_t> target, const Calls& calls, RandomAccessFile::Done done) {
+void HttpFiles::StartParts(const std::string& path, const FileGuard& guard, int64_t offset, absl::Span<uint8_t> target,
+                           const Calls& calls, RandomAccessFile::Done done) {
   const auto bytes = static_cast<int64_t>(target.size());
   if (bytes == 0) return done(int64_t{0});
   // At multiples of parts, which stores keep whole.
@@ -172,9 +174,11 @@ void HttpFiles::StartParts(const std::string& path, const FileGuard& guard, int6
     wanted.guard = guard;
     // A host that gives no parts gives the whole, and it is all that is wanted.
     wanted.whole_is_good = offset == 0 && bytes == guard.size && first == last;
-    Get(path, std::move(wanted), calls, [path, parts](absl::StatusOr<Reply> reply) {
+    Get(path, std::move(wanted), calls, [path, parts, bytes](absl::StatusOr<Reply> reply) {
       if (!reply.ok()) return parts->Take(reply.status());
       if (!IsGiven(reply->head)) return parts->Take(HttpRefusedError(path, reply->head));
+      // The whole, of a length that was not known before, did not fit.
+      if (!reply->body.empty()) return parts->Take(SizeChangedError(ShownUrl(path), bytes, reply->received));
       parts->Take(reply->received);
     });
   }

@@ -79,9 +79,7 @@ TEST(Url, WhatCannotStandInRequestsIsEncoded) {
   EXPECT_EQ(EncodedUrl("http://h/\r\nA: b"), "http://h/%0D%0AA:%20b");
 }
 
-TEST(Url, MessagesShowNoQueryAndNoUser) {
-  EXPECT_EQ(ShownUrl("https://user:word@h/a?signature=1#x"), "https://h/a");
-}
+TEST(Url, MessagesShowNoQueryAndNoUser) { EXPECT_EQ(ShownUrl("https://user:word@h/a?signature=1#x"), "https://h/a"); }
 
 }  // namespace
 }  // namespace headrace::http

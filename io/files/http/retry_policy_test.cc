@@ -12,7 +12,7 @@ TEST(RetryPolicy, WaitsDoubleUpToTwentySeconds) {
     const FailedCall call{.failures = failures};
     EXPECT_EQ(RetryWait(Failure::kServer, call, 0), 0);
     const int64_t most = RetryWait(Failure::kServer, call, 1);
-    EXPECT_EQ(most, failures < 10 ? 50'000'000 << (failures - 1) : 20 * kPolicySecond);
+    EXPECT_EQ(most, failures < 10 ? int64_t{50'000'000} << (failures - 1) : 20 * kPolicySecond);
   }
 }
 

@@ -341,9 +341,11 @@ void RunningCall::TakeReply(Attempt& attempt, const Outcome& outcome) {
 void RunningCall::TakeFault(Attempt& attempt, const Outcome& outcome) {
   switch (outcome.fault) {
     case Fault::kTls:
-      return Finish(BeyondRow(ResourceError(
-          call_.name, ": no secure connection to its host; where its certificate is of an authority of your own, say "
-          "ca_file= in storage=: ", outcome.reason)));
+      return Finish(BeyondRow(
+          ResourceError(call_.name,
+                        ": no secure connection to its host; where its certificate is of an authority of your own, say "
+                        "ca_file= in storage=: ",
+                        outcome.reason)));
     case Fault::kTooLong:
       return Finish(TooLong(attempt));
     case Fault::kCancelled:
@@ -401,9 +403,8 @@ void RunningCall::RepeatAtOnce() {
 }
 
 absl::Status RunningCall::GivenUpError(Failure failure, std::string_view what) const {
-  const std::string tried =
-      Cat(" (", made_, made_ == 1 ? " attempt, " : " attempts, ", TimeText(Now() - began_ns_), ", of which ",
-          TimeText(waited_ns_), " waited)");
+  const std::string tried = Cat(" (", made_, made_ == 1 ? " attempt, " : " attempts, ", TimeText(Now() - began_ns_),
+                                ", of which ", TimeText(waited_ns_), " waited)");
   switch (failure) {
     case Failure::kWrong:
       return DataError(call_.name, ": the reply of its host is not what was asked for: ", what, tried);
@@ -416,9 +417,11 @@ absl::Status RunningCall::GivenUpError(Failure failure, std::string_view what) c
 }
 
 void RunningCall::FinishReply(Attempt& attempt, const Outcome& outcome) {
-  const bool whole = call_.range && attempt.head.status == 200;
-  if (attempt.good && attempt.hedge && !call_.target.empty() && !whole) {
-    std::memcpy(call_.target.data() + attempt.base, attempt.body.data(), attempt.body.size());
+  // What did not go straight there: of a hedge, or of a length that was not known.
+  const bool from_begin = !call_.range || attempt.head.status == 206 || call_.range->offset == 0;
+  const absl::Span<uint8_t> rest = TargetFrom(attempt.base);
+  if (attempt.good && !attempt.into_target && from_begin && !rest.empty() && attempt.body.size() <= rest.size()) {
+    std::memcpy(rest.data(), attempt.body.data(), attempt.body.size());
     attempt.body.clear();
   }
   Reply reply;

@@ -96,7 +96,8 @@ class Transport {
  public:
   virtual ~Transport() = default;
   using Id = uint64_t;  // never 0, and not used twice
-  // Sends the request at once, over a connection that is free or a new one. `receiver` is kept until OnEnd has returned.
+  // Sends the request at once, over a connection that is free or a new one. `receiver` is kept until OnEnd has
+  // returned.
   virtual Id Start(Request request, std::shared_ptr<Receiver> receiver) = 0;
   // Ends a request with kCancelled, unless it has ended. OnEnd comes on the event thread, perhaps after this returns.
   // On the event thread: once this has returned, nothing more is written to its target.

@@ -186,8 +186,8 @@ size_t CurlRequest::OnLine(std::string_view line) {
     const bool interim = status < 200;
     if (!interim && !OnHeadEnd()) return 0;
   } else if (const size_t colon = text.find(':'); colon != std::string_view::npos) {
-    head_.headers.push_back({LowerName(WithoutSpaces(text.substr(0, colon))),
-                             std::string(WithoutSpaces(text.substr(colon + 1)))});
+    head_.headers.push_back(
+        {LowerName(WithoutSpaces(text.substr(0, colon))), std::string(WithoutSpaces(text.substr(colon + 1)))});
   }
   return line.size();
 }

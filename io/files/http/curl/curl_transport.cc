@@ -215,9 +215,8 @@ Transport::Id CurlTransport::Start(Request request, std::shared_ptr<Receiver> re
   const Id id = last_id_.fetch_add(1) + 1;
   outstanding_.fetch_add(1, std::memory_order_relaxed);
   std::function<void()> reached = [this, id, host = HostPart(request.url)] { OnReached(id, host); };
-  auto started =
-      std::make_shared<std::unique_ptr<CurlRequest>>(std::make_unique<CurlRequest>(
-          id, std::move(request), std::move(receiver), SteadyNs(), std::move(reached)));
+  auto started = std::make_shared<std::unique_ptr<CurlRequest>>(
+      std::make_unique<CurlRequest>(id, std::move(request), std::move(receiver), SteadyNs(), std::move(reached)));
   Post([this, started] { Admit(std::move(*started)); });
   return id;
 }

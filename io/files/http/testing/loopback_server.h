@@ -52,6 +52,7 @@ class Visitor {
     while (Receive()) {
     }
   }
+  int socket() const { return socket_; }
   // Ends the connection by a reset instead of an end.
   void Reset() {
     const linger now{1, 0};
