@@ -32,6 +32,7 @@ def test_version_of_a_build_from_sources_lists_no_parts(capsys):
     assert main(["version", "--all"]) == 0
     first, about, *rest = capsys.readouterr().out.strip().splitlines()
     assert first == f"headrace {hr.__version__}" and f"NumPy {np.__version__}" in about
+    assert rest[0].startswith("Files behind a network: ") and ("curl " in rest[0] or "./quickstart --far" in rest[0])
     assert rest[-1].startswith("Built from sources")
 
 
@@ -45,11 +46,18 @@ def test_version_lists_the_parts_of_a_wheel(tmp_path):
         "properties": [{"name": "headrace:source", "value": "zlib"}],
     }
     digest = "ab" * 32
-    parts = [{**shared, "hashes": [{"alg": "SHA-256", "content": digest}]}, {**shared, "name": "inside"}]
+    inside = {"name": "headrace:file", "value": "headrace/_engine.so"}
+    far = {"name": "headrace:file", "value": "headrace/libheadrace_far.so"}
+    parts = [
+        {**shared, "hashes": [{"alg": "SHA-256", "content": digest}]},
+        {**shared, "name": "inside", "properties": [*shared["properties"], inside]},
+        {**shared, "name": "far", "properties": [*shared["properties"], far]},
+    ]
     bill.write_text(json.dumps({"components": parts}))
     lines = [line.split() for line in version_command.describe_all("1.0", tmp_path)]
     assert ["libz.so.1", "1:1.2.13", "Zlib", "zlib", digest] in lines
     assert ["inside", "1:1.2.13", "Zlib", "zlib", *"in the engine module".split()] in lines
+    assert ["far", "1:1.2.13", "Zlib", "zlib", "in", "libheadrace_far.so"] in lines
     assert str(bill) in lines[-2] and str(tmp_path / "headrace-1.0.dist-info/licenses") in lines[-1]
 
 

@@ -22,6 +22,7 @@ die() {{ echo "setup: $*" >&2; exit 1; }}
 . {SETUP}/progress.sh
 . {SETUP}/packages.sh
 . {SETUP}/requirements.sh
+. {SETUP}/libcurl.sh
 progress_s=0
 """
 
@@ -237,6 +238,40 @@ def test_an_interrupt_ends_the_command(tmp_path):
     assert (tmp_path / "interrupted").exists()
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_source_packages_come_from_where_packages_do(tmp_path):
+    etc = tmp_path / "etc"
+    (etc / "sources.list.d").mkdir(parents=True)
+    (etc / "sources.list").write_text(
+        "# deb http://old stable main\ndeb [signed-by=/k] http://a stable main\ndeb-src http://b stable main\n"
+    )
+    (etc / "sources.list.d/more.list").write_text("  deb http://c stable main\n")
+    (etc / "sources.list.d/debian.sources").write_text(
+        "Types: deb\nURIs: http://d\nSuites: bookworm\nComponents: main\n"
+    )
+    assert bash("write_source_lists new etc", tmp_path).returncode == 0
+    parts = tmp_path / "new/parts"
+    assert (parts / "sources.list").read_text() == "deb-src [signed-by=/k] http://a stable main\n"
+    assert (parts / "more.list").read_text() == "deb-src http://c stable main\n"
+    assert (parts / "debian.sources").read_text().startswith("Types: deb-src\nURIs: http://d\n")
+
+
+def test_libcurl_is_built_once(tmp_path):
+    build = """
+    fetch_curl_source() { mkdir -p "$1"; echo 'Version: 7.88.1-1' > "$1/curl_1.dsc"; }
+    make_libcurl() { mkdir "$2"; touch "$2/libcurl.a"; }
+    export HEADRACE_LIBCURL=kept
+    install_libcurl
+    """
+    first, second = bash(build, tmp_path), bash(build, tmp_path)
+    assert first.stdout == second.stdout and first.stdout.startswith("kept/7.88.1-1-"), first.stderr
+    assert "building libcurl" in first.stderr and second.stderr == ""
+
+
+def test_libcurl_that_cannot_be_had_is_an_error(tmp_path):
+    done = bash("fetch_curl_source() { return 1; }; HEADRACE_LIBCURL=kept install_libcurl; echo went on", tmp_path)
+    assert done.returncode == 1 and "curl's source package could not be had" in done.stderr and done.stdout == ""
 
 
 def test_an_option_that_does_not_exist_is_refused():

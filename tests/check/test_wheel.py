@@ -141,6 +141,22 @@ def test_what_is_linked_statically_is_named():
     assert owners | {"libhwy-dev", "nlohmann-json3-dev"} == set(Licences.read().compiled_in["debian"])
 
 
+def test_the_library_for_far_files_names_curl(monkeypatch):
+    monkeypatch.setattr(shipped, "find_packages", lambda names: {})
+    copyright = "\n".join([HEADING, files("*", "Expat"), files("tests/*", "GPL-2+"), EXPAT])
+    far = shipped.FarLibrary("headrace/libheadrace_far.so", "7.88.1-10+deb12u5", copyright)
+    table = {
+        **TABLE,
+        "compiled-in": {"debian": [], "python": [], "far": []},
+        "sources": {"curl": {"elsewhere": ["tests/*"]}},
+    }
+    found = shipped.find_shipped({}, "1.0", "headrace/_engine.so", Licences(table), far)
+    (curl,) = found.components
+    assert (curl.name, curl.version, curl.licence, curl.file) == ("curl", far.curl_version, "MIT", far.file)
+    assert curl.url == "pkg:deb/debian/curl@7.88.1-10%2Bdeb12u5?arch=source&distro=debian-12"
+    assert "Permission is granted." in found.texts[curl.licence_file]
+
+
 def test_a_file_of_no_package_is_refused(tmp_path):
     (tmp_path / "libx.so.1").touch()
     with pytest.raises(debian.NotOfAPackage, match="libx.so.1 comes from no installed package"):

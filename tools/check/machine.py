@@ -30,9 +30,11 @@ def package_versions(names: list[str]) -> dict[str, str]:
 
 
 def facts(root: pathlib.Path) -> dict[str, str]:
+    libcurl = root / ".venv/headrace-far"
     return {
         **cpu(pathlib.Path("/proc/cpuinfo").read_text()),
         **{f"package {name}": version for name, version in package_versions(package_names(root)).items()},
         "nvcc": str((root / ".venv/headrace-cuda").exists()),
+        "libcurl": libcurl.read_text().strip() if libcurl.exists() else "",
         "gpu": str(pathlib.Path("/dev/nvidiactl").exists()),
     }

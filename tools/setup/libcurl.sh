@@ -16,15 +16,15 @@ libcurl_options=(
 )
 libcurl_flags="-O2 -ffunction-sections -fdata-sections -fvisibility=hidden"
 
-# The same sources of packages as apt's, of source packages: in FOLDER, as apt reads them.
+# The same sources of packages as apt's (in ETC), of source packages: in FOLDER, as apt reads them.
 write_source_lists() {
-  local folder=$1 file
+  local folder=$1 etc=${2:-/etc/apt} file
   mkdir -p "$folder/parts"
-  for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+  for file in "$etc/sources.list" "$etc"/sources.list.d/*.list; do
     [ -f "$file" ] || continue
     sed -n 's/^[[:space:]]*deb[[:space:]]/deb-src /p' "$file" > "$folder/parts/$(basename "$file" .list).list"
   done
-  for file in /etc/apt/sources.list.d/*.sources; do
+  for file in "$etc"/sources.list.d/*.sources; do
     [ -f "$file" ] || continue
     sed 's/^Types:.*/Types: deb-src/' "$file" > "$folder/parts/$(basename "$file")"
   done

@@ -20,10 +20,11 @@ from tools.wheel.bill import NAME, bill_of
 from tools.wheel.bundle import Bundled, CannotBundle, bundle_libraries
 from tools.wheel.debian import NotOfAPackage
 from tools.wheel.licences import Licences, NotAllowed, join
-from tools.wheel.shipped import OUR_FILE, OURS, Shipped, find_shipped
+from tools.wheel.shipped import OUR_FILE, OURS, FarLibrary, Shipped, find_shipped
 
 # Three folders below that of the libraries.
 C_LIBRARIES = ["headrace/c/lib/libheadrace.so", "headrace/c/lib/libheadrace_engine.so"]
+FAR_LIBRARY = "headrace/libheadrace_far.so"
 SUMMARY = "A data engine for training and inference: pipelines in Python, run in C++"
 
 
@@ -112,6 +113,9 @@ def main() -> None:
     )
     parser.add_argument("--late", nargs="+", default=[], help="libraries that the module loads while it runs")
     parser.add_argument("--c-library", required=True, type=pathlib.Path, help="the archive for headrace/c")
+    parser.add_argument("--far", type=pathlib.Path, help="the library for files behind a network")
+    parser.add_argument("--curl-version", default="", help="of the source package that it is made from")
+    parser.add_argument("--curl-copyright", type=pathlib.Path, help="that package's copyright file")
     parser.add_argument(
         "--package", nargs="+", required=True, type=pathlib.Path, help="paths with a folder `headrace` in them"
     )
@@ -146,7 +150,11 @@ def main() -> None:
                 {c_library[name]: "../../.." for name in C_LIBRARIES},
             ):
                 bundled[f"{libraries.name}/{library.path.name}"] = library
-            shipped = find_shipped(bundled, arguments.version, module_name, Licences.read())
+            far = None
+            if arguments.far:
+                files[FAR_LIBRARY] = arguments.far
+                far = FarLibrary(FAR_LIBRARY, arguments.curl_version, arguments.curl_copyright.read_text("utf-8"))
+            shipped = find_shipped(bundled, arguments.version, module_name, Licences.read(), far)
         except (CannotBundle, NotAllowed, NotOfAPackage) as error:
             sys.exit(f"no wheel: {error}")
         files |= {name: library.path for name, library in bundled.items()}

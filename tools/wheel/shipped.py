@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import importlib.metadata
 import pathlib
+import urllib.parse
 from collections.abc import Mapping, Sequence
 
 from tools.wheel.bill import Component
@@ -23,6 +24,17 @@ class Shipped:
     """By the name below `licenses/`."""
 
 
+@dataclasses.dataclass(frozen=True)
+class FarLibrary:
+    """The library for files behind a network, which curl and OpenSSL are compiled into."""
+
+    file: str
+    """Its name in the wheel."""
+    curl_version: str
+    """Of Debian's source package."""
+    curl_copyright: str
+
+
 class _Texts:
     """One text for each source, which says where it is from."""
 
@@ -39,8 +51,10 @@ class _Texts:
         return file
 
 
-def find_shipped(bundled: Mapping[str, Bundled], version: str, module: str, licences: Licences) -> Shipped:
-    """What the files `bundled`, by their names in the wheel, and the engine module hold."""
+def find_shipped(
+    bundled: Mapping[str, Bundled], version: str, module: str, licences: Licences, far: FarLibrary | None = None
+) -> Shipped:
+    """What the files `bundled`, by their names in the wheel, the engine module and the library `far` hold."""
     texts = _Texts()
     owners = owners_of(str(library.source) for library in bundled.values() if not library.is_stand_in)
     compiled_in = find_packages(licences.compiled_in["debian"])
@@ -54,6 +68,10 @@ def find_shipped(bundled: Mapping[str, Bundled], version: str, module: str, lice
         components.append(_of_debian(name, package, module, "", texts, licences))
     for name in licences.compiled_in["python"]:
         components.append(_of_python(name, module, texts, licences))
+    if far is not None:
+        components.append(_curl(far, texts, licences))
+        for name, package in find_packages(licences.compiled_in["far"]).items():
+            components.append(_of_debian(name, package, far.file, "", texts, licences))
     return Shipped(components, texts.by_file)
 
 
@@ -66,6 +84,14 @@ def _of_debian(name: str, package: Package, file: str, sha256: str, texts: _Text
     said_by = f"the copyright file of Debian's package {package.name}"
     text = texts.add(package.source, package.source_version, licence, said_by)
     return Component(name, package.version, licence.expression, package.source, package.url, file, sha256, text)
+
+
+def _curl(far: FarLibrary, texts: _Texts, licences: Licences) -> Component:
+    licence = licences.of("curl", far.curl_copyright)
+    text = texts.add("curl", far.curl_version, licence, "the copyright file of Debian's source package curl")
+    version = urllib.parse.quote(far.curl_version, safe="~")
+    url = f"pkg:deb/debian/curl@{version}?arch=source&distro=debian-12"
+    return Component("curl", far.curl_version, licence.expression, "curl", url, far.file, "", text)
 
 
 def _of_python(name: str, file: str, texts: _Texts, licences: Licences) -> Component:

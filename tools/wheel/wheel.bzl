@@ -1,5 +1,6 @@
 """headrace_wheel: the package and its engine module as one manylinux wheel."""
 
+load("@libcurl//:libcurl.bzl", "LIBCURL")
 load("@python//:suffix.bzl", "PYTHON")
 
 # Libraries that the wheel holds something of ours in place of, by the names that other libraries need them by.
@@ -8,6 +9,12 @@ _STAND_INS = {"libjbig.so.0": "//tools/wheel:libunsupported.so"}
 # Libraries that the module loads while it runs, by these names or those of the wheel's copies.
 _LATE = ["libtiff.so.6"]
 
+# The library for files behind a network, where libcurl has been built (tools/setup/setup --far).
+_FAR = ["//io/files/http/curl:libheadrace_far.so", "@libcurl//:copyright"] if LIBCURL else []
+
+# Its folder is named after the version and how it was built.
+_CURL_VERSION = LIBCURL.rpartition("/")[2].rpartition("-")[0]
+
 def headrace_wheel(name, version, srcs, visibility = None):
     """Builds the wheel of `srcs`, files of the folder python/headrace with the engine module among them.
 
@@ -15,7 +22,7 @@ def headrace_wheel(name, version, srcs, visibility = None):
     """
     native.genrule(
         name = name,
-        srcs = srcs + _STAND_INS.values() + ["//:LICENSE", "//capi:package", "//plugin:headers", "@debian//:bundled"],
+        srcs = srcs + _STAND_INS.values() + ["//:LICENSE", "//capi:package", "//plugin:headers", "@debian//:bundled"] + _FAR,
         outs = ["headrace-%s-cp311-cp311-manylinux_2_36_x86_64.whl" % version],
         # As a module of this folder: it imports those beside it.
         cmd = " ".join([
@@ -31,7 +38,11 @@ def headrace_wheel(name, version, srcs, visibility = None):
             "--stand-in",
         ] + ["%s=$(location %s)" % stand_in for stand_in in _STAND_INS.items()] + [
             "--late",
-        ] + _LATE + [
+        ] + _LATE + ([
+            "--far $(location %s)" % _FAR[0],
+            "--curl-copyright $(location %s)" % _FAR[1],
+            "--curl-version " + _CURL_VERSION,
+        ] if LIBCURL else []) + [
             "--package",
         ] + ["$(locations %s)" % src for src in srcs]),
         tools = ["//tools/wheel:build_wheel"],

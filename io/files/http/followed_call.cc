@@ -61,9 +61,8 @@ void FollowedCall::Send() {
     return done_(StopSignal::Error());
   }
   // Done comes on the event thread, which may have to wait for the id.
-  id_ = means_->client->Start(std::move(call), [self = shared_from_this()](absl::StatusOr<Reply> reply) {
-    self->Take(std::move(reply));
-  });
+  id_ = means_->client->Start(
+      std::move(call), [self = shared_from_this()](absl::StatusOr<Reply> reply) { self->Take(std::move(reply)); });
 }
 
 void FollowedCall::Cancel() {
@@ -97,8 +96,10 @@ absl::Status FollowedCall::Follow(const Head& head) {
   }
   HEADRACE_ASSIGN_OR_RETURN(std::string next, ResolveUrl(url_, head.Find("location")));
   if (IsSecure(url_) && !IsSecure(next)) {
-    return DataError(call_.name, " is redirected from https to http, where anybody may change it; if that is meant, "
-                     "give the address of http: ", ShownUrl(next));
+    return DataError(call_.name,
+                     " is redirected from https to http, where anybody may change it; if that is meant, "
+                     "give the address of http: ",
+                     ShownUrl(next));
   }
   url_ = std::move(next);
   return absl::OkStatus();

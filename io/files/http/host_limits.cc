@@ -7,8 +7,8 @@
 namespace headrace::http {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kMillisecond = 1'000'000;
+constexpr int64_t kLimitSecond = 1'000'000'000;
+constexpr int64_t kLimitMillisecond = 1'000'000;
 
 constexpr double kMostRepetitions = 100;  // saved up, and there at the beginning
 constexpr double kEarnedARequest = 0.25;
@@ -22,8 +22,8 @@ constexpr uint32_t kEnoughTimes = 50;
 // Older times count half.
 constexpr uint32_t kMostTimes = 2000;
 constexpr double kStep = 1.25;
-constexpr int64_t kFirstHedge = 2 * kSecond;
-constexpr int64_t kLeastHedge = 200 * kMillisecond;
+constexpr int64_t kFirstHedge = 2 * kLimitSecond;
+constexpr int64_t kLeastHedge = 200 * kLimitMillisecond;
 
 bool IsMostlyThrottled(int64_t replies, int64_t throttled) { return throttled * 4 > replies; }
 
@@ -85,7 +85,7 @@ bool HostLimits::Congested(int64_t now_ns) {
 }
 
 bool HostLimits::TakeRepetition(int64_t now_ns) {
-  const double seconds = static_cast<double>(now_ns - earned_ns_) / kSecond;
+  const double seconds = static_cast<double>(now_ns - earned_ns_) / kLimitSecond;
   earned_ns_ = now_ns;
   repetitions_ = std::min(kMostRepetitions, repetitions_ + seconds * kEarnedASecond);
   if (repetitions_ < 1) return false;
@@ -100,14 +100,14 @@ bool HostLimits::TakeHedge() {
 }
 
 void HostLimits::TurnSecond(int64_t now_ns) {
-  const int64_t seconds = (now_ns - second_ns_) / kSecond;
+  const int64_t seconds = (now_ns - second_ns_) / kLimitSecond;
   if (seconds < 1) return;
   EndSecond();
   // Those after it were without a reply.
   limit_ = static_cast<int>(std::min<int64_t>(kNoLimit, limit_ + seconds - 1));
   last_ = seconds == 1 ? current_ : Second();
   current_ = {.most_active = active_};
-  second_ns_ += seconds * kSecond;
+  second_ns_ += seconds * kLimitSecond;
 }
 
 void HostLimits::EndSecond() {
@@ -126,7 +126,7 @@ size_t HostLimits::SizeOf(int64_t bytes) {
 
 void HostLimits::CountTime(int64_t bytes, int64_t ns) {
   Times& times = times_[SizeOf(bytes)];
-  const double steps = std::log(std::max(1.0, static_cast<double>(ns) / kMillisecond)) / std::log(kStep);
+  const double steps = std::log(std::max(1.0, static_cast<double>(ns) / kLimitMillisecond)) / std::log(kStep);
   ++times.counts[std::min(kTimes - 1, static_cast<size_t>(steps))];
   if (++times.all < kMostTimes) return;
   times.all = 0;
@@ -142,7 +142,7 @@ int64_t HostLimits::HedgeAfter(int64_t bytes) const {
   uint32_t slower = 0;
   size_t step = kTimes;
   while (step > 1 && (slower + times.counts[step - 1]) * 100 <= times.all) slower += times.counts[--step];
-  const auto edge = static_cast<int64_t>(std::pow(kStep, static_cast<double>(step)) * kMillisecond);
+  const auto edge = static_cast<int64_t>(std::pow(kStep, static_cast<double>(step)) * kLimitMillisecond);
   return std::max(kLeastHedge, edge);
 }
 

@@ -32,8 +32,8 @@ class HostLimits {
 
   // A request that is sent for the first time: it earns a part of a repetition, and of a second sending.
   void CountRequest();
-  // A whole reply. Where more than a quarter of a second's replies were throttled, half as many requests go at once from
-  // then on, and one more each second.
+  // A whole reply. Where more than a quarter of a second's replies were throttled, half as many requests go at once
+  // from then on, and one more each second.
   void CountReply(bool throttled, int64_t now_ns);
   // Whether more than a quarter of the last second's replies were throttled. One alone says nothing.
   bool Congested(int64_t now_ns);

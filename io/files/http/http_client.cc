@@ -53,8 +53,8 @@ class HttpClient::Impl {
  public:
   Impl(Transport* transport, Reach reach) : transport_(transport), counters_(std::make_shared<CallCounters>()) {
     const int connections = reach.connections > 0 ? reach.connections : ChosenConnections();
-    means_ = std::make_shared<const RunningCall::Means>(RunningCall::Means{
-        transport, HostsOf(transport), counters_, std::move(reach), connections, DrawnNumbers()});
+    means_ = std::make_shared<const RunningCall::Means>(
+        RunningCall::Means{transport, HostsOf(transport), counters_, std::move(reach), connections, DrawnNumbers()});
     calls_ = std::make_shared<Calls>();
   }
 

@@ -49,8 +49,8 @@ struct Call {
   // By default: 2xx, 3xx and other 4xx are results; 408, 500, 502, 504 are repeated; 429 and 503 are throttling.
   std::function<Verdict(const Head& head, std::string_view body)> judge;
 
-  // Where the body of a 200 or 206 goes; empty: into Reply::body, of at most `most_body` bytes. It stays valid until
-  // Done.
+  // Where the body of a 200 or 206 goes; empty: into Reply::body, of at most `most_body` bytes. So does a whole that
+  // was not asked for and does not fit, or does not begin where the target does. It stays valid until Done.
   absl::Span<uint8_t> target;
   int64_t most_body = int64_t{64} << 20;
   // Asks for these bytes of a file: the client adds Range, checks Content-Range and the length, and goes on with the
@@ -66,8 +66,8 @@ struct Call {
   bool may_repeat = true;  // false: not after the request may have reached the host
   bool may_hedge = false;  // a read of bytes that may be sent a second time when it is slow
   int most_attempts = 0;   // 0: as many as the policy has
-  // `prepare` asks for the part that is missing by the URL or a header of its own, and the store guards its version; the
-  // reply holds that part alone.
+  // `prepare` asks for the part that is missing by the URL or a header of its own, and the store guards its version;
+  // the reply holds that part alone.
   bool prepare_resumes = false;
 };
 

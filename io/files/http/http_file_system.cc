@@ -13,7 +13,7 @@
 namespace headrace::http {
 namespace {
 
-FileGuard GuardOfListed(const ListedFile& listed) { return {.version = listed.version, .size = listed.size}; }
+FileGuard GuardOfListed(const ListedFile& listed) { return {"", listed.version, listed.size}; }
 
 std::string AuthorizationOf(const StorageSettings& settings) {
   if (settings.anonymous) return "";

@@ -35,7 +35,8 @@ absl::Status HttpRefusedError(const std::string& path, const Head& head) {
     case 401:
     case 403:
     case 407:
-      return UnsupportedError(name, ": its host refuses it; say token=, or access_key= and secret_key=, in storage=, or ",
+      return UnsupportedError(name,
+                              ": its host refuses it; say token=, or access_key= and secret_key=, in storage=, or ",
                               "ask for the right to read it: status ", head.status);
     case 412:
       return HttpChangedError(path);
@@ -59,7 +60,8 @@ int64_t WholeSize(const Head& head) {
 
 FileGuard GuardOf(const Head& head) {
   const std::string_view etag = head.Find("etag");
-  FileGuard guard{.size = WholeSize(head)};
+  FileGuard guard;
+  guard.size = WholeSize(head);
   if (!IsStrongEtag(etag)) return guard;
   guard.etag = etag;
   guard.version = VersionHash(etag);
@@ -74,7 +76,8 @@ absl::Status CheckGuard(const std::string& path, const FileGuard& guard, const H
   }
   const std::string_view encoding = head.Find("content-encoding");
   if (encoding.empty() || encoding == "identity") return absl::OkStatus();
-  return UnsupportedError(ShownUrl(path), ": its host gives it in a coded form alone, whose bytes are others: ", encoding);
+  return UnsupportedError(ShownUrl(path),
+                          ": its host gives it in a coded form alone, whose bytes are others: ", encoding);
 }
 
 absl::StatusOr<Tensor> TensorOf(std::string body) {
@@ -154,8 +157,8 @@ void HttpFiles::Get(const std::string& path, Wanted wanted, const Calls& calls, 
   calls->Start(std::make_shared<FollowedCall>(&means_, std::move(call), std::move(last)));
 }
 
-void HttpFiles::StartParts(const std::string& path, const FileGuard& guard, int64_t offset,
-                           absl::Span<uint8_t> target, const Calls& calls, RandomAccessFile::Done done) {
+void HttpFiles::StartParts(const std::string& path, const FileGuard& guard, int64_t offset, absl::Span<uint8_t> target,
+                           const Calls& calls, RandomAccessFile::Done done) {
   const auto bytes = static_cast<int64_t>(target.size());
   if (bytes == 0) return done(int64_t{0});
   // At multiples of parts, which stores keep whole.
@@ -171,9 +174,11 @@ void HttpFiles::StartParts(const std::string& path, const FileGuard& guard, int6
     wanted.guard = guard;
     // A host that gives no parts gives the whole, and it is all that is wanted.
     wanted.whole_is_good = offset == 0 && bytes == guard.size && first == last;
-    Get(path, std::move(wanted), calls, [path, parts](absl::StatusOr<Reply> reply) {
+    Get(path, std::move(wanted), calls, [path, parts, bytes](absl::StatusOr<Reply> reply) {
       if (!reply.ok()) return parts->Take(reply.status());
       if (!IsGiven(reply->head)) return parts->Take(HttpRefusedError(path, reply->head));
+      // The whole, of a length that was not known before, did not fit.
+      if (!reply->body.empty()) return parts->Take(SizeChangedError(ShownUrl(path), bytes, reply->received));
       parts->Take(reply->received);
     });
   }
@@ -254,7 +259,7 @@ absl::StatusOr<HttpFiles::Found> HttpFiles::Find(const std::string& path, bool w
   if (!IsGiven(reply->head)) return HttpRefusedError(path, reply->head);
   if (reply->head.status == 200) {
     HEADRACE_ASSIGN_OR_RETURN(found->whole, TensorOf(std::move(reply->body)));
-    found->guard.size = static_cast<int64_t>(found->whole->bytes().size());
+    found->guard.size = static_cast<int64_t>(found->whole->bytes());
   }
   if (found->guard.size >= 0) return *found;
   return DataError(ShownUrl(path), ": its host does not say how many bytes it has");
@@ -286,7 +291,7 @@ void HttpObject::StartReadAt(int64_t offset, absl::Span<uint8_t> target, Done do
     const auto calls = std::make_shared<FollowedCalls>();
     return files_->StartParts(path_, found_.guard, offset, within, calls, std::move(done));
   }
-  if (!within.empty()) std::memcpy(within.data(), found_.whole->data() + offset, within.size());
+  if (!within.empty()) std::memcpy(within.data(), found_.whole->data<uint8_t>() + offset, within.size());
   done(static_cast<int64_t>(within.size()));
 }
 

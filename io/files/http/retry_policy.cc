@@ -10,10 +10,10 @@
 namespace headrace::http {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kWaitSecond = 1'000'000'000;
 constexpr int64_t kFirstWait = 50'000'000;
-constexpr int64_t kMostWait = 20 * kSecond;
-constexpr int64_t kMostAskedWait = 30 * kSecond;
+constexpr int64_t kMostWait = 20 * kWaitSecond;
+constexpr int64_t kMostAskedWait = 30 * kWaitSecond;
 
 // An address that was never reached is wrong rather than away for a while.
 constexpr int kAttemptsUnknownHost = 4;
@@ -21,7 +21,7 @@ constexpr int kAttemptsUnknownHost = 4;
 constexpr int kAttemptsWrong = 3;
 constexpr int kAttempts = 10;
 // A whole host that is away may be restarted meanwhile.
-constexpr int64_t kPatience = 90 * kSecond;
+constexpr int64_t kPatience = 90 * kWaitSecond;
 
 }  // namespace
 
@@ -43,7 +43,7 @@ bool GivesUp(Failure failure, const FailedCall& call) {
 }
 
 int64_t RetryWait(Failure failure, const FailedCall& call, double drawn) {
-  const int64_t base = failure == Failure::kThrottled && call.congested ? kSecond : kFirstWait;
+  const int64_t base = failure == Failure::kThrottled && call.congested ? kWaitSecond : kFirstWait;
   const int doublings = std::clamp(call.failures - 1, 0, 20);
   return static_cast<int64_t>(drawn * static_cast<double>(std::min(kMostWait, base << doublings)));
 }
@@ -60,7 +60,7 @@ int64_t AskedWait(const Head& head) {
     if (!then || !now) return 0;
     seconds = *then - *now;
   }
-  return std::clamp<int64_t>(seconds, 0, kMostAskedWait / kSecond) * kSecond;
+  return std::clamp<int64_t>(seconds, 0, kMostAskedWait / kWaitSecond) * kWaitSecond;
 }
 
 }  // namespace headrace::http

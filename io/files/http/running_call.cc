@@ -19,13 +19,13 @@
 namespace headrace::http {
 namespace {
 
-constexpr int64_t kMillisecond = 1'000'000;
+constexpr int64_t kCallMillisecond = 1'000'000;
 constexpr int64_t kNoDeadline = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMostOfError = int64_t{1} << 20;
 constexpr int64_t kMostOfHedge = int64_t{16} << 20;
 // A call that gets so far starts to count its failures anew.
 constexpr int64_t kProgress = int64_t{64} << 10;
-constexpr int64_t kTokenWait = 500 * kMillisecond;
+constexpr int64_t kTokenWait = 500 * kCallMillisecond;
 constexpr size_t kMostHosts = 1024;
 
 std::optional<int64_t> ContentLength(const Head& head) {
@@ -88,7 +88,6 @@ void RunningCall::Later(int64_t ns, void (RunningCall::*step)()) {
 void RunningCall::Begin() {
   began_ns_ = paused_ns_ = Now();
   host_ = means_->hosts->Of(call_.request.url, began_ns_);
-  host_->CountRequest();
   means_->counters->Add([this](StoreCounters& counters) {
     ++(call_.purpose == Purpose::kRead   ? counters.reads
        : call_.purpose == Purpose::kList ? counters.lists
@@ -126,6 +125,7 @@ void RunningCall::EndPause() {
 // With a place taken.
 void RunningCall::Send() {
   EndPause();
+  if (made_ == 0) host_->CountRequest();
   Request request;
   absl::Status made = MakeRequest(request);
   if (!made.ok()) {
@@ -149,7 +149,7 @@ bool RunningCall::MayResume(const Attempt& attempt) const {
 
 int64_t RunningCall::deadline_ns() const {
   if (call_.request.deadline_ms == 0) return kNoDeadline;
-  return call_.request.deadline_ms * kMillisecond - (Now() - began_ns_);
+  return call_.request.deadline_ms * kCallMillisecond - (Now() - began_ns_);
 }
 
 absl::Status RunningCall::MakeRequest(Request& request) const {
@@ -157,7 +157,7 @@ absl::Status RunningCall::MakeRequest(Request& request) const {
   request.reach = means_->reach;
   const int64_t left_ns = deadline_ns();
   if (left_ns <= 0) return GivenUpError(Failure::kBroken, "its time is over");
-  if (left_ns != kNoDeadline) request.deadline_ms = std::max<int64_t>(1, left_ns / kMillisecond);
+  if (left_ns != kNoDeadline) request.deadline_ms = std::max<int64_t>(1, left_ns / kCallMillisecond);
   HEADRACE_RETURN_IF_ERROR(AddRange(request));
   return call_.prepare ? call_.prepare(request, received_) : absl::OkStatus();
 }
@@ -341,9 +341,11 @@ void RunningCall::TakeReply(Attempt& attempt, const Outcome& outcome) {
 void RunningCall::TakeFault(Attempt& attempt, const Outcome& outcome) {
   switch (outcome.fault) {
     case Fault::kTls:
-      return Finish(BeyondRow(ResourceError(
-          call_.name, ": no secure connection to its host; where its certificate is of an authority of your own, say "
-          "ca_file= in storage=: ", outcome.reason)));
+      return Finish(BeyondRow(
+          ResourceError(call_.name,
+                        ": no secure connection to its host; where its certificate is of an authority of your own, say "
+                        "ca_file= in storage=: ",
+                        outcome.reason)));
     case Fault::kTooLong:
       return Finish(TooLong(attempt));
     case Fault::kCancelled:
@@ -401,9 +403,8 @@ void RunningCall::RepeatAtOnce() {
 }
 
 absl::Status RunningCall::GivenUpError(Failure failure, std::string_view what) const {
-  const std::string tried =
-      Cat(" (", made_, made_ == 1 ? " attempt, " : " attempts, ", TimeText(Now() - began_ns_), ", of which ",
-          TimeText(waited_ns_), " waited)");
+  const std::string tried = Cat(" (", made_, made_ == 1 ? " attempt, " : " attempts, ", TimeText(Now() - began_ns_),
+                                ", of which ", TimeText(waited_ns_), " waited)");
   switch (failure) {
     case Failure::kWrong:
       return DataError(call_.name, ": the reply of its host is not what was asked for: ", what, tried);
@@ -416,9 +417,11 @@ absl::Status RunningCall::GivenUpError(Failure failure, std::string_view what) c
 }
 
 void RunningCall::FinishReply(Attempt& attempt, const Outcome& outcome) {
-  const bool whole = call_.range && attempt.head.status == 200;
-  if (attempt.good && attempt.hedge && !call_.target.empty() && !whole) {
-    std::memcpy(call_.target.data() + attempt.base, attempt.body.data(), attempt.body.size());
+  // What did not go straight there: of a hedge, or of a length that was not known.
+  const bool from_begin = !call_.range || attempt.head.status == 206 || call_.range->offset == 0;
+  const absl::Span<uint8_t> rest = TargetFrom(attempt.base);
+  if (attempt.good && !attempt.into_target && from_begin && !rest.empty() && attempt.body.size() <= rest.size()) {
+    std::memcpy(rest.data(), attempt.body.data(), attempt.body.size());
     attempt.body.clear();
   }
   Reply reply;

@@ -112,13 +112,13 @@ class RunningCall : public std::enable_shared_from_this<RunningCall> {
   std::shared_ptr<HostLimits> host_;
   std::vector<std::shared_ptr<Attempt>> attempts_;  // under way
   std::function<void()> queued_;
-  int made_ = 0;           // attempts, hedges among them
-  int64_t received_ = 0;   // bytes of the target that are there
-  std::string etag_;       // of those bytes
+  int made_ = 0;          // attempts, hedges among them
+  int64_t received_ = 0;  // bytes of the target that are there
+  std::string etag_;      // of those bytes
   bool repeated_at_once_ = false;
   bool cancelled_ = false;
   bool finished_ = false;
-  int failures_ = 0;       // in succession, without progress between them
+  int failures_ = 0;  // in succession, without progress between them
   int64_t began_ns_ = 0;
   int64_t failed_ns_ = 0;  // the first of them
   int64_t paused_ns_ = 0;  // when the current wait began

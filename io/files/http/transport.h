@@ -25,11 +25,11 @@ struct Header {
 
 // How a host is reached; requests with equal reaches share connections.
 struct Reach {
-  std::string ca_file;        // PEM; empty: none, so https fails
-  std::string proxy;          // empty: as the environment says (http_proxy, https_proxy, no_proxy)
+  std::string ca_file = {};   // PEM; empty: none, so https fails
+  std::string proxy = {};     // empty: as the environment says (http_proxy, https_proxy, no_proxy)
   int connections = 0;        // to one host, at once, which HttpClient keeps to; 0: chosen
   int64_t connect_ms = 3000;  // for name and connection
-  int64_t idle_ms = 60000;    // without a byte, in either direction
+  int64_t idle_ms = 60000;    // without a byte, in either direction; 0: no limit
 
   friend bool operator==(const Reach&, const Reach&) = default;
 };
@@ -96,7 +96,8 @@ class Transport {
  public:
   virtual ~Transport() = default;
   using Id = uint64_t;  // never 0, and not used twice
-  // Sends the request at once, over a connection that is free or a new one. `receiver` is kept until OnEnd has returned.
+  // Sends the request at once, over a connection that is free or a new one. `receiver` is kept until OnEnd has
+  // returned.
   virtual Id Start(Request request, std::shared_ptr<Receiver> receiver) = 0;
   // Ends a request with kCancelled, unless it has ended. OnEnd comes on the event thread, perhaps after this returns.
   // On the event thread: once this has returned, nothing more is written to its target.

@@ -20,6 +20,7 @@
 #include "python/binding/module/arrow_binding.h"
 #include "python/binding/module/coco_binding.h"
 #include "python/binding/module/eager_chain.h"
+#include "python/binding/module/far_binding.h"
 #include "python/binding/module/file_fields_binding.h"
 #include "python/binding/module/graph_binding.h"
 #include "python/binding/module/inference_binding.h"
@@ -103,6 +104,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindInference(module);
   binding::BindOutputs(module);
   binding::BindRecords(module);
+  binding::BindFarFiles(module);
   binding::BindTfRecords(module);
   binding::BindMindRecords(module);
   binding::BindParquet(module);

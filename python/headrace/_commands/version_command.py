@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy
 
+from headrace import _engine
 from headrace._files.opened_file import open_to_read
+from headrace.errors import UnsupportedError
 
 HELP = "print the version, and what the package holds of others"
 # Where packages are installed, this one among them.
 _SITE = pathlib.Path(__file__).parents[2]
+_FAR_LIBRARY = "libheadrace_far.so"
 _COLUMNS = ("name", "version", "licence", "source", "sha256")
 
 
@@ -29,6 +32,11 @@ def bill_of_materials(version: str, site: pathlib.Path = _SITE) -> pathlib.Path:
     return site / f"headrace-{version}.dist-info" / "sboms" / "headrace.cdx.json"
 
 
+def _place(file: str) -> str:
+    """Where the wheel has what is in no file of its own."""
+    return f"in {_FAR_LIBRARY}" if file.endswith(_FAR_LIBRARY) else "in the engine module"
+
+
 def _row(component: dict[str, Any]) -> dict[str, str]:
     properties = {each["name"]: each["value"] for each in component["properties"]}
     return {
@@ -36,7 +44,7 @@ def _row(component: dict[str, Any]) -> dict[str, str]:
         "version": component["version"],
         "licence": component["licenses"][0]["expression"],
         "source": properties["headrace:source"],
-        "sha256": component["hashes"][0]["content"] if "hashes" in component else "in the engine module",
+        "sha256": component["hashes"][0]["content"] if "hashes" in component else _place(properties["headrace:file"]),
     }
 
 
@@ -49,8 +57,16 @@ def describe_parts(bill: pathlib.Path) -> list[str]:
     return ["  ".join(row[column].ljust(widths[column]) for column in _COLUMNS).rstrip() for row in rows]
 
 
+def _describe_far() -> str:
+    try:
+        return f"Files behind a network: {_engine.far_versions()}"
+    except UnsupportedError as error:
+        return f"Files behind a network: {error}"
+
+
 def describe_all(version: str, site: pathlib.Path = _SITE) -> list[str]:
-    lines = [f"Python {platform.python_version()}, NumPy {numpy.__version__}, {platform.platform()}", ""]
+    python = f"Python {platform.python_version()}, NumPy {numpy.__version__}, {platform.platform()}"
+    lines = [python, _describe_far(), ""]
     bill = bill_of_materials(version, site)
     if not bill.is_file():
         return [*lines, "Built from sources: its libraries are those of this machine. A wheel lists its own here."]

@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-#include "core/clock.h"
+#include "io/files/http/curl/steady_time.h"
 
 namespace headrace::http {
 namespace {
@@ -77,8 +77,10 @@ void CurlRequest::SetUpReach(bool resolves) {
   curl_easy_setopt(handle_, CURLOPT_DNS_CACHE_TIMEOUT, resolves ? kFreshAddresses : kKeepAddresses);
   curl_easy_setopt(handle_, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1L);
   curl_easy_setopt(handle_, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(reach.connect_ms));
-  curl_easy_setopt(handle_, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(handle_, CURLOPT_LOW_SPEED_TIME, static_cast<long>(std::max<int64_t>(1, (reach.idle_ms + 999) / 1000)));
+  if (reach.idle_ms > 0) {
+    curl_easy_setopt(handle_, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(handle_, CURLOPT_LOW_SPEED_TIME, static_cast<long>((reach.idle_ms + 999) / 1000));
+  }
   if (request_.deadline_ms > 0) curl_easy_setopt(handle_, CURLOPT_TIMEOUT_MS, static_cast<long>(request_.deadline_ms));
   curl_easy_setopt(handle_, CURLOPT_SSL_VERIFYPEER, 1L);
   curl_easy_setopt(handle_, CURLOPT_SSL_VERIFYHOST, 2L);
@@ -168,7 +170,7 @@ size_t CurlRequest::TakeHeader(char* line, size_t /*one*/, size_t bytes, void* s
 size_t CurlRequest::OnLine(std::string_view line) {
   if (cancelled_) return 0;
   if (head_given_) return line.size();  // after the body
-  if (first_byte_ns_ == 0) first_byte_ns_ = static_cast<int64_t>(NowNs()) - started_ns_;
+  if (first_byte_ns_ == 0) first_byte_ns_ = SteadyNs() - started_ns_;
   head_bytes_ += line.size();
   if (head_bytes_ > kMostHead || head_.headers.size() > kMostHeaders) {
     endless_head_ = true;
@@ -184,8 +186,8 @@ size_t CurlRequest::OnLine(std::string_view line) {
     const bool interim = status < 200;
     if (!interim && !OnHeadEnd()) return 0;
   } else if (const size_t colon = text.find(':'); colon != std::string_view::npos) {
-    head_.headers.push_back({LowerName(WithoutSpaces(text.substr(0, colon))),
-                             std::string(WithoutSpaces(text.substr(colon + 1)))});
+    head_.headers.push_back(
+        {LowerName(WithoutSpaces(text.substr(0, colon))), std::string(WithoutSpaces(text.substr(colon + 1)))});
   }
   return line.size();
 }
@@ -317,7 +319,7 @@ Outcome CurlRequest::EndWith(Fault fault, std::string_view reason) {
   outcome.received = received_;
   outcome.sent = sent_;
   outcome.first_byte_ns = first_byte_ns_;
-  outcome.total_ns = static_cast<int64_t>(NowNs()) - started_ns_;
+  outcome.total_ns = SteadyNs() - started_ns_;
   return outcome;
 }
 

@@ -16,7 +16,7 @@
 #include <optional>
 #include <system_error>
 
-#include "core/clock.h"
+#include "io/files/http/curl/steady_time.h"
 
 namespace headrace::http {
 namespace {
@@ -28,8 +28,6 @@ constexpr size_t kMostHosts = 1024;
 constexpr int kMostEvents = 128;
 // Stores answer with other addresses each few seconds, to spread their load.
 constexpr int64_t kAddressesLast = 30'000 * kMillisecond;
-
-int64_t SteadyNs() { return static_cast<int64_t>(NowNs()); }
 
 // Scheme, host and port: what addresses and connections belong to.
 std::string HostPart(const std::string& url) {
@@ -217,9 +215,8 @@ Transport::Id CurlTransport::Start(Request request, std::shared_ptr<Receiver> re
   const Id id = last_id_.fetch_add(1) + 1;
   outstanding_.fetch_add(1, std::memory_order_relaxed);
   std::function<void()> reached = [this, id, host = HostPart(request.url)] { OnReached(id, host); };
-  auto started =
-      std::make_shared<std::unique_ptr<CurlRequest>>(std::make_unique<CurlRequest>(
-          id, std::move(request), std::move(receiver), SteadyNs(), std::move(reached)));
+  auto started = std::make_shared<std::unique_ptr<CurlRequest>>(
+      std::make_unique<CurlRequest>(id, std::move(request), std::move(receiver), SteadyNs(), std::move(reached)));
   Post([this, started] { Admit(std::move(*started)); });
   return id;
 }

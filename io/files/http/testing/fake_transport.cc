@@ -172,7 +172,8 @@ Transport::Id FakeTransport::Start(Request request, std::shared_ptr<Receiver> re
 
 void FakeTransport::Begin(const std::shared_ptr<Outstanding>& request) {
   FakeReply reply = answer_(request->request);
-  const int64_t idle_ns = request->request.reach.idle_ms * kMillisecond;
+  const int64_t idle_ms = request->request.reach.idle_ms;
+  const int64_t idle_ns = idle_ms > 0 ? idle_ms * kMillisecond : kForever;
   int64_t limit_ns = reply.stalls || reply.after_ns > idle_ns ? idle_ns : kForever;
   if (request->request.deadline_ms > 0) limit_ns = std::min(limit_ns, request->request.deadline_ms * kMillisecond);
   const bool headless = reply.status == 0;

@@ -1,8 +1,8 @@
 // `FakeTransport` is a transport for tests without a network: a function of the test answers each request, with a reply
-// or a fault, and its clock is the test's. With Time::kJumps it has an event thread, whose clock jumps to the next event
-// when there is nothing else to do, so waits cost no time; with Time::kByHand all events happen within Advance. Use it
-// for whatever makes requests by HttpClient.
-// Threads: any thread; `answer` is called on the event thread (kByHand: in Advance).
+// or a fault, and its clock is the test's. With Time::kJumps it has an event thread, whose clock jumps to the next
+// event when there is nothing else to do, so waits cost no time; with Time::kByHand all events happen within Advance.
+// Use it for whatever makes requests by HttpClient. Threads: any thread; `answer` is called on the event thread
+// (kByHand: in Advance).
 #ifndef HEADRACE_IO_FILES_HTTP_TESTING_FAKE_TRANSPORT_H_
 #define HEADRACE_IO_FILES_HTTP_TESTING_FAKE_TRANSPORT_H_
 

@@ -80,7 +80,8 @@ void AddSha256Block(std::array<uint32_t, 8>& state, std::string_view block) {
 }
 
 void AddMd5Block(std::array<uint32_t, 4>& state, std::string_view block) {
-  constexpr std::array<std::array<int, 4>, 4> kTurns = {{{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}}};
+  constexpr std::array<std::array<int, 4>, 4> kTurns = {
+      {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}}};
   auto [a, b, c, d] = state;
   for (uint32_t t = 0; t < 64; ++t) {
     const uint32_t mixed[] = {(b & c) | (~b & d), (d & b) | (~d & c), b ^ c ^ d, c ^ (b | ~d)};
