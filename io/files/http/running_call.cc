@@ -70,7 +70,7 @@ std::string TimeText(int64_t ns) { return SecondsText(static_cast<double>(ns) / 
 }  // namespace
 
 std::shared_ptr<HostLimits> Hosts::Of(std::string_view url, int64_t now_ns) {
-  const std::string_view origin = OriginOf(url);
+  const std::string origin = OriginOf(url);
   const auto found = by_origin_.find(origin);
   if (found != by_origin_.end()) return found->second;
   // Lists of URLs may name any number of hosts.

@@ -19,7 +19,7 @@
 namespace headrace::s3 {
 namespace {
 
-// A machine that is none of Amazon's does not answer.
+// Outside of Amazon's machines nothing answers.
 constexpr int64_t kNearMs = 1000;
 constexpr int64_t kTokenServiceMs = 30'000;
 constexpr int64_t kMostFileBytes = int64_t{1} << 20;

@@ -262,7 +262,10 @@ Credentials KeysUntil(int64_t expires, std::string name) {
 std::string KeyOf(KeptCredentials& kept) {
   const auto awaited = std::make_shared<Awaited<Credentials>>();
   Cancellation none;
-  kept.Get([awaited](const absl::StatusOr<Credentials>& found) { awaited->Set(found); });
+  // A copy of an error shares its text with the thread that found it, which ThreadSanitizer does not see.
+  kept.Get([awaited](const absl::StatusOr<Credentials>& found) {
+    awaited->Set(found.ok() ? found : NotFoundError(ToStd(found.status().message())));
+  });
   const auto found = awaited->Wait(none);
   return found.ok() ? found->access_key : std::string(ToStd(found.status().message()));
 }

@@ -29,8 +29,8 @@ S3Request ListRequest(const FolderPlace& place, const ListQuery& query) {
   return request;
 }
 
-absl::StatusOr<ListPage> PageOf(const FolderPlace& place, const absl::StatusOr<http::Reply>& reply) {
-  if (!reply.ok()) return reply.status();
+absl::StatusOr<ListPage> PageOf(const FolderPlace& place, absl::StatusOr<http::Reply> reply) {
+  if (!reply.ok()) return std::move(reply).status();
   if (reply->head.status != 200) return place.store->Refused(place.name, "list", *reply);
   absl::StatusOr<ListPage> page = ParseListPage(reply->body);
   if (page.ok()) return page;

@@ -22,7 +22,7 @@ struct ListQuery {
 
 S3Request ListRequest(const FolderPlace& place, const ListQuery& query);
 // The page, or what was refused.
-absl::StatusOr<ListPage> PageOf(const FolderPlace& place, const absl::StatusOr<http::Reply>& reply);
+absl::StatusOr<ListPage> PageOf(const FolderPlace& place, absl::StatusOr<http::Reply> reply);
 // As the request and the page, but waits.
 absl::StatusOr<ListPage> ListOnePage(const FolderPlace& place, const ListQuery& query);
 

@@ -17,22 +17,28 @@ namespace {
 constexpr double kPriceOfRead = 0.0004 / 1000;
 constexpr double kPriceOfOther = 0.005 / 1000;
 
-absl::StatusOr<ObjectPlace> PlaceOf(const std::shared_ptr<S3Store>& store, const std::string& path) {
+absl::StatusOr<ObjectPlace> PlaceOf(const S3Stores& stores, const std::string& path, bool is_listed = false) {
   HEADRACE_ASSIGN_OR_RETURN(S3Path at, ParseObjectPath(path));
-  return ObjectPlace{store, path, std::move(at)};
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<S3Store> store, is_listed ? stores.Last() : stores.Now());
+  return ObjectPlace{std::move(store), path, std::move(at)};
 }
 
-absl::StatusOr<FileStat> StatFolder(const std::shared_ptr<S3Store>& store, const std::string& path, S3Path at) {
-  HEADRACE_ASSIGN_OR_RETURN(const bool there, IsFolder({store, path, std::move(at)}));
-  if (!there) return NotFoundError(path, ": not found");
+absl::StatusOr<FolderPlace> FolderPlaceOf(const S3Stores& stores, const std::string& folder) {
+  HEADRACE_ASSIGN_OR_RETURN(S3Path at, ParseS3Path(folder));
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<S3Store> store, stores.Now());
+  return FolderPlace{std::move(store), folder, std::move(at)};
+}
+
+absl::StatusOr<FileStat> StatFolder(const FolderPlace& place) {
+  HEADRACE_ASSIGN_OR_RETURN(const bool there, IsFolder(place));
+  if (!there) return NotFoundError(place.name, ": not found");
   FileStat stat;
   stat.type = EntryType::kFolder;
   return stat;
 }
 
 absl::StatusOr<std::unique_ptr<FileSystem>> MakeS3FileSystem(const StorageSettings& settings) {
-  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<S3Store> store, S3Store::Make({.settings = settings}));
-  return std::make_unique<S3FileSystem>(std::move(store));
+  return std::make_unique<S3FileSystem>(StoreOptions{.settings = settings});
 }
 
 const FileSystemRegistration s3_registration("s3", MakeS3FileSystem);
@@ -41,7 +47,7 @@ const FileSystemRegistration s3a_registration("s3a", MakeS3FileSystem);
 }  // namespace
 
 absl::StatusOr<Tensor> S3FileSystem::Read(const std::string& path) const {
-  HEADRACE_ASSIGN_OR_RETURN(const ObjectPlace place, PlaceOf(store_, path));
+  HEADRACE_ASSIGN_OR_RETURN(const ObjectPlace place, PlaceOf(stores_, path));
   const auto cancellation = std::make_shared<Cancellation>();
   Awaited<Tensor> awaited;
   StartReadObject(place, {}, cancellation, [&awaited](absl::StatusOr<Tensor> read) { awaited.Set(std::move(read)); });
@@ -54,7 +60,7 @@ absl::StatusOr<std::shared_ptr<const RandomAccessFile>> S3FileSystem::Open(const
 
 absl::StatusOr<std::shared_ptr<const RandomAccessFile>> S3FileSystem::Open(const std::string& path,
                                                                            const ListedFile& listed) const {
-  HEADRACE_ASSIGN_OR_RETURN(ObjectPlace place, PlaceOf(store_, path));
+  HEADRACE_ASSIGN_OR_RETURN(ObjectPlace place, PlaceOf(stores_, path, listed.size >= 0));
   ListedFile known = listed;
   if (known.size < 0) {
     HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, StatObject(place));
@@ -65,35 +71,34 @@ absl::StatusOr<std::shared_ptr<const RandomAccessFile>> S3FileSystem::Open(const
 }
 
 void S3FileSystem::StartRead(const std::string& path, const ListedFile& listed, ReadDone done) const {
-  const absl::StatusOr<ObjectPlace> place = PlaceOf(store_, path);
+  const absl::StatusOr<ObjectPlace> place = PlaceOf(stores_, path, listed.size >= 0);
   if (!place.ok()) return done(place.status());
   StartReadObject(*place, listed, nullptr, std::move(done));
 }
 
 absl::StatusOr<FileStat> S3FileSystem::Stat(const std::string& path) const {
-  HEADRACE_ASSIGN_OR_RETURN(S3Path at, ParseS3Path(path));
-  if (at.key.empty() || at.key.back() == '/') return StatFolder(store_, path, std::move(at));
-  const absl::StatusOr<FileStat> stat = StatObject({store_, path, at});
+  HEADRACE_ASSIGN_OR_RETURN(const FolderPlace place, FolderPlaceOf(stores_, path));
+  if (place.at.key.empty() || place.at.key.back() == '/') return StatFolder(place);
+  const absl::StatusOr<FileStat> stat = StatObject({place.store, path, place.at});
   if (stat.ok() || KindOf(stat.status()) != ErrorKind::kNotFound) return stat;
-  const absl::StatusOr<FileStat> folder = StatFolder(store_, path, std::move(at));
+  const absl::StatusOr<FileStat> folder = StatFolder(place);
   if (folder.ok()) return folder;
-  // What may be read or not says more than what may be listed.
   return KindOf(folder.status()) == ErrorKind::kNotFound ? stat : folder;
 }
 
 absl::StatusOr<std::unique_ptr<FolderPages>> S3FileSystem::ListPages(const std::string& folder, bool /*sizes*/) const {
-  HEADRACE_ASSIGN_OR_RETURN(S3Path at, ParseS3Path(folder));
-  return ListFolder({store_, folder, std::move(at)});
+  HEADRACE_ASSIGN_OR_RETURN(const FolderPlace place, FolderPlaceOf(stores_, folder));
+  return ListFolder(place);
 }
 
 absl::StatusOr<std::unique_ptr<FolderPages>> S3FileSystem::ListTree(const std::string& folder) const {
-  HEADRACE_ASSIGN_OR_RETURN(S3Path at, ParseS3Path(folder));
-  return ListTreeOf({store_, folder, std::move(at)});
+  HEADRACE_ASSIGN_OR_RETURN(const FolderPlace place, FolderPlaceOf(stores_, folder));
+  return ListTreeOf(place);
 }
 
 absl::StatusOr<std::unique_ptr<OutputStream>> S3FileSystem::Create(const std::string& path,
                                                                    const OutputOptions& options) const {
-  HEADRACE_ASSIGN_OR_RETURN(ObjectPlace place, PlaceOf(store_, path));
+  HEADRACE_ASSIGN_OR_RETURN(ObjectPlace place, PlaceOf(stores_, path));
   return CreateS3Output(std::move(place), options, limits_);
 }
 
@@ -104,20 +109,20 @@ absl::StatusOr<std::unique_ptr<OutputStream>> S3FileSystem::Resume(const std::st
 }
 
 absl::Status S3FileSystem::Remove(const std::string& path) const {
-  HEADRACE_ASSIGN_OR_RETURN(const ObjectPlace place, PlaceOf(store_, path));
+  HEADRACE_ASSIGN_OR_RETURN(const ObjectPlace place, PlaceOf(stores_, path));
   S3Request request;
   request.name = path;
   request.at = place.at;
   request.method = "DELETE";
   request.purpose = http::Purpose::kWrite;
-  HEADRACE_ASSIGN_OR_RETURN(const http::Reply reply, store_->Run(std::move(request)));
+  HEADRACE_ASSIGN_OR_RETURN(const http::Reply reply, place.store->Run(std::move(request)));
   const int status = reply.head.status;
   const bool gone = status == 200 || status == 204 || (status == 404 && CodeOf(reply.body) != "NoSuchBucket");
-  return gone ? absl::OkStatus() : store_->Refused(path, "remove", reply);
+  return gone ? absl::OkStatus() : place.store->Refused(path, "remove", reply);
 }
 
 double S3FileSystem::ListPrice(const StoreCounters& counters) const {
-  if (!store_->is_aws()) return -1;
+  if (!stores_.are_aws()) return -1;
   return static_cast<double>(counters.reads) * kPriceOfRead +
          static_cast<double>(counters.lists + counters.writes) * kPriceOfOther;
 }

@@ -11,13 +11,13 @@
 #include "io/files/file_system.h"
 #include "io/files/s3/s3_output.h"
 #include "io/files/s3/s3_store.h"
+#include "io/files/s3/s3_stores.h"
 
 namespace headrace::s3 {
 
 class S3FileSystem : public FileSystem, public FarFiles {
  public:
-  explicit S3FileSystem(std::shared_ptr<S3Store> store, PartLimits limits = {})
-      : store_(std::move(store)), limits_(limits) {}
+  explicit S3FileSystem(StoreOptions options, PartLimits limits = {}) : stores_(std::move(options)), limits_(limits) {}
 
   absl::StatusOr<Tensor> Read(const std::string& path) const override;
   // Asks for the size and the version.
@@ -36,13 +36,13 @@ class S3FileSystem : public FileSystem, public FarFiles {
   const FarFiles* far() const override { return this; }
 
   absl::StatusOr<std::unique_ptr<FolderPages>> ListTree(const std::string& folder) const override;
-  StoreCounters counters() const override { return store_->counters(); }
+  StoreCounters counters() const override { return stores_.counters(); }
   int most_outstanding() const override { return 512; }
   // Of requests alone, as AWS asks for them in us-east-1; other vendors' are not known.
   double ListPrice(const StoreCounters& counters) const override;
 
  private:
-  const std::shared_ptr<S3Store> store_;
+  const S3Stores stores_;
   const PartLimits limits_;
 };
 

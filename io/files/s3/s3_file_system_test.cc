@@ -36,9 +36,8 @@ struct TestStore {
     if (settings.endpoint.empty()) settings.endpoint = FakeS3::kEndpoint;
     settings.access_key = "the-access-key";
     settings.secret_key = "the-secret-key";
-    auto made = S3Store::Make({.settings = std::move(settings), .environment = Unset, .transport = &transport});
-    EXPECT_TRUE(made.ok()) << made.status();
-    files = std::make_unique<S3FileSystem>(*made, limits);
+    files = std::make_unique<S3FileSystem>(
+        StoreOptions{.settings = std::move(settings), .environment = Unset, .transport = &transport}, limits);
   }
 
   size_t Count(std::string_view method) const {
@@ -463,17 +462,39 @@ TEST(S3FileSystem, EndsAWaitByTheStopSignal) {
   events.join();
 }
 
+TEST(S3FileSystem, HearsOfTheEnvironmentsChanges) {
+  TestStore store;
+  store.s3.Put("key", "bytes");
+  std::string endpoint = "http://first.test";
+  StorageSettings anonymous;
+  anonymous.anonymous = true;
+  const S3FileSystem files({.settings = anonymous,
+                            .environment =
+                                [&endpoint](const char* name) {
+                                  return std::string_view(name) == "AWS_ENDPOINT_URL" ? endpoint : std::string();
+                                },
+                            .transport = &store.transport});
+  EXPECT_EQ(Bytes(files.Read("s3://b/key")), "bytes");
+  endpoint = "http://second.test";
+  EXPECT_EQ(Bytes(files.Read("s3://b/key")), "bytes");
+  const std::vector<http::FakeRequest> requests = store.transport.requests();
+  EXPECT_EQ(requests[0].url, "http://first.test/b/key");
+  EXPECT_EQ(requests[1].url, "http://second.test/b/key");
+  EXPECT_EQ(files.counters().reads, 2);
+}
+
 TEST(S3FileSystem, NamesAPriceOfAwsAlone) {
   TestStore store;
+  store.s3.set_first([](const http::FakeRequest&) { return FakeS3::Error(404, "NoSuchBucket"); });
   EXPECT_LT(store.files->ListPrice({}), 0);
   StorageSettings settings;
   settings.anonymous = true;
-  settings.ca_file = "/dev/null";  // nothing is sent
-  auto aws = S3Store::Make({.settings = settings, .environment = Unset, .transport = &store.transport});
-  ASSERT_TRUE(aws.ok()) << aws.status();
+  settings.ca_file = "/dev/null";
+  const S3FileSystem aws({.settings = settings, .environment = Unset, .transport = &store.transport});
+  ASSERT_FALSE(aws.Stat("s3://b").ok());
   StoreCounters counters;
   counters.reads = 1'281'000;
-  EXPECT_NEAR(S3FileSystem(*aws).ListPrice(counters), 0.5124, 1e-9);
+  EXPECT_NEAR(aws.ListPrice(counters), 0.5124, 1e-9);
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ class JoinedPieces {
   const Done done_;
 };
 
-absl::Status StatusOfPiece(const ObjectPlace& place, int64_t bytes, const absl::StatusOr<http::Reply>& reply) {
-  if (!reply.ok()) return reply.status();
+absl::Status StatusOfPiece(const ObjectPlace& place, int64_t bytes, absl::StatusOr<http::Reply> reply) {
+  if (!reply.ok()) return std::move(reply).status();
   if (reply->head.status == 416) return ChangedError(place.name);
   if (reply->head.status != 206 && reply->head.status != 200) return place.store->Refused(place.name, "read", *reply);
   // It ends earlier than it did.
@@ -88,8 +88,8 @@ void StartPieces(const ObjectPlace& place, const std::shared_ptr<VersionGuard>& 
     request.range = http::Call::Range{offset + at, piece};
     request.target = target.subspan(static_cast<size_t>(at), static_cast<size_t>(piece));
     request.is_known = true;
-    place.store->Start(std::move(request), [place, joined, piece](const absl::StatusOr<http::Reply>& reply) {
-      joined->End(StatusOfPiece(place, piece, reply));
+    place.store->Start(std::move(request), [place, joined, piece](absl::StatusOr<http::Reply> reply) {
+      joined->End(StatusOfPiece(place, piece, std::move(reply)));
     });
   }
 }
@@ -120,7 +120,7 @@ Tensor TensorOf(std::string body) {
 void TakeBeginning(const ObjectPlace& place, const std::shared_ptr<VersionGuard>& guard,
                    const std::shared_ptr<Cancellation>& cancellation, const FileSystem::ReadDone& done,
                    absl::StatusOr<http::Reply> reply) {
-  if (!reply.ok()) return done(reply.status());
+  if (!reply.ok()) return done(std::move(reply).status());
   const int64_t size = SizeOf(reply->head);
   // No byte of an empty object can be asked for.
   if (reply->head.status == 416 && size <= 0) return done(Tensor::CopyBytes(DType::kBytes, ""));
@@ -161,8 +161,8 @@ void StartReadEmpty(const ObjectPlace& place, const std::shared_ptr<VersionGuard
   request.check = [guard](const http::Head& head) { return guard->Check(head); };
   request.is_known = true;
   request.cancellation = cancellation;
-  place.store->Start(std::move(request), [place, done = std::move(done)](const absl::StatusOr<http::Reply>& reply) {
-    if (!reply.ok()) return done(reply.status());
+  place.store->Start(std::move(request), [place, done = std::move(done)](absl::StatusOr<http::Reply> reply) {
+    if (!reply.ok()) return done(std::move(reply).status());
     if (reply->head.status != 200) return done(place.store->Refused(place.name, "read", *reply));
     done(Tensor::CopyBytes(DType::kBytes, ""));
   });

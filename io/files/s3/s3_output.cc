@@ -36,7 +36,7 @@ class PartsUnderWay {
     if (etag.ok()) {
       etags_[number] = *std::move(etag);
     } else if (error_.ok()) {
-      error_ = etag.status();
+      error_ = std::move(etag).status();
     }
     ended_.notify_all();
   }
@@ -193,14 +193,14 @@ class S3Output : public OutputStream {
     request.cancellation = cancellation_;
     under_way_->Begin(number);
     place_.store->Start(std::move(request),
-                        [parts = under_way_, place = place_, number](const absl::StatusOr<http::Reply>& reply) {
-                          parts->End(number, ETagOfPart(place, reply));
+                        [parts = under_way_, place = place_, number](absl::StatusOr<http::Reply> reply) {
+                          parts->End(number, ETagOfPart(place, std::move(reply)));
                         });
     return absl::OkStatus();
   }
 
-  static absl::StatusOr<std::string> ETagOfPart(const ObjectPlace& place, const absl::StatusOr<http::Reply>& reply) {
-    if (!reply.ok()) return reply.status();
+  static absl::StatusOr<std::string> ETagOfPart(const ObjectPlace& place, absl::StatusOr<http::Reply> reply) {
+    if (!reply.ok()) return std::move(reply).status();
     if (reply->head.status != 200) return place.store->Refused(place.name, "write", *reply);
     const std::string_view etag = reply->head.Find("etag");
     if (etag.empty()) return DataError(place.name, ": could not write it: the store gives no ETag of a part");

@@ -31,8 +31,7 @@ absl::StatusOr<S3Path> ParseS3Path(std::string_view path) {
   const bool good = bucket.size() <= kMostBucketBytes && bucket.front() != '.' && bucket.front() != '-' &&
                     std::all_of(bucket.begin(), bucket.end(), IsInBucketName);
   if (!good) {
-    return GraphError("the name of a bucket has letters, digits, '-', '.' and '_', which the bucket of '", path,
-                      "' has not");
+    return GraphError("the name of a bucket consists of letters, digits, '-', '.' and '_'; correct it in '", path, "'");
   }
   if (bucket.ends_with("--x-s3")) {
     return UnsupportedError(path,

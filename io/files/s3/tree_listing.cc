@@ -96,14 +96,16 @@ class TreeListing : public std::enable_shared_from_this<TreeListing> {
     for (const auto& [index, query] : queries) {
       S3Request request = ListRequest(place_, query);
       request.cancellation = cancellation_;
-      place_.store->Start(std::move(request), [self = shared_from_this(), i = index](
-                                                  const absl::StatusOr<http::Reply>& reply) { self->Came(i, reply); });
+      place_.store->Start(std::move(request),
+                          [self = shared_from_this(), i = index](absl::StatusOr<http::Reply> reply) {
+                            self->Came(i, std::move(reply));
+                          });
     }
     lock.lock();
   }
 
-  void Came(size_t index, const absl::StatusOr<http::Reply>& reply) {
-    absl::StatusOr<ListPage> page = PageOf(place_, reply);
+  void Came(size_t index, absl::StatusOr<http::Reply> reply) {
+    absl::StatusOr<ListPage> page = PageOf(place_, std::move(reply));
     std::unique_lock lock(mutex_);
     KeyRange& range = ranges_[index];
     range.under_way = false;
@@ -111,7 +113,7 @@ class TreeListing : public std::enable_shared_from_this<TreeListing> {
     if (page.ok()) {
       Take(range, *std::move(page));
     } else if (error_.ok()) {
-      error_ = page.status();
+      error_ = std::move(page).status();
     }
     Ask(lock);
     came_.notify_all();

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "io/formats/model/entry_list.h"
 #include "io/files/xml/xml_scanner.h"
+#include "io/formats/model/entry_list.h"
 
 namespace headrace {
 namespace {
