@@ -210,7 +210,8 @@ absl::StatusOr<std::shared_ptr<const RandomAccessFile>> ListedStore::Open(const 
   const ListedFile known = Known(path, listed);
   absl::StatusOr<std::shared_ptr<const RandomAccessFile>> file =
       known.size < 0 && known.version == 0 ? store_->Open(path) : store_->Open(path, known);
-  if (ShowsAChange(file.status())) memory_->Forget(path);
+  // A file that no listing had is no change: others of its folder, and their versions, are still known.
+  if (known.size >= 0 && ShowsAChange(file.status())) memory_->Forget(path);
   HEADRACE_RETURN_IF_ERROR(file.status());
   return std::make_shared<const File>(*std::move(file), path, memory_);
 }
