@@ -221,9 +221,8 @@ class S3Output : public OutputStream {
     request.error_in_body = true;
     HEADRACE_ASSIGN_OR_RETURN(const http::Reply reply, place_.store->Run(std::move(request)));
     if (reply.head.status == 200 && IsCompleted(reply.body)) return absl::OkStatus();
-    // A completion whose reply was lost has ended the upload.
-    const bool may_be_there = reply.head.status == 404 && reply.attempts > 1;
-    if (may_be_there && IsThere(etags.size())) return absl::OkStatus();
+    // A completion whose reply was lost has ended the upload; the transport may have sent it again by itself.
+    if (reply.head.status == 404 && IsThere(etags.size())) return absl::OkStatus();
     return place_.store->Refused(place_.name, "write", reply);
   }
 
