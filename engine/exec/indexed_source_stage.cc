@@ -157,7 +157,7 @@ Message IndexedSourceStage::MakeMessage(const Ticket& ticket) const {
 }
 
 Message IndexedSourceStage::End(const Ticket& ticket) const {
-  absl::Status unchanged = plan_.far_reads > 0 ? source_->CheckUnchanged() : absl::OkStatus();
+  absl::Status unchanged = control_->closed() ? absl::OkStatus() : source_->CheckUnchanged();
   if (unchanged.ok()) return MakeEndOfEpoch(ticket.epoch, CheckpointOf(ticket));
   Message block = MakeMessage(ticket);
   AddOperator(unchanged, op_);

@@ -58,6 +58,8 @@ class FarFiles {
   virtual double ListPrice(const StoreCounters& /*counters*/) const { return -1; }
   // What the user should know of it, such as why a cache is not filled any more. Empty: nothing.
   virtual std::string Warning() const { return {}; }
+  // What is known of a file without a request, by default nothing.
+  virtual ListedFile ListedAs(const std::string& /*path*/) const { return {}; }
 };
 
 }  // namespace headrace

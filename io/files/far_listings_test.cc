@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <utility>
 
 #include "core/error.h"
 #include "io/files/far_files.h"
@@ -118,6 +119,58 @@ TEST_F(FarListingsTest, ForgetsWhatIsWritten) {
   EXPECT_FALSE(files_->Stat("mem://b/set/index").ok());
   ASSERT_TRUE(files_->Write("mem://b/set/index", {"i"}).ok());
   EXPECT_TRUE(files_->Stat("mem://b/set/index").ok());
+}
+
+// An index that is written beside data leaves their versions known.
+TEST_F(FarListingsTest, KeepsWhatItKnowsOfFilesBesideOneThatIsWritten) {
+  Names(far().ListTree("mem://b/set"));
+  ASSERT_TRUE(files_->Write("mem://b/set/cat/index", {"i"}).ok());
+  store_.Put("mem://b/set/cat/1.jpg", "1/jpg.tac");
+  EXPECT_NE(far().ListedAs("mem://b/set/cat/1.jpg").version, 0u);
+  const auto file = files_->Open("mem://b/set/cat/1.jpg");
+  ASSERT_TRUE(file.ok());
+  uint8_t bytes[9];
+  EXPECT_THAT((*file)->ReadAt(0, absl::MakeSpan(bytes)).status().message(), HasSubstr("changed since it was listed"));
+  EXPECT_EQ(far().ListedAs("mem://b/set/cat/1.jpg").version, 0u) << "it has another one";
+  EXPECT_NE(far().ListedAs("mem://b/set/cat/2.jpg").version, 0u);
+}
+
+TEST_F(FarListingsTest, ListsAnewWhereAFileWasWritten) {
+  Names(far().ListTree("mem://b/set"));
+  ASSERT_TRUE(files_->Write("mem://b/set/cat/new/4.jpg", {"4"}).ok());
+  EXPECT_EQ(files_->Stat("mem://b/set/cat/new")->type, EntryType::kFolder);
+  EXPECT_THAT(Names(far().ListTree("mem://b/set/dog")), ElementsAre("3.jpg"));
+  EXPECT_EQ(store_.count(Kind::kTreePage), 1) << "nothing was written there";
+  EXPECT_THAT(Names(far().ListTree("mem://b/set/cat")), ElementsAre("1.jpg", "2.jpg", "new/4.jpg"));
+  EXPECT_THAT(Names(far().ListTree("mem://b/set")),
+              ElementsAre("cat/1.jpg", "cat/2.jpg", "cat/new/4.jpg", "dog/3.jpg", "list.txt"));
+  EXPECT_THAT(Names(files_->ListPages("mem://b/set/cat", true)), ElementsAre("1.jpg", "2.jpg", "new"));
+  EXPECT_EQ(store_.count(Kind::kTreePage), 3);
+  ASSERT_TRUE(files_->Remove("mem://b/set/cat/new/4.jpg").ok());
+  EXPECT_THAT(Names(files_->ListPages("mem://b/set/cat", true)), ElementsAre("1.jpg", "2.jpg"));
+  EXPECT_EQ(KindOf(files_->Stat("mem://b/set/cat/new").status()), ErrorKind::kNotFound);
+}
+
+// A listing that is made while a file is written may lack it, or have the old one.
+TEST_F(FarListingsTest, TrustsNoListingOfAFileThatIsBeingWritten) {
+  const auto stream = files_->Create("mem://b/set/cat/9.jpg", {});
+  ASSERT_TRUE(stream.ok());
+  Names(far().ListTree("mem://b/set"));
+  ASSERT_TRUE((*stream)->Append({"nine"}).ok());
+  ASSERT_TRUE((*stream)->Commit().ok());
+  EXPECT_EQ(files_->Stat("mem://b/set/cat/9.jpg")->size, 4);
+  EXPECT_THAT(Names(far().ListTree("mem://b/set/cat")), ElementsAre("1.jpg", "2.jpg", "9.jpg"));
+}
+
+TEST_F(FarListingsTest, TrustsAListingNotOfWhatWasWrittenMeanwhile) {
+  bool written = false;
+  store_.set_before([&](const MemoryStore::Request& request) {
+    if (request.kind != Kind::kTreePage || std::exchange(written, true)) return absl::OkStatus();
+    return files_->Write("mem://b/set/dog/3.jpg", {"another"});
+  });
+  Names(far().ListTree("mem://b/set"));
+  EXPECT_EQ(far().ListedAs("mem://b/set/dog/3.jpg").size, -1);
+  EXPECT_EQ(far().ListedAs("mem://b/set/cat/1.jpg").size, 9);
 }
 
 TEST_F(FarListingsTest, ListsForManyNamedFiles) {

@@ -72,7 +72,8 @@ class ListedPages : public FolderPages {
 
 }  // namespace
 
-// What is known, in maps by folder and by file.
+// What is known, in maps by folder and by file. A listing that is not true of some names any more stays for the others:
+// their versions must be known for as long as they are read.
 class ListedStore::Memory {
  public:
   // A listing that covers a folder or a file, and the name there of what is looked for.
@@ -81,11 +82,15 @@ class ListedStore::Memory {
     std::string name;
   };
 
-  // The listing of a folder, or of one above it; `tree`: with all that is below it.
+  // The listing of a folder, or of one above it; `tree`: with all that is below it. Nothing: none is wholly true.
   std::optional<Cover> CoverOfFolder(const std::string& folder, bool tree) const {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (auto own = ListingOf(folder, tree); own != nullptr) return Cover{std::move(own), ""};
-    return CoverAbove(folder, /*tree=*/true);
+    if (const Kept* const own = ListingOf(folder, tree); own != nullptr) {
+      return own->stale.empty() ? std::optional(Cover{own->listing, ""}) : std::nullopt;
+    }
+    const std::optional<Above> above = ListingAbove(folder, /*tree=*/true);
+    if (!above.has_value() || IsStale(*above)) return std::nullopt;
+    return Cover{above->kept->listing, above->name};
   }
 
   // Nothing: no listing covers it, or its size is not known.
@@ -93,10 +98,12 @@ class ListedStore::Memory {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (const auto stat = stats_.find(path); stat != stats_.end()) return stat->second;
     const std::string plain = FolderAsKept(path);
-    if (ListingOf(plain, true) != nullptr || ListingOf(plain, false) != nullptr) return FolderIfAny(plain);
-    const std::optional<Cover> cover = CoverAbove(plain, /*tree=*/false);
-    if (!cover.has_value()) return std::nullopt;
-    std::optional<FileStat> found = cover->listing->Find(cover->name);
+    if (const Kept* const own = ListingOf(plain, false); own != nullptr) {
+      return own->stale.empty() ? std::optional(FolderIfAny(plain, *own->listing)) : std::nullopt;
+    }
+    const std::optional<Above> above = ListingAbove(plain, /*tree=*/false);
+    if (!above.has_value() || IsStale(*above)) return std::nullopt;
+    std::optional<FileStat> found = above->kept->listing->Find(above->name);
     if (!found.has_value()) return NotFoundError(path, " is not in the listing of its folder");
     if (found->type == EntryType::kFile && found->size < 0) return std::nullopt;
     return *std::move(found);
@@ -107,17 +114,40 @@ class ListedStore::Memory {
     stats_.insert_or_assign(path, stat);
   }
 
+  // Before a listing of the store that is to be kept, with listing_mutex() held.
+  void BeginListing() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    forgotten_meanwhile_.emplace();
+  }
+
   void KeepListing(const std::string& folder, std::shared_ptr<const FarListing> listing) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    (listing->tree() ? trees_ : levels_).insert_or_assign(folder, std::move(listing));
+    const std::string beginning = Cat(folder, "/");
+    Kept kept{std::move(listing), {}};
+    for (const std::string& path : *forgotten_meanwhile_) {
+      if (path.starts_with(beginning)) kept.stale.insert(path.substr(beginning.size()));
+    }
+    forgotten_meanwhile_.reset();
+    if (kept.listing->tree()) {
+      // It is newer than those of the folders below.
+      EraseBelow(beginning, trees_);
+      EraseBelow(beginning, levels_);
+    }
+    (kept.listing->tree() ? trees_ : levels_).insert_or_assign(folder, std::move(kept));
   }
 
   void Forget(const std::string& path) {
     const std::lock_guard<std::mutex> lock(mutex_);
     stats_.erase(path);
+    if (forgotten_meanwhile_.has_value()) forgotten_meanwhile_->push_back(path);
     for (size_t slash = SlashBefore(path, path.size()); slash != std::string::npos; slash = SlashBefore(path, slash)) {
-      trees_.erase(path.substr(0, slash));
-      levels_.erase(path.substr(0, slash));
+      const std::string folder = path.substr(0, slash);
+      // It may have come to be there, or be there no more.
+      stats_.erase(folder);
+      for (Listings* const listings : {&trees_, &levels_}) {
+        const auto found = listings->find(folder);
+        if (found != listings->end()) found->second.stale.insert(path.substr(slash + 1));
+      }
     }
   }
 
@@ -125,31 +155,54 @@ class ListedStore::Memory {
   std::mutex& listing_mutex() { return listing_mutex_; }
 
  private:
-  using Listings = std::map<std::string, std::shared_ptr<const FarListing>, std::less<>>;
+  struct Kept {
+    std::shared_ptr<const FarListing> listing;
+    std::set<std::string, std::less<>> stale;  // names in the folder that it is not true of any more
+  };
+  using Listings = std::map<std::string, Kept, std::less<>>;
+  // The listing of a folder above, and the name there.
+  struct Above {
+    const Kept* kept;
+    std::string name;
+  };
+
+  static bool IsStale(const Above& above) {
+    if (above.kept->stale.contains(above.name)) return true;
+    const std::string beginning = Cat(above.name, "/");
+    const auto first = above.kept->stale.lower_bound(beginning);
+    return first != above.kept->stale.end() && first->starts_with(beginning);
+  }
+
+  static void EraseBelow(const std::string& beginning, Listings& listings) {
+    const auto first = listings.lower_bound(beginning);
+    auto last = first;
+    while (last != listings.end() && last->first.starts_with(beginning)) ++last;
+    listings.erase(first, last);
+  }
 
   // A tree is also a listing of one level.
-  std::shared_ptr<const FarListing> ListingOf(std::string_view folder, bool tree) const {
-    if (const auto found = trees_.find(folder); found != trees_.end()) return found->second;
-    if (tree) return nullptr;
-    const auto found = levels_.find(folder);
-    return found == levels_.end() ? nullptr : found->second;
+  const Kept* ListingOf(std::string_view folder, bool tree) const {
+    const auto whole = trees_.find(folder);
+    if (whole != trees_.end() && (tree || whole->second.stale.empty())) return &whole->second;
+    const auto level = tree ? levels_.end() : levels_.find(folder);
+    if (level != levels_.end()) return &level->second;
+    return whole == trees_.end() ? nullptr : &whole->second;
   }
 
   // A listing of one level covers names in that folder alone.
-  std::optional<Cover> CoverAbove(const std::string& path, bool tree) const {
+  std::optional<Above> ListingAbove(const std::string& path, bool tree) const {
     bool parent = true;
     for (size_t slash = SlashBefore(path, path.size()); slash != std::string::npos; slash = SlashBefore(path, slash)) {
-      auto listing = ListingOf(std::string_view(path).substr(0, slash), tree || !parent);
-      if (listing != nullptr) return Cover{std::move(listing), path.substr(slash + 1)};
+      const Kept* const kept = ListingOf(std::string_view(path).substr(0, slash), tree || !parent);
+      if (kept != nullptr) return Above{kept, path.substr(slash + 1)};
       parent = false;
     }
     return std::nullopt;
   }
 
   // As a store says: a folder without entries is not there.
-  absl::StatusOr<FileStat> FolderIfAny(const std::string& folder) const {
-    const std::shared_ptr<const FarListing> listing = ListingOf(folder, false);
-    if (listing->size() == 0) return NotFoundError(folder, " is not there");
+  static absl::StatusOr<FileStat> FolderIfAny(const std::string& folder, const FarListing& listing) {
+    if (listing.size() == 0) return NotFoundError(folder, " is not there");
     FileStat stat;
     stat.type = EntryType::kFolder;
     return stat;
@@ -159,7 +212,40 @@ class ListedStore::Memory {
   Listings trees_;
   Listings levels_;
   std::map<std::string, FileStat, std::less<>> stats_;
+  // Since the listing began that is being made; nullopt: none is.
+  std::optional<std::vector<std::string>> forgotten_meanwhile_;
   std::mutex listing_mutex_;
+};
+
+// A file that is written: what a listing says of its name is not true from now on, nor is what one says that is made
+// before the file has the name.
+class ListedStore::Output : public OutputStream {
+ public:
+  static absl::StatusOr<std::unique_ptr<OutputStream>> Of(absl::StatusOr<std::unique_ptr<OutputStream>> stream,
+                                                          const std::string& path, std::shared_ptr<Memory> memory) {
+    memory->Forget(path);
+    HEADRACE_RETURN_IF_ERROR(stream.status());
+    return std::make_unique<Output>(*std::move(stream), path, std::move(memory));
+  }
+  Output(std::unique_ptr<OutputStream> stream, std::string path, std::shared_ptr<Memory> memory)
+      : stream_(std::move(stream)), path_(std::move(path)), memory_(std::move(memory)) {}
+
+  absl::Status Append(absl::Span<const std::string_view> parts) override { return stream_->Append(parts); }
+  int64_t size() const override { return stream_->size(); }
+  absl::Status Rewrite(int64_t offset, std::string_view bytes) override { return stream_->Rewrite(offset, bytes); }
+  absl::Status Flush() override { return stream_->Flush(); }
+  absl::Status Seal() override { return stream_->Seal(); }
+  absl::Status Commit() override {
+    absl::Status committed = stream_->Commit();
+    memory_->Forget(path_);
+    return committed;
+  }
+  absl::Status Keep() override { return stream_->Keep(); }
+
+ private:
+  const std::unique_ptr<OutputStream> stream_;
+  const std::string path_;
+  const std::shared_ptr<Memory> memory_;
 };
 
 class ListedStore::File : public RandomAccessFile {
@@ -238,6 +324,7 @@ absl::StatusOr<std::unique_ptr<FolderPages>> ListedStore::List(const std::string
     const std::lock_guard<std::mutex> lock(memory_->listing_mutex());
     cover = memory_->CoverOfFolder(kept, tree);
     if (!cover.has_value()) {
+      memory_->BeginListing();
       HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<FolderPages> pages,
                                 tree ? store_->far()->ListTree(folder) : store_->ListPages(folder, true));
       HEADRACE_ASSIGN_OR_RETURN(FarListing listing, FarListing::Read(*pages, folder, tree));
@@ -293,20 +380,21 @@ void ListedStore::ExpectIn(const std::string& folder, const std::vector<std::str
 
 absl::StatusOr<std::unique_ptr<OutputStream>> ListedStore::Create(const std::string& path,
                                                                   const OutputOptions& options) const {
-  memory_->Forget(path);
-  return store_->Create(path, options);
+  return Output::Of(store_->Create(path, options), path, memory_);
 }
 
 absl::StatusOr<std::unique_ptr<OutputStream>> ListedStore::Resume(const std::string& path, const OutputOptions& options,
                                                                   int64_t bytes) const {
-  memory_->Forget(path);
-  return store_->Resume(path, options, bytes);
+  return Output::Of(store_->Resume(path, options, bytes), path, memory_);
 }
 
 absl::Status ListedStore::Remove(const std::string& path) const {
+  absl::Status removed = store_->Remove(path);
   memory_->Forget(path);
-  return store_->Remove(path);
+  return removed;
 }
+
+ListedFile ListedStore::ListedAs(const std::string& path) const { return Known(path, ListedFile()); }
 
 StoreCounters ListedStore::counters() const { return store_->far()->counters(); }
 

@@ -1,6 +1,6 @@
 // `ListedStore` is a far store whose listings and stats are remembered. Stats of what a listing covers and repeated
-// listings cost no request, files are opened as they were listed, and a file that cannot be read as it was listed is
-// forgotten with the listings that have it.
+// listings cost no request, and files are opened as they were listed. A file that is written, or that cannot be read as
+// it was listed, is forgotten, and the next listing that would have it is made anew; of others the old ones still hold.
 // Threads: any thread. Outlives its files.
 #ifndef HEADRACE_IO_FILES_LISTED_STORE_H_
 #define HEADRACE_IO_FILES_LISTED_STORE_H_
@@ -43,10 +43,12 @@ class ListedStore : public FileSystem, public FarFiles {
   double ListPrice(const StoreCounters& counters) const override;
   std::string Warning() const override;
   void Expect(absl::Span<const std::string> paths) const override;
+  ListedFile ListedAs(const std::string& path) const override;
 
  private:
   class Memory;
   class File;
+  class Output;
 
   absl::StatusOr<std::unique_ptr<FolderPages>> List(const std::string& folder, bool tree) const;
   void ExpectIn(const std::string& folder, const std::vector<std::string>& names) const;

@@ -61,6 +61,18 @@ void JoinedReads::Join(int64_t most_between) {
   checks_ = far != nullptr && !far->conditional_reads();
   most_between_ = most_outstanding_ > 0 ? std::max(most_between, kBetweenFar) : most_between;
   most_joined_ = most_outstanding_ > 0 ? kMostJoinedFar : kMostJoined;
+  if (far != nullptr) TakeVersions();
+}
+
+// The store forgets the version of a file that turns out to have changed, for the next run; this one still refuses
+// other bytes when it opens the file again.
+void JoinedReads::TakeVersions() {
+  for (size_t i = 0; i < paths_.size(); ++i) {
+    const FarFiles* const far = listed_[i].version == 0 ? FarOf(*files_, *paths_[i]) : nullptr;
+    if (far == nullptr) continue;
+    const ListedFile known = far->ListedAs(*paths_[i]);
+    if (known.size == listed_[i].size) listed_[i].version = known.version;
+  }
 }
 
 absl::Status JoinedReads::CheckFiles() const {

@@ -50,7 +50,8 @@ class JoinedReads {
   static absl::Status CutWhole(const Piece& piece, std::string_view what, const OpenFile& opened, int64_t listed_bytes,
                                absl::Span<const uint8_t> bytes, RandomAccessReader::Content& content);
 
-  // Of the files that a table lists, each with its `path`, its `size` and, if it knows it, the hash of its `version`.
+  // Of the files that a table lists, each with its `path`, its `size` and, if it knows it, the hash of its `version`;
+  // else that which the store has said.
   // `files` outlives it. `most_between`: bytes between two pieces that are read along.
   template <typename File>
   JoinedReads(const FileSystem* files, const std::vector<File>& listed, int64_t most_between)
@@ -100,6 +101,7 @@ class JoinedReads {
   }
   // Says how much is read together.
   void Join(int64_t most_between);
+  void TakeVersions();
   // Whether a piece so many bytes further on is read along with so many wanted bytes, and others between them.
   bool IsNear(int64_t gap, int64_t wanted, int64_t between) const;
   // Starts to read the first of the items, with those that go with it.

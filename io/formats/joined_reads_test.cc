@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "io/files/far_listings.h"
 #include "io/files/testing/memory_store.h"
 
 namespace headrace {
@@ -144,6 +145,33 @@ TEST(FarJoinedReadsWithoutConditions, CompareVersionsWhenTheyAreAskedTo) {
   EXPECT_TRUE(items.CheckFiles().ok()) << "nothing was read since";
   ASSERT_EQ(items.Read({&number, 1}, absl::MakeSpan(&content, 1), wrong), 1u);
   EXPECT_THAT(DescribeError(items.CheckFiles()), ::testing::HasSubstr("mem://b/shard"));
+}
+
+// Also after the store has forgotten it, for the next run, and the file was closed because many others were opened.
+TEST(FarJoinedReadsOfManyFiles, RefuseAnotherVersionAgain) {
+  struct Sized {
+    std::string path;
+    int64_t size;
+  };
+  MemoryStore store;
+  FarListings listings;
+  const FileSystem* const files = listings.Over(&store);
+  std::vector<Sized> sized;
+  for (int i = 0; i < 100; ++i) {
+    sized.push_back({Cat("mem://b/", i), 10});
+    store.Put(sized.back().path, "0123456789");
+    ASSERT_TRUE(files->Stat(sized.back().path).ok());
+  }
+  const JoinedReads reads(files, sized, 0);
+  store.Put("mem://b/0", "9876543210");
+  for (int again = 0; again < 2; ++again) {
+    for (uint64_t i = 0; i < sized.size(); ++i) {
+      const auto opened = reads.Open(i);
+      ASSERT_TRUE(opened.ok());
+      uint8_t bytes[10];
+      EXPECT_EQ(opened->file->ReadAt(0, absl::MakeSpan(bytes)).ok(), i > 0) << i;
+    }
+  }
 }
 
 TEST_F(FarJoinedReads, RefuseAnotherVersion) {

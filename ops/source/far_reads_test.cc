@@ -179,5 +179,23 @@ TEST_F(FarReads, AreReadByThisThreadWhereThereAreNoOthers) {
   ExpectAll(**pipeline);
 }
 
+// As HDFS is.
+TEST(FarReadsWithoutConditions, CompareVersionsAtTheEndOfAnEpoch) {
+  MemoryStore store({.conditional = false});
+  store.Put("mem://bucket/a.txt", "one\ntwo\n");
+  FarListings listings;
+  PipelineOptions options;
+  options.files = listings.Over(&store);
+  options.pull = true;
+  GraphBuilder builder;
+  builder.Add("Text", {}, {{"patterns", ir::StringsValue({"mem://bucket/*.txt"})}});
+  auto pipeline = Pipeline::Make(*builder.Build(), std::move(options));
+  ASSERT_TRUE(pipeline.ok()) << DescribeError(pipeline.status());
+  ResultRow row;
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(*(*pipeline)->Next(kTestPatience, row), Pipeline::Outcome::kRow);
+  store.Put("mem://bucket/a.txt", "eno\nowt\n");
+  EXPECT_THAT(DescribeError((*pipeline)->Next(kTestPatience, row).status()), HasSubstr("mem://bucket/a.txt"));
+}
+
 }  // namespace
 }  // namespace headrace
